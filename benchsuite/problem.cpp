@@ -1,0 +1,1 @@
+#include "benchsuite/problem.h"

@@ -1,0 +1,105 @@
+// What is to be computed: axes, tensors, numeric contract, cost and workloads of a problem. See CONTRIBUTING.md for
+// the file format (problem.json), which follows the field names of FlashInfer-Bench where they fit.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/dtype.h"
+#include "core/expr.h"
+
+namespace benchsuite {
+
+// How the elements of an input are drawn in an ordinary (not adversarial) launch.
+enum class Init {
+  normal,      // N(0, scale)
+  uniform,     // U[low, high)
+  integers,    // uniform integers in [low, high]; the only kind for integer dtypes
+};
+std::string_view name_of(Init init);
+
+struct InputInit {
+  Init kind = Init::normal;
+  double scale = 1;          // normal
+  double low = 0, high = 1;  // uniform, integers (inclusive)
+};
+
+struct Tensor {
+  std::string name;
+  core::DType dtype;
+  std::vector<core::Expr> shape;  // over the axes; row-major
+  InputInit init;                 // inputs only
+
+  int64_t elements(const core::Bindings& axes) const;  // throws core::ExprError
+  int64_t bytes(const core::Bindings& axes) const;
+};
+
+// The values from which unseen shapes are drawn. Only multiples of `multiple_of` within [min, max].
+struct Axis {
+  std::string name;
+  std::string description;
+  int64_t min = 1, max = 1, multiple_of = 1;
+};
+
+struct Contract {
+  core::DType accumulate;  // the least precise type in which sums may be kept
+  bool tf32 = false;       // may matrix products use TF32
+  bool nan = false;        // are NaN and Inf inputs defined (they propagate as in the reference)
+  bool exact_integers = false;  // bit-exact for inputs in {-1, 0, 1} (only sums and products: see the exact battery)
+};
+
+struct Cost {  // expressions over the axes
+  core::Expr flops, bytes_read, bytes_written;
+};
+
+enum class Role { test, bench };
+std::string_view name_of(Role role);
+
+struct Workload {
+  std::string name;  // unique in its problem
+  Role role;
+  core::Bindings axes;
+  std::vector<std::string> devices;  // backends it is meant for ("cpu", "cuda", "hip"); empty means all
+
+  bool runs_on(std::string_view backend) const;
+};
+
+struct Problem {
+  std::string name;
+  std::string title;        // "GELU, fp32"
+  std::string description;  // the formula and its conventions, for people and models
+  std::vector<Axis> axes;
+  std::vector<Tensor> inputs, outputs;
+  Contract contract;
+  Cost cost;
+  std::vector<Workload> workloads;
+  std::filesystem::path folder;
+  std::string json_text;  // problem.json as read: part of the problem's hash and sent to the judge
+
+  const Tensor* find_tensor(std::string_view name) const;
+  std::vector<std::string> axis_names() const;
+  std::filesystem::path reference_file() const { return folder / "reference.cu"; }  // fp64 accumulation
+  std::filesystem::path naive_file() const { return folder / "naive.cu"; }          // plain, obeys the contract
+};
+
+// Parses and validates problem.json text. `file` names it in errors. Throws core::InputError.
+Problem parse_problem(std::string_view json_text, const std::string& file);
+// Reads <folder>/problem.json and checks that reference.cu and naive.cu are there.
+Problem load_problem(const std::filesystem::path& folder);
+// Every problem below `problems_folder`, by name.
+std::map<std::string, Problem> load_problems(const std::filesystem::path& problems_folder);
+
+struct Suite {
+  std::string name, description;
+  std::vector<std::string> problems;
+};
+// Reads <suites_folder>/<name>.json; every problem named must be in `problems`. Throws core::InputError with the known suites.
+Suite load_suite(const std::filesystem::path& suites_folder, const std::string& name,
+                 const std::map<std::string, Problem>& problems);
+
+}  // namespace benchsuite

@@ -1,0 +1,10 @@
+# The data beside the programs: links in a build tree, copies in an installed one (core/paths.h).
+set(share ${CMAKE_BINARY_DIR}/share/kernelwright)
+file(MAKE_DIRECTORY ${share})
+foreach(pair problems=benchsuite/problems suites=benchsuite/suites kernels=kernels prompts=prompts cpu=sandbox/cpu/shim)
+  string(REPLACE "=" ";" pair ${pair})
+  list(GET pair 0 name)
+  list(GET pair 1 folder)
+  file(CREATE_LINK ${CMAKE_SOURCE_DIR}/${folder} ${share}/${name} SYMBOLIC)
+  install(DIRECTORY ${folder}/ DESTINATION share/kernelwright/${name} PATTERN "*.cpp" EXCLUDE)
+endforeach()

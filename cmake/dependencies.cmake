@@ -1,0 +1,20 @@
+# Everything comes from the distribution's packages; scripts/install_packages names them.
+find_package(nlohmann_json REQUIRED)
+find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+find_package(SQLite3 REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(fmt REQUIRED)
+find_package(Threads REQUIRED)
+set(Boost_USE_STATIC_LIBS ON)
+find_package(Boost 1.74 REQUIRED COMPONENTS filesystem)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(SECCOMP REQUIRED IMPORTED_TARGET libseccomp)
+pkg_check_modules(LIBELF REQUIRED IMPORTED_TARGET libelf)
+
+# Never required: where the CUDA Toolkit is present the tests compile every shipped kernel with NVRTC.
+find_package(CUDAToolkit QUIET)
+if(CUDAToolkit_FOUND AND TARGET CUDA::nvrtc)
+  message(STATUS "CUDA Toolkit ${CUDAToolkit_VERSION}: kernels are also compiled with NVRTC in the tests")
+else()
+  message(STATUS "CUDA Toolkit not found: kernels are tested on the cpu device only")
+endif()

@@ -1,0 +1,36 @@
+enable_testing()
+find_package(GTest REQUIRED)
+include(GoogleTest)
+
+# One test program per folder, from the *_test.cpp files beside the sources.
+foreach(folder core benchsuite sandbox verifier results agent)
+  if(KW_TESTS_${folder})
+    add_executable(${folder}_tests ${KW_TESTS_${folder}})
+    target_link_libraries(${folder}_tests PRIVATE kw_${folder} GTest::gmock GTest::gtest_main)
+    if(CUDAToolkit_FOUND AND TARGET CUDA::nvrtc)
+      target_compile_definitions(${folder}_tests PRIVATE KW_HAVE_NVRTC)
+      target_include_directories(${folder}_tests SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
+      target_link_libraries(${folder}_tests PRIVATE CUDA::nvrtc)
+    endif()
+    set_target_properties(${folder}_tests PROPERTIES ENABLE_EXPORTS ON)
+    # Tests find programs and data as an installed program would: beside themselves.
+    add_dependencies(${folder}_tests kernelwright kernelwright-cpu)
+    gtest_discover_tests(${folder}_tests DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 LABELS ${folder})
+  endif()
+endforeach()
+
+# Every header compiles alone.
+file(GLOB_RECURSE headers RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS
+     core/*.h benchsuite/*.h sandbox/*.h verifier/*.h results/*.h agent/*.h)
+list(FILTER headers EXCLUDE REGEX "/shim/")
+set(header_sources)
+foreach(header ${headers})
+  string(MAKE_C_IDENTIFIER ${header} id)
+  set(source ${CMAKE_BINARY_DIR}/headers/${id}.cpp)
+  file(CONFIGURE OUTPUT ${source} CONTENT "#include \"${header}\"\n")
+  list(APPEND header_sources ${source})
+endforeach()
+add_library(headers_alone OBJECT ${header_sources})
+target_link_libraries(headers_alone PRIVATE kw_agent)
+
+add_test(NAME include_direction COMMAND ${CMAKE_SOURCE_DIR}/scripts/check_includes ${CMAKE_SOURCE_DIR})

@@ -1,0 +1,33 @@
+// The two ways things end badly. A candidate's failure is neither: it is data (verifier/verdict.h).
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace core {
+
+// Something the user gave us cannot be used. what() reads "<where>: <what>\n  <remedy>" and is printed as it is; the
+// program ends with exit code 1.
+class InputError : public std::runtime_error {
+ public:
+  // where: a file, optionally followed by a JSON pointer or a line ("kernels/a.cu:12"); may be empty.
+  // remedy: what to do about it, one sentence; may be empty.
+  InputError(std::string where, std::string what, std::string remedy = "");
+
+  const std::string& where() const { return where_; }
+  const std::string& problem() const { return problem_; }
+  const std::string& remedy() const { return remedy_; }
+
+ private:
+  std::string where_, problem_, remedy_;
+};
+
+// Our own side failed (a worker could not be started, a disk is full). Exit code 2; never charged to a candidate.
+class SystemError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+  // Appends the text of `error_number` (an errno value).
+  SystemError(const std::string& what, int error_number);
+};
+
+}  // namespace core

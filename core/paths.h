@@ -1,0 +1,26 @@
+// Every place on disk that the program knows. Data is found relative to the program, so an installed tree runs from
+// any folder: <prefix>/bin/kernelwright, <prefix>/share/kernelwright/{problems,suites,kernels,prompts,cpu}. A build
+// tree has the same shape, with links to the sources.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace core {
+
+struct Paths {
+  std::filesystem::path program_folder;  // holds kernelwright and its worker programs
+  std::filesystem::path data;            // <prefix>/share/kernelwright
+
+  std::filesystem::path problems() const { return data / "problems"; }  // one folder per problem
+  std::filesystem::path suites() const { return data / "suites"; }      // <suite>.json
+  std::filesystem::path kernels() const { return data / "kernels"; }    // <problem>/<name>.cu
+  std::filesystem::path prompts() const { return data / "prompts"; }
+  std::filesystem::path device_headers() const { return data / "cpu"; }  // the cpu device's CUDA headers
+  std::filesystem::path worker(const std::string& backend) const { return program_folder / ("kernelwright-" + backend); }
+};
+
+// The paths of the running program. Throws SystemError when the data folder is not where it should be.
+Paths installed_paths();
+
+}  // namespace core

@@ -1,0 +1,46 @@
+#include "core/suggest.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace core {
+namespace {
+// Levenshtein distance in one row.
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+    }
+  }
+  return row[b.size()];
+}
+}  // namespace
+
+std::string nearest(std::string_view name, const std::vector<std::string>& candidates) {
+  const size_t limit = std::max<size_t>(1, name.size() / 3);
+  std::string best;
+  size_t best_distance = limit + 1;
+  for (const std::string& candidate : candidates) {
+    const size_t distance = edit_distance(name, candidate);
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates, std::string_view kind) {
+  if (const std::string near = nearest(name, candidates); !near.empty()) return "did you mean \"" + near + "\"?";
+  std::string text = "known " + std::string(kind) + ": ";
+  for (size_t i = 0; i < candidates.size(); ++i) text += (i ? ", " : "") + candidates[i];
+  return candidates.empty() ? "there are no known " + std::string(kind) : text;
+}
+
+}  // namespace core

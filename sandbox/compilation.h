@@ -1,0 +1,60 @@
+// What a compiler made of a candidate.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/unique_fd.h"
+
+namespace sandbox {
+
+// The cpu device has two builds of every candidate; a GPU has only `fast`.
+enum class Build {
+  fast,   // optimised
+  check,  // instrumented: bounds, races, uninitialised shared memory, alignment
+};
+std::string_view name_of(Build build);
+
+using Macros = std::vector<std::pair<std::string, int64_t>>;  // tunables, as -DNAME=value
+
+struct CompileRequest {
+  std::string file;    // the name used in diagnostics
+  std::string source;  // CUDA C++
+  Macros macros;
+  Build build = Build::fast;
+};
+
+struct Built {
+  core::UniqueFd binary;    // a sealed memory file
+  uint64_t binary_bytes = 0;
+  std::string binary_hash;  // of everything that makes the binary behave as it does
+  std::string log;          // warnings, cleaned and cut
+  double compile_ms = 0;
+  std::optional<int64_t> registers, shared_bytes, local_bytes, spill_bytes;  // where the compiler tells
+};
+
+// Why there is no binary.
+enum class Rejection {
+  compile_error,  // the source is not valid CUDA C++
+  unsupported,    // valid, but this device cannot execute it
+  forbidden,      // uses a construct that no honest kernel needs
+  limit,          // too large or too slow to compile
+};
+std::string_view name_of(Rejection rejection);
+std::optional<Rejection> rejection_from_name(std::string_view name);
+
+struct Rejected {
+  Rejection reason;
+  std::string message;                // one sentence
+  std::optional<int64_t> line;        // in the solution file, 1-based
+  std::string log;                    // compiler diagnostics, cleaned and cut to 8 KiB
+};
+
+using Compilation = std::variant<Built, Rejected>;
+
+}  // namespace sandbox

@@ -1,0 +1,39 @@
+// What went wrong while a candidate ran, with the place.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace sandbox {
+
+enum class FaultKind {
+  out_of_bounds,    // global or shared memory outside its buffer
+  misaligned,       // an access not aligned to its type
+  uninitialised,    // shared memory read before it was written
+  race,             // two threads touch shared memory without a barrier between them
+  deadlock,         // no thread can go on
+  warp_misuse,      // lying masks, lanes in different warp operations
+  trap,             // __trap, assert, integer division by zero
+  resource_limit,   // stack, shared memory, or block size beyond the device's limit
+  unsupported,      // met at run time what this device cannot execute
+};
+
+struct Fault {
+  FaultKind kind;
+  std::string message;  // one sentence, without the place
+  std::string kernel;
+  std::optional<std::array<int64_t, 3>> block;   // x, y, z
+  std::optional<std::array<int64_t, 3>> thread;  // x, y, z
+  std::optional<int64_t> line;                   // in the solution file, 1-based
+
+  // "out_of_bounds in kernel k, block (3,0,0), thread (232,0,0), line 7: reads 4 bytes at offset 4000 of ..."
+  std::string describe() const;
+};
+
+std::string_view name_of(FaultKind kind);
+std::optional<FaultKind> fault_kind_from_name(std::string_view name);
+
+}  // namespace sandbox

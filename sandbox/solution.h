@@ -1,0 +1,99 @@
+// A solution: one .cu file with its launch plan in the header comment. A candidate: a solution whose tunables are bound.
+//
+// The header is a comment that opens with "/* kernelwright" and holds one JSON object. CONTRIBUTING.md shows every field.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "benchsuite/problem.h"
+#include "core/expr.h"
+#include "core/strict_json.h"
+
+namespace sandbox {
+
+struct Tunable {
+  std::string name;             // reaches the source as a macro
+  std::vector<int64_t> values;  // distinct; the first is the default
+};
+
+struct Workspace {
+  std::string name;
+  core::Expr bytes;     // over axes and tunables
+  bool zeroed = false;  // cleared before each launch sequence (and the clearing is timed); otherwise undefined
+};
+
+struct Launch {
+  std::string kernel;  // an extern "C" __global__ function of the source
+  std::array<core::Expr, 3> grid, block;
+  core::Expr shared_bytes;
+  std::vector<std::string> args;  // tensor or workspace names, or integer expressions (passed as 32-bit int)
+};
+
+struct Solution {
+  std::string file;     // where it was read, for messages
+  std::string problem;  // the problem's name
+  std::vector<std::string> backends;
+  std::string arch;         // least CUDA architecture, "sm_80"; "" means any
+  std::string description;  // optional, one line
+  std::vector<Tunable> tunables;
+  std::vector<core::Expr> constraints;  // each must be non-zero for a point to be valid
+  std::vector<Workspace> workspaces;
+  std::vector<Launch> launches;
+  std::string source;  // the whole file, header included, so that line numbers agree
+  std::string header;  // the header's JSON text: the plan, without any device code
+
+  std::string hash() const;  // of the source text
+};
+
+using TunableBinding = core::Bindings;  // tunable name -> value
+
+// Parses the header only. Throws core::InputError with file, JSON pointer and remedy.
+Solution parse_solution(std::string source, const std::string& file);
+// The same from a header's JSON text alone (the judge never sees device code); `source` stays empty.
+Solution parse_header(const std::string& header_json, const std::string& file);
+Solution load_solution(const std::filesystem::path& file);
+// Checks the plan against its problem: names, arguments, the default binding at every workload of `backend`.
+void validate_solution(const Solution& solution, const benchsuite::Problem& problem);
+
+TunableBinding default_binding(const Solution& solution);
+bool satisfies_constraints(const Solution& solution, const TunableBinding& binding);
+// "BLOCK=256 VEC=4", names in order; "" when there are none.
+std::string describe(const TunableBinding& binding);
+
+// One argument of one launch, resolved.
+struct BufferArg {
+  std::string name;  // of a tensor or workspace
+};
+struct ScalarArg {
+  int32_t value;
+};
+using PlanArg = std::variant<BufferArg, ScalarArg>;
+
+struct PlannedLaunch {
+  std::string kernel;
+  std::array<int64_t, 3> grid, block;
+  int64_t shared_bytes = 0;
+  std::vector<PlanArg> args;
+};
+struct PlannedWorkspace {
+  std::string name;
+  int64_t bytes = 0;
+  bool zeroed = false;
+};
+// A launch plan with every expression evaluated for one shape and one binding.
+struct LaunchPlan {
+  std::vector<PlannedWorkspace> workspaces;
+  std::vector<PlannedLaunch> launches;
+};
+
+// Throws core::InputError when an expression fails or a limit that holds on every device is passed (block over 1024
+// threads, grid dimensions below 1, workspace over 4 GiB).
+LaunchPlan bind_plan(const Solution& solution, const TunableBinding& binding, const core::Bindings& axes);
+
+}  // namespace sandbox

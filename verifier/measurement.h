@@ -1,0 +1,44 @@
+// Timing samples of a candidate, paired with the incumbent's, and what they show.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/strict_json.h"
+
+namespace verifier {
+
+enum class Outcome { win, tie, loss };
+std::string_view name_of(Outcome outcome);
+
+// One pair: both sides ran on the same inputs, one right after the other, in random order. Microseconds.
+struct Pair {
+  double candidate_us = 0, incumbent_us = 0;
+  bool candidate_first = false;
+};
+
+// exp of the median log-ratio incumbent/candidate, with a 99 % block-bootstrap interval. Above 1: the candidate is faster.
+struct SpeedUp {
+  double value = 1, low = 1, high = 1;
+};
+
+struct WorkloadTiming {
+  std::string workload;
+  std::vector<Pair> pairs;  // every sample, kept so that results can be judged again
+  double candidate_us = 0, incumbent_us = 0;  // medians
+  SpeedUp speed_up;
+};
+
+struct Measurement {
+  std::string clock;            // what the times are: "cpu-rough" on the cpu device
+  std::vector<WorkloadTiming> workloads;
+  SpeedUp speed_up;             // geometric mean over the workloads
+  Outcome outcome = Outcome::tie;  // against the incumbent
+  bool stopped_early = false;   // enough pairs to see a loss
+};
+
+core::Json to_json(const Measurement& measurement);
+Measurement measurement_from_json(const core::JsonView& json);
+
+}  // namespace verifier
