@@ -1,6 +1,8 @@
-// A solution: one .cu file with its launch plan in the header comment. A candidate: a solution whose tunables are bound.
+// A solution: one .cu file with its launch plan in the header comment. A candidate: a solution whose tunables are
+// bound.
 //
-// The header is a comment that opens with "/* kernelwright" and holds one JSON object. CONTRIBUTING.md shows every field.
+// The header is a comment that opens with "/* kernelwright" and holds one JSON object. CONTRIBUTING.md shows every
+// field.
 #pragma once
 
 #include <array>

@@ -1,0 +1,16 @@
+// The run worker of the cpu device: starts, limits, kills and collects cells. It never runs a candidate itself.
+//
+// Requests of its owner:
+//   {"op":"open","build":"fast"|"check"} + binary   {"cell": pid} + the judge's end of the cell's channel
+//   {"op":"close","cell":pid}                       {"exit": status}, {"signal": number}: it had ended so;
+//                                                   {"killed": true}: it was still running
+#pragma once
+
+#include "sandbox/channel.h"
+
+namespace sandbox::cpu {
+
+// Locks the process, greets, and serves until the owner hangs up. Throws core::SystemError when the jail fails.
+void serve_run_role(Channel owner);
+
+}  // namespace sandbox::cpu

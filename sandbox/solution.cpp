@@ -1,0 +1,364 @@
+#include "sandbox/solution.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include "core/error.h"
+#include "core/hash.h"
+#include "core/suggest.h"
+#include "core/text.h"
+
+namespace sandbox {
+namespace {
+using core::InputError;
+using core::JsonView;
+
+constexpr std::string_view kOpening = "/* kernelwright";
+constexpr size_t kMaxSourceBytes = size_t{1} << 20;
+constexpr size_t kMaxTunables = 16, kMaxValues = 64, kMaxLaunches = 16, kMaxWorkspaces = 16, kMaxArgs = 64;
+
+// The header's JSON text, preceded by as many newlines as stand before it in the file, so that JSON errors name lines
+// of the file.
+std::string cut_header(const std::string& source, const std::string& file) {
+  const std::string remedy =
+      "begin the file with \"/* kernelwright\", a JSON object with the launch plan, and \"*/\"; CONTRIBUTING.md shows "
+      "one";
+  const size_t begin = source.find_first_not_of(" \t\r\n");
+  if (begin == std::string::npos) throw InputError(file, "is empty", remedy);
+  if (source.compare(begin, kOpening.size(), kOpening) != 0) {
+    throw InputError(file, "has no kernelwright header", remedy);
+  }
+  const size_t json_begin = begin + kOpening.size();
+  const size_t end = source.find("*/", json_begin);
+  if (end == std::string::npos) throw InputError(file, "the header comment is never closed", "close it with \"*/\"");
+  const auto lines = std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(json_begin), '\n');
+  return std::string(static_cast<size_t>(lines), '\n') + source.substr(json_begin, end - json_begin);
+}
+
+bool is_macro_name(const std::string& name) {
+  const auto fits = [](unsigned char c) { return std::isupper(c) || std::isdigit(c) || c == '_'; };
+  return !name.empty() && name.size() <= 32 && std::isupper(static_cast<unsigned char>(name[0])) &&
+         std::all_of(name.begin(), name.end(), fits);
+}
+
+void limit_count(const JsonView& view, size_t most) {
+  if (view.json().size() > most)
+    view.fail("has " + std::to_string(view.json().size()) + " entries; at most " + std::to_string(most) +
+              " are allowed");
+}
+
+std::vector<Tunable> parse_tunables(const JsonView& view) {
+  limit_count(view, kMaxTunables);
+  std::vector<Tunable> tunables;
+  for (const auto& [name, values] : view.members()) {
+    if (!is_macro_name(name)) {
+      values.fail("\"" + name + "\" cannot be a tunable", "tunables are macros: capitals, digits and '_', at most 32");
+    }
+    limit_count(values, kMaxValues);
+    Tunable tunable{name, {}};
+    for (const JsonView& value : values.items()) {
+      const int64_t number = value.integer(-(int64_t{1} << 31), (int64_t{1} << 31) - 1);
+      if (std::count(tunable.values.begin(), tunable.values.end(), number)) value.fail("this value stands twice");
+      tunable.values.push_back(number);
+    }
+    if (tunable.values.empty()) values.fail("a tunable needs at least one value");
+    tunables.push_back(std::move(tunable));
+  }
+  return tunables;
+}
+
+std::array<core::Expr, 3> parse_extent(const JsonView& view) {
+  const std::vector<JsonView> items = view.items();
+  if (items.empty() || items.size() > 3) view.fail("must have one to three entries: x, y, z");
+  std::array<core::Expr, 3> extent{core::Expr::constant(1), core::Expr::constant(1), core::Expr::constant(1)};
+  for (size_t i = 0; i < items.size(); ++i) extent[i] = items[i].expr();
+  return extent;
+}
+
+Launch parse_launch(const JsonView& view) {
+  view.expect_object({"kernel", "grid", "block", "args"}, {"shared_bytes"});
+  Launch launch;
+  launch.kernel = view.at("kernel").identifier();
+  launch.grid = parse_extent(view.at("grid"));
+  launch.block = parse_extent(view.at("block"));
+  launch.shared_bytes = view.has("shared_bytes") ? view.at("shared_bytes").expr() : core::Expr::constant(0);
+  limit_count(view.at("args"), kMaxArgs);
+  for (const JsonView& arg : view.at("args").items()) {
+    arg.expr();  // a name is an expression too
+    launch.args.push_back(arg.json().is_string() ? arg.string() : std::to_string(arg.integer()));
+  }
+  return launch;
+}
+
+Solution parse_plan(const core::Json& json, const std::string& file) {
+  const JsonView view(json, file);
+  view.expect_object({"problem", "launches"},
+                     {"backends", "arch", "description", "tunables", "constraints", "workspace"});
+  Solution solution;
+  solution.file = file;
+  solution.problem = view.at("problem").identifier();
+  solution.backends = {"cpu", "cuda", "hip"};
+  if (view.has("backends")) {
+    solution.backends.clear();
+    for (const JsonView& backend : view.at("backends").items()) {
+      solution.backends.push_back(backend.one_of({"cpu", "cuda", "hip"}, "backends"));
+    }
+    if (solution.backends.empty()) view.at("backends").fail("names no backend", "leave the field out to allow all");
+  }
+  if (view.has("arch")) {
+    solution.arch = view.at("arch").one_of(
+        {"sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_100a", "sm_120"}, "architectures");
+  }
+  if (view.has("description")) solution.description = view.at("description").string();
+  if (view.has("tunables")) solution.tunables = parse_tunables(view.at("tunables"));
+  if (view.has("constraints")) {
+    limit_count(view.at("constraints"), kMaxLaunches);
+    std::vector<std::string> known;
+    for (const Tunable& tunable : solution.tunables) known.push_back(tunable.name);
+    for (const JsonView& constraint : view.at("constraints").items()) {
+      solution.constraints.push_back(constraint.expr());
+      for (const std::string& name : solution.constraints.back().names()) {
+        if (!std::count(known.begin(), known.end(), name)) {
+          constraint.fail("\"" + name + "\" is no tunable", core::did_you_mean(name, known, "tunables"));
+        }
+      }
+    }
+  }
+  if (view.has("workspace")) {
+    limit_count(view.at("workspace"), kMaxWorkspaces);
+    for (const auto& [name, entry] : view.at("workspace").members()) {
+      entry.expect_object({"bytes"}, {"zeroed"});
+      solution.workspaces.push_back(
+          {name, entry.at("bytes").expr(), entry.has("zeroed") && entry.at("zeroed").boolean()});
+    }
+  }
+  limit_count(view.at("launches"), kMaxLaunches);
+  for (const JsonView& launch : view.at("launches").items()) solution.launches.push_back(parse_launch(launch));
+  if (solution.launches.empty()) view.at("launches").fail("a solution needs at least one launch");
+  if (!satisfies_constraints(solution, default_binding(solution))) {
+    view.at("tunables")
+        .fail("the first value of each tunable is the default point, and it breaks a constraint",
+              "put values that satisfy every constraint first");
+  }
+  return solution;
+}
+
+bool has_word(const std::string& text, const std::string& word) {
+  const auto inside = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+    const bool begins = at == 0 || !inside(text[at - 1]);
+    const bool ends = at + word.size() >= text.size() || !inside(text[at + word.size()]);
+    if (begins && ends) return true;
+  }
+  return false;
+}
+
+// What each name in the plan may refer to.
+struct Scope {
+  std::vector<std::string> axes, tunables, tensors, workspaces;
+
+  std::vector<std::string> numbers() const {
+    std::vector<std::string> all = axes;
+    all.insert(all.end(), tunables.begin(), tunables.end());
+    return all;
+  }
+};
+
+Scope scope_of(const Solution& solution, const benchsuite::Problem& problem) {
+  Scope scope;
+  scope.axes = problem.axis_names();
+  for (const auto& tensor : problem.inputs) scope.tensors.push_back(tensor.name);
+  for (const auto& tensor : problem.outputs) scope.tensors.push_back(tensor.name);
+  std::set<std::string> taken(scope.axes.begin(), scope.axes.end());
+  taken.insert(scope.tensors.begin(), scope.tensors.end());
+  const auto take = [&](const std::string& name, const char* kind) {
+    if (!taken.insert(name).second) {
+      throw InputError(solution.file, std::string(kind) + " \"" + name + "\" has the name of something else",
+                       "rename it");
+    }
+  };
+  for (const Tunable& tunable : solution.tunables) {
+    take(tunable.name, "tunable");
+    scope.tunables.push_back(tunable.name);
+  }
+  for (const Workspace& workspace : solution.workspaces) {
+    take(workspace.name, "workspace");
+    scope.workspaces.push_back(workspace.name);
+  }
+  return scope;
+}
+
+void check_names(const core::Expr& expr, const Scope& scope, const std::string& where) {
+  const std::vector<std::string> known = scope.numbers();
+  for (const std::string& name : expr.names()) {
+    if (!std::count(known.begin(), known.end(), name)) {
+      throw InputError(where, "\"" + name + "\" is neither an axis nor a tunable",
+                       core::did_you_mean(name, known, "axes and tunables"));
+    }
+  }
+}
+
+void check_arg(const std::string& arg, const Scope& scope, const std::string& where) {
+  std::vector<std::string> buffers = scope.tensors;
+  buffers.insert(buffers.end(), scope.workspaces.begin(), scope.workspaces.end());
+  if (std::count(buffers.begin(), buffers.end(), arg)) return;
+  std::vector<std::string> all = scope.numbers();
+  const std::vector<std::string> numbers = all;
+  all.insert(all.end(), buffers.begin(), buffers.end());
+  for (const std::string& name : core::Expr::parse(arg).names()) {
+    if (!std::count(numbers.begin(), numbers.end(), name)) {
+      throw InputError(where, "argument \"" + name + "\" is no tensor, workspace, axis or tunable",
+                       core::did_you_mean(name, all, "arguments"));
+    }
+  }
+}
+
+int64_t eval_plan(const core::Expr& expr, const core::Bindings& bindings, const std::string& where) {
+  try {
+    return expr.eval(bindings);
+  } catch (const core::ExprError& error) {
+    throw InputError(where, error.what());
+  }
+}
+
+void check_range(int64_t value, int64_t least, int64_t most, const std::string& what, const std::string& where) {
+  if (value >= least && value <= most) return;
+  throw InputError(where, what + " is " + std::to_string(value) + "; it must be between " + std::to_string(least) +
+                              " and " + std::to_string(most));
+}
+
+PlannedLaunch bind_launch(const Solution& solution, size_t index, const core::Bindings& bindings) {
+  const Launch& launch = solution.launches[index];
+  const std::string where = solution.file + "#/launches/" + std::to_string(index);
+  constexpr int64_t kGridMost[] = {2147483647, 65535, 65535}, kBlockMost[] = {1024, 1024, 64};
+  PlannedLaunch planned;
+  planned.kernel = launch.kernel;
+  for (size_t d = 0; d < 3; ++d) {
+    const std::string axis(1, "xyz"[d]);
+    planned.grid[d] = eval_plan(launch.grid[d], bindings, where + "/grid");
+    check_range(planned.grid[d], 1, kGridMost[d], "grid." + axis, where + "/grid");
+    planned.block[d] = eval_plan(launch.block[d], bindings, where + "/block");
+    check_range(planned.block[d], 1, kBlockMost[d], "block." + axis, where + "/block");
+  }
+  check_range(planned.block[0] * planned.block[1] * planned.block[2], 1, 1024, "threads per block", where + "/block");
+  planned.shared_bytes = eval_plan(launch.shared_bytes, bindings, where + "/shared_bytes");
+  check_range(planned.shared_bytes, 0, 232448, "shared_bytes", where + "/shared_bytes");
+  for (size_t i = 0; i < launch.args.size(); ++i) {
+    const std::string& arg = launch.args[i];
+    const core::Expr expr = core::Expr::parse(arg);
+    const std::set<std::string> names = expr.names();
+    const bool number =
+        std::all_of(names.begin(), names.end(), [&](const std::string& n) { return bindings.count(n); });
+    if (!number) {
+      planned.args.emplace_back(BufferArg{arg});
+      continue;
+    }
+    const std::string place = where + "/args/" + std::to_string(i);
+    const int64_t value = eval_plan(expr, bindings, place);
+    check_range(value, INT32_MIN, INT32_MAX, "\"" + arg + "\"", place);
+    planned.args.emplace_back(ScalarArg{static_cast<int32_t>(value)});
+  }
+  return planned;
+}
+}  // namespace
+
+std::string Solution::hash() const { return core::sha256_hex(source); }
+
+Solution parse_header(const std::string& header_json, const std::string& file) {
+  const core::Json json = core::parse_json(header_json, file);
+  Solution solution = parse_plan(json, file);
+  solution.header = header_json;
+  return solution;
+}
+
+Solution parse_solution(std::string source, const std::string& file) {
+  if (source.size() > kMaxSourceBytes)
+    throw InputError(file, "is larger than 1 MiB", "a kernel this large is not judged");
+  if (source.find('\0') != std::string::npos) throw InputError(file, "holds a zero byte", "save it as plain text");
+  Solution solution = parse_header(cut_header(source, file), file);
+  for (size_t i = 0; i < solution.launches.size(); ++i) {
+    if (!has_word(source.substr(source.find("*/")), solution.launches[i].kernel)) {
+      throw InputError(file + "#/launches/" + std::to_string(i) + "/kernel",
+                       "the source defines no \"" + solution.launches[i].kernel + "\"",
+                       "name an extern \"C\" __global__ function of this file");
+    }
+  }
+  solution.source = std::move(source);
+  return solution;
+}
+
+Solution load_solution(const std::filesystem::path& file) {
+  return parse_solution(core::read_file(file, kMaxSourceBytes + 1), file.string());
+}
+
+void validate_solution(const Solution& solution, const benchsuite::Problem& problem) {
+  const Scope scope = scope_of(solution, problem);
+  for (size_t i = 0; i < solution.workspaces.size(); ++i) {
+    check_names(solution.workspaces[i].bytes, scope, solution.file + "#/workspace/" + solution.workspaces[i].name);
+  }
+  for (size_t i = 0; i < solution.launches.size(); ++i) {
+    const Launch& launch = solution.launches[i];
+    const std::string where = solution.file + "#/launches/" + std::to_string(i);
+    for (const core::Expr& expr : launch.grid) check_names(expr, scope, where + "/grid");
+    for (const core::Expr& expr : launch.block) check_names(expr, scope, where + "/block");
+    check_names(launch.shared_bytes, scope, where + "/shared_bytes");
+    for (size_t a = 0; a < launch.args.size(); ++a) {
+      check_arg(launch.args[a], scope, where + "/args/" + std::to_string(a));
+    }
+  }
+  for (const benchsuite::Tensor& output : problem.outputs) {
+    const auto passed = [&](const Launch& launch) {
+      return std::count(launch.args.begin(), launch.args.end(), output.name) > 0;
+    };
+    if (std::none_of(solution.launches.begin(), solution.launches.end(), passed)) {
+      throw InputError(solution.file, "no launch takes the output \"" + output.name + "\"", "pass it in \"args\"");
+    }
+  }
+  for (const benchsuite::Workload& workload : problem.workloads) {
+    try {
+      bind_plan(solution, default_binding(solution), workload.axes);
+    } catch (const InputError& error) {
+      throw InputError(error.where(), error.problem() + " (workload " + workload.name + ")", error.remedy());
+    }
+  }
+}
+
+TunableBinding default_binding(const Solution& solution) {
+  TunableBinding binding;
+  for (const Tunable& tunable : solution.tunables) binding[tunable.name] = tunable.values.front();
+  return binding;
+}
+
+bool satisfies_constraints(const Solution& solution, const TunableBinding& binding) {
+  const auto holds = [&](const core::Expr& constraint) {
+    try {
+      return constraint.eval(binding) != 0;
+    } catch (const core::ExprError& error) {
+      throw InputError(solution.file + "#/constraints", error.what(), "constraints must hold a value at every point");
+    }
+  };
+  return std::all_of(solution.constraints.begin(), solution.constraints.end(), holds);
+}
+
+std::string describe(const TunableBinding& binding) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : binding) parts.push_back(name + "=" + std::to_string(value));
+  return core::join(parts, " ");
+}
+
+LaunchPlan bind_plan(const Solution& solution, const TunableBinding& binding, const core::Bindings& axes) {
+  core::Bindings bindings = axes;
+  bindings.insert(binding.begin(), binding.end());
+  LaunchPlan plan;
+  for (const Workspace& workspace : solution.workspaces) {
+    const std::string where = solution.file + "#/workspace/" + workspace.name + "/bytes";
+    const int64_t bytes = eval_plan(workspace.bytes, bindings, where);
+    check_range(bytes, 1, int64_t{4} << 30, "workspace \"" + workspace.name + "\"", where);
+    plan.workspaces.push_back({workspace.name, bytes, workspace.zeroed});
+  }
+  for (size_t i = 0; i < solution.launches.size(); ++i) plan.launches.push_back(bind_launch(solution, i, bindings));
+  return plan;
+}
+
+}  // namespace sandbox

@@ -1,0 +1,139 @@
+#include "sandbox/wire.h"
+
+#include <utility>
+
+#include "core/error.h"
+
+namespace sandbox {
+namespace {
+using core::Json;
+using core::JsonView;
+
+Json optional_json(const std::optional<int64_t>& value) { return value ? Json(*value) : Json(); }
+
+std::optional<int64_t> optional_integer(const JsonView& json, std::string_view key) {
+  if (!json.has(key) || json.at(key).json().is_null()) return std::nullopt;
+  return json.at(key).integer();
+}
+
+std::array<int64_t, 3> triple(const JsonView& json) {
+  const std::vector<JsonView> items = json.items();
+  if (items.size() != 3) json.fail("must have three entries");
+  return {items[0].integer(), items[1].integer(), items[2].integer()};
+}
+}  // namespace
+
+Json to_json(const Fault& fault) {
+  Json json{{"kind", name_of(fault.kind)}, {"message", fault.message}, {"kernel", fault.kernel}};
+  if (fault.block) json["block"] = *fault.block;
+  if (fault.thread) json["thread"] = *fault.thread;
+  if (fault.line) json["line"] = *fault.line;
+  return json;
+}
+
+Fault fault_from_json(const JsonView& json) {
+  const auto kind = fault_kind_from_name(json.at("kind").string());
+  if (!kind) json.at("kind").fail("is no kind of fault");
+  Fault fault{*kind, json.at("message").string(), json.at("kernel").string(), {}, {}, optional_integer(json, "line")};
+  if (json.has("block")) fault.block = triple(json.at("block"));
+  if (json.has("thread")) fault.thread = triple(json.at("thread"));
+  return fault;
+}
+
+Json to_json(const PlannedLaunch& launch) {
+  Json args = Json::array();
+  for (const PlanArg& arg : launch.args) {
+    if (const auto* buffer = std::get_if<BufferArg>(&arg)) {
+      args.push_back(buffer->name);
+    } else {
+      args.push_back(std::get<ScalarArg>(arg).value);
+    }
+  }
+  return {{"kernel", launch.kernel},
+          {"grid", launch.grid},
+          {"block", launch.block},
+          {"shared_bytes", launch.shared_bytes},
+          {"args", std::move(args)}};
+}
+
+PlannedLaunch launch_from_json(const JsonView& json) {
+  PlannedLaunch launch{json.at("kernel").string(),
+                       triple(json.at("grid")),
+                       triple(json.at("block")),
+                       json.at("shared_bytes").integer(0),
+                       {}};
+  for (const JsonView& arg : json.at("args").items()) {
+    if (arg.json().is_string()) {
+      launch.args.emplace_back(BufferArg{arg.string()});
+    } else {
+      launch.args.emplace_back(ScalarArg{static_cast<int32_t>(arg.integer(INT32_MIN, INT32_MAX))});
+    }
+  }
+  return launch;
+}
+
+Json to_json(const CompileRequest& request) {
+  Json macros = Json::array();
+  for (const auto& [name, value] : request.macros) macros.push_back({name, value});
+  return {{"op", "compile"},
+          {"file", request.file},
+          {"source", request.source},
+          {"macros", std::move(macros)},
+          {"build", name_of(request.build)}};
+}
+
+CompileRequest compile_request_from_json(const JsonView& json) {
+  CompileRequest request{json.at("file").string(),
+                         json.at("source").string(),
+                         {},
+                         json.at("build").string() == "check" ? Build::check : Build::fast};
+  for (const JsonView& macro : json.at("macros").items()) {
+    const std::vector<JsonView> pair = macro.items();
+    if (pair.size() != 2) macro.fail("must be a name and a value");
+    request.macros.emplace_back(pair[0].identifier(), pair[1].integer());
+  }
+  return request;
+}
+
+void send_compilation(Channel& channel, const Compilation& compilation) {
+  if (const auto* rejected = std::get_if<Rejected>(&compilation)) {
+    channel.send({{"rejected", name_of(rejected->reason)},
+                  {"message", rejected->message},
+                  {"line", optional_json(rejected->line)},
+                  {"log", rejected->log}});
+    return;
+  }
+  const Built& built = std::get<Built>(compilation);
+  channel.send({{"binary_bytes", built.binary_bytes},
+                {"binary_hash", built.binary_hash},
+                {"log", built.log},
+                {"compile_ms", built.compile_ms},
+                {"registers", optional_json(built.registers)},
+                {"shared_bytes", optional_json(built.shared_bytes)},
+                {"local_bytes", optional_json(built.local_bytes)},
+                {"spill_bytes", optional_json(built.spill_bytes)}},
+               {built.binary.get()});
+}
+
+Compilation compilation_from_message(Message message) {
+  const JsonView json(message.json, "compile worker's answer");
+  if (json.has("rejected")) {
+    const auto reason = rejection_from_name(json.at("rejected").string());
+    if (!reason) json.at("rejected").fail("is no reason");
+    return Rejected{*reason, json.at("message").string(), optional_integer(json, "line"), json.at("log").string()};
+  }
+  if (message.fds.size() != 1) throw core::SystemError("a compile worker sent no binary");
+  Built built;
+  built.binary = std::move(message.fds[0]);
+  built.binary_bytes = static_cast<uint64_t>(json.at("binary_bytes").integer(0));
+  built.binary_hash = json.at("binary_hash").string();
+  built.log = json.at("log").string();
+  built.compile_ms = json.at("compile_ms").number();
+  built.registers = optional_integer(json, "registers");
+  built.shared_bytes = optional_integer(json, "shared_bytes");
+  built.local_bytes = optional_integer(json, "local_bytes");
+  built.spill_bytes = optional_integer(json, "spill_bytes");
+  return built;
+}
+
+}  // namespace sandbox

@@ -1,0 +1,28 @@
+// Sandbox values as they travel between our processes. Reading is strict: what does not fit throws core::InputError.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/strict_json.h"
+#include "sandbox/channel.h"
+#include "sandbox/compilation.h"
+#include "sandbox/fault.h"
+#include "sandbox/solution.h"
+
+namespace sandbox {
+
+core::Json to_json(const Fault& fault);
+Fault fault_from_json(const core::JsonView& json);
+
+core::Json to_json(const PlannedLaunch& launch);
+PlannedLaunch launch_from_json(const core::JsonView& json);
+
+core::Json to_json(const CompileRequest& request);
+CompileRequest compile_request_from_json(const core::JsonView& json);
+
+// A Built's binary travels as the message's only descriptor.
+void send_compilation(Channel& channel, const Compilation& compilation);
+Compilation compilation_from_message(Message message);
+
+}  // namespace sandbox

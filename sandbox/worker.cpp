@@ -1,0 +1,120 @@
+#include "sandbox/worker.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <boost/process.hpp>
+#include <boost/process/extend.hpp>
+#include <boost/process/posix.hpp>
+#include <cerrno>
+#include <utility>
+
+#include "core/error.h"
+
+namespace sandbox {
+namespace {
+namespace bp = boost::process;
+constexpr auto kGreetingDeadline = std::chrono::seconds(20);
+
+// Runs in the child between fork and exec: only async-signal-safe calls.
+struct PrepareChild : bp::extend::handler {
+  pid_t parent = ::getpid();
+
+  template <typename Executor>
+  void on_exec_setup(Executor&) const {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(1);
+    ::setpgid(0, 0);
+    sigset_t none;
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    if (::chdir("/") != 0) ::_exit(1);
+  }
+};
+}  // namespace
+
+Worker Worker::start(const WorkerCommand& command) {
+  std::vector<std::string> argv = command.launcher;
+  argv.push_back(command.program.string());
+  argv.insert(argv.end(), command.args.begin(), command.args.end());
+  auto [ours, theirs] = Channel::make_pair();
+  Worker worker;
+  worker.channel_ = std::move(ours);
+  try {
+    bp::child child(bp::exe = argv[0], bp::args = std::vector<std::string>(argv.begin() + 1, argv.end()),
+                    bp::env = bp::environment(), bp::std_in<bp::null, bp::std_out> bp::null, bp::std_err > bp::null,
+                    bp::posix::fd.bind(kWorkerChannelFd, theirs.fd()), PrepareChild());
+    worker.pid_ = child.id();
+    child.detach();  // collected by kill_and_collect: Boost.Process' own waiting is not safe from several threads
+  } catch (const bp::process_error& error) {
+    throw core::SystemError("cannot start " + argv[0] + ": " + error.what());
+  }
+  theirs = Channel();
+  try {
+    auto greeting = worker.channel_.receive(std::chrono::steady_clock::now() + kGreetingDeadline);
+    if (!greeting) throw ChannelClosed("it does not answer");
+    if (greeting->json.contains("error")) throw ChannelClosed(greeting->json["error"].dump());
+    worker.greeting_ = std::move(greeting->json);
+  } catch (const ChannelClosed& closed) {
+    throw core::SystemError(argv[0] + " did not start: " + closed.what());
+  }
+  return worker;
+}
+
+Worker::Worker(Worker&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)), channel_(std::move(other.channel_)), greeting_(std::move(other.greeting_)) {}
+
+Worker& Worker::operator=(Worker&& other) noexcept {
+  if (this != &other) {
+    kill_and_collect();
+    pid_ = std::exchange(other.pid_, -1);
+    channel_ = std::move(other.channel_);
+    greeting_ = std::move(other.greeting_);
+  }
+  return *this;
+}
+
+Worker::~Worker() { kill_and_collect(); }
+
+int Worker::kill_and_collect() {
+  if (pid_ <= 0) return 0;
+  const int pid = std::exchange(pid_, -1);
+  // A worker that already ended keeps the signal it ended by; kill() of an uncollected process changes nothing.
+  siginfo_t info{};
+  const bool ended =
+      ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
+  ::kill(-pid, SIGKILL);
+  ::kill(pid, SIGKILL);
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return ended && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+void Worker::lose(WorkerLost::Cause cause, const std::string& what) {
+  channel_ = Channel();
+  const int signal = kill_and_collect();
+  throw WorkerLost(cause, signal, what + (signal > 0 ? " (signal " + std::to_string(signal) + ")" : ""));
+}
+
+Message Worker::request(const core::Json& json, const std::vector<int>& fds, std::chrono::milliseconds deadline) {
+  if (pid_ <= 0) throw WorkerLost(WorkerLost::Cause::died, 0, "the worker is not running");
+  std::optional<Message> answer;
+  try {
+    channel_.send(json, fds);
+    answer = channel_.receive(std::chrono::steady_clock::now() + deadline);
+  } catch (const ChannelClosed& closed) {
+    ::usleep(2000);  // let a dying process be seen as dead by its own doing
+    lose(WorkerLost::Cause::died, std::string("the worker died: ") + closed.what());
+  }
+  if (!answer) lose(WorkerLost::Cause::deadline, "no answer within " + std::to_string(deadline.count()) + " ms");
+  if (answer->json.is_object() && answer->json.contains("error")) {
+    throw core::SystemError("a worker failed: " + answer->json["error"].dump());
+  }
+  return std::move(*answer);
+}
+
+}  // namespace sandbox

@@ -1,0 +1,63 @@
+// A worker process of ours, as its owner sees it: started, asked, given a deadline, killed and replaced.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "sandbox/channel.h"
+
+namespace sandbox {
+
+struct WorkerCommand {
+  std::filesystem::path program;
+  std::vector<std::string> args;      // "--role", "compile", ...
+  std::vector<std::string> launcher;  // argv put before the program ("srun", "-n1", ...); usually empty
+};
+
+// The worker died or went silent. The owner decides whether to start another.
+class WorkerLost : public std::runtime_error {
+ public:
+  enum class Cause { died, deadline };
+  WorkerLost(Cause cause, int signal, const std::string& what)
+      : std::runtime_error(what), cause_(cause), signal_(signal) {}
+  Cause cause() const { return cause_; }
+  int signal() const { return signal_; }  // that ended it; 0 when it exited by itself or at a deadline
+
+ private:
+  Cause cause_;
+  int signal_;
+};
+
+// Owns one process and its channel. Empty environment, no standard streams, the channel on descriptor 3; killed with
+// its process group at destruction, and by the kernel should the owner die. Start it from a thread that outlives it.
+class Worker {
+ public:
+  // Waits for the worker's greeting. Throws core::SystemError when it cannot be started or does not greet.
+  static Worker start(const WorkerCommand& command);
+  Worker(Worker&& other) noexcept;
+  Worker& operator=(Worker&& other) noexcept;
+  ~Worker();
+
+  // One request, one answer. An answer {"error": text} (our own failure inside the worker) becomes core::SystemError.
+  // Throws WorkerLost after killing the worker when it dies or the deadline passes.
+  Message request(const core::Json& json, const std::vector<int>& fds, std::chrono::milliseconds deadline);
+
+  const core::Json& greeting() const { return greeting_; }
+  int pid() const { return pid_; }
+
+ private:
+  Worker() = default;
+  [[noreturn]] void lose(WorkerLost::Cause cause, const std::string& what);
+  int kill_and_collect();  // returns the signal that ended it, 0 when it had exited
+
+  int pid_ = -1;
+  Channel channel_;
+  core::Json greeting_;
+};
+
+constexpr int kWorkerChannelFd = 3;
+
+}  // namespace sandbox
