@@ -17,29 +17,33 @@ namespace benchsuite {
 
 // How the elements of an input are drawn in an ordinary (not adversarial) launch.
 enum class Init {
-  normal,      // N(0, scale)
-  uniform,     // U[low, high)
-  integers,    // uniform integers in [low, high]; the only kind for integer dtypes
+  normal,    // N(0, scale)
+  uniform,   // U[low, high)
+  integers,  // uniform integers in [low, high]; the only kind for integer dtypes
 };
 std::string_view name_of(Init init);
 
 struct InputInit {
   Init kind = Init::normal;
   double scale = 1;          // normal
-  double low = 0, high = 1;  // uniform, integers (inclusive)
+  double low = 0, high = 1;  // uniform
+  // integers: both inclusive, over the axes ("low" and "high" in the file). These bounds are the problem's domain: an
+  // adversarial distribution must keep to them too.
+  core::Expr least = core::Expr::constant(0), most = core::Expr::constant(1);
 };
 
 struct Tensor {
   std::string name;
   core::DType dtype;
-  std::vector<core::Expr> shape;  // over the axes; row-major
+  std::vector<core::Expr> shape;  // over the axes; row-major, at least one dimension
   InputInit init;                 // inputs only
 
   int64_t elements(const core::Bindings& axes) const;  // throws core::ExprError
   int64_t bytes(const core::Bindings& axes) const;
 };
 
-// The values from which unseen shapes are drawn. Only multiples of `multiple_of` within [min, max].
+// The values from which unseen shapes are drawn. Only multiples of `multiple_of` within [min, max], both of which are
+// multiples themselves.
 struct Axis {
   std::string name;
   std::string description;
@@ -47,9 +51,9 @@ struct Axis {
 };
 
 struct Contract {
-  core::DType accumulate;  // the least precise type in which sums may be kept
-  bool tf32 = false;       // may matrix products use TF32
-  bool nan = false;        // are NaN and Inf inputs defined (they propagate as in the reference)
+  core::DType accumulate;       // the least precise type in which sums may be kept
+  bool tf32 = false;            // may matrix products use TF32
+  bool nan = false;             // are NaN and Inf inputs defined (they propagate as in the reference)
   bool exact_integers = false;  // bit-exact for inputs in {-1, 0, 1} (only sums and products: see the exact battery)
 };
 
@@ -74,7 +78,7 @@ struct Problem {
   std::string title;        // "GELU, fp32"
   std::string description;  // the formula and its conventions, for people and models
   std::vector<Axis> axes;
-  std::vector<Tensor> inputs, outputs;
+  std::vector<Tensor> inputs, outputs;  // each in order of name, as are the axes
   Contract contract;
   Cost cost;
   std::vector<Workload> workloads;
@@ -83,22 +87,26 @@ struct Problem {
 
   const Tensor* find_tensor(std::string_view name) const;
   std::vector<std::string> axis_names() const;
-  std::filesystem::path reference_file() const { return folder / "reference.cu"; }  // fp64 accumulation
+  std::filesystem::path reference_file() const { return folder / "reference.cu"; }  // fp64; writes floating outputs as double*
   std::filesystem::path naive_file() const { return folder / "naive.cu"; }          // plain, obeys the contract
 };
 
-// Parses and validates problem.json text. `file` names it in errors. Throws core::InputError.
+// Parses and validates problem.json text. `file` names it in errors. Throws core::InputError with file, JSON pointer
+// and remedy. Every expression has been evaluated at each workload and at the ends of the axis domains. `folder` stays
+// empty.
 Problem parse_problem(std::string_view json_text, const std::string& file);
-// Reads <folder>/problem.json and checks that reference.cu and naive.cu are there.
+// Reads <folder>/problem.json and checks that reference.cu and naive.cu are there and that the problem is called like
+// its folder. Throws core::InputError.
 Problem load_problem(const std::filesystem::path& folder);
-// Every problem below `problems_folder`, by name.
+// Every problem below `problems_folder` (each of its folders is one), by name. Throws core::InputError.
 std::map<std::string, Problem> load_problems(const std::filesystem::path& problems_folder);
 
 struct Suite {
   std::string name, description;
   std::vector<std::string> problems;
 };
-// Reads <suites_folder>/<name>.json; every problem named must be in `problems`. Throws core::InputError with the known suites.
+// Reads <suites_folder>/<name>.json; every problem named must be in `problems`. Throws core::InputError with the known
+// suites.
 Suite load_suite(const std::filesystem::path& suites_folder, const std::string& name,
                  const std::map<std::string, Problem>& problems);
 

@@ -1,0 +1,23 @@
+// The checks of a problem that need more than one of its fields: what every expression comes to, at each workload and
+// at the ends of the axis domains.
+#pragma once
+
+#include "benchsuite/problem.h"
+#include "core/strict_json.h"
+
+namespace benchsuite {
+
+// `json` is the root of problem.json, already parsed into `problem`. All three throw core::InputError with the pointer
+// of the field at fault.
+
+// No axis, input or output shares its name with another.
+void check_names_are_distinct(const Problem& problem, const core::JsonView& json);
+// Each workload binds every axis within its domain and nothing else; each backend has a test and a bench workload.
+void check_workloads(const Problem& problem, const core::JsonView& json);
+// Shapes, bounds of integer inputs and cost evaluate without overflow to sensible values.
+void check_expressions(const Problem& problem, const core::JsonView& json);
+
+// The backends a problem must have workloads for: "cpu", "cuda", "hip".
+const std::vector<std::string>& backend_names();
+
+}  // namespace benchsuite

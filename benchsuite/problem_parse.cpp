@@ -1,0 +1,187 @@
+// problem.json text to a Problem. Field by field here; what needs several fields at once is in problem_checks.h.
+#include <algorithm>
+#include <cctype>
+
+#include "benchsuite/problem.h"
+#include "benchsuite/problem_checks.h"
+#include "core/strict_json.h"
+#include "core/suggest.h"
+
+namespace benchsuite {
+namespace {
+using core::JsonView;
+
+constexpr size_t kMaxAxes = 8, kMaxTensors = 32, kMaxDimensions = 8, kMaxWorkloads = 64;
+
+void limit_count(const JsonView& view, size_t least, size_t most, const std::string& what) {
+  const size_t count = view.json().size();
+  if (count < least || count > most) {
+    view.fail("has " + std::to_string(count) + " " + what,
+              "give between " + std::to_string(least) + " and " + std::to_string(most));
+  }
+}
+
+// One line of text for people: not empty, no control characters.
+std::string line_of_text(const JsonView& view) {
+  std::string text = view.string();
+  const auto control = [](unsigned char c) { return std::iscntrl(c) != 0; };
+  if (text.empty()) view.fail("is empty", "say it in a few words");
+  if (text.size() > 2000 || std::any_of(text.begin(), text.end(), control)) {
+    view.fail("is not one line of at most 2000 characters", "take out line breaks and control characters");
+  }
+  return text;
+}
+
+// A member's key as a name that expressions and launch plans can use.
+std::string member_name(const std::string& key, const JsonView& value) {
+  const core::Json json = key;
+  const std::string name = JsonView(json, value.file(), value.pointer()).identifier();
+  if (name == "min" || name == "max" || name == "ceil_div") {
+    value.fail("\"" + name + "\" is a function of expressions", "take another name");
+  }
+  return name;
+}
+
+core::DType parse_dtype(const JsonView& view) {
+  return *core::dtype_from_name(view.one_of(core::dtype_names(), "dtypes"));
+}
+
+core::Expr parse_axis_expr(const JsonView& view, const std::vector<std::string>& axes) {
+  core::Expr expr = view.expr();
+  for (const std::string& name : expr.names()) {
+    if (std::find(axes.begin(), axes.end(), name) == axes.end()) {
+      view.fail("\"" + name + "\" is no axis", core::did_you_mean(name, axes, "axes"));
+    }
+  }
+  return expr;
+}
+
+std::vector<Axis> parse_axes(const JsonView& view) {
+  std::vector<Axis> axes;
+  for (const auto& [name, entry] : view.members()) {
+    entry.expect_object({"description", "min", "max"}, {"multiple_of"});
+    Axis axis;
+    axis.name = member_name(name, entry);
+    axis.description = line_of_text(entry.at("description"));
+    // Launch arguments are 32-bit.
+    if (entry.has("multiple_of")) axis.multiple_of = entry.at("multiple_of").integer(1, INT32_MAX);
+    axis.min = entry.at("min").integer(1, INT32_MAX);
+    axis.max = entry.at("max").integer(1, INT32_MAX);
+    for (const char* end : {"min", "max"}) {
+      const int64_t value = entry.at(end).integer();
+      if (value % axis.multiple_of == 0) continue;
+      const int64_t below = value / axis.multiple_of * axis.multiple_of;
+      entry.at(end).fail("is " + std::to_string(value) + ", no multiple of " + std::to_string(axis.multiple_of),
+                         "take " + std::to_string(std::max(below, axis.multiple_of)));
+    }
+    if (axis.min > axis.max) entry.at("min").fail("is above max", "swap them");
+    axes.push_back(std::move(axis));
+  }
+  limit_count(view, 1, kMaxAxes, "axes");
+  return axes;
+}
+
+InputInit parse_init(const JsonView& view, core::DType dtype, const std::vector<std::string>& axes) {
+  InputInit init;
+  const std::string kind = view.at("kind").one_of({"normal", "uniform", "integers"}, "kinds");
+  if (kind != "integers" && !core::is_floating(dtype)) {
+    view.at("kind").fail("\"" + kind + "\" does not fit dtype " + std::string(core::name_of(dtype)),
+                         "use {\"kind\": \"integers\", \"low\": 0, \"high\": 9}");
+  }
+  if (kind == "normal") {
+    view.expect_object({"kind", "scale"});
+    init.scale = view.at("scale").number();
+    if (!(init.scale > 0 && init.scale <= 1e4)) {
+      view.at("scale").fail("is " + view.at("scale").json().dump(), "take a number above 0 and at most 10000");
+    }
+    return init;
+  }
+  view.expect_object({"kind", "low", "high"});
+  if (kind == "uniform") {
+    init.kind = Init::uniform;
+    init.low = view.at("low").number();
+    init.high = view.at("high").number();
+    if (!(init.low < init.high)) view.fail("low is not below high", "uniform draws from [low, high)");
+    if (!(init.low >= -1e4 && init.high <= 1e4)) view.fail("low and high must be within 10000 of zero");
+    return init;
+  }
+  init.kind = Init::integers;
+  init.least = parse_axis_expr(view.at("low"), axes);
+  init.most = parse_axis_expr(view.at("high"), axes);
+  return init;
+}
+
+std::vector<Tensor> parse_tensors(const JsonView& view, bool input, const std::vector<std::string>& axes) {
+  std::vector<Tensor> tensors;
+  for (const auto& [name, entry] : view.members()) {
+    std::vector<std::string> required{"dtype", "shape"};
+    if (input) required.emplace_back("init");
+    entry.expect_object(required);
+    Tensor tensor{member_name(name, entry), parse_dtype(entry.at("dtype")), {}, {}};
+    for (const JsonView& extent : entry.at("shape").items()) tensor.shape.push_back(parse_axis_expr(extent, axes));
+    limit_count(entry.at("shape"), 1, kMaxDimensions, "dimensions");
+    if (input) tensor.init = parse_init(entry.at("init"), tensor.dtype, axes);
+    tensors.push_back(std::move(tensor));
+  }
+  limit_count(view, 1, kMaxTensors, input ? "inputs" : "outputs");
+  return tensors;
+}
+
+Contract parse_contract(const JsonView& view) {
+  view.expect_object({"accumulate"}, {"tf32", "nan", "exact_integers"});
+  Contract contract{};
+  contract.accumulate = parse_dtype(view.at("accumulate"));
+  contract.tf32 = view.has("tf32") && view.at("tf32").boolean();
+  contract.nan = view.has("nan") && view.at("nan").boolean();
+  contract.exact_integers = view.has("exact_integers") && view.at("exact_integers").boolean();
+  return contract;
+}
+
+Workload parse_workload(const JsonView& view) {
+  view.expect_object({"name", "role", "axes"}, {"devices"});
+  Workload workload;
+  workload.name = view.at("name").string();
+  const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.'; };
+  if (workload.name.empty() || workload.name.size() > 64 ||
+      !std::all_of(workload.name.begin(), workload.name.end(), plain)) {
+    view.at("name").fail("\"" + workload.name + "\" is not a workload's name",
+                         "use letters, digits, '_', '-' and '.', at most 64");
+  }
+  workload.role = view.at("role").one_of({"test", "bench"}, "roles") == "test" ? Role::test : Role::bench;
+  for (const auto& [name, value] : view.at("axes").members()) workload.axes[name] = value.integer(1, INT32_MAX);
+  if (!view.has("devices")) return workload;
+  for (const JsonView& device : view.at("devices").items()) {
+    workload.devices.push_back(device.one_of(backend_names(), "backends"));
+  }
+  if (workload.devices.empty()) view.at("devices").fail("is empty", "leave \"devices\" out to mean all");
+  return workload;
+}
+}  // namespace
+
+Problem parse_problem(std::string_view json_text, const std::string& file) {
+  const core::Json json = core::parse_json(json_text, file);
+  const JsonView view(json, file);
+  view.expect_object({"name", "title", "description", "axes", "inputs", "outputs", "contract", "cost", "workloads"});
+  Problem problem;
+  problem.name = view.at("name").identifier();
+  problem.title = line_of_text(view.at("title"));
+  problem.description = line_of_text(view.at("description"));
+  problem.axes = parse_axes(view.at("axes"));
+  const std::vector<std::string> axes = problem.axis_names();
+  problem.inputs = parse_tensors(view.at("inputs"), true, axes);
+  problem.outputs = parse_tensors(view.at("outputs"), false, axes);
+  problem.contract = parse_contract(view.at("contract"));
+  const JsonView cost = view.at("cost");
+  cost.expect_object({"flops", "bytes_read", "bytes_written"});
+  problem.cost = {parse_axis_expr(cost.at("flops"), axes), parse_axis_expr(cost.at("bytes_read"), axes),
+                  parse_axis_expr(cost.at("bytes_written"), axes)};
+  for (const JsonView& workload : view.at("workloads").items()) problem.workloads.push_back(parse_workload(workload));
+  limit_count(view.at("workloads"), 1, kMaxWorkloads, "workloads");
+  problem.json_text = json_text;
+  check_names_are_distinct(problem, view);
+  check_workloads(problem, view);
+  check_expressions(problem, view);
+  return problem;
+}
+
+}  // namespace benchsuite
