@@ -12,5 +12,5 @@
 // y[i] = a[i] + b[i]; a, b, y: [N].
 extern "C" __global__ void vector_add(const float* a, const float* b, double* y, int N) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < N) y[i] = (float)((double)a[i] + (double)b[i]);
+  if (i < N) y[i] = (double)a[i] + (double)b[i];
 }
