@@ -1,0 +1,134 @@
+#include "sandbox/compile_pool.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "core/error.h"
+#include "sandbox/wire.h"
+
+namespace sandbox {
+namespace {
+namespace fs = std::filesystem;
+constexpr auto kDeadline = std::chrono::seconds(60);
+constexpr std::string_view kScratchPrefix = "kernelwright-";
+
+fs::path make_scratch() {
+  // Memory-backed where there is one: intermediate files are small and live for milliseconds.
+  const fs::path shared_memory = "/dev/shm";
+  const fs::path parent = ::access(shared_memory.c_str(), W_OK) == 0 ? shared_memory : fs::path("/tmp");
+  sweep_stale_scratch(parent);
+  std::string name = (parent / (std::string(kScratchPrefix) + std::to_string(::getpid()) + "-XXXXXX")).string();
+  if (::mkdtemp(name.data()) == nullptr) throw core::SystemError("cannot make a scratch folder " + name, errno);
+  return name;
+}
+}  // namespace
+
+void sweep_stale_scratch(const fs::path& temporary_folder) {
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(temporary_folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.rfind(kScratchPrefix, 0) != 0) continue;
+    const int pid = std::atoi(name.c_str() + kScratchPrefix.size());
+    if (pid > 0 && ::kill(pid, 0) != 0 && errno == ESRCH) fs::remove_all(entry.path(), ignored);
+  }
+}
+
+CompilePool::CompilePool(const WorkerCommand& command, int workers) : command_(command), scratch_(make_scratch()) {
+  std::vector<std::future<core::Json>> starts;
+  for (int i = 0; i < workers; ++i) {
+    std::promise<core::Json> started;
+    starts.push_back(started.get_future());
+    threads_.emplace_back(&CompilePool::serve, this, static_cast<size_t>(i), std::move(started));
+  }
+  std::exception_ptr failure;
+  for (std::future<core::Json>& start : starts) {
+    try {
+      greeting_ = start.get();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  }
+  if (failure) {
+    stop();
+    std::rethrow_exception(failure);
+  }
+}
+
+CompilePool::~CompilePool() { stop(); }
+
+void CompilePool::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  for (std::thread& thread : threads_) {
+    if (thread.joinable()) thread.join();
+  }
+  std::error_code ignored;
+  fs::remove_all(scratch_, ignored);
+}
+
+std::future<Compilation> CompilePool::submit(CompileRequest request) {
+  Job job{std::move(request), {}};
+  std::future<Compilation> future = job.promise.get_future();
+  {
+    const std::lock_guard lock(mutex_);
+    jobs_.push_back(std::move(job));
+  }
+  wake_.notify_one();
+  return future;
+}
+
+Worker CompilePool::start_worker(size_t index) const {
+  const fs::path folder = scratch_ / std::to_string(index);
+  fs::remove_all(folder);
+  fs::create_directory(folder);
+  WorkerCommand command = command_;
+  for (const std::string& arg :
+       {std::string("--role"), std::string("compile"), std::string("--scratch"), folder.string()}) {
+    command.args.push_back(arg);
+  }
+  return Worker::start(command);
+}
+
+void CompilePool::serve(size_t index, std::promise<core::Json> started) {
+  std::optional<Worker> worker;
+  try {
+    worker = start_worker(index);
+    started.set_value(worker->greeting());
+  } catch (...) {
+    started.set_exception(std::current_exception());
+    return;
+  }
+  while (true) {
+    std::unique_lock lock(mutex_);
+    wake_.wait(lock, [&] { return stopping_ || !jobs_.empty(); });
+    if (stopping_) return;
+    Job job = std::move(jobs_.front());
+    jobs_.pop_front();
+    lock.unlock();
+    try {
+      if (!worker) worker = start_worker(index);
+      job.promise.set_value(compilation_from_message(worker->request(to_json(job.request), {}, kDeadline)));
+    } catch (const WorkerLost& lost) {
+      worker.reset();
+      const bool late = lost.cause() == WorkerLost::Cause::deadline;
+      job.promise.set_value(Rejected{Rejection::limit,
+                                     late ? "compiling took longer than " + std::to_string(kDeadline.count()) + " s"
+                                          : "compiling it ended the compile worker: " + std::string(lost.what()),
+                                     {},
+                                     ""});
+    } catch (...) {
+      job.promise.set_exception(std::current_exception());
+    }
+  }
+}
+
+}  // namespace sandbox

@@ -1,0 +1,57 @@
+// Compile workers side by side, replaced when they are lost.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <future>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "core/strict_json.h"
+#include "sandbox/compilation.h"
+#include "sandbox/worker.h"
+
+namespace sandbox {
+
+class CompilePool {
+ public:
+  // Starts `workers` processes of `command` ("--role compile --scratch <own folder>" is appended). Throws
+  // core::SystemError when one does not start.
+  CompilePool(const WorkerCommand& command, int workers);
+  ~CompilePool();
+  CompilePool(const CompilePool&) = delete;
+  CompilePool& operator=(const CompilePool&) = delete;
+
+  // The future throws core::SystemError when a worker cannot be replaced. A compilation that kills or outlasts its
+  // worker is Rejected{limit}.
+  std::future<Compilation> submit(CompileRequest request);
+
+  // What the first worker said of itself: compiler, sandbox level.
+  const core::Json& greeting() const { return greeting_; }
+
+ private:
+  struct Job {
+    CompileRequest request;
+    std::promise<Compilation> promise;
+  };
+  void serve(size_t index, std::promise<core::Json> started);
+  Worker start_worker(size_t index) const;
+  void stop();
+
+  WorkerCommand command_;
+  std::filesystem::path scratch_;  // one folder per worker below it; removed at the end
+  core::Json greeting_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<Job> jobs_;
+  bool stopping_ = false;
+  std::vector<std::thread> threads_;
+};
+
+// Removes scratch folders whose owner no longer lives (after a kill -9).
+void sweep_stale_scratch(const std::filesystem::path& temporary_folder);
+
+}  // namespace sandbox
