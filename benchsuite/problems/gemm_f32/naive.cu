@@ -1,0 +1,20 @@
+/* kernelwright
+{
+  "problem": "gemm_f32",
+  "backends": ["cpu", "cuda", "hip"],
+  "description": "one thread per element of c",
+  "launches": [
+    {"kernel": "gemm", "grid": ["ceil_div(N, 16)", "ceil_div(M, 16)", 1], "block": [16, 16, 1],
+     "args": ["a", "b", "c", "M", "N", "K"]}
+  ]
+}
+*/
+// c[m, n] = sum_k a[m, k] * b[k, n]; a: [M, K], b: [K, N], c: [M, N], all row-major.
+extern "C" __global__ void gemm(const float* a, const float* b, float* c, int M, int N, int K) {
+  const int n = blockIdx.x * blockDim.x + threadIdx.x;
+  const int m = blockIdx.y * blockDim.y + threadIdx.y;
+  if (m >= M || n >= N) return;
+  float sum = 0;
+  for (int k = 0; k < K; ++k) sum += a[(size_t)m * K + k] * b[(size_t)k * N + n];
+  c[(size_t)m * N + n] = sum;
+}
