@@ -87,8 +87,10 @@ struct Problem {
 
   const Tensor* find_tensor(std::string_view name) const;
   std::vector<std::string> axis_names() const;
-  std::filesystem::path reference_file() const { return folder / "reference.cu"; }  // fp64; writes floating outputs as double*
-  std::filesystem::path naive_file() const { return folder / "naive.cu"; }          // plain, obeys the contract
+  std::filesystem::path reference_file() const {
+    return folder / "reference.cu";
+  }                                                                         // fp64; writes floating outputs as double*
+  std::filesystem::path naive_file() const { return folder / "naive.cu"; }  // plain, obeys the contract
 };
 
 // Parses and validates problem.json text. `file` names it in errors. Throws core::InputError with file, JSON pointer

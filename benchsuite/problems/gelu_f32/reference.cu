@@ -8,7 +8,8 @@
   ]
 }
 */
-// Floating outputs of a reference are double, whatever the problem's output dtype: the judge compares with unrounded values.
+// Floating outputs of a reference are double, whatever the problem's output dtype: the judge compares with unrounded
+// values.
 // y[i] = 0.5 * x[i] * (1 + erf(x[i] / sqrt(2))); x, y: [N].
 extern "C" __global__ void gelu(const float* x, double* y, int N) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -8,7 +8,8 @@
   ]
 }
 */
-// Floating outputs of a reference are double, whatever the problem's output dtype: the judge compares with unrounded values.
+// Floating outputs of a reference are double, whatever the problem's output dtype: the judge compares with unrounded
+// values.
 // y[m, n] = exp(x[m, n] - max_m) / sum_k exp(x[m, k] - max_m); x, y: [M, N] row-major.
 extern "C" __global__ void softmax(const float* x, double* y, int M, int N) {
   const int row = blockIdx.x * blockDim.x + threadIdx.x;

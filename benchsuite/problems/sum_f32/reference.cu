@@ -10,6 +10,8 @@
   ]
 }
 */
+// Floating outputs of a reference are double, whatever the problem's output dtype: the judge compares with unrounded
+// values.
 // y[0] = sum_i x[i]; x: [N], partial: [4096].
 extern "C" __global__ void partial_sums(const float* x, double* partial, int N) {
   const int first = blockIdx.x * blockDim.x + threadIdx.x;
@@ -18,8 +20,8 @@ extern "C" __global__ void partial_sums(const float* x, double* partial, int N) 
   partial[first] = sum;
 }
 
-extern "C" __global__ void total(const double* partial, float* y) {
+extern "C" __global__ void total(const double* partial, double* y) {
   double sum = 0;
   for (int i = 0; i < 4096; ++i) sum += partial[i];
-  y[0] = (float)sum;
+  y[0] = sum;
 }

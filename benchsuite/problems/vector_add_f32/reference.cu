@@ -8,7 +8,8 @@
   ]
 }
 */
-// Floating outputs of a reference are double, whatever the problem's output dtype: the judge compares with unrounded values.
+// Floating outputs of a reference are double, whatever the problem's output dtype: the judge compares with unrounded
+// values.
 // y[i] = a[i] + b[i]; a, b, y: [N].
 extern "C" __global__ void vector_add(const float* a, const float* b, double* y, int N) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
