@@ -30,7 +30,7 @@ struct CompileRequest {
 };
 
 struct Built {
-  core::UniqueFd binary;    // a sealed memory file
+  core::UniqueFd binary;  // a sealed memory file
   uint64_t binary_bytes = 0;
   std::string binary_hash;  // of everything that makes the binary behave as it does
   std::string log;          // warnings, cleaned and cut
@@ -50,9 +50,9 @@ std::optional<Rejection> rejection_from_name(std::string_view name);
 
 struct Rejected {
   Rejection reason;
-  std::string message;                // one sentence
-  std::optional<int64_t> line;        // in the solution file, 1-based
-  std::string log;                    // compiler diagnostics, cleaned and cut to 8 KiB
+  std::string message;          // one sentence
+  std::optional<int64_t> line;  // in the solution file, 1-based
+  std::string log;              // compiler diagnostics, cleaned and cut to 8 KiB
 };
 
 using Compilation = std::variant<Built, Rejected>;

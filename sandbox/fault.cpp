@@ -2,14 +2,17 @@
 
 #include <utility>
 
-
 namespace sandbox {
 namespace {
 constexpr std::pair<FaultKind, std::string_view> kFaults[] = {
-    {FaultKind::out_of_bounds, "out_of_bounds"}, {FaultKind::misaligned, "misaligned"},
-    {FaultKind::uninitialised, "uninitialised"}, {FaultKind::race, "race"},
-    {FaultKind::deadlock, "deadlock"},           {FaultKind::warp_misuse, "warp_misuse"},
-    {FaultKind::trap, "trap"},                   {FaultKind::resource_limit, "resource_limit"},
+    {FaultKind::out_of_bounds, "out_of_bounds"},
+    {FaultKind::misaligned, "misaligned"},
+    {FaultKind::uninitialised, "uninitialised"},
+    {FaultKind::race, "race"},
+    {FaultKind::deadlock, "deadlock"},
+    {FaultKind::warp_misuse, "warp_misuse"},
+    {FaultKind::trap, "trap"},
+    {FaultKind::resource_limit, "resource_limit"},
     {FaultKind::unsupported, "unsupported"},
 };
 std::string triple(const std::array<int64_t, 3>& v) {

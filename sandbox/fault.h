@@ -10,15 +10,15 @@
 namespace sandbox {
 
 enum class FaultKind {
-  out_of_bounds,    // global or shared memory outside its buffer
-  misaligned,       // an access not aligned to its type
-  uninitialised,    // shared memory read before it was written
-  race,             // two threads touch shared memory without a barrier between them
-  deadlock,         // no thread can go on
-  warp_misuse,      // lying masks, lanes in different warp operations
-  trap,             // __trap, assert, integer division by zero
-  resource_limit,   // stack, shared memory, or block size beyond the device's limit
-  unsupported,      // met at run time what this device cannot execute
+  out_of_bounds,   // global or shared memory outside its buffer
+  misaligned,      // an access not aligned to its type
+  uninitialised,   // shared memory read before it was written
+  race,            // two threads touch shared memory without a barrier between them
+  deadlock,        // no thread can go on
+  warp_misuse,     // lying masks, lanes in different warp operations
+  trap,            // __trap, assert, integer division by zero
+  resource_limit,  // stack, shared memory, or block size beyond the device's limit
+  unsupported,     // met at run time what this device cannot execute
 };
 
 struct Fault {
