@@ -13,9 +13,9 @@
 */
 // y[i] = 0.5 * x[i] * (1 + erf(x[i] / sqrt(2))); x, y: [N].
 //
-// A block owns 4 * BLOCK * ITEMS consecutive elements. Each thread first issues all its loads, then computes and stores:
-// erf costs some twenty instructions, which overlap with the loads of the other warps. Blocks that lie wholly inside the
-// vectors skip every bounds check; the last block also does the up to three scalars at the end.
+// A block owns 4 * BLOCK * ITEMS consecutive elements. Each thread first issues all its loads, then computes and
+// stores: erf costs some twenty instructions, which overlap with the loads of the other warps. Blocks that lie
+// wholly inside the vectors skip every bounds check; the last block also does the up to three scalars at the end.
 __device__ __forceinline__ float gelu_of(float v) { return 0.5f * v * (1.0f + erff(v * 0.70710678f)); }
 
 __device__ __forceinline__ float4 gelu_of(float4 v) {

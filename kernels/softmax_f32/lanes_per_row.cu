@@ -13,10 +13,10 @@
 */
 // y[m, n] = exp(x[m, n] - max_m) / sum_k exp(x[m, k] - max_m); x, y: [M, N] row-major.
 //
-// LANES neighbouring threads share a row, so both reductions stay inside a warp and need no barrier. Pass 1 takes the
-// maximum, pass 2 writes the exponentials unscaled and sums them, pass 3 scales them in place: a row that fits L1 is read
-// from memory once. Every thread keeps VEC independent maxima and sums, which hides the latency of the additions. Rows
-// whose length is no multiple of 4 are not aligned to float4 and take the scalar loops.
+// LANES neighbouring threads share a row, so both reductions stay inside a warp and need no barrier. Pass 1 takes
+// the maximum, pass 2 writes the exponentials unscaled and sums them, pass 3 scales them in place: a row that fits
+// L1 is read from memory once. Every thread keeps VEC independent maxima and sums, which hides the latency of the
+// additions. Rows whose length is no multiple of 4 are not aligned to float4 and take the scalar loops.
 constexpr unsigned kWholeWarp = 0xffffffffu;
 
 __device__ __forceinline__ float larger(float a, float b) { return a > b ? a : b; }

@@ -13,9 +13,10 @@
 */
 // y[i] = a[i] + b[i]; a, b, y: [N].
 //
-// A block owns 4 * BLOCK * ITEMS consecutive elements. Each thread first issues all its loads, then adds and stores, so
-// that enough bytes are in flight to cover the memory latency; neighbouring threads touch neighbouring float4. Blocks
-// that lie wholly inside the vectors skip every bounds check; the last block also does the up to three scalars at the end.
+// A block owns 4 * BLOCK * ITEMS consecutive elements. Each thread first issues all its loads, then adds and stores,
+// so that enough bytes are in flight to cover the memory latency; neighbouring threads touch neighbouring float4.
+// Blocks that lie wholly inside the vectors skip every bounds check; the last block also does the up to three
+// scalars at the end.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     vector_add(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ y, int N) {
   const int vectors = N / 4;
