@@ -5,7 +5,7 @@
   "description": "LANES threads share a row; maximum and sum in a single pass",
   "tunables": {"LANES": [256, 1, 2, 4, 8, 16, 32, 64, 128, 512, 1024], "ROWS": [1, 2, 4, 8, 16, 32, 64],
                "VEC": [8, 4, 16, 32]},
-  "constraints": ["LANES * ROWS % 32 == 0", "LANES * ROWS <= 1024"],
+  "constraints": ["LANES * ROWS % 32 == 0", "LANES * ROWS <= 1024", "LANES * ROWS * VEC <= 16384"],
   "launches": [
     {"kernel": "cross_entropy", "grid": ["ceil_div(M, ROWS)", 1, 1], "block": ["LANES * ROWS", 1, 1],
      "args": ["logits", "targets", "loss", "M", "N"]}
