@@ -1,1 +1,66 @@
+#include "agent/cli.h"
 
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <iostream>
+
+#include "agent/interrupt.h"
+#include "core/error.h"
+#include "core/strict_json.h"
+
+namespace agent {
+namespace {
+std::filesystem::path default_archive() {
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::filesystem::path(value != nullptr ? value : "");
+  };
+  if (const auto data = variable("XDG_DATA_HOME"); !data.empty()) return data / "kernelwright" / "archive.db";
+  if (const auto home = variable("HOME"); !home.empty()) return home / ".local/share/kernelwright/archive.db";
+  return "kernelwright.db";
+}
+
+int report_failure(const Shell& shell, int code, const std::string& what) {
+  if (shell.json) std::cout << core::Json{{"error", what}, {"exit_code", code}}.dump() << "\n";
+  std::cerr << "kernelwright: " << what << "\n";
+  return code;
+}
+}  // namespace
+
+int run_command_line(int argc, const char* const* argv) {
+  Shell shell;
+  shell.archive = default_archive();
+  CLI::App app("Searches for faster GPU kernels, and proves each one.");
+  app.name("kernelwright");
+  app.set_version_flag("--version", KW_VERSION);
+  app.require_subcommand(1);
+  app.fallthrough();
+  app.add_flag("--json", shell.json, "Machine-readable output on stdout");
+  app.add_option("--archive", shell.archive, "The archive: one SQLite file")->capture_default_str();
+  app.footer(
+      "Exit codes: 0 done, 1 refused, 2 our fault, 64 usage, 130 interrupted.\n"
+      "Start with: kernelwright run --suite quick --seconds 20");
+  add_run_command(app, shell);
+  add_resume_command(app, shell);
+  add_judge_command(app, shell);
+  add_check_command(app, shell);
+  add_problems_command(app, shell);
+  add_leaderboard_command(app, shell);
+  add_show_command(app, shell);
+  add_doctor_command(app, shell);
+  try {
+    app.parse(argc, argv);
+    return shell.exit_code;
+  } catch (const CLI::Success& asked_for_help) {
+    return app.exit(asked_for_help);
+  } catch (const CLI::ParseError& error) {
+    app.exit(error);
+    return kUsage;
+  } catch (const core::InputError& error) {
+    return report_failure(shell, kRefused, error.what());
+  } catch (const std::exception& error) {
+    return report_failure(shell, kOurFault, error.what());
+  }
+}
+
+}  // namespace agent

@@ -1,1 +1,3 @@
-int main() { return 0; }
+#include "agent/cli.h"
+
+int main(int argc, char** argv) { return agent::run_command_line(argc, argv); }

@@ -1,0 +1,123 @@
+// kernelwright doctor: what this host has, what each missing thing costs, and how to get it.
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <thread>
+
+#include "agent/cli.h"
+#include "agent/devices.h"
+#include "agent/table.h"
+#include "core/error.h"
+#include "core/paths.h"
+#include "sandbox/compile_pool.h"
+#include "sandbox/jail.h"
+#include "sandbox/worker.h"
+
+namespace agent {
+namespace {
+enum class State { ok, missing, broken };
+
+struct Finding {
+  std::string what;
+  State state;
+  std::string detail;  // what was found, or what its absence costs
+  std::string remedy;  // how to get it; empty when it is there
+};
+
+std::string_view name_of(State state) {
+  return state == State::ok ? "ok" : state == State::missing ? "missing" : "BROKEN";
+}
+
+// Runs a probe; an exception is a broken thing with its message.
+Finding probe(const std::string& what, const std::string& remedy, const std::function<std::string()>& action) {
+  try {
+    return {what, State::ok, action(), ""};
+  } catch (const std::exception& error) {
+    return {what, State::broken, error.what(), remedy};
+  }
+}
+
+// The first of these libraries that the dynamic linker can open.
+Finding library(const std::string& what, const std::vector<std::string>& names, const std::string& cost,
+                const std::string& remedy) {
+  for (const std::string& name : names) {
+    if (void* handle = ::dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL)) {
+      ::dlclose(handle);
+      return {what, State::ok, name, ""};
+    }
+  }
+  return {what, State::missing, cost, remedy};
+}
+
+Finding archive_folder(const std::filesystem::path& archive) {
+  return probe("archive", "give a writable place with --archive", [&] {
+    std::filesystem::path folder = std::filesystem::absolute(archive).parent_path();
+    while (!std::filesystem::exists(folder)) folder = folder.parent_path();
+    if (::access(folder.c_str(), W_OK) != 0) throw core::SystemError(folder.string() + " is not writable");
+    return archive.string() + (std::filesystem::exists(archive) ? "" : " (made by the first run)");
+  });
+}
+
+std::vector<Finding> examine(const Shell& shell) {
+  const core::Paths paths = core::installed_paths();
+  std::vector<Finding> findings;
+  findings.push_back({"processor", State::ok, fmt::format("{} cores", std::thread::hardware_concurrency()), ""});
+  findings.push_back(probe("cpu device: compiler", "install g++ (12 or newer) or clang (14 or newer)", [&] {
+    const core::Json greeting = sandbox::CompilePool(cpu_worker(paths), 1).greeting();
+    return greeting.at("compiler_version").get<std::string>();
+  }));
+  findings.push_back(probe("sandbox", "a Linux kernel with seccomp is needed; containers must not forbid it", [&] {
+    sandbox::WorkerCommand command = cpu_worker(paths);
+    command.args.insert(command.args.end(), {"--role", "run"});
+    const core::Json greeting = sandbox::Worker::start(command).greeting();
+    return fmt::format("level {} of 2 ({})", greeting.at("sandbox_level").get<int>(),
+                       greeting.at("sandbox").get<std::string>());
+  }));
+  if (sandbox::landlock_abi() == 0) {
+    findings.push_back({"Landlock", State::missing, "workers are held by seccomp alone (level 1)",
+                        "use a Linux kernel of 5.13 or newer with Landlock enabled"});
+  }
+  findings.push_back(archive_folder(shell.archive));
+  findings.push_back(library("NVRTC", {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"},
+                             "kernels cannot be compiled for NVIDIA GPUs here; the cpu device does not need it",
+                             "install the CUDA Toolkit (NVRTC)"));
+  findings.push_back(library("NVIDIA driver", {"libcuda.so.1"}, "no NVIDIA GPU to run on; the cpu device stands in",
+                             "install the NVIDIA driver on a machine with such a GPU"));
+  findings.push_back(library("hiprtc", {"libhiprtc.so.7", "libhiprtc.so.6", "libamdhip64.so.5"},
+                             "kernels cannot be compiled for AMD GPUs here; the cpu device does not need it",
+                             "install ROCm's hiprtc (Debian: libamdhip64-5, libhiprtc-builtins5)"));
+  return findings;
+}
+
+void doctor(Shell& shell) {
+  const std::vector<Finding> findings = examine(shell);
+  core::Json all = core::Json::array();
+  Table table({{"WHAT"}, {"STATE"}, {"FOUND, OR WHAT ITS ABSENCE COSTS"}, {"HOW TO GET IT"}});
+  for (const Finding& finding : findings) {
+    if (finding.state == State::broken) shell.exit_code = kOurFault;
+    all.push_back({{"what", finding.what},
+                   {"state", name_of(finding.state)},
+                   {"detail", finding.detail},
+                   {"remedy", finding.remedy}});
+    table.add_row({finding.what, std::string(name_of(finding.state)), finding.detail, finding.remedy});
+  }
+  if (shell.json) {
+    fmt::print("{}\n", all.dump());
+    return;
+  }
+  fmt::print("{}\n{}\n", table.text(),
+             shell.exit_code == kDone ? "Devices that can run candidates in this version: cpu."
+                                      : "Something is broken: campaigns cannot run until it is mended.");
+}
+}  // namespace
+
+void add_doctor_command(CLI::App& app, Shell& shell) {
+  app.add_subcommand("doctor", "Say what this host has and what each missing thing costs")->callback([&shell] {
+    doctor(shell);
+  });
+}
+
+}  // namespace agent

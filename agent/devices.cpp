@@ -1,0 +1,32 @@
+#include "agent/devices.h"
+
+#include "core/error.h"
+#include "core/suggest.h"
+
+namespace agent {
+
+sandbox::WorkerCommand cpu_worker(const core::Paths& paths) {
+  const std::filesystem::path program = paths.worker("cpu");
+  if (!std::filesystem::exists(program)) {
+    throw core::SystemError("the worker program " + program.string() +
+                            " is missing: keep bin/ of the installation whole");
+  }
+  return {program, {"--device-headers", paths.device_headers().string()}, {}};
+}
+
+void require_device(const std::string& device) {
+  if (device == "cpu") return;
+  throw core::InputError("--device", "\"" + device + "\" is not a device of this version",
+                         "use --device cpu; kernelwright doctor lists what this host has");
+}
+
+const benchsuite::Problem& find_problem(const std::map<std::string, benchsuite::Problem>& problems,
+                                        const std::string& name, const std::string& where) {
+  const auto found = problems.find(name);
+  if (found != problems.end()) return found->second;
+  std::vector<std::string> known;
+  for (const auto& [known_name, problem] : problems) known.push_back(known_name);
+  throw core::InputError(where, "there is no problem \"" + name + "\"", core::did_you_mean(name, known, "problems"));
+}
+
+}  // namespace agent

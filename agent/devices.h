@@ -1,0 +1,23 @@
+// The devices a host offers, and finding problems by name.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "benchsuite/problem.h"
+#include "core/paths.h"
+#include "sandbox/worker.h"
+
+namespace agent {
+
+// The worker program of the cpu device. Throws core::SystemError when it is not installed.
+sandbox::WorkerCommand cpu_worker(const core::Paths& paths);
+
+// Throws core::InputError for a device that this build does not know.
+void require_device(const std::string& device);
+
+// Throws core::InputError at `where`, with the nearest name.
+const benchsuite::Problem& find_problem(const std::map<std::string, benchsuite::Problem>& problems,
+                                        const std::string& name, const std::string& where);
+
+}  // namespace agent

@@ -1,0 +1,139 @@
+#include "verifier/cpu/checking.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/error.h"
+#include "verifier/shapes.h"
+
+namespace verifier::cpu {
+namespace {
+using sandbox::cpu::Order;
+constexpr int64_t kUnseenElements = 32768, kUnseenFlops = 8'000'000;
+constexpr std::array<std::string_view, 3> kOrderNames{"forward", "reverse", "seeded"};
+
+std::string order_name(Order order) { return std::string(kOrderNames.at(static_cast<size_t>(order))); }
+
+const benchsuite::Workload* smallest_test(const benchsuite::Problem& problem) {
+  const benchsuite::Workload* smallest = nullptr;
+  int64_t least = 0;
+  for (const benchsuite::Workload& workload : problem.workloads) {
+    if (workload.role != benchsuite::Role::test || !workload.runs_on("cpu")) continue;
+    const int64_t cost = problem.cost.bytes_read.eval(workload.axes) + problem.cost.flops.eval(workload.axes);
+    if (smallest == nullptr || cost < least) {
+      smallest = &workload;
+      least = cost;
+    }
+  }
+  return smallest;
+}
+
+// An InvalidPlan verdict when the plan cannot be bound to a shape.
+template <typename Action>
+std::optional<Verdict> with_plan(Action action) {
+  try {
+    return action();
+  } catch (const core::InputError& error) {
+    return InvalidPlan{error.what()};
+  }
+}
+}  // namespace
+
+std::optional<Verdict> Checking::check_build(Side& side) {
+  const benchsuite::Workload* workload = smallest_test(at_hand_.problem());
+  if (workload == nullptr) return std::nullopt;
+  const Where where{workload->name, sandbox::describe(workload->axes), "ordinary", ""};
+  if (const auto failure = side.cell.await_loaded()) return verdict_of(*failure, where);
+  return with_plan([&]() -> std::optional<Verdict> {
+    const std::vector<LentBuffer> inputs = make_inputs(at_hand_.problem(), workload->axes);
+    at_hand_.fill(inputs, workload->axes, Distribution::ordinary, keys_.next());
+    Rig rig(at_hand_.problem(), workload->axes, inputs, side.cell, side.solution, side.binding);
+    if (const auto failure = rig.prepare()) return verdict_of(*failure, where);
+    double elapsed_us = 0;
+    if (const auto failure = rig.launch(Order::forward, keys_.next(), elapsed_us)) return verdict_of(*failure, where);
+    return std::nullopt;
+  });
+}
+
+std::optional<Verdict> Checking::fast_build(Side& side, bool thorough) {
+  const benchsuite::Problem& problem = at_hand_.problem();
+  if (const auto failure = side.cell.await_loaded()) return verdict_of(*failure, {});
+  for (const benchsuite::Workload& workload : problem.workloads) {
+    if (workload.role != benchsuite::Role::test || !workload.runs_on("cpu")) continue;
+    if (auto verdict = shape(side, workload.name, workload.axes, thorough)) return verdict;
+  }
+  if (!thorough) return std::nullopt;
+  for (const core::Bindings& axes :
+       draw_unseen_shapes(problem, settings_.unseen_shapes, kUnseenElements, kUnseenFlops, keys_)) {
+    if (auto verdict = shape(side, "unseen", axes, false)) return verdict;
+  }
+  return std::nullopt;
+}
+
+std::optional<Verdict> Checking::shape(Side& side, const std::string& name, const core::Bindings& axes, bool thorough) {
+  const benchsuite::Problem& problem = at_hand_.problem();
+  const Where where{name, sandbox::describe(axes), "ordinary", ""};
+  return with_plan([&]() -> std::optional<Verdict> {
+    const std::vector<LentBuffer> inputs = make_inputs(problem, axes);
+    Rig rig(problem, axes, inputs, side.cell, side.solution, side.binding);
+    if (const auto failure = rig.prepare()) return verdict_of(*failure, where);
+    at_hand_.fill(inputs, axes, Distribution::ordinary, keys_.next());
+    if (auto verdict = orders(rig, at_hand_.expected(inputs, axes, Distribution::ordinary), where)) return verdict;
+    if (!thorough) return std::nullopt;
+    int turn = 0;
+    const auto next_order = [&] { return static_cast<Order>(turn++ % 3); };
+    for (int i = 1; i < settings_.ordinary_draws; ++i) {
+      if (auto verdict = draw(rig, inputs, axes, where, Distribution::ordinary, next_order())) return verdict;
+    }
+    int adversarial = 0;
+    for (const Distribution distribution : adversarial_for(problem)) {
+      if (adversarial++ == settings_.adversarial_draws) break;
+      if (auto verdict = draw(rig, inputs, axes, where, distribution, next_order())) return verdict;
+    }
+    if (!problem.contract.exact_integers) return std::nullopt;
+    return draw(rig, inputs, axes, where, Distribution::exact, next_order());
+  });
+}
+
+// The same inputs in all three thread orders. A candidate that is right in one and wrong in another has a race.
+std::optional<Verdict> Checking::orders(Rig& rig, const Expected& expected, const Where& where) {
+  std::vector<std::vector<std::byte>> first;
+  for (const Order order : {Order::forward, Order::reverse, Order::seeded}) {
+    Where here = where;
+    here.order = order_name(order);
+    double elapsed_us = 0;
+    if (const auto failure = rig.launch(order, keys_.next(), elapsed_us)) return verdict_of(*failure, here);
+    if (auto verdict = rig.audit(expected, here, findings_.worst_ratio)) {
+      const auto* wrong = std::get_if<WrongResult>(&*verdict);
+      if (order == Order::forward || wrong == nullptr) return verdict;
+      return OrderDependent{here, wrong->output, wrong->index};
+    }
+    ++findings_.launches;
+    for (size_t i = 0; i < at_hand_.problem().outputs.size(); ++i) {
+      const std::span<const std::byte> bytes = rig.output(i);
+      if (order == Order::forward) {
+        first.emplace_back(bytes.begin(), bytes.end());
+      } else if (!std::equal(bytes.begin(), bytes.end(), first[i].begin(), first[i].end())) {
+        findings_.deterministic = false;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Verdict> Checking::draw(Rig& rig, const std::vector<LentBuffer>& inputs, const core::Bindings& axes,
+                                      const Where& where, Distribution distribution, Order order) {
+  Where here = where;
+  here.distribution = std::string(name_of(distribution));
+  here.order = order_name(order);
+  at_hand_.fill(inputs, axes, distribution, keys_.next());
+  double elapsed_us = 0;
+  if (const auto failure = rig.launch(order, keys_.next(), elapsed_us)) return verdict_of(*failure, here);
+  // Expected outputs come into being only after the launch.
+  if (auto verdict = rig.audit(at_hand_.expected(inputs, axes, distribution), here, findings_.worst_ratio))
+    return verdict;
+  ++findings_.launches;
+  return std::nullopt;
+}
+
+}  // namespace verifier::cpu

@@ -1,0 +1,44 @@
+// Is the candidate right? The part of a judgement that comes before any timing.
+#pragma once
+
+#include <optional>
+
+#include "verifier/cpu/problem_at_hand.h"
+#include "verifier/judgement.h"
+#include "verifier/keys.h"
+
+namespace verifier::cpu {
+
+// A candidate in a cell.
+struct Side {
+  sandbox::Solution solution;  // parsed from its header: the judge never sees device code
+  sandbox::TunableBinding binding;
+  CellClient cell;
+};
+
+class Checking {
+ public:
+  Checking(ProblemAtHand& at_hand, const CheckSettings& settings, Keys& keys)
+      : at_hand_(at_hand), settings_(settings), keys_(keys) {}
+
+  // The checking build on the smallest listed shape: bounds, races, uninitialised reads.
+  std::optional<Verdict> check_build(Side& side);
+  // The fast build on every listed shape and on unseen ones, in three thread orders. `thorough`: all draws and
+  // distributions, otherwise one draw of each listed shape.
+  std::optional<Verdict> fast_build(Side& side, bool thorough);
+
+  const Correct& findings() const { return findings_; }
+
+ private:
+  std::optional<Verdict> shape(Side& side, const std::string& name, const core::Bindings& axes, bool thorough);
+  std::optional<Verdict> orders(Rig& rig, const Expected& expected, const Where& where);
+  std::optional<Verdict> draw(Rig& rig, const std::vector<LentBuffer>& inputs, const core::Bindings& axes,
+                              const Where& where, Distribution distribution, sandbox::cpu::Order order);
+
+  ProblemAtHand& at_hand_;
+  CheckSettings settings_;
+  Keys& keys_;
+  Correct findings_;
+};
+
+}  // namespace verifier::cpu

@@ -1,0 +1,33 @@
+// A problem with its trusted solutions loaded: draws inputs and knows the right outputs.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "benchsuite/problem.h"
+#include "verifier/cpu/rig.h"
+#include "verifier/cpu/trusted.h"
+#include "verifier/inputs.h"
+
+namespace verifier::cpu {
+
+class ProblemAtHand {
+ public:
+  ProblemAtHand(benchsuite::Problem problem, TrustedSolution reference, TrustedSolution naive)
+      : problem_(std::move(problem)), reference_(std::move(reference)), naive_(std::move(naive)) {}
+
+  const benchsuite::Problem& problem() const { return problem_; }
+
+  // Fills every input from `key`. Inputs to which the distribution does not apply are drawn as usual.
+  void fill(const std::vector<LentBuffer>& inputs, const core::Bindings& axes, Distribution distribution,
+            uint64_t key) const;
+  // Throws core::SystemError when a trusted solution faults.
+  Expected expected(const std::vector<LentBuffer>& inputs, const core::Bindings& axes, Distribution distribution);
+
+ private:
+  benchsuite::Problem problem_;
+  TrustedSolution reference_, naive_;
+};
+
+}  // namespace verifier::cpu

@@ -1,0 +1,51 @@
+// One candidate prepared on one shape, and the one path by which every launch of it goes: poison, launch, audit.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "benchsuite/problem.h"
+#include "verifier/cpu/buffers.h"
+#include "verifier/cpu/cell_client.h"
+#include "verifier/verdict.h"
+
+namespace verifier::cpu {
+
+// What an output must be: the reference's and the naive solution's, one byte vector per output tensor.
+struct Expected {
+  std::vector<std::vector<std::byte>> reference;  // floating outputs in double
+  std::vector<std::vector<std::byte>> naive;      // in the problem's dtypes
+  bool exact = false;                             // the draw's sums are exactly representable: bit for bit
+};
+
+class Rig {
+ public:
+  // The cell and the inputs must outlive the rig. A cell serves its newest rig only. Throws core::InputError when the
+  // plan cannot be bound to this shape.
+  Rig(const benchsuite::Problem& problem, const core::Bindings& axes, const std::vector<LentBuffer>& inputs,
+      CellClient& cell, const sandbox::Solution& solution, const sandbox::TunableBinding& binding);
+
+  std::optional<CellFailure> prepare();
+  // Poisons outputs, workspaces and slack with patterns of `key`, then launches. Microseconds on the judge's clock.
+  std::optional<CellFailure> launch(sandbox::cpu::Order order, uint64_t key, double& elapsed_us);
+  // Judges what the last launch left behind: slack first, then each output against what is expected. nullopt: right;
+  // `worst_ratio` grows to the largest error relative to what the contract allows.
+  std::optional<Verdict> audit(const Expected& expected, const Where& where, double& worst_ratio) const;
+
+  // The bytes of output `index` after the last launch.
+  std::span<const std::byte> output(size_t index) const { return outputs_[index].memory.content(); }
+
+ private:
+  const benchsuite::Problem& problem_;
+  core::Bindings axes_;
+  const std::vector<LentBuffer>& inputs_;
+  CellClient& cell_;
+  sandbox::LaunchPlan plan_;
+  std::vector<LentBuffer> outputs_;  // the problem's outputs, then the workspaces
+  uint64_t key_ = 0;
+};
+
+// The verdict that a failure of the candidate's cell amounts to. (A crash's signal is known to the cell's owner only.)
+Verdict verdict_of(const CellFailure& failure, const Where& where);
+
+}  // namespace verifier::cpu
