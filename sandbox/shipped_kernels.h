@@ -1,0 +1,31 @@
+// For tests: every solution file that ships, beside the problem it solves. Defined in shipped_kernels_test.cpp.
+#pragma once
+
+#include <filesystem>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "benchsuite/problem.h"
+#include "sandbox/solution.h"
+
+namespace sandbox::test {
+
+struct ShippedKernel {
+  std::string name;  // "softmax_f32_naive": a test's name
+  std::filesystem::path file;
+  benchsuite::Problem problem;
+  bool reference = false;  // writes its floating outputs as double
+};
+std::ostream& operator<<(std::ostream& out, const ShippedKernel& kernel);
+
+// kernels/<problem>/*.cu, and reference.cu and naive.cu of every problem.
+std::vector<ShippedKernel> shipped_kernels();
+
+// Every combination of tunable values that satisfies the constraints.
+std::vector<TunableBinding> valid_points(const Solution& solution);
+
+// A point other than the default where there is one; the same in every run, different from kernel to kernel.
+TunableBinding another_point(const ShippedKernel& kernel, const Solution& solution);
+
+}  // namespace sandbox::test

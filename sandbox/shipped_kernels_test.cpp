@@ -1,0 +1,96 @@
+// The launch plans of every shipped kernel, at every point and workload.
+#include "sandbox/shipped_kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "core/error.h"
+#include "core/paths.h"
+
+namespace sandbox::test {
+namespace {
+namespace fs = std::filesystem;
+
+void bind_rest(const Solution& solution, size_t next, TunableBinding& binding, std::vector<TunableBinding>& points) {
+  if (next == solution.tunables.size()) {
+    if (satisfies_constraints(solution, binding)) points.push_back(binding);
+    return;
+  }
+  for (const int64_t value : solution.tunables[next].values) {
+    binding[solution.tunables[next].name] = value;
+    bind_rest(solution, next + 1, binding, points);
+  }
+}
+}  // namespace
+
+std::ostream& operator<<(std::ostream& out, const ShippedKernel& kernel) { return out << kernel.name; }
+
+std::vector<ShippedKernel> shipped_kernels() {
+  std::vector<ShippedKernel> kernels;
+  const core::Paths paths = core::installed_paths();
+  for (const auto& [name, problem] : benchsuite::load_problems(paths.problems())) {
+    kernels.push_back({name + "_reference", problem.reference_file(), problem, true});
+    kernels.push_back({name + "_naive", problem.naive_file(), problem});
+    std::vector<fs::path> files;
+    for (const fs::directory_entry& entry : fs::directory_iterator(paths.kernels() / name)) {
+      if (entry.path().extension() == ".cu") files.push_back(entry.path());
+    }
+    std::sort(files.begin(), files.end());
+    for (const fs::path& file : files) kernels.push_back({name + "_" + file.stem().string(), file, problem});
+  }
+  return kernels;
+}
+
+std::vector<TunableBinding> valid_points(const Solution& solution) {
+  TunableBinding binding;
+  std::vector<TunableBinding> points;
+  bind_rest(solution, 0, binding, points);
+  return points;
+}
+
+TunableBinding another_point(const ShippedKernel& kernel, const Solution& solution) {
+  std::vector<TunableBinding> points = valid_points(solution);
+  const TunableBinding first = default_binding(solution);
+  if (points.size() > 1) points.erase(std::remove(points.begin(), points.end(), first), points.end());
+  std::mt19937_64 random(std::hash<std::string>()(kernel.name));
+  return points.at(random() % points.size());
+}
+
+namespace {
+class ShippedPlans : public testing::TestWithParam<ShippedKernel> {};
+
+TEST_P(ShippedPlans, FitTheirProblem) {
+  const ShippedKernel& kernel = GetParam();
+  const Solution solution = load_solution(kernel.file);
+  EXPECT_EQ(solution.problem, kernel.problem.name);
+  EXPECT_NO_THROW(validate_solution(solution, kernel.problem));
+  EXPECT_EQ(std::count(solution.backends.begin(), solution.backends.end(), "cpu"), 1);
+  EXPECT_EQ(std::count(solution.backends.begin(), solution.backends.end(), "cuda"), 1);
+}
+
+TEST_P(ShippedPlans, HoldAtEveryPointAndWorkload) {
+  const ShippedKernel& kernel = GetParam();
+  const Solution solution = load_solution(kernel.file);
+  for (const TunableBinding& point : valid_points(solution)) {
+    for (const benchsuite::Workload& workload : kernel.problem.workloads) {
+      EXPECT_NO_THROW(bind_plan(solution, point, workload.axes)) << describe(point) << ", " << workload.name;
+    }
+  }
+}
+
+// What the tuner sweeps: every problem has a kernel with dozens of points.
+TEST(ShippedKernels, EveryProblemHasATunedKernelWithManyPoints) {
+  std::map<std::string, size_t> points;
+  for (const ShippedKernel& kernel : shipped_kernels()) {
+    points[kernel.problem.name] += valid_points(load_solution(kernel.file)).size();
+  }
+  EXPECT_GE(points.size(), 12u);
+  for (const auto& [problem, count] : points) EXPECT_GE(count, 24u) << problem;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ShippedPlans, testing::ValuesIn(shipped_kernels()),
+                         [](const auto& kernel) { return kernel.param.name; });
+}  // namespace
+}  // namespace sandbox::test
