@@ -7,7 +7,7 @@
 
 namespace sandbox::cpu {
 
-void serve_compile_role(Channel owner, const std::filesystem::path& device_headers,
+void serve_compile_role(Channel& owner, const std::filesystem::path& device_headers,
                         const std::filesystem::path& scratch) {
   const std::optional<HostCompiler> host = find_host_compiler();
   if (!host) throw core::SystemError("the cpu device needs g++ 12 or newer, or clang++ 14 or newer; install one");

@@ -9,7 +9,7 @@ namespace sandbox::cpu {
 
 // Locks the process (only `device_headers`, the system's compiler folders and `scratch` stay reachable), greets, and
 // serves until the owner hangs up. Throws core::SystemError when there is no host compiler.
-void serve_compile_role(Channel owner, const std::filesystem::path& device_headers,
+void serve_compile_role(Channel& owner, const std::filesystem::path& device_headers,
                         const std::filesystem::path& scratch);
 
 }  // namespace sandbox::cpu

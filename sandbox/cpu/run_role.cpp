@@ -65,7 +65,7 @@ class Cells {
 };
 }  // namespace
 
-void serve_run_role(Channel owner) {
+void serve_run_role(Channel& owner) {
   JailLimits limits;
   limits.address_space_bytes = 0;  // each cell has its own
   const JailReport jail = enter_jail(JailProfile::run, {}, limits);

@@ -11,6 +11,6 @@
 namespace sandbox::cpu {
 
 // Locks the process, greets, and serves until the owner hangs up. Throws core::SystemError when the jail fails.
-void serve_run_role(Channel owner);
+void serve_run_role(Channel& owner);
 
 }  // namespace sandbox::cpu

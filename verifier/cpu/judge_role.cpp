@@ -1,0 +1,132 @@
+#include "verifier/cpu/judge_role.h"
+
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "core/error.h"
+#include "sandbox/jail.h"
+#include "verifier/cpu/checking.h"
+#include "verifier/cpu/timing.h"
+
+namespace verifier::cpu {
+namespace {
+using core::Json;
+using core::JsonView;
+using Clock = std::chrono::steady_clock;
+
+double ms_since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
+sandbox::TunableBinding binding_of(const JsonView& json) {
+  sandbox::TunableBinding binding;
+  for (const auto& [name, value] : json.at("binding").members()) binding[name] = value.integer();
+  return binding;
+}
+
+TrustedSolution load_trusted(const JsonView& json, int binary_fd, bool wide_outputs) {
+  return TrustedSolution(sandbox::cpu::Module::load(binary_fd, sandbox::Build::fast),
+                         sandbox::parse_header(json.at("header").string(), "trusted solution"), binding_of(json),
+                         wide_outputs);
+}
+
+CheckSettings check_settings(const JsonView& json) {
+  CheckSettings settings;
+  settings.ordinary_draws = static_cast<int>(json.at("ordinary_draws").integer(1, 1000));
+  settings.adversarial_draws = static_cast<int>(json.at("adversarial_draws").integer(0, 1000));
+  settings.unseen_shapes = static_cast<int>(json.at("unseen_shapes").integer(0, 1000));
+  settings.launch_deadline_s = json.at("launch_deadline_s").number();
+  return settings;
+}
+
+TimingSettings timing_settings(const JsonView& json) {
+  TimingSettings settings;
+  settings.screen_pairs = static_cast<int>(json.at("screen_pairs").integer(3, 100000));
+  settings.least_pairs = static_cast<int>(json.at("least_pairs").integer(3, 100000));
+  settings.most_pairs = static_cast<int>(json.at("most_pairs").integer(3, 100000));
+  settings.most_s = json.at("most_s").number();
+  settings.half_width = json.at("half_width").number();
+  settings.audit_share = json.at("audit_share").number();
+  return settings;
+}
+
+class JudgeRole {
+ public:
+  Json answer(sandbox::Message& message) {
+    const JsonView json(message.json, "judge request");
+    if (json.at("op").string() == "problem") return learn(json, message);
+    if (!at_hand_) throw core::SystemError("the judge was asked before it knew a problem");
+    return to_json(judge(json, message));
+  }
+
+ private:
+  Json learn(const JsonView& json, sandbox::Message& message) {
+    benchsuite::Problem problem = benchsuite::parse_problem(json.at("problem").string(), "problem.json");
+    at_hand_.reset();
+    at_hand_.emplace(std::move(problem), load_trusted(json.at("reference"), message.fds.at(0).get(), true),
+                     load_trusted(json.at("naive"), message.fds.at(1).get(), false));
+    return {{"ok", true}};
+  }
+
+  static Side side(const JsonView& json, core::UniqueFd channel, double deadline_s) {
+    return {sandbox::parse_header(json.at("header").string(), "candidate"), binding_of(json),
+            CellClient(sandbox::Channel(std::move(channel)), std::chrono::duration<double>(deadline_s))};
+  }
+
+  Judgement judge(const JsonView& json, sandbox::Message& message) {
+    const CheckSettings checks = check_settings(json.at("check"));
+    const Effort effort = effort_from_name(json.at("effort").string()).value();
+    Judgement judgement{Correct{}, {}, {}, json.at("seed").json().get<uint64_t>()};
+    Keys keys(judgement.seed);
+    Side check = side(json.at("candidate"), std::move(message.fds.at(0)), checks.launch_deadline_s);
+    Side fast = side(json.at("candidate"), std::move(message.fds.at(1)), checks.launch_deadline_s);
+    Side incumbent = side(json.at("incumbent"), std::move(message.fds.at(2)), checks.launch_deadline_s);
+
+    Clock::time_point begin = Clock::now();
+    Checking checking(*at_hand_, checks, keys);
+    std::optional<Verdict> failed = checking.check_build(check);
+    if (!failed) failed = checking.fast_build(fast, effort != Effort::screen);
+    judgement.stages.check_ms = ms_since(begin);
+    if (failed) {
+      judgement.verdict = std::move(*failed);
+      return judgement;
+    }
+    judgement.verdict = checking.findings();
+
+    begin = Clock::now();
+    Timing timing(*at_hand_, timing_settings(json.at("timing")), effort, keys);
+    auto measured = timing.measure(fast, incumbent);
+    judgement.stages.audit_ms = timing.audit_ms();
+    judgement.stages.timing_ms = ms_since(begin) - timing.audit_ms();
+    if (auto* verdict = std::get_if<Verdict>(&measured)) {
+      judgement.verdict = std::move(*verdict);
+    } else {
+      judgement.measurement = std::move(std::get<std::optional<Measurement>>(measured));
+    }
+    return judgement;
+  }
+
+  std::optional<ProblemAtHand> at_hand_;
+};
+}  // namespace
+
+void serve_judge_role(sandbox::Channel& owner) {
+  sandbox::JailLimits limits;
+  limits.address_space_bytes = 0;
+  const sandbox::JailReport jail = sandbox::enter_jail(sandbox::JailProfile::judge, {}, limits);
+  owner.send({{"role", "judge"}, {"sandbox_level", jail.level}, {"sandbox", jail.detail}});
+  JudgeRole role;
+  while (true) {
+    sandbox::Message request = owner.receive();
+    try {
+      owner.send(role.answer(request));
+    } catch (const sandbox::ChannelClosed&) {
+      throw;
+    } catch (const std::exception& error) {
+      owner.send({{"error", error.what()}});
+    }
+  }
+}
+
+}  // namespace verifier::cpu
