@@ -71,8 +71,9 @@ std::vector<Axis> parse_axes(const JsonView& view) {
       const int64_t value = entry.at(end).integer();
       if (value % axis.multiple_of == 0) continue;
       const int64_t below = value / axis.multiple_of * axis.multiple_of;
-      entry.at(end).fail("is " + std::to_string(value) + ", no multiple of " + std::to_string(axis.multiple_of),
-                         "take " + std::to_string(std::max(below, axis.multiple_of)));
+      entry.at(end).fail(
+          "is " + std::to_string(value) + ", no multiple of " + std::to_string(axis.multiple_of),
+          "take " + (below == 0 ? "" : std::to_string(below) + " or ") + std::to_string(below + axis.multiple_of));
     }
     if (axis.min > axis.max) entry.at("min").fail("is above max", "swap them");
     axes.push_back(std::move(axis));

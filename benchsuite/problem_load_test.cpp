@@ -1,0 +1,112 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <functional>
+
+#include "benchsuite/problem.h"
+#include "core/error.h"
+#include "core/paths.h"
+#include "core/text.h"
+
+namespace benchsuite {
+namespace {
+namespace fs = std::filesystem;
+using testing::EndsWith;
+using testing::HasSubstr;
+
+std::string refusal(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const core::InputError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+// A copy of one shipped problem, and a folder for suites, that a test may damage.
+class ProblemFolder : public testing::Test {
+ protected:
+  void SetUp() override {
+    root_ = fs::path(testing::TempDir()) / ("kw_problems_" + std::to_string(::getpid()));
+    fs::create_directories(root_ / "suites");
+    fs::create_directories(root_ / "problems");
+    fs::copy(core::installed_paths().problems() / "vector_add_f32", root_ / "problems" / "vector_add_f32",
+             fs::copy_options::recursive);
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  fs::path folder() const { return root_ / "problems" / "vector_add_f32"; }
+  void write_suite(const std::string& name, const std::string& json) const {
+    std::ofstream(root_ / "suites" / (name + ".json")) << json;
+  }
+  std::string suite_refusal(const std::string& name) const {
+    return refusal([&] { load_suite(root_ / "suites", name, load_problems(root_ / "problems")); });
+  }
+
+  fs::path root_;
+};
+
+TEST_F(ProblemFolder, LoadsByName) {
+  const auto problems = load_problems(root_ / "problems");
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_EQ(problems.at("vector_add_f32").folder, folder());
+  EXPECT_EQ(problems.at("vector_add_f32").json_text, core::read_file(folder() / "problem.json"));
+}
+
+TEST_F(ProblemFolder, RefusesAMissingFile) {
+  fs::remove(folder() / "naive.cu");
+  EXPECT_THAT(refusal([&] { load_problem(folder()); }),
+              testing::AllOf(HasSubstr("naive.cu: is missing"), HasSubstr("CONTRIBUTING.md says what each holds")));
+}
+
+TEST_F(ProblemFolder, RefusesANameOtherThanTheFolders) {
+  fs::rename(folder(), root_ / "problems" / "add");
+  EXPECT_THAT(refusal([&] { load_problems(root_ / "problems"); }),
+              EndsWith("add/problem.json#/name: is \"vector_add_f32\" in a folder called \"add\"\n"
+                       "  give both the same name"));
+}
+
+TEST_F(ProblemFolder, NamesTheNearestSuite) {
+  write_suite("quick", R"({"name": "quick", "description": "d", "problems": ["vector_add_f32"]})");
+  EXPECT_EQ(suite_refusal("quick"), "accepted");
+  EXPECT_EQ(suite_refusal("quik"), "there is no suite \"quik\"\n  did you mean \"quick\"?");
+}
+
+TEST_F(ProblemFolder, RefusesSuitesThatNameNoProblem) {
+  write_suite("one", R"({"name": "one", "description": "d", "problems": ["vector_ad_f32"]})");
+  EXPECT_THAT(suite_refusal("one"), EndsWith("one.json#/problems/0: \"vector_ad_f32\" is not one of the problems\n"
+                                             "  did you mean \"vector_add_f32\"?"));
+  write_suite("two", R"({"name": "two", "description": "d", "problems": ["vector_add_f32", "vector_add_f32"]})");
+  EXPECT_THAT(suite_refusal("two"),
+              EndsWith("two.json#/problems/1: \"vector_add_f32\" stands twice\n  keep one of them"));
+  write_suite("none", R"({"name": "none", "description": "d", "problems": []})");
+  EXPECT_THAT(suite_refusal("none"), EndsWith("none.json#/problems: is empty\n  name at least one problem"));
+  write_suite("other", R"({"name": "another", "description": "d", "problems": ["vector_add_f32"]})");
+  EXPECT_THAT(suite_refusal("other"),
+              EndsWith("other.json#/name: is \"another\" in other.json\n  name it like its file"));
+}
+
+TEST(ShippedProblems, LoadAndFillTheirSuites) {
+  const core::Paths paths = core::installed_paths();
+  const auto problems = load_problems(paths.problems());
+  EXPECT_GE(problems.size(), 12u);
+  EXPECT_EQ(load_suite(paths.suites(), "core", problems).problems.size(), problems.size());
+  EXPECT_GE(load_suite(paths.suites(), "quick", problems).problems.size(), 3u);
+}
+
+// The judge runs some thirty launches of every test workload: they must stay small.
+TEST(ShippedProblems, TestWorkloadsAreSmall) {
+  for (const auto& [name, problem] : load_problems(core::installed_paths().problems())) {
+    for (const Workload& workload : problem.workloads) {
+      if (workload.role != Role::test) continue;
+      for (const auto* tensors : {&problem.inputs, &problem.outputs}) {
+        for (const Tensor& tensor : *tensors) EXPECT_LE(tensor.elements(workload.axes), 16384) << name;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace benchsuite

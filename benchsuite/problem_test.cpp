@@ -1,0 +1,210 @@
+#include "benchsuite/problem.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/error.h"
+#include "core/strict_json.h"
+#include "core/suggest.h"
+
+namespace benchsuite {
+namespace {
+using core::Json;
+using testing::HasSubstr;
+
+const char* const kProblem = R"({
+  "name": "scale", "title": "Scaling", "description": "y[m, n] = x[m, n] * w[i[m]]",
+  "axes": {"M": {"description": "rows", "min": 1, "max": 4096},
+           "N": {"description": "columns", "min": 4, "max": 1024, "multiple_of": 4}},
+  "inputs": {"x": {"dtype": "f32", "shape": ["M", "N"], "init": {"kind": "normal", "scale": 1}},
+             "w": {"dtype": "f16", "shape": ["N"], "init": {"kind": "uniform", "low": -1, "high": 1}},
+             "i": {"dtype": "i32", "shape": ["M"], "init": {"kind": "integers", "low": 0, "high": "N - 1"}}},
+  "outputs": {"y": {"dtype": "f32", "shape": ["M", "N"]}, "s": {"dtype": "i32", "shape": [1, "2 * M"]}},
+  "contract": {"accumulate": "f32", "nan": true},
+  "cost": {"flops": "M * N", "bytes_read": "4 * M * N", "bytes_written": "4 * M * N"},
+  "workloads": [{"name": "small", "role": "test", "axes": {"M": 3, "N": 8}},
+                {"name": "gpu", "role": "bench", "axes": {"M": 4096, "N": 1024}, "devices": ["cuda", "hip"]},
+                {"name": "cpu", "role": "bench", "axes": {"M": 64, "N": 64}, "devices": ["cpu"]}]
+})";
+
+std::string refusal(const Json& json) {
+  try {
+    parse_problem(json.dump(), "p.json");
+  } catch (const core::InputError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+// What is said about kProblem once the value at `pointer` is replaced (or added).
+std::string refusal_with(const std::string& pointer, const Json& value) {
+  Json json = Json::parse(kProblem);
+  json[Json::json_pointer(pointer)] = value;
+  return refusal(json);
+}
+
+std::string refusal_without(const std::string& pointer) {
+  Json json = Json::parse(kProblem);
+  const Json::json_pointer at(pointer);
+  json[at.parent_pointer()].erase(at.back());
+  return refusal(json);
+}
+
+TEST(Problem, ReadsEveryField) {
+  const Problem problem = parse_problem(kProblem, "p.json");
+  EXPECT_EQ(problem.name, "scale");
+  EXPECT_THAT(problem.axis_names(), testing::ElementsAre("M", "N"));
+  EXPECT_EQ(problem.axes[1].multiple_of, 4);
+  ASSERT_EQ(problem.inputs.size(), 3u);
+  EXPECT_EQ(problem.inputs[0].name, "i");  // in order of name
+  EXPECT_EQ(problem.inputs[0].init.kind, Init::integers);
+  EXPECT_EQ(problem.inputs[0].init.most.eval({{"N", 8}}), 7);
+  EXPECT_EQ(problem.inputs[1].init.low, -1);
+  EXPECT_EQ(problem.find_tensor("s")->elements({{"M", 5}, {"N", 4}}), 10);
+  EXPECT_EQ(problem.find_tensor("w")->bytes({{"M", 5}, {"N", 4}}), 8);
+  EXPECT_EQ(problem.find_tensor("z"), nullptr);
+  EXPECT_TRUE(problem.contract.nan);
+  EXPECT_FALSE(problem.contract.tf32);
+  EXPECT_EQ(problem.cost.flops.eval({{"M", 3}, {"N", 8}}), 24);
+  EXPECT_EQ(problem.workloads[0].role, Role::test);
+  EXPECT_TRUE(problem.workloads[0].runs_on("hip"));
+  EXPECT_FALSE(problem.workloads[2].runs_on("cuda"));
+  EXPECT_EQ(problem.json_text, kProblem);
+}
+
+TEST(ProblemRefusals, UnknownAndMissingFields) {
+  EXPECT_EQ(refusal_with("/inputs/x/dtyp", "f32"),
+            "p.json#/inputs/x/dtyp: unknown field \"dtyp\"\n  did you mean \"dtype\"?");
+  EXPECT_EQ(refusal_with("/contract/tf_32", true),
+            "p.json#/contract/tf_32: unknown field \"tf_32\"\n  did you mean \"tf32\"?");
+  EXPECT_EQ(refusal_without("/cost/flops"),
+            "p.json#/cost: field \"flops\" is missing\n  add it; CONTRIBUTING.md shows the format");
+  EXPECT_THAT(refusal_with("/outputs/y/init", Json{{"kind", "normal"}}), HasSubstr("p.json#/outputs/y/init: unknown"));
+}
+
+TEST(ProblemRefusals, Shapes) {
+  EXPECT_EQ(refusal_with("/inputs/x/shape/1", "NN"),
+            "p.json#/inputs/x/shape/1: \"NN\" is no axis\n  did you mean \"N\"?");
+  EXPECT_EQ(refusal_with("/outputs/y/shape/0", "M - 1"),
+            "p.json#/outputs/y/shape/0: is 0 (end of the axis domains, M=1 N=4)\n"
+            "  every dimension must be at least 1");
+  EXPECT_EQ(refusal_with("/outputs/y/shape", Json::array()),
+            "p.json#/outputs/y/shape: has 0 dimensions\n  give between 1 and 8");
+  EXPECT_THAT(refusal_with("/outputs/y/shape/0", "M +"), HasSubstr("p.json#/outputs/y/shape/0: expected a number"));
+}
+
+TEST(ProblemRefusals, Dtypes) {
+  EXPECT_EQ(refusal_with("/inputs/x/dtype", "f31"),
+            "p.json#/inputs/x/dtype: \"f31\" is not one of the dtypes\n  did you mean \"f32\"?");
+  EXPECT_EQ(refusal_with("/contract/accumulate", "f3"),
+            "p.json#/contract/accumulate: \"f3\" is not one of the dtypes\n  did you mean \"f32\"?");
+}
+
+TEST(ProblemRefusals, ExpressionsThatOverflowOrDivideByZero) {
+  EXPECT_EQ(refusal_with("/cost/flops", "M / (N - 8)"),
+            "p.json#/cost/flops: division by zero in \"M / (N - 8)\" (workload small, M=3 N=8)\n"
+            "  narrow the axis domains, or mend the expression");
+  EXPECT_EQ(refusal_with("/cost/bytes_read", "9223372036854775807 * M"),
+            "p.json#/cost/bytes_read: '*' overflows 64 bits in \"9223372036854775807 * M\" (workload small, M=3 N=8)\n"
+            "  narrow the axis domains, or mend the expression");
+  // Only the far end of the domains overflows: no workload does.
+  EXPECT_EQ(refusal_with("/inputs/x/shape", {"M", "N", "1099511627776 * (N / 1024) + 1", "M"}),
+            "p.json#/inputs/x/shape: the number of elements overflows 64 bits (workload gpu, M=4096 N=1024)\n"
+            "  narrow the axis domains, or mend the expression");
+  EXPECT_EQ(refusal_with("/cost/bytes_written", "4096 - M"),
+            "p.json#/cost/bytes_written: is 0 (workload gpu, M=4096 N=1024)\n  it must be at least 1");
+  EXPECT_EQ(refusal_with("/cost/flops", "M / (M - 1)"),
+            "p.json#/cost/flops: division by zero in \"M / (M - 1)\" (end of the axis domains, M=1 N=4)\n"
+            "  narrow the axis domains, or mend the expression");
+  EXPECT_EQ(refusal_with("/cost/flops", "M * O"),
+            "p.json#/cost/flops: \"O\" is no axis\n  " + core::did_you_mean("O", {"M", "N"}, "axes"));
+}
+
+TEST(ProblemRefusals, Axes) {
+  EXPECT_EQ(refusal_with("/axes/N/min", 6), "p.json#/axes/N/min: is 6, no multiple of 4\n  take 4 or 8");
+  EXPECT_EQ(refusal_with("/axes/N/min", 2), "p.json#/axes/N/min: is 2, no multiple of 4\n  take 4");
+  EXPECT_EQ(refusal_with("/axes/M/min", 5000), "p.json#/axes/M/min: is above max\n  swap them");
+  EXPECT_THAT(refusal_with("/axes/M/max", int64_t{1} << 40), HasSubstr("p.json#/axes/M/max: must be between 1 and"));
+  EXPECT_THAT(refusal_with("/axes/M/min", 0), HasSubstr("p.json#/axes/M/min: must be between 1 and"));
+  EXPECT_EQ(refusal_with("/axes/2x", Json::parse(R"({"description": "d", "min": 1, "max": 2})")),
+            "p.json#/axes/2x: \"2x\" is not a name\n"
+            "  use letters, digits and '_', at most 64, not starting with a digit");
+  EXPECT_EQ(refusal_with("/axes/max", Json::parse(R"({"description": "d", "min": 1, "max": 2})")),
+            "p.json#/axes/max: \"max\" is a function of expressions\n  take another name");
+}
+
+TEST(ProblemRefusals, NamesThatCollide) {
+  const Json tensor = Json::parse(R"({"dtype": "f32", "shape": ["M"]})");
+  EXPECT_EQ(refusal_with("/outputs/M", tensor),
+            "p.json#/outputs/M: there is already an axis \"M\"\n"
+            "  rename one of them: launch plans use these names side by side");
+  EXPECT_EQ(refusal_with("/outputs/x", tensor),
+            "p.json#/outputs/x: there is already an input \"x\"\n"
+            "  rename one of them: launch plans use these names side by side");
+}
+
+TEST(ProblemRefusals, InitThatDoesNotFit) {
+  EXPECT_EQ(refusal_with("/inputs/x/dtype", "i32"),
+            "p.json#/inputs/x/init/kind: \"normal\" does not fit dtype i32\n"
+            "  use {\"kind\": \"integers\", \"low\": 0, \"high\": 9}");
+  EXPECT_EQ(refusal_with("/inputs/i/dtype", "u8"),
+            "p.json#/inputs/i/init/high: is 1023 (workload gpu, M=4096 N=1024), which u8 does not hold exactly\n"
+            "  stay between 0 and 255");
+  EXPECT_EQ(refusal_with("/inputs/i/init/low", 8),
+            "p.json#/inputs/i/init: low is 8 and high is 7 (workload small, M=3 N=8)\n"
+            "  low must not be above high; both are inclusive");
+  EXPECT_EQ(refusal_with("/inputs/i/init/high", "K - 1"),
+            "p.json#/inputs/i/init/high: \"K\" is no axis\n  " + core::did_you_mean("K", {"M", "N"}, "axes"));
+  EXPECT_EQ(refusal_with("/inputs/x/init/kind", "norml"),
+            "p.json#/inputs/x/init/kind: \"norml\" is not one of the kinds\n  did you mean \"normal\"?");
+  EXPECT_EQ(refusal_with("/inputs/x/init/scale", 0),
+            "p.json#/inputs/x/init/scale: is 0\n  take a number above 0 and at most 10000");
+  EXPECT_EQ(refusal_with("/inputs/x/init/low", 0), "p.json#/inputs/x/init/low: unknown field \"low\"\n  " +
+                                                       core::did_you_mean("low", {"kind", "scale"}, "fields"));
+  EXPECT_EQ(refusal_with("/inputs/w/init/high", -1),
+            "p.json#/inputs/w/init: low is not below high\n  uniform draws from [low, high)");
+}
+
+TEST(ProblemRefusals, Workloads) {
+  EXPECT_EQ(refusal_with("/workloads/0/axes/MM", 3),
+            "p.json#/workloads/0/axes/MM: \"MM\" is no axis\n  did you mean \"M\"?");
+  EXPECT_EQ(refusal_without("/workloads/2/axes/N"),
+            "p.json#/workloads/2/axes: axis \"N\" is left out\n  bind every axis of the problem");
+  EXPECT_EQ(refusal_with("/workloads/2/axes/N", 6),
+            "p.json#/workloads/2/axes/N: N is 6, outside its domain\n"
+            "  take a multiple of 4 from 4 to 1024, or widen the domain");
+  EXPECT_EQ(refusal_with("/workloads/2/axes/M", 5000),
+            "p.json#/workloads/2/axes/M: M is 5000, outside its domain\n"
+            "  take a multiple of 1 from 1 to 4096, or widen the domain");
+  EXPECT_EQ(refusal_with("/workloads/2/name", "small"),
+            "p.json#/workloads/2/name: there is already a workload \"small\"\n  give each its own name");
+  EXPECT_EQ(refusal_with("/workloads/2/name", "a b"),
+            "p.json#/workloads/2/name: \"a b\" is not a workload's name\n"
+            "  use letters, digits, '_', '-' and '.', at most 64");
+  EXPECT_EQ(refusal_with("/workloads/2/role", "tests"),
+            "p.json#/workloads/2/role: \"tests\" is not one of the roles\n  did you mean \"test\"?");
+  EXPECT_EQ(refusal_with("/workloads/2/devices/0", "cpus"),
+            "p.json#/workloads/2/devices/0: \"cpus\" is not one of the backends\n  did you mean \"cpu\"?");
+  EXPECT_EQ(refusal_with("/workloads/2/devices", Json::array()),
+            "p.json#/workloads/2/devices: is empty\n  leave \"devices\" out to mean all");
+}
+
+TEST(ProblemRefusals, ABackendWithoutWorkloads) {
+  EXPECT_EQ(refusal_with("/workloads/2/devices/0", "hip"),
+            "p.json#/workloads: no bench workload is for \"cpu\"\n"
+            "  add one with \"role\": \"bench\" and \"devices\": [\"cpu\"], or without \"devices\" to mean all");
+  EXPECT_EQ(refusal_with("/workloads/0/role", "bench"),
+            "p.json#/workloads: no test workload is for \"cpu\"\n"
+            "  add one with \"role\": \"test\" and \"devices\": [\"cpu\"], or without \"devices\" to mean all");
+}
+
+TEST(ProblemRefusals, Texts) {
+  EXPECT_EQ(refusal_with("/title", ""), "p.json#/title: is empty\n  say it in a few words");
+  EXPECT_EQ(refusal_with("/description", "a\nb"),
+            "p.json#/description: is not one line of at most 2000 characters\n"
+            "  take out line breaks and control characters");
+  EXPECT_THAT(refusal_with("/name", "a-b"), HasSubstr("p.json#/name: \"a-b\" is not a name\n  use letters"));
+}
+
+}  // namespace
+}  // namespace benchsuite
