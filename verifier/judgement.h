@@ -32,7 +32,7 @@ struct TimingSettings {
 
 struct CheckSettings {
   int ordinary_draws = 3;     // of each listed shape
-  int adversarial_draws = 5;  // of each listed shape: that many distributions
+  int adversarial_draws = 7;  // of each listed shape: that many distributions
   int unseen_shapes = 3;
   double launch_deadline_s = 10;  // one launch of the candidate
 };

@@ -18,24 +18,25 @@ struct Pair {
   bool candidate_first = false;
 };
 
-// exp of the median log-ratio incumbent/candidate, with a 99 % block-bootstrap interval. Above 1: the candidate is faster.
+// exp of the median log-ratio incumbent/candidate, with a 99 % block-bootstrap interval. Above 1: the candidate is
+// faster.
 struct SpeedUp {
   double value = 1, low = 1, high = 1;
 };
 
 struct WorkloadTiming {
   std::string workload;
-  std::vector<Pair> pairs;  // every sample, kept so that results can be judged again
+  std::vector<Pair> pairs;                    // every sample, kept so that results can be judged again
   double candidate_us = 0, incumbent_us = 0;  // medians
   SpeedUp speed_up;
 };
 
 struct Measurement {
-  std::string clock;            // what the times are: "cpu-rough" on the cpu device
+  std::string clock;  // what the times are: "cpu-rough" on the cpu device
   std::vector<WorkloadTiming> workloads;
-  SpeedUp speed_up;             // geometric mean over the workloads
+  SpeedUp speed_up;                // geometric mean over the workloads
   Outcome outcome = Outcome::tie;  // against the incumbent
-  bool stopped_early = false;   // enough pairs to see a loss
+  bool stopped_early = false;      // enough pairs to see a loss
 };
 
 core::Json to_json(const Measurement& measurement);

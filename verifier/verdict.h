@@ -1,4 +1,5 @@
-// The judge's findings about a candidate: correct, or exactly how it failed. A closed set; stored values are only added.
+// The judge's findings about a candidate: correct, or exactly how it failed. A closed set; stored values are only
+// added.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +23,8 @@ struct Where {
 };
 
 struct Correct {
-  int64_t launches = 0;     // launches whose output was compared
-  double worst_ratio = 0;   // largest error relative to what the contract allows, 0 to 1
+  int64_t launches = 0;       // launches whose output was compared
+  double worst_ratio = 0;     // largest error relative to what the contract allows, 0 to 1
   bool deterministic = true;  // repeated launches gave the same bits
 };
 struct CompileFailed {  // compile_error, unsupported, forbidden, limit
@@ -37,9 +38,9 @@ struct InvalidPlan {  // the launch plan cannot be run at some shape
 struct WrongResult {
   Where where;
   std::string output;
-  int64_t index = 0;            // of the worst element, flat
+  int64_t index = 0;  // of the worst element, flat
   double expected = 0, got = 0;
-  double ratio = 0;             // error relative to what the contract allows; over 1
+  double ratio = 0;  // error relative to what the contract allows; over 1
   int64_t wrong_elements = 0, elements = 0;
 };
 struct NotWritten {  // poison left in an output
@@ -89,8 +90,9 @@ struct TooFast {  // below the physical floor
   double time_us = 0, floor_us = 0;
 };
 
-using Verdict = std::variant<Correct, CompileFailed, InvalidPlan, WrongResult, NotWritten, WrongNonFinite, OrderDependent,
-                             GuardDamaged, InputModified, Faulted, TimedOut, Crashed, ForbiddenCall, MemoryLimit, TooFast>;
+using Verdict =
+    std::variant<Correct, CompileFailed, InvalidPlan, WrongResult, NotWritten, WrongNonFinite, OrderDependent,
+                 GuardDamaged, InputModified, Faulted, TimedOut, Crashed, ForbiddenCall, MemoryLimit, TooFast>;
 
 bool is_correct(const Verdict& verdict);
 // The stored name: "correct", "compile_error", "unsupported", "wrong_result", "race", ... For CompileFailed the

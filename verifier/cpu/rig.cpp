@@ -1,0 +1,98 @@
+#include "verifier/cpu/rig.h"
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+#include "verifier/compare.h"
+#include "verifier/keys.h"
+#include "verifier/poison.h"
+
+namespace verifier::cpu {
+namespace {
+// Content and slack of every writable buffer get keys of their own.
+struct BufferKeys {
+  uint64_t content, before, after;
+};
+BufferKeys next_keys(Keys& keys) {
+  const uint64_t content = keys.next(), before = keys.next();
+  return {content, before, keys.next()};
+}
+
+// Where few outputs sum many inputs, the size that partial sums reach: sqrt(inputs per output) times the inputs' RMS
+// would need the inputs' content, for which 1 stands: ordinary draws are of that size and larger ones are carried by r
+// itself.
+double partial_sum_of(const benchsuite::Problem& problem, const core::Bindings& axes,
+                      const benchsuite::Tensor& output) {
+  int64_t inputs = 0;
+  for (const benchsuite::Tensor& tensor : problem.inputs) inputs = std::max(inputs, tensor.elements(axes));
+  const double per_output = static_cast<double>(inputs) / static_cast<double>(output.elements(axes));
+  return per_output >= 4 ? std::sqrt(per_output) : 0;
+}
+}  // namespace
+
+Rig::Rig(const benchsuite::Problem& problem, const core::Bindings& axes, const std::vector<LentBuffer>& inputs,
+         CellClient& cell, const sandbox::Solution& solution, const sandbox::TunableBinding& binding)
+    : problem_(problem),
+      axes_(axes),
+      inputs_(inputs),
+      cell_(cell),
+      plan_(sandbox::bind_plan(solution, binding, axes)),
+      outputs_(make_outputs(problem, axes, plan_.workspaces)) {}
+
+std::optional<CellFailure> Rig::prepare() { return cell_.prepare(inputs_, outputs_, plan_); }
+
+std::optional<CellFailure> Rig::launch(sandbox::cpu::Order order, uint64_t key, double& elapsed_us) {
+  key_ = key;
+  Keys keys(key);
+  for (const LentBuffer& buffer : outputs_) {
+    const BufferKeys own = next_keys(keys);
+    fill_poison(buffer.memory.content(), own.content);
+    fill_poison(buffer.memory.slack_before(), own.before);
+    fill_poison(buffer.memory.slack_after(), own.after);
+  }
+  return cell_.go(order, keys.next(), elapsed_us);
+}
+
+std::optional<Verdict> Rig::audit(const Expected& expected, const Where& where, double& worst_ratio) const {
+  Keys keys(key_);
+  std::vector<BufferKeys> own;
+  for (const LentBuffer& buffer : outputs_) {
+    own.push_back(next_keys(keys));
+    if (!untouched(buffer.memory.slack_before(), own.back().before) ||
+        !untouched(buffer.memory.slack_after(), own.back().after)) {
+      return GuardDamaged{where, buffer.name};
+    }
+  }
+  for (size_t i = 0; i < problem_.outputs.size(); ++i) {
+    const benchsuite::Tensor& tensor = problem_.outputs[i];
+    const std::span<const std::byte> content = output(i);
+    const Survivors left = find_poison(content, core::size_bytes(tensor.dtype), own[i].content);
+    if (left.count > 0) return NotWritten{where, tensor.name, left.first, left.count, tensor.elements(axes_)};
+    const auto columns = static_cast<size_t>(tensor.shape.back().eval(axes_));
+    const auto result =
+        compare({tensor.dtype, problem_.contract.accumulate, columns, partial_sum_of(problem_, axes_, tensor),
+                 expected.exact, content, expected.reference[i], expected.naive[i]},
+                tensor.name, where);
+    if (const auto* wrong = std::get_if<Verdict>(&result)) return *wrong;
+    worst_ratio = std::max(worst_ratio, std::get<Match>(result).ratio);
+  }
+  return std::nullopt;
+}
+
+Verdict verdict_of(const CellFailure& failure, const Where& where) {
+  const auto somewhere = where.workload.empty() ? std::nullopt : std::optional(where);
+  return std::visit(
+      [&](const auto& f) -> Verdict {
+        using T = std::decay_t<decltype(f)>;
+        if constexpr (std::is_same_v<T, sandbox::Fault>) return Faulted{where, f};
+        if constexpr (std::is_same_v<T, CellRefused>) {
+          return CompileFailed{sandbox::Rejection::forbidden, f.message, std::nullopt};
+        }
+        if constexpr (std::is_same_v<T, CellSilent>) return TimedOut{somewhere, f.limit_s};
+        return Crashed{somewhere, 0};
+      },
+      failure);
+}
+
+}  // namespace verifier::cpu
