@@ -1,0 +1,111 @@
+// The archive: every judged candidate of every campaign, in one SQLite file. Only results/ speaks SQL.
+//
+// An attempt and all that belongs to it is written in one transaction, so a kill at any moment loses at most the
+// attempt in flight. Attempts and measurements are never changed afterwards. Times are UTC, ISO 8601.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "benchsuite/problem.h"
+#include "core/strict_json.h"
+#include "sandbox/solution.h"
+#include "verifier/judgement.h"
+
+namespace results {
+
+struct NewSolution {
+  const sandbox::Solution* solution;
+  std::string name;    // "naive", or the file's name without .cu
+  std::string origin;  // naive, seed, user
+};
+
+struct NewAttempt {
+  std::optional<int64_t> campaign;
+  int64_t problem = 0, environment = 0, candidate = 0;
+  std::string device;
+  verifier::Effort effort = verifier::Effort::screen;
+  std::string artefact;  // hash of binaries and plan; empty when there is none
+  std::string compile_log;
+  double compile_ms = 0;
+  verifier::Judgement judgement;
+  std::optional<int64_t> against;      // the incumbent's candidate id, when there is a measurement
+  std::optional<int64_t> reused_from;  // an earlier attempt whose result this one takes over
+};
+
+struct RecordedAttempt {
+  int64_t id = 0;
+  std::string problem, solution, origin;
+  sandbox::TunableBinding binding;
+  std::string device, effort, made;
+  verifier::Verdict verdict;
+  std::optional<verifier::Measurement> measurement;  // samples included
+  std::string against;                               // "naive", or solution and tunables of the incumbent
+  double compile_ms = 0;
+  std::string compile_log, campaign, seed;
+  core::Json environment, stages;
+  std::optional<int64_t> reused_from;
+  std::string source;
+};
+
+struct CampaignRecord {
+  int64_t id = 0;
+  std::string name, status, started, ended;
+  core::Json settings;
+  double spent_seconds = 0;
+  int64_t attempts = 0;
+};
+
+// One line of the leaderboard: the best confirmed point of one solution.
+struct LeaderboardRow {
+  int64_t rank = 0, attempt = 0;
+  std::string problem, device, solution, origin, made;
+  sandbox::TunableBinding binding;
+  verifier::SpeedUp speed_up;  // over naive
+  double candidate_us = 0;     // median, of the first bench workload
+};
+
+class Archive {
+ public:
+  // Opens, creates or migrates. Throws core::InputError for a file that is no archive of ours.
+  explicit Archive(const std::filesystem::path& file);
+  ~Archive();
+
+  int64_t add_environment(const core::Json& facts);
+  int64_t add_problem(const benchsuite::Problem& problem, const std::string& content_hash);
+  int64_t add_solution(const NewSolution& solution);
+  int64_t add_candidate(int64_t solution, const sandbox::TunableBinding& binding);
+  int64_t add_attempt(const NewAttempt& attempt);
+  void add_event(std::optional<int64_t> campaign, const std::string& kind, const core::Json& details);
+
+  // The campaign gets a name of eight letters and digits.
+  CampaignRecord start_campaign(const core::Json& settings, int64_t environment);
+  // Adds to the time spent; done with every attempt, so that a kill loses no more than that.
+  void charge_campaign(int64_t campaign, double seconds);
+  void set_campaign_status(int64_t campaign, const std::string& status);
+  // By name or unambiguous prefix; the newest one when `name` is empty. Throws core::InputError.
+  CampaignRecord find_campaign(const std::string& name) const;
+
+  // An attempt of this campaign at this candidate and effort, against this incumbent if one is given.
+  std::optional<int64_t> find_attempt(int64_t campaign, int64_t candidate, verifier::Effort effort,
+                                      std::optional<int64_t> against) const;
+  // A measured or refused attempt of this campaign at the same artefact.
+  std::optional<int64_t> find_artefact(int64_t campaign, const std::string& artefact, verifier::Effort effort,
+                                       int64_t against) const;
+  RecordedAttempt attempt(int64_t id) const;  // throws core::InputError when there is none
+  std::vector<int64_t> attempts_of_campaign(int64_t campaign) const;
+  int64_t count_attempts() const;
+
+  // Best confirmed point of each solution, best first within a problem. Empty arguments mean all.
+  std::vector<LeaderboardRow> leaderboard(const std::string& problem, const std::string& device) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace results

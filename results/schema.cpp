@@ -1,0 +1,96 @@
+#include "results/schema.h"
+
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+
+namespace results {
+namespace {
+
+// Each entry takes the archive from version i to i + 1. Entries are never edited once released, only added.
+const std::vector<std::string>& migrations() {
+  static const std::vector<std::string> all{R"sql(
+CREATE TABLE environments (  -- facts of host, device, compiler and sandbox that may bear on a result
+  id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, facts TEXT NOT NULL);
+CREATE TABLE problems (
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL, json TEXT NOT NULL, UNIQUE (name, hash));
+CREATE TABLE solutions (
+  id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, problem TEXT NOT NULL, name TEXT NOT NULL,
+  origin TEXT NOT NULL CHECK (origin IN ('naive', 'seed', 'user')),
+  parent INTEGER REFERENCES solutions(id), source TEXT NOT NULL, added TEXT NOT NULL);
+CREATE TABLE candidates (  -- a solution with its tunables bound
+  id INTEGER PRIMARY KEY, solution INTEGER NOT NULL REFERENCES solutions(id), tunables TEXT NOT NULL,
+  UNIQUE (solution, tunables));
+CREATE TABLE campaigns (
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, settings TEXT NOT NULL, environment INTEGER NOT NULL REFERENCES environments(id),
+  status TEXT NOT NULL CHECK (status IN ('running', 'done', 'interrupted')), started TEXT NOT NULL, ended TEXT,
+  spent_seconds REAL NOT NULL DEFAULT 0);
+CREATE TABLE compilations (
+  id INTEGER PRIMARY KEY, candidate INTEGER NOT NULL REFERENCES candidates(id), device TEXT NOT NULL,
+  artefact TEXT, rejected TEXT, log TEXT NOT NULL, compile_ms REAL NOT NULL);
+CREATE TABLE attempts (  -- append-only: see the triggers
+  id INTEGER PRIMARY KEY, campaign INTEGER REFERENCES campaigns(id), problem INTEGER NOT NULL REFERENCES problems(id),
+  candidate INTEGER NOT NULL REFERENCES candidates(id), compilation INTEGER NOT NULL REFERENCES compilations(id),
+  environment INTEGER NOT NULL REFERENCES environments(id), device TEXT NOT NULL, artefact TEXT,
+  effort TEXT NOT NULL CHECK (effort IN ('screen', 'full', 'confirm', 'control')),
+  verdict TEXT NOT NULL, verdict_json TEXT NOT NULL, stages TEXT NOT NULL, seed TEXT NOT NULL,
+  reused_from INTEGER REFERENCES attempts(id), made TEXT NOT NULL);
+CREATE TABLE measurements (
+  id INTEGER PRIMARY KEY, attempt INTEGER NOT NULL UNIQUE REFERENCES attempts(id),
+  against INTEGER NOT NULL REFERENCES candidates(id), clock TEXT NOT NULL, outcome TEXT NOT NULL,
+  speed_up REAL NOT NULL, low REAL NOT NULL, high REAL NOT NULL, stopped_early INTEGER NOT NULL);
+CREATE TABLE timings (  -- per bench workload; samples: 17 bytes a pair (two doubles in microseconds, who went first)
+  id INTEGER PRIMARY KEY, measurement INTEGER NOT NULL REFERENCES measurements(id), workload TEXT NOT NULL,
+  candidate_us REAL NOT NULL, incumbent_us REAL NOT NULL, speed_up REAL NOT NULL, low REAL NOT NULL, high REAL NOT NULL,
+  samples BLOB NOT NULL);
+CREATE TABLE events (
+  id INTEGER PRIMARY KEY, campaign INTEGER REFERENCES campaigns(id), made TEXT NOT NULL, kind TEXT NOT NULL, details TEXT NOT NULL);
+CREATE INDEX attempts_by_campaign ON attempts(campaign, candidate, effort);
+CREATE INDEX attempts_by_artefact ON attempts(campaign, artefact, effort);
+CREATE INDEX timings_by_measurement ON timings(measurement);
+CREATE TRIGGER attempts_stay BEFORE UPDATE ON attempts BEGIN SELECT RAISE(ABORT, 'attempts are append-only'); END;
+CREATE TRIGGER attempts_remain BEFORE DELETE ON attempts BEGIN SELECT RAISE(ABORT, 'attempts are append-only'); END;
+CREATE TRIGGER measurements_stay BEFORE UPDATE ON measurements BEGIN SELECT RAISE(ABORT, 'measurements are append-only'); END;
+CREATE TRIGGER measurements_remain BEFORE DELETE ON measurements BEGIN SELECT RAISE(ABORT, 'measurements are append-only'); END;
+)sql"};
+  return all;
+}
+
+bool holds_tables(Database& database) {
+  Statement statement = database.prepare("SELECT count(*) FROM sqlite_master");
+  return statement.step() && statement.integer(0) > 0;
+}
+}  // namespace
+
+void migrate(Database& database, const std::filesystem::path& file) {
+  int64_t version = 0;
+  try {
+    version = database.pragma("user_version");
+    if (holds_tables(database) && database.pragma("application_id") != kApplicationId) {
+      throw core::InputError(file.string(), "is a database of another program", "give another file with --archive");
+    }
+  } catch (const core::SystemError& error) {
+    throw core::InputError(file.string(), std::string("cannot be used as an archive: ") + error.what(),
+                           "give another file with --archive");
+  }
+  const auto newest = static_cast<int64_t>(migrations().size());
+  if (version > newest) {
+    throw core::InputError(file.string(),
+                           "was written by a newer version of kernelwright (schema " + std::to_string(version) +
+                               ", this one knows " + std::to_string(newest) + ")",
+                           "update kernelwright, or give another file with --archive");
+  }
+  database.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;");
+  for (; version < newest; ++version) {
+    Transaction transaction(database);
+    if (database.pragma("user_version") == version) {  // another process may have been quicker
+      database.execute(migrations()[static_cast<size_t>(version)]);
+      database.execute("PRAGMA application_id = " + std::to_string(kApplicationId) +
+                       "; PRAGMA user_version = " + std::to_string(version + 1));
+    }
+    transaction.commit();
+  }
+}
+
+}  // namespace results
