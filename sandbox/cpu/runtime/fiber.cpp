@@ -1,0 +1,43 @@
+#include "sandbox/cpu/runtime/fiber.h"
+
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "core/error.h"
+
+namespace sandbox::cpu {
+
+Fiber::Fiber(size_t stack_bytes) : stack_bytes_(stack_bytes) {
+  mapped_ = ::mmap(nullptr, kGuard + stack_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                   -1, 0);
+  if (mapped_ == MAP_FAILED || ::mprotect(mapped_, kGuard, PROT_NONE) != 0) {
+    throw core::SystemError("cannot make a stack for a CUDA thread", errno);
+  }
+}
+
+Fiber::~Fiber() { ::munmap(mapped_, kGuard + stack_bytes_); }
+
+void Fiber::restart(Entry entry) {
+#if defined(__x86_64__)
+  // Six registers, the entry as return address, and the alignment a call would leave. Neighbouring stacks start at
+  // different cache sets.
+  const size_t colour = (mapped_begin() >> 16) % 16 * 128;
+  auto* top = reinterpret_cast<uintptr_t*>(stack_end() - 64 - colour);
+  *--top = 0;
+  *--top = reinterpret_cast<uintptr_t>(entry);
+  top -= 6;
+  std::memset(top, 0, 6 * sizeof *top);
+  sp_ = top;
+#elif defined(__aarch64__)
+  auto* top = reinterpret_cast<uintptr_t*>(stack_end() - 64) - 20;
+  std::memset(top, 0, 160);
+  top[11] = reinterpret_cast<uintptr_t>(entry);  // x30
+  sp_ = top;
+#else
+#error "the cpu device needs a kw_switch for this processor: see switch_x86_64.S"
+#endif
+}
+
+}  // namespace sandbox::cpu

@@ -1,0 +1,75 @@
+// The contract between device code and the runtime (sandbox/cpu/runtime/scheduler.cpp defines these symbols).
+#pragma once
+
+typedef __SIZE_TYPE__ size_t;
+typedef __PTRDIFF_TYPE__ ptrdiff_t;
+
+struct uint3 {
+  unsigned x, y, z;
+};
+
+struct dim3 {
+  unsigned x, y, z;
+  constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
+  constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
+  constexpr operator uint3() const { return uint3{x, y, z}; }
+};
+
+extern "C" {
+extern uint3 __kw_thread_index, __kw_block_index;
+extern dim3 __kw_block_dim, __kw_grid_dim;
+extern unsigned __kw_dynamic_shared_bytes;
+
+// Takes the next CUDA thread of the block onto this fiber; false when all have started.
+bool __kw_next_thread(void);
+// Block barrier. kind: 0 __syncthreads, 1 _count, 2 _and, 3 _or. Returns the combined predicate.
+int __kw_barrier(int kind, int predicate);
+void __kw_syncwarp(unsigned mask);
+// A collective of the lanes in `mask`: each arrives with its own descriptor, the last one runs `combine` over all of them
+// (null for lanes that take no part). `name` names the operation in reports; all lanes must agree on it.
+void __kw_warp_call(const char* name, unsigned mask, void (*combine)(void* const lanes[32], unsigned active), void* mine);
+unsigned __kw_active_mask(void);  // the lanes of this warp that have not returned
+[[noreturn]] void __kw_trap(const char* message);
+[[noreturn]] void __kw_unsupported(const char* what);
+void __kw_yield(void);  // lets other threads of the block run: spinning would stop them otherwise
+long long __kw_clock(void);  // nanoseconds
+}
+
+// Used as values so that assignments to them do not compile.
+#define threadIdx (static_cast<const uint3&>(__kw_thread_index))
+#define blockIdx (static_cast<const uint3&>(__kw_block_index))
+#define blockDim (static_cast<const dim3&>(__kw_block_dim))
+#define gridDim (static_cast<const dim3&>(__kw_grid_dim))
+#define warpSize 32
+
+// What the runtime reads of each kernel: parameter sizes, and a loop that runs it for one thread after another.
+struct __kw_kernel_descriptor {
+  unsigned parameters;
+  const unsigned* sizes;
+  void (*run)(void** args);
+};
+
+template <unsigned... I>
+struct __kw_indices {};
+template <unsigned N, unsigned... I>
+struct __kw_make_indices : __kw_make_indices<N - 1, N - 1, I...> {};
+template <unsigned... I>
+struct __kw_make_indices<0, I...> {
+  typedef __kw_indices<I...> type;
+};
+
+template <auto kernel, typename T = decltype(kernel)>
+struct __kw_kernel;
+template <auto kernel, typename... P>
+struct __kw_kernel<kernel, void (*)(P...)> {
+  static constexpr unsigned sizes[sizeof...(P) + 1] = {sizeof(P)..., 0};
+  template <unsigned... I>
+  static void loop(void** args, __kw_indices<I...>) {
+    while (__kw_next_thread()) kernel(*static_cast<P*>(args[I])...);
+  }
+  static void run(void** args) { loop(args, typename __kw_make_indices<sizeof...(P)>::type()); }
+};
+
+#define KW_EXPORT(name)                                                                                     \
+  extern "C" __attribute__((visibility("default"), used)) const __kw_kernel_descriptor __kw_kernel_##name = { \
+      sizeof(__kw_kernel<&name>::sizes) / sizeof(unsigned) - 1, __kw_kernel<&name>::sizes, &__kw_kernel<&name>::run};
