@@ -1,0 +1,225 @@
+// Every shipped kernel runs on the cpu device at its problem's test workloads and agrees with the reference: in three
+// thread orders with the fast build, and without a finding of the checking build. (How close is close enough is the
+// judge's business; this finds what is plainly wrong.)
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <random>
+
+#include "core/paths.h"
+#include "sandbox/cpu/compiler.h"
+#include "sandbox/cpu/mapped_buffer.h"
+#include "sandbox/cpu/module.h"
+#include "sandbox/shipped_kernels.h"
+
+namespace sandbox::test {
+namespace {
+using benchsuite::Tensor;
+using Bytes = std::vector<std::byte>;
+
+double from_f16(uint16_t bits) {
+  const int exponent = bits >> 10 & 31, mantissa = bits & 1023;
+  const double size = exponent == 0    ? std::ldexp(mantissa, -24)
+                      : exponent == 31 ? (mantissa == 0 ? HUGE_VAL : NAN)
+                                       : std::ldexp(1024 + mantissa, exponent - 25);
+  return (bits & 0x8000) != 0 ? -size : size;
+}
+
+template <typename T>
+T element(const Bytes& bytes, size_t index) {
+  T value;
+  std::memcpy(&value, bytes.data() + index * sizeof(T), sizeof(T));
+  return value;
+}
+
+// Inputs near what the problem draws: floats of size about 1, integers within their bounds.
+Bytes draw(const Tensor& tensor, const core::Bindings& axes, std::mt19937_64& random) {
+  Bytes bytes(static_cast<size_t>(tensor.bytes(axes)));
+  std::normal_distribution<float> normal;
+  const auto put = [&](size_t index, auto value) {
+    std::memcpy(bytes.data() + index * sizeof(value), &value, sizeof(value));
+  };
+  for (size_t i = 0; i < static_cast<size_t>(tensor.elements(axes)); ++i) {
+    if (tensor.dtype == core::DType::f32) {
+      put(i, normal(random));
+    } else if (tensor.dtype == core::DType::f16) {
+      put(i, static_cast<uint16_t>((random() & 0x83ff) | (11 + random() % 5) << 10));  // 1/16 to 2, either sign
+    } else {
+      std::uniform_int_distribution<int32_t> integers(static_cast<int32_t>(tensor.init.least.eval(axes)),
+                                                      static_cast<int32_t>(tensor.init.most.eval(axes)));
+      put(i, integers(random));
+    }
+  }
+  return bytes;
+}
+
+std::vector<double> as_doubles(const Bytes& bytes, core::DType dtype) {
+  std::vector<double> values(bytes.size() / core::size_bytes(dtype));
+  for (size_t i = 0; i < values.size(); ++i) {
+    values[i] = dtype == core::DType::f64   ? element<double>(bytes, i)
+                : dtype == core::DType::f32 ? static_cast<double>(element<float>(bytes, i))
+                : dtype == core::DType::f16 ? from_f16(element<uint16_t>(bytes, i))
+                                            : element<int32_t>(bytes, i);
+  }
+  return values;
+}
+
+cpu::MappedBuffer map_bytes(size_t bytes, int poison) {
+  const int fd = ::memfd_create("buffer", MFD_CLOEXEC);
+  EXPECT_EQ(::ftruncate(fd, static_cast<off_t>(cpu::memory_file_bytes(bytes))), 0);
+  cpu::MappedBuffer buffer(fd, bytes, cpu::MappedBuffer::Access::read_write);
+  ::close(fd);
+  std::memset(buffer.content().data(), poison, bytes);
+  return buffer;
+}
+
+// One candidate, compiled and loaded.
+class Loaded {
+ public:
+  Loaded(const ShippedKernel& kernel, const Solution& solution, const TunableBinding& point, Build build)
+      : kernel_(kernel), solution_(solution), point_(point) {
+    cpu::CompilerSettings settings;
+    settings.host = cpu::find_host_compiler().value();
+    settings.device_headers = core::installed_paths().device_headers();
+    settings.scratch = std::filesystem::path(testing::TempDir()) / ("kw_kernels_" + std::to_string(::getpid()));
+    std::filesystem::create_directories(settings.scratch);
+    CompileRequest request{solution.file, solution.source, {}, build};
+    for (const auto& [name, value] : point) request.macros.emplace_back(name, value);
+    Compilation compilation = cpu::compile(request, settings);
+    std::filesystem::remove_all(settings.scratch);
+    if (const auto* rejected = std::get_if<Rejected>(&compilation)) {
+      throw std::runtime_error(kernel.name + ": " + rejected->message + "\n" + rejected->log);
+    }
+    module_.emplace(cpu::Module::load(std::get<Built>(compilation).binary.get(), build));
+  }
+
+  // The outputs by name. A fault fails the test.
+  std::map<std::string, std::vector<double>> run(const core::Bindings& axes, const std::map<std::string, Bytes>& inputs,
+                                                 cpu::Order order) {
+    const LaunchPlan plan = bind_plan(solution_, point_, axes);
+    std::map<std::string, cpu::MappedBuffer> memory;
+    std::vector<cpu::Buffer> buffers;
+    const auto add = [&](const std::string& name, size_t bytes, int poison, bool writable) {
+      const auto at = memory.emplace(name, map_bytes(bytes, poison)).first;
+      buffers.push_back({name, at->second.content().data(), bytes, writable});
+    };
+    for (const auto& [name, bytes] : inputs) {
+      add(name, bytes.size(), 0, false);
+      std::memcpy(memory.at(name).content().data(), bytes.data(), bytes.size());
+    }
+    for (const Tensor& output : kernel_.problem.outputs) {
+      const auto size = static_cast<size_t>(output.elements(axes)) * core::size_bytes(dtype_of(output));
+      add(output.name, size, 0xff, true);
+    }
+    for (const PlannedWorkspace& workspace : plan.workspaces) {
+      add(workspace.name, static_cast<size_t>(workspace.bytes), workspace.zeroed ? 0 : 0xff, true);
+    }
+    for (const PlannedLaunch& launch : plan.launches) {
+      const std::optional<Fault> fault = module_->launch(bound(launch, memory), buffers, order, 1);
+      if (fault) throw std::runtime_error(kernel_.name + ", " + describe(point_) + ": " + fault->describe());
+    }
+    std::map<std::string, std::vector<double>> outputs;
+    for (const Tensor& output : kernel_.problem.outputs) {
+      const auto content = memory.at(output.name).content();
+      outputs[output.name] = as_doubles(Bytes(content.begin(), content.end()), dtype_of(output));
+    }
+    return outputs;
+  }
+
+ private:
+  core::DType dtype_of(const Tensor& output) const {
+    return kernel_.reference && core::is_floating(output.dtype) ? core::DType::f64 : output.dtype;
+  }
+
+  static cpu::KernelLaunch bound(const PlannedLaunch& planned, const std::map<std::string, cpu::MappedBuffer>& memory) {
+    cpu::KernelLaunch launch{
+        planned.kernel, planned.grid, planned.block, static_cast<size_t>(planned.shared_bytes), {}};
+    const auto push = [&](const auto& value) {
+      const auto* begin = reinterpret_cast<const std::byte*>(&value);
+      launch.args.emplace_back(begin, begin + sizeof(value));
+    };
+    for (const PlanArg& arg : planned.args) {
+      if (const auto* scalar = std::get_if<ScalarArg>(&arg)) {
+        push(scalar->value);
+      } else {
+        push(memory.at(std::get<BufferArg>(arg).name).content().data());
+      }
+    }
+    return launch;
+  }
+
+  const ShippedKernel& kernel_;
+  const Solution& solution_;
+  TunableBinding point_;
+  std::optional<cpu::Module> module_;
+};
+
+void expect_near(const std::vector<double>& got, const std::vector<double>& expected, double tolerance,
+                 const std::string& what) {
+  ASSERT_EQ(got.size(), expected.size()) << what;
+  double largest = 0;
+  for (const double value : expected) largest = std::max(largest, std::abs(value));
+  for (size_t i = 0; i < got.size(); ++i) {
+    ASSERT_LE(std::abs(got[i] - expected[i]), tolerance * largest)
+        << what << ", element " << i << ": " << got[i] << " instead of " << expected[i];
+  }
+}
+
+class KernelsOnCpu : public testing::TestWithParam<ShippedKernel> {
+ protected:
+  KernelsOnCpu()
+      : reference_kernel_{"reference", GetParam().problem.reference_file(), GetParam().problem, true},
+        reference_solution_(load_solution(reference_kernel_.file)),
+        reference_(reference_kernel_, reference_solution_, {}, Build::fast) {}
+
+  // Runs the point at every test workload in these orders and compares with the reference.
+  void compare(const TunableBinding& point, Build build, const std::vector<cpu::Order>& orders) {
+    const Solution solution = load_solution(GetParam().file);
+    Loaded candidate(GetParam(), solution, point, build);
+    std::mt19937_64 random(1);
+    for (const benchsuite::Workload& workload : GetParam().problem.workloads) {
+      if (workload.role != benchsuite::Role::test) continue;
+      std::map<std::string, Bytes> inputs;
+      for (const Tensor& input : GetParam().problem.inputs) inputs[input.name] = draw(input, workload.axes, random);
+      const auto expected = reference_.run(workload.axes, inputs, cpu::Order::forward);
+      for (const cpu::Order order : orders) {
+        const auto got = candidate.run(workload.axes, inputs, order);
+        for (const Tensor& output : GetParam().problem.outputs) {
+          const double tolerance = output.dtype == core::DType::f16   ? 2e-3
+                                   : output.dtype == core::DType::f32 ? 2e-5
+                                                                      : 0;
+          expect_near(got.at(output.name), expected.at(output.name), tolerance,
+                      output.name + " at " + workload.name + ", " + describe(point));
+        }
+      }
+    }
+  }
+
+ private:
+  ShippedKernel reference_kernel_;
+  Solution reference_solution_;
+  Loaded reference_;
+};
+
+TEST_P(KernelsOnCpu, DefaultPointInEveryOrder) {
+  compare(default_binding(load_solution(GetParam().file)), Build::fast,
+          {cpu::Order::forward, cpu::Order::reverse, cpu::Order::seeded});
+}
+
+TEST_P(KernelsOnCpu, AnotherPoint) {
+  compare(another_point(GetParam(), load_solution(GetParam().file)), Build::fast, {cpu::Order::forward});
+}
+
+TEST_P(KernelsOnCpu, CheckingBuildFindsNothing) {
+  compare(default_binding(load_solution(GetParam().file)), Build::check, {cpu::Order::forward});
+}
+
+INSTANTIATE_TEST_SUITE_P(All, KernelsOnCpu, testing::ValuesIn(shipped_kernels()),
+                         [](const auto& kernel) { return kernel.param.name; });
+
+}  // namespace
+}  // namespace sandbox::test
