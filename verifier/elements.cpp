@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 namespace verifier {
 namespace {
@@ -35,38 +36,42 @@ Format format_of(core::DType dtype) {
   }
 }
 
-// Rounds to the format's grid, ties to even. The result may pass the format's largest number.
-double round_to(const Format& format, double value) {
-  if (value == 0 || !std::isfinite(value)) return value;
-  const int exponent = std::max(std::ilogb(value), format.least_exponent);
-  const double unit = std::ldexp(1.0, exponent - format.significand + 1);
-  return std::nearbyint(value / unit) * unit;
+// The bits of `value` in a 16-bit format, rounded once, to nearest even. Works on the bits of the double: rounding
+// there carries into the exponent by itself.
+template <int kSignificand, int kLeastExponent>
+uint16_t to_narrow(double value) {
+  constexpr int kFraction = kSignificand - 1, kDropped = 52 - kFraction;
+  constexpr uint64_t kBias = 1 - kLeastExponent, kInfinity = (2 * kBias + 1) << kFraction;
+  const uint64_t bits = std::bit_cast<uint64_t>(value), magnitude = bits & ~(uint64_t{1} << 63);
+  const auto sign = static_cast<uint16_t>(bits >> 63 << 15);
+  if (std::isnan(value)) return static_cast<uint16_t>(kInfinity | uint64_t{1} << (kFraction - 1));
+  if (std::fabs(value) < std::ldexp(1.0, kLeastExponent)) {  // denormal: whole steps of the least one
+    constexpr double kRounder = 0x1p52;
+    const double steps = std::fabs(value) * std::ldexp(1.0, kFraction - kLeastExponent) + kRounder;
+    return static_cast<uint16_t>(sign | static_cast<uint16_t>(steps - kRounder));
+  }
+  const uint64_t half = (uint64_t{1} << (kDropped - 1)) - 1 + (magnitude >> kDropped & 1);
+  const uint64_t moved = ((magnitude + half) >> kDropped) - ((1023 - kBias) << kFraction);
+  return static_cast<uint16_t>(sign | std::min(moved, kInfinity));
 }
 
-uint16_t to_bf16(double value) {
-  if (std::isnan(value)) return 0x7FC0;
-  const auto rounded = static_cast<float>(round_to(format_of(core::DType::bf16), value));
-  return static_cast<uint16_t>(std::bit_cast<uint32_t>(rounded) >> 16);
+uint16_t to_bf16(double value) { return to_narrow<8, -126>(value); }
+float from_bf16(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
+
+template <typename T, typename Convert>
+void load_all(std::span<const std::byte> bytes, std::vector<double>& values, Convert convert) {
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(convert(load<T>(bytes, i)));
 }
 }  // namespace
 
-uint16_t to_f16(double value) {
-  const auto sign = static_cast<uint16_t>(std::signbit(value) ? 0x8000 : 0);
-  if (std::isnan(value)) return 0x7E00;
-  const double magnitude = std::fabs(round_to(format_of(core::DType::f16), value));
-  if (magnitude > 65504) return sign | 0x7C00;
-  if (magnitude < 0x1p-14) return static_cast<uint16_t>(sign | static_cast<uint16_t>(magnitude * 0x1p24));
-  const int exponent = std::ilogb(magnitude);
-  const auto fraction = static_cast<uint16_t>(std::ldexp(magnitude, 10 - exponent) - 1024);
-  return static_cast<uint16_t>(sign | ((exponent + 15) << 10) | fraction);
-}
+uint16_t to_f16(double value) { return to_narrow<11, -14>(value); }
 
 double from_f16(uint16_t bits) {
-  const int exponent = (bits >> 10) & 31, fraction = bits & 1023;
-  double magnitude = std::ldexp(fraction, -24);
-  if (exponent == 31) magnitude = fraction == 0 ? INFINITY : NAN;
-  if (exponent > 0 && exponent < 31) magnitude = std::ldexp(1024 + fraction, exponent - 25);
-  return (bits & 0x8000) != 0 ? -magnitude : magnitude;
+  const uint32_t sign = static_cast<uint32_t>(bits & 0x8000) << 16, magnitude = bits & 0x7FFF;
+  constexpr uint32_t kInfinity = 0x7C00, kLeastNormal = 0x400, kBiasStep = (127 - 15) << 23;
+  if (magnitude < kLeastNormal) return (sign != 0 ? -0x1p-24 : 0x1p-24) * magnitude;
+  const uint32_t bias = magnitude >= kInfinity ? 2 * kBiasStep : kBiasStep;
+  return std::bit_cast<float>(sign | ((magnitude << 13) + bias));
 }
 
 double load_element(core::DType dtype, std::span<const std::byte> bytes, size_t index) {
@@ -74,7 +79,7 @@ double load_element(core::DType dtype, std::span<const std::byte> bytes, size_t 
     case core::DType::f16:
       return from_f16(load<uint16_t>(bytes, index));
     case core::DType::bf16:
-      return std::bit_cast<float>(static_cast<uint32_t>(load<uint16_t>(bytes, index)) << 16);
+      return from_bf16(load<uint16_t>(bytes, index));
     case core::DType::f32:
       return load<float>(bytes, index);
     case core::DType::f64:
@@ -91,6 +96,41 @@ double load_element(core::DType dtype, std::span<const std::byte> bytes, size_t 
       return static_cast<double>(load<int64_t>(bytes, index));
   }
   return NAN;
+}
+
+std::vector<double> load_elements(core::DType dtype, std::span<const std::byte> bytes) {
+  std::vector<double> values(bytes.size() / core::size_bytes(dtype));
+  const auto plain = [](auto value) { return value; };
+  switch (dtype) {
+    case core::DType::f16:
+      load_all<uint16_t>(bytes, values, from_f16);
+      break;
+    case core::DType::bf16:
+      load_all<uint16_t>(bytes, values, from_bf16);
+      break;
+    case core::DType::f32:
+      load_all<float>(bytes, values, plain);
+      break;
+    case core::DType::f64:
+      load_all<double>(bytes, values, plain);
+      break;
+    case core::DType::i8:
+      load_all<int8_t>(bytes, values, plain);
+      break;
+    case core::DType::u8:
+      load_all<uint8_t>(bytes, values, plain);
+      break;
+    case core::DType::i32:
+      load_all<int32_t>(bytes, values, plain);
+      break;
+    case core::DType::u32:
+      load_all<uint32_t>(bytes, values, plain);
+      break;
+    case core::DType::i64:
+      load_all<int64_t>(bytes, values, plain);
+      break;
+  }
+  return values;
 }
 
 void store_element(core::DType dtype, std::span<std::byte> bytes, size_t index, double value) {
@@ -122,6 +162,19 @@ double ulp_at(core::DType dtype, double value) {
   const int exponent =
       value == 0 || !std::isfinite(value) ? format.least_exponent : std::max(std::ilogb(value), format.least_exponent);
   return std::ldexp(1.0, exponent - format.significand + 1);
+}
+
+double largest_of(core::DType dtype) {
+  switch (dtype) {
+    case core::DType::f16:
+      return 65504;
+    case core::DType::bf16:
+      return 0x1.FEp127;
+    case core::DType::f32:
+      return 0x1.FFFFFEp127;
+    default:
+      return std::numeric_limits<double>::max();
+  }
 }
 
 }  // namespace verifier
