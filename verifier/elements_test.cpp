@@ -81,7 +81,8 @@ TEST(Elements, UlpIsTheDistanceToTheNextNumber) {
   for (const double value : {1.0, 1.5, 65504.0, 0x1p-14, 0x1p-20, 3e-8}) {
     const uint16_t bits = stored(DType::f16, value);
     if (bits == 0x7BFF) continue;
-    EXPECT_EQ(ulp_at(DType::f16, value), loaded(DType::f16, static_cast<uint16_t>(bits + 1)) - loaded(DType::f16, bits));
+    EXPECT_EQ(ulp_at(DType::f16, value),
+              loaded(DType::f16, static_cast<uint16_t>(bits + 1)) - loaded(DType::f16, bits));
   }
   for (const float value : {1.0f, 3.7f, 1e-42f, 1e30f}) {
     EXPECT_EQ(ulp_at(DType::f32, value), static_cast<double>(std::nextafterf(value, INFINITY)) - value);
@@ -92,8 +93,8 @@ TEST(Elements, UlpIsTheDistanceToTheNextNumber) {
 
 TEST(Elements, AllAtOnceAsOneByOne) {
   std::mt19937 chance(3);
-  for (const DType dtype : {DType::f16, DType::bf16, DType::f32, DType::f64, DType::i8, DType::u8, DType::i32,
-                            DType::u32, DType::i64}) {
+  for (const DType dtype :
+       {DType::f16, DType::bf16, DType::f32, DType::f64, DType::i8, DType::u8, DType::i32, DType::u32, DType::i64}) {
     std::vector<std::byte> bytes(64 * core::size_bytes(dtype));
     for (std::byte& byte : bytes) byte = static_cast<std::byte>(chance());
     const std::vector<double> all = load_elements(dtype, bytes);

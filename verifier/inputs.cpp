@@ -1,139 +1,164 @@
 #include "verifier/inputs.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <utility>
 
 #include "verifier/elements.h"
+#include "verifier/random.h"
 
 namespace verifier {
 namespace {
+using benchsuite::Init;
+using benchsuite::InputInit;
 using core::DType;
 
 constexpr std::pair<Distribution, std::string_view> kDistributions[] = {
-    {Distribution::ordinary, "ordinary"},   {Distribution::row_scales, "row_scales"},
-    {Distribution::offset, "offset"},       {Distribution::spikes, "spikes"},
-    {Distribution::one_hot, "one_hot"},     {Distribution::ties, "ties"},
-    {Distribution::denormals, "denormals"}, {Distribution::near_overflow, "near_overflow"},
-    {Distribution::exact, "exact"}};
-
-// A sequence of 32-bit numbers out of Philox, four at a time.
-class Stream {
- public:
-  explicit Stream(uint64_t key) : key_{static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32)} {}
-  uint32_t next() {
-    if (at_ == 4) {
-      block_ = philox({static_cast<uint32_t>(counter_), static_cast<uint32_t>(counter_ >> 32), 0, 0}, key_);
-      ++counter_;
-      at_ = 0;
-    }
-    return block_[at_++];
-  }
-  double unit() { return next() * 0x1p-32; }
-
- private:
-  std::array<uint32_t, 2> key_;
-  std::array<uint32_t, 4> block_{};
-  uint64_t counter_ = 0;
-  size_t at_ = 4;
+    {Distribution::ordinary, "ordinary"},     {Distribution::row_scales, "row_scales"},
+    {Distribution::offset, "offset"},         {Distribution::spikes, "spikes"},
+    {Distribution::one_hot, "one_hot"},       {Distribution::ties, "ties"},
+    {Distribution::denormals, "denormals"},   {Distribution::near_overflow, "near_overflow"},
+    {Distribution::exact, "exact"},           {Distribution::one_value, "one_value"},
+    {Distribution::non_finite, "non_finite"},
 };
 
-// The quantile function of N(0,1) at 8193 equidistant probabilities, the ends at those of 2^-20.
-class NormalTable {
- public:
-  NormalTable() {
-    for (size_t i = 0; i <= kCells; ++i) {
-      const double p = std::clamp(static_cast<double>(i) / kCells, 0x1p-20, 1 - 0x1p-20);
-      double low = -6, high = 6;
-      for (int step = 0; step < 50; ++step) {
-        const double middle = (low + high) / 2;
-        (0.5 * std::erfc(-middle / std::sqrt(2.0)) < p ? low : high) = middle;
-      }
-      knots_[i] = static_cast<float>(low);
-    }
-  }
-  float at(uint32_t uniform) const {
-    const size_t cell = uniform >> 19;
-    const float fraction = static_cast<float>(uniform & 0x7FFFF) * 0x1p-19f;
-    return knots_[cell] + fraction * (knots_[cell + 1] - knots_[cell]);
-  }
-
- private:
-  static constexpr size_t kCells = 8192;
-  std::array<float, kCells + 1> knots_{};
-};
-
-float normal(Stream& stream) {
-  static const NormalTable table;
-  return table.at(stream.next());
-}
-
-double ordinary(const benchsuite::InputInit& init, Stream& stream) {
-  if (init.kind == benchsuite::Init::uniform) return init.low + (init.high - init.low) * stream.unit();
-  return init.scale * static_cast<double>(normal(stream));
-}
+constexpr uint32_t kRare = 64;  // one element in so many is a spike, or not finite
 
 double least_normal(DType dtype) { return dtype == DType::f16 ? 0x1p-14 : dtype == DType::f64 ? 0x1p-1022 : 0x1p-126; }
 
-// One element of a draw. `is_hot`: it is the one of its row in a one-hot draw.
-double adversarial(const benchsuite::InputInit& init, DType dtype, Distribution distribution, Stream& stream,
-                   bool is_hot) {
+// What all elements of one row share.
+struct Row {
+  size_t hot = 0;     // the element that is 1 in a one-hot draw
+  double scale = 1;   // of a row_scales draw
+  uint32_t kind = 0;  // which non-finite values it gets: NaN, inf, -inf, or all of them
+};
+Row draw_row(DType dtype, Distribution distribution, size_t columns, Stream& stream) {
+  Row row;
+  if (distribution == Distribution::one_hot) row.hot = stream.below(columns);
+  if (distribution == Distribution::non_finite) row.kind = stream.next() % 4;
+  if (distribution == Distribution::row_scales) {
+    row.scale = std::pow(10.0, (dtype == DType::f16 ? 3 : 6) * (stream.unit() - 0.5));
+  }
+  return row;
+}
+
+double non_finite(uint32_t kind, Stream& stream) {
+  constexpr std::array<double, 3> kValues{NAN, INFINITY, -INFINITY};
+  return kValues[kind < kValues.size() ? kind : stream.below(kValues.size())];
+}
+
+// An element of an input that is N(0, scale) as a rule.
+double unbounded(const InputInit& init, DType dtype, Distribution distribution, const Row& row, bool hot,
+                 Stream& stream) {
+  const bool narrow = dtype == DType::f16;
+  const auto ordinary = [&] { return init.scale * static_cast<double>(stream.normal()); };
   switch (distribution) {
+    case Distribution::ordinary:
+    case Distribution::one_value:
+      return ordinary();
+    case Distribution::row_scales:
+      return row.scale * ordinary();
     case Distribution::offset:
-      return 100 + ordinary(init, stream);
+      return (narrow ? 8 : 100) + ordinary();
     case Distribution::spikes: {
-      const double value = ordinary(init, stream);
-      return stream.next() % 64 == 0 ? value * 1000 : value;
+      const double value = ordinary();
+      return stream.below(kRare) == 0 ? value * (narrow ? 30 : 1000) : value;
     }
     case Distribution::one_hot:
-      return is_hot ? 1 : 0;
-    case Distribution::ties: {
-      constexpr double kValues[] = {-0.5, 0.25, 1.5};
-      return kValues[stream.next() % 3];
-    }
+      return hot ? 1 : 0;
+    case Distribution::ties:
+      return std::array<double, 3>{-0.5, 0.25, 1.5}[stream.below(3)];
     case Distribution::denormals:
-      return least_normal(dtype) * 2 * (stream.unit() - 0.5) * 2;
+      return least_normal(dtype) * 4 * (stream.unit() - 0.5);
     case Distribution::near_overflow:
-      return static_cast<double>(normal(stream)) * 1e15;
+      return narrow ? ordinary() : static_cast<double>(stream.normal()) * 1e15;
     case Distribution::exact:
-      return static_cast<double>(stream.next() % 3) - 1;
+      return static_cast<double>(stream.below(3)) - 1;
+    case Distribution::non_finite: {
+      const double value = ordinary();
+      return stream.below(kRare) == 0 ? non_finite(row.kind, stream) : value;
+    }
+  }
+  return 0;
+}
+
+// An element of an input that is U[low, high): the same ideas between the bounds.
+double bounded(const InputInit& init, DType dtype, Distribution distribution, const Row& row, bool hot,
+               Stream& stream) {
+  const double width = init.high - init.low, unit = stream.unit();
+  switch (distribution) {
+    case Distribution::row_scales:
+      return init.low + width * unit * std::min(row.scale, 1.0);
+    case Distribution::offset:
+      return init.high - width * (1 - unit) / 128;
+    case Distribution::spikes:
+      return init.low + width * unit * (stream.below(kRare) == 0 ? 1 : 1e-3);
+    case Distribution::one_hot:
+      return init.low + (hot ? width * 0.75 : 0);
+    case Distribution::ties:
+      return init.low + width * std::floor(unit * 3) / 4;
+    case Distribution::denormals:
+      if (init.low > 0 || init.high <= 0) break;
+      return least_normal(dtype) * 2 * unit;
+    case Distribution::exact: {
+      const double value = std::floor(unit * 3) - 1;
+      return value >= init.low && value < init.high ? value : std::ceil(init.low);
+    }
+    case Distribution::non_finite:
+      if (stream.below(kRare) == 0) return non_finite(row.kind, stream);
+      break;
     default:
-      return ordinary(init, stream);
+      break;
+  }
+  return init.low + width * unit;
+}
+
+// Stores an integer in any dtype, without the way through double.
+void store_integer(DType dtype, std::span<std::byte> bytes, size_t index, int64_t value) {
+  if (dtype == DType::i64) {
+    std::memcpy(bytes.data() + index * sizeof value, &value, sizeof value);
+  } else {
+    store_element(dtype, bytes, index, static_cast<double>(value));
   }
 }
 
 void fill_integers(std::span<std::byte> bytes, const benchsuite::Tensor& tensor, const core::Bindings& axes,
-                   size_t elements, Stream& stream) {
+                   Distribution distribution, size_t elements, Stream& stream) {
   const int64_t least = tensor.init.least.eval(axes), most = tensor.init.most.eval(axes);
-  const auto span = static_cast<uint64_t>(most - least) + 1;
+  const uint64_t count = static_cast<uint64_t>(most) - static_cast<uint64_t>(least) + 1;
+  const auto draw = [&] { return static_cast<int64_t>(static_cast<uint64_t>(least) + stream.below(count)); };
+  const std::array<int64_t, 3> few{draw(), draw(), draw()};
   for (size_t i = 0; i < elements; ++i) {
-    const uint64_t wide = (static_cast<uint64_t>(stream.next()) << 32) | stream.next();
-    store_element(tensor.dtype, bytes, i,
-                  static_cast<double>(least + static_cast<int64_t>(span == 0 ? wide : wide % span)));
+    int64_t value = 0;
+    switch (distribution) {
+      case Distribution::one_value:
+        value = few[0];
+        break;
+      case Distribution::ties:
+        value = few[stream.below(few.size())];
+        break;
+      case Distribution::exact:
+        value = std::clamp<int64_t>(static_cast<int64_t>(stream.below(3)) - 1, least, most);
+        break;
+      default:
+        value = draw();
+    }
+    store_integer(tensor.dtype, bytes, i, value);
   }
 }
 
 // The common case in a tight loop: timing draws megabytes of these for every launch.
-void fill_ordinary_f32(std::span<std::byte> bytes, const benchsuite::InputInit& init, size_t elements, Stream& stream) {
+void fill_ordinary_f32(std::span<std::byte> bytes, const InputInit& init, size_t elements, Stream stream) {
   for (size_t i = 0; i < elements; ++i) {
-    const float value = init.kind == benchsuite::Init::uniform
+    const float value = init.kind == Init::uniform
                             ? static_cast<float>(init.low + (init.high - init.low) * stream.unit())
-                            : static_cast<float>(init.scale) * normal(stream);
+                            : static_cast<float>(init.scale) * stream.normal();
     std::memcpy(bytes.data() + i * sizeof value, &value, sizeof value);
   }
 }
 }  // namespace
-
-std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key) {
-  for (int round = 0; round < 10; ++round) {
-    const uint64_t a = uint64_t{0xD2511F53u} * counter[0], b = uint64_t{0xCD9E8D57u} * counter[2];
-    counter = {static_cast<uint32_t>(b >> 32) ^ counter[1] ^ key[0], static_cast<uint32_t>(b),
-               static_cast<uint32_t>(a >> 32) ^ counter[3] ^ key[1], static_cast<uint32_t>(a)};
-    key = {key[0] + 0x9E3779B9u, key[1] + 0xBB67AE85u};
-  }
-  return counter;
-}
 
 std::string_view name_of(Distribution distribution) {
   for (const auto& [d, name] : kDistributions) {
@@ -143,29 +168,39 @@ std::string_view name_of(Distribution distribution) {
 }
 
 std::vector<Distribution> adversarial_for(const benchsuite::Problem& problem) {
-  const auto floating = [](const benchsuite::Tensor& tensor) { return core::is_floating(tensor.dtype); };
-  if (std::none_of(problem.inputs.begin(), problem.inputs.end(), floating)) return {};
-  return {Distribution::row_scales, Distribution::offset, Distribution::spikes,
-          Distribution::one_hot,    Distribution::ties,   Distribution::denormals};
+  const auto drawn_as = [&](bool integers) {
+    return std::any_of(problem.inputs.begin(), problem.inputs.end(), [&](const benchsuite::Tensor& tensor) {
+      return (tensor.init.kind == Init::integers || !core::is_floating(tensor.dtype)) == integers;
+    });
+  };
+  if (!drawn_as(false)) return {Distribution::one_value, Distribution::ties};
+  std::vector<Distribution> chosen{Distribution::row_scales, Distribution::offset, Distribution::spikes,
+                                   Distribution::one_hot,    Distribution::ties,   Distribution::denormals};
+  if (problem.contract.nan) chosen.insert(chosen.begin(), Distribution::non_finite);
+  if (drawn_as(true)) chosen.insert(chosen.begin(), Distribution::one_value);
+  const bool wide = std::none_of(problem.inputs.begin(), problem.inputs.end(),
+                                 [](const benchsuite::Tensor& tensor) { return tensor.dtype == DType::f16; });
+  if (wide) chosen.push_back(Distribution::near_overflow);
+  return chosen;
 }
 
 void fill_input(std::span<std::byte> bytes, const benchsuite::Tensor& tensor, const core::Bindings& axes,
                 Distribution distribution, uint64_t key) {
   const auto elements = static_cast<size_t>(tensor.elements(axes));
   Stream stream(key);
-  if (!core::is_floating(tensor.dtype)) return fill_integers(bytes, tensor, axes, elements, stream);
+  if (tensor.init.kind == Init::integers || !core::is_floating(tensor.dtype)) {
+    return fill_integers(bytes, tensor, axes, distribution, elements, stream);
+  }
   if (distribution == Distribution::ordinary && tensor.dtype == DType::f32) {
     return fill_ordinary_f32(bytes, tensor.init, elements, stream);
   }
   const auto columns = static_cast<size_t>(tensor.shape.back().eval(axes));
-  for (size_t row = 0; row < elements / columns; ++row) {
-    const size_t hot = stream.next() % columns;
-    const double scale = distribution == Distribution::row_scales ? std::pow(10.0, 6 * stream.unit() - 3) : 1;
-    // f16 ends at 65504: its rows span less.
-    const double kept = tensor.dtype == DType::f16 ? std::sqrt(scale) : scale;
+  const auto draw = tensor.init.kind == Init::uniform ? bounded : unbounded;
+  for (size_t begin = 0; begin < elements; begin += columns) {
+    const Row row = draw_row(tensor.dtype, distribution, columns, stream);
     for (size_t column = 0; column < columns; ++column) {
-      const double value = adversarial(tensor.init, tensor.dtype, distribution, stream, column == hot);
-      store_element(tensor.dtype, bytes, row * columns + column, kept * value);
+      const double value = draw(tensor.init, tensor.dtype, distribution, row, column == row.hot, stream);
+      store_element(tensor.dtype, bytes, begin + column, value);
     }
   }
 }

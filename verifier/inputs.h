@@ -1,7 +1,6 @@
 // Input content: drawn afresh for every launch from a secret key.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -11,26 +10,27 @@
 
 namespace verifier {
 
-// Philox4x32-10, a counter-based generator (Salmon, Moraes, Dror, Shaw 2011): four 32-bit numbers for a counter and a
-// key.
-std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key);
-
-// How a floating input is drawn. Integer inputs are always drawn as their problem says.
+// How an input is drawn. What an init bounds (uniform, integers) stays within its bounds in every distribution; where a
+// distribution means nothing for an input, that input is drawn as usual.
+//
+// Magnitudes are chosen such that honest kernels stay finite: with up to some thousand terms, sums of squares fit into
+// f32, and f16 inputs are kept so small that products of two of them fit into f16 outputs.
 enum class Distribution {
   ordinary,       // as the problem's init says
-  row_scales,     // ordinary, each row scaled by a log-uniform factor in [1e-3, 1e3]
-  offset,         // 100 + ordinary
-  spikes,         // ordinary, one element in 64 a thousand times as large
+  row_scales,     // ordinary, each row scaled by a log-uniform factor in [1e-3, 1e3]; f16: [0.03, 31]
+  offset,         // 100 + ordinary; f16: 8 + ordinary
+  spikes,         // ordinary, one element in 64 a thousand times as large; f16: thirty times
   one_hot,        // one element of each row is 1, the others 0
   ties,           // three distinct values only
   denormals,      // about the least normal number of the dtype
-  near_overflow,  // about 1e15: squares and their sums stay finite in fp32; not for f16
+  near_overflow,  // about 1e15; f16: as usual
   exact,          // -1, 0 and 1: the exact battery
+  one_value,      // one value everywhere; integers only
+  non_finite,     // ordinary, one element in 64 NaN or infinite; one kind per row, or all kinds
 };
 std::string_view name_of(Distribution distribution);
 
-// The adversarial distributions that suit a problem's contract, in the order in which they are used. Empty when no
-// input is floating.
+// The adversarial distributions that suit a problem's inputs and contract, the most telling ones first.
 std::vector<Distribution> adversarial_for(const benchsuite::Problem& problem);
 
 // Fills one tensor's bytes from `key`.

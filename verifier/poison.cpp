@@ -1,6 +1,7 @@
 #include "verifier/poison.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "verifier/keys.h"
@@ -8,7 +9,7 @@
 namespace verifier {
 namespace {
 constexpr size_t kWord = sizeof(uint64_t);
-constexpr int64_t kLeastRunOfBytes = 4;
+constexpr int kBitsAgainstChance = 20;  // a run by chance in one of 2^20 calls
 
 // Calls visit(offset, poison bytes, count) word by word.
 template <typename Visit>
@@ -21,6 +22,51 @@ void for_each_word(size_t size, uint64_t key, Visit visit) {
     visit(at, poison, std::min(kWord, size - at));
   }
 }
+
+template <typename Element>
+int64_t least_run(size_t elements) {
+  constexpr int kBits = 8 * sizeof(Element);
+  return (std::bit_width(elements) + kBitsAgainstChance + kBits - 1) / kBits;
+}
+
+// Do any of the elements in these 8 bytes agree? (The known test for a zero part of a word.)
+template <typename Element>
+bool any_agrees(uint64_t a, uint64_t b) {
+  constexpr uint64_t kOnes = ~uint64_t{0} / static_cast<Element>(-1), kTops = kOnes << (8 * sizeof(Element) - 1);
+  const uint64_t x = a ^ b;
+  return ((x - kOnes) & ~x & kTops) != 0;
+}
+
+template <typename Element>
+Survivors find(std::span<const std::byte> bytes, uint64_t key) {
+  const int64_t least = least_run<Element>(bytes.size() / sizeof(Element));
+  Survivors survivors;
+  int64_t run = 0;
+  const auto end_run = [&](size_t next_index) {
+    if (run >= least) {
+      if (survivors.count == 0) survivors.first = static_cast<int64_t>(next_index) - run;
+      survivors.count += run;
+    }
+    run = 0;
+  };
+  for_each_word(bytes.size(), key, [&](size_t at, const std::byte* poison, size_t n) {
+    if (n == kWord && run == 0) {
+      uint64_t here = 0, there = 0;
+      std::memcpy(&here, bytes.data() + at, kWord);
+      std::memcpy(&there, poison, kWord);
+      if (!any_agrees<Element>(here, there)) return;
+    }
+    for (size_t k = 0; k + sizeof(Element) <= n; k += sizeof(Element)) {
+      if (std::memcmp(bytes.data() + at + k, poison + k, sizeof(Element)) == 0) {
+        ++run;
+      } else {
+        end_run((at + k) / sizeof(Element));
+      }
+    }
+  });
+  end_run(bytes.size() / sizeof(Element));
+  return survivors;
+}
 }  // namespace
 
 void fill_poison(std::span<std::byte> bytes, uint64_t key) {
@@ -29,28 +75,16 @@ void fill_poison(std::span<std::byte> bytes, uint64_t key) {
 }
 
 Survivors find_poison(std::span<const std::byte> bytes, size_t element_bytes, uint64_t key) {
-  Survivors survivors;
-  int64_t run = 0;
-  const auto end_run = [&](int64_t next_index) {
-    if (run > 0 && (element_bytes > 1 || run >= kLeastRunOfBytes)) {
-      if (survivors.count == 0) survivors.first = next_index - run;
-      survivors.count += run;
-    }
-    run = 0;
-  };
-  const size_t step = std::min(element_bytes, kWord);
-  for_each_word(bytes.size(), key, [&](size_t at, const std::byte* poison, size_t n) {
-    for (size_t k = 0; k + step <= n; k += step) {
-      const bool same = std::memcmp(bytes.data() + at + k, poison + k, step) == 0;
-      if (same) {
-        ++run;
-      } else {
-        end_run(static_cast<int64_t>((at + k) / step));
-      }
-    }
-  });
-  end_run(static_cast<int64_t>(bytes.size() / step));
-  return survivors;
+  switch (element_bytes) {
+    case 1:
+      return find<uint8_t>(bytes, key);
+    case 2:
+      return find<uint16_t>(bytes, key);
+    case 4:
+      return find<uint32_t>(bytes, key);
+    default:
+      return find<uint64_t>(bytes, key);
+  }
 }
 
 bool untouched(std::span<const std::byte> bytes, uint64_t key) {

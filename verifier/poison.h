@@ -17,8 +17,9 @@ struct Survivors {
   int64_t count = 0;
   int64_t first = 0;  // index of the first element that still holds its poison
 };
-// Elements of `element_bytes` that still hold the poison of `key`. Elements of one byte agree with their poison by
-// chance once in 256, so a run of fewer than 4 of them is not counted.
+// Elements of `element_bytes` (1, 2, 4 or 8) that still hold the poison of `key`. An element agrees with its poison by
+// chance (an f16 once in 65536), so only runs are counted that are too long for that: among all elements chance makes
+// one in a million calls at most. A shorter remainder is for the comparison to find: it is random bits, hence wrong.
 Survivors find_poison(std::span<const std::byte> bytes, size_t element_bytes, uint64_t key);
 
 // Are all bytes still the poison of `key`? For slack, which nobody may write.
