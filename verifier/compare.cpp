@@ -23,22 +23,20 @@ struct Elements {
 };
 
 Elements load(const Comparison& c) {
-  const size_t count = c.output.size() / core::size_bytes(c.dtype);
   const DType reference_dtype = core::is_floating(c.dtype) ? DType::f64 : c.dtype;
-  Elements e;
-  for (auto* values : {&e.y, &e.r, &e.b}) values->resize(count);
-  for (size_t i = 0; i < count; ++i) {
-    e.y[i] = load_element(c.dtype, c.output, i);
-    e.r[i] = load_element(reference_dtype, c.reference, i);
-    e.b[i] = load_element(c.dtype, c.naive, i);
-  }
-  return e;
+  return {load_elements(c.dtype, c.output), load_elements(reference_dtype, c.reference),
+          load_elements(c.dtype, c.naive)};
 }
 
-bool same_class(double y, double r) {
+// May a candidate give y where r is right and the naive solution gives b, as far as NaN and infinity go?
+bool right_class(double y, double r, double b, double largest) {
   if (std::isnan(r)) return std::isnan(y);
   if (std::isinf(r)) return y == r;
-  return std::isfinite(y);
+  if (std::fabs(r) > largest * 1.01) return std::isinf(y) && std::signbit(y) == std::signbit(r);
+  if (std::isfinite(y)) return true;
+  // Either side of the largest number is right close to it, and where the naive solution itself overflows.
+  if (std::fabs(r) > largest * 0.99) return std::isinf(y) && std::signbit(y) == std::signbit(r);
+  return std::isnan(b) ? std::isnan(y) : y == b;
 }
 
 // Bit for bit, zeros of either sign being equal.
@@ -64,20 +62,25 @@ struct Row {
   double unit;   // absolute error that is always allowed
 };
 
+Row make_row(const Comparison& c, const Elements& e, size_t begin, size_t end) {
+  double sum = 0;
+  for (size_t i = begin; i < end; ++i) sum += std::isfinite(e.r[i]) ? e.r[i] * e.r[i] : 0;
+  const double scale = std::sqrt(sum / static_cast<double>(end - begin));
+  return {begin, end, scale, std::max(ulp_at(c.dtype, scale), honest_error(c.reduction, c.accumulate, scale))};
+}
+
+// Short rows, which have no scale of their own, are taken together; long ones are cut into equal tiles.
 std::vector<Row> rows_of(const Comparison& c, const Elements& e) {
-  // Rows too short to have a scale of their own are taken together.
   constexpr size_t kLeastRow = 32, kMostRow = 4096;
-  size_t length = std::min(std::max<size_t>(c.columns, 1), kMostRow);
-  if (length < kLeastRow) length = std::max<size_t>(1, kLeastRow / length) * length;
-  const double floor = c.partial_sum > 0 ? 2 * ulp_at(c.accumulate, c.partial_sum) : 0;
+  const size_t columns = std::max<size_t>(c.columns, 1), elements = e.r.size();
+  const size_t length = columns < kLeastRow ? kLeastRow / columns * columns : columns;
+  const size_t tiles = (length + kMostRow - 1) / kMostRow;
   std::vector<Row> rows;
-  for (size_t begin = 0; begin < e.r.size(); begin += length) {
-    Row row{begin, std::min(begin + length, e.r.size()), 0, 0};
-    double sum = 0;
-    for (size_t i = row.begin; i < row.end; ++i) sum += std::isfinite(e.r[i]) ? e.r[i] * e.r[i] : 0;
-    row.scale = std::sqrt(sum / static_cast<double>(row.end - row.begin));
-    row.unit = std::max(ulp_at(c.dtype, row.scale), floor);
-    rows.push_back(row);
+  for (size_t begin = 0; begin < elements; begin += length) {
+    for (size_t tile = 0; tile < tiles; ++tile) {
+      const size_t from = begin + length * tile / tiles, to = std::min(begin + length * (tile + 1) / tiles, elements);
+      if (from < to) rows.push_back(make_row(c, e, from, to));
+    }
   }
   return rows;
 }
@@ -85,7 +88,7 @@ std::vector<Row> rows_of(const Comparison& c, const Elements& e) {
 // Keeps the largest ratio of an error to what is allowed. A NaN error counts as infinite.
 class Worst {
  public:
-  void add(double error, double allowed, size_t index) {
+  void add(double error, double allowed, size_t index = 0) {
     const double ratio = error == 0 ? 0 : error / allowed;
     if (!(ratio <= ratio_)) {
       ratio_ = std::isnan(ratio) ? INFINITY : ratio;
@@ -99,59 +102,76 @@ class Worst {
   double ratio_ = 0;
   size_t index_ = 0;
 };
-}  // namespace
 
-std::variant<Match, Verdict> compare(const Comparison& c, const std::string& name, const Where& where) {
-  const Elements e = load(c);
-  if (c.exact || !core::is_floating(c.dtype)) return compare_exactly(c, e, name, where);
-  for (size_t i = 0; i < e.y.size(); ++i) {
-    // A reference beyond the output's range is infinite there, as in the naive output.
-    const double expected = std::isfinite(e.r[i]) && std::isinf(e.b[i]) ? e.b[i] : e.r[i];
-    if (!same_class(e.y[i], expected)) {
-      return Verdict(WrongNonFinite{where, name, static_cast<int64_t>(i), expected, e.y[i]});
+// The error of the naive output or of the candidate's; what is not finite has been compared by its class.
+double error_of(double value, double r) { return std::isfinite(r) && std::isfinite(value) ? std::fabs(value - r) : 0; }
+
+// How wrong the naive output is, with each row's error relative to its scale, and over all.
+struct NaiveError {
+  double max = 0, rms = 0;  // relative to the rows' scales
+  double absolute_rms = 0;
+};
+NaiveError naive_error(const std::vector<Row>& rows, const Elements& e) {
+  NaiveError naive;
+  double relative_squares = 0, squares = 0;
+  for (const Row& row : rows) {
+    for (size_t i = row.begin; i < row.end; ++i) {
+      const double wrong = error_of(e.b[i], e.r[i]);
+      squares += wrong * wrong;
+      if (row.scale == 0) continue;
+      const double relative = wrong / row.scale;
+      naive.max = std::max(naive.max, relative);
+      relative_squares += relative * relative;
     }
   }
+  const auto count = static_cast<double>(e.r.size());
+  naive.rms = std::sqrt(relative_squares / count);
+  naive.absolute_rms = std::sqrt(squares / count);
+  return naive;
+}
+
+std::variant<Match, Verdict> compare_errors(const Comparison& c, const Elements& e, const std::string& name,
+                                            const Where& where) {
   const Tolerance tolerance = tolerance_of(c.dtype);
   const std::vector<Row> rows = rows_of(c, e);
-  const auto error = [](double a, double r) { return std::isfinite(r) && std::isfinite(a) ? std::fabs(a - r) : 0; };
-
-  // How wrong the naive output is, relative to its rows' scales.
-  double naive_max = 0, naive_squares = 0, naive_total = 0;
-  for (const Row& row : rows) {
-    for (size_t i = row.begin; i < row.end && row.scale > 0; ++i) {
-      const double relative = error(e.b[i], e.r[i]) / row.scale;
-      naive_max = std::max(naive_max, relative);
-      naive_squares += relative * relative;
-    }
-    for (size_t i = row.begin; i < row.end; ++i) naive_total += error(e.b[i], e.r[i]) * error(e.b[i], e.r[i]);
-  }
-  const auto count = static_cast<double>(e.y.size());
-  const double naive_rms = std::sqrt(naive_squares / count);
-
+  const NaiveError naive = naive_error(rows, e);
   Worst worst, worst_element;
   int64_t wrong_elements = 0;
   double total = 0, units = 0;
   for (const Row& row : rows) {
     double squares = 0;
-    const double allowed = tolerance.max * naive_max * row.scale + row.unit;
+    const double allowed = tolerance.max * naive.max * row.scale + row.unit;
     for (size_t i = row.begin; i < row.end; ++i) {
-      const double wrong = error(e.y[i], e.r[i]);
+      const double wrong = error_of(e.y[i], e.r[i]);
       squares += wrong * wrong;
       worst_element.add(wrong, allowed, i);
       wrong_elements += !(wrong <= allowed);
     }
     const auto length = static_cast<double>(row.end - row.begin);
-    worst.add(std::sqrt(squares / length), 3 * tolerance.rms * naive_rms * row.scale + row.unit, worst_element.index());
+    worst.add(std::sqrt(squares / length), 3 * tolerance.rms * naive.rms * row.scale + row.unit);
     total += squares;
     units += row.unit * row.unit * length;
   }
-  worst.add(std::sqrt(total / count), tolerance.rms * std::sqrt(naive_total / count) + std::sqrt(units / count),
-            worst_element.index());
+  const auto count = static_cast<double>(e.y.size());
+  worst.add(std::sqrt(total / count), tolerance.rms * naive.absolute_rms + std::sqrt(units / count));
   const double ratio = std::max(worst.ratio(), worst_element.ratio());
   if (ratio <= 1) return Match{ratio};
   const size_t i = worst_element.index();
   return Verdict(WrongResult{where, name, static_cast<int64_t>(i), e.r[i], e.y[i], ratio,
                              std::max<int64_t>(wrong_elements, 1), static_cast<int64_t>(e.y.size())});
+}
+}  // namespace
+
+std::variant<Match, Verdict> compare(const Comparison& c, const std::string& name, const Where& where) {
+  const Elements e = load(c);
+  if (c.exact || !core::is_floating(c.dtype)) return compare_exactly(c, e, name, where);
+  const double largest = largest_of(c.dtype);
+  for (size_t i = 0; i < e.y.size(); ++i) {
+    if (!right_class(e.y[i], e.r[i], e.b[i], largest)) {
+      return Verdict(WrongNonFinite{where, name, static_cast<int64_t>(i), e.r[i], e.y[i]});
+    }
+  }
+  return compare_errors(c, e, name, where);
 }
 
 }  // namespace verifier

@@ -1,7 +1,6 @@
 #include "verifier/cpu/rig.h"
 
 #include <algorithm>
-#include <cmath>
 #include <type_traits>
 
 #include "verifier/compare.h"
@@ -17,17 +16,6 @@ struct BufferKeys {
 BufferKeys next_keys(Keys& keys) {
   const uint64_t content = keys.next(), before = keys.next();
   return {content, before, keys.next()};
-}
-
-// Where few outputs sum many inputs, the size that partial sums reach: sqrt(inputs per output) times the inputs' RMS
-// would need the inputs' content, for which 1 stands: ordinary draws are of that size and larger ones are carried by r
-// itself.
-double partial_sum_of(const benchsuite::Problem& problem, const core::Bindings& axes,
-                      const benchsuite::Tensor& output) {
-  int64_t inputs = 0;
-  for (const benchsuite::Tensor& tensor : problem.inputs) inputs = std::max(inputs, tensor.elements(axes));
-  const double per_output = static_cast<double>(inputs) / static_cast<double>(output.elements(axes));
-  return per_output >= 4 ? std::sqrt(per_output) : 0;
 }
 }  // namespace
 
@@ -64,6 +52,8 @@ std::optional<Verdict> Rig::audit(const Expected& expected, const Where& where, 
       return GuardDamaged{where, buffer.name};
     }
   }
+  std::vector<std::span<const std::byte>> inputs;
+  for (const LentBuffer& buffer : inputs_) inputs.emplace_back(buffer.memory.content());
   for (size_t i = 0; i < problem_.outputs.size(); ++i) {
     const benchsuite::Tensor& tensor = problem_.outputs[i];
     const std::span<const std::byte> content = output(i);
@@ -71,7 +61,7 @@ std::optional<Verdict> Rig::audit(const Expected& expected, const Where& where, 
     if (left.count > 0) return NotWritten{where, tensor.name, left.first, left.count, tensor.elements(axes_)};
     const auto columns = static_cast<size_t>(tensor.shape.back().eval(axes_));
     const auto result =
-        compare({tensor.dtype, problem_.contract.accumulate, columns, partial_sum_of(problem_, axes_, tensor),
+        compare({tensor.dtype, problem_.contract.accumulate, columns, reduction_of(problem_, axes_, tensor, inputs),
                  expected.exact, content, expected.reference[i], expected.naive[i]},
                 tensor.name, where);
     if (const auto* wrong = std::get_if<Verdict>(&result)) return *wrong;

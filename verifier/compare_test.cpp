@@ -1,0 +1,382 @@
+#include "verifier/compare.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <functional>
+
+#include "verifier/elements.h"
+#include "verifier/inputs.h"
+#include "verifier/random.h"
+
+namespace verifier {
+namespace {
+using core::DType;
+using Floats = std::vector<float>;
+using Doubles = std::vector<double>;
+
+Floats normal(size_t count, uint64_t key, float scale = 1) {
+  Stream stream(key);
+  Floats values(count);
+  for (float& value : values) value = scale * stream.normal();
+  return values;
+}
+
+template <typename Values>
+std::vector<std::byte> stored(DType dtype, const Values& values) {
+  std::vector<std::byte> bytes(values.size() * core::size_bytes(dtype));
+  for (size_t i = 0; i < values.size(); ++i) store_element(dtype, bytes, i, static_cast<double>(values[i]));
+  return bytes;
+}
+
+struct Case {
+  DType dtype = DType::f32;
+  size_t columns = 1;
+  Reduction reduction;
+  bool exact = false;
+};
+
+// nullopt: accepted.
+template <typename Output, typename Naive>
+std::optional<Verdict> judged(const Case& c, const Output& y, const Doubles& r, const Naive& b) {
+  const auto output = stored(c.dtype, y), naive = stored(c.dtype, b);
+  const auto reference = stored(core::is_floating(c.dtype) ? DType::f64 : c.dtype, r);
+  const auto result =
+      compare({c.dtype, DType::f32, c.columns, c.reduction, c.exact, output, reference, naive}, "y", {"w", "", "", ""});
+  if (const auto* verdict = std::get_if<Verdict>(&result)) return *verdict;
+  EXPECT_LE(std::get<Match>(result).ratio, 1);
+  return std::nullopt;
+}
+std::string name_of(const std::optional<Verdict>& verdict) {
+  return verdict ? verifier::name_of(*verdict) : "accepted";
+}
+
+float tf32(float value) { return std::bit_cast<float>((std::bit_cast<uint32_t>(value) + 0x1000u) & ~0x1FFFu); }
+float plain(float value) { return value; }
+
+// c[m, n] = sum_k a[m, k] b[k, n], N(0,1).
+struct Gemm {
+  static constexpr size_t kM = 48, kN = 64, kK = 512;
+  Floats a = normal(kM * kK, 1), b = normal(kK * kN, 2);
+  Case form{DType::f32, kN, {}, false};
+
+  Doubles reference() const {
+    Doubles c(kM * kN);
+    for (size_t m = 0; m < kM; ++m) {
+      for (size_t k = 0; k < kK; ++k) {
+        for (size_t n = 0; n < kN; ++n) c[m * kN + n] += double{a[m * kK + k]} * double{b[k * kN + n]};
+      }
+    }
+    return c;
+  }
+  // The sum over k in `parts` parts, the k with k % skip_of == 0 left out when skip_of > 0.
+  Floats product(size_t parts = 1, const std::function<float(float)>& round = plain, size_t skip_of = 0) const {
+    Floats c(kM * kN);
+    const size_t length = kK / parts;
+    for (size_t part = 0; part < parts; ++part) {
+      Floats partial(kM * kN);
+      for (size_t m = 0; m < kM; ++m) {
+        for (size_t k = part * length; k < (part + 1) * length; ++k) {
+          if (skip_of > 0 && k % skip_of == 0) continue;
+          for (size_t n = 0; n < kN; ++n) {
+            partial[m * kN + n] = std::fma(round(a[m * kK + k]), round(b[k * kN + n]), partial[m * kN + n]);
+          }
+        }
+      }
+      for (size_t i = 0; i < c.size(); ++i) c[i] += partial[i];
+    }
+    return c;
+  }
+};
+
+TEST(Compare, GemmReorderedIsAccepted) {
+  const Gemm gemm;
+  const Doubles r = gemm.reference();
+  const Floats naive = gemm.product();
+  EXPECT_EQ(name_of(judged(gemm.form, naive, r, naive)), "accepted");
+  for (const size_t parts : {2, 4, 16, 64}) {
+    EXPECT_EQ(name_of(judged(gemm.form, gemm.product(parts), r, naive)), "accepted") << parts;
+    EXPECT_EQ(name_of(judged(gemm.form, naive, r, gemm.product(parts))), "accepted") << parts;
+  }
+  EXPECT_EQ(name_of(judged(gemm.form, r, r, naive)), "accepted");
+}
+
+TEST(Compare, GemmCheatsAreRefused) {
+  const Gemm gemm;
+  const Doubles r = gemm.reference();
+  const Floats naive = gemm.product();
+  const auto refused = [&](const Floats& y) { return name_of(judged(gemm.form, y, r, naive)); };
+  EXPECT_EQ(refused(gemm.product(1, tf32)), "wrong_result");
+  EXPECT_EQ(refused(gemm.product(1, plain, 100)), "wrong_result");
+  EXPECT_EQ(refused(Floats(naive.size(), 0.0f)), "wrong_result");
+  EXPECT_EQ(refused(Floats(naive.size(), 1.0f)), "wrong_result");
+  EXPECT_EQ(refused(Floats(gemm.a.begin(), gemm.a.begin() + static_cast<std::ptrdiff_t>(naive.size()))),
+            "wrong_result");
+  Floats last_column = naive;
+  for (size_t m = 0; m < Gemm::kM; ++m) last_column[m * Gemm::kN + Gemm::kN - 1] = 0;
+  EXPECT_EQ(refused(last_column), "wrong_result");
+}
+
+TEST(Compare, GemmOneWrongElementIsFoundAndNamed) {
+  const Gemm gemm;
+  const Doubles r = gemm.reference();
+  const Floats naive = gemm.product();
+  Floats y = naive;
+  y[777] += 0.01f;
+  const std::optional<Verdict> verdict = judged(gemm.form, y, r, naive);
+  ASSERT_EQ(name_of(verdict), "wrong_result");
+  const auto& wrong = std::get<WrongResult>(*verdict);
+  EXPECT_EQ(wrong.index, 777);
+  EXPECT_EQ(wrong.wrong_elements, 1);
+  EXPECT_EQ(wrong.elements, static_cast<int64_t>(naive.size()));
+  EXPECT_GT(wrong.ratio, 1);
+  EXPECT_EQ(wrong.got, y[777]);
+  EXPECT_EQ(wrong.expected, r[777]);
+}
+
+TEST(Compare, NothingNonFiniteIsAcceptedWhereTheReferenceIsFinite) {
+  const Gemm gemm;
+  const Doubles r = gemm.reference();
+  const Floats naive = gemm.product();
+  for (const float bad : {NAN, INFINITY, -INFINITY}) {
+    Floats y = naive;
+    y[5] = bad;
+    EXPECT_EQ(name_of(judged(gemm.form, y, r, naive)), "wrong_non_finite");
+    EXPECT_EQ(name_of(judged(gemm.form, Floats(y.size(), bad), r, naive)), "wrong_non_finite");
+  }
+}
+
+TEST(Compare, NonFiniteValuesMustStandWhereTheReferenceHasThem) {
+  const Doubles r{NAN, INFINITY, -INFINITY, 1};
+  const Case form{DType::f32, 4, {}, false};
+  const Floats right{NAN, INFINITY, -INFINITY, 1};
+  EXPECT_EQ(name_of(judged(form, right, r, right)), "accepted");
+  EXPECT_EQ(name_of(judged(form, Floats{0, INFINITY, -INFINITY, 1}, r, right)), "wrong_non_finite");
+  EXPECT_EQ(name_of(judged(form, Floats{NAN, -INFINITY, -INFINITY, 1}, r, right)), "wrong_non_finite");
+  EXPECT_EQ(name_of(judged(form, Floats{NAN, INFINITY, 3e38f, 1}, r, right)), "wrong_non_finite");
+}
+
+TEST(Compare, OverflowOfTheOutputTypeIsExpected) {
+  const Doubles r{1e5, -1e5, 65504, 100};
+  const Case form{DType::f16, 4, {}, false};
+  const Doubles right{INFINITY, -INFINITY, 65504, 100};
+  EXPECT_EQ(name_of(judged(form, right, r, right)), "accepted");
+  EXPECT_EQ(name_of(judged(form, Doubles{65504, -INFINITY, 65504, 100}, r, right)), "wrong_non_finite");
+  EXPECT_EQ(name_of(judged(form, Doubles{INFINITY, -INFINITY, 65504, INFINITY}, r, right)), "wrong_non_finite");
+  // A naive solution that overflows on the way binds nobody.
+  const Doubles overflowed{INFINITY, -INFINITY, 65504, INFINITY};
+  EXPECT_EQ(name_of(judged(form, right, r, overflowed)), "accepted");
+  EXPECT_EQ(name_of(judged(form, overflowed, r, overflowed)), "accepted");
+}
+
+// Sums of all elements, one output: the naive error is a single number and may be small by luck.
+struct Sum {
+  Floats x;
+  Reduction reduction;
+
+  Sum(size_t count, Distribution distribution, uint64_t key) {
+    benchsuite::Problem problem;
+    problem.inputs = {{"x", DType::f32, {core::Expr::constant(static_cast<int64_t>(count))}, {}}};
+    problem.outputs = {{"y", DType::f32, {core::Expr::constant(1)}, {}}};
+    std::vector<std::byte> bytes(count * sizeof(float));
+    fill_input(bytes, problem.inputs[0], {}, distribution, key);
+    reduction = reduction_of(problem, {}, problem.outputs[0], {bytes});
+    x.resize(count);
+    std::memcpy(x.data(), bytes.data(), bytes.size());
+  }
+  Doubles reference() const {
+    double sum = 0;
+    for (const float value : x) sum += double{value};
+    return {sum};
+  }
+  // `threads` strided sums, then a tree.
+  Floats strided(size_t threads, const std::function<float(float)>& round = plain, size_t skip_of = 0) const {
+    Floats sums(threads);
+    for (size_t i = 0; i < x.size(); ++i) {
+      if (skip_of == 0 || i % skip_of != 0) sums[i % threads] += round(x[i]);
+    }
+    for (size_t half = threads / 2; half > 0; half /= 2) {
+      for (size_t i = 0; i < half; ++i) sums[i] += sums[i + half];
+    }
+    return {sums[0]};
+  }
+};
+
+TEST(Compare, SumInAnyOrderIsAcceptedInEveryDistribution) {
+  int refused = 0;
+  for (const Distribution distribution :
+       {Distribution::ordinary, Distribution::row_scales, Distribution::offset, Distribution::spikes,
+        Distribution::one_hot, Distribution::ties, Distribution::denormals, Distribution::near_overflow}) {
+    for (const size_t count : {3, 13, 700, 4099, 16384}) {
+      for (uint64_t key = 0; key < 40; ++key) {
+        const Sum sum(count, distribution, key * 1000 + count);
+        const Case form{DType::f32, 1, sum.reduction, false};
+        const Floats naive = sum.strided(256);
+        for (const size_t threads : {1, 2, 32, 1024, 4096}) {
+          refused += judged(form, sum.strided(threads), sum.reference(), naive).has_value();
+          refused += judged(form, naive, sum.reference(), sum.strided(threads)).has_value();
+        }
+      }
+    }
+  }
+  EXPECT_EQ(refused, 0);
+}
+
+TEST(Compare, SumCheatsAreRefused) {
+  int accepted = 0, cases = 0;
+  for (const Distribution distribution : {Distribution::ordinary, Distribution::offset, Distribution::spikes}) {
+    for (uint64_t key = 0; key < 50; ++key) {
+      const Sum sum(16384, distribution, key);
+      const Case form{DType::f32, 1, sum.reduction, false};
+      const Floats naive = sum.strided(256);
+      for (const Floats& y : {sum.strided(256, plain, 100), Floats{0}, Floats{1}, Floats{naive[0] * 1.01f}}) {
+        accepted += !judged(form, y, sum.reference(), naive).has_value();
+        ++cases;
+      }
+    }
+  }
+  EXPECT_LE(accepted, cases / 100);  // 1 % of elements may sum to nearly nothing, or the sum be nearly zero
+}
+
+TEST(Compare, SumOfRoundedInputsIsRefusedInMostDraws) {
+  int refused = 0;
+  for (uint64_t key = 0; key < 100; ++key) {
+    const Sum sum(4099, Distribution::ordinary, key);
+    refused += judged({DType::f32, 1, sum.reduction, false}, sum.strided(256, tf32), sum.reference(), sum.strided(256))
+                   .has_value();
+  }
+  EXPECT_GE(refused, 90);
+}
+
+// Shapes that nobody listed are small and odd: few outputs, each a sum that may cancel.
+TEST(Compare, TinyGemmsInAnyOrderAreAccepted) {
+  int refused = 0;
+  uint64_t key = 0;
+  for (const size_t m : {1, 2, 3, 7}) {
+    for (const size_t n : {1, 2, 5}) {
+      for (const size_t k : {2, 3, 7, 61, 509}) {
+        benchsuite::Problem problem;
+        const auto constant = [](size_t value) { return core::Expr::constant(static_cast<int64_t>(value)); };
+        problem.inputs = {{"a", DType::f32, {constant(m), constant(k)}, {}},
+                          {"b", DType::f32, {constant(k), constant(n)}, {}}};
+        problem.outputs = {{"c", DType::f32, {constant(m), constant(n)}, {}}};
+        for (int draw = 0; draw < 60; ++draw) {
+          const Floats a = normal(m * k, ++key), b = normal(k * n, ++key);
+          const Case form{DType::f32, n,
+                          reduction_of(problem, {}, problem.outputs[0], {stored(DType::f32, a), stored(DType::f32, b)}),
+                          false};
+          Doubles r(m * n);
+          Floats forward(m * n), backward(m * n), rounded(m * n);
+          for (size_t i = 0; i < m * n; ++i) {
+            for (size_t t = 0; t < k; ++t) {
+              const float x = a[i / n * k + t], y = b[t * n + i % n];
+              const float x_last = a[i / n * k + k - 1 - t], y_last = b[(k - 1 - t) * n + i % n];
+              r[i] += double{x} * double{y};
+              forward[i] = std::fma(x, y, forward[i]);
+              backward[i] = std::fma(x_last, y_last, backward[i]);
+              const volatile float product = x * y;
+              rounded[i] += product;
+            }
+          }
+          for (const auto* naive : {&forward, &backward, &rounded}) {
+            for (const auto* y : {&forward, &backward, &rounded}) refused += judged(form, *y, r, *naive).has_value();
+          }
+        }
+      }
+    }
+  }
+  EXPECT_EQ(refused, 0);
+}
+
+// y = gelu(x), where the exact form is asked for.
+TEST(Compare, GeluByAnotherFormulaIsAcceptedAndTheTanhFormRefused) {
+  for (const float scale : {1.0f, 1e-30f, 1000.0f}) {
+    const Floats x = normal(8192, 3, scale);
+    Doubles r(x.size());
+    Floats naive(x.size()), honest(x.size()), tanh_form(x.size());
+    for (size_t i = 0; i < x.size(); ++i) {
+      const float v = x[i];
+      r[i] = 0.5 * v * (1 + std::erf(double{v} * std::sqrt(0.5)));
+      naive[i] = 0.5f * v * (1 + std::erf(v * 0.70710678f));
+      honest[i] = v * (0.5f + 0.5f * std::erf(v * 0.70710678f));
+      tanh_form[i] = 0.5f * v * (1 + std::tanh(0.7978845608f * (v + 0.044715f * v * v * v)));
+    }
+    const Case form{DType::f32, x.size(), {}, false};
+    EXPECT_EQ(name_of(judged(form, honest, r, naive)), "accepted") << scale;
+    if (scale == 1) {
+      EXPECT_EQ(name_of(judged(form, tanh_form, r, naive)), "wrong_result");
+    }
+  }
+}
+
+// Long rows of very different scale: a small row has to be right by its own measure, wherever tiles are cut.
+TEST(Compare, ASmallRowIsMeasuredByItsOwnScale) {
+  constexpr size_t kRows = 8, kColumns = 5000;
+  Doubles r(kRows * kColumns);
+  Stream stream(4);
+  for (size_t i = 0; i < r.size(); ++i) r[i] = std::pow(10.0, static_cast<double>(i / kColumns) - 4) * stream.normal();
+  const Case form{DType::f32, kColumns, {}, false};
+  Floats naive(r.begin(), r.end()), y = naive;
+  for (float& value : naive) value *= 1 + 3e-7f * stream.normal();
+  EXPECT_EQ(name_of(judged(form, y, r, naive)), "accepted");
+  for (size_t i = 4990; i < 5000; ++i) y[i] = 0;  // the end of row 0, whose scale is 1e-4
+  EXPECT_EQ(name_of(judged(form, y, r, naive)), "wrong_result");
+}
+
+TEST(Compare, AnEvenLossOfPrecisionIsRefusedByItsRms) {
+  const Gemm gemm;
+  const Doubles r = gemm.reference();
+  const Floats naive = gemm.product();
+  Floats y(naive.size());
+  for (size_t i = 0; i < y.size(); ++i) {  // six times the naive error in every element
+    y[i] = static_cast<float>(r[i] + 6 * (double{naive[i]} - r[i]));
+  }
+  EXPECT_EQ(name_of(judged(gemm.form, y, r, naive)), "wrong_result");
+}
+
+TEST(Compare, NarrowOutputsMayDifferByTheirRounding) {
+  const Gemm gemm;
+  const Doubles r = gemm.reference();
+  const Floats naive = gemm.product();
+  for (const DType dtype : {DType::f16, DType::bf16}) {
+    const Case form{dtype, Gemm::kN, {}, false};
+    EXPECT_EQ(name_of(judged(form, gemm.product(16), r, naive)), "accepted");
+    EXPECT_EQ(name_of(judged(form, gemm.product(1, plain, 100), r, naive)), "wrong_result");
+    const auto narrow_sum = [](float v) { return std::bit_cast<float>(std::bit_cast<uint32_t>(v) & 0xFFF80000u); };
+    EXPECT_EQ(name_of(judged(form, gemm.product(1, narrow_sum), r, naive)), "wrong_result");
+  }
+}
+
+TEST(Compare, TheExactBatteryAllowsNoDifference) {
+  Doubles r(1000);
+  Stream stream(5);
+  for (double& value : r) value = static_cast<double>(stream.below(41)) - 20;
+  Case form{DType::f32, 100, {}, true};
+  Floats y(r.begin(), r.end());
+  EXPECT_EQ(name_of(judged(form, y, r, y)), "accepted");
+  y[10] = std::nextafterf(y[10], 100);
+  EXPECT_EQ(name_of(judged(form, y, r, y)), "wrong_result");
+  y[10] = NAN;
+  EXPECT_EQ(name_of(judged(form, y, r, y)), "wrong_result");
+}
+
+TEST(Compare, IntegersAreExact) {
+  const Doubles r{1, 2, 3, 4};
+  EXPECT_EQ(name_of(judged({DType::i32, 4, {}, false}, r, r, r)), "accepted");
+  const std::optional<Verdict> verdict = judged({DType::i32, 4, {}, false}, Doubles{1, 2, 4, 4}, r, r);
+  ASSERT_EQ(name_of(verdict), "wrong_result");
+  EXPECT_EQ(std::get<WrongResult>(*verdict).index, 2);
+  EXPECT_EQ(std::get<WrongResult>(*verdict).wrong_elements, 1);
+}
+
+TEST(Compare, AllZerosMustBeZero) {
+  const Doubles r(64, 0.0);
+  const Case form{DType::f32, 64, {}, false};
+  EXPECT_EQ(name_of(judged(form, r, r, r)), "accepted");
+  EXPECT_EQ(name_of(judged(form, Floats(64, 1e-30f), r, r)), "wrong_result");
+}
+
+}  // namespace
+}  // namespace verifier
