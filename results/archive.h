@@ -1,7 +1,7 @@
 // The archive: every judged candidate of every campaign, in one SQLite file. Only results/ speaks SQL.
 //
 // An attempt and all that belongs to it is written in one transaction, so a kill at any moment loses at most the
-// attempt in flight. Attempts and measurements are never changed afterwards. Times are UTC, ISO 8601.
+// attempt in flight. Attempts and measurements are never changed afterwards.
 #pragma once
 
 #include <cstdint>
@@ -13,61 +13,11 @@
 
 #include "benchsuite/problem.h"
 #include "core/strict_json.h"
+#include "results/records.h"
 #include "sandbox/solution.h"
 #include "verifier/judgement.h"
 
 namespace results {
-
-struct NewSolution {
-  const sandbox::Solution* solution;
-  std::string name;    // "naive", or the file's name without .cu
-  std::string origin;  // naive, seed, user
-};
-
-struct NewAttempt {
-  std::optional<int64_t> campaign;
-  int64_t problem = 0, environment = 0, candidate = 0;
-  std::string device;
-  verifier::Effort effort = verifier::Effort::screen;
-  std::string artefact;  // hash of binaries and plan; empty when there is none
-  std::string compile_log;
-  double compile_ms = 0;
-  verifier::Judgement judgement;
-  std::optional<int64_t> against;      // the incumbent's candidate id, when there is a measurement
-  std::optional<int64_t> reused_from;  // an earlier attempt whose result this one takes over
-};
-
-struct RecordedAttempt {
-  int64_t id = 0;
-  std::string problem, solution, origin;
-  sandbox::TunableBinding binding;
-  std::string device, effort, made;
-  verifier::Verdict verdict;
-  std::optional<verifier::Measurement> measurement;  // samples included
-  std::string against;                               // "naive", or solution and tunables of the incumbent
-  double compile_ms = 0;
-  std::string compile_log, campaign, seed;
-  core::Json environment, stages;
-  std::optional<int64_t> reused_from;
-  std::string source;
-};
-
-struct CampaignRecord {
-  int64_t id = 0;
-  std::string name, status, started, ended;
-  core::Json settings;
-  double spent_seconds = 0;
-  int64_t attempts = 0;
-};
-
-// One line of the leaderboard: the best confirmed point of one solution.
-struct LeaderboardRow {
-  int64_t rank = 0, attempt = 0;
-  std::string problem, device, solution, origin, made;
-  sandbox::TunableBinding binding;
-  verifier::SpeedUp speed_up;  // over naive
-  double candidate_us = 0;     // median, of the first bench workload
-};
 
 class Archive {
  public:
@@ -96,9 +46,17 @@ class Archive {
   // A measured or refused attempt of this campaign at the same artefact.
   std::optional<int64_t> find_artefact(int64_t campaign, const std::string& artefact, verifier::Effort effort,
                                        int64_t against) const;
+  // All campaigns, the newest first.
+  std::vector<CampaignRecord> campaigns() const;
+  std::vector<EventRecord> events_of_campaign(int64_t campaign) const;
+
   RecordedAttempt attempt(int64_t id) const;  // throws core::InputError when there is none
   std::vector<int64_t> attempts_of_campaign(int64_t campaign) const;
+  std::vector<int64_t> attempts_of_solution(int64_t solution) const;
   int64_t count_attempts() const;
+
+  // The solutions with this name, or whose hash begins like this (at least six digits of it); the newest first.
+  std::vector<SolutionRecord> find_solutions(const std::string& name_or_hash) const;
 
   // Best confirmed point of each solution, best first within a problem. Empty arguments mean all.
   std::vector<LeaderboardRow> leaderboard(const std::string& problem, const std::string& device) const;

@@ -17,14 +17,14 @@ CREATE TABLE problems (
   id INTEGER PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL, json TEXT NOT NULL, UNIQUE (name, hash));
 CREATE TABLE solutions (
   id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, problem TEXT NOT NULL, name TEXT NOT NULL,
-  origin TEXT NOT NULL CHECK (origin IN ('naive', 'seed', 'user')),
+  origin TEXT NOT NULL,
   parent INTEGER REFERENCES solutions(id), source TEXT NOT NULL, added TEXT NOT NULL);
 CREATE TABLE candidates (  -- a solution with its tunables bound
   id INTEGER PRIMARY KEY, solution INTEGER NOT NULL REFERENCES solutions(id), tunables TEXT NOT NULL,
   UNIQUE (solution, tunables));
 CREATE TABLE campaigns (
   id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, settings TEXT NOT NULL, environment INTEGER NOT NULL REFERENCES environments(id),
-  status TEXT NOT NULL CHECK (status IN ('running', 'done', 'interrupted')), started TEXT NOT NULL, ended TEXT,
+  status TEXT NOT NULL CHECK (status IN ('running', 'done', 'interrupted', 'failed')), started TEXT NOT NULL, ended TEXT,
   spent_seconds REAL NOT NULL DEFAULT 0);
 CREATE TABLE compilations (
   id INTEGER PRIMARY KEY, candidate INTEGER NOT NULL REFERENCES candidates(id), device TEXT NOT NULL,
@@ -49,10 +49,18 @@ CREATE TABLE events (
 CREATE INDEX attempts_by_campaign ON attempts(campaign, candidate, effort);
 CREATE INDEX attempts_by_artefact ON attempts(campaign, artefact, effort);
 CREATE INDEX timings_by_measurement ON timings(measurement);
+CREATE INDEX attempts_by_candidate ON attempts(candidate);
+CREATE INDEX events_by_campaign ON events(campaign);
 CREATE TRIGGER attempts_stay BEFORE UPDATE ON attempts BEGIN SELECT RAISE(ABORT, 'attempts are append-only'); END;
 CREATE TRIGGER attempts_remain BEFORE DELETE ON attempts BEGIN SELECT RAISE(ABORT, 'attempts are append-only'); END;
 CREATE TRIGGER measurements_stay BEFORE UPDATE ON measurements BEGIN SELECT RAISE(ABORT, 'measurements are append-only'); END;
 CREATE TRIGGER measurements_remain BEFORE DELETE ON measurements BEGIN SELECT RAISE(ABORT, 'measurements are append-only'); END;
+CREATE TRIGGER compilations_stay BEFORE UPDATE ON compilations BEGIN SELECT RAISE(ABORT, 'compilations are append-only'); END;
+CREATE TRIGGER compilations_remain BEFORE DELETE ON compilations BEGIN SELECT RAISE(ABORT, 'compilations are append-only'); END;
+CREATE TRIGGER timings_stay BEFORE UPDATE ON timings BEGIN SELECT RAISE(ABORT, 'timings are append-only'); END;
+CREATE TRIGGER timings_remain BEFORE DELETE ON timings BEGIN SELECT RAISE(ABORT, 'timings are append-only'); END;
+CREATE TRIGGER events_stay BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
+CREATE TRIGGER events_remain BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
 )sql"};
   return all;
 }
@@ -64,15 +72,9 @@ bool holds_tables(Database& database) {
 }  // namespace
 
 void migrate(Database& database, const std::filesystem::path& file) {
-  int64_t version = 0;
-  try {
-    version = database.pragma("user_version");
-    if (holds_tables(database) && database.pragma("application_id") != kApplicationId) {
-      throw core::InputError(file.string(), "is a database of another program", "give another file with --archive");
-    }
-  } catch (const core::SystemError& error) {
-    throw core::InputError(file.string(), std::string("cannot be used as an archive: ") + error.what(),
-                           "give another file with --archive");
+  int64_t version = database.pragma("user_version");
+  if (holds_tables(database) && database.pragma("application_id") != kApplicationId) {
+    throw core::InputError(file.string(), "is a database of another program", "give another file with --archive");
   }
   const auto newest = static_cast<int64_t>(migrations().size());
   if (version > newest) {

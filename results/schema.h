@@ -8,7 +8,8 @@
 namespace results {
 
 // Brings a new or older archive to the newest schema, each step in a transaction of its own. Throws core::InputError
-// when the file is a database of something else or of a newer version of this program.
+// when the file is a database of something else or of a newer version of this program, core::SystemError when it is no
+// database at all or cannot be written.
 void migrate(Database& database, const std::filesystem::path& file);
 
 constexpr int64_t kApplicationId = 0x4B574152;  // "KWAR"

@@ -1,0 +1,92 @@
+// For the tests of the archive: a file that goes away, and attempts that might have been.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+#include "results/archive.h"
+
+namespace results {
+
+// An archive's path in a folder of its own, removed afterwards.
+class TemporaryArchive {
+ public:
+  TemporaryArchive() {
+    std::string folder = testing::TempDir() + "kernelwright-archive-XXXXXX";
+    if (::mkdtemp(folder.data()) == nullptr) throw core::SystemError("no folder for the test's archive");
+    folder_ = folder;
+  }
+  ~TemporaryArchive() { std::filesystem::remove_all(folder_); }
+  TemporaryArchive(const TemporaryArchive&) = delete;
+  TemporaryArchive& operator=(const TemporaryArchive&) = delete;
+
+  std::filesystem::path file() const { return folder_ / "archive.db"; }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+inline sandbox::Solution solution_named(const std::string& name, const std::string& problem = "sum_f32") {
+  sandbox::Solution solution;
+  solution.problem = problem;
+  solution.source = "// " + problem + " " + name;
+  return solution;
+}
+
+inline verifier::Judgement correct_judgement(double speed_up, size_t pairs = 31) {
+  verifier::Judgement judgement;
+  judgement.verdict = verifier::Correct{12, 0.25, true};
+  judgement.stages = {1, 2, 3, 4};
+  judgement.seed = 0xFEDCBA9876543210u;
+  verifier::WorkloadTiming timing{"bench", {}, 100 / speed_up, 100, {speed_up, speed_up * 0.98, speed_up * 1.02}};
+  for (size_t i = 0; i < pairs; ++i) {
+    timing.pairs.push_back({100 / speed_up + static_cast<double>(i) / 3, 100 - static_cast<double>(i) / 7, i % 3 == 0});
+  }
+  judgement.measurement =
+      verifier::Measurement{"cpu-rough", {timing}, timing.speed_up, verifier::Outcome::win, pairs < 15};
+  return judgement;
+}
+
+// An archive with a problem, its naive solution and a campaign.
+struct Started {
+  explicit Started(const std::filesystem::path& file, const std::string& problem_name = "sum_f32") : archive(file) {
+    benchsuite::Problem of;
+    of.name = problem_name;
+    of.json_text = "{}";
+    environment = archive.add_environment({{"host", "test"}});
+    problem = archive.add_problem(of, "hash of " + problem_name);
+    naive = add_candidate("naive", "naive");
+    campaign = archive.start_campaign({{"problems", {problem_name}}}, environment).id;
+  }
+
+  int64_t add_candidate(const std::string& name, const std::string& origin,
+                        const sandbox::TunableBinding& binding = {}) {
+    const sandbox::Solution solution = solution_named(name);
+    return archive.add_candidate(archive.add_solution({&solution, name, origin, {}}), binding);
+  }
+  NewAttempt attempt_at(int64_t candidate, verifier::Effort effort, verifier::Judgement judgement) const {
+    NewAttempt attempt;
+    attempt.campaign = campaign;
+    attempt.problem = problem;
+    attempt.environment = environment;
+    attempt.candidate = candidate;
+    attempt.device = "cpu";
+    attempt.effort = effort;
+    attempt.artefact = "artefact " + std::to_string(candidate);
+    attempt.compile_log = "one warning";
+    attempt.compile_ms = 85;
+    attempt.judgement = std::move(judgement);
+    if (attempt.judgement.measurement) attempt.against = naive;
+    return attempt;
+  }
+
+  Archive archive;
+  int64_t environment = 0, problem = 0, naive = 0, campaign = 0;
+};
+
+}  // namespace results

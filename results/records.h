@@ -1,0 +1,78 @@
+// What goes into the archive and what comes out of it. Times are UTC, ISO 8601.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/strict_json.h"
+#include "sandbox/solution.h"
+#include "verifier/judgement.h"
+
+namespace results {
+
+struct NewSolution {
+  const sandbox::Solution* solution;
+  std::string name;               // "naive", or the file's name without .cu
+  std::string origin;             // naive, seed, user, or what proposed it
+  std::optional<int64_t> parent;  // the solution it was made from
+};
+
+struct NewAttempt {
+  std::optional<int64_t> campaign;
+  int64_t problem = 0, environment = 0, candidate = 0;
+  std::string device;
+  verifier::Effort effort = verifier::Effort::screen;
+  std::string artefact;  // hash of binaries and plan; empty when there is none
+  std::string compile_log;
+  double compile_ms = 0;
+  verifier::Judgement judgement;
+  std::optional<int64_t> against;      // the incumbent's candidate id, when there is a measurement
+  std::optional<int64_t> reused_from;  // an earlier attempt whose result this one takes over
+};
+
+struct RecordedAttempt {
+  int64_t id = 0;
+  std::string problem, solution, origin;
+  sandbox::TunableBinding binding;
+  std::string device, effort, made;
+  verifier::Verdict verdict;
+  std::optional<verifier::Measurement> measurement;  // samples included
+  std::string against;                               // "naive", or solution and tunables of the incumbent
+  double compile_ms = 0;
+  std::string compile_log, campaign, seed;
+  core::Json environment, stages;
+  std::optional<int64_t> reused_from;
+  std::string source;
+};
+
+struct CampaignRecord {
+  int64_t id = 0;
+  std::string name, status, started, ended;
+  core::Json settings;
+  double spent_seconds = 0;
+  int64_t attempts = 0;
+};
+
+// One line of the leaderboard: the best confirmed point of one solution.
+struct LeaderboardRow {
+  int64_t rank = 0, attempt = 0;
+  std::string problem, device, solution, origin, made;
+  sandbox::TunableBinding binding;
+  verifier::SpeedUp speed_up;  // over naive
+  double candidate_us = 0;     // median, of the first bench workload
+};
+
+struct SolutionRecord {
+  int64_t id = 0;
+  std::string hash, problem, name, origin, added, source;
+  std::optional<int64_t> parent;
+  int64_t attempts = 0;  // at any of its points
+};
+
+struct EventRecord {
+  std::string made, kind;
+  core::Json details;
+};
+
+}  // namespace results
