@@ -53,6 +53,80 @@ TEST(Statistics, ATrueTwoPercentIsFound) {
   EXPECT_GE(wins, 95);
 }
 
+// Machines as they are: a ramp of 2 % over the samples, the second of a pair 0.3 % slower, correlated noise with a
+// heavy tail, and one sample in 20 disturbed by something else.
+std::vector<Pair> rough_machine(double true_speed_up, int count, uint64_t seed) {
+  std::mt19937_64 chance(seed);
+  std::normal_distribution<double> normal(0, 0.006);
+  std::uniform_real_distribution<double> unit(0, 1);
+  std::vector<Pair> pairs;
+  double wander = 0;
+  for (int i = 0; i < count; ++i) {
+    wander = 0.7 * wander + normal(chance);
+    const bool candidate_first = unit(chance) < 0.5;
+    const auto sample = [&](double time_us, bool first) {
+      const double disturbed = unit(chance) < 0.05 ? 1 + unit(chance) : 1;
+      return time_us * (1 + 0.02 * i / count) * std::exp(wander + normal(chance)) * (first ? 1 : 1.003) * disturbed;
+    };
+    pairs.push_back({sample(1000 / true_speed_up, candidate_first), sample(1000, !candidate_first), candidate_first});
+  }
+  return pairs;
+}
+
+// The rule by which timing ends: looked at after every pair, so that a lucky moment could end it.
+SpeedUp with_early_end(const std::vector<Pair>& pairs, uint64_t seed) {
+  for (size_t n = 15;; ++n) {
+    const SpeedUp so_far = estimate_speed_up({pairs.begin(), pairs.begin() + static_cast<std::ptrdiff_t>(n)}, seed + n);
+    if (n == pairs.size() || std::log(so_far.high / so_far.low) / 2 <= 0.004) return so_far;
+  }
+}
+
+TEST(Statistics, ARoughMachineAndAnEarlyEndMakeNoWinner) {
+  constexpr int kRounds = 120;
+  int wins = 0, losses = 0, found = 0;
+  for (uint64_t seed = 0; seed < kRounds; ++seed) {
+    const Outcome outcome = decide(with_early_end(rough_machine(1, 61, seed), seed));
+    wins += outcome == Outcome::win;
+    losses += outcome == Outcome::loss;
+    found += decide(with_early_end(rough_machine(1.04, 61, seed), seed)) == Outcome::win;
+  }
+  EXPECT_LE(wins, 1);
+  EXPECT_LE(losses, 1);
+  EXPECT_GE(found, kRounds * 9 / 10);
+}
+
+TEST(Statistics, TheSidesAreSymmetric) {
+  std::vector<Pair> pairs = rough_machine(1.3, 31, 5), swapped;
+  for (const Pair& pair : pairs) swapped.push_back({pair.incumbent_us, pair.candidate_us, !pair.candidate_first});
+  const SpeedUp one = estimate_speed_up(pairs, 3), other = estimate_speed_up(swapped, 3);
+  EXPECT_NEAR(one.value * other.value, 1, 1e-12);
+  EXPECT_NEAR(one.low * other.high, 1, 0.003);
+  EXPECT_EQ(decide(one), Outcome::win);
+  EXPECT_EQ(decide(other), Outcome::loss);
+}
+
+TEST(Statistics, ASeedFixesTheInterval) {
+  const std::vector<Pair> pairs = rough_machine(1.02, 31, 9);
+  const SpeedUp one = estimate_speed_up(pairs, 77), again = estimate_speed_up(pairs, 77);
+  EXPECT_EQ(one.low, again.low);
+  EXPECT_EQ(one.high, again.high);
+}
+
+TEST(Statistics, LessThanHalfAPercentIsATie) {
+  EXPECT_EQ(decide({1.004, 1.003, 1.0045}), Outcome::tie);
+  EXPECT_EQ(decide({1.02, 1.001, 1.04}), Outcome::tie);
+  EXPECT_EQ(decide({1.02, 1.006, 1.04}), Outcome::win);
+  EXPECT_EQ(decide({0.98, 0.97, 0.994}), Outcome::loss);
+  EXPECT_EQ(decide({0.997, 0.996, 0.998}), Outcome::tie);
+}
+
+TEST(Statistics, OnePairSaysWhatItSaw) {
+  const SpeedUp single = estimate_speed_up({{50, 100, true}}, 1);
+  EXPECT_DOUBLE_EQ(single.value, 2);
+  EXPECT_DOUBLE_EQ(single.low, 2);
+  EXPECT_DOUBLE_EQ(single.high, 2);
+}
+
 TEST(Statistics, OneWildSampleChangesLittle) {
   std::vector<Pair> pairs = simulate(1.0, 0.001, 31, 1);
   pairs[7].candidate_us *= 100;
