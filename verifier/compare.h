@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <variant>
+#include <vector>
 
 #include "core/dtype.h"
 #include "verifier/reduction.h"
@@ -13,15 +14,21 @@
 
 namespace verifier {
 
+// The naive solution's output for some inputs, and the reference's.
+struct NaiveRun {
+  std::span<const std::byte> reference;  // double for floating dtypes, otherwise the output's dtype
+  std::span<const std::byte> naive;      // in the output's dtype
+};
+
 struct Comparison {
-  core::DType dtype;                     // of the candidate's and the naive output
-  core::DType accumulate;                // the contract's
-  size_t columns = 1;                    // length of a row: the unit of scale
-  Reduction reduction;                   // what this output sums
-  bool exact = false;                    // bit for bit: the exact battery
-  std::span<const std::byte> output;     // the candidate's
-  std::span<const std::byte> reference;  // double for floating dtypes, otherwise `dtype`
-  std::span<const std::byte> naive;      // in `dtype`
+  core::DType dtype;                  // of the candidate's and the naive output
+  core::DType accumulate;             // the contract's
+  size_t columns = 1;                 // length of a row: the unit of scale
+  Reduction reduction;                // what this output sums
+  bool exact = false;                 // bit for bit: the exact battery
+  std::span<const std::byte> output;  // the candidate's
+  NaiveRun expected;                  // for the same inputs
+  std::vector<NaiveRun> neighbours;   // for inputs close by (jitter_input); wanted where the output has few rows
 };
 
 struct Match {
@@ -34,9 +41,11 @@ struct Match {
 //   RMS(y - r) <= t_rms RMS(b - r) + u      over all elements
 //   RMS(y - r) <= 3 t_rms RMS(b - r) + u    over each row, the naive error taken over all rows relative to their scale
 //   |y - r|    <= t_max max(|b - r| / s) s + u
-// with (t_rms, t_max) = (4, 8) for f32 and f64, (2, 4) for f16 and bf16, and u one ulp of the output at s, or the
-// honest_error of the reduction if that is more: where few outputs sum many inputs, the naive order may happen to be
-// lucky. Rows are tiles of 32 to 4096 elements: short rows together, long ones cut.
+// with (t_rms, t_max) = (4, 8) for f32 and f64, (2, 4) for f16 and bf16, and u one ulp of the output at s (four in
+// outputs of fewer than 64 elements), or the honest_error of the reduction if that is more. Naive errors are the
+// largest over the expected run and its neighbours: one error in a mean or a sum moves its whole row, so that the naive
+// error of a single row is a single number, which may be small by luck. Rows are tiles of 32 to 4096 elements: short
+// rows together, long ones cut.
 //
 // NaN and infinity must stand where r has them, and where r passes the largest number of the dtype. Where the naive
 // solution itself overflows on the way, both its value and the finite right one will do.

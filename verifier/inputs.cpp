@@ -158,6 +158,21 @@ void fill_ordinary_f32(std::span<std::byte> bytes, const InputInit& init, size_t
     std::memcpy(bytes.data() + i * sizeof value, &value, sizeof value);
   }
 }
+
+// Draws the lowest quarter of the significand anew. T: the bits of one element.
+template <typename T>
+void draw_lowest_bits(std::span<std::byte> bytes, DType dtype, Stream& stream) {
+  constexpr uint32_t kMask = (1u << (sizeof(T) == 2 ? 2 : sizeof(T) == 4 ? 7 : 14)) - 1;
+  for (size_t i = 0; i < bytes.size() / sizeof(T); ++i) {
+    const double value = load_element(dtype, bytes, i);
+    const uint32_t drawn = stream.next();
+    if (value == 0 || !std::isfinite(value)) continue;
+    T bits;
+    std::memcpy(&bits, bytes.data() + i * sizeof bits, sizeof bits);
+    bits ^= static_cast<T>(drawn & kMask);
+    std::memcpy(bytes.data() + i * sizeof bits, &bits, sizeof bits);
+  }
+}
 }  // namespace
 
 std::string_view name_of(Distribution distribution) {
@@ -202,6 +217,19 @@ void fill_input(std::span<std::byte> bytes, const benchsuite::Tensor& tensor, co
       const double value = draw(tensor.init, tensor.dtype, distribution, row, column == row.hot, stream);
       store_element(tensor.dtype, bytes, begin + column, value);
     }
+  }
+}
+
+void jitter_input(std::span<std::byte> bytes, const benchsuite::Tensor& tensor, uint64_t key) {
+  if (tensor.init.kind == Init::integers || !core::is_floating(tensor.dtype)) return;
+  Stream stream(key);
+  switch (core::size_bytes(tensor.dtype)) {
+    case 2:
+      return draw_lowest_bits<uint16_t>(bytes, tensor.dtype, stream);
+    case 4:
+      return draw_lowest_bits<uint32_t>(bytes, tensor.dtype, stream);
+    default:
+      return draw_lowest_bits<uint64_t>(bytes, tensor.dtype, stream);
   }
 }
 

@@ -37,4 +37,9 @@ std::vector<Distribution> adversarial_for(const benchsuite::Problem& problem);
 void fill_input(std::span<std::byte> bytes, const benchsuite::Tensor& tensor, const core::Bindings& axes,
                 Distribution distribution, uint64_t key);
 
+// Draws the lowest bits of each element of a floating tensor anew (7 of an f32, 2 of 16-bit floats): a neighbour on
+// which rounding errors fall differently while the problem is as well or as badly conditioned. Zeros, NaN, infinities
+// and whole numbers that the problem asks for stay.
+void jitter_input(std::span<std::byte> bytes, const benchsuite::Tensor& tensor, uint64_t key);
+
 }  // namespace verifier

@@ -22,10 +22,14 @@ class ProblemAtHand {
   // Fills every input from `key`. Inputs to which the distribution does not apply are drawn as usual.
   void fill(const std::vector<LentBuffer>& inputs, const core::Bindings& axes, Distribution distribution,
             uint64_t key) const;
-  // Throws core::SystemError when a trusted solution faults.
+  // Outputs of few rows come with neighbours (compare.h). Throws core::SystemError when a trusted solution faults.
   Expected expected(const std::vector<LentBuffer>& inputs, const core::Bindings& axes, Distribution distribution);
 
  private:
+  bool wants_neighbours(const core::Bindings& axes) const;
+  std::vector<LentBuffer> jittered(const std::vector<LentBuffer>& inputs, const core::Bindings& axes,
+                                   uint64_t key) const;
+
   benchsuite::Problem problem_;
   TrustedSolution reference_, naive_;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <type_traits>
+#include <utility>
 
 #include "verifier/compare.h"
 #include "verifier/keys.h"
@@ -60,10 +61,17 @@ std::optional<Verdict> Rig::audit(const Expected& expected, const Where& where, 
     const Survivors left = find_poison(content, core::size_bytes(tensor.dtype), own[i].content);
     if (left.count > 0) return NotWritten{where, tensor.name, left.first, left.count, tensor.elements(axes_)};
     const auto columns = static_cast<size_t>(tensor.shape.back().eval(axes_));
-    const auto result =
-        compare({tensor.dtype, problem_.contract.accumulate, columns, reduction_of(problem_, axes_, tensor, inputs),
-                 expected.exact, content, expected.reference[i], expected.naive[i]},
-                tensor.name, where);
+    std::vector<NaiveRun> neighbours;
+    for (const Expected& one : expected.neighbours) neighbours.push_back({one.reference[i], one.naive[i]});
+    const auto result = compare({tensor.dtype,
+                                 problem_.contract.accumulate,
+                                 columns,
+                                 reduction_of(problem_, axes_, tensor, inputs),
+                                 expected.exact,
+                                 content,
+                                 {expected.reference[i], expected.naive[i]},
+                                 std::move(neighbours)},
+                                tensor.name, where);
     if (const auto* wrong = std::get_if<Verdict>(&result)) return *wrong;
     worst_ratio = std::max(worst_ratio, std::get<Match>(result).ratio);
   }
