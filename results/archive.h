@@ -58,7 +58,8 @@ class Archive {
   // The solutions with this name, or whose hash begins like this (at least six digits of it); the newest first.
   std::vector<SolutionRecord> find_solutions(const std::string& name_or_hash) const;
 
-  // Best confirmed point of each solution, best first within a problem. Empty arguments mean all.
+  // Best confirmed point of each solution, best first within a problem. Empty arguments mean all. Of a problem whose
+  // files have changed, only the version that was judged last counts.
   std::vector<LeaderboardRow> leaderboard(const std::string& problem, const std::string& device) const;
 
  private:

@@ -211,6 +211,8 @@ SELECT id, problem, device, solution, origin, tunables, made, speed_up, low, hig
        JOIN solutions s ON s.id = c.solution JOIN measurements m ON m.attempt = a.id
        JOIN candidates n ON n.id = m.against JOIN solutions ns ON ns.id = n.solution
   WHERE a.effort = 'confirm' AND a.verdict = 'correct' AND ns.origin = 'naive'
+        AND a.problem = (SELECT la.problem FROM attempts la JOIN problems lp ON lp.id = la.problem
+                         WHERE lp.name = p.name ORDER BY la.id DESC LIMIT 1)
         AND (?1 = '' OR p.name = ?1) AND (?2 = '' OR a.device = ?2))
 WHERE place = 1 ORDER BY problem, device, speed_up DESC)sql");
   rows.bind(problem).bind(device);

@@ -126,6 +126,21 @@ TEST(Archive, TheLeaderboardRanksConfirmedPointsOverNaive) {
   EXPECT_TRUE(s.archive.leaderboard("", "cuda:0").empty());
 }
 
+TEST(Archive, TheLeaderboardForgetsVersionsOfAProblemThatAreNoLongerJudged) {
+  const TemporaryArchive temporary;
+  Started s(temporary.file());
+  NewAttempt attempt = s.attempt_at(s.add_candidate("old", "seed"), Effort::confirm, correct_judgement(5));
+  s.archive.add_attempt(attempt);
+  benchsuite::Problem changed;
+  changed.name = "sum_f32";
+  attempt.problem = s.archive.add_problem(changed, "another hash");
+  attempt.candidate = s.add_candidate("new", "seed");
+  attempt.judgement = correct_judgement(2);
+  s.archive.add_attempt(attempt);
+  ASSERT_EQ(s.archive.leaderboard("", "").size(), 1u);
+  EXPECT_EQ(s.archive.leaderboard("", "")[0].solution, "new");
+}
+
 TEST(Archive, ACampaignKeepsWhatItSpentAndWhatHappened) {
   const TemporaryArchive temporary;
   std::string name;

@@ -180,6 +180,36 @@ TEST(Inputs, EachKindOfNonFiniteRowAppears) {
   EXPECT_GT(with_nan, 10);
 }
 
+TEST(Inputs, ANeighbourIsCloseAndKeepsWhatIsExact) {
+  for (const DType dtype : {DType::f16, DType::bf16, DType::f32, DType::f64}) {
+    for (const Distribution distribution : {Distribution::ordinary, Distribution::one_hot, Distribution::non_finite}) {
+      const Tensor x = tensor(dtype);
+      std::vector<std::byte> bytes(static_cast<size_t>(x.bytes(kAxes)));
+      fill_input(bytes, x, kAxes, distribution, 1);
+      const std::vector<double> before = load_elements(dtype, bytes);
+      jitter_input(bytes, x, 2);
+      const std::vector<double> after = load_elements(dtype, bytes);
+      int moved = 0;
+      for (size_t i = 0; i < before.size(); ++i) {
+        if (before[i] == 0 || !std::isfinite(before[i])) {
+          ASSERT_TRUE(after[i] == before[i] || (std::isnan(after[i]) && std::isnan(before[i])));
+          continue;
+        }
+        const double steps = core::size_bytes(dtype) == 2 ? 3 : dtype == DType::f32 ? 127 : 16383;
+        ASSERT_LE(std::fabs(after[i] - before[i]), steps * ulp_at(dtype, before[i]));
+        moved += after[i] != before[i];
+      }
+      EXPECT_GT(moved, distribution == Distribution::one_hot ? 32 : 40000) << core::name_of(dtype);
+    }
+  }
+  const Tensor whole = integers(DType::f32, 0, 100);
+  std::vector<std::byte> bytes(static_cast<size_t>(whole.bytes(kAxes)));
+  fill_input(bytes, whole, kAxes, Distribution::ordinary, 1);
+  const std::vector<std::byte> before = bytes;
+  jitter_input(bytes, whole, 2);
+  EXPECT_EQ(bytes, before);
+}
+
 benchsuite::Problem problem(std::vector<Tensor> inputs, bool nan) {
   benchsuite::Problem made;
   made.inputs = std::move(inputs);
