@@ -30,14 +30,14 @@ struct Buffer {
 struct KernelLaunch {
   std::string kernel;
   std::array<int64_t, 3> grid{1, 1, 1}, block{1, 1, 1};
-  size_t shared_bytes = 0;                     // dynamic shared memory
-  std::vector<std::vector<std::byte>> args;    // each parameter's bytes, in order; sizes must match the kernel's
+  size_t shared_bytes = 0;                   // dynamic shared memory
+  std::vector<std::vector<std::byte>> args;  // each parameter's bytes, in order; sizes must match the kernel's
 };
 
 struct Limits {
   size_t shared_bytes = 233472;  // static and dynamic together, as on sm_90
   int64_t block_threads = 1024;
-  size_t stack_bytes = 65536;    // per CUDA thread
+  size_t stack_bytes = 65536;  // per CUDA thread
 };
 
 class Module {

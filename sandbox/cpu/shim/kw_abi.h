@@ -29,6 +29,9 @@ void __kw_syncwarp(unsigned mask);
 // (null for lanes that take no part). `name` names the operation in reports; all lanes must agree on it.
 void __kw_warp_call(const char* name, unsigned mask, void (*combine)(void* const lanes[32], unsigned active), void* mine);
 unsigned __kw_active_mask(void);  // the lanes of this warp that have not returned
+// Between the two, accesses to memory are not checked by the checking build. No waiting in between. `combine` runs muted anyway.
+void __kw_mute(void);
+void __kw_unmute(void);
 [[noreturn]] void __kw_trap(const char* message);
 [[noreturn]] void __kw_unsupported(const char* what);
 void __kw_yield(void);  // lets other threads of the block run: spinning would stop them otherwise
@@ -73,3 +76,22 @@ struct __kw_kernel<kernel, void (*)(P...)> {
 #define KW_EXPORT(name)                                                                                     \
   extern "C" __attribute__((visibility("default"), used)) const __kw_kernel_descriptor __kw_kernel_##name = { \
       sizeof(__kw_kernel<&name>::sizes) / sizeof(unsigned) - 1, __kw_kernel<&name>::sizes, &__kw_kernel<&name>::run};
+
+// Dynamic shared memory: every `extern __shared__` declaration names this one place. It is as large as a block's shared memory on
+// sm_90; how much of it a launch has is __kw_dynamic_shared_bytes. Within functions the lexer makes such a declaration a reference,
+//   T (&x)[] = __kw_dynamic_place();      outside them      extern __thread T x[] __asm__("__kw_dynamic");
+extern "C" {
+extern __attribute__((visibility("hidden"), aligned(1024))) __thread char __kw_dynamic[233472];
+}
+struct __kw_dynamic_place {
+  template <typename T>
+  operator T&() const {
+    return reinterpret_cast<T&>(__kw_dynamic);
+  }
+};
+// Added to sources that have such a declaration.
+#define KW_DYNAMIC_SHARED                                                                              \
+  extern "C" {                                                                                         \
+  __thread char __kw_dynamic[233472];                                                                  \
+  __attribute__((visibility("default"), used)) char* __kw_dynamic_base(void) { return __kw_dynamic; }  \
+  }

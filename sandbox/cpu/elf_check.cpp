@@ -1,0 +1,215 @@
+#include "sandbox/cpu/elf_check.h"
+
+#include <elf.h>
+#include <gelf.h>
+#include <libelf.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "core/text.h"
+
+namespace sandbox::cpu {
+namespace {
+constexpr uint64_t kMostBytes = uint64_t{1} << 30;
+constexpr std::string_view kKernelPrefix = "__kw_kernel_";
+
+// Undefined symbols that honest device code has: our runtime, and the C library's arithmetic and memory functions.
+constexpr std::string_view kAllowed[] = {"memcpy", "memset", "memmove", "memcmp", "__tls_get_addr"};
+constexpr std::string_view kMathematics[] = {
+    "sin",       "cos",     "tan",      "asin",      "acos",   "atan",      "atan2", "sinh",      "cosh",   "tanh",
+    "asinh",     "acosh",   "atanh",    "exp",       "exp2",   "exp10",     "expm1", "log",       "log2",   "log10",
+    "log1p",     "pow",     "sqrt",     "cbrt",      "hypot",  "erf",       "erfc",  "tgamma",    "lgamma", "fmod",
+    "remainder", "remquo",  "rint",     "nearbyint", "round",  "roundeven", "floor", "ceil",      "trunc",  "fma",
+    "fmax",      "fmin",    "fdim",     "ldexp",     "scalbn", "scalbln",   "logb",  "ilogb",     "frexp",  "modf",
+    "sincos",    "j0",      "j1",       "jn",        "y0",     "y1",        "yn",    "nextafter", "lrint",  "llrint",
+    "lround",    "llround", "copysign", "fabs"};
+// Device functions of CUDA that this device has not.
+constexpr std::string_view kDeviceHeap[] = {"malloc",  "free",    "calloc", "_Znwm",   "_Znam", "_ZdlPv", "_ZdaPv",
+                                            "_ZdlPvm", "_ZdaPvm", "printf", "vprintf", "puts",  "putchar"};
+// The one function that may run at load time: the compilers' own announcement of instrumented code.
+constexpr std::string_view kSanitizerConstructors[] = {"_sub_I_00099_0", "tsan.module_ctor"};
+
+template <size_t n>
+bool among(const std::string_view (&names)[n], std::string_view name) {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+bool starts_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
+
+bool is_allowed(std::string_view name, Build build) {
+  if (starts_with(name, "__kw_") || among(kAllowed, name) || among(kMathematics, name)) return true;
+  if (build == Build::check && starts_with(name, "__wrap_")) return true;
+  return name.size() > 1 && name.back() == 'f' &&
+         among(kMathematics, name.substr(0, name.size() - 1));  // float variants
+}
+
+[[noreturn]] void refuse(const std::string& what) { throw BinaryRefused(Rejection::forbidden, what); }
+
+class Inspection {
+ public:
+  Inspection(int fd, Build build) : build_(build), elf_(elf_begin(fd, ELF_C_READ, nullptr), elf_end) {
+    GElf_Ehdr header;
+    if (!elf_ || gelf_getehdr(elf_.get(), &header) == nullptr || header.e_type != ET_DYN ||
+        elf_getshdrstrndx(elf_.get(), &names_) != 0) {
+      refuse("is no shared object");
+    }
+  }
+
+  BinaryFacts run() {
+    for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf_.get(), section)) != nullptr;) {
+      GElf_Shdr header;
+      if (gelf_getshdr(section, &header) == nullptr) refuse("is a damaged shared object");
+      inspect_size_and_kind(header);
+      if (header.sh_type == SHT_RELA) inspect_relocations(section, header);
+      if (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM) inspect_symbols(section, header);
+    }
+    if (state_bytes_ > 0) {
+      refuse("the variable " + (state_name_.empty() ? "of the module" : state_name_) + " keeps state between launches");
+    }
+    inspect_constructors();
+    inspect_segments();
+    std::sort(facts_.shared.begin(), facts_.shared.end(),
+              [](const SharedVariable& a, const SharedVariable& b) { return a.offset < b.offset; });
+    return std::move(facts_);
+  }
+
+ private:
+  std::string section_name(const GElf_Shdr& header) const {
+    const char* name = elf_strptr(elf_.get(), names_, header.sh_name);
+    return name != nullptr ? name : "";
+  }
+
+  void inspect_size_and_kind(const GElf_Shdr& header) {
+    if (header.sh_size > kMostBytes) refuse("asks for " + std::to_string(header.sh_size) + " bytes of static memory");
+    const std::string name = section_name(header);
+    const bool constructors = header.sh_type == SHT_INIT_ARRAY && build_ == Build::check;
+    if (constructors) {
+      constructors_ = header.sh_size;
+      constructors_at_ = header.sh_addr;
+      return;
+    }
+    if (header.sh_size == 0) return;
+    for (std::string_view loader :
+         {".init", ".preinit_array", ".fini", ".fini_array", ".ctors", ".dtors", ".init_array"}) {
+      if (name == loader) refuse("holds code that runs when it is loaded (" + name + ")");
+    }
+    if ((header.sh_flags & SHF_WRITE) == 0 || (header.sh_flags & SHF_ALLOC) == 0) return;
+    if ((header.sh_flags & SHF_TLS) != 0) {
+      if (header.sh_type != SHT_NOBITS) refuse("gives a __shared__ variable an initial value");
+      return;
+    }
+    const bool by_linker =
+        name == ".dynamic" || name == ".got" || name == ".got.plt" || starts_with(name, ".data.rel.ro");
+    if (!by_linker) state_bytes_ += header.sh_size;
+  }
+
+  void inspect_relocations(Elf_Scn* section, const GElf_Shdr& header) {
+    Elf_Data* data = elf_getdata(section, nullptr);
+    if (data == nullptr || header.sh_entsize == 0) return;
+    for (size_t i = 0; i < header.sh_size / header.sh_entsize; ++i) {
+      GElf_Rela relocation;
+      if (gelf_getrela(data, static_cast<int>(i), &relocation) == nullptr) refuse("is a damaged shared object");
+#if defined(__x86_64__)
+      constexpr auto kIndirect = R_X86_64_IRELATIVE, kRelative = R_X86_64_RELATIVE;
+#else
+      constexpr auto kIndirect = R_AARCH64_IRELATIVE, kRelative = R_AARCH64_RELATIVE;
+#endif
+      const auto type = GELF_R_TYPE(relocation.r_info);
+      if (type == kIndirect) refuse("holds code that runs when it is loaded (ifunc)");
+      if (type == kRelative) relative_.push_back({relocation.r_offset, static_cast<uint64_t>(relocation.r_addend)});
+    }
+  }
+
+  void inspect_symbols(Elf_Scn* section, const GElf_Shdr& header) {
+    Elf_Data* data = elf_getdata(section, nullptr);
+    if (data == nullptr || header.sh_entsize == 0) return;
+    for (size_t i = 0; i < header.sh_size / header.sh_entsize; ++i) {
+      GElf_Sym symbol;
+      if (gelf_getsym(data, static_cast<int>(i), &symbol) == nullptr) refuse("is a damaged shared object");
+      const char* raw = elf_strptr(elf_.get(), header.sh_link, symbol.st_name);
+      inspect_symbol(symbol, raw != nullptr ? raw : "", header.sh_type == SHT_DYNSYM);
+    }
+  }
+
+  void inspect_symbol(const GElf_Sym& symbol, const std::string& name, bool dynamic) {
+    const auto type = GELF_ST_TYPE(symbol.st_info);
+    const std::string shown = core::clean_text(name, 100);
+    if (type == STT_GNU_IFUNC) refuse("holds code that runs when it is loaded (ifunc " + shown + ")");
+    if (symbol.st_shndx == SHN_UNDEF) {
+      if (name.empty() || is_allowed(name, build_)) return;
+      if (among(kDeviceHeap, name)) {
+        throw BinaryRefused(Rejection::unsupported,
+                            "the device heap and printf are unsupported on the cpu device (" + shown + ")");
+      }
+      refuse("calls " + shown + ", which is no part of the device language");
+    }
+    if (dynamic) {
+      if (starts_with(name, kKernelPrefix)) facts_.kernels.push_back(name.substr(kKernelPrefix.size()));
+      return;
+    }
+    if (type == STT_TLS) {
+      facts_.shared.push_back({name, symbol.st_value, symbol.st_size});
+      if (!starts_with(name, "__kw_") && name.find("__kw_pad_") == std::string::npos) {
+        facts_.static_shared_bytes += symbol.st_size;
+      }
+    }
+    if (type == STT_FUNC && among(kSanitizerConstructors, name)) sanitizer_constructor_ = symbol.st_value;
+    if (type == STT_OBJECT && state_name_.empty() && in_writable_section(symbol)) state_name_ = shown;
+  }
+
+  bool in_writable_section(const GElf_Sym& symbol) const {
+    GElf_Shdr header;
+    Elf_Scn* section = elf_getscn(elf_.get(), symbol.st_shndx);
+    if (section == nullptr || gelf_getshdr(section, &header) == nullptr) return false;
+    const std::string name = section_name(header);
+    return name == ".data" || name == ".bss" || starts_with(name, ".data.") != starts_with(name, ".data.rel.ro");
+  }
+
+  // Of the checking build: at most the compiler's own.
+  void inspect_constructors() const {
+    if (constructors_ == 0) return;
+    const auto slot = std::find_if(relative_.begin(), relative_.end(),
+                                   [&](const Relative& relative) { return relative.place == constructors_at_; });
+    if (constructors_ != sizeof(uint64_t) || slot == relative_.end() || !sanitizer_constructor_ ||
+        slot->target != *sanitizer_constructor_) {
+      refuse("holds code that runs when it is loaded (.init_array)");
+    }
+  }
+
+  void inspect_segments() {
+    size_t segments = 0;
+    elf_getphdrnum(elf_.get(), &segments);
+    for (size_t i = 0; i < segments; ++i) {
+      GElf_Phdr segment;
+      if (gelf_getphdr(elf_.get(), static_cast<int>(i), &segment) == nullptr) refuse("is a damaged shared object");
+      if (segment.p_type == PT_TLS) facts_.shared_segment_bytes = segment.p_memsz;
+      if (segment.p_memsz > kMostBytes)
+        refuse("asks for " + std::to_string(segment.p_memsz) + " bytes of static memory");
+    }
+  }
+
+  struct Relative {
+    uint64_t place, target;
+  };
+
+  Build build_;
+  std::unique_ptr<Elf, int (*)(Elf*)> elf_;
+  size_t names_ = 0;
+  BinaryFacts facts_;
+  uint64_t state_bytes_ = 0;  // of writable sections
+  std::string state_name_;
+  uint64_t constructors_ = 0, constructors_at_ = 0;
+  std::optional<uint64_t> sanitizer_constructor_;
+  std::vector<Relative> relative_;
+};
+}  // namespace
+
+BinaryFacts inspect_binary(int binary_fd, Build build) {
+  elf_version(EV_CURRENT);
+  return Inspection(binary_fd, build).run();
+}
+
+}  // namespace sandbox::cpu

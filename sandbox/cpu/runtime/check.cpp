@@ -1,0 +1,254 @@
+#include "sandbox/cpu/runtime/check.h"
+
+#include <cxxabi.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "core/error.h"
+#include "sandbox/cpu/runtime/device_state.h"
+#include "sandbox/cpu/runtime/line_table.h"
+#include "sandbox/cpu/runtime/scheduler.h"
+
+namespace sandbox::cpu {
+namespace {
+constexpr uintptr_t kNear = 1 << 16;
+
+// One access to a byte of shared memory. All zero: none yet.
+struct Mark {
+  uint32_t epoch, warp_epoch;
+  uint32_t site;    // offset of the instruction in the module
+  uint16_t thread;  // plus one
+  bool atomic;
+};
+struct ShadowByte {
+  uint32_t block;  // the marks are of this block
+  bool written;
+  Mark write;
+  std::array<Mark, 2> reads;  // of two threads
+};
+
+class Checker {
+ public:
+  ~Checker() { release(); }
+
+  void begin_launch(const CheckedLaunch& launch) {
+    const size_t bytes = launch.shared.second - launch.shared.first;
+    if (bytes > shadow_bytes_) {
+      release();
+      // Zero pages that cost nothing until they are touched.
+      void* memory = ::mmap(nullptr, bytes * sizeof(ShadowByte), PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (memory == MAP_FAILED) throw core::SystemError("cannot make shadow memory", errno);
+      shadow_ = static_cast<ShadowByte*>(memory);
+      shadow_bytes_ = bytes;
+    }
+    launch_ = launch;
+    last_buffer_ = nullptr;
+  }
+  void begin_block() { ++block_; }
+
+  void check(uintptr_t address, size_t bytes, Access access, const void* site, const void* frame) {
+    Scheduler* scheduler = running_scheduler();
+    if (scheduler == nullptr || scheduler->muted() || bytes == 0) return;
+    if (address >= launch_.shared.first && address < launch_.shared.second) {
+      check_shared(*scheduler, address, bytes, access, site, frame);
+    } else if (!scheduler->on_stack(address) && !is_device_state(address, bytes)) {
+      check_global(*scheduler, address, bytes, access, site, frame);
+    }
+  }
+
+ private:
+  void release() {
+    if (shadow_ != nullptr) ::munmap(shadow_, shadow_bytes_ * sizeof(ShadowByte));
+    shadow_ = nullptr;
+    shadow_bytes_ = 0;
+  }
+
+  static bool within(uintptr_t address, size_t bytes, const AddressRange& range) {
+    return address >= range.first && address <= range.second && bytes <= range.second - address;
+  }
+
+  void check_global(Scheduler& scheduler, uintptr_t address, size_t bytes, Access access, const void* site,
+                    const void* frame) {
+    const auto inside = [&](const Buffer& buffer) {
+      const auto begin = reinterpret_cast<uintptr_t>(buffer.data);
+      return within(address, bytes, {begin, begin + buffer.bytes});
+    };
+    if (last_buffer_ == nullptr || !inside(*last_buffer_)) {
+      const auto found = std::find_if(launch_.buffers->begin(), launch_.buffers->end(), inside);
+      if (found == launch_.buffers->end()) {
+        if (access == Access::read &&
+            (within(address, bytes, launch_.image) || within(address, bytes, launch_.arguments)))
+          return;
+        report(scheduler, FaultKind::out_of_bounds, verb(access, bytes) + place_of(address), site, frame);
+      }
+      last_buffer_ = &*found;
+    }
+    if (access != Access::read && !last_buffer_->writable) {
+      report(scheduler, FaultKind::out_of_bounds,
+             "writes to the input '" + last_buffer_->name + "', which is read-only", site, frame);
+    }
+  }
+
+  std::string place_of(uintptr_t address) const {
+    for (const Buffer& buffer : *launch_.buffers) {
+      const auto begin = reinterpret_cast<uintptr_t>(buffer.data), end = begin + buffer.bytes;
+      const std::string of = " of '" + buffer.name + "' (" + std::to_string(buffer.bytes) + " bytes)";
+      if (address >= begin && address < end + kNear) return "at offset " + std::to_string(address - begin) + of;
+      if (address < begin && begin - address < kNear) return "at offset -" + std::to_string(begin - address) + of;
+    }
+    return "of memory that belongs to no buffer";
+  }
+
+  void check_shared(Scheduler& scheduler, uintptr_t address, size_t bytes, Access access, const void* site,
+                    const void* frame) {
+    if (!within(address, bytes, launch_.dynamic) && !within_variable(address, bytes)) {
+      report(scheduler, FaultKind::out_of_bounds, verb(access, bytes) + shared_place_of(address), site, frame);
+    }
+    const auto thread = static_cast<uint16_t>(scheduler.thread() + 1);
+    const Mark mine{scheduler.epoch(), scheduler.warp_epoch(),
+                    static_cast<uint32_t>(reinterpret_cast<uintptr_t>(site) - launch_.image.first), thread,
+                    access == Access::atomic};
+    ShadowByte* shadow = shadow_ + (address - launch_.shared.first);
+    for (size_t i = 0; i < bytes; ++i) {
+      ShadowByte& byte = shadow[i];
+      if (byte.block != block_) byte = ShadowByte{block_, false, {}, {}};
+      if (access != Access::write && !byte.written) {
+        report(scheduler, FaultKind::uninitialised,
+               verb(access, bytes) + "of __shared__ " + variable_at(address + i) + " that no thread has written", site,
+               frame);
+      }
+      if (conflicts(byte.write, mine)) report_race(scheduler, byte.write, true, mine, access, address + i, site, frame);
+      if (access != Access::read) {
+        for (const Mark& read : byte.reads) {
+          if (conflicts(read, mine)) report_race(scheduler, read, false, mine, access, address + i, site, frame);
+        }
+        byte.written = true;
+        byte.write = mine;
+      } else {
+        remember_read(byte, mine);
+      }
+    }
+  }
+
+  static void remember_read(ShadowByte& byte, const Mark& mine) {
+    for (Mark& read : byte.reads) {
+      if (read.thread == mine.thread || read.epoch != mine.epoch) {
+        read = mine;
+        return;
+      }
+    }
+    byte.reads[1] = mine;
+  }
+
+  // Two accesses are ordered by a barrier between them, or by __syncwarp when they are of one warp.
+  static bool conflicts(const Mark& before, const Mark& now) {
+    if (before.thread == 0 || before.epoch != now.epoch || before.thread == now.thread) return false;
+    if (before.atomic && now.atomic) return false;
+    const bool one_warp = (before.thread - 1) / 32 == (now.thread - 1) / 32;
+    return !one_warp || before.warp_epoch == now.warp_epoch;
+  }
+
+  void report_race(Scheduler& scheduler, const Mark& before, bool wrote, const Mark& now, Access access,
+                   uintptr_t address, const void* site, const void* frame) {
+    const auto line = line_of(launch_.image.first + before.site);
+    const bool one_warp = (before.thread - 1) / 32 == (now.thread - 1) / 32;
+    std::string message = std::string(access == Access::read ? "reads" : "writes") + " __shared__ " +
+                          variable_at(address) + ", which " + scheduler.describe(before.thread - 1) +
+                          (wrote ? " wrote" : " read");
+    if (line) message += " in line " + std::to_string(*line);
+    message += one_warp ? ", with no __syncwarp or barrier in between" : ", with no barrier in between";
+    report(scheduler, FaultKind::race, message, site, frame);
+  }
+
+  bool within_variable(uintptr_t address, size_t bytes) {
+    const uint64_t offset = address - launch_.shared.first;
+    const auto holds = [&](const SharedVariable& variable) {
+      return offset >= variable.offset && offset + bytes <= variable.offset + variable.bytes;
+    };
+    if (last_variable_ < launch_.variables->size() && holds((*launch_.variables)[last_variable_])) return true;
+    const auto found = std::find_if(launch_.variables->begin(), launch_.variables->end(), holds);
+    if (found == launch_.variables->end() || found->name.find("__kw_") != std::string::npos) return false;
+    last_variable_ = static_cast<size_t>(found - launch_.variables->begin());
+    return true;
+  }
+
+  // "'tile' (byte 36 of 4096)"
+  std::string variable_at(uintptr_t address) const {
+    if (within(address, 1, launch_.dynamic)) {
+      return "dynamic memory (byte " + std::to_string(address - launch_.dynamic.first) + " of " +
+             std::to_string(launch_.dynamic.second - launch_.dynamic.first) + ")";
+    }
+    const uint64_t offset = address - launch_.shared.first;
+    for (const SharedVariable& variable : *launch_.variables) {
+      if (offset < variable.offset || offset >= variable.offset + variable.bytes) continue;
+      return "'" + source_name(variable.name) + "' (byte " + std::to_string(offset - variable.offset) + " of " +
+             std::to_string(variable.bytes) + ")";
+    }
+    return "memory";
+  }
+
+  // Of an address that is in no variable: the variable that was probably meant.
+  std::string shared_place_of(uintptr_t address) const {
+    const uint64_t offset = address - launch_.shared.first;
+    const SharedVariable* before = nullptr;
+    for (const SharedVariable& variable : *launch_.variables) {
+      const bool ours = variable.name.find("__kw_") != std::string::npos;
+      if (variable.name == "__kw_dynamic" && offset >= variable.offset && offset < variable.offset + variable.bytes) {
+        return "at offset " + std::to_string(offset - variable.offset) + " of dynamic shared memory (" +
+               std::to_string(launch_.dynamic.second - launch_.dynamic.first) + " bytes)";
+      }
+      if (!ours && variable.offset <= offset) before = &variable;
+    }
+    if (before == nullptr) return "before the first __shared__ variable";
+    return "at offset " + std::to_string(offset - before->offset) + " of __shared__ '" + source_name(before->name) +
+           "' (" + std::to_string(before->bytes) + " bytes)";
+  }
+
+  static std::string source_name(const std::string& mangled) {
+    int status = 0;
+    const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status),
+                                                      std::free);
+    const std::string full = status == 0 ? text.get() : mangled;
+    const size_t scope = full.rfind("::");
+    return scope == std::string::npos ? full : full.substr(scope + 2);
+  }
+
+  static std::string verb(Access access, size_t bytes) {
+    return std::string(access == Access::read    ? "reads "
+                       : access == Access::write ? "writes "
+                                                 : "updates ") +
+           std::to_string(bytes) + " bytes ";
+  }
+
+  [[noreturn]] static void report(Scheduler& scheduler, FaultKind kind, std::string message, const void* site,
+                                  const void* frame) {
+    scheduler.raise(kind, std::move(message), scheduler.line_at(site, frame));
+  }
+
+  CheckedLaunch launch_;
+  const Buffer* last_buffer_ = nullptr;
+  size_t last_variable_ = 0;
+  ShadowByte* shadow_ = nullptr;
+  size_t shadow_bytes_ = 0;
+  uint32_t block_ = 0;
+};
+
+Checker& checker() {
+  static Checker instance;
+  return instance;
+}
+}  // namespace
+
+void begin_checked_launch(const CheckedLaunch& launch) { checker().begin_launch(launch); }
+void begin_checked_block() { checker().begin_block(); }
+void check_access(const void* address, size_t bytes, Access access, const void* site, const void* frame) {
+  checker().check(reinterpret_cast<uintptr_t>(address), bytes, access, site, frame);
+}
+
+}  // namespace sandbox::cpu

@@ -1,0 +1,40 @@
+// The checking build's view of memory: every access is announced and judged before it happens. Shared memory: bounds of
+// the variable, initialised, no race. Global memory: bounds of the launch's buffers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "sandbox/cpu/elf_check.h"
+#include "sandbox/cpu/module.h"
+
+namespace sandbox::cpu {
+
+using AddressRange = std::pair<uintptr_t, uintptr_t>;  // begin, end
+
+struct CheckedLaunch {
+  AddressRange image;  // the loaded module: constants
+  AddressRange shared;
+  AddressRange dynamic;  // dynamic shared memory, as much as this launch has; within `shared`
+  AddressRange arguments;
+  const std::vector<SharedVariable>* variables = nullptr;
+  const std::vector<Buffer>* buffers = nullptr;
+};
+
+// What it points to must outlive the launch. Not for two launches at a time.
+void begin_checked_launch(const CheckedLaunch& launch);
+// Shared memory is uninitialised again.
+void begin_checked_block();
+
+enum class Access { read, write, atomic };
+
+// Ends the launch with a Fault when the running CUDA thread must not do this. `site`: the return address into device
+// code.
+void check_access(const void* address, size_t bytes, Access access, const void* site, const void* frame);
+
+// Makes the linker keep the functions that instrumented code calls.
+void keep_check_entry_points();
+
+}  // namespace sandbox::cpu

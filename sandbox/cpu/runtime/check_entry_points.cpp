@@ -1,0 +1,111 @@
+// What code built with -fsanitize=thread calls instead of the sanitizer's library (the names of check_names.cpp,
+// redirected by the linker): each access is checked, then, where the call stands for it, carried out. One OS thread
+// runs all CUDA threads, so the atomic operations need no ordering.
+#include <cstdint>
+#include <cstring>
+
+#include "sandbox/cpu/runtime/check.h"
+
+using sandbox::cpu::Access;
+using sandbox::cpu::check_access;
+
+#define KW_CHECK(address, bytes, access) \
+  check_access(address, bytes, access, __builtin_return_address(0), __builtin_frame_address(0))
+
+#define KW_PLAIN(kind, bytes)                                                                       \
+  void __wrap___tsan_##kind##read##bytes(void* address) { KW_CHECK(address, bytes, Access::read); } \
+  void __wrap___tsan_##kind##write##bytes(void* address) { KW_CHECK(address, bytes, Access::write); }
+#define KW_PLAIN_SIZES(kind) KW_PLAIN(kind, 1) KW_PLAIN(kind, 2) KW_PLAIN(kind, 4) KW_PLAIN(kind, 8) KW_PLAIN(kind, 16)
+
+#define KW_FETCH(bits, name, expression)                                                                             \
+  uint##bits##_t __wrap___tsan_atomic##bits##_fetch_##name(volatile uint##bits##_t* at, uint##bits##_t value, int) { \
+    KW_CHECK(const_cast<uint##bits##_t*>(at), bits / 8, Access::atomic);                                             \
+    const uint##bits##_t old = *at;                                                                                  \
+    *at = static_cast<uint##bits##_t>(expression);                                                                   \
+    return old;                                                                                                      \
+  }
+
+#define KW_EXCHANGE(bits, name)                                                                                   \
+  int __wrap___tsan_atomic##bits##_compare_exchange_##name(volatile uint##bits##_t* at, uint##bits##_t* expected, \
+                                                           uint##bits##_t value, int, int) {                      \
+    KW_CHECK(const_cast<uint##bits##_t*>(at), bits / 8, Access::atomic);                                          \
+    const uint##bits##_t old = *at;                                                                               \
+    const bool equal = old == *expected;                                                                          \
+    if (equal) *at = value;                                                                                       \
+    *expected = old;                                                                                              \
+    return equal;                                                                                                 \
+  }
+
+#define KW_ATOMICS(bits)                                                                                         \
+  uint##bits##_t __wrap___tsan_atomic##bits##_load(const volatile uint##bits##_t* at, int) {                     \
+    KW_CHECK(const_cast<uint##bits##_t*>(at), bits / 8, Access::read);                                           \
+    return *at;                                                                                                  \
+  }                                                                                                              \
+  void __wrap___tsan_atomic##bits##_store(volatile uint##bits##_t* at, uint##bits##_t value, int) {              \
+    KW_CHECK(const_cast<uint##bits##_t*>(at), bits / 8, Access::write);                                          \
+    *at = value;                                                                                                 \
+  }                                                                                                              \
+  uint##bits##_t __wrap___tsan_atomic##bits##_exchange(volatile uint##bits##_t* at, uint##bits##_t value, int) { \
+    KW_CHECK(const_cast<uint##bits##_t*>(at), bits / 8, Access::atomic);                                         \
+    const uint##bits##_t old = *at;                                                                              \
+    *at = value;                                                                                                 \
+    return old;                                                                                                  \
+  }                                                                                                              \
+  uint##bits##_t __wrap___tsan_atomic##bits##_compare_exchange_val(                                              \
+      volatile uint##bits##_t* at, uint##bits##_t expected, uint##bits##_t value, int, int) {                    \
+    KW_CHECK(const_cast<uint##bits##_t*>(at), bits / 8, Access::atomic);                                         \
+    const uint##bits##_t old = *at;                                                                              \
+    if (old == expected) *at = value;                                                                            \
+    return old;                                                                                                  \
+  }                                                                                                              \
+  KW_FETCH(bits, add, old + value)                                                                               \
+  KW_FETCH(bits, sub, old - value)                                                                               \
+  KW_FETCH(bits, and, old& value)                                                                                \
+  KW_FETCH(bits, or, old | value)                                                                                \
+  KW_FETCH(bits, xor, old ^ value)                                                                               \
+  KW_FETCH(bits, nand, ~(old & value))                                                                           \
+  KW_EXCHANGE(bits, strong)                                                                                      \
+  KW_EXCHANGE(bits, weak)
+
+extern "C" {
+KW_PLAIN_SIZES()
+KW_PLAIN_SIZES(unaligned_)
+KW_PLAIN_SIZES(volatile_)
+KW_PLAIN_SIZES(unaligned_volatile_)
+KW_ATOMICS(8)
+KW_ATOMICS(16)
+KW_ATOMICS(32)
+KW_ATOMICS(64)
+
+void __wrap___tsan_init() {}
+void __wrap___tsan_func_entry(void*) {}
+void __wrap___tsan_func_exit() {}
+void __wrap___tsan_vptr_update(void**, void*) {}
+void __wrap___tsan_vptr_read(void**) {}
+void __wrap___tsan_atomic_thread_fence(int) {}
+void __wrap___tsan_atomic_signal_fence(int) {}
+void __wrap___tsan_read_range(void* address, unsigned long bytes) { KW_CHECK(address, bytes, Access::read); }
+void __wrap___tsan_write_range(void* address, unsigned long bytes) { KW_CHECK(address, bytes, Access::write); }
+
+#define KW_MEMORY_FUNCTIONS(prefix)                                          \
+  void* __wrap_##prefix##memcpy(void* to, const void* from, size_t bytes) {  \
+    KW_CHECK(from, bytes, Access::read);                                     \
+    KW_CHECK(to, bytes, Access::write);                                      \
+    return std::memcpy(to, from, bytes);                                     \
+  }                                                                          \
+  void* __wrap_##prefix##memmove(void* to, const void* from, size_t bytes) { \
+    KW_CHECK(from, bytes, Access::read);                                     \
+    KW_CHECK(to, bytes, Access::write);                                      \
+    return std::memmove(to, from, bytes);                                    \
+  }                                                                          \
+  void* __wrap_##prefix##memset(void* to, int value, size_t bytes) {         \
+    KW_CHECK(to, bytes, Access::write);                                      \
+    return std::memset(to, value, bytes);                                    \
+  }
+KW_MEMORY_FUNCTIONS()
+KW_MEMORY_FUNCTIONS(__tsan_)
+}
+
+namespace sandbox::cpu {
+void keep_check_entry_points() {}
+}  // namespace sandbox::cpu

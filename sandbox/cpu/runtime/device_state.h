@@ -1,0 +1,21 @@
+// The variables that device code reads through kw_abi.h. Layouts agree with shim/kw_abi.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sandbox::cpu {
+
+struct DeviceIndex {
+  unsigned x, y, z;
+};
+
+// Are these bytes all in the variables below?
+bool is_device_state(uintptr_t address, size_t bytes);
+
+}  // namespace sandbox::cpu
+
+extern "C" {
+extern sandbox::cpu::DeviceIndex __kw_thread_index, __kw_block_index, __kw_block_dim, __kw_grid_dim;
+extern unsigned __kw_dynamic_shared_bytes;
+}

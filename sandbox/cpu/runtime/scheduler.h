@@ -1,0 +1,138 @@
+// Runs the threads of one block after another on one OS thread. Fibers are lazy: one fiber takes CUDA threads in turn
+// until one of them waits, so a kernel without barriers is a plain loop.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sandbox/cpu/module.h"
+#include "sandbox/cpu/runtime/fiber.h"
+#include "sandbox/fault.h"
+
+namespace sandbox::cpu {
+
+using WarpCombine = void (*)(void* const lanes[32], unsigned active);
+
+// What of a launch the scheduler and the signal handler need to know.
+struct LaunchContext {
+  std::string kernel;
+  std::array<int64_t, 3> grid, block;
+  size_t dynamic_shared_bytes = 0;
+  void (*run)(void** args) = nullptr;
+  void** args = nullptr;
+  const std::vector<Buffer>* buffers = nullptr;
+  Order order = Order::forward;
+  uint64_t seed = 0;
+  void (*begin_block)(void* user) = nullptr;  // poisons shared memory
+  void* user = nullptr;
+};
+
+class Scheduler {
+ public:
+  explicit Scheduler(size_t stack_bytes) : stack_bytes_(stack_bytes) {}
+
+  std::optional<Fault> run(const LaunchContext& launch);
+
+  // Called by device code (device_calls.cpp) on the running fiber.
+  bool next_thread();
+  int barrier(int kind, int predicate);
+  void sync_warp(unsigned mask);
+  void warp_call(const char* name, unsigned mask, WarpCombine combine, void* mine);
+  unsigned active_mask() const;
+  void yield();
+  // Where in device code the running thread calls from: the return address, and the frame whose callers lead on.
+  void set_site(const void* site, const void* frame) {
+    current_->site = site;
+    current_->frame = frame;
+  }
+  void mute() { ++muted_; }
+  void unmute() { --muted_; }
+  bool muted() const { return muted_ > 0; }
+
+  // Ends the launch with this fault; callable from a signal handler on its own stack. Kernel, block and thread are
+  // filled in, and the line of set_site() where none is given.
+  [[noreturn]] void raise(FaultKind kind, std::string message, std::optional<int64_t> line = std::nullopt);
+
+  const LaunchContext* launch() const { return launch_; }
+  // The stack that `address` belongs to the running thread's, or to the page below it.
+  bool on_stack(uintptr_t address) const;
+  bool below_stack(uintptr_t address) const;
+
+  // The line of the solution at `site`, or else at its nearest caller that has one. Needs frame pointers: the checking
+  // build.
+  std::optional<int64_t> line_at(const void* site, const void* frame) const;
+  std::string describe(int64_t thread) const;  // "thread (31,0,0)"
+
+  // For the checking build: who runs, and what orders memory accesses.
+  int64_t thread() const { return current_thread_; }
+  uint32_t epoch() const { return epoch_; }
+  uint32_t warp_epoch() const { return warps_[static_cast<size_t>(current_thread_) / 32].epoch; }
+
+ private:
+  struct Slot {  // a fiber and the CUDA thread it carries
+    std::unique_ptr<Fiber> fiber;
+    int64_t thread = -1;
+    int barrier_result = 0;
+    const void *site = nullptr, *frame = nullptr;
+  };
+  struct Record {  // a warp operation in progress
+    const char* name = nullptr;
+    unsigned mask = 0, arrived = 0;
+    WarpCombine combine = nullptr;
+    bool sync_only = false;
+    std::array<void*, 32> lanes{};
+    std::array<Slot*, 32> slots{};
+  };
+  struct Warp {
+    unsigned alive = 0;  // lanes that exist and have not returned
+    uint32_t epoch = 0;
+    std::vector<Record> pending;
+  };
+
+  static void fiber_main();
+  void run_block();
+  Slot& fresh_slot();
+  void switch_to(Slot& slot);
+  void switch_to_scheduler();
+  void finish_thread();
+  void set_thread(int64_t thread);
+  int64_t ordered(int64_t nth) const;
+  void make_order();
+  void wake(Slot& slot) { ready_.push_back(&slot); }
+  void try_release_barrier(Slot* last_arriver);
+  bool try_complete(Warp& warp, size_t record, Slot* last_arriver);
+  void report_deadlock();
+  void set_fault(FaultKind kind, std::string message, std::optional<int64_t> line);
+  unsigned lane_bit() const { return 1u << (current_thread_ % 32); }
+  Warp& warp() { return warps_[static_cast<size_t>(current_thread_) / 32]; }
+
+  size_t stack_bytes_;
+  const LaunchContext* launch_ = nullptr;
+  void* scheduler_sp_ = nullptr;
+  std::vector<std::unique_ptr<Slot>> slots_;
+  std::vector<Slot*> idle_;
+  std::deque<Slot*> ready_;
+  Slot* current_ = nullptr;
+  int64_t current_thread_ = 0;
+
+  int64_t threads_ = 0, started_ = 0, alive_ = 0;
+  std::vector<int32_t> permutation_;  // seeded order only
+  std::vector<std::array<uint16_t, 3>> indices_;
+  std::vector<Warp> warps_;
+  std::vector<Slot*> at_barrier_;
+  int barrier_kind_ = 0, barrier_count_ = 0, barrier_and_ = 1, barrier_or_ = 0;
+  uint32_t epoch_ = 0;
+  int muted_ = 0;
+  std::optional<Fault> fault_;
+};
+
+// The scheduler of the launch in progress, for device code's entry points and signals. One launch at a time per
+// process.
+Scheduler*& running_scheduler();
+
+}  // namespace sandbox::cpu

@@ -1,0 +1,93 @@
+#include "sandbox/cpu/runtime/signals.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include <cerrno>
+#include <string>
+
+#include "core/error.h"
+#include "sandbox/cpu/runtime/line_table.h"
+#include "sandbox/cpu/runtime/scheduler.h"
+
+namespace sandbox::cpu {
+namespace {
+constexpr size_t kStackBytes = size_t{1} << 16;
+constexpr uintptr_t kNear = 1 << 16;  // an address this close to a buffer is taken to be meant for it
+
+uintptr_t program_counter(const void* context) {
+#if defined(__x86_64__)
+  return static_cast<uintptr_t>(static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
+#else
+  return static_cast<uintptr_t>(static_cast<const ucontext_t*>(context)->uc_mcontext.pc);
+#endif
+}
+
+bool is_write(const void* context) {
+#if defined(__x86_64__)
+  return (static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_ERR] & 2) != 0;
+#else
+  (void)context;
+  return false;
+#endif
+}
+
+std::string describe_address(const Scheduler& scheduler, uintptr_t address, bool writes) {
+  const std::string verb = writes ? "writes" : "touches";
+  for (const Buffer& buffer : *scheduler.launch()->buffers) {
+    const auto begin = reinterpret_cast<uintptr_t>(buffer.data), end = begin + buffer.bytes;
+    if (address >= begin && address < end) return "writes to the input '" + buffer.name + "', which is read-only";
+    if (address >= end && address - end < kNear) {
+      return verb + " memory " + std::to_string(address - end) + " bytes past the end of '" + buffer.name + "' (" +
+             std::to_string(buffer.bytes) + " bytes)";
+    }
+    if (address < begin && begin - address < kNear) {
+      return verb + " memory " + std::to_string(begin - address) + " bytes before '" + buffer.name + "'";
+    }
+  }
+  return verb + " memory that belongs to no buffer";
+}
+
+void handle(int signal, siginfo_t* info, void* context) {
+  Scheduler* scheduler = running_scheduler();
+  if (scheduler == nullptr) {  // not device code: die of it
+    ::signal(signal, SIG_DFL);
+    return;
+  }
+  const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
+  const std::optional<int64_t> line = line_of(program_counter(context));
+  if (signal == SIGFPE) scheduler->raise(FaultKind::trap, "integer division by zero", line);
+  if (signal == SIGILL) {
+    scheduler->raise(FaultKind::trap, "misaligned access, local array index out of range, or division by zero", line);
+  }
+  if (scheduler->below_stack(address)) {
+    scheduler->raise(FaultKind::resource_limit,
+                     "the stack of this thread is used up (64 KiB): recursion, or large arrays", line);
+  }
+  // A general protection fault of an aligned vector access carries no address.
+  if (signal == SIGSEGV && info->si_code == SI_KERNEL) {
+    scheduler->raise(FaultKind::misaligned, "a wide access at an address that is no multiple of its size", line);
+  }
+  scheduler->raise(FaultKind::out_of_bounds, describe_address(*scheduler, address, is_write(context)), line);
+}
+}  // namespace
+
+void install_signal_handlers() {
+  static bool installed = false;
+  if (installed) return;
+  void* memory = ::mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  stack_t stack{};
+  stack.ss_sp = memory;
+  stack.ss_size = kStackBytes;
+  struct sigaction action {};
+  action.sa_sigaction = handle;
+  // The handler leaves by switching stacks, so the signal must not stay blocked.
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+  bool done = memory != MAP_FAILED && ::sigaltstack(&stack, nullptr) == 0;
+  for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE}) done = done && ::sigaction(signal, &action, nullptr) == 0;
+  if (!done) throw core::SystemError("cannot handle faults of device code", errno);
+  installed = true;
+}
+
+}  // namespace sandbox::cpu

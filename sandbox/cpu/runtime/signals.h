@@ -1,0 +1,10 @@
+// Hardware faults of device code become Faults of the launch in progress.
+#pragma once
+
+namespace sandbox::cpu {
+
+// Handles SIGSEGV, SIGBUS, SIGILL and SIGFPE on a stack of its own from now on. Signals outside a launch keep their
+// default action. Once per process; later calls do nothing.
+void install_signal_handlers();
+
+}  // namespace sandbox::cpu

@@ -1,0 +1,35 @@
+// CUDA C++ source cut into preprocessing tokens, with their places, so that rules can be applied and single tokens
+// replaced while every line keeps its number. Nothing is expanded.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sandbox::cpu {
+
+enum class TokenKind {
+  identifier,
+  number,
+  string,       // with prefix and quotes; `value` holds what is between them, escapes resolved
+  character,    //
+  header_name,  // of #include or __has_include, without its brackets or quotes in `value`
+  punctuation,  // one character, or one of  <<<  ::  <%  %>  %:
+};
+
+struct Token {
+  TokenKind kind;
+  std::string text;   // line splices removed
+  std::string value;  // see TokenKind
+  size_t begin, end;  // bytes of the source
+  int line;           // 1-based
+  int directive;      // ordinal of the preprocessor directive that it belongs to, -1 outside
+
+  bool is(std::string_view t) const { return text == t && kind != TokenKind::string && kind != TokenKind::header_name; }
+};
+
+// Comments are skipped. Never fails: what is malformed becomes some token that the compiler will complain about.
+std::vector<Token> tokenize(std::string_view source);
+
+}  // namespace sandbox::cpu
