@@ -49,6 +49,7 @@ class Checker {
     }
     launch_ = launch;
     last_buffer_ = nullptr;
+    last_variable_ = SIZE_MAX;
   }
   void begin_block() { ++block_; }
 
@@ -233,7 +234,7 @@ class Checker {
 
   CheckedLaunch launch_;
   const Buffer* last_buffer_ = nullptr;
-  size_t last_variable_ = 0;
+  size_t last_variable_ = SIZE_MAX;  // index of the one that was touched last
   ShadowByte* shadow_ = nullptr;
   size_t shadow_bytes_ = 0;
   uint32_t block_ = 0;
