@@ -26,7 +26,8 @@ struct Mark {
   bool atomic;
 };
 struct ShadowByte {
-  uint32_t block;  // the marks are of this block
+  uint32_t block;   // the marks are of this block; told by the first byte of an aligned word
+  bool whole_word;  // of the first byte of an aligned word: the other three are like it
   bool written;
   Mark write;
   std::array<Mark, 2> reads;  // of two threads
@@ -41,7 +42,7 @@ class Checker {
     if (bytes > shadow_bytes_) {
       release();
       // Zero pages that cost nothing until they are touched.
-      void* memory = ::mmap(nullptr, bytes * sizeof(ShadowByte), PROT_READ | PROT_WRITE,
+      void* memory = ::mmap(nullptr, (bytes + 4) * sizeof(ShadowByte), PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
       if (memory == MAP_FAILED) throw core::SystemError("cannot make shadow memory", errno);
       shadow_ = static_cast<ShadowByte*>(memory);
@@ -58,14 +59,14 @@ class Checker {
     if (scheduler == nullptr || scheduler->muted() || bytes == 0) return;
     if (address >= launch_.shared.first && address < launch_.shared.second) {
       check_shared(*scheduler, address, bytes, access, site, frame);
-    } else if (!scheduler->on_stack(address) && !is_device_state(address, bytes)) {
+    } else if (!is_device_state(address, bytes) && !scheduler->on_stack(address)) {
       check_global(*scheduler, address, bytes, access, site, frame);
     }
   }
 
  private:
   void release() {
-    if (shadow_ != nullptr) ::munmap(shadow_, shadow_bytes_ * sizeof(ShadowByte));
+    if (shadow_ != nullptr) ::munmap(shadow_, (shadow_bytes_ + 4) * sizeof(ShadowByte));
     shadow_ = nullptr;
     shadow_bytes_ = 0;
   }
@@ -115,26 +116,44 @@ class Checker {
     const Mark mine{scheduler.epoch(), scheduler.warp_epoch(),
                     static_cast<uint32_t>(reinterpret_cast<uintptr_t>(site) - launch_.image.first), thread,
                     access == Access::atomic};
-    ShadowByte* shadow = shadow_ + (address - launch_.shared.first);
-    for (size_t i = 0; i < bytes; ++i) {
-      ShadowByte& byte = shadow[i];
-      if (byte.block != block_) byte = ShadowByte{block_, false, {}, {}};
-      if (access != Access::write && !byte.written) {
-        report(scheduler, FaultKind::uninitialised,
-               verb(access, bytes) + "of __shared__ " + variable_at(address + i) + " that no thread has written", site,
-               frame);
+    const size_t begin = address - launch_.shared.first, end = begin + bytes;
+    const auto visit = [&](ShadowByte& byte, size_t at) {
+      visit_byte(scheduler, byte, mine, access, bytes, launch_.shared.first + at, site, frame);
+    };
+    for (size_t at = begin; at < end;) {
+      ShadowByte* word = shadow_ + at / 4 * 4;
+      if (word->block != block_) *word = ShadowByte{block_, true, false, {}, {}};
+      const bool whole = at % 4 == 0 && end - at >= 4;
+      if (whole && word->whole_word) {
+        visit(*word, at);
+        at += 4;
+        continue;
       }
-      if (conflicts(byte.write, mine)) report_race(scheduler, byte.write, true, mine, access, address + i, site, frame);
-      if (access != Access::read) {
-        for (const Mark& read : byte.reads) {
-          if (conflicts(read, mine)) report_race(scheduler, read, false, mine, access, address + i, site, frame);
-        }
-        byte.written = true;
-        byte.write = mine;
-      } else {
-        remember_read(byte, mine);
-      }
+      if (word->whole_word) split(word);
+      const size_t past = std::min(end, at / 4 * 4 + 4);
+      for (; at < past; ++at) visit(shadow_[at], at);
     }
+  }
+
+  static void split(ShadowByte* word) {
+    word->whole_word = false;
+    std::fill(word + 1, word + 4, *word);
+  }
+
+  void visit_byte(Scheduler& scheduler, ShadowByte& byte, const Mark& mine, Access access, size_t bytes,
+                  uintptr_t address, const void* site, const void* frame) {
+    if (access != Access::write && !byte.written) {
+      report(scheduler, FaultKind::uninitialised,
+             verb(access, bytes) + "of __shared__ " + variable_at(address) + " that no thread has written", site,
+             frame);
+    }
+    if (conflicts(byte.write, mine)) report_race(scheduler, byte.write, true, mine, access, address, site, frame);
+    if (access == Access::read) return remember_read(byte, mine);
+    for (const Mark& read : byte.reads) {
+      if (conflicts(read, mine)) report_race(scheduler, read, false, mine, access, address, site, frame);
+    }
+    byte.written = true;
+    byte.write = mine;
   }
 
   static void remember_read(ShadowByte& byte, const Mark& mine) {

@@ -23,7 +23,7 @@ void Fiber::restart(Entry entry) {
 #if defined(__x86_64__)
   // Six registers, the entry as return address, and the alignment a call would leave. Neighbouring stacks start at
   // different cache sets.
-  const size_t colour = (mapped_begin() >> 16) % 16 * 128;
+  const size_t colour = mapped_begin() / (kGuard + stack_bytes_) % 32 * 128;
   auto* top = reinterpret_cast<uintptr_t*>(stack_end() - 64 - colour);
   *--top = 0;
   *--top = reinterpret_cast<uintptr_t>(entry);

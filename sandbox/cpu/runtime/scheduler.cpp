@@ -15,11 +15,6 @@ std::array<int64_t, 3> position(int64_t flat, const std::array<int64_t, 3>& exte
 }
 }  // namespace
 
-Scheduler*& running_scheduler() {
-  static Scheduler* running = nullptr;
-  return running;
-}
-
 std::optional<Fault> Scheduler::run(const LaunchContext& launch) {
   launch_ = &launch;
   fault_.reset();
@@ -38,7 +33,7 @@ std::optional<Fault> Scheduler::run(const LaunchContext& launch) {
   __kw_grid_dim = {static_cast<unsigned>(launch.grid[0]), static_cast<unsigned>(launch.grid[1]),
                    static_cast<unsigned>(launch.grid[2])};
   __kw_dynamic_shared_bytes = static_cast<unsigned>(launch.dynamic_shared_bytes);
-  running_scheduler() = this;
+  running_scheduler_pointer = this;
   // Blocks start in order, as look-back algorithms need; reverse and seeded orders apply to the threads of a block.
   const int64_t blocks = launch.grid[0] * launch.grid[1] * launch.grid[2];
   for (int64_t b = 0; b < blocks && !fault_; ++b) {
@@ -46,7 +41,7 @@ std::optional<Fault> Scheduler::run(const LaunchContext& launch) {
     __kw_block_index = {static_cast<unsigned>(p[0]), static_cast<unsigned>(p[1]), static_cast<unsigned>(p[2])};
     run_block();
   }
-  running_scheduler() = nullptr;
+  running_scheduler_pointer = nullptr;
   launch_ = nullptr;
   if (fault_) slots_.clear();  // abandoned in the middle of things
   return fault_;
@@ -71,59 +66,68 @@ void Scheduler::run_block() {
   ++epoch_;
   started_ = 0;
   alive_ = threads_;
-  ready_.clear();
-  at_barrier_.clear();
-  idle_.clear();
-  for (const auto& slot : slots_) idle_.push_back(slot.get());
+  arrived_ = 0;
+  ready_ = at_barrier_ = idle_ = SlotList{};
+  for (const auto& slot : slots_) idle_.push(slot.get());
   for (size_t w = 0; w < warps_.size(); ++w) {
     const int64_t lanes = std::min<int64_t>(32, threads_ - static_cast<int64_t>(w) * 32);
     warps_[w].alive = lanes == 32 ? ~0u : (1u << lanes) - 1;
-    warps_[w].pending.clear();
+    warps_[w].open = 0;
     ++warps_[w].epoch;
   }
-  while (!fault_ && (alive_ > 0 || started_ < threads_)) {
-    if (!ready_.empty()) {
-      Slot* slot = ready_.front();
-      ready_.pop_front();
-      switch_to(*slot);
-    } else if (started_ < threads_) {
-      switch_to(fresh_slot());
-    } else {
-      report_deadlock();
-    }
+  // Fibers switch to one another; they come back here when the block is done or stuck.
+  resume(fresh_slot());
+  kw_switch(&scheduler_sp_, current_->fiber.sp());
+  if (!fault_ && alive_ > 0) report_deadlock();
+}
+
+Scheduler::Slot* Scheduler::fresh_slot() {
+  if (idle_.empty()) {
+    slots_.push_back(std::make_unique<Slot>(stack_bytes_));
+    idle_.push(slots_.back().get());
+  }
+  Slot* slot = idle_.pop();
+  slot->thread = -1;
+  slot->fiber.restart(&Scheduler::fiber_main);
+  return slot;
+}
+
+// Threads that can go on come before new ones: a warp stays together.
+Scheduler::Slot* Scheduler::next_runnable() {
+  if (!ready_.empty()) return ready_.pop();
+  return started_ < threads_ ? fresh_slot() : nullptr;
+}
+
+void Scheduler::resume(Slot* slot) {
+  current_ = slot;
+  if (slot->thread >= 0) set_thread(slot->thread);
+}
+
+void Scheduler::wait() {
+  Slot* mine = current_;
+  Slot* next = next_runnable();
+  if (next == nullptr) {
+    kw_switch(&mine->fiber.sp(), scheduler_sp_);
+  } else {
+    resume(next);
+    kw_switch(&mine->fiber.sp(), next->fiber.sp());
   }
 }
 
-Scheduler::Slot& Scheduler::fresh_slot() {
-  if (idle_.empty()) {
-    slots_.push_back(std::make_unique<Slot>());
-    slots_.back()->fiber = std::make_unique<Fiber>(stack_bytes_);
-    idle_.push_back(slots_.back().get());
-  }
-  Slot& slot = *idle_.back();
-  idle_.pop_back();
-  slot.thread = -1;
-  slot.fiber->restart(&Scheduler::fiber_main);
-  return slot;
+void Scheduler::end_fiber() {
+  Slot* mine = current_;
+  mine->thread = -1;
+  Slot* next = next_runnable();  // not this one: its stack is still in use
+  idle_.push(mine);
+  if (next != nullptr) resume(next);
+  kw_switch(&mine->fiber.sp(), next != nullptr ? next->fiber.sp() : scheduler_sp_);
+  __builtin_unreachable();  // an idle fiber is restarted, never resumed
 }
 
 void Scheduler::fiber_main() {
   Scheduler& self = *running_scheduler();
   self.launch_->run(self.launch_->args);
-  self.idle_.push_back(self.current_);
-  self.switch_to_scheduler();
-  __builtin_unreachable();  // an idle fiber is restarted, never resumed
-}
-
-void Scheduler::switch_to(Slot& slot) {
-  current_ = &slot;
-  if (slot.thread >= 0) set_thread(slot.thread);
-  kw_switch(&scheduler_sp_, slot.fiber->sp());
-}
-
-void Scheduler::switch_to_scheduler() {
-  Slot* slot = current_;
-  kw_switch(&slot->fiber->sp(), scheduler_sp_);
+  self.end_fiber();
 }
 
 void Scheduler::set_thread(int64_t thread) {
@@ -133,13 +137,11 @@ void Scheduler::set_thread(int64_t thread) {
 }
 
 bool Scheduler::next_thread() {
-  const bool finished = current_->thread >= 0;
-  if (finished) finish_thread();
-  // Threads that were released go on before new ones start: a warp stays together.
-  if (started_ == threads_ || (finished && !ready_.empty())) {
-    current_->thread = -1;
-    return false;
+  if (current_->thread >= 0) {
+    finish_thread();
+    if (!ready_.empty()) return false;
   }
+  if (started_ == threads_) return false;
   current_->thread = ordered(started_++);
   set_thread(current_->thread);
   return true;
@@ -149,43 +151,38 @@ void Scheduler::finish_thread() {
   --alive_;
   Warp& mine = warp();
   mine.alive &= ~lane_bit();
-  // Those who wait may have waited for this thread alone.
-  for (size_t i = 0; i < mine.pending.size();) {
-    if (!try_complete(mine, i, nullptr)) ++i;
+  // Those who wait may have waited for this thread alone. A completed record makes room for the last one.
+  for (size_t i = mine.open; i-- > 0;) {
+    Record& record = mine.records[i];
+    if ((record.mask & mine.alive & ~record.arrived) == 0) complete(mine, record, nullptr);
   }
-  if (!at_barrier_.empty()) try_release_barrier(nullptr);
+  if (arrived_ > 0 && arrived_ == alive_) release_barrier();
 }
 
 int Scheduler::barrier(int kind, int predicate) {
-  if (at_barrier_.empty()) {
+  if (arrived_ == 0) {
     barrier_kind_ = kind;
     barrier_count_ = 0;
-    barrier_and_ = 1;
-    barrier_or_ = 0;
   } else if (kind != barrier_kind_) {
     raise(FaultKind::deadlock, "threads of one block wait at different kinds of __syncthreads");
   }
   barrier_count_ += predicate != 0;
-  barrier_and_ &= predicate != 0;
-  barrier_or_ |= predicate != 0;
-  Slot* mine = current_;
-  at_barrier_.push_back(mine);
-  if (static_cast<int64_t>(at_barrier_.size()) == alive_) {
-    try_release_barrier(mine);
+  ++arrived_;
+  if (arrived_ == alive_) {
+    release_barrier();
   } else {
-    switch_to_scheduler();
+    at_barrier_.push(current_);
+    wait();
   }
-  return mine->barrier_result;
+  return barrier_result_;
 }
 
-void Scheduler::try_release_barrier(Slot* last_arriver) {
-  if (static_cast<int64_t>(at_barrier_.size()) != alive_) return;
-  const int results[] = {0, barrier_count_, barrier_and_, barrier_or_};
-  for (Slot* slot : at_barrier_) {
-    slot->barrier_result = results[barrier_kind_];
-    if (slot != last_arriver) wake(*slot);
-  }
-  at_barrier_.clear();
+void Scheduler::release_barrier() {
+  const bool all = barrier_count_ == arrived_, any = barrier_count_ > 0;
+  barrier_result_ = barrier_kind_ == 1 ? barrier_count_ : barrier_kind_ == 2 ? all : any;
+  ready_.append(at_barrier_);
+  at_barrier_ = SlotList{};
+  arrived_ = 0;
   ++epoch_;
 }
 
@@ -194,69 +191,84 @@ void Scheduler::sync_warp(unsigned mask) { warp_call("__syncwarp", mask, nullptr
 unsigned Scheduler::active_mask() const { return warps_[static_cast<size_t>(current_thread_) / 32].alive; }
 
 void Scheduler::warp_call(const char* name, unsigned mask, WarpCombine combine, void* mine) {
-  if ((mask & lane_bit()) == 0) {
+  const unsigned bit = lane_bit();
+  if ((mask & bit) == 0) {
     raise(FaultKind::warp_misuse, std::string(name) + " is called by a lane that its mask leaves out");
   }
   Warp& own = warp();
-  size_t at = 0;
-  while (at < own.pending.size() && own.pending[at].mask != mask) ++at;
-  if (at == own.pending.size()) {
-    own.pending.emplace_back();
-    own.pending[at].name = name;
-    own.pending[at].mask = mask;
-    own.pending[at].combine = combine;
-    own.pending[at].sync_only = combine == nullptr;
-  }
-  Record& record = own.pending[at];
-  if (record.combine != combine) {
-    raise(FaultKind::warp_misuse,
-          std::string("lanes of one warp are in different operations: ") + record.name + " and " + name);
-  }
+  Record& record = record_of(own, mask, name, combine);
   const auto lane = static_cast<size_t>(current_thread_ % 32);
-  record.arrived |= 1u << lane;
+  record.arrived |= bit;
   record.lanes[lane] = mine;
   record.slots[lane] = current_;
-  if (!try_complete(own, at, current_)) switch_to_scheduler();
+  if ((mask & own.alive & ~record.arrived) == 0) {
+    complete(own, record, current_);
+  } else {
+    wait();
+  }
 }
 
-bool Scheduler::try_complete(Warp& own, size_t at, Slot* last_arriver) {
-  Record& record = own.pending[at];
-  if ((record.mask & own.alive & ~record.arrived) != 0) return false;
+// The operation in progress with this mask, or a new one.
+Scheduler::Record& Scheduler::record_of(Warp& own, unsigned mask, const char* name, WarpCombine combine) {
+  for (size_t i = 0; i < own.open; ++i) {
+    Record& record = own.records[i];
+    if (record.mask != mask) continue;
+    if (record.combine != combine) {
+      raise(FaultKind::warp_misuse,
+            std::string("lanes of one warp are in different operations: ") + record.name + " and " + name);
+    }
+    return record;
+  }
+  if (own.open == own.records.size()) own.records.emplace_back();
+  Record& record = own.records[own.open++];
+  record.mask = mask;
+  record.arrived = 0;
+  record.name = name;
+  record.combine = combine;
+  if (mask != ~0u || own.alive != ~0u) record.lanes.fill(nullptr);
+  return record;
+}
+
+void Scheduler::complete(Warp& own, Record& record, Slot* last_arriver) {
   if (record.combine != nullptr) {
     mute();
     record.combine(record.lanes.data(), record.arrived);
     unmute();
+  } else {
+    ++own.epoch;
   }
-  if (record.sync_only) ++own.epoch;
-  for (size_t lane = 0; lane < 32; ++lane) {
-    if ((record.arrived >> lane & 1) != 0 && record.slots[lane] != last_arriver) wake(*record.slots[lane]);
+  for (unsigned left = record.arrived; left != 0; left &= left - 1) {
+    Slot* slot = record.slots[static_cast<size_t>(__builtin_ctz(left))];
+    if (slot != last_arriver) ready_.push(slot);
   }
-  if (at + 1 != own.pending.size()) record = own.pending.back();
-  own.pending.pop_back();
-  return true;
+  Record& last = own.records[--own.open];
+  if (&record != &last) std::swap(record, last);
 }
 
 void Scheduler::yield() {
   // A thread that spins must let the others of its block go on, unstarted ones too.
-  if (ready_.empty() && started_ < threads_) wake(fresh_slot());
-  if (ready_.empty()) return;
-  wake(*current_);
-  switch_to_scheduler();
+  if (ready_.empty() && started_ == threads_) return;
+  Slot* next = next_runnable();
+  ready_.push(current_);
+  Slot* mine = current_;
+  resume(next);
+  kw_switch(&mine->fiber.sp(), next->fiber.sp());
 }
 
 void Scheduler::report_deadlock() {
   std::string message;
   Slot* named = nullptr;  // the thread that the report is about
   if (!at_barrier_.empty()) {
-    named = at_barrier_.front();
-    message = std::to_string(at_barrier_.size()) + " of " + std::to_string(alive_) +
-              " threads wait in __syncthreads, " + describe(named->thread) + " among them";
+    named = at_barrier_.first;
+    message = std::to_string(arrived_) + " of " + std::to_string(alive_) + " threads wait in __syncthreads, " +
+              describe(named->thread) + " among them";
   }
   bool disagreement = false;
   for (size_t w = 0; w < warps_.size(); ++w) {
     unsigned waiting = 0;
-    for (const Record& record : warps_[w].pending) waiting |= record.arrived;
-    for (const Record& record : warps_[w].pending) {
+    for (size_t i = 0; i < warps_[w].open; ++i) waiting |= warps_[w].records[i].arrived;
+    for (size_t i = 0; i < warps_[w].open; ++i) {
+      const Record& record = warps_[w].records[i];
       Slot* slot = record.slots[static_cast<size_t>(__builtin_ctz(record.arrived))];
       const unsigned missing = record.mask & warps_[w].alive & ~record.arrived;
       disagreement = disagreement || (missing & waiting) != 0;
@@ -306,7 +318,7 @@ std::optional<int64_t> Scheduler::line_at(const void* site, const void* frame) c
   return std::nullopt;
 }
 
-bool Scheduler::on_stack(uintptr_t address) const { return current_ != nullptr && current_->fiber->holds(address); }
-bool Scheduler::below_stack(uintptr_t address) const { return current_ != nullptr && current_->fiber->guards(address); }
+bool Scheduler::on_stack(uintptr_t address) const { return current_ != nullptr && current_->fiber.holds(address); }
+bool Scheduler::below_stack(uintptr_t address) const { return current_ != nullptr && current_->fiber.guards(address); }
 
 }  // namespace sandbox::cpu

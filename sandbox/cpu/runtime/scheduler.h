@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -75,37 +74,60 @@ class Scheduler {
 
  private:
   struct Slot {  // a fiber and the CUDA thread it carries
-    std::unique_ptr<Fiber> fiber;
+    explicit Slot(size_t stack_bytes) : fiber(stack_bytes) {}
+    Fiber fiber;
     int64_t thread = -1;
-    int barrier_result = 0;
+    Slot* next = nullptr;  // in the list it is in
     const void *site = nullptr, *frame = nullptr;
   };
+  struct SlotList {  // first in, first out
+    Slot *first = nullptr, *last = nullptr;
+
+    bool empty() const { return first == nullptr; }
+    void push(Slot* slot) {
+      slot->next = nullptr;
+      (first == nullptr ? first : last->next) = slot;
+      last = slot;
+    }
+    Slot* pop() {
+      Slot* slot = first;
+      first = slot->next;
+      return slot;
+    }
+    void append(const SlotList& more) {
+      if (more.empty()) return;
+      (first == nullptr ? first : last->next) = more.first;
+      last = more.last;
+    }
+  };
   struct Record {  // a warp operation in progress
-    const char* name = nullptr;
     unsigned mask = 0, arrived = 0;
-    WarpCombine combine = nullptr;
-    bool sync_only = false;
+    const char* name = nullptr;
+    WarpCombine combine = nullptr;  // null for __syncwarp
     std::array<void*, 32> lanes{};
     std::array<Slot*, 32> slots{};
   };
   struct Warp {
     unsigned alive = 0;  // lanes that exist and have not returned
     uint32_t epoch = 0;
-    std::vector<Record> pending;
+    size_t open = 0;  // how many of the records are in progress
+    std::vector<Record> records;
   };
 
   static void fiber_main();
   void run_block();
-  Slot& fresh_slot();
-  void switch_to(Slot& slot);
-  void switch_to_scheduler();
+  Slot* fresh_slot();
+  Slot* next_runnable();  // null when no thread can go on
+  void wait();            // the running fiber is in some list; another one goes on
+  void end_fiber();
+  void resume(Slot* slot);
   void finish_thread();
   void set_thread(int64_t thread);
   int64_t ordered(int64_t nth) const;
   void make_order();
-  void wake(Slot& slot) { ready_.push_back(&slot); }
-  void try_release_barrier(Slot* last_arriver);
-  bool try_complete(Warp& warp, size_t record, Slot* last_arriver);
+  void release_barrier();
+  Record& record_of(Warp& warp, unsigned mask, const char* name, WarpCombine combine);
+  void complete(Warp& warp, Record& record, Slot* last_arriver);
   void report_deadlock();
   void set_fault(FaultKind kind, std::string message, std::optional<int64_t> line);
   unsigned lane_bit() const { return 1u << (current_thread_ % 32); }
@@ -115,8 +137,7 @@ class Scheduler {
   const LaunchContext* launch_ = nullptr;
   void* scheduler_sp_ = nullptr;
   std::vector<std::unique_ptr<Slot>> slots_;
-  std::vector<Slot*> idle_;
-  std::deque<Slot*> ready_;
+  SlotList idle_, ready_;
   Slot* current_ = nullptr;
   int64_t current_thread_ = 0;
 
@@ -124,15 +145,18 @@ class Scheduler {
   std::vector<int32_t> permutation_;  // seeded order only
   std::vector<std::array<uint16_t, 3>> indices_;
   std::vector<Warp> warps_;
-  std::vector<Slot*> at_barrier_;
-  int barrier_kind_ = 0, barrier_count_ = 0, barrier_and_ = 1, barrier_or_ = 0;
+  SlotList at_barrier_;
+  int64_t arrived_ = 0;  // threads in it
+  int barrier_kind_ = 0, barrier_count_ = 0;
+  int barrier_result_ = 0;  // of the last one that was released: the next one waits until all have read it
   uint32_t epoch_ = 0;
   int muted_ = 0;
   std::optional<Fault> fault_;
 };
 
-// The scheduler of the launch in progress, for device code's entry points and signals. One launch at a time per
-// process.
-Scheduler*& running_scheduler();
+// The scheduler of the launch in progress, for device code's entry points and signals; null between launches. One
+// launch at a time per process.
+inline Scheduler* running_scheduler_pointer = nullptr;
+inline Scheduler* running_scheduler() { return running_scheduler_pointer; }
 
 }  // namespace sandbox::cpu
