@@ -8,7 +8,8 @@
 
 namespace core {
 
-// Hashes a sequence of tagged fields. Each field is fed as tag, length, bytes, so that ("ab","c") and ("a","bc") differ.
+// Hashes a sequence of tagged fields. Each field is fed as tag, length, bytes, so that ("ab","c") and ("a","bc")
+// differ.
 class Hasher {
  public:
   Hasher();

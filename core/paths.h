@@ -17,7 +17,9 @@ struct Paths {
   std::filesystem::path kernels() const { return data / "kernels"; }    // <problem>/<name>.cu
   std::filesystem::path prompts() const { return data / "prompts"; }
   std::filesystem::path device_headers() const { return data / "cpu"; }  // the cpu device's CUDA headers
-  std::filesystem::path worker(const std::string& backend) const { return program_folder / ("kernelwright-" + backend); }
+  std::filesystem::path worker(const std::string& backend) const {
+    return program_folder / ("kernelwright-" + backend);
+  }
 };
 
 // The paths of the running program. Throws SystemError when the data folder is not where it should be.

@@ -29,8 +29,8 @@ class JsonView {
   void expect_object(const std::vector<std::string>& required, const std::vector<std::string>& optional = {}) const;
 
   bool has(std::string_view key) const;
-  JsonView at(std::string_view key) const;          // an object's member; fails when absent
-  std::vector<JsonView> items() const;              // an array's items
+  JsonView at(std::string_view key) const;                        // an object's member; fails when absent
+  std::vector<JsonView> items() const;                            // an array's items
   std::vector<std::pair<std::string, JsonView>> members() const;  // an object's members, in order of name
 
   std::string string() const;

@@ -24,7 +24,9 @@ std::string refusal(const std::function<void()>& action) {
 TEST(StrictJson, UnknownFieldIsRefusedWithPointerAndRemedy) {
   const Json json = parse_json(R"({"axes": {"M": {"mn": 1}}})", "p.json");
   const JsonView view = JsonView(json, "p.json").at("axes").at("M");
-  EXPECT_EQ(refusal([&] { view.expect_object({}, {"min", "max"}); }),
+  EXPECT_EQ(refusal([&] {
+              view.expect_object({}, {"min", "max"});
+            }),
             "p.json#/axes/M/mn: unknown field \"mn\"\n  did you mean \"min\"?");
 }
 

@@ -14,8 +14,10 @@ namespace {
 size_t utf8_length(std::string_view text, size_t i) {
   const auto byte = [&](size_t k) { return static_cast<uint8_t>(text[k]); };
   const uint8_t lead = byte(i);
-  const size_t length = lead >= 0xC2 && lead <= 0xDF ? 2 : lead >= 0xE0 && lead <= 0xEF ? 3
-                        : lead >= 0xF0 && lead <= 0xF4 ? 4 : 0;
+  const size_t length = lead >= 0xC2 && lead <= 0xDF   ? 2
+                        : lead >= 0xE0 && lead <= 0xEF ? 3
+                        : lead >= 0xF0 && lead <= 0xF4 ? 4
+                                                       : 0;
   if (length == 0 || i + length > text.size()) return 0;
   uint32_t point = lead & (0x7Fu >> length);
   for (size_t k = 1; k < length; ++k) {
@@ -23,9 +25,9 @@ size_t utf8_length(std::string_view text, size_t i) {
     point = point << 6 | (byte(i + k) & 0x3Fu);
   }
   constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
-  const bool control = point < 0xA0;                                                     // C1 controls
+  const bool control = point < 0xA0;  // C1 controls
   const bool bidi = (point >= 0x200E && point <= 0x200F) || (point >= 0x202A && point <= 0x202E) ||
-                    (point >= 0x2066 && point <= 0x2069);                                // can reorder a terminal line
+                    (point >= 0x2066 && point <= 0x2069);  // can reorder a terminal line
   const bool surrogate = point >= 0xD800 && point <= 0xDFFF;
   return point < kLeast[length] || point > 0x10FFFF || control || bidi || surrogate ? 0 : length;
 }

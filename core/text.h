@@ -9,8 +9,8 @@
 
 namespace core {
 
-// Keeps printable ASCII, valid UTF-8, newline and tab; every other byte becomes '?'. Cuts to `max_bytes` with a note of how much
-// was left out. For compiler logs, kernel names and whatever else a candidate can influence.
+// Keeps printable ASCII, valid UTF-8, newline and tab; every other byte becomes '?'. Cuts to `max_bytes` with a note of
+// how much was left out. For compiler logs, kernel names and whatever else a candidate can influence.
 std::string clean_text(std::string_view text, size_t max_bytes);
 
 // Reads a whole file. Throws InputError when it cannot be read or is larger than `max_bytes`.

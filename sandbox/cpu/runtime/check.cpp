@@ -54,14 +54,17 @@ class Checker {
   }
   void begin_block() { ++block_; }
 
-  void check(uintptr_t address, size_t bytes, Access access, const void* site, const void* frame) {
+  // False when the launch has a fault now.
+  bool check(uintptr_t address, size_t bytes, Access access, const void* site, const void* frame) {
     Scheduler* scheduler = running_scheduler();
-    if (scheduler == nullptr || scheduler->muted() || bytes == 0) return;
+    if (scheduler == nullptr || scheduler->muted() || bytes == 0) return true;
     if (address >= launch_.shared.first && address < launch_.shared.second) {
-      check_shared(*scheduler, address, bytes, access, site, frame);
-    } else if (!is_device_state(address, bytes) && !scheduler->on_stack(address)) {
-      check_global(*scheduler, address, bytes, access, site, frame);
+      return check_shared(*scheduler, address, bytes, access, site, frame);
     }
+    if (!is_device_state(address, bytes) && !scheduler->on_stack(address)) {
+      return check_global(*scheduler, address, bytes, access, site, frame);
+    }
+    return true;
   }
 
  private:
@@ -75,7 +78,7 @@ class Checker {
     return address >= range.first && address <= range.second && bytes <= range.second - address;
   }
 
-  void check_global(Scheduler& scheduler, uintptr_t address, size_t bytes, Access access, const void* site,
+  bool check_global(Scheduler& scheduler, uintptr_t address, size_t bytes, Access access, const void* site,
                     const void* frame) {
     const auto inside = [&](const Buffer& buffer) {
       const auto begin = reinterpret_cast<uintptr_t>(buffer.data);
@@ -86,15 +89,16 @@ class Checker {
       if (found == launch_.buffers->end()) {
         if (access == Access::read &&
             (within(address, bytes, launch_.image) || within(address, bytes, launch_.arguments)))
-          return;
-        report(scheduler, FaultKind::out_of_bounds, verb(access, bytes) + place_of(address), site, frame);
+          return true;
+        return report(scheduler, FaultKind::out_of_bounds, verb(access, bytes) + place_of(address), site, frame);
       }
       last_buffer_ = &*found;
     }
     if (access != Access::read && !last_buffer_->writable) {
-      report(scheduler, FaultKind::out_of_bounds,
-             "writes to the input '" + last_buffer_->name + "', which is read-only", site, frame);
+      return report(scheduler, FaultKind::out_of_bounds,
+                    "writes to the input '" + last_buffer_->name + "', which is read-only", site, frame);
     }
+    return true;
   }
 
   std::string place_of(uintptr_t address) const {
@@ -107,10 +111,10 @@ class Checker {
     return "of memory that belongs to no buffer";
   }
 
-  void check_shared(Scheduler& scheduler, uintptr_t address, size_t bytes, Access access, const void* site,
+  bool check_shared(Scheduler& scheduler, uintptr_t address, size_t bytes, Access access, const void* site,
                     const void* frame) {
     if (!within(address, bytes, launch_.dynamic) && !within_variable(address, bytes)) {
-      report(scheduler, FaultKind::out_of_bounds, verb(access, bytes) + shared_place_of(address), site, frame);
+      return report(scheduler, FaultKind::out_of_bounds, verb(access, bytes) + shared_place_of(address), site, frame);
     }
     const auto thread = static_cast<uint16_t>(scheduler.thread() + 1);
     const Mark mine{scheduler.epoch(), scheduler.warp_epoch(),
@@ -118,21 +122,24 @@ class Checker {
                     access == Access::atomic};
     const size_t begin = address - launch_.shared.first, end = begin + bytes;
     const auto visit = [&](ShadowByte& byte, size_t at) {
-      visit_byte(scheduler, byte, mine, access, bytes, launch_.shared.first + at, site, frame);
+      return visit_byte(scheduler, byte, mine, access, bytes, launch_.shared.first + at, site, frame);
     };
     for (size_t at = begin; at < end;) {
       ShadowByte* word = shadow_ + at / 4 * 4;
       if (word->block != block_) *word = ShadowByte{block_, true, false, {}, {}};
       const bool whole = at % 4 == 0 && end - at >= 4;
       if (whole && word->whole_word) {
-        visit(*word, at);
+        if (!visit(*word, at)) return false;
         at += 4;
         continue;
       }
       if (word->whole_word) split(word);
       const size_t past = std::min(end, at / 4 * 4 + 4);
-      for (; at < past; ++at) visit(shadow_[at], at);
+      for (; at < past; ++at) {
+        if (!visit(shadow_[at], at)) return false;
+      }
     }
+    return true;
   }
 
   static void split(ShadowByte* word) {
@@ -140,20 +147,25 @@ class Checker {
     std::fill(word + 1, word + 4, *word);
   }
 
-  void visit_byte(Scheduler& scheduler, ShadowByte& byte, const Mark& mine, Access access, size_t bytes,
+  bool visit_byte(Scheduler& scheduler, ShadowByte& byte, const Mark& mine, Access access, size_t bytes,
                   uintptr_t address, const void* site, const void* frame) {
     if (access != Access::write && !byte.written) {
-      report(scheduler, FaultKind::uninitialised,
-             verb(access, bytes) + "of __shared__ " + variable_at(address) + " that no thread has written", site,
-             frame);
+      return report(scheduler, FaultKind::uninitialised,
+                    verb(access, bytes) + "of __shared__ " + variable_at(address) + " that no thread has written", site,
+                    frame);
     }
-    if (conflicts(byte.write, mine)) report_race(scheduler, byte.write, true, mine, access, address, site, frame);
-    if (access == Access::read) return remember_read(byte, mine);
+    if (conflicts(byte.write, mine))
+      return report_race(scheduler, byte.write, true, mine, access, address, site, frame);
+    if (access == Access::read) {
+      remember_read(byte, mine);
+      return true;
+    }
     for (const Mark& read : byte.reads) {
-      if (conflicts(read, mine)) report_race(scheduler, read, false, mine, access, address, site, frame);
+      if (conflicts(read, mine)) return report_race(scheduler, read, false, mine, access, address, site, frame);
     }
     byte.written = true;
     byte.write = mine;
+    return true;
   }
 
   static void remember_read(ShadowByte& byte, const Mark& mine) {
@@ -174,7 +186,7 @@ class Checker {
     return !one_warp || before.warp_epoch == now.warp_epoch;
   }
 
-  void report_race(Scheduler& scheduler, const Mark& before, bool wrote, const Mark& now, Access access,
+  bool report_race(Scheduler& scheduler, const Mark& before, bool wrote, const Mark& now, Access access,
                    uintptr_t address, const void* site, const void* frame) {
     const auto line = line_of(launch_.image.first + before.site);
     const bool one_warp = (before.thread - 1) / 32 == (now.thread - 1) / 32;
@@ -183,7 +195,7 @@ class Checker {
                           (wrote ? " wrote" : " read");
     if (line) message += " in line " + std::to_string(*line);
     message += one_warp ? ", with no __syncwarp or barrier in between" : ", with no barrier in between";
-    report(scheduler, FaultKind::race, message, site, frame);
+    return report(scheduler, FaultKind::race, message, site, frame);
   }
 
   bool within_variable(uintptr_t address, size_t bytes) {
@@ -246,9 +258,9 @@ class Checker {
            std::to_string(bytes) + " bytes ";
   }
 
-  [[noreturn]] static void report(Scheduler& scheduler, FaultKind kind, std::string message, const void* site,
-                                  const void* frame) {
-    scheduler.raise(kind, std::move(message), scheduler.line_at(site, frame));
+  static bool report(Scheduler& scheduler, FaultKind kind, std::string message, const void* site, const void* frame) {
+    scheduler.set_fault(kind, std::move(message), scheduler.line_at(site, frame));
+    return false;
   }
 
   CheckedLaunch launch_;
@@ -268,7 +280,7 @@ Checker& checker() {
 void begin_checked_launch(const CheckedLaunch& launch) { checker().begin_launch(launch); }
 void begin_checked_block() { checker().begin_block(); }
 void check_access(const void* address, size_t bytes, Access access, const void* site, const void* frame) {
-  checker().check(reinterpret_cast<uintptr_t>(address), bytes, access, site, frame);
+  if (!checker().check(reinterpret_cast<uintptr_t>(address), bytes, access, site, frame)) running_scheduler()->leave();
 }
 
 }  // namespace sandbox::cpu

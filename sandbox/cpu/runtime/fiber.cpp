@@ -2,12 +2,22 @@
 
 #include <sys/mman.h>
 
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
+
 #include <cerrno>
 #include <cstring>
 
 #include "core/error.h"
 
 namespace sandbox::cpu {
+
+void forget_frames([[maybe_unused]] const StackBounds& stack) {
+#if defined(__SANITIZE_ADDRESS__)
+  __asan_unpoison_memory_region(reinterpret_cast<const void*>(stack.begin), stack.end - stack.begin);
+#endif
+}
 
 Fiber::Fiber(size_t stack_bytes) : stack_bytes_(stack_bytes) {
   mapped_ = ::mmap(nullptr, kGuard + stack_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
@@ -17,9 +27,13 @@ Fiber::Fiber(size_t stack_bytes) : stack_bytes_(stack_bytes) {
   }
 }
 
-Fiber::~Fiber() { ::munmap(mapped_, kGuard + stack_bytes_); }
+Fiber::~Fiber() {
+  forget_frames(bounds());
+  ::munmap(mapped_, kGuard + stack_bytes_);
+}
 
 void Fiber::restart(Entry entry) {
+  forget_frames(bounds());
 #if defined(__x86_64__)
   // Six registers, the entry as return address, and the alignment a call would leave. Neighbouring stacks start at
   // different cache sets.

@@ -4,9 +4,47 @@
 #include <cstddef>
 #include <cstdint>
 
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+// In switch_<processor>.S: saves the registers on the running stack and its top in *save_sp, goes on with the other
+// stack.
 extern "C" void kw_switch(void** save_sp, void* load_sp);
 
 namespace sandbox::cpu {
+
+struct StackBounds {
+  uintptr_t begin = 0, end = 0;
+};
+
+// kw_switch, telling AddressSanitizer (where we are built with it) which stack is next.
+inline void switch_stacks(void*& save_sp, void* load_sp, [[maybe_unused]] const StackBounds& next) {
+#if defined(__SANITIZE_ADDRESS__)
+  void* fake = nullptr;
+  __sanitizer_start_switch_fiber(&fake, reinterpret_cast<const void*>(next.begin), next.end - next.begin);
+  kw_switch(&save_sp, load_sp);
+  __sanitizer_finish_switch_fiber(fake, nullptr, nullptr);
+#else
+  kw_switch(&save_sp, load_sp);
+#endif
+}
+
+// The first thing on a stack that is new. Returns the stack that was left; all zero without AddressSanitizer.
+inline StackBounds arrive_on_new_stack() {
+  StackBounds left;
+#if defined(__SANITIZE_ADDRESS__)
+  const void* begin = nullptr;
+  size_t bytes = 0;
+  __sanitizer_finish_switch_fiber(nullptr, &begin, &bytes);
+  left.begin = reinterpret_cast<uintptr_t>(begin);
+  left.end = left.begin + bytes;
+#endif
+  return left;
+}
+
+// Frames were left on this memory that never return: AddressSanitizer must not hold their marks against new ones.
+void forget_frames(const StackBounds& stack);
 
 // A stack with an unmapped page below it. Cheap to restart: its memory stays mapped.
 class Fiber {
@@ -22,6 +60,7 @@ class Fiber {
   void restart(Entry entry);
   void*& sp() { return sp_; }
 
+  StackBounds bounds() const { return {stack_begin(), stack_end()}; }
   bool holds(uintptr_t address) const { return address >= stack_begin() && address < stack_end(); }
   bool guards(uintptr_t address) const { return address >= mapped_begin() && address < stack_begin(); }
   uintptr_t stack_begin() const { return mapped_begin() + kGuard; }

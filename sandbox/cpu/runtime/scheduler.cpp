@@ -77,7 +77,7 @@ void Scheduler::run_block() {
   }
   // Fibers switch to one another; they come back here when the block is done or stuck.
   resume(fresh_slot());
-  kw_switch(&scheduler_sp_, current_->fiber.sp());
+  switch_stacks(scheduler_sp_, current_->fiber.sp(), current_->fiber.bounds());
   if (!fault_ && alive_ > 0) report_deadlock();
 }
 
@@ -107,10 +107,10 @@ void Scheduler::wait() {
   Slot* mine = current_;
   Slot* next = next_runnable();
   if (next == nullptr) {
-    kw_switch(&mine->fiber.sp(), scheduler_sp_);
+    switch_stacks(mine->fiber.sp(), scheduler_sp_, scheduler_stack_);
   } else {
     resume(next);
-    kw_switch(&mine->fiber.sp(), next->fiber.sp());
+    switch_stacks(mine->fiber.sp(), next->fiber.sp(), next->fiber.bounds());
   }
 }
 
@@ -119,13 +119,19 @@ void Scheduler::end_fiber() {
   mine->thread = -1;
   Slot* next = next_runnable();  // not this one: its stack is still in use
   idle_.push(mine);
-  if (next != nullptr) resume(next);
-  kw_switch(&mine->fiber.sp(), next != nullptr ? next->fiber.sp() : scheduler_sp_);
+  if (next == nullptr) {
+    switch_stacks(mine->fiber.sp(), scheduler_sp_, scheduler_stack_);
+  } else {
+    resume(next);
+    switch_stacks(mine->fiber.sp(), next->fiber.sp(), next->fiber.bounds());
+  }
   __builtin_unreachable();  // an idle fiber is restarted, never resumed
 }
 
 void Scheduler::fiber_main() {
+  const StackBounds left = arrive_on_new_stack();
   Scheduler& self = *running_scheduler();
+  if (self.scheduler_stack_.end == 0) self.scheduler_stack_ = left;  // the first fiber of all comes from there
   self.launch_->run(self.launch_->args);
   self.end_fiber();
 }
@@ -252,7 +258,7 @@ void Scheduler::yield() {
   ready_.push(current_);
   Slot* mine = current_;
   resume(next);
-  kw_switch(&mine->fiber.sp(), next->fiber.sp());
+  switch_stacks(mine->fiber.sp(), next->fiber.sp(), next->fiber.bounds());
 }
 
 void Scheduler::report_deadlock() {
@@ -291,11 +297,15 @@ void Scheduler::set_fault(FaultKind kind, std::string message, std::optional<int
   fault_ = std::move(fault);
 }
 
-void Scheduler::raise(FaultKind kind, std::string message, std::optional<int64_t> line) {
-  set_fault(kind, std::move(message), line);
+void Scheduler::leave() {
   void* abandoned = nullptr;
-  kw_switch(&abandoned, scheduler_sp_);
+  switch_stacks(abandoned, scheduler_sp_, scheduler_stack_);
   __builtin_unreachable();
+}
+
+void Scheduler::raise(FaultKind kind, std::string message) {
+  set_fault(kind, std::move(message), std::nullopt);
+  leave();
 }
 
 std::string Scheduler::describe(int64_t thread) const {

@@ -53,9 +53,13 @@ class Scheduler {
   void unmute() { --muted_; }
   bool muted() const { return muted_ > 0; }
 
-  // Ends the launch with this fault; callable from a signal handler on its own stack. Kernel, block and thread are
-  // filled in, and the line of set_site() where none is given.
-  [[noreturn]] void raise(FaultKind kind, std::string message, std::optional<int64_t> line = std::nullopt);
+  // The launch ends with this fault once leave() is called. Kernel, block and thread are filled in, and the line of
+  // set_site() where none is given.
+  void set_fault(FaultKind kind, std::string message, std::optional<int64_t> line);
+  // Abandons the block. Nothing on the stack is destroyed: hold no memory when calling it. Also from a signal handler.
+  [[noreturn]] void leave();
+  // Both at once.
+  [[noreturn]] void raise(FaultKind kind, std::string message);
 
   const LaunchContext* launch() const { return launch_; }
   // The stack that `address` belongs to the running thread's, or to the page below it.
@@ -129,13 +133,13 @@ class Scheduler {
   Record& record_of(Warp& warp, unsigned mask, const char* name, WarpCombine combine);
   void complete(Warp& warp, Record& record, Slot* last_arriver);
   void report_deadlock();
-  void set_fault(FaultKind kind, std::string message, std::optional<int64_t> line);
   unsigned lane_bit() const { return 1u << (current_thread_ % 32); }
   Warp& warp() { return warps_[static_cast<size_t>(current_thread_) / 32]; }
 
   size_t stack_bytes_;
   const LaunchContext* launch_ = nullptr;
   void* scheduler_sp_ = nullptr;
+  StackBounds scheduler_stack_;
   std::vector<std::unique_ptr<Slot>> slots_;
   SlotList idle_, ready_;
   Slot* current_ = nullptr;

@@ -49,27 +49,35 @@ std::string describe_address(const Scheduler& scheduler, uintptr_t address, bool
   return verb + " memory that belongs to no buffer";
 }
 
+void describe_signal(Scheduler& scheduler, int signal, const siginfo_t& info, const void* context) {
+  const auto address = reinterpret_cast<uintptr_t>(info.si_addr);
+  const std::optional<int64_t> line = line_of(program_counter(context));
+  if (signal == SIGFPE) {
+    scheduler.set_fault(FaultKind::trap, "integer division by zero", line);
+  } else if (signal == SIGILL) {  // what -fsanitize-trap leaves of its findings
+    scheduler.set_fault(FaultKind::trap, "misaligned access, local array index out of range, or division by zero",
+                        line);
+  } else if (scheduler.below_stack(address)) {
+    scheduler.set_fault(FaultKind::resource_limit,
+                        "the stack of this thread is used up (64 KiB): recursion, or large arrays", line);
+  } else if (signal == SIGSEGV && info.si_code == SI_KERNEL) {  // an aligned vector access: it carries no address
+    scheduler.set_fault(FaultKind::misaligned, "a wide access at an address that is no multiple of its size", line);
+  } else {
+    scheduler.set_fault(FaultKind::out_of_bounds, describe_address(scheduler, address, is_write(context)), line);
+  }
+}
+
+StackBounds signal_stack;  // of the handler; set once, by install_signal_handlers
+
 void handle(int signal, siginfo_t* info, void* context) {
+  forget_frames(signal_stack);
   Scheduler* scheduler = running_scheduler();
   if (scheduler == nullptr) {  // not device code: die of it
     ::signal(signal, SIG_DFL);
     return;
   }
-  const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
-  const std::optional<int64_t> line = line_of(program_counter(context));
-  if (signal == SIGFPE) scheduler->raise(FaultKind::trap, "integer division by zero", line);
-  if (signal == SIGILL) {
-    scheduler->raise(FaultKind::trap, "misaligned access, local array index out of range, or division by zero", line);
-  }
-  if (scheduler->below_stack(address)) {
-    scheduler->raise(FaultKind::resource_limit,
-                     "the stack of this thread is used up (64 KiB): recursion, or large arrays", line);
-  }
-  // A general protection fault of an aligned vector access carries no address.
-  if (signal == SIGSEGV && info->si_code == SI_KERNEL) {
-    scheduler->raise(FaultKind::misaligned, "a wide access at an address that is no multiple of its size", line);
-  }
-  scheduler->raise(FaultKind::out_of_bounds, describe_address(*scheduler, address, is_write(context)), line);
+  describe_signal(*scheduler, signal, *info, context);
+  scheduler->leave();
 }
 }  // namespace
 
@@ -87,6 +95,8 @@ void install_signal_handlers() {
   bool done = memory != MAP_FAILED && ::sigaltstack(&stack, nullptr) == 0;
   for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE}) done = done && ::sigaction(signal, &action, nullptr) == 0;
   if (!done) throw core::SystemError("cannot handle faults of device code", errno);
+  const auto begin = reinterpret_cast<uintptr_t>(memory);
+  signal_stack = {begin, begin + kStackBytes};
   installed = true;
 }
 

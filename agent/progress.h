@@ -1,0 +1,46 @@
+// What a campaign tells its watchers, and the watchers: a live line on a terminal, plain lines elsewhere, JSON lines.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "verifier/judgement.h"
+
+namespace agent {
+
+struct BudgetLeft {
+  std::optional<int64_t> attempts;
+  std::optional<double> seconds;
+};
+
+struct AttemptReport {
+  int64_t attempt = 0;  // its id in the archive
+  int64_t number = 0;   // in this campaign, from 1
+  std::string problem, solution, tunables;
+  verifier::Effort effort = verifier::Effort::screen;
+  const verifier::Verdict* verdict = nullptr;
+  std::optional<double> speed_up;  // over naive
+  bool reused = false;             // an identical binary with the same plan had been judged
+  bool new_best = false;           // confirmed
+  double best = 1;                 // confirmed speed-up over naive so far, this problem
+  BudgetLeft left;
+};
+
+class Progress {
+ public:
+  virtual ~Progress() = default;
+  virtual void campaign_started(const std::string& campaign, size_t problems, const BudgetLeft& budget) = 0;
+  virtual void problem_started(const std::string& problem, size_t index, size_t count) = 0;
+  virtual void attempted(const AttemptReport& report) = 0;
+  // `why`: the reason the search of this problem ended.
+  virtual void problem_ended(const std::string& problem, double best, const std::string& why) = 0;
+  // Something of ours failed and was mended; the campaign goes on.
+  virtual void warned(const std::string& what) = 0;
+};
+
+// JSON lines when `json`; otherwise a live view when stdout is a terminal, plain lines when it is not.
+std::unique_ptr<Progress> make_progress(bool json);
+
+}  // namespace agent
