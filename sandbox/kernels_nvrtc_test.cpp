@@ -6,6 +6,7 @@
 
 #include <regex>
 
+#include "core/paths.h"
 #include "core/text.h"
 #include "sandbox/shipped_kernels.h"
 
@@ -21,11 +22,17 @@ NvrtcResult compile_with_nvrtc(const Solution& solution, const TunableBinding& b
   std::vector<std::string> options{"-arch=" + arch, "-std=c++17", "--ptxas-options=-v"};
   for (const auto& [name, value] : binding) options.push_back("-D" + name + "=" + std::to_string(value));
   for (const std::string& folder : core::split(KW_CUDA_INCLUDE, ':')) options.push_back("-I" + folder);
+  // The names that every device predefines.
+  options.push_back("--pre-include=kw_prelude.h");
+  const std::string prelude = core::read_file(core::installed_paths().device_headers() / "kw_prelude.h");
+  const char* const header_text = prelude.c_str();
+  const char* const header_name = "kw_prelude.h";
   std::vector<const char*> arguments;
   for (const std::string& option : options) arguments.push_back(option.c_str());
 
   nvrtcProgram program{};
-  EXPECT_EQ(nvrtcCreateProgram(&program, solution.source.c_str(), "solution.cu", 0, nullptr, nullptr), NVRTC_SUCCESS);
+  EXPECT_EQ(nvrtcCreateProgram(&program, solution.source.c_str(), "solution.cu", 1, &header_text, &header_name),
+            NVRTC_SUCCESS);
   NvrtcResult result;
   result.built = nvrtcCompileProgram(program, static_cast<int>(arguments.size()), arguments.data()) == NVRTC_SUCCESS;
   size_t bytes = 0;

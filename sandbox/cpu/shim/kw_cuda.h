@@ -1,0 +1,15 @@
+// CUDA's device language on the host: what a solution sees without an #include. Put before every solution by
+// sandbox/cpu/compiler.cpp. It must be quick to parse: no standard header, nothing that is not device code.
+#pragma once
+
+#include "kw_abi.h"
+#include "kw_language.h"
+#include "kw_prelude.h"
+#include "kw_threads.h"
+#include "kw_memory.h"
+#include "kw_integer.h"
+#include "kw_math.h"
+#include "kw_atomic.h"
+#if __has_include("kw_ptx.h")
+#include "kw_ptx.h"
+#endif
