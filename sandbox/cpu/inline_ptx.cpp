@@ -115,8 +115,12 @@ class AsmStatement {
   }
 
   bool translate_operands(std::string_view rest, std::string& arguments) const {
-    size_t i = 0;
-    const auto append = [&](const std::string& argument) { arguments += (arguments.empty() ? "" : ", ") + argument; };
+    size_t i = 0, last = 0;  // last: where the last argument begins
+    const auto append = [&](const std::string& argument) {
+      if (!arguments.empty()) arguments += ", ";
+      last = arguments.size();
+      arguments += argument;
+    };
     while (i < rest.size()) {
       const char c = rest[i];
       if (is_blank(c) || c == ',' || c == '{' || c == '}' || c == '[' || c == ']') {
@@ -128,7 +132,8 @@ class AsmStatement {
       } else if (c == '+' && !arguments.empty()) {  // [%0 + 16]
         const std::string number = take_number(rest, ++i);
         if (number.empty()) return false;
-        arguments += " + " + number;
+        // PTX counts bytes, also where the operand is a pointer to something larger.
+        arguments = arguments.substr(0, last) + "__kw_ptx_address(" + arguments.substr(last) + ") + " + number;
       } else {
         const std::string number = take_number(rest, i);
         if (number.empty()) return false;
