@@ -6,14 +6,10 @@
 #include <optional>
 #include <string>
 
+#include "agent/budget.h"
 #include "verifier/judgement.h"
 
 namespace agent {
-
-struct BudgetLeft {
-  std::optional<int64_t> attempts;
-  std::optional<double> seconds;
-};
 
 struct AttemptReport {
   int64_t attempt = 0;  // its id in the archive

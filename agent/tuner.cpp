@@ -56,7 +56,7 @@ std::optional<Point> Tuner::random_point() {
 
 std::vector<Point> Tuner::first_points() {
   std::vector<Point> points;
-  for (size_t s = 0; s < solutions_.size(); ++s) {
+  for (size_t s = 0; s < solutions_.size() && rounds_ == 0; ++s) {
     points.push_back({s, sandbox::default_binding(*solutions_[s])});
     tried_.insert(points.back());
   }
@@ -105,18 +105,51 @@ std::optional<Batch> Tuner::stop(std::string why) {
   return std::nullopt;
 }
 
+std::optional<Batch> Tuner::stop_at_the_end_of_the_space() {
+  return stop(best_speed_up_ > 0 ? "every point was tried" : "every point was tried and none was correct");
+}
+
+std::optional<Batch> Tuner::begin_round() {
+  std::vector<Point> points = first_points();
+  if (points.empty()) return stop_at_the_end_of_the_space();
+  ++rounds_;
+  round_best_.reset();
+  round_speed_up_ = 0;
+  best_before_ = best_speed_up_;
+  first_screened_ = points.size();
+  stage_ = Stage::promote_start;
+  return Batch{verifier::Effort::screen, std::move(points)};
+}
+
+std::optional<Batch> Tuner::end_round() {
+  if (static_cast<int64_t>(tried_.size()) >= space_size_) return stop_at_the_end_of_the_space();
+  // Rounds in which nothing was right do not count: there is nothing to converge to yet.
+  if (best_speed_up_ > best_before_) {
+    rounds_in_vain_ = 0;
+  } else if (best_speed_up_ > 0) {
+    ++rounds_in_vain_;
+  }
+  if (best_speed_up_ > 0 && rounds_in_vain_ >= settings_.patience) {
+    const std::string others =
+        rounds_in_vain_ == 0 ? ""
+                             : ", nor is anything near " + std::to_string(rounds_in_vain_) + " other random starts";
+    return stop("converged: no neighbour of the best point is better" + others + " (" + std::to_string(tried_.size()) +
+                " of " + std::to_string(space_size_) + " points tried)");
+  }
+  return begin_round();
+}
+
 std::optional<Batch> Tuner::next() {
   using verifier::Effort;
   if (stage_ == Stage::over) return std::nullopt;
   if (stage_ == Stage::start) {
-    if (solutions_.empty()) return stop("there is no solution with tunables to sweep");
-    stage_ = Stage::promote_start;
-    return Batch{Effort::screen, first_points()};
+    if (solutions_.empty()) return stop("there is no solution to sweep");
+    return begin_round();
   }
   if (stage_ == Stage::promote_start) {
     stage_ = Stage::neighbours;
     // Successive halving: a quarter of what was screened is worth the full price.
-    std::vector<Point> survivors = best_screened(std::max<size_t>(1, tried_.size() / 4));
+    std::vector<Point> survivors = best_screened(std::max<size_t>(1, first_screened_ / 4));
     screened_.clear();
     if (!survivors.empty()) return Batch{Effort::full, std::move(survivors)};
   }
@@ -124,39 +157,33 @@ std::optional<Batch> Tuner::next() {
     stage_ = Stage::neighbours;
     std::vector<Point> promising;
     for (const Point& point : best_screened(screened_.size())) {
-      if (screened_.at(point) >= settings_.promising * best_speed_up_) promising.push_back(point);
+      if (screened_.at(point) >= settings_.promising * round_speed_up_) promising.push_back(point);
     }
     screened_.clear();
     if (promising.size() > 2) promising.resize(2);
     if (!promising.empty()) return Batch{Effort::full, std::move(promising)};
   }
-  const std::string tried = std::to_string(tried_.size()) + " of " + std::to_string(space_size_) + " points tried";
-  if (best_) {
-    std::vector<Point> neighbours = untried_neighbours(*best_);
+  if (round_best_) {
+    std::vector<Point> neighbours = untried_neighbours(*round_best_);
     if (!neighbours.empty()) {
       tried_.insert(neighbours.begin(), neighbours.end());
       stage_ = Stage::promote_neighbours;
       return Batch{Effort::screen, std::move(neighbours)};
     }
-    if (static_cast<int64_t>(tried_.size()) >= space_size_) return stop("every point was tried");
-    return stop("converged: no neighbour of the best point is left to try (" + tried + ")");
   }
-  // Nothing was right yet: draw again while there is something to draw.
-  if (std::optional<Point> point = random_point()) {
-    tried_.insert(*point);
-    stage_ = Stage::promote_start;
-    return Batch{Effort::screen, {std::move(*point)}};
-  }
-  return stop("every point was tried and none was correct");
+  return end_round();
 }
 
 void Tuner::report(const Point& point, verifier::Effort effort, std::optional<double> speed_up) {
   if (!speed_up) return;
   if (effort == verifier::Effort::screen) {
     screened_[point] = *speed_up;
-  } else if (!best_ || *speed_up > best_speed_up_) {
-    best_ = point;
-    best_speed_up_ = *speed_up;
+    return;
+  }
+  best_speed_up_ = std::max(best_speed_up_, *speed_up);
+  if (!round_best_ || *speed_up > round_speed_up_) {
+    round_best_ = point;
+    round_speed_up_ = *speed_up;
   }
 }
 

@@ -1,9 +1,9 @@
 // The first proposer: sweeps the tunables of known solutions. It needs no model.
 //
 // Random start, then successive halving (Karnin et al. 2013): many points are screened cheaply, the best
-// quarter of them is judged in full. Then local search: the neighbours of the best point (one tunable moved by one
-// value) are screened, promising ones judged in full, until no untried neighbour is left. Knows nothing of compilers or
-// judges.
+// quarter of them is judged in full. Then local search: the neighbours of the round's best point (one tunable moved by
+// one value) are screened, promising ones judged in full, until no untried neighbour is left. Then another round from
+// random points, until `patience` rounds in a row have brought nothing better. Knows nothing of compilers or judges.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +33,9 @@ struct Batch {
 };
 
 struct TunerSettings {
-  int first_points = 12;    // screened at random, per campaign and problem; each solution's default point comes first
+  int first_points = 12;    // screened at random in each round; in the first, each solution's default point comes first
   double promising = 0.97;  // a screened neighbour at least this fast relative to the best is judged in full
+  int patience = 1;         // rounds without a better point before the search has converged
 };
 
 class Tuner {
@@ -57,11 +58,14 @@ class Tuner {
  private:
   enum class Stage { start, promote_start, neighbours, promote_neighbours, over };
 
-  std::vector<Point> first_points();
+  std::vector<Point> first_points();  // of a round
   std::optional<Point> random_point();
   std::vector<Point> best_screened(size_t count) const;
   std::vector<Point> untried_neighbours(const Point& point) const;
+  std::optional<Batch> begin_round();
+  std::optional<Batch> end_round();
   std::optional<Batch> stop(std::string why);
+  std::optional<Batch> stop_at_the_end_of_the_space();
 
   std::vector<const sandbox::Solution*> solutions_;
   std::mt19937_64 chance_;
@@ -69,9 +73,12 @@ class Tuner {
   Stage stage_ = Stage::start;
   int64_t space_size_ = 0;
   std::set<Point> tried_;
-  std::map<Point, double> screened_;  // correct points of the current round, not yet judged in full
-  std::optional<Point> best_;
-  double best_speed_up_ = 0;
+  size_t first_screened_ = 0;         // points that this round began with
+  std::map<Point, double> screened_;  // correct points of the last batch, not yet judged in full
+  std::optional<Point> round_best_;
+  double round_speed_up_ = 0, best_speed_up_ = 0;
+  double best_before_ = 0;  // when this round began
+  int rounds_ = 0, rounds_in_vain_ = 0;
   std::string why_stopped_;
 };
 

@@ -109,6 +109,7 @@ Archive::Archive(const std::filesystem::path& file) {
                            "give another file with --archive");
   }
 }
+Archive::Archive(Archive&&) noexcept = default;
 Archive::~Archive() = default;
 
 int64_t Archive::add_environment(const Json& facts) {
@@ -194,6 +195,12 @@ int64_t Archive::add_attempt(const NewAttempt& a) {
       .run();
   const int64_t attempt = state_->database.last_id();
   if (a.judgement.measurement) state_->add_measurement(attempt, a.against.value(), *a.judgement.measurement);
+  if (a.campaign) {
+    state_->database.prepare("UPDATE campaigns SET spent_seconds = spent_seconds + ? WHERE id = ?")
+        .bind(a.seconds)
+        .bind(*a.campaign)
+        .run();
+  }
   transaction.commit();
   return attempt;
 }
@@ -217,13 +224,6 @@ CampaignRecord Archive::start_campaign(const Json& settings, int64_t environment
       .bind(now_utc())
       .run();
   return find_campaign(name);
-}
-
-void Archive::charge_campaign(int64_t campaign, double seconds) {
-  state_->database.prepare("UPDATE campaigns SET spent_seconds = spent_seconds + ? WHERE id = ?")
-      .bind(seconds)
-      .bind(campaign)
-      .run();
 }
 
 void Archive::set_campaign_status(int64_t campaign, const std::string& status) {

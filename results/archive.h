@@ -23,19 +23,19 @@ class Archive {
  public:
   // Opens, creates or migrates. Throws core::InputError for a file that is no archive of ours.
   explicit Archive(const std::filesystem::path& file);
+  Archive(Archive&&) noexcept;
   ~Archive();
 
   int64_t add_environment(const core::Json& facts);
   int64_t add_problem(const benchsuite::Problem& problem, const std::string& content_hash);
   int64_t add_solution(const NewSolution& solution);
   int64_t add_candidate(int64_t solution, const sandbox::TunableBinding& binding);
+  // Charges its campaign in the same transaction, so that a kill loses neither without the other.
   int64_t add_attempt(const NewAttempt& attempt);
   void add_event(std::optional<int64_t> campaign, const std::string& kind, const core::Json& details);
 
   // The campaign gets a name of eight letters and digits.
   CampaignRecord start_campaign(const core::Json& settings, int64_t environment);
-  // Adds to the time spent; done with every attempt, so that a kill loses no more than that.
-  void charge_campaign(int64_t campaign, double seconds);
   void set_campaign_status(int64_t campaign, const std::string& status);
   // By name or unambiguous prefix; the newest one when `name` is empty. Throws core::InputError.
   CampaignRecord find_campaign(const std::string& name) const;

@@ -21,10 +21,10 @@ namespace {
   Started s(file);
   for (int i = 0;; ++i) {
     const int64_t candidate = s.add_candidate("point", "seed", {{"X", i}});
-    const int64_t id =
-        s.archive.add_attempt(s.attempt_at(candidate, verifier::Effort::full, correct_judgement(1.5, 61)));
+    NewAttempt attempt = s.attempt_at(candidate, verifier::Effort::full, correct_judgement(1.5, 61));
+    attempt.seconds = 0.5;
+    const int64_t id = s.archive.add_attempt(attempt);
     if (::write(report_fd, &id, sizeof id) != sizeof id) ::_exit(1);
-    s.archive.charge_campaign(s.campaign, 0.5);
   }
 }
 

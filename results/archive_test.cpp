@@ -147,9 +147,11 @@ TEST(Archive, ACampaignKeepsWhatItSpentAndWhatHappened) {
   {
     Started s(temporary.file());
     name = s.archive.find_campaign("").name;
-    s.archive.add_attempt(s.attempt_at(s.naive, Effort::control, correct_judgement(1)));
-    s.archive.charge_campaign(s.campaign, 1.5);
-    s.archive.charge_campaign(s.campaign, 2.25);
+    NewAttempt attempt = s.attempt_at(s.naive, Effort::control, correct_judgement(1));
+    for (const double seconds : {1.5, 2.25}) {
+      attempt.seconds = seconds;
+      s.archive.add_attempt(attempt);
+    }
     s.archive.add_event(s.campaign, "stopped", {{"why", "no untried neighbour is left"}});
     s.archive.set_campaign_status(s.campaign, "interrupted");
   }
@@ -158,9 +160,9 @@ TEST(Archive, ACampaignKeepsWhatItSpentAndWhatHappened) {
   EXPECT_EQ(campaign.name, name);
   EXPECT_EQ(campaign.status, "interrupted");
   EXPECT_EQ(campaign.spent_seconds, 3.75);
-  EXPECT_EQ(campaign.attempts, 1);
+  EXPECT_EQ(campaign.attempts, 2);
   EXPECT_FALSE(campaign.ended.empty());
-  EXPECT_EQ(archive.attempts_of_campaign(campaign.id).size(), 1u);
+  EXPECT_EQ(archive.attempts_of_campaign(campaign.id).size(), 2u);
   const std::vector<EventRecord> events = archive.events_of_campaign(campaign.id);
   ASSERT_EQ(events.size(), 1u);
   EXPECT_EQ(events[0].kind, "stopped");

@@ -29,6 +29,7 @@ struct NewAttempt {
   verifier::Judgement judgement;
   std::optional<int64_t> against;      // the incumbent's candidate id, when there is a measurement
   std::optional<int64_t> reused_from;  // an earlier attempt whose result this one takes over
+  double seconds = 0;                  // added to what its campaign has spent
 };
 
 struct RecordedAttempt {

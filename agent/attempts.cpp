@@ -1,0 +1,161 @@
+#include "agent/attempts.h"
+
+#include <utility>
+
+#include "core/error.h"
+#include "core/hash.h"
+#include "core/text.h"
+#include "sandbox/artefact.h"
+
+namespace agent {
+namespace {
+using verifier::Binaries;
+using verifier::Effort;
+constexpr int kTries = 3;  // of one judgement, when our side fails
+
+// Everything that defines what is asked: a result counts for these files only.
+std::string hash_of(const benchsuite::Problem& problem) {
+  return core::Hasher()
+      .field("problem", problem.json_text)
+      .field("reference", core::read_file(problem.reference_file()))
+      .field("naive", core::read_file(problem.naive_file()))
+      .hex();
+}
+}  // namespace
+
+void Candidate::start_compiling(sandbox::CompilePool& pool) {
+  if (!pending_ && !compilation_) pending_.emplace(pool, *solution, binding);
+}
+
+const verifier::CandidateCompilation& Candidate::compilation(sandbox::CompilePool& pool) {
+  start_compiling(pool);
+  if (!compilation_) {
+    compilation_ = pending_->get();
+    pending_.reset();
+  }
+  return *compilation_;
+}
+
+Attempts::Attempts(results::Archive& archive, Workshop& workshop, std::optional<int64_t> campaign)
+    : archive_(archive),
+      workshop_(workshop),
+      campaign_(campaign),
+      environment_(archive.add_environment(workshop.environment())) {
+  if (!campaign) return;
+  const std::vector<int64_t> before = archive.attempts_of_campaign(*campaign);
+  if (!before.empty()) last_before_ = before.back();
+}
+
+void Attempts::use_problem(const benchsuite::Problem& problem) {
+  workshop_.judge().use_problem(problem, workshop_.pool());
+  problem_ = archive_.add_problem(problem, hash_of(problem));
+  const verifier::Contender& naive = workshop_.judge().naive();
+  naive_ = add(*naive.solution, "naive", "naive", naive.binding);
+}
+
+CandidatePtr Attempts::add(const sandbox::Solution& solution, const std::string& name, const std::string& origin,
+                           const sandbox::TunableBinding& binding) {
+  auto candidate = std::make_shared<Candidate>();
+  candidate->solution = &solution;
+  candidate->binding = binding;
+  candidate->name = name;
+  candidate->id = archive_.add_candidate(archive_.add_solution({&solution, name, origin, {}}), binding);
+  return candidate;
+}
+
+bool Attempts::was_made(const Candidate& candidate, const Candidate& incumbent, Effort effort) const {
+  if (last_before_ == 0) return false;
+  const auto found = archive_.find_attempt(campaign_.value(), candidate.id, effort, incumbent.id);
+  return found && *found <= last_before_;
+}
+
+std::optional<Attempt> Attempts::recall(const Candidate& candidate, const Candidate& incumbent, Effort effort) const {
+  if (!was_made(candidate, incumbent, effort)) return std::nullopt;
+  Attempt attempt = earlier(archive_.find_attempt(campaign_.value(), candidate.id, effort, incumbent.id).value());
+  attempt.recalled = true;
+  return attempt;
+}
+
+Attempt Attempts::earlier(int64_t id) const {
+  results::RecordedAttempt record = archive_.attempt(id);
+  if (record.reused_from) {
+    Attempt attempt = earlier(*record.reused_from);
+    attempt.id = id;
+    attempt.reused = true;
+    return attempt;
+  }
+  Attempt attempt;
+  attempt.id = id;
+  attempt.verdict = std::move(record.verdict);
+  attempt.measurement = std::move(record.measurement);
+  return attempt;
+}
+
+double Attempts::seconds_since_last() {
+  const auto now = std::chrono::steady_clock::now();
+  return std::chrono::duration<double>(now - std::exchange(last_, now)).count();
+}
+
+verifier::Contender Attempts::contender(Candidate& candidate) {
+  if (&candidate == naive_.get()) return workshop_.judge().naive();
+  const auto* binaries = std::get_if<Binaries>(&candidate.compilation(workshop_.pool()));
+  if (binaries == nullptr) throw core::SystemError("an incumbent that compiled before does not compile any more");
+  return {candidate.solution, candidate.binding, binaries};
+}
+
+verifier::Judgement Attempts::judge(Candidate& candidate, Candidate& incumbent, Effort effort) {
+  for (int left = kTries - 1;; --left) {
+    try {
+      return workshop_.judge().judge(contender(candidate), contender(incumbent), effort);
+    } catch (const core::SystemError& error) {
+      archive_.add_event(campaign_, "our_failure", {{"what", error.what()}, {"candidate", candidate.id}});
+      if (left == 0) throw;
+      if (trouble_) trouble_(std::string(error.what()) + "; trying again");
+    }
+  }
+}
+
+Attempt Attempts::make(Candidate& candidate, Candidate& incumbent, Effort effort) {
+  if (auto recalled = recall(candidate, incumbent, effort)) return *recalled;
+  results::NewAttempt record;
+  record.campaign = campaign_;
+  record.problem = problem_;
+  record.environment = environment_;
+  record.candidate = candidate.id;
+  record.device = workshop_.device();
+  record.effort = effort;
+
+  Attempt attempt;
+  const verifier::CandidateCompilation* compilation =
+      &candidate == naive_.get() ? nullptr : &candidate.compilation(workshop_.pool());
+  if (compilation != nullptr && std::holds_alternative<sandbox::Rejected>(*compilation)) {
+    const auto& rejected = std::get<sandbox::Rejected>(*compilation);
+    record.compile_log = rejected.log;
+    record.judgement.verdict = verifier::CompileFailed{rejected.reason, rejected.message, rejected.line};
+  } else {
+    const verifier::Contender ready = contender(candidate);
+    const Binaries& binaries = *ready.binaries;
+    record.compile_log = binaries.fast.log;
+    record.compile_ms = attempt.compile_ms = binaries.fast.compile_ms + binaries.check.compile_ms;
+    record.artefact =
+        sandbox::artefact_hash(*ready.solution, ready.binding, {binaries.fast.binary_hash, binaries.check.binary_hash});
+    const bool reusable = campaign_ && (effort == Effort::screen || effort == Effort::full);
+    if (reusable) record.reused_from = archive_.find_artefact(*campaign_, record.artefact, effort, incumbent.id);
+    if (record.reused_from) {
+      attempt = earlier(*record.reused_from);
+      attempt.reused = true;
+      record.judgement.verdict = attempt.verdict;
+    } else {
+      record.judgement = judge(candidate, incumbent, effort);
+      if (record.judgement.measurement) record.against = incumbent.id;
+    }
+  }
+  record.seconds = campaign_ ? seconds_since_last() : 0;
+  attempt.id = archive_.add_attempt(record);
+  attempt.verdict = std::move(record.judgement.verdict);
+  attempt.stages = record.judgement.stages;
+  if (!attempt.reused) attempt.measurement = std::move(record.judgement.measurement);
+  return attempt;
+}
+
+}  // namespace agent

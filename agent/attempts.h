@@ -1,0 +1,81 @@
+// Where attempts come into being: a candidate is compiled, judged and recorded, or an earlier result is taken over.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "agent/workshop.h"
+#include "results/archive.h"
+
+namespace agent {
+
+// A candidate of the problem in use, known to the archive; compiled once, when first needed.
+struct Candidate {
+  const sandbox::Solution* solution;
+  sandbox::TunableBinding binding;
+  std::string name;
+  int64_t id = 0;  // in the archive
+
+  // Compiles ahead of need; what is compiled already stays.
+  void start_compiling(sandbox::CompilePool& pool);
+  // Waits for the compiler.
+  const verifier::CandidateCompilation& compilation(sandbox::CompilePool& pool);
+
+ private:
+  std::optional<verifier::PendingCompilation> pending_;
+  std::optional<verifier::CandidateCompilation> compilation_;
+};
+using CandidatePtr = std::shared_ptr<Candidate>;
+
+struct Attempt {
+  int64_t id = 0;
+  verifier::Verdict verdict;
+  std::optional<verifier::Measurement> measurement;
+  verifier::StageTimes stages;  // of this attempt; zero when nothing was judged
+  double compile_ms = 0;
+  bool reused = false;    // an identical artefact had been judged in this campaign
+  bool recalled = false;  // made before the campaign was interrupted
+};
+
+class Attempts {
+ public:
+  // `campaign`: none for a lone judgement. Attempts that this campaign has made already are recalled, not made again.
+  Attempts(results::Archive& archive, Workshop& workshop, std::optional<int64_t> campaign);
+
+  // Told what went wrong on our side and is tried again.
+  void on_trouble(std::function<void(const std::string&)> listener) { trouble_ = std::move(listener); }
+
+  // Teaches the judge; candidates of an earlier problem must not be judged any more.
+  void use_problem(const benchsuite::Problem& problem);
+  CandidatePtr naive() const { return naive_; }
+  // The solution must outlive the candidate. `origin`: seed, user, ...
+  CandidatePtr add(const sandbox::Solution& solution, const std::string& name, const std::string& origin,
+                   const sandbox::TunableBinding& binding);
+
+  // Has this campaign made it before it was interrupted?
+  bool was_made(const Candidate& candidate, const Candidate& incumbent, verifier::Effort effort) const;
+  // Throws core::SystemError when our side fails again and again.
+  Attempt make(Candidate& candidate, Candidate& incumbent, verifier::Effort effort);
+
+ private:
+  std::optional<Attempt> recall(const Candidate& candidate, const Candidate& incumbent, verifier::Effort effort) const;
+  Attempt earlier(int64_t id) const;
+  verifier::Judgement judge(Candidate& candidate, Candidate& incumbent, verifier::Effort effort);
+  verifier::Contender contender(Candidate& candidate);
+  double seconds_since_last();
+
+  results::Archive& archive_;
+  Workshop& workshop_;
+  std::optional<int64_t> campaign_;
+  int64_t last_before_ = 0;  // attempts up to this one were made before an interruption
+  int64_t environment_;
+  int64_t problem_ = 0;
+  CandidatePtr naive_;
+  std::function<void(const std::string&)> trouble_;
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace agent

@@ -1,0 +1,42 @@
+#include "agent/budget.h"
+
+#include <algorithm>
+
+namespace agent {
+
+Budget::Budget(BudgetLeft limits, int64_t attempts_spent, double seconds_spent)
+    : limits_(limits), attempts_(attempts_spent), seconds_before_(seconds_spent) {}
+
+double Budget::seconds() const {
+  return seconds_before_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+}
+
+BudgetLeft Budget::left() const {
+  BudgetLeft left;
+  if (limits_.attempts) left.attempts = std::max<int64_t>(0, *limits_.attempts - attempts_);
+  if (limits_.seconds) left.seconds = std::max(0.0, *limits_.seconds - seconds());
+  return left;
+}
+
+void Budget::start_share(size_t problems_left) {
+  const BudgetLeft now = left();
+  const auto count = static_cast<int64_t>(problems_left);
+  if (now.attempts) share_attempts_ = attempts_ + (*now.attempts + count - 1) / count;
+  if (now.seconds) share_seconds_ = seconds() + *now.seconds / static_cast<double>(count);
+}
+
+std::optional<std::string> Budget::used_up() const {
+  const BudgetLeft now = left();
+  if (now.attempts && *now.attempts == 0) return "all attempts are used up";
+  if (now.seconds && *now.seconds <= 0) return "the time is used up";
+  return std::nullopt;
+}
+
+std::optional<std::string> Budget::share_used_up() const {
+  if (auto all = used_up()) return all;
+  if (share_attempts_ && attempts_ >= *share_attempts_) return "its share of the attempts is used up";
+  if (share_seconds_ && seconds() >= *share_seconds_) return "its share of the time is used up";
+  return std::nullopt;
+}
+
+}  // namespace agent

@@ -1,0 +1,41 @@
+// A campaign: problems searched one after another within one budget, everything recorded, resumable after a kill.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/problem_search.h"
+
+namespace agent {
+
+// What a campaign was asked to do; kept in the archive, so that it can be resumed.
+struct CampaignSettings {
+  std::vector<std::string> problems;
+  std::string device = "cpu";
+  BudgetLeft budget;
+  uint64_t seed = 0;
+  int patience = 1;
+  bool shipped = true;                 // take part: kernels/<problem>/*.cu
+  std::vector<std::string> solutions;  // hashes of the user's own, which the archive holds
+};
+core::Json to_json(const CampaignSettings& settings);
+CampaignSettings campaign_settings_from_json(const core::JsonView& json);
+
+// The solutions that ship for a problem, in order of name; of every device when `device` is empty.
+std::vector<Entrant> shipped_entrants(const core::Paths& paths, const benchsuite::Problem& problem,
+                                      const std::string& device);
+
+struct CampaignEnd {
+  bool interrupted = false;
+  int64_t attempts = 0;
+};
+
+// Runs what is left of a campaign that the archive knows, and keeps its status there. Throws core::SystemError, having
+// marked the campaign as failed, when our side fails for good.
+CampaignEnd run_campaign(results::Archive& archive, const results::CampaignRecord& campaign, const core::Paths& paths,
+                         const std::map<std::string, benchsuite::Problem>& problems, Progress& progress);
+
+}  // namespace agent

@@ -1,0 +1,48 @@
+// kernelwright leaderboard [PROBLEM]: the best verified solutions.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "agent/cli.h"
+#include "agent/devices.h"
+#include "agent/opening.h"
+#include "agent/views.h"
+
+namespace agent {
+namespace {
+struct LeaderboardOptions {
+  std::string problem, device;
+  bool best = false;
+};
+
+void leaderboard(const LeaderboardOptions& options, const Shell& shell) {
+  if (!options.problem.empty()) find_problem(load_data().problems, options.problem, "leaderboard");
+  const results::Archive archive = open_existing_archive(shell);
+  const auto rows = archive.leaderboard(options.problem, options.device);
+  if (shell.json) {
+    core::Json all = core::Json::array();
+    for (const results::LeaderboardRow& row : rows) {
+      if (!options.best || row.rank == 1) all.push_back(to_json(row));
+    }
+    fmt::print("{}\n", all.dump());
+    return;
+  }
+  const std::string text = leaderboard_text(rows, options.best);
+  fmt::print("{}", text.empty()
+                       ? "Nothing is confirmed to be faster than naive yet. Start with: kernelwright run --suite "
+                         "quick\n"
+                       : text);
+}
+}  // namespace
+
+void add_leaderboard_command(CLI::App& app, Shell& shell) {
+  auto options = std::make_shared<LeaderboardOptions>();
+  CLI::App* command = app.add_subcommand("leaderboard", "Show the best verified solutions of each problem");
+  command->add_option("PROBLEM", options->problem, "Only this one");
+  command->add_option("--device", options->device, "Only of this device");
+  command->add_flag("--best", options->best, "Only the best of each problem");
+  command->callback([options, &shell] { leaderboard(*options, shell); });
+}
+
+}  // namespace agent

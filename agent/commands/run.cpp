@@ -1,0 +1,157 @@
+// kernelwright run [PROBLEM...] and resume [CAMPAIGN]: campaigns.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <random>
+
+#include "agent/campaign.h"
+#include "agent/cli.h"
+#include "agent/devices.h"
+#include "agent/opening.h"
+#include "agent/views.h"
+#include "core/error.h"
+
+namespace agent {
+namespace {
+constexpr double kSecondsPerProblem = 20;  // when no budget is given
+
+struct RunOptions {
+  std::vector<std::string> problems, files;
+  std::string suite;
+  CampaignSettings settings;
+  bool own_only = false;
+};
+
+std::vector<std::string> chosen_problems(const RunOptions& options, const Data& data) {
+  std::vector<std::string> names = options.problems;
+  for (const std::string& name : names) find_problem(data.problems, name, "run");
+  if (!options.suite.empty()) {
+    const benchsuite::Suite suite = benchsuite::load_suite(data.paths.suites(), options.suite, data.problems);
+    names.insert(names.end(), suite.problems.begin(), suite.problems.end());
+  }
+  std::vector<std::string> once;
+  for (const std::string& name : names) {
+    if (std::find(once.begin(), once.end(), name) == once.end()) once.push_back(name);
+  }
+  return once;
+}
+
+// Puts the user's own files into the archive, so that the campaign can be resumed without them. Adds the problems they
+// solve to `names` when none was named.
+std::vector<std::string> add_own_solutions(const RunOptions& options, const Data& data, results::Archive& archive,
+                                           std::vector<std::string>& names) {
+  const bool none_named = names.empty();
+  std::vector<std::string> hashes;
+  for (const std::string& file : options.files) {
+    const sandbox::Solution solution = sandbox::load_solution(file);
+    sandbox::validate_solution(solution, find_problem(data.problems, solution.problem, file + "#/problem"));
+    const bool named = std::find(names.begin(), names.end(), solution.problem) != names.end();
+    if (!named && !none_named) {
+      throw core::InputError(file, "solves " + solution.problem + ", which is not among the problems of this run",
+                             "name " + solution.problem + ", too");
+    }
+    if (!named) names.push_back(solution.problem);
+    archive.add_solution({&solution, std::filesystem::path(file).stem().string(), "user", {}});
+    hashes.push_back(solution.hash());
+  }
+  return hashes;
+}
+
+void show_end(const results::Archive& archive, const CampaignSettings& settings, const Shell& shell) {
+  core::Json rows = core::Json::array();
+  std::vector<results::LeaderboardRow> board;
+  std::string without;
+  for (const std::string& name : settings.problems) {
+    const auto of_problem = archive.leaderboard(name, settings.device);
+    if (of_problem.empty()) without += (without.empty() ? "" : ", ") + name;
+    for (const results::LeaderboardRow& row : of_problem) {
+      rows.push_back(to_json(row));
+      board.push_back(row);
+    }
+  }
+  if (shell.json) {
+    fmt::print("{}\n", core::Json{{"event", "leaderboard"}, {"rows", rows}}.dump());
+    return;
+  }
+  fmt::print("\n{}", leaderboard_text(board, true));
+  if (!without.empty()) fmt::print("no verified solution faster than naive yet: {}\n", without);
+  fmt::print("\nAll of them: kernelwright leaderboard. One in full: kernelwright show ATTEMPT.\n");
+}
+
+void finish(results::Archive& archive, const results::CampaignRecord& campaign, const Data& data, Shell& shell) {
+  const auto settings = campaign_settings_from_json(core::JsonView(campaign.settings, "campaign " + campaign.name));
+  const std::unique_ptr<Progress> progress = make_progress(shell.json);
+  const CampaignEnd end = run_campaign(archive, campaign, data.paths, data.problems, *progress);
+  if (!shell.json || !end.interrupted) show_end(archive, settings, shell);
+  if (!end.interrupted) return;
+  shell.exit_code = kInterrupted;
+  const std::string command = "kernelwright resume " + campaign.name;
+  if (shell.json) {
+    fmt::print("{}\n", core::Json{{"event", "interrupted"}, {"campaign", campaign.name}, {"resume", command}}.dump());
+  } else {
+    fmt::print("Interrupted; everything so far is kept. Go on with: {}\n", command);
+  }
+}
+
+void run(RunOptions& options, Shell& shell) {
+  require_device(options.settings.device);
+  const Data data = load_data();
+  CampaignSettings& settings = options.settings;
+  settings.problems = chosen_problems(options, data);
+  if (settings.problems.empty() && options.files.empty()) {
+    throw core::InputError("run", "names no problem",
+                           "name some (kernelwright problems lists them), or give --suite core or --solution FILE");
+  }
+  results::Archive archive = open_seeded_archive(shell, data);
+  settings.solutions = add_own_solutions(options, data, archive, settings.problems);
+  settings.shipped = !options.own_only;
+  if (!settings.budget.attempts && !settings.budget.seconds) {
+    settings.budget.seconds = kSecondsPerProblem * static_cast<double>(settings.problems.size());
+  }
+  if (settings.seed == 0) settings.seed = std::random_device()();
+  const core::Json environment = {{"program", KW_VERSION}, {"device", settings.device}};
+  finish(archive, archive.start_campaign(to_json(settings), archive.add_environment(environment)), data, shell);
+}
+
+void resume(const std::string& name, Shell& shell) {
+  const Data data = load_data();
+  results::Archive archive = open_existing_archive(shell);
+  const results::CampaignRecord campaign = archive.find_campaign(name);
+  if (campaign.status == "done") {
+    throw core::InputError("resume", "campaign " + campaign.name + " is done", "kernelwright run starts another");
+  }
+  finish(archive, campaign, data, shell);
+}
+}  // namespace
+
+void add_run_command(CLI::App& app, Shell& shell) {
+  auto options = std::make_shared<RunOptions>();
+  CampaignSettings& settings = options->settings;
+  CLI::App* command = app.add_subcommand("run", "Search for faster kernels: a campaign");
+  command->add_option("PROBLEM", options->problems, "Problems to optimise");
+  command->add_option("--suite", options->suite, "A list of problems: core, quick");
+  command->add_option("--device", settings.device, "Where candidates run")->capture_default_str();
+  command->add_option("--seconds", settings.budget.seconds, "Time to spend (default: 20 per problem)")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--attempts", settings.budget.attempts, "Candidates to judge")->check(CLI::PositiveNumber);
+  command->add_option("--patience", settings.patience, "Random restarts in vain before a search has converged")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1'000'000));
+  command->add_option("--solution", options->files, "A solution of your own to tune as well; may be repeated")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_flag("--own-only", options->own_only, "Leave out the solutions that ship");
+  command->add_option("--seed", settings.seed, "Of the search's choices (default: random)");
+  command->callback([options, &shell] { run(*options, shell); });
+}
+
+void add_resume_command(CLI::App& app, Shell& shell) {
+  auto name = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand("resume", "Go on with a campaign that was interrupted");
+  command->add_option("CAMPAIGN", *name, "Its name or the beginning of it (default: the newest)");
+  command->callback([name, &shell] { resume(*name, shell); });
+}
+
+}  // namespace agent

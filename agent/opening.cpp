@@ -1,0 +1,34 @@
+#include "agent/opening.h"
+
+#include "agent/campaign.h"
+#include "core/error.h"
+
+namespace agent {
+
+Data load_data() {
+  Data data{core::installed_paths(), {}};
+  data.problems = benchsuite::load_problems(data.paths.problems());
+  return data;
+}
+
+results::Archive open_seeded_archive(const Shell& shell, const Data& data) {
+  results::Archive archive(shell.archive);
+  for (const auto& [name, problem] : data.problems) {
+    const sandbox::Solution naive = sandbox::load_solution(problem.naive_file());
+    archive.add_solution({&naive, "naive", "naive", {}});
+    for (const Entrant& entrant : shipped_entrants(data.paths, problem, "")) {
+      archive.add_solution({&entrant.solution, entrant.name, entrant.origin, {}});
+    }
+  }
+  return archive;
+}
+
+results::Archive open_existing_archive(const Shell& shell) {
+  if (!std::filesystem::exists(shell.archive)) {
+    throw core::InputError(shell.archive.string(), "there is no archive yet",
+                           "kernelwright run makes it, or give another file with --archive");
+  }
+  return results::Archive(shell.archive);
+}
+
+}  // namespace agent

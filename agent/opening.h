@@ -1,0 +1,25 @@
+// What most commands begin with: the shipped data, and the archive with its seeds.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "agent/cli.h"
+#include "benchsuite/problem.h"
+#include "core/paths.h"
+#include "results/archive.h"
+
+namespace agent {
+
+struct Data {
+  core::Paths paths;
+  std::map<std::string, benchsuite::Problem> problems;
+};
+Data load_data();
+
+// The archive to write to, holding every shipped solution and naive.
+results::Archive open_seeded_archive(const Shell& shell, const Data& data);
+// The archive to read from. Throws core::InputError when there is none yet.
+results::Archive open_existing_archive(const Shell& shell);
+
+}  // namespace agent

@@ -1,0 +1,123 @@
+#include "agent/views.h"
+
+#include <fmt/format.h>
+
+#include "agent/table.h"
+
+namespace agent {
+namespace {
+using core::Json;
+
+// Pairs are many and the archive keeps them: --json gives them, text does not.
+std::string samples_note(const verifier::WorkloadTiming& timing) {
+  return fmt::format("{} pairs", timing.pairs.size());
+}
+
+std::string candidate_name(const std::string& solution, const sandbox::TunableBinding& binding) {
+  const std::string tunables = sandbox::describe(binding);
+  return solution + (tunables.empty() ? "" : " " + tunables);
+}
+}  // namespace
+
+Json to_json(const results::LeaderboardRow& row) {
+  return {{"rank", row.rank},
+          {"problem", row.problem},
+          {"device", row.device},
+          {"solution", row.solution},
+          {"origin", row.origin},
+          {"tunables", row.binding},
+          {"speed_up", row.speed_up.value},
+          {"low", row.speed_up.low},
+          {"high", row.speed_up.high},
+          {"time_us", row.candidate_us},
+          {"attempt", row.attempt},
+          {"made", row.made}};
+}
+
+Json to_json(const results::RecordedAttempt& a) {
+  Json json{{"attempt", a.id},
+            {"problem", a.problem},
+            {"solution", a.solution},
+            {"origin", a.origin},
+            {"tunables", a.binding},
+            {"device", a.device},
+            {"effort", a.effort},
+            {"made", a.made},
+            {"verdict", verifier::to_json(a.verdict)},
+            {"verdict_name", verifier::name_of(a.verdict)},
+            {"sentence", verifier::sentence_for_people(a.verdict)},
+            {"compile_ms", a.compile_ms},
+            {"compile_log", a.compile_log},
+            {"campaign", a.campaign},
+            {"environment", a.environment},
+            {"stages", a.stages},
+            {"reused_from", a.reused_from ? Json(*a.reused_from) : Json()},
+            {"source", a.source}};
+  if (a.measurement) {
+    json["measurement"] = verifier::to_json(*a.measurement);
+    json["against"] = a.against;
+  }
+  return json;
+}
+
+Json to_json(const results::CampaignRecord& c) {
+  return {{"campaign", c.name},     {"status", c.status},
+          {"started", c.started},   {"ended", c.ended.empty() ? Json() : Json(c.ended)},
+          {"settings", c.settings}, {"spent_seconds", c.spent_seconds},
+          {"attempts", c.attempts}};
+}
+
+std::string leaderboard_text(const std::vector<results::LeaderboardRow>& rows, bool best_only) {
+  using Align = Table::Align;
+  Table table({{"PROBLEM"},
+               {"RANK", Align::right},
+               {"SPEED-UP OVER NAIVE", Align::right},
+               {"TIME", Align::right},
+               {"DEVICE"},
+               {"SOLUTION"},
+               {"ATTEMPT", Align::right}});
+  for (const results::LeaderboardRow& row : rows) {
+    if (best_only && row.rank != 1) continue;
+    table.add_row({row.problem, std::to_string(row.rank),
+                   format_speed_up(row.speed_up.value, row.speed_up.low, row.speed_up.high),
+                   format_time_us(row.candidate_us), row.device, candidate_name(row.solution, row.binding),
+                   std::to_string(row.attempt)});
+  }
+  return table.empty() ? "" : table.text();
+}
+
+std::string measurement_text(const verifier::Measurement& m, const std::string& against) {
+  using Align = Table::Align;
+  std::string text = fmt::format("{} against {} ({} clock), 99 % interval: {}\n",
+                                 format_speed_up(m.speed_up.value, m.speed_up.low, m.speed_up.high), against, m.clock,
+                                 verifier::name_of(m.outcome));
+  Table table({{"  WORKLOAD"},
+               {"TIME", Align::right},
+               {"INCUMBENT", Align::right},
+               {"SPEED-UP", Align::right},
+               {"SAMPLES", Align::right}});
+  for (const verifier::WorkloadTiming& timing : m.workloads) {
+    table.add_row({"  " + timing.workload, format_time_us(timing.candidate_us), format_time_us(timing.incumbent_us),
+                   format_speed_up(timing.speed_up.value, timing.speed_up.low, timing.speed_up.high),
+                   samples_note(timing)});
+  }
+  return text + table.text();
+}
+
+std::string attempt_text(const results::RecordedAttempt& a) {
+  std::string text = fmt::format("attempt {}: {} for {} on {}, {} effort, {}\n", a.id,
+                                 candidate_name(a.solution, a.binding), a.problem, a.device, a.effort, a.made);
+  if (!a.campaign.empty()) text += "campaign " + a.campaign + "\n";
+  if (a.reused_from)
+    text += fmt::format("same binary and plan as attempt {}, whose result it takes over\n", *a.reused_from);
+  text += fmt::format("{}: {}\n", verifier::name_of(a.verdict), verifier::sentence_for_people(a.verdict));
+  if (a.measurement) text += measurement_text(*a.measurement, a.against);
+  if (!a.compile_log.empty()) text += "\ncompiler:\n" + a.compile_log + "\n";
+  text += "\n";
+  for (const auto& [fact, value] : a.environment.items()) {
+    text += fmt::format("{:<14} {}\n", fact, value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return text + "\n" + a.source;
+}
+
+}  // namespace agent

@@ -1,0 +1,21 @@
+// What is in the archive, as people read it and as JSON. Shared by the commands that show it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "results/records.h"
+
+namespace agent {
+
+core::Json to_json(const results::LeaderboardRow& row);
+core::Json to_json(const results::RecordedAttempt& attempt);
+core::Json to_json(const results::CampaignRecord& campaign);
+
+// `best_only`: one line per problem and device.
+std::string leaderboard_text(const std::vector<results::LeaderboardRow>& rows, bool best_only);
+std::string attempt_text(const results::RecordedAttempt& attempt);
+// Times and speed-ups per workload.
+std::string measurement_text(const verifier::Measurement& measurement, const std::string& against);
+
+}  // namespace agent

@@ -1,0 +1,34 @@
+// What judging on one device takes: compile workers, the judge with its workers, and the facts of this host.
+#pragma once
+
+#include <string>
+
+#include "core/paths.h"
+#include "core/strict_json.h"
+#include "sandbox/compile_pool.h"
+#include "verifier/judge.h"
+
+namespace agent {
+
+class Workshop {
+ public:
+  // Starts every worker. Throws core::InputError for an unknown device, core::SystemError when a worker does not start.
+  Workshop(const core::Paths& paths, const std::string& device, int compile_workers);
+
+  const std::string& device() const { return device_; }
+  sandbox::CompilePool& pool() { return pool_; }
+  verifier::Judge& judge() { return judge_; }
+  // Whatever may bear on a result: program version, processor, kernel, compiler, sandbox level. Nothing that names the
+  // host or its user.
+  core::Json environment() const;
+
+ private:
+  std::string device_;
+  sandbox::CompilePool pool_;
+  verifier::Judge judge_;
+};
+
+// Compile workers that run beside the judge without disturbing it: one per core but for the one it times on.
+int background_compile_workers();
+
+}  // namespace agent

@@ -1,0 +1,371 @@
+// Every instruction of ptx_table.h against what the PTX manual says it computes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "core/text.h"
+#include "sandbox/cpu/ptx_table.h"
+#include "sandbox/cpu/test_device.h"
+
+namespace sandbox::cpu {
+namespace {
+using test::Device;
+using testing::HasSubstr;
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kSubnormal = 0x1p-130f;
+
+// A word of a register: an integer or a float by its bits.
+struct Word {
+  Word(unsigned value) : bits(value) {}
+  Word(int value) : bits(static_cast<unsigned>(value)) {}
+  Word(float value) : bits(std::bit_cast<unsigned>(value)) {}
+  unsigned bits;
+};
+
+// One instruction: %0 is its destination. `types`: of the destination, then of the sources, as in constraints; an `l`
+// has two words, the lower first.
+struct Case {
+  const char* instruction;
+  const char* types;
+  std::vector<Word> sources, expected;
+};
+
+const std::vector<Case> kCases = {
+    {"mov.u32 %0, %1", "rr", {0xdeadbeefu}, {0xdeadbeefu}},
+    {"mov.u32 %0, %1", "fr", {0x40490fdbu}, {0x40490fdbu}},
+    {"mov.u32 %0, 77", "r", {}, {77}},
+    {"mov.s32 %0, -5", "r", {}, {-5}},
+    {"mov.b32 %0, %1", "rf", {1.5f}, {1.5f}},
+    {"mov.b32 %0, {%1, %2}", "rhh", {0x1234u, 0xabcdu}, {0xabcd1234u}},
+    {"mov.f32 %0, %1", "ff", {2.5f}, {2.5f}},
+    {"mov.f32 %0, 0f3F800000", "f", {}, {1.0f}},
+    {"mov.u64 %0, %1", "ll", {1u, 2u}, {1u, 2u}},
+    {"mov.u64 %0, 5", "l", {}, {5, 0}},
+    {"mov.b64 %0, %1", "ll", {3u, 4u}, {3u, 4u}},
+    {"mov.b64 %0, {%1, %2}", "lrr", {5u, 6u}, {5u, 6u}},
+    {"prmt.b32 %0, %1, %2, 0x5410", "rrr", {0x33221100u, 0x77665544u}, {0x55441100u}},
+    {"prmt.b32 %0, %1, %2, %3", "rrrr", {0x33229100u, 0x77665544u, 0x7361u}, {0x77336691u}},
+    {"prmt.b32 %0, %1, %2, 0x9990", "rrr", {0x33229100u, 0u}, {0xffffff00u}},
+    {"lop3.b32 %0, %1, %2, %3, 0xE8", "rrrr", {0xf0f0u, 0xff00u, 0xaaaau}, {0xfaa0u}},
+    {"lop3.b32 %0, %1, %2, %3, 0x1A", "rrrr", {0xf0u, 0xccu, 0xaau}, {0x1au}},
+    {"bfe.u32 %0, %1, 8, 12", "rr", {0xabcdef12u}, {0xdefu}},
+    {"bfe.u32 %0, %1, %2, %3", "rrrr", {0xabcdef12u, 28u, 20u}, {0xau}},
+    {"bfe.u32 %0, %1, 0, 32", "rr", {0xabcdef12u}, {0xabcdef12u}},
+    {"bfe.u32 %0, %1, 40, 4", "rr", {0xabcdef12u}, {0u}},
+    {"bfe.s32 %0, %1, 8, 12", "rr", {0xabcdef12u}, {0xfffffdefu}},
+    {"bfe.s32 %0, %1, 9, 3", "rr", {0x00000600u}, {3u}},
+    {"bfe.s32 %0, %1, 28, 20", "rr", {0xabcdef12u}, {0xfffffffau}},
+    {"bfe.s32 %0, %1, 40, 4", "rr", {0xabcdef12u}, {0xffffffffu}},
+    {"bfe.s32 %0, %1, 40, 0", "rr", {0xabcdef12u}, {0u}},
+    {"bfi.b32 %0, %1, %2, 8, 12", "rrr", {0x12345678u, 0xffffffffu}, {0xfff678ffu}},
+    {"bfi.b32 %0, %1, %2, 24, 32", "rrr", {0x12345678u, 0xffffffffu}, {0x78ffffffu}},
+    {"bfi.b32 %0, %1, %2, 32, 4", "rrr", {0x12345678u, 0xabcdu}, {0xabcdu}},
+    {"bfi.b32 %0, %1, %2, 4, 0", "rrr", {0x12345678u, 0xabcdu}, {0xabcdu}},
+    {"shf.l.wrap.b32 %0, %1, %2, %3", "rrrr", {0x89abcdefu, 0x01234567u, 36u}, {0x12345678u}},
+    {"shf.l.wrap.b32 %0, %1, %2, 32", "rrr", {0x89abcdefu, 0x01234567u}, {0x01234567u}},
+    {"shf.r.wrap.b32 %0, %1, %2, %3", "rrrr", {0x89abcdefu, 0x01234567u, 36u}, {0x789abcdeu}},
+    {"brev.b32 %0, %1", "rr", {0x80000003u}, {0xc0000001u}},
+    {"popc.b32 %0, %1", "rr", {0xf0f01u}, {9u}},
+    {"clz.b32 %0, %1", "rr", {0x00010000u}, {15u}},
+    {"clz.b32 %0, %1", "rr", {0u}, {32u}},
+    {"mad.lo.s32 %0, %1, %2, %3", "rrrr", {-7, 6, 2}, {-40}},
+    {"mad.lo.u32 %0, %1, %2, %0", "+rr", {0x80000001u, 2u}, {0x80000003u}},
+    {"mad.lo.u32 %0, %1, %2, 5", "rrr", {0x80000001u, 2u}, {7u}},
+    {"mul.hi.u32 %0, %1, %2", "rrr", {0xffffffffu, 0xffffffffu}, {0xfffffffeu}},
+    {"mul.hi.s32 %0, %1, %2", "rrr", {-2, 3}, {-1}},
+    {"dp4a.s32.s32 %0, %1, %2, %3", "rrrr", {0x01ff80u, 0x027f02u, 10}, {10 - 256 - 127 + 2}},
+    {"dp4a.u32.u32 %0, %1, %2, %3", "rrrr", {0x01ff80u, 0x027f02u, 10}, {10 + 256 + 255 * 127 + 2}},
+    {"fma.rn.f32 %0, %1, %2, %3", "ffff", {1.0f + 0x1p-23f, 1.0f - 0x1p-23f, -1.0f}, {-0x1p-46f}},
+    {"fma.rn.f32 %0, %1, %2, %3", "ffff", {1.0f, kSubnormal, 0.0f}, {kSubnormal}},
+    {"fma.rn.ftz.f32 %0, %1, %2, %3", "ffff", {1.0f, -kSubnormal, -0.0f}, {-0.0f}},
+    {"fma.rn.ftz.f32 %0, %1, %2, %3", "ffff", {2.0f, 3.0f, 0.5f}, {6.5f}},
+    {"add.f32 %0, %1, %2", "fff", {1.5f, 2.25f}, {3.75f}},
+    {"sub.f32 %0, %1, %2", "fff", {1.5f, 2.25f}, {-0.75f}},
+    {"mul.f32 %0, %1, %2", "fff", {1.5f, 2.25f}, {3.375f}},
+    {"add.rn.f32 %0, %1, %2", "fff", {1.0f, 0x1p-24f}, {1.0f}},
+    {"mul.rn.f32 %0, %1, %2", "fff", {1.0f + 0x1p-23f, 1.0f + 0x1p-23f}, {1.0f + 0x1p-22f}},
+    {"max.f32 %0, %1, %2", "fff", {1.5f, kNan}, {1.5f}},
+    {"max.f32 %0, %1, %2", "fff", {kNan, -kInfinity}, {-kInfinity}},
+    {"max.f32 %0, %1, %2", "fff", {-0.0f, 0.0f}, {0.0f}},
+    {"max.f32 %0, %1, %2", "fff", {0.0f, -0.0f}, {0.0f}},
+    {"min.f32 %0, %1, %2", "fff", {kNan, 1.5f}, {1.5f}},
+    {"min.f32 %0, %1, %2", "fff", {0.0f, -0.0f}, {-0.0f}},
+    {"min.f32 %0, %1, %2", "fff", {-3.0f, 2.0f}, {-3.0f}},
+    {"max.NaN.f32 %0, %1, %2", "fff", {1.5f, kNan}, {kNan}},
+    {"max.NaN.f32 %0, %1, %2", "fff", {1.5f, 4.0f}, {4.0f}},
+    {"min.NaN.f32 %0, %1, %2", "fff", {kNan, 1.5f}, {kNan}},
+    {"min.NaN.f32 %0, %1, %2", "fff", {1.5f, 4.0f}, {1.5f}},
+    {"ex2.approx.f32 %0, %1", "ff", {0.75f}, {1.6817928f}},
+    {"ex2.approx.f32 %0, %1", "ff", {-130.0f}, {kSubnormal}},
+    {"ex2.approx.ftz.f32 %0, %1", "ff", {-130.0f}, {0.0f}},
+    {"ex2.approx.ftz.f32 %0, %1", "ff", {-kInfinity}, {0.0f}},
+    {"lg2.approx.f32 %0, %1", "ff", {kSubnormal}, {-130.0f}},
+    {"lg2.approx.f32 %0, %1", "ff", {10.0f}, {3.3219281f}},
+    {"lg2.approx.ftz.f32 %0, %1", "ff", {kSubnormal}, {-kInfinity}},
+    {"rcp.approx.f32 %0, %1", "ff", {-4.0f}, {-0.25f}},
+    {"rcp.approx.ftz.f32 %0, %1", "ff", {-kSubnormal}, {-kInfinity}},
+    {"rcp.rn.f32 %0, %1", "ff", {3.0f}, {1.0f / 3.0f}},
+    {"rsqrt.approx.f32 %0, %1", "ff", {16.0f}, {0.25f}},
+    {"rsqrt.approx.f32 %0, %1", "ff", {kInfinity}, {0.0f}},
+    {"rsqrt.approx.ftz.f32 %0, %1", "ff", {kSubnormal}, {kInfinity}},
+    {"sqrt.approx.f32 %0, %1", "ff", {2.0f}, {1.4142135f}},
+    {"sqrt.approx.ftz.f32 %0, %1", "ff", {kSubnormal}, {0.0f}},
+    {"sqrt.rn.f32 %0, %1", "ff", {-1.0f}, {kNan}},
+    {"sqrt.rn.f32 %0, %1", "ff", {9.0f}, {3.0f}},
+    {"sin.approx.f32 %0, %1", "ff", {1.0f}, {0.84147098f}},
+    {"cos.approx.f32 %0, %1", "ff", {1.0f}, {0.54030231f}},
+    {"tanh.approx.f32 %0, %1", "ff", {0.5f}, {0.46211716f}},
+    {"div.approx.f32 %0, %1, %2", "fff", {1.0f, 3.0f}, {1.0f / 3.0f}},
+    {"div.full.f32 %0, %1, %2", "fff", {7.0f, -2.0f}, {-3.5f}},
+};
+
+// "float a1" as its declaration; what it takes from the array `in`, or gives to `out`, at word `at`.
+std::string declaration(char type, size_t index, const std::string& value) {
+  const char* names[] = {"unsigned", "float", "unsigned long long", "unsigned short"};
+  return std::string(names[std::string("rflh").find(type)]) + " a" + std::to_string(index) + " = " + value + "; ";
+}
+std::string taken(char type, size_t at) {
+  const std::string word = "in[" + std::to_string(at) + "]";
+  if (type == 'f') return "__int_as_float(" + word + ")";
+  if (type == 'l') return "in[" + std::to_string(at + 1) + "] * 0x100000000ull + " + word;
+  return word;
+}
+std::string given(char type, size_t at) {
+  const std::string word = "out[" + std::to_string(at) + "] = ";
+  if (type == 'f') return word + "__float_as_int(a0); ";
+  if (type == 'l') return word + "(unsigned)a0; out[" + std::to_string(at + 1) + "] = (unsigned)(a0 >> 32); ";
+  return word + "a0; ";
+}
+
+// A block with the case's instruction; its sources stand in `in`, and what it computes goes to `out`, from those words.
+std::string statement(const Case& c, size_t in, size_t out) {
+  std::string types = c.types, text = "{ ", outputs, inputs;
+  const bool both = types[0] == '+';
+  if (both) types.erase(0, 1);
+  for (size_t i = 0; i < types.size(); ++i) {
+    const char type = types[i];
+    const bool source = i > 0 || both;
+    text += declaration(type, i, source ? taken(type, in) : "0");
+    if (source) in += type == 'l' ? 2 : 1;
+    const std::string operand = std::string("\"") +
+                                (i > 0  ? ""
+                                 : both ? "+"
+                                        : "=") +
+                                type + "\"(a" + std::to_string(i) + ")";
+    (i == 0 ? outputs : inputs) += (i > 1 ? ", " : "") + operand;
+  }
+  return text + "asm volatile(\"" + c.instruction + ";\" : " + outputs + " : " + inputs + "); " + given(types[0], out) +
+         "}\n";
+}
+
+std::string mnemonic_of(const char* instruction) { return core::split(instruction, ' ').at(0); }
+
+TEST(ShimPtx, ComputesWhatTheManualSays) {
+  std::string source = "extern \"C\" __global__ void k(const unsigned* in, unsigned* out) {\n";
+  size_t in_words = 0, out_words = 0;
+  for (const Case& c : kCases) {
+    source += statement(c, in_words, out_words);
+    in_words += c.sources.size();
+    out_words += c.expected.size();
+  }
+  for (const Build build : {Build::fast, Build::check}) {
+    Device device(source + "}", build);
+    float* in = device.add_floats("in", in_words);
+    const float* out = device.add_floats("out", out_words);
+    for (const Case& c : kCases) {
+      for (const Word& word : c.sources) std::memcpy(in++, &word.bits, sizeof word.bits);
+    }
+    const auto fault = device.launch("k", 1, 1);
+    ASSERT_FALSE(fault) << fault->describe();
+    for (const Case& c : kCases) {
+      for (const Word& word : c.expected) {
+        const float expected = std::bit_cast<float>(word.bits), got = *out++;
+        const bool is_float = std::string_view(c.types).find('f') == 0;
+        if (is_float && std::isnan(expected)) {
+          EXPECT_TRUE(std::isnan(got)) << c.instruction;
+        } else if (is_float && expected != 0 && std::isfinite(expected)) {
+          EXPECT_FLOAT_EQ(got, expected) << c.instruction;
+        } else {
+          EXPECT_EQ(std::bit_cast<unsigned>(got), word.bits) << c.instruction;
+        }
+      }
+    }
+  }
+}
+
+// Every ld.global and st.global of the table: copies in[4..] to its own four words of `out`, by displaced addresses.
+struct Copy {
+  std::string_view instruction;
+  size_t words;
+};
+
+std::vector<Copy> copies() {
+  std::vector<Copy> found;
+  for (const std::string_view name : kPtxInstructions) {
+    if (name.substr(2, 7) != ".global") continue;
+    const bool four = name.find(".v4") != name.npos,
+               two = name.find(".v2") != name.npos || name.find("64") != name.npos;
+    found.push_back({name, four ? size_t{4} : two ? 2 : 1});
+  }
+  return found;
+}
+
+std::string statement(const Copy& copy, size_t out) {
+  const bool load = copy.instruction.substr(0, 2) == "ld", wide = copy.instruction.find("64") != copy.instruction.npos;
+  const char type = wide ? 'l' : copy.instruction.find("f32") != copy.instruction.npos ? 'f' : 'r';
+  const size_t registers = wide ? 1 : copy.words;
+  const std::string target = "out[" + std::to_string(out) + " + i]";
+  std::string text = "{ ", list, operands;
+  for (size_t i = 0; i < registers; ++i) {
+    text += declaration(type, i, load ? "0" : taken(type, 4 + i));
+    list += (i > 0 ? ", %" : "%") + std::to_string(i + (load ? 0 : 1));
+    operands += std::string(i > 0 ? ", " : "") + (load ? "\"=" : "\"") + type + "\"(a" + std::to_string(i) + ")";
+  }
+  if (registers > 1) list = "{" + list + "}";
+  if (load) {
+    text += "asm volatile(\"" + std::string(copy.instruction) + " " + list + ", [%" + std::to_string(registers) +
+            " + 16];\" : " + operands + " : \"l\"(in)); ";
+    for (size_t i = 0; i < registers; ++i) {
+      const std::string name = "a" + std::to_string(i);
+      text += "*(decltype(" + name + ")*)(out + " + std::to_string(out + i) + ") = " + name + "; ";
+    }
+    return text + "}\n";
+  }
+  return text + "asm volatile(\"" + std::string(copy.instruction) + " [%0+-16], " + list +
+         ";\" :: \"l\"(__cvta_generic_to_global(out + " + std::to_string(out + 4) + ")), " + operands + "); }\n";
+}
+
+TEST(ShimPtx, LoadsAndStores) {
+  const std::vector<Copy> all = copies();
+  std::string source = "extern \"C\" __global__ void k(const unsigned* in, unsigned* out) {\n";
+  for (size_t i = 0; i < all.size(); ++i) source += statement(all[i], 4 * i);
+  Device device(source + "}", Build::check);
+  float* in = device.add_floats("in", 8);
+  const float* out = device.add_floats("out", 4 * all.size() + 4);
+  for (int i = 0; i < 8; ++i) in[i] = static_cast<float>(i + 1);
+  const auto fault = device.launch("k", 1, 1);
+  ASSERT_FALSE(fault) << fault->describe();
+  for (size_t i = 0; i < all.size(); ++i) {
+    for (size_t word = 0; word < 4; ++word) {
+      const float expected = word < all[i].words ? static_cast<float>(5 + word) : 0;
+      EXPECT_EQ(out[4 * i + word], expected) << all[i].instruction << " word " << word;
+    }
+  }
+}
+
+TEST(ShimPtx, UnpacksRegisters) {
+  Device device(R"(
+    extern "C" __global__ void k(unsigned* out) {
+      unsigned low, high;
+      unsigned short a, b;
+      asm("mov.b64 {%0, %1}, %2;" : "=r"(low), "=r"(high) : "l"(0x500000004ull));
+      asm("mov.b32 {%0, %1}, %2;" : "=h"(a), "=h"(b) : "r"(0x70006));
+      out[0] = low; out[1] = high; out[2] = a; out[3] = b;
+    })");
+  const float* out = device.add_floats("out", 4);
+  EXPECT_FALSE(device.launch("k", 1, 1));
+  for (unsigned i = 0; i < 4; ++i) EXPECT_EQ(std::bit_cast<unsigned>(out[i]), 4 + i);
+}
+
+// Instructions of threads and special registers, by a block of 8 x 4 x 2 threads, number (1, 2, 0) of a grid of (3, 4,
+// 5).
+TEST(ShimPtx, ThreadsAndRegisters) {
+  Device device(R"(
+    __device__ int number(int lane) { return lane * 7 % 32 - 10; }
+    extern "C" __global__ void k(unsigned* out) {
+      unsigned tid = threadIdx.x + 8 * threadIdx.y + 32 * threadIdx.z, wrong = 0;
+      __shared__ unsigned kept[64];
+    #define EXPECT_REGISTER(name, expected) \
+      { unsigned r; asm volatile("mov.u32 %0, %%" name ";" : "=r"(r)); if (r != (expected)) wrong |= 1u << __COUNTER__; }
+      EXPECT_REGISTER("tid.x", threadIdx.x) EXPECT_REGISTER("tid.y", threadIdx.y) EXPECT_REGISTER("tid.z", threadIdx.z)
+      EXPECT_REGISTER("ntid.x", 8) EXPECT_REGISTER("ntid.y", 4) EXPECT_REGISTER("ntid.z", 2)
+      EXPECT_REGISTER("ctaid.x", blockIdx.x) EXPECT_REGISTER("ctaid.y", blockIdx.y) EXPECT_REGISTER("ctaid.z", blockIdx.z)
+      EXPECT_REGISTER("nctaid.x", 3) EXPECT_REGISTER("nctaid.y", 4) EXPECT_REGISTER("nctaid.z", 5)
+      EXPECT_REGISTER("laneid", tid % 32) EXPECT_REGISTER("warpid", tid / 32)
+      EXPECT_REGISTER("lanemask_eq", 1u << tid % 32) EXPECT_REGISTER("lanemask_lt", (1u << tid % 32) - 1)
+      EXPECT_REGISTER("lanemask_le", 0xffffffffu >> (31 - tid % 32))
+      EXPECT_REGISTER("lanemask_ge", 0xffffffffu << tid % 32)
+      EXPECT_REGISTER("lanemask_gt", 0xfffffffeu << tid % 32)
+      unsigned long long before, after, timer; unsigned clock;
+      asm volatile("mov.u64 %0, %%clock64;" : "=l"(before));
+      asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(timer));
+      asm volatile("mov.u32 %0, %%clock;" : "=r"(clock));
+      asm volatile("mov.u64 %0, %%clock64;" : "=l"(after));
+      if (before == 0 || timer < before || after < timer || clock - (unsigned)before > (unsigned)(after - before)) wrong |= 1u << 20;
+      kept[tid] = tid;
+      asm volatile("bar.sync 0;");
+      if (kept[63 - tid] != 63 - tid) wrong |= 1u << 21;
+      asm volatile("barrier.sync %0;" :: "r"(0));
+      kept[tid] = tid + 5;
+      asm volatile("bar.warp.sync 0xffffffff;");
+      if (kept[tid ^ 31] != (tid ^ 31) + 5) wrong |= 1u << 22;
+      asm volatile("membar.gl;" ::: "memory"); asm volatile("membar.cta;"); asm volatile("membar.sys;");
+      asm volatile("fence.acq_rel.gpu;"); asm volatile("fence.acq_rel.cta;");
+      asm volatile("nanosleep.u32 %0;" :: "r"(20));
+      asm volatile("prefetch.global.L2 [%0];" :: "l"(out)); asm volatile("prefetch.global.L1 [%0];" :: "l"(out + 64));
+      unsigned active; asm volatile("activemask.b32 %0;" : "=r"(active));
+      if (active != 0xffffffffu) wrong |= 1u << 23;
+      int n = number(tid % 32), r; unsigned u;
+      asm volatile("redux.sync.add.s32 %0, %1, 0xffffffff;" : "=r"(r) : "r"(n)); if (r != 496 - 320) wrong |= 1u << 24;
+      asm volatile("redux.sync.max.s32 %0, %1, %2;" : "=r"(r) : "r"(n), "r"(0xffffffff)); if (r != 21) wrong |= 1u << 25;
+      asm volatile("redux.sync.min.s32 %0, %1, %2;" : "=r"(r) : "r"(n), "r"(~0)); if (r != -10) wrong |= 1u << 26;
+      asm volatile("redux.sync.add.u32 %0, %1, %2;" : "=r"(u) : "r"(n + 10), "r"(~0)); if (u != 496) wrong |= 1u << 27;
+      asm volatile("redux.sync.max.u32 %0, %1, %2;" : "=r"(u) : "r"(n), "r"(~0)); if (u != ~0u) wrong |= 1u << 28;
+      asm volatile("redux.sync.min.u32 %0, %1, %2;" : "=r"(u) : "r"(n), "r"(~0)); if (u != 0) wrong |= 1u << 29;
+      out[tid] |= wrong;
+    })",
+                Build::check);
+  const float* out = device.add_floats("out", 64);
+  const auto fault = device.launch("k", {3, 4, 5}, {8, 4, 2}, Order::seeded);
+  ASSERT_FALSE(fault) << fault->describe();
+  for (int i = 0; i < 64; ++i) EXPECT_EQ(std::bit_cast<unsigned>(out[i]), 0u) << "thread " << i;
+}
+
+TEST(ShimPtx, FaultsAreReportedAtTheirLines) {
+  struct Planted {
+    const char* statement;
+    FaultKind kind;
+    const char* message;
+  };
+  for (const Planted& planted :
+       {Planted{"asm volatile(\"trap;\");", FaultKind::trap, "trap"},
+        Planted{"asm volatile(\"bar.sync 1;\");", FaultKind::unsupported, "a barrier other than 0"},
+        Planted{"asm volatile(\"bar.sync %0, 64;\" :: \"r\"(0));", FaultKind::unsupported, "a number of threads"},
+        Planted{"asm volatile(\"st.global.f32 [%0 + 4], %1;\" :: \"l\"(out + 7), \"f\"(1.0f));",
+                FaultKind::out_of_bounds, "writes 4 bytes at offset 32"},
+        Planted{"float x; asm volatile(\"ld.global.nc.f32 %0, [%1];\" : \"=f\"(x) : \"l\"(out - 1)); out[0] = x;",
+                FaultKind::out_of_bounds, "reads 4 bytes at offset -4"},
+        Planted{"asm volatile(\"st.global.v2.u32 [%0], {%1, %1};\" :: \"l\"(out + 1), \"r\"(1));", FaultKind::trap,
+                "misaligned"}}) {
+    Device device(std::string("extern \"C\" __global__ void k(float* out) {\n\n") + planted.statement + "\n}",
+                  Build::check);
+    device.add_floats("out", 8);
+    const auto fault = device.launch("k", 1, 64);
+    ASSERT_TRUE(fault) << planted.statement;
+    EXPECT_EQ(fault->kind, planted.kind) << fault->describe();
+    EXPECT_THAT(fault->message, HasSubstr(planted.message));
+    EXPECT_EQ(fault->line, 3) << fault->describe();
+  }
+}
+
+TEST(ShimPtx, EveryInstructionOfTheTableIsTested) {
+  // Those of ThreadsAndRegisters and FaultsAreReportedAtTheirLines.
+  std::set<std::string, std::less<>> tested = {
+      "bar.sync",           "barrier.sync",       "bar.warp.sync",      "membar.gl",
+      "membar.cta",         "membar.sys",         "fence.acq_rel.gpu",  "fence.acq_rel.cta",
+      "activemask.b32",     "redux.sync.add.s32", "redux.sync.add.u32", "redux.sync.max.s32",
+      "redux.sync.min.s32", "redux.sync.max.u32", "redux.sync.min.u32", "trap",
+      "nanosleep.u32",      "prefetch.global.L2", "prefetch.global.L1"};
+  for (const Case& c : kCases) tested.insert(mnemonic_of(c.instruction));
+  for (const Copy& copy : copies()) tested.emplace(copy.instruction);
+  for (const std::string_view name : kPtxInstructions) EXPECT_TRUE(tested.count(name)) << name;
+}
+
+}  // namespace
+}  // namespace sandbox::cpu
