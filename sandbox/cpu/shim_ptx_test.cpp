@@ -75,7 +75,7 @@ const std::vector<Case> kCases = {
     {"clz.b32 %0, %1", "rr", {0x00010000u}, {15u}},
     {"clz.b32 %0, %1", "rr", {0u}, {32u}},
     {"mad.lo.s32 %0, %1, %2, %3", "rrrr", {-7, 6, 2}, {-40}},
-    {"mad.lo.u32 %0, %1, %2, %0", "+rr", {0x80000001u, 2u}, {0x80000003u}},
+    {"mad.lo.u32 %0, %0, %1, 3", "+rr", {0x80000001u, 2u}, {5u}},
     {"mad.lo.u32 %0, %1, %2, 5", "rrr", {0x80000001u, 2u}, {7u}},
     {"mul.hi.u32 %0, %1, %2", "rrr", {0xffffffffu, 0xffffffffu}, {0xfffffffeu}},
     {"mul.hi.s32 %0, %1, %2", "rrr", {-2, 3}, {-1}},
@@ -275,56 +275,95 @@ TEST(ShimPtx, UnpacksRegisters) {
 
 // Instructions of threads and special registers, by a block of 8 x 4 x 2 threads, number (1, 2, 0) of a grid of (3, 4,
 // 5).
-TEST(ShimPtx, ThreadsAndRegisters) {
-  Device device(R"(
-    __device__ int number(int lane) { return lane * 7 % 32 - 10; }
-    extern "C" __global__ void k(unsigned* out) {
-      unsigned tid = threadIdx.x + 8 * threadIdx.y + 32 * threadIdx.z, wrong = 0;
-      __shared__ unsigned kept[64];
-    #define EXPECT_REGISTER(name, expected) \
-      { unsigned r; asm volatile("mov.u32 %0, %%" name ";" : "=r"(r)); if (r != (expected)) wrong |= 1u << __COUNTER__; }
-      EXPECT_REGISTER("tid.x", threadIdx.x) EXPECT_REGISTER("tid.y", threadIdx.y) EXPECT_REGISTER("tid.z", threadIdx.z)
-      EXPECT_REGISTER("ntid.x", 8) EXPECT_REGISTER("ntid.y", 4) EXPECT_REGISTER("ntid.z", 2)
-      EXPECT_REGISTER("ctaid.x", blockIdx.x) EXPECT_REGISTER("ctaid.y", blockIdx.y) EXPECT_REGISTER("ctaid.z", blockIdx.z)
-      EXPECT_REGISTER("nctaid.x", 3) EXPECT_REGISTER("nctaid.y", 4) EXPECT_REGISTER("nctaid.z", 5)
-      EXPECT_REGISTER("laneid", tid % 32) EXPECT_REGISTER("warpid", tid / 32)
-      EXPECT_REGISTER("lanemask_eq", 1u << tid % 32) EXPECT_REGISTER("lanemask_lt", (1u << tid % 32) - 1)
-      EXPECT_REGISTER("lanemask_le", 0xffffffffu >> (31 - tid % 32))
-      EXPECT_REGISTER("lanemask_ge", 0xffffffffu << tid % 32)
-      EXPECT_REGISTER("lanemask_gt", 0xfffffffeu << tid % 32)
-      unsigned long long before, after, timer; unsigned clock;
-      asm volatile("mov.u64 %0, %%clock64;" : "=l"(before));
-      asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(timer));
-      asm volatile("mov.u32 %0, %%clock;" : "=r"(clock));
-      asm volatile("mov.u64 %0, %%clock64;" : "=l"(after));
-      if (before == 0 || timer < before || after < timer || clock - (unsigned)before > (unsigned)(after - before)) wrong |= 1u << 20;
-      kept[tid] = tid;
-      asm volatile("bar.sync 0;");
-      if (kept[63 - tid] != 63 - tid) wrong |= 1u << 21;
-      asm volatile("barrier.sync %0;" :: "r"(0));
-      kept[tid] = tid + 5;
-      asm volatile("bar.warp.sync 0xffffffff;");
-      if (kept[tid ^ 31] != (tid ^ 31) + 5) wrong |= 1u << 22;
-      asm volatile("membar.gl;" ::: "memory"); asm volatile("membar.cta;"); asm volatile("membar.sys;");
-      asm volatile("fence.acq_rel.gpu;"); asm volatile("fence.acq_rel.cta;");
-      asm volatile("nanosleep.u32 %0;" :: "r"(20));
-      asm volatile("prefetch.global.L2 [%0];" :: "l"(out)); asm volatile("prefetch.global.L1 [%0];" :: "l"(out + 64));
-      unsigned active; asm volatile("activemask.b32 %0;" : "=r"(active));
-      if (active != 0xffffffffu) wrong |= 1u << 23;
-      int n = number(tid % 32), r; unsigned u;
-      asm volatile("redux.sync.add.s32 %0, %1, 0xffffffff;" : "=r"(r) : "r"(n)); if (r != 496 - 320) wrong |= 1u << 24;
-      asm volatile("redux.sync.max.s32 %0, %1, %2;" : "=r"(r) : "r"(n), "r"(0xffffffff)); if (r != 21) wrong |= 1u << 25;
-      asm volatile("redux.sync.min.s32 %0, %1, %2;" : "=r"(r) : "r"(n), "r"(~0)); if (r != -10) wrong |= 1u << 26;
-      asm volatile("redux.sync.add.u32 %0, %1, %2;" : "=r"(u) : "r"(n + 10), "r"(~0)); if (u != 496) wrong |= 1u << 27;
-      asm volatile("redux.sync.max.u32 %0, %1, %2;" : "=r"(u) : "r"(n), "r"(~0)); if (u != ~0u) wrong |= 1u << 28;
-      asm volatile("redux.sync.min.u32 %0, %1, %2;" : "=r"(u) : "r"(n), "r"(~0)); if (u != 0) wrong |= 1u << 29;
-      out[tid] |= wrong;
-    })",
-                Build::check);
-  const float* out = device.add_floats("out", 64);
+struct Register {
+  const char* name;
+  const char* value;
+};
+constexpr Register kRegisters[] = {{"tid.x", "threadIdx.x"},
+                                   {"tid.y", "threadIdx.y"},
+                                   {"tid.z", "threadIdx.z"},
+                                   {"ntid.x", "8"},
+                                   {"ntid.y", "4"},
+                                   {"ntid.z", "2"},
+                                   {"ctaid.x", "blockIdx.x"},
+                                   {"ctaid.y", "blockIdx.y"},
+                                   {"ctaid.z", "blockIdx.z"},
+                                   {"nctaid.x", "3"},
+                                   {"nctaid.y", "4"},
+                                   {"nctaid.z", "5"},
+                                   {"laneid", "t % 32"},
+                                   {"warpid", "t / 32"},
+                                   {"lanemask_eq", "1u << t % 32"},
+                                   {"lanemask_lt", "(1u << t % 32) - 1"},
+                                   {"lanemask_le", "~0u >> (31 - t % 32)"},
+                                   {"lanemask_ge", "~0u << t % 32"},
+                                   {"lanemask_gt", "~1u << t % 32"}};
+
+// By a grid of (3, 4, 5) blocks of 8 x 4 x 2 threads; t: a thread's number in its block.
+TEST(ShimPtx, SpecialRegisters) {
+  std::string source = R"(extern "C" __global__ void k(unsigned* wrong) {
+    unsigned t = threadIdx.x + 8 * threadIdx.y + 32 * threadIdx.z, r;
+    unsigned long long before, after, timer;
+    asm volatile("mov.u64 %0, %%clock64;" : "=l"(before));
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(timer));
+    asm volatile("mov.u32 %0, %%clock;" : "=r"(r));
+    asm volatile("mov.u64 %0, %clock64;" : "=l"(after));
+    if (before == 0 || timer < before || after < timer || r - (unsigned)before > after - before) wrong[t] |= 1;
+)";
+  unsigned bit = 1;
+  for (const Register& r : kRegisters) {
+    source += std::string("asm volatile(\"mov.u32 %0, %%") + r.name + ";\" : \"=r\"(r)); if (r != (" + r.value +
+              ")) wrong[t] |= 1u << " + std::to_string(bit++) + ";\n";
+  }
+  Device device(source + "}");
+  const float* wrong = device.add_floats("wrong", 64);
   const auto fault = device.launch("k", {3, 4, 5}, {8, 4, 2}, Order::seeded);
   ASSERT_FALSE(fault) << fault->describe();
-  for (int i = 0; i < 64; ++i) EXPECT_EQ(std::bit_cast<unsigned>(out[i]), 0u) << "thread " << i;
+  for (int i = 0; i < 64; ++i) EXPECT_EQ(std::bit_cast<unsigned>(wrong[i]), 0u) << "thread " << i;
+}
+
+TEST(ShimPtx, ThreadsMeetAndReduce) {
+  Device device(R"(
+    #define EXPECT(bit, condition) if (!(condition)) wrong[t] |= 1u << bit
+    extern "C" __global__ void k(unsigned* wrong) {
+      unsigned t = threadIdx.x, u;
+      int n = t % 32 * 7 % 32 - 10, r;
+      __shared__ unsigned kept[64];
+      kept[t] = t;
+      asm volatile("bar.sync 0;");
+      EXPECT(0, kept[63 - t] == 63 - t);
+      asm volatile("barrier.sync %0;" :: "r"(0));
+      kept[t] = t + 5;
+      asm volatile("bar.warp.sync 0xffffffff;");
+      EXPECT(1, kept[t ^ 31] == (t ^ 31) + 5);
+      asm volatile("membar.gl;" ::: "memory");
+      asm volatile("membar.cta;");
+      asm volatile("membar.sys;");
+      asm volatile("fence.acq_rel.gpu;");
+      asm volatile("fence.acq_rel.cta;");
+      asm volatile("nanosleep.u32 %0;" :: "r"(20));
+      asm volatile("prefetch.global.L2 [%0];" :: "l"(wrong));
+      asm volatile("prefetch.global.L1 [%0];" :: "l"(wrong + 64));
+      asm volatile("activemask.b32 %0;" : "=r"(u));
+      EXPECT(2, u == 0xffffffff);
+      asm volatile("redux.sync.add.s32 %0, %1, 0xffffffff;" : "=r"(r) : "r"(n));
+      EXPECT(3, r == 496 - 320);
+      asm volatile("redux.sync.max.s32 %0, %1, %2;" : "=r"(r) : "r"(n), "r"(0xffffffff));
+      EXPECT(4, r == 21);
+      asm volatile("redux.sync.min.s32 %0, %1, %2;" : "=r"(r) : "r"(n), "r"(~0));
+      EXPECT(5, r == -10);
+      asm volatile("redux.sync.add.u32 %0, %1, %2;" : "=r"(u) : "r"(n + 10), "r"(~0));
+      EXPECT(6, u == 496);
+      asm volatile("redux.sync.max.u32 %0, %1, %2;" : "=r"(u) : "r"(n), "r"(~0));
+      EXPECT(7, u == 0xffffffff);
+      asm volatile("redux.sync.min.u32 %0, %1, %2;" : "=r"(u) : "r"(n), "r"(t % 32 < 16 ? 0xffff : 0xffff0000));
+      EXPECT(8, u == (t % 32 < 16 ? 0 : 1));
+    })",
+                Build::check);
+  const float* wrong = device.add_floats("wrong", 64);
+  const auto fault = device.launch("k", 1, 64, Order::seeded);
+  ASSERT_FALSE(fault) << fault->describe();
+  for (int i = 0; i < 64; ++i) EXPECT_EQ(std::bit_cast<unsigned>(wrong[i]), 0u) << "thread " << i;
 }
 
 TEST(ShimPtx, FaultsAreReportedAtTheirLines) {
@@ -355,7 +394,7 @@ TEST(ShimPtx, FaultsAreReportedAtTheirLines) {
 }
 
 TEST(ShimPtx, EveryInstructionOfTheTableIsTested) {
-  // Those of ThreadsAndRegisters and FaultsAreReportedAtTheirLines.
+  // Those of ThreadsMeetAndReduce and FaultsAreReportedAtTheirLines.
   std::set<std::string, std::less<>> tested = {
       "bar.sync",           "barrier.sync",       "bar.warp.sync",      "membar.gl",
       "membar.cta",         "membar.sys",         "fence.acq_rel.gpu",  "fence.acq_rel.cta",

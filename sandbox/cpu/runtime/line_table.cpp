@@ -119,7 +119,8 @@ std::optional<int64_t> line_of(uintptr_t address) {
   const InlinedCall* innermost = nullptr;
   for (const InlinedCall& call : table().calls) {
     if (address < call.begin || address >= call.end) continue;
-    if (innermost == nullptr || call.end - call.begin < innermost->end - innermost->begin) innermost = &call;
+    // Of two as long as each other the later one is the inner one, by the order in which they are read.
+    if (innermost == nullptr || call.end - call.begin <= innermost->end - innermost->begin) innermost = &call;
   }
   if (innermost != nullptr) return innermost->line;
   // Code without a line of its own, among lines of the solution.
