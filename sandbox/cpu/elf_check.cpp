@@ -40,6 +40,7 @@ bool among(const std::string_view (&names)[n], std::string_view name) {
 bool starts_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
 
 bool is_allowed(std::string_view name, Build build) {
+  name = name.substr(0, name.find('@'));  // without the version that the linker found
   if (starts_with(name, "__kw_") || among(kAllowed, name) || among(kMathematics, name)) return true;
   if (build == Build::check && starts_with(name, "__wrap_")) return true;
   return name.size() > 1 && name.back() == 'f' &&
@@ -140,7 +141,7 @@ class Inspection {
     if (type == STT_GNU_IFUNC) refuse("holds code that runs when it is loaded (ifunc " + shown + ")");
     if (symbol.st_shndx == SHN_UNDEF) {
       if (name.empty() || is_allowed(name, build_)) return;
-      if (among(kDeviceHeap, name)) {
+      if (among(kDeviceHeap, name.substr(0, name.find('@')))) {
         throw BinaryRefused(Rejection::unsupported,
                             "the device heap and printf are unsupported on the cpu device (" + shown + ")");
       }

@@ -87,14 +87,14 @@ class Checker {
     if (last_buffer_ == nullptr || !inside(*last_buffer_)) {
       const auto found = std::find_if(launch_.buffers->begin(), launch_.buffers->end(), inside);
       if (found == launch_.buffers->end()) {
-        if (access == Access::read &&
+        if (!changes_value(access) &&
             (within(address, bytes, launch_.image) || within(address, bytes, launch_.arguments)))
           return true;
         return report(scheduler, FaultKind::out_of_bounds, verb(access, bytes) + place_of(address), site, frame);
       }
       last_buffer_ = &*found;
     }
-    if (access != Access::read && !last_buffer_->writable) {
+    if (changes_value(access) && !last_buffer_->writable) {
       return report(scheduler, FaultKind::out_of_bounds,
                     "writes to the input '" + last_buffer_->name + "', which is read-only", site, frame);
     }
@@ -119,7 +119,7 @@ class Checker {
     const auto thread = static_cast<uint16_t>(scheduler.thread() + 1);
     const Mark mine{scheduler.epoch(), scheduler.warp_epoch(),
                     static_cast<uint32_t>(reinterpret_cast<uintptr_t>(site) - launch_.image.first), thread,
-                    access == Access::atomic};
+                    is_atomic(access)};
     const size_t begin = address - launch_.shared.first, end = begin + bytes;
     const auto visit = [&](ShadowByte& byte, size_t at) {
       return visit_byte(scheduler, byte, mine, access, bytes, launch_.shared.first + at, site, frame);
@@ -149,14 +149,14 @@ class Checker {
 
   bool visit_byte(Scheduler& scheduler, ShadowByte& byte, const Mark& mine, Access access, size_t bytes,
                   uintptr_t address, const void* site, const void* frame) {
-    if (access != Access::write && !byte.written) {
+    if (needs_value(access) && !byte.written) {
       return report(scheduler, FaultKind::uninitialised,
                     verb(access, bytes) + "of __shared__ " + variable_at(address) + " that no thread has written", site,
                     frame);
     }
     if (conflicts(byte.write, mine))
       return report_race(scheduler, byte.write, true, mine, access, address, site, frame);
-    if (access == Access::read) {
+    if (!changes_value(access)) {
       remember_read(byte, mine);
       return true;
     }
@@ -170,6 +170,9 @@ class Checker {
 
   static void remember_read(ShadowByte& byte, const Mark& mine) {
     for (Mark& read : byte.reads) {
+      const bool by_me_now =
+          read.thread == mine.thread && read.epoch == mine.epoch && read.warp_epoch == mine.warp_epoch;
+      if (by_me_now && mine.atomic) return;  // a plain read is not forgotten for an atomic one
       if (read.thread == mine.thread || read.epoch != mine.epoch) {
         read = mine;
         return;
@@ -190,7 +193,7 @@ class Checker {
                    uintptr_t address, const void* site, const void* frame) {
     const auto line = line_of(launch_.image.first + before.site);
     const bool one_warp = (before.thread - 1) / 32 == (now.thread - 1) / 32;
-    std::string message = std::string(access == Access::read ? "reads" : "writes") + " __shared__ " +
+    std::string message = std::string(changes_value(access) ? "writes" : "reads") + " __shared__ " +
                           variable_at(address) + ", which " + scheduler.describe(before.thread - 1) +
                           (wrote ? " wrote" : " read");
     if (line) message += " in line " + std::to_string(*line);
@@ -252,7 +255,7 @@ class Checker {
   }
 
   static std::string verb(Access access, size_t bytes) {
-    return std::string(access == Access::read    ? "reads "
+    return std::string(!changes_value(access)    ? "reads "
                        : access == Access::write ? "writes "
                                                  : "updates ") +
            std::to_string(bytes) + " bytes ";

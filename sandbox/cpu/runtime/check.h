@@ -28,7 +28,10 @@ void begin_checked_launch(const CheckedLaunch& launch);
 // Shared memory is uninitialised again.
 void begin_checked_block();
 
-enum class Access { read, write, atomic };
+enum class Access { read, write, atomic_read, atomic_write, atomic_update };
+inline bool needs_value(Access access) { return access != Access::write && access != Access::atomic_write; }
+inline bool changes_value(Access access) { return access != Access::read && access != Access::atomic_read; }
+inline bool is_atomic(Access access) { return access != Access::read && access != Access::write; }
 
 // Ends the launch with a Fault when the running CUDA thread must not do this. `site`: the return address into device
 // code.

@@ -19,7 +19,7 @@ using sandbox::cpu::check_access;
 
 #define KW_FETCH(bits, name, expression)                                                                             \
   uint##bits##_t __wrap___tsan_atomic##bits##_fetch_##name(volatile uint##bits##_t* at, uint##bits##_t value, int) { \
-    KW_CHECK(const_cast<uint##bits##_t*>(at), bits / 8, Access::atomic);                                             \
+    KW_CHECK(const_cast<uint##bits##_t*>(at), bits / 8, Access::atomic_update);                                      \
     const uint##bits##_t old = *at;                                                                                  \
     *at = static_cast<uint##bits##_t>(expression);                                                                   \
     return old;                                                                                                      \
@@ -28,7 +28,7 @@ using sandbox::cpu::check_access;
 #define KW_EXCHANGE(bits, name)                                                                                   \
   int __wrap___tsan_atomic##bits##_compare_exchange_##name(volatile uint##bits##_t* at, uint##bits##_t* expected, \
                                                            uint##bits##_t value, int, int) {                      \
-    KW_CHECK(const_cast<uint##bits##_t*>(at), bits / 8, Access::atomic);                                          \
+    KW_CHECK(const_cast<uint##bits##_t*>(at), bits / 8, Access::atomic_update);                                   \
     const uint##bits##_t old = *at;                                                                               \
     const bool equal = old == *expected;                                                                          \
     if (equal) *at = value;                                                                                       \
@@ -38,22 +38,22 @@ using sandbox::cpu::check_access;
 
 #define KW_ATOMICS(bits)                                                                                         \
   uint##bits##_t __wrap___tsan_atomic##bits##_load(const volatile uint##bits##_t* at, int) {                     \
-    KW_CHECK(const_cast<uint##bits##_t*>(at), bits / 8, Access::read);                                           \
+    KW_CHECK(const_cast<uint##bits##_t*>(at), bits / 8, Access::atomic_read);                                    \
     return *at;                                                                                                  \
   }                                                                                                              \
   void __wrap___tsan_atomic##bits##_store(volatile uint##bits##_t* at, uint##bits##_t value, int) {              \
-    KW_CHECK(const_cast<uint##bits##_t*>(at), bits / 8, Access::write);                                          \
+    KW_CHECK(const_cast<uint##bits##_t*>(at), bits / 8, Access::atomic_write);                                   \
     *at = value;                                                                                                 \
   }                                                                                                              \
   uint##bits##_t __wrap___tsan_atomic##bits##_exchange(volatile uint##bits##_t* at, uint##bits##_t value, int) { \
-    KW_CHECK(const_cast<uint##bits##_t*>(at), bits / 8, Access::atomic);                                         \
+    KW_CHECK(const_cast<uint##bits##_t*>(at), bits / 8, Access::atomic_write);                                   \
     const uint##bits##_t old = *at;                                                                              \
     *at = value;                                                                                                 \
     return old;                                                                                                  \
   }                                                                                                              \
   uint##bits##_t __wrap___tsan_atomic##bits##_compare_exchange_val(                                              \
       volatile uint##bits##_t* at, uint##bits##_t expected, uint##bits##_t value, int, int) {                    \
-    KW_CHECK(const_cast<uint##bits##_t*>(at), bits / 8, Access::atomic);                                         \
+    KW_CHECK(const_cast<uint##bits##_t*>(at), bits / 8, Access::atomic_update);                                  \
     const uint##bits##_t old = *at;                                                                              \
     if (old == expected) *at = value;                                                                            \
     return old;                                                                                                  \

@@ -67,12 +67,15 @@ void Scheduler::run_block() {
   started_ = 0;
   alive_ = threads_;
   arrived_ = 0;
+  asking_ = 0;
   ready_ = at_barrier_ = idle_ = SlotList{};
   for (const auto& slot : slots_) idle_.push(slot.get());
   for (size_t w = 0; w < warps_.size(); ++w) {
     const int64_t lanes = std::min<int64_t>(32, threads_ - static_cast<int64_t>(w) * 32);
     warps_[w].alive = lanes == 32 ? ~0u : (1u << lanes) - 1;
     warps_[w].open = 0;
+    warps_[w].asking = 0;
+    warps_[w].askers = SlotList{};
     ++warps_[w].epoch;
   }
   // Fibers switch to one another; they come back here when the block is done or stuck.
@@ -95,7 +98,8 @@ Scheduler::Slot* Scheduler::fresh_slot() {
 // Threads that can go on come before new ones: a warp stays together.
 Scheduler::Slot* Scheduler::next_runnable() {
   if (!ready_.empty()) return ready_.pop();
-  return started_ < threads_ ? fresh_slot() : nullptr;
+  if (started_ < threads_) return fresh_slot();
+  return answer_active_masks() ? ready_.pop() : nullptr;
 }
 
 void Scheduler::resume(Slot* slot) {
@@ -108,7 +112,7 @@ void Scheduler::wait() {
   Slot* next = next_runnable();
   if (next == nullptr) {
     switch_stacks(mine->fiber.sp(), scheduler_sp_, scheduler_stack_);
-  } else {
+  } else if (next != mine) {
     resume(next);
     switch_stacks(mine->fiber.sp(), next->fiber.sp(), next->fiber.bounds());
   }
@@ -162,6 +166,7 @@ void Scheduler::finish_thread() {
     Record& record = mine.records[i];
     if ((record.mask & mine.alive & ~record.arrived) == 0) complete(mine, record, nullptr);
   }
+  if (mine.asking != 0 && mine.asking == mine.alive) answer_active_mask(mine);
   if (arrived_ > 0 && arrived_ == alive_) release_barrier();
 }
 
@@ -194,7 +199,34 @@ void Scheduler::release_barrier() {
 
 void Scheduler::sync_warp(unsigned mask) { warp_call("__syncwarp", mask, nullptr, nullptr); }
 
-unsigned Scheduler::active_mask() const { return warps_[static_cast<size_t>(current_thread_) / 32].alive; }
+// Which lanes run together is known only once those that could still come have waited elsewhere or returned: lanes that
+// ask wait until all of their warp ask, or until nothing else in the block can go on.
+unsigned Scheduler::active_mask() {
+  Warp& own = warp();
+  Slot* mine = current_;
+  own.asking |= lane_bit();
+  own.askers.push(mine);
+  ++asking_;
+  if (own.asking == own.alive) answer_active_mask(own);
+  wait();
+  return mine->active_mask;
+}
+
+void Scheduler::answer_active_mask(Warp& own) {
+  for (Slot* slot = own.askers.first; slot != nullptr; slot = slot->next) {
+    slot->active_mask = own.asking;
+    --asking_;
+  }
+  ready_.append(own.askers);
+  own.askers = SlotList{};
+  own.asking = 0;
+}
+
+bool Scheduler::answer_active_masks() {
+  if (asking_ == 0) return false;
+  for (Warp& warp : warps_) answer_active_mask(warp);
+  return true;
+}
 
 void Scheduler::warp_call(const char* name, unsigned mask, WarpCombine combine, void* mine) {
   const unsigned bit = lane_bit();

@@ -42,7 +42,7 @@ class Scheduler {
   int barrier(int kind, int predicate);
   void sync_warp(unsigned mask);
   void warp_call(const char* name, unsigned mask, WarpCombine combine, void* mine);
-  unsigned active_mask() const;
+  unsigned active_mask();
   void yield();
   // Where in device code the running thread calls from: the return address, and the frame whose callers lead on.
   void set_site(const void* site, const void* frame) {
@@ -83,6 +83,7 @@ class Scheduler {
     int64_t thread = -1;
     Slot* next = nullptr;  // in the list it is in
     const void *site = nullptr, *frame = nullptr;
+    unsigned active_mask = 0;  // the answer to its last question
   };
   struct SlotList {  // first in, first out
     Slot *first = nullptr, *last = nullptr;
@@ -116,6 +117,8 @@ class Scheduler {
     uint32_t epoch = 0;
     size_t open = 0;  // how many of the records are in progress
     std::vector<Record> records;
+    unsigned asking = 0;  // lanes that wait in __activemask
+    SlotList askers;
   };
 
   static void fiber_main();
@@ -132,6 +135,8 @@ class Scheduler {
   void release_barrier();
   Record& record_of(Warp& warp, unsigned mask, const char* name, WarpCombine combine);
   void complete(Warp& warp, Record& record, Slot* last_arriver);
+  void answer_active_mask(Warp& warp);
+  bool answer_active_masks();  // of every warp; false when nobody asks
   void report_deadlock();
   unsigned lane_bit() const { return 1u << (current_thread_ % 32); }
   Warp& warp() { return warps_[static_cast<size_t>(current_thread_) / 32]; }
@@ -151,6 +156,7 @@ class Scheduler {
   std::vector<Warp> warps_;
   SlotList at_barrier_;
   int64_t arrived_ = 0;  // threads in it
+  int64_t asking_ = 0;   // threads in __activemask
   int barrier_kind_ = 0, barrier_count_ = 0;
   int barrier_result_ = 0;  // of the last one that was released: the next one waits until all have read it
   uint32_t epoch_ = 0;

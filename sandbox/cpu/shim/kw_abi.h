@@ -28,7 +28,7 @@ void __kw_syncwarp(unsigned mask);
 // A collective of the lanes in `mask`: each arrives with its own descriptor, the last one runs `combine` over all of them
 // (null for lanes that take no part). `name` names the operation in reports; all lanes must agree on it.
 void __kw_warp_call(const char* name, unsigned mask, void (*combine)(void* const lanes[32], unsigned active), void* mine);
-unsigned __kw_active_mask(void);  // the lanes of this warp that have not returned
+unsigned __kw_active_mask(void);  // the lanes of this warp that come here together
 // Between the two, accesses to memory are not checked by the checking build. No waiting in between. `combine` runs muted anyway.
 void __kw_mute(void);
 void __kw_unmute(void);
