@@ -1,0 +1,178 @@
+// cooperative_groups: blocks, tiles of a warp, the ranks of a grid. What needs to know which lanes have diverged, or
+// blocks that run at the same time, is marked unavailable: the compiler then says so at its line.
+#pragma once
+
+#include "kw_threads.h"
+
+#define KW_UNAVAILABLE(what) __attribute__((unavailable(what " unsupported on the cpu device")))
+
+namespace cooperative_groups {
+
+// ---- the block
+class thread_block {
+ public:
+  static void sync() { __kw_barrier(0, 0); }
+  static unsigned thread_rank() { return __kw_thread_rank(); }
+  static unsigned num_threads() { return blockDim.x * blockDim.y * blockDim.z; }
+  static unsigned size() { return num_threads(); }
+  static dim3 thread_index() { return threadIdx; }
+  static dim3 group_index() { return blockIdx; }
+  static dim3 group_dim() { return blockDim; }
+  static dim3 dim_threads() { return blockDim; }
+  struct arrival_token {};
+  KW_UNAVAILABLE("thread_block::barrier_arrive is") static arrival_token barrier_arrive();
+  KW_UNAVAILABLE("thread_block::barrier_wait is") static void barrier_wait(arrival_token&&);
+};
+KW_DEVICE thread_block this_thread_block() { return thread_block(); }
+
+// ---- the grid, whose blocks run one after another
+class grid_group {
+ public:
+  KW_UNAVAILABLE("the barrier of a grid is") void sync() const;
+  static bool is_valid() { return false; }
+  static unsigned long long num_blocks() { return 1ull * gridDim.x * gridDim.y * gridDim.z; }
+  static unsigned long long block_rank() {
+    return blockIdx.x + 1ull * gridDim.x * (blockIdx.y + 1ull * gridDim.y * blockIdx.z);
+  }
+  static unsigned long long num_threads() { return num_blocks() * thread_block::size(); }
+  static unsigned long long size() { return num_threads(); }
+  static unsigned long long thread_rank() { return block_rank() * thread_block::size() + thread_block::thread_rank(); }
+  static dim3 dim_blocks() { return gridDim; }
+  static dim3 group_dim() { return gridDim; }
+  static dim3 block_index() { return blockIdx; }
+};
+KW_DEVICE grid_group this_grid() { return grid_group(); }
+
+class KW_UNAVAILABLE("cluster_group is") cluster_group {};
+KW_UNAVAILABLE("this_cluster is") cluster_group this_cluster();
+
+// ---- tiles: `size` neighbouring lanes of a warp, a power of two
+template <unsigned Size, typename Parent = void>
+class thread_block_tile;
+template <unsigned Size>
+class thread_block_tile<Size, void> {
+  static_assert(Size <= 32, "a tile of more than 32 threads is unsupported on the cpu device");
+  static_assert(Size >= 1 && (Size & (Size - 1)) == 0, "the size of a tile must be a power of two");
+
+ public:
+  static void sync() { __kw_syncwarp(__kw_mask()); }
+  static unsigned thread_rank() { return __kw_lane() % Size; }
+  static constexpr unsigned num_threads() { return Size; }
+  static constexpr unsigned size() { return Size; }
+  unsigned meta_group_rank() const { return meta_rank_; }
+  unsigned meta_group_size() const { return meta_size_; }
+
+  template <typename T>
+  static T shfl(T value, int rank) {
+    return __kw_shuffle("thread_block_tile::shfl", __kw_mask(), value, __kw_source_lane(rank, Size));
+  }
+  template <typename T>
+  static T shfl_up(T value, unsigned delta) {
+    return __kw_shuffle("thread_block_tile::shfl_up", __kw_mask(), value, __kw_source_up(delta, Size));
+  }
+  template <typename T>
+  static T shfl_down(T value, unsigned delta) {
+    return __kw_shuffle("thread_block_tile::shfl_down", __kw_mask(), value, __kw_source_down(delta, Size));
+  }
+  template <typename T>
+  static T shfl_xor(T value, unsigned lane_mask) {
+    return __kw_shuffle("thread_block_tile::shfl_xor", __kw_mask(), value, __kw_source_xor(lane_mask, Size));
+  }
+  // Masks are of ranks in the tile.
+  static unsigned ballot(int predicate) { return __kw_own(__ballot_sync(__kw_mask(), predicate)); }
+  static int any(int predicate) { return __any_sync(__kw_mask(), predicate); }
+  static int all(int predicate) { return __all_sync(__kw_mask(), predicate); }
+  template <typename T>
+  static unsigned match_any(T value) {
+    return __kw_own(__match_any_sync(__kw_mask(), value));
+  }
+  template <typename T>
+  static unsigned match_all(T value, int& predicate) {
+    return __kw_own(__match_all_sync(__kw_mask(), value, &predicate));
+  }
+  // The lanes of this tile.
+  static unsigned __kw_mask() { return __kw_field() << (__kw_lane() & ~(Size - 1)); }
+
+ protected:
+  thread_block_tile(unsigned meta_rank, unsigned meta_size) : meta_rank_(meta_rank), meta_size_(meta_size) {}
+
+ private:
+  static constexpr unsigned __kw_field() { return Size == 32 ? 0xffffffffu : (1u << Size % 32) - 1; }
+  static unsigned __kw_own(unsigned lanes) { return lanes >> (__kw_lane() & ~(Size - 1)) & __kw_field(); }
+  unsigned meta_rank_, meta_size_;
+};
+template <unsigned Size, typename Parent>
+class thread_block_tile : public thread_block_tile<Size, void> {
+ public:
+  explicit thread_block_tile(unsigned parent_rank, unsigned parent_size)
+      : thread_block_tile<Size, void>(parent_rank / Size, (parent_size + Size - 1) / Size) {}
+};
+
+template <unsigned Size>
+KW_DEVICE thread_block_tile<Size, thread_block> tiled_partition(const thread_block& block) {
+  return thread_block_tile<Size, thread_block>(block.thread_rank(), block.size());
+}
+template <unsigned Size, unsigned ParentSize, typename Grandparent>
+KW_DEVICE thread_block_tile<Size, thread_block_tile<ParentSize, Grandparent>> tiled_partition(
+    const thread_block_tile<ParentSize, Grandparent>& parent) {
+  static_assert(Size <= ParentSize, "a tile cannot be larger than what it is of");
+  return thread_block_tile<Size, thread_block_tile<ParentSize, Grandparent>>(parent.thread_rank(), ParentSize);
+}
+
+// ---- a block or a tile whose size is known when the kernel runs
+class thread_group {
+ public:
+  thread_group(const thread_block& block) : size_(block.size()), block_(true) {}
+  template <unsigned Size, typename Parent>
+  thread_group(const thread_block_tile<Size, Parent>&) : size_(Size), block_(false) {}
+  void sync() const {
+    if (block_) {
+      __kw_barrier(0, 0);
+    } else {
+      __kw_syncwarp((size_ == 32 ? 0xffffffffu : (1u << size_) - 1) << (__kw_lane() & ~(size_ - 1)));
+    }
+  }
+  unsigned size() const { return size_; }
+  unsigned num_threads() const { return size_; }
+  unsigned thread_rank() const { return __kw_thread_rank() & (block_ ? ~0u : size_ - 1); }
+
+ private:
+  friend thread_group tiled_partition(const thread_group& parent, unsigned size);
+  thread_group(unsigned size) : size_(size), block_(false) {}
+  unsigned size_;
+  bool block_;
+};
+inline thread_group tiled_partition(const thread_group& parent, unsigned size) {
+  if (size < 1 || size > 32 || (size & (size - 1)) != 0 || size > parent.size()) {
+    __kw_unsupported("tiled_partition: a size that is no power of two of at most 32 and at most the group's");
+  }
+  return thread_group(size);
+}
+
+// ---- which lanes are together is not known here
+class KW_UNAVAILABLE("coalesced_group is") coalesced_group {
+ public:
+  void sync() const;
+  unsigned thread_rank() const, size() const, num_threads() const, meta_group_rank() const, meta_group_size() const;
+};
+KW_UNAVAILABLE("coalesced_threads is") coalesced_group coalesced_threads();
+template <typename Group>
+KW_UNAVAILABLE("binary_partition is") coalesced_group binary_partition(const Group&, bool);
+template <typename Group>
+KW_UNAVAILABLE("labeled_partition is") coalesced_group labeled_partition(const Group&, int);
+
+// ---- the same as functions
+template <typename Group>
+KW_DEVICE void sync(const Group& group) {
+  group.sync();
+}
+template <typename Group>
+KW_DEVICE auto thread_rank(const Group& group) {
+  return group.thread_rank();
+}
+template <typename Group>
+KW_DEVICE auto group_size(const Group& group) {
+  return group.size();
+}
+
+}  // namespace cooperative_groups

@@ -1,0 +1,51 @@
+// cooperative_groups::reduce over tiles: one exchange of the tile's lanes, whose values are combined in a fixed tree (the
+// first half with the second, until one is left), so that sums of floats are the same in every run.
+#pragma once
+
+#include "../cooperative_groups.h"
+
+namespace cooperative_groups {
+
+#define KW_OPERATION(name, expression)                              \
+  template <typename T>                                             \
+  struct name {                                                     \
+    T operator()(const T& a, const T& b) const { return expression; } \
+  };
+KW_OPERATION(plus, a + b)
+KW_OPERATION(less, b < a ? b : a)
+KW_OPERATION(greater, a < b ? b : a)
+KW_OPERATION(bit_and, a& b)
+KW_OPERATION(bit_or, a | b)
+KW_OPERATION(bit_xor, a ^ b)
+#undef KW_OPERATION
+
+template <typename T, typename Operation>
+struct __kw_reduction {
+  T value;
+  Operation* operation;
+
+  __attribute__((no_sanitize("thread"))) static void combine(void* const lanes[32], unsigned active) {
+    __kw_reduction* all[32];
+    unsigned count = 0;
+    for (unsigned rest = active; rest != 0; rest &= rest - 1) {
+      all[count++] = static_cast<__kw_reduction*>(lanes[__builtin_ctz(rest)]);
+    }
+    unsigned width = 1;
+    while (width < count) width *= 2;
+    for (width /= 2; width > 0; width /= 2) {
+      for (unsigned i = 0; i < width && i + width < count; ++i) {
+        all[i]->value = (*all[0]->operation)(all[i]->value, all[i + width]->value);
+      }
+    }
+    for (unsigned i = 1; i < count; ++i) all[i]->value = all[0]->value;
+  }
+};
+
+template <unsigned Size, typename Parent, typename T, typename Operation>
+KW_DEVICE T reduce(const thread_block_tile<Size, Parent>& tile, T value, Operation operation) {
+  __kw_reduction<T, Operation> mine{value, &operation};
+  __kw_warp_call("cooperative_groups::reduce", tile.__kw_mask(), &__kw_reduction<T, Operation>::combine, &mine);
+  return mine.value;
+}
+
+}  // namespace cooperative_groups
