@@ -82,7 +82,9 @@ Rejected classify_diagnostics(const std::string& output, const std::string& show
   for (const std::string& text : core::split(output, '\n')) {
     const size_t error = text.find("error: ");
     if (error == std::string::npos) {
-      context += text + "\n";
+      // Where a header is included is not where what it offers is used.
+      const bool included = text.find("In file included from") == 0 || text.find("                 from ") == 0;
+      if (!included) context += text + "\n";
       continue;
     }
     const std::string message = text.substr(error + 7);
