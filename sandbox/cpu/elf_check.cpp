@@ -152,8 +152,9 @@ class Inspection {
       return;
     }
     if (type == STT_TLS) {
-      facts_.shared.push_back({name, symbol.st_value, symbol.st_size});
-      if (!starts_with(name, "__kw_") && name.find("__kw_pad_") == std::string::npos) {
+      const bool guard = starts_with(name, "_ZGV");
+      facts_.shared.push_back({guard ? kConstructionGuard : name, symbol.st_value, symbol.st_size});
+      if (!guard && !starts_with(name, "__kw_") && name.find("__kw_pad_") == std::string::npos) {
         facts_.static_shared_bytes += symbol.st_size;
       }
     }

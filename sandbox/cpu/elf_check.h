@@ -10,6 +10,8 @@
 
 namespace sandbox::cpu {
 
+// The name given to the flags by which g++ knows whether it has constructed an array of a class such as __half.
+inline constexpr const char* kConstructionGuard = "__kw_guard";
 struct SharedVariable {  // a __shared__ variable: a symbol in thread-local storage
   std::string name;      // mangled
   uint64_t offset, bytes;

@@ -114,6 +114,7 @@ class Checker {
   bool check_shared(Scheduler& scheduler, uintptr_t address, size_t bytes, Access access, const void* site,
                     const void* frame) {
     if (!within(address, bytes, launch_.dynamic) && !within_variable(address, bytes)) {
+      if (is_guard(address, bytes)) return true;
       return report(scheduler, FaultKind::out_of_bounds, verb(access, bytes) + shared_place_of(address), site, frame);
     }
     const auto thread = static_cast<uint16_t>(scheduler.thread() + 1);
@@ -211,6 +212,12 @@ class Checker {
     if (found == launch_.variables->end() || found->name.find("__kw_") != std::string::npos) return false;
     last_variable_ = static_cast<size_t>(found - launch_.variables->begin());
     return true;
+  }
+
+  bool is_guard(uintptr_t address, size_t bytes) const {
+    return std::any_of(launch_.variables->begin(), launch_.variables->end(), [&](const SharedVariable& variable) {
+      return bytes == 1 && address == launch_.shared.first + variable.offset && variable.name == kConstructionGuard;
+    });
   }
 
   // "'tile' (byte 36 of 4096)"
