@@ -377,11 +377,11 @@ TEST(ShimPtx, FaultsAreReportedAtTheirLines) {
         Planted{"asm volatile(\"bar.sync 1;\");", FaultKind::unsupported, "a barrier other than 0"},
         Planted{"asm volatile(\"bar.sync %0, 64;\" :: \"r\"(0));", FaultKind::unsupported, "a number of threads"},
         Planted{"asm volatile(\"st.global.f32 [%0 + 4], %1;\" :: \"l\"(out + 7), \"f\"(1.0f));",
-                FaultKind::out_of_bounds, "writes 4 bytes at offset 32"},
+                FaultKind::out_of_bounds, "writes 4 bytes"},
         Planted{"float x; asm volatile(\"ld.global.nc.f32 %0, [%1];\" : \"=f\"(x) : \"l\"(out - 1)); out[0] = x;",
-                FaultKind::out_of_bounds, "reads 4 bytes at offset -4"},
-        Planted{"asm volatile(\"st.global.v2.u32 [%0], {%1, %1};\" :: \"l\"(out + 1), \"r\"(1));", FaultKind::trap,
-                "misaligned"}}) {
+                FaultKind::out_of_bounds, "reads 4 bytes"},
+        Planted{"asm volatile(\"st.global.v2.u32 [%0], {%1, %1};\" :: \"l\"(out + 1), \"r\"(1));",
+                FaultKind::misaligned, "no multiple of 8 bytes"}}) {
     Device device(std::string("extern \"C\" __global__ void k(float* out) {\n\n") + planted.statement + "\n}",
                   Build::check);
     device.add_floats("out", 8);
