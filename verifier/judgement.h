@@ -34,7 +34,7 @@ struct CheckSettings {
   int ordinary_draws = 3;     // of each listed shape
   int adversarial_draws = 7;  // of each listed shape: that many distributions
   int unseen_shapes = 3;
-  double launch_deadline_s = 10;  // one launch of the candidate
+  double launch_deadline_s = 5;  // one launch of the candidate
 };
 
 // How the time of one judgement was spent, in milliseconds.

@@ -40,6 +40,7 @@ constexpr const char* kCommonFlags[] = {"-x",
                                         "-fno-rtti",
                                         "-fno-threadsafe-statics",
                                         "-march=native",
+                                        "-g1",
                                         "-ffp-contract=fast",
                                         "-fno-math-errno",
                                         "-fno-strict-aliasing",
@@ -50,8 +51,11 @@ constexpr const char* kCommonFlags[] = {"-x",
                                         "-fno-ident",
                                         "-Wno-attributes",
                                         "-Wl,--build-id=none,-z,noexecstack,-z,now"};
-constexpr const char* kCheckFlags[] = {"-O1", "-g1", "-fno-omit-frame-pointer",
-                                       "-fsanitize=thread,alignment,bounds,integer-divide-by-zero"};
+constexpr const char* kCheckFlags[] = {"-O1", "-fno-omit-frame-pointer",
+                                       "-fsanitize=thread,alignment,bounds,integer-divide-by-zero",
+                                       "-fno-sanitize-recover=all",
+                                       // A source must not learn which build it is in.
+                                       "-U__SANITIZE_THREAD__"};
 
 // An error's remedy is in its first lines; one error brings many.
 std::vector<std::string> command(const CompileRequest& request, const CompilerSettings& settings) {
@@ -59,8 +63,6 @@ std::vector<std::string> command(const CompileRequest& request, const CompilerSe
   argv.insert(argv.end(), std::begin(kCommonFlags), std::end(kCommonFlags));
   if (request.build == Build::check) {
     argv.insert(argv.end(), std::begin(kCheckFlags), std::end(kCheckFlags));
-    argv.push_back(settings.host.clang ? "-fsanitize-trap=alignment,bounds,integer-divide-by-zero"
-                                       : "-fsanitize-undefined-trap-on-error");
     for (const std::string& name : check_entry_points()) argv.push_back("-Wl,--wrap=" + name);
   } else {
     argv.push_back("-O2");

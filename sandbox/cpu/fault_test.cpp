@@ -43,20 +43,22 @@ TEST_P(FaultTest, IsReported) {
 }
 
 const Planted kPlanted[] = {
-    {"global_read_fast", Build::fast, FaultKind::out_of_bounds, 0, -1, "past the end of 'data' (400 bytes)",
+    {"global_read_fast", Build::fast, FaultKind::out_of_bounds, 1, -1, "past the end of 'data' (400 bytes)",
      R"(extern "C" __global__ void k(float* data, int n) { data[0] += data[n + 1000 + threadIdx.x]; })"},
-    {"global_read", Build::check, FaultKind::out_of_bounds, 3, 36, "reads 4 bytes at offset 400 of 'data' (400 bytes)",
+    {"global_read", Build::check, FaultKind::out_of_bounds, 3, 36,
+     "reads 4 bytes at 0 bytes past the end of 'data' (400 bytes)",
      R"(extern "C" __global__ void k(float* data, int n) {
           int i = threadIdx.x + n - 36;
           float x = data[i];
           if (x == 7) data[0] = x; })"},
-    {"global_write", Build::check, FaultKind::out_of_bounds, 2, 0, "writes 4 bytes at offset -4 of 'data'",
+    {"global_write", Build::check, FaultKind::out_of_bounds, 2, 0, "writes 4 bytes at 4 bytes before 'data'",
      R"(extern "C" __global__ void k(float* data, int n) {
           data[(int)threadIdx.x - 1] = 0; })"},
-    {"wild_write", Build::check, FaultKind::out_of_bounds, 2, 0, "writes 4 bytes of memory that belongs to no buffer",
+    {"wild_write", Build::check, FaultKind::out_of_bounds, 2, 0,
+     "writes 4 bytes at an address that belongs to no buffer",
      R"(extern "C" __global__ void k(float* data, int n) {
           *(float*)64 = 0; })"},
-    {"wild_write_fast", Build::fast, FaultKind::out_of_bounds, 0, 0, "memory that belongs to no buffer",
+    {"wild_write_fast", Build::fast, FaultKind::out_of_bounds, 1, 0, "an address that belongs to no buffer",
      R"(extern "C" __global__ void k(float* data, int n) { *(volatile float*)64 = 0; })"},
     {"static_shared", Build::check, FaultKind::out_of_bounds, 5, 63,
      "writes 4 bytes at offset 256 of __shared__ 'b' (256 bytes)",
@@ -64,7 +66,7 @@ const Planted kPlanted[] = {
           __shared__ float a[64];
           __shared__ float b[64];
           float* p = b + 1;
-          p[threadIdx.x] = a[0] = 1; })"},
+          p[threadIdx.x] = a[threadIdx.x] = 1; })"},
     {"dynamic_shared", Build::check, FaultKind::out_of_bounds, 3, 63,
      "writes 4 bytes at offset 256 of dynamic shared memory (256 bytes)",
      R"(extern "C" __global__ void k(float* data, int n) {
@@ -96,7 +98,7 @@ const Planted kPlanted[] = {
           if (threadIdx.x > 31 && threadIdx.x < 63)
             data[threadIdx.x] = __shfl_down_sync(0xffffffff, 1.0f, 1);
           else __syncthreads(); })"},
-    {"kinds_of_barrier", Build::fast, FaultKind::deadlock, 0, 1, "different kinds of __syncthreads",
+    {"kinds_of_barrier", Build::fast, FaultKind::deadlock, 2, 1, "different kinds of __syncthreads",
      R"(extern "C" __global__ void k(float* data, int n) {
           if (threadIdx.x % 2) data[0] = __syncthreads_count(1); else __syncthreads(); })"},
     {"lying_mask", Build::check, FaultKind::warp_misuse, 3, 16,
@@ -109,7 +111,7 @@ const Planted kPlanted[] = {
      R"(extern "C" __global__ void k(float* data, int n) {
           if (threadIdx.x < 16) data[threadIdx.x] = __shfl_xor_sync(0xffffffff, 1.0f, 1);
           else if (threadIdx.x < 32) data[threadIdx.x] = __shfl_xor_sync(0xffff0001, 1.0f, 1); })"},
-    {"different_operations", Build::fast, FaultKind::warp_misuse, 0, 1,
+    {"different_operations", Build::fast, FaultKind::warp_misuse, 2, 1,
      "different operations: __syncwarp and __shfl_xor_sync",
      R"(extern "C" __global__ void k(float* data, int n) {
           if (threadIdx.x % 2) data[threadIdx.x] = __shfl_xor_sync(0xffffffff, 1.0f, 1);
@@ -123,14 +125,14 @@ const Planted kPlanted[] = {
     {"division_by_zero", Build::check, FaultKind::trap, 2, 3, "division by zero",
      R"(extern "C" __global__ void k(float* data, int n) {
           data[threadIdx.x] = n / ((int)threadIdx.x - 3); })"},
-    {"misaligned", Build::check, FaultKind::trap, 2, 0, "misaligned",
+    {"misaligned", Build::check, FaultKind::misaligned, 2, 0, "no multiple of 16 bytes: offset 4 of 'data'",
      R"(extern "C" __global__ void k(float* data, int n) {
           float4 v = *(float4*)(data + 1); data[0] = v.x + v.w; })"},
-    {"local_array", Build::check, FaultKind::trap, 3, 4, "out of range",
+    {"local_array", Build::check, FaultKind::out_of_bounds, 3, 4, "index 4 is outside of the array",
      R"(extern "C" __global__ void k(float* data, int n) {
           float r[4] = {data[0], data[1], data[2], data[3]};
           r[threadIdx.x] = 2; data[0] = r[n % 4]; })"},
-    {"recursion", Build::fast, FaultKind::resource_limit, 0, 0, "stack",
+    {"recursion", Build::fast, FaultKind::resource_limit, 1, 0, "stack",
      R"(__device__ __noinline__ float deep(float* data, int n) { volatile float kept[16]; kept[n % 16] = n; return deep(data, n + 1) + kept[n % 8]; }
         extern "C" __global__ void k(float* data, int n) { data[0] = deep(data, n); })"},
     {"recursion_checked", Build::check, FaultKind::resource_limit, 1, 0, "stack",

@@ -102,7 +102,8 @@ class Lexer {
       place_dynamic(*linkage);
     } else {
       if (const auto redundant = find_near("static")) replace(*redundant, *redundant, "");
-      replace(at_, at_, "static __thread");
+      // "used": the compiler must not take what no thread writes for zero.
+      replace(at_, at_, "__attribute__((used)) static __thread");
       if (build_ == Build::check && here.directive < 0 && parentheses_ == 0) add_gap();
     }
     ++at_;

@@ -145,10 +145,12 @@ TEST(Lexer, FindsKernels) {
 }
 
 TEST(Lexer, PlacesSharedMemory) {
-  EXPECT_EQ(lexed("void f() { __shared__ float x; }"), "void f() { static __thread float x; }");
-  EXPECT_EQ(lexed("void f() { static __shared__ float x; }"), "void f() {  static __thread float x; }");
+  EXPECT_EQ(lexed("void f() { __shared__ float x; }"), "void f() { __attribute__((used)) static __thread float x; }");
+  EXPECT_EQ(lexed("void f() { static __shared__ float x; }"),
+            "void f() {  __attribute__((used)) static __thread float x; }");
   EXPECT_EQ(lexed("void f() { int y; __align__(16) __shared__ float x; }", Build::check),
-            "void f() { int y; __attribute__((used)) static __thread char __kw_pad_0[128]; __align__(16) static "
+            "void f() { int y; __attribute__((used)) static __thread char __kw_pad_0[128]; __align__(16) "
+            "__attribute__((used)) static "
             "__thread float x; }");
   EXPECT_THAT(lexed("extern __shared__ float d[];"),
               HasSubstr(" __thread float d[] __asm__(\"__kw_dynamic\");\nKW_DYNAMIC_SHARED"));

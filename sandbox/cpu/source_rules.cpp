@@ -130,6 +130,9 @@ std::optional<Rejected> check_word(const std::vector<Token>& tokens, size_t at) 
       return reject(Rejection::forbidden, token.line, "names that begin with " + std::string(prefix) + " are reserved");
     }
   }
+  if (starts_with(text, "__SANITIZE") || text == "__has_feature" || text == "__has_extension") {
+    return reject(Rejection::forbidden, token.line, text + " tells one build from another");
+  }
   if (text == "__has_include_next" || starts_with(text, "__has_embed")) {
     return reject(Rejection::forbidden, token.line, text + " looks for files");
   }

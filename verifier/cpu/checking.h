@@ -21,7 +21,7 @@ class Checking {
   Checking(ProblemAtHand& at_hand, const CheckSettings& settings, Keys& keys)
       : at_hand_(at_hand), settings_(settings), keys_(keys) {}
 
-  // The checking build on the smallest listed shape: bounds, races, uninitialised reads.
+  // The checking build on the small listed shapes: bounds, races, uninitialised reads.
   std::optional<Verdict> check_build(Side& side);
   // The fast build on every listed shape and on unseen ones, in three thread orders. `thorough`: all draws and
   // distributions, otherwise one draw of each listed shape.

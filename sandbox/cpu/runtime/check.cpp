@@ -10,13 +10,13 @@
 #include <string>
 
 #include "core/error.h"
+#include "sandbox/cpu/runtime/buffer_place.h"
 #include "sandbox/cpu/runtime/device_state.h"
 #include "sandbox/cpu/runtime/line_table.h"
 #include "sandbox/cpu/runtime/scheduler.h"
 
 namespace sandbox::cpu {
 namespace {
-constexpr uintptr_t kNear = 1 << 16;
 
 // One access to a byte of shared memory. All zero: none yet.
 struct Mark {
@@ -90,7 +90,8 @@ class Checker {
         if (!changes_value(access) &&
             (within(address, bytes, launch_.image) || within(address, bytes, launch_.arguments)))
           return true;
-        return report(scheduler, FaultKind::out_of_bounds, verb(access, bytes) + place_of(address), site, frame);
+        return report(scheduler, FaultKind::out_of_bounds,
+                      verb(access, bytes) + "at " + place_of(address, *launch_.buffers), site, frame);
       }
       last_buffer_ = &*found;
     }
@@ -99,16 +100,6 @@ class Checker {
                     "writes to the input '" + last_buffer_->name + "', which is read-only", site, frame);
     }
     return true;
-  }
-
-  std::string place_of(uintptr_t address) const {
-    for (const Buffer& buffer : *launch_.buffers) {
-      const auto begin = reinterpret_cast<uintptr_t>(buffer.data), end = begin + buffer.bytes;
-      const std::string of = " of '" + buffer.name + "' (" + std::to_string(buffer.bytes) + " bytes)";
-      if (address >= begin && address < end + kNear) return "at offset " + std::to_string(address - begin) + of;
-      if (address < begin && begin - address < kNear) return "at offset -" + std::to_string(begin - address) + of;
-    }
-    return "of memory that belongs to no buffer";
   }
 
   bool check_shared(Scheduler& scheduler, uintptr_t address, size_t bytes, Access access, const void* site,

@@ -1,13 +1,36 @@
-// What code built with -fsanitize=thread calls instead of the sanitizer's library (the names of check_names.cpp,
-// redirected by the linker): each access is checked, then, where the call stands for it, carried out. One OS thread
-// runs all CUDA threads, so the atomic operations need no ordering.
+// What code built with -fsanitize=thread,alignment,... calls instead of the sanitizers' libraries (the names of
+// check_names.cpp, redirected by the linker): each access is checked, then, where the call stands for it, carried out.
+// One OS thread runs all CUDA threads, so the atomic operations need no ordering.
 #include <cstdint>
 #include <cstring>
 
+#include "sandbox/cpu/runtime/buffer_place.h"
 #include "sandbox/cpu/runtime/check.h"
+#include "sandbox/cpu/runtime/scheduler.h"
 
+using sandbox::FaultKind;
 using sandbox::cpu::Access;
 using sandbox::cpu::check_access;
+using sandbox::cpu::place_of;
+using sandbox::cpu::running_scheduler;
+
+// What the compilers hand over with a misaligned access.
+struct TypeMismatch {
+  struct {
+    const char* file;
+    uint32_t line, column;
+  } where;
+  const void* type;
+  unsigned char log_alignment, kind;
+};
+
+// In two steps, since leave() destroys nothing: the message must be gone by then.
+#define KW_FINDING(kind, message)                                                                              \
+  {                                                                                                            \
+    running_scheduler()->set_fault(                                                                            \
+        kind, message, running_scheduler()->line_at(__builtin_return_address(0), __builtin_frame_address(0))); \
+  }                                                                                                            \
+  running_scheduler()->leave()
 
 #define KW_CHECK(address, bytes, access) \
   check_access(address, bytes, access, __builtin_return_address(0), __builtin_frame_address(0))
@@ -104,6 +127,20 @@ void __wrap___tsan_write_range(void* address, unsigned long bytes) { KW_CHECK(ad
   }
 KW_MEMORY_FUNCTIONS()
 KW_MEMORY_FUNCTIONS(__tsan_)
+
+void __wrap___ubsan_handle_type_mismatch_v1_abort(const TypeMismatch* found, const void* address) {
+  const auto at = reinterpret_cast<uintptr_t>(address);
+  const unsigned needed = 1u << found->log_alignment;
+  KW_FINDING(FaultKind::misaligned, "an access at an address that is no multiple of " + std::to_string(needed) +
+                                        " bytes: " + place_of(at, *running_scheduler()->launch()->buffers));
+}
+void __wrap___ubsan_handle_out_of_bounds_abort(const void*, unsigned long index) {
+  KW_FINDING(FaultKind::out_of_bounds,
+             "index " + std::to_string(static_cast<long>(index)) + " is outside of the array");
+}
+void __wrap___ubsan_handle_divrem_overflow_abort(const void*, unsigned long, unsigned long) {
+  KW_FINDING(FaultKind::trap, "integer division by zero");
+}
 }
 
 namespace sandbox::cpu {

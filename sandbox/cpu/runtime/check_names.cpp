@@ -21,6 +21,9 @@ std::vector<std::string> check_entry_points() {
       add(std::string("atomic") + bits + "_" + operation);
     }
   }
+  for (const char* finding : {"type_mismatch_v1", "out_of_bounds", "divrem_overflow"}) {
+    names.push_back(std::string("__ubsan_handle_") + finding + "_abort");
+  }
   return names;
 }
 

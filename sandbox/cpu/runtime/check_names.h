@@ -1,5 +1,5 @@
-// The calls by which the compilers' -fsanitize=thread announces memory accesses. The linker redirects them (--wrap) to
-// functions of ours, __wrap_<name>, in runtime/check_entry_points.cpp.
+// The calls by which the compilers' -fsanitize=thread announces memory accesses, and -fsanitize=alignment,... its
+// findings. The linker redirects them (--wrap) to functions of ours, __wrap_<name>, in runtime/check_entry_points.cpp.
 #pragma once
 
 #include <string>

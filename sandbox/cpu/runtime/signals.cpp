@@ -8,13 +8,13 @@
 #include <string>
 
 #include "core/error.h"
+#include "sandbox/cpu/runtime/buffer_place.h"
 #include "sandbox/cpu/runtime/line_table.h"
 #include "sandbox/cpu/runtime/scheduler.h"
 
 namespace sandbox::cpu {
 namespace {
 constexpr size_t kStackBytes = size_t{1} << 16;
-constexpr uintptr_t kNear = 1 << 16;  // an address this close to a buffer is taken to be meant for it
 
 uintptr_t program_counter(const void* context) {
 #if defined(__x86_64__)
@@ -34,19 +34,13 @@ bool is_write(const void* context) {
 }
 
 std::string describe_address(const Scheduler& scheduler, uintptr_t address, bool writes) {
-  const std::string verb = writes ? "writes" : "touches";
   for (const Buffer& buffer : *scheduler.launch()->buffers) {
-    const auto begin = reinterpret_cast<uintptr_t>(buffer.data), end = begin + buffer.bytes;
-    if (address >= begin && address < end) return "writes to the input '" + buffer.name + "', which is read-only";
-    if (address >= end && address - end < kNear) {
-      return verb + " memory " + std::to_string(address - end) + " bytes past the end of '" + buffer.name + "' (" +
-             std::to_string(buffer.bytes) + " bytes)";
-    }
-    if (address < begin && begin - address < kNear) {
-      return verb + " memory " + std::to_string(begin - address) + " bytes before '" + buffer.name + "'";
+    const auto begin = reinterpret_cast<uintptr_t>(buffer.data);
+    if (address >= begin && address - begin < buffer.bytes) {
+      return "writes to the input '" + buffer.name + "', which is read-only";
     }
   }
-  return verb + " memory that belongs to no buffer";
+  return std::string(writes ? "writes" : "touches memory") + " at " + place_of(address, *scheduler.launch()->buffers);
 }
 
 void describe_signal(Scheduler& scheduler, int signal, const siginfo_t& info, const void* context) {
@@ -54,9 +48,8 @@ void describe_signal(Scheduler& scheduler, int signal, const siginfo_t& info, co
   const std::optional<int64_t> line = line_of(program_counter(context));
   if (signal == SIGFPE) {
     scheduler.set_fault(FaultKind::trap, "integer division by zero", line);
-  } else if (signal == SIGILL) {  // what -fsanitize-trap leaves of its findings
-    scheduler.set_fault(FaultKind::trap, "misaligned access, local array index out of range, or division by zero",
-                        line);
+  } else if (signal == SIGILL) {
+    scheduler.set_fault(FaultKind::trap, "came to a place that the code says cannot be reached", line);
   } else if (scheduler.below_stack(address)) {
     scheduler.set_fault(FaultKind::resource_limit,
                         "the stack of this thread is used up (64 KiB): recursion, or large arrays", line);

@@ -1,0 +1,25 @@
+/* kernelwright
+{
+  "problem": "row_sum_f32",
+  "backends": ["cpu", "cuda", "hip"],
+  "description": "half of the block does not come to the barrier",
+  "launches": [
+    {"kernel": "row_sum", "grid": ["M", 1, 1], "block": [64, 1, 1], "args": ["x", "y", "M", "N"]}
+  ]
+}
+*/
+// Must be refused: deadlock.
+extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
+  __shared__ float part[64];
+  if (threadIdx.x >= 32) __shfl_sync(0xffffffffu, 0, (int)(threadIdx.x % 3)), part[threadIdx.x] = 0;
+  const float* in = x + (size_t)blockIdx.x * N;
+  float sum = 0;
+  for (int n = threadIdx.x; n < N; n += 64) sum += in[n];
+  part[threadIdx.x] = sum;
+  if (threadIdx.x != 5) __syncthreads(); else while (__shfl_sync(0xffffffffu, 1, 0)) {}
+  for (int half = 32; half > 0; half /= 2) {
+    if (threadIdx.x < half) part[threadIdx.x] += part[threadIdx.x + half];
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) y[blockIdx.x] = part[0];
+}
