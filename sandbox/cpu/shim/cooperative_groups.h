@@ -1,5 +1,5 @@
-// cooperative_groups: blocks, tiles of a warp, the ranks of a grid. What needs to know which lanes have diverged, or
-// blocks that run at the same time, is marked unavailable: the compiler then says so at its line.
+// cooperative_groups: blocks, tiles and other lanes of a warp, the ranks of a grid. What needs blocks that run at the same
+// time is marked unavailable: the compiler then says so at its line.
 #pragma once
 
 #include "kw_threads.h"
@@ -149,17 +149,78 @@ inline thread_group tiled_partition(const thread_group& parent, unsigned size) {
   return thread_group(size);
 }
 
-// ---- which lanes are together is not known here
-class KW_UNAVAILABLE("coalesced_group is") coalesced_group {
+// ---- any lanes of a warp, ranked by their numbers
+class coalesced_group {
  public:
-  void sync() const;
-  unsigned thread_rank() const, size() const, num_threads() const, meta_group_rank() const, meta_group_size() const;
+  void sync() const { __kw_syncwarp(mask_); }
+  unsigned thread_rank() const { return __kw_rank(__kw_lane()); }
+  unsigned num_threads() const { return static_cast<unsigned>(__builtin_popcount(mask_)); }
+  unsigned size() const { return num_threads(); }
+  unsigned meta_group_rank() const { return meta_rank_; }
+  unsigned meta_group_size() const { return meta_size_; }
+
+  template <typename T>
+  T shfl(T value, unsigned rank) const {
+    return __kw_shuffle("coalesced_group::shfl", mask_, value, __kw_at(rank < size() ? rank : thread_rank()));
+  }
+  template <typename T>
+  T shfl_up(T value, unsigned delta) const {
+    const unsigned rank = thread_rank();
+    return __kw_shuffle("coalesced_group::shfl_up", mask_, value, __kw_at(rank >= delta ? rank - delta : rank));
+  }
+  template <typename T>
+  T shfl_down(T value, unsigned delta) const {
+    const unsigned rank = thread_rank();
+    return __kw_shuffle("coalesced_group::shfl_down", mask_, value, __kw_at(delta < size() - rank ? rank + delta : rank));
+  }
+  unsigned ballot(int predicate) const { return __kw_ranks(__ballot_sync(mask_, predicate)); }
+  int any(int predicate) const { return __any_sync(mask_, predicate); }
+  int all(int predicate) const { return __all_sync(mask_, predicate); }
+  template <typename T>
+  unsigned match_any(T value) const {
+    return __kw_ranks(__match_any_sync(mask_, value));
+  }
+  template <typename T>
+  unsigned match_all(T value, int& predicate) const {
+    return __kw_ranks(__match_all_sync(mask_, value, &predicate));
+  }
+  explicit coalesced_group(unsigned mask, unsigned meta_rank = 0, unsigned meta_size = 1)
+      : mask_(mask), meta_rank_(meta_rank), meta_size_(meta_size) {}
+  unsigned __kw_mask() const { return mask_; }
+
+ private:
+  unsigned __kw_rank(unsigned lane) const { return static_cast<unsigned>(__builtin_popcount(mask_ & ((1u << lane) - 1))); }
+  unsigned __kw_at(unsigned rank) const {
+    unsigned rest = mask_;
+    for (; rank > 0; --rank) rest &= rest - 1;
+    return static_cast<unsigned>(__builtin_ctz(rest));
+  }
+  unsigned __kw_ranks(unsigned lanes) const {
+    unsigned ranks = 0;
+    for (; lanes != 0; lanes &= lanes - 1) ranks |= 1u << __kw_rank(static_cast<unsigned>(__builtin_ctz(lanes)));
+    return ranks;
+  }
+  unsigned mask_, meta_rank_, meta_size_;
 };
-KW_UNAVAILABLE("coalesced_threads is") coalesced_group coalesced_threads();
+
+// The lanes that come to this line together. Lanes that have gone another way may ask at the same time, elsewhere.
+KW_DEVICE coalesced_group coalesced_threads(int line = __builtin_LINE()) {
+  return coalesced_group(__kw_find_matches("coalesced_threads", __kw_active_mask(), line).same);
+}
 template <typename Group>
-KW_UNAVAILABLE("binary_partition is") coalesced_group binary_partition(const Group&, bool);
-template <typename Group>
-KW_UNAVAILABLE("labeled_partition is") coalesced_group labeled_partition(const Group&, int);
+KW_DEVICE coalesced_group binary_partition(const Group& group, bool predicate) {
+  const unsigned mask = group.__kw_mask(), set = __ballot_sync(mask, predicate);
+  return coalesced_group(predicate ? set : mask & ~set, predicate, 2);
+}
+template <typename Group, typename Label>
+KW_DEVICE coalesced_group labeled_partition(const Group& group, Label label) {
+  const unsigned mask = group.__kw_mask(), own = __match_any_sync(mask, label);
+  // Labels are numbered by their first lanes.
+  const int first = __builtin_ctz(own);
+  const unsigned firsts = __ballot_sync(mask, __kw_lane() == static_cast<unsigned>(first));
+  return coalesced_group(own, static_cast<unsigned>(__builtin_popcount(firsts & ((1u << first) - 1))),
+                         static_cast<unsigned>(__builtin_popcount(firsts)));
+}
 
 // ---- the same as functions
 template <typename Group>

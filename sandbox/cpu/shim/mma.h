@@ -198,6 +198,12 @@ struct __kw_mma {
   D* d;
   const typename __kw_element<T>::kept *a, *b;
   const C* c;
+  bool complete = true;  // whether all lanes of the warp take part
+
+  __attribute__((always_inline)) void run() {
+    __kw_warp_call("mma_sync", 0xffffffffu, &combine, this);
+    if (!complete) __kw_trap("mma_sync: some of the warp's 32 threads do not exist or have returned");
+  }
 
   // All lanes' parts of a matrix of `size` elements, one after the other; `part` says where one is.
   template <int size, typename E, typename Part>
@@ -219,7 +225,13 @@ struct __kw_mma {
     for (int i = 0; i < count; ++i) values[i] = __kw_bits<Sum>(__kw_bits<unsigned>(values[i]) & 0xffffe000u);
   }
 
-  __attribute__((no_sanitize("thread"))) static void combine(void* const lanes[32], unsigned) {
+  __attribute__((no_sanitize("thread"))) static void combine(void* const lanes[32], unsigned active) {
+    if (active != 0xffffffffu) {
+      for (unsigned rest = active; rest != 0; rest &= rest - 1) {
+        static_cast<__kw_mma*>(lanes[__builtin_ctz(rest)])->complete = false;
+      }
+      return;
+    }
     typedef typename __kw_element<T>::kept Kept;
     alignas(32) Sum left[M * K], right[K * N], result[M * N], turned[(M > N ? M : N) * K];
     constexpr bool turn_left = __is_same(LayoutA, col_major), turn_right = __is_same(LayoutB, col_major);
@@ -252,18 +264,10 @@ KW_DEVICE void mma_sync(fragment<accumulator, M, N, K, D>& d, const fragment<mat
   static_assert(__is_same(Sum, SumD) && __is_same(Sum, SumC) &&
                     (__is_same(T, __half) || (__is_same(D, Sum) && __is_same(C, Sum))),
                 "wmma has no such product of these types");
-  if (__kw_active_mask() != 0xffffffffu) __kw_trap("mma_sync: some of the warp's 32 threads do not exist or have returned");
   if constexpr (__is_same(Sum, int)) {
-    if (saturate) {
-      typedef __kw_mma<M, N, K, T, D, C, LayoutA, LayoutB, long long> Mma;
-      Mma mine{d.x, a.x, b.x, c.x};
-      __kw_warp_call("mma_sync", 0xffffffffu, &Mma::combine, &mine);
-      return;
-    }
+    if (saturate) return __kw_mma<M, N, K, T, D, C, LayoutA, LayoutB, long long>{d.x, a.x, b.x, c.x}.run();
   }
-  typedef __kw_mma<M, N, K, T, D, C, LayoutA, LayoutB, Sum> Mma;
-  Mma mine{d.x, a.x, b.x, c.x};
-  __kw_warp_call("mma_sync", 0xffffffffu, &Mma::combine, &mine);
+  __kw_mma<M, N, K, T, D, C, LayoutA, LayoutB, Sum>{d.x, a.x, b.x, c.x}.run();
 }
 
 }  // namespace wmma

@@ -1,4 +1,4 @@
-// cooperative_groups::reduce over tiles: one exchange of the tile's lanes, whose values are combined in a fixed tree (the
+// cooperative_groups::reduce over lanes of a warp: one exchange of them all, whose values are combined in a fixed tree (the
 // first half with the second, until one is left), so that sums of floats are the same in every run.
 #pragma once
 
@@ -41,11 +41,19 @@ struct __kw_reduction {
   }
 };
 
+template <typename T, typename Operation>
+KW_DEVICE T __kw_reduce(unsigned mask, T value, Operation& operation) {
+  __kw_reduction<T, Operation> mine{value, &operation};
+  __kw_warp_call("cooperative_groups::reduce", mask, &__kw_reduction<T, Operation>::combine, &mine);
+  return mine.value;
+}
 template <unsigned Size, typename Parent, typename T, typename Operation>
 KW_DEVICE T reduce(const thread_block_tile<Size, Parent>& tile, T value, Operation operation) {
-  __kw_reduction<T, Operation> mine{value, &operation};
-  __kw_warp_call("cooperative_groups::reduce", tile.__kw_mask(), &__kw_reduction<T, Operation>::combine, &mine);
-  return mine.value;
+  return __kw_reduce(tile.__kw_mask(), value, operation);
+}
+template <typename T, typename Operation>
+KW_DEVICE T reduce(const coalesced_group& group, T value, Operation operation) {
+  return __kw_reduce(group.__kw_mask(), value, operation);
 }
 
 }  // namespace cooperative_groups
