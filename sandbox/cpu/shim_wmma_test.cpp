@@ -269,6 +269,22 @@ TEST(ShimWmma, FaultsAreReportedAtTheirLines) {
   }
 }
 
+// g++ keeps a flag beside such arrays, since __half has constructors.
+TEST(ShimWmma, ArraysOfHalvesTakeTheirOwnBytesOnly) {
+  EXPECT_EQ(test::built(R"(
+    #include <mma.h>
+    extern "C" __global__ void k(float* out) {
+      __shared__ half tile[16];
+      __shared__ __nv_bfloat16 other[24];
+      tile[threadIdx.x] = __float2half(out[threadIdx.x]);
+      other[threadIdx.x] = __float2bfloat16(out[threadIdx.x]);
+      __syncthreads();
+      out[threadIdx.x] = __half2float(tile[15 - threadIdx.x]) + __bfloat162float(other[15 - threadIdx.x]);
+    })")
+                .shared_bytes,
+            80);
+}
+
 TEST(ShimWmma, ShapesThatDoNotExistAreErrors) {
   for (const char* declaration :
        {"wmma::fragment<wmma::matrix_a, 16, 16, 32, half, wmma::row_major> a;",
