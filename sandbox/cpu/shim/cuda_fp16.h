@@ -13,12 +13,13 @@
 #define CUDART_ONE_FP16 __ushort_as_half(0x3c00)
 
 // The processor's own conversions where it has them. On x86-64 not by way of _Float16: g++ would calculate in that type.
+// Tests define KW_HALF_IN_SOFTWARE to do without.
 KW_DEVICE unsigned short __kw_half_bits(float value) {
-#if defined(__F16C__)
+#if defined(__F16C__) && !defined(KW_HALF_IN_SOFTWARE)
   typedef float Floats __attribute__((vector_size(16)));
   const unsigned short bits = static_cast<unsigned short>(__builtin_ia32_vcvtps2ph(Floats{value}, 0)[0]);
   return value != value ? 0x7fff : bits;
-#elif defined(__aarch64__)
+#elif defined(__aarch64__) && !defined(KW_HALF_IN_SOFTWARE)
   const __fp16 half = static_cast<__fp16>(value);
   unsigned short bits;
   __builtin_memcpy(&bits, &half, sizeof bits);
@@ -30,10 +31,10 @@ KW_DEVICE unsigned short __kw_half_bits(float value) {
 KW_DEVICE float __kw_half_value(unsigned short bits) {
   const unsigned magnitude = bits & 0x7fffu;
   if (magnitude > 0x7c00) return __kw_bits<float>(0x7fffffff);
-#if defined(__F16C__)
+#if defined(__F16C__) && !defined(KW_HALF_IN_SOFTWARE)
   typedef short Shorts __attribute__((vector_size(16)));
   return __builtin_ia32_vcvtph2ps(Shorts{static_cast<short>(bits)})[0];
-#elif defined(__aarch64__)
+#elif defined(__aarch64__) && !defined(KW_HALF_IN_SOFTWARE)
   __fp16 half;
   __builtin_memcpy(&half, &bits, sizeof half);
   return static_cast<float>(half);

@@ -10,6 +10,8 @@
 #include "kw_narrow_float.h"
 #include "kw_threads.h"
 
+// NaN and -0 become +0.
+KW_DEVICE float __kw_clamped(float x) { return x > 0 ? (x < 1 ? x : 1) : 0; }
 // -0 is less than +0; a NaN loses against a number, or wins.
 KW_DEVICE float __kw_max(float x, float y) {
   if (x == y) return __kw_bits<int>(x) < 0 ? y : x;
@@ -65,11 +67,11 @@ KW_NARROW2(__hdiv, __h2div, x / y)
 KW_NARROW2(__hadd_rn, __hadd2_rn, x + y)
 KW_NARROW2(__hsub_rn, __hsub2_rn, x - y)
 KW_NARROW2(__hmul_rn, __hmul2_rn, x * y)
-KW_NARROW2(__hadd_sat, __hadd2_sat, __saturatef(x + y))
-KW_NARROW2(__hsub_sat, __hsub2_sat, __saturatef(x - y))
-KW_NARROW2(__hmul_sat, __hmul2_sat, __saturatef(x * y))
+KW_NARROW2(__hadd_sat, __hadd2_sat, __kw_clamped(x + y))
+KW_NARROW2(__hsub_sat, __hsub2_sat, __kw_clamped(x - y))
+KW_NARROW2(__hmul_sat, __hmul2_sat, __kw_clamped(x * y))
 KW_NARROW3(__hfma, __hfma2, __kw_fused<typename __kw_word<T>::wide>(x, y, z))
-KW_NARROW3(__hfma_sat, __hfma2_sat, __saturatef(__kw_fused<typename __kw_word<T>::wide>(x, y, z)))
+KW_NARROW3(__hfma_sat, __hfma2_sat, __kw_clamped(__kw_fused<typename __kw_word<T>::wide>(x, y, z)))
 KW_NARROW3(__hfma_relu, __hfma2_relu, __kw_max_nan(__kw_fused<typename __kw_word<T>::wide>(x, y, z), 0))
 KW_NARROW2(__hmax, __hmax2, __kw_max(x, y))
 KW_NARROW2(__hmin, __hmin2, -__kw_max(-x, -y))
