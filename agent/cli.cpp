@@ -7,6 +7,7 @@
 #include "agent/interrupt.h"
 #include "core/error.h"
 #include "core/strict_json.h"
+#include "core/suggest.h"
 
 namespace agent {
 namespace {
@@ -18,6 +19,19 @@ std::filesystem::path default_archive() {
   if (const auto data = variable("XDG_DATA_HOME"); !data.empty()) return data / "kernelwright" / "archive.db";
   if (const auto home = variable("HOME"); !home.empty()) return home / ".local/share/kernelwright/archive.db";
   return "kernelwright.db";
+}
+
+// CLI11 only says that a command is missing, whatever stands in its place.
+std::string explain_missing_command(const CLI::App& app, int argc, const char* const* argv) {
+  std::vector<std::string> commands;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) commands.push_back(command->get_name());
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--archive") ++i;
+    if (word.empty() || word[0] == '-') continue;
+    return "there is no command \"" + word + "\"\n  " + core::did_you_mean(word, commands, "commands");
+  }
+  return "which command? " + core::did_you_mean("", commands, "commands");
 }
 
 int report_failure(const Shell& shell, int code, const std::string& what) {
@@ -54,8 +68,11 @@ int run_command_line(int argc, const char* const* argv) {
   } catch (const CLI::Success& asked_for_help) {
     return app.exit(asked_for_help);
   } catch (const CLI::ParseError& error) {
-    app.exit(error);
-    return kUsage;
+    if (!app.get_subcommands().empty()) {
+      app.exit(error);
+      return kUsage;
+    }
+    return report_failure(shell, kUsage, explain_missing_command(app, argc, argv));
   } catch (const core::InputError& error) {
     return report_failure(shell, kRefused, error.what());
   } catch (const std::exception& error) {

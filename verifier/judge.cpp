@@ -68,13 +68,14 @@ sandbox::Solution load_trusted(const std::filesystem::path& file, const benchsui
   return solution;
 }
 
-std::unique_ptr<Binaries> require_built(PendingCompilation pending, const sandbox::Solution& solution) {
-  CandidateCompilation compilation = pending.get();
+// What was built, or an exception that says why a trusted solution was not.
+template <typename Result, typename Compilation>
+Result require_built(Compilation compilation, const sandbox::Solution& solution) {
   if (const auto* rejected = std::get_if<sandbox::Rejected>(&compilation)) {
     throw core::InputError(solution.file + (rejected->line ? ":" + std::to_string(*rejected->line) : ""),
                            rejected->message + (rejected->log.empty() ? "" : "\n" + rejected->log));
   }
-  return std::make_unique<Binaries>(std::move(std::get<Binaries>(compilation)));
+  return std::move(std::get<Result>(compilation));
 }
 }  // namespace
 
@@ -109,10 +110,10 @@ void Judge::use_problem(const benchsuite::Problem& problem, sandbox::CompilePool
   problem_ = problem;
   reference_ = load_trusted(problem.reference_file(), problem);
   naive_ = load_trusted(problem.naive_file(), problem);
-  PendingCompilation reference(pool, reference_, sandbox::default_binding(reference_));
+  auto reference = pool.submit(compile_request(reference_, sandbox::default_binding(reference_), Build::fast));
   PendingCompilation naive(pool, naive_, sandbox::default_binding(naive_));
-  reference_binaries_ = require_built(std::move(reference), reference_);
-  naive_binaries_ = require_built(std::move(naive), naive_);
+  reference_built_ = require_built<sandbox::Built>(reference.get(), reference_);
+  naive_binaries_ = std::make_unique<Binaries>(require_built<Binaries>(naive.get(), naive_));
   naive_contender_ = Contender{&naive_, sandbox::default_binding(naive_), naive_binaries_.get()};
   teach_problem();
 }
@@ -123,7 +124,7 @@ void Judge::teach_problem() {
                    {"folder", problem_->folder.string()},
                    {"reference", plan_json(reference_, sandbox::default_binding(reference_))},
                    {"naive", plan_json(naive_, sandbox::default_binding(naive_))}},
-                  {reference_binaries_->fast.binary.get(), naive_binaries_->fast.binary.get()}, kShortDeadline);
+                  {reference_built_.binary.get(), naive_binaries_->fast.binary.get()}, kShortDeadline);
 }
 
 const Contender& Judge::naive() const { return naive_contender_.value(); }

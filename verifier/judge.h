@@ -84,7 +84,8 @@ class Judge {
 
   std::optional<benchsuite::Problem> problem_;
   sandbox::Solution reference_, naive_;
-  std::unique_ptr<Binaries> reference_binaries_, naive_binaries_;
+  sandbox::Built reference_built_;
+  std::unique_ptr<Binaries> naive_binaries_;
   std::optional<Contender> naive_contender_;
 };
 

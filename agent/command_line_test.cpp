@@ -1,0 +1,99 @@
+// The program as its users meet it: exit codes, messages that say what to do, and JSON that parses.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "agent/test_program.h"
+#include "core/strict_json.h"
+
+namespace agent {
+namespace {
+using core::Json;
+using test::Ended;
+using test::Home;
+using testing::HasSubstr;
+
+std::string shipped(const std::string& file) { return (core::installed_paths().kernels() / file).string(); }
+std::string adversarial(const std::string& name) { return KW_SOURCE_FOLDER "/verifier/adversarial/" + name + ".cu"; }
+
+struct WrongInput {
+  const char* name;
+  std::vector<std::string> args;
+  int exit_code;
+  const char* says;
+};
+class CommandLine : public testing::TestWithParam<WrongInput> {};
+
+TEST_P(CommandLine, SaysWhatToDo) {
+  const Home home;
+  const Ended ended = home.run(GetParam().args);
+  EXPECT_EQ(ended.exit_code, GetParam().exit_code) << ended.out << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr(GetParam().says));
+}
+
+const WrongInput kWrongInputs[] = {
+    {"no_command", {}, 64, "known commands: run, resume"},
+    {"unknown_command", {"runn"}, 64, "did you mean \"run\"?"},
+    {"unknown_option", {"run", "--fast"}, 64, "--fast"},
+    {"budget_of_nothing", {"run", "gelu_f32", "--seconds", "0"}, 64, "--seconds"},
+    {"no_problem", {"run"}, 1, "--suite core"},
+    {"misspelt_problem", {"run", "softmx_f32"}, 1, "did you mean \"softmax_f32\"?"},
+    {"misspelt_suite", {"run", "--suite", "cor"}, 1, "did you mean \"core\"?"},
+    {"unknown_device", {"run", "gelu_f32", "--device", "cuda:0"}, 1, "use --device cpu"},
+    {"no_such_file", {"judge", "nowhere.cu"}, 1, "nowhere.cu"},
+    {"no_solution", {"judge", "/proc/self/status"}, 1, "kernelwright"},
+    {"misspelt_tunable",
+     {"judge", shipped("gelu_f32/float4_items.cu"), "--set", "BLOK=64"},
+     1,
+     "did you mean \"BLOCK\"?"},
+    {"no_number", {"judge", shipped("gelu_f32/float4_items.cu"), "--set", "BLOCK=many"}, 1, "NAME=INTEGER"},
+    {"no_archive", {"leaderboard"}, 1, "there is no archive yet"},
+    {"nothing_to_resume", {"resume"}, 1, "there is no archive yet"},
+    {"syntax_error", {"check", adversarial("syntax_error")}, 1, "syntax_error.cu:"},
+    {"missing_archive_folder", {"--archive", "/proc/none/archive.db", "run", "gelu_f32"}, 1, "--archive"},
+};
+INSTANTIATE_TEST_SUITE_P(Wrong, CommandLine, testing::ValuesIn(kWrongInputs),
+                         [](const auto& one) { return std::string(one.param.name); });
+
+TEST(Program, JudgesAFileAndRemembersIt) {
+  const Home home;
+  const Ended good = home.run({"--json", "judge", "--confirm", shipped("transpose_f32/register_tile.cu")});
+  ASSERT_EQ(good.exit_code, 0) << good.err;
+  const Ended bad = home.run({"--json", "judge", adversarial("missing_barrier")});
+  EXPECT_EQ(bad.exit_code, 1);
+  const Json verdict = Json::parse(bad.out);
+  EXPECT_EQ(verdict.at("verdict"), "race");
+
+  const Json board = Json::parse(home.run({"--json", "leaderboard"}).out);
+  ASSERT_EQ(board.size(), 1u);
+  EXPECT_EQ(board[0].at("problem"), "transpose_f32");
+  EXPECT_LE(board[0].at("low"), board[0].at("high"));
+  const std::string id = std::to_string(board[0].at("attempt").get<int64_t>());
+  EXPECT_EQ(Json::parse(home.run({"--json", "show", id}).out).at("verdict_name"), "correct");
+  EXPECT_THAT(home.run({"show", id}).out, HasSubstr("extern \"C\" __global__"));
+  EXPECT_THAT(home.run({"show", "missing_barrier"}).out, HasSubstr("1 attempts"));
+}
+
+TEST(Program, RunsACampaignOverOnesOwnSolution) {
+  const Home home;
+  const Ended ended =
+      home.run({"--json", "run", "--solution", adversarial("honest_tree"), "--own-only", "--attempts", "20"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  const Json campaigns = Json::parse(home.run({"--json", "show"}).out);
+  ASSERT_EQ(campaigns.size(), 1u);
+  EXPECT_EQ(campaigns[0].at("status"), "done");
+  EXPECT_EQ(campaigns[0].at("settings").at("problems"), Json({"row_sum_f32"}));
+  const std::string name = campaigns[0].at("campaign");
+  EXPECT_EQ(Json::parse(home.run({"--json", "show", name}).out).at("verdicts").begin().key(), "correct");
+}
+
+TEST(Program, ExplainsItself) {
+  const Home home;
+  EXPECT_THAT(home.run({"check", shipped("softmax_f32/lanes_per_row.cu")}).out, HasSubstr("fine"));
+  EXPECT_EQ(Json::parse(home.run({"--json", "problems"}).out).size(), 12u);
+  EXPECT_THAT(home.run({"problems", "gemm_f16"}).out, HasSubstr("bench"));
+  const Json findings = Json::parse(home.run({"--json", "doctor"}).out);
+  EXPECT_GE(findings.size(), 6u);
+}
+
+}  // namespace
+}  // namespace agent
