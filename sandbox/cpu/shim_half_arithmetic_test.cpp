@@ -1,4 +1,6 @@
 // Arithmetic, comparisons and mathematics of __half, __nv_bfloat16 and their pairs.
+#include <algorithm>
+
 #include "sandbox/cpu/narrow_float_cases.h"
 
 namespace sandbox::cpu::test {

@@ -1,4 +1,6 @@
 // Conversions of __half and __nv_bfloat16.
+#include <algorithm>
+
 #include "sandbox/cpu/narrow_float_cases.h"
 
 namespace sandbox::cpu::test {

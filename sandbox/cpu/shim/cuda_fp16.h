@@ -12,8 +12,8 @@
 #define CUDART_ZERO_FP16 __ushort_as_half(0x0000)
 #define CUDART_ONE_FP16 __ushort_as_half(0x3c00)
 
-// The processor's own conversions where it has them. On x86-64 not by way of _Float16: g++ would calculate in that type.
-// Tests define KW_HALF_IN_SOFTWARE to do without.
+// The processor's own conversions where it has them; tests define KW_HALF_IN_SOFTWARE to do without. On x86-64 not by
+// way of _Float16: g++ would calculate in that type.
 KW_DEVICE unsigned short __kw_half_bits(float value) {
 #if defined(__F16C__) && !defined(KW_HALF_IN_SOFTWARE)
   typedef float Floats __attribute__((vector_size(16)));

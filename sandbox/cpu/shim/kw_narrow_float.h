@@ -1,7 +1,7 @@
 // What cuda_fp16.h and cuda_bf16.h share: conversions between float and a format of 16 bits, the classes, and the
-// functions that have a format in their name. (kw_narrow_functions.h has the others.) Every operation rounds once; a NaN
-// becomes 0x7fff, as the toolkit has it. Quick to parse: what is not used should cost next to nothing, hence templates
-// where the toolkit has functions and one constructor for all integers.
+// functions that have a format in their name (kw_narrow_functions.h has the others). Every operation rounds once; a NaN
+// becomes 0x7fff, as the toolkit has it. What is not used should cost next to nothing to parse, hence templates where
+// the toolkit has functions, and one constructor for all integers.
 #pragma once
 
 #include "kw_language.h"
@@ -86,7 +86,7 @@ KW_DEVICE float __kw_fused(float x, float y, float z) {
   return __kw_odd_float(__kw_to_odd(sum, error));
 }
 
-
+// The integer types, for overload resolution.
 template <typename T>
 struct __kw_integer {};
 #define KW_INTEGER(T)      \
@@ -112,7 +112,8 @@ KW_INTEGER(unsigned long long)
 template <typename T>
 struct __kw_word {};
 
-// In what follows T is a format of 16 bits and n its name within those of its functions: __half and half. Before it come
+// In what follows T is a format of 16 bits and n its name within those of its functions: __half and half. Before it
+// come
 //   unsigned short __kw_<n>_bits(float)    to nearest
 //   float __kw_<n>_value(unsigned short)
 

@@ -1,5 +1,5 @@
-// The functions of cuda_fp16.h and cuda_bf16.h that both have under the same name. Included by cuda_fp16.h after __half; those
-// of __nv_bfloat16 are found by their arguments.
+// The functions that cuda_fp16.h and cuda_bf16.h have under the same name, for both formats. cuda_fp16.h includes it
+// after __half; __nv_bfloat16 is found by way of the arguments.
 //
 // Sums, products, quotients and roots are computed in float and rounded again. The second rounding changes nothing,
 // since float's 24 bits are at least twice the format's (11 or 8) plus 2. Only a fused multiply-add needs more: see
