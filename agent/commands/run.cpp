@@ -1,8 +1,11 @@
 // kernelwright run [PROBLEM...] and resume [CAMPAIGN]: campaigns.
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
+#include <iterator>
 #include <memory>
 #include <random>
 
@@ -80,10 +83,26 @@ void show_end(const results::Archive& archive, const CampaignSettings& settings,
   fmt::print("\nAll of them: kernelwright leaderboard. One in full: kernelwright show ATTEMPT.\n");
 }
 
+// What this program itself used, its workers not counted.
+core::Json own_usage(int64_t attempts) {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+  };
+  const std::filesystem::directory_iterator open_files("/proc/self/fd");
+  return {{"event", "campaign_ended"},
+          {"attempts", attempts},
+          {"processor_seconds", seconds(usage.ru_utime) + seconds(usage.ru_stime)},
+          {"peak_memory_bytes", usage.ru_maxrss * 1024},
+          {"open_descriptors", std::distance(begin(open_files), end(open_files))}};
+}
+
 void finish(results::Archive& archive, const results::CampaignRecord& campaign, const Data& data, Shell& shell) {
   const auto settings = campaign_settings_from_json(core::JsonView(campaign.settings, "campaign " + campaign.name));
   const std::unique_ptr<Progress> progress = make_progress(shell.json);
   const CampaignEnd end = run_campaign(archive, campaign, data.paths, data.problems, *progress);
+  if (shell.json) fmt::print("{}\n", own_usage(end.attempts).dump());
   if (!shell.json || !end.interrupted) show_end(archive, settings, shell);
   if (!end.interrupted) return;
   shell.exit_code = kInterrupted;

@@ -98,6 +98,12 @@ const Planted kPlanted[] = {
           if (threadIdx.x > 31 && threadIdx.x < 63)
             data[threadIdx.x] = __shfl_down_sync(0xffffffff, 1.0f, 1);
           else __syncthreads(); })"},
+    {"writes_of_two_values", Build::check, FaultKind::race, 3, 1, "which thread (0,0,0) wrote in line 3",
+     R"(extern "C" __global__ void k(float* data, int n) {
+          __shared__ float last;
+          last = threadIdx.x;
+          __syncthreads();
+          data[threadIdx.x] = last; })"},
     {"kinds_of_barrier", Build::fast, FaultKind::deadlock, 2, 1, "different kinds of __syncthreads",
      R"(extern "C" __global__ void k(float* data, int n) {
           if (threadIdx.x % 2) data[0] = __syncthreads_count(1); else __syncthreads(); })"},
@@ -170,6 +176,23 @@ TEST(Fault, ThreadsThatReturnAreNotWaitedFor) {
   const float* data = device.add_floats("data", 64);
   EXPECT_FALSE(device.launch("k", 1, 64));
   EXPECT_EQ(data[38], 39);
+}
+
+TEST(Fault, ManyThreadsMayRaiseOneFlag) {
+  Device device(R"(
+    extern "C" __global__ void k(float* data) {
+      __shared__ int flag;
+      if (threadIdx.x == 0) flag = 0;
+      __syncthreads();
+      if (threadIdx.x % 3 == 1) flag = 1;
+      __syncthreads();
+      data[threadIdx.x] = flag;
+    })",
+                Build::check);
+  const float* data = device.add_floats("data", 64);
+  const auto fault = device.launch("k", 1, 64);
+  EXPECT_FALSE(fault) << fault->describe();
+  EXPECT_EQ(data[63], 1);
 }
 
 TEST(Fault, AtomicsAndSyncwarpOrderWhatTheyShould) {

@@ -27,7 +27,9 @@ class AsmStatement {
   AsmStatement(const std::vector<Token>& tokens, size_t at) : tokens_(tokens), at_(at), line_(tokens[at].line) {}
 
   std::variant<PtxCall, Rejected> translate() {
-    if (!read_statement()) return reject(Rejection::compile_error, "inline assembly that does not end");
+    if (!read_statement()) {
+      return reject(Rejection::unsupported, "inline assembly of this form is unsupported on the cpu device");
+    }
     std::string instruction;
     if (!only_instruction(instruction)) {
       return reject(Rejection::unsupported, "inline PTX of more than one instruction is unsupported on the cpu device");

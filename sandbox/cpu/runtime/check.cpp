@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "core/error.h"
 #include "sandbox/cpu/runtime/buffer_place.h"
@@ -52,12 +55,16 @@ class Checker {
     last_buffer_ = nullptr;
     last_variable_ = SIZE_MAX;
   }
-  void begin_block() { ++block_; }
+  void begin_block() {
+    ++block_;
+    suspect_.reset();
+  }
 
   // False when the launch has a fault now.
   bool check(uintptr_t address, size_t bytes, Access access, const void* site, const void* frame) {
     Scheduler* scheduler = running_scheduler();
     if (scheduler == nullptr || scheduler->muted() || bytes == 0) return true;
+    if (suspect_ && !acquit(*scheduler)) return false;
     if (address >= launch_.shared.first && address < launch_.shared.second) {
       return check_shared(*scheduler, address, bytes, access, site, frame);
     }
@@ -146,14 +153,18 @@ class Checker {
                     verb(access, bytes) + "of __shared__ " + variable_at(address) + " that no thread has written", site,
                     frame);
     }
-    if (conflicts(byte.write, mine))
-      return report_race(scheduler, byte.write, true, mine, access, address, site, frame);
+    const auto race_with = [&](const Mark& before, bool wrote) {
+      if (access != Access::write) return report_race(scheduler, before, wrote, mine, access, address, site, frame);
+      suspect(before, wrote, mine, address, site, frame);
+      return true;
+    };
+    if (conflicts(byte.write, mine) && !race_with(byte.write, true)) return false;
     if (!changes_value(access)) {
       remember_read(byte, mine);
       return true;
     }
     for (const Mark& read : byte.reads) {
-      if (conflicts(read, mine)) return report_race(scheduler, read, false, mine, access, address, site, frame);
+      if (conflicts(read, mine) && !race_with(read, false)) return false;
     }
     byte.written = true;
     byte.write = mine;
@@ -179,6 +190,33 @@ class Checker {
     if (before.atomic && now.atomic) return false;
     const bool one_warp = (before.thread - 1) / 32 == (now.thread - 1) / 32;
     return !one_warp || before.warp_epoch == now.warp_epoch;
+  }
+
+  // A write that races is harmless when it changes nothing, as when many threads raise one flag. Whether it does is
+  // seen at the next access: this one is about to happen.
+  struct Suspect {
+    Mark before, now;
+    bool wrote;  // `before` did
+    uintptr_t word;
+    uint32_t content;  // of the aligned word, before the write
+    uintptr_t address;
+    const void *site, *frame;
+  };
+  void suspect(const Mark& before, bool wrote, const Mark& now, uintptr_t address, const void* site,
+               const void* frame) {
+    if (suspect_) return;
+    suspect_ = Suspect{before, now, wrote, address / 4 * 4, content_of(address / 4 * 4), address, site, frame};
+  }
+  static uint32_t content_of(uintptr_t word) {
+    uint32_t content = 0;
+    std::memcpy(&content, reinterpret_cast<const void*>(word), sizeof content);
+    return content;
+  }
+  bool acquit(Scheduler& scheduler) {
+    const Suspect s = *std::exchange(suspect_, std::nullopt);
+    if (content_of(s.word) == s.content) return true;
+    scheduler.blame(s.now.thread - 1);
+    return report_race(scheduler, s.before, s.wrote, s.now, Access::write, s.address, s.site, s.frame);
   }
 
   bool report_race(Scheduler& scheduler, const Mark& before, bool wrote, const Mark& now, Access access,
@@ -265,6 +303,7 @@ class Checker {
   }
 
   CheckedLaunch launch_;
+  std::optional<Suspect> suspect_;
   const Buffer* last_buffer_ = nullptr;
   size_t last_variable_ = SIZE_MAX;  // index of the one that was touched last
   ShadowByte* shadow_ = nullptr;

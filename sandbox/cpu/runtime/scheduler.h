@@ -56,6 +56,8 @@ class Scheduler {
   // The launch ends with this fault once leave() is called. Kernel, block and thread are filled in, and the line of
   // set_site() where none is given.
   void set_fault(FaultKind kind, std::string message, std::optional<int64_t> line);
+  // The next fault is of this thread, which ran just before.
+  void blame(int64_t thread) { current_thread_ = thread; }
   // Abandons the block. Nothing on the stack is destroyed: hold no memory when calling it. Also from a signal handler.
   [[noreturn]] void leave();
   // Both at once.
