@@ -43,7 +43,7 @@ Outcome search(Tuner& tuner, const std::function<std::optional<double>(const Poi
   return outcome;
 }
 
-constexpr const char* kGrid = R"({"A": [1,2,4,8,16,32,64,128], "B": [1,2,4,8,16,32,64,128], "C": [1,2,3,4,5,6,7,8]})";
+constexpr const char* kGrid = R"({"AA": [1,2,4,8,16,32,64,128], "BB": [1,2,4,8,16,32,64,128], "CC": [1,2,3,4,5,6,7,8]})";
 
 double hill(const Point& point) {
   double distance = 0;
@@ -56,19 +56,19 @@ TEST(Tuner, ClimbsToTheTopOfAHillForAFractionOfTheSpace) {
   Tuner tuner({&s}, 1);
   EXPECT_EQ(tuner.space_size(), 512);
   const Outcome outcome = search(tuner, hill);
-  EXPECT_EQ(sandbox::describe(outcome.best.binding), "A=4 B=4 C=4");
+  EXPECT_EQ(sandbox::describe(outcome.best.binding), "AA=4 BB=4 CC=4");
   EXPECT_LT(outcome.screened, 120);
   EXPECT_LT(outcome.full, outcome.screened);
   EXPECT_THAT(tuner.why_stopped(), testing::HasSubstr("converged"));
 }
 
 TEST(Tuner, EveryPointSatisfiesTheConstraints) {
-  const sandbox::Solution s = solution(kGrid, R"(["A * B <= 64", "C % 2 == 1"])");
+  const sandbox::Solution s = solution(kGrid, R"(["AA * BB <= 64", "CC % 2 == 1"])");
   Tuner tuner({&s}, 2);
   const Outcome outcome = search(tuner, hill);
   for (const Point& point : outcome.seen) {
-    EXPECT_LE(point.binding.at("A") * point.binding.at("B"), 64);
-    EXPECT_EQ(point.binding.at("C") % 2, 1);
+    EXPECT_LE(point.binding.at("AA") * point.binding.at("BB"), 64);
+    EXPECT_EQ(point.binding.at("CC") % 2, 1);
   }
 }
 
@@ -79,26 +79,26 @@ TEST(Tuner, TheSameSeedGivesTheSameSearch) {
 }
 
 TEST(Tuner, SmallSpacesAreTriedWhole) {
-  const sandbox::Solution s = solution(R"({"A": [1, 2, 3]})");
+  const sandbox::Solution s = solution(R"({"AA": [1, 2, 3]})");
   Tuner tuner({&s}, 1);
   EXPECT_EQ(search(tuner, hill).screened, 3);
   EXPECT_EQ(tuner.why_stopped(), "every point was tried");
 }
 
 TEST(Tuner, SearchesOnWhenNothingIsCorrectAndThenSaysSo) {
-  const sandbox::Solution s = solution(R"({"A": [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16]})");
+  const sandbox::Solution s = solution(R"({"AA": [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16]})");
   Tuner tuner({&s}, 1);
   EXPECT_EQ(search(tuner, [](const Point&) { return std::nullopt; }).screened, 16);
   EXPECT_THAT(tuner.why_stopped(), testing::HasSubstr("none was correct"));
 }
 
 TEST(Tuner, ComparesSolutionsWithOneAnother) {
-  const sandbox::Solution slow = solution(R"({"A": [1, 2]})"), fast = solution(R"({"A": [1, 2]})");
+  const sandbox::Solution slow = solution(R"({"AA": [1, 2]})"), fast = solution(R"({"AA": [1, 2]})");
   Tuner tuner({&slow, &fast}, 1);
   const Outcome outcome = search(
-      tuner, [](const Point& p) { return p.solution == 1 ? 2.0 + static_cast<double>(p.binding.at("A")) : 1.0; });
+      tuner, [](const Point& p) { return p.solution == 1 ? 2.0 + static_cast<double>(p.binding.at("AA")) : 1.0; });
   EXPECT_EQ(outcome.best.solution, 1u);
-  EXPECT_EQ(outcome.best.binding.at("A"), 2);
+  EXPECT_EQ(outcome.best.binding.at("AA"), 2);
 }
 
 }  // namespace

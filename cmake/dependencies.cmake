@@ -19,3 +19,11 @@ if(CUDAToolkit_FOUND AND TARGET CUDA::nvrtc)
 else()
   message(STATUS "CUDA Toolkit not found: kernels are tested on the cpu device only")
 endif()
+
+# ROCm likewise. Nothing links against either: devices are opened at run time.
+find_package(hiprtc QUIET)
+if(hiprtc_FOUND)
+  message(STATUS "ROCm's hiprtc ${hiprtc_VERSION} found")
+else()
+  message(STATUS "ROCm's hiprtc not found: nothing needs it")
+endif()

@@ -55,6 +55,11 @@ std::vector<Tunable> parse_tunables(const JsonView& view) {
     if (!is_macro_name(name)) {
       values.fail("\"" + name + "\" cannot be a tunable", "tunables are macros: capitals, digits and '_', at most 32");
     }
+    if (name.size() == 1) {
+      values.fail(
+          "\"" + name + "\" cannot be a tunable",
+          "take a name of two or more letters: CUDA's own headers use single letters, which the macro would replace");
+    }
     limit_count(values, kMaxValues);
     Tunable tunable{name, {}};
     for (const JsonView& value : values.items()) {

@@ -85,8 +85,10 @@ TEST(Solution, RefusalsSayWhatToDo) {
               HasSubstr("defines no \"k\""));
   EXPECT_THAT(refusal([] { parse_header(R"({"problem": "p", "tunables": {"block": [1]}, "launches": []})", "s.cu"); }),
               HasSubstr("cannot be a tunable"));
+  EXPECT_THAT(refusal([] { parse_header(R"({"problem": "p", "tunables": {"T": [1]}, "launches": []})", "s.cu"); }),
+              HasSubstr("two or more letters"));
   EXPECT_THAT(refusal([] {
-                parse_header(R"({"problem": "p", "tunables": {"A": [4, 1]}, "constraints": ["A < 2"],
+                parse_header(R"({"problem": "p", "tunables": {"AA": [4, 1]}, "constraints": ["AA < 2"],
                                  "launches": [{"kernel": "k", "grid": [1], "block": [1], "args": []}]})",
                              "s.cu");
               }),

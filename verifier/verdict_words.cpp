@@ -12,6 +12,12 @@ std::string number(double value) {
   return text.data();
 }
 
+std::string percent(double share) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1f %%", share * 100);
+  return text.data();
+}
+
 // "at workload test_7x1023 (M=7 N=1023, inputs ordinary, order reverse)"
 std::string place(const Where& where) {
   std::string text = where.workload == "unseen" ? "at an unseen shape" : "at workload " + where.workload;
@@ -30,7 +36,7 @@ std::string counted(int64_t part, int64_t whole) { return std::to_string(part) +
 
 std::string what_was_seen(const Correct& v) {
   return "Correct in " + std::to_string(v.launches) + " compared launches; the largest error is " +
-         number(v.worst_ratio * 100) + " % of what the contract allows" +
+         percent(v.worst_ratio) + " of what the contract allows" +
          (v.deterministic ? "." : "; thread order changes the last bits.");
 }
 std::string what_was_seen(const CompileFailed& v) {

@@ -63,7 +63,8 @@ void show(const Attempt& attempt, const std::string& file, bool json) {
     fmt::print("{}\n", line.dump(-1, ' ', false, core::Json::error_handler_t::replace));
     return;
   }
-  fmt::print("{}: {}\n", verifier::name_of(attempt.verdict), verifier::sentence_for_people(attempt.verdict));
+  fmt::print("{}: {}\n  {}\n", verifier::is_correct(attempt.verdict) ? "accepted" : "refused",
+             verifier::name_of(attempt.verdict), verifier::sentence_for_people(attempt.verdict));
   if (attempt.measurement) fmt::print("{}", measurement_text(*attempt.measurement, "naive"));
   fmt::print("compile {:.0f} ms, check {:.0f} ms, timing {:.0f} ms, audits {:.0f} ms; recorded as attempt {}\n",
              attempt.compile_ms, attempt.stages.check_ms, attempt.stages.timing_ms, attempt.stages.audit_ms,

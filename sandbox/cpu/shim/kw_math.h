@@ -120,7 +120,7 @@ KW_DEVICE float __powf(float x, float y) { return powf(x, y); }
 KW_DEVICE void __sincosf(float x, float* sine, float* cosine) { sincosf(x, sine, cosine); }
 KW_DEVICE float __fdividef(float x, float y) { return x / y; }
 KW_DEVICE float fdividef(float x, float y) { return x / y; }
-KW_DEVICE float __saturatef(float x) { return x != x ? 0 : fminf(fmaxf(x, 0), 1); }
+KW_DEVICE float __saturatef(float x) { return x > 0 ? (x < 1 ? x : 1) : 0; }
 
 // Arithmetic that the compiler must not contract: each result goes through memory of its own.
 #define KW_ROUNDED(T, letter)                                                                                       \
