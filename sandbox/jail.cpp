@@ -20,6 +20,13 @@
 
 namespace sandbox {
 namespace {
+// Sanitizers reserve terabytes of it.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kAddressSpaceIsOurs = false;
+#else
+constexpr bool kAddressSpaceIsOurs = true;
+#endif
+
 // Rights and fields newer than the <linux/landlock.h> of Debian 12 (which stops at ABI 2).
 constexpr uint64_t kRightTruncate = 1ull << 14;     // ABI 3
 constexpr uint64_t kRightIoctlDevice = 1ull << 15;  // ABI 5
@@ -199,7 +206,7 @@ JailReport enter_jail(JailProfile profile, const JailFolders& folders, const Jai
   limit(RLIMIT_FSIZE, limits.file_bytes, "file sizes");
   limit(RLIMIT_NOFILE, limits.open_files, "open files");
   if (limits.processor_s > 0) limit(RLIMIT_CPU, limits.processor_s, "processor time");
-  if (limits.address_space_bytes > 0) limit(RLIMIT_AS, limits.address_space_bytes, "address space");
+  if (limits.address_space_bytes > 0 && kAddressSpaceIsOurs) limit(RLIMIT_AS, limits.address_space_bytes, "address space");
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) throw core::SystemError("cannot set no_new_privs", errno);
   JailReport report{1, "this kernel has no Landlock"};
   if (profile == JailProfile::cell) {

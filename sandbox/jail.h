@@ -17,7 +17,7 @@ enum class JailProfile {
 };
 
 struct JailLimits {
-  size_t address_space_bytes = size_t{16} << 30;  // 0: no limit (sanitizer builds reserve terabytes)
+  size_t address_space_bytes = size_t{16} << 30;  // 0: no limit; not applied where we are built with a sanitizer
   size_t file_bytes = size_t{256} << 20;
   unsigned open_files = 128;
   unsigned processor_s = 0;  // 0: no limit

@@ -15,20 +15,12 @@
 namespace sandbox {
 namespace {
 
-JailLimits limits() {
-  JailLimits limits;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  limits.address_space_bytes = 0;
-#endif
-  return limits;
-}
-
 // The wait status of a child that locks itself and then exits with what `attempt` returns.
 int status_in_jail(JailProfile profile, const JailFolders& folders, const std::function<int()>& attempt) {
   const pid_t pid = ::fork();
   if (pid == 0) {
     try {
-      enter_jail(profile, folders, limits());
+      enter_jail(profile, folders, {});
     } catch (const std::exception&) {
       ::_exit(99);
     }

@@ -49,7 +49,9 @@ Json to_json(const TimingSettings& s) {
 // How a cell ended turns "it died" into a finding.
 void explain_crash(Judgement& judgement, const Json& ended) {
   auto* crashed = std::get_if<Crashed>(&judgement.verdict);
-  if (crashed == nullptr || !ended.contains("signal")) return;
+  if (crashed == nullptr) return;
+  if (ended.contains("failed")) throw core::SystemError("a cell failed on our side");
+  if (!ended.contains("signal")) return;
   crashed->signal = ended["signal"].get<int>();
   if (crashed->signal == SIGSYS) judgement.verdict = ForbiddenCall{crashed->where};
   if (crashed->signal == SIGXCPU) judgement.verdict = TimedOut{crashed->where, 0};

@@ -129,7 +129,7 @@ void serve_cell(Channel judge, core::UniqueFd binary, Build build, const CellLim
   } catch (const ChannelClosed&) {
     ::_exit(0);
   } catch (const std::exception&) {
-    ::_exit(70);
+    ::_exit(kCellFailed);
   }
 }
 

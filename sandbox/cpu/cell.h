@@ -19,6 +19,9 @@ struct CellLimits {
   unsigned processor_s = 120;
 };
 
+// The exit status of a cell whose own side failed, whatever the candidate is like.
+inline constexpr int kCellFailed = 70;
+
 // Loads the candidate, locks the process for good, and serves the judge until it hangs up. Never returns.
 [[noreturn]] void serve_cell(Channel judge, core::UniqueFd binary, Build build, const CellLimits& limits);
 

@@ -54,6 +54,8 @@ class Cells {
       owner_.send({{"killed", true}});
     } else if (WIFSIGNALED(status)) {
       owner_.send({{"signal", WTERMSIG(status)}});
+    } else if (WEXITSTATUS(status) == kCellFailed) {
+      owner_.send({{"failed", true}});
     } else {
       owner_.send({{"exit", WEXITSTATUS(status)}});
     }

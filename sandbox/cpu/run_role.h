@@ -3,6 +3,7 @@
 // Requests of its owner:
 //   {"op":"open","build":"fast"|"check"} + binary   {"cell": pid} + the judge's end of the cell's channel
 //   {"op":"close","cell":pid}                       {"exit": status}, {"signal": number}: it had ended so;
+//                                                   {"failed": true}: it had, on our side
 //                                                   {"killed": true}: it was still running
 #pragma once
 
