@@ -49,18 +49,23 @@ std::set<int64_t> reported(const std::string& json_lines) {
 }
 
 TEST(Campaign, SurvivesFiftyKills) {
-  constexpr int kKills = 50, kBudget = 90;
+  constexpr int kKills = 50, kBudget = 70;
   const Home home;
   const std::vector<std::string> run{
       "--json", "run", "gelu_f32",   "histogram_i32", "--attempts", std::to_string(kBudget),
       "--seed", "11",  "--patience", "1000"};
   const std::vector<std::string> resume{"--json", "resume"};
+  // Moments before, at and after the first attempts of a resumed campaign, on machines of any speed.
+  const auto started = std::chrono::steady_clock::now();
+  ASSERT_EQ(Home().run({"run", "gelu_f32", "--attempts", "2"}).exit_code, 0);
+  const auto few_attempts =
+      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - started);
   std::mt19937 chance(20);
   std::map<int64_t, std::string> before;
   bool done = false;
   int kills = 0;
   for (; kills < kKills && !done; ++kills) {
-    const auto delay = std::chrono::milliseconds(std::uniform_int_distribution<int>(1, 1500)(chance));
+    const auto delay = few_attempts * std::uniform_int_distribution<int>(0, 180)(chance) / 100;
     const Ended ended = home.run(before.empty() ? run : resume, SIGKILL, delay);
     done = ended.exit_code == 0;
     ASSERT_TRUE(done || ended.exit_code == 128 + SIGKILL) << ended.err;
@@ -69,7 +74,7 @@ TEST(Campaign, SurvivesFiftyKills) {
     for (const int64_t id : reported(ended.out)) EXPECT_EQ(now.count(id), 1u) << "reported and then lost";
     before = now;
   }
-  EXPECT_GT(before.size(), 20u) << "the campaign made progress between the kills";
+  EXPECT_GT(before.size(), 10u) << "the campaign made progress between the kills";
   const Ended last = home.run(resume);
   ASSERT_TRUE(last.exit_code == 0 || (done && last.err.find("is done") != std::string::npos)) << last.err;
 
