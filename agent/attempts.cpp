@@ -9,7 +9,6 @@
 
 namespace agent {
 namespace {
-using verifier::Binaries;
 using verifier::Effort;
 constexpr int kTries = 3;  // of one judgement, when our side fails
 
@@ -22,19 +21,6 @@ std::string hash_of(const benchsuite::Problem& problem) {
       .hex();
 }
 }  // namespace
-
-void Candidate::start_compiling(sandbox::CompilePool& pool) {
-  if (!pending_ && !compilation_) pending_.emplace(pool, *solution, binding);
-}
-
-const verifier::CandidateCompilation& Candidate::compilation(sandbox::CompilePool& pool) {
-  start_compiling(pool);
-  if (!compilation_) {
-    compilation_ = pending_->get();
-    pending_.reset();
-  }
-  return *compilation_;
-}
 
 Attempts::Attempts(results::Archive& archive, Workshop& workshop, std::optional<int64_t> campaign)
     : archive_(archive),
@@ -49,18 +35,14 @@ Attempts::Attempts(results::Archive& archive, Workshop& workshop, std::optional<
 void Attempts::use_problem(const benchsuite::Problem& problem) {
   workshop_.judge().use_problem(problem, workshop_.pool());
   problem_ = archive_.add_problem(problem, hash_of(problem));
-  const verifier::Contender& naive = workshop_.judge().naive();
-  naive_ = add(*naive.solution, "naive", "naive", naive.binding);
+  const verifier::Builds& naive = workshop_.judge().naive();
+  naive_ = add(naive.solution(), "naive", "naive", naive.binding());
 }
 
 CandidatePtr Attempts::add(const sandbox::Solution& solution, const std::string& name, const std::string& origin,
                            const sandbox::TunableBinding& binding) {
-  auto candidate = std::make_shared<Candidate>();
-  candidate->solution = &solution;
-  candidate->binding = binding;
-  candidate->name = name;
-  candidate->id = archive_.add_candidate(archive_.add_solution({&solution, name, origin, {}}), binding);
-  return candidate;
+  const int64_t id = archive_.add_candidate(archive_.add_solution({&solution, name, origin, {}}), binding);
+  return std::make_shared<Candidate>(Candidate{name, id, verifier::Builds(solution, binding)});
 }
 
 bool Attempts::was_made(const Candidate& candidate, const Candidate& incumbent, Effort effort) const {
@@ -96,17 +78,19 @@ double Attempts::seconds_since_last() {
   return std::chrono::duration<double>(now - std::exchange(last_, now)).count();
 }
 
-verifier::Contender Attempts::contender(Candidate& candidate) {
+// Of the candidate, or of the judge's own naive solution.
+const verifier::Builds& Attempts::built(Candidate& candidate, Effort effort) {
   if (&candidate == naive_.get()) return workshop_.judge().naive();
-  const auto* binaries = std::get_if<Binaries>(&candidate.compilation(workshop_.pool()));
-  if (binaries == nullptr) throw core::SystemError("an incumbent that compiled before does not compile any more");
-  return {candidate.solution, candidate.binding, binaries};
+  if (candidate.builds.wait(workshop_.pool(), effort) != nullptr) {
+    throw core::SystemError("what was compiled before does not compile any more");
+  }
+  return candidate.builds;
 }
 
 verifier::Judgement Attempts::judge(Candidate& candidate, Candidate& incumbent, Effort effort) {
   for (int left = kTries - 1;; --left) {
     try {
-      return workshop_.judge().judge(contender(candidate), contender(incumbent), effort);
+      return workshop_.judge().judge(built(candidate, effort), built(incumbent, Effort::screen), effort);
     } catch (const core::SystemError& error) {
       archive_.add_event(campaign_, "our_failure", {{"what", error.what()}, {"candidate", candidate.id}});
       if (left == 0) throw;
@@ -126,19 +110,16 @@ Attempt Attempts::make(Candidate& candidate, Candidate& incumbent, Effort effort
   record.effort = effort;
 
   Attempt attempt;
-  const verifier::CandidateCompilation* compilation =
-      &candidate == naive_.get() ? nullptr : &candidate.compilation(workshop_.pool());
-  if (compilation != nullptr && std::holds_alternative<sandbox::Rejected>(*compilation)) {
-    const auto& rejected = std::get<sandbox::Rejected>(*compilation);
-    record.compile_log = rejected.log;
-    record.judgement.verdict = verifier::CompileFailed{rejected.reason, rejected.message, rejected.line};
+  const sandbox::Rejected* rejected =
+      &candidate == naive_.get() ? nullptr : candidate.builds.wait(workshop_.pool(), effort);
+  if (rejected != nullptr) {
+    record.compile_log = rejected->log;
+    record.judgement.verdict = verifier::CompileFailed{rejected->reason, rejected->message, rejected->line};
   } else {
-    const verifier::Contender ready = contender(candidate);
-    const Binaries& binaries = *ready.binaries;
-    record.compile_log = binaries.fast.log;
-    record.compile_ms = attempt.compile_ms = binaries.fast.compile_ms + binaries.check.compile_ms;
-    record.artefact =
-        sandbox::artefact_hash(*ready.solution, ready.binding, {binaries.fast.binary_hash, binaries.check.binary_hash});
+    const verifier::Builds& builds = built(candidate, effort);
+    record.compile_log = builds.fast().log;
+    record.compile_ms = attempt.compile_ms = builds.compile_ms();
+    record.artefact = sandbox::artefact_hash(builds.solution(), builds.binding(), {builds.fast().binary_hash});
     const bool reusable = campaign_ && (effort == Effort::screen || effort == Effort::full);
     if (reusable) record.reused_from = archive_.find_artefact(*campaign_, record.artefact, effort, incumbent.id);
     if (record.reused_from) {

@@ -12,21 +12,11 @@
 
 namespace agent {
 
-// A candidate of the problem in use, known to the archive; compiled once, when first needed.
+// A candidate of the problem in use, known to the archive.
 struct Candidate {
-  const sandbox::Solution* solution;
-  sandbox::TunableBinding binding;
   std::string name;
   int64_t id = 0;  // in the archive
-
-  // Compiles ahead of need; what is compiled already stays.
-  void start_compiling(sandbox::CompilePool& pool);
-  // Waits for the compiler.
-  const verifier::CandidateCompilation& compilation(sandbox::CompilePool& pool);
-
- private:
-  std::optional<verifier::PendingCompilation> pending_;
-  std::optional<verifier::CandidateCompilation> compilation_;
+  verifier::Builds builds;
 };
 using CandidatePtr = std::shared_ptr<Candidate>;
 
@@ -64,7 +54,7 @@ class Attempts {
   std::optional<Attempt> recall(const Candidate& candidate, const Candidate& incumbent, verifier::Effort effort) const;
   Attempt earlier(int64_t id) const;
   verifier::Judgement judge(Candidate& candidate, Candidate& incumbent, verifier::Effort effort);
-  verifier::Contender contender(Candidate& candidate);
+  const verifier::Builds& built(Candidate& candidate, verifier::Effort effort);
   double seconds_since_last();
 
   results::Archive& archive_;

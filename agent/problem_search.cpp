@@ -36,7 +36,7 @@ void ProblemSearch::report(const Candidate& candidate, Effort effort, const Atte
   report.number = budget_.attempts();
   report.problem = problem_.name;
   report.solution = candidate.name;
-  report.tunables = sandbox::describe(candidate.binding);
+  report.tunables = sandbox::describe(candidate.builds.binding());
   report.effort = effort;
   report.verdict = &attempt.verdict;
   report.speed_up = speed_up;
@@ -95,7 +95,7 @@ std::optional<std::string> ProblemSearch::search_batch(Tuner& tuner, const Batch
     for (; next < batch.points.size() && ahead.size() <= kCompiledAhead; ++next) {
       const Entrant& entrant = entrants_[batch.points[next].solution];
       ahead.push_back(attempts_.add(entrant.solution, entrant.name, entrant.origin, batch.points[next].binding));
-      if (!attempts_.was_made(*ahead.back(), *best_, batch.effort)) ahead.back()->start_compiling(pool_);
+      if (!attempts_.was_made(*ahead.back(), *best_, batch.effort)) ahead.back()->builds.start(pool_, batch.effort);
     }
     const CandidatePtr candidate = std::move(ahead.front());
     ahead.pop_front();

@@ -43,7 +43,8 @@ Outcome search(Tuner& tuner, const std::function<std::optional<double>(const Poi
   return outcome;
 }
 
-constexpr const char* kGrid = R"({"AA": [1,2,4,8,16,32,64,128], "BB": [1,2,4,8,16,32,64,128], "CC": [1,2,3,4,5,6,7,8]})";
+constexpr const char* kGrid =
+    R"({"AA": [1,2,4,8,16,32,64,128], "BB": [1,2,4,8,16,32,64,128], "CC": [1,2,3,4,5,6,7,8]})";
 
 double hill(const Point& point) {
   double distance = 0;

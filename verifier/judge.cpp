@@ -24,14 +24,7 @@ uint64_t secret_seed() {
   return seed;
 }
 
-sandbox::CompileRequest compile_request(const sandbox::Solution& solution, const sandbox::TunableBinding& binding,
-                                        Build build) {
-  return {solution.file, solution.source, sandbox::Macros(binding.begin(), binding.end()), build};
-}
-
-Json plan_json(const sandbox::Solution& solution, const sandbox::TunableBinding& binding) {
-  return {{"header", solution.header}, {"binding", binding}};
-}
+Json plan_json(const Builds& builds) { return {{"header", builds.solution().header}, {"binding", builds.binding()}}; }
 
 Json to_json(const CheckSettings& s) {
   return {{"ordinary_draws", s.ordinary_draws},
@@ -70,29 +63,12 @@ sandbox::Solution load_trusted(const std::filesystem::path& file, const benchsui
   return solution;
 }
 
-// What was built, or an exception that says why a trusted solution was not.
-template <typename Result, typename Compilation>
-Result require_built(Compilation compilation, const sandbox::Solution& solution) {
-  if (const auto* rejected = std::get_if<sandbox::Rejected>(&compilation)) {
-    throw core::InputError(solution.file + (rejected->line ? ":" + std::to_string(*rejected->line) : ""),
-                           rejected->message + (rejected->log.empty() ? "" : "\n" + rejected->log));
-  }
-  return std::move(std::get<Result>(compilation));
+void require_built(const sandbox::Rejected* rejected, const sandbox::Solution& solution) {
+  if (rejected == nullptr) return;
+  throw core::InputError(solution.file + (rejected->line ? ":" + std::to_string(*rejected->line) : ""),
+                         rejected->message + (rejected->log.empty() ? "" : "\n" + rejected->log));
 }
 }  // namespace
-
-PendingCompilation::PendingCompilation(sandbox::CompilePool& pool, const sandbox::Solution& solution,
-                                       const sandbox::TunableBinding& binding)
-    : fast_(pool.submit(compile_request(solution, binding, Build::fast))),
-      check_(pool.submit(compile_request(solution, binding, Build::check))) {}
-
-CandidateCompilation PendingCompilation::get() {
-  sandbox::Compilation fast = fast_.get(), check = check_.get();
-  for (sandbox::Compilation* compilation : {&fast, &check}) {
-    if (auto* rejected = std::get_if<sandbox::Rejected>(compilation)) return std::move(*rejected);
-  }
-  return Binaries{std::move(std::get<sandbox::Built>(fast)), std::move(std::get<sandbox::Built>(check))};
-}
 
 Judge::Judge(sandbox::WorkerCommand worker, JudgeSettings settings) : command_(std::move(worker)), settings_(settings) {
   start_workers();
@@ -112,11 +88,12 @@ void Judge::use_problem(const benchsuite::Problem& problem, sandbox::CompilePool
   problem_ = problem;
   reference_ = load_trusted(problem.reference_file(), problem);
   naive_ = load_trusted(problem.naive_file(), problem);
-  auto reference = pool.submit(compile_request(reference_, sandbox::default_binding(reference_), Build::fast));
-  PendingCompilation naive(pool, naive_, sandbox::default_binding(naive_));
-  reference_built_ = require_built<sandbox::Built>(reference.get(), reference_);
-  naive_binaries_ = std::make_unique<Binaries>(require_built<Binaries>(naive.get(), naive_));
-  naive_contender_ = Contender{&naive_, sandbox::default_binding(naive_), naive_binaries_.get()};
+  reference_builds_.emplace(reference_, sandbox::default_binding(reference_));
+  naive_builds_.emplace(naive_, sandbox::default_binding(naive_));
+  reference_builds_->start(pool, Effort::screen);
+  naive_builds_->start(pool, Effort::full);
+  require_built(reference_builds_->wait(pool, Effort::screen), reference_);
+  require_built(naive_builds_->wait(pool, Effort::full), naive_);
   teach_problem();
 }
 
@@ -124,12 +101,12 @@ void Judge::teach_problem() {
   judge_->request({{"op", "problem"},
                    {"problem", problem_->json_text},
                    {"folder", problem_->folder.string()},
-                   {"reference", plan_json(reference_, sandbox::default_binding(reference_))},
-                   {"naive", plan_json(naive_, sandbox::default_binding(naive_))}},
-                  {reference_built_.binary.get(), naive_binaries_->fast.binary.get()}, kShortDeadline);
+                   {"reference", plan_json(*reference_builds_)},
+                   {"naive", plan_json(*naive_builds_)}},
+                  {reference_builds_->fast().binary.get(), naive_builds_->fast().binary.get()}, kShortDeadline);
 }
 
-const Contender& Judge::naive() const { return naive_contender_.value(); }
+const Builds& Judge::naive() const { return naive_builds_.value(); }
 
 Judge::Cell Judge::open_cell(const sandbox::Built& built, Build build) {
   sandbox::Message answer =
@@ -142,20 +119,21 @@ Json Judge::close_cell(const Cell& cell) {
   return run_->request({{"op", "close"}, {"cell", cell.pid}}, {}, kShortDeadline).json;
 }
 
-Judgement Judge::judge_in_cells(const Contender& candidate, const Contender& incumbent, Effort effort,
-                                const std::array<Cell, 3>& cells) {
+Judgement Judge::judge_in_cells(const Builds& candidate, const Builds& incumbent, Effort effort,
+                                const std::vector<Cell>& cells) {
   const uint64_t seed = secret_seed();
+  std::vector<int> ends;
+  for (const Cell& cell : cells) ends.push_back(cell.judge_end.get());
   try {
     const sandbox::Message answer =
         judge_->request({{"op", "judge"},
-                         {"candidate", plan_json(*candidate.solution, candidate.binding)},
-                         {"incumbent", plan_json(*incumbent.solution, incumbent.binding)},
+                         {"candidate", plan_json(candidate)},
+                         {"incumbent", plan_json(incumbent)},
                          {"effort", name_of(effort)},
                          {"seed", seed},
                          {"check", to_json(settings_.check)},
                          {"timing", to_json(settings_.timing)}},
-                        {cells[0].judge_end.get(), cells[1].judge_end.get(), cells[2].judge_end.get()},
-                        std::chrono::milliseconds(static_cast<int64_t>(settings_.deadline_s * 1e3)));
+                        ends, std::chrono::milliseconds(static_cast<int64_t>(settings_.deadline_s * 1e3)));
     return judgement_from_json(core::JsonView(answer.json, "judge worker's answer"));
   } catch (const sandbox::WorkerLost& lost) {
     start_workers();
@@ -167,18 +145,18 @@ Judgement Judge::judge_in_cells(const Contender& candidate, const Contender& inc
   }
 }
 
-Judgement Judge::judge(const Contender& candidate, const Contender& incumbent, Effort effort) {
+Judgement Judge::judge(const Builds& candidate, const Builds& incumbent, Effort effort) {
   try {
-    const std::array<Cell, 3> cells{open_cell(candidate.binaries->check, Build::check),
-                                    open_cell(candidate.binaries->fast, Build::fast),
-                                    open_cell(incumbent.binaries->fast, Build::fast)};
+    std::vector<Cell> cells;  // the incumbent's, the candidate's, and its checking build's where that is due
+    cells.push_back(open_cell(incumbent.fast(), Build::fast));
+    cells.push_back(open_cell(candidate.fast(), Build::fast));
+    if (effort != Effort::screen) cells.push_back(open_cell(candidate.check(), Build::check));
     const int run_before = run_->pid();
     Judgement judgement = judge_in_cells(candidate, incumbent, effort, cells);
     if (run_->pid() != run_before) return judgement;  // the cells went with their run worker
-    const Json check_end = close_cell(cells[0]), fast_end = close_cell(cells[1]);
-    close_cell(cells[2]);
-    explain_crash(judgement, check_end);
-    explain_crash(judgement, fast_end);
+    std::vector<Json> ends;
+    for (const Cell& cell : cells) ends.push_back(close_cell(cell));
+    for (size_t i = ends.size() - 1; i > 0; --i) explain_crash(judgement, ends[i]);
     return judgement;
   } catch (const sandbox::WorkerLost& lost) {
     start_workers();

@@ -1,45 +1,19 @@
 // The judge as the agent sees it: a device's run and judge workers, and what it takes to judge one candidate with them.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <map>
-#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "benchsuite/problem.h"
-#include "sandbox/compilation.h"
 #include "sandbox/compile_pool.h"
 #include "sandbox/solution.h"
 #include "sandbox/worker.h"
+#include "verifier/builds.h"
 #include "verifier/judgement.h"
 
 namespace verifier {
-
-// A candidate's builds, compiled. The judge lends the binaries to cells; they stay the caller's.
-struct Binaries {
-  sandbox::Built fast, check;
-};
-using CandidateCompilation = std::variant<Binaries, sandbox::Rejected>;
-
-// A candidate with everything that judging it needs.
-struct Contender {
-  const sandbox::Solution* solution;
-  sandbox::TunableBinding binding;
-  const Binaries* binaries;
-};
-
-// Both builds at once. The result refuses the candidate when either build does.
-class PendingCompilation {
- public:
-  PendingCompilation(sandbox::CompilePool& pool, const sandbox::Solution& solution,
-                     const sandbox::TunableBinding& binding);
-  CandidateCompilation get();  // waits; call once
-
- private:
-  std::future<sandbox::Compilation> fast_, check_;
-};
 
 struct JudgeSettings {
   CheckSettings check;
@@ -56,11 +30,12 @@ class Judge {
   // when either does not compile: such a problem cannot be used.
   void use_problem(const benchsuite::Problem& problem, sandbox::CompilePool& pool);
 
-  // Judges against the incumbent, each in cells of its own. Throws core::SystemError for our own failures.
-  Judgement judge(const Contender& candidate, const Contender& incumbent, Effort effort);
+  // Judges against the incumbent, each in cells of its own. Both are built for this effort. Throws core::SystemError
+  // for our own failures.
+  Judgement judge(const Builds& candidate, const Builds& incumbent, Effort effort);
 
   // The naive solution of the current problem: the first incumbent, and what scores are relative to.
-  const Contender& naive() const;
+  const Builds& naive() const;
 
   // "sandbox_level", "sandbox": how the run worker is locked.
   const core::Json& run_greeting() const { return run_->greeting(); }
@@ -75,8 +50,8 @@ class Judge {
   void teach_problem();
   Cell open_cell(const sandbox::Built& built, sandbox::Build build);
   core::Json close_cell(const Cell& cell);
-  Judgement judge_in_cells(const Contender& candidate, const Contender& incumbent, Effort effort,
-                           const std::array<Cell, 3>& cells);
+  Judgement judge_in_cells(const Builds& candidate, const Builds& incumbent, Effort effort,
+                           const std::vector<Cell>& cells);
 
   sandbox::WorkerCommand command_;
   JudgeSettings settings_;
@@ -84,9 +59,7 @@ class Judge {
 
   std::optional<benchsuite::Problem> problem_;
   sandbox::Solution reference_, naive_;
-  sandbox::Built reference_built_;
-  std::unique_ptr<Binaries> naive_binaries_;
-  std::optional<Contender> naive_contender_;
+  std::optional<Builds> reference_builds_, naive_builds_;
 };
 
 }  // namespace verifier

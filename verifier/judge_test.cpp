@@ -33,13 +33,11 @@ class JudgeTest : public testing::Test {
   }
 
   static Judgement judge(const sandbox::Solution& solution, Effort effort) {
-    const sandbox::TunableBinding binding = sandbox::default_binding(solution);
-    CandidateCompilation compilation = PendingCompilation(*pool_, solution, binding).get();
-    if (const auto* rejected = std::get_if<sandbox::Rejected>(&compilation)) {
+    Builds builds(solution, sandbox::default_binding(solution));
+    if (const sandbox::Rejected* rejected = builds.wait(*pool_, effort)) {
       return {CompileFailed{rejected->reason, rejected->message, rejected->line}, {}, {}, 0};
     }
-    const auto& binaries = std::get<Binaries>(compilation);
-    return judge_->judge({&solution, binding, &binaries}, judge_->naive(), effort);
+    return judge_->judge(builds, judge_->naive(), effort);
   }
 
   static std::unique_ptr<sandbox::CompilePool> pool_;

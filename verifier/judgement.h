@@ -14,7 +14,7 @@ namespace verifier {
 
 // How much is spent on a candidate. Every effort fills, poisons, guards and audits each launch in the same way.
 enum class Effort {
-  screen,   // one draw of inputs for each listed shape, and a few timed pairs
+  screen,   // the fast build alone, one draw of inputs for each listed shape, and a few timed pairs: never a result
   full,     // all draws, adversarial distributions, unseen shapes, and pairs until the interval is narrow
   confirm,  // full, in fresh processes with fresh seeds: what a win needs to count
   control,  // a candidate against itself: must be a tie

@@ -9,7 +9,7 @@
 #include "core/error.h"
 #include "core/paths.h"
 #include "core/suggest.h"
-#include "verifier/judge.h"
+#include "verifier/builds.h"
 
 namespace agent {
 namespace {
@@ -23,26 +23,25 @@ void check(const std::string& file, const Shell& shell) {
 
   sandbox::CompilePool pool(cpu_worker(paths), 2);
   const sandbox::TunableBinding binding = sandbox::default_binding(solution);
-  verifier::CandidateCompilation compilation = verifier::PendingCompilation(pool, solution, binding).get();
-  if (const auto* rejected = std::get_if<sandbox::Rejected>(&compilation)) {
+  verifier::Builds builds(solution, binding);
+  if (const sandbox::Rejected* rejected = builds.wait(pool, verifier::Effort::full)) {
     const std::string where = rejected->line ? file + ":" + std::to_string(*rejected->line) : file;
     throw core::InputError(where, fmt::format("{}: {}", sandbox::name_of(rejected->reason), rejected->message),
                            rejected->log);
   }
-  const auto& binaries = std::get<verifier::Binaries>(compilation);
   if (shell.json) {
     fmt::print("{}\n", core::Json{{"file", file},
                                   {"problem", solution.problem},
                                   {"ok", true},
-                                  {"compile_ms", binaries.fast.compile_ms},
-                                  {"binary_hash", binaries.fast.binary_hash}}
+                                  {"compile_ms", builds.fast().compile_ms},
+                                  {"binary_hash", builds.fast().binary_hash}}
                            .dump());
     return;
   }
   fmt::print("{}: fine. {} for {}, {} launch{}, {} tunable{}{}; compiles for the cpu device in {:.0f} ms.\n", file,
              problem.title, solution.problem, solution.launches.size(), solution.launches.size() == 1 ? "" : "es",
              solution.tunables.size(), solution.tunables.size() == 1 ? "" : "s",
-             binding.empty() ? "" : " (default " + sandbox::describe(binding) + ")", binaries.fast.compile_ms);
+             binding.empty() ? "" : " (default " + sandbox::describe(binding) + ")", builds.fast().compile_ms);
   fmt::print("Judge it with: kernelwright judge {}\n", file);
 }
 }  // namespace

@@ -95,7 +95,7 @@ void judge(const JudgeOptions& options, Shell& shell) {
   if (!verifier::is_correct(attempt.verdict)) {
     shell.exit_code = kRefused;
   } else if (!options.confirm && !shell.json) {
-    fmt::print("With --confirm it is judged once more and enters the leaderboard.\n");
+    fmt::print("With --confirm it is judged once more, and enters the leaderboard if it wins again.\n");
   }
 }
 }  // namespace
@@ -109,7 +109,8 @@ void add_judge_command(CLI::App& app, Shell& shell) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("--device", options->device, "Where it runs")->capture_default_str();
-  command->add_flag("--confirm", options->confirm, "Judge it a second time, so that it enters the leaderboard");
+  command->add_flag("--confirm", options->confirm,
+                    "Judge it a second time: a win over naive then enters the leaderboard");
   command->callback([options, &shell] { judge(*options, shell); });
 }
 

@@ -40,7 +40,11 @@ std::optional<CellFailure> empty_request(Side& side, double& median_us) {
 bool Timing::enough(const WorkloadTiming& timing, double spent_s) {
   const auto pairs = static_cast<int>(timing.pairs.size());
   if (pairs >= most_pairs()) return true;
-  if (effort_ == Effort::screen || pairs < 7) return false;
+  if (effort_ == Effort::screen) {
+    stopped_early_ = pairs >= 2 && estimate_speed_up(timing.pairs, keys_.next()).high < 0.5;
+    return stopped_early_;
+  }
+  if (pairs < 7) return false;
   const SpeedUp so_far = estimate_speed_up(timing.pairs, keys_.next());
   if (effort_ == Effort::full && so_far.high < 0.9) {  // a clear loss needs no narrow interval
     stopped_early_ = true;

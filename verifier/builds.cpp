@@ -1,0 +1,36 @@
+#include "verifier/builds.h"
+
+namespace verifier {
+
+void Builds::start(Slot& slot, sandbox::CompilePool& pool, sandbox::Build build) {
+  if (slot.done || slot.pending.valid()) return;
+  slot.pending =
+      pool.submit({solution_->file, solution_->source, sandbox::Macros(binding_.begin(), binding_.end()), build});
+}
+
+void Builds::start(sandbox::CompilePool& pool, Effort effort) {
+  start(fast_, pool, sandbox::Build::fast);
+  if (effort != Effort::screen) start(check_, pool, sandbox::Build::check);
+}
+
+const sandbox::Rejected* Builds::wait(Slot& slot) {
+  if (!slot.done) slot.done = slot.pending.get();
+  return std::get_if<sandbox::Rejected>(&*slot.done);
+}
+
+const sandbox::Rejected* Builds::wait(sandbox::CompilePool& pool, Effort effort) {
+  start(pool, effort);
+  const sandbox::Rejected* rejected = wait(fast_);
+  return rejected != nullptr || effort == Effort::screen ? rejected : wait(check_);
+}
+
+double Builds::compile_ms() const {
+  double total = 0;
+  for (const Slot* slot : {&fast_, &check_}) {
+    const auto* built = slot->done ? std::get_if<sandbox::Built>(&*slot->done) : nullptr;
+    if (built != nullptr) total += built->compile_ms;
+  }
+  return total;
+}
+
+}  // namespace verifier
