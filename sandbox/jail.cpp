@@ -206,7 +206,8 @@ JailReport enter_jail(JailProfile profile, const JailFolders& folders, const Jai
   limit(RLIMIT_FSIZE, limits.file_bytes, "file sizes");
   limit(RLIMIT_NOFILE, limits.open_files, "open files");
   if (limits.processor_s > 0) limit(RLIMIT_CPU, limits.processor_s, "processor time");
-  if (limits.address_space_bytes > 0 && kAddressSpaceIsOurs) limit(RLIMIT_AS, limits.address_space_bytes, "address space");
+  if (limits.address_space_bytes > 0 && kAddressSpaceIsOurs)
+    limit(RLIMIT_AS, limits.address_space_bytes, "address space");
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) throw core::SystemError("cannot set no_new_privs", errno);
   JailReport report{1, "this kernel has no Landlock"};
   if (profile == JailProfile::cell) {
