@@ -35,6 +35,17 @@ uint64_t seed_of(uint64_t campaign_seed, const std::string& problem) {
   return std::stoull(core::sha256_hex(std::to_string(campaign_seed) + " " + problem).substr(0, 16), nullptr, 16);
 }
 
+// Of settings alone, so that a resumed search is the same. With few attempts, few are spent on the random start.
+TunerSettings tuner_settings(const CampaignSettings& settings) {
+  TunerSettings tuner;
+  tuner.patience = settings.patience;
+  if (settings.budget.attempts) {
+    const int64_t share = *settings.budget.attempts / static_cast<int64_t>(settings.problems.size());
+    tuner.first_points = static_cast<int>(std::clamp<int64_t>(share / 4, 1, tuner.first_points));
+  }
+  return tuner;
+}
+
 // Names of the problems whose search ended before the campaign was interrupted.
 std::set<std::string> ended_problems(const results::Archive& archive, int64_t campaign) {
   std::set<std::string> ended;
@@ -90,7 +101,7 @@ class Run {
       }
       attempts_.use_problem(problem);
       ProblemSearch search(problem, entrants, attempts_, budget_, progress_, workshop_.pool());
-      result = search.run(seed_of(settings_.seed, name), settings_.patience);
+      result = search.run(seed_of(settings_.seed, name), tuner_settings(settings_));
     }
     if (result.interrupted) return true;
     archive_.add_event(campaign_.id, "problem_ended", {{"problem", name}, {"best", result.best}, {"why", result.why}});

@@ -8,7 +8,7 @@
 #include <set>
 #include <sstream>
 
-#include "agent/test_program.h"
+#include "agent/program_fixture.h"
 #include "core/strict_json.h"
 #include "results/archive.h"
 

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "agent/test_program.h"
+#include "agent/program_fixture.h"
 #include "core/strict_json.h"
 
 namespace agent {
@@ -21,6 +21,7 @@ struct WrongInput {
   int exit_code;
   const char* says;
 };
+std::ostream& operator<<(std::ostream& out, const WrongInput& input) { return out << input.name; }
 class CommandLine : public testing::TestWithParam<WrongInput> {};
 
 TEST_P(CommandLine, SaysWhatToDo) {
@@ -47,6 +48,8 @@ const WrongInput kWrongInputs[] = {
      "did you mean \"BLOCK\"?"},
     {"no_number", {"judge", shipped("gelu_f32/float4_items.cu"), "--set", "BLOCK=many"}, 1, "NAME=INTEGER"},
     {"no_archive", {"leaderboard"}, 1, "there is no archive yet"},
+    {"beginning_of_a_problem", {"run", "softmax"}, 1, "did you mean \"softmax_f32\"?"},
+    {"no_number_of_seconds", {"run", "gelu_f32", "--seconds", "many"}, 64, "must be a number above 0, not \"many\""},
     {"nothing_to_resume", {"resume"}, 1, "there is no archive yet"},
     {"syntax_error", {"check", adversarial("syntax_error")}, 1, "syntax_error.cu:"},
     {"missing_archive_folder", {"--archive", "/proc/none/archive.db", "run", "gelu_f32"}, 1, "--archive"},

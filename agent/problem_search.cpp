@@ -112,11 +112,9 @@ std::optional<std::string> ProblemSearch::search_batch(Tuner& tuner, const Batch
   return std::nullopt;
 }
 
-SearchResult ProblemSearch::run(uint64_t seed, int patience) {
+SearchResult ProblemSearch::run(uint64_t seed, const TunerSettings& settings) {
   std::vector<const sandbox::Solution*> solutions;
   for (const Entrant& entrant : entrants_) solutions.push_back(&entrant.solution);
-  TunerSettings settings;
-  settings.patience = patience;
   Tuner tuner(std::move(solutions), seed, settings);
   SearchResult result;
   if (!entrants_.empty()) control();

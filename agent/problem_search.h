@@ -31,9 +31,8 @@ class ProblemSearch {
   ProblemSearch(const benchsuite::Problem& problem, const std::vector<Entrant>& entrants, Attempts& attempts,
                 Budget& budget, Progress& progress, sandbox::CompilePool& pool);
 
-  // `patience`: rounds of restarts without a new best after which a search has converged. Every choice follows from
-  // `seed` and the results, so that an interrupted search can be recalled.
-  SearchResult run(uint64_t seed, int patience);
+  // Every choice follows from `seed`, the settings and the results, so that an interrupted search can be recalled.
+  SearchResult run(uint64_t seed, const TunerSettings& settings);
 
  private:
   // The same candidate on both sides must be a tie: otherwise this machine cannot be timed on, which is reported.

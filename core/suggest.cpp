@@ -1,6 +1,7 @@
 #include "core/suggest.h"
 
 #include <algorithm>
+#include <cctype>
 #include <numeric>
 
 namespace core {
@@ -20,9 +21,26 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   }
   return row[b.size()];
 }
+
+// The same but for capitals, or the one that begins so.
+std::string obvious(std::string_view name, const std::vector<std::string>& candidates) {
+  const auto same = [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+  };
+  std::string beginning;
+  int beginnings = 0;
+  for (const std::string& candidate : candidates) {
+    if (candidate.size() < name.size() || !std::equal(name.begin(), name.end(), candidate.begin(), same)) continue;
+    if (candidate.size() == name.size()) return candidate;
+    beginning = candidate;
+    ++beginnings;
+  }
+  return name.size() >= 3 && beginnings == 1 ? beginning : "";
+}
 }  // namespace
 
 std::string nearest(std::string_view name, const std::vector<std::string>& candidates) {
+  if (std::string found = obvious(name, candidates); !found.empty()) return found;
   const size_t limit = std::max<size_t>(1, name.size() / 3);
   std::string best;
   size_t best_distance = limit + 1;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,6 +36,7 @@ struct Built {
   std::string binary_hash;  // of everything that makes the binary behave as it does
   std::string log;          // warnings, cleaned and cut
   double compile_ms = 0;
+  std::map<std::string, int64_t> kernels;                                    // by name: how many parameters each takes
   std::optional<int64_t> registers, shared_bytes, local_bytes, spill_bytes;  // where the compiler tells
 };
 

@@ -13,6 +13,7 @@ constexpr std::pair<FaultKind, std::string_view> kFaults[] = {
     {FaultKind::warp_misuse, "warp_misuse"},
     {FaultKind::trap, "trap"},
     {FaultKind::resource_limit, "resource_limit"},
+    {FaultKind::invalid_launch, "invalid_launch"},
     {FaultKind::unsupported, "unsupported"},
 };
 std::string triple(const std::array<int64_t, 3>& v) {

@@ -17,7 +17,8 @@ enum class FaultKind {
   deadlock,        // no thread can go on
   warp_misuse,     // lying masks, lanes in different warp operations
   trap,            // __trap, assert, integer division by zero
-  resource_limit,  // stack, shared memory, or block size beyond the device's limit
+  resource_limit,  // stack beyond the device's limit
+  invalid_launch,  // the launch does not fit the kernel or the device: arguments, block size, shared memory
   unsupported,     // met at run time what this device cannot execute
 };
 

@@ -111,7 +111,8 @@ void send_compilation(Channel& channel, const Compilation& compilation) {
                 {"registers", optional_json(built.registers)},
                 {"shared_bytes", optional_json(built.shared_bytes)},
                 {"local_bytes", optional_json(built.local_bytes)},
-                {"spill_bytes", optional_json(built.spill_bytes)}},
+                {"spill_bytes", optional_json(built.spill_bytes)},
+                {"kernels", built.kernels}},
                {built.binary.get()});
 }
 
@@ -133,6 +134,7 @@ Compilation compilation_from_message(Message message) {
   built.shared_bytes = optional_integer(json, "shared_bytes");
   built.local_bytes = optional_integer(json, "local_bytes");
   built.spill_bytes = optional_integer(json, "spill_bytes");
+  for (const auto& [name, parameters] : json.at("kernels").members()) built.kernels[name] = parameters.integer(0);
   return built;
 }
 

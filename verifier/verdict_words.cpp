@@ -134,7 +134,9 @@ std::string what_to_change(const Faulted& v) {
     case sandbox::FaultKind::trap:
       return "Avoid the condition that traps.";
     case sandbox::FaultKind::resource_limit:
-      return "Use less shared memory, fewer threads per block, or less stack.";
+      return "Use less stack: smaller local arrays, no deep recursion.";
+    case sandbox::FaultKind::invalid_launch:
+      return "Make the launch plan fit the kernel: its arguments, block size and shared memory.";
     case sandbox::FaultKind::unsupported:
       return "Express it with plain CUDA C++, which every device executes.";
   }

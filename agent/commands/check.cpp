@@ -14,6 +14,24 @@
 namespace agent {
 namespace {
 
+// What only the compiled kernel tells.
+void require_fitting_arguments(const sandbox::Solution& solution, const sandbox::Built& built,
+                               const std::string& file) {
+  for (size_t i = 0; i < solution.launches.size(); ++i) {
+    const sandbox::Launch& launch = solution.launches[i];
+    const std::string where = file + "#/launches/" + std::to_string(i);
+    const auto kernel = built.kernels.find(launch.kernel);
+    if (kernel == built.kernels.end()) {
+      throw core::InputError(where + "/kernel", launch.kernel + " is not compiled as extern \"C\" __global__");
+    }
+    const auto given = static_cast<int64_t>(launch.args.size());
+    if (given != kernel->second) {
+      throw core::InputError(where + "/args",
+                             fmt::format("gives {} arguments, {} takes {}", given, launch.kernel, kernel->second));
+    }
+  }
+}
+
 void check(const std::string& file, const Shell& shell) {
   const core::Paths paths = core::installed_paths();
   const sandbox::Solution solution = sandbox::load_solution(file);
@@ -29,6 +47,7 @@ void check(const std::string& file, const Shell& shell) {
     throw core::InputError(where, fmt::format("{}: {}", sandbox::name_of(rejected->reason), rejected->message),
                            rejected->log);
   }
+  require_fitting_arguments(solution, builds.fast(), file);
   if (shell.json) {
     fmt::print("{}\n", core::Json{{"file", file},
                                   {"problem", solution.problem},

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <memory>
@@ -146,15 +147,19 @@ void resume(const std::string& name, Shell& shell) {
 }  // namespace
 
 void add_run_command(CLI::App& app, Shell& shell) {
+  const auto positive = [](const std::string& text) {
+    char* end = nullptr;
+    const double value = std::strtod(text.c_str(), &end);
+    return end != text.c_str() && *end == '\0' && value > 0 ? "" : "must be a number above 0, not \"" + text + "\"";
+  };
   auto options = std::make_shared<RunOptions>();
   CampaignSettings& settings = options->settings;
   CLI::App* command = app.add_subcommand("run", "Search for faster kernels: a campaign");
   command->add_option("PROBLEM", options->problems, "Problems to optimise");
   command->add_option("--suite", options->suite, "A list of problems: core, quick");
   command->add_option("--device", settings.device, "Where candidates run")->capture_default_str();
-  command->add_option("--seconds", settings.budget.seconds, "Time to spend (default: 20 per problem)")
-      ->check(CLI::PositiveNumber);
-  command->add_option("--attempts", settings.budget.attempts, "Candidates to judge")->check(CLI::PositiveNumber);
+  command->add_option("--seconds", settings.budget.seconds, "Time to spend (default: 20 per problem)")->check(positive);
+  command->add_option("--attempts", settings.budget.attempts, "Candidates to judge")->check(positive);
   command->add_option("--patience", settings.patience, "Random restarts in vain before a search has converged")
       ->capture_default_str()
       ->check(CLI::Range(0, 1'000'000));

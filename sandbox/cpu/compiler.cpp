@@ -187,6 +187,7 @@ Compilation compile(const CompileRequest& request, const CompilerSettings& setti
   built.log = std::move(log);
   try {
     const BinaryFacts facts = inspect_binary(built.binary.get(), request.build);
+    built.kernels = facts.kernels;
     built.shared_bytes = static_cast<int64_t>(facts.static_shared_bytes);
   } catch (const BinaryRefused& refusal) {
     return Rejected{refusal.reason(), refusal.what(), std::nullopt, built.log};

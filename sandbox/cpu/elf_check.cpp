@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -150,7 +151,7 @@ class Inspection {
       refuse("calls " + shown + ", which is no part of the device language");
     }
     if (dynamic) {
-      if (starts_with(name, kKernelPrefix)) facts_.kernels.push_back(name.substr(kKernelPrefix.size()));
+      if (starts_with(name, kKernelPrefix)) facts_.kernels[name.substr(kKernelPrefix.size())] = parameters_of(symbol);
       return;
     }
     if (type == STT_TLS) {
@@ -162,6 +163,21 @@ class Inspection {
     }
     if (type == STT_FUNC && among(kSanitizerConstructors, name)) sanitizer_constructor_ = symbol.st_value;
     if (type == STT_OBJECT && state_name_.empty() && in_writable_section(symbol)) state_name_ = shown;
+  }
+
+  // The first word of a kernel's descriptor (shim/kw_abi.h).
+  int64_t parameters_of(const GElf_Sym& symbol) const {
+    Elf_Scn* section = elf_getscn(elf_.get(), symbol.st_shndx);
+    GElf_Shdr header;
+    const Elf_Data* data = section != nullptr ? elf_rawdata(section, nullptr) : nullptr;
+    if (data == nullptr || data->d_buf == nullptr || gelf_getshdr(section, &header) == nullptr ||
+        symbol.st_value < header.sh_addr || symbol.st_value - header.sh_addr > data->d_size - sizeof(uint32_t)) {
+      refuse("is a damaged shared object");
+    }
+    uint32_t parameters = 0;
+    std::memcpy(&parameters, static_cast<const char*>(data->d_buf) + (symbol.st_value - header.sh_addr),
+                sizeof parameters);
+    return parameters;
   }
 
   bool in_writable_section(const GElf_Sym& symbol) const {

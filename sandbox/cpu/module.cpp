@@ -156,7 +156,11 @@ Module Module::load(int binary_fd, Build build) {
   return Module(std::move(state));
 }
 
-std::vector<std::string> Module::kernels() const { return state_->facts.kernels; }
+std::vector<std::string> Module::kernels() const {
+  std::vector<std::string> names;
+  for (const auto& [name, parameters] : state_->facts.kernels) names.push_back(name);
+  return names;
+}
 
 void Module::set_shared_poison(uint8_t byte) { state_->poison = byte; }
 
@@ -189,7 +193,7 @@ std::optional<Fault> Module::launch(const KernelLaunch& launch, const std::vecto
   const auto* kernel =
       static_cast<const KernelDescriptor*>(::dlsym(state_->handle, ("__kw_kernel_" + launch.kernel).c_str()));
   if (const auto refusal = state_->refuse_launch(launch, kernel)) {
-    return Fault{FaultKind::resource_limit, *refusal, launch.kernel, {}, {}, {}};
+    return Fault{FaultKind::invalid_launch, *refusal, launch.kernel, {}, {}, {}};
   }
   Arguments arguments(launch.args);
   LaunchContext context;

@@ -31,6 +31,7 @@ struct Case {
   double (*expected)(int thread);
 };
 
+std::ostream& operator<<(std::ostream& out, const Case& one) { return out << one.name; }
 class WarpOperation : public testing::TestWithParam<Case> {};
 
 TEST_P(WarpOperation, GivesEachLaneItsOwn) {

@@ -83,7 +83,10 @@ Verdict verdict_of(const CellFailure& failure, const Where& where) {
   return std::visit(
       [&](const auto& f) -> Verdict {
         using T = std::decay_t<decltype(f)>;
-        if constexpr (std::is_same_v<T, sandbox::Fault>) return Faulted{where, f};
+        if constexpr (std::is_same_v<T, sandbox::Fault>) {
+          if (f.kind == sandbox::FaultKind::invalid_launch) return InvalidPlan{"kernel " + f.kernel + ": " + f.message};
+          return Faulted{where, f};
+        }
         if constexpr (std::is_same_v<T, CellRefused>) {
           return CompileFailed{sandbox::Rejection::forbidden, f.message, std::nullopt};
         }
