@@ -93,7 +93,7 @@ class AsmStatement {
       if (accept("(")) {
         std::string expression;
         for (int depth = 1; depth > 0; ++at_) {
-          if (token() == nullptr) return false;
+          if (token() == nullptr || token()->is("asm") || token()->is("__asm") || token()->is("__asm__")) return false;
           if (token()->is("(")) ++depth;
           if (token()->is(")")) --depth;
           if (depth > 0) expression += (expression.empty() ? "" : " ") + token()->text;

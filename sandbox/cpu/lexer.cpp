@@ -24,11 +24,7 @@ class Lexer {
   Lexer(std::string_view source, Build build) : source_(source), build_(build), tokens_(tokenize(source)) {}
 
   std::variant<LexedSource, Rejected> run() {
-    if (source_.find('\0') != std::string_view::npos)
-      return Rejected{Rejection::forbidden, "a zero byte in the source", 1, ""};
-    for (size_t i = 0; i < tokens_.size(); ++i) {
-      if (auto rejected = check_token(tokens_, i)) return *rejected;
-    }
+    if (auto rejected = check_source(source_, tokens_)) return *rejected;
     while (at_ < tokens_.size()) {
       if (auto rejected = visit()) return *rejected;
     }

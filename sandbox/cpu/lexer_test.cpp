@@ -69,6 +69,22 @@ const Refused kRefused[] = {
     {"machine_code", Rejection::unsupported, 1, "void f() { asm(\"syscall\"); }"},
     {"raw_machine_code", Rejection::unsupported, 2, "void f() {\n asm volatile(R\"x(int3 )\")x\"); }"},
     {"reserved_name", Rejection::forbidden, 1, "void f() { __kw_barrier(0, 0); }"},
+    {"pasted_asm", Rejection::forbidden, 1, "#define P(a, b) a##b\nvoid f() { P(as, m)(\"syscall\"); }"},
+    {"pasted_piece_by_piece", Rejection::forbidden, 1,
+     "#define Q(a, b) a##b\n#define P(a, b) Q(a, b)\n#define L as\nvoid f() { P(P(__, L), m__)(\"\"); }"},
+    {"pasted_by_half_a_call", Rejection::forbidden, 1,
+     "#define P(a, b) a##b\n#define C P(\nvoid f() { C as, m)(\"syscall\"); }"},
+    {"pasted_reserved_name", Rejection::forbidden, 1, "#define P(a) __k##a\nvoid f() { P(w_mute)(); }"},
+    {"form_feed_in_a_splice", Rejection::unsupported, 1, "void f() { as\\\f\nm(\"syscall\"); }"},
+    {"lone_carriage_return", Rejection::forbidden, 1, "void f() { // \r asm(\"syscall\");\n }"},
+    {"no_header_name", Rejection::unsupported, 2,
+     "#define __has_q(a, b, c) b\nvoid f() { __has_q(<, asm(\"syscall\"), >); }"},
+    {"no_embed", Rejection::unsupported, 1, "#define S(embed) #embed < ({ asm(\"syscall\"); 0; }) > 0\n"},
+    {"asm_in_an_operand", Rejection::unsupported, 1,
+     "void f(int x) { asm(\"mov.u32 %0, %1;\" : \"=r\"(x) : \"r\"(({ asm(\"syscall\"); 3; }))); }"},
+    {"digraph_bracket", Rejection::forbidden, 1, "<:<:gnu::noinline:>:> void f();"},
+    {"sanitizer_switch", Rejection::forbidden, 1, "#define X 4), no_sanitize(\"thread\"\nstruct __align__(X) S {};"},
+    {"host_builtin", Rejection::forbidden, 1, "void f(void* p) { __builtin_ia32_clflush(p); }"},
     {"reserved_name_in_asm", Rejection::forbidden, 1, "void f(int x) { asm(\"mov.u32 %0, 1;\" : \"=r\"(__kw_x)); }"},
     {"unknown_ptx", Rejection::unsupported, 2, "void f() {\n asm volatile(\"wgmma.fence.sync.aligned;\"); }"},
     {"unknown_ptx_in_macro", Rejection::unsupported, 1,
@@ -115,6 +131,14 @@ TEST(Lexer, LinesStayWhereTheyAre) {
     EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), std::count(source.begin(), source.end(), '\n')) << text;
     EXPECT_THAT(text, HasSubstr("__kw_ptx_ex2_approx_f32((y), (x))"));
     EXPECT_THAT(text, HasSubstr("__kw_ptx_mov_u32((l), __kw_ptx_register_laneid())"));
+  }
+}
+
+TEST(Lexer, LeavesHonestPastingAlone) {
+  for (const char* source :
+       {"#define P(a, b) a##b\nint P(x, 4); int m, s;", "#define S(op) __##op##_sync\nint S(shfl);",
+        "#define V(T, n) T##n\nV(float, 4) a;", "template <class T> T f(); int x = f<::A>();"}) {
+    EXPECT_THAT(lexed(source), Not(HasSubstr("rejected"))) << source;
   }
 }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/text.h"
+#include "sandbox/cpu/pasting.h"
 
 namespace sandbox::cpu {
 namespace {
@@ -77,6 +78,41 @@ constexpr std::string_view kUnsupportedWords[] = {"__managed__",
                                                   "CUtensorMap",
                                                   "__nv_tma_descriptor"};
 
+// Names of which no source may hold one. What only the host has is no part of the device language, and what turns the
+// sanitizers off would blind the checking build.
+constexpr std::string_view kReservedPrefixes[] = {"__kw_", "KW_", "__tsan_", "__ubsan_", "__wrap_"};
+constexpr std::string_view kHostPrefixes[] = {"no_sanitize",
+                                              "__no_sanitize",
+                                              "disable_sanitizer",
+                                              "__disable_sanitizer",
+                                              "__builtin_ia",
+                                              "__builtin_aarch",
+                                              "__builtin_arm",
+                                              "__builtin_neon",
+                                              "__builtin_sve",
+                                              "__builtin_sme",
+                                              "__builtin_frame",
+                                              "__builtin_return",
+                                              "__builtin_extract_return",
+                                              "__builtin_frob",
+                                              "__builtin_apply",
+                                              "__builtin_eh",
+                                              "__builtin_unwind",
+                                              "__builtin_dwarf",
+                                              "__builtin_init_dwarf",
+                                              "__builtin_setjmp",
+                                              "__builtin_longjmp",
+                                              "__builtin_thread_pointer",
+                                              "__builtin_set_thread_pointer",
+                                              "__builtin_cpu",
+                                              "__builtin_alloca",
+                                              "__builtin___clear_cache",
+                                              "__builtin___emutls"};
+// Words that this file's rules look for and that macros must not put together behind its back.
+constexpr std::string_view kUnpasteable[] = {"asm",           "__asm",         "__asm__",       "__attribute",
+                                             "__attribute__", "__declspec",    "_Pragma",       "__thread",
+                                             "thread_local",  "__has_include", "__has_feature", "__has_extension"};
+
 template <size_t n>
 bool among(const std::string_view (&names)[n], std::string_view name) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
@@ -125,9 +161,15 @@ std::optional<Rejected> check_bracket_attributes(const std::vector<Token>& token
 std::optional<Rejected> check_word(const std::vector<Token>& tokens, size_t at) {
   const Token& token = tokens[at];
   const std::string& text = token.text;
-  for (std::string_view prefix : {"__kw_", "__tsan_", "__wrap_", "KW_EXPORT"}) {
+  for (std::string_view prefix : kReservedPrefixes) {
     if (starts_with(text, prefix)) {
       return reject(Rejection::forbidden, token.line, "names that begin with " + std::string(prefix) + " are reserved");
+    }
+  }
+  for (std::string_view prefix : kHostPrefixes) {
+    if (starts_with(text, prefix)) {
+      return reject(Rejection::forbidden, token.line,
+                    core::clean_text(text, 60) + " is no part of the device language");
     }
   }
   if (starts_with(text, "__SANITIZE") || text == "__has_feature" || text == "__has_extension") {
@@ -174,7 +216,58 @@ std::optional<Rejected> check_directive(const std::vector<Token>& tokens, size_t
   }
   return name.is("pragma") ? check_pragma(tokens, at + 1) : std::nullopt;
 }
+// <: means [, except in <::x, where a template argument begins with ::.
+bool is_digraph_bracket(const std::vector<Token>& tokens, size_t at) {
+  const auto follows = [&](size_t i, std::string_view text) {
+    return i < tokens.size() && tokens[i].begin == tokens[i - 1].end && tokens[i].text.substr(0, text.size()) == text;
+  };
+  if (!tokens[at].is("<") || !follows(at + 1, ":")) return false;
+  return tokens[at + 1].is(":") || follows(at + 2, ":") || follows(at + 2, ">");
+}
+
+// The rules that need no more than the tokens round tokens[at].
+std::optional<Rejected> check_token(const std::vector<Token>& tokens, size_t at) {
+  const Token& token = tokens[at];
+  if (token.is("%:") || token.is("<%") || token.is("%>") || is_digraph_bracket(tokens, at)) {
+    return reject(Rejection::forbidden, token.line, "digraphs hide what a kernel says");
+  }
+  if (token.is("<<<")) {
+    return reject(Rejection::unsupported, token.line,
+                  "launching kernels from kernels is unsupported on the cpu device");
+  }
+  if (token.is("#") && token.directive >= 0 && (at == 0 || tokens[at - 1].directive != token.directive)) {
+    return check_directive(tokens, at);
+  }
+  if (token.is("[") && at + 1 < tokens.size() && tokens[at + 1].is("[")) return check_bracket_attributes(tokens, at);
+  if (token.is("_Pragma")) return reject(Rejection::forbidden, token.line, "_Pragma is not for kernels; write #pragma");
+  return token.kind == TokenKind::identifier ? check_word(tokens, at) : std::nullopt;
+}
 }  // namespace
+
+std::optional<Rejected> check_source(std::string_view source, const std::vector<Token>& tokens) {
+  const auto line_at = [&](size_t at) {
+    return 1 + static_cast<int>(std::count(source.begin(), source.begin() + static_cast<ptrdiff_t>(at), '\n'));
+  };
+  for (size_t i = 0; i < source.size(); ++i) {
+    if (source[i] == '\0') return reject(Rejection::forbidden, line_at(i), "a zero byte in the source");
+    if (source[i] == '\r' && (i + 1 == source.size() || source[i + 1] != '\n')) {
+      return reject(Rejection::forbidden, line_at(i), "a carriage return that ends no line");
+    }
+  }
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (auto rejected = check_token(tokens, i)) return rejected;
+  }
+  std::vector<std::string_view> prefixes(std::begin(kReservedPrefixes), std::end(kReservedPrefixes));
+  prefixes.insert(prefixes.end(), std::begin(kHostPrefixes), std::end(kHostPrefixes));
+  prefixes.insert(prefixes.end(), {"__SANITIZE", "__has_embed"});
+  const std::vector<std::string_view> words(std::begin(kUnpasteable), std::end(kUnpasteable));
+  if (const auto pasted = find_pasted_word(tokens, words, prefixes)) {
+    return reject(Rejection::forbidden, pasted->line,
+                  "with ## of this macro, words of the source could make " + pasted->word +
+                      ", which a source must not hide; rename them");
+  }
+  return std::nullopt;
+}
 
 std::variant<HeaderRule, Rejected> header_rule(const std::string& name, int line) {
   if (among(kOurs, name)) return HeaderRule::ours;
@@ -192,23 +285,6 @@ std::variant<HeaderRule, Rejected> header_rule(const std::string& name, int line
                       "; fixed-width integers, limits and mathematics are predefined");
   }
   return reject(Rejection::forbidden, line, "#include of " + shown + ", which is no CUDA header");
-}
-
-std::optional<Rejected> check_token(const std::vector<Token>& tokens, size_t at) {
-  const Token& token = tokens[at];
-  if (token.is("%:") || token.is("<%") || token.is("%>")) {
-    return reject(Rejection::forbidden, token.line, "digraphs hide what a kernel says");
-  }
-  if (token.is("<<<")) {
-    return reject(Rejection::unsupported, token.line,
-                  "launching kernels from kernels is unsupported on the cpu device");
-  }
-  if (token.is("#") && token.directive >= 0 && (at == 0 || tokens[at - 1].directive != token.directive)) {
-    return check_directive(tokens, at);
-  }
-  if (token.is("[") && at + 1 < tokens.size() && tokens[at + 1].is("[")) return check_bracket_attributes(tokens, at);
-  if (token.is("_Pragma")) return reject(Rejection::forbidden, token.line, "_Pragma is not for kernels; write #pragma");
-  return token.kind == TokenKind::identifier ? check_word(tokens, at) : std::nullopt;
 }
 
 }  // namespace sandbox::cpu

@@ -1,9 +1,9 @@
-// What solutions may say. Token pasting can hide a word from these rules; the walls behind them are the inspection of
-// the binary and the jail.
+// What solutions may say. The walls behind these rules are the inspection of the binary and the jail.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -20,8 +20,8 @@ enum class HeaderRule {
 // The rule for an #include of this name, or why it is refused.
 std::variant<HeaderRule, Rejected> header_rule(const std::string& name, int line);
 
-// Applies the rules that need no more than the tokens round tokens[at]: words, attributes, directives other than
-// #include.
-std::optional<Rejected> check_token(const std::vector<Token>& tokens, size_t at);
+// Applies all other rules to `source`, cut into `tokens`: characters, words, also those that its macros could paste
+// together, attributes, directives.
+std::optional<Rejected> check_source(std::string_view source, const std::vector<Token>& tokens);
 
 }  // namespace sandbox::cpu

@@ -31,7 +31,7 @@ class Tokenizer {
   size_t splice_at(size_t at) const {
     if (at >= source_.size() || source_[at] != '\\') return 0;
     size_t i = at + 1;
-    while (i < source_.size() && (source_[i] == ' ' || source_[i] == '\t' || source_[i] == '\r')) ++i;
+    while (i < source_.size() && source_[i] != '\n' && std::isspace(static_cast<unsigned char>(source_[i])) != 0) ++i;
     return i < source_.size() && source_[i] == '\n' ? i + 1 - at : 0;
   }
   void skip_splices() {
@@ -105,9 +105,10 @@ class Tokenizer {
     const Token& last = tokens_[n - 1];
     const Token& before = tokens_[n - 2];
     if (last.directive >= 0 && last.directive == directive_ && before.is("#")) {
+      if (n > 2 && tokens_[n - 3].directive == directive_) return false;  // the # of a macro's body
       return last.is("include") || last.is("include_next") || last.is("import") || last.is("embed");
     }
-    return last.is("(") && before.text.rfind("__has_", 0) == 0 && before.kind == TokenKind::identifier;
+    return last.is("(") && (before.is("__has_include") || before.is("__has_include_next") || before.is("__has_embed"));
   }
 
   void header_name(Token& token) {

@@ -1,0 +1,28 @@
+/* kernelwright
+{
+  "problem": "row_sum_f32",
+  "backends": ["cpu", "cuda", "hip"],
+  "description": "macros that paste names together",
+  "launches": [
+    {"kernel": "row_sum", "grid": ["M", 1, 1], "block": [64, 1, 1], "args": ["x", "y", "M", "N"]}
+  ]
+}
+*/
+// Must be accepted.
+#define PASTE(a, b) a##b
+#define VECTOR(T) PASTE(T, 4)
+#define OPERATION(op) __##op##_sync
+extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
+  __shared__ float part[64];
+  const VECTOR(float) zero = PASTE(make_, float4)(0, 0, 0, 0);
+  const float* in = x + (size_t)blockIdx.x * N;
+  float sum = OPERATION(shfl)(0xffffffffu, zero.x, 0);
+  for (int n = threadIdx.x; n < N; n += 64) sum += in[n];
+  part[threadIdx.x] = sum;
+  __syncthreads();
+  for (int half = 32; half > 0; half /= 2) {
+    if (threadIdx.x < half) part[threadIdx.x] += part[threadIdx.x + half];
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) y[blockIdx.x] = part[0];
+}
