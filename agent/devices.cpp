@@ -1,17 +1,32 @@
 #include "agent/devices.h"
 
+#include <cstdlib>
+
 #include "core/error.h"
 #include "core/suggest.h"
 
 namespace agent {
 
-sandbox::WorkerCommand cpu_worker(const core::Paths& paths) {
-  const std::filesystem::path program = paths.worker("cpu");
+namespace {
+sandbox::WorkerCommand worker(const core::Paths& paths, const char* backend) {
+  const std::filesystem::path program = paths.worker(backend);
   if (!std::filesystem::exists(program)) {
     throw core::SystemError("the worker program " + program.string() +
                             " is missing: keep bin/ of the installation whole");
   }
   return {program, {"--device-headers", paths.device_headers().string()}, {}};
+}
+}  // namespace
+
+sandbox::WorkerCommand cpu_worker(const core::Paths& paths) { return worker(paths, "cpu"); }
+
+sandbox::WorkerCommand cuda_compile_worker(const core::Paths& paths, const std::string& architecture) {
+  sandbox::WorkerCommand command = worker(paths, "cuda");
+  command.args.insert(command.args.end(), {"--arch", architecture});
+  if (const char* home = std::getenv("CUDA_HOME"); home != nullptr && *home != '\0') {
+    command.args.insert(command.args.end(), {"--cuda-home", home});
+  }
+  return command;
 }
 
 void require_device(const std::string& device) {

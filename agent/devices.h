@@ -13,6 +13,9 @@ namespace agent {
 // The worker program of the cpu device. Throws core::SystemError when it is not installed.
 sandbox::WorkerCommand cpu_worker(const core::Paths& paths);
 
+// The compile worker for an NVIDIA architecture ("sm_90"), with the toolkit that $CUDA_HOME names when it is set.
+sandbox::WorkerCommand cuda_compile_worker(const core::Paths& paths, const std::string& architecture);
+
 // Throws core::InputError for a device that this build does not know.
 void require_device(const std::string& device);
 

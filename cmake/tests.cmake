@@ -10,18 +10,16 @@ foreach(folder core benchsuite sandbox verifier results agent)
     target_compile_definitions(${folder}_tests PRIVATE KW_SOURCE_FOLDER="${CMAKE_SOURCE_DIR}")
     set_target_properties(${folder}_tests PROPERTIES ENABLE_EXPORTS ON)
     # Tests find programs and data as an installed program would: beside themselves.
-    add_dependencies(${folder}_tests kernelwright kernelwright-cpu)
+    add_dependencies(${folder}_tests kernelwright kernelwright-cpu kernelwright-cuda)
     gtest_discover_tests(${folder}_tests DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 LABELS ${folder})
   endif()
 endforeach()
 
-# The toolkit's compiler and headers, for what is compared with them. The library alone: CMake's target for it would ask for the
-# driver, too.
+# Where the toolkit is, for what is compared with its headers and compiled by its compiler.
 if(TARGET sandbox_tests AND CUDAToolkit_FOUND AND TARGET CUDA::nvrtc)
-  list(JOIN CUDAToolkit_INCLUDE_DIRS ":" cuda_include)
-  target_compile_definitions(sandbox_tests PRIVATE KW_HAVE_NVRTC KW_CUDA_INCLUDE="${cuda_include}")
+  cmake_path(GET CUDAToolkit_LIBRARY_DIR PARENT_PATH cuda_home)
+  target_compile_definitions(sandbox_tests PRIVATE KW_HAVE_NVRTC KW_CUDA_HOME="${cuda_home}")
   target_include_directories(sandbox_tests SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
-  target_link_libraries(sandbox_tests PRIVATE $<TARGET_FILE:CUDA::nvrtc>)
 endif()
 
 # Every header compiles alone.

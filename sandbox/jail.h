@@ -10,10 +10,11 @@ namespace sandbox {
 
 // What a locked process may still ask of the kernel.
 enum class JailProfile {
-  compile,  // files below the given folders, and to start the host compiler
-  run,      // to start cells: forks of itself that hold one candidate each
-  judge,    // memory, and to load reference modules
-  cell,     // memory, its channel, and to exit: nothing else
+  compile,          // files below the given folders, and to start the host compiler
+  library_compile,  // files below the given folders: a compiler that is a library
+  run,              // to start cells: forks of itself that hold one candidate each
+  judge,            // memory, and to load reference modules
+  cell,             // memory, its channel, and to exit: nothing else
 };
 
 struct JailLimits {

@@ -32,44 +32,85 @@ void require_fitting_arguments(const sandbox::Solution& solution, const sandbox:
   }
 }
 
-void check(const std::string& file, const Shell& shell) {
-  const core::Paths paths = core::installed_paths();
-  const sandbox::Solution solution = sandbox::load_solution(file);
-  const auto problems = benchsuite::load_problems(paths.problems());
-  const benchsuite::Problem& problem = find_problem(problems, solution.problem, file + "#/problem");
-  sandbox::validate_solution(solution, problem);
+struct CheckOptions {
+  std::string file, architecture;
+};
 
-  sandbox::CompilePool pool(cpu_worker(paths), 2);
-  const sandbox::TunableBinding binding = sandbox::default_binding(solution);
-  verifier::Builds builds(solution, binding);
-  if (const sandbox::Rejected* rejected = builds.wait(pool, verifier::Effort::full)) {
-    const std::string where = rejected->line ? file + ":" + std::to_string(*rejected->line) : file;
-    throw core::InputError(where, fmt::format("{}: {}", sandbox::name_of(rejected->reason), rejected->message),
+struct Checked {
+  std::string target;  // "the cpu device", "sm_90"
+  double compile_ms = 0;
+  core::Json facts;
+};
+
+// Compiles the default point and holds the plan against what came out. Throws core::InputError with the place.
+Checked compile_for(const std::string& target, const sandbox::WorkerCommand& worker, verifier::Effort effort,
+                    const sandbox::Solution& solution) {
+  sandbox::CompilePool pool(worker, effort == verifier::Effort::full ? 2 : 1);
+  verifier::Builds builds(solution, sandbox::default_binding(solution));
+  if (const sandbox::Rejected* rejected = builds.wait(pool, effort)) {
+    const std::string where = rejected->line ? solution.file + ":" + std::to_string(*rejected->line) : solution.file;
+    throw core::InputError(where,
+                           fmt::format("{} on {}: {}", sandbox::name_of(rejected->reason), target, rejected->message),
                            rejected->log);
   }
-  require_fitting_arguments(solution, builds.fast(), file);
+  const sandbox::Built& built = builds.fast();
+  require_fitting_arguments(solution, built, solution.file);
+  core::Json facts{{"target", target}, {"compile_ms", built.compile_ms}, {"binary_hash", built.binary_hash}};
+  for (const auto& [name, value] :
+       {std::pair("registers", built.registers), std::pair("shared_bytes", built.shared_bytes),
+        std::pair("local_bytes", built.local_bytes), std::pair("spill_bytes", built.spill_bytes)}) {
+    if (value) facts[name] = *value;
+  }
+  return {target, built.compile_ms, std::move(facts)};
+}
+
+std::string describe(const Checked& checked) {
+  std::string text = fmt::format("compiles for {} in {:.0f} ms", checked.target, checked.compile_ms);
+  if (checked.facts.contains("registers")) {
+    text +=
+        fmt::format(": {} registers, {} bytes of shared memory, {} bytes spilled", checked.facts["registers"].dump(),
+                    checked.facts["shared_bytes"].dump(), checked.facts.value("spill_bytes", 0));
+  }
+  return text;
+}
+
+void check(const CheckOptions& options, const Shell& shell) {
+  const core::Paths paths = core::installed_paths();
+  const sandbox::Solution solution = sandbox::load_solution(options.file);
+  const auto problems = benchsuite::load_problems(paths.problems());
+  const benchsuite::Problem& problem = find_problem(problems, solution.problem, options.file + "#/problem");
+  sandbox::validate_solution(solution, problem);
+
+  std::vector<Checked> all{compile_for("the cpu device", cpu_worker(paths), verifier::Effort::full, solution)};
+  if (!options.architecture.empty()) {
+    all.push_back(compile_for(options.architecture, cuda_compile_worker(paths, options.architecture),
+                              verifier::Effort::screen, solution));
+  }
   if (shell.json) {
-    fmt::print("{}\n", core::Json{{"file", file},
-                                  {"problem", solution.problem},
-                                  {"ok", true},
-                                  {"compile_ms", builds.fast().compile_ms},
-                                  {"binary_hash", builds.fast().binary_hash}}
-                           .dump());
+    core::Json line{
+        {"file", options.file}, {"problem", solution.problem}, {"ok", true}, {"compiled", core::Json::array()}};
+    for (Checked& checked : all) line["compiled"].push_back(std::move(checked.facts));
+    fmt::print("{}\n", line.dump());
     return;
   }
-  fmt::print("{}: fine. {} for {}, {} launch{}, {} tunable{}{}; compiles for the cpu device in {:.0f} ms.\n", file,
-             problem.title, solution.problem, solution.launches.size(), solution.launches.size() == 1 ? "" : "es",
+  const sandbox::TunableBinding binding = sandbox::default_binding(solution);
+  fmt::print("{}: fine. A solution of {} ({}) with {} launch{} and {} tunable{}{}.\n", options.file, problem.name,
+             problem.title, solution.launches.size(), solution.launches.size() == 1 ? "" : "es",
              solution.tunables.size(), solution.tunables.size() == 1 ? "" : "s",
-             binding.empty() ? "" : " (default " + sandbox::describe(binding) + ")", builds.fast().compile_ms);
-  fmt::print("Judge it with: kernelwright judge {}\n", file);
+             binding.empty() ? "" : ", by default " + sandbox::describe(binding));
+  for (const Checked& checked : all) fmt::print("It {}.\n", describe(checked));
+  fmt::print("Judge it with: kernelwright judge {}\n", options.file);
 }
 }  // namespace
 
 void add_check_command(CLI::App& app, Shell& shell) {
-  auto file = std::make_shared<std::string>();
+  auto options = std::make_shared<CheckOptions>();
   CLI::App* command = app.add_subcommand("check", "Explain what is wrong with a solution file, without running it");
-  command->add_option("FILE", *file, "A solution: one .cu file with its launch plan in the header comment")->required();
-  command->callback([file, &shell] { check(*file, shell); });
+  command->add_option("FILE", options->file, "A solution: one .cu file with its launch plan in the header comment")
+      ->required();
+  command->add_option("--arch", options->architecture,
+                      "Compile it with NVRTC for this architecture, too (sm_90, sm_100a)");
+  command->callback([options, &shell] { check(*options, shell); });
 }
 
 }  // namespace agent

@@ -59,6 +59,20 @@ Finding archive_folder(const std::filesystem::path& archive) {
   });
 }
 
+Finding nvrtc(const core::Paths& paths) {
+  try {
+    const core::Json greeting = sandbox::CompilePool(cuda_compile_worker(paths, "sm_90"), 1).greeting();
+    const auto architectures = greeting.at("architectures").get<std::vector<std::string>>();
+    return {"NVRTC", State::ok,
+            fmt::format("{} for {} to {}", greeting.at("compiler_version").get<std::string>(), architectures.front(),
+                        architectures.back()),
+            ""};
+  } catch (const std::exception&) {
+    return {"NVRTC", State::missing, "kernels cannot be compiled for NVIDIA GPUs here; the cpu device does not need it",
+            "install the CUDA Toolkit; set CUDA_HOME when it is in no usual place"};
+  }
+}
+
 std::vector<Finding> examine(const Shell& shell) {
   const core::Paths paths = core::installed_paths();
   std::vector<Finding> findings;
@@ -79,9 +93,7 @@ std::vector<Finding> examine(const Shell& shell) {
                         "use a Linux kernel of 5.13 or newer with Landlock enabled"});
   }
   findings.push_back(archive_folder(shell.archive));
-  findings.push_back(library("NVRTC", {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"},
-                             "kernels cannot be compiled for NVIDIA GPUs here; the cpu device does not need it",
-                             "install the CUDA Toolkit (NVRTC)"));
+  findings.push_back(nvrtc(paths));
   findings.push_back(library("NVIDIA driver", {"libcuda.so.1"}, "no NVIDIA GPU to run on; the cpu device stands in",
                              "install the NVIDIA driver on a machine with such a GPU"));
   findings.push_back(library("hiprtc", {"libhiprtc.so.7", "libhiprtc.so.6", "libamdhip64.so.5"},

@@ -20,6 +20,7 @@
 #include "sandbox/cpu/host_process.h"
 #include "sandbox/cpu/lexer.h"
 #include "sandbox/cpu/runtime/check_names.h"
+#include "sandbox/sealed_memory.h"
 
 namespace sandbox::cpu {
 namespace {
@@ -84,20 +85,6 @@ void write_file(const fs::path& path, const std::string& text) {
   file << text;
   file.close();
   if (!file) throw core::SystemError("cannot write " + path.string(), errno);
-}
-
-core::UniqueFd sealed_copy(const std::string& bytes) {
-  core::UniqueFd fd(::memfd_create("kernel", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!fd) throw core::SystemError("cannot make a memory file for a binary", errno);
-  for (size_t done = 0; done < bytes.size();) {
-    const ssize_t n = ::write(fd.get(), bytes.data() + done, bytes.size() - done);
-    if (n < 0 && errno != EINTR) throw core::SystemError("cannot fill a memory file", errno);
-    if (n > 0) done += static_cast<size_t>(n);
-  }
-  if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) != 0) {
-    throw core::SystemError("cannot seal a memory file", errno);
-  }
-  return fd;
 }
 
 // Empties the scratch folder when it goes.
@@ -181,7 +168,7 @@ Compilation compile(const CompileRequest& request, const CompilerSettings& setti
   }
   const std::string bytes = core::read_file(settings.scratch / kBinaryName);
   Built built;
-  built.binary = sealed_copy(bytes);
+  built.binary = sealed_memory("kernel", bytes);
   built.binary_bytes = bytes.size();
   built.binary_hash = core::sha256_hex(bytes);
   built.log = std::move(log);

@@ -6,7 +6,7 @@
 
 #include "sandbox/cpu/inline_ptx.h"
 #include "sandbox/cpu/source_rules.h"
-#include "sandbox/cpu/tokens.h"
+#include "sandbox/tokens.h"
 
 namespace sandbox::cpu {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "sandbox/cpu/tokens.h"
+#include "sandbox/tokens.h"
 
 namespace sandbox::cpu {
 namespace {

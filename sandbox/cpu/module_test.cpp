@@ -159,9 +159,9 @@ TEST(Module, RefusesLaunchesThatDoNotFitTheKernel) {
   device.add_floats("out", 1);
   EXPECT_EQ(device.launch("k", 1, 1)->message, "the plan passes 1 arguments, the kernel takes 2");
   device.add_argument(1);
-  EXPECT_EQ(device.launch("missing", 1, 1)->kind, FaultKind::resource_limit);
+  EXPECT_EQ(device.launch("missing", 1, 1)->kind, FaultKind::invalid_launch);
   EXPECT_EQ(device.launch("k", 1, 1025)->message, "more than 1024 threads per block");
-  EXPECT_EQ(device.launch("k", 1, 1, Order::forward, 233473)->kind, FaultKind::resource_limit);
+  EXPECT_EQ(device.launch("k", 1, 1, Order::forward, 233473)->kind, FaultKind::invalid_launch);
   expect_no_fault(device.launch("k", 1, 1, Order::forward, 233472));
 }
 

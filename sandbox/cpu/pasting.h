@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sandbox/cpu/tokens.h"
+#include "sandbox/tokens.h"
 
 namespace sandbox::cpu {
 

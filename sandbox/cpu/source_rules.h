@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sandbox/compilation.h"
-#include "sandbox/cpu/tokens.h"
+#include "sandbox/tokens.h"
 
 namespace sandbox::cpu {
 

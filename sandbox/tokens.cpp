@@ -1,10 +1,10 @@
-#include "sandbox/cpu/tokens.h"
+#include "sandbox/tokens.h"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 
-namespace sandbox::cpu {
+namespace sandbox {
 namespace {
 
 bool starts_identifier(char c) {
@@ -211,4 +211,4 @@ class Tokenizer {
 
 std::vector<Token> tokenize(std::string_view source) { return Tokenizer(source).run(); }
 
-}  // namespace sandbox::cpu
+}  // namespace sandbox

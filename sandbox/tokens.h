@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace sandbox::cpu {
+namespace sandbox {
 
 enum class TokenKind {
   identifier,
@@ -32,4 +32,4 @@ struct Token {
 // Comments are skipped. Never fails: what is malformed becomes some token that the compiler will complain about.
 std::vector<Token> tokenize(std::string_view source);
 
-}  // namespace sandbox::cpu
+}  // namespace sandbox

@@ -1,0 +1,56 @@
+#include "sandbox/cuda/compile_role.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "core/text.h"
+#include "sandbox/cuda/compiler.h"
+#include "sandbox/jail.h"
+#include "sandbox/wire.h"
+
+namespace sandbox::cuda {
+namespace {
+constexpr const char* kWarmUp = "extern \"C\" __global__ void warm_up(int* x) { *x = threadIdx.x; }";
+
+// "sm_90a" is a variant of sm_90.
+void require_architecture(const Nvrtc& nvrtc, const std::string& architecture) {
+  const std::vector<std::string> known = nvrtc.architectures();
+  const std::string plain = architecture.substr(0, architecture.find_last_of("0123456789") + 1);
+  if (std::find(known.begin(), known.end(), plain) != known.end()) return;
+  throw core::SystemError("this NVRTC does not compile for " + architecture + "; it knows " + core::join(known, ", "));
+}
+}  // namespace
+
+void serve_compile_role(Channel& owner, const std::filesystem::path& device_headers,
+                        const std::filesystem::path& cuda_home, const std::string& architecture) {
+  const Nvrtc nvrtc = Nvrtc::open(cuda_home);
+  require_architecture(nvrtc, architecture);
+  const CompilerSettings settings{architecture, core::read_file(device_headers / "kw_prelude.h")};
+  // The first compilation opens further libraries; none is opened behind the lock.
+  const Compilation warm_up = compile({"warm_up.cu", kWarmUp, {}, Build::fast}, settings, nvrtc);
+  if (const auto* rejected = std::get_if<Rejected>(&warm_up)) {
+    throw core::SystemError("NVRTC does not compile for " + architecture + ": " + rejected->message);
+  }
+  JailFolders folders;
+  for (const auto& folder : nvrtc.include_folders()) folders.read_only.push_back(folder);
+  const JailReport jail = enter_jail(JailProfile::library_compile, folders, {});
+  const auto [major, minor] = nvrtc.version();
+  owner.send({{"role", "compile"},
+              {"sandbox_level", jail.level},
+              {"sandbox", jail.detail},
+              {"compiler", "NVRTC"},
+              {"compiler_version", "NVRTC " + std::to_string(major) + "." + std::to_string(minor)},
+              {"architecture", architecture},
+              {"architectures", nvrtc.architectures()}});
+  while (true) {
+    const Message request = owner.receive();
+    try {
+      const core::JsonView json(request.json, "compile request");
+      send_compilation(owner, compile(compile_request_from_json(json), settings, nvrtc));
+    } catch (const core::SystemError& error) {
+      owner.send({{"error", error.what()}});
+    }
+  }
+}
+
+}  // namespace sandbox::cuda

@@ -1,0 +1,107 @@
+// The compile worker of the cuda device, jailed as in a campaign. Needs the CUDA Toolkit, but no GPU.
+#ifdef KW_HAVE_NVRTC
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/error.h"
+#include "core/paths.h"
+#include "sandbox/compile_pool.h"
+
+namespace sandbox::cuda {
+namespace {
+using testing::HasSubstr;
+
+WorkerCommand worker(const std::string& architecture, const std::string& cuda_home = KW_CUDA_HOME) {
+  const core::Paths paths = core::installed_paths();
+  return {paths.worker("cuda"),
+          {"--device-headers", paths.device_headers().string(), "--cuda-home", cuda_home, "--arch", architecture},
+          {}};
+}
+
+class CudaCompiler : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { pool_ = std::make_unique<CompilePool>(worker("sm_90"), 1); }
+  static void TearDownTestSuite() { pool_.reset(); }
+
+  static Compilation compile(const std::string& source, const Macros& macros = {}) {
+    return pool_->submit({"solution.cu", source, macros, Build::fast}).get();
+  }
+  static Rejected rejected(const std::string& source) {
+    Compilation compilation = compile(source);
+    if (auto* no = std::get_if<Rejected>(&compilation)) return std::move(*no);
+    return {Rejection::limit, "it was built", std::nullopt, ""};
+  }
+
+  static std::unique_ptr<CompilePool> pool_;
+};
+std::unique_ptr<CompilePool> CudaCompiler::pool_;
+
+TEST_F(CudaCompiler, TellsWhatTheBinaryTakes) {
+  const Compilation compilation = compile(R"(
+extern "C" __global__ void first(const float* x, float* y, int n) {
+  __shared__ float s[SIZE];
+  s[threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  if (n > 0) y[threadIdx.x] = s[SIZE - 1 - threadIdx.x] * FLT_MAX;
+}
+extern "C" __global__ void second() {}
+__global__ void hidden() {}
+)",
+                                          {{"SIZE", 256}});
+  ASSERT_TRUE(std::holds_alternative<Built>(compilation)) << std::get<Rejected>(compilation).log;
+  const auto& built = std::get<Built>(compilation);
+  EXPECT_EQ(built.kernels.at("first"), 3);
+  EXPECT_EQ(built.kernels.at("second"), 0);
+  EXPECT_EQ(built.shared_bytes, 1024);
+  EXPECT_EQ(built.spill_bytes, 0);
+  EXPECT_GT(built.registers.value_or(0), 4);
+  EXPECT_EQ(built.binary_hash.size(), 64u);
+  EXPECT_THAT(built.log, testing::Not(HasSubstr("ptxas"))) << "what was asked of ptxas is not the author's concern";
+}
+
+TEST_F(CudaCompiler, TheSameSourceGivesTheSameBinary) {
+  const std::string source = "extern \"C\" __global__ void k(int* x) { *x = VALUE; }";
+  const auto hash = [&](int64_t value) { return std::get<Built>(compile(source, {{"VALUE", value}})).binary_hash; };
+  EXPECT_EQ(hash(1), hash(1));
+  EXPECT_NE(hash(1), hash(2));
+}
+
+TEST_F(CudaCompiler, SaysWhereTheSourceIsWrong) {
+  const Rejected no = rejected("// one\nextern \"C\" __global__ void k(int* x) {\n  *x = undeclared;\n}");
+  EXPECT_EQ(no.reason, Rejection::compile_error);
+  EXPECT_EQ(no.line, 3);
+  EXPECT_THAT(no.message, HasSubstr("undeclared"));
+}
+
+TEST_F(CudaCompiler, ToolkitHeadersAreThereAndNoOtherFiles) {
+  for (const char* header : {"cuda_fp16.h", "cuda_bf16.h", "mma.h", "cooperative_groups.h", "cuda/std/cstdint"}) {
+    EXPECT_TRUE(std::holds_alternative<Built>(compile("#include <" + std::string(header) + ">\n"))) << header;
+  }
+  for (const char* line :
+       {"#include \"/etc/passwd\"", "#include </proc/self/environ>", "#include <../../../etc/passwd>",
+        "%:include </etc/passwd>", "#define F \"/etc/passwd\"\n#include F",
+        "#if __has_include(\"/etc/passwd\")\n#endif", "#line 1 \"/etc/passwd\""}) {
+    EXPECT_EQ(rejected(line).reason, Rejection::forbidden) << line;
+  }
+  // The wall behind: a name made by token pasting reaches the compiler, and the jail shows it nothing.
+  const Rejected pasted =
+      rejected("#define CAT(a, b) a##b\n#if CAT(__has_, include)(</etc/passwd>)\n#error seen\n#endif");
+  EXPECT_THAT(pasted.log, testing::Not(HasSubstr("seen")));
+}
+
+TEST(CudaCompileRole, ExplainsWhatItCannotDo) {
+  const auto failure = [](const WorkerCommand& command) -> std::string {
+    try {
+      const CompilePool pool(command, 1);
+      return "it started";
+    } catch (const core::SystemError& error) {
+      return error.what();
+    }
+  };
+  EXPECT_THAT(failure(worker("sm_10")), HasSubstr("does not compile for sm_10; it knows sm_"));
+  EXPECT_THAT(failure(worker("sm_90", "/nowhere")), HasSubstr("NVRTC is not found below /nowhere"));
+}
+
+}  // namespace
+}  // namespace sandbox::cuda
+#endif

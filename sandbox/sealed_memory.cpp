@@ -1,0 +1,27 @@
+#include "sandbox/sealed_memory.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "core/error.h"
+
+namespace sandbox {
+
+core::UniqueFd sealed_memory(const char* name, std::string_view bytes) {
+  core::UniqueFd fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!fd) throw core::SystemError("cannot make a memory file for a binary", errno);
+  for (size_t done = 0; done < bytes.size();) {
+    const ssize_t n = ::write(fd.get(), bytes.data() + done, bytes.size() - done);
+    if (n < 0 && errno != EINTR) throw core::SystemError("cannot fill a memory file", errno);
+    if (n > 0) done += static_cast<size_t>(n);
+  }
+  if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) != 0) {
+    throw core::SystemError("cannot seal a memory file", errno);
+  }
+  return fd;
+}
+
+}  // namespace sandbox

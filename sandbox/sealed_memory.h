@@ -1,0 +1,13 @@
+// A memory file whose content nobody can change any more.
+#pragma once
+
+#include <string_view>
+
+#include "core/unique_fd.h"
+
+namespace sandbox {
+
+// Close-on-exec. Throws core::SystemError.
+core::UniqueFd sealed_memory(const char* name, std::string_view bytes);
+
+}  // namespace sandbox
