@@ -9,24 +9,33 @@
 namespace verifier::cpu {
 namespace {
 using sandbox::cpu::Order;
-constexpr int64_t kCheckedCost = 2'000'000;  // bytes read and operations
+constexpr int64_t kCheckedCost = 2'000'000;         // bytes read and operations
+constexpr int64_t kCheckedBenchCost = 200'000'000;  // of a bench workload, when a win is confirmed
 constexpr int64_t kUnseenElements = 32768, kUnseenFlops = 8'000'000;
 constexpr std::array<std::string_view, 3> kOrderNames{"forward", "reverse", "seeded"};
 
 std::string order_name(Order order) { return std::string(kOrderNames.at(static_cast<size_t>(order))); }
 
-// The test workloads that the checking build can run in little time, the smallest one at least.
-std::vector<const benchsuite::Workload*> checked_workloads(const benchsuite::Problem& problem) {
+int64_t cost_of(const benchsuite::Problem& problem, const benchsuite::Workload& workload) {
+  return problem.cost.bytes_read.eval(workload.axes) + problem.cost.flops.eval(workload.axes);
+}
+
+// The test workloads that the checking build can run in little time, the smallest one at least; with `benches`, also
+// the shapes at which candidates are timed.
+std::vector<const benchsuite::Workload*> checked_workloads(const benchsuite::Problem& problem, bool benches) {
   std::vector<std::pair<int64_t, const benchsuite::Workload*>> by_cost;
   for (const benchsuite::Workload& workload : problem.workloads) {
     if (workload.role != benchsuite::Role::test || !workload.runs_on("cpu")) continue;
-    by_cost.emplace_back(problem.cost.bytes_read.eval(workload.axes) + problem.cost.flops.eval(workload.axes),
-                         &workload);
+    by_cost.emplace_back(cost_of(problem, workload), &workload);
   }
   std::sort(by_cost.begin(), by_cost.end());
   std::vector<const benchsuite::Workload*> chosen;
   for (const auto& [cost, workload] : by_cost) {
     if (chosen.empty() || cost <= kCheckedCost) chosen.push_back(workload);
+  }
+  for (const benchsuite::Workload& workload : problem.workloads) {
+    const bool bench = workload.role == benchsuite::Role::bench && workload.runs_on("cpu");
+    if (benches && bench && cost_of(problem, workload) <= kCheckedBenchCost) chosen.push_back(&workload);
   }
   return chosen;
 }
@@ -42,9 +51,9 @@ std::optional<Verdict> with_plan(Action action) {
 }
 }  // namespace
 
-std::optional<Verdict> Checking::check_build(Side& side) {
+std::optional<Verdict> Checking::check_build(Side& side, bool benches) {
   if (const auto failure = side.cell.await_loaded()) return verdict_of(*failure, {});
-  for (const benchsuite::Workload* workload : checked_workloads(at_hand_.problem())) {
+  for (const benchsuite::Workload* workload : checked_workloads(at_hand_.problem(), benches)) {
     const Where where{workload->name, sandbox::describe(workload->axes), "ordinary", ""};
     auto failed = with_plan([&]() -> std::optional<Verdict> {
       const std::vector<LentBuffer> inputs = make_inputs(at_hand_.problem(), workload->axes);
@@ -60,12 +69,13 @@ std::optional<Verdict> Checking::check_build(Side& side) {
   return std::nullopt;
 }
 
-std::optional<Verdict> Checking::fast_build(Side& side, bool thorough) {
+std::optional<Verdict> Checking::fast_build(Side& side, bool thorough, bool benches) {
   const benchsuite::Problem& problem = at_hand_.problem();
   if (const auto failure = side.cell.await_loaded()) return verdict_of(*failure, {});
   for (const benchsuite::Workload& workload : problem.workloads) {
-    if (workload.role != benchsuite::Role::test || !workload.runs_on("cpu")) continue;
-    if (auto verdict = shape(side, workload.name, workload.axes, thorough)) return verdict;
+    const bool test = workload.role == benchsuite::Role::test;
+    if ((!test && !benches) || !workload.runs_on("cpu")) continue;
+    if (auto verdict = shape(side, workload.name, workload.axes, test && thorough)) return verdict;
   }
   if (!thorough) return std::nullopt;
   for (const core::Bindings& axes :

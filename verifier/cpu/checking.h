@@ -21,11 +21,12 @@ class Checking {
   Checking(ProblemAtHand& at_hand, const CheckSettings& settings, Keys& keys)
       : at_hand_(at_hand), settings_(settings), keys_(keys) {}
 
-  // The checking build on the small listed shapes: bounds, races, uninitialised reads.
-  std::optional<Verdict> check_build(Side& side);
+  // The checking build on the small listed shapes: bounds, races, uninitialised reads. `benches`: also on those at
+  // which candidates are timed, as a kernel may do something else there.
+  std::optional<Verdict> check_build(Side& side, bool benches);
   // The fast build on every listed shape and on unseen ones, in three thread orders. `thorough`: all draws and
-  // distributions, otherwise one draw of each listed shape.
-  std::optional<Verdict> fast_build(Side& side, bool thorough);
+  // distributions, otherwise one draw of each listed shape. `benches`: as above, one draw.
+  std::optional<Verdict> fast_build(Side& side, bool thorough, bool benches);
 
   const Correct& findings() const { return findings_; }
 

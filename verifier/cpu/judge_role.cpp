@@ -87,9 +87,9 @@ class JudgeRole {
     std::optional<Verdict> failed;
     if (effort != Effort::screen) {
       Side check = side(json.at("candidate"), std::move(message.fds.at(2)), checks.launch_deadline_s);
-      failed = checking.check_build(check);
+      failed = checking.check_build(check, effort == Effort::confirm);
     }
-    if (!failed) failed = checking.fast_build(fast, effort != Effort::screen);
+    if (!failed) failed = checking.fast_build(fast, effort != Effort::screen, effort == Effort::confirm);
     judgement.stages.check_ms = ms_since(begin);
     if (failed) {
       judgement.verdict = std::move(*failed);

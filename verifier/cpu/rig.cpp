@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "verifier/compare.h"
+#include "verifier/cpu/difference.h"
 #include "verifier/keys.h"
 #include "verifier/poison.h"
 
@@ -18,6 +19,8 @@ BufferKeys next_keys(Keys& keys) {
   const uint64_t content = keys.next(), before = keys.next();
   return {content, before, keys.next()};
 }
+
+constexpr size_t kPiece = 16384;  // bytes
 }  // namespace
 
 Rig::Rig(const benchsuite::Problem& problem, const core::Bindings& axes, const std::vector<LentBuffer>& inputs,
@@ -27,7 +30,9 @@ Rig::Rig(const benchsuite::Problem& problem, const core::Bindings& axes, const s
       inputs_(inputs),
       cell_(cell),
       plan_(sandbox::bind_plan(solution, binding, axes)),
-      outputs_(make_outputs(problem, axes, plan_.workspaces)) {}
+      outputs_(make_outputs(problem, axes, plan_.workspaces)) {
+  for (size_t i = 0; i < problem.outputs.size(); ++i) answered_.emplace_back(outputs_[i].memory.content().size());
+}
 
 std::optional<CellFailure> Rig::prepare() { return cell_.prepare(inputs_, outputs_, plan_); }
 
@@ -40,7 +45,34 @@ std::optional<CellFailure> Rig::launch(sandbox::cpu::Order order, uint64_t key, 
     fill_poison(buffer.memory.slack_before(), own.before);
     fill_poison(buffer.memory.slack_after(), own.after);
   }
-  return cell_.go(order, keys.next(), elapsed_us);
+  auto failure = cell_.go(order, keys.next(), elapsed_us);
+  if (!failure) take_outputs();
+  return failure;
+}
+
+// Copies the outputs, beginning at places that nobody can foresee: a candidate that has itself answered before its work
+// is done must not be able to stay ahead.
+void Rig::take_outputs() {
+  Keys keys(~key_);
+  for (size_t i = 0; i < answered_.size(); ++i) {
+    const std::span<const std::byte> content = outputs_[i].memory.content();
+    std::vector<size_t> places;
+    for (size_t at = 0; at < content.size(); at += kPiece) places.push_back(at);
+    for (size_t left = places.size(); left > 0; --left) {
+      std::swap(places[left - 1], places[keys.below(left)]);
+      const std::span<const std::byte> piece =
+          content.subspan(places[left - 1], std::min(kPiece, content.size() - places[left - 1]));
+      std::copy(piece.begin(), piece.end(), answered_[i].begin() + static_cast<std::ptrdiff_t>(places[left - 1]));
+    }
+  }
+}
+
+double Rig::difference_from(const Rig& other) const {
+  double largest = 0;
+  for (size_t i = 0; i < answered_.size(); ++i) {
+    largest = std::max(largest, largest_difference(problem_.outputs[i].dtype, answered_[i], other.answered_[i]));
+  }
+  return largest;
 }
 
 std::optional<Verdict> Rig::audit(const Expected& expected, const Where& where, double& worst_ratio) const {

@@ -12,6 +12,7 @@ namespace {
 using sandbox::cpu::Order;
 using Clock = std::chrono::steady_clock;
 constexpr int kPings = 21;
+constexpr double kSuspicious = 2;      // times the usual difference from the incumbent's outputs
 constexpr double kLeastTime_us = 0.1;  // what is left of a sample after the empty request is never nothing
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
@@ -72,6 +73,7 @@ std::variant<Verdict, WorkloadTiming> Timing::workload(const benchsuite::Workloa
   const Clock::time_point begin = Clock::now();
   const double audits_before_ms = audit_ms_;
   int audits = 0;
+  double usual = 0;  // difference of the two sides' outputs, at most, where the candidate was found right
   // The first pair finds caches and pages cold on both sides and is not counted, though it may be audited like any
   // other.
   for (int taken = 0; taken == 0 || !enough(timing, seconds_since(begin) - (audit_ms_ - audits_before_ms) / 1e3);
@@ -91,7 +93,10 @@ std::variant<Verdict, WorkloadTiming> Timing::workload(const benchsuite::Workloa
     // Which launches are audited cannot be known beforehand; at least the asked share of them is.
     const bool due = audits < std::ceil(settings_.audit_share * (taken + 1));
     const bool last_chance = taken % std::max(1, static_cast<int>(1 / settings_.audit_share)) == 0;
-    if (keys_.unit() < settings_.audit_share || (due && last_chance)) {
+    // Work left out of some launches shows as a difference from what the other side gave.
+    const double difference = candidate_rig.difference_from(incumbent_rig);
+    const bool suspicious = !(difference <= kSuspicious * usual);
+    if (keys_.unit() < settings_.audit_share || (due && last_chance) || suspicious) {
       const Clock::time_point audit_begin = Clock::now();
       double worst_ratio = 0;
       const Expected expected = at_hand_.expected(inputs, workload.axes, Distribution::ordinary);
@@ -99,6 +104,7 @@ std::variant<Verdict, WorkloadTiming> Timing::workload(const benchsuite::Workloa
       audit_ms_ += seconds_since(audit_begin) * 1e3;
       ++audits;
       if (wrong) return *wrong;
+      if (std::isfinite(difference)) usual = std::max(usual, difference);
     }
   }
   std::vector<double> candidate_us, incumbent_us;

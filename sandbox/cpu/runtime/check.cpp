@@ -68,10 +68,12 @@ class Checker {
     if (address >= launch_.shared.first && address < launch_.shared.second) {
       return check_shared(*scheduler, address, bytes, access, site, frame);
     }
-    if (!is_device_state(address, bytes) && !scheduler->on_stack(address)) {
-      return check_global(*scheduler, address, bytes, access, site, frame);
+    if (scheduler->on_stack(address)) return true;
+    if (is_device_state(address, bytes)) {
+      return !changes_value(access) || report(*scheduler, FaultKind::out_of_bounds,
+                                              "writes to threadIdx, blockIdx, blockDim or gridDim", site, frame);
     }
-    return true;
+    return check_global(*scheduler, address, bytes, access, site, frame);
   }
 
  private:

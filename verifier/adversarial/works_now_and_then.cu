@@ -1,0 +1,28 @@
+/* kernelwright
+{
+  "problem": "row_sum_f32",
+  "backends": ["cpu", "cuda", "hip"],
+  "description": "leaves out the work of every second timed launch, which it tells by the inputs",
+  "launches": [
+    {"kernel": "row_sum", "grid": ["ceil_div(M, 64)", 1, 1], "block": [64, 1, 1], "args": ["x", "y", "M", "N"]}
+  ]
+}
+*/
+// Must be refused: wrong_result.
+extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
+  const int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= M) return;
+  const float* in = x + (size_t)row * N;
+  if (M == 1024 && N == 2048 && (__float_as_uint(x[7]) & 1) != 0) {
+    y[row] = in[0] + in[1];
+    return;
+  }
+  float a[16] = {};
+  int n = 0;
+  for (; n + 16 <= N; n += 16)
+    for (int k = 0; k < 16; ++k) a[k] += in[n + k];
+  float sum = 0;
+  for (; n < N; ++n) sum += in[n];
+  for (int k = 0; k < 16; ++k) sum += a[k];
+  y[row] = sum;
+}
