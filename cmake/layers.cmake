@@ -16,5 +16,6 @@ function(kw_program name source)
   cmake_parse_arguments(ARG "" "" "LINKS" ${ARGN})
   add_executable(${name} ${source})
   target_link_libraries(${name} PRIVATE ${ARG_LINKS})
+  target_link_options(${name} PRIVATE -Wl,--disable-new-dtags)  # what bundled libraries need is found there, too
   install(TARGETS ${name} RUNTIME DESTINATION bin)
 endfunction()
