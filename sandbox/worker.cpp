@@ -10,6 +10,7 @@
 #include <boost/process/extend.hpp>
 #include <boost/process/posix.hpp>
 #include <cerrno>
+#include <mutex>
 #include <utility>
 
 #include "core/error.h"
@@ -18,6 +19,13 @@ namespace sandbox {
 namespace {
 namespace bp = boost::process;
 constexpr auto kGreetingDeadline = std::chrono::seconds(20);
+
+// Boost waits for the end of a pipe that it does not open close-on-exec in one step: a process started at the same time
+// by another thread could inherit it, and keep it open for as long as it lives.
+std::mutex& starting() {
+  static std::mutex mutex;
+  return mutex;
+}
 
 // Runs in the child between fork and exec: only async-signal-safe calls.
 struct PrepareChild : bp::extend::handler {
@@ -44,6 +52,7 @@ Worker Worker::start(const WorkerCommand& command) {
   Worker worker;
   worker.channel_ = std::move(ours);
   try {
+    const std::lock_guard lock(starting());
     bp::child child(bp::exe = argv[0], bp::args = std::vector<std::string>(argv.begin() + 1, argv.end()),
                     bp::env = bp::environment(), bp::std_in<bp::null, bp::std_out> bp::null, bp::std_err > bp::null,
                     bp::posix::fd.bind(kWorkerChannelFd, theirs.fd()), PrepareChild());
