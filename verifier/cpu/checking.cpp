@@ -62,7 +62,8 @@ std::optional<Verdict> Checking::check_build(Side& side, bool benches) {
       if (const auto failure = rig.prepare()) return verdict_of(*failure, where);
       double elapsed_us = 0;
       if (const auto failure = rig.launch(Order::forward, keys_.next(), elapsed_us)) return verdict_of(*failure, where);
-      return std::nullopt;
+      // Held to the reference, too: a candidate that behaves in this build must also do the work in it.
+      return rig.audit(at_hand_.expected(inputs, workload->axes, Distribution::ordinary), where, findings_.worst_ratio);
     });
     if (failed) return failed;
   }
