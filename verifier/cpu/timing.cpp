@@ -52,7 +52,9 @@ bool Timing::enough(const WorkloadTiming& timing, double spent_s) {
     return true;
   }
   if (pairs < settings_.least_pairs) return false;
-  return spent_s > settings_.most_s || std::log(so_far.high / so_far.low) / 2 <= settings_.half_width;
+  // A control only has to show that nothing is badly wrong.
+  const double most_s = effort_ == Effort::control ? settings_.most_s / 4 : settings_.most_s;
+  return spent_s > most_s || std::log(so_far.high / so_far.low) / 2 <= settings_.half_width;
 }
 
 std::variant<Verdict, WorkloadTiming> Timing::workload(const benchsuite::Workload& workload, Side& candidate,
