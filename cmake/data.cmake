@@ -6,5 +6,5 @@ foreach(pair problems=benchsuite/problems suites=benchsuite/suites kernels=kerne
   list(GET pair 0 name)
   list(GET pair 1 folder)
   file(CREATE_LINK ${CMAKE_SOURCE_DIR}/${folder} ${share}/${name} SYMBOLIC)
-  install(DIRECTORY ${folder}/ DESTINATION share/kernelwright/${name} PATTERN "*.cpp" EXCLUDE)
+  install(DIRECTORY ${folder}/ DESTINATION share/kernelwright/${name} PATTERN "*.cpp" EXCLUDE PATTERN ".clang-format" EXCLUDE)
 endforeach()
