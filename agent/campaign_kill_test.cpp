@@ -58,8 +58,7 @@ TEST(Campaign, SurvivesFiftyKills) {
   // Moments before, at and after the first attempts of a resumed campaign, on machines of any speed.
   const auto started = std::chrono::steady_clock::now();
   ASSERT_EQ(Home().run({"run", "gelu_f32", "--attempts", "2"}).exit_code, 0);
-  const auto few_attempts =
-      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - started);
+  auto few_attempts = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - started);
   std::mt19937 chance(20);
   std::map<int64_t, std::string> before;
   bool done = false;
@@ -72,6 +71,8 @@ TEST(Campaign, SurvivesFiftyKills) {
     const std::map<int64_t, std::string> now = recorded(home);
     for (const auto& [id, text] : before) ASSERT_EQ(now.count(id) == 0 ? "lost" : now.at(id), text);
     for (const int64_t id : reported(ended.out)) EXPECT_EQ(now.count(id), 1u) << "reported and then lost";
+    // A busy machine is slower than it was at the start: wait longer after a kill that came before any attempt.
+    if (now.size() == before.size()) few_attempts += few_attempts / 8;
     before = now;
   }
   EXPECT_GT(before.size(), 10u) << "the campaign made progress between the kills";
