@@ -15,6 +15,39 @@ SpeedUp speed_up(const JsonView& json) {
   if (items.size() != 3) json.fail("must be value, low and high");
   return {items[0].number(), items[1].number(), items[2].number()};
 }
+
+// [candidate_us, incumbent_us, candidate_first], and where clocks are known [..., candidate_mhz, incumbent_mhz,
+// throttled].
+Json to_json(const Pair& pair) {
+  Json json{pair.candidate_us, pair.incumbent_us, pair.candidate_first};
+  if (pair.candidate_mhz != 0 || pair.incumbent_mhz != 0 || pair.throttled) {
+    json.insert(json.end(), {pair.candidate_mhz, pair.incumbent_mhz, pair.throttled});
+  }
+  return json;
+}
+Pair pair_from(const JsonView& json) {
+  const std::vector<JsonView> items = json.items();
+  if (items.size() != 3 && items.size() != 6) json.fail("must be two times and an order, or those and the clocks");
+  Pair pair{items[0].number(), items[1].number(), items[2].boolean()};
+  if (items.size() == 6) {
+    pair.candidate_mhz = static_cast<float>(items[3].number());
+    pair.incumbent_mhz = static_cast<float>(items[4].number());
+    pair.throttled = items[5].boolean();
+  }
+  return pair;
+}
+
+Json to_json(const WorkloadTiming& timing) {
+  Json pairs = Json::array();
+  for (const Pair& pair : timing.pairs) pairs.push_back(to_json(pair));
+  Json json{{"workload", timing.workload},
+            {"pairs", std::move(pairs)},
+            {"candidate_us", timing.candidate_us},
+            {"incumbent_us", timing.incumbent_us},
+            {"speed_up", to_json(timing.speed_up)}};
+  if (timing.bound_us) json["bound_us"] = *timing.bound_us;
+  return json;
+}
 }  // namespace
 
 std::string_view name_of(Outcome outcome) {
@@ -26,15 +59,7 @@ std::string_view name_of(Outcome outcome) {
 
 Json to_json(const Measurement& m) {
   Json workloads = Json::array();
-  for (const WorkloadTiming& timing : m.workloads) {
-    Json pairs = Json::array();
-    for (const Pair& pair : timing.pairs) pairs.push_back({pair.candidate_us, pair.incumbent_us, pair.candidate_first});
-    workloads.push_back({{"workload", timing.workload},
-                         {"pairs", std::move(pairs)},
-                         {"candidate_us", timing.candidate_us},
-                         {"incumbent_us", timing.incumbent_us},
-                         {"speed_up", to_json(timing.speed_up)}});
-  }
+  for (const WorkloadTiming& timing : m.workloads) workloads.push_back(to_json(timing));
   return {{"clock", m.clock},
           {"workloads", std::move(workloads)},
           {"speed_up", to_json(m.speed_up)},
@@ -51,11 +76,8 @@ Measurement measurement_from_json(const JsonView& json) {
                           entry.at("candidate_us").number(),
                           entry.at("incumbent_us").number(),
                           speed_up(entry.at("speed_up"))};
-    for (const JsonView& item : entry.at("pairs").items()) {
-      const std::vector<JsonView> pair = item.items();
-      if (pair.size() != 3) item.fail("must be two times and an order");
-      timing.pairs.push_back({pair[0].number(), pair[1].number(), pair[2].boolean()});
-    }
+    for (const JsonView& item : entry.at("pairs").items()) timing.pairs.push_back(pair_from(item));
+    if (entry.has("bound_us")) timing.bound_us = entry.at("bound_us").number();
     m.workloads.push_back(std::move(timing));
   }
   m.speed_up = speed_up(json.at("speed_up"));

@@ -1,6 +1,7 @@
 // Timing samples of a candidate, paired with the incumbent's, and what they show.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,8 @@ std::string_view name_of(Outcome outcome);
 struct Pair {
   double candidate_us = 0, incumbent_us = 0;
   bool candidate_first = false;
+  float candidate_mhz = 0, incumbent_mhz = 0;  // clock of the multiprocessors beside each; 0: not known
+  bool throttled = false;                      // the device was slowing itself down during either
 };
 
 // exp of the median log-ratio incumbent/candidate, with a 99 % block-bootstrap interval. Above 1: the candidate is
@@ -29,6 +32,12 @@ struct WorkloadTiming {
   std::vector<Pair> pairs;                    // every sample, kept so that results can be judged again
   double candidate_us = 0, incumbent_us = 0;  // medians
   SpeedUp speed_up;
+  std::optional<double> bound_us = std::nullopt;  // what the device would need at its measured peaks (verifier/bound.h)
+
+  // bound over time: 1 is the best there can be. Absent where the bound is not known.
+  std::optional<double> share_of_bound() const {
+    return bound_us && candidate_us > 0 ? std::optional(*bound_us / candidate_us) : std::nullopt;
+  }
 };
 
 struct Measurement {

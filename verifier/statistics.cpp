@@ -2,14 +2,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "verifier/keys.h"
 
 namespace verifier {
 namespace {
 constexpr int kResamples = 800;
-constexpr double kTail = 0.005;       // on each side of a 99 % interval
-constexpr double kLeastGain = 0.995;  // a change below half a percent is no change
+constexpr double kTail = 0.005;        // on each side of a 99 % interval
+constexpr double kLeastGain = 0.995;   // a change below half a percent is no change
+constexpr float kSteadyClock = 0.01f;  // the clocks of the two sides of a pair differ by no more
+
+bool steady(const Pair& pair) {
+  if (pair.candidate_mhz <= 0 || pair.incumbent_mhz <= 0) return true;  // not known
+  return std::abs(pair.candidate_mhz - pair.incumbent_mhz) <=
+         kSteadyClock * std::max(pair.candidate_mhz, pair.incumbent_mhz);
+}
 
 double median_in_place(std::vector<double>& values) {
   const size_t middle = values.size() / 2;
@@ -22,9 +30,15 @@ double median_in_place(std::vector<double>& values) {
 
 double median(std::vector<double> values) { return median_in_place(values); }
 
+std::vector<Pair> steady_pairs(const std::vector<Pair>& pairs) {
+  std::vector<Pair> kept;
+  std::copy_if(pairs.begin(), pairs.end(), std::back_inserter(kept), steady);
+  return 2 * kept.size() < pairs.size() ? pairs : kept;
+}
+
 SpeedUp estimate_speed_up(const std::vector<Pair>& pairs, uint64_t seed) {
   std::vector<double> logs;
-  for (const Pair& pair : pairs) logs.push_back(std::log(pair.incumbent_us / pair.candidate_us));
+  for (const Pair& pair : steady_pairs(pairs)) logs.push_back(std::log(pair.incumbent_us / pair.candidate_us));
   const size_t n = logs.size();
   const size_t block = std::max<size_t>(1, static_cast<size_t>(std::lround(std::cbrt(static_cast<double>(n)))));
   Keys keys(seed);

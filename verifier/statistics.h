@@ -10,8 +10,14 @@ namespace verifier {
 
 double median(std::vector<double> values);  // of a non-empty set
 
-// exp(median of ln(incumbent/candidate)) with a 99 % moving-block-bootstrap interval of the median (Künsch 1989):
-// blocks keep the correlation of neighbouring samples. `seed` fixes the resampling. Needs at least one pair.
+// The pairs whose two sides ran at clocks within 1 % of each other, as far as the clocks are known. All of them when
+// that would leave fewer than half: then it is no disturbance but the kernels themselves that draw the clock down, and
+// what they lose by it is theirs.
+std::vector<Pair> steady_pairs(const std::vector<Pair>& pairs);
+
+// Of the steady pairs: exp(median of ln(incumbent/candidate)) with a 99 % moving-block-bootstrap interval of the median
+// (Künsch 1989): blocks keep the correlation of neighbouring samples. `seed` fixes the resampling. Needs at least one
+// pair.
 SpeedUp estimate_speed_up(const std::vector<Pair>& pairs, uint64_t seed);
 
 // Geometric mean. The logarithmic half-widths add in quadrature, as of independent estimates.

@@ -133,6 +133,20 @@ TEST(Statistics, OneWildSampleChangesLittle) {
   EXPECT_NEAR(estimate_speed_up(pairs, 1).value, 1.0, 0.003);
 }
 
+// Three pairs at the same clock show a tie; two, whose candidate ran at a higher clock, would show 1.2.
+TEST(Statistics, PairsAtDifferentClocksAreLeftOut) {
+  std::vector<Pair> pairs{{100, 100, true, 1980, 1980}, {100, 100, false, 1980, 1965}, {100, 100, true, 1700, 1700}};
+  const Pair disturbed{100, 120, false, 1980, 1950}, known_on_one_side{100, 100, true, 1980, 0};
+  pairs.insert(pairs.end(), {disturbed, disturbed});
+  EXPECT_EQ(steady_pairs(pairs).size(), 3u);
+  EXPECT_DOUBLE_EQ(estimate_speed_up(pairs, 1).high, 1);
+  pairs.insert(pairs.end(), {disturbed, known_on_one_side});
+  EXPECT_EQ(steady_pairs(pairs).size(), 4u) << "a clock that is not known is no reason";
+  pairs.insert(pairs.end(), {disturbed, disturbed});
+  EXPECT_EQ(steady_pairs(pairs).size(), pairs.size()) << "most pairs differ: that is the kernels' own doing";
+  EXPECT_DOUBLE_EQ(estimate_speed_up(pairs, 1).high, 1.2);
+}
+
 TEST(Statistics, CombiningNarrowsTheInterval) {
   const SpeedUp part{2, 1.9, 2.1};
   const SpeedUp both = combine({part, part});

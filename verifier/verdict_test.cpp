@@ -150,6 +150,10 @@ TEST(Judgement, SurvivesTheRoundTripThroughJson) {
       {1.4, 1.3, 1.5},
       Outcome::win,
       true};
+  judgement.measurement->workloads[0].pairs[1].candidate_mhz = 1980;
+  judgement.measurement->workloads[0].pairs[1].incumbent_mhz = 1965.5;
+  judgement.measurement->workloads[0].pairs[1].throttled = true;
+  judgement.measurement->workloads[0].bound_us = 0.6;
   for (const Outcome outcome : {Outcome::win, Outcome::tie, Outcome::loss}) {
     judgement.measurement->outcome = outcome;
     const core::Json json = core::Json::parse(to_json(judgement).dump());
@@ -157,7 +161,14 @@ TEST(Judgement, SurvivesTheRoundTripThroughJson) {
     EXPECT_EQ(to_json(back), to_json(judgement));
     EXPECT_EQ(back.seed, judgement.seed);
     EXPECT_EQ(back.measurement->outcome, outcome);
-    EXPECT_EQ(back.measurement->workloads[0].pairs[1].incumbent_us, 2.1);
+    const WorkloadTiming& timing = back.measurement->workloads[0];
+    EXPECT_EQ(timing.pairs[1].incumbent_us, 2.1);
+    EXPECT_EQ(timing.pairs[0].candidate_mhz, 0);
+    EXPECT_EQ(timing.pairs[1].candidate_mhz, 1980);
+    EXPECT_EQ(timing.pairs[1].incumbent_mhz, 1965.5);
+    EXPECT_TRUE(timing.pairs[1].throttled);
+    EXPECT_DOUBLE_EQ(timing.share_of_bound().value(), 0.5);
+    EXPECT_FALSE(back.measurement->workloads[1].share_of_bound());
   }
   judgement.measurement.reset();
   const core::Json json = to_json(judgement);
