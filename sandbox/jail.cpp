@@ -52,8 +52,8 @@ void allow_below(int ruleset, const std::filesystem::path& folder, uint64_t righ
   if (!parent) return;  // a folder that is not there needs no permission
   struct stat status {};
   if (::fstat(parent.get(), &status) == 0 && !S_ISDIR(status.st_mode)) {
-    rights &=
-        LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | kRightTruncate;
+    rights &= LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE |
+              kRightTruncate | kRightIoctlDevice;
   }
   landlock_path_beneath_attr rule{};
   rule.allowed_access = rights;
@@ -99,6 +99,8 @@ constexpr std::string_view kLoadCalls[] = {
 constexpr std::string_view kForkCalls[] = {
     "clone",     "clone3",  "fork",       "vfork", "wait4", "waitid", "kill",        "prlimit64", "setrlimit",
     "getrlimit", "seccomp", "socketpair", "dup",   "dup2",  "dup3",   "close_range", "getppid",   "set_tid_address"};
+// A GPU's driver speaks to its device files.
+constexpr std::string_view kDriverCalls[] = {"ioctl", "dup", "eventfd2", "getrusage", "sysinfo", "uname", "writev"};
 // The compile worker starts the host compiler, which works on files.
 constexpr std::string_view kCompileCalls[] = {"execve",
                                               "pipe",
@@ -185,6 +187,7 @@ void enter_seccomp(JailProfile profile) {
   if (profile != JailProfile::cell) filter.allow(kLoadCalls);
   if (profile == JailProfile::run || profile == JailProfile::compile) filter.allow(kForkCalls);
   if (profile == JailProfile::compile) filter.allow(kCompileCalls);
+  if (profile == JailProfile::gpu) filter.allow(kDriverCalls);
   filter.load();
 }
 

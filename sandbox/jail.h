@@ -15,6 +15,7 @@ enum class JailProfile {
   run,              // to start cells: forks of itself that hold one candidate each
   judge,            // memory, and to load reference modules
   cell,             // memory, its channel, and to exit: nothing else
+  gpu,              // an NVIDIA driver that is already open: its device files below the given folders
 };
 
 struct JailLimits {

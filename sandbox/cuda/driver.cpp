@@ -69,6 +69,7 @@ Driver Driver::open() {
   take(f.cuMemMap, "cuMemMap");
   take(f.cuMemUnmap, "cuMemUnmap");
   take(f.cuMemSetAccess, "cuMemSetAccess");
+  find(f.cuFuncGetParamInfo, "cuFuncGetParamInfo");
   find(f.cuTensorMapEncodeTiled, "cuTensorMapEncodeTiled");
   const int result = f.cuInit(0);
   if (result == kNoDevice) throw core::SystemError("the NVIDIA driver is there, but finds no GPU: use --device cpu");

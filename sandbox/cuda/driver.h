@@ -141,6 +141,7 @@ struct DriverFunctions {
   int (*cuModuleGetFunction)(Handle*, Handle, const char*);
   int (*cuFuncGetAttribute)(int*, int, Handle);
   int (*cuFuncSetAttribute)(Handle, int, int);
+  int (*cuFuncGetParamInfo)(Handle, size_t, size_t*, size_t*);  // null before driver 550
   int (*cuOccupancyMaxActiveBlocksPerMultiprocessor)(int*, Handle, int, size_t);
   int (*cuOccupancyMaxActiveClusters)(int*, Handle, const LaunchConfig*);
   int (*cuLaunchKernelEx)(const LaunchConfig*, Handle, void**, void**);

@@ -7,7 +7,8 @@
 #include "core/error.h"
 #include "sandbox/jail.h"
 #include "verifier/cpu/checking.h"
-#include "verifier/cpu/timing.h"
+#include "verifier/cpu/contest.h"
+#include "verifier/timing.h"
 
 namespace verifier::cpu {
 namespace {
@@ -98,8 +99,10 @@ class JudgeRole {
     judgement.verdict = checking.findings();
 
     begin = Clock::now();
-    Timing timing(*at_hand_, timing_settings(json.at("timing")), effort, keys);
-    auto measured = timing.measure(fast, incumbent);
+    Timing timing(at_hand_->problem(), "cpu", "cpu-rough", timing_settings(json.at("timing")), effort, keys);
+    if (incumbent.cell.await_loaded()) throw core::SystemError("the incumbent cannot be loaded any more");
+    auto measured = timing.measure(
+        [&](const benchsuite::Workload& workload) { return open_contest(*at_hand_, workload.axes, fast, incumbent); });
     judgement.stages.audit_ms = timing.audit_ms();
     judgement.stages.timing_ms = ms_since(begin) - timing.audit_ms();
     if (auto* verdict = std::get_if<Verdict>(&measured)) {

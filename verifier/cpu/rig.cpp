@@ -1,11 +1,10 @@
 #include "verifier/cpu/rig.h"
 
 #include <algorithm>
-#include <type_traits>
 #include <utility>
 
 #include "verifier/compare.h"
-#include "verifier/cpu/difference.h"
+#include "verifier/difference.h"
 #include "verifier/keys.h"
 #include "verifier/poison.h"
 
@@ -108,24 +107,6 @@ std::optional<Verdict> Rig::audit(const Expected& expected, const Where& where, 
     worst_ratio = std::max(worst_ratio, std::get<Match>(result).ratio);
   }
   return std::nullopt;
-}
-
-Verdict verdict_of(const CellFailure& failure, const Where& where) {
-  const auto somewhere = where.workload.empty() ? std::nullopt : std::optional(where);
-  return std::visit(
-      [&](const auto& f) -> Verdict {
-        using T = std::decay_t<decltype(f)>;
-        if constexpr (std::is_same_v<T, sandbox::Fault>) {
-          if (f.kind == sandbox::FaultKind::invalid_launch) return InvalidPlan{"kernel " + f.kernel + ": " + f.message};
-          return Faulted{where, f};
-        }
-        if constexpr (std::is_same_v<T, CellRefused>) {
-          return CompileFailed{sandbox::Rejection::forbidden, f.message, std::nullopt};
-        }
-        if constexpr (std::is_same_v<T, CellSilent>) return TimedOut{somewhere, f.limit_s};
-        return Crashed{somewhere, 0};
-      },
-      failure);
 }
 
 }  // namespace verifier::cpu

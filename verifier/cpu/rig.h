@@ -51,7 +51,4 @@ class Rig {
   uint64_t key_ = 0;
 };
 
-// The verdict that a failure of the candidate's cell amounts to. (A crash's signal is known to the cell's owner only.)
-Verdict verdict_of(const CellFailure& failure, const Where& where);
-
 }  // namespace verifier::cpu

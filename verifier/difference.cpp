@@ -1,4 +1,4 @@
-#include "verifier/cpu/difference.h"
+#include "verifier/difference.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 
 #include "verifier/elements.h"
 
-namespace verifier::cpu {
+namespace verifier {
 
 double largest_difference(core::DType dtype, std::span<const std::byte> a, std::span<const std::byte> b) {
   if (a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0) return 0;
@@ -23,4 +23,4 @@ double largest_difference(core::DType dtype, std::span<const std::byte> a, std::
   return largest == 0 ? 0 : largest / std::sqrt(squares / static_cast<double>(elements));
 }
 
-}  // namespace verifier::cpu
+}  // namespace verifier

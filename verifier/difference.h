@@ -7,10 +7,10 @@
 
 #include "core/dtype.h"
 
-namespace verifier::cpu {
+namespace verifier {
 
 // The largest difference of two elements, relative to the RMS of b's finite ones; infinite where one side alone is not
 // finite, where the sides are different integers, and where b is all zeros and a is not.
 double largest_difference(core::DType dtype, std::span<const std::byte> a, std::span<const std::byte> b);
 
-}  // namespace verifier::cpu
+}  // namespace verifier

@@ -1,4 +1,4 @@
-#include "verifier/cpu/timing.h"
+#include "verifier/timing.h"
 
 #include <algorithm>
 #include <chrono>
@@ -7,35 +7,12 @@
 #include "core/error.h"
 #include "verifier/statistics.h"
 
-namespace verifier::cpu {
+namespace verifier {
 namespace {
-using sandbox::cpu::Order;
 using Clock = std::chrono::steady_clock;
-constexpr int kPings = 21;
-constexpr double kSuspicious = 2;      // times the usual difference from the incumbent's outputs
-constexpr double kLeastTime_us = 0.1;  // what is left of a sample after the empty request is never nothing
+constexpr double kSuspicious = 2;  // times the usual difference from the incumbent's outputs
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
-
-// A side's failure: the candidate's is a verdict, the incumbent's is ours.
-std::optional<Verdict> failed(const std::optional<CellFailure>& failure, const Where& where, bool candidate) {
-  if (!failure) return std::nullopt;
-  const Verdict verdict = verdict_of(*failure, where);
-  if (candidate) return verdict;
-  throw core::SystemError("the incumbent failed while it was timed: " + sentence_for_people(verdict));
-}
-
-// Median time of an empty request to this side.
-std::optional<CellFailure> empty_request(Side& side, double& median_us) {
-  std::vector<double> times;
-  for (int i = 0; i < kPings; ++i) {
-    double elapsed_us = 0;
-    if (auto failure = side.cell.ping(elapsed_us)) return failure;
-    times.push_back(elapsed_us);
-  }
-  median_us = median(times);
-  return std::nullopt;
-}
 }  // namespace
 
 bool Timing::enough(const WorkloadTiming& timing, double spent_s) {
@@ -57,19 +34,8 @@ bool Timing::enough(const WorkloadTiming& timing, double spent_s) {
   return spent_s > most_s || std::log(so_far.high / so_far.low) / 2 <= settings_.half_width;
 }
 
-std::variant<Verdict, WorkloadTiming> Timing::workload(const benchsuite::Workload& workload, Side& candidate,
-                                                       Side& incumbent) {
-  const benchsuite::Problem& problem = at_hand_.problem();
-  const Where where{workload.name, sandbox::describe(workload.axes), "ordinary", "forward"};
-  const std::vector<LentBuffer> inputs = make_inputs(problem, workload.axes);
-  Rig candidate_rig(problem, workload.axes, inputs, candidate.cell, candidate.solution, candidate.binding);
-  Rig incumbent_rig(problem, workload.axes, inputs, incumbent.cell, incumbent.solution, incumbent.binding);
-  if (auto verdict = failed(candidate_rig.prepare(), where, true)) return *verdict;
-  failed(incumbent_rig.prepare(), where, false);
-  double candidate_empty_us = 0, incumbent_empty_us = 0;
-  if (auto verdict = failed(empty_request(candidate, candidate_empty_us), where, true)) return *verdict;
-  failed(empty_request(incumbent, incumbent_empty_us), where, false);
-
+std::variant<Verdict, WorkloadTiming> Timing::workload(const benchsuite::Workload& workload, Contest& contest) {
+  const Where where{workload.name, sandbox::describe(workload.axes), "ordinary", ""};
   WorkloadTiming timing;
   timing.workload = workload.name;
   const Clock::time_point begin = Clock::now();
@@ -80,29 +46,31 @@ std::variant<Verdict, WorkloadTiming> Timing::workload(const benchsuite::Workloa
   // other.
   for (int taken = 0; taken == 0 || !enough(timing, seconds_since(begin) - (audit_ms_ - audits_before_ms) / 1e3);
        ++taken) {
-    at_hand_.fill(inputs, workload.axes, Distribution::ordinary, keys_.next());
-    Pair pair{0, 0, keys_.coin()};
+    contest.draw(keys_.next());
+    Pair pair;
+    pair.candidate_first = keys_.coin();
     for (const bool turn : {pair.candidate_first, !pair.candidate_first}) {
-      Rig& rig = turn ? candidate_rig : incumbent_rig;
-      if (auto verdict = failed(rig.launch(Order::forward, keys_.next(), turn ? pair.candidate_us : pair.incumbent_us),
-                                where, turn)) {
-        return *verdict;
+      auto launched = contest.launch(turn ? Contestant::candidate : Contestant::incumbent, keys_.next());
+      if (const auto* failure = std::get_if<CellFailure>(&launched)) {
+        const Verdict verdict = verdict_of(*failure, where);
+        if (turn) return verdict;
+        throw core::SystemError("the incumbent failed while it was timed: " + sentence_for_people(verdict));
       }
+      const Sample& sample = std::get<Sample>(launched);
+      (turn ? pair.candidate_us : pair.incumbent_us) = sample.us;
+      (turn ? pair.candidate_mhz : pair.incumbent_mhz) = sample.mhz;
+      pair.throttled = pair.throttled || sample.throttled;
     }
-    pair.candidate_us = std::max(pair.candidate_us - candidate_empty_us, kLeastTime_us);
-    pair.incumbent_us = std::max(pair.incumbent_us - incumbent_empty_us, kLeastTime_us);
     if (taken > 0) timing.pairs.push_back(pair);
     // Which launches are audited cannot be known beforehand; at least the asked share of them is.
     const bool due = audits < std::ceil(settings_.audit_share * (taken + 1));
     const bool last_chance = taken % std::max(1, static_cast<int>(1 / settings_.audit_share)) == 0;
     // Work left out of some launches shows as a difference from what the other side gave.
-    const double difference = candidate_rig.difference_from(incumbent_rig);
+    const double difference = contest.difference();
     const bool suspicious = !(difference <= kSuspicious * usual);
     if (keys_.unit() < settings_.audit_share || (due && last_chance) || suspicious) {
       const Clock::time_point audit_begin = Clock::now();
-      double worst_ratio = 0;
-      const Expected expected = at_hand_.expected(inputs, workload.axes, Distribution::ordinary);
-      const std::optional<Verdict> wrong = candidate_rig.audit(expected, where, worst_ratio);
+      const std::optional<Verdict> wrong = contest.audit(where);
       audit_ms_ += seconds_since(audit_begin) * 1e3;
       ++audits;
       if (wrong) return *wrong;
@@ -120,14 +88,15 @@ std::variant<Verdict, WorkloadTiming> Timing::workload(const benchsuite::Workloa
   return timing;
 }
 
-std::variant<Verdict, std::optional<Measurement>> Timing::measure(Side& candidate, Side& incumbent) {
+std::variant<Verdict, std::optional<Measurement>> Timing::measure(const OpenContest& open) {
   Measurement measurement;
-  measurement.clock = "cpu-rough";
+  measurement.clock = clock_;
   std::vector<SpeedUp> parts;
-  failed(incumbent.cell.await_loaded(), {}, false);
-  for (const benchsuite::Workload& bench : at_hand_.problem().workloads) {
-    if (bench.role != benchsuite::Role::bench || !bench.runs_on("cpu")) continue;
-    auto timed = workload(bench, candidate, incumbent);
+  for (const benchsuite::Workload& bench : problem_.workloads) {
+    if (bench.role != benchsuite::Role::bench || !bench.runs_on(backend_)) continue;
+    auto contest = open(bench);
+    if (auto* verdict = std::get_if<Verdict>(&contest)) return std::move(*verdict);
+    auto timed = workload(bench, *std::get<std::unique_ptr<Contest>>(contest));
     if (auto* verdict = std::get_if<Verdict>(&timed)) return std::move(*verdict);
     parts.push_back(std::get<WorkloadTiming>(timed).speed_up);
     measurement.workloads.push_back(std::move(std::get<WorkloadTiming>(timed)));
@@ -139,4 +108,4 @@ std::variant<Verdict, std::optional<Measurement>> Timing::measure(Side& candidat
   return std::optional(std::move(measurement));
 }
 
-}  // namespace verifier::cpu
+}  // namespace verifier

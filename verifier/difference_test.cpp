@@ -1,11 +1,11 @@
-#include "verifier/cpu/difference.h"
+#include "verifier/difference.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <vector>
 
-namespace verifier::cpu {
+namespace verifier {
 namespace {
 using core::DType;
 
@@ -32,4 +32,4 @@ TEST(Difference, IsNoneWhereBothSidesAreTheSameNonFinite) {
 }
 
 }  // namespace
-}  // namespace verifier::cpu
+}  // namespace verifier

@@ -1,0 +1,80 @@
+#include "verifier/cell_channel.h"
+
+#include <type_traits>
+
+#include "core/error.h"
+#include "core/text.h"
+#include "sandbox/wire.h"
+
+namespace verifier {
+namespace {
+using Clock = std::chrono::steady_clock;
+constexpr size_t kMaxMessageBytes = 2000;
+}  // namespace
+
+std::variant<CellChannel::Answer, CellFailure> CellChannel::await(const char* expected, Clock::time_point asked) {
+  try {
+    const auto deadline = asked + std::chrono::duration_cast<Clock::duration>(deadline_);
+    std::optional<sandbox::Message> answer = channel_.receive(deadline);
+    const Clock::time_point answered = Clock::now();
+    if (!answer) return CellFailure(CellSilent{deadline_.count()});
+    const core::JsonView json(answer->json, "cell's answer");
+    if (json.has("fault")) {
+      sandbox::Fault fault = sandbox::fault_from_json(json.at("fault"));
+      fault.message = core::clean_text(fault.message, kMaxMessageBytes);
+      fault.kernel = core::clean_text(fault.kernel, 64);
+      return CellFailure(std::move(fault));
+    }
+    if (json.has("refused")) {
+      return CellFailure(CellRefused{core::clean_text(json.at("refused").string(), kMaxMessageBytes)});
+    }
+    if (!json.has(expected)) return CellFailure(CellDied{});
+    return Answer{std::move(answer->json), std::chrono::duration<double, std::micro>(answered - asked).count()};
+  } catch (const sandbox::ChannelClosed&) {
+    return CellFailure(CellDied{});
+  } catch (const core::InputError&) {  // an answer that is not one
+    return CellFailure(CellDied{});
+  }
+}
+
+std::variant<CellChannel::Answer, CellFailure> CellChannel::ask(const core::Json& request,
+                                                                const std::vector<int>& fds) {
+  Clock::time_point asked = Clock::now();
+  try {
+    // An answer before its question: the candidate speaks for its cell.
+    if (channel_.receive(asked)) return CellFailure(CellDied{});
+    asked = Clock::now();
+    channel_.send(request, fds);
+  } catch (const sandbox::ChannelClosed&) {
+    return CellFailure(CellDied{});
+  }
+  return await("ok", asked);
+}
+
+std::optional<CellFailure> CellChannel::await_loaded() {
+  auto answer = await("loaded", Clock::now());
+  if (auto* failure = std::get_if<CellFailure>(&answer)) return std::move(*failure);
+  return std::nullopt;
+}
+
+Verdict verdict_of(const CellFailure& failure, const Where& where) {
+  const auto somewhere = where.workload.empty() ? std::nullopt : std::optional(where);
+  return std::visit(
+      [&](const auto& f) -> Verdict {
+        using T = std::decay_t<decltype(f)>;
+        if constexpr (std::is_same_v<T, sandbox::Fault>) {
+          if (f.kind == sandbox::FaultKind::invalid_launch) {
+            return InvalidPlan{(f.kernel.empty() ? "" : "kernel " + f.kernel + ": ") + f.message};
+          }
+          return Faulted{where, f};
+        }
+        if constexpr (std::is_same_v<T, CellRefused>) {
+          return CompileFailed{sandbox::Rejection::forbidden, f.message, std::nullopt};
+        }
+        if constexpr (std::is_same_v<T, CellSilent>) return TimedOut{somewhere, f.limit_s};
+        return Crashed{somewhere, 0};
+      },
+      failure);
+}
+
+}  // namespace verifier
