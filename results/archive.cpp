@@ -85,11 +85,12 @@ void Archive::State::add_measurement(int64_t attempt, int64_t against, const ver
       .run();
   const int64_t measurement = database.last_id();
   for (const verifier::WorkloadTiming& timing : m.workloads) {
-    database
-        .prepare(
-            "INSERT INTO timings (measurement, workload, candidate_us, incumbent_us, speed_up, low, high, samples) "
-            "VALUES (?,?,?,?,?,?,?,?)")
-        .bind(measurement)
+    const std::vector<char> clocks = pack_clocks(timing.pairs);
+    Statement row = database.prepare(
+        "INSERT INTO timings (measurement, workload, candidate_us, incumbent_us, speed_up, low, high, samples, "
+        "bound_us, "
+        "clocks) VALUES (?,?,?,?,?,?,?,?,?,?)");
+    row.bind(measurement)
         .bind(timing.workload)
         .bind(timing.candidate_us)
         .bind(timing.incumbent_us)
@@ -97,7 +98,13 @@ void Archive::State::add_measurement(int64_t attempt, int64_t against, const ver
         .bind(timing.speed_up.low)
         .bind(timing.speed_up.high)
         .bind_blob(pack(timing.pairs))
-        .run();
+        .bind(timing.bound_us);
+    if (clocks.empty()) {
+      row.bind_null();
+    } else {
+      row.bind_blob(clocks);
+    }
+    row.run();
   }
 }
 
@@ -212,6 +219,15 @@ void Archive::add_event(std::optional<int64_t> campaign, const std::string& kind
       .bind(kind)
       .bind(text_of(details))
       .run();
+}
+
+int64_t Archive::add_calibration(const std::string& device, const verifier::Calibration& calibration) {
+  state_->database.prepare("INSERT INTO calibrations (device, made, facts) VALUES (?, ?, ?)")
+      .bind(device)
+      .bind(calibration.made)
+      .bind(text_of(verifier::to_json(calibration)))
+      .run();
+  return state_->database.last_id();
 }
 
 CampaignRecord Archive::start_campaign(const Json& settings, int64_t environment) {

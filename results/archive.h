@@ -15,6 +15,7 @@
 #include "core/strict_json.h"
 #include "results/records.h"
 #include "sandbox/solution.h"
+#include "verifier/calibration.h"
 #include "verifier/judgement.h"
 
 namespace results {
@@ -33,6 +34,10 @@ class Archive {
   // Charges its campaign in the same transaction, so that a kill loses neither without the other.
   int64_t add_attempt(const NewAttempt& attempt);
   void add_event(std::optional<int64_t> campaign, const std::string& kind, const core::Json& details);
+
+  int64_t add_calibration(const std::string& device, const verifier::Calibration& calibration);
+  // Of this device, as far as it is the same GPU ("NVIDIA H200"): indices may change their GPU.
+  std::optional<verifier::Calibration> newest_calibration(const std::string& device, const std::string& gpu) const;
 
   // The campaign gets a name of eight letters and digits.
   CampaignRecord start_campaign(const core::Json& settings, int64_t environment);

@@ -52,6 +52,22 @@ inline verifier::Judgement correct_judgement(double speed_up, size_t pairs = 31)
   return judgement;
 }
 
+inline verifier::Calibration calibration_of(const std::string& gpu, double gb_s) {
+  verifier::Calibration c;
+  c.device = gpu;
+  c.architecture = "sm_90a";
+  c.driver = "13.0";
+  c.made = "2026-11-21T10:00:00Z";
+  c.tensor_instruction = "wgmma";
+  c.multiprocessors = 132;
+  c.l2_bytes = 60 << 20;
+  c.dram_read_gb_s = c.dram_write_gb_s = c.dram_copy_gb_s = gb_s;
+  c.l2_read_gb_s = 2 * gb_s;
+  c.fp32_flop_s = c.fp64_flop_s = c.tensor_f16_flop_s = c.tensor_bf16_flop_s = c.tensor_tf32_flop_s = 5e13;
+  c.launch_floor_us = 2.5;
+  return c;
+}
+
 // An archive with a problem, its naive solution and a campaign.
 struct Started {
   explicit Started(const std::filesystem::path& file, const std::string& problem_name = "sum_f32") : archive(file) {

@@ -45,15 +45,17 @@ std::optional<verifier::Measurement> Archive::State::measurement_of(int64_t atte
     against = row.text(7) + (tunables.empty() ? "" : " " + tunables);
   }
   Statement timings = database.prepare(
-      "SELECT workload, candidate_us, incumbent_us, speed_up, low, high, samples FROM timings WHERE measurement = ? "
+      "SELECT workload, candidate_us, incumbent_us, speed_up, low, high, samples, bound_us, clocks FROM timings WHERE "
+      "measurement = ? "
       "ORDER BY id");
   timings.bind(id);
   while (timings.step()) {
     m.workloads.push_back({timings.text(0),
-                           unpack(timings.blob(6)),
+                           unpack(timings.blob(6), timings.blob(8)),
                            timings.real(1),
                            timings.real(2),
-                           {timings.real(3), timings.real(4), timings.real(5)}});
+                           {timings.real(3), timings.real(4), timings.real(5)},
+                           timings.is_null(7) ? std::nullopt : std::optional(timings.real(7))});
   }
   return m;
 }
@@ -104,6 +106,18 @@ std::vector<EventRecord> Archive::events_of_campaign(int64_t campaign) const {
   std::vector<EventRecord> all;
   while (row.step()) all.push_back({row.text(0), row.text(1), Json::parse(row.text(2))});
   return all;
+}
+
+std::optional<verifier::Calibration> Archive::newest_calibration(const std::string& device,
+                                                                 const std::string& gpu) const {
+  Statement row = state_->database.prepare("SELECT facts FROM calibrations WHERE device = ? ORDER BY id DESC");
+  row.bind(device);
+  while (row.step()) {
+    const Json facts = Json::parse(row.text(0));
+    verifier::Calibration calibration = verifier::calibration_from_json(core::JsonView(facts, "archive"));
+    if (calibration.device == gpu) return calibration;
+  }
+  return std::nullopt;
 }
 
 std::vector<SolutionRecord> Archive::find_solutions(const std::string& name_or_hash) const {
@@ -203,9 +217,10 @@ std::vector<LeaderboardRow> Archive::leaderboard(const std::string& problem, con
   // counts. The lower ends of the intervals are compared: of many noisy values the largest is too large.
   Statement rows = state_->database.prepare(R"sql(
 SELECT id, problem, device, solution, origin, tunables, made, speed_up, low, high, candidate_us,
-       row_number() OVER (PARTITION BY problem, device ORDER BY low DESC) FROM (
+       row_number() OVER (PARTITION BY problem, device ORDER BY low DESC), bound_us FROM (
   SELECT a.id, p.name AS problem, a.device, s.name AS solution, s.origin, c.tunables, a.made, m.speed_up, m.low, m.high,
          (SELECT candidate_us FROM timings WHERE measurement = m.id ORDER BY id LIMIT 1) AS candidate_us,
+         (SELECT bound_us FROM timings WHERE measurement = m.id ORDER BY id LIMIT 1) AS bound_us,
          row_number() OVER (PARTITION BY p.name, a.device, s.id ORDER BY m.low DESC) AS place
   FROM attempts a JOIN problems p ON p.id = a.problem JOIN candidates c ON c.id = a.candidate
        JOIN solutions s ON s.id = c.solution JOIN measurements m ON m.attempt = a.id
@@ -227,7 +242,8 @@ WHERE place = 1 ORDER BY problem, device, low DESC)sql");
                      rows.text(6),
                      binding_from(rows.text(5)),
                      {rows.real(7), rows.real(8), rows.real(9)},
-                     rows.real(10)});
+                     rows.real(10),
+                     rows.is_null(12) ? std::nullopt : std::optional(rows.real(12))});
   }
   return board;
 }

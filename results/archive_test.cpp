@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "results/archive_fixture.h"
+#include "results/sqlite.h"
 
 namespace results {
 namespace {
@@ -43,6 +44,43 @@ TEST(Archive, AnAttemptComesBackAsItWasWritten) {
   EXPECT_FALSE(a.reused_from.has_value());
   ASSERT_TRUE(a.measurement.has_value());
   EXPECT_EQ(verifier::to_json(*a.measurement), verifier::to_json(*correct_judgement(1.5).measurement));
+}
+
+TEST(Archive, ClocksAndTheBoundAreKeptWhereTheyAreKnown) {
+  const TemporaryArchive temporary;
+  Started s(temporary.file());
+  verifier::Judgement judgement = correct_judgement(2, 3);
+  verifier::WorkloadTiming& timing = judgement.measurement->workloads[0];
+  timing.bound_us = 12.5;
+  timing.pairs[1].candidate_mhz = 1980;
+  timing.pairs[1].incumbent_mhz = 1965.5f;
+  timing.pairs[2].throttled = true;
+  const int64_t with = s.archive.add_attempt(s.attempt_at(s.naive, Effort::full, judgement));
+  const int64_t without = s.archive.add_attempt(s.attempt_at(s.naive, Effort::full, correct_judgement(2)));
+  EXPECT_EQ(verifier::to_json(s.archive.attempt(with).measurement.value()), verifier::to_json(*judgement.measurement));
+  EXPECT_EQ(s.archive.attempt(without).measurement->workloads[0].bound_us, std::nullopt);
+  EXPECT_EQ(s.archive.attempt(without).measurement->workloads[0].pairs[1].candidate_mhz, 0);
+  Database database(temporary.file());
+  Statement row = database.prepare("SELECT length(clocks) FROM timings ORDER BY id");
+  ASSERT_TRUE(row.step());
+  EXPECT_EQ(row.integer(0), 27);
+  ASSERT_TRUE(row.step());
+  EXPECT_TRUE(row.is_null(0));
+}
+
+TEST(Archive, TheNewestCalibrationOfTheSameGpuCounts) {
+  const TemporaryArchive temporary;
+  Started s(temporary.file());
+  EXPECT_FALSE(s.archive.newest_calibration("cuda:0", "GPU A"));
+  s.archive.add_calibration("cuda:0", calibration_of("GPU A", 4000));
+  s.archive.add_calibration("cuda:0", calibration_of("GPU A", 4100));
+  s.archive.add_calibration("cuda:0", calibration_of("GPU B", 900));
+  s.archive.add_calibration("cuda:1", calibration_of("GPU A", 3900));
+  ASSERT_TRUE(s.archive.newest_calibration("cuda:0", "GPU A"));
+  EXPECT_EQ(verifier::to_json(*s.archive.newest_calibration("cuda:0", "GPU A")),
+            verifier::to_json(calibration_of("GPU A", 4100)));
+  EXPECT_EQ(s.archive.newest_calibration("cuda:1", "GPU A")->dram_read_gb_s, 3900);
+  EXPECT_FALSE(s.archive.newest_calibration("cuda:1", "GPU B"));
 }
 
 TEST(Archive, ARefusalHasNoMeasurement) {
@@ -119,11 +157,24 @@ TEST(Archive, TheLeaderboardRanksConfirmedPointsOverNaive) {
   EXPECT_DOUBLE_EQ(board[0].speed_up.value, 3.0);
   EXPECT_DOUBLE_EQ(board[0].speed_up.low, 3.0 * 0.98);
   EXPECT_DOUBLE_EQ(board[0].candidate_us, 100 / 3.0);
+  EXPECT_EQ(board[0].bound_us, std::nullopt);
   EXPECT_EQ(board[1].rank, 2);
   EXPECT_EQ(board[1].solution, "slow");
   EXPECT_EQ(s.archive.leaderboard("sum_f32", "cpu").size(), 2u);
   EXPECT_TRUE(s.archive.leaderboard("gelu_f32", "").empty());
   EXPECT_TRUE(s.archive.leaderboard("", "cuda:0").empty());
+}
+
+TEST(Archive, TheLeaderboardKnowsTheBoundOfTheWorkloadThatItShows) {
+  const TemporaryArchive temporary;
+  Started s(temporary.file());
+  verifier::Judgement judgement = correct_judgement(2);
+  judgement.measurement->workloads.push_back(judgement.measurement->workloads[0]);
+  judgement.measurement->workloads[0].bound_us = 40;
+  judgement.measurement->workloads[1].bound_us = 30;
+  s.archive.add_attempt(s.attempt_at(s.add_candidate("near", "seed"), Effort::confirm, judgement));
+  ASSERT_EQ(s.archive.leaderboard("", "").size(), 1u);
+  EXPECT_EQ(s.archive.leaderboard("", "")[0].bound_us, 40);
 }
 
 TEST(Archive, TheLeaderboardForgetsVersionsOfAProblemThatAreNoLongerJudged) {

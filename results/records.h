@@ -60,8 +60,9 @@ struct LeaderboardRow {
   int64_t rank = 0, attempt = 0;
   std::string problem, device, solution, origin, made;
   sandbox::TunableBinding binding;
-  verifier::SpeedUp speed_up;  // over naive
-  double candidate_us = 0;     // median, of the first bench workload
+  verifier::SpeedUp speed_up;                     // over naive
+  double candidate_us = 0;                        // median, of the first bench workload
+  std::optional<double> bound_us = std::nullopt;  // of the same
 };
 
 struct SolutionRecord {

@@ -61,6 +61,22 @@ CREATE TRIGGER timings_stay BEFORE UPDATE ON timings BEGIN SELECT RAISE(ABORT, '
 CREATE TRIGGER timings_remain BEFORE DELETE ON timings BEGIN SELECT RAISE(ABORT, 'timings are append-only'); END;
 CREATE TRIGGER events_stay BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
 CREATE TRIGGER events_remain BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
+)sql",
+                                            R"sql(
+ALTER TABLE timings ADD COLUMN bound_us REAL;  -- what the device would need at its measured peaks, where those are known
+ALTER TABLE timings ADD COLUMN clocks BLOB;    -- 9 bytes a pair (two floats in MHz, was it throttled), where known
+CREATE TABLE calibrations (  -- what a device reached when it was measured; append-only, the newest counts
+  id INTEGER PRIMARY KEY, device TEXT NOT NULL, made TEXT NOT NULL, facts TEXT NOT NULL);
+CREATE TABLE baselines (  -- what people would otherwise use, timed by the same rules; never a candidate; append-only
+  id INTEGER PRIMARY KEY, problem INTEGER NOT NULL REFERENCES problems(id), device TEXT NOT NULL,
+  environment INTEGER NOT NULL REFERENCES environments(id), library TEXT NOT NULL, made TEXT NOT NULL,
+  verdict TEXT NOT NULL, verdict_json TEXT NOT NULL, measurement_json TEXT);
+CREATE INDEX calibrations_by_device ON calibrations(device);
+CREATE INDEX baselines_by_problem ON baselines(problem, device);
+CREATE TRIGGER calibrations_stay BEFORE UPDATE ON calibrations BEGIN SELECT RAISE(ABORT, 'calibrations are append-only'); END;
+CREATE TRIGGER calibrations_remain BEFORE DELETE ON calibrations BEGIN SELECT RAISE(ABORT, 'calibrations are append-only'); END;
+CREATE TRIGGER baselines_stay BEFORE UPDATE ON baselines BEGIN SELECT RAISE(ABORT, 'baselines are append-only'); END;
+CREATE TRIGGER baselines_remain BEFORE DELETE ON baselines BEGIN SELECT RAISE(ABORT, 'baselines are append-only'); END;
 )sql"};
   return all;
 }

@@ -40,6 +40,27 @@ TEST(Schema, OpeningAgainChangesNothing) {
   EXPECT_EQ(database.pragma("schema_version"), schema);
 }
 
+// What later versions added is taken away again, so that the archive is as the first version made it.
+TEST(Schema, AnArchiveOfTheFirstVersionIsTakenOver) {
+  const TemporaryArchive temporary;
+  int64_t id = 0;
+  {
+    Started s(temporary.file());
+    id = s.archive.add_attempt(s.attempt_at(s.naive, verifier::Effort::full, correct_judgement(2)));
+  }
+  {
+    Database database(temporary.file());
+    database.execute(
+        "DROP TABLE calibrations; DROP TABLE baselines; ALTER TABLE timings DROP COLUMN bound_us;"
+        " ALTER TABLE timings DROP COLUMN clocks; PRAGMA user_version = 1");
+  }
+  Archive archive(temporary.file());
+  EXPECT_EQ(verifier::to_json(archive.attempt(id).measurement.value()),
+            verifier::to_json(*correct_judgement(2).measurement));
+  archive.add_calibration("cuda:0", calibration_of("GPU", 1000));
+  EXPECT_TRUE(archive.newest_calibration("cuda:0", "GPU"));
+}
+
 TEST(Schema, ANewerArchiveIsRefusedAndKept) {
   const TemporaryArchive temporary;
   { const Archive archive(temporary.file()); }
@@ -74,8 +95,13 @@ TEST(Schema, WhatWasJudgedCannotBeChanged) {
   Started s(temporary.file());
   s.archive.add_attempt(s.attempt_at(s.naive, verifier::Effort::full, correct_judgement(2)));
   s.archive.add_event(s.campaign, "stopped", {});
+  s.archive.add_calibration("cuda:0", calibration_of("GPU", 1000));
   Database database(temporary.file());
-  for (const std::string table : {"attempts", "measurements", "timings", "compilations", "events"}) {
+  database.execute(
+      "INSERT INTO baselines (problem, device, environment, library, made, verdict, verdict_json)"
+      " SELECT id, 'cuda:0', (SELECT id FROM environments), 'cublas', '', 'correct', '{}' FROM problems");
+  for (const std::string table :
+       {"attempts", "measurements", "timings", "compilations", "events", "calibrations", "baselines"}) {
     EXPECT_THROW(database.execute("DELETE FROM " + table), core::SystemError) << table;
     EXPECT_THROW(database.execute("UPDATE " + table + " SET id = id + 1"), core::SystemError) << table;
     Statement rows = database.prepare("SELECT count(*) FROM " + table);
