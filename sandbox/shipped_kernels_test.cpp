@@ -75,7 +75,8 @@ TEST_P(ShippedPlans, HoldAtEveryPointAndWorkload) {
   const Solution solution = load_solution(kernel.file);
   for (const TunableBinding& point : valid_points(solution)) {
     for (const benchsuite::Workload& workload : kernel.problem.workloads) {
-      EXPECT_NO_THROW(bind_plan(solution, point, workload.axes)) << describe(point) << ", " << workload.name;
+      EXPECT_NO_THROW(bind_plan(solution, point, workload.axes, &kernel.problem))
+          << describe(point) << ", " << workload.name;
     }
   }
 }

@@ -16,7 +16,8 @@ using core::JsonView;
 
 constexpr std::string_view kOpening = "/* kernelwright";
 constexpr size_t kMaxSourceBytes = size_t{1} << 20;
-constexpr size_t kMaxTunables = 16, kMaxValues = 64, kMaxLaunches = 16, kMaxWorkspaces = 16, kMaxArgs = 64;
+constexpr size_t kMaxTunables = 16, kMaxValues = 64, kMaxLaunches = 16, kMaxWorkspaces = 16, kMaxArgs = 64,
+                 kMaxTensorMaps = 16;
 
 // The header's JSON text, preceded by as many newlines as stand before it in the file, so that JSON errors name lines
 // of the file.
@@ -82,12 +83,17 @@ std::array<core::Expr, 3> parse_extent(const JsonView& view) {
 }
 
 Launch parse_launch(const JsonView& view) {
-  view.expect_object({"kernel", "grid", "block", "args"}, {"shared_bytes"});
+  view.expect_object({"kernel", "grid", "block", "args"},
+                     {"shared_bytes", "cluster", "cooperative", "overlaps_previous"});
   Launch launch;
   launch.kernel = view.at("kernel").identifier();
   launch.grid = parse_extent(view.at("grid"));
   launch.block = parse_extent(view.at("block"));
   launch.shared_bytes = view.has("shared_bytes") ? view.at("shared_bytes").expr() : core::Expr::constant(0);
+  launch.cluster.fill(core::Expr::constant(1));
+  if (view.has("cluster")) launch.cluster = parse_extent(view.at("cluster"));
+  launch.cooperative = view.has("cooperative") && view.at("cooperative").boolean();
+  launch.overlaps_previous = view.has("overlaps_previous") && view.at("overlaps_previous").boolean();
   limit_count(view.at("args"), kMaxArgs);
   for (const JsonView& arg : view.at("args").items()) {
     arg.expr();  // a name is an expression too
@@ -96,10 +102,21 @@ Launch parse_launch(const JsonView& view) {
   return launch;
 }
 
+std::vector<Launch> parse_launches(const JsonView& view) {
+  limit_count(view, kMaxLaunches);
+  std::vector<Launch> launches;
+  for (const JsonView& launch : view.items()) launches.push_back(parse_launch(launch));
+  if (launches.empty()) view.fail("a solution needs at least one launch");
+  if (launches[0].overlaps_previous) {
+    view.items()[0].at("overlaps_previous").fail("the first launch has none before it", "leave the field out");
+  }
+  return launches;
+}
+
 Solution parse_plan(const core::Json& json, const std::string& file) {
   const JsonView view(json, file);
   view.expect_object({"problem", "launches"},
-                     {"backends", "arch", "description", "tunables", "constraints", "workspace"});
+                     {"backends", "arch", "description", "tunables", "constraints", "workspace", "tensor_maps"});
   Solution solution;
   solution.file = file;
   solution.problem = view.at("problem").identifier();
@@ -138,9 +155,13 @@ Solution parse_plan(const core::Json& json, const std::string& file) {
           {name, entry.at("bytes").expr(), entry.has("zeroed") && entry.at("zeroed").boolean()});
     }
   }
-  limit_count(view.at("launches"), kMaxLaunches);
-  for (const JsonView& launch : view.at("launches").items()) solution.launches.push_back(parse_launch(launch));
-  if (solution.launches.empty()) view.at("launches").fail("a solution needs at least one launch");
+  if (view.has("tensor_maps")) {
+    limit_count(view.at("tensor_maps"), kMaxTensorMaps);
+    for (const auto& [name, entry] : view.at("tensor_maps").members()) {
+      solution.tensor_maps.push_back(parse_tensor_map(name, entry));
+    }
+  }
+  solution.launches = parse_launches(view.at("launches"));
   if (!satisfies_constraints(solution, default_binding(solution))) {
     view.at("tunables")
         .fail("the first value of each tunable is the default point, and it breaks a constraint",
@@ -161,11 +182,16 @@ bool has_word(const std::string& text, const std::string& word) {
 
 // What each name in the plan may refer to.
 struct Scope {
-  std::vector<std::string> axes, tunables, tensors, workspaces;
+  std::vector<std::string> axes, tunables, tensors, workspaces, tensor_maps;
 
   std::vector<std::string> numbers() const {
     std::vector<std::string> all = axes;
     all.insert(all.end(), tunables.begin(), tunables.end());
+    return all;
+  }
+  std::vector<std::string> buffers() const {
+    std::vector<std::string> all = tensors;
+    all.insert(all.end(), workspaces.begin(), workspaces.end());
     return all;
   }
 };
@@ -191,6 +217,10 @@ Scope scope_of(const Solution& solution, const benchsuite::Problem& problem) {
     take(workspace.name, "workspace");
     scope.workspaces.push_back(workspace.name);
   }
+  for (const TensorMap& map : solution.tensor_maps) {
+    take(map.name, "tensor map");
+    scope.tensor_maps.push_back(map.name);
+  }
   return scope;
 }
 
@@ -205,67 +235,38 @@ void check_names(const core::Expr& expr, const Scope& scope, const std::string& 
 }
 
 void check_arg(const std::string& arg, const Scope& scope, const std::string& where) {
-  std::vector<std::string> buffers = scope.tensors;
-  buffers.insert(buffers.end(), scope.workspaces.begin(), scope.workspaces.end());
-  if (std::count(buffers.begin(), buffers.end(), arg)) return;
+  std::vector<std::string> passed = scope.buffers();
+  passed.insert(passed.end(), scope.tensor_maps.begin(), scope.tensor_maps.end());
+  if (std::count(passed.begin(), passed.end(), arg)) return;
   std::vector<std::string> all = scope.numbers();
   const std::vector<std::string> numbers = all;
-  all.insert(all.end(), buffers.begin(), buffers.end());
+  all.insert(all.end(), passed.begin(), passed.end());
   for (const std::string& name : core::Expr::parse(arg).names()) {
     if (!std::count(numbers.begin(), numbers.end(), name)) {
-      throw InputError(where, "argument \"" + name + "\" is no tensor, workspace, axis or tunable",
+      throw InputError(where, "argument \"" + name + "\" is no tensor, workspace, tensor map, axis or tunable",
                        core::did_you_mean(name, all, "arguments"));
     }
   }
 }
 
-int64_t eval_plan(const core::Expr& expr, const core::Bindings& bindings, const std::string& where) {
-  try {
-    return expr.eval(bindings);
-  } catch (const core::ExprError& error) {
-    throw InputError(where, error.what());
+void check_tensor_map(const TensorMap& map, const Scope& scope, const std::string& where) {
+  const std::vector<std::string> buffers = scope.buffers();
+  if (!std::count(buffers.begin(), buffers.end(), map.buffer)) {
+    throw InputError(where + "/tensor", "\"" + map.buffer + "\" is neither a tensor nor a workspace",
+                     core::did_you_mean(map.buffer, buffers, "tensors and workspaces"));
   }
+  for (const core::Expr* expr : map.expressions()) check_names(*expr, scope, where);
 }
 
-void check_range(int64_t value, int64_t least, int64_t most, const std::string& what, const std::string& where) {
-  if (value >= least && value <= most) return;
-  throw InputError(where, what + " is " + std::to_string(value) + "; it must be between " + std::to_string(least) +
-                              " and " + std::to_string(most));
+// By itself or through a tensor map.
+bool passes(const Solution& solution, const Launch& launch, const std::string& tensor) {
+  const auto names_it = [&](const std::string& arg) {
+    const auto maps_it = [&](const TensorMap& map) { return map.name == arg && map.buffer == tensor; };
+    return arg == tensor || std::any_of(solution.tensor_maps.begin(), solution.tensor_maps.end(), maps_it);
+  };
+  return std::any_of(launch.args.begin(), launch.args.end(), names_it);
 }
 
-PlannedLaunch bind_launch(const Solution& solution, size_t index, const core::Bindings& bindings) {
-  const Launch& launch = solution.launches[index];
-  const std::string where = solution.file + "#/launches/" + std::to_string(index);
-  constexpr int64_t kGridMost[] = {2147483647, 65535, 65535}, kBlockMost[] = {1024, 1024, 64};
-  PlannedLaunch planned;
-  planned.kernel = launch.kernel;
-  for (size_t d = 0; d < 3; ++d) {
-    const std::string axis(1, "xyz"[d]);
-    planned.grid[d] = eval_plan(launch.grid[d], bindings, where + "/grid");
-    check_range(planned.grid[d], 1, kGridMost[d], "grid." + axis, where + "/grid");
-    planned.block[d] = eval_plan(launch.block[d], bindings, where + "/block");
-    check_range(planned.block[d], 1, kBlockMost[d], "block." + axis, where + "/block");
-  }
-  check_range(planned.block[0] * planned.block[1] * planned.block[2], 1, 1024, "threads per block", where + "/block");
-  planned.shared_bytes = eval_plan(launch.shared_bytes, bindings, where + "/shared_bytes");
-  check_range(planned.shared_bytes, 0, 232448, "shared_bytes", where + "/shared_bytes");
-  for (size_t i = 0; i < launch.args.size(); ++i) {
-    const std::string& arg = launch.args[i];
-    const core::Expr expr = core::Expr::parse(arg);
-    const std::set<std::string> names = expr.names();
-    const bool number =
-        std::all_of(names.begin(), names.end(), [&](const std::string& n) { return bindings.count(n); });
-    if (!number) {
-      planned.args.emplace_back(BufferArg{arg});
-      continue;
-    }
-    const std::string place = where + "/args/" + std::to_string(i);
-    const int64_t value = eval_plan(expr, bindings, place);
-    check_range(value, INT32_MIN, INT32_MAX, "\"" + arg + "\"", place);
-    planned.args.emplace_back(ScalarArg{static_cast<int32_t>(value)});
-  }
-  return planned;
-}
 }  // namespace
 
 std::string Solution::hash() const { return core::sha256_hex(source); }
@@ -302,27 +303,29 @@ void validate_solution(const Solution& solution, const benchsuite::Problem& prob
   for (size_t i = 0; i < solution.workspaces.size(); ++i) {
     check_names(solution.workspaces[i].bytes, scope, solution.file + "#/workspace/" + solution.workspaces[i].name);
   }
+  for (const TensorMap& map : solution.tensor_maps) {
+    check_tensor_map(map, scope, solution.file + "#/tensor_maps/" + map.name);
+  }
   for (size_t i = 0; i < solution.launches.size(); ++i) {
     const Launch& launch = solution.launches[i];
     const std::string where = solution.file + "#/launches/" + std::to_string(i);
     for (const core::Expr& expr : launch.grid) check_names(expr, scope, where + "/grid");
     for (const core::Expr& expr : launch.block) check_names(expr, scope, where + "/block");
+    for (const core::Expr& expr : launch.cluster) check_names(expr, scope, where + "/cluster");
     check_names(launch.shared_bytes, scope, where + "/shared_bytes");
     for (size_t a = 0; a < launch.args.size(); ++a) {
       check_arg(launch.args[a], scope, where + "/args/" + std::to_string(a));
     }
   }
   for (const benchsuite::Tensor& output : problem.outputs) {
-    const auto passed = [&](const Launch& launch) {
-      return std::count(launch.args.begin(), launch.args.end(), output.name) > 0;
-    };
+    const auto passed = [&](const Launch& launch) { return passes(solution, launch, output.name); };
     if (std::none_of(solution.launches.begin(), solution.launches.end(), passed)) {
       throw InputError(solution.file, "no launch takes the output \"" + output.name + "\"", "pass it in \"args\"");
     }
   }
   for (const benchsuite::Workload& workload : problem.workloads) {
     try {
-      bind_plan(solution, default_binding(solution), workload.axes);
+      bind_plan(solution, default_binding(solution), workload.axes, &problem);
     } catch (const InputError& error) {
       throw InputError(error.where(), error.problem() + " (workload " + workload.name + ")", error.remedy());
     }
@@ -350,20 +353,6 @@ std::string describe(const TunableBinding& binding) {
   std::vector<std::string> parts;
   for (const auto& [name, value] : binding) parts.push_back(name + "=" + std::to_string(value));
   return core::join(parts, " ");
-}
-
-LaunchPlan bind_plan(const Solution& solution, const TunableBinding& binding, const core::Bindings& axes) {
-  core::Bindings bindings = axes;
-  bindings.insert(binding.begin(), binding.end());
-  LaunchPlan plan;
-  for (const Workspace& workspace : solution.workspaces) {
-    const std::string where = solution.file + "#/workspace/" + workspace.name + "/bytes";
-    const int64_t bytes = eval_plan(workspace.bytes, bindings, where);
-    check_range(bytes, 1, int64_t{4} << 30, "workspace \"" + workspace.name + "\"", where);
-    plan.workspaces.push_back({workspace.name, bytes, workspace.zeroed});
-  }
-  for (size_t i = 0; i < solution.launches.size(); ++i) plan.launches.push_back(bind_launch(solution, i, bindings));
-  return plan;
 }
 
 }  // namespace sandbox

@@ -16,6 +16,7 @@
 #include "benchsuite/problem.h"
 #include "core/expr.h"
 #include "core/strict_json.h"
+#include "sandbox/tensor_map.h"
 
 namespace sandbox {
 
@@ -33,8 +34,11 @@ struct Workspace {
 struct Launch {
   std::string kernel;  // an extern "C" __global__ function of the source
   std::array<core::Expr, 3> grid, block;
+  std::array<core::Expr, 3> cluster;  // 1, 1, 1 where the header has none
   core::Expr shared_bytes;
-  std::vector<std::string> args;  // tensor or workspace names, or integer expressions (passed as 32-bit int)
+  bool cooperative = false;        // all blocks are resident at once and may wait for each other
+  bool overlaps_previous = false;  // programmatic dependent launch: may begin before the launch before it has ended
+  std::vector<std::string> args;   // names of tensors, workspaces or tensor maps, or integer expressions (32-bit int)
 };
 
 struct Solution {
@@ -46,6 +50,7 @@ struct Solution {
   std::vector<Tunable> tunables;
   std::vector<core::Expr> constraints;  // each must be non-zero for a point to be valid
   std::vector<Workspace> workspaces;
+  std::vector<TensorMap> tensor_maps;
   std::vector<Launch> launches;
   std::string source;  // the whole file, header included, so that line numbers agree
   std::string header;  // the header's JSON text: the plan, without any device code
@@ -75,13 +80,20 @@ struct BufferArg {
 struct ScalarArg {
   int32_t value;
 };
-using PlanArg = std::variant<BufferArg, ScalarArg>;
+struct TensorMapArg {
+  std::string name;  // of LaunchPlan::tensor_maps
+};
+using PlanArg = std::variant<BufferArg, ScalarArg, TensorMapArg>;
 
 struct PlannedLaunch {
   std::string kernel;
   std::array<int64_t, 3> grid, block;
   int64_t shared_bytes = 0;
   std::vector<PlanArg> args;
+  std::array<int64_t, 3> cluster{1, 1, 1};  // blocks; the grid is a multiple of it
+  bool cooperative = false, overlaps_previous = false;
+
+  bool clustered() const { return cluster != std::array<int64_t, 3>{1, 1, 1}; }
 };
 struct PlannedWorkspace {
   std::string name;
@@ -92,10 +104,13 @@ struct PlannedWorkspace {
 struct LaunchPlan {
   std::vector<PlannedWorkspace> workspaces;
   std::vector<PlannedLaunch> launches;
+  std::vector<PlannedTensorMap> tensor_maps;
 };
 
 // Throws core::InputError when an expression fails or a limit that holds on every device is passed (block over 1024
-// threads, grid dimensions below 1, workspace over 4 GiB).
-LaunchPlan bind_plan(const Solution& solution, const TunableBinding& binding, const core::Bindings& axes);
+// threads, cluster over 16 blocks, grid dimensions below 1, workspace over 4 GiB, a tensor map that cannot be encoded).
+// `problem` tells the dtype and shape of tensors; only devices that have tensor maps need to give it.
+LaunchPlan bind_plan(const Solution& solution, const TunableBinding& binding, const core::Bindings& axes,
+                     const benchsuite::Problem* problem = nullptr);
 
 }  // namespace sandbox

@@ -40,38 +40,6 @@ Fault fault_from_json(const JsonView& json) {
   return fault;
 }
 
-Json to_json(const PlannedLaunch& launch) {
-  Json args = Json::array();
-  for (const PlanArg& arg : launch.args) {
-    if (const auto* buffer = std::get_if<BufferArg>(&arg)) {
-      args.push_back(buffer->name);
-    } else {
-      args.push_back(std::get<ScalarArg>(arg).value);
-    }
-  }
-  return {{"kernel", launch.kernel},
-          {"grid", launch.grid},
-          {"block", launch.block},
-          {"shared_bytes", launch.shared_bytes},
-          {"args", std::move(args)}};
-}
-
-PlannedLaunch launch_from_json(const JsonView& json) {
-  PlannedLaunch launch{json.at("kernel").string(),
-                       triple(json.at("grid")),
-                       triple(json.at("block")),
-                       json.at("shared_bytes").integer(0),
-                       {}};
-  for (const JsonView& arg : json.at("args").items()) {
-    if (arg.json().is_string()) {
-      launch.args.emplace_back(BufferArg{arg.string()});
-    } else {
-      launch.args.emplace_back(ScalarArg{static_cast<int32_t>(arg.integer(INT32_MIN, INT32_MAX))});
-    }
-  }
-  return launch;
-}
-
 Json to_json(const CompileRequest& request) {
   Json macros = Json::array();
   for (const auto& [name, value] : request.macros) macros.push_back({name, value});

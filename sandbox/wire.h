@@ -18,6 +18,12 @@ Fault fault_from_json(const core::JsonView& json);
 core::Json to_json(const PlannedLaunch& launch);
 PlannedLaunch launch_from_json(const core::JsonView& json);
 
+core::Json to_json(const PlannedTensorMap& map);
+PlannedTensorMap tensor_map_from_json(const core::JsonView& json);
+
+core::Json to_json(const LaunchPlan& plan);
+LaunchPlan plan_from_json(const core::JsonView& json);
+
 core::Json to_json(const CompileRequest& request);
 CompileRequest compile_request_from_json(const core::JsonView& json);
 
