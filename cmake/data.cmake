@@ -1,10 +1,15 @@
 # The data beside the programs: links in a build tree, copies in an installed one (core/paths.h).
 set(share ${CMAKE_BINARY_DIR}/share/kernelwright)
 file(MAKE_DIRECTORY ${share})
-foreach(pair problems=benchsuite/problems suites=benchsuite/suites kernels=kernels prompts=prompts cpu=sandbox/cpu/shim)
+foreach(pair problems=benchsuite/problems suites=benchsuite/suites kernels=kernels prompts=prompts cpu=sandbox/cpu/shim
+             cuda=verifier/cuda)
   string(REPLACE "=" ";" pair ${pair})
   list(GET pair 0 name)
   list(GET pair 1 folder)
   file(CREATE_LINK ${CMAKE_SOURCE_DIR}/${folder} ${share}/${name} SYMBOLIC)
+  if(name STREQUAL "cuda")  # beside the sources of the judge
+    install(DIRECTORY ${folder}/ DESTINATION share/kernelwright/${name} FILES_MATCHING PATTERN "*.cu")
+    continue()
+  endif()
   install(DIRECTORY ${folder}/ DESTINATION share/kernelwright/${name} PATTERN "*.cpp" EXCLUDE PATTERN ".clang-format" EXCLUDE)
 endforeach()

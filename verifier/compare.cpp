@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "verifier/elements.h"
 
@@ -18,82 +17,34 @@ Tolerance tolerance_of(DType dtype) {
   return narrow ? Tolerance{2, 4} : Tolerance{4, 8};
 }
 
-struct Elements {
-  std::vector<double> y, r, b;
-};
-
-Elements load(const Comparison& c) {
-  const DType reference_dtype = core::is_floating(c.dtype) ? DType::f64 : c.dtype;
-  return {load_elements(c.dtype, c.output), load_elements(reference_dtype, c.expected.reference),
-          load_elements(c.dtype, c.expected.naive)};
-}
-
-// May a candidate give y where r is right and the naive solution gives b, as far as NaN and infinity go?
-bool right_class(double y, double r, double b, double largest) {
-  if (std::isnan(r)) return std::isnan(y);
-  if (std::isinf(r)) return y == r;
-  if (std::fabs(r) > largest * 1.01) return std::isinf(y) && std::signbit(y) == std::signbit(r);
-  if (std::isfinite(y)) return true;
-  // Either side of the largest number is right close to it, and where the naive solution itself overflows.
-  if (std::fabs(r) > largest * 0.99) return std::isinf(y) && std::signbit(y) == std::signbit(r);
-  return std::isnan(b) ? std::isnan(y) : y == b;
-}
-
-// Bit for bit, zeros of either sign being equal.
-std::variant<Match, Verdict> compare_exactly(const Comparison& c, const Elements& e, const std::string& name,
-                                             const Where& where) {
-  WrongResult wrong{where, name, 0, 0, 0, 0, 0, static_cast<int64_t>(e.y.size())};
-  for (size_t i = 0; i < e.y.size(); ++i) {
-    if (e.y[i] == e.r[i] || (std::isnan(e.y[i]) && std::isnan(e.r[i]))) continue;
-    if (wrong.wrong_elements++ > 0) continue;
-    wrong.index = static_cast<int64_t>(i);
-    wrong.expected = e.r[i];
-    wrong.got = e.y[i];
-    const double unit = std::max(ulp_at(c.dtype, e.r[i]), core::is_floating(c.dtype) ? 0.0 : 1.0);
-    wrong.ratio = 1 + std::fabs(e.y[i] - e.r[i]) / unit;
-  }
-  if (wrong.wrong_elements > 0) return Verdict(wrong);
-  return Match{0};
-}
-
-struct Row {
-  size_t begin, end;
-  double scale;  // RMS of the reference
-  double unit;   // absolute error that is always allowed
+struct Unit {
+  double length;    // elements of the tile
+  double scale;     // RMS of the reference
+  double absolute;  // error that is always allowed
 };
 
 // The naive error of so few elements may be small by luck.
-constexpr size_t kFewElements = 64;
+constexpr int64_t kFewElements = 64;
 constexpr double kUlpsForFew = 4;
 
-Row make_row(const Comparison& c, const Elements& e, size_t begin, size_t end) {
-  double sum = 0;
-  for (size_t i = begin; i < end; ++i) sum += std::isfinite(e.r[i]) ? e.r[i] * e.r[i] : 0;
-  const double scale = std::sqrt(sum / static_cast<double>(end - begin));
-  const double ulps = e.r.size() < kFewElements ? kUlpsForFew : 1;
-  return {begin, end, scale, std::max(ulps * ulp_at(c.dtype, scale), honest_error(c.reduction, c.accumulate, scale))};
-}
-
-// Short rows, which have no scale of their own, are taken together; long ones are cut into equal tiles.
-std::vector<Row> rows_of(const Comparison& c, const Elements& e) {
-  constexpr size_t kLeastRow = 32, kMostRow = 4096;
-  const size_t columns = std::max<size_t>(c.columns, 1), elements = e.r.size();
-  const size_t length = columns < kLeastRow ? kLeastRow / columns * columns : columns;
-  const size_t tiles = (length + kMostRow - 1) / kMostRow;
-  std::vector<Row> rows;
-  for (size_t begin = 0; begin < elements; begin += length) {
-    for (size_t tile = 0; tile < tiles; ++tile) {
-      const size_t from = begin + length * tile / tiles, to = std::min(begin + length * (tile + 1) / tiles, elements);
-      if (from < to) rows.push_back(make_row(c, e, from, to));
-    }
+std::vector<Unit> units_of(const OutputForm& form, const std::vector<TileErrors>& tiles) {
+  const double ulps = form.tiling.elements < kFewElements ? kUlpsForFew : 1;
+  std::vector<Unit> units;
+  units.reserve(tiles.size());
+  for (size_t i = 0; i < tiles.size(); ++i) {
+    const auto tile = static_cast<int64_t>(i);
+    const auto length = static_cast<double>(form.tiling.end(tile) - form.tiling.begin(tile));
+    const double scale = length > 0 ? std::sqrt(tiles[i].scale_squares / length) : 0;
+    units.push_back({length, scale,
+                     std::max(ulps * ulp_at(form.dtype, scale), honest_error(form.reduction, form.accumulate, scale))});
   }
-  return rows;
+  return units;
 }
 
 // Keeps the largest ratio of an error to what is allowed. A NaN error counts as infinite.
 class Worst {
  public:
-  void add(double error, double allowed, size_t index = 0) {
+  void add(double error, double allowed, int64_t index = 0) {
     const double ratio = error == 0 ? 0 : error / allowed;
     if (!(ratio <= ratio_)) {
       ratio_ = std::isnan(ratio) ? INFINITY : ratio;
@@ -101,93 +52,117 @@ class Worst {
     }
   }
   double ratio() const { return ratio_; }
-  size_t index() const { return index_; }
+  int64_t index() const { return index_; }
 
  private:
   double ratio_ = 0;
-  size_t index_ = 0;
+  int64_t index_ = 0;
 };
 
-// The error of the naive output or of the candidate's; what is not finite has been compared by its class.
-double error_of(double value, double r) { return std::isfinite(r) && std::isfinite(value) ? std::fabs(value - r) : 0; }
-
-// How wrong the naive output is, with each row's error relative to its scale, and over all.
+// How wrong the naive output is, with each tile's error relative to its scale, and over all.
 struct NaiveError {
-  double max = 0, rms = 0;  // relative to the rows' scales
+  double max = 0, rms = 0;  // relative to the tiles' scales
   double absolute_rms = 0;
 };
-NaiveError naive_error(const std::vector<Row>& rows, const std::vector<double>& b, const std::vector<double>& r) {
+// `tile_at(i)`: the naive errors of tile i.
+template <typename TileAt>
+NaiveError naive_error(const OutputForm& form, const std::vector<Unit>& units, TileAt tile_at) {
   NaiveError naive;
   double relative_squares = 0, squares = 0;
-  for (const Row& row : rows) {
-    for (size_t i = row.begin; i < row.end; ++i) {
-      const double wrong = error_of(b[i], r[i]);
-      squares += wrong * wrong;
-      if (row.scale == 0) continue;
-      const double relative = wrong / row.scale;
-      naive.max = std::max(naive.max, relative);
-      relative_squares += relative * relative;
-    }
+  for (size_t i = 0; i < units.size(); ++i) {
+    const NaiveTile& tile = tile_at(i);
+    squares += tile.squares;
+    if (units[i].scale == 0) continue;
+    naive.max = std::max(naive.max, tile.largest / units[i].scale);
+    relative_squares += tile.squares / units[i].scale / units[i].scale;
   }
-  const auto count = static_cast<double>(r.size());
+  const auto count = static_cast<double>(form.tiling.elements);
   naive.rms = std::sqrt(relative_squares / count);
   naive.absolute_rms = std::sqrt(squares / count);
   return naive;
 }
 
-NaiveError largest_naive_error(const Comparison& c, const std::vector<Row>& rows, const Elements& e) {
-  NaiveError largest = naive_error(rows, e.b, e.r);
-  for (const NaiveRun& run : c.neighbours) {
-    const NaiveError one =
-        naive_error(rows, load_elements(c.dtype, run.naive), load_elements(DType::f64, run.reference));
+NaiveError largest_naive_error(const OutputForm& form, const std::vector<Unit>& units,
+                               const std::vector<TileErrors>& tiles,
+                               const std::vector<std::vector<NaiveTile>>& neighbours) {
+  NaiveError largest = naive_error(form, units, [&](size_t i) -> const NaiveTile& { return tiles[i].naive; });
+  for (const std::vector<NaiveTile>& neighbour : neighbours) {
+    const NaiveError one = naive_error(form, units, [&](size_t i) -> const NaiveTile& { return neighbour[i]; });
     largest = {std::max(largest.max, one.max), std::max(largest.rms, one.rms),
                std::max(largest.absolute_rms, one.absolute_rms)};
   }
   return largest;
 }
-
-std::variant<Match, Verdict> compare_errors(const Comparison& c, const Elements& e, const std::string& name,
-                                            const Where& where) {
-  const Tolerance tolerance = tolerance_of(c.dtype);
-  const std::vector<Row> rows = rows_of(c, e);
-  const NaiveError naive = largest_naive_error(c, rows, e);
-  Worst worst, worst_element;
-  int64_t wrong_elements = 0;
-  double total = 0, units = 0;
-  for (const Row& row : rows) {
-    double squares = 0;
-    const double allowed = tolerance.max * naive.max * row.scale + row.unit;
-    for (size_t i = row.begin; i < row.end; ++i) {
-      const double wrong = error_of(e.y[i], e.r[i]);
-      squares += wrong * wrong;
-      worst_element.add(wrong, allowed, i);
-      wrong_elements += !(wrong <= allowed);
-    }
-    const auto length = static_cast<double>(row.end - row.begin);
-    worst.add(std::sqrt(squares / length), 3 * tolerance.rms * naive.rms * row.scale + row.unit);
-    total += squares;
-    units += row.unit * row.unit * length;
-  }
-  const auto count = static_cast<double>(e.y.size());
-  worst.add(std::sqrt(total / count), tolerance.rms * naive.absolute_rms + std::sqrt(units / count));
-  const double ratio = std::max(worst.ratio(), worst_element.ratio());
-  if (ratio <= 1) return Match{ratio};
-  const size_t i = worst_element.index();
-  return Verdict(WrongResult{where, name, static_cast<int64_t>(i), e.r[i], e.y[i], ratio,
-                             std::max<int64_t>(wrong_elements, 1), static_cast<int64_t>(e.y.size())});
-}
 }  // namespace
 
-std::variant<Match, Verdict> compare(const Comparison& c, const std::string& name, const Where& where) {
-  const Elements e = load(c);
-  if (c.exact || !core::is_floating(c.dtype)) return compare_exactly(c, e, name, where);
-  const double largest = largest_of(c.dtype);
-  for (size_t i = 0; i < e.y.size(); ++i) {
-    if (!right_class(e.y[i], e.r[i], e.b[i], largest)) {
-      return Verdict(WrongNonFinite{where, name, static_cast<int64_t>(i), e.r[i], e.y[i]});
-    }
+std::variant<Match, Verdict> decide(const OutputForm& form, const std::vector<TileErrors>& tiles,
+                                    const std::vector<std::vector<NaiveTile>>& neighbours, const SecondLook& look) {
+  for (const TileErrors& tile : tiles) {
+    if (tile.mismatches == 0) continue;
+    const auto [expected, got] = look.element(tile.first_mismatch);
+    return Verdict(WrongNonFinite{form.where, form.name, tile.first_mismatch, expected, got});
   }
-  return compare_errors(c, e, name, where);
+  const Tolerance tolerance = tolerance_of(form.dtype);
+  const std::vector<Unit> units = units_of(form, tiles);
+  const NaiveError naive = largest_naive_error(form, units, tiles, neighbours);
+  Worst worst, worst_element;
+  std::vector<double> allowed;
+  allowed.reserve(tiles.size());
+  double total = 0, unit_squares = 0;
+  for (size_t i = 0; i < tiles.size(); ++i) {
+    const auto& [length, scale, unit] = units[i];
+    allowed.push_back(tolerance.max * naive.max * scale + unit);
+    if (length == 0) continue;
+    worst_element.add(tiles[i].largest, allowed[i], tiles[i].worst);
+    worst.add(std::sqrt(tiles[i].squares / length), 3 * tolerance.rms * naive.rms * scale + unit);
+    total += tiles[i].squares;
+    unit_squares += unit * unit * length;
+  }
+  const auto count = static_cast<double>(form.tiling.elements);
+  worst.add(std::sqrt(total / count), tolerance.rms * naive.absolute_rms + std::sqrt(unit_squares / count));
+  const double ratio = std::max(worst.ratio(), worst_element.ratio());
+  if (ratio <= 1) return Match{ratio};
+  const auto [expected, got] = look.element(worst_element.index());
+  return Verdict(WrongResult{form.where, form.name, worst_element.index(), expected, got, ratio,
+                             std::max<int64_t>(look.count_wrong(allowed), 1), form.tiling.elements});
+}
+
+std::variant<Match, Verdict> decide_exactly(const OutputForm& form, const std::vector<TileMismatches>& tiles,
+                                            const SecondLook& look) {
+  WrongResult wrong{form.where, form.name, 0, 0, 0, 0, 0, form.tiling.elements};
+  for (const TileMismatches& tile : tiles) {
+    if (tile.count > 0 && wrong.wrong_elements == 0) wrong.index = tile.first;
+    wrong.wrong_elements += tile.count;
+  }
+  if (wrong.wrong_elements == 0) return Match{0};
+  const auto [expected, got] = look.element(wrong.index);
+  wrong.expected = expected;
+  wrong.got = got;
+  // Large integers that differ may be the same double.
+  wrong.ratio = core::is_floating(form.dtype) ? 1 + std::fabs(got - expected) / ulp_at(form.dtype, expected)
+                                              : 1 + std::max(std::fabs(got - expected), 1.0);
+  return Verdict(wrong);
+}
+
+std::variant<Match, Verdict> compare(const Comparison& c, const std::string& name, const Where& where) {
+  const bool floating = core::is_floating(c.dtype);
+  const Tiling tiling = tiling_of(c.columns, c.output.size() / core::size_bytes(c.dtype));
+  const OutputForm form{c.dtype, c.accumulate, tiling, c.reduction, name, where};
+  const SecondLook look{[&](int64_t index) {
+                          const auto i = static_cast<size_t>(index);
+                          return SecondLook::Element{
+                              load_element(floating ? DType::f64 : c.dtype, c.expected.reference, i),
+                              load_element(c.dtype, c.output, i)};
+                        },
+                        [&](const std::vector<double>& allowed) {
+                          return count_wrong(c.dtype, tiling, c.output, c.expected.reference, allowed);
+                        }};
+  if (c.exact || !floating) {
+    return decide_exactly(form, tile_mismatches(c.dtype, tiling, c.output, c.expected.reference), look);
+  }
+  std::vector<std::vector<NaiveTile>> neighbours;
+  for (const NaiveRun& run : c.neighbours) neighbours.push_back(naive_tiles(c.dtype, tiling, run));
+  return decide(form, tile_errors(c.dtype, tiling, c.output, c.expected), neighbours, look);
 }
 
 }  // namespace verifier

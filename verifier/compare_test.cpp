@@ -371,6 +371,21 @@ TEST(Compare, IntegersAreExact) {
   EXPECT_EQ(std::get<WrongResult>(*verdict).wrong_elements, 1);
 }
 
+TEST(Compare, LargeIntegersAreExact) {
+  const std::vector<int64_t> r{int64_t{1} << 60, 2}, y{(int64_t{1} << 60) + 1, 2};
+  const auto compared = [&](const std::vector<int64_t>& output) {
+    const auto expected = std::as_bytes(std::span(r));
+    return compare({DType::i64, DType::i64, 2, {}, false, std::as_bytes(std::span(output)), {expected, expected}, {}},
+                   "y", {"w", "", "", ""});
+  };
+  EXPECT_TRUE(std::holds_alternative<Match>(compared(r)));
+  const auto result = compared(y);
+  const auto& wrong = std::get<WrongResult>(std::get<Verdict>(result));
+  EXPECT_EQ(wrong.index, 0);
+  EXPECT_EQ(wrong.wrong_elements, 1);
+  EXPECT_GT(wrong.ratio, 1);
+}
+
 TEST(Compare, AllZerosMustBeZero) {
   const Doubles r(64, 0.0);
   const Case form{DType::f32, 64, {}, false};

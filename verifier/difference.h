@@ -3,14 +3,21 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "core/dtype.h"
 
 namespace verifier {
 
-// The largest difference of two elements, relative to the RMS of b's finite ones; infinite where one side alone is not
-// finite, where the sides are different integers, and where b is all zeros and a is not.
+struct Difference {
+  double largest = 0;  // |a - b|; infinite where one side alone is not finite or the sides are different integers
+  double squares = 0;  // sum of b^2 where b is finite
+};
+// The largest difference relative to the RMS of b's finite elements; infinite where b is all zeros and a is not.
+double relative_difference(const Difference& difference, int64_t elements);
+
+// The same of outputs in host memory.
 double largest_difference(core::DType dtype, std::span<const std::byte> a, std::span<const std::byte> b);
 
 }  // namespace verifier

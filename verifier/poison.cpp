@@ -23,12 +23,6 @@ void for_each_word(size_t size, uint64_t key, Visit visit) {
   }
 }
 
-template <typename Element>
-int64_t least_run(size_t elements) {
-  constexpr int kBits = 8 * sizeof(Element);
-  return (std::bit_width(elements) + kBitsAgainstChance + kBits - 1) / kBits;
-}
-
 // Do any of the elements in these 8 bytes agree? (The known test for a zero part of a word.)
 template <typename Element>
 bool any_agrees(uint64_t a, uint64_t b) {
@@ -39,7 +33,7 @@ bool any_agrees(uint64_t a, uint64_t b) {
 
 template <typename Element>
 Survivors find(std::span<const std::byte> bytes, uint64_t key) {
-  const int64_t least = least_run<Element>(bytes.size() / sizeof(Element));
+  const int64_t least = least_run(sizeof(Element), bytes.size() / sizeof(Element));
   Survivors survivors;
   int64_t run = 0;
   const auto end_run = [&](size_t next_index) {
@@ -68,6 +62,11 @@ Survivors find(std::span<const std::byte> bytes, uint64_t key) {
   return survivors;
 }
 }  // namespace
+
+int64_t least_run(size_t element_bytes, size_t elements) {
+  const auto bits = static_cast<int>(8 * element_bytes);
+  return (std::bit_width(elements) + kBitsAgainstChance + bits - 1) / bits;
+}
 
 void fill_poison(std::span<std::byte> bytes, uint64_t key) {
   for_each_word(bytes.size(), key,

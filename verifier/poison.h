@@ -22,6 +22,9 @@ struct Survivors {
 // one in a million calls at most. A shorter remainder is for the comparison to find: it is random bits, hence wrong.
 Survivors find_poison(std::span<const std::byte> bytes, size_t element_bytes, uint64_t key);
 
+// The shortest run that counts among so many elements.
+int64_t least_run(size_t element_bytes, size_t elements);
+
 // Are all bytes still the poison of `key`? For slack, which nobody may write.
 bool untouched(std::span<const std::byte> bytes, uint64_t key);
 

@@ -8,25 +8,30 @@
 namespace verifier {
 namespace {
 constexpr double kMostTermsInOneThread = 4096;
-constexpr size_t kSampled = 65536;
+constexpr int64_t kSampled = 65536;
+}  // namespace
 
-// RMS of the finite elements.
-double rms_of(core::DType dtype, std::span<const std::byte> bytes) {
+double rms_of(const Moments& moments) {
+  return moments.count > 0 ? std::sqrt(moments.squares / static_cast<double>(moments.count)) : 0;
+}
+
+int64_t sample_step(int64_t elements) { return std::max<int64_t>(1, elements / kSampled) | 1; }
+
+Moments moments_of(core::DType dtype, std::span<const std::byte> bytes) {
   const size_t elements = bytes.size() / core::size_bytes(dtype);
-  const size_t step = std::max<size_t>(1, elements / kSampled) | 1;  // odd: it walks through all columns
-  double squares = 0, count = 0;
+  const auto step = static_cast<size_t>(sample_step(static_cast<int64_t>(elements)));
+  Moments moments;
   for (size_t i = 0; i < elements; i += step) {
     const double value = load_element(dtype, bytes, i);
     if (!std::isfinite(value)) continue;
-    squares += value * value;
-    ++count;
+    moments.squares += value * value;
+    ++moments.count;
   }
-  return count > 0 ? std::sqrt(squares / count) : 0;
+  return moments;
 }
-}  // namespace
 
 Reduction reduction_of(const benchsuite::Problem& problem, const core::Bindings& axes, const benchsuite::Tensor& output,
-                       const std::vector<std::span<const std::byte>>& inputs) {
+                       const std::vector<Moments>& inputs) {
   int64_t most_inputs = 0;
   for (const benchsuite::Tensor& tensor : problem.inputs) most_inputs = std::max(most_inputs, tensor.elements(axes));
   Reduction reduction{static_cast<double>(most_inputs) / static_cast<double>(output.elements(axes)), 0};
@@ -34,12 +39,19 @@ Reduction reduction_of(const benchsuite::Problem& problem, const core::Bindings&
   double largest = 0, product = 1;
   for (size_t i = 0; i < problem.inputs.size(); ++i) {
     if (!core::is_floating(problem.inputs[i].dtype)) continue;
-    const double rms = rms_of(problem.inputs[i].dtype, inputs[i]);
+    const double rms = rms_of(inputs[i]);
     largest = std::max(largest, rms);
     product *= rms;
   }
   reduction.partial_sum = std::sqrt(reduction.terms) * (largest > 0 ? std::max(largest, product) : 0);
   return reduction;
+}
+
+Reduction reduction_of(const benchsuite::Problem& problem, const core::Bindings& axes, const benchsuite::Tensor& output,
+                       const std::vector<std::span<const std::byte>>& inputs) {
+  std::vector<Moments> moments;
+  for (size_t i = 0; i < inputs.size(); ++i) moments.push_back(moments_of(problem.inputs[i].dtype, inputs[i]));
+  return reduction_of(problem, axes, output, moments);
 }
 
 double honest_error(const Reduction& reduction, core::DType accumulate, double scale) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -16,9 +17,23 @@ struct Reduction {
   double partial_sum = 0;
 };
 
+// Of the finite elements of a tensor, or of a sample of them.
+struct Moments {
+  double squares = 0;
+  int64_t count = 0;
+};
+double rms_of(const Moments& moments);  // 0 for none
+// Every so many elements are enough: at most 65536 of a tensor. Odd, so that it walks through all columns.
+int64_t sample_step(int64_t elements);
+// Of a tensor of any dtype, sampled.
+Moments moments_of(core::DType dtype, std::span<const std::byte> bytes);
+
 // Estimated from the shapes (the inputs per output element) and the inputs' content: sqrt(terms) times their RMS, or
-// the product of their RMS if that is larger, as in a dot product. `inputs` holds the tensors' bytes in the problem's
-// order. Content is sampled: at most 65536 elements a tensor.
+// the product of their RMS if that is larger, as in a dot product. `inputs` has the moments of each tensor in the
+// problem's order; those of integers do not count.
+Reduction reduction_of(const benchsuite::Problem& problem, const core::Bindings& axes, const benchsuite::Tensor& output,
+                       const std::vector<Moments>& inputs);
+// The same for inputs in host memory.
 Reduction reduction_of(const benchsuite::Problem& problem, const core::Bindings& axes, const benchsuite::Tensor& output,
                        const std::vector<std::span<const std::byte>>& inputs);
 
