@@ -19,6 +19,7 @@
 #include "sandbox/cpu/elf_check.h"
 #include "sandbox/cpu/host_process.h"
 #include "sandbox/cpu/lexer.h"
+#include "sandbox/cpu/plan_rules.h"
 #include "sandbox/cpu/runtime/check_names.h"
 #include "sandbox/sealed_memory.h"
 
@@ -99,6 +100,18 @@ struct ScratchFolder {
   fs::path folder;
 };
 
+// A plan that this device cannot run is no reason to look at the source. Sources without a plan are our own.
+std::optional<Rejected> refuse_plan(const CompileRequest& request) {
+  try {
+    const TunableBinding binding(request.macros.begin(), request.macros.end());
+    const auto reason = why_not(parse_solution(request.source, request.file), binding);
+    if (reason) return Rejected{Rejection::unsupported, *reason, std::nullopt, ""};
+  } catch (const core::InputError&) {
+    // No plan.
+  }
+  return std::nullopt;
+}
+
 std::optional<Rejected> rejected_by_limits(const ProcessResult& result, const CompilerSettings& settings,
                                            const std::string& log) {
   const auto limit = [&](const std::string& message) { return Rejected{Rejection::limit, message, std::nullopt, log}; };
@@ -152,6 +165,7 @@ Compilation compile(const CompileRequest& request, const CompilerSettings& setti
   if (request.source.size() > kMostSourceBytes) {
     return Rejected{Rejection::limit, "the source is larger than 1 MiB", std::nullopt, ""};
   }
+  if (auto rejected = refuse_plan(request)) return std::move(*rejected);
   auto lexed = lex(request.source, request.build);
   if (auto* rejected = std::get_if<Rejected>(&lexed)) return std::move(*rejected);
   const auto& source = std::get<LexedSource>(lexed);
