@@ -26,6 +26,14 @@ sandbox::WorkerCommand cuda_compile_worker(const core::Paths& paths, const std::
   if (const char* home = std::getenv("CUDA_HOME"); home != nullptr && *home != '\0') {
     command.args.insert(command.args.end(), {"--cuda-home", home});
   }
+  if (const char* cutlass = std::getenv("KW_CUTLASS"); cutlass != nullptr && *cutlass != '\0') {
+    const std::filesystem::path include = std::filesystem::path(cutlass) / "include";
+    if (!std::filesystem::exists(include / "cute")) {
+      throw core::InputError("KW_CUTLASS", include.string() + " holds no CuTe headers",
+                             "set it to the folder of CUTLASS that has include/cute, or unset it");
+    }
+    command.args.insert(command.args.end(), {"--include", std::filesystem::absolute(include).string()});
+  }
   return command;
 }
 

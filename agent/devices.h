@@ -13,7 +13,8 @@ namespace agent {
 // The worker program of the cpu device. Throws core::SystemError when it is not installed.
 sandbox::WorkerCommand cpu_worker(const core::Paths& paths);
 
-// The compile worker for an NVIDIA architecture ("sm_90"), with the toolkit that $CUDA_HOME names when it is set.
+// The compile worker for an NVIDIA architecture ("sm_90"), with the toolkit that $CUDA_HOME names and the CUTLASS that
+// $KW_CUTLASS names, where these are set. Throws core::InputError when the latter is no CUTLASS.
 sandbox::WorkerCommand cuda_compile_worker(const core::Paths& paths, const std::string& architecture);
 
 // Throws core::InputError for a device that this build does not know.

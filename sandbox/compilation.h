@@ -34,7 +34,9 @@ struct Built {
   core::UniqueFd binary;  // a sealed memory file
   uint64_t binary_bytes = 0;
   std::string binary_hash;  // of everything that makes the binary behave as it does
-  std::string log;          // warnings, cleaned and cut
+  core::UniqueFd ptx;       // a sealed memory file with the PTX text; empty where the device has none
+  uint64_t ptx_bytes = 0;
+  std::string log;  // warnings, cleaned and cut
   double compile_ms = 0;
   std::map<std::string, int64_t> kernels;                                    // by name: how many parameters each takes
   std::optional<int64_t> registers, shared_bytes, local_bytes, spill_bytes;  // where the compiler tells

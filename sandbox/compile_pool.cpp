@@ -15,7 +15,7 @@
 namespace sandbox {
 namespace {
 namespace fs = std::filesystem;
-constexpr auto kDeadline = std::chrono::seconds(60);
+constexpr int kDeadlineS = 60;  // where the worker does not greet with its own
 constexpr std::string_view kScratchPrefix = "kernelwright-";
 
 fs::path make_scratch() {
@@ -100,8 +100,10 @@ Worker CompilePool::start_worker(size_t index) const {
 
 void CompilePool::serve(size_t index, std::promise<core::Json> started) {
   std::optional<Worker> worker;
+  std::chrono::seconds deadline{};
   try {
     worker = start_worker(index);
+    deadline = std::chrono::seconds(worker->greeting().value("deadline_s", kDeadlineS));
     started.set_value(worker->greeting());
   } catch (...) {
     started.set_exception(std::current_exception());
@@ -116,12 +118,12 @@ void CompilePool::serve(size_t index, std::promise<core::Json> started) {
     lock.unlock();
     try {
       if (!worker) worker = start_worker(index);
-      job.promise.set_value(compilation_from_message(worker->request(to_json(job.request), {}, kDeadline)));
+      job.promise.set_value(compilation_from_message(worker->request(to_json(job.request), {}, deadline)));
     } catch (const WorkerLost& lost) {
       worker.reset();
       const bool late = lost.cause() == WorkerLost::Cause::deadline;
       job.promise.set_value(Rejected{Rejection::limit,
-                                     late ? "compiling took longer than " + std::to_string(kDeadline.count()) + " s"
+                                     late ? "compiling took longer than " + std::to_string(deadline.count()) + " s"
                                           : "compiling it ended the compile worker: " + std::string(lost.what()),
                                      {},
                                      ""});

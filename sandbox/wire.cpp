@@ -72,16 +72,21 @@ void send_compilation(Channel& channel, const Compilation& compilation) {
     return;
   }
   const Built& built = std::get<Built>(compilation);
-  channel.send({{"binary_bytes", built.binary_bytes},
-                {"binary_hash", built.binary_hash},
-                {"log", built.log},
-                {"compile_ms", built.compile_ms},
-                {"registers", optional_json(built.registers)},
-                {"shared_bytes", optional_json(built.shared_bytes)},
-                {"local_bytes", optional_json(built.local_bytes)},
-                {"spill_bytes", optional_json(built.spill_bytes)},
-                {"kernels", built.kernels}},
-               {built.binary.get()});
+  Json json{{"binary_bytes", built.binary_bytes},
+            {"binary_hash", built.binary_hash},
+            {"log", built.log},
+            {"compile_ms", built.compile_ms},
+            {"registers", optional_json(built.registers)},
+            {"shared_bytes", optional_json(built.shared_bytes)},
+            {"local_bytes", optional_json(built.local_bytes)},
+            {"spill_bytes", optional_json(built.spill_bytes)},
+            {"kernels", built.kernels}};
+  std::vector<int> fds{built.binary.get()};
+  if (built.ptx) {
+    json["ptx_bytes"] = built.ptx_bytes;
+    fds.push_back(built.ptx.get());
+  }
+  channel.send(json, fds);
 }
 
 Compilation compilation_from_message(Message message) {
@@ -91,8 +96,13 @@ Compilation compilation_from_message(Message message) {
     if (!reason) json.at("rejected").fail("is no reason");
     return Rejected{*reason, json.at("message").string(), optional_integer(json, "line"), json.at("log").string()};
   }
-  if (message.fds.size() != 1) throw core::SystemError("a compile worker sent no binary");
+  const size_t files = json.has("ptx_bytes") ? 2 : 1;
+  if (message.fds.size() != files) throw core::SystemError("a compile worker sent no binary");
   Built built;
+  if (files == 2) {
+    built.ptx = std::move(message.fds[1]);
+    built.ptx_bytes = static_cast<uint64_t>(json.at("ptx_bytes").integer(0));
+  }
   built.binary = std::move(message.fds[0]);
   built.binary_bytes = static_cast<uint64_t>(json.at("binary_bytes").integer(0));
   built.binary_hash = json.at("binary_hash").string();

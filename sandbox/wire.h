@@ -27,7 +27,7 @@ LaunchPlan plan_from_json(const core::JsonView& json);
 core::Json to_json(const CompileRequest& request);
 CompileRequest compile_request_from_json(const core::JsonView& json);
 
-// A Built's binary travels as the message's only descriptor.
+// A Built's binary travels as the message's first descriptor, its PTX, if any, as the second.
 void send_compilation(Channel& channel, const Compilation& compilation);
 Compilation compilation_from_message(Message message);
 

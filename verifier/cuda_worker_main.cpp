@@ -7,16 +7,19 @@
 
 int main(int argc, char** argv) {
   CLI::App app("The worker program of kernelwright's cuda device; kernelwright starts it.");
-  std::string role, device_headers, cuda_home, architecture, scratch;
+  std::string role, scratch;
+  sandbox::cuda::CompileRoleSettings compile;
   app.add_option("--role", role)->required()->check(CLI::IsMember({"compile"}));
-  app.add_option("--device-headers", device_headers)->required();
-  app.add_option("--arch", architecture)->required();
-  app.add_option("--cuda-home", cuda_home);
+  app.add_option("--device-headers", compile.device_headers)->required();
+  app.add_option("--arch", compile.architecture)->required();
+  app.add_option("--cuda-home", compile.cuda_home);
+  app.add_option("--include", compile.include_folders);
+  app.add_option("--deadline", compile.deadline_s);
   app.add_option("--scratch", scratch);
   CLI11_PARSE(app, argc, argv);
   sandbox::Channel owner{core::UniqueFd(sandbox::kWorkerChannelFd)};
   try {
-    sandbox::cuda::serve_compile_role(owner, device_headers, cuda_home, architecture);
+    sandbox::cuda::serve_compile_role(owner, compile);
   } catch (const sandbox::ChannelClosed&) {
     return 0;  // the owner hung up
   } catch (const std::exception& error) {

@@ -10,6 +10,7 @@
 
 namespace sandbox::cuda {
 namespace {
+constexpr size_t kAddressSpaceBytes = size_t{4} << 30;  // CUTLASS takes about one
 constexpr const char* kWarmUp = "extern \"C\" __global__ void warm_up(int* x) { *x = threadIdx.x; }";
 
 // "sm_90a" is a variant of sm_90.
@@ -19,21 +20,36 @@ void require_architecture(const Nvrtc& nvrtc, const std::string& architecture) {
   if (std::find(known.begin(), known.end(), plain) != known.end()) return;
   throw core::SystemError("this NVRTC does not compile for " + architecture + "; it knows " + core::join(known, ", "));
 }
+// Through no links: the jail looks at where a file is.
+std::vector<std::filesystem::path> resolved(const std::vector<std::filesystem::path>& folders) {
+  std::vector<std::filesystem::path> found;
+  for (const auto& folder : folders) {
+    std::error_code missing;
+    found.push_back(std::filesystem::canonical(folder, missing));
+    if (missing) throw core::SystemError("the include folder " + folder.string() + " is not there");
+  }
+  return found;
+}
 }  // namespace
 
-void serve_compile_role(Channel& owner, const std::filesystem::path& device_headers,
-                        const std::filesystem::path& cuda_home, const std::string& architecture) {
-  const Nvrtc nvrtc = Nvrtc::open(cuda_home);
+void serve_compile_role(Channel& owner, const CompileRoleSettings& settings) {
+  const Nvrtc nvrtc = Nvrtc::open(settings.cuda_home);
+  const std::string& architecture = settings.architecture;
   require_architecture(nvrtc, architecture);
-  const CompilerSettings settings{architecture, core::read_file(device_headers / "kw_prelude.h")};
+  const CompilerSettings compiler{architecture, core::read_file(settings.device_headers / "kw_prelude.h"),
+                                  resolved(settings.include_folders)};
   // The first compilation opens further libraries; none is opened behind the lock.
-  const Compilation warm_up = compile({"warm_up.cu", kWarmUp, {}, Build::fast}, settings, nvrtc);
+  const Compilation warm_up = compile({"warm_up.cu", kWarmUp, {}, Build::fast}, compiler, nvrtc);
   if (const auto* rejected = std::get_if<Rejected>(&warm_up)) {
     throw core::SystemError("NVRTC does not compile for " + architecture + ": " + rejected->message);
   }
   JailFolders folders;
-  for (const auto& folder : nvrtc.include_folders()) folders.read_only.push_back(folder);
-  const JailReport jail = enter_jail(JailProfile::library_compile, folders, {});
+  for (const auto* group : {&nvrtc.include_folders(), &compiler.include_folders}) {
+    folders.read_only.insert(folders.read_only.end(), group->begin(), group->end());
+  }
+  JailLimits limits;
+  limits.address_space_bytes = kAddressSpaceBytes;
+  const JailReport jail = enter_jail(JailProfile::library_compile, folders, limits);
   const auto [major, minor] = nvrtc.version();
   owner.send({{"role", "compile"},
               {"sandbox_level", jail.level},
@@ -41,12 +57,13 @@ void serve_compile_role(Channel& owner, const std::filesystem::path& device_head
               {"compiler", "NVRTC"},
               {"compiler_version", "NVRTC " + std::to_string(major) + "." + std::to_string(minor)},
               {"architecture", architecture},
+              {"deadline_s", settings.deadline_s},
               {"architectures", nvrtc.architectures()}});
   while (true) {
     const Message request = owner.receive();
     try {
       const core::JsonView json(request.json, "compile request");
-      send_compilation(owner, compile(compile_request_from_json(json), settings, nvrtc));
+      send_compilation(owner, compile(compile_request_from_json(json), compiler, nvrtc));
     } catch (const core::SystemError& error) {
       owner.send({{"error", error.what()}});
     }

@@ -3,14 +3,22 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "sandbox/channel.h"
 
 namespace sandbox::cuda {
 
-// Opens and warms NVRTC, locks the process, greets, and compiles for `architecture` until the owner hangs up. Throws
-// core::SystemError when NVRTC is missing or does not know the architecture. `cuda_home` may be empty.
-void serve_compile_role(Channel& owner, const std::filesystem::path& device_headers,
-                        const std::filesystem::path& cuda_home, const std::string& architecture);
+struct CompileRoleSettings {
+  std::filesystem::path device_headers;
+  std::filesystem::path cuda_home;                     // may be empty
+  std::string architecture;                            // "sm_90", "sm_90a"
+  std::vector<std::filesystem::path> include_folders;  // the user's own (CUTLASS)
+  int deadline_s = 20;                                 // for one compilation; told in the greeting, held by the owner
+};
+
+// Opens and warms NVRTC, locks the process, greets, and compiles until the owner hangs up. Throws core::SystemError
+// when NVRTC is missing or does not know the architecture, or an include folder is not there.
+void serve_compile_role(Channel& owner, const CompileRoleSettings& settings);
 
 }  // namespace sandbox::cuda

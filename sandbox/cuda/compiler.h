@@ -1,7 +1,9 @@
 // Compiles a candidate for an NVIDIA architecture. Needs no GPU.
 #pragma once
 
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include "sandbox/compilation.h"
 #include "sandbox/cuda/nvrtc.h"
@@ -9,12 +11,14 @@
 namespace sandbox::cuda {
 
 struct CompilerSettings {
-  std::string architecture;  // "sm_90", "sm_90a"
-  std::string prelude;       // text of kw_prelude.h: what every device predefines
+  std::string architecture;                            // "sm_90", "sm_90a"
+  std::string prelude;                                 // text of kw_prelude.h: what every device predefines
+  std::vector<std::filesystem::path> include_folders = {};  // the user's own (CUTLASS), after those of the toolkit
 };
 
-// The fast build is the only one of this device. The Built's binary is a cubin. A source that includes what is no
-// header of the toolkit is Rejected{forbidden}. Throws core::SystemError when our side fails.
+// The fast build is the only one of this device. The Built's binary is a cubin; its PTX comes with it. A source that
+// includes what is no header of the include folders is Rejected{forbidden}. Throws core::SystemError when our side
+// fails.
 Compilation compile(const CompileRequest& request, const CompilerSettings& settings, const Nvrtc& nvrtc);
 
 }  // namespace sandbox::cuda

@@ -9,6 +9,7 @@
 namespace sandbox::cuda {
 namespace {
 namespace fs = std::filesystem;
+constexpr int kOutOfMemory = 1;        // NVRTC_ERROR_OUT_OF_MEMORY
 constexpr int kCompilationFailed = 6;  // NVRTC_ERROR_COMPILATION: the log says why
 
 std::vector<fs::path> candidates(const fs::path& cuda_home) {
@@ -64,6 +65,8 @@ Nvrtc Nvrtc::open(const fs::path& cuda_home) {
   take(nvrtc.functions_.log, "nvrtcGetProgramLog");
   take(nvrtc.functions_.cubin_size, "nvrtcGetCUBINSize");
   take(nvrtc.functions_.cubin, "nvrtcGetCUBIN");
+  take(nvrtc.functions_.ptx_size, "nvrtcGetPTXSize");
+  take(nvrtc.functions_.ptx, "nvrtcGetPTX");
   Dl_info info{};
   if (::dladdr(reinterpret_cast<void*>(nvrtc.functions_.version), &info) != 0 && info.dli_fname != nullptr) {
     nvrtc.library_folder_ = fs::canonical(info.dli_fname).parent_path();
@@ -78,6 +81,14 @@ Nvrtc Nvrtc::open(const fs::path& cuda_home) {
 
 void Nvrtc::require(int result, const char* what) const {
   if (result != 0) throw core::SystemError(std::string("NVRTC: ") + what + ": " + functions_.error_string(result));
+}
+
+std::string Nvrtc::take(void* program, Size size, Text text, const char* what) const {
+  size_t bytes = 0;
+  require(size(program, &bytes), what);
+  std::string taken(bytes, '\0');
+  if (bytes > 0) require(text(program, taken.data()), what);
+  return taken;
 }
 
 std::pair<int, int> Nvrtc::version() const {
@@ -114,16 +125,15 @@ NvrtcOutput Nvrtc::compile(const std::string& source, const std::string& name,
 
   const int result = functions_.compile(created, static_cast<int>(arguments.size()), arguments.data());
   NvrtcOutput output;
-  size_t bytes = 0;
-  require(functions_.log_size(created, &bytes), "log");
-  output.log.resize(bytes);
-  if (bytes > 0) require(functions_.log(created, output.log.data()), "log");
+  output.out_of_memory = result == kOutOfMemory;
+  if (output.out_of_memory) return output;
+  output.log = take(created, functions_.log_size, functions_.log, "log");
   while (!output.log.empty() && output.log.back() == '\0') output.log.pop_back();
   if (result == kCompilationFailed) return output;
   require(result, "compilation");
-  require(functions_.cubin_size(created, &bytes), "cubin");
-  output.cubin.resize(bytes);
-  require(functions_.cubin(created, output.cubin.data()), "cubin");
+  output.cubin = take(created, functions_.cubin_size, functions_.cubin, "cubin");
+  output.ptx = take(created, functions_.ptx_size, functions_.ptx, "PTX");
+  while (!output.ptx.empty() && output.ptx.back() == '\0') output.ptx.pop_back();
   output.built = true;
   return output;
 }

@@ -14,6 +14,8 @@ struct NvrtcOutput {
   bool built = false;
   std::string log;    // as NVRTC gave it: untrusted
   std::string cubin;  // empty unless built
+  std::string ptx;    // what the cubin was made of; empty unless built
+  bool out_of_memory = false;
 };
 
 class Nvrtc {
@@ -47,9 +49,14 @@ class Nvrtc {
     int (*log)(void*, char*);
     int (*cubin_size)(void*, size_t*);
     int (*cubin)(void*, char*);
+    int (*ptx_size)(void*, size_t*);
+    int (*ptx)(void*, char*);
   };
 
   void require(int result, const char* what) const;
+  using Size = int (*)(void*, size_t*);
+  using Text = int (*)(void*, char*);
+  std::string take(void* program, Size size, Text text, const char* what) const;
 
   Functions functions_{};
   std::filesystem::path library_folder_;
