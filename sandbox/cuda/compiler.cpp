@@ -16,6 +16,13 @@ namespace sandbox::cuda {
 namespace {
 constexpr const char* kPreludeName = "kw_prelude.h";
 constexpr const char* kSourceName = "solution.cu";
+// In place of the toolkit's <cuda.h>, whose host functions NVRTC does not take: what a kernel wants of it. The struct
+// is named as libcu++ declares it.
+constexpr const char* kDriverHeader = R"(#pragma once
+typedef struct CUtensorMap_st {
+  alignas(128) unsigned long long opaque[16];
+} CUtensorMap;
+)";
 constexpr size_t kLogBytes = 8192;
 constexpr size_t kMostSourceBytes = size_t{1} << 20;
 
@@ -110,8 +117,9 @@ Compilation compile(const CompileRequest& request, const CompilerSettings& setti
     return Rejected{Rejection::forbidden, "a zero byte in the source", std::nullopt, ""};
   }
   if (auto refused = refuse_includes(request.source)) return *refused;
-  const NvrtcOutput output = nvrtc.compile(request.source, kSourceName, {{kPreludeName, settings.prelude}},
-                                           options_for(request, settings, nvrtc));
+  const NvrtcOutput output =
+      nvrtc.compile(request.source, kSourceName, {{kPreludeName, settings.prelude}, {"cuda.h", kDriverHeader}},
+                    options_for(request, settings, nvrtc));
   if (output.out_of_memory) {
     return Rejected{Rejection::limit, "compiling it takes more memory than a compile worker has", std::nullopt, ""};
   }
