@@ -10,7 +10,6 @@
 
 namespace sandbox::cuda {
 namespace {
-constexpr size_t kAddressSpaceBytes = size_t{4} << 30;  // CUTLASS takes about one
 constexpr const char* kWarmUp = "extern \"C\" __global__ void warm_up(int* x) { *x = threadIdx.x; }";
 
 // "sm_90a" is a variant of sm_90.
@@ -48,7 +47,7 @@ void serve_compile_role(Channel& owner, const CompileRoleSettings& settings) {
     folders.read_only.insert(folders.read_only.end(), group->begin(), group->end());
   }
   JailLimits limits;
-  limits.address_space_bytes = kAddressSpaceBytes;
+  limits.address_space_bytes = settings.memory_mib << 20;
   const JailReport jail = enter_jail(JailProfile::library_compile, folders, limits);
   const auto [major, minor] = nvrtc.version();
   owner.send({{"role", "compile"},

@@ -1,6 +1,7 @@
 // The compile worker of the cuda device. Needs NVRTC, but no GPU and no driver.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@ struct CompileRoleSettings {
   std::filesystem::path cuda_home;                     // may be empty
   std::string architecture;                            // "sm_90", "sm_90a"
   std::vector<std::filesystem::path> include_folders;  // the user's own (CUTLASS)
+  size_t memory_mib = 4096;                            // address space of the worker; CUTLASS takes about a quarter
   int deadline_s = 20;                                 // for one compilation; told in the greeting, held by the owner
 };
 
