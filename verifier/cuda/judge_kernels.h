@@ -1,5 +1,5 @@
-// The host's side of judge_kernels.cu: argument layouts, result structs, and how the results of blocks are joined. The
-// kernels, whose arguments are pointers to device memory and 64-bit integers unless said otherwise:
+// The host's side of the judge's kernels (judge_*.cu): argument layouts, result structs, and how the results of blocks
+// are joined. The kernels, whose arguments are pointers to device memory and 64-bit integers unless said otherwise:
 //
 //   kw_fill(void* out, FillArgs args)
 //   kw_jitter(void* x, int64 dtype, int64 elements, uint64 key)                            jitter_input
@@ -19,7 +19,8 @@
 //
 // `dtype` is core::DType as a number. `partials` has one entry for each block of the grid, `tiles`, `allowed` and
 // `counts` one for each tile (each tile is one block's, whatever the grid). Nothing need be cleared before. Tensors
-// must be aligned to their elements. Grids and blocks have one dimension.
+// must be aligned to their elements. Grids and blocks have one dimension. Jitter, errors, counts and moments are of
+// floating dtypes.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +39,7 @@ namespace verifier::cuda {
 
 inline constexpr int64_t kJudgeBlock = 256;  // threads of a block, which may have no more
 
-// The text of judge_kernels.cu, from the installed data. Throws core::SystemError when it is missing.
+// One program with all kernels, from the installed data. Throws core::InputError when a file is missing.
 std::string judge_kernels_source();
 
 // What kw_fill draws: fill_input's ideas and magnitudes, but other numbers, since each element is drawn from its index.
