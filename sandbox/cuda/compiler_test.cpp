@@ -2,6 +2,11 @@
 #ifdef KW_HAVE_NVRTC
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 
 #include "core/error.h"
 #include "core/paths.h"
@@ -66,6 +71,15 @@ TEST_F(CudaCompiler, TheSameSourceGivesTheSameBinary) {
   EXPECT_NE(hash(1), hash(2));
 }
 
+TEST_F(CudaCompiler, PtxComesAsASecondFile) {
+  const Compilation compilation = compile("extern \"C\" __global__ void k(int* x) { *x = 1; }");
+  const auto& built = std::get<Built>(compilation);
+  std::string ptx(built.ptx_bytes, '\0');
+  ASSERT_EQ(::pread(built.ptx.get(), ptx.data(), ptx.size(), 0), static_cast<ssize_t>(ptx.size()));
+  EXPECT_THAT(ptx, HasSubstr(".target sm_90"));
+  EXPECT_THAT(ptx, HasSubstr(".entry k("));
+}
+
 TEST_F(CudaCompiler, SaysWhereTheSourceIsWrong) {
   const Rejected no = rejected("// one\nextern \"C\" __global__ void k(int* x) {\n  *x = undeclared;\n}");
   EXPECT_EQ(no.reason, Rejection::compile_error);
@@ -100,6 +114,25 @@ TEST(CudaCompileRole, ExplainsWhatItCannotDo) {
   };
   EXPECT_THAT(failure(worker("sm_10")), HasSubstr("does not compile for sm_10; it knows sm_"));
   EXPECT_THAT(failure(worker("sm_90", "/nowhere")), HasSubstr("NVRTC is not found below /nowhere"));
+  WorkerCommand command = worker("sm_90");
+  command.args.insert(command.args.end(), {"--include", "/nowhere"});
+  EXPECT_THAT(failure(command), HasSubstr("the include folder /nowhere is not there"));
+}
+
+TEST(CudaCompileRole, UsersHeadersAreFoundWhereTheUserSays) {
+  std::string folder = testing::TempDir() + "kw_include_XXXXXX";
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  std::ofstream(folder + "/users_own.h") << "#define VALUE 7\n";
+  const std::string source = "#include <users_own.h>\nextern \"C\" __global__ void k(int* x) { *x = VALUE; }";
+  const auto built = [&](const WorkerCommand& command) {
+    CompilePool pool(command, 1);
+    return std::holds_alternative<Built>(pool.submit({"solution.cu", source, {}, Build::fast}).get());
+  };
+  WorkerCommand command = worker("sm_90");
+  EXPECT_FALSE(built(command));
+  command.args.insert(command.args.end(), {"--include", folder});
+  EXPECT_TRUE(built(command));
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace
