@@ -42,6 +42,13 @@ __device__ __forceinline__ uint4 philox(uint64_t counter, unsigned purpose, uint
   return c;
 }
 
+__device__ __forceinline__ uint32_t component(const uint4& v, int k) {
+  return k == 0 ? v.x : k == 1 ? v.y : k == 2 ? v.z : v.w;
+}
+__device__ __forceinline__ float component(const float4& v, int k) {
+  return k == 0 ? v.x : k == 1 ? v.y : k == 2 ? v.z : v.w;
+}
+
 // Two of N(0,1), after Box and Muller. The radius is drawn with 24 bits: it ends at 5.77.
 __device__ __forceinline__ float2 normal_pair(uint32_t for_radius, uint32_t for_angle) {
   const float u = static_cast<float>(for_radius >> 9) * 0x1p-23f + 0x1p-24f;
@@ -218,6 +225,7 @@ __device__ __forceinline__ Chance chance_of(int64_t dtype, float normal, uint32_
   return {wide_normal * (1 + second * 0x1p-56), unit + second * 0x1p-64, first, second};
 }
 
+// All other cases. Their code is there once, not unrolled: it takes longest to compile.
 __device__ __forceinline__ void fill_floats(void* out, const FillArgs& args) {
   const bool by_rows =
       args.distribution == row_scales || args.distribution == one_hot || args.distribution == non_finite;
@@ -229,7 +237,7 @@ __device__ __forceinline__ void fill_floats(void* out, const FillArgs& args) {
     int64_t index = by_rows ? quad * 4 / args.columns : 0, column = quad * 4 - index * args.columns;
     Row row = {0, 1, 0};
     if (by_rows) row = draw_row(args, index);
-#pragma unroll
+#pragma unroll 1
     for (int k = 0; k < 4; ++k) {
       const int64_t i = quad * 4 + k;
       if (i >= args.elements) break;
@@ -237,19 +245,7 @@ __device__ __forceinline__ void fill_floats(void* out, const FillArgs& args) {
         column = 0;
         row = draw_row(args, ++index);
       }
-      const Chance c = chance_of(args.dtype,
-                                 k == 0   ? n.x
-                                 : k == 1 ? n.y
-                                 : k == 2 ? n.z
-                                          : n.w,
-                                 k == 0   ? first.x
-                                 : k == 1 ? first.y
-                                 : k == 2 ? first.z
-                                          : first.w,
-                                 k == 0   ? second.x
-                                 : k == 1 ? second.y
-                                 : k == 2 ? second.z
-                                          : second.w);
+      const Chance c = chance_of(args.dtype, component(n, k), component(first, k), component(second, k));
       const bool hot = column == row.hot;
       store_element(out, args.dtype, i,
                     args.kind == uniform ? bounded(args, row, hot, c) : unbounded(args, row, hot, c));
@@ -268,12 +264,12 @@ __device__ __forceinline__ void fill_integers(void* out, const FillArgs& args) {
   for (int64_t quad = thread_index(); quad < quads; quad += all_threads()) {
     const uint4 first = philox(static_cast<uint64_t>(quad), value_of_quad, args.key);
     const uint4 second = philox(static_cast<uint64_t>(quad), more_of_quad, args.key);
-#pragma unroll
+#pragma unroll 1
     for (int k = 0; k < 4; ++k) {
       const int64_t i = quad * 4 + k;
       if (i >= args.elements) break;
-      const uint32_t u = k == 0 ? first.x : k == 1 ? first.y : k == 2 ? first.z : first.w;
-      const uint32_t v = k == 0 ? second.x : k == 1 ? second.y : k == 2 ? second.z : second.w;
+      const uint32_t u = component(first, k);
+      const uint32_t v = component(second, k);
       const int64_t third = static_cast<int64_t>(below(3, u, 0));
       int64_t value;
       switch (args.distribution) {
@@ -308,7 +304,7 @@ __device__ __forceinline__ void jitter(void* x, int64_t elements, uint64_t key, 
       if (i >= elements) break;
       const Bits old = bits[i];
       const bool zero = static_cast<Bits>(old << 1) == 0, finite = (old & exponent) != exponent;
-      const uint32_t u = k == 0 ? drawn.x : k == 1 ? drawn.y : k == 2 ? drawn.z : drawn.w;
+      const uint32_t u = component(drawn, k);
       if (!zero && finite) bits[i] = static_cast<Bits>(old ^ (u & kMask));
     }
   }
