@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "agent/table.h"
+#include "verifier/statistics.h"
 
 namespace agent {
 namespace {
@@ -10,7 +13,23 @@ using core::Json;
 
 // Pairs are many and the archive keeps them: --json gives them, text does not.
 std::string samples_note(const verifier::WorkloadTiming& timing) {
-  return fmt::format("{} pairs", timing.pairs.size());
+  std::string note = fmt::format("{} pairs", timing.pairs.size());
+  const size_t left_out = timing.pairs.size() - verifier::steady_pairs(timing.pairs).size();
+  const auto throttled =
+      std::count_if(timing.pairs.begin(), timing.pairs.end(), [](const auto& pair) { return pair.throttled; });
+  if (left_out > 0) note += fmt::format(", {} left out for their clocks", left_out);
+  if (throttled > 0) note += fmt::format(", {} throttled", throttled);
+  return note;
+}
+
+std::string share_text(std::optional<double> bound_us, double time_us) {
+  return bound_us && time_us > 0 ? fmt::format("{:.0f} %", 100 * *bound_us / time_us) : "";
+}
+
+std::string bound_note(const verifier::WorkloadTiming& timing) {
+  if (!timing.share_of_bound()) return "";
+  return fmt::format("{} of the bound ({})", share_text(timing.bound_us, timing.candidate_us),
+                     format_time_us(*timing.bound_us));
 }
 
 std::string candidate_name(const std::string& solution, const sandbox::TunableBinding& binding) {
@@ -30,6 +49,7 @@ Json to_json(const results::LeaderboardRow& row) {
           {"low", row.speed_up.low},
           {"high", row.speed_up.high},
           {"time_us", row.candidate_us},
+          {"bound_us", row.bound_us ? Json(*row.bound_us) : Json()},
           {"attempt", row.attempt},
           {"made", row.made}};
 }
@@ -69,19 +89,20 @@ Json to_json(const results::CampaignRecord& c) {
 
 std::string leaderboard_text(const std::vector<results::LeaderboardRow>& rows, bool best_only) {
   using Align = Table::Align;
-  Table table({{"PROBLEM"},
-               {"RANK", Align::right},
-               {"SPEED-UP OVER NAIVE", Align::right},
-               {"TIME", Align::right},
-               {"DEVICE"},
-               {"SOLUTION"},
-               {"ATTEMPT", Align::right}});
+  const bool bound_known = std::any_of(rows.begin(), rows.end(), [](const auto& row) { return bool(row.bound_us); });
+  std::vector<Table::Column> columns{
+      {"PROBLEM"}, {"RANK", Align::right}, {"SPEED-UP OVER NAIVE", Align::right}, {"TIME", Align::right}};
+  if (bound_known) columns.push_back({"BOUND", Align::right});
+  columns.insert(columns.end(), {{"DEVICE"}, {"SOLUTION"}, {"ATTEMPT", Align::right}});
+  Table table(columns);
   for (const results::LeaderboardRow& row : rows) {
     if (best_only && row.rank != 1) continue;
-    table.add_row({row.problem, std::to_string(row.rank),
-                   format_speed_up(row.speed_up.value, row.speed_up.low, row.speed_up.high),
-                   format_time_us(row.candidate_us), row.device, candidate_name(row.solution, row.binding),
-                   std::to_string(row.attempt)});
+    std::vector<std::string> cells{row.problem, std::to_string(row.rank),
+                                   format_speed_up(row.speed_up.value, row.speed_up.low, row.speed_up.high),
+                                   format_time_us(row.candidate_us)};
+    if (bound_known) cells.push_back(share_text(row.bound_us, row.candidate_us));
+    cells.insert(cells.end(), {row.device, candidate_name(row.solution, row.binding), std::to_string(row.attempt)});
+    table.add_row(std::move(cells));
   }
   return table.empty() ? "" : table.text();
 }
@@ -91,15 +112,19 @@ std::string measurement_text(const verifier::Measurement& m, const std::string& 
   std::string text = fmt::format("{} against {} ({} clock), 99 % interval: {}\n",
                                  format_speed_up(m.speed_up.value, m.speed_up.low, m.speed_up.high), against, m.clock,
                                  verifier::name_of(m.outcome));
-  Table table({{"  WORKLOAD"},
-               {"TIME", Align::right},
-               {"INCUMBENT", Align::right},
-               {"SPEED-UP", Align::right},
-               {"SAMPLES", Align::right}});
+  const bool bound_known =
+      std::any_of(m.workloads.begin(), m.workloads.end(), [](const auto& timing) { return bool(timing.bound_us); });
+  std::vector<Table::Column> columns{{"  WORKLOAD"},
+                                     {"TIME", Align::right},
+                                     {"INCUMBENT", Align::right},
+                                     {"SPEED-UP", Align::right},
+                                     {"SAMPLES", Align::right}};
+  if (bound_known) columns.push_back({"BOUND"});
+  Table table(columns);
   for (const verifier::WorkloadTiming& timing : m.workloads) {
     table.add_row({"  " + timing.workload, format_time_us(timing.candidate_us), format_time_us(timing.incumbent_us),
                    format_speed_up(timing.speed_up.value, timing.speed_up.low, timing.speed_up.high),
-                   samples_note(timing)});
+                   samples_note(timing), bound_note(timing)});
   }
   return text + table.text();
 }

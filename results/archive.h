@@ -36,8 +36,7 @@ class Archive {
   void add_event(std::optional<int64_t> campaign, const std::string& kind, const core::Json& details);
 
   int64_t add_calibration(const std::string& device, const verifier::Calibration& calibration);
-  // Of this device, as far as it is the same GPU ("NVIDIA H200"): indices may change their GPU.
-  std::optional<verifier::Calibration> newest_calibration(const std::string& device, const std::string& gpu) const;
+  std::optional<verifier::Calibration> newest_calibration(const std::string& device) const;
 
   // The campaign gets a name of eight letters and digits.
   CampaignRecord start_campaign(const core::Json& settings, int64_t environment);

@@ -108,16 +108,12 @@ std::vector<EventRecord> Archive::events_of_campaign(int64_t campaign) const {
   return all;
 }
 
-std::optional<verifier::Calibration> Archive::newest_calibration(const std::string& device,
-                                                                 const std::string& gpu) const {
-  Statement row = state_->database.prepare("SELECT facts FROM calibrations WHERE device = ? ORDER BY id DESC");
+std::optional<verifier::Calibration> Archive::newest_calibration(const std::string& device) const {
+  Statement row = state_->database.prepare("SELECT facts FROM calibrations WHERE device = ? ORDER BY id DESC LIMIT 1");
   row.bind(device);
-  while (row.step()) {
-    const Json facts = Json::parse(row.text(0));
-    verifier::Calibration calibration = verifier::calibration_from_json(core::JsonView(facts, "archive"));
-    if (calibration.device == gpu) return calibration;
-  }
-  return std::nullopt;
+  if (!row.step()) return std::nullopt;
+  const Json facts = Json::parse(row.text(0));
+  return verifier::calibration_from_json(core::JsonView(facts, "archive"));
 }
 
 std::vector<SolutionRecord> Archive::find_solutions(const std::string& name_or_hash) const {
@@ -228,7 +224,7 @@ SELECT id, problem, device, solution, origin, tunables, made, speed_up, low, hig
   WHERE a.effort = 'confirm' AND a.verdict = 'correct' AND m.outcome = 'win' AND ns.origin = 'naive'
         AND a.problem = (SELECT la.problem FROM attempts la JOIN problems lp ON lp.id = la.problem
                          WHERE lp.name = p.name ORDER BY la.id DESC LIMIT 1)
-        AND (?1 = '' OR p.name = ?1) AND (?2 = '' OR a.device = ?2))
+        AND (?1 = '' OR p.name = ?1) AND (?2 = '' OR a.device = ?2 OR a.device LIKE ?2 || ' %'))
 WHERE place = 1 ORDER BY problem, device, low DESC)sql");
   rows.bind(problem).bind(device);
   std::vector<LeaderboardRow> board;

@@ -68,19 +68,18 @@ TEST(Archive, ClocksAndTheBoundAreKeptWhereTheyAreKnown) {
   EXPECT_TRUE(row.is_null(0));
 }
 
-TEST(Archive, TheNewestCalibrationOfTheSameGpuCounts) {
+TEST(Archive, TheNewestCalibrationOfADeviceCounts) {
   const TemporaryArchive temporary;
   Started s(temporary.file());
-  EXPECT_FALSE(s.archive.newest_calibration("cuda:0", "GPU A"));
-  s.archive.add_calibration("cuda:0", calibration_of("GPU A", 4000));
-  s.archive.add_calibration("cuda:0", calibration_of("GPU A", 4100));
-  s.archive.add_calibration("cuda:0", calibration_of("GPU B", 900));
-  s.archive.add_calibration("cuda:1", calibration_of("GPU A", 3900));
-  ASSERT_TRUE(s.archive.newest_calibration("cuda:0", "GPU A"));
-  EXPECT_EQ(verifier::to_json(*s.archive.newest_calibration("cuda:0", "GPU A")),
+  EXPECT_FALSE(s.archive.newest_calibration("cuda GPU A"));
+  s.archive.add_calibration("cuda GPU A", calibration_of("GPU A", 4000));
+  s.archive.add_calibration("cuda GPU A", calibration_of("GPU A", 4100));
+  s.archive.add_calibration("cuda GPU B", calibration_of("GPU B", 900));
+  ASSERT_TRUE(s.archive.newest_calibration("cuda GPU A"));
+  EXPECT_EQ(verifier::to_json(*s.archive.newest_calibration("cuda GPU A")),
             verifier::to_json(calibration_of("GPU A", 4100)));
-  EXPECT_EQ(s.archive.newest_calibration("cuda:1", "GPU A")->dram_read_gb_s, 3900);
-  EXPECT_FALSE(s.archive.newest_calibration("cuda:1", "GPU B"));
+  EXPECT_EQ(s.archive.newest_calibration("cuda GPU B")->dram_read_gb_s, 900);
+  EXPECT_FALSE(s.archive.newest_calibration("cpu"));
 }
 
 TEST(Archive, ARefusalHasNoMeasurement) {

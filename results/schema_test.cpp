@@ -57,8 +57,8 @@ TEST(Schema, AnArchiveOfTheFirstVersionIsTakenOver) {
   Archive archive(temporary.file());
   EXPECT_EQ(verifier::to_json(archive.attempt(id).measurement.value()),
             verifier::to_json(*correct_judgement(2).measurement));
-  archive.add_calibration("cuda:0", calibration_of("GPU", 1000));
-  EXPECT_TRUE(archive.newest_calibration("cuda:0", "GPU"));
+  archive.add_calibration("cuda GPU", calibration_of("GPU", 1000));
+  EXPECT_TRUE(archive.newest_calibration("cuda GPU"));
 }
 
 TEST(Schema, ANewerArchiveIsRefusedAndKept) {
@@ -95,7 +95,7 @@ TEST(Schema, WhatWasJudgedCannotBeChanged) {
   Started s(temporary.file());
   s.archive.add_attempt(s.attempt_at(s.naive, verifier::Effort::full, correct_judgement(2)));
   s.archive.add_event(s.campaign, "stopped", {});
-  s.archive.add_calibration("cuda:0", calibration_of("GPU", 1000));
+  s.archive.add_calibration("cuda GPU", calibration_of("GPU", 1000));
   Database database(temporary.file());
   database.execute(
       "INSERT INTO baselines (problem, device, environment, library, made, verdict, verdict_json)"

@@ -187,7 +187,6 @@ Calibration measure_device(const Context& context, std::string_view kernels, std
   c.device = context.facts().name;
   c.architecture = context.facts().architecture();
   c.driver = context.driver().version();
-  c.made = now_utc();
   c.multiprocessors = context.facts().multiprocessors;
   c.l2_bytes = context.facts().l2_bytes;
   c.dram_read_gb_s = bench.read_gb_s();
@@ -219,8 +218,9 @@ Calibration ask_for_calibration(sandbox::Worker& judge, sandbox::CompilePool& po
     }
     built.push_back(std::move(std::get<sandbox::Built>(compilation)));
   }
-  const sandbox::Message answer =
+  sandbox::Message answer =
       judge.request({{"op", "calibrate"}}, {built[0].binary.get(), built[1].binary.get()}, kDeadline);
+  answer.json["calibration"]["made"] = now_utc();
   return calibration_from_json(core::JsonView(answer.json, "judge worker").at("calibration"));
 }
 

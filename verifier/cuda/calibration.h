@@ -19,8 +19,9 @@ Calibration ask_for_calibration(sandbox::Worker& judge, sandbox::CompilePool& po
                                 const std::filesystem::path& folder);
 
 // In the judge worker, which answers {"op": "calibrate"} and two descriptors (the cubins of calibrate_kernels.cu and
-// calibrate_tensor.cu) with {"calibration": ...}. The device must have nothing else to do. Takes 2 GiB of its memory
-// while it lasts, less on small devices. Throws DriverError, and core::SystemError when there is too little memory.
+// calibrate_tensor.cu) with {"calibration": ...}, still without the day it was made. The device must have nothing else
+// to do. Takes 2 GiB of its memory while it lasts, less on small devices. Throws DriverError, and core::SystemError
+// when there is too little memory.
 Calibration measure_device(const sandbox::cuda::Context& context, std::string_view kernels, std::string_view tensor);
 
 // The highest rate at which work was done, in units a second: `work` is what one launch does, and `time_us(n)` says how

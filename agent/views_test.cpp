@@ -1,0 +1,52 @@
+#include "agent/views.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace agent {
+namespace {
+using testing::HasSubstr;
+using testing::Not;
+
+verifier::Measurement measured() {
+  verifier::Measurement m{"cuda", {}, {2, 1.9, 2.1}, verifier::Outcome::win, false};
+  m.workloads.push_back({"large", {{100, 200, true}, {100, 200, false}, {100, 200, true}}, 100, 200, {2, 2, 2}});
+  m.workloads.push_back({"small", {{10, 20, true}}, 10, 20, {2, 2, 2}});
+  return m;
+}
+
+TEST(Views, AMeasurementShowsItsShareOfTheBound) {
+  verifier::Measurement m = measured();
+  m.workloads[0].bound_us = 71;
+  EXPECT_THAT(measurement_text(m, "naive"), HasSubstr("71 % of the bound (71.0 us)"));
+  EXPECT_EQ(verifier::to_json(m)["workloads"][0]["bound_us"], 71);
+}
+
+TEST(Views, WhereNoBoundIsKnownNoneIsShown) {
+  EXPECT_THAT(measurement_text(measured(), "naive"), Not(testing::ContainsRegex("BOUND|bound")));
+  const results::LeaderboardRow row{1, 7, "sum_f32", "cpu", "tiled", "seed", "", {}, {2, 1.9, 2.1}, 100};
+  EXPECT_THAT(leaderboard_text({row}, false), Not(HasSubstr("BOUND")));
+  EXPECT_TRUE(to_json(row)["bound_us"].is_null());
+}
+
+TEST(Views, SamplesSayWhatBecameOfThem) {
+  verifier::Measurement m = measured();
+  EXPECT_THAT(measurement_text(m, "naive"), HasSubstr("3 pairs\n"));
+  m.workloads[0].pairs[1].candidate_mhz = 1980;
+  m.workloads[0].pairs[1].incumbent_mhz = 1900;
+  m.workloads[0].pairs[2].throttled = true;
+  EXPECT_THAT(measurement_text(m, "naive"), HasSubstr("3 pairs, 1 left out for their clocks, 1 throttled\n"));
+}
+
+TEST(Views, TheLeaderboardHasAColumnForTheBound) {
+  const results::LeaderboardRow with{1, 7, "sum_f32", "cuda:0", "tiled", "seed", "", {}, {2, 1.9, 2.1}, 100, 84.6};
+  const results::LeaderboardRow without{1, 8, "gelu_f32", "cpu", "plain", "seed", "", {}, {2, 1.9, 2.1}, 100};
+  const std::string text = leaderboard_text({with, without}, false);
+  EXPECT_THAT(text, HasSubstr("TIME  BOUND  DEVICE"));
+  EXPECT_THAT(text, HasSubstr("100.0 us   85 %  cuda:0"));
+  EXPECT_THAT(text, HasSubstr("100.0 us         cpu"));
+  EXPECT_EQ(to_json(with)["bound_us"], 84.6);
+}
+
+}  // namespace
+}  // namespace agent
