@@ -7,6 +7,7 @@
 
 #include "verifier/cuda/judge_on_cpu.h"
 #include "verifier/elements.h"
+#include "verifier/random.h"
 
 namespace verifier::cuda {
 namespace {
@@ -84,6 +85,37 @@ TEST_F(JudgeInputs, NormalHasTheMomentsAndTailsOfN01) {
   Tensor scaled = tensor(DType::f32);
   scaled.init.scale = 0.02;
   EXPECT_NEAR(rms(drawn(scaled, Distribution::ordinary)), 0.02, 0.0003);
+}
+
+TEST_F(JudgeInputs, EachElementIsDrawnFromItsIndex) {
+  const std::vector<double> values = drawn(tensor(DType::f32, Init::uniform), Distribution::ordinary, 0x123456789);
+  for (uint32_t i = 0; i < kElements; ++i) {
+    const uint32_t number = philox({i / 4, 0, 0, 0}, {0x23456789, 1})[i % 4];
+    ASSERT_EQ(values[i], static_cast<float>(number) * 0x1p-32f) << i;
+  }
+}
+
+TEST_F(JudgeInputs, RowsBeginAnywhere) {
+  const core::Bindings axes{{"M", 1000}, {"N", 7}};
+  for (const Distribution distribution : {Distribution::one_hot, Distribution::row_scales}) {
+    const Tensor x = tensor(DType::f32);
+    const auto buffer = judge_->lend<std::byte>(static_cast<size_t>(x.bytes(axes)));
+    judge_->launch("kw_fill", {3, 256}, buffer.data(), fill_args(x, axes, distribution, 4));
+    const std::vector<double> values = load_elements(DType::f32, buffer);
+    int small = 0;
+    for (size_t row = 0; row < 1000; ++row) {
+      const auto begin = values.begin() + static_cast<std::ptrdiff_t>(row * 7);
+      if (distribution == Distribution::one_hot) {
+        ASSERT_EQ(std::count(begin, begin + 7, 1.0), 1) << row;
+      } else {
+        small += std::all_of(begin, begin + 7, [](double v) { return std::fabs(v) < 0.1; });
+      }
+    }
+    // Those with a scale below 0.1 / 1.8 or so, the largest of seven being that: 1.75 of 6 decades.
+    if (distribution == Distribution::row_scales) {
+      EXPECT_NEAR(small, 290, 60);
+    }
+  }
 }
 
 TEST_F(JudgeInputs, UniformFillsItsBounds) {

@@ -82,8 +82,16 @@ TEST_F(JudgeKernels, SurvivingPoisonIsFoundAsOnTheHost) {
   int found_some = 0;
   for (const size_t element : {1, 2, 4, 8}) {
     const auto buffer = judge_->lend<std::byte>(kElements * element);
-    for (const auto& [begin, end] : std::vector<std::pair<size_t, size_t>>{
-             {0, 0}, {0, kElements}, {0, 4001}, {17, kElements}, {601, 4990}, {1, kElements - 1}}) {
+    const auto least = static_cast<size_t>(least_run(element, kElements));
+    for (const auto& [begin, end] : std::vector<std::pair<size_t, size_t>>{{least, kElements},
+                                                                           {0, kElements - least},
+                                                                           {least - 1, kElements},
+                                                                           {0, 0},
+                                                                           {0, kElements},
+                                                                           {0, 4001},
+                                                                           {17, kElements},
+                                                                           {601, 4990},
+                                                                           {1, kElements - 1}}) {
       fill_poison(buffer, 5);
       overwrite(buffer, begin * element, end * element);
       const Survivors expected = find_poison(buffer, element, 5);
@@ -98,7 +106,7 @@ TEST_F(JudgeKernels, SurvivingPoisonIsFoundAsOnTheHost) {
       }
     }
   }
-  EXPECT_GE(found_some, 12);
+  EXPECT_GE(found_some, 20);
 }
 
 // An output as a candidate might leave it: mostly right, here and there NaN, infinite or overflown.
@@ -117,10 +125,12 @@ struct Output {
       b[i] = r[i] * (1 + step * stream.normal());
       y[i] = r[i] * (1 + step * stream.normal());
       if (clean || stream.below(16) != 0) continue;
-      const double special[] = {NAN, INFINITY, -INFINITY, most, -most, r[i]};
-      r[i] = special[stream.below(6)];
-      b[i] = special[stream.below(6)];
-      y[i] = special[stream.below(6)];
+      // On both sides of where the dtype ends, too.
+      const double special[] = {NAN,  INFINITY,     -INFINITY,    most,        -most,
+                                r[i], most * 1.005, -most * 1.05, most * .995, -most * .9};
+      r[i] = special[stream.below(10)];
+      b[i] = special[stream.below(10)];
+      y[i] = special[stream.below(10)];
     }
     encode();
   }
