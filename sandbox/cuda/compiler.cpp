@@ -35,6 +35,8 @@ std::vector<std::string> options_for(const CompileRequest& request, const Compil
   for (const auto* folders : {&nvrtc.include_folders(), &settings.include_folders}) {
     for (const auto& folder : *folders) options.push_back("-I" + folder.string());
   }
+  // CUTLASS has functions that do not say where they run.
+  if (!settings.include_folders.empty()) options.push_back("--device-as-default-execution-space");
   for (const auto& [name, value] : request.macros) options.push_back("-D" + name + "=" + std::to_string(value));
   return options;
 }
