@@ -9,12 +9,7 @@
 namespace verifier::cuda {
 
 std::string judge_kernels_source() {
-  const std::filesystem::path folder = core::installed_paths().cuda_kernels();
-  std::string source;
-  for (const char* file : {"judge_common.cu", "judge_inputs.cu", "judge_poison.cu", "judge_outputs.cu"}) {
-    source += core::read_file(folder / file);
-  }
-  return source;
+  return core::read_file(core::installed_paths().cuda_kernels() / "judge_kernels.cu");
 }
 
 FillArgs fill_args(const benchsuite::Tensor& tensor, const core::Bindings& axes, Distribution distribution,

@@ -1,4 +1,4 @@
-// The host's side of the judge's kernels (judge_*.cu): argument layouts, result structs, and how the results of blocks
+// The host's side of judge_kernels.cu: argument layouts, result structs, and how the results of blocks
 // are joined. The kernels, whose arguments are pointers to device memory and 64-bit integers unless said otherwise:
 //
 //   kw_fill(void* out, FillArgs args)
@@ -39,7 +39,7 @@ namespace verifier::cuda {
 
 inline constexpr int64_t kJudgeBlock = 256;  // threads of a block, which may have no more
 
-// One program with all kernels, from the installed data. Throws core::InputError when a file is missing.
+// The text of judge_kernels.cu, from the installed data. Throws core::InputError when it is missing.
 std::string judge_kernels_source();
 
 // What kw_fill draws: fill_input's ideas and magnitudes, but other numbers, since each element is drawn from its index.

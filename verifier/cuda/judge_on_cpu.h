@@ -1,4 +1,4 @@
-// Tests of the judge's kernels: executes judge_*.cu on the cpu device.
+// Tests of the judge's kernels: executes judge_kernels.cu on the cpu device.
 #pragma once
 
 #include <gtest/gtest.h>
