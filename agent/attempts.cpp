@@ -91,6 +91,8 @@ verifier::Judgement Attempts::judge(Candidate& candidate, Candidate& incumbent, 
   for (int left = kTries - 1;; --left) {
     try {
       return workshop_.judge().judge(built(candidate, effort), built(incumbent, Effort::screen), effort);
+    } catch (const verifier::DeviceSetAside&) {
+      throw;
     } catch (const core::SystemError& error) {
       archive_.add_event(campaign_, "our_failure", {{"what", error.what()}, {"candidate", candidate.id}});
       if (left == 0) throw;

@@ -65,7 +65,7 @@ class Run {
         paths_(paths),
         problems_(problems),
         progress_(progress),
-        workshop_(paths, settings_.device, background_compile_workers()),
+        workshop_(paths, parse_device(settings_.device), settings_.hot, background_compile_workers()),
         attempts_(archive, workshop_, campaign.id),
         budget_(settings_.budget, campaign.attempts, campaign.spent_seconds) {
     attempts_.on_trouble([&](const std::string& what) { progress_.warned(what); });
@@ -124,6 +124,7 @@ class Run {
 Json to_json(const CampaignSettings& s) {
   return {{"problems", s.problems},
           {"device", s.device},
+          {"hot", s.hot},
           {"attempts", s.budget.attempts ? Json(*s.budget.attempts) : Json()},
           {"seconds", s.budget.seconds ? Json(*s.budget.seconds) : Json()},
           {"seed", s.seed},
@@ -136,6 +137,7 @@ CampaignSettings campaign_settings_from_json(const core::JsonView& json) {
   CampaignSettings s;
   for (const core::JsonView& problem : json.at("problems").items()) s.problems.push_back(problem.string());
   s.device = json.at("device").string();
+  s.hot = json.has("hot") && json.at("hot").boolean();
   if (!json.at("attempts").json().is_null()) s.budget.attempts = json.at("attempts").integer(1);
   if (!json.at("seconds").json().is_null()) s.budget.seconds = json.at("seconds").number();
   s.seed = json.at("seed").json().get<uint64_t>();

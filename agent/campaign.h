@@ -15,6 +15,7 @@ namespace agent {
 struct CampaignSettings {
   std::vector<std::string> problems;
   std::string device = "cpu";
+  bool hot = false;  // on a GPU: timed with a warm L2 cache
   BudgetLeft budget;
   uint64_t seed = 0;
   int patience = 1;

@@ -37,10 +37,35 @@ sandbox::WorkerCommand cuda_compile_worker(const core::Paths& paths, const std::
   return command;
 }
 
-void require_device(const std::string& device) {
-  if (device == "cpu") return;
+DeviceChoice parse_device(const std::string& device) {
+  const size_t colon = device.find(':');
+  DeviceChoice choice{device.substr(0, colon)};
+  const std::string rest = colon == std::string::npos ? "" : device.substr(colon + 1);
+  const bool number = !rest.empty() && rest.size() <= 3 && rest.find_first_not_of("0123456789") == std::string::npos;
+  if (number) choice.index = std::stoi(rest);
+  choice.all = rest == "all";
+  const bool plain = colon == std::string::npos;
+  if (choice.backend == "cpu" && plain) return choice;
+  if (choice.backend == "cuda" && (plain || number || choice.all)) return choice;
   throw core::InputError("--device", "\"" + device + "\" is not a device of this version",
-                         "use --device cpu; kernelwright doctor lists what this host has");
+                         "use cpu, cuda, cuda:N or cuda:all; kernelwright doctor lists what this host has");
+}
+
+verifier::JudgedDevice judged_device(const core::Paths& paths, const std::string& backend, int index) {
+  verifier::JudgedDevice device{worker(paths, backend.c_str()), backend == "cuda", paths.cuda_kernels()};
+  if (!device.gpu) return device;
+  device.worker.args.insert(device.worker.args.end(), {"--device", std::to_string(index)});
+  if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) {
+    device.worker.args.insert(device.worker.args.end(), {"--visible-devices", visible});
+  }
+  return device;
+}
+
+std::vector<sandbox::cuda::DeviceFacts> cuda_devices() {
+  const auto driver = sandbox::cuda::Driver::open();
+  std::vector<sandbox::cuda::DeviceFacts> devices;
+  for (int i = 0; i < driver.device_count(); ++i) devices.push_back(sandbox::cuda::device_facts(driver, i));
+  return devices;
 }
 
 const benchsuite::Problem& find_problem(const std::map<std::string, benchsuite::Problem>& problems,

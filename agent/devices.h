@@ -3,10 +3,13 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "benchsuite/problem.h"
 #include "core/paths.h"
+#include "sandbox/cuda/driver.h"
 #include "sandbox/worker.h"
+#include "verifier/judge.h"
 
 namespace agent {
 
@@ -17,8 +20,22 @@ sandbox::WorkerCommand cpu_worker(const core::Paths& paths);
 // $KW_CUTLASS names, where these are set. Throws core::InputError when the latter is no CUTLASS.
 sandbox::WorkerCommand cuda_compile_worker(const core::Paths& paths, const std::string& architecture);
 
-// Throws core::InputError for a device that this build does not know.
-void require_device(const std::string& device);
+// Where candidates are to be judged: "cpu", "cuda" (its first GPU), "cuda:1", "cuda:all".
+struct DeviceChoice {
+  std::string backend;  // "cpu", "cuda"
+  int index = 0;        // of a GPU
+  bool all = false;     // every GPU
+};
+// Throws core::InputError for what is no device.
+DeviceChoice parse_device(const std::string& device);
+
+// The judge's side of a device: its workers and our own device code. Throws core::SystemError when the worker program
+// is not installed.
+verifier::JudgedDevice judged_device(const core::Paths& paths, const std::string& backend, int index);
+
+// As the driver counts them, $CUDA_VISIBLE_DEVICES considered. Throws core::SystemError where there is no driver or no
+// GPU.
+std::vector<sandbox::cuda::DeviceFacts> cuda_devices();
 
 // Throws core::InputError at `where`, with the nearest name.
 const benchsuite::Problem& find_problem(const std::map<std::string, benchsuite::Problem>& problems,

@@ -10,6 +10,8 @@
 
 namespace agent {
 namespace {
+constexpr double kLaunchDeadline_s = 1;  // on a GPU: the slowest plain kernel takes a tenth of it
+
 std::string processor_name() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
@@ -19,29 +21,48 @@ std::string processor_name() {
   return "unknown";
 }
 
-const std::string& known(const std::string& device) {
-  require_device(device);
-  return device;
+verifier::JudgeSettings settings_for(const DeviceChoice& choice, bool hot) {
+  verifier::JudgeSettings settings;
+  if (choice.backend == "cuda") settings.check.launch_deadline_s = kLaunchDeadline_s;
+  settings.timing.hot = hot;
+  return settings;
+}
+
+std::string label_of(const DeviceChoice& choice, const verifier::Judge& judge) {
+  return choice.backend == "cpu" ? "cpu" : choice.backend + " " + judge.greeting().at("gpu").get<std::string>();
+}
+
+sandbox::WorkerCommand compile_worker(const core::Paths& paths, const DeviceChoice& choice,
+                                      const verifier::Judge& judge) {
+  if (choice.backend == "cpu") return cpu_worker(paths);
+  return cuda_compile_worker(paths, judge.greeting().at("architecture").get<std::string>());
 }
 }  // namespace
 
-Workshop::Workshop(const core::Paths& paths, const std::string& device, int compile_workers)
-    : device_(known(device)), pool_(cpu_worker(paths), compile_workers), judge_(cpu_worker(paths), {}) {}
+Workshop::Workshop(const core::Paths& paths, const DeviceChoice& choice, bool hot, int compile_workers)
+    : judge_(judged_device(paths, choice.backend, choice.index), settings_for(choice, hot)),
+      device_(label_of(choice, judge_)),
+      pool_(compile_worker(paths, choice, judge_), compile_workers) {}
 
 core::Json Workshop::environment() const {
   utsname system{};
   ::uname(&system);
   const core::Json& compiler = pool_.greeting();
   const core::Json& jail = judge_.run_greeting();
-  return {{"program", KW_VERSION},
-          {"device", device_},
-          {"processor", processor_name()},
-          {"machine", system.machine},
-          {"cores", std::thread::hardware_concurrency()},
-          {"kernel", system.release},
-          {"compiler", compiler.at("compiler_version")},
-          {"sandbox_level", jail.at("sandbox_level")},
-          {"sandbox", jail.at("sandbox")}};
+  core::Json facts{{"program", KW_VERSION},
+                   {"device", device_},
+                   {"processor", processor_name()},
+                   {"machine", system.machine},
+                   {"cores", std::thread::hardware_concurrency()},
+                   {"kernel", system.release},
+                   {"compiler", compiler.at("compiler_version")},
+                   {"sandbox_level", jail.at("sandbox_level")},
+                   {"sandbox", jail.at("sandbox")}};
+  const core::Json& gpu = judge_.greeting();
+  for (const char* fact : {"gpu", "architecture", "driver", "memory_bytes", "multiprocessors"}) {
+    if (gpu.contains(fact)) facts[fact] = gpu.at(fact);
+  }
+  return facts;
 }
 
 int background_compile_workers() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1); }

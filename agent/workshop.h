@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "agent/devices.h"
 #include "core/paths.h"
 #include "core/strict_json.h"
 #include "sandbox/compile_pool.h"
@@ -12,9 +13,11 @@ namespace agent {
 
 class Workshop {
  public:
-  // Starts every worker. Throws core::InputError for an unknown device, core::SystemError when a worker does not start.
-  Workshop(const core::Paths& paths, const std::string& device, int compile_workers);
+  // Starts every worker. `hot`: GPUs are timed with a warm L2 cache. Throws core::SystemError when a worker does not
+  // start.
+  Workshop(const core::Paths& paths, const DeviceChoice& choice, bool hot, int compile_workers);
 
+  // What results are kept under: "cpu", "cuda NVIDIA H200".
   const std::string& device() const { return device_; }
   sandbox::CompilePool& pool() { return pool_; }
   verifier::Judge& judge() { return judge_; }
@@ -23,9 +26,9 @@ class Workshop {
   core::Json environment() const;
 
  private:
+  verifier::Judge judge_;
   std::string device_;
   sandbox::CompilePool pool_;
-  verifier::Judge judge_;
 };
 
 // Compile workers that run beside the judge without disturbing it: one per core but for the one it times on.

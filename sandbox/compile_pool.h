@@ -31,6 +31,8 @@ class CompilePool {
 
   // What the first worker said of itself: compiler, sandbox level.
   const core::Json& greeting() const { return greeting_; }
+  // Does this device have a checking build (sandbox/compilation.h)?
+  bool has_check_build() const { return greeting_.value("check_build", false); }
 
  private:
   struct Job {

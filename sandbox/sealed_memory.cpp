@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -22,6 +23,20 @@ core::UniqueFd sealed_memory(const char* name, std::string_view bytes) {
     throw core::SystemError("cannot seal a memory file", errno);
   }
   return fd;
+}
+
+std::string read_memory(int fd) {
+  constexpr off_t kMostBytes = off_t{256} << 20;
+  struct stat status {};
+  if (::fstat(fd, &status) != 0) throw core::SystemError("cannot read a binary", errno);
+  if (status.st_size > kMostBytes) throw core::SystemError("a binary larger than 256 MiB");
+  std::string bytes(static_cast<size_t>(status.st_size), '\0');
+  for (size_t done = 0; done < bytes.size();) {
+    const ssize_t n = ::pread(fd, bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
+    if (n <= 0) throw core::SystemError("cannot read a binary", errno);
+    done += static_cast<size_t>(n);
+  }
+  return bytes;
 }
 
 }  // namespace sandbox

@@ -1,6 +1,7 @@
 // A memory file whose content nobody can change any more.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "core/unique_fd.h"
@@ -9,5 +10,7 @@ namespace sandbox {
 
 // Close-on-exec. Throws core::SystemError.
 core::UniqueFd sealed_memory(const char* name, std::string_view bytes);
+// What such a file holds. Throws core::SystemError, also when it is larger than 256 MiB.
+std::string read_memory(int fd);
 
 }  // namespace sandbox

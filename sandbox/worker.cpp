@@ -45,11 +45,18 @@ struct PrepareChild : bp::extend::handler {
 }  // namespace
 
 Worker Worker::start(const WorkerCommand& command) {
+  Worker worker = launch(command);
+  worker.await_greeting();
+  return worker;
+}
+
+Worker Worker::launch(const WorkerCommand& command) {
   std::vector<std::string> argv = command.launcher;
   argv.push_back(command.program.string());
   argv.insert(argv.end(), command.args.begin(), command.args.end());
   auto [ours, theirs] = Channel::make_pair();
   Worker worker;
+  worker.program_ = argv[0];
   worker.channel_ = std::move(ours);
   try {
     const std::lock_guard lock(starting());
@@ -61,25 +68,31 @@ Worker Worker::start(const WorkerCommand& command) {
   } catch (const bp::process_error& error) {
     throw core::SystemError("cannot start " + argv[0] + ": " + error.what());
   }
-  theirs = Channel();
-  try {
-    auto greeting = worker.channel_.receive(std::chrono::steady_clock::now() + kGreetingDeadline);
-    if (!greeting) throw ChannelClosed("it does not answer");
-    if (greeting->json.contains("error")) throw ChannelClosed(greeting->json["error"].dump());
-    worker.greeting_ = std::move(greeting->json);
-  } catch (const ChannelClosed& closed) {
-    throw core::SystemError(argv[0] + " did not start: " + closed.what());
-  }
   return worker;
 }
 
+void Worker::await_greeting() {
+  try {
+    auto greeting = channel_.receive(std::chrono::steady_clock::now() + kGreetingDeadline);
+    if (!greeting) throw ChannelClosed("it does not answer");
+    if (greeting->json.contains("error")) throw ChannelClosed(greeting->json["error"].dump());
+    greeting_ = std::move(greeting->json);
+  } catch (const ChannelClosed& closed) {
+    throw core::SystemError(program_ + " did not start: " + closed.what());
+  }
+}
+
 Worker::Worker(Worker&& other) noexcept
-    : pid_(std::exchange(other.pid_, -1)), channel_(std::move(other.channel_)), greeting_(std::move(other.greeting_)) {}
+    : pid_(std::exchange(other.pid_, -1)),
+      program_(std::move(other.program_)),
+      channel_(std::move(other.channel_)),
+      greeting_(std::move(other.greeting_)) {}
 
 Worker& Worker::operator=(Worker&& other) noexcept {
   if (this != &other) {
     kill_and_collect();
     pid_ = std::exchange(other.pid_, -1);
+    program_ = std::move(other.program_);
     channel_ = std::move(other.channel_);
     greeting_ = std::move(other.greeting_);
   }

@@ -37,6 +37,9 @@ class Worker {
  public:
   // Waits for the worker's greeting. Throws core::SystemError when it cannot be started or does not greet.
   static Worker start(const WorkerCommand& command);
+  // The same in two steps, so that several can start at once. Between the two nothing may be asked of it.
+  static Worker launch(const WorkerCommand& command);
+  void await_greeting();
   Worker(Worker&& other) noexcept;
   Worker& operator=(Worker&& other) noexcept;
   ~Worker();
@@ -54,6 +57,7 @@ class Worker {
   int kill_and_collect();  // returns the signal that ended it, 0 when it had exited
 
   int pid_ = -1;
+  std::string program_;
   Channel channel_;
   core::Json greeting_;
 };

@@ -10,7 +10,7 @@ void Builds::start(Slot& slot, sandbox::CompilePool& pool, sandbox::Build build)
 
 void Builds::start(sandbox::CompilePool& pool, Effort effort) {
   start(fast_, pool, sandbox::Build::fast);
-  if (effort != Effort::screen) start(check_, pool, sandbox::Build::check);
+  if (effort != Effort::screen && pool.has_check_build()) start(check_, pool, sandbox::Build::check);
 }
 
 const sandbox::Rejected* Builds::wait(Slot& slot) {
@@ -21,7 +21,8 @@ const sandbox::Rejected* Builds::wait(Slot& slot) {
 const sandbox::Rejected* Builds::wait(sandbox::CompilePool& pool, Effort effort) {
   start(pool, effort);
   const sandbox::Rejected* rejected = wait(fast_);
-  return rejected != nullptr || effort == Effort::screen ? rejected : wait(check_);
+  if (rejected != nullptr || effort == Effort::screen || !pool.has_check_build()) return rejected;
+  return wait(check_);
 }
 
 double Builds::compile_ms() const {

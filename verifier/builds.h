@@ -16,7 +16,8 @@ class Builds {
   Builds(const sandbox::Solution& solution, sandbox::TunableBinding binding)
       : solution_(&solution), binding_(std::move(binding)) {}
 
-  // Begins to compile what judging with this effort needs: a screening does without the checking build.
+  // Begins to compile what judging with this effort needs: a screening does without the checking build, and GPUs have
+  // none.
   void start(sandbox::CompilePool& pool, Effort effort);
   // Waits for it. Null when it is there, otherwise why not. Throws core::SystemError when our side fails.
   const sandbox::Rejected* wait(sandbox::CompilePool& pool, Effort effort);

@@ -1,25 +1,35 @@
 // kernelwright-cuda: the worker program of the cuda device. Started by kernelwright, never by hand.
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <string>
 
 #include "sandbox/cuda/compile_role.h"
+#include "sandbox/cuda/run_role.h"
 #include "sandbox/worker.h"
+#include "verifier/cuda/judge_role.h"
 
 int main(int argc, char** argv) {
   CLI::App app("The worker program of kernelwright's cuda device; kernelwright starts it.");
-  std::string role, scratch;
+  std::string role, scratch, visible;
+  int device = 0;
   sandbox::cuda::CompileRoleSettings compile;
-  app.add_option("--role", role)->required()->check(CLI::IsMember({"compile"}));
+  app.add_option("--role", role)->required()->check(CLI::IsMember({"compile", "run", "judge"}));
   app.add_option("--device-headers", compile.device_headers)->required();
-  app.add_option("--arch", compile.architecture)->required();
+  app.add_option("--arch", compile.architecture);
   app.add_option("--cuda-home", compile.cuda_home);
   app.add_option("--include", compile.include_folders);
   app.add_option("--deadline", compile.deadline_s);
+  app.add_option("--memory-mib", compile.memory_mib);
   app.add_option("--scratch", scratch);
+  app.add_option("--device", device);
+  app.add_option("--visible-devices", visible);
   CLI11_PARSE(app, argc, argv);
   sandbox::Channel owner{core::UniqueFd(sandbox::kWorkerChannelFd)};
   try {
-    sandbox::cuda::serve_compile_role(owner, compile);
+    if (!visible.empty()) ::setenv("CUDA_VISIBLE_DEVICES", visible.c_str(), 1);
+    if (role == "compile") sandbox::cuda::serve_compile_role(owner, compile);
+    if (role == "run") sandbox::cuda::serve_run_role(owner, device);
+    if (role == "judge") verifier::cuda::serve_judge_role(owner, device);
   } catch (const sandbox::ChannelClosed&) {
     return 0;  // the owner hung up
   } catch (const std::exception& error) {

@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "core/text.h"
+#include "verifier/judge_request.h"
 
 namespace verifier {
 namespace {
@@ -24,19 +25,11 @@ uint64_t secret_seed() {
   return seed;
 }
 
-Json plan_json(const Builds& builds) { return {{"header", builds.solution().header}, {"binding", builds.binding()}}; }
+Json plan_of(const Builds& builds) { return plan_json(builds.solution(), builds.binding()); }
 
-Json to_json(const CheckSettings& s) {
-  return {{"ordinary_draws", s.ordinary_draws},
-          {"adversarial_draws", s.adversarial_draws},
-          {"unseen_shapes", s.unseen_shapes},
-          {"launch_deadline_s", s.launch_deadline_s}};
-}
-
-Json to_json(const TimingSettings& s) {
-  return {{"screen_pairs", s.screen_pairs}, {"least_pairs", s.least_pairs},
-          {"most_pairs", s.most_pairs},     {"most_s", s.most_s},
-          {"half_width", s.half_width},     {"audit_share", s.audit_share}};
+sandbox::WorkerCommand with_role(sandbox::WorkerCommand command, const char* role) {
+  command.args.insert(command.args.end(), {"--role", role});
+  return command;
 }
 
 // How a cell ended turns "it died" into a finding.
@@ -68,20 +61,36 @@ void require_built(const sandbox::Rejected* rejected, const sandbox::Solution& s
   throw core::InputError(solution.file + (rejected->line ? ":" + std::to_string(*rejected->line) : ""),
                          rejected->message + (rejected->log.empty() ? "" : "\n" + rejected->log));
 }
-}  // namespace
 
-Judge::Judge(sandbox::WorkerCommand worker, JudgeSettings settings) : command_(std::move(worker)), settings_(settings) {
-  start_workers();
+// Of a GPU's own kernels, which come with the program.
+core::UniqueFd compile_own(const std::filesystem::path& file, sandbox::CompilePool& pool) {
+  sandbox::Compilation compiled = pool.submit({file.filename().string(), core::read_file(file), {}, Build::fast}).get();
+  if (const auto* rejected = std::get_if<sandbox::Rejected>(&compiled)) {
+    throw core::SystemError(file.string() + " does not compile: " + rejected->message + "\n" + rejected->log);
+  }
+  return std::move(std::get<sandbox::Built>(compiled).binary);
 }
 
-void Judge::start_workers() {
-  const auto with_role = [&](const char* role) {
-    sandbox::WorkerCommand command = command_;
-    command.args.insert(command.args.end(), {"--role", role});
-    return command;
-  };
-  run_ = Worker::start(with_role("run"));
-  judge_ = Worker::start(with_role("judge"));
+// Did the candidate end the run worker, or leave its context in a state that nobody should be in?
+bool worker_is_spent(const Verdict& verdict) {
+  return std::holds_alternative<Faulted>(verdict) || std::holds_alternative<TimedOut>(verdict) ||
+         std::holds_alternative<Crashed>(verdict) || std::holds_alternative<GuardDamaged>(verdict);
+}
+}  // namespace
+
+Judge::Judge(JudgedDevice device, JudgeSettings settings)
+    : device_(std::move(device)),
+      settings_(settings),
+      run_(with_role(device_.worker, "run"),
+           device_.gpu ? RunWorkers::Kind::one_per_contestant : RunWorkers::Kind::forking) {
+  start_judge();
+}
+
+void Judge::start_judge() { judge_ = Worker::start(with_role(device_.worker, "judge")); }
+
+void Judge::load_own_kernels(sandbox::CompilePool& pool) {
+  judge_kernels_ = compile_own(device_.own_kernels / "judge_kernels.cu", pool);
+  run_.set_known_good(compile_own(device_.own_kernels / "run_kernels.cu", pool));
 }
 
 void Judge::use_problem(const benchsuite::Problem& problem, sandbox::CompilePool& pool) {
@@ -92,43 +101,56 @@ void Judge::use_problem(const benchsuite::Problem& problem, sandbox::CompilePool
   naive_builds_.emplace(naive_, sandbox::default_binding(naive_));
   reference_builds_->start(pool, Effort::screen);
   naive_builds_->start(pool, Effort::full);
+  if (device_.gpu && !judge_kernels_) load_own_kernels(pool);
   require_built(reference_builds_->wait(pool, Effort::screen), reference_);
   require_built(naive_builds_->wait(pool, Effort::full), naive_);
-  teach_problem();
+  teach();
 }
 
-void Judge::teach_problem() {
+void Judge::teach() {
+  if (device_.gpu) judge_->request({{"op", "kernels"}}, {judge_kernels_.get()}, kShortDeadline);
   judge_->request({{"op", "problem"},
                    {"problem", problem_->json_text},
                    {"folder", problem_->folder.string()},
-                   {"reference", plan_json(*reference_builds_)},
-                   {"naive", plan_json(*naive_builds_)}},
+                   {"reference", plan_of(*reference_builds_)},
+                   {"naive", plan_of(*naive_builds_)}},
                   {reference_builds_->fast().binary.get(), naive_builds_->fast().binary.get()}, kShortDeadline);
 }
 
 const Builds& Judge::naive() const { return naive_builds_.value(); }
 
-Judge::Cell Judge::open_cell(const sandbox::Built& built, Build build) {
-  sandbox::Message answer =
-      run_->request({{"op", "open"}, {"build", sandbox::name_of(build)}}, {built.binary.get()}, kShortDeadline);
-  if (answer.fds.size() != 1) throw core::SystemError("the run worker opened no cell");
-  return {answer.json.at("cell").get<int>(), std::move(answer.fds[0])};
+std::vector<OpenCell> Judge::open_cells(const Builds& candidate, const Builds& incumbent, Effort effort) {
+  std::vector<OpenCell> cells;  // the incumbent's, the candidate's, and its checking build's where that is due
+  cells.push_back(run_.open(Contestant::incumbent, incumbent.fast(), Build::fast));
+  cells.push_back(run_.open(Contestant::candidate, candidate.fast(), Build::fast));
+  if (effort != Effort::screen && !device_.gpu) {
+    cells.push_back(run_.open(Contestant::candidate, candidate.check(), Build::check));
+  }
+  return cells;
 }
 
-Json Judge::close_cell(const Cell& cell) {
-  return run_->request({{"op", "close"}, {"cell", cell.pid}}, {}, kShortDeadline).json;
+// A GPU's worker that the candidate may have broken is replaced; the cpu device's cells tell how they ended.
+void Judge::close_cells(const std::vector<OpenCell>& cells, Judgement& judgement) {
+  if (device_.gpu && worker_is_spent(judgement.verdict)) {
+    run_.replace(Contestant::candidate);
+    run_.close(cells[0]);
+    return;
+  }
+  std::vector<Json> ends;
+  for (const OpenCell& cell : cells) ends.push_back(run_.close(cell));
+  for (size_t i = ends.size() - 1; i > 0; --i) explain_crash(judgement, ends[i]);
 }
 
 Judgement Judge::judge_in_cells(const Builds& candidate, const Builds& incumbent, Effort effort,
-                                const std::vector<Cell>& cells) {
+                                const std::vector<OpenCell>& cells) {
   const uint64_t seed = secret_seed();
   std::vector<int> ends;
-  for (const Cell& cell : cells) ends.push_back(cell.judge_end.get());
+  for (const OpenCell& cell : cells) ends.push_back(cell.judge_end.get());
   try {
     const sandbox::Message answer =
         judge_->request({{"op", "judge"},
-                         {"candidate", plan_json(candidate)},
-                         {"incumbent", plan_json(incumbent)},
+                         {"candidate", plan_of(candidate)},
+                         {"incumbent", plan_of(incumbent)},
                          {"effort", name_of(effort)},
                          {"seed", seed},
                          {"check", to_json(settings_.check)},
@@ -136,8 +158,9 @@ Judgement Judge::judge_in_cells(const Builds& candidate, const Builds& incumbent
                         ends, std::chrono::milliseconds(static_cast<int64_t>(settings_.deadline_s * 1e3)));
     return judgement_from_json(core::JsonView(answer.json, "judge worker's answer"));
   } catch (const sandbox::WorkerLost& lost) {
-    start_workers();
-    teach_problem();
+    run_.replace_all();
+    start_judge();
+    teach();
     if (lost.cause() == sandbox::WorkerLost::Cause::deadline) {
       return {TimedOut{std::nullopt, settings_.deadline_s}, {}, {}, seed};
     }
@@ -147,21 +170,17 @@ Judgement Judge::judge_in_cells(const Builds& candidate, const Builds& incumbent
 
 Judgement Judge::judge(const Builds& candidate, const Builds& incumbent, Effort effort) {
   try {
-    std::vector<Cell> cells;  // the incumbent's, the candidate's, and its checking build's where that is due
-    cells.push_back(open_cell(incumbent.fast(), Build::fast));
-    cells.push_back(open_cell(candidate.fast(), Build::fast));
-    if (effort != Effort::screen) cells.push_back(open_cell(candidate.check(), Build::check));
-    const int run_before = run_->pid();
+    if (device_.gpu && effort == Effort::confirm) run_.replace_all();  // fresh processes
+    const int judge_before = judge_->pid();
+    const std::vector<OpenCell> cells = open_cells(candidate, incumbent, effort);
     Judgement judgement = judge_in_cells(candidate, incumbent, effort, cells);
-    if (run_->pid() != run_before) return judgement;  // the cells went with their run worker
-    std::vector<Json> ends;
-    for (const Cell& cell : cells) ends.push_back(close_cell(cell));
-    for (size_t i = ends.size() - 1; i > 0; --i) explain_crash(judgement, ends[i]);
+    if (judge_->pid() == judge_before) close_cells(cells, judgement);  // else they went with their run workers
     return judgement;
   } catch (const sandbox::WorkerLost& lost) {
-    start_workers();
-    teach_problem();
-    throw core::SystemError(std::string("the run worker was lost and replaced: ") + lost.what());
+    run_.replace_all();
+    start_judge();
+    teach();
+    throw core::SystemError(std::string("a run worker was lost and replaced: ") + lost.what());
   }
 }
 

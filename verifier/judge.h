@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "sandbox/worker.h"
 #include "verifier/builds.h"
 #include "verifier/judgement.h"
+#include "verifier/run_workers.h"
 
 namespace verifier {
 
@@ -21,41 +23,48 @@ struct JudgeSettings {
   double deadline_s = 120;  // for one whole judgement; past it the judge itself is replaced
 };
 
-// Owns the run and the judge worker of one device. Not for use by two threads at once.
+// Where candidates are judged.
+struct JudgedDevice {
+  sandbox::WorkerCommand worker;
+  bool gpu = false;                   // then there is no checking build
+  std::filesystem::path own_kernels;  // on a GPU: the folder of our own device code
+};
+
+// Owns the run workers and the judge worker of one device. Not for use by two threads at once.
 class Judge {
  public:
-  Judge(sandbox::WorkerCommand worker, JudgeSettings settings);
+  Judge(JudgedDevice device, JudgeSettings settings);
 
   // Compiles the problem's reference and naive solution and hands them to the judge worker. Throws core::InputError
   // when either does not compile: such a problem cannot be used.
   void use_problem(const benchsuite::Problem& problem, sandbox::CompilePool& pool);
 
   // Judges against the incumbent, each in cells of its own. Both are built for this effort. Throws core::SystemError
-  // for our own failures.
+  // for our own failures, DeviceSetAside when the device is one that cannot be used any more.
   Judgement judge(const Builds& candidate, const Builds& incumbent, Effort effort);
 
   // The naive solution of the current problem: the first incumbent, and what scores are relative to.
   const Builds& naive() const;
 
-  // "sandbox_level", "sandbox": how the run worker is locked.
-  const core::Json& run_greeting() const { return run_->greeting(); }
+  // "sandbox_level", "sandbox": how the run workers are locked.
+  const core::Json& run_greeting() const { return run_.greeting(); }
+  // On a GPU also "gpu", "architecture", "driver" and other facts.
+  const core::Json& greeting() const { return judge_->greeting(); }
 
  private:
-  struct Cell {
-    int pid;
-    core::UniqueFd judge_end;
-  };
-
-  void start_workers();
-  void teach_problem();
-  Cell open_cell(const sandbox::Built& built, sandbox::Build build);
-  core::Json close_cell(const Cell& cell);
+  void start_judge();
+  void load_own_kernels(sandbox::CompilePool& pool);
+  void teach();
+  std::vector<OpenCell> open_cells(const Builds& candidate, const Builds& incumbent, Effort effort);
+  void close_cells(const std::vector<OpenCell>& cells, Judgement& judgement);
   Judgement judge_in_cells(const Builds& candidate, const Builds& incumbent, Effort effort,
-                           const std::vector<Cell>& cells);
+                           const std::vector<OpenCell>& cells);
 
-  sandbox::WorkerCommand command_;
+  JudgedDevice device_;
   JudgeSettings settings_;
-  std::optional<sandbox::Worker> run_, judge_;
+  RunWorkers run_;
+  std::optional<sandbox::Worker> judge_;
+  core::UniqueFd judge_kernels_;  // on a GPU, once they are compiled
 
   std::optional<benchsuite::Problem> problem_;
   sandbox::Solution reference_, naive_;

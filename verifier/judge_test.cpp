@@ -24,7 +24,7 @@ class JudgeTest : public testing::Test {
     JudgeSettings settings;
     settings.check.launch_deadline_s = 2;
     settings.timing.most_s = 0.3;
-    judge_ = std::make_unique<Judge>(worker, settings);
+    judge_ = std::make_unique<Judge>(JudgedDevice{worker, false, {}}, settings);
     judge_->use_problem(benchsuite::load_problem(paths.problems() / "row_sum_f32"), *pool_);
   }
   static void TearDownTestSuite() {

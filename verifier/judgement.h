@@ -28,6 +28,7 @@ struct TimingSettings {
   double most_s = 2.0;                    // per workload; at least `least_pairs` are taken all the same
   double half_width = 0.004;              // of the 99 % interval of the log-ratio: narrow enough to stop
   double audit_share = 0.1;               // of the timed launches of the candidate
+  bool hot = false;                       // on a GPU: inputs may be in the L2 cache; otherwise it is flushed
 };
 
 struct CheckSettings {

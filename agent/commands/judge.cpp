@@ -19,7 +19,7 @@ namespace {
 struct JudgeOptions {
   std::string file, device = "cpu";
   std::vector<std::string> set;  // NAME=VALUE
-  bool confirm = false;
+  bool confirm = false, hot = false;
 };
 
 sandbox::TunableBinding chosen_binding(const sandbox::Solution& solution, const std::vector<std::string>& set) {
@@ -72,7 +72,7 @@ void show(const Attempt& attempt, const std::string& file, bool json) {
 }
 
 void judge(const JudgeOptions& options, Shell& shell) {
-  require_device(options.device);
+  const DeviceChoice device = parse_device(options.device);
   const Data data = load_data();
   const sandbox::Solution solution = sandbox::load_solution(options.file);
   const benchsuite::Problem& problem = find_problem(data.problems, solution.problem, options.file + "#/problem");
@@ -80,7 +80,7 @@ void judge(const JudgeOptions& options, Shell& shell) {
   const sandbox::TunableBinding binding = chosen_binding(solution, options.set);
 
   results::Archive archive = open_seeded_archive(shell, data);
-  Workshop workshop(data.paths, options.device, background_compile_workers() + 1);
+  Workshop workshop(data.paths, device, options.hot, background_compile_workers() + 1);
   Attempts attempts(archive, workshop, std::nullopt);
   attempts.use_problem(problem);
   const CandidatePtr candidate =
@@ -108,7 +108,8 @@ void add_judge_command(CLI::App& app, Shell& shell) {
   command->add_option("--set", options->set, "NAME=VALUE of a tunable (default: its first value); may be repeated")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_option("--device", options->device, "Where it runs")->capture_default_str();
+  command->add_option("--device", options->device, "Where it runs: cpu, cuda, cuda:N")->capture_default_str();
+  command->add_flag("--hot", options->hot, "On a GPU: time with a warm L2 cache");
   command->add_flag("--confirm", options->confirm,
                     "Judge it a second time: a win over naive then enters the leaderboard");
   command->callback([options, &shell] { judge(*options, shell); });

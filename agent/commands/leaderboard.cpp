@@ -19,7 +19,8 @@ struct LeaderboardOptions {
 void leaderboard(const LeaderboardOptions& options, const Shell& shell) {
   if (!options.problem.empty()) find_problem(load_data().problems, options.problem, "leaderboard");
   const results::Archive archive = open_existing_archive(shell);
-  const auto rows = archive.leaderboard(options.problem, options.device);
+  const auto rows =
+      archive.leaderboard(options.problem, options.device.empty() ? "" : parse_device(options.device).backend);
   if (shell.json) {
     core::Json all = core::Json::array();
     for (const results::LeaderboardRow& row : rows) {

@@ -68,7 +68,7 @@ void show_end(const results::Archive& archive, const CampaignSettings& settings,
   std::vector<results::LeaderboardRow> board;
   std::string without;
   for (const std::string& name : settings.problems) {
-    const auto of_problem = archive.leaderboard(name, settings.device);
+    const auto of_problem = archive.leaderboard(name, parse_device(settings.device).backend);
     if (of_problem.empty()) without += (without.empty() ? "" : ", ") + name;
     for (const results::LeaderboardRow& row : of_problem) {
       rows.push_back(to_json(row));
@@ -116,7 +116,7 @@ void finish(results::Archive& archive, const results::CampaignRecord& campaign, 
 }
 
 void run(RunOptions& options, Shell& shell) {
-  require_device(options.settings.device);
+  parse_device(options.settings.device);
   const Data data = load_data();
   CampaignSettings& settings = options.settings;
   settings.problems = chosen_problems(options, data);
@@ -157,7 +157,9 @@ void add_run_command(CLI::App& app, Shell& shell) {
   CLI::App* command = app.add_subcommand("run", "Search for faster kernels: a campaign");
   command->add_option("PROBLEM", options->problems, "Problems to optimise");
   command->add_option("--suite", options->suite, "A list of problems: core, quick");
-  command->add_option("--device", settings.device, "Where candidates run")->capture_default_str();
+  command->add_option("--device", settings.device, "Where candidates run: cpu, cuda, cuda:N, cuda:all")
+      ->capture_default_str();
+  command->add_flag("--hot", settings.hot, "On a GPU: time with a warm L2 cache");
   command->add_option("--seconds", settings.budget.seconds, "Time to spend (default: 20 per problem)")->check(positive);
   command->add_option("--attempts", settings.budget.attempts, "Candidates to judge")->check(positive);
   command->add_option("--patience", settings.patience, "Random restarts in vain before a search has converged")

@@ -24,7 +24,8 @@ void serve_compile_role(Channel& owner, const std::filesystem::path& device_head
               {"sandbox_level", jail.level},
               {"sandbox", jail.detail},
               {"compiler", host->program.string()},
-              {"compiler_version", host->version}});
+              {"compiler_version", host->version},
+              {"check_build", true}});
   while (true) {
     const Message request = owner.receive();
     try {

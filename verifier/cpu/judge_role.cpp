@@ -8,6 +8,7 @@
 #include "sandbox/jail.h"
 #include "verifier/cpu/checking.h"
 #include "verifier/cpu/contest.h"
+#include "verifier/judge_request.h"
 #include "verifier/timing.h"
 
 namespace verifier::cpu {
@@ -20,36 +21,10 @@ double ms_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
 
-sandbox::TunableBinding binding_of(const JsonView& json) {
-  sandbox::TunableBinding binding;
-  for (const auto& [name, value] : json.at("binding").members()) binding[name] = value.integer();
-  return binding;
-}
-
 TrustedSolution load_trusted(const JsonView& json, int binary_fd, bool wide_outputs) {
-  return TrustedSolution(sandbox::cpu::Module::load(binary_fd, sandbox::Build::fast),
-                         sandbox::parse_header(json.at("header").string(), "trusted solution"), binding_of(json),
-                         wide_outputs);
-}
-
-CheckSettings check_settings(const JsonView& json) {
-  CheckSettings settings;
-  settings.ordinary_draws = static_cast<int>(json.at("ordinary_draws").integer(1, 1000));
-  settings.adversarial_draws = static_cast<int>(json.at("adversarial_draws").integer(0, 1000));
-  settings.unseen_shapes = static_cast<int>(json.at("unseen_shapes").integer(0, 1000));
-  settings.launch_deadline_s = json.at("launch_deadline_s").number();
-  return settings;
-}
-
-TimingSettings timing_settings(const JsonView& json) {
-  TimingSettings settings;
-  settings.screen_pairs = static_cast<int>(json.at("screen_pairs").integer(3, 100000));
-  settings.least_pairs = static_cast<int>(json.at("least_pairs").integer(3, 100000));
-  settings.most_pairs = static_cast<int>(json.at("most_pairs").integer(3, 100000));
-  settings.most_s = json.at("most_s").number();
-  settings.half_width = json.at("half_width").number();
-  settings.audit_share = json.at("audit_share").number();
-  return settings;
+  NamedPlan plan = plan_from_json(json, "trusted solution");
+  return TrustedSolution(sandbox::cpu::Module::load(binary_fd, sandbox::Build::fast), std::move(plan.solution),
+                         std::move(plan.binding), wide_outputs);
 }
 
 class JudgeRole {
@@ -71,12 +46,13 @@ class JudgeRole {
   }
 
   static Side side(const JsonView& json, core::UniqueFd channel, double deadline_s) {
-    return {sandbox::parse_header(json.at("header").string(), "candidate"), binding_of(json),
+    NamedPlan plan = plan_from_json(json, "candidate");
+    return {std::move(plan.solution), std::move(plan.binding),
             CellClient(sandbox::Channel(std::move(channel)), std::chrono::duration<double>(deadline_s))};
   }
 
   Judgement judge(const JsonView& json, sandbox::Message& message) {
-    const CheckSettings checks = check_settings(json.at("check"));
+    const CheckSettings checks = check_settings_from_json(json.at("check"));
     const Effort effort = effort_from_name(json.at("effort").string()).value();
     Judgement judgement{Correct{}, {}, {}, json.at("seed").json().get<uint64_t>()};
     Keys keys(judgement.seed);
@@ -99,7 +75,7 @@ class JudgeRole {
     judgement.verdict = checking.findings();
 
     begin = Clock::now();
-    Timing timing(at_hand_->problem(), "cpu", "cpu-rough", timing_settings(json.at("timing")), effort, keys);
+    Timing timing(at_hand_->problem(), "cpu", "cpu-rough", timing_settings_from_json(json.at("timing")), effort, keys);
     if (incumbent.cell.await_loaded()) throw core::SystemError("the incumbent cannot be loaded any more");
     auto measured = timing.measure(
         [&](const benchsuite::Workload& workload) { return open_contest(*at_hand_, workload.axes, fast, incumbent); });

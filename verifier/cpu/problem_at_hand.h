@@ -26,7 +26,6 @@ class ProblemAtHand {
   Expected expected(const std::vector<LentBuffer>& inputs, const core::Bindings& axes, Distribution distribution);
 
  private:
-  bool wants_neighbours(const core::Bindings& axes) const;
   std::vector<LentBuffer> jittered(const std::vector<LentBuffer>& inputs, const core::Bindings& axes,
                                    uint64_t key) const;
 

@@ -1,0 +1,69 @@
+// A cell on a GPU: one candidate loaded in a run worker, launched as its judge asks. It sees inputs, outputs and
+// workspaces that the judge lends it, and nothing else.
+//
+// Requests of the judge:
+//   {"op":"map","buffers":[{"name","slot","bytes","mapped_bytes","offset","writable"}...]} + descriptors   {"ok": true}
+//   {"op":"plan","launches":[...],"workspaces":[...],"tensor_maps":[...]}                                  {"ok": true}
+//   {"op":"go","slots":n,"hot":bool}      flushes the L2 cache (or, hot, launches once before), then launches the plan
+//                                         on each of the first n slots     {"ok": true, "us": time, "gated": bool}
+//   {"op":"ping"}                         the same without a launch
+// A failure of the candidate is answered with {"fault": ...}; after a fault of the device the worker ends.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sandbox/channel.h"
+#include "sandbox/cuda/prepared_plan.h"
+#include "sandbox/cuda/shared_memory.h"
+#include "sandbox/fault.h"
+#include "sandbox/wire.h"
+
+namespace sandbox::cuda {
+
+// Writes three times the L2 cache, each time something else.
+class L2Flush {
+ public:
+  explicit L2Flush(const Context& context);
+  void enqueue();
+
+ private:
+  const Context& context_;
+  PrivateMemory memory_;
+  unsigned pattern_ = 0;
+};
+
+// The candidate broke the context: nothing can be launched in this process any more.
+class ContextLost {};
+
+class Cell {
+ public:
+  // Throws core::InputError when the cubin cannot be loaded here, ContextLost.
+  Cell(const Context& context, L2Flush& flush, const std::string& cubin);
+
+  // Throws ContextLost after a fault of the device, which `fault` then tells.
+  core::Json answer(Message& message);
+  const core::Json& last_fault() const { return last_fault_; }
+
+ private:
+  core::Json map(const core::JsonView& json, const std::vector<core::UniqueFd>& fds);
+  core::Json plan(const core::JsonView& json);
+  core::Json go(const core::JsonView& json);
+  core::Json time(size_t slots, bool hot);
+  core::Json fault_of(const DriverError& error);
+
+  const Context& context_;
+  L2Flush& flush_;
+  std::map<std::string, int64_t> parameters_;
+  Module module_;
+  Event begin_, end_;
+  std::vector<SharedMemory> mapped_;
+  std::vector<std::vector<DeviceBuffer>> slots_;
+  std::vector<PreparedPlan> prepared_;
+  std::string kernels_;  // of the plan, for messages
+  core::Json last_fault_;
+};
+
+}  // namespace sandbox::cuda

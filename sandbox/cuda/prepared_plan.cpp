@@ -1,0 +1,220 @@
+#include "sandbox/cuda/prepared_plan.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "sandbox/cuda/limits.h"
+
+namespace sandbox::cuda {
+namespace {
+constexpr int kCooperative = 2, kClusterDimension = 4, kOverlapsPrevious = 6;  // CUlaunchAttributeID
+constexpr int64_t kSharedWithoutAsking = 48 << 10;
+constexpr int64_t kPortableCluster = 8;
+
+const DeviceBuffer& find(const std::vector<DeviceBuffer>& buffers, const std::string& name) {
+  const auto found =
+      std::find_if(buffers.begin(), buffers.end(), [&](const DeviceBuffer& b) { return b.name == name; });
+  if (found == buffers.end()) throw core::SystemError("the plan names an unmapped buffer: " + name);
+  return *found;
+}
+
+template <typename Bytes, typename T>
+void store(Bytes& bytes, const T& value) {
+  static_assert(sizeof value <= sizeof bytes);
+  std::memcpy(bytes.data(), &value, sizeof value);
+}
+
+int tensor_map_type(core::DType dtype) {  // CUtensorMapDataType
+  switch (dtype) {
+    case core::DType::i8:
+    case core::DType::u8:
+      return 0;
+    case core::DType::u32:
+      return 2;
+    case core::DType::i32:
+      return 3;
+    case core::DType::i64:
+      return 5;
+    case core::DType::f16:
+      return 6;
+    case core::DType::f32:
+      return 7;
+    case core::DType::f64:
+      return 8;
+    case core::DType::bf16:
+      return 9;
+  }
+  return 0;
+}
+
+// 0, 32, 64, 128 bytes as CUtensorMapSwizzle; 0, 64, 128, 256 as CUtensorMapL2promotion.
+int step_of(int64_t bytes, int64_t first) {
+  int step = 0;
+  for (int64_t at = first; bytes >= at; at *= 2) ++step;
+  return step;
+}
+
+TensorMapBits encode(const Context& context, const PlannedTensorMap& map, DevicePtr address) {
+  if (context->cuTensorMapEncodeTiled == nullptr) {
+    throw InvalidLaunch("", "tensor map \"" + map.name + "\": this driver is too old for tensor maps");
+  }
+  const std::vector<uint64_t> shape(map.shape.begin(), map.shape.end());
+  const std::vector<uint64_t> strides(map.strides_bytes.begin(), map.strides_bytes.end());
+  const std::vector<uint32_t> box(map.box.begin(), map.box.end());
+  const std::vector<uint32_t> every(map.box.size(), 1);
+  TensorMapBits bits{};
+  const int result = context->cuTensorMapEncodeTiled(
+      &bits, tensor_map_type(map.dtype), static_cast<uint32_t>(shape.size()), reinterpret_cast<void*>(address),
+      shape.data(), strides.data(), box.data(), every.data(), 0, step_of(map.swizzle, 32),
+      step_of(map.l2_promotion, 64), map.nan_fill ? 1 : 0);
+  if (result != kSuccess) {
+    throw InvalidLaunch(
+        "", "tensor map \"" + map.name + "\" is refused by the driver: " + context.driver().explain(result));
+  }
+  return bits;
+}
+
+DeviceLimits limits_of(const Context& context) {
+  DeviceLimits limits;
+  limits.compute_major = context.facts().compute_major;
+  limits.compute_minor = context.facts().compute_minor;
+  limits.multiprocessors = context.facts().multiprocessors;
+  limits.shared_bytes_opt_in = context.attribute(Attribute::shared_bytes_opt_in);
+  limits.registers_per_block = context.attribute(Attribute::registers_per_block);
+  limits.cluster_launch = context.attribute(Attribute::cluster_launch) != 0;
+  limits.cooperative_launch = context.attribute(Attribute::cooperative_launch) != 0;
+  return limits;
+}
+}  // namespace
+
+PreparedPlan::PreparedPlan(const Context& context, const Module& module,
+                           const std::map<std::string, int64_t>& parameters, const LaunchPlan& plan,
+                           const std::vector<DeviceBuffer>& buffers)
+    : context_(context) {
+  for (const PlannedWorkspace& workspace : plan.workspaces) {
+    if (workspace.zeroed) zeroed_.push_back(find(buffers, workspace.name));
+  }
+  for (const PlannedLaunch& launch : plan.launches) {
+    launches_.push_back(prepare(module, parameters, plan, launch, buffers));
+  }
+  for (Prepared& prepared : launches_) {
+    prepared.config.attributes = prepared.attributes.data();
+    prepared.config.attribute_count = static_cast<unsigned>(prepared.attributes.size());
+  }
+}
+
+PreparedPlan::Prepared PreparedPlan::prepare(const Module& module, const std::map<std::string, int64_t>& parameters,
+                                             const LaunchPlan& plan, const PlannedLaunch& launch,
+                                             const std::vector<DeviceBuffer>& buffers) const {
+  const auto invalid = [&](const std::string& message) { return InvalidLaunch(launch.kernel, message); };
+  const auto takes = parameters.find(launch.kernel);
+  if (takes == parameters.end()) {
+    throw invalid("the binary has no such kernel; it must be an extern \"C\" __global__ function");
+  }
+  if (takes->second != static_cast<int64_t>(launch.args.size())) {
+    throw invalid("takes " + std::to_string(takes->second) + " parameters, and the plan gives it " +
+                  std::to_string(launch.args.size()));
+  }
+  Prepared prepared;
+  prepared.function = module.function(launch.kernel);
+  const Function& function = prepared.function;
+  KernelFacts facts;
+  facts.threads_per_block = function.attribute(FunctionAttribute::threads_per_block);
+  facts.static_shared_bytes = function.attribute(FunctionAttribute::static_shared_bytes);
+  facts.registers = function.attribute(FunctionAttribute::registers);
+  const DeviceLimits limits = limits_of(context_);
+  if (auto why = why_not(launch, limits, facts)) throw invalid(*why);
+  if (launch.shared_bytes + facts.static_shared_bytes > kSharedWithoutAsking) {
+    function.set_attribute(FunctionAttribute::dynamic_shared_bytes, static_cast<int>(launch.shared_bytes));
+  }
+  for (size_t d = 0; d < 3; ++d) {
+    prepared.config.grid[d] = static_cast<unsigned>(launch.grid[d]);
+    prepared.config.block[d] = static_cast<unsigned>(launch.block[d]);
+  }
+  prepared.config.shared_bytes = static_cast<unsigned>(launch.shared_bytes);
+  if (launch.clustered()) {
+    LaunchAttribute attribute;
+    attribute.id = kClusterDimension;
+    for (size_t d = 0; d < 3; ++d) attribute.value.dimensions[d] = static_cast<unsigned>(launch.cluster[d]);
+    prepared.attributes.push_back(attribute);
+    if (launch.cluster[0] * launch.cluster[1] * launch.cluster[2] > kPortableCluster) {
+      function.set_attribute(FunctionAttribute::non_portable_cluster, 1);
+    }
+    LaunchConfig asked = prepared.config;
+    asked.attributes = prepared.attributes.data();
+    asked.attribute_count = 1;
+    int clusters = 0;
+    const int result = context_->cuOccupancyMaxActiveClusters(&clusters, function.handle(), &asked);
+    if (result != kSuccess || clusters == 0) {
+      throw invalid("no cluster of this size fits this device at once: take a smaller cluster or less shared memory");
+    }
+  }
+  if (launch.cooperative) {
+    LaunchAttribute attribute;
+    attribute.id = kCooperative;
+    attribute.value.number = 1;
+    prepared.attributes.push_back(attribute);
+    int blocks = 0;
+    context_.require(
+        context_->cuOccupancyMaxActiveBlocksPerMultiprocessor(
+            &blocks, function.handle(), static_cast<int>(launch.block[0] * launch.block[1] * launch.block[2]),
+            static_cast<size_t>(launch.shared_bytes)),
+        "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+    const int64_t most = int64_t{blocks} * limits.multiprocessors;
+    const int64_t asked = launch.grid[0] * launch.grid[1] * launch.grid[2];
+    if (asked > most) {
+      throw invalid("a cooperative grid of " + std::to_string(asked) + " blocks; this device holds " +
+                    std::to_string(most) + " of them at once");
+    }
+  }
+  if (launch.overlaps_previous) {
+    LaunchAttribute attribute;
+    attribute.id = kOverlapsPrevious;
+    attribute.value.number = 1;
+    prepared.attributes.push_back(attribute);
+  }
+  for (size_t i = 0; i < launch.args.size(); ++i) {
+    Argument argument;
+    size_t bytes = 0;
+    if (const auto* scalar = std::get_if<ScalarArg>(&launch.args[i])) {
+      store(argument.bytes, scalar->value);
+      bytes = sizeof scalar->value;
+    } else if (const auto* buffer = std::get_if<BufferArg>(&launch.args[i])) {
+      store(argument.bytes, find(buffers, buffer->name).address);
+      bytes = sizeof(DevicePtr);
+    } else {
+      const std::string& name = std::get<TensorMapArg>(launch.args[i]).name;
+      const auto map = std::find_if(plan.tensor_maps.begin(), plan.tensor_maps.end(),
+                                    [&](const PlannedTensorMap& m) { return m.name == name; });
+      if (map == plan.tensor_maps.end()) throw core::SystemError("the plan names an unknown tensor map: " + name);
+      store(argument.bytes, encode(context_, *map, find(buffers, map->buffer).address));
+      bytes = sizeof(TensorMapBits);
+    }
+    if (context_->cuFuncGetParamInfo != nullptr) {
+      size_t offset = 0, wanted = 0;
+      context_.require(context_->cuFuncGetParamInfo(function.handle(), i, &offset, &wanted), "cuFuncGetParamInfo");
+      if (wanted != bytes) {
+        throw invalid("parameter " + std::to_string(i + 1) + " takes " + std::to_string(wanted) +
+                      " bytes, and the plan gives it " + std::to_string(bytes) +
+                      " (numbers are passed as 32-bit int, tensors as pointers)");
+      }
+    }
+    prepared.arguments.push_back(argument);
+  }
+  return prepared;
+}
+
+void PreparedPlan::enqueue() const {
+  for (const DeviceBuffer& workspace : zeroed_) context_.set(workspace.address, 0, workspace.bytes);
+  for (const Prepared& launch : launches_) {
+    std::array<void*, 64> parameters{};
+    if (launch.arguments.size() > parameters.size()) throw core::SystemError("a launch with too many arguments");
+    for (size_t i = 0; i < launch.arguments.size(); ++i) {
+      parameters[i] = const_cast<std::byte*>(launch.arguments[i].bytes.data());
+    }
+    launch.function.launch(launch.config, parameters.data());
+  }
+}
+
+}  // namespace sandbox::cuda

@@ -1,0 +1,121 @@
+#include "sandbox/cuda/run_role.h"
+
+#include <unistd.h>
+
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "sandbox/cuda/cell.h"
+#include "sandbox/cuda/gpu_jail.h"
+#include "sandbox/sealed_memory.h"
+
+namespace sandbox::cuda {
+namespace {
+using core::Json;
+// Device memory of candidates' printf and malloc is small: a flood costs nothing.
+void limit(const Context& context) {
+  constexpr size_t kPrintfBytes = 64 << 10, kHeapBytes = 1 << 20;
+  context.require(context->cuCtxSetLimit(static_cast<int>(Limit::printf_bytes), kPrintfBytes), "cuCtxSetLimit");
+  context.require(context->cuCtxSetLimit(static_cast<int>(Limit::heap_bytes), kHeapBytes), "cuCtxSetLimit");
+}
+
+class RunRole {
+ public:
+  RunRole(const Context& context, Channel& owner) : context_(context), owner_(owner), flush_(context) {}
+
+  void answer(const Message& request) {
+    const std::string op = request.json.at("op").get<std::string>();
+    if (op == "prove") {
+      prove(read_memory(request.fds.at(0).get()));
+      owner_.send({{"ok", true}});
+    } else if (op == "open") {
+      open(read_memory(request.fds.at(0).get()));
+    } else {
+      owner_.send({{"killed", true}});  // the judge has hung up: there is no cell any more
+    }
+  }
+
+ private:
+  // out[i] = i * factor, over more than one wave of blocks.
+  void prove(const std::string& cubin) {
+    const Module module(context_, cubin);
+    const size_t count = size_t{1} << 20;
+    const PrivateMemory out(context_, count * sizeof(uint32_t));
+    const uint32_t factor = ++proofs_ * 2654435761u;
+    module.function("kw_known_good")(static_cast<unsigned>(count / 256), 256u, out.address(),
+                                     static_cast<unsigned>(count), factor);
+    std::vector<uint32_t> values(count);
+    context_.copy_to_host(values.data(), out.address(), out.bytes());
+    for (size_t i = 0; i < count; ++i) {
+      if (values[i] != static_cast<uint32_t>(i) * factor) {
+        throw core::SystemError("the device does not compute rightly: a known-good kernel gave a wrong result");
+      }
+    }
+  }
+
+  void open(const std::string& cubin) {
+    auto [judge_end, cell_end] = Channel::make_pair();
+    owner_.send({{"cell", ++cells_}}, {judge_end.fd()});
+    judge_end = Channel();
+    serve(std::move(cell_end), cubin);
+  }
+
+  // Until the judge hangs up.
+  void serve(Channel judge, const std::string& cubin) {
+    try {
+      std::optional<Cell> cell;
+      try {
+        cell.emplace(context_, flush_, cubin);
+      } catch (const core::InputError& refusal) {
+        judge.send({{"refused", refusal.problem()}});
+        return;
+      }
+      judge.send({{"loaded", true}});
+      while (true) {
+        Message message = judge.receive();
+        try {
+          judge.send(cell->answer(message));
+        } catch (const ContextLost&) {
+          judge.send(cell->last_fault());
+          ::_exit(0);  // at once: what the context held cannot be given back in order
+        }
+      }
+    } catch (const ChannelClosed&) {
+    }
+  }
+
+  const Context& context_;
+  Channel& owner_;
+  L2Flush flush_;
+  int cells_ = 0;
+  uint32_t proofs_ = 0;
+};
+}  // namespace
+
+void serve_run_role(Channel& owner, int device_index) {
+  const Driver driver = Driver::open();
+  const Context context(driver, device_index);
+  if (context.attribute(Attribute::pageable_memory_access) != 0) {
+    throw core::SystemError(context.facts().name +
+                            " lets kernels read this computer's own memory (pageable memory access): candidates are "
+                            "not run on such a device");
+  }
+  limit(context);
+  RunRole role(context, owner);
+  context.synchronize();
+  const JailReport jail = enter_gpu_jail();
+  owner.send({{"role", "run"}, {"sandbox_level", jail.level}, {"sandbox", jail.detail}});
+  while (true) {
+    const Message request = owner.receive();
+    try {
+      role.answer(request);
+    } catch (const ChannelClosed&) {
+      throw;
+    } catch (const std::exception& error) {
+      owner.send({{"error", error.what()}});
+    }
+  }
+}
+
+}  // namespace sandbox::cuda

@@ -1,0 +1,174 @@
+#include "verifier/cuda/contest.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "verifier/statistics.h"
+
+namespace verifier::cuda {
+namespace {
+constexpr int kPings = 15;
+constexpr int kTries = 4;                // of a sample whose launches were not queued in time
+constexpr double kShort_us = 20;         // below, kernels are timed by slope
+constexpr size_t kSlots = 12;            // of those: 3n, n = 4
+constexpr size_t kMostDescriptors = 60;  // in one message
+constexpr size_t kMostSlotBytes = size_t{256} << 20;
+constexpr double kLeastTime_us = 0.05;
+
+[[noreturn]] void incumbent_failed(const CellFailure& failure) {
+  throw core::SystemError("the incumbent failed before it was timed: " + sentence_for_people(verdict_of(failure, {})));
+}
+
+class CudaContest : public Contest {
+ public:
+  CudaContest(ProblemAtHand& at_hand, const core::Bindings& axes, Side& candidate, Side& incumbent, bool hot,
+              const sandbox::cuda::ClockMonitor& clocks, Keys& keys)
+      : at_hand_(at_hand),
+        axes_(axes),
+        hot_(hot),
+        clocks_(clocks),
+        keys_(keys),
+        candidate_{candidate, {}, 0},
+        incumbent_{incumbent, {}, 0} {}
+
+  // Sets both sides up with one slot, sees how long they take, and sets them up again where that is short. A failure is
+  // the candidate's.
+  std::optional<CellFailure> open() {
+    if (auto failure = build(1)) return failure;
+    draw(keys_.next());
+    double least_us = 0;
+    for (const Contestant side : {Contestant::candidate, Contestant::incumbent}) {
+      for (int i = 0; i < 2; ++i) {  // the first launch loads code
+        auto launched = launch(side, keys_.next());
+        if (auto* failure = std::get_if<CellFailure>(&launched)) {
+          if (side == Contestant::candidate) return std::move(*failure);
+          incumbent_failed(*failure);
+        }
+        const double us = std::get<Sample>(launched).us;
+        if (i == 1) least_us = least_us == 0 ? us : std::min(least_us, us);
+      }
+    }
+    const size_t slots = slots_for(least_us);
+    if (slots == 1) return std::nullopt;
+    return build(slots);
+  }
+
+  void draw(uint64_t key) override {
+    Keys own(key);
+    for (const std::vector<LentBuffer>& inputs : inputs_) {
+      at_hand_.fill(inputs, axes_, Distribution::ordinary, own.next());
+    }
+  }
+
+  std::variant<Sample, CellFailure> launch(Contestant side, uint64_t key) override {
+    Corner& corner = side == Contestant::candidate ? candidate_ : incumbent_;
+    Keys own(key);
+    const size_t all = inputs_.size();
+    double few_us = 0;
+    if (all > 1) {
+      auto launched = queued(corner, all / 3, own);
+      if (auto* failure = std::get_if<CellFailure>(&launched)) return std::move(*failure);
+      few_us = std::get<Launched>(launched).us;
+    }
+    auto launched = queued(corner, all, own);
+    if (auto* failure = std::get_if<CellFailure>(&launched)) return std::move(*failure);
+    const double us = std::get<Launched>(launched).us;
+    const double own_us = all > 1 ? (us - few_us) / static_cast<double>(all - all / 3) : us - corner.empty_us;
+    const sandbox::cuda::ClockState clock = clocks_.read();
+    return Sample{std::max(own_us, kLeastTime_us), clock.mhz, clock.throttled};
+  }
+
+  double difference() override {
+    double largest = 0;
+    for (size_t slot = 0; slot < inputs_.size(); ++slot) {
+      largest = std::max(largest, candidate_.rig->difference_from(*incumbent_.rig, slot));
+    }
+    return largest;
+  }
+
+  std::optional<Verdict> audit(const Where& where) override {
+    const size_t slot = keys_.below(inputs_.size());
+    double worst_ratio = 0;
+    return candidate_.rig->audit(slot, at_hand_.expected(inputs_[slot], axes_, Distribution::ordinary), where,
+                                 worst_ratio);
+  }
+
+ private:
+  struct Corner {
+    Side& side;
+    std::optional<Rig> rig;
+    double empty_us;  // median of a sequence without launches
+  };
+
+  size_t slots_for(double least_us) const {
+    if (least_us >= kShort_us || hot_) return 1;
+    size_t bytes = 0, buffers = 0;
+    for (const LentBuffer& input : inputs_[0]) bytes += input.buffer().bytes, ++buffers;
+    for (const benchsuite::Tensor& output : at_hand_.problem().outputs) {
+      bytes += static_cast<size_t>(output.bytes(axes_)), ++buffers;
+    }
+    const size_t workspaces =
+        std::max(candidate_.side.solution.workspaces.size(), incumbent_.side.solution.workspaces.size());
+    const size_t slots = std::min({kSlots, kMostDescriptors / (buffers + workspaces), kMostSlotBytes / bytes});
+    return slots < 3 ? 1 : slots / 3 * 3;
+  }
+
+  std::optional<CellFailure> build(size_t slots) {
+    candidate_.rig.reset();
+    incumbent_.rig.reset();
+    inputs_.clear();
+    for (size_t slot = 0; slot < slots; ++slot) {
+      inputs_.push_back(make_inputs(at_hand_.context(), at_hand_.problem(), axes_, keys_));
+    }
+    candidate_.rig.emplace(at_hand_, axes_, inputs_, candidate_.side, keys_);
+    incumbent_.rig.emplace(at_hand_, axes_, inputs_, incumbent_.side, keys_);
+    if (auto failure = prepare(candidate_)) return failure;
+    if (auto failure = prepare(incumbent_)) incumbent_failed(*failure);
+    return std::nullopt;
+  }
+
+  static std::optional<CellFailure> prepare(Corner& corner) {
+    if (auto failure = corner.rig->prepare()) return failure;
+    std::vector<double> times;
+    for (int i = 0; i < kPings; ++i) {
+      auto answered = corner.side.cell.ping();
+      if (auto* failure = std::get_if<CellFailure>(&answered)) return std::move(*failure);
+      times.push_back(std::get<Launched>(answered).us);
+    }
+    corner.empty_us = median(times);
+    return std::nullopt;
+  }
+
+  std::variant<Launched, CellFailure> queued(Corner& corner, size_t slots, Keys& keys) {
+    for (int left = kTries - 1;; --left) {
+      auto launched = corner.rig->launch(slots, hot_, keys.next());
+      const auto* done = std::get_if<Launched>(&launched);
+      if (done == nullptr || done->gated || left == 0) return launched;
+    }
+  }
+
+  ProblemAtHand& at_hand_;
+  core::Bindings axes_;
+  bool hot_;
+  const sandbox::cuda::ClockMonitor& clocks_;
+  Keys& keys_;
+  InputSlots inputs_;
+  Corner candidate_, incumbent_;
+};
+}  // namespace
+
+std::variant<Verdict, std::unique_ptr<Contest>> open_contest(ProblemAtHand& at_hand, const core::Bindings& axes,
+                                                             Side& candidate, Side& incumbent, bool hot,
+                                                             const sandbox::cuda::ClockMonitor& clocks, Keys& keys) {
+  try {
+    auto contest = std::make_unique<CudaContest>(at_hand, axes, candidate, incumbent, hot, clocks, keys);
+    if (auto failure = contest->open()) return verdict_of(*failure, {});
+    return std::unique_ptr<Contest>(std::move(contest));
+  } catch (const core::InputError& error) {  // the plan cannot be bound to this shape
+    return InvalidPlan{error.what()};
+  }
+}
+
+}  // namespace verifier::cuda

@@ -1,0 +1,22 @@
+// Candidate and incumbent side by side on a GPU, each in a run worker of its own.
+#pragma once
+
+#include <memory>
+#include <variant>
+
+#include "sandbox/cuda/nvml.h"
+#include "verifier/contest.h"
+#include "verifier/cuda/rig.h"
+
+namespace verifier::cuda {
+
+// Kernels of 20 us and more are timed one by one. Of shorter ones, sequences of n and 3n launches over as many slots,
+// each on data of its own, are timed in turn: what a sequence costs beyond its launches drops out of the difference.
+//
+// Both sides, the monitor and the keys must outlive the contest. A Verdict when the candidate cannot be set up; throws
+// core::SystemError when the incumbent cannot.
+std::variant<Verdict, std::unique_ptr<Contest>> open_contest(ProblemAtHand& at_hand, const core::Bindings& axes,
+                                                             Side& candidate, Side& incumbent, bool hot,
+                                                             const sandbox::cuda::ClockMonitor& clocks, Keys& keys);
+
+}  // namespace verifier::cuda

@@ -1,0 +1,56 @@
+// What the judge computes on the GPU with kernels of its own (judge_kernels.cu): input content, poison, comparison.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "benchsuite/problem.h"
+#include "sandbox/cuda/context.h"
+#include "verifier/compare.h"
+#include "verifier/inputs.h"
+#include "verifier/poison.h"
+#include "verifier/verdict.h"
+
+namespace verifier::cuda {
+
+// An output on the device, with what it is held against.
+struct DeviceOutput {
+  sandbox::cuda::DevicePtr output = 0, reference = 0, naive = 0;  // reference: double for floating dtypes
+  bool exact = false;                                             // bit for bit: the exact battery
+};
+
+// Everything throws DriverError. Not for two threads at once.
+class DeviceWork {
+ public:
+  // `cubin`: judge_kernels.cu, compiled for this device.
+  DeviceWork(const sandbox::cuda::Context& context, const std::string& cubin);
+
+  // These two do not wait.
+  void fill(sandbox::cuda::DevicePtr at, const benchsuite::Tensor& tensor, const core::Bindings& axes,
+            Distribution distribution, uint64_t key);
+  void poison(sandbox::cuda::DevicePtr at, size_t bytes, uint64_t key);
+
+  Survivors find_poison(sandbox::cuda::DevicePtr at, size_t bytes, size_t element_bytes, uint64_t key);
+  bool untouched(sandbox::cuda::DevicePtr at, size_t bytes, uint64_t key);
+  Moments moments(sandbox::cuda::DevicePtr at, core::DType dtype, int64_t elements);  // sampled
+  // As largest_difference.
+  double difference(sandbox::cuda::DevicePtr a, sandbox::cuda::DevicePtr b, core::DType dtype, int64_t elements);
+  // As compare, without neighbours.
+  std::variant<Match, Verdict> compare(const OutputForm& form, const DeviceOutput& on_device);
+
+ private:
+  SecondLook second_look(const OutputForm& form, const DeviceOutput& on_device);
+  // Room for the results of one launch, and how to fetch them.
+  sandbox::cuda::DevicePtr room(size_t bytes);
+  template <typename T>
+  std::vector<T> fetch(size_t count);
+
+  const sandbox::cuda::Context& context_;
+  sandbox::cuda::Module module_;
+  sandbox::cuda::PrivateMemory room_;
+  unsigned blocks_;  // of a grid that fills the device
+};
+
+}  // namespace verifier::cuda

@@ -1,0 +1,17 @@
+// The judge worker of a GPU. It holds the problem's reference, draws inputs, has candidates launched in their cells and
+// compares; it never holds a candidate's code.
+//
+// Requests of its owner, as of the cpu device's judge (verifier/cpu/judge_role.h), and before all others:
+//   {"op":"kernels"} + cubin of judge_kernels.cu       {"ok": true}
+//   {"op":"calibrate"} + cubins (calibration.h)        a Calibration
+// A judgement takes the channels of the incumbent's and the candidate's cell.
+#pragma once
+
+#include "sandbox/channel.h"
+
+namespace verifier::cuda {
+
+// Opens the device, locks the process, greets, and serves until the owner hangs up. Throws core::SystemError.
+void serve_judge_role(sandbox::Channel& owner, int device_index);
+
+}  // namespace verifier::cuda

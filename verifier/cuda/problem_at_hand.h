@@ -1,0 +1,53 @@
+// A problem with its trusted solutions loaded on the GPU: draws inputs and knows the right outputs.
+#pragma once
+
+#include <vector>
+
+#include "benchsuite/problem.h"
+#include "verifier/cuda/buffers.h"
+#include "verifier/cuda/device_work.h"
+#include "verifier/cuda/trusted.h"
+#include "verifier/inputs.h"
+
+namespace verifier::cuda {
+
+// What an output must be, on the device until the next draw, in the judge's own memory.
+struct Expected {
+  std::vector<DeviceBuffer> reference;  // floating outputs in double
+  std::vector<DeviceBuffer> naive;      // in the problem's dtypes
+  bool exact = false;                   // the draw's sums are exactly representable: bit for bit
+  struct Neighbour {
+    std::vector<std::vector<std::byte>> reference, naive;
+  };
+  std::vector<Neighbour> neighbours;  // on the host; for inputs close by, where outputs have few rows
+};
+
+class ProblemAtHand {
+ public:
+  ProblemAtHand(const Context& context, DeviceWork& work, benchsuite::Problem problem, TrustedSolution reference,
+                TrustedSolution naive)
+      : context_(context),
+        work_(work),
+        problem_(std::move(problem)),
+        reference_(std::move(reference)),
+        naive_(std::move(naive)) {}
+
+  const benchsuite::Problem& problem() const { return problem_; }
+  const Context& context() const { return context_; }
+  DeviceWork& work() { return work_; }
+
+  // Fills every input from `key`, and waits. Inputs to which the distribution does not apply are drawn as usual.
+  void fill(const std::vector<LentBuffer>& inputs, const core::Bindings& axes, Distribution distribution, uint64_t key);
+  // Throws core::SystemError when a trusted solution faults.
+  Expected expected(const std::vector<LentBuffer>& inputs, const core::Bindings& axes, Distribution distribution);
+
+ private:
+  void add_neighbours(Expected& expected, const std::vector<LentBuffer>& inputs, const core::Bindings& axes);
+
+  const Context& context_;
+  DeviceWork& work_;
+  benchsuite::Problem problem_;
+  TrustedSolution reference_, naive_;
+};
+
+}  // namespace verifier::cuda

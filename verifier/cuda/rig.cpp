@@ -1,0 +1,154 @@
+#include "verifier/cuda/rig.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "verifier/compare.h"
+#include "verifier/keys.h"
+#include "verifier/reduction.h"
+
+namespace verifier::cuda {
+namespace {
+// Content and slack of every writable buffer get keys of their own.
+struct BufferKeys {
+  uint64_t content, before, after;
+};
+BufferKeys keys_of(uint64_t key, size_t slot, size_t buffer) {
+  Keys keys(key + (slot << 32) + buffer);
+  const uint64_t content = keys.next(), before = keys.next();
+  return {content, before, keys.next()};
+}
+}  // namespace
+
+Rig::Rig(ProblemAtHand& at_hand, const core::Bindings& axes, const InputSlots& inputs, Side& side, Keys& keys)
+    : at_hand_(at_hand),
+      axes_(axes),
+      inputs_(inputs),
+      side_(side),
+      plan_(sandbox::bind_plan(side.solution, side.binding, axes, &at_hand.problem())) {
+  for (size_t slot = 0; slot < inputs.size(); ++slot) {
+    outputs_.push_back(make_outputs(at_hand.context(), at_hand.problem(), axes, plan_.workspaces, keys));
+  }
+}
+
+std::optional<CellFailure> Rig::prepare() {
+  std::vector<std::vector<const LentBuffer*>> slots;
+  for (size_t slot = 0; slot < outputs_.size(); ++slot) {
+    slots.emplace_back();
+    for (const LentBuffer& buffer : inputs_[slot]) slots.back().push_back(&buffer);
+    for (const LentBuffer& buffer : outputs_[slot]) slots.back().push_back(&buffer);
+  }
+  return side_.cell.prepare(slots, plan_);
+}
+
+std::variant<Launched, CellFailure> Rig::launch(size_t slots, bool hot, uint64_t key) {
+  key_ = key;
+  DeviceWork& work = at_hand_.work();
+  for (size_t slot = 0; slot < slots; ++slot) {
+    for (size_t i = 0; i < outputs_[slot].size(); ++i) {
+      const LentBuffer& lent = outputs_[slot][i];
+      const BufferKeys own = keys_of(key, slot, i);
+      work.poison(lent.slack_before(), lent.offset(), own.before);
+      work.poison(lent.buffer().address, lent.buffer().bytes, own.content);
+      work.poison(lent.slack_after(), lent.slack_after_bytes(), own.after);
+    }
+  }
+  at_hand_.context().synchronize();
+  return side_.cell.go(slots, hot);
+}
+
+std::optional<Verdict> Rig::find_damage(size_t slot, const Where& where) {
+  DeviceWork& work = at_hand_.work();
+  for (size_t i = 0; i < outputs_[slot].size(); ++i) {
+    const LentBuffer& lent = outputs_[slot][i];
+    const BufferKeys own = keys_of(key_, slot, i);
+    if (!work.untouched(lent.slack_before(), lent.offset(), own.before) ||
+        !work.untouched(lent.slack_after(), lent.slack_after_bytes(), own.after)) {
+      return GuardDamaged{where, lent.name()};
+    }
+  }
+  return std::nullopt;
+}
+
+std::variant<Match, Verdict> Rig::compare_output(size_t slot, size_t output, const Expected& expected,
+                                                 const Where& where) {
+  DeviceWork& work = at_hand_.work();
+  const benchsuite::Problem& problem = at_hand_.problem();
+  const benchsuite::Tensor& tensor = problem.outputs[output];
+  std::vector<Moments> moments;
+  for (size_t i = 0; i < problem.inputs.size(); ++i) {
+    const benchsuite::Tensor& input = problem.inputs[i];
+    moments.push_back(core::is_floating(input.dtype)
+                          ? work.moments(inputs_[slot][i].buffer().address, input.dtype, input.elements(axes_))
+                          : Moments{});
+  }
+  const Reduction reduction = reduction_of(problem, axes_, tensor, moments);
+  const auto columns = static_cast<size_t>(tensor.shape.back().eval(axes_));
+  if (expected.neighbours.empty()) {
+    const OutputForm form{tensor.dtype,
+                          problem.contract.accumulate,
+                          tiling_of(columns, static_cast<size_t>(tensor.elements(axes_))),
+                          reduction,
+                          tensor.name,
+                          where};
+    return work.compare(form, {outputs_[slot][output].buffer().address, expected.reference[output].address,
+                               expected.naive[output].address, expected.exact});
+  }
+  // Small outputs: on the host.
+  const auto on_host = [&](const DeviceBuffer& buffer) {
+    std::vector<std::byte> bytes(buffer.bytes);
+    at_hand_.context().copy_to_host(bytes.data(), buffer.address, buffer.bytes);
+    return bytes;
+  };
+  const std::vector<std::byte> got = fetch(slot, output), reference = on_host(expected.reference[output]),
+                               naive = on_host(expected.naive[output]);
+  std::vector<NaiveRun> neighbours;
+  for (const Expected::Neighbour& one : expected.neighbours) {
+    neighbours.push_back({one.reference[output], one.naive[output]});
+  }
+  return compare({tensor.dtype,
+                  problem.contract.accumulate,
+                  columns,
+                  reduction,
+                  expected.exact,
+                  got,
+                  {reference, naive},
+                  std::move(neighbours)},
+                 tensor.name, where);
+}
+
+std::optional<Verdict> Rig::audit(size_t slot, const Expected& expected, const Where& where, double& worst_ratio) {
+  if (auto damage = find_damage(slot, where)) return damage;
+  const benchsuite::Problem& problem = at_hand_.problem();
+  for (size_t i = 0; i < problem.outputs.size(); ++i) {
+    const benchsuite::Tensor& tensor = problem.outputs[i];
+    const DeviceBuffer& buffer = outputs_[slot][i].buffer();
+    const Survivors left = at_hand_.work().find_poison(buffer.address, buffer.bytes, core::size_bytes(tensor.dtype),
+                                                       keys_of(key_, slot, i).content);
+    if (left.count > 0) return NotWritten{where, tensor.name, left.first, left.count, tensor.elements(axes_)};
+    const auto result = compare_output(slot, i, expected, where);
+    if (const auto* wrong = std::get_if<Verdict>(&result)) return *wrong;
+    worst_ratio = std::max(worst_ratio, std::get<Match>(result).ratio);
+  }
+  return std::nullopt;
+}
+
+std::vector<std::byte> Rig::fetch(size_t slot, size_t output) const {
+  const DeviceBuffer& buffer = outputs_[slot][output].buffer();
+  std::vector<std::byte> bytes(buffer.bytes);
+  at_hand_.context().copy_to_host(bytes.data(), buffer.address, buffer.bytes);
+  return bytes;
+}
+
+double Rig::difference_from(const Rig& other, size_t slot) const {
+  double largest = 0;
+  for (size_t i = 0; i < at_hand_.problem().outputs.size(); ++i) {
+    const benchsuite::Tensor& tensor = at_hand_.problem().outputs[i];
+    largest = std::max(largest, at_hand_.work().difference(outputs_[slot][i].buffer().address,
+                                                           other.outputs_[slot][i].buffer().address, tensor.dtype,
+                                                           tensor.elements(axes_)));
+  }
+  return largest;
+}
+
+}  // namespace verifier::cuda

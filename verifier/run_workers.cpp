@@ -1,0 +1,88 @@
+#include "verifier/run_workers.h"
+
+#include <string>
+#include <utility>
+
+#include "core/error.h"
+
+namespace verifier {
+namespace {
+using core::Json;
+using sandbox::Worker;
+constexpr auto kShortDeadline = std::chrono::seconds(20);
+constexpr int kProofs = 2;  // a device that fails so many in a row is set aside
+}  // namespace
+
+RunWorkers::RunWorkers(sandbox::WorkerCommand command, Kind kind) : command_(std::move(command)), kind_(kind) {
+  if (kind_ == Kind::forking) {
+    incumbent_ = Worker::start(command_);
+    return;
+  }
+  incumbent_ = Worker::launch(command_);
+  candidate_ = Worker::launch(command_);
+  spare_ = Worker::launch(command_);
+  incumbent_->await_greeting();
+  candidate_->await_greeting();
+}
+
+Worker& RunWorkers::worker_of(Contestant contestant) {
+  return kind_ == Kind::one_per_contestant && contestant == Contestant::candidate ? *candidate_ : *incumbent_;
+}
+
+OpenCell RunWorkers::open(Contestant contestant, const sandbox::Built& built, sandbox::Build build) {
+  sandbox::Message answer =
+      worker_of(contestant)
+          .request({{"op", "open"}, {"build", sandbox::name_of(build)}}, {built.binary.get()}, kShortDeadline);
+  if (answer.fds.size() != 1) throw core::SystemError("the run worker opened no cell");
+  return {contestant, answer.json.at("cell").get<int>(), std::move(answer.fds[0])};
+}
+
+Json RunWorkers::close(const OpenCell& cell) {
+  return worker_of(cell.contestant).request({{"op", "close"}, {"cell", cell.id}}, {}, kShortDeadline).json;
+}
+
+void RunWorkers::prove(Worker& worker) {
+  if (known_good_) worker.request({{"op", "prove"}}, {known_good_.get()}, kShortDeadline);
+}
+
+void RunWorkers::set_known_good(core::UniqueFd cubin) {
+  known_good_ = std::move(cubin);
+  prove(*incumbent_);
+  prove(*candidate_);
+}
+
+// A worker that has shown that its device computes.
+Worker RunWorkers::next() {
+  for (int left = kProofs - 1;; --left) {
+    try {
+      Worker worker = std::move(*spare_);
+      spare_ = Worker::launch(command_);
+      worker.await_greeting();
+      prove(worker);
+      return worker;
+    } catch (const std::exception& error) {
+      if (left > 0) continue;
+      throw DeviceSetAside(std::string("the device failed ") + std::to_string(kProofs) +
+                           " times in a row and is set aside: " + error.what() +
+                           ". Look at nvidia-smi and the kernel's log; a reset or a restart of the machine may help");
+    }
+  }
+}
+
+void RunWorkers::replace(Contestant contestant) {
+  std::optional<Worker>& place =
+      kind_ == Kind::one_per_contestant && contestant == Contestant::candidate ? candidate_ : incumbent_;
+  place.reset();  // ended before the next one is used: what it held of the device is free again
+  if (kind_ == Kind::forking) {
+    place = Worker::start(command_);
+  } else {
+    place = next();
+  }
+}
+
+void RunWorkers::replace_all() {
+  replace(Contestant::incumbent);
+  if (kind_ == Kind::one_per_contestant) replace(Contestant::candidate);
+}
+
+}  // namespace verifier

@@ -1,0 +1,62 @@
+// The run workers of one device, where candidates' cells are opened.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "core/error.h"
+#include "core/unique_fd.h"
+#include "sandbox/compilation.h"
+#include "sandbox/worker.h"
+#include "verifier/contest.h"
+
+namespace verifier {
+
+// The judge's end of a cell's channel, and what its worker calls it.
+struct OpenCell {
+  Contestant contestant;
+  int id = 0;
+  core::UniqueFd judge_end;
+};
+
+// On the cpu device one worker forks a process for every cell. On a GPU each contestant's cells live in a worker of
+// their own, whose context no other candidate has been in: neither can see the other's memory. Not for use by two
+// threads at once.
+class RunWorkers {
+ public:
+  enum class Kind { forking, one_per_contestant };
+
+  RunWorkers(sandbox::WorkerCommand command, Kind kind);
+
+  // Throws sandbox::WorkerLost, core::SystemError.
+  OpenCell open(Contestant contestant, const sandbox::Built& built, sandbox::Build build);
+  // How it ended: {"killed": true}, or {"signal": n}, {"exit": n}, {"failed": true} where it ended by itself.
+  core::Json close(const OpenCell& cell);
+
+  // On a GPU: a kernel whose result is known, launched in every worker before it gets a candidate.
+  void set_known_good(core::UniqueFd cubin);
+  // A new process, after the one that the contestant's cells were in is lost or not to be trusted. On a GPU it has
+  // been started beforehand, and computes the known-good kernel first: where that fails twice, DeviceSetAside.
+  void replace(Contestant contestant);
+  void replace_all();
+
+  const core::Json& greeting() const { return incumbent_->greeting(); }
+
+ private:
+  sandbox::Worker& worker_of(Contestant contestant);
+  sandbox::Worker next();
+  void prove(sandbox::Worker& worker);
+
+  sandbox::WorkerCommand command_;
+  Kind kind_;
+  std::optional<sandbox::Worker> incumbent_, candidate_, spare_;
+  core::UniqueFd known_good_;
+};
+
+// A device that does not compute rightly any more.
+class DeviceSetAside : public core::SystemError {
+ public:
+  using SystemError::SystemError;
+};
+
+}  // namespace verifier
