@@ -5,10 +5,13 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <optional>
+#include <set>
 #include <thread>
 
 #include "agent/cli.h"
 #include "agent/devices.h"
+#include "agent/opening.h"
 #include "agent/table.h"
 #include "core/error.h"
 #include "core/paths.h"
@@ -73,6 +76,33 @@ Finding nvrtc(const core::Paths& paths) {
   }
 }
 
+// One for each kind of GPU here. Where none can be opened, the driver's own finding says so.
+std::vector<Finding> calibrations(const Shell& shell) {
+  std::set<std::string> gpus;
+  try {
+    for (const sandbox::cuda::DeviceFacts& facts : cuda_devices()) gpus.insert(facts.name);
+  } catch (const core::SystemError&) {
+    return {};
+  }
+  std::vector<Finding> findings;
+  for (const std::string& gpu : gpus) {
+    std::optional<verifier::Calibration> known;
+    Finding finding = probe("calibration: " + gpu, "give another file with --archive", [&]() -> std::string {
+      if (std::filesystem::exists(shell.archive)) {
+        known = open_existing_archive(shell).newest_calibration("cuda " + gpu);
+      }
+      if (!known) return "the first campaign on it takes some seconds more";
+      return fmt::format("{:.2f} TB/s copied, measured {}", known->dram_copy_gb_s / 1e3, known->made);
+    });
+    if (finding.state == State::ok && !known) {
+      finding.state = State::missing;
+      finding.remedy = "kernelwright calibrate measures what the GPU can reach";
+    }
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
 std::vector<Finding> examine(const Shell& shell) {
   const core::Paths paths = core::installed_paths();
   std::vector<Finding> findings;
@@ -96,6 +126,7 @@ std::vector<Finding> examine(const Shell& shell) {
   findings.push_back(nvrtc(paths));
   findings.push_back(library("NVIDIA driver", {"libcuda.so.1"}, "no NVIDIA GPU to run on; the cpu device stands in",
                              "install the NVIDIA driver on a machine with such a GPU"));
+  for (Finding& finding : calibrations(shell)) findings.push_back(std::move(finding));
   findings.push_back(library("hiprtc", {"libhiprtc.so.7", "libhiprtc.so.6", "libamdhip64.so.5"},
                              "kernels cannot be compiled for AMD GPUs here; the cpu device does not need it",
                              "install ROCm's hiprtc (Debian: libamdhip64-5, libhiprtc-builtins5)"));
