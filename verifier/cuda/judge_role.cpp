@@ -8,6 +8,7 @@
 #include "sandbox/cuda/gpu_jail.h"
 #include "sandbox/cuda/nvml.h"
 #include "sandbox/sealed_memory.h"
+#include "verifier/cuda/calibration.h"
 #include "verifier/cuda/checking.h"
 #include "verifier/cuda/contest.h"
 #include "verifier/judge_request.h"
@@ -34,6 +35,11 @@ class JudgeRole {
       at_hand_.reset();
       work_.emplace(context_, sandbox::read_memory(message.fds.at(0).get()));
       return {{"ok", true}};
+    }
+    if (op == "calibrate") {
+      const std::string kernels = sandbox::read_memory(message.fds.at(0).get());
+      return {{"calibration",
+               verifier::to_json(measure_device(context_, kernels, sandbox::read_memory(message.fds.at(1).get())))}};
     }
     if (!work_) throw core::SystemError("the judge was asked before it had its kernels");
     if (op == "problem") return learn(json, message);
