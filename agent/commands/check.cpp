@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 
 #include "agent/cli.h"
@@ -81,7 +82,10 @@ void check(const CheckOptions& options, const Shell& shell) {
   const benchsuite::Problem& problem = find_problem(problems, solution.problem, options.file + "#/problem");
   sandbox::validate_solution(solution, problem);
 
-  std::vector<Checked> all{compile_for("the cpu device", cpu_worker(paths), verifier::Effort::full, solution)};
+  std::vector<Checked> all;
+  if (std::count(solution.backends.begin(), solution.backends.end(), "cpu") > 0) {
+    all.push_back(compile_for("the cpu device", cpu_worker(paths), verifier::Effort::full, solution));
+  }
   if (!options.architecture.empty()) {
     all.push_back(compile_for(options.architecture, cuda_compile_worker(paths, options.architecture),
                               verifier::Effort::screen, solution));
@@ -99,6 +103,8 @@ void check(const CheckOptions& options, const Shell& shell) {
              solution.tunables.size(), solution.tunables.size() == 1 ? "" : "s",
              binding.empty() ? "" : ", by default " + sandbox::describe(binding));
   for (const Checked& checked : all) fmt::print("It {}.\n", describe(checked));
+  if (all.empty())
+    fmt::print("It was not compiled: it is not for the cpu device; --arch sm_90 compiles it with NVRTC.\n");
   fmt::print("Judge it with: kernelwright judge {}\n", options.file);
 }
 }  // namespace
