@@ -73,6 +73,15 @@ struct Workload {
   bool runs_on(std::string_view backend) const;
 };
 
+// What people would use instead of a kernel of their own. It is timed by the same rules, and is never a candidate.
+struct Equivalents {
+  // One line of Python over the inputs, the axes (as integers), torch and F = torch.nn.functional: the output, or a
+  // tuple of the outputs in order of name. Empty: there is none.
+  std::string pytorch;
+  // A matrix product c = a b of row-major matrices: the names of a, b and c. Empty, or three.
+  std::vector<std::string> gemm;
+};
+
 struct Problem {
   std::string name;
   std::string title;        // "GELU, fp32"
@@ -82,6 +91,7 @@ struct Problem {
   Contract contract;
   Cost cost;
   std::vector<Workload> workloads;
+  Equivalents equivalents;
   std::filesystem::path folder;
   std::string json_text;  // problem.json as read: part of the problem's hash and sent to the judge
 
@@ -97,6 +107,9 @@ struct Problem {
 // and remedy. Every expression has been evaluated at each workload and at the ends of the axis domains. `folder` stays
 // empty.
 Problem parse_problem(std::string_view json_text, const std::string& file);
+// Everything that defines what is asked: problem.json, the reference and naive. A result counts for these files only.
+// Throws core::InputError when one cannot be read.
+std::string content_hash(const Problem& problem);
 // Reads <folder>/problem.json and checks that reference.cu and naive.cu are there and that the problem is called like
 // its folder. Throws core::InputError.
 Problem load_problem(const std::filesystem::path& folder);

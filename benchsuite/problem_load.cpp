@@ -3,6 +3,7 @@
 
 #include "benchsuite/problem.h"
 #include "core/error.h"
+#include "core/hash.h"
 #include "core/strict_json.h"
 #include "core/suggest.h"
 #include "core/text.h"
@@ -40,6 +41,14 @@ Problem load_problem(const fs::path& folder) {
     }
   }
   return problem;
+}
+
+std::string content_hash(const Problem& problem) {
+  return core::Hasher()
+      .field("problem", problem.json_text)
+      .field("reference", core::read_file(problem.reference_file()))
+      .field("naive", core::read_file(problem.naive_file()))
+      .hex();
 }
 
 std::map<std::string, Problem> load_problems(const fs::path& problems_folder) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "benchsuite/equivalents.h"
 #include "benchsuite/problem.h"
 #include "benchsuite/problem_checks.h"
 #include "core/strict_json.h"
@@ -162,7 +163,8 @@ Workload parse_workload(const JsonView& view) {
 Problem parse_problem(std::string_view json_text, const std::string& file) {
   const core::Json json = core::parse_json(json_text, file);
   const JsonView view(json, file);
-  view.expect_object({"name", "title", "description", "axes", "inputs", "outputs", "contract", "cost", "workloads"});
+  view.expect_object({"name", "title", "description", "axes", "inputs", "outputs", "contract", "cost", "workloads"},
+                     {"equivalents"});
   Problem problem;
   problem.name = view.at("name").identifier();
   problem.title = line_of_text(view.at("title"));
@@ -182,6 +184,7 @@ Problem parse_problem(std::string_view json_text, const std::string& file) {
   check_names_are_distinct(problem, view);
   check_workloads(problem, view);
   check_expressions(problem, view);
+  if (view.has("equivalents")) problem.equivalents = parse_equivalents(view.at("equivalents"), problem);
   return problem;
 }
 

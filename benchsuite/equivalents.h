@@ -1,0 +1,12 @@
+// The field "equivalents" of problem.json: what people would use instead of a kernel of their own.
+#pragma once
+
+#include "benchsuite/problem.h"
+#include "core/strict_json.h"
+
+namespace benchsuite {
+
+// `problem` has its axes, tensors and contract. Throws core::InputError with the pointer of the field at fault.
+Equivalents parse_equivalents(const core::JsonView& view, const Problem& problem);
+
+}  // namespace benchsuite
