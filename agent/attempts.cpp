@@ -6,6 +6,7 @@
 #include "core/hash.h"
 #include "core/text.h"
 #include "sandbox/artefact.h"
+#include "verifier/bound.h"
 
 namespace agent {
 namespace {
@@ -22,10 +23,12 @@ std::string hash_of(const benchsuite::Problem& problem) {
 }
 }  // namespace
 
-Attempts::Attempts(results::Archive& archive, Workshop& workshop, std::optional<int64_t> campaign)
+Attempts::Attempts(results::Archive& archive, Workshop& workshop, std::optional<int64_t> campaign,
+                   std::optional<verifier::Calibration> calibration)
     : archive_(archive),
       workshop_(workshop),
       campaign_(campaign),
+      calibration_(std::move(calibration)),
       environment_(archive.add_environment(workshop.environment())) {
   if (!campaign) return;
   const std::vector<int64_t> before = archive.attempts_of_campaign(*campaign);
@@ -34,7 +37,8 @@ Attempts::Attempts(results::Archive& archive, Workshop& workshop, std::optional<
 
 void Attempts::use_problem(const benchsuite::Problem& problem) {
   workshop_.judge().use_problem(problem, workshop_.pool());
-  problem_ = archive_.add_problem(problem, hash_of(problem));
+  problem_ = problem;
+  problem_id_ = archive_.add_problem(problem, hash_of(problem));
   const verifier::Builds& naive = workshop_.judge().naive();
   naive_ = add(naive.solution(), "naive", "naive", naive.binding());
 }
@@ -105,7 +109,7 @@ Attempt Attempts::make(Candidate& candidate, Candidate& incumbent, Effort effort
   if (auto recalled = recall(candidate, incumbent, effort)) return *recalled;
   results::NewAttempt record;
   record.campaign = campaign_;
-  record.problem = problem_;
+  record.problem = problem_id_;
   record.environment = environment_;
   record.candidate = candidate.id;
   record.device = workshop_.device();
@@ -130,6 +134,9 @@ Attempt Attempts::make(Candidate& candidate, Candidate& incumbent, Effort effort
       record.judgement.verdict = attempt.verdict;
     } else {
       record.judgement = judge(candidate, incumbent, effort);
+      if (calibration_) {
+        verifier::hold_against_floor(record.judgement, *problem_, *calibration_, {!workshop_.hot(), false});
+      }
       if (record.judgement.measurement) record.against = incumbent.id;
     }
   }

@@ -9,6 +9,7 @@
 
 #include "agent/workshop.h"
 #include "results/archive.h"
+#include "verifier/calibration.h"
 
 namespace agent {
 
@@ -33,7 +34,9 @@ struct Attempt {
 class Attempts {
  public:
   // `campaign`: none for a lone judgement. Attempts that this campaign has made already are recalled, not made again.
-  Attempts(results::Archive& archive, Workshop& workshop, std::optional<int64_t> campaign);
+  // `calibration`: of a GPU; times are held against it.
+  Attempts(results::Archive& archive, Workshop& workshop, std::optional<int64_t> campaign,
+           std::optional<verifier::Calibration> calibration);
 
   // Told what went wrong on our side and is tried again.
   void on_trouble(std::function<void(const std::string&)> listener) { trouble_ = std::move(listener); }
@@ -61,8 +64,10 @@ class Attempts {
   Workshop& workshop_;
   std::optional<int64_t> campaign_;
   int64_t last_before_ = 0;  // attempts up to this one were made before an interruption
+  std::optional<verifier::Calibration> calibration_;
   int64_t environment_;
-  int64_t problem_ = 0;
+  std::optional<benchsuite::Problem> problem_;
+  int64_t problem_id_ = 0;
   CandidatePtr naive_;
   std::function<void(const std::string&)> trouble_;
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "agent/calibrations.h"
 #include "agent/devices.h"
 #include "agent/interrupt.h"
 #include "core/error.h"
@@ -66,7 +67,8 @@ class Run {
         problems_(problems),
         progress_(progress),
         workshop_(paths, parse_device(settings_.device), settings_.hot, background_compile_workers()),
-        attempts_(archive, workshop_, campaign.id),
+        attempts_(archive, workshop_, campaign.id,
+                  newest_or_new_calibration(archive, paths, parse_device(settings_.device), workshop_.device())),
         budget_(settings_.budget, campaign.attempts, campaign.spent_seconds) {
     attempts_.on_trouble([&](const std::string& what) { progress_.warned(what); });
   }

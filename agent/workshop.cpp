@@ -40,7 +40,8 @@ sandbox::WorkerCommand compile_worker(const core::Paths& paths, const DeviceChoi
 }  // namespace
 
 Workshop::Workshop(const core::Paths& paths, const DeviceChoice& choice, bool hot, int compile_workers)
-    : judge_(judged_device(paths, choice.backend, choice.index), settings_for(choice, hot)),
+    : hot_(hot),
+      judge_(judged_device(paths, choice.backend, choice.index), settings_for(choice, hot)),
       device_(label_of(choice, judge_)),
       pool_(compile_worker(paths, choice, judge_), compile_workers) {}
 

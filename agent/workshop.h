@@ -19,6 +19,7 @@ class Workshop {
 
   // What results are kept under: "cpu", "cuda NVIDIA H200".
   const std::string& device() const { return device_; }
+  bool hot() const { return hot_; }
   sandbox::CompilePool& pool() { return pool_; }
   verifier::Judge& judge() { return judge_; }
   // Whatever may bear on a result: program version, processor, kernel, compiler, sandbox level. Nothing that names the
@@ -26,6 +27,7 @@ class Workshop {
   core::Json environment() const;
 
  private:
+  bool hot_;
   verifier::Judge judge_;
   std::string device_;
   sandbox::CompilePool pool_;

@@ -99,8 +99,9 @@ constexpr std::string_view kLoadCalls[] = {
 constexpr std::string_view kForkCalls[] = {
     "clone",     "clone3",  "fork",       "vfork", "wait4", "waitid", "kill",        "prlimit64", "setrlimit",
     "getrlimit", "seccomp", "socketpair", "dup",   "dup2",  "dup3",   "close_range", "getppid",   "set_tid_address"};
-// A GPU's driver speaks to its device files.
-constexpr std::string_view kDriverCalls[] = {"ioctl", "dup", "eventfd2", "getrusage", "sysinfo", "uname", "writev"};
+// A GPU's driver speaks to its device files; a run worker makes the channels of its cells.
+constexpr std::string_view kDriverCalls[] = {"ioctl",   "dup",   "eventfd2", "getrusage",
+                                             "sysinfo", "uname", "writev",   "socketpair"};
 // The compile worker starts the host compiler, which works on files.
 constexpr std::string_view kCompileCalls[] = {"execve",
                                               "pipe",

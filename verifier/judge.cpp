@@ -130,14 +130,14 @@ std::vector<OpenCell> Judge::open_cells(const Builds& candidate, const Builds& i
 }
 
 // A GPU's worker that the candidate may have broken is replaced; the cpu device's cells tell how they ended.
-void Judge::close_cells(const std::vector<OpenCell>& cells, Judgement& judgement) {
+void Judge::close_cells(std::vector<OpenCell>& cells, Judgement& judgement) {
   if (device_.gpu && worker_is_spent(judgement.verdict)) {
     run_.replace(Contestant::candidate);
     run_.close(cells[0]);
     return;
   }
   std::vector<Json> ends;
-  for (const OpenCell& cell : cells) ends.push_back(run_.close(cell));
+  for (OpenCell& cell : cells) ends.push_back(run_.close(cell));
   for (size_t i = ends.size() - 1; i > 0; --i) explain_crash(judgement, ends[i]);
 }
 
@@ -172,7 +172,7 @@ Judgement Judge::judge(const Builds& candidate, const Builds& incumbent, Effort 
   try {
     if (device_.gpu && effort == Effort::confirm) run_.replace_all();  // fresh processes
     const int judge_before = judge_->pid();
-    const std::vector<OpenCell> cells = open_cells(candidate, incumbent, effort);
+    std::vector<OpenCell> cells = open_cells(candidate, incumbent, effort);
     Judgement judgement = judge_in_cells(candidate, incumbent, effort, cells);
     if (judge_->pid() == judge_before) close_cells(cells, judgement);  // else they went with their run workers
     return judgement;

@@ -56,7 +56,7 @@ class Judge {
   void load_own_kernels(sandbox::CompilePool& pool);
   void teach();
   std::vector<OpenCell> open_cells(const Builds& candidate, const Builds& incumbent, Effort effort);
-  void close_cells(const std::vector<OpenCell>& cells, Judgement& judgement);
+  void close_cells(std::vector<OpenCell>& cells, Judgement& judgement);
   Judgement judge_in_cells(const Builds& candidate, const Builds& incumbent, Effort effort,
                            const std::vector<OpenCell>& cells);
 

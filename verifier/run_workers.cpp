@@ -37,7 +37,8 @@ OpenCell RunWorkers::open(Contestant contestant, const sandbox::Built& built, sa
   return {contestant, answer.json.at("cell").get<int>(), std::move(answer.fds[0])};
 }
 
-Json RunWorkers::close(const OpenCell& cell) {
+Json RunWorkers::close(OpenCell& cell) {
+  cell.judge_end.reset();  // a GPU's worker serves the cell until then
   return worker_of(cell.contestant).request({{"op", "close"}, {"cell", cell.id}}, {}, kShortDeadline).json;
 }
 

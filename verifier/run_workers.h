@@ -30,8 +30,8 @@ class RunWorkers {
 
   // Throws sandbox::WorkerLost, core::SystemError.
   OpenCell open(Contestant contestant, const sandbox::Built& built, sandbox::Build build);
-  // How it ended: {"killed": true}, or {"signal": n}, {"exit": n}, {"failed": true} where it ended by itself.
-  core::Json close(const OpenCell& cell);
+  // Hangs up. How it ended: {"killed": true}, or {"signal": n}, {"exit": n}, {"failed": true} where it ended by itself.
+  core::Json close(OpenCell& cell);
 
   // On a GPU: a kernel whose result is known, launched in every worker before it gets a candidate.
   void set_known_good(core::UniqueFd cubin);

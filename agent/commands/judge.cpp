@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "agent/attempts.h"
+#include "agent/calibrations.h"
 #include "agent/cli.h"
 #include "agent/devices.h"
 #include "agent/opening.h"
@@ -81,7 +82,8 @@ void judge(const JudgeOptions& options, Shell& shell) {
 
   results::Archive archive = open_seeded_archive(shell, data);
   Workshop workshop(data.paths, device, options.hot, background_compile_workers() + 1);
-  Attempts attempts(archive, workshop, std::nullopt);
+  Attempts attempts(archive, workshop, std::nullopt,
+                    newest_or_new_calibration(archive, data.paths, device, workshop.device()));
   attempts.use_problem(problem);
   const CandidatePtr candidate =
       attempts.add(solution, std::filesystem::path(options.file).stem().string(), "user", binding);

@@ -1,6 +1,9 @@
 #include "sandbox/cuda/compile_role.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <fstream>
 
 #include "core/error.h"
 #include "core/text.h"
@@ -19,6 +22,13 @@ void require_architecture(const Nvrtc& nvrtc, const std::string& architecture) {
   if (std::find(known.begin(), known.end(), plain) != known.end()) return;
   throw core::SystemError("this NVRTC does not compile for " + architecture + "; it knows " + core::join(known, ", "));
 }
+// NVRTC reserves gigabytes where there are many cores.
+size_t address_space_now() {
+  size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+}
+
 // Through no links: the jail looks at where a file is.
 std::vector<std::filesystem::path> resolved(const std::vector<std::filesystem::path>& folders) {
   std::vector<std::filesystem::path> found;
@@ -47,7 +57,7 @@ void serve_compile_role(Channel& owner, const CompileRoleSettings& settings) {
     folders.read_only.insert(folders.read_only.end(), group->begin(), group->end());
   }
   JailLimits limits;
-  limits.address_space_bytes = settings.memory_mib << 20;
+  limits.address_space_bytes = address_space_now() + (settings.memory_mib << 20);
   const JailReport jail = enter_jail(JailProfile::library_compile, folders, limits);
   const auto [major, minor] = nvrtc.version();
   owner.send({{"role", "compile"},

@@ -15,8 +15,8 @@ struct CompileRoleSettings {
   std::filesystem::path cuda_home;                     // may be empty
   std::string architecture;                            // "sm_90", "sm_90a"
   std::vector<std::filesystem::path> include_folders;  // the user's own (CUTLASS)
-  size_t memory_mib = 4096;                            // address space of the worker; CUTLASS takes about a quarter
-  int deadline_s = 20;                                 // for one compilation; told in the greeting, held by the owner
+  size_t memory_mib = 4096;  // address space that compiling may take beyond what NVRTC reserves when it is opened
+  int deadline_s = 20;       // for one compilation; told in the greeting, held by the owner
 };
 
 // Opens and warms NVRTC, locks the process, greets, and compiles until the owner hangs up. Throws core::SystemError

@@ -7,7 +7,10 @@
 namespace sandbox::cuda {
 
 Driver Driver::open() {
-  void* library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  void* library = nullptr;
+  for (const char* name : {"libcuda.so.1", "/usr/local/nvidia/lib64/libcuda.so.1"}) {  // the second: some containers
+    if (library == nullptr) library = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  }
   if (library == nullptr) {
     throw core::SystemError("the NVIDIA driver is not found (libcuda.so.1): install it, or use --device cpu");
   }
