@@ -11,7 +11,6 @@ using core::DType;
 constexpr double kRefusedBelow = 0.95;     // of the floor
 constexpr double kSuspiciousBelow = 1.1;   // of the floor
 constexpr double kSuspiciousSpeedUp = 10;  // over the incumbent
-constexpr double kAlmostNothing = 0.05;    // of all bytes
 
 double peak_for(DType input, bool tf32, const Calibration& calibration) {
   switch (input) {
@@ -65,11 +64,8 @@ Bound bound_of(const benchsuite::Problem& problem, const core::Bindings& axes, c
   const auto flops = static_cast<double>(problem.cost.flops.eval(axes));
   const auto read = static_cast<double>(problem.cost.bytes_read.eval(axes));
   const auto written = static_cast<double>(problem.cost.bytes_written.eval(axes));
-  const double all = read + written;
-  const double bandwidth = written < kAlmostNothing * all ? calibration.dram_read_gb_s
-                           : read < kAlmostNothing * all  ? calibration.dram_write_gb_s
-                                                          : calibration.dram_copy_gb_s;
-  const double memory_us = time_us(all, bandwidth);
+  // A copy's own rate would be passed: what is written last is still in L2 when a kernel ends.
+  const double memory_us = time_us(read + written, calibration.fastest_gb_s());
   const std::optional<double> peak = peak_of(problem, axes, calibration);
   const double compute_us = peak ? flops / *peak * 1e6 : 0;
 
