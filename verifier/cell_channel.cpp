@@ -12,12 +12,13 @@ using Clock = std::chrono::steady_clock;
 constexpr size_t kMaxMessageBytes = 2000;
 }  // namespace
 
-std::variant<CellChannel::Answer, CellFailure> CellChannel::await(const char* expected, Clock::time_point asked) {
+std::variant<CellChannel::Answer, CellFailure> CellChannel::await(const char* expected, Clock::time_point asked,
+                                                                  std::chrono::duration<double> deadline) {
   try {
-    const auto deadline = asked + std::chrono::duration_cast<Clock::duration>(deadline_);
-    std::optional<sandbox::Message> answer = channel_.receive(deadline);
+    std::optional<sandbox::Message> answer =
+        channel_.receive(asked + std::chrono::duration_cast<Clock::duration>(deadline));
     const Clock::time_point answered = Clock::now();
-    if (!answer) return CellFailure(CellSilent{deadline_.count()});
+    if (!answer) return CellFailure(CellSilent{deadline.count()});
     const core::JsonView json(answer->json, "cell's answer");
     if (json.has("fault")) {
       sandbox::Fault fault = sandbox::fault_from_json(json.at("fault"));
@@ -39,6 +40,11 @@ std::variant<CellChannel::Answer, CellFailure> CellChannel::await(const char* ex
 
 std::variant<CellChannel::Answer, CellFailure> CellChannel::ask(const core::Json& request,
                                                                 const std::vector<int>& fds) {
+  return ask(request, fds, deadline_);
+}
+
+std::variant<CellChannel::Answer, CellFailure> CellChannel::ask(const core::Json& request, const std::vector<int>& fds,
+                                                                std::chrono::duration<double> deadline) {
   Clock::time_point asked = Clock::now();
   try {
     // An answer before its question: the candidate speaks for its cell.
@@ -48,11 +54,11 @@ std::variant<CellChannel::Answer, CellFailure> CellChannel::ask(const core::Json
   } catch (const sandbox::ChannelClosed&) {
     return CellFailure(CellDied{});
   }
-  return await("ok", asked);
+  return await("ok", asked, deadline);
 }
 
 std::optional<CellFailure> CellChannel::await_loaded() {
-  auto answer = await("loaded", Clock::now());
+  auto answer = await("loaded", Clock::now(), deadline_);
   if (auto* failure = std::get_if<CellFailure>(&answer)) return std::move(*failure);
   return std::nullopt;
 }

@@ -40,9 +40,13 @@ class CellChannel {
   // Waits until the candidate is loaded and can do nothing else any more.
   std::optional<CellFailure> await_loaded();
   std::variant<Answer, CellFailure> ask(const core::Json& request, const std::vector<int>& fds = {});
+  // For what may take longer than a launch.
+  std::variant<Answer, CellFailure> ask(const core::Json& request, const std::vector<int>& fds,
+                                        std::chrono::duration<double> deadline);
 
  private:
-  std::variant<Answer, CellFailure> await(const char* expected, std::chrono::steady_clock::time_point asked);
+  std::variant<Answer, CellFailure> await(const char* expected, std::chrono::steady_clock::time_point asked,
+                                          std::chrono::duration<double> deadline);
 
   sandbox::Channel channel_;
   std::chrono::duration<double> deadline_;

@@ -16,6 +16,9 @@ using core::Json;
 using sandbox::Build;
 using sandbox::Worker;
 constexpr auto kShortDeadline = std::chrono::seconds(20);
+// Of a library: it is ours to trust, but imports, tunes and compiles for a while.
+constexpr auto kLibraryOpens = std::chrono::seconds(180);
+constexpr double kLibraryPrepares_s = 240, kLibraryLaunches_s = 30, kLibraryJudged_s = 1500;
 
 uint64_t secret_seed() {
   uint64_t seed = 0;
@@ -142,8 +145,15 @@ void Judge::close_cells(std::vector<OpenCell>& cells, Judgement& judgement) {
 }
 
 Judgement Judge::judge_in_cells(const Builds& candidate, const Builds& incumbent, Effort effort,
-                                const std::vector<OpenCell>& cells) {
+                                const std::vector<OpenCell>& cells, bool library) {
   const uint64_t seed = secret_seed();
+  CheckSettings check = settings_.check;
+  double deadline_s = settings_.deadline_s;
+  if (library) {
+    check.launch_deadline_s = kLibraryLaunches_s;
+    check.prepare_deadline_s = kLibraryPrepares_s;
+    deadline_s = kLibraryJudged_s;
+  }
   std::vector<int> ends;
   for (const OpenCell& cell : cells) ends.push_back(cell.judge_end.get());
   try {
@@ -153,16 +163,15 @@ Judgement Judge::judge_in_cells(const Builds& candidate, const Builds& incumbent
                          {"incumbent", plan_of(incumbent)},
                          {"effort", name_of(effort)},
                          {"seed", seed},
-                         {"check", to_json(settings_.check)},
+                         {"library", library},
+                         {"check", to_json(check)},
                          {"timing", to_json(settings_.timing)}},
-                        ends, std::chrono::milliseconds(static_cast<int64_t>(settings_.deadline_s * 1e3)));
+                        ends, std::chrono::milliseconds(static_cast<int64_t>(deadline_s * 1e3)));
     return judgement_from_json(core::JsonView(answer.json, "judge worker's answer"));
   } catch (const sandbox::WorkerLost& lost) {
-    run_.replace_all();
-    start_judge();
-    teach();
+    start_over();
     if (lost.cause() == sandbox::WorkerLost::Cause::deadline) {
-      return {TimedOut{std::nullopt, settings_.deadline_s}, {}, {}, seed};
+      return {TimedOut{std::nullopt, deadline_s}, {}, {}, seed};
     }
     throw core::SystemError(std::string("the judge died and was replaced: ") + lost.what());
   }
@@ -173,15 +182,49 @@ Judgement Judge::judge(const Builds& candidate, const Builds& incumbent, Effort 
     if (device_.gpu && effort == Effort::confirm) run_.replace_all();  // fresh processes
     const int judge_before = judge_->pid();
     std::vector<OpenCell> cells = open_cells(candidate, incumbent, effort);
-    Judgement judgement = judge_in_cells(candidate, incumbent, effort, cells);
+    Judgement judgement = judge_in_cells(candidate, incumbent, effort, cells, false);
     if (judge_->pid() == judge_before) close_cells(cells, judgement);  // else they went with their run workers
     return judgement;
   } catch (const sandbox::WorkerLost& lost) {
-    run_.replace_all();
-    start_judge();
-    teach();
+    start_over();
     throw core::SystemError(std::string("a run worker was lost and replaced: ") + lost.what());
   }
+}
+
+void Judge::start_over() {
+  run_.replace_all();
+  start_judge();
+  teach();
+}
+
+Judgement Judge::judge_library(Worker& library, const Json& open) {
+  sandbox::Message opened;
+  try {
+    opened = library.request(open, {}, kLibraryOpens);
+  } catch (const sandbox::WorkerLost& lost) {
+    throw core::SystemError(std::string("the library's worker was lost: ") + lost.what());
+  }
+  if (opened.fds.size() != 1) throw core::SystemError("the library's worker opened no cell");
+  const int id = opened.json.at("cell").get<int>();
+  Judgement judgement;
+  try {
+    const int judge_before = judge_->pid();
+    std::vector<OpenCell> cells;
+    cells.push_back(run_.open(Contestant::incumbent, naive().fast(), Build::fast));
+    cells.push_back({Contestant::candidate, id, std::move(opened.fds[0])});
+    // Of the candidate's plan nothing is used but the workspaces, which a library leaves alone.
+    judgement = judge_in_cells(naive(), naive(), Effort::full, cells, true);
+    cells[1].judge_end.reset();
+    if (judge_->pid() == judge_before) run_.close(cells[0]);
+  } catch (const sandbox::WorkerLost& lost) {
+    start_over();
+    throw core::SystemError(std::string("a run worker was lost and replaced: ") + lost.what());
+  }
+  try {
+    library.request({{"op", "close"}, {"cell", id}}, {}, kShortDeadline);
+  } catch (const sandbox::WorkerLost&) {  // it ended with its context; the judgement says so
+  }
+  return judgement;
 }
 
 }  // namespace verifier

@@ -43,6 +43,11 @@ class Judge {
   // for our own failures, DeviceSetAside when the device is one that cannot be used any more.
   Judgement judge(const Builds& candidate, const Builds& incumbent, Effort effort);
 
+  // Judges a library with full effort against naive, on a GPU. `library`: a worker that opens cells when asked `open`,
+  // which speak as sandbox/cuda/cell.h says. It is lost where it died (its pid is then 0 or less). Throws
+  // core::SystemError for our own failures and for what the library's worker reports as such.
+  Judgement judge_library(sandbox::Worker& library, const core::Json& open);
+
   // The naive solution of the current problem: the first incumbent, and what scores are relative to.
   const Builds& naive() const;
 
@@ -58,7 +63,8 @@ class Judge {
   std::vector<OpenCell> open_cells(const Builds& candidate, const Builds& incumbent, Effort effort);
   void close_cells(std::vector<OpenCell>& cells, Judgement& judgement);
   Judgement judge_in_cells(const Builds& candidate, const Builds& incumbent, Effort effort,
-                           const std::vector<OpenCell>& cells);
+                           const std::vector<OpenCell>& cells, bool library);
+  void start_over();
 
   JudgedDevice device_;
   JudgeSettings settings_;

@@ -8,7 +8,8 @@ Json to_json(const CheckSettings& s) {
   return {{"ordinary_draws", s.ordinary_draws},
           {"adversarial_draws", s.adversarial_draws},
           {"unseen_shapes", s.unseen_shapes},
-          {"launch_deadline_s", s.launch_deadline_s}};
+          {"launch_deadline_s", s.launch_deadline_s},
+          {"prepare_deadline_s", s.prepare_deadline_s}};
 }
 
 CheckSettings check_settings_from_json(const JsonView& json) {
@@ -17,6 +18,7 @@ CheckSettings check_settings_from_json(const JsonView& json) {
   settings.adversarial_draws = static_cast<int>(json.at("adversarial_draws").integer(0, 1000));
   settings.unseen_shapes = static_cast<int>(json.at("unseen_shapes").integer(0, 1000));
   settings.launch_deadline_s = json.at("launch_deadline_s").number();
+  settings.prepare_deadline_s = json.at("prepare_deadline_s").number();
   return settings;
 }
 

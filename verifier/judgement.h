@@ -35,7 +35,8 @@ struct CheckSettings {
   int ordinary_draws = 3;     // of each listed shape
   int adversarial_draws = 7;  // of each listed shape: that many distributions
   int unseen_shapes = 3;
-  double launch_deadline_s = 5;  // one launch of the candidate
+  double launch_deadline_s = 5;   // one launch of the candidate
+  double prepare_deadline_s = 5;  // mapping its memory and making its plan ready
 };
 
 // How the time of one judgement was spent, in milliseconds.

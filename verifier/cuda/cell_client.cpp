@@ -16,7 +16,7 @@ std::optional<CellFailure> failure_of(std::variant<CellChannel::Answer, CellFail
 }  // namespace
 
 std::optional<CellFailure> CellClient::prepare(const std::vector<std::vector<const LentBuffer*>>& slots,
-                                               const sandbox::LaunchPlan& plan) {
+                                               const sandbox::LaunchPlan& plan, Json shape) {
   Json buffers = Json::array();
   std::vector<int> descriptors;
   for (size_t slot = 0; slot < slots.size(); ++slot) {
@@ -30,11 +30,13 @@ std::optional<CellFailure> CellClient::prepare(const std::vector<std::vector<con
       descriptors.push_back(lent->descriptor());
     }
   }
-  auto failure = failure_of(channel_.ask({{"op", "map"}, {"buffers", std::move(buffers)}}, descriptors));
+  shape["op"] = "map";
+  shape["buffers"] = std::move(buffers);
+  auto failure = failure_of(channel_.ask(shape, descriptors, prepare_deadline_));
   if (failure) return failure;
   Json request = to_json(plan);
   request["op"] = "plan";
-  return failure_of(channel_.ask(request));
+  return failure_of(channel_.ask(request, {}, prepare_deadline_));
 }
 
 std::variant<Launched, CellFailure> CellClient::timed(const Json& request) {

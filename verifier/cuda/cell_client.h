@@ -18,13 +18,16 @@ struct Launched {
 
 class CellClient {
  public:
-  CellClient(sandbox::Channel channel, std::chrono::duration<double> deadline)
-      : channel_(std::move(channel), deadline) {}
+  // `prepare_deadline`: for prepare(), where a library may compile.
+  CellClient(sandbox::Channel channel, std::chrono::duration<double> deadline,
+             std::chrono::duration<double> prepare_deadline)
+      : channel_(std::move(channel), deadline), prepare_deadline_(prepare_deadline) {}
 
   std::optional<CellFailure> await_loaded() { return channel_.await_loaded(); }
-  // Maps one set of buffers for each slot (replacing earlier ones) and makes the plan ready on each.
+  // Maps one set of buffers for each slot (replacing earlier ones) and makes the plan ready on each. `shape`: the axes
+  // and what the buffers are, for a library, which goes by them and not by the plan (sandbox/cuda/cell.h).
   std::optional<CellFailure> prepare(const std::vector<std::vector<const LentBuffer*>>& slots,
-                                     const sandbox::LaunchPlan& plan);
+                                     const sandbox::LaunchPlan& plan, core::Json shape);
   // Launches the plan on each of the first `slots` slots, in one sequence. `hot`: after a launch like it instead of
   // with a flushed L2 cache.
   std::variant<Launched, CellFailure> go(size_t slots, bool hot);
@@ -35,6 +38,7 @@ class CellClient {
   std::variant<Launched, CellFailure> timed(const core::Json& request);
 
   CellChannel channel_;
+  std::chrono::duration<double> prepare_deadline_;
 };
 
 }  // namespace verifier::cuda

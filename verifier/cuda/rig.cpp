@@ -18,6 +18,23 @@ BufferKeys keys_of(uint64_t key, size_t slot, size_t buffer) {
   const uint64_t content = keys.next(), before = keys.next();
   return {content, before, keys.next()};
 }
+
+// What a library needs to know of a shape.
+core::Json shape_of(const benchsuite::Problem& problem, const core::Bindings& axes) {
+  core::Json tensors = core::Json::object();
+  const auto add = [&](const benchsuite::Tensor& tensor, const char* role) {
+    core::Json& entry = tensors[tensor.name];
+    entry = {{"role", role}, {"dtype", core::name_of(tensor.dtype)}, {"shape", core::Json::array()}};
+    for (const core::Expr& extent : tensor.shape) entry["shape"].push_back(extent.eval(axes));
+    return &entry;
+  };
+  for (const benchsuite::Tensor& tensor : problem.inputs) {
+    core::Json* entry = add(tensor, "input");
+    if (tensor.init.kind == benchsuite::Init::integers) (*entry)["least"] = tensor.init.least.eval(axes);
+  }
+  for (const benchsuite::Tensor& tensor : problem.outputs) add(tensor, "output");
+  return {{"axes", axes}, {"tensors", std::move(tensors)}};
+}
 }  // namespace
 
 Rig::Rig(ProblemAtHand& at_hand, const core::Bindings& axes, const InputSlots& inputs, Side& side, Keys& keys)
@@ -38,7 +55,7 @@ std::optional<CellFailure> Rig::prepare() {
     for (const LentBuffer& buffer : inputs_[slot]) slots.back().push_back(&buffer);
     for (const LentBuffer& buffer : outputs_[slot]) slots.back().push_back(&buffer);
   }
-  return side_.cell.prepare(slots, plan_);
+  return side_.cell.prepare(slots, plan_, shape_of(at_hand_.problem(), axes_));
 }
 
 std::variant<Launched, CellFailure> Rig::launch(size_t slots, bool hot, uint64_t key) {

@@ -1,0 +1,464 @@
+"""A cell whose contents are PyTorch: what a problem's one-line equivalent takes, timed by the judge like a candidate.
+
+A worker process of kernelwright's, started by it and never by hand, with the channel to its owner on descriptor 3
+(frames: sandbox/channel.h). Its owner asks:
+  {"op":"about"}                                         {"torch": "2.11.0", "python": "3.12.3"} or {"missing": why}
+  {"op":"open","expression":...,"compile":bool}          {"cell": n} + the judge's end of the cell's channel
+  {"op":"close","cell":n}                                {"killed": true}
+and the judge asks of the cell what sandbox/cuda/cell.h describes. Of a launch plan nothing is used: what "go" launches
+is the expression. Results are copied into the lent outputs after the timed part, where the judge audits them.
+"""
+
+import argparse
+import array
+import ast
+import ctypes
+import gc
+import importlib.metadata
+import json
+import math
+import os
+import platform
+import socket
+import struct
+import time
+
+CHANNEL_FD = 3
+MAX_DESCRIPTORS = 64
+FLUSH_FACTOR = 3  # times the L2 cache
+MOST_FLUSHES = 400
+WARM_UPS = 3
+SLEEP_CYCLES_PER_US = 2000  # of the gate where nothing is flushed: no clock of a GPU is higher
+
+
+class Closed(Exception):
+    """The other side has hung up."""
+
+
+class Refused(Exception):
+    """The library cannot compute this problem: a finding, not a failure of ours."""
+
+
+class Channel:
+    """Frames: 4 bytes length, 4 bytes number of descriptors (little-endian), JSON."""
+
+    def __init__(self, end):
+        self.end = end
+
+    def send(self, message, descriptors=()):
+        text = json.dumps(message).encode()
+        frame = struct.pack("<II", len(text), len(descriptors)) + text
+        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))] if descriptors else []
+        try:
+            sent = self.end.sendmsg([frame], rights)
+            self.end.sendall(frame[sent:])
+        except (BrokenPipeError, ConnectionResetError) as gone:
+            raise Closed from gone
+
+    def receive(self):
+        """The message, and the descriptors that came with it: the caller's to close."""
+        descriptors = []
+        length, count = struct.unpack("<II", self._read(8, descriptors))
+        text = self._read(length, descriptors)
+        if len(descriptors) != count:
+            raise Closed("a frame came without its descriptors")
+        return json.loads(text), descriptors
+
+    def _read(self, size, descriptors):
+        data = b""
+        while len(data) < size:
+            try:
+                part, received, _, _ = socket.recv_fds(self.end, size - len(data), MAX_DESCRIPTORS)
+            except ConnectionResetError as gone:
+                raise Closed from gone
+            descriptors.extend(received)
+            if not part:
+                raise Closed
+            data += part
+        return data
+
+
+class Location(ctypes.Structure):
+    _fields_ = [("type", ctypes.c_int), ("device", ctypes.c_int)]
+
+
+class AllocationProperties(ctypes.Structure):
+    _fields_ = [("type", ctypes.c_int), ("handle_types", ctypes.c_int), ("location", Location),
+                ("windows_only", ctypes.c_void_p), ("flags", ctypes.c_ubyte * 8)]
+
+
+class AccessDescription(ctypes.Structure):
+    _fields_ = [("location", Location), ("flags", ctypes.c_int)]
+
+
+class Driver:
+    """The few calls of libcuda that PyTorch does not offer. PyTorch's context must be current."""
+
+    def __init__(self, device):
+        for name in ("libcuda.so.1", "/usr/local/nvidia/lib64/libcuda.so.1"):
+            try:
+                self._library = ctypes.CDLL(name)
+                break
+            except OSError:
+                continue
+        else:
+            raise RuntimeError("the NVIDIA driver is not found (libcuda.so.1)")
+        self.location = Location(1, device)
+        properties = AllocationProperties(1, 1, self.location)
+        granule = ctypes.c_size_t()
+        self.call("cuMemGetAllocationGranularity", ctypes.byref(granule), ctypes.byref(properties), ctypes.c_int(0))
+        self.granule = granule.value
+
+    def call(self, name, *arguments):
+        result = getattr(self._library, name)(*arguments)
+        if result != 0:
+            text = ctypes.c_char_p()
+            self._library.cuGetErrorString(result, ctypes.byref(text))
+            raise RuntimeError(f"{name}: {(text.value or b'error').decode()} ({result})")
+
+    def lend(self, descriptor, mapped_bytes, writable):
+        return LentMemory(self, descriptor, mapped_bytes, writable)
+
+    def forget_persisting_lines(self):
+        self.call("cuCtxResetPersistingL2Cache")
+
+
+class LentMemory:
+    """The judge's memory, mapped between unmapped granules. Lives until release()."""
+
+    def __init__(self, driver, descriptor, mapped_bytes, writable):
+        self._driver = driver
+        self._bytes = mapped_bytes
+        self._handle = ctypes.c_ulonglong()
+        driver.call("cuMemImportFromShareableHandle", ctypes.byref(self._handle), ctypes.c_void_p(descriptor),
+                    ctypes.c_int(1))
+        self._reserved = ctypes.c_ulonglong()
+        self._reserved_bytes = mapped_bytes + 2 * driver.granule
+        driver.call("cuMemAddressReserve", ctypes.byref(self._reserved), ctypes.c_size_t(self._reserved_bytes),
+                    ctypes.c_size_t(driver.granule), ctypes.c_ulonglong(0), ctypes.c_ulonglong(0))
+        self.begin = self._reserved.value + driver.granule
+        driver.call("cuMemMap", ctypes.c_ulonglong(self.begin), ctypes.c_size_t(mapped_bytes), ctypes.c_size_t(0),
+                    self._handle, ctypes.c_ulonglong(0))
+        access = AccessDescription(driver.location, 3 if writable else 1)
+        driver.call("cuMemSetAccess", ctypes.c_ulonglong(self.begin), ctypes.c_size_t(mapped_bytes),
+                    ctypes.byref(access), ctypes.c_size_t(1))
+
+    def release(self):
+        driver = self._driver
+        driver.call("cuMemUnmap", ctypes.c_ulonglong(self.begin), ctypes.c_size_t(self._bytes))
+        driver.call("cuMemAddressFree", self._reserved, ctypes.c_size_t(self._reserved_bytes))
+        driver.call("cuMemRelease", self._handle)
+
+
+class ArrayAt:
+    """Device memory as PyTorch takes it over without a copy. bf16 has no name there: it goes as i16."""
+
+    NAMES = {"f16": "<f2", "bf16": "<i2", "f32": "<f4", "f64": "<f8", "i8": "|i1", "u8": "|u1", "i32": "<i4",
+             "u32": "<u4", "i64": "<i8"}
+
+    def __init__(self, address, dtype, shape):
+        self.__cuda_array_interface__ = {"shape": tuple(shape), "typestr": self.NAMES[dtype], "strides": None,
+                                         "data": (address, False), "version": 3}
+
+
+DTYPES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64", "i8": "int8", "u8": "uint8",
+          "i32": "int32", "u32": "uint32", "i64": "int64"}
+
+GRAMMAR = (ast.Expression, ast.Call, ast.keyword, ast.Attribute, ast.Name, ast.Load, ast.Constant, ast.Tuple, ast.List,
+           ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.Compare, ast.cmpop, ast.Subscript, ast.Slice)
+
+
+def function_of(expression, inputs, axes, torch):
+    """A new function of the inputs, in order of name, that gives the list of outputs' values."""
+    try:
+        tree = ast.parse(expression, mode="eval")
+    except SyntaxError as error:
+        raise Refused(f"the expression is no Python: {error.msg}") from error
+    known = {"torch", "F", *inputs, *axes}
+    for node in ast.walk(tree):
+        if not isinstance(node, GRAMMAR):
+            raise Refused(f"the expression holds a {type(node).__name__}")
+        if isinstance(node, ast.Name) and node.id not in known:
+            raise Refused(f"the expression names {node.id}, which is neither an input nor an axis")
+        if isinstance(node, ast.Attribute) and node.attr.startswith("_"):
+            raise Refused(f"the expression asks for {node.attr}")
+    names = {"torch": torch, "F": torch.nn.functional, **axes}
+    source = f"def equivalent({', '.join(inputs)}):\n    return {expression}\n"
+    exec(compile(source, "<equivalent>", "exec"), names)  # the problem's own line, held to the grammar above
+    return names["equivalent"]
+
+
+class Cell:
+    def __init__(self, torch, driver, device, request):
+        self._torch = torch
+        self._driver = driver
+        self._device = f"cuda:{device}"
+        self._expression = request["expression"]
+        self._compile = request["compile"]
+        self._tensors = {}
+        self._axes = {}
+        self._memory = []
+        self._slots = []  # of each: tensors by name
+        self._functions = {}  # by shape
+        self._function = None
+        self._call_us = 0.0
+        self._patience = 1.5  # times the time that the launches take here, given by flushes
+        l2_bytes = torch.cuda.get_device_properties(device).L2_cache_size
+        self._flush = torch.empty(FLUSH_FACTOR * l2_bytes // 4, dtype=torch.int32, device=self._device)
+        self._pattern = 0
+        self._flush_us = min(self._time_of(self._enqueue_flush) for _ in range(5))
+
+    def answer(self, request, descriptors):
+        try:
+            with self._torch.inference_mode():
+                if request["op"] == "map":
+                    return self._map(request, descriptors)
+                if request["op"] == "plan":
+                    return self._plan()
+                if request["op"] == "go":
+                    return self._go(request["slots"], request["hot"])
+                return self._go(0, False)
+        finally:
+            for descriptor in descriptors:
+                os.close(descriptor)
+
+    def release(self):
+        self._function = None
+        self._slots = []
+        gc.collect()
+        self._torch.cuda.synchronize()
+        for memory in self._memory:
+            memory.release()
+        self._memory = []
+
+    def _map(self, request, descriptors):
+        self.release()
+        self._axes = request["axes"]
+        self._tensors = request["tensors"]
+        for buffer, descriptor in zip(request["buffers"], descriptors):
+            tensor = self._tensors.get(buffer["name"])
+            if tensor is None:
+                continue  # a workspace of the plan
+            memory = self._driver.lend(descriptor, buffer["mapped_bytes"], buffer["writable"])
+            self._memory.append(memory)
+            while len(self._slots) <= buffer["slot"]:
+                self._slots.append({})
+            self._slots[buffer["slot"]][buffer["name"]] = self._at(memory.begin + buffer["offset"], tensor)
+        return {"ok": True}
+
+    def _at(self, address, tensor):
+        made = self._torch.as_tensor(ArrayAt(address, tensor["dtype"], tensor["shape"]), device=self._device)
+        if made.data_ptr() != address:
+            raise RuntimeError("PyTorch copied lent memory instead of taking it over")
+        return made.view(self._torch.bfloat16) if tensor["dtype"] == "bf16" else made
+
+    def _names(self, role):
+        return sorted(name for name, tensor in self._tensors.items() if tensor["role"] == role)
+
+    def _plan(self):
+        """Compiles and warms up on inputs of our own: the lent ones hold nothing yet."""
+        torch = self._torch
+        shape = json.dumps(self._axes, sort_keys=True)
+        if shape not in self._functions:
+            function = function_of(self._expression, self._names("input"), self._axes, torch)
+            self._functions[shape] = torch.compile(function, dynamic=False) if self._compile else function
+        self._function = self._functions[shape]
+        own = [self._own_input(self._tensors[name]) for name in self._names("input")]
+        for _ in range(WARM_UPS):  # as many results at once as there are slots: the allocator keeps their memory
+            results = [self._outputs(self._function(*own)) for _ in self._slots]
+        self._require_outputs(results[0], own)
+        results = None
+        torch.cuda.synchronize()
+        times = []
+        for _ in range(5):
+            begin = time.perf_counter()
+            self._function(*own)
+            times.append((time.perf_counter() - begin) * 1e6)
+            torch.cuda.synchronize()
+        self._call_us = min(times)
+        return {"ok": True}
+
+    def _own_input(self, tensor):
+        dtype = getattr(self._torch, DTYPES[tensor["dtype"]])
+        if "least" in tensor:  # integers promise a range
+            return self._torch.full(tensor["shape"], tensor["least"], dtype=dtype, device=self._device)
+        return self._torch.randn(tensor["shape"], dtype=self._torch.float32, device=self._device).to(dtype)
+
+    @staticmethod
+    def _outputs(value):
+        return list(value) if isinstance(value, (tuple, list)) else [value]
+
+    def _require_outputs(self, outputs, inputs):
+        names = self._names("output")
+        if len(outputs) != len(names):
+            raise Refused(f"the expression gives {len(outputs)} tensors, and the problem has {len(names)} outputs")
+        owned = {tensor.untyped_storage().data_ptr() for tensor in inputs}
+        for name, output in zip(names, outputs):
+            tensor = self._tensors[name]
+            wanted = getattr(self._torch, DTYPES[tensor["dtype"]])
+            if output.dtype != wanted or list(output.shape) != tensor["shape"]:
+                raise Refused(f"{name} comes as {output.dtype} {list(output.shape)} instead of {wanted} "
+                              f"{tensor['shape']}")
+            if not output.is_contiguous() or output.untyped_storage().data_ptr() in owned:
+                raise Refused(f"{name} is a view: its elements are not computed and put in order")
+
+    def _enqueue_flush(self):
+        self._pattern = (self._pattern + 0x3E3779B9) & 0x7FFFFFFF
+        self._flush.fill_(self._pattern)
+
+    def _time_of(self, enqueue):
+        begin, end = (self._torch.cuda.Event(enable_timing=True) for _ in range(2))
+        begin.record()
+        enqueue()
+        end.record()
+        end.synchronize()
+        return begin.elapsed_time(end) * 1e3
+
+    def _gate(self, slots, hot):
+        """Keeps the device busy until everything behind it is queued, without a trace in the cache where it is hot."""
+        wait_us = self._patience * slots * self._call_us
+        if hot:
+            self._torch.cuda._sleep(int((wait_us + 20) * SLEEP_CYCLES_PER_US))
+            return
+        for _ in range(min(1 + math.ceil(wait_us / self._flush_us), MOST_FLUSHES)):
+            self._enqueue_flush()
+
+    def _go(self, slots, hot):
+        torch = self._torch
+        names = self._names("input")
+        arguments = [[slot[name] for name in names] for slot in self._slots[:slots]]
+        if len(arguments) != slots:
+            raise RuntimeError("asked for more slots than there are")
+        results = [None] * slots
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        self._driver.forget_persisting_lines()
+        if hot:
+            for slot in range(slots):
+                self._function(*arguments[slot])
+        gc.disable()
+        try:
+            self._gate(slots, hot)
+            begin.record()
+            for slot in range(slots):
+                results[slot] = self._function(*arguments[slot])
+            end.record()
+            gated = not begin.query()
+        finally:
+            gc.enable()
+        end.synchronize()
+        if not gated and slots > 0:
+            self._patience = min(2 * self._patience, 12.0)
+        for slot in range(slots):
+            for name, output in zip(self._names("output"), self._outputs(results[slot])):
+                self._slots[slot][name].copy_(output)
+        torch.cuda.synchronize()
+        return {"ok": True, "us": begin.elapsed_time(end) * 1e3, "gated": gated}
+
+
+def fault(kind, error):
+    text = f"{type(error).__name__}: {error}" if not isinstance(error, Refused) else str(error)
+    return {"fault": {"kind": kind, "message": "PyTorch: " + text[:1500], "kernel": ""}}
+
+
+class Worker:
+    """`load` gives torch and the driver, at the first cell: importing PyTorch takes seconds."""
+
+    def __init__(self, owner, device, load):
+        self._owner = owner
+        self._device = device
+        self._load = load
+        self._loaded = None
+        self._cells = 0
+
+    def serve(self):
+        self._owner.send({"role": "library"})
+        while True:
+            request, descriptors = self._owner.receive()
+            for descriptor in descriptors:
+                os.close(descriptor)
+            try:
+                self._answer(request)
+            except Closed:
+                raise
+            except Exception as error:  # ours: told to the owner
+                self._owner.send({"error": f"{type(error).__name__}: {str(error)[:1500]}"})
+
+    def _answer(self, request):
+        if request["op"] == "about":
+            self._owner.send(about())
+        elif request["op"] == "open":
+            self._open(request)
+        else:
+            self._owner.send({"killed": True})  # the judge has hung up: there is no cell any more
+
+    def _open(self, request):
+        if self._loaded is None:
+            self._loaded = self._load(self._device)
+        torch, driver = self._loaded
+        cell = Cell(torch, driver, self._device, request)
+        ours, judges = socket.socketpair()
+        self._cells += 1
+        self._owner.send({"cell": self._cells}, [judges.fileno()])
+        judges.close()
+        try:
+            self._serve_cell(cell, Channel(ours))
+        except Closed:
+            pass
+        ours.close()
+        cell.release()
+        del cell
+        torch.cuda.empty_cache()
+
+    def _serve_cell(self, cell, judge):
+        judge.send({"loaded": True})
+        while True:
+            request, descriptors = judge.receive()
+            try:
+                answer = cell.answer(request, descriptors)
+            except Refused as refusal:
+                answer = fault("unsupported", refusal)
+            except Exception as error:  # of PyTorch: a finding about it
+                answer = fault("unsupported", error)
+                if not self._usable():
+                    judge.send(answer)
+                    os._exit(0)  # at once: what the context held cannot be given back in order
+            judge.send(answer)
+
+    def _usable(self):
+        try:
+            self._loaded[0].cuda.synchronize()
+            return True
+        except Exception:
+            return False
+
+
+def about():
+    try:
+        return {"torch": importlib.metadata.version("torch"), "python": platform.python_version()}
+    except importlib.metadata.PackageNotFoundError:
+        return {"missing": f"Python {platform.python_version()} has no torch"}
+
+
+def load(device):
+    import torch
+
+    if not torch.cuda.is_available():
+        raise RuntimeError("this PyTorch finds no GPU")
+    torch.cuda.set_device(device)
+    torch.empty(1, device=f"cuda:{device}")  # makes its context, which the driver's calls then find current
+    return torch, Driver(device)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="A worker of kernelwright, which starts it.")
+    parser.add_argument("--device", type=int, default=0)
+    arguments = parser.parse_args()
+    owner = Channel(socket.socket(fileno=CHANNEL_FD))
+    try:
+        Worker(owner, arguments.device, load).serve()
+    except Closed:
+        pass
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,118 @@
+"""torch_cell.py without PyTorch and without a GPU, for its test: tensors of f32 over memory files that the test lends.
+
+Takes the place of torch and of the driver only; the channel, the cell and what it answers are torch_cell.py's own.
+Usage: torch_cell_fixture.py TORCH_CELL
+"""
+
+import contextlib
+import importlib.util
+import mmap
+import os
+import socket
+import sys
+import types
+
+spec = importlib.util.spec_from_file_location("torch_cell", sys.argv[1])
+sys.dont_write_bytecode = True
+torch_cell = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(torch_cell)
+
+mapped = {}  # address: memory of f32
+
+
+class Tensor:
+    def __init__(self, values, shape, dtype="float32", address=0, owner=None):
+        self.values, self.shape, self.dtype, self.address = values, shape, dtype, address
+        self.owner = owner or self
+
+    def __add__(self, other):
+        return Tensor([x + y for x, y in zip(self.values, other.values)], self.shape, self.dtype)
+
+    def alias(self):
+        return Tensor(self.values, self.shape, self.dtype, self.address, self.owner)
+
+    def to(self, dtype):
+        return Tensor(list(self.values), self.shape, dtype)
+
+    def fill_(self, value):
+        assert 0 <= value < 2**31
+
+    def copy_(self, other):
+        self.values[:] = memoryview(bytearray(4 * len(other.values))).cast("f")
+        for i, value in enumerate(other.values):
+            self.values[i] = value
+
+    def data_ptr(self):
+        return self.address
+
+    def untyped_storage(self):
+        return types.SimpleNamespace(data_ptr=lambda: id(self.owner))
+
+    def is_contiguous(self):
+        return True
+
+
+class Event:
+    def __init__(self, enable_timing):
+        assert enable_timing
+
+    def record(self):
+        pass
+
+    def query(self):
+        return False  # the device is still busy with the flush
+
+    def synchronize(self):
+        pass
+
+    def elapsed_time(self, _):
+        return 0.001
+
+
+class Memory:
+    def __init__(self, descriptor, mapped_bytes, writable):
+        self._map = mmap.mmap(descriptor, mapped_bytes, prot=mmap.PROT_READ | (mmap.PROT_WRITE if writable else 0))
+        self.begin = (1 + len(mapped)) << 32
+        mapped[self.begin] = self._map
+
+    def release(self):
+        del mapped[self.begin]
+
+
+def as_tensor(array, device):
+    assert device == "cuda:0"
+    interface = array.__cuda_array_interface__
+    assert interface["typestr"] == "<f4"
+    address = interface["data"][0]
+    begin, offset = address >> 32 << 32, address & 0xFFFFFFFF
+    count = 1
+    for extent in interface["shape"]:
+        count *= extent
+    return Tensor(memoryview(mapped[begin])[offset:offset + 4 * count].cast("f"), list(interface["shape"]),
+                  address=address)
+
+
+def fail(_):
+    raise RuntimeError("out of memory")
+
+
+def ones(shape, **_):
+    count = 1
+    for extent in shape:
+        count *= extent
+    return Tensor([1.0] * count, list(shape))
+
+
+torch = types.SimpleNamespace(
+    float32="float32", float64="float64", int32="int32", inference_mode=contextlib.nullcontext, as_tensor=as_tensor,
+    randn=ones, empty=lambda count, **_: Tensor([], [count]), compile=lambda function, dynamic: function, fail=fail,
+    nn=types.SimpleNamespace(functional=types.SimpleNamespace(double=lambda x: x + x)),
+    cuda=types.SimpleNamespace(Event=Event, synchronize=lambda: None, empty_cache=lambda: None,
+                               get_device_properties=lambda _: types.SimpleNamespace(L2_cache_size=1 << 20)))
+driver = types.SimpleNamespace(lend=Memory, forget_persisting_lines=lambda: None)
+
+assert "SECRET" not in os.environ
+try:
+    torch_cell.Worker(torch_cell.Channel(socket.socket(fileno=3)), 0, lambda _: (torch, driver)).serve()
+except torch_cell.Closed:
+    pass
