@@ -11,7 +11,6 @@
 namespace agent {
 namespace {
 using verifier::Effort;
-constexpr int kTries = 3;  // of one judgement, when our side fails
 
 // Everything that defines what is asked: a result counts for these files only.
 std::string hash_of(const benchsuite::Problem& problem) {
@@ -36,11 +35,11 @@ Attempts::Attempts(results::Archive& archive, Workshop& workshop, std::optional<
 }
 
 void Attempts::use_problem(const benchsuite::Problem& problem) {
-  workshop_.judge().use_problem(problem, workshop_.pool());
+  workshop_.judges().use_problem(problem, workshop_.pool());
   problem_ = problem;
   problem_id_ = archive_.add_problem(problem, hash_of(problem));
-  const verifier::Builds& naive = workshop_.judge().naive();
-  naive_ = add(naive.solution(), "naive", "naive", naive.binding());
+  naive_solution_ = sandbox::load_solution(problem.naive_file());
+  naive_ = add(naive_solution_, "naive", "naive", sandbox::default_binding(naive_solution_));
 }
 
 CandidatePtr Attempts::add(const sandbox::Solution& solution, const std::string& name, const std::string& origin,
@@ -82,70 +81,103 @@ double Attempts::seconds_since_last() {
   return std::chrono::duration<double>(now - std::exchange(last_, now)).count();
 }
 
-// Of the candidate, or of the judge's own naive solution.
-const verifier::Builds& Attempts::built(Candidate& candidate, Effort effort) {
-  if (&candidate == naive_.get()) return workshop_.judge().naive();
+// Null for the naive solution, which the judges have themselves.
+const verifier::Builds* Attempts::built(Candidate& candidate, Effort effort) {
+  if (&candidate == naive_.get()) return nullptr;
   if (candidate.builds.wait(workshop_.pool(), effort) != nullptr) {
     throw core::SystemError("what was compiled before does not compile any more");
   }
-  return candidate.builds;
+  return &candidate.builds;
 }
 
-verifier::Judgement Attempts::judge(Candidate& candidate, Candidate& incumbent, Effort effort) {
-  for (int left = kTries - 1;; --left) {
-    try {
-      return workshop_.judge().judge(built(candidate, effort), built(incumbent, Effort::screen), effort);
-    } catch (const verifier::DeviceSetAside&) {
-      throw;
-    } catch (const core::SystemError& error) {
-      archive_.add_event(campaign_, "our_failure", {{"what", error.what()}, {"candidate", candidate.id}});
-      if (left == 0) throw;
-      if (trouble_) trouble_(std::string(error.what()) + "; trying again");
-    }
+void Attempts::reuse_earlier(Pending& pending, const Candidate& incumbent) {
+  results::NewAttempt& record = pending.record;
+  const bool reusable = campaign_ && (record.effort == Effort::screen || record.effort == Effort::full);
+  if (reusable) record.reused_from = archive_.find_artefact(*campaign_, record.artefact, record.effort, incumbent.id);
+  if (!record.reused_from) return;
+  const double compile_ms = pending.attempt.compile_ms;
+  pending.attempt = earlier(*record.reused_from);
+  pending.attempt.reused = true;
+  pending.attempt.compile_ms = compile_ms;
+  record.judgement.verdict = pending.attempt.verdict;
+}
+
+Attempts::Pending Attempts::prepare(Candidate& candidate, Candidate& incumbent, Effort effort) {
+  Pending pending{&candidate, {}, {}};
+  if (auto recalled = recall(candidate, incumbent, effort)) {
+    pending.attempt = std::move(*recalled);
+    return pending;
   }
-}
-
-Attempt Attempts::make(Candidate& candidate, Candidate& incumbent, Effort effort) {
-  if (auto recalled = recall(candidate, incumbent, effort)) return *recalled;
-  results::NewAttempt record;
+  results::NewAttempt& record = pending.record;
   record.campaign = campaign_;
   record.problem = problem_id_;
   record.environment = environment_;
   record.candidate = candidate.id;
   record.device = workshop_.device();
   record.effort = effort;
-
-  Attempt attempt;
-  const sandbox::Rejected* rejected =
-      &candidate == naive_.get() ? nullptr : candidate.builds.wait(workshop_.pool(), effort);
-  if (rejected != nullptr) {
+  if (&candidate == naive_.get()) {
+    record.artefact = naive_solution_.hash();
+    pending.judged = true;
+    return pending;
+  }
+  if (const sandbox::Rejected* rejected = candidate.builds.wait(workshop_.pool(), effort)) {
     record.compile_log = rejected->log;
     record.judgement.verdict = verifier::CompileFailed{rejected->reason, rejected->message, rejected->line};
-  } else {
-    const verifier::Builds& builds = built(candidate, effort);
-    record.compile_log = builds.fast().log;
-    record.compile_ms = attempt.compile_ms = builds.compile_ms();
-    record.artefact = sandbox::artefact_hash(builds.solution(), builds.binding(), {builds.fast().binary_hash});
-    const bool reusable = campaign_ && (effort == Effort::screen || effort == Effort::full);
-    if (reusable) record.reused_from = archive_.find_artefact(*campaign_, record.artefact, effort, incumbent.id);
-    if (record.reused_from) {
-      attempt = earlier(*record.reused_from);
-      attempt.reused = true;
-      record.judgement.verdict = attempt.verdict;
-    } else {
-      record.judgement = judge(candidate, incumbent, effort);
-      if (calibration_) {
-        verifier::hold_against_floor(record.judgement, *problem_, *calibration_, {!workshop_.hot(), false});
-      }
-      if (record.judgement.measurement) record.against = incumbent.id;
+    return pending;
+  }
+  const verifier::Builds& builds = candidate.builds;
+  record.compile_log = builds.fast().log;
+  record.compile_ms = pending.attempt.compile_ms = builds.compile_ms();
+  record.artefact = sandbox::artefact_hash(builds.solution(), builds.binding(), {builds.fast().binary_hash});
+  reuse_earlier(pending, incumbent);
+  pending.judged = !pending.attempt.reused;
+  return pending;
+}
+
+void Attempts::judge(std::vector<Pending>& all, Candidate& incumbent, Effort effort) {
+  std::vector<JudgeTask> tasks;
+  for (Pending& pending : all) {
+    if (pending.judged) tasks.push_back({built(*pending.candidate, effort), built(incumbent, Effort::screen), effort});
+  }
+  if (tasks.empty()) return;
+  auto judgements = workshop_.judges().judge(tasks, [&](const std::string& what) {
+    archive_.add_event(campaign_, "our_failure", {{"what", what}});
+    if (trouble_) trouble_(what + "; trying again");
+  });
+  size_t next = 0;
+  for (Pending& pending : all) {
+    if (!pending.judged) continue;
+    pending.record.judgement = std::move(judgements[next++]);
+    if (calibration_) {
+      verifier::hold_against_floor(pending.record.judgement, *problem_, *calibration_, {!workshop_.hot(), false});
     }
   }
+}
+
+Attempt Attempts::record(Pending pending, Candidate& incumbent) {
+  if (pending.attempt.recalled) return std::move(pending.attempt);
+  results::NewAttempt& record = pending.record;
+  if (record.judgement.measurement) record.against = incumbent.id;
   record.seconds = campaign_ ? seconds_since_last() : 0;
+  Attempt attempt = std::move(pending.attempt);
   attempt.id = archive_.add_attempt(record);
   attempt.verdict = std::move(record.judgement.verdict);
   attempt.stages = record.judgement.stages;
   if (!attempt.reused) attempt.measurement = std::move(record.judgement.measurement);
   return attempt;
+}
+
+std::vector<Attempt> Attempts::make(const std::vector<Candidate*>& candidates, Candidate& incumbent, Effort effort) {
+  std::vector<Pending> pending;
+  for (Candidate* candidate : candidates) pending.push_back(prepare(*candidate, incumbent, effort));
+  judge(pending, incumbent, effort);
+  std::vector<Attempt> attempts;
+  for (Pending& one : pending) attempts.push_back(record(std::move(one), incumbent));
+  return attempts;
+}
+
+Attempt Attempts::make(Candidate& candidate, Candidate& incumbent, Effort effort) {
+  return make(std::vector<Candidate*>{&candidate}, incumbent, effort).front();
 }
 
 }  // namespace agent

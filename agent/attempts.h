@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "agent/workshop.h"
 #include "results/archive.h"
@@ -52,12 +53,26 @@ class Attempts {
   bool was_made(const Candidate& candidate, const Candidate& incumbent, verifier::Effort effort) const;
   // Throws core::SystemError when our side fails again and again.
   Attempt make(Candidate& candidate, Candidate& incumbent, verifier::Effort effort);
+  // The same for several, on all devices side by side; recorded in this order.
+  std::vector<Attempt> make(const std::vector<Candidate*>& candidates, Candidate& incumbent, verifier::Effort effort);
+  // How many are judged at the same time.
+  size_t side_by_side() const { return workshop_.judges().size(); }
 
  private:
   std::optional<Attempt> recall(const Candidate& candidate, const Candidate& incumbent, verifier::Effort effort) const;
   Attempt earlier(int64_t id) const;
-  verifier::Judgement judge(Candidate& candidate, Candidate& incumbent, verifier::Effort effort);
-  const verifier::Builds& built(Candidate& candidate, verifier::Effort effort);
+  // An attempt on its way: what is known of it before it is judged.
+  struct Pending {
+    Candidate* candidate;
+    results::NewAttempt record;
+    Attempt attempt;
+    bool judged = false;  // or to be judged; else it was recalled, rejected or reused
+  };
+  Pending prepare(Candidate& candidate, Candidate& incumbent, verifier::Effort effort);
+  void judge(std::vector<Pending>& all, Candidate& incumbent, verifier::Effort effort);
+  Attempt record(Pending pending, Candidate& incumbent);
+  void reuse_earlier(Pending& pending, const Candidate& incumbent);
+  const verifier::Builds* built(Candidate& candidate, verifier::Effort effort);
   double seconds_since_last();
 
   results::Archive& archive_;
@@ -68,6 +83,7 @@ class Attempts {
   int64_t environment_;
   std::optional<benchsuite::Problem> problem_;
   int64_t problem_id_ = 0;
+  sandbox::Solution naive_solution_;
   CandidatePtr naive_;
   std::function<void(const std::string&)> trouble_;
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();

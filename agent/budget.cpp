@@ -32,9 +32,10 @@ std::optional<std::string> Budget::used_up() const {
   return std::nullopt;
 }
 
-std::optional<std::string> Budget::share_used_up() const {
+std::optional<std::string> Budget::share_used_up(int64_t begun) const {
   if (auto all = used_up()) return all;
-  if (share_attempts_ && attempts_ >= *share_attempts_) return "its share of the attempts is used up";
+  if (limits_.attempts && attempts_ + begun >= *limits_.attempts) return "all attempts are used up";
+  if (share_attempts_ && attempts_ + begun >= *share_attempts_) return "its share of the attempts is used up";
   if (share_seconds_ && seconds() >= *share_seconds_) return "its share of the time is used up";
   return std::nullopt;
 }

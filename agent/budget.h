@@ -23,7 +23,8 @@ class Budget {
   void charge_attempt() { ++attempts_; }
 
   // Why nothing more may be begun, as a sentence; nullopt while something may.
-  std::optional<std::string> share_used_up() const;
+  // `begun`: attempts on their way that are not charged yet.
+  std::optional<std::string> share_used_up(int64_t begun = 0) const;
   std::optional<std::string> used_up() const;
   BudgetLeft left() const;
   int64_t attempts() const { return attempts_; }

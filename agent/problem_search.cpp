@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "agent/interrupt.h"
@@ -47,18 +48,27 @@ void ProblemSearch::report(const Candidate& candidate, Effort effort, const Atte
   progress_.attempted(report);
 }
 
-Attempt ProblemSearch::attempt(Candidate& candidate, Candidate& incumbent, Effort effort, double incumbent_score) {
-  Attempt made = attempts_.make(candidate, incumbent, effort);
-  if (!made.recalled) budget_.charge_attempt();
-  const bool timed = verifier::is_correct(made.verdict) && made.measurement;
-  report(candidate, effort, made,
-         timed ? std::optional(made.measurement->speed_up.value * incumbent_score) : std::nullopt, false);
+std::vector<Attempt> ProblemSearch::attempt(const std::vector<CandidatePtr>& candidates, Candidate& incumbent,
+                                            Effort effort, double incumbent_score) {
+  std::vector<Candidate*> all;
+  for (const CandidatePtr& candidate : candidates) all.push_back(candidate.get());
+  std::vector<Attempt> made = attempts_.make(all, incumbent, effort);
+  for (size_t i = 0; i < made.size(); ++i) {
+    if (!made[i].recalled) budget_.charge_attempt();
+    const bool timed = verifier::is_correct(made[i].verdict) && made[i].measurement;
+    report(*candidates[i], effort, made[i],
+           timed ? std::optional(made[i].measurement->speed_up.value * incumbent_score) : std::nullopt, false);
+  }
   return made;
 }
 
+Attempt ProblemSearch::attempt(const CandidatePtr& candidate, Candidate& incumbent, Effort effort,
+                               double incumbent_score) {
+  return attempt(std::vector<CandidatePtr>{candidate}, incumbent, effort, incumbent_score).front();
+}
+
 void ProblemSearch::control() {
-  Candidate& naive = *attempts_.naive();
-  const Attempt made = attempt(naive, naive, Effort::control, 1);
+  const Attempt made = attempt(attempts_.naive(), *attempts_.naive(), Effort::control, 1);
   if (!verifier::is_correct(made.verdict)) {
     progress_.warned(problem_.name +
                      ": the naive solution itself is not accepted: " + verifier::sentence_for_people(made.verdict));
@@ -74,7 +84,7 @@ void ProblemSearch::control() {
 void ProblemSearch::confirm(const CandidatePtr& candidate) {
   Candidate& naive = *attempts_.naive();
   const bool against_naive = best_ == attempts_.naive();
-  if (!against_naive && !won(attempt(*candidate, *best_, Effort::confirm, best_score_))) return;
+  if (!against_naive && !won(attempt(candidate, *best_, Effort::confirm, best_score_))) return;
   if (budget_.left().attempts == 0) return;
   const Attempt scored = attempts_.make(*candidate, naive, Effort::confirm);
   if (!scored.recalled) budget_.charge_attempt();
@@ -87,27 +97,38 @@ void ProblemSearch::confirm(const CandidatePtr& candidate) {
          scored.measurement ? std::optional(scored.measurement->speed_up.value) : std::nullopt, better);
 }
 
-// Why the search must end, or nullopt when the batch is done.
+// Why the search must end, or nullopt when the batch is done. As many candidates are judged at a time as there are
+// devices, all against the same incumbent.
 std::optional<std::string> ProblemSearch::search_batch(Tuner& tuner, const Batch& batch) {
   std::deque<CandidatePtr> ahead;
-  size_t next = 0;
-  for (const Point& point : batch.points) {
-    for (; next < batch.points.size() && ahead.size() <= kCompiledAhead; ++next) {
-      const Entrant& entrant = entrants_[batch.points[next].solution];
-      ahead.push_back(attempts_.add(entrant.solution, entrant.name, entrant.origin, batch.points[next].binding));
+  size_t begun = 0, next = 0;
+  while (next < batch.points.size()) {
+    if (interrupted()) return "interrupted";
+    const size_t wanted = std::min(attempts_.side_by_side(), batch.points.size() - next);
+    for (; begun < batch.points.size() && ahead.size() < wanted + kCompiledAhead; ++begun) {
+      const Entrant& entrant = entrants_[batch.points[begun].solution];
+      ahead.push_back(attempts_.add(entrant.solution, entrant.name, entrant.origin, batch.points[begun].binding));
       if (!attempts_.was_made(*ahead.back(), *best_, batch.effort)) ahead.back()->builds.start(pool_, batch.effort);
     }
-    const CandidatePtr candidate = std::move(ahead.front());
-    ahead.pop_front();
-    if (interrupted()) return "interrupted";
-    if (!attempts_.was_made(*candidate, *best_, batch.effort)) {
-      if (auto why = budget_.share_used_up()) return why;
+    std::vector<CandidatePtr> together;
+    for (; together.size() < wanted; ahead.pop_front()) {
+      if (!attempts_.was_made(*ahead.front(), *best_, batch.effort)) {
+        if (auto why = budget_.share_used_up(static_cast<int64_t>(together.size()))) {
+          if (together.empty()) return why;
+          break;
+        }
+      }
+      together.push_back(ahead.front());
     }
     const double against = best_score_;
-    const Attempt made = attempt(*candidate, *best_, batch.effort, against);
-    const bool timed = verifier::is_correct(made.verdict) && made.measurement;
-    tuner.report(point, batch.effort, timed ? std::optional(made.measurement->speed_up.value * against) : std::nullopt);
-    if (batch.effort == Effort::full && won(made)) confirm(candidate);
+    const std::vector<Attempt> made = attempt(together, *best_, batch.effort, against);
+    for (size_t i = 0; i < made.size(); ++i) {
+      const bool timed = verifier::is_correct(made[i].verdict) && made[i].measurement;
+      tuner.report(batch.points[next + i], batch.effort,
+                   timed ? std::optional(made[i].measurement->speed_up.value * against) : std::nullopt);
+      if (batch.effort == Effort::full && won(made[i])) confirm(together[i]);
+    }
+    next += made.size();
   }
   return std::nullopt;
 }

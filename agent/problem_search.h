@@ -38,7 +38,9 @@ class ProblemSearch {
   // The same candidate on both sides must be a tie: otherwise this machine cannot be timed on, which is reported.
   void control();
   std::optional<std::string> search_batch(Tuner& tuner, const Batch& batch);
-  Attempt attempt(Candidate& candidate, Candidate& incumbent, verifier::Effort effort, double incumbent_score);
+  std::vector<Attempt> attempt(const std::vector<CandidatePtr>& candidates, Candidate& incumbent,
+                               verifier::Effort effort, double incumbent_score);
+  Attempt attempt(const CandidatePtr& candidate, Candidate& incumbent, verifier::Effort effort, double incumbent_score);
   // A win counts once it is won again in fresh processes; against naive, too, which is the score.
   void confirm(const CandidatePtr& candidate);
   void report(const Candidate& candidate, verifier::Effort effort, const Attempt& attempt,

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "agent/devices.h"
+#include "core/error.h"
 
 namespace agent {
 namespace {
@@ -28,28 +29,44 @@ verifier::JudgeSettings settings_for(const DeviceChoice& choice, bool hot) {
   return settings;
 }
 
-std::string label_of(const DeviceChoice& choice, const verifier::Judge& judge) {
-  return choice.backend == "cpu" ? "cpu" : choice.backend + " " + judge.greeting().at("gpu").get<std::string>();
+// The GPUs that a choice means. Those of one campaign must be alike: their results are kept as one device's.
+std::vector<verifier::JudgedDevice> devices_of(const core::Paths& paths, const DeviceChoice& choice) {
+  if (!choice.all) return {judged_device(paths, choice.backend, choice.index)};
+  std::vector<verifier::JudgedDevice> devices;
+  const std::vector<sandbox::cuda::DeviceFacts> found = cuda_devices();
+  for (const sandbox::cuda::DeviceFacts& facts : found) {
+    if (facts.name != found.front().name) {
+      throw core::InputError("--device", "the GPUs here are not alike: " + found.front().name + " and " + facts.name,
+                             "choose those of one kind with CUDA_VISIBLE_DEVICES, or one of them with cuda:N");
+    }
+    devices.push_back(judged_device(paths, choice.backend, facts.index));
+  }
+  return devices;
 }
 
-sandbox::WorkerCommand compile_worker(const core::Paths& paths, const DeviceChoice& choice,
-                                      const verifier::Judge& judge) {
+std::string label_of(const DeviceChoice& choice, const core::Json& judge) {
+  return choice.backend == "cpu" ? "cpu" : choice.backend + " " + judge.at("gpu").get<std::string>();
+}
+
+sandbox::WorkerCommand compile_worker(const core::Paths& paths, const DeviceChoice& choice, const core::Json& judge) {
   if (choice.backend == "cpu") return cpu_worker(paths);
-  return cuda_compile_worker(paths, judge.greeting().at("architecture").get<std::string>());
+  return cuda_compile_worker(paths, judge.at("architecture").get<std::string>());
 }
 }  // namespace
 
 Workshop::Workshop(const core::Paths& paths, const DeviceChoice& choice, bool hot, int compile_workers)
     : hot_(hot),
-      judge_(judged_device(paths, choice.backend, choice.index), settings_for(choice, hot)),
-      device_(label_of(choice, judge_)),
-      pool_(compile_worker(paths, choice, judge_), compile_workers) {}
+      judges_(devices_of(paths, choice), settings_for(choice, hot)),
+      run_greeting_(judges_.with_first([](verifier::Judge& judge) { return judge.run_greeting(); })),
+      judge_greeting_(judges_.with_first([](verifier::Judge& judge) { return judge.greeting(); })),
+      device_(label_of(choice, judge_greeting_)),
+      pool_(compile_worker(paths, choice, judge_greeting_), compile_workers) {}
 
 core::Json Workshop::environment() const {
   utsname system{};
   ::uname(&system);
   const core::Json& compiler = pool_.greeting();
-  const core::Json& jail = judge_.run_greeting();
+  const core::Json& jail = run_greeting_;
   core::Json facts{{"program", KW_VERSION},
                    {"device", device_},
                    {"processor", processor_name()},
@@ -59,7 +76,7 @@ core::Json Workshop::environment() const {
                    {"compiler", compiler.at("compiler_version")},
                    {"sandbox_level", jail.at("sandbox_level")},
                    {"sandbox", jail.at("sandbox")}};
-  const core::Json& gpu = judge_.greeting();
+  const core::Json& gpu = judge_greeting_;
   for (const char* fact : {"gpu", "architecture", "driver", "memory_bytes", "multiprocessors"}) {
     if (gpu.contains(fact)) facts[fact] = gpu.at(fact);
   }

@@ -4,10 +4,10 @@
 #include <string>
 
 #include "agent/devices.h"
+#include "agent/judge_crew.h"
 #include "core/paths.h"
 #include "core/strict_json.h"
 #include "sandbox/compile_pool.h"
-#include "verifier/judge.h"
 
 namespace agent {
 
@@ -21,14 +21,15 @@ class Workshop {
   const std::string& device() const { return device_; }
   bool hot() const { return hot_; }
   sandbox::CompilePool& pool() { return pool_; }
-  verifier::Judge& judge() { return judge_; }
+  JudgeCrew& judges() { return judges_; }
   // Whatever may bear on a result: program version, processor, kernel, compiler, sandbox level. Nothing that names the
   // host or its user.
   core::Json environment() const;
 
  private:
   bool hot_;
-  verifier::Judge judge_;
+  JudgeCrew judges_;
+  core::Json run_greeting_, judge_greeting_;  // of the first judge
   std::string device_;
   sandbox::CompilePool pool_;
 };
