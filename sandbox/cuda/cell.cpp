@@ -10,9 +10,6 @@ namespace {
 using core::Json;
 using core::JsonView;
 
-constexpr size_t kFlushFactor = 3;
-constexpr size_t kSlotsPerGate = 8;  // launching so many slots takes about as long as one flush
-
 Module load(const Context& context, const std::string& cubin) {
   try {
     return Module(context, cubin);
@@ -47,22 +44,12 @@ std::optional<FaultKind> kind_of(int result) {
 }
 }  // namespace
 
-L2Flush::L2Flush(const Context& context)
-    : context_(context), memory_(context, kFlushFactor * static_cast<size_t>(context.facts().l2_bytes)) {}
-
-void L2Flush::enqueue() {
-  context_.require(
-      context_->cuMemsetD32Async(memory_.address(), ++pattern_ * 0x9E3779B9u, memory_.bytes() / 4, context_.stream()),
-      "cuMemsetD32Async");
-}
-
 Cell::Cell(const Context& context, L2Flush& flush, const std::string& cubin)
     : context_(context),
-      flush_(flush),
       parameters_(kernels_of(cubin)),
       module_(load(context, cubin)),
-      begin_(context),
-      end_(context) {}
+      timer_(context, flush),
+      lent_(context) {}
 
 Json Cell::answer(Message& message) {
   const JsonView json(message.json, "judge's request");
@@ -71,7 +58,7 @@ Json Cell::answer(Message& message) {
     if (op == "map") return map(json, message.fds);
     if (op == "plan") return plan(json);
     if (op == "go") return go(json);
-    return time(0, false);
+    return timer_.time(0, false, {});
   } catch (const InvalidLaunch& invalid) {
     return {{"fault", to_json(Fault{FaultKind::invalid_launch, invalid.what(), invalid.kernel(), {}, {}, {}})}};
   } catch (const DriverError& error) {
@@ -91,20 +78,7 @@ Json Cell::fault_of(const DriverError& error) {
 
 Json Cell::map(const JsonView& json, const std::vector<core::UniqueFd>& fds) {
   prepared_.clear();
-  slots_.clear();
-  mapped_.clear();
-  size_t i = 0;
-  for (const JsonView& entry : json.at("buffers").items()) {
-    const auto bytes = static_cast<size_t>(entry.at("bytes").integer(1));
-    const auto mapped_bytes = static_cast<size_t>(entry.at("mapped_bytes").integer(1));
-    const auto offset = static_cast<size_t>(entry.at("offset").integer(0));
-    const auto slot = static_cast<size_t>(entry.at("slot").integer(0, 63));
-    const Access access = entry.at("writable").boolean() ? Access::read_write : Access::read;
-    if (offset + bytes > mapped_bytes) throw core::SystemError("a lent buffer does not fit its memory");
-    mapped_.push_back(SharedMemory::import(context_, fds.at(i++).get(), mapped_bytes, access));
-    if (slots_.size() <= slot) slots_.resize(slot + 1);
-    slots_[slot].push_back({entry.at("name").string(), mapped_.back().begin() + offset, bytes});
-  }
+  lent_.map(json, fds);
   return {{"ok", true}};
 }
 
@@ -113,7 +87,7 @@ Json Cell::plan(const JsonView& json) {
   kernels_.clear();
   for (const PlannedLaunch& launch : plan.launches) kernels_ += (kernels_.empty() ? "" : ", ") + launch.kernel;
   prepared_.clear();
-  for (const std::vector<DeviceBuffer>& buffers : slots_) {
+  for (const std::vector<DeviceBuffer>& buffers : lent_.slots()) {
     prepared_.emplace_back(context_, module_, parameters_, plan, buffers);
   }
   return {{"ok", true}};
@@ -121,23 +95,7 @@ Json Cell::plan(const JsonView& json) {
 
 Json Cell::go(const JsonView& json) {
   const auto slots = static_cast<size_t>(json.at("slots").integer(1, static_cast<int64_t>(prepared_.size())));
-  return time(slots, json.at("hot").boolean());
-}
-
-Json Cell::time(size_t slots, bool hot) {
-  context_.require(context_->cuCtxResetPersistingL2Cache(), "cuCtxResetPersistingL2Cache");
-  if (hot) {
-    for (size_t slot = 0; slot < slots; ++slot) prepared_[slot].enqueue();
-  } else {
-    for (size_t i = 0; i <= slots / kSlotsPerGate; ++i) flush_.enqueue();
-  }
-  // While the device still writes the flush, everything below is queued: no gap is timed.
-  begin_.record();
-  for (size_t slot = 0; slot < slots; ++slot) prepared_[slot].enqueue();
-  end_.record();
-  const bool gated = !begin_.passed();
-  context_.synchronize();
-  return {{"ok", true}, {"us", end_.us_since(begin_)}, {"gated", gated}};
+  return timer_.time(slots, json.at("hot").boolean(), [&](size_t slot) { prepared_[slot].enqueue(); });
 }
 
 }  // namespace sandbox::cuda

@@ -2,7 +2,8 @@
 // workspaces that the judge lends it, and nothing else.
 //
 // Requests of the judge:
-//   {"op":"map","buffers":[{"name","slot","bytes","mapped_bytes","offset","writable"}...]} + descriptors   {"ok": true}
+//   {"op":"map","buffers":[{"name","slot","bytes","mapped_bytes","offset","writable"}...],"axes":{name: n...},
+//    "tensors":{name: {"role":"input"|"output","dtype","shape":[...]}...}} + descriptors                   {"ok": true}
 //   {"op":"plan","launches":[...],"workspaces":[...],"tensor_maps":[...]}                                  {"ok": true}
 //   {"op":"go","slots":n,"hot":bool}      flushes the L2 cache (or, hot, launches once before), then launches the plan
 //                                         on each of the first n slots     {"ok": true, "us": time, "gated": bool}
@@ -16,24 +17,12 @@
 #include <vector>
 
 #include "sandbox/channel.h"
+#include "sandbox/cuda/launch_sequence.h"
 #include "sandbox/cuda/prepared_plan.h"
-#include "sandbox/cuda/shared_memory.h"
 #include "sandbox/fault.h"
 #include "sandbox/wire.h"
 
 namespace sandbox::cuda {
-
-// Writes three times the L2 cache, each time something else.
-class L2Flush {
- public:
-  explicit L2Flush(const Context& context);
-  void enqueue();
-
- private:
-  const Context& context_;
-  PrivateMemory memory_;
-  unsigned pattern_ = 0;
-};
 
 // The candidate broke the context: nothing can be launched in this process any more.
 class ContextLost {};
@@ -51,16 +40,13 @@ class Cell {
   core::Json map(const core::JsonView& json, const std::vector<core::UniqueFd>& fds);
   core::Json plan(const core::JsonView& json);
   core::Json go(const core::JsonView& json);
-  core::Json time(size_t slots, bool hot);
   core::Json fault_of(const DriverError& error);
 
   const Context& context_;
-  L2Flush& flush_;
   std::map<std::string, int64_t> parameters_;
   Module module_;
-  Event begin_, end_;
-  std::vector<SharedMemory> mapped_;
-  std::vector<std::vector<DeviceBuffer>> slots_;
+  LaunchTimer timer_;
+  LentSlots lent_;
   std::vector<PreparedPlan> prepared_;
   std::string kernels_;  // of the plan, for messages
   core::Json last_fault_;

@@ -1,0 +1,58 @@
+// What every cell on a GPU does, whoever's launches they are: maps what the judge lends, and times sequences of
+// launches.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/strict_json.h"
+#include "sandbox/channel.h"
+#include "sandbox/cuda/prepared_plan.h"
+#include "sandbox/cuda/shared_memory.h"
+
+namespace sandbox::cuda {
+
+// Writes three times the L2 cache, each time something else.
+class L2Flush {
+ public:
+  explicit L2Flush(const Context& context);
+  void enqueue();
+
+ private:
+  const Context& context_;
+  PrivateMemory memory_;
+  unsigned pattern_ = 0;
+};
+
+// The buffers of a "map" request, by slot.
+class LentSlots {
+ public:
+  explicit LentSlots(const Context& context) : context_(context) {}
+
+  // Replaces what was mapped before. Throws DriverError; core::InputError for what is no such request.
+  void map(const core::JsonView& json, const std::vector<core::UniqueFd>& fds);
+  const std::vector<std::vector<DeviceBuffer>>& slots() const { return slots_; }
+
+ private:
+  const Context& context_;
+  std::vector<SharedMemory> mapped_;
+  std::vector<std::vector<DeviceBuffer>> slots_;
+};
+
+// Flushes the L2 cache (or, `hot`, launches once before), then times `enqueue(slot)` on each of the first `slots`
+// slots. Waits for the end. Returns the answer to "go".
+class LaunchTimer {
+ public:
+  LaunchTimer(const Context& context, L2Flush& flush)
+      : context_(context), flush_(flush), begin_(context), end_(context) {}
+  core::Json time(size_t slots, bool hot, const std::function<void(size_t)>& enqueue);
+
+ private:
+  const Context& context_;
+  L2Flush& flush_;
+  Event begin_, end_;
+};
+
+}  // namespace sandbox::cuda
