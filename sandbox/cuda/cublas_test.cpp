@@ -5,7 +5,7 @@
 
 #if __has_include(<cublasLt.h>)
 #include <cublasLt.h>
-#include <cublas_v2.h>
+#include <cublas_api.h>
 
 #include <cstddef>
 #include <type_traits>
