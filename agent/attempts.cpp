@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "core/error.h"
-#include "core/hash.h"
 #include "core/text.h"
 #include "sandbox/artefact.h"
 #include "verifier/bound.h"
@@ -11,15 +10,6 @@
 namespace agent {
 namespace {
 using verifier::Effort;
-
-// Everything that defines what is asked: a result counts for these files only.
-std::string hash_of(const benchsuite::Problem& problem) {
-  return core::Hasher()
-      .field("problem", problem.json_text)
-      .field("reference", core::read_file(problem.reference_file()))
-      .field("naive", core::read_file(problem.naive_file()))
-      .hex();
-}
 }  // namespace
 
 Attempts::Attempts(results::Archive& archive, Workshop& workshop, std::optional<int64_t> campaign,
@@ -37,7 +27,7 @@ Attempts::Attempts(results::Archive& archive, Workshop& workshop, std::optional<
 void Attempts::use_problem(const benchsuite::Problem& problem) {
   workshop_.judges().use_problem(problem, workshop_.pool());
   problem_ = problem;
-  problem_id_ = archive_.add_problem(problem, hash_of(problem));
+  problem_id_ = archive_.add_problem(problem, benchsuite::content_hash(problem));
   naive_solution_ = sandbox::load_solution(problem.naive_file());
   naive_ = add(naive_solution_, "naive", "naive", sandbox::default_binding(naive_solution_));
 }

@@ -36,6 +36,7 @@ void add_problems_command(CLI::App& app, Shell& shell);
 void add_leaderboard_command(CLI::App& app, Shell& shell);
 void add_show_command(CLI::App& app, Shell& shell);
 void add_calibrate_command(CLI::App& app, Shell& shell);
+void add_baselines_command(CLI::App& app, Shell& shell);
 void add_doctor_command(CLI::App& app, Shell& shell);
 
 }  // namespace agent

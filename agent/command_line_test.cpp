@@ -41,6 +41,8 @@ const WrongInput kWrongInputs[] = {
     {"misspelt_suite", {"run", "--suite", "cor"}, 1, "did you mean \"core\"?"},
     {"unknown_device", {"run", "gelu_f32", "--device", "gpu"}, 1, "use cpu, cuda, cuda:N or cuda:all"},
     {"no_bound_on_the_cpu", {"calibrate", "--device", "cpu"}, 1, "the cpu device has no calibration"},
+    {"no_baselines_on_the_cpu", {"baselines", "--device", "cpu"}, 1, "libraries are measured on GPUs only"},
+    {"baselines_of_no_problem", {"baselines", "softmx_f32"}, 1, "did you mean \"softmax_f32\"?"},
     {"no_such_file", {"judge", "nowhere.cu"}, 1, "nowhere.cu"},
     {"no_solution", {"judge", "/proc/self/status"}, 1, "kernelwright"},
     {"misspelt_tunable",

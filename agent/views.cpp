@@ -39,18 +39,23 @@ std::string candidate_name(const std::string& solution, const sandbox::TunableBi
 }  // namespace
 
 Json to_json(const results::LeaderboardRow& row) {
-  return {{"rank", row.rank},
+  const bool timed = row.candidate_us > 0;
+  const auto if_timed = [&](double value) { return timed ? Json(value) : Json(); };
+  return {{"kind", row.library ? "library" : "solution"},
+          {"rank", row.library ? Json() : Json(row.rank)},
           {"problem", row.problem},
           {"device", row.device},
           {"solution", row.solution},
           {"origin", row.origin},
           {"tunables", row.binding},
-          {"speed_up", row.speed_up.value},
-          {"low", row.speed_up.low},
-          {"high", row.speed_up.high},
-          {"time_us", row.candidate_us},
+          {"verdict", verifier::name_of(row.verdict)},
+          {"sentence", verifier::sentence_for_people(row.verdict)},
+          {"speed_up", if_timed(row.speed_up.value)},
+          {"low", if_timed(row.speed_up.low)},
+          {"high", if_timed(row.speed_up.high)},
+          {"time_us", if_timed(row.candidate_us)},
           {"bound_us", row.bound_us ? Json(*row.bound_us) : Json()},
-          {"attempt", row.attempt},
+          {"attempt", row.library ? Json() : Json(row.attempt)},
           {"made", row.made}};
 }
 
@@ -96,12 +101,15 @@ std::string leaderboard_text(const std::vector<results::LeaderboardRow>& rows, b
   columns.insert(columns.end(), {{"DEVICE"}, {"SOLUTION"}, {"ATTEMPT", Align::right}});
   Table table(columns);
   for (const results::LeaderboardRow& row : rows) {
-    if (best_only && row.rank != 1) continue;
-    std::vector<std::string> cells{row.problem, std::to_string(row.rank),
-                                   format_speed_up(row.speed_up.value, row.speed_up.low, row.speed_up.high),
-                                   format_time_us(row.candidate_us)};
+    if (best_only && !row.library && row.rank != 1) continue;
+    const bool timed = row.candidate_us > 0;
+    std::vector<std::string> cells{row.problem, row.library ? "library" : std::to_string(row.rank),
+                                   timed ? format_speed_up(row.speed_up.value, row.speed_up.low, row.speed_up.high)
+                                         : verifier::name_of(row.verdict),
+                                   timed ? format_time_us(row.candidate_us) : ""};
     if (bound_known) cells.push_back(share_text(row.bound_us, row.candidate_us));
-    cells.insert(cells.end(), {row.device, candidate_name(row.solution, row.binding), std::to_string(row.attempt)});
+    cells.insert(cells.end(), {row.device, candidate_name(row.solution, row.binding),
+                               row.library ? "" : std::to_string(row.attempt)});
     table.add_row(std::move(cells));
   }
   return table.empty() ? "" : table.text();

@@ -48,5 +48,26 @@ TEST(Views, TheLeaderboardHasAColumnForTheBound) {
   EXPECT_EQ(to_json(with)["bound_us"], 84.6);
 }
 
+TEST(Views, LibrariesStandAmongTheSolutionsButAreNone) {
+  const results::LeaderboardRow best{1, 7, "sum_f32", "cuda GPU", "tiled", "seed", "", {}, {2, 1.9, 2.1}, 100};
+  const results::LeaderboardRow second{2, 8, "sum_f32", "cuda GPU", "plain", "seed", "", {}, {1.1, 1.0, 1.2}, 180};
+  results::LeaderboardRow library{0, 0, "sum_f32", "cuda GPU", "PyTorch 2.11 eager", "library", "", {}, {3, 3, 3}, 67};
+  library.library = true;
+  results::LeaderboardRow failed = library;
+  failed.solution = "PyTorch 2.11 compile";
+  failed.candidate_us = 0;
+  failed.verdict = verifier::NotWritten{{}, "y", 0, 1, 1};
+  const std::string text = leaderboard_text({library, best, second, failed}, true);
+  EXPECT_THAT(text, HasSubstr("library   3.00x [3.00, 3.00]   67.0 us  cuda GPU  PyTorch 2.11 eager"));
+  EXPECT_THAT(text, testing::ContainsRegex("library +not_written +cuda GPU +PyTorch 2.11 compile"));
+  EXPECT_THAT(text, Not(HasSubstr("plain")));  // not the best solution
+  EXPECT_EQ(to_json(best)["kind"], "solution");
+  EXPECT_EQ(to_json(library)["kind"], "library");
+  EXPECT_TRUE(to_json(library)["rank"].is_null() && to_json(library)["attempt"].is_null());
+  EXPECT_EQ(to_json(library)["time_us"], 67);
+  EXPECT_EQ(to_json(failed)["verdict"], "not_written");
+  EXPECT_TRUE(to_json(failed)["time_us"].is_null() && to_json(failed)["speed_up"].is_null());
+}
+
 }  // namespace
 }  // namespace agent

@@ -38,6 +38,13 @@ class Archive {
   int64_t add_calibration(const std::string& device, const verifier::Calibration& calibration);
   std::optional<verifier::Calibration> newest_calibration(const std::string& device) const;
 
+  int64_t add_baseline(const NewBaseline& baseline);
+  // The newest of this library for this version of the problem.
+  std::optional<int64_t> find_baseline(int64_t problem, const std::string& device, const std::string& library) const;
+  // The newest of each library. Empty arguments mean all. Of a problem whose files have changed, only the version that
+  // was judged last counts.
+  std::vector<BaselineRecord> baselines(const std::string& problem, const std::string& device) const;
+
   // The campaign gets a name of eight letters and digits.
   CampaignRecord start_campaign(const core::Json& settings, int64_t environment);
   void set_campaign_status(int64_t campaign, const std::string& status);
@@ -62,11 +69,13 @@ class Archive {
   // The solutions with this name, or whose hash begins like this (at least six digits of it); the newest first.
   std::vector<SolutionRecord> find_solutions(const std::string& name_or_hash) const;
 
-  // Best confirmed point of each solution, best first within a problem. Empty arguments mean all. Of a problem whose
-  // files have changed, only the version that was judged last counts.
+  // Best confirmed point of each solution, best first within a problem, with the libraries among them. Empty arguments
+  // mean all. Of a problem whose files have changed, only the version that was judged last counts.
   std::vector<LeaderboardRow> leaderboard(const std::string& problem, const std::string& device) const;
 
  private:
+  void add_libraries(std::vector<LeaderboardRow>& board, const std::string& problem, const std::string& device) const;
+
   struct State;
   std::unique_ptr<State> state_;
 };

@@ -241,6 +241,7 @@ WHERE place = 1 ORDER BY problem, device, low DESC)sql");
                      rows.real(10),
                      rows.is_null(12) ? std::nullopt : std::optional(rows.real(12))});
   }
+  add_libraries(board, problem, device);
   return board;
 }
 

@@ -55,7 +55,20 @@ struct CampaignRecord {
   int64_t attempts = 0;
 };
 
-// One line of the leaderboard: the best confirmed point of one solution.
+// What people would otherwise use, judged like a candidate and never one.
+struct NewBaseline {
+  int64_t problem = 0, environment = 0;
+  std::string device, library;  // "cuBLAS 13.0", "PyTorch 2.11 compile"
+  verifier::Judgement judgement;
+};
+struct BaselineRecord {
+  int64_t id = 0;
+  std::string problem, device, library, made;
+  verifier::Verdict verdict;
+  std::optional<verifier::Measurement> measurement;  // against naive; samples included
+};
+
+// One line of the leaderboard: the best confirmed point of one solution, or a library.
 struct LeaderboardRow {
   int64_t rank = 0, attempt = 0;
   std::string problem, device, solution, origin, made;
@@ -63,6 +76,10 @@ struct LeaderboardRow {
   verifier::SpeedUp speed_up;                     // over naive
   double candidate_us = 0;                        // median, of the first bench workload
   std::optional<double> bound_us = std::nullopt;  // of the same
+  // What people would otherwise use, named by `solution`: it stands in place but has neither rank nor attempt, and its
+  // numbers count only where it was found correct.
+  bool library = false;
+  verifier::Verdict verdict = verifier::Correct{};
 };
 
 struct SolutionRecord {

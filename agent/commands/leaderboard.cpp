@@ -19,17 +19,15 @@ struct LeaderboardOptions {
 void leaderboard(const LeaderboardOptions& options, const Shell& shell) {
   if (!options.problem.empty()) find_problem(load_data().problems, options.problem, "leaderboard");
   const results::Archive archive = open_existing_archive(shell);
-  const auto rows =
-      archive.leaderboard(options.problem, options.device.empty() ? "" : parse_device(options.device).backend);
+  auto rows = archive.leaderboard(options.problem, options.device.empty() ? "" : parse_device(options.device).backend);
+  if (options.best) std::erase_if(rows, [](const auto& row) { return row.library || row.rank != 1; });
   if (shell.json) {
     core::Json all = core::Json::array();
-    for (const results::LeaderboardRow& row : rows) {
-      if (!options.best || row.rank == 1) all.push_back(to_json(row));
-    }
+    for (const results::LeaderboardRow& row : rows) all.push_back(to_json(row));
     fmt::print("{}\n", all.dump());
     return;
   }
-  const std::string text = leaderboard_text(rows, options.best);
+  const std::string text = leaderboard_text(rows, false);
   fmt::print("{}", text.empty()
                        ? "Nothing is confirmed to be faster than naive yet. Start with: kernelwright run --suite "
                          "quick\n"
@@ -42,7 +40,7 @@ void add_leaderboard_command(CLI::App& app, Shell& shell) {
   CLI::App* command = app.add_subcommand("leaderboard", "Show the best verified solutions of each problem");
   command->add_option("PROBLEM", options->problem, "Only this one");
   command->add_option("--device", options->device, "Only of this device");
-  command->add_flag("--best", options->best, "Only the best of each problem");
+  command->add_flag("--best", options->best, "Only the best solution of each problem");
   command->callback([options, &shell] { leaderboard(*options, shell); });
 }
 

@@ -10,6 +10,7 @@
 #include <memory>
 #include <random>
 
+#include "agent/baselines.h"
 #include "agent/campaign.h"
 #include "agent/cli.h"
 #include "agent/devices.h"
@@ -25,7 +26,7 @@ struct RunOptions {
   std::vector<std::string> problems, files;
   std::string suite;
   CampaignSettings settings;
-  bool own_only = false;
+  bool own_only = false, no_baselines = false;
 };
 
 std::vector<std::string> chosen_problems(const RunOptions& options, const Data& data) {
@@ -69,7 +70,8 @@ void show_end(const results::Archive& archive, const CampaignSettings& settings,
   std::string without;
   for (const std::string& name : settings.problems) {
     const auto of_problem = archive.leaderboard(name, parse_device(settings.device).backend);
-    if (of_problem.empty()) without += (without.empty() ? "" : ", ") + name;
+    if (std::all_of(of_problem.begin(), of_problem.end(), [](const auto& row) { return row.library; }))
+      without += (without.empty() ? "" : ", ") + name;
     for (const results::LeaderboardRow& row : of_problem) {
       rows.push_back(to_json(row));
       board.push_back(row);
@@ -97,6 +99,13 @@ core::Json own_usage(int64_t attempts) {
           {"processor_seconds", seconds(usage.ru_utime) + seconds(usage.ru_stime)},
           {"peak_memory_bytes", usage.ru_maxrss * 1024},
           {"open_descriptors", std::distance(begin(open_files), end(open_files))}};
+}
+
+// What the results will be held against, where it has not been measured yet.
+void add_baselines(results::Archive& archive, const Data& data, const CampaignSettings& settings, bool json) {
+  std::vector<const benchsuite::Problem*> problems;
+  for (const std::string& name : settings.problems) problems.push_back(&data.problems.at(name));
+  measure_baselines(archive, data.paths, parse_device(settings.device), problems, WhichBaselines::missing, json);
 }
 
 void finish(results::Archive& archive, const results::CampaignRecord& campaign, const Data& data, Shell& shell) {
@@ -131,6 +140,8 @@ void run(RunOptions& options, Shell& shell) {
     settings.budget.seconds = kSecondsPerProblem * static_cast<double>(settings.problems.size());
   }
   if (settings.seed == 0) settings.seed = std::random_device()();
+  const bool cold_gpu = parse_device(settings.device).backend == "cuda" && !settings.hot;  // as baselines are timed
+  if (cold_gpu && !options.no_baselines) add_baselines(archive, data, settings, shell.json);
   const core::Json environment = {{"program", KW_VERSION}, {"device", settings.device}};
   finish(archive, archive.start_campaign(to_json(settings), archive.add_environment(environment)), data, shell);
 }
@@ -169,6 +180,8 @@ void add_run_command(CLI::App& app, Shell& shell) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_flag("--own-only", options->own_only, "Leave out the solutions that ship");
+  command->add_flag("--no-baselines", options->no_baselines,
+                    "On a GPU: do not first time the libraries that have not been timed yet");
   command->add_option("--seed", settings.seed, "Of the search's choices (default: random)");
   command->callback([options, &shell] { run(*options, shell); });
 }

@@ -1,0 +1,45 @@
+// kernelwright baselines [PROBLEM...]: what people would otherwise use, timed by the same rules.
+#include "agent/baselines.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "agent/cli.h"
+#include "agent/opening.h"
+
+namespace agent {
+namespace {
+struct BaselinesOptions {
+  std::vector<std::string> problems;
+  std::string suite, device = "cuda";
+};
+
+void baselines(const BaselinesOptions& options, Shell& shell) {
+  const DeviceChoice choice = parse_device(options.device);
+  const Data data = load_data();
+  std::vector<const benchsuite::Problem*> problems;
+  for (const std::string& name : options.problems) problems.push_back(&find_problem(data.problems, name, "baselines"));
+  if (!options.suite.empty()) {
+    for (const std::string& name : benchsuite::load_suite(data.paths.suites(), options.suite, data.problems).problems) {
+      problems.push_back(&data.problems.at(name));
+    }
+  }
+  if (problems.empty()) {
+    for (const auto& [name, problem] : data.problems) problems.push_back(&problem);
+  }
+  results::Archive archive = open_seeded_archive(shell, data);
+  measure_baselines(archive, data.paths, choice, problems, WhichBaselines::all, shell.json);
+}
+}  // namespace
+
+void add_baselines_command(CLI::App& app, Shell& shell) {
+  auto options = std::make_shared<BaselinesOptions>();
+  CLI::App* command =
+      app.add_subcommand("baselines", "Time what people would otherwise use: cuBLAS, PyTorch eager and compiled");
+  command->add_option("PROBLEM", options->problems, "Of these problems (default: all)");
+  command->add_option("--suite", options->suite, "Of a list of problems: core, quick");
+  command->add_option("--device", options->device, "Which GPU: cuda, cuda:N")->capture_default_str();
+  command->callback([options, &shell] { baselines(*options, shell); });
+}
+
+}  // namespace agent

@@ -1,0 +1,80 @@
+#include "agent/libraries.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "agent/baselines.h"
+#include "core/error.h"
+
+namespace agent {
+namespace {
+using testing::HasSubstr;
+
+// Sets a variable of the environment for as long as it lives.
+class Variable {
+ public:
+  Variable(const char* name, const std::string& value) : name_(name) {
+    if (const char* before = std::getenv(name)) before_ = before;
+    ::setenv(name, value.c_str(), 1);
+  }
+  ~Variable() { before_ ? ::setenv(name_, before_->c_str(), 1) : ::unsetenv(name_); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+TEST(Libraries, VersionsAreShort) {
+  EXPECT_EQ(short_version("2.11.0+cu130"), "2.11");
+  EXPECT_EQ(short_version("2.11"), "2.11");
+  EXPECT_EQ(short_version("2.12a0"), "2.12");
+  EXPECT_EQ(short_version("3"), "3");
+}
+
+TEST(Libraries, ThePythonIsTheUsersChoice) {
+  {
+    const Variable named("KW_PYTHON", "/bin/sh");
+    EXPECT_EQ(find_python(), "/bin/sh");
+  }
+  {
+    const Variable named("KW_PYTHON", "/nowhere/python3");
+    EXPECT_THROW(find_python(), core::InputError);
+  }
+  const Variable none("KW_PYTHON", "");
+  const Variable path("PATH", "/nowhere:");
+  EXPECT_EQ(find_python(), std::nullopt);
+}
+
+TEST(Libraries, AProblemSaysWhatComputesIt) {
+  benchsuite::Problem problem;
+  EXPECT_FALSE(computes(Library::Kind::cublas, problem));
+  EXPECT_FALSE(computes(Library::Kind::pytorch_eager, problem));
+  problem.equivalents.pytorch = "a @ b";
+  EXPECT_TRUE(computes(Library::Kind::pytorch_compile, problem));
+  EXPECT_FALSE(computes(Library::Kind::cublas_lt, problem));
+  problem.equivalents.gemm = {"a", "b", "c"};
+  EXPECT_TRUE(computes(Library::Kind::cublas_lt, problem));
+  EXPECT_EQ(open_request({Library::Kind::cublas_lt, "", nullptr}, problem),
+            core::Json::parse(R"({"op": "open", "library": "cublaslt", "gemm": ["a", "b", "c"]})"));
+  EXPECT_EQ(open_request({Library::Kind::pytorch_compile, "", nullptr}, problem),
+            core::Json::parse(R"({"op": "open", "expression": "a @ b", "compile": true})"));
+}
+
+TEST(Baselines, AreToldAsTheyWereFound) {
+  verifier::Judgement judgement;
+  judgement.verdict = verifier::Correct{};
+  judgement.measurement = verifier::Measurement{
+      "cuda-events-cold", {{"bench", {}, 278.6, 1058, {3.8, 3.79, 3.81}}}, {3.8, 3.79, 3.81}, verifier::Outcome::win};
+  EXPECT_EQ(baseline_text("softmax_f32", "PyTorch 2.11 eager", judgement),
+            "softmax_f32, PyTorch 2.11 eager: 3.80x [3.79, 3.81] over naive, 278.6 us");
+  judgement.verdict = verifier::Crashed{std::nullopt, 11};
+  EXPECT_THAT(baseline_text("softmax_f32", "PyTorch 2.11 eager", judgement),
+              HasSubstr("softmax_f32, PyTorch 2.11 eager: crash"));
+}
+
+}  // namespace
+}  // namespace agent

@@ -1,0 +1,104 @@
+// Libraries in the archive: what people would otherwise use.
+#include <algorithm>
+#include <utility>
+
+#include "results/archive_state.h"
+
+namespace results {
+namespace {
+using core::Json;
+
+std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+LeaderboardRow row_of(BaselineRecord&& baseline) {
+  LeaderboardRow row;
+  row.library = true;
+  row.problem = std::move(baseline.problem);
+  row.device = std::move(baseline.device);
+  row.solution = std::move(baseline.library);
+  row.origin = "library";
+  row.made = std::move(baseline.made);
+  row.verdict = std::move(baseline.verdict);
+  if (!baseline.measurement || baseline.measurement->workloads.empty()) return row;
+  row.speed_up = baseline.measurement->speed_up;
+  row.candidate_us = baseline.measurement->workloads[0].candidate_us;
+  row.bound_us = baseline.measurement->workloads[0].bound_us;
+  return row;
+}
+
+// By time where that is known; failed libraries come last.
+bool stands_before(const LeaderboardRow& a, const LeaderboardRow& b) {
+  if (a.problem != b.problem) return a.problem < b.problem;
+  if (a.device != b.device) return a.device < b.device;
+  const bool a_timed = a.candidate_us > 0, b_timed = b.candidate_us > 0;
+  return a_timed != b_timed ? a_timed : a.speed_up.low > b.speed_up.low;
+}
+}  // namespace
+
+int64_t Archive::add_baseline(const NewBaseline& baseline) {
+  Statement row = state_->database.prepare(
+      "INSERT INTO baselines (problem, device, environment, library, made, verdict, verdict_json, measurement_json)"
+      " VALUES (?, ?, ?, ?, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?, ?, ?)");
+  row.bind(baseline.problem)
+      .bind(baseline.device)
+      .bind(baseline.environment)
+      .bind(baseline.library)
+      .bind(verifier::name_of(baseline.judgement.verdict))
+      .bind(text_of(verifier::to_json(baseline.judgement.verdict)));
+  if (baseline.judgement.measurement) {
+    row.bind(text_of(verifier::to_json(*baseline.judgement.measurement)));
+  } else {
+    row.bind_null();
+  }
+  row.run();
+  return state_->database.last_id();
+}
+
+std::optional<int64_t> Archive::find_baseline(int64_t problem, const std::string& device,
+                                              const std::string& library) const {
+  Statement row = state_->database.prepare(
+      "SELECT id FROM baselines WHERE problem = ? AND device = ? AND library = ? ORDER BY id DESC LIMIT 1");
+  row.bind(problem).bind(device).bind(library);
+  if (!row.step()) return std::nullopt;
+  return row.integer(0);
+}
+
+std::vector<BaselineRecord> Archive::baselines(const std::string& problem, const std::string& device) const {
+  Statement rows = state_->database.prepare(R"sql(
+SELECT b.id, p.name, b.device, b.library, b.made, b.verdict_json, b.measurement_json
+FROM baselines b JOIN problems p ON p.id = b.problem
+WHERE b.id = (SELECT max(nb.id) FROM baselines nb
+              WHERE nb.problem = b.problem AND nb.device = b.device AND nb.library = b.library)
+      AND b.problem = coalesce((SELECT la.problem FROM attempts la JOIN problems lp ON lp.id = la.problem
+                                WHERE lp.name = p.name ORDER BY la.id DESC LIMIT 1),
+                               (SELECT lb.problem FROM baselines lb JOIN problems lp ON lp.id = lb.problem
+                                WHERE lp.name = p.name ORDER BY lb.id DESC LIMIT 1))
+      AND (?1 = '' OR p.name = ?1) AND (?2 = '' OR b.device = ?2 OR b.device LIKE ?2 || ' %')
+ORDER BY p.name, b.device, b.id)sql");
+  rows.bind(problem).bind(device);
+  std::vector<BaselineRecord> all;
+  while (rows.step()) {
+    const Json verdict = Json::parse(rows.text(5));
+    BaselineRecord record{rows.integer(0),
+                          rows.text(1),
+                          rows.text(2),
+                          rows.text(3),
+                          rows.text(4),
+                          verifier::verdict_from_json(core::JsonView(verdict, "archive")),
+                          {}};
+    if (!rows.is_null(6)) {
+      const Json measurement = Json::parse(rows.text(6));
+      record.measurement = verifier::measurement_from_json(core::JsonView(measurement, "archive"));
+    }
+    all.push_back(std::move(record));
+  }
+  return all;
+}
+
+void Archive::add_libraries(std::vector<LeaderboardRow>& board, const std::string& problem,
+                            const std::string& device) const {
+  for (BaselineRecord& baseline : baselines(problem, device)) board.push_back(row_of(std::move(baseline)));
+  std::stable_sort(board.begin(), board.end(), stands_before);
+}
+
+}  // namespace results
