@@ -10,6 +10,8 @@ namespace {
 using core::Json;
 using sandbox::Worker;
 constexpr auto kShortDeadline = std::chrono::seconds(20);
+constexpr int kSpares =
+    4;  // two confirmations, one after the other, need so many; a GPU's worker takes most of a second to start
 constexpr int kProofs = 2;  // a device that fails so many in a row is set aside
 }  // namespace
 
@@ -20,7 +22,7 @@ RunWorkers::RunWorkers(sandbox::WorkerCommand command, Kind kind) : command_(std
   }
   incumbent_ = Worker::launch(command_);
   candidate_ = Worker::launch(command_);
-  spare_ = Worker::launch(command_);
+  for (int i = 0; i < kSpares; ++i) spares_.push_back(Worker::launch(command_));
   incumbent_->await_greeting();
   candidate_->await_greeting();
 }
@@ -56,8 +58,9 @@ void RunWorkers::set_known_good(core::UniqueFd cubin) {
 Worker RunWorkers::next() {
   for (int left = kProofs - 1;; --left) {
     try {
-      Worker worker = std::move(*spare_);
-      spare_ = Worker::launch(command_);
+      Worker worker = std::move(spares_.front());
+      spares_.pop_front();
+      spares_.push_back(Worker::launch(command_));
       worker.await_greeting();
       prove(worker);
       return worker;

@@ -1,7 +1,7 @@
 // The run workers of one device, where candidates' cells are opened.
 #pragma once
 
-#include <filesystem>
+#include <deque>
 #include <optional>
 
 #include "core/error.h"
@@ -49,7 +49,8 @@ class RunWorkers {
 
   sandbox::WorkerCommand command_;
   Kind kind_;
-  std::optional<sandbox::Worker> incumbent_, candidate_, spare_;
+  std::optional<sandbox::Worker> incumbent_, candidate_;
+  std::deque<sandbox::Worker> spares_;  // launched; the first is the oldest
   core::UniqueFd known_good_;
 };
 

@@ -60,7 +60,8 @@ TensorMapBits encode(const Context& context, const PlannedTensorMap& map, Device
     throw InvalidLaunch("", "tensor map \"" + map.name + "\": this driver is too old for tensor maps");
   }
   const std::vector<uint64_t> shape(map.shape.begin(), map.shape.end());
-  const std::vector<uint64_t> strides(map.strides_bytes.begin(), map.strides_bytes.end());
+  std::vector<uint64_t> strides(map.strides_bytes.begin(), map.strides_bytes.end());
+  if (strides.empty()) strides.push_back(0);  // of one dimension: never read, but an address all the same
   const std::vector<uint32_t> box(map.box.begin(), map.box.end());
   const std::vector<uint32_t> every(map.box.size(), 1);
   TensorMapBits bits{};
