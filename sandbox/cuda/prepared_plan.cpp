@@ -87,6 +87,52 @@ DeviceLimits limits_of(const Context& context) {
   limits.cooperative_launch = context.attribute(Attribute::cooperative_launch) != 0;
   return limits;
 }
+
+KernelFacts facts_of(const Function& function) {
+  KernelFacts facts;
+  facts.registers = function.attribute(FunctionAttribute::registers);
+  facts.static_shared_bytes = function.attribute(FunctionAttribute::static_shared_bytes);
+  facts.threads_per_block = function.attribute(FunctionAttribute::threads_per_block);
+  return facts;
+}
+
+std::vector<LaunchAttribute> attributes_of(const PlannedLaunch& launch) {
+  std::vector<LaunchAttribute> attributes;
+  if (launch.clustered()) {
+    LaunchAttribute& attribute = attributes.emplace_back();
+    attribute.id = kClusterDimension;
+    for (size_t d = 0; d < 3; ++d) attribute.value.dimensions[d] = static_cast<unsigned>(launch.cluster[d]);
+  }
+  for (const auto& [wanted, id] :
+       {std::pair(launch.cooperative, kCooperative), std::pair(launch.overlaps_previous, kOverlapsPrevious)}) {
+    if (!wanted) continue;
+    LaunchAttribute& attribute = attributes.emplace_back();
+    attribute.id = id;
+    attribute.value.number = 1;
+  }
+  return attributes;
+}
+
+// What only the driver knows: how much of this launch the device holds at once.
+void ask_residency(const Context& context, const Function& function, const PlannedLaunch& launch, LaunchConfig config,
+                   std::vector<LaunchAttribute> attributes, KernelFacts& facts) {
+  if (launch.cooperative) {
+    int blocks = 0;
+    context.require(
+        context->cuOccupancyMaxActiveBlocksPerMultiprocessor(
+            &blocks, function.handle(), static_cast<int>(launch.block[0] * launch.block[1] * launch.block[2]),
+            static_cast<size_t>(launch.shared_bytes)),
+        "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+    facts.resident_blocks = blocks;
+  }
+  if (launch.clustered()) {
+    config.attributes = attributes.data();
+    config.attribute_count = 1;  // the cluster's dimensions come first
+    int clusters = 0;
+    const int result = context->cuOccupancyMaxActiveClusters(&clusters, function.handle(), &config);
+    facts.resident_clusters = result == kSuccess ? clusters : 0;
+  }
+}
 }  // namespace
 
 PreparedPlan::PreparedPlan(const Context& context, const Module& module,
@@ -120,90 +166,57 @@ PreparedPlan::Prepared PreparedPlan::prepare(const Module& module, const std::ma
   Prepared prepared;
   prepared.function = module.function(launch.kernel);
   const Function& function = prepared.function;
-  KernelFacts facts;
-  facts.threads_per_block = function.attribute(FunctionAttribute::threads_per_block);
-  facts.static_shared_bytes = function.attribute(FunctionAttribute::static_shared_bytes);
-  facts.registers = function.attribute(FunctionAttribute::registers);
   const DeviceLimits limits = limits_of(context_);
+  KernelFacts facts = facts_of(function);
   if (auto why = why_not(launch, limits, facts)) throw invalid(*why);
   if (launch.shared_bytes + facts.static_shared_bytes > kSharedWithoutAsking) {
     function.set_attribute(FunctionAttribute::dynamic_shared_bytes, static_cast<int>(launch.shared_bytes));
+  }
+  if (launch.cluster[0] * launch.cluster[1] * launch.cluster[2] > kPortableCluster) {
+    function.set_attribute(FunctionAttribute::non_portable_cluster, 1);
   }
   for (size_t d = 0; d < 3; ++d) {
     prepared.config.grid[d] = static_cast<unsigned>(launch.grid[d]);
     prepared.config.block[d] = static_cast<unsigned>(launch.block[d]);
   }
   prepared.config.shared_bytes = static_cast<unsigned>(launch.shared_bytes);
-  if (launch.clustered()) {
-    LaunchAttribute attribute;
-    attribute.id = kClusterDimension;
-    for (size_t d = 0; d < 3; ++d) attribute.value.dimensions[d] = static_cast<unsigned>(launch.cluster[d]);
-    prepared.attributes.push_back(attribute);
-    if (launch.cluster[0] * launch.cluster[1] * launch.cluster[2] > kPortableCluster) {
-      function.set_attribute(FunctionAttribute::non_portable_cluster, 1);
-    }
-    LaunchConfig asked = prepared.config;
-    asked.attributes = prepared.attributes.data();
-    asked.attribute_count = 1;
-    int clusters = 0;
-    const int result = context_->cuOccupancyMaxActiveClusters(&clusters, function.handle(), &asked);
-    if (result != kSuccess || clusters == 0) {
-      throw invalid("no cluster of this size fits this device at once: take a smaller cluster or less shared memory");
-    }
-  }
-  if (launch.cooperative) {
-    LaunchAttribute attribute;
-    attribute.id = kCooperative;
-    attribute.value.number = 1;
-    prepared.attributes.push_back(attribute);
-    int blocks = 0;
-    context_.require(
-        context_->cuOccupancyMaxActiveBlocksPerMultiprocessor(
-            &blocks, function.handle(), static_cast<int>(launch.block[0] * launch.block[1] * launch.block[2]),
-            static_cast<size_t>(launch.shared_bytes)),
-        "cuOccupancyMaxActiveBlocksPerMultiprocessor");
-    const int64_t most = int64_t{blocks} * limits.multiprocessors;
-    const int64_t asked = launch.grid[0] * launch.grid[1] * launch.grid[2];
-    if (asked > most) {
-      throw invalid("a cooperative grid of " + std::to_string(asked) + " blocks; this device holds " +
-                    std::to_string(most) + " of them at once");
-    }
-  }
-  if (launch.overlaps_previous) {
-    LaunchAttribute attribute;
-    attribute.id = kOverlapsPrevious;
-    attribute.value.number = 1;
-    prepared.attributes.push_back(attribute);
-  }
+  prepared.attributes = attributes_of(launch);
+  ask_residency(context_, function, launch, prepared.config, prepared.attributes, facts);
+  if (auto why = why_not(launch, limits, facts)) throw invalid(*why);
   for (size_t i = 0; i < launch.args.size(); ++i) {
-    Argument argument;
-    size_t bytes = 0;
-    if (const auto* scalar = std::get_if<ScalarArg>(&launch.args[i])) {
-      store(argument.bytes, scalar->value);
-      bytes = sizeof scalar->value;
-    } else if (const auto* buffer = std::get_if<BufferArg>(&launch.args[i])) {
-      store(argument.bytes, find(buffers, buffer->name).address);
-      bytes = sizeof(DevicePtr);
-    } else {
-      const std::string& name = std::get<TensorMapArg>(launch.args[i]).name;
-      const auto map = std::find_if(plan.tensor_maps.begin(), plan.tensor_maps.end(),
-                                    [&](const PlannedTensorMap& m) { return m.name == name; });
-      if (map == plan.tensor_maps.end()) throw core::SystemError("the plan names an unknown tensor map: " + name);
-      store(argument.bytes, encode(context_, *map, find(buffers, map->buffer).address));
-      bytes = sizeof(TensorMapBits);
-    }
-    if (context_->cuFuncGetParamInfo != nullptr) {
-      size_t offset = 0, wanted = 0;
-      context_.require(context_->cuFuncGetParamInfo(function.handle(), i, &offset, &wanted), "cuFuncGetParamInfo");
-      if (wanted != bytes) {
-        throw invalid("parameter " + std::to_string(i + 1) + " takes " + std::to_string(wanted) +
-                      " bytes, and the plan gives it " + std::to_string(bytes) +
-                      " (numbers are passed as 32-bit int, tensors as pointers)");
-      }
-    }
-    prepared.arguments.push_back(argument);
+    prepared.arguments.push_back(argument(launch, i, plan, buffers, function));
   }
   return prepared;
+}
+
+PreparedPlan::Argument PreparedPlan::argument(const PlannedLaunch& launch, size_t index, const LaunchPlan& plan,
+                                              const std::vector<DeviceBuffer>& buffers,
+                                              const Function& function) const {
+  Argument argument;
+  size_t bytes = 0;
+  if (const auto* scalar = std::get_if<ScalarArg>(&launch.args[index])) {
+    store(argument.bytes, scalar->value);
+    bytes = sizeof scalar->value;
+  } else if (const auto* buffer = std::get_if<BufferArg>(&launch.args[index])) {
+    store(argument.bytes, find(buffers, buffer->name).address);
+    bytes = sizeof(DevicePtr);
+  } else {
+    const std::string& name = std::get<TensorMapArg>(launch.args[index]).name;
+    const auto map = std::find_if(plan.tensor_maps.begin(), plan.tensor_maps.end(),
+                                  [&](const PlannedTensorMap& m) { return m.name == name; });
+    if (map == plan.tensor_maps.end()) throw core::SystemError("the plan names an unknown tensor map: " + name);
+    store(argument.bytes, encode(context_, *map, find(buffers, map->buffer).address));
+    bytes = sizeof(TensorMapBits);
+  }
+  if (context_->cuFuncGetParamInfo == nullptr) return argument;
+  size_t offset = 0, wanted = 0;
+  context_.require(context_->cuFuncGetParamInfo(function.handle(), index, &offset, &wanted), "cuFuncGetParamInfo");
+  if (wanted != bytes) {
+    throw InvalidLaunch(launch.kernel, "parameter " + std::to_string(index + 1) + " takes " + std::to_string(wanted) +
+                                           " bytes, and the plan gives it " + std::to_string(bytes) +
+                                           " (numbers are passed as 32-bit int, tensors as pointers)");
+  }
+  return argument;
 }
 
 void PreparedPlan::enqueue() const {

@@ -55,6 +55,8 @@ class PreparedPlan {
 
   Prepared prepare(const Module& module, const std::map<std::string, int64_t>& parameters, const LaunchPlan& plan,
                    const PlannedLaunch& launch, const std::vector<DeviceBuffer>& buffers) const;
+  Argument argument(const PlannedLaunch& launch, size_t index, const LaunchPlan& plan,
+                    const std::vector<DeviceBuffer>& buffers, const Function& function) const;
 
   const Context& context_;
   std::vector<DeviceBuffer> zeroed_;
