@@ -68,7 +68,8 @@ class Channel:
         data = b""
         while len(data) < size:
             try:
-                part, received, _, _ = socket.recv_fds(self.end, size - len(data), MAX_DESCRIPTORS)
+                part, received, _, _ = socket.recv_fds(self.end, size - len(data), MAX_DESCRIPTORS,
+                                                         socket.MSG_CMSG_CLOEXEC)
             except ConnectionResetError as gone:
                 raise Closed from gone
             descriptors.extend(received)
@@ -103,7 +104,12 @@ class Driver:
                 continue
         else:
             raise RuntimeError("the NVIDIA driver is not found (libcuda.so.1)")
+        self._device = device
+        self._handed_over = []  # PyTorch reads them again when it lets go of a tensor, and says nothing of it
         self.location = Location(1, device)
+        attribute = ctypes.c_int()
+        self.call("cuDeviceGetAttribute", ctypes.byref(attribute), ctypes.c_int(38), ctypes.c_int(device))
+        self.l2_bytes = attribute.value
         properties = AllocationProperties(1, 1, self.location)
         granule = ctypes.c_size_t()
         self.call("cuMemGetAllocationGranularity", ctypes.byref(granule), ctypes.byref(properties), ctypes.c_int(0))
@@ -118,6 +124,14 @@ class Driver:
 
     def lend(self, descriptor, mapped_bytes, writable):
         return LentMemory(self, descriptor, mapped_bytes, writable)
+
+    def tensor_at(self, torch, address, dtype, shape):
+        described = DlTensor(address, self._device, dtype, shape)
+        self._handed_over.append(described)
+        capsule = ctypes.pythonapi.PyCapsule_New
+        capsule.restype = ctypes.py_object
+        capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        return torch.utils.dlpack.from_dlpack(capsule(ctypes.addressof(described), b"dltensor", None))
 
     def forget_persisting_lines(self):
         self.call("cuCtxResetPersistingL2Cache")
@@ -150,15 +164,24 @@ class LentMemory:
         driver.call("cuMemRelease", self._handle)
 
 
-class ArrayAt:
-    """Device memory as PyTorch takes it over without a copy. bf16 has no name there: it goes as i16."""
+class DlTensor(ctypes.Structure):
+    """DLManagedTensor: how memory is handed to PyTorch without a copy (and without NumPy)."""
 
-    NAMES = {"f16": "<f2", "bf16": "<i2", "f32": "<f4", "f64": "<f8", "i8": "|i1", "u8": "|u1", "i32": "<i4",
-             "u32": "<u4", "i64": "<i8"}
+    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device", ctypes.c_int32),
+                ("dimensions", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8),
+                ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)),
+                ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64),
+                ("manager", ctypes.c_void_p), ("deleter", ctypes.c_void_p)]
 
-    def __init__(self, address, dtype, shape):
-        self.__cuda_array_interface__ = {"shape": tuple(shape), "typestr": self.NAMES[dtype], "strides": None,
-                                         "data": (address, False), "version": 3}
+    CUDA = 2
+    TYPES = {"f16": (2, 16), "bf16": (4, 16), "f32": (2, 32), "f64": (2, 64), "i8": (0, 8), "u8": (1, 8),
+             "i32": (0, 32), "u32": (1, 32), "i64": (0, 64)}
+
+    def __init__(self, address, device, dtype, shape):
+        strides = [math.prod(shape[i + 1:]) for i in range(len(shape))]
+        extents = ctypes.c_int64 * len(shape)
+        code, bits = self.TYPES[dtype]
+        super().__init__(address, self.CUDA, device, len(shape), code, bits, 1, extents(*shape), extents(*strides))
 
 
 DTYPES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64", "i8": "int8", "u8": "uint8",
@@ -203,8 +226,7 @@ class Cell:
         self._function = None
         self._call_us = 0.0
         self._patience = 1.5  # times the time that the launches take here, given by flushes
-        l2_bytes = torch.cuda.get_device_properties(device).L2_cache_size
-        self._flush = torch.empty(FLUSH_FACTOR * l2_bytes // 4, dtype=torch.int32, device=self._device)
+        self._flush = torch.empty(FLUSH_FACTOR * driver.l2_bytes // 4, dtype=torch.int32, device=self._device)
         self._pattern = 0
         self._flush_us = min(self._time_of(self._enqueue_flush) for _ in range(5))
 
@@ -247,10 +269,10 @@ class Cell:
         return {"ok": True}
 
     def _at(self, address, tensor):
-        made = self._torch.as_tensor(ArrayAt(address, tensor["dtype"], tensor["shape"]), device=self._device)
+        made = self._driver.tensor_at(self._torch, address, tensor["dtype"], tensor["shape"])
         if made.data_ptr() != address:
             raise RuntimeError("PyTorch copied lent memory instead of taking it over")
-        return made.view(self._torch.bfloat16) if tensor["dtype"] == "bf16" else made
+        return made
 
     def _names(self, role):
         return sorted(name for name, tensor in self._tensors.items() if tensor["role"] == role)
@@ -453,6 +475,7 @@ def main():
     parser = argparse.ArgumentParser(description="A worker of kernelwright, which starts it.")
     parser.add_argument("--device", type=int, default=0)
     arguments = parser.parse_args()
+    os.set_inheritable(CHANNEL_FD, False)  # not for the compilers that PyTorch starts
     owner = Channel(socket.socket(fileno=CHANNEL_FD))
     try:
         Worker(owner, arguments.device, load).serve()

@@ -6,6 +6,7 @@ Usage: torch_cell_fixture.py TORCH_CELL
 
 import contextlib
 import importlib.util
+import math
 import mmap
 import os
 import socket
@@ -79,17 +80,13 @@ class Memory:
         del mapped[self.begin]
 
 
-def as_tensor(array, device):
-    assert device == "cuda:0"
-    interface = array.__cuda_array_interface__
-    assert interface["typestr"] == "<f4"
-    address = interface["data"][0]
-    begin, offset = address >> 32 << 32, address & 0xFFFFFFFF
-    count = 1
-    for extent in interface["shape"]:
-        count *= extent
-    return Tensor(memoryview(mapped[begin])[offset:offset + 4 * count].cast("f"), list(interface["shape"]),
-                  address=address)
+def tensor_at(_, address, dtype, shape):
+    described = torch_cell.DlTensor(address, 0, dtype, shape)
+    assert (described.code, described.bits, described.lanes, described.dimensions) == (2, 32, 1, len(shape))
+    assert described.strides[len(shape) - 1] == 1 and described.shape[0] == shape[0]
+    begin, offset = described.data >> 32 << 32, described.data & 0xFFFFFFFF
+    count = math.prod(shape)
+    return Tensor(memoryview(mapped[begin])[offset:offset + 4 * count].cast("f"), list(shape), address=address)
 
 
 def fail(_):
@@ -97,19 +94,16 @@ def fail(_):
 
 
 def ones(shape, **_):
-    count = 1
-    for extent in shape:
-        count *= extent
-    return Tensor([1.0] * count, list(shape))
+    return Tensor([1.0] * math.prod(shape), list(shape))
 
 
 torch = types.SimpleNamespace(
-    float32="float32", float64="float64", int32="int32", inference_mode=contextlib.nullcontext, as_tensor=as_tensor,
+    float32="float32", float64="float64", int32="int32", inference_mode=contextlib.nullcontext,
     randn=ones, empty=lambda count, **_: Tensor([], [count]), compile=lambda function, dynamic: function, fail=fail,
     nn=types.SimpleNamespace(functional=types.SimpleNamespace(double=lambda x: x + x)),
-    cuda=types.SimpleNamespace(Event=Event, synchronize=lambda: None, empty_cache=lambda: None,
-                               get_device_properties=lambda _: types.SimpleNamespace(L2_cache_size=1 << 20)))
-driver = types.SimpleNamespace(lend=Memory, forget_persisting_lines=lambda: None)
+    cuda=types.SimpleNamespace(Event=Event, synchronize=lambda: None, empty_cache=lambda: None))
+driver = types.SimpleNamespace(lend=Memory, forget_persisting_lines=lambda: None, tensor_at=tensor_at,
+                               l2_bytes=1 << 20)
 
 assert "SECRET" not in os.environ
 try:
