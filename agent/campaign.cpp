@@ -92,8 +92,8 @@ class Run {
     progress_.problem_started(name, index, count);
     budget_.start_share(count - index);
     SearchResult result;
-    if (auto why = budget_.used_up()) {
-      result.why = *why;
+    if (auto spent = budget_.used_up()) {
+      result.why = *spent;
     } else {
       std::vector<Entrant> entrants = user_entrants(archive_, settings_, problem);
       if (settings_.shipped) {
@@ -101,6 +101,11 @@ class Run {
           entrants.push_back(std::move(entrant));
         }
       }
+      std::erase_if(entrants, [&](const Entrant& entrant) {
+        const auto why = workshop_.why_not(entrant.solution);
+        if (why) progress_.warned(entrant.name + " is left out: " + *why);
+        return why.has_value();
+      });
       attempts_.use_problem(problem);
       ProblemSearch search(problem, entrants, attempts_, budget_, progress_, workshop_.pool());
       result = search.run(seed_of(settings_.seed, name), tuner_settings(settings_));

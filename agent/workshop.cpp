@@ -8,6 +8,7 @@
 
 #include "agent/devices.h"
 #include "core/error.h"
+#include "core/text.h"
 
 namespace agent {
 namespace {
@@ -59,8 +60,19 @@ Workshop::Workshop(const core::Paths& paths, const DeviceChoice& choice, bool ho
       judges_(devices_of(paths, choice), settings_for(choice, hot)),
       run_greeting_(judges_.with_first([](verifier::Judge& judge) { return judge.run_greeting(); })),
       judge_greeting_(judges_.with_first([](verifier::Judge& judge) { return judge.greeting(); })),
+      backend_(choice.backend),
       device_(label_of(choice, judge_greeting_)),
       pool_(compile_worker(paths, choice, judge_greeting_), compile_workers) {}
+
+std::optional<std::string> Workshop::why_not(const sandbox::Solution& solution) const {
+  if (std::find(solution.backends.begin(), solution.backends.end(), backend_) == solution.backends.end()) {
+    return "it is not for the device " + backend_ + ": its \"backends\" say " + core::join(solution.backends, ", ");
+  }
+  if (!judge_greeting_.contains("architecture")) return std::nullopt;
+  const auto here = judge_greeting_.at("architecture").get<std::string>();
+  if (sandbox::cuda::runs_on(here, solution.arch)) return std::nullopt;
+  return "it needs " + solution.arch + ", and this GPU is " + here;
+}
 
 core::Json Workshop::environment() const {
   utsname system{};

@@ -1,6 +1,7 @@
 // What judging on one device takes: compile workers, the judge with its workers, and the facts of this host.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "agent/devices.h"
@@ -20,6 +21,8 @@ class Workshop {
   // What results are kept under: "cpu", "cuda NVIDIA H200".
   const std::string& device() const { return device_; }
   bool hot() const { return hot_; }
+  // Why a solution cannot run here: another backend, or a newer architecture. nullopt when it can.
+  std::optional<std::string> why_not(const sandbox::Solution& solution) const;
   sandbox::CompilePool& pool() { return pool_; }
   JudgeCrew& judges() { return judges_; }
   // Whatever may bear on a result: program version, processor, kernel, compiler, sandbox level. Nothing that names the
@@ -30,7 +33,7 @@ class Workshop {
   bool hot_;
   JudgeCrew judges_;
   core::Json run_greeting_, judge_greeting_;  // of the first judge
-  std::string device_;
+  std::string backend_, device_;
   sandbox::CompilePool pool_;
 };
 

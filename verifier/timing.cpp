@@ -12,6 +12,17 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr double kSuspicious = 2;  // times the usual difference from the incumbent's outputs
 
+constexpr double kLaunchFloor_us = 2, kLeastGain_us = 0.1, kLeastGainShare = 0.02;
+
+// Times below two microseconds are mostly the launch's own: a small difference between them is none.
+void respect_launch_floor(WorkloadTiming& timing) {
+  const double larger = std::max(timing.candidate_us, timing.incumbent_us);
+  const double gain = std::fabs(timing.candidate_us - timing.incumbent_us);
+  if (larger >= kLaunchFloor_us || gain >= std::max(kLeastGain_us, kLeastGainShare * larger)) return;
+  timing.speed_up.low = std::min(timing.speed_up.low, 1.0);
+  timing.speed_up.high = std::max(timing.speed_up.high, 1.0);
+}
+
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 }  // namespace
 
@@ -85,6 +96,7 @@ std::variant<Verdict, WorkloadTiming> Timing::workload(const benchsuite::Workloa
   timing.candidate_us = median(candidate_us);
   timing.incumbent_us = median(incumbent_us);
   timing.speed_up = estimate_speed_up(timing.pairs, keys_.next());
+  respect_launch_floor(timing);
   return timing;
 }
 

@@ -109,6 +109,13 @@ std::string DeviceFacts::architecture() const {
   return "sm_" + std::to_string(compute_major) + std::to_string(compute_minor) + (compute_major >= 9 ? "a" : "");
 }
 
+bool runs_on(const std::string& device, const std::string& wanted) {
+  if (wanted.empty()) return true;
+  const auto number = [](const std::string& architecture) { return std::stoi(architecture.substr(3)); };
+  const bool own_features = wanted.back() == 'a';
+  return own_features ? device == wanted : number(device) >= number(wanted);
+}
+
 DeviceFacts device_facts(const Driver& driver, int index) {
   int device = 0;
   driver.require(driver->cuDeviceGet(&device, index), "cuDeviceGet");

@@ -194,6 +194,10 @@ struct DeviceFacts {
   // What NVRTC is asked for: "sm_90a" where the architecture has features of its own (9.0 and newer), else "sm_80".
   std::string architecture() const;
 };
+// Does code made for the architecture `wanted` ("sm_80", "sm_90a", "" for any) run where `device` is the newest that is
+// understood? Features with a letter belong to one architecture alone.
+bool runs_on(const std::string& device, const std::string& wanted);
+
 // Throws DriverError for an unknown index.
 DeviceFacts device_facts(const Driver& driver, int index);
 

@@ -63,5 +63,15 @@ TEST(CudaDriver, ArchitecturesOfHopperAndLaterHaveTheirOwnFeatures) {
   EXPECT_EQ(facts.architecture(), "sm_86");
 }
 
+TEST(CudaDriver, CodeRunsWhereItsArchitectureIsUnderstood) {
+  EXPECT_TRUE(runs_on("sm_80", ""));
+  EXPECT_TRUE(runs_on("sm_90a", "sm_80"));
+  EXPECT_TRUE(runs_on("sm_90a", "sm_90"));
+  EXPECT_TRUE(runs_on("sm_90a", "sm_90a"));
+  EXPECT_TRUE(runs_on("sm_120a", "sm_90"));
+  EXPECT_FALSE(runs_on("sm_100a", "sm_90a"));
+  EXPECT_FALSE(runs_on("sm_86", "sm_90"));
+}
+
 }  // namespace
 }  // namespace sandbox::cuda
