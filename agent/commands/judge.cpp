@@ -1,8 +1,9 @@
-// kernelwright judge FILE: is this solution right, and how fast is it?
+// kernelwright judge FILE...: is this solution right, and how fast is it?
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <chrono>
+#include <cstdio>
+#include <deque>
 #include <memory>
 
 #include "agent/attempts.h"
@@ -17,10 +18,22 @@
 
 namespace agent {
 namespace {
+using verifier::Effort;
+constexpr size_t kCompiledAhead = 4;  // candidates
+
 struct JudgeOptions {
-  std::string file, device = "cpu";
+  std::vector<std::string> files;
+  std::string device = "cpu";
   std::vector<std::string> set;  // NAME=VALUE
-  bool confirm = false, hot = false;
+  bool confirm = false, control = false, hot = false;
+};
+
+// A file as it was asked for. Solutions must outlive their candidates.
+struct Entry {
+  std::string file;
+  sandbox::Solution solution;
+  const benchsuite::Problem* problem;
+  sandbox::TunableBinding binding;
 };
 
 sandbox::TunableBinding chosen_binding(const sandbox::Solution& solution, const std::vector<std::string>& set) {
@@ -49,7 +62,7 @@ sandbox::TunableBinding chosen_binding(const sandbox::Solution& solution, const 
   return binding;
 }
 
-void show(const Attempt& attempt, const std::string& file, bool json) {
+void show(const Attempt& attempt, const std::string& file, const std::string& against, bool json) {
   if (json) {
     core::Json line{{"file", file},
                     {"attempt", attempt.id},
@@ -66,38 +79,71 @@ void show(const Attempt& attempt, const std::string& file, bool json) {
   }
   fmt::print("{}: {}\n  {}\n", verifier::is_correct(attempt.verdict) ? "accepted" : "refused",
              verifier::name_of(attempt.verdict), verifier::sentence_for_people(attempt.verdict));
-  if (attempt.measurement) fmt::print("{}", measurement_text(*attempt.measurement, "naive"));
+  if (attempt.measurement) fmt::print("{}", measurement_text(*attempt.measurement, against));
   fmt::print("compile {:.0f} ms, check {:.0f} ms, timing {:.0f} ms, audits {:.0f} ms; recorded as attempt {}\n",
              attempt.compile_ms, attempt.stages.check_ms, attempt.stages.timing_ms, attempt.stages.audit_ms,
              attempt.id);
 }
 
+std::deque<Entry> load_entries(const JudgeOptions& options, const Data& data) {
+  std::deque<Entry> entries;
+  for (const std::string& file : options.files) {
+    sandbox::Solution solution = sandbox::load_solution(file);
+    const benchsuite::Problem& problem = find_problem(data.problems, solution.problem, file + "#/problem");
+    sandbox::validate_solution(solution, problem);
+    sandbox::TunableBinding binding = chosen_binding(solution, options.set);
+    entries.push_back({file, std::move(solution), &problem, std::move(binding)});
+  }
+  return entries;
+}
+
+// Whether it is right.
+bool judge_one(const Entry& entry, Candidate& candidate, Attempts& attempts, const JudgeOptions& options, bool json) {
+  Candidate& incumbent = options.control ? candidate : *attempts.naive();
+  const std::string against = options.control ? "itself" : "naive";
+  if (!json && options.files.size() > 1) fmt::print("{}\n", entry.file);
+  Attempt attempt = attempts.make(candidate, incumbent, options.control ? Effort::control : Effort::full);
+  show(attempt, entry.file, against, json);
+  if (options.confirm && verifier::is_correct(attempt.verdict)) {
+    attempt = attempts.make(candidate, incumbent, Effort::confirm);
+    if (!json) fmt::print("\nagain in fresh processes with fresh seeds:\n");
+    show(attempt, entry.file, against, json);
+  }
+  std::fflush(stdout);
+  return verifier::is_correct(attempt.verdict);
+}
+
 void judge(const JudgeOptions& options, Shell& shell) {
   const DeviceChoice device = parse_device(options.device);
   const Data data = load_data();
-  const sandbox::Solution solution = sandbox::load_solution(options.file);
-  const benchsuite::Problem& problem = find_problem(data.problems, solution.problem, options.file + "#/problem");
-  sandbox::validate_solution(solution, problem);
-  const sandbox::TunableBinding binding = chosen_binding(solution, options.set);
+  const std::deque<Entry> entries = load_entries(options, data);
 
   results::Archive archive = open_seeded_archive(shell, data);
   Workshop workshop(data.paths, device, options.hot, background_compile_workers() + 1);
   Attempts attempts(archive, workshop, std::nullopt,
                     newest_or_new_calibration(archive, data.paths, device, workshop.device()));
-  attempts.use_problem(problem);
-  const CandidatePtr candidate =
-      attempts.add(solution, std::filesystem::path(options.file).stem().string(), "user", binding);
-  Attempt attempt = attempts.make(*candidate, *attempts.naive(), verifier::Effort::full);
-  show(attempt, options.file, shell.json);
-  if (options.confirm && verifier::is_correct(attempt.verdict)) {
-    attempt = attempts.make(*candidate, *attempts.naive(), verifier::Effort::confirm);
-    if (!shell.json) fmt::print("\nagain in fresh processes with fresh seeds:\n");
-    show(attempt, options.file, shell.json);
+  std::deque<CandidatePtr> ahead;  // of the problem in use, being compiled
+  size_t refused = 0;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    if (i == 0 || entries[i].problem != entries[i - 1].problem) attempts.use_problem(*entries[i].problem);
+    for (size_t next = i + ahead.size(); next < entries.size() && ahead.size() < kCompiledAhead; ++next) {
+      const Entry& entry = entries[next];
+      if (entry.problem != entries[i].problem) break;
+      ahead.push_back(
+          attempts.add(entry.solution, std::filesystem::path(entry.file).stem().string(), "user", entry.binding));
+      ahead.back()->builds.start(workshop.pool(), options.control ? Effort::control : Effort::full);
+    }
+    const CandidatePtr candidate = ahead.front();
+    ahead.pop_front();
+    if (!judge_one(entries[i], *candidate, attempts, options, shell.json)) ++refused;
   }
-  if (!verifier::is_correct(attempt.verdict)) {
+  if (refused > 0) {
     shell.exit_code = kRefused;
-  } else if (!options.confirm && !shell.json) {
+  } else if (!options.confirm && !options.control && !shell.json) {
     fmt::print("With --confirm it is judged once more, and enters the leaderboard if it wins again.\n");
+  }
+  if (!shell.json && entries.size() > 1) {
+    fmt::print("{} of {} files were accepted.\n", entries.size() - refused, entries.size());
   }
 }
 }  // namespace
@@ -105,15 +151,19 @@ void judge(const JudgeOptions& options, Shell& shell) {
 void add_judge_command(CLI::App& app, Shell& shell) {
   auto options = std::make_shared<JudgeOptions>();
   CLI::App* command = app.add_subcommand("judge", "Prove a solution right or wrong, and time it against naive");
-  command->add_option("FILE", options->file, "A solution: one .cu file with its launch plan in the header comment")
+  command
+      ->add_option("FILE", options->files,
+                   "Solutions: each one .cu file with its launch plan in the header comment; judged one after another")
       ->required();
   command->add_option("--set", options->set, "NAME=VALUE of a tunable (default: its first value); may be repeated")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("--device", options->device, "Where it runs: cpu, cuda, cuda:N")->capture_default_str();
   command->add_flag("--hot", options->hot, "On a GPU: time with a warm L2 cache");
-  command->add_flag("--confirm", options->confirm,
-                    "Judge it a second time: a win over naive then enters the leaderboard");
+  CLI::Option* confirm = command->add_flag("--confirm", options->confirm,
+                                           "Judge it a second time: a win over naive then enters the leaderboard");
+  command->add_flag("--control", options->control, "Time it against itself: how much noise there is")
+      ->excludes(confirm);
   command->callback([options, &shell] { judge(*options, shell); });
 }
 

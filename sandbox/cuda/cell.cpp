@@ -9,8 +9,13 @@ namespace sandbox::cuda {
 namespace {
 using core::Json;
 using core::JsonView;
+constexpr int64_t kMostGlobalBytes = int64_t{1} << 30;
 
 Module load(const Context& context, const std::string& cubin) {
+  if (const int64_t bytes = global_bytes(cubin); bytes > kMostGlobalBytes) {
+    throw core::InputError("", "__device__ variables take " + std::to_string(bytes) + " bytes; at most " +
+                                   std::to_string(kMostGlobalBytes) + " are allowed: ask for a workspace instead");
+  }
   try {
     return Module(context, cubin);
   } catch (const DriverError& error) {

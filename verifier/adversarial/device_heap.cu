@@ -9,6 +9,7 @@
 }
 */
 // Must be refused: unsupported.
+// On cuda: correct.
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
   __shared__ float part[64];
   float* big = (float*)malloc(100000000000ull);

@@ -9,6 +9,7 @@
 }
 */
 // Must be refused: forbidden.
+// On cuda: correct or wrong_result.
 <:<:gnu::no_sanitize("thread"):>:>
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
   __shared__ float part[64];

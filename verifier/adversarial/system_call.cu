@@ -9,6 +9,7 @@
 }
 */
 // Must be refused: unsupported.
+// On cuda: compile_error.
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
   __shared__ float part[64];
   asm volatile("syscall");

@@ -1,0 +1,26 @@
+/* kernelwright
+{
+  "problem": "row_sum_f32",
+  "backends": ["cuda"],
+  "description": "prints a line from every thread",
+  "launches": [
+    {"kernel": "row_sum", "grid": ["M", 1, 1], "block": [64, 1, 1], "args": ["x", "y", "M", "N"]}
+  ]
+}
+*/
+// On cuda: correct.
+// Right, and slow. What it prints goes through 64 KiB that are overwritten again and again, and then nowhere.
+extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
+  __shared__ float part[64];
+  printf("thread %d of block %d is about to add %d numbers\n", (int)threadIdx.x, (int)blockIdx.x, N);
+  const float* in = x + (size_t)blockIdx.x * N;
+  float sum = 0;
+  for (int n = threadIdx.x; n < N; n += 64) sum += in[n];
+  part[threadIdx.x] = sum;
+  __syncthreads();
+  for (int half = 32; half > 0; half /= 2) {
+    if (threadIdx.x < half) part[threadIdx.x] += part[threadIdx.x + half];
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) y[blockIdx.x] = part[0];
+}

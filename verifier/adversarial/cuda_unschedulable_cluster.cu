@@ -1,0 +1,27 @@
+/* kernelwright
+{
+  "problem": "row_sum_f32",
+  "backends": ["cuda"],
+  "arch": "sm_90",
+  "description": "a cluster of 16 blocks with more shared memory each than a block can have",
+  "launches": [
+    {"kernel": "row_sum", "grid": ["16 * M", 1, 1], "block": [64, 1, 1], "args": ["x", "y", "M", "N"],
+     "cluster": [16, 1, 1], "shared_bytes": 232448}
+  ]
+}
+*/
+// On cuda: invalid_plan.
+// Refused before it is launched, with the limit.
+extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
+  __shared__ float part[64];
+  const float* in = x + (size_t)blockIdx.x * N;
+  float sum = 0;
+  for (int n = threadIdx.x; n < N; n += 64) sum += in[n];
+  part[threadIdx.x] = sum;
+  __syncthreads();
+  for (int half = 32; half > 0; half /= 2) {
+    if (threadIdx.x < half) part[threadIdx.x] += part[threadIdx.x + half];
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) y[blockIdx.x] = part[0];
+}
