@@ -1,7 +1,10 @@
 // Our own prototypes and values against the toolkit's headers, and the libraries' symbols where they are installed.
 #include "sandbox/cuda/cublas.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "core/error.h"
 
 #if __has_include(<cublasLt.h>)
 #include <cublasLt.h>
@@ -66,6 +69,23 @@ TEST(Cublas, PrototypesAreTheToolkits) {
   EXPECT_ALIKE(CublasLtFunctions, cublasLtGetVersion, cublasLtGetVersion);
 }
 
+#undef EXPECT_ALIKE
+
 }  // namespace
 }  // namespace sandbox::cuda
 #endif
+
+namespace sandbox::cuda {
+namespace {
+
+TEST(Cublas, IsFoundWithAllThatIsUsedOrMissedWithARemedy) {
+  try {
+    EXPECT_GE(open_cublas_lt("").cublasLtGetVersion(), 120000u);
+    EXPECT_NE(open_cublas("").cublasGemmEx, nullptr);
+  } catch (const core::SystemError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("set CUDA_HOME to the toolkit's folder"));
+  }
+}
+
+}  // namespace
+}  // namespace sandbox::cuda
