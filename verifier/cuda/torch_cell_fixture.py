@@ -1,22 +1,17 @@
 """torch_cell.py without PyTorch and without a GPU, for its test: tensors of f32 over memory files that the test lends.
 
 Takes the place of torch and of the driver only; the channel, the cell and what it answers are torch_cell.py's own.
-Usage: torch_cell_fixture.py TORCH_CELL
 """
 
 import contextlib
-import importlib.util
 import math
 import mmap
 import os
 import socket
-import sys
 import types
 
-spec = importlib.util.spec_from_file_location("torch_cell", sys.argv[1])
-sys.dont_write_bytecode = True
-torch_cell = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(torch_cell)
+import torch_cell
+import torch_memory
 
 mapped = {}  # address: memory of f32
 
@@ -81,7 +76,7 @@ class Memory:
 
 
 def tensor_at(_, address, dtype, shape):
-    described = torch_cell.DlTensor(address, 0, dtype, shape)
+    described = torch_memory.DlTensor(address, 0, dtype, shape)
     assert (described.code, described.bits, described.lanes, described.dimensions) == (2, 32, 1, len(shape))
     assert described.strides[len(shape) - 1] == 1 and described.shape[0] == shape[0]
     begin, offset = described.data >> 32 << 32, described.data & 0xFFFFFFFF

@@ -92,11 +92,10 @@ class TorchCell : public testing::Test {
     return answer.contains("fault") ? answer.at("fault").at("message").get<std::string>() : answer.dump();
   }
 
-  sandbox::Worker worker_ = sandbox::Worker::start(
-      {"/usr/bin/env",
-       {std::string("PATH=") + std::getenv("PATH"), "python3", "-I",
-        KW_SOURCE_FOLDER "/verifier/cuda/torch_cell_fixture.py", KW_SOURCE_FOLDER "/verifier/cuda/torch_cell.py"},
-       {}});
+  sandbox::Worker worker_ = sandbox::Worker::start({"/usr/bin/env",
+                                                    {std::string("PATH=") + std::getenv("PATH"), "python3", "-B",
+                                                     KW_SOURCE_FOLDER "/verifier/cuda/torch_cell_fixture.py"},
+                                                    {}});
   Channel judge_;
   int cell_ = 0;
   Lent a_{{1, 2, 3}}, b_{{10, 20, 30}}, y_{{-1, -1, -1}}, z_{{-1, -1, -1}}, workspace_{{7, 7, 7}};
