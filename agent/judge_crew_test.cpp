@@ -1,0 +1,48 @@
+// Several judges side by side: every task is judged once, and the results come in the order of the tasks.
+#include "agent/judge_crew.h"
+
+#include <gtest/gtest.h>
+
+#include "agent/devices.h"
+#include "core/paths.h"
+
+namespace agent {
+namespace {
+using verifier::Effort;
+
+TEST(JudgeCrew, JudgesSideBySideAndKeepsTheOrder) {
+  const core::Paths paths = core::installed_paths();
+  const verifier::JudgedDevice cpu = judged_device(paths, "cpu", 0);
+  JudgeCrew crew({cpu, cpu}, {});
+  sandbox::CompilePool pool(cpu_worker(paths), 2);
+  const benchsuite::Problem problem = benchsuite::load_problem(paths.problems() / "gelu_f32");
+  crew.use_problem(problem, pool);
+  EXPECT_EQ(crew.size(), 2u);
+
+  // Right and wrong ones in turn: a wrong solution's plan covers half of the output.
+  const sandbox::Solution right = sandbox::load_solution(paths.kernels() / "gelu_f32" / "float4_items.cu");
+  const sandbox::Solution naive = sandbox::load_solution(problem.naive_file());
+  std::string half = naive.source;
+  const std::string grid = "ceil_div(N, 256)";
+  ASSERT_NE(half.find(grid), std::string::npos);
+  half.replace(half.find(grid), grid.size(), "ceil_div(N, 512)");
+  const sandbox::Solution wrong = sandbox::parse_solution(half, "half.cu");
+  verifier::Builds right_builds(right, sandbox::default_binding(right)), wrong_builds(wrong, {});
+  ASSERT_EQ(right_builds.wait(pool, Effort::screen), nullptr);
+  ASSERT_EQ(wrong_builds.wait(pool, Effort::screen), nullptr);
+  std::vector<JudgeTask> tasks;
+  for (int i = 0; i < 6; ++i) tasks.push_back({i % 2 == 0 ? &right_builds : &wrong_builds, nullptr, Effort::screen});
+  const auto judgements = crew.judge(tasks, [](const std::string& what) { ADD_FAILURE() << what; });
+  ASSERT_EQ(judgements.size(), 6u);
+  for (size_t i = 0; i < judgements.size(); ++i) {
+    EXPECT_EQ(verifier::name_of(judgements[i].verdict), i % 2 == 0 ? "correct" : "not_written") << i;
+  }
+}
+
+TEST(JudgeCrew, SaysWhyAJudgeDoesNotStart) {
+  const verifier::JudgedDevice none{{"/nowhere/kernelwright-cpu", {}, {}}, false, {}};
+  EXPECT_THROW(JudgeCrew({none}, {}), core::SystemError);
+}
+
+}  // namespace
+}  // namespace agent
