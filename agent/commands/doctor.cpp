@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <set>
@@ -76,20 +77,36 @@ Finding nvrtc(const core::Paths& paths) {
   }
 }
 
-// One for each kind of GPU here. Where none can be opened, the driver's own finding says so.
-std::vector<Finding> calibrations(const Shell& shell) {
-  std::set<std::string> gpus;
+// Where none can be opened, the driver's own finding says so.
+std::vector<sandbox::cuda::DeviceFacts> gpus_here() {
   try {
-    for (const sandbox::cuda::DeviceFacts& facts : cuda_devices()) gpus.insert(facts.name);
+    return cuda_devices();
   } catch (const core::SystemError&) {
     return {};
   }
+}
+
+Finding gpu(const sandbox::cuda::DeviceFacts& facts, const std::string& driver) {
+  return {fmt::format("cuda:{}", facts.index), State::ok,
+          fmt::format("{}, {:.0f} GiB, {} multiprocessors, {}; driver for CUDA {}", facts.name,
+                      static_cast<double>(facts.memory_bytes) / (1 << 30), facts.multiprocessors, facts.architecture(),
+                      driver),
+          ""};
+}
+
+// One for each GPU, and one for the calibration of each kind.
+std::vector<Finding> gpus(const Shell& shell, const std::vector<sandbox::cuda::DeviceFacts>& here) {
   std::vector<Finding> findings;
-  for (const std::string& gpu : gpus) {
+  std::set<std::string> names;
+  for (const sandbox::cuda::DeviceFacts& facts : here) {
+    findings.push_back(gpu(facts, sandbox::cuda::Driver::open().version()));
+    names.insert(facts.name);
+  }
+  for (const std::string& name : names) {
     std::optional<verifier::Calibration> known;
-    Finding finding = probe("calibration: " + gpu, "give another file with --archive", [&]() -> std::string {
+    Finding finding = probe("calibration: " + name, "give another file with --archive", [&]() -> std::string {
       if (std::filesystem::exists(shell.archive)) {
-        known = open_existing_archive(shell).newest_calibration("cuda " + gpu);
+        known = open_existing_archive(shell).newest_calibration("cuda " + name);
       }
       if (!known) return "the first campaign on it takes some seconds more";
       return fmt::format("{:.2f} TB/s copied, measured {}", known->dram_copy_gb_s / 1e3, known->made);
@@ -103,7 +120,7 @@ std::vector<Finding> calibrations(const Shell& shell) {
   return findings;
 }
 
-std::vector<Finding> examine(const Shell& shell) {
+std::vector<Finding> examine(const Shell& shell, const std::vector<sandbox::cuda::DeviceFacts>& here) {
   const core::Paths paths = core::installed_paths();
   std::vector<Finding> findings;
   findings.push_back({"processor", State::ok, fmt::format("{} cores", std::thread::hardware_concurrency()), ""});
@@ -126,7 +143,7 @@ std::vector<Finding> examine(const Shell& shell) {
   findings.push_back(nvrtc(paths));
   findings.push_back(library("NVIDIA driver", {"libcuda.so.1"}, "no NVIDIA GPU to run on; the cpu device stands in",
                              "install the NVIDIA driver on a machine with such a GPU"));
-  for (Finding& finding : calibrations(shell)) findings.push_back(std::move(finding));
+  for (Finding& finding : gpus(shell, here)) findings.push_back(std::move(finding));
   findings.push_back(library("hiprtc", {"libhiprtc.so.7", "libhiprtc.so.6", "libamdhip64.so.5"},
                              "kernels cannot be compiled for AMD GPUs here; the cpu device does not need it",
                              "install ROCm's hiprtc (Debian: libamdhip64-5, libhiprtc-builtins5)"));
@@ -134,7 +151,13 @@ std::vector<Finding> examine(const Shell& shell) {
 }
 
 void doctor(Shell& shell) {
-  const std::vector<Finding> findings = examine(shell);
+  const std::vector<sandbox::cuda::DeviceFacts> here = gpus_here();
+  const std::vector<Finding> findings = examine(shell, here);
+  const bool compiles = std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
+    return finding.what == "NVRTC" && finding.state == State::ok;
+  });
+  std::string devices = "cpu";
+  for (const sandbox::cuda::DeviceFacts& facts : here) devices += compiles ? fmt::format(", cuda:{}", facts.index) : "";
   core::Json all = core::Json::array();
   Table table({{"WHAT"}, {"STATE"}, {"FOUND, OR WHAT ITS ABSENCE COSTS"}, {"HOW TO GET IT"}});
   for (const Finding& finding : findings) {
@@ -150,7 +173,7 @@ void doctor(Shell& shell) {
     return;
   }
   fmt::print("{}\n{}\n", table.text(),
-             shell.exit_code == kDone ? "Devices that can run candidates in this version: cpu."
+             shell.exit_code == kDone ? "Devices that can run candidates here: " + devices + "."
                                       : "Something is broken: campaigns cannot run until it is mended.");
 }
 }  // namespace

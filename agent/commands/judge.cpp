@@ -25,8 +25,12 @@ struct JudgeOptions {
   std::vector<std::string> files;
   std::string device = "cpu";
   std::vector<std::string> set;  // NAME=VALUE
-  bool confirm = false, control = false, hot = false;
+  bool confirm = false, control = false, screen = false, hot = false;
 };
+
+Effort effort_of(const JudgeOptions& options) {
+  return options.control ? Effort::control : options.screen ? Effort::screen : Effort::full;
+}
 
 // A file as it was asked for. Solutions must outlive their candidates.
 struct Entry {
@@ -102,7 +106,7 @@ bool judge_one(const Entry& entry, Candidate& candidate, Attempts& attempts, con
   Candidate& incumbent = options.control ? candidate : *attempts.naive();
   const std::string against = options.control ? "itself" : "naive";
   if (!json && options.files.size() > 1) fmt::print("{}\n", entry.file);
-  Attempt attempt = attempts.make(candidate, incumbent, options.control ? Effort::control : Effort::full);
+  Attempt attempt = attempts.make(candidate, incumbent, effort_of(options));
   show(attempt, entry.file, against, json);
   if (options.confirm && verifier::is_correct(attempt.verdict)) {
     attempt = attempts.make(candidate, incumbent, Effort::confirm);
@@ -131,7 +135,7 @@ void judge(const JudgeOptions& options, Shell& shell) {
       if (entry.problem != entries[i].problem) break;
       ahead.push_back(
           attempts.add(entry.solution, std::filesystem::path(entry.file).stem().string(), "user", entry.binding));
-      ahead.back()->builds.start(workshop.pool(), options.control ? Effort::control : Effort::full);
+      ahead.back()->builds.start(workshop.pool(), effort_of(options));
     }
     const CandidatePtr candidate = ahead.front();
     ahead.pop_front();
@@ -139,7 +143,7 @@ void judge(const JudgeOptions& options, Shell& shell) {
   }
   if (refused > 0) {
     shell.exit_code = kRefused;
-  } else if (!options.confirm && !options.control && !shell.json) {
+  } else if (!options.confirm && effort_of(options) == Effort::full && !shell.json) {
     fmt::print("With --confirm it is judged once more, and enters the leaderboard if it wins again.\n");
   }
   if (!shell.json && entries.size() > 1) {
@@ -162,8 +166,12 @@ void add_judge_command(CLI::App& app, Shell& shell) {
   command->add_flag("--hot", options->hot, "On a GPU: time with a warm L2 cache");
   CLI::Option* confirm = command->add_flag("--confirm", options->confirm,
                                            "Judge it a second time: a win over naive then enters the leaderboard");
-  command->add_flag("--control", options->control, "Time it against itself: how much noise there is")
-      ->excludes(confirm);
+  CLI::Option* control =
+      command->add_flag("--control", options->control, "Time it against itself: how much noise there is")
+          ->excludes(confirm);
+  command->add_flag("--screen", options->screen, "A first look alone: each listed shape once, and a few timed pairs")
+      ->excludes(confirm)
+      ->excludes(control);
   command->callback([options, &shell] { judge(*options, shell); });
 }
 
