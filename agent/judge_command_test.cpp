@@ -42,8 +42,9 @@ TEST(JudgeCommand, OneWrongFileStopsItBeforeAnythingIsJudged) {
   const Home home;
   const Ended ended = home.run({"--json", "judge", shipped("gelu_f32/float4_items.cu"), "nowhere.cu"});
   EXPECT_EQ(ended.exit_code, 1);
-  EXPECT_EQ(ended.out, "");
-  EXPECT_NE(ended.err.find("nowhere.cu"), std::string::npos);
+  const std::vector<Json> lines = lines_of(ended.out);
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_NE(lines[0].at("error").get<std::string>().find("nowhere.cu"), std::string::npos);
 }
 
 TEST(JudgeCommand, AControlIsTimedAgainstItself) {
