@@ -11,7 +11,9 @@
 // Must be refused: timed_out.
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
   __shared__ float part[64];
-  for (volatile int turn = 0; turn >= 0; turn = turn & 1) {}
+  const volatile float* first = x;
+  while (first[0] == first[0]) {  // a number equals itself; read again each time, so that no compiler may leave it out
+  }
   const float* in = x + (size_t)blockIdx.x * N;
   float sum = 0;
   for (int n = threadIdx.x; n < N; n += 64) sum += in[n];
