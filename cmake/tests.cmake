@@ -2,8 +2,8 @@ enable_testing()
 find_package(GTest REQUIRED)
 include(GoogleTest)
 
-# Tests that need a GPU (*_gpu_test.cpp) are a program of their own, which scripts/pack puts beside the others; ctest
-# runs it, in the root of the repository, where -DKW_GPU_TESTS=ON asks for that.
+# Tests that need a GPU (*_gpu_test.cpp) are a program of their own, which scripts/pack --gpu-tests packs. It is always
+# built; ctest runs it, in the root of the repository, where -DKW_GPU_TESTS=ON asks for that.
 option(KW_GPU_TESTS "Run the tests that need an NVIDIA GPU" OFF)
 set(gpu_tests)
 foreach(folder core benchsuite sandbox verifier results agent)
@@ -12,11 +12,7 @@ foreach(folder core benchsuite sandbox verifier results agent)
   list(APPEND gpu_tests ${of_folder})
   list(FILTER KW_TESTS_${folder} EXCLUDE REGEX "_gpu_test\\.cpp$")
 endforeach()
-if(KW_GPU_TESTS)
-  add_executable(gpu_tests ${gpu_tests})
-else()
-  add_executable(gpu_tests EXCLUDE_FROM_ALL ${gpu_tests})
-endif()
+add_executable(gpu_tests ${gpu_tests})
 target_link_libraries(gpu_tests PRIVATE kw_agent GTest::gmock GTest::gtest_main)
 target_link_options(gpu_tests PRIVATE -Wl,--disable-new-dtags)
 add_dependencies(gpu_tests kernelwright kernelwright-cpu kernelwright-cuda)

@@ -33,16 +33,16 @@ class Runner:
     def say(self, what):
         print(f"[{time.monotonic() - self.began:6.1f} s] {what}", file=sys.stderr, flush=True)
 
-    def require_time(self):
-        if time.monotonic() > self.ends - 5:
-            raise TimeoutError("not run: the time for the report was used up")
+    def out_of_time(self):
+        return time.monotonic() > self.ends - 5
 
     def pick(self, full, quick):
         return quick if self.quick else full
 
     def lines(self, command, timeout=600):
         """Runs it; [(seconds since its start, line)], exit code, end of stderr. Past its time it is interrupted, then killed."""
-        self.require_time()
+        if self.out_of_time():
+            raise TimeoutError("the time for the report was used up")
         timeout = max(5, min(timeout, self.ends - time.monotonic()))
         with open(self.folder / "stderr", "w+") as errors:
             began = time.monotonic()
@@ -72,15 +72,19 @@ class Runner:
             shutil.copy(base, self.folder / archive)
         seen, code, tail = self.lines([self.prefix / "bin/kernelwright", "--archive", self.folder / archive, "--json", *arguments],
                                       timeout)
-        parsed = []
+        results = []
         for at, line in seen:
             try:
-                parsed.append((at, json.loads(line)))
+                value = json.loads(line)
             except json.JSONDecodeError:
-                tail += "\n" + line
-        if code not in (0, 1, 130) or (not parsed and code != 0):
+                value = {"error": line}
+            if isinstance(value, dict) and "error" in value:
+                tail += "\n" + str(value["error"])
+            else:
+                results.append((at, value))
+        if not results:
             raise RuntimeError(f"kernelwright {arguments[0]} ended with {code}: {tail.strip()[-600:]}")
-        return parsed, code, tail
+        return results, code, tail.strip()
 
     def judge(self, files, *options, archive="archive.db", timeout=600):
         return self.kernelwright("judge", "--device", self.device, *options, *files, archive=archive, timeout=timeout)

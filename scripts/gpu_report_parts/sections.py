@@ -36,7 +36,7 @@ def device(runner):
         found.update(gpu=smi[0], driver=smi[1], memory_mib=smi[2], max_mhz=smi[3], power_w=smi[4])
     torch = subprocess.run(["python3", "-c", "import torch; print(torch.__version__)"], capture_output=True, text=True)
     found["torch"] = torch.stdout.strip() if torch.returncode == 0 else "not here"
-    findings, _, _ = runner.kernelwright("doctor")
+    findings, _, _ = runner.kernelwright("doctor", archive="base.db")
     found["doctor"] = {one["what"]: one["detail"] for one in findings[0][1]}
     if not runner.gpu:
         found["gpu"] = "cpu device"
@@ -118,7 +118,7 @@ def variants(runner, problem, name, count):
 
 def throughput(runner):
     """What a fresh candidate takes with full effort, stage by stage, in milliseconds."""
-    problems = {}
+    problems, said = {}, []
     for problem, name in FRESH.items():
         files = variants(runner, problem, name, runner.pick(25, 10) if runner.gpu else 3)
         seen, _, tail = runner.judge(files, archive=f"fresh_{problem}.db", timeout=180)
@@ -131,8 +131,9 @@ def throughput(runner):
         problems[problem] = {"kernel": name, "candidates": len(stages["all"]),
                              "correct": sum(line["verdict"] == "correct" for _, line in seen), "judged": len(seen),
                              "median_ms": {stage: statistics.median(values) for stage, values in stages.items()},
-                             "p90_ms": {stage: quantile(values, 0.9) for stage, values in stages.items()}, "stderr": tail}
-    return {"problems": problems}
+                             "p90_ms": {stage: quantile(values, 0.9) for stage, values in stages.items()}}
+        said.append(tail)
+    return {"problems": problems, "stderr": "\n".join(said).strip()}
 
 
 def rate(seen):
@@ -186,7 +187,7 @@ def faults(runner):
     random.Random(1).shuffle(files)
     before = {"memory_mib": runner.memory_mib(), "processes": runner.processes()}
     began = time.monotonic()
-    seen, code, tail = runner.judge(files, "--screen", archive="faults.db", timeout=runner.pick(420, 150))
+    seen, code, tail = runner.judge(files, *(["--screen"] if runner.gpu else []), archive="faults.db", timeout=runner.pick(420, 150))
     took = time.monotonic() - began
     time.sleep(2)
     after = {"memory_mib": runner.memory_mib(), "processes": runner.processes()}
@@ -205,9 +206,9 @@ def gpu_tests(runner):
         raise RuntimeError("gpu_tests is not here: pack with scripts/pack --gpu-tests" if runner.gpu else "they need a GPU")
     seen, code, tail = runner.lines([program, "--gtest_brief=1", *runner.pick([], ["--gtest_filter=-*ShippedOnGpu*"])], 300)
     lines = [line for _, line in seen]
-    total = [line for line in lines if "tests ran" in line or "test suites ran" in line]
+    total = [line for line in lines if re.search(r"test suites? ran", line)]
     return {"exit_code": code, "total": total[-1] if total else tail[-200:],
-            "failed": sorted({line.split("] ")[1].split(",")[0].split(" (")[0] for line in lines if "[  FAILED  ] " in line
+            "failed_tests": sorted({line.split("] ")[1].split(",")[0].split(" (")[0] for line in lines if "[  FAILED  ] " in line
                               and "listed below" not in line}), "output": "\n".join(lines)[-4000:]}
 
 

@@ -86,7 +86,7 @@ def baselines(d):
     rows = [(row["problem"], row["solution"], time_text(row["time_us"])) for row in d["leaderboard"]
             if row.get("kind") == "library"]
     text = f"Timed: {', '.join(timed) or 'none'}; by the same rules as candidates.\n\n"
-    return text + table(["problem", "library", "time"], rows, ["time"]) + "".join(f"- {what}\n" for what in d["refused"]), []
+    return text + table(["problem", "library", "time"], rows, ["time"]) + "\n" + "".join(f"- {what}\n" for what in d["refused"]), []
 
 
 def throughput(d):
@@ -142,12 +142,10 @@ def faults(d):
         rows.append((name + (" (good)" if one["good"] else ""), " or ".join(one["wanted"]),
                      ", ".join(f"{count} {verdict}" for verdict, count in one["found"].items())))
     text = table(["file", "must be", "was"], rows)
-    text += f"\n{d['judged']} of {d['asked']} files screened by one `kernelwright judge` in random order in {d['took_s']:.0f} s.\n\n"
+    text += f"\n{d['judged']} of {d['asked']} files judged by one `kernelwright judge` in random order, each with a first look (`--screen`), in {d['took_s']:.0f} s.\n\n"
     text += table(["", "before", "after"], [("device memory used, MiB", d["before"]["memory_mib"], d["after"]["memory_mib"]),
                                             ("our processes", d["before"]["processes"], d["after"]["processes"])])
     memory = d["before"]["memory_mib"], d["after"]["memory_mib"]
-    if d["judged"] < d["asked"]:
-        text += f"\nIt ended early: {d['stderr'][-500:]}\n"
     return text, [("every good candidate among faulty ones gets its verdict", f"{right[True]} of {asked[True]}",
                    right[True] == asked[True] > 0 and d["judged"] == d["asked"]),
                   ("every faulty one gets its own", f"{right[False]} of {asked[False]}", right[False] == asked[False] > 0),
@@ -166,7 +164,7 @@ def sanitizer(d):
 
 
 def gpu_tests(d):
-    text = d["total"] + "\n" + "".join(f"- failed: {name}\n" for name in d["failed"])
+    text = d["total"] + "\n" + "".join(f"- failed: {name}\n" for name in d["failed_tests"])
     if d["exit_code"] != 0:
         text += f"\n```\n{d['output']}\n```\n"
     return text, [("the tests on the GPU pass", f"exit code {d['exit_code']}", d["exit_code"] == 0)]
@@ -203,11 +201,15 @@ def report(data):
              ("compiler", doctor.get("NVRTC", "?")), ("PyTorch", device.get("torch", "?")), ("host", device.get("host", "?")),
              ("sandbox", doctor.get("sandbox", "?"))]
     rendered = {name: render(name, data) for name in made}
+    for name in made:
+        if data[name].get("stderr"):
+            rendered[name] = (rendered[name][0] + f"\nIt also said:\n\n```\n{data[name]['stderr'][-1000:]}\n```\n", rendered[name][1])
     bars = [(what, found, "yes" if met else "**no**") for name in made for what, found, met in rendered[name][1]]
     text = f"# Kernelwright on {device.get('gpu', 'a GPU')}\n\n"
     text += "Made by `scripts/gpu_report`; every figure is of the runs named at its section.\n\n" + table(["", ""], facts)
     text += "\n" + table(["what must hold", "found", "holds"], bars)
     for name in made:
         text += f"\n## {TITLES[name]}\n\n{rendered[name][0]}"
-        text += f"\n`{data[name]['command']}`, {data[name]['made']}, {data[name]['seconds']:.0f} s\n"
+        if "command" in data[name]:
+            text += f"\n`{data[name]['command']}`, {data[name]['made']}, {data[name]['seconds']:.0f} s\n"
     return text
