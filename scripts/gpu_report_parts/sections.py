@@ -267,5 +267,5 @@ def memory(runner):
             "agent_peak_bytes": end.get("peak_memory_bytes"), "stderr": tail}
 
 
-ALL = {one.__name__: one for one in (device, calibration, kernels, throughput, sweep, noise, faults, memory, sanitizer,
-                                     gpu_tests, baselines, campaign)}
+ALL = {one.__name__: one for one in (device, calibration, kernels, campaign, baselines, throughput, sweep, noise, faults, memory,
+                                     gpu_tests, sanitizer)}
