@@ -24,10 +24,12 @@ CheckSettings check_settings_from_json(const JsonView& json) {
 
 Json to_json(const TimingSettings& s) {
   return {{"screen_pairs", s.screen_pairs},
+          {"clear_pairs", s.clear_pairs},
           {"least_pairs", s.least_pairs},
           {"most_pairs", s.most_pairs},
           {"most_s", s.most_s},
           {"half_width", s.half_width},
+          {"confirm_half_width", s.confirm_half_width},
           {"audit_share", s.audit_share},
           {"hot", s.hot}};
 }
@@ -35,10 +37,12 @@ Json to_json(const TimingSettings& s) {
 TimingSettings timing_settings_from_json(const JsonView& json) {
   TimingSettings settings;
   settings.screen_pairs = static_cast<int>(json.at("screen_pairs").integer(3, 100000));
+  settings.clear_pairs = static_cast<int>(json.at("clear_pairs").integer(3, 100000));
   settings.least_pairs = static_cast<int>(json.at("least_pairs").integer(3, 100000));
   settings.most_pairs = static_cast<int>(json.at("most_pairs").integer(3, 100000));
   settings.most_s = json.at("most_s").number();
   settings.half_width = json.at("half_width").number();
+  settings.confirm_half_width = json.at("confirm_half_width").number();
   settings.audit_share = json.at("audit_share").number();
   settings.hot = json.at("hot").boolean();
   return settings;

@@ -24,9 +24,11 @@ std::optional<Effort> effort_from_name(std::string_view name);
 
 struct TimingSettings {
   int screen_pairs = 7;
+  int clear_pairs = 7;                    // enough where one side is far ahead
   int least_pairs = 15, most_pairs = 61;  // per workload
   double most_s = 2.0;                    // per workload; at least `least_pairs` are taken all the same
   double half_width = 0.004;              // of the 99 % interval of the log-ratio: narrow enough to stop
+  double confirm_half_width = 0.004;      // the same for confirmations and controls
   double audit_share = 0.1;               // of the timed launches of the candidate
   bool hot = false;                       // on a GPU: inputs may be in the L2 cache; otherwise it is flushed
 };

@@ -45,7 +45,7 @@ struct Measurement {
   std::vector<WorkloadTiming> workloads;
   SpeedUp speed_up;                // geometric mean over the workloads
   Outcome outcome = Outcome::tie;  // against the incumbent
-  bool stopped_early = false;      // enough pairs to see a loss
+  bool stopped_early = false;      // enough pairs to see who is far ahead
 };
 
 core::Json to_json(const Measurement& measurement);

@@ -10,6 +10,7 @@
 namespace verifier {
 namespace {
 using Clock = std::chrono::steady_clock;
+constexpr double kClear = 1.1;     // a speed-up beyond it, either way, with its whole interval
 constexpr double kSuspicious = 2;  // times the usual difference from the incumbent's outputs
 
 constexpr double kLaunchFloor_us = 2, kLeastGain_us = 0.1, kLeastGainShare = 0.02;
@@ -33,16 +34,18 @@ bool Timing::enough(const WorkloadTiming& timing, double spent_s) {
     stopped_early_ = pairs >= 2 && estimate_speed_up(timing.pairs, keys_.next()).high < 0.5;
     return stopped_early_;
   }
-  if (pairs < 7) return false;
+  if (pairs < settings_.clear_pairs) return false;
   const SpeedUp so_far = estimate_speed_up(timing.pairs, keys_.next());
-  if (effort_ == Effort::full && so_far.high < 0.9) {  // a clear loss needs no narrow interval
+  // A clear loss needs no narrow interval; nor does a clear win, which is timed again to be confirmed.
+  if (effort_ == Effort::full && (so_far.high < 1 / kClear || so_far.low > kClear)) {
     stopped_early_ = true;
     return true;
   }
   if (pairs < settings_.least_pairs) return false;
   // A control only has to show that nothing is badly wrong.
   const double most_s = effort_ == Effort::control ? settings_.most_s / 4 : settings_.most_s;
-  return spent_s > most_s || std::log(so_far.high / so_far.low) / 2 <= settings_.half_width;
+  const double half_width = effort_ == Effort::full ? settings_.half_width : settings_.confirm_half_width;
+  return spent_s > most_s || std::log(so_far.high / so_far.low) / 2 <= half_width;
 }
 
 std::variant<Verdict, WorkloadTiming> Timing::workload(const benchsuite::Workload& workload, Contest& contest) {

@@ -9,11 +9,11 @@
 }
 */
 // On cuda: timed_out.
-// Right, but half a million lines take more than the second that a launch has. What they say goes through 64 KiB that
+// Right, but thirty million lines take more than the time that a launch has. What they say goes through 64 KiB that
 // are overwritten again and again, and then nowhere.
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
   __shared__ float part[64];
-  printf("thread %d of block %d is about to add %d numbers\n", (int)threadIdx.x, (int)blockIdx.x, N);
+  for (int again = 0; again < 64; ++again) printf("thread %d of block %d is about to add %d numbers\n", (int)threadIdx.x, (int)blockIdx.x, N);
   const float* in = x + (size_t)blockIdx.x * N;
   float sum = 0;
   for (int n = threadIdx.x; n < N; n += 64) sum += in[n];

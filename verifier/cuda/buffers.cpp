@@ -26,12 +26,17 @@ std::vector<LentBuffer> make_inputs(const Context& context, const benchsuite::Pr
 }
 
 std::vector<LentBuffer> make_outputs(const Context& context, const benchsuite::Problem& problem,
-                                     const core::Bindings& axes,
-                                     const std::vector<sandbox::PlannedWorkspace>& workspaces, Keys& keys) {
+                                     const core::Bindings& axes, Keys& keys) {
   std::vector<LentBuffer> buffers;
   for (const benchsuite::Tensor& tensor : problem.outputs) {
     buffers.emplace_back(context, tensor.name, static_cast<size_t>(tensor.bytes(axes)), true, keys);
   }
+  return buffers;
+}
+
+std::vector<LentBuffer> make_workspaces(const Context& context,
+                                        const std::vector<sandbox::PlannedWorkspace>& workspaces, Keys& keys) {
+  std::vector<LentBuffer> buffers;
   for (const sandbox::PlannedWorkspace& workspace : workspaces) {
     buffers.emplace_back(context, workspace.name, static_cast<size_t>(workspace.bytes), true, keys);
   }

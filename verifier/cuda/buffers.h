@@ -46,10 +46,10 @@ class LentBuffer {
 
 std::vector<LentBuffer> make_inputs(const Context& context, const benchsuite::Problem& problem,
                                     const core::Bindings& axes, Keys& keys);
-// The problem's outputs, then the workspaces.
 std::vector<LentBuffer> make_outputs(const Context& context, const benchsuite::Problem& problem,
-                                     const core::Bindings& axes,
-                                     const std::vector<sandbox::PlannedWorkspace>& workspaces, Keys& keys);
+                                     const core::Bindings& axes, Keys& keys);
+std::vector<LentBuffer> make_workspaces(const Context& context,
+                                        const std::vector<sandbox::PlannedWorkspace>& workspaces, Keys& keys);
 
 std::vector<DeviceBuffer> device_buffers(const std::vector<LentBuffer>& lent);
 

@@ -34,7 +34,8 @@ std::optional<Verdict> Checking::shape(Side& side, const std::string& name, cons
   try {
     InputSlots inputs;
     inputs.push_back(make_inputs(at_hand_.context(), problem, axes, keys_));
-    Rig rig(at_hand_, axes, inputs, side, keys_);
+    const OutputSlots outputs = make_output_slots(at_hand_, axes, 1, keys_);
+    Rig rig(at_hand_, axes, inputs, outputs, side, keys_);
     if (const auto failure = rig.prepare()) return verdict_of(*failure, where);
     if (auto verdict = repeats(rig, inputs, axes, where, thorough ? kRepeats : 1)) return verdict;
     if (!thorough) return std::nullopt;

@@ -1,6 +1,7 @@
 #include "verifier/cuda/contest.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -10,6 +11,7 @@
 namespace verifier::cuda {
 namespace {
 constexpr int kPings = 15;
+constexpr int kDrawsInPlace = 4;
 constexpr int kTries = 4;                // of a sample whose launches were not queued in time
 constexpr double kShort_us = 20;         // below, kernels are timed by slope
 constexpr size_t kSlots = 12;            // of those: 3n, n = 4
@@ -30,8 +32,8 @@ class CudaContest : public Contest {
         hot_(hot),
         clocks_(clocks),
         keys_(keys),
-        candidate_{candidate, {}, 0},
-        incumbent_{incumbent, {}, 0} {}
+        candidate_{candidate, {}, 0, 0},
+        incumbent_{incumbent, {}, 0, 1} {}
 
   // Sets both sides up with one slot, sees how long they take, and sets them up again where that is short. A failure is
   // the candidate's.
@@ -40,15 +42,16 @@ class CudaContest : public Contest {
     draw(keys_.next());
     double least_us = 0;
     for (const Contestant side : {Contestant::candidate, Contestant::incumbent}) {
-      for (int i = 0; i < 2; ++i) {  // the first launch loads code
+      double us = 2 * kShort_us;
+      for (int i = 0; i < 2 && us <= 2 * kShort_us; ++i) {  // the first launch loads code, and may seem long
         auto launched = launch(side, keys_.next());
         if (auto* failure = std::get_if<CellFailure>(&launched)) {
           if (side == Contestant::candidate) return std::move(*failure);
           incumbent_failed(*failure);
         }
-        const double us = std::get<Sample>(launched).us;
-        if (i == 1) least_us = least_us == 0 ? us : std::min(least_us, us);
+        us = std::get<Sample>(launched).us;
       }
+      least_us = least_us == 0 ? us : std::min(least_us, us);
     }
     const size_t slots = slots_for(least_us);
     if (slots == 1) return std::nullopt;
@@ -57,6 +60,7 @@ class CudaContest : public Contest {
 
   void draw(uint64_t key) override {
     Keys own(key);
+    ++draws_;
     for (const std::vector<LentBuffer>& inputs : inputs_) {
       at_hand_.fill(inputs, axes_, Distribution::ordinary, own.next());
     }
@@ -65,6 +69,7 @@ class CudaContest : public Contest {
   std::variant<Sample, CellFailure> launch(Contestant side, uint64_t key) override {
     Corner& corner = side == Contestant::candidate ? candidate_ : incumbent_;
     Keys own(key);
+    if (auto failure = exchange(corner, own)) return std::move(*failure);
     const size_t all = inputs_.size();
     double few_us = 0;
     if (all > 1) {
@@ -100,7 +105,22 @@ class CudaContest : public Contest {
     Side& side;
     std::optional<Rig> rig;
     double empty_us;  // median of a sequence without launches
+    size_t outputs;   // which of the two sets it has
   };
+
+  // Where an output lies in memory makes a kernel a few tenths of a percent faster or slower. So the sides change
+  // places after every few draws; the first launch in a new place is not timed.
+  std::optional<CellFailure> exchange(Corner& corner, Keys& keys) {
+    const size_t first = &corner == &candidate_ ? 0 : 1;
+    const size_t due = (first + static_cast<size_t>(draws_ / kDrawsInPlace)) % 2;
+    if (corner.outputs == due) return std::nullopt;
+    corner.outputs = due;
+    corner.rig->set_outputs(outputs_[due]);
+    if (auto failure = corner.rig->prepare()) return failure;
+    auto launched = corner.rig->launch(inputs_.size(), hot_, keys.next());
+    if (auto* failure = std::get_if<CellFailure>(&launched)) return std::move(*failure);
+    return std::nullopt;
+  }
 
   size_t slots_for(double least_us) const {
     if (least_us >= kShort_us || hot_) return 1;
@@ -116,14 +136,18 @@ class CudaContest : public Contest {
   }
 
   std::optional<CellFailure> build(size_t slots) {
+    draws_ = 0;
+    candidate_.outputs = 0;
+    incumbent_.outputs = 1;
     candidate_.rig.reset();
     incumbent_.rig.reset();
     inputs_.clear();
     for (size_t slot = 0; slot < slots; ++slot) {
       inputs_.push_back(make_inputs(at_hand_.context(), at_hand_.problem(), axes_, keys_));
     }
-    candidate_.rig.emplace(at_hand_, axes_, inputs_, candidate_.side, keys_);
-    incumbent_.rig.emplace(at_hand_, axes_, inputs_, incumbent_.side, keys_);
+    for (OutputSlots& outputs : outputs_) outputs = make_output_slots(at_hand_, axes_, slots, keys_);
+    candidate_.rig.emplace(at_hand_, axes_, inputs_, outputs_[0], candidate_.side, keys_);
+    incumbent_.rig.emplace(at_hand_, axes_, inputs_, outputs_[1], incumbent_.side, keys_);
     if (auto failure = prepare(candidate_)) return failure;
     if (auto failure = prepare(incumbent_)) incumbent_failed(*failure);
     return std::nullopt;
@@ -155,6 +179,8 @@ class CudaContest : public Contest {
   const sandbox::cuda::ClockMonitor& clocks_;
   Keys& keys_;
   InputSlots inputs_;
+  std::array<OutputSlots, 2> outputs_;  // the sides exchange them now and then
+  int draws_ = 0;
   Corner candidate_, incumbent_;
 };
 }  // namespace

@@ -97,7 +97,8 @@ SecondLook DeviceWork::second_look(const OutputForm& form, const DeviceOutput& o
   return look;
 }
 
-std::variant<Match, Verdict> DeviceWork::compare(const OutputForm& form, const DeviceOutput& on_device) {
+std::variant<Match, Verdict> DeviceWork::compare(const OutputForm& form, const DeviceOutput& on_device,
+                                                 const std::vector<NaiveTile>* known, std::vector<NaiveTile>* learned) {
   const auto tiles = static_cast<size_t>(form.tiling.count());
   const SecondLook look = second_look(form, on_device);
   if (on_device.exact || !core::is_floating(form.dtype)) {
@@ -109,7 +110,12 @@ std::variant<Match, Verdict> DeviceWork::compare(const OutputForm& form, const D
   const DevicePtr results = room(tiles * sizeof(TileErrors));
   module_.function("kw_tile_errors")(blocks_, kBlock, on_device.output, on_device.reference, on_device.naive,
                                      number_of(form.dtype), form.tiling, results);
-  return decide(form, fetch<TileErrors>(tiles), {}, look);
+  std::vector<TileErrors> errors = fetch<TileErrors>(tiles);
+  for (size_t i = 0; i < tiles; ++i) {
+    if (known != nullptr) errors[i].naive = (*known)[i];
+    if (learned != nullptr) learned->push_back(errors[i].naive);
+  }
+  return decide(form, errors, {}, look);
 }
 
 }  // namespace verifier::cuda

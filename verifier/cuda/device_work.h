@@ -37,8 +37,11 @@ class DeviceWork {
   Moments moments(sandbox::cuda::DevicePtr at, core::DType dtype, int64_t elements);  // sampled
   // As largest_difference.
   double difference(sandbox::cuda::DevicePtr a, sandbox::cuda::DevicePtr b, core::DType dtype, int64_t elements);
-  // As compare, without neighbours.
-  std::variant<Match, Verdict> compare(const OutputForm& form, const DeviceOutput& on_device);
+  // As compare, without neighbours. `known`: what the naive solution errs by in each tile, where that need not be seen
+  // again; otherwise it is given back in `learned`.
+  std::variant<Match, Verdict> compare(const OutputForm& form, const DeviceOutput& on_device,
+                                       const std::vector<NaiveTile>* known = nullptr,
+                                       std::vector<NaiveTile>* learned = nullptr);
 
  private:
   SecondLook second_look(const OutputForm& form, const DeviceOutput& on_device);

@@ -1,6 +1,7 @@
 // A problem with its trusted solutions loaded on the GPU: draws inputs and knows the right outputs.
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "benchsuite/problem.h"
@@ -14,7 +15,9 @@ namespace verifier::cuda {
 // What an output must be, on the device until the next draw, in the judge's own memory.
 struct Expected {
   std::vector<DeviceBuffer> reference;  // floating outputs in double
-  std::vector<DeviceBuffer> naive;      // in the problem's dtypes
+  std::vector<DeviceBuffer> naive;      // in the problem's dtypes; zeros where its errors are known
+  bool ordinary = false;                // an ordinary draw
+  bool naive_known = false;             // from an earlier draw (ProblemAtHand::naive_tiles)
   bool exact = false;                   // the draw's sums are exactly representable: bit for bit
   struct Neighbour {
     std::vector<std::vector<std::byte>> reference, naive;
@@ -38,16 +41,25 @@ class ProblemAtHand {
 
   // Fills every input from `key`, and waits. Inputs to which the distribution does not apply are drawn as usual.
   void fill(const std::vector<LentBuffer>& inputs, const core::Bindings& axes, Distribution distribution, uint64_t key);
-  // Throws core::SystemError when a trusted solution faults.
-  Expected expected(const std::vector<LentBuffer>& inputs, const core::Bindings& axes, Distribution distribution);
+  // Throws core::SystemError when a trusted solution faults. What the naive solution errs by in a large output hardly
+  // changes from one ordinary draw to the next: once it is known for a shape, only the reference is computed, unless
+  // `with_naive`.
+  Expected expected(const std::vector<LentBuffer>& inputs, const core::Bindings& axes, Distribution distribution,
+                    bool with_naive = false);
+  // The naive solution's errors at a shape, by output; empty until they are seen. For whoever compares to fill.
+  std::vector<std::vector<NaiveTile>>& naive_tiles(const core::Bindings& axes) { return naive_tiles_[axes]; }
 
  private:
+  bool knows_naive(const core::Bindings& axes, Distribution distribution) const;
+  std::vector<DeviceBuffer> zeros(const core::Bindings& axes);
   void add_neighbours(Expected& expected, const std::vector<LentBuffer>& inputs, const core::Bindings& axes);
 
   const Context& context_;
   DeviceWork& work_;
   benchsuite::Problem problem_;
   TrustedSolution reference_, naive_;
+  std::map<core::Bindings, std::vector<std::vector<NaiveTile>>> naive_tiles_;
+  sandbox::cuda::PrivateMemory zeros_;
 };
 
 }  // namespace verifier::cuda

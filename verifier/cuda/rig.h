@@ -14,6 +14,9 @@ namespace verifier::cuda {
 // Inputs of one shape, once for each slot: short kernels are timed over several slots in a row, each on inputs of its
 // own.
 using InputSlots = std::vector<std::vector<LentBuffer>>;
+using OutputSlots = std::vector<std::vector<LentBuffer>>;
+
+OutputSlots make_output_slots(ProblemAtHand& at_hand, const core::Bindings& axes, size_t slots, Keys& keys);
 
 // A candidate in a cell.
 struct Side {
@@ -24,10 +27,13 @@ struct Side {
 
 class Rig {
  public:
-  // The side and the inputs must outlive the rig. A cell serves its newest rig only. Throws core::InputError when the
-  // plan cannot be bound to this shape.
-  Rig(ProblemAtHand& at_hand, const core::Bindings& axes, const InputSlots& inputs, Side& side, Keys& keys);
+  // The side, the inputs and the outputs must outlive the rig. A cell serves its newest rig only. Throws
+  // core::InputError when the plan cannot be bound to this shape.
+  Rig(ProblemAtHand& at_hand, const core::Bindings& axes, const InputSlots& inputs, const OutputSlots& outputs,
+      Side& side, Keys& keys);
 
+  // Other outputs of the same form. To be prepared anew.
+  void set_outputs(const OutputSlots& outputs) { outputs_ = &outputs; }
   std::optional<CellFailure> prepare();
   // Poisons outputs, workspaces and slack of the first `slots` slots with patterns of `key`, then launches on each of
   // them.
@@ -42,6 +48,7 @@ class Rig {
 
  private:
   std::variant<Match, Verdict> compare_output(size_t slot, size_t output, const Expected& expected, const Where& where);
+  std::vector<const LentBuffer*> writable(size_t slot) const;  // outputs, then workspaces
   std::optional<Verdict> find_damage(size_t slot, const Where& where);
 
   ProblemAtHand& at_hand_;
@@ -49,7 +56,8 @@ class Rig {
   const InputSlots& inputs_;
   Side& side_;
   sandbox::LaunchPlan plan_;
-  std::vector<std::vector<LentBuffer>> outputs_;  // by slot: the problem's outputs, then the workspaces
+  const OutputSlots* outputs_;
+  std::vector<std::vector<LentBuffer>> workspaces_;  // by slot
   uint64_t key_ = 0;
 };
 

@@ -20,7 +20,9 @@ import os
 import platform
 import socket
 import struct
+import sys
 import time
+import types
 
 import torch_memory
 
@@ -101,10 +103,13 @@ def function_of(expression, inputs, axes, torch):
             raise Refused(f"the expression names {node.id}, which is neither an input nor an axis")
         if isinstance(node, ast.Attribute) and node.attr.startswith("_"):
             raise Refused(f"the expression asks for {node.attr}")
-    names = {"torch": torch, "F": torch.nn.functional, **axes}
+    # A module of its own, which can be found by its name: torch.compile leaves functions without one as they are.
+    module = types.ModuleType(f"kernelwright_equivalent_{len(sys.modules)}")
+    module.__dict__.update({"torch": torch, "F": torch.nn.functional, **axes})
+    sys.modules[module.__name__] = module
     source = f"def equivalent({', '.join(inputs)}):\n    return {expression}\n"
-    exec(compile(source, "<equivalent>", "exec"), names)  # the problem's own line, held to the grammar above
-    return names["equivalent"]
+    exec(compile(source, f"{module.__name__}.py", "exec"), module.__dict__)  # held to the grammar above
+    return module.equivalent
 
 
 class Cell:
