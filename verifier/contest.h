@@ -29,6 +29,8 @@ class Contest {
   Contest(const Contest&) = delete;
   Contest& operator=(const Contest&) = delete;
 
+  // Have both sides been launched on this shape already? Otherwise the first pair finds caches and pages cold.
+  virtual bool warm() const { return false; }
   // Fresh inputs, the same for both sides.
   virtual void draw(uint64_t key) = 0;
   // Poisons what the side writes, and launches it.

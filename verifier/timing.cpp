@@ -56,8 +56,7 @@ std::variant<Verdict, WorkloadTiming> Timing::workload(const benchsuite::Workloa
   const double audits_before_ms = audit_ms_;
   int audits = 0;
   double usual = 0;  // difference of the two sides' outputs, at most, where the candidate was found right
-  // The first pair finds caches and pages cold on both sides and is not counted, though it may be audited like any
-  // other.
+  // A first pair that finds both sides cold is not counted, though it may be audited like any other.
   for (int taken = 0; taken == 0 || !enough(timing, seconds_since(begin) - (audit_ms_ - audits_before_ms) / 1e3);
        ++taken) {
     contest.draw(keys_.next());
@@ -75,7 +74,7 @@ std::variant<Verdict, WorkloadTiming> Timing::workload(const benchsuite::Workloa
       (turn ? pair.candidate_mhz : pair.incumbent_mhz) = sample.mhz;
       pair.throttled = pair.throttled || sample.throttled;
     }
-    if (taken > 0) timing.pairs.push_back(pair);
+    if (taken > 0 || contest.warm()) timing.pairs.push_back(pair);
     // Which launches are audited cannot be known beforehand; at least the asked share of them is.
     const bool due = audits < std::ceil(settings_.audit_share * (taken + 1));
     const bool last_chance = taken % std::max(1, static_cast<int>(1 / settings_.audit_share)) == 0;
