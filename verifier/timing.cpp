@@ -10,6 +10,7 @@
 namespace verifier {
 namespace {
 using Clock = std::chrono::steady_clock;
+constexpr double kFar = 2;         // the same for a first look
 constexpr double kClear = 1.1;     // a speed-up beyond it, either way, with its whole interval
 constexpr double kSuspicious = 2;  // times the usual difference from the incumbent's outputs
 
@@ -31,7 +32,9 @@ bool Timing::enough(const WorkloadTiming& timing, double spent_s) {
   const auto pairs = static_cast<int>(timing.pairs.size());
   if (pairs >= most_pairs()) return true;
   if (effort_ == Effort::screen) {
-    stopped_early_ = pairs >= 2 && estimate_speed_up(timing.pairs, keys_.next()).high < 0.5;
+    if (pairs < 2) return false;
+    const SpeedUp so_far = estimate_speed_up(timing.pairs, keys_.next());
+    stopped_early_ = so_far.high < 1 / kFar || (pairs >= settings_.clear_pairs && so_far.low > kFar);
     return stopped_early_;
   }
   if (pairs < settings_.clear_pairs) return false;

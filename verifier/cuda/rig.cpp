@@ -56,8 +56,14 @@ Rig::Rig(ProblemAtHand& at_hand, const core::Bindings& axes, const InputSlots& i
       side_(side),
       plan_(sandbox::bind_plan(side.solution, side.binding, axes, &at_hand.problem())),
       outputs_(&outputs) {
-  for (size_t slot = 0; slot < inputs.size(); ++slot) {
-    workspaces_.push_back(make_workspaces(at_hand.context(), plan_.workspaces, keys));
+  move_to(outputs, keys);
+}
+
+void Rig::move_to(const OutputSlots& outputs, Keys& keys) {
+  outputs_ = &outputs;
+  workspaces_.clear();
+  while (workspaces_.size() < inputs_.size()) {
+    workspaces_.push_back(make_workspaces(at_hand_.context(), plan_.workspaces, keys));
   }
 }
 

@@ -32,8 +32,8 @@ class Rig {
   Rig(ProblemAtHand& at_hand, const core::Bindings& axes, const InputSlots& inputs, const OutputSlots& outputs,
       Side& side, Keys& keys);
 
-  // Other outputs of the same form. To be prepared anew.
-  void set_outputs(const OutputSlots& outputs) { outputs_ = &outputs; }
+  // Other outputs of the same form, and workspaces in new places. To be prepared anew.
+  void move_to(const OutputSlots& outputs, Keys& keys);
   std::optional<CellFailure> prepare();
   // Poisons outputs, workspaces and slack of the first `slots` slots with patterns of `key`, then launches on each of
   // them.
