@@ -184,7 +184,11 @@ class Cell:
         shape = json.dumps(self._axes, sort_keys=True)
         if shape not in self._functions:
             function = function_of(self._expression, self._names("input"), self._axes, torch)
-            self._functions[shape] = torch.compile(function, dynamic=False) if self._compile else function
+            if self._compile:
+                # Dynamo counts the functions that it has compiled, across shapes and problems, and leaves the ninth as it is.
+                torch.compiler.reset()
+                function = torch.compile(function, dynamic=False)
+            self._functions = {shape: function}
         self._function = self._functions[shape]
         own = [self._own_input(self._tensors[name]) for name in self._names("input")]
         for _ in range(WARM_UPS):  # as many results at once as there are slots: the allocator keeps their memory

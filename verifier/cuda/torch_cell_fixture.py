@@ -94,7 +94,8 @@ def ones(shape, **_):
 
 torch = types.SimpleNamespace(
     float32="float32", float64="float64", int32="int32", inference_mode=contextlib.nullcontext,
-    randn=ones, empty=lambda count, **_: Tensor([], [count]), compile=lambda function, dynamic: function, fail=fail,
+    randn=ones, empty=lambda count, **_: Tensor([], [count]), compile=lambda function, dynamic: function,
+    compiler=types.SimpleNamespace(reset=lambda: None), fail=fail,
     nn=types.SimpleNamespace(functional=types.SimpleNamespace(double=lambda x: x + x)),
     cuda=types.SimpleNamespace(Event=Event, synchronize=lambda: None, empty_cache=lambda: None))
 driver = types.SimpleNamespace(lend=Memory, forget_persisting_lines=lambda: None, tensor_at=tensor_at,
