@@ -11,8 +11,8 @@
 namespace sandbox::cuda {
 
 struct CompilerSettings {
-  std::string architecture;                            // "sm_90", "sm_90a"
-  std::string prelude;                                 // text of kw_prelude.h: what every device predefines
+  std::string architecture;                                 // "sm_90", "sm_90a"
+  std::string prelude;                                      // text of kw_prelude.h: what every device predefines
   std::vector<std::filesystem::path> include_folders = {};  // the user's own (CUTLASS), after those of the toolkit
 };
 
