@@ -6,6 +6,7 @@
 #include "core/paths.h"
 #include "core/text.h"
 #include "sandbox/cuda/compiler.h"
+#include "sandbox/cuda/leaks_fixture.h"
 #include "sandbox/shipped_kernels.h"
 
 namespace sandbox::test {

@@ -15,6 +15,7 @@
 #include "verifier/random.h"
 #ifdef KW_HAVE_NVRTC
 #include "sandbox/cuda/compiler.h"
+#include "sandbox/cuda/leaks_fixture.h"
 #endif
 
 namespace verifier::cuda {

@@ -1,0 +1,128 @@
+// When timing ends, what it audits, and what it makes of what a device brings: against contests whose times are chosen.
+#include "verifier/timing.h"
+
+#include <gtest/gtest.h>
+
+#include "core/paths.h"
+#include "verifier/statistics.h"
+
+namespace verifier {
+namespace {
+using benchsuite::Problem;
+
+// Times and outputs as a test wants them.
+struct Script {
+  double candidate_us = 100, incumbent_us = 100, jitter = 0.001;
+  bool warm = false;
+  int leaves_out_launch = -1;  // whose output differs from the incumbent's
+  int launches = 0, audits = 0, fails_at = -1;
+};
+
+class ScriptedContest : public Contest {
+ public:
+  explicit ScriptedContest(Script& script) : script_(script) {}
+
+  bool warm() const override { return script_.warm; }
+  void draw(uint64_t key) override { keys_ = Keys(key); }
+  std::variant<Sample, CellFailure> launch(Contestant side, uint64_t) override {
+    const bool candidate = side == Contestant::candidate;
+    if (candidate && script_.launches++ == script_.fails_at) return CellFailure(CellDied{});
+    const double us = candidate ? script_.candidate_us : script_.incumbent_us;
+    return Sample{us * (1 + script_.jitter * (keys_.unit() - 0.5))};
+  }
+  double difference() override { return left_out() ? 1e6 : 1e-7 * (1 + keys_.unit() / 2); }
+  std::optional<Verdict> audit(const Where& where) override {
+    ++script_.audits;
+    if (left_out()) return WrongResult{where, "y", 0, 1, 0, 100, 1, 1};
+    return std::nullopt;
+  }
+
+ private:
+  bool left_out() const { return script_.launches - 1 == script_.leaves_out_launch; }
+
+  Script& script_;
+  Keys keys_{1};
+};
+
+class TimingOfScripts : public testing::Test {
+ protected:
+  std::variant<Verdict, std::optional<Measurement>> time(Effort effort) {
+    Keys keys(7);
+    Timing timing(problem_, "cpu", "test", settings_, effort, keys);
+    return timing.measure([&](const benchsuite::Workload&) { return std::make_unique<ScriptedContest>(script_); });
+  }
+  WorkloadTiming timed(Effort effort) {
+    auto measured = time(effort);
+    return std::get<std::optional<Measurement>>(measured).value().workloads.at(0);
+  }
+
+  const Problem problem_ = benchsuite::load_problem(core::installed_paths().problems() / "gelu_f32");
+  TimingSettings settings_;
+  Script script_;
+};
+
+TEST_F(TimingOfScripts, AColdFirstPairIsNotCounted) {
+  const size_t pairs = timed(Effort::confirm).pairs.size();
+  EXPECT_EQ(static_cast<size_t>(script_.launches), pairs + 1);
+  script_.launches = 0;
+  script_.warm = true;
+  const size_t all = timed(Effort::confirm).pairs.size();
+  EXPECT_EQ(static_cast<size_t>(script_.launches), all);
+}
+
+TEST_F(TimingOfScripts, SteadyTimesEndAtTheLeastNumberOfPairs) {
+  const WorkloadTiming timing = timed(Effort::full);
+  EXPECT_EQ(timing.pairs.size(), static_cast<size_t>(settings_.least_pairs));
+  EXPECT_NEAR(timing.speed_up.value, 1, 0.001);
+}
+
+TEST_F(TimingOfScripts, ClearCasesEndEarlyEitherWayButAreConfirmedInFull) {
+  for (const double factor : {0.5, 2.0}) {
+    script_.candidate_us = 100 * factor;
+    EXPECT_EQ(timed(Effort::full).pairs.size(), static_cast<size_t>(settings_.clear_pairs)) << factor;
+    EXPECT_GE(timed(Effort::confirm).pairs.size(), static_cast<size_t>(settings_.least_pairs)) << factor;
+  }
+}
+
+TEST_F(TimingOfScripts, NoisyTimesGoOnToTheMostPairs) {
+  script_.jitter = 0.3;
+  EXPECT_EQ(timed(Effort::full).pairs.size(), static_cast<size_t>(settings_.most_pairs));
+}
+
+TEST_F(TimingOfScripts, AtLeastTheAskedShareIsAudited) {
+  script_.jitter = 0.3;
+  const WorkloadTiming timing = timed(Effort::full);
+  EXPECT_GE(script_.audits, settings_.audit_share * static_cast<double>(timing.pairs.size()));
+  EXPECT_LT(script_.audits, static_cast<int>(timing.pairs.size()) / 2);  // and not nearly all
+}
+
+TEST_F(TimingOfScripts, ASingleLaunchThatLeavesWorkOutIsFound) {
+  for (int launch = 0; launch < settings_.least_pairs; ++launch) {
+    script_ = {};
+    script_.leaves_out_launch = launch;
+    const auto measured = time(Effort::full);
+    ASSERT_TRUE(std::holds_alternative<Verdict>(measured)) << launch;
+    EXPECT_EQ(name_of(std::get<Verdict>(measured)), "wrong_result") << launch;
+  }
+}
+
+TEST_F(TimingOfScripts, ACandidateThatDiesIsAVerdict) {
+  script_.fails_at = 3;
+  const auto measured = time(Effort::full);
+  ASSERT_TRUE(std::holds_alternative<Verdict>(measured));
+  EXPECT_EQ(name_of(std::get<Verdict>(measured)), "crashed");
+}
+
+TEST_F(TimingOfScripts, SmallDifferencesAtTheLaunchFloorAreNone) {
+  script_.candidate_us = 1.50;
+  script_.incumbent_us = 1.58;  // five percent, and less than a tenth of a microsecond
+  EXPECT_EQ(decide(timed(Effort::confirm).speed_up), Outcome::tie);
+  script_.incumbent_us = 1.90;
+  EXPECT_EQ(decide(timed(Effort::confirm).speed_up), Outcome::win);
+  script_.candidate_us = 150;
+  script_.incumbent_us = 158;  // the same share where it means something
+  EXPECT_EQ(decide(timed(Effort::confirm).speed_up), Outcome::win);
+}
+
+}  // namespace
+}  // namespace verifier
