@@ -3,6 +3,8 @@
 
 #include <dlfcn.h>
 
+#include <initializer_list>
+
 // Asked by LeakSanitizer before it looks for leaks at the end of a process. Where NVRTC was opened it must not: it
 // stops every thread and walks through memory that NVRTC maps and unmaps, and now and then it crashes there ("Tracer
 // caught signal 11") when the test has passed.
