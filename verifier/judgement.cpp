@@ -26,8 +26,7 @@ core::Json to_json(const Judgement& judgement) {
   core::Json json{{"verdict", to_json(judgement.verdict)},
                   {"seed", judgement.seed},
                   {"stages",
-                   {{"load_ms", judgement.stages.load_ms},
-                    {"check_ms", judgement.stages.check_ms},
+                   {{"check_ms", judgement.stages.check_ms},
                     {"timing_ms", judgement.stages.timing_ms},
                     {"audit_ms", judgement.stages.audit_ms}}}};
   if (judgement.measurement) json["measurement"] = to_json(*judgement.measurement);
@@ -38,7 +37,7 @@ Judgement judgement_from_json(const core::JsonView& json) {
   const core::JsonView stages = json.at("stages");
   Judgement judgement{verdict_from_json(json.at("verdict")),
                       {},
-                      {stages.at("load_ms").number(), stages.at("check_ms").number(), stages.at("timing_ms").number(),
+                      {stages.at("check_ms").number(), stages.at("timing_ms").number(),
                        stages.at("audit_ms").number()},
                       json.at("seed").json().get<uint64_t>()};
   if (json.has("measurement")) judgement.measurement = measurement_from_json(json.at("measurement"));

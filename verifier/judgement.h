@@ -43,7 +43,7 @@ struct CheckSettings {
 
 // How the time of one judgement was spent, in milliseconds.
 struct StageTimes {
-  double load_ms = 0, check_ms = 0, timing_ms = 0, audit_ms = 0;
+  double check_ms = 0, timing_ms = 0, audit_ms = 0;
 };
 
 struct Judgement {

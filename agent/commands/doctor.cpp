@@ -12,6 +12,7 @@
 
 #include "agent/cli.h"
 #include "agent/devices.h"
+#include "agent/libraries.h"
 #include "agent/opening.h"
 #include "agent/table.h"
 #include "core/error.h"
@@ -120,6 +121,25 @@ std::vector<Finding> gpus(const Shell& shell, const std::vector<sandbox::cuda::D
   return findings;
 }
 
+// What kernels on a GPU are compared with; opened as a campaign opens them, which takes some seconds.
+std::vector<Finding> libraries_here(const core::Paths& paths) {
+  const Data data = load_data();
+  std::vector<const benchsuite::Problem*> problems;
+  for (const auto& [name, problem] : data.problems) problems.push_back(&problem);
+  std::vector<Finding> findings;
+  const auto left_out = [&](const std::string& why) {
+    findings.push_back({"comparison", State::missing, why, "it is optional: campaigns run without it"});
+  };
+  try {
+    for (const Library& one : find_libraries(paths, parse_device("cuda"), problems, left_out)) {
+      findings.push_back({"comparison", State::ok, one.name, ""});
+    }
+  } catch (const core::InputError& error) {
+    left_out(error.what());
+  }
+  return findings;
+}
+
 std::vector<Finding> examine(const Shell& shell, const std::vector<sandbox::cuda::DeviceFacts>& here) {
   const core::Paths paths = core::installed_paths();
   std::vector<Finding> findings;
@@ -144,6 +164,9 @@ std::vector<Finding> examine(const Shell& shell, const std::vector<sandbox::cuda
   findings.push_back(library("NVIDIA driver", {"libcuda.so.1"}, "no NVIDIA GPU to run on; the cpu device stands in",
                              "install the NVIDIA driver on a machine with such a GPU"));
   for (Finding& finding : gpus(shell, here)) findings.push_back(std::move(finding));
+  if (!here.empty()) {
+    for (Finding& finding : libraries_here(paths)) findings.push_back(std::move(finding));
+  }
   findings.push_back(library("hiprtc", {"libhiprtc.so.7", "libhiprtc.so.6", "libamdhip64.so.5"},
                              "kernels cannot be compiled for AMD GPUs here; the cpu device does not need it",
                              "install ROCm's hiprtc (Debian: libamdhip64-5, libhiprtc-builtins5)"));

@@ -124,6 +124,9 @@ void judge(const JudgeOptions& options, Shell& shell) {
 
   results::Archive archive = open_seeded_archive(shell, data);
   Workshop workshop(data.paths, device, options.hot, background_compile_workers() + 1);
+  for (const Entry& entry : entries) {
+    if (const auto why = workshop.why_not(entry.solution)) throw core::InputError(entry.file, *why);
+  }
   Attempts attempts(archive, workshop, std::nullopt,
                     newest_or_new_calibration(archive, data.paths, device, workshop.device()));
   std::deque<CandidatePtr> ahead;  // of the problem in use, being compiled
