@@ -37,8 +37,7 @@ Judgement judgement_from_json(const core::JsonView& json) {
   const core::JsonView stages = json.at("stages");
   Judgement judgement{verdict_from_json(json.at("verdict")),
                       {},
-                      {stages.at("check_ms").number(), stages.at("timing_ms").number(),
-                       stages.at("audit_ms").number()},
+                      {stages.at("check_ms").number(), stages.at("timing_ms").number(), stages.at("audit_ms").number()},
                       json.at("seed").json().get<uint64_t>()};
   if (json.has("measurement")) judgement.measurement = measurement_from_json(json.at("measurement"));
   return judgement;
