@@ -107,17 +107,21 @@ void Judge::use_problem(const benchsuite::Problem& problem, sandbox::CompilePool
   if (device_.gpu && !judge_kernels_) load_own_kernels(pool);
   require_built(reference_builds_->wait(pool, Effort::screen), reference_);
   require_built(naive_builds_->wait(pool, Effort::full), naive_);
-  teach();
+  const sandbox::Message answer = teach(true);
+  if (!answer.json.contains("refused")) return;
+  throw core::InputError((problem.folder / "problem.json").string(), answer.json.at("refused").get<std::string>(),
+                         answer.json.at("remedy").get<std::string>());
 }
 
-void Judge::teach() {
+sandbox::Message Judge::teach(bool look) {
   if (device_.gpu) judge_->request({{"op", "kernels"}}, {judge_kernels_.get()}, kShortDeadline);
-  judge_->request({{"op", "problem"},
-                   {"problem", problem_->json_text},
-                   {"folder", problem_->folder.string()},
-                   {"reference", plan_of(*reference_builds_)},
-                   {"naive", plan_of(*naive_builds_)}},
-                  {reference_builds_->fast().binary.get(), naive_builds_->fast().binary.get()}, kShortDeadline);
+  return judge_->request({{"op", "problem"},
+                          {"problem", problem_->json_text},
+                          {"folder", problem_->folder.string()},
+                          {"reference", plan_of(*reference_builds_)},
+                          {"naive", plan_of(*naive_builds_)},
+                          {"look", look}},
+                         {reference_builds_->fast().binary.get(), naive_builds_->fast().binary.get()}, kShortDeadline);
 }
 
 const Builds& Judge::naive() const { return naive_builds_.value(); }
@@ -194,7 +198,7 @@ Judgement Judge::judge(const Builds& candidate, const Builds& incumbent, Effort 
 void Judge::start_over() {
   run_.replace_all();
   start_judge();
-  teach();
+  teach(false);
 }
 
 Judgement Judge::judge_library(Worker& library, const Json& open) {

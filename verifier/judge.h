@@ -36,7 +36,7 @@ class Judge {
   Judge(JudgedDevice device, JudgeSettings settings);
 
   // Compiles the problem's reference and naive solution and hands them to the judge worker. Throws core::InputError
-  // when either does not compile: such a problem cannot be used.
+  // when either does not compile or an output or input does not matter (dependence.h): such a problem cannot be used.
   void use_problem(const benchsuite::Problem& problem, sandbox::CompilePool& pool);
 
   // Judges against the incumbent, each in cells of its own. Both are built for this effort. Throws core::SystemError
@@ -59,7 +59,8 @@ class Judge {
  private:
   void start_judge();
   void load_own_kernels(sandbox::CompilePool& pool);
-  void teach();
+  // `look`: whether the problem asks for anything (dependence.h), which the answer then says.
+  sandbox::Message teach(bool look);
   std::vector<OpenCell> open_cells(const Builds& candidate, const Builds& incumbent, Effort effort);
   void close_cells(std::vector<OpenCell>& cells, Judgement& judgement);
   Judgement judge_in_cells(const Builds& candidate, const Builds& incumbent, Effort effort,

@@ -8,6 +8,7 @@
 #include "benchsuite/problem.h"
 #include "verifier/cpu/rig.h"
 #include "verifier/cpu/trusted.h"
+#include "verifier/dependence.h"
 #include "verifier/inputs.h"
 
 namespace verifier::cpu {
@@ -24,6 +25,8 @@ class ProblemAtHand {
             uint64_t key) const;
   // Outputs of few rows come with neighbours (compare.h). Throws core::SystemError when a trusted solution faults.
   Expected expected(const std::vector<LentBuffer>& inputs, const core::Bindings& axes, Distribution distribution);
+  // What the trusted solutions make of these inputs.
+  TrustedOutputs run_trusted(const core::Bindings& axes, const TensorBytes& inputs);
 
  private:
   std::vector<LentBuffer> jittered(const std::vector<LentBuffer>& inputs, const core::Bindings& axes,

@@ -8,6 +8,7 @@
 #include "verifier/cuda/buffers.h"
 #include "verifier/cuda/device_work.h"
 #include "verifier/cuda/trusted.h"
+#include "verifier/dependence.h"
 #include "verifier/inputs.h"
 
 namespace verifier::cuda {
@@ -46,6 +47,8 @@ class ProblemAtHand {
   // `with_naive`.
   Expected expected(const std::vector<LentBuffer>& inputs, const core::Bindings& axes, Distribution distribution,
                     bool with_naive = false);
+  // What the trusted solutions make of these inputs, on the host.
+  TrustedOutputs run_trusted(const core::Bindings& axes, const TensorBytes& inputs);
   // The naive solution's errors at a shape, by output; empty until they are seen. For whoever compares to fill.
   std::vector<std::vector<NaiveTile>>& naive_tiles(const core::Bindings& axes) { return naive_tiles_[axes]; }
 
