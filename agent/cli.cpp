@@ -58,6 +58,7 @@ int run_command_line(int argc, const char* const* argv) {
   add_resume_command(app, shell);
   add_judge_command(app, shell);
   add_check_command(app, shell);
+  add_audit_command(app, shell);
   add_problems_command(app, shell);
   add_leaderboard_command(app, shell);
   add_show_command(app, shell);

@@ -32,6 +32,7 @@ void add_run_command(CLI::App& app, Shell& shell);
 void add_resume_command(CLI::App& app, Shell& shell);
 void add_judge_command(CLI::App& app, Shell& shell);
 void add_check_command(CLI::App& app, Shell& shell);
+void add_audit_command(CLI::App& app, Shell& shell);
 void add_problems_command(CLI::App& app, Shell& shell);
 void add_leaderboard_command(CLI::App& app, Shell& shell);
 void add_show_command(CLI::App& app, Shell& shell);

@@ -9,8 +9,8 @@ void Builds::start(Slot& slot, sandbox::CompilePool& pool, sandbox::Build build)
 }
 
 void Builds::start(sandbox::CompilePool& pool, Effort effort) {
-  start(fast_, pool, sandbox::Build::fast);
-  if (effort != Effort::screen && pool.has_check_build()) start(check_, pool, sandbox::Build::check);
+  start(slots_->fast, pool, sandbox::Build::fast);
+  if (effort != Effort::screen && pool.has_check_build()) start(slots_->check, pool, sandbox::Build::check);
 }
 
 const sandbox::Rejected* Builds::wait(Slot& slot) {
@@ -20,14 +20,14 @@ const sandbox::Rejected* Builds::wait(Slot& slot) {
 
 const sandbox::Rejected* Builds::wait(sandbox::CompilePool& pool, Effort effort) {
   start(pool, effort);
-  const sandbox::Rejected* rejected = wait(fast_);
+  const sandbox::Rejected* rejected = wait(slots_->fast);
   if (rejected != nullptr || effort == Effort::screen || !pool.has_check_build()) return rejected;
-  return wait(check_);
+  return wait(slots_->check);
 }
 
 double Builds::compile_ms() const {
   double total = 0;
-  for (const Slot* slot : {&fast_, &check_}) {
+  for (const Slot* slot : {&slots_->fast, &slots_->check}) {
     const auto* built = slot->done ? std::get_if<sandbox::Built>(&*slot->done) : nullptr;
     if (built != nullptr) total += built->compile_ms;
   }

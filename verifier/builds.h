@@ -2,6 +2,7 @@
 #pragma once
 
 #include <future>
+#include <memory>
 #include <optional>
 
 #include "sandbox/compile_pool.h"
@@ -14,7 +15,10 @@ namespace verifier {
 class Builds {
  public:
   Builds(const sandbox::Solution& solution, sandbox::TunableBinding binding)
-      : solution_(&solution), binding_(std::move(binding)) {}
+      : solution_(&solution), binding_(std::move(binding)), slots_(std::make_shared<Slots>()) {}
+  // Of a solution whose code and binding are the other's and whose plan alone is its own: nothing is compiled twice.
+  Builds(const sandbox::Solution& solution, const Builds& same_code)
+      : solution_(&solution), binding_(same_code.binding_), slots_(same_code.slots_) {}
 
   // Begins to compile what judging with this effort needs: a screening does without the checking build, and GPUs have
   // none.
@@ -25,8 +29,8 @@ class Builds {
   const sandbox::Solution& solution() const { return *solution_; }
   const sandbox::TunableBinding& binding() const { return binding_; }
   // What wait() has made available. The judge lends them to cells; they stay here.
-  const sandbox::Built& fast() const { return std::get<sandbox::Built>(fast_.done.value()); }
-  const sandbox::Built& check() const { return std::get<sandbox::Built>(check_.done.value()); }
+  const sandbox::Built& fast() const { return std::get<sandbox::Built>(slots_->fast.done.value()); }
+  const sandbox::Built& check() const { return std::get<sandbox::Built>(slots_->check.done.value()); }
   double compile_ms() const;  // of all that was built
 
  private:
@@ -34,12 +38,15 @@ class Builds {
     std::future<sandbox::Compilation> pending;
     std::optional<sandbox::Compilation> done;
   };
+  struct Slots {
+    Slot fast, check;
+  };
   void start(Slot& slot, sandbox::CompilePool& pool, sandbox::Build build);
   static const sandbox::Rejected* wait(Slot& slot);
 
   const sandbox::Solution* solution_;
   sandbox::TunableBinding binding_;
-  Slot fast_, check_;
+  std::shared_ptr<Slots> slots_;
 };
 
 }  // namespace verifier

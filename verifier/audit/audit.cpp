@@ -1,0 +1,189 @@
+#include "verifier/audit/audit.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+
+#include "core/error.h"
+#include "verifier/audit/bitwise.h"
+#include "verifier/audit/mutants.h"
+#include "verifier/audit/reorderings.h"
+
+namespace verifier {
+namespace {
+using core::Json;
+
+class Auditor {
+ public:
+  Auditor(const benchsuite::Problem& problem, Judge& judge, sandbox::CompilePool& pool) : judge_(judge), pool_(pool) {
+    report_.problem = problem.name;
+  }
+
+  AuditReport run(const benchsuite::Problem& problem, const std::vector<Variant>& variants) {
+    judge_.use_problem(problem, pool_);
+    start(variants);
+    std::vector<size_t> doubtful;
+    for (size_t i = 0; i < variants.size(); ++i) {
+      AuditFinding finding = first_look(variants[i], builds_[i]);
+      if (variants[i].must == Must::be_refused && finding.outcome == AuditOutcome::accepted) doubtful.push_back(i);
+      report_.findings.push_back(std::move(finding));
+    }
+    if (!doubtful.empty()) {
+      const BitwiseProblem bitwise(problem);
+      judge_.use_problem(bitwise.problem(), pool_);
+      for (const size_t i : doubtful) {
+        AuditFinding& finding = report_.findings[i];
+        const Judgement judgement = judge_.judge(builds_[i], judge_.naive(), Effort::full);
+        if (is_correct(judgement.verdict)) finding.outcome = AuditOutcome::equal;
+        conclude(variants[i], finding);
+      }
+    }
+    const int64_t mutants = std::count_if(variants.begin(), variants.end(),
+                                          [](const Variant& variant) { return variant.must == Must::be_refused; });
+    if (report_.count(AuditOutcome::equal) * 3 > mutants) {
+      report_.remarks.push_back(
+          std::to_string(report_.count(AuditOutcome::equal)) + " of " + std::to_string(mutants) +
+          " mutants give the bits of naive: the inputs leave too much undecided; draw them wider, "
+          "or test at larger shapes");
+    }
+    return std::move(report_);
+  }
+
+ private:
+  // Variants of one body share their builds. Everything that is certain to be needed is compiled ahead.
+  void start(const std::vector<Variant>& variants) {
+    std::map<std::string, const Builds*> by_body;
+    for (const Variant& variant : variants) {
+      const auto known = by_body.find(variant.body);
+      if (known != by_body.end()) {
+        builds_.emplace_back(variant.solution, *known->second);
+      } else {
+        builds_.emplace_back(variant.solution, sandbox::default_binding(variant.solution));
+        by_body[variant.body] = &builds_.back();
+      }
+      builds_.back().start(pool_, first_effort(variant));
+    }
+  }
+
+  static Effort first_effort(const Variant& variant) {
+    return variant.must == Must::be_refused ? Effort::screen : Effort::full;
+  }
+
+  AuditFinding first_look(const Variant& variant, Builds& builds) {
+    AuditFinding finding{variant.name, variant.what, variant.must};
+    for (const Effort effort : {first_effort(variant), Effort::full}) {
+      finding.effort = effort;
+      if (const sandbox::Rejected* rejected = builds.wait(pool_, effort)) {
+        finding.verdict = CompileFailed{rejected->reason, rejected->message, rejected->line};
+        finding.outcome = variant.from_file ? AuditOutcome::refused : AuditOutcome::not_compiled;
+        break;
+      }
+      finding.verdict = judge_.judge(builds, judge_.naive(), effort).verdict;
+      finding.outcome = is_correct(finding.verdict) ? AuditOutcome::accepted : AuditOutcome::refused;
+      if (finding.outcome == AuditOutcome::refused || effort == Effort::full) break;
+    }
+    conclude(variant, finding);
+    return finding;
+  }
+
+  static void conclude(const Variant& variant, AuditFinding& finding) {
+    const bool mutant = variant.must == Must::be_refused;
+    switch (finding.outcome) {
+      case AuditOutcome::refused:
+        finding.right = mutant;
+        break;
+      case AuditOutcome::accepted:
+        finding.right = !mutant;
+        break;
+      case AuditOutcome::equal:
+        finding.right = variant.may_equal;
+        break;
+      case AuditOutcome::not_compiled:
+        finding.right = variant.may_equal || !mutant;
+        break;
+    }
+    if (finding.right) return;
+    finding.advice = seen(finding) + (variant.advice.empty() ? "" : "; " + variant.advice);
+  }
+
+  static std::string seen(const AuditFinding& finding) {
+    if (finding.outcome == AuditOutcome::equal) return "it gives the same bits as naive.cu wherever the judge looked";
+    if (const auto* correct = std::get_if<Correct>(&finding.verdict)) {
+      return "the judge accepts it, with errors of at most " +
+             std::to_string(static_cast<int>(correct->worst_ratio * 100 + 0.5)) + " % of what is allowed";
+    }
+    return "the judge refuses it: " + sentence_for_people(finding.verdict);
+  }
+
+  Judge& judge_;
+  sandbox::CompilePool& pool_;
+  std::deque<Builds> builds_;  // by variant
+  AuditReport report_;
+};
+}  // namespace
+
+std::string_view name_of(AuditOutcome outcome) {
+  switch (outcome) {
+    case AuditOutcome::refused:
+      return "refused";
+    case AuditOutcome::accepted:
+      return "accepted";
+    case AuditOutcome::equal:
+      return "equal";
+    default:
+      return "not_compiled";
+  }
+}
+
+int64_t AuditReport::count(AuditOutcome outcome) const {
+  return std::count_if(findings.begin(), findings.end(),
+                       [&](const AuditFinding& finding) { return finding.outcome == outcome; });
+}
+int64_t AuditReport::wrong() const {
+  return std::count_if(findings.begin(), findings.end(), [](const AuditFinding& finding) { return !finding.right; });
+}
+
+Json to_json(const AuditReport& report) {
+  Json findings = Json::array();
+  for (const AuditFinding& finding : report.findings) {
+    Json one{{"name", finding.name},
+             {"what", finding.what},
+             {"must", finding.must == Must::be_refused ? "be_refused" : "be_accepted"},
+             {"outcome", name_of(finding.outcome)},
+             {"verdict", name_of(finding.verdict)},
+             {"sentence", sentence_for_people(finding.verdict)},
+             {"effort", name_of(finding.effort)},
+             {"right", finding.right}};
+    if (!finding.advice.empty()) one["advice"] = finding.advice;
+    findings.push_back(std::move(one));
+  }
+  return {{"problem", report.problem},
+          {"passed", report.passed()},
+          {"findings", std::move(findings)},
+          {"remarks", report.remarks}};
+}
+
+JudgeSettings audit_settings(bool gpu) {
+  JudgeSettings settings;
+  settings.check.launch_deadline_s = gpu ? 1.5 : 5;
+  settings.timing.screen_pairs = settings.timing.clear_pairs = 3;
+  settings.timing.least_pairs = settings.timing.most_pairs = 3;
+  settings.timing.most_s = 0.01;
+  return settings;
+}
+
+std::vector<Variant> audit_variants(const benchsuite::Problem& problem, std::vector<Variant> written) {
+  const sandbox::Solution naive = sandbox::load_solution(problem.naive_file());
+  std::vector<Variant> variants = harness_mutants(problem, naive);
+  for (std::vector<Variant> more : {source_mutants(problem, naive), reorderings(problem, naive), std::move(written)}) {
+    for (Variant& variant : more) variants.push_back(std::move(variant));
+  }
+  return variants;
+}
+
+AuditReport audit(const benchsuite::Problem& problem, const std::vector<Variant>& variants, Judge& judge,
+                  sandbox::CompilePool& pool) {
+  return Auditor(problem, judge, pool).run(problem, variants);
+}
+
+}  // namespace verifier
