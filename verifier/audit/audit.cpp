@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <utility>
 
 #include "core/error.h"
 #include "verifier/audit/bitwise.h"
@@ -52,14 +53,15 @@ class Auditor {
  private:
   // Variants of one body share their builds. Everything that is certain to be needed is compiled ahead.
   void start(const std::vector<Variant>& variants) {
-    std::map<std::string, const Builds*> by_body;
+    const Builds& naive = judge_.naive();
+    std::map<std::pair<std::string, sandbox::TunableBinding>, const Builds*> known{
+        {{body_of(naive.solution()), naive.binding()}, &naive}};
     for (const Variant& variant : variants) {
-      const auto known = by_body.find(variant.body);
-      if (known != by_body.end()) {
-        builds_.emplace_back(variant.solution, *known->second);
+      const auto [same, first] = known.try_emplace({variant.body, sandbox::default_binding(variant.solution)}, nullptr);
+      if (first) {
+        same->second = &builds_.emplace_back(variant.solution, same->first.second);
       } else {
-        builds_.emplace_back(variant.solution, sandbox::default_binding(variant.solution));
-        by_body[variant.body] = &builds_.back();
+        builds_.emplace_back(variant.solution, *same->second);
       }
       builds_.back().start(pool_, first_effort(variant));
     }
