@@ -4,11 +4,16 @@
 #include <charconv>
 #include <chrono>
 #include <cstring>
+#include <map>
+#include <system_error>
 
+#include "core/error.h"
 #include "core/hash.h"
 #include "core/text.h"
 #include "sandbox/channel.h"
 #include "sandbox/cuda/cubin.h"
+#include "sandbox/cuda/ptx_check.h"
+#include "sandbox/entry_points.h"
 #include "sandbox/sealed_memory.h"
 #include "sandbox/tokens.h"
 
@@ -26,6 +31,26 @@ typedef struct CUtensorMap_st {
 constexpr const char* kOutOfMemory = "catastrophic error: out of memory";  // NVRTC tells it as the source's fault
 constexpr size_t kLogBytes = 8192;
 constexpr size_t kMostSourceBytes = size_t{1} << 20;
+
+// libcu++ reads the clock where it waits for a barrier, to sleep longer and longer. No kernel may (ptx_check.h), so
+// that this clock stands still; waiting for something with a limit of time becomes waiting for it.
+constexpr const char* kClockHeaders[] = {"cuda/std/__cuda/chrono.h", "cuda/std/__chrono/system_clock.h"};
+constexpr std::string_view kReadsClock = R"(asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(__time)::);)";
+
+std::map<std::string, std::string> headers_for(const CompilerSettings& settings, const Nvrtc& nvrtc) {
+  std::map<std::string, std::string> headers{{kPreludeName, settings.prelude}, {"cuda.h", kDriverHeader}};
+  for (const auto& folder : nvrtc.include_folders()) {
+    for (const char* name : kClockHeaders) {
+      std::error_code none;
+      if (!std::filesystem::is_regular_file(folder / name, none)) continue;
+      std::string text = core::read_file(folder / name);
+      if (const size_t at = text.find(kReadsClock); at != std::string::npos) {
+        headers[name] = text.replace(at, kReadsClock.size(), "__time = 0;");
+      }
+    }
+  }
+  return headers;
+}
 
 std::vector<std::string> options_for(const CompileRequest& request, const CompilerSettings& settings,
                                      const Nvrtc& nvrtc) {
@@ -109,6 +134,20 @@ std::string without_ptxas(const std::string& log) {
   kept.erase(kept.find_last_not_of('\n') + 1);
   return core::clean_text(kept, kLogBytes);
 }
+
+// What the binary shows, however the source hid it.
+std::optional<Rejected> refuse_binary(const CompileRequest& request, const NvrtcOutput& output) {
+  const std::optional<Solution> solution = solution_of(request);
+  const bool cooperative = !solution || std::any_of(solution->launches.begin(), solution->launches.end(),
+                                                    [](const Launch& launch) { return launch.cooperative; });
+  if (auto refused = check_ptx(output.ptx, cooperative)) return refused;
+  try {
+    inspect_cubin(output.cubin);
+  } catch (const core::InputError& refused) {
+    return Rejected{Rejection::forbidden, refused.problem(), std::nullopt, ""};
+  }
+  return solution ? refuse_stray_kernel(*solution, kernels_of(output.cubin)) : std::nullopt;
+}
 }  // namespace
 
 Compilation compile(const CompileRequest& request, const CompilerSettings& settings, const Nvrtc& nvrtc) {
@@ -121,12 +160,15 @@ Compilation compile(const CompileRequest& request, const CompilerSettings& setti
   }
   if (auto refused = refuse_includes(request.source)) return *refused;
   const NvrtcOutput output =
-      nvrtc.compile(request.source, kSourceName, {{kPreludeName, settings.prelude}, {"cuda.h", kDriverHeader}},
-                    options_for(request, settings, nvrtc));
+      nvrtc.compile(request.source, kSourceName, headers_for(settings, nvrtc), options_for(request, settings, nvrtc));
   if (output.out_of_memory || output.log.find(kOutOfMemory) != std::string::npos) {
     return Rejected{Rejection::limit, "compiling it takes more memory than a compile worker has", std::nullopt, ""};
   }
   if (!output.built) return classify(output.log, without_ptxas(output.log));
+  if (auto refused = refuse_binary(request, output)) {
+    refused->log = without_ptxas(output.log);
+    return *refused;
+  }
 
   Built built;
   built.binary = sealed_memory("cubin", output.cubin);

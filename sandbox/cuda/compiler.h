@@ -17,7 +17,8 @@ struct CompilerSettings {
 };
 
 // The fast build is the only one of this device. The Built's binary is a cubin; its PTX comes with it. A source that
-// includes what is no header of the include folders is Rejected{forbidden}. Throws core::SystemError when our side
+// includes what is no header of the include folders is Rejected{forbidden}, and so is what PTX or cubin refuse
+// (ptx_check.h, cubin.h) and a kernel that the solution's plan does not launch. Throws core::SystemError when our side
 // fails.
 Compilation compile(const CompileRequest& request, const CompilerSettings& settings, const Nvrtc& nvrtc);
 

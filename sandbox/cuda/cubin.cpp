@@ -4,31 +4,60 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <memory>
 
 #include "core/error.h"
+#include "core/text.h"
 
 namespace sandbox::cuda {
 namespace {
 constexpr std::string_view kInfoPrefix = ".nv.info.";  // one such section for each entry point
-constexpr std::string_view kGlobal = ".nv.global";     // and .nv.global.init
-constexpr uint8_t kFormatSized = 4;                    // the value is a size, and that many bytes follow
-constexpr uint8_t kParameterInfo = 0x17;               // EIATTR_KPARAM_INFO, one for each parameter
+constexpr std::string_view kModuleInfo = ".nv.info";
+constexpr std::string_view kGlobal = ".nv.global";  // and .nv.global.init
+constexpr uint8_t kFormatSized = 4;                 // the value is a size, and that many bytes follow
+constexpr uint8_t kParameterInfo = 0x17;            // EIATTR_KPARAM_INFO, one for each parameter
+constexpr uint8_t kFrameSize = 0x11;                // EIATTR_FRAME_SIZE: of a function, by its symbol
+constexpr uint8_t kManaged = 0x04;                  // in the st_other of a __managed__ symbol
+constexpr uint16_t kMachine = 190;                  // EM_CUDA
 
-int64_t count_parameters(const Elf_Data& data) {
+constexpr int64_t kMostGlobalBytes = int64_t{1} << 30;
+constexpr size_t kMostCubinBytes = size_t{64} << 20;
+// All threads of a device have their stacks at once: 16 KiB are 4 GiB on the largest.
+constexpr uint32_t kMostStackBytes = 16 << 10;
+
+// Instructions that read a special register, of every architecture from sm_75 to sm_121 (cubin_test.cpp makes sure),
+// and the registers by their numbers.
+constexpr size_t kInstructionBytes = 16;
+constexpr uint64_t kReadsSpecial[] = {0x919, 0x9c3, 0x805, 0x8cb};  // S2R, S2UR, CS2R, S2UR's successor
+struct SpecialRegisters {
+  uint64_t first, last;
+  const char* what;
+};
+constexpr SpecialRegisters kRefused[] = {
+    {0x43, 0x43, "the number of its multiprocessor"}, {0x50, 0x53, "a clock"}, {0x64, 0x73, "performance counters"}};
+
+// Calls visit(attribute, value, bytes of the value) for every record of an .nv.info section.
+template <typename Visit>
+void for_each_attribute(const Elf_Data& data, Visit visit) {
   const auto* bytes = static_cast<const uint8_t*>(data.d_buf);
-  int64_t parameters = 0;
   for (size_t at = 0; at + 4 <= data.d_size;) {
     uint16_t size = 0;
-    std::memcpy(&size, bytes + at + 2, sizeof size);
-    if (bytes[at + 1] == kParameterInfo) ++parameters;
-    at += 4 + (bytes[at] == kFormatSized ? size : 0u);
+    if (bytes[at] == kFormatSized) std::memcpy(&size, bytes + at + 2, sizeof size);
+    visit(bytes[at + 1], bytes + at + 4, std::min<size_t>(size, data.d_size - at - 4));
+    at += 4 + size_t{size};
   }
+}
+
+int64_t count_parameters(const Elf_Data& data) {
+  int64_t parameters = 0;
+  for_each_attribute(data,
+                     [&](uint8_t attribute, const uint8_t*, size_t) { parameters += attribute == kParameterInfo; });
   return parameters;
 }
 
-// Calls visit(section, name, header) for every section.
+// Calls visit(elf, section, name, header) for every section.
 template <typename Visit>
 void for_each_section(std::string_view cubin, Visit visit) {
   elf_version(EV_CURRENT);
@@ -40,8 +69,70 @@ void for_each_section(std::string_view cubin, Visit visit) {
     GElf_Shdr header;
     if (gelf_getshdr(section, &header) == nullptr) continue;
     const char* name = elf_strptr(elf.get(), names, header.sh_name);
-    visit(section, std::string_view(name != nullptr ? name : ""), header);
+    visit(elf.get(), section, std::string_view(name != nullptr ? name : ""), header);
   }
+}
+
+// Calls visit(symbol, name) for every symbol.
+template <typename Visit>
+void for_each_symbol(std::string_view cubin, Visit visit) {
+  for_each_section(cubin, [&](Elf* elf, Elf_Scn* section, std::string_view, const GElf_Shdr& header) {
+    Elf_Data* data = header.sh_type == SHT_SYMTAB ? elf_getdata(section, nullptr) : nullptr;
+    GElf_Sym symbol;
+    for (int i = 0; data != nullptr && gelf_getsym(data, i, &symbol) != nullptr; ++i) {
+      const char* name = elf_strptr(elf, header.sh_link, symbol.st_name);
+      visit(symbol, std::string_view(name != nullptr ? name : ""));
+    }
+  });
+}
+
+[[noreturn]] void refuse(const std::string& what) { throw core::InputError("", "the binary " + what); }
+
+void require_cubin(std::string_view cubin) {
+  std::string copy(cubin);
+  const std::unique_ptr<Elf, int (*)(Elf*)> elf((elf_version(EV_CURRENT), elf_memory(copy.data(), copy.size())),
+                                                elf_end);
+  GElf_Ehdr header;
+  if (!elf || gelf_getehdr(elf.get(), &header) == nullptr || header.e_machine != kMachine ||
+      header.e_ident[EI_CLASS] != ELFCLASS64) {
+    refuse("is no cubin");
+  }
+}
+
+void inspect_symbol(const GElf_Sym& symbol, std::string_view name) {
+  const std::string shown = core::clean_text(std::string(name), 100);
+  if ((symbol.st_other & kManaged) != 0 && GELF_ST_TYPE(symbol.st_info) == STT_OBJECT) {
+    refuse("holds the managed variable " + shown + ": use the tensors and workspaces");
+  }
+  if (symbol.st_shndx != SHN_UNDEF || name.empty() || name == "__assertfail" || name.substr(0, 4) == ".nv.") return;
+  refuse("calls " + shown + " of the driver, which a kernel has no use for");
+}
+
+void inspect_code(const Elf_Data& data) {
+  const auto* bytes = static_cast<const uint8_t*>(data.d_buf);
+  for (size_t at = 0; at + kInstructionBytes <= data.d_size; at += kInstructionBytes) {
+    uint64_t low = 0, high = 0;
+    std::memcpy(&low, bytes + at, sizeof low);
+    std::memcpy(&high, bytes + at + sizeof low, sizeof high);
+    const uint64_t opcode = low & 0xfff, special = (high >> 8) & 0xff;
+    if (std::find(std::begin(kReadsSpecial), std::end(kReadsSpecial), opcode) == std::end(kReadsSpecial)) continue;
+    for (const SpecialRegisters& refused : kRefused) {
+      if (special < refused.first || special > refused.last) continue;
+      refuse(std::string("reads ") + refused.what + ", of which kernels have no honest use");
+    }
+  }
+}
+
+void inspect_stacks(const Elf_Data& data) {
+  for_each_attribute(data, [](uint8_t attribute, const uint8_t* value, size_t size) {
+    uint32_t bytes = 0;
+    if (attribute != kFrameSize || size < 2 * sizeof bytes) return;
+    std::memcpy(&bytes, value + sizeof bytes, sizeof bytes);
+    if (bytes > kMostStackBytes) {
+      refuse("gives every thread " + std::to_string(bytes) + " bytes of stack; at most " +
+             std::to_string(kMostStackBytes) + " are allowed: ask for a workspace instead");
+    }
+  });
 }
 
 // Sizes are the cubin's word: they may add up to more than 64 bits.
@@ -52,7 +143,7 @@ uint64_t sum(uint64_t a, uint64_t b) {
 
 std::map<std::string, int64_t> kernels_of(std::string_view cubin) {
   std::map<std::string, int64_t> kernels;
-  for_each_section(cubin, [&](Elf_Scn* section, std::string_view name, const GElf_Shdr&) {
+  for_each_section(cubin, [&](Elf*, Elf_Scn* section, std::string_view name, const GElf_Shdr&) {
     const Elf_Data* data = elf_rawdata(section, nullptr);
     if (data == nullptr || name.substr(0, kInfoPrefix.size()) != kInfoPrefix) return;
     kernels[std::string(name.substr(kInfoPrefix.size()))] = count_parameters(*data);
@@ -63,20 +154,35 @@ std::map<std::string, int64_t> kernels_of(std::string_view cubin) {
 // ptxas cuts the size of a section to 32 bits; its symbols tell what was asked for. The larger of both counts.
 int64_t global_bytes(std::string_view cubin) {
   std::map<size_t, uint64_t> sections;  // of globals, by index
-  for_each_section(cubin, [&](Elf_Scn* section, std::string_view name, const GElf_Shdr& header) {
+  for_each_section(cubin, [&](Elf*, Elf_Scn* section, std::string_view name, const GElf_Shdr& header) {
     if (name.substr(0, kGlobal.size()) == kGlobal) sections[elf_ndxscn(section)] = header.sh_size;
   });
   uint64_t by_symbol = 0;
-  for_each_section(cubin, [&](Elf_Scn* section, std::string_view, const GElf_Shdr& header) {
-    Elf_Data* data = header.sh_type == SHT_SYMTAB ? elf_getdata(section, nullptr) : nullptr;
-    GElf_Sym symbol;
-    for (int i = 0; data != nullptr && gelf_getsym(data, i, &symbol) != nullptr; ++i) {
-      if (sections.count(symbol.st_shndx) > 0) by_symbol = sum(by_symbol, symbol.st_size);
-    }
+  for_each_symbol(cubin, [&](const GElf_Sym& symbol, std::string_view) {
+    if (sections.count(symbol.st_shndx) > 0) by_symbol = sum(by_symbol, symbol.st_size);
   });
   uint64_t by_section = 0;
   for (const auto& [index, bytes] : sections) by_section = sum(by_section, bytes);
   return static_cast<int64_t>(std::min<uint64_t>(std::max(by_symbol, by_section), std::numeric_limits<int64_t>::max()));
+}
+
+void inspect_cubin(std::string_view cubin) {
+  if (cubin.size() > kMostCubinBytes)
+    refuse("takes " + std::to_string(cubin.size()) + " bytes; at most 64 MiB are allowed");
+  require_cubin(cubin);
+  if (const int64_t bytes = global_bytes(cubin); bytes > kMostGlobalBytes) {
+    throw core::InputError("", "__device__ variables take " + std::to_string(bytes) + " bytes; at most " +
+                                   std::to_string(kMostGlobalBytes) + " are allowed: ask for a workspace instead");
+  }
+  for_each_symbol(cubin, inspect_symbol);
+  for_each_section(cubin, [](Elf*, Elf_Scn* section, std::string_view name, const GElf_Shdr& header) {
+    const bool code = header.sh_type == SHT_PROGBITS && (header.sh_flags & SHF_EXECINSTR) != 0;
+    if (!code && name != kModuleInfo) return;
+    const Elf_Data* data = elf_rawdata(section, nullptr);
+    if (data == nullptr || (data->d_buf == nullptr && data->d_size > 0)) refuse("is damaged");
+    if (code) inspect_code(*data);
+    if (name == kModuleInfo) inspect_stacks(*data);
+  });
 }
 
 }  // namespace sandbox::cuda

@@ -2,23 +2,29 @@
 #ifdef KW_HAVE_NVRTC
 #include "sandbox/cuda/cubin.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "core/error.h"
-#include "core/paths.h"
-#include "core/text.h"
-#include "sandbox/cuda/compiler.h"
-#include "sandbox/sealed_memory.h"
+#include "sandbox/cuda/nvrtc_fixture.h"
 
 namespace sandbox::cuda {
 namespace {
+using testing::HasSubstr;
 
-std::string cubin_of(const std::string& source) {
-  static const Nvrtc nvrtc = Nvrtc::open(KW_CUDA_HOME);
-  const CompilerSettings settings{"sm_90", core::read_file(core::installed_paths().device_headers() / "kw_prelude.h")};
-  const Compilation compilation = compile({"solution.cu", source, {}, Build::fast}, settings, nvrtc);
-  if (const auto* rejected = std::get_if<Rejected>(&compilation)) throw std::runtime_error(rejected->log);
-  return read_memory(std::get<Built>(compilation).binary.get());
+std::string cubin_of(const std::string& source, const std::string& architecture = "sm_90") {
+  return test::raw_output(source, architecture).cubin;
+}
+
+std::string finding(const std::string& cubin) {
+  try {
+    inspect_cubin(cubin);
+    return "";
+  } catch (const core::InputError& refused) {
+    return refused.problem();
+  }
 }
 
 TEST(Cubin, NamesItsKernelsWithTheirParameters) {
@@ -46,7 +52,65 @@ TEST(Cubin, AFewKilobytesMayAskForManyGigabytes) {
   }
 }
 
-TEST(Cubin, WhatIsNoneIsRefused) { EXPECT_THROW(global_bytes("no ELF at all"), core::InputError); }
+// The numbers of special registers in machine code are documented nowhere: every architecture is asked.
+TEST(Cubin, ClocksAndPlacesAreSeenInTheCodeOfEveryArchitecture) {
+  for (const std::string& architecture : Nvrtc::open(KW_CUDA_HOME).architectures()) {
+    for (const char* name : {"clock", "clock_hi", "clock64", "globaltimer", "globaltimer_lo", "smid", "pm0", "pm7"}) {
+      const bool wide = std::set<std::string>{"clock64", "globaltimer"}.count(name) > 0;
+      const std::string source = std::string("extern \"C\" __global__ void k(unsigned long long* y) { ") +
+                                 (wide ? "unsigned long long" : "unsigned") + " v; asm volatile(\"mov." +
+                                 (wide ? "u64" : "u32") + " %0, %%" + name + ";\" : \"=" + (wide ? "l" : "r") +
+                                 "\"(v)); y[0] = v; }";
+      EXPECT_THAT(finding(cubin_of(source, architecture)), HasSubstr("reads")) << architecture << " " << name;
+    }
+    EXPECT_EQ(finding(cubin_of("extern \"C\" __global__ void k(unsigned long long* y) { unsigned lane; asm(\"mov.u32 "
+                               "%0, %%lanemask_lt;\" : \"=r\"(lane)); y[threadIdx.x + blockIdx.y * gridDim.z] = "
+                               "lane + threadIdx.y; }",
+                               architecture)),
+              "")
+        << architecture;
+  }
+}
+
+TEST(Cubin, WhatNoCandidateMayHold) {
+  const std::string head = "extern \"C\" __global__ void k(float* y, int i) { ";
+  EXPECT_THAT(finding(cubin_of(head + "printf(\"%d\", i); }")), HasSubstr("calls vprintf"));
+  EXPECT_THAT(finding(cubin_of(head + "y[0] = *(float*)malloc(8); }")), HasSubstr("calls malloc"));
+  EXPECT_THAT(finding(cubin_of("__managed__ float m; " + head + "y[0] = m; }")), HasSubstr("managed variable m"));
+  EXPECT_THAT(
+      finding(cubin_of(head + "float big[5000]; for (int j = 0; j < 5000; ++j) big[j] = y[j]; y[0] = big[i]; }")),
+      HasSubstr("20000 bytes of stack"));
+  EXPECT_THAT(finding(cubin_of("__device__ char big[2ull << 30]; " + head + "y[0] = big[(size_t)i << 20]; }")),
+              HasSubstr("__device__ variables take"));
+  EXPECT_EQ(finding(cubin_of(
+                head + "assert(i < 3); float few[20]; for (int j = 0; j < 20; ++j) few[j] = y[j]; y[0] = few[i]; }")),
+            "");
+}
+
+TEST(Cubin, DamageAnywhereIsRefusedOrHarmless) {
+  const std::string whole = cubin_of(
+      "__device__ const int t[3] = {1, 2, 3};\nextern \"C\" __global__ void k(int* y) { "
+      "assert(y[1] < 3); y[0] = t[y[1]]; }\n");
+  EXPECT_EQ(finding(whole), "");
+  int refused = 0;
+  for (size_t at = 0; at < whole.size(); at += 7) {
+    std::string damaged = whole;
+    damaged[at] = static_cast<char>(~damaged[at]);
+    try {
+      inspect_cubin(damaged);
+      kernels_of(damaged);
+    } catch (const core::InputError&) {
+      ++refused;
+    }
+    refused += finding(whole.substr(0, at)).empty() ? 0 : 1;
+  }
+  EXPECT_GT(refused, 0);
+}
+
+TEST(Cubin, WhatIsNoneIsRefused) {
+  EXPECT_THROW(global_bytes("no ELF at all"), core::InputError);
+  EXPECT_EQ(finding("no ELF at all"), "the binary is no cubin");
+}
 
 }  // namespace
 }  // namespace sandbox::cuda

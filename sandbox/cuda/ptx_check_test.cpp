@@ -1,0 +1,167 @@
+// What PTX may hold, shown with what NVRTC makes of CUDA C++. Needs the CUDA Toolkit, but no GPU.
+#ifdef KW_HAVE_NVRTC
+#include "sandbox/cuda/ptx_check.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sandbox/cuda/nvrtc_fixture.h"
+
+namespace sandbox::cuda {
+namespace {
+using testing::HasSubstr;
+
+// The kernel's body, with y, x and i at hand; "" when it is accepted.
+std::string finding(const std::string& body, const std::string& before = "", bool cooperative = false) {
+  const std::string source =
+      before + "\nextern \"C\" __global__ void k(float* y, const float* x, int i) {\n" + body + "\n}\n";
+  const auto rejected = check_ptx(test::raw_output(source).ptx, cooperative);
+  return rejected ? rejected->message : "";
+}
+
+TEST(PtxCheck, AcceptsWhatOnlyReads) {
+  EXPECT_EQ(finding("y[i] = table[i] + zeros[i] + once[i] + T<4>::values[i] + cc[i] + f(table, i) + g(i);",
+                    "__device__ const float table[] = {1, 2, 3, 4};\n__device__ const int zeros[4] = {};\n"
+                    "static constexpr int once[5] = {5, 6, 7, 8, 9};\n__constant__ float cc[4] = {1, 2, 3, 4};\n"
+                    "template <int N> struct T { static constexpr int values[3] = {N, 2, 3}; };\n"
+                    "__device__ __noinline__ float f(const float* t, int i) { return t[i] * 2; }\n"
+                    "__device__ float g(int i) { static const int own[3] = {9, 8, 1}; return own[i]; }"),
+            "");
+  EXPECT_EQ(finding("assert(i < 4); y[i] = x[i];"), "");
+  EXPECT_EQ(finding("y[i] = x[threadIdx.x] + __popc(__activemask()) + warpSize; __nanosleep(20);"), "");
+  EXPECT_EQ(finding("unsigned lane; asm volatile(\"mov.u32 %0, %%laneid;\" : \"=r\"(lane)); y[lane] = x[i];"), "");
+  EXPECT_EQ(
+      finding("switch (i) { case 0: y[0] = 1; break; case 1: y[5] = 2; break; case 2: y[4] = x[4]; break; case 3: "
+              "y[1] = x[0]; break; case 4: y[2] = x[9]; break; default: y[9] = 0; }"),
+      "");
+}
+
+TEST(PtxCheck, RefusesWhatKeepsState) {
+  EXPECT_THAT(finding("y[i] = ++calls;", "__device__ int calls;"),
+              HasSubstr("writes to the __device__ variable calls"));
+  EXPECT_THAT(finding("static int calls; y[i] = atomicAdd(&calls, 1);"),
+              HasSubstr("writes to the __device__ variable"));
+  EXPECT_THAT(finding("y[i] = table[i]; ((float*)table)[i] = x[i];", "__device__ const float table[] = {1, 2, 3};"),
+              HasSubstr("writes to the __device__ variable table"));
+  EXPECT_THAT(finding("y[i] = 1; set(memory + i, x[i]);",
+                      "__device__ float memory[9];\n__device__ __noinline__ void set(float* at, float v) { *at = v; }"),
+              HasSubstr("writes to the __device__ variable memory"));
+  EXPECT_THAT(finding("*at(i) = x[i]; y[i] = 2;",
+                      "__device__ float memory[9];\n__device__ __noinline__ float* at(int i) { return memory + i; }"),
+              HasSubstr("writes to the __device__ variable memory"));
+  EXPECT_THAT(finding("(i > 3 ? (float*)table : y)[i] = x[i]; y[i] = table[1];", "__constant__ float table[4];"),
+              HasSubstr("writes to the __device__ variable table"));
+  EXPECT_THAT(finding("__shared__ float* p[2]; p[i & 1] = i > 3 ? memory : y; __syncthreads(); p[1][i] = x[i];",
+                      "__device__ float memory[9];"),
+              HasSubstr("the address of the __device__ variable memory"));
+  EXPECT_THAT(finding("(*where[i & 1])[i] = x[i]; y[0] = 1;",
+                      "__device__ float a[9], b[9];\n__device__ float (*where[2])[9] = {&a, &b};"),
+              HasSubstr("holds an address"));
+  EXPECT_THAT(
+      finding("asm volatile(\"{ .reg .u64 p; mov.u64 p, memory; st.global.f32 [p], %0; }\" :: \"f\"(x[i])); y[i] "
+              "= memory[i];",
+              "extern \"C\" { __device__ float memory[9]; }"),
+      HasSubstr("writes to the __device__ variable memory"));
+  EXPECT_THAT(finding("float* p = (float*)malloc(8); p[0] = x[i]; y[i] = p[0]; free(p);"), HasSubstr("device heap"));
+  EXPECT_THAT(finding("y[i] = m;", "__managed__ float m;"), HasSubstr("managed"));
+}
+
+TEST(PtxCheck, RefusesWhatTellsTheTimeOrThePlace) {
+  EXPECT_THAT(finding("y[i] = clock64();"), HasSubstr("reads a clock"));
+  EXPECT_THAT(finding("y[i] = clock();"), HasSubstr("reads a clock"));
+  for (const char* name : {"clock", "clock_hi", "globaltimer_lo", "globaltimer_hi"}) {
+    EXPECT_THAT(
+        finding("unsigned t; asm volatile(\"mov.u32 %0, %%" + std::string(name) + ";\" : \"=r\"(t)); y[i] = t;"),
+        HasSubstr("reads a clock"));
+  }
+  for (const char* name : {"smid", "nsmid", "pm0", "envreg7"}) {
+    EXPECT_THAT(
+        finding("unsigned t; asm volatile(\"mov.u32 %0, %%" + std::string(name) + ";\" : \"=r\"(t)); y[i] = t;"),
+        HasSubstr(std::string("reads the special register %") + name));
+  }
+}
+
+TEST(PtxCheck, NothingHidesInAssembly) {
+  const auto with = [](const std::string& text) {
+    return finding("unsigned t; asm volatile(\"" + text + "\" : \"=r\"(t)); y[i] = t;",
+                   "#define CAT(a, b) a##b\n#define WORD(a) #a\n#define TEXT(a) WORD(a)");
+  };
+  EXPECT_THAT(with("mov.u32%0,%%clock;"), HasSubstr("reads a clock"));
+  EXPECT_THAT(with("/* \\\" */ mov.u32 %0, /* \\\" */ %%clock;"), HasSubstr("reads a clock"));
+  EXPECT_THAT(with("// mov.u32 %0, 1;\\nmov.u32 %0, %%clock;"), HasSubstr("reads a clock"));
+  EXPECT_THAT(with(".loc 1 2 3 mov.u32 %0, %%clock;"), HasSubstr("reads a clock"));
+  EXPECT_THAT(with(".pragma \\\"nounroll\\\"; L: mov.u32 %0, %%clock;"), HasSubstr("reads a clock"));
+  EXPECT_THAT(with("{ .reg .b32 a; mov.u32 a, %%clock; mov.u32 %0, a; }"), HasSubstr("reads a clock"));
+  EXPECT_THAT(with("mov.u32 %0, %%\" TEXT(CAT(clo, ck)) \";"), HasSubstr("reads a clock"));
+}
+
+TEST(PtxCheck, RefusesWhatOutlastsALaunchInL2) {
+  const auto policy = [](const std::string& kind) {
+    return finding(
+        "float v; unsigned long long p; asm volatile(\"createpolicy.fractional.L2::" + kind +
+        ".b64 %0, 1.0;\" : \"=l\"(p)); asm volatile(\"ld.global.L2::cache_hint.f32 %0, [%1], %2;\" : \"=f\"(v) : "
+        "\"l\"(x + i), \"l\"(p)); y[i] = v;");
+  };
+  EXPECT_EQ(policy("evict_first"), "");
+  EXPECT_THAT(policy("evict_last"), HasSubstr("pins lines in L2"));
+  const auto constant = [](const std::string& value) {
+    return finding(
+        "float v; asm volatile(\"ld.global.L2::cache_hint.f32 %0, [%1], %2;\" : \"=f\"(v) : \"l\"(x + i), "
+        "\"l\"(" +
+        value + ")); y[i] = v;");
+  };
+  EXPECT_EQ(constant("0x12F0000000000000ull"), "");
+  EXPECT_EQ(constant("i > 3 ? 0x12F0000000000000ull : 0x10F0000000000000ull"), "");
+  EXPECT_THAT(constant("0x14F0000000000000ull"), HasSubstr("L2 policy"));
+  EXPECT_THAT(constant("0x1480000000000000ull + ((unsigned long long)(i & 0x70) << 48)"), HasSubstr("L2 policy"));
+  EXPECT_THAT(finding("asm volatile(\"prefetch.global.L2::evict_last [%0];\" :: \"l\"(x)); y[i] = 1;"),
+              HasSubstr("pins lines in L2"));
+  EXPECT_THAT(finding("asm volatile(\"discard.global.L2 [%0], 128;\" :: \"l\"(y)); y[i] = 1;"),
+              HasSubstr("discards lines"));
+}
+
+TEST(PtxCheck, RefusesCallsThatCannotBeFollowed) {
+  EXPECT_THAT(finding("y[i] = ((float (*)(int))(unsigned long long)x[0])(i);"), HasSubstr("through a pointer"));
+  EXPECT_THAT(finding("float (*f[2])(int) = {a, b}; y[i] = f[i & 1](i);",
+                      "__device__ __noinline__ float a(int i) { return i; }\n__device__ __noinline__ float b(int i) { "
+                      "return 2 * i; }"),
+              testing::AnyOf(HasSubstr("through a pointer"), HasSubstr("takes the address of the function")));
+  EXPECT_THAT(finding("printf(\"%d\", i);"), HasSubstr("calls printf"));
+}
+
+TEST(PtxCheck, TheBarrierOfAGridIsForCooperativeLaunches) {
+  const std::string body = "y[i] = 1; cooperative_groups::this_grid().sync(); y[i + 1] = y[i];";
+  EXPECT_EQ(finding(body, "#include <cooperative_groups.h>", true), "");
+  EXPECT_THAT(finding(body, "#include <cooperative_groups.h>", false), HasSubstr("\"cooperative\": true"));
+}
+
+TEST(PtxCheck, NamesTheLine) {
+  const auto rejected = check_ptx(test::raw_output("__device__ int calls;\nextern \"C\" __global__ void k(int* y) {\n"
+                                                   "  const int n = y[0];\n  calls = n;\n}\n")
+                                      .ptx,
+                                  false);
+  ASSERT_TRUE(rejected);
+  EXPECT_EQ(rejected->line, 4);
+}
+
+TEST(PtxCheck, DamageIsRefusedOrHarmless) {
+  const std::string ptx = test::raw_output(
+                              "__device__ const int t[3] = {1, 2, 3};\n__device__ __noinline__ int f(int i) { "
+                              "return t[i]; }\nextern \"C\" __global__ void k(int* y) { y[0] = f(y[1]); }\n")
+                              .ptx;
+  EXPECT_FALSE(check_ptx(ptx, false));
+  int refused = 0;
+  for (size_t at = 0; at < ptx.size(); at += 3) {
+    for (const char other : {'\0', ';', '{', '"', '[', '.'}) {
+      std::string damaged = ptx;
+      damaged[at] = other;
+      refused += check_ptx(damaged, false).has_value() ? 1 : 0;
+    }
+    refused += check_ptx(std::string_view(ptx).substr(0, at), false).has_value() ? 1 : 0;
+  }
+  EXPECT_GT(refused, 0);
+}
+
+}  // namespace
+}  // namespace sandbox::cuda
+#endif

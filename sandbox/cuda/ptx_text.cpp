@@ -1,0 +1,286 @@
+#include "sandbox/cuda/ptx_text.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+#include "core/error.h"
+
+namespace sandbox::cuda {
+namespace {
+
+[[noreturn]] void refuse(const std::string& what) { throw core::InputError("", "the PTX " + what); }
+
+bool begins_name(char c) {
+  return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '.' || c == '%';
+}
+bool continues_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '.'; }
+
+// Cuts text into names ("ld.global.L2::cache_hint.f32" is one), numbers, strings and single characters.
+class Lexer {
+ public:
+  explicit Lexer(std::string_view text) : text_(text) {}
+
+  // Empty at the end.
+  std::string_view next() {
+    skip_space();
+    if (at_ == text_.size()) return {};
+    const size_t begin = at_;
+    const char c = text_[at_];
+    if (c == '"') {
+      at_ = text_.find_first_of("\"\\\n", at_ + 1);
+      if (at_ == std::string_view::npos || text_[at_] != '"') refuse("holds a string that does not end");
+      ++at_;
+    } else if (begins_name(c) || std::isdigit(static_cast<unsigned char>(c))) {
+      for (++at_; at_ < text_.size() && (continues_name(text_[at_]) || joins(at_));) at_ += joins(at_) ? 2 : 1;
+    } else if (std::string_view("{}()[]<>,;:@!|+-=*~&^").find(c) == std::string_view::npos) {
+      refuse(c == '#' ? "holds a directive of the preprocessor" : "holds a character that the compiler does not write");
+    } else {
+      ++at_;
+    }
+    return text_.substr(begin, at_ - begin);
+  }
+  std::string_view peek() {
+    const size_t kept = at_;
+    const std::string_view token = next();
+    at_ = kept;
+    return token;
+  }
+
+ private:
+  // The :: of a modifier.
+  bool joins(size_t at) const {
+    return text_.substr(at, 2) == "::" && at + 2 < text_.size() && continues_name(text_[at + 2]);
+  }
+  void skip_space() {
+    while (at_ < text_.size()) {
+      if (std::isspace(static_cast<unsigned char>(text_[at_]))) {
+        ++at_;
+      } else if (text_.substr(at_, 2) == "//") {
+        at_ = std::min(text_.find('\n', at_), text_.size());
+      } else if (text_.substr(at_, 2) == "/*") {
+        const size_t end = text_.find("*/", at_ + 2);
+        if (end == std::string_view::npos) refuse("holds a comment that does not end");
+        at_ = end + 2;
+      } else {
+        return;
+      }
+    }
+  }
+
+  std::string_view text_;
+  size_t at_ = 0;
+};
+
+int64_t number(std::string_view token) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), value);
+  if (error != std::errc() || end != token.data() + token.size()) refuse("holds a directive without its number");
+  return value;
+}
+
+class Parser {
+ public:
+  Parser(std::string_view text, std::string_view source) : lexer_(text), source_(source) {}
+
+  PtxText run() {
+    while (true) {
+      const std::string_view token = lexer_.next();
+      if (token.empty()) break;
+      if (!pending_.empty() || !take_directive(token)) take(token);
+    }
+    if (!pending_.empty() || depth_ != 0) refuse("ends in the middle");
+    resolve_lines();
+    return std::move(result_);
+  }
+
+ private:
+  // Directives that end without a semicolon.
+  bool take_directive(std::string_view token) {
+    if (token == ".version" || token == ".address_size") {
+      lexer_.next();
+    } else if (token == ".target") {
+      lexer_.next();
+      for (; lexer_.peek() == ","; lexer_.next()) lexer_.next();
+    } else if (token == ".file") {
+      take_file();
+    } else if (token == ".loc") {
+      take_location();
+    } else if (token == ".section") {
+      take_section();
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  void take_file() {
+    const int64_t index = number(lexer_.next());
+    const std::string_view name = lexer_.next();
+    if (name.size() < 2 || name.front() != '"') refuse("names a file without its name");
+    const std::string_view path = name.substr(1, name.size() - 2);
+    const bool ours = path == source_ || (path.size() > source_.size() &&
+                                          path.substr(path.size() - source_.size() - 1) == "/" + std::string(source_));
+    if (ours) source_index_ = index;
+    for (; lexer_.peek() == ","; number(lexer_.next())) lexer_.next();
+  }
+
+  // .loc file line column [, function_name label [+ offset], inlined_at file line column].
+  void take_location() {
+    std::vector<Place>& places = places_.emplace_back();
+    const auto take_place = [&] {
+      const int64_t file = number(lexer_.next());
+      places.push_back({file, number(lexer_.next())});
+      number(lexer_.next());  // the column
+    };
+    take_place();
+    while (lexer_.peek() == ",") {
+      lexer_.next();
+      const std::string_view what = lexer_.next();
+      if (what == "function_name") {
+        lexer_.next();
+        if (lexer_.peek() == "+") {
+          lexer_.next();
+          number(lexer_.next());
+        }
+      } else if (what == "inlined_at") {
+        take_place();
+      } else {
+        refuse("holds a place that it does not name");
+      }
+    }
+  }
+
+  // Of debugging information.
+  void take_section() {
+    const std::string_view name = lexer_.next();
+    if (name.substr(0, 6) != ".debug" || lexer_.next() != "{") refuse("holds a section that is not for debugging");
+    for (std::string_view token = lexer_.next(); token != "}"; token = lexer_.next()) {
+      if (token.empty() || token == "{") refuse("holds a section that does not end");
+    }
+  }
+
+  void take(std::string_view token) {
+    const bool in_function = function_ >= 0;
+    if (token == "{" && pending_.empty()) {
+      if (!in_function) refuse("opens a scope outside of functions");
+      ++depth_;
+    } else if (token == "{" && is_header()) {
+      begin_function();
+    } else if (token == "}" && pending_.empty()) {
+      if (depth_ == 0) refuse("closes what is not open");
+      if (--depth_ == 0) function_ = -1;
+    } else if (token == ";" && braces_ == 0) {
+      end_statement();
+    } else if (token == ":" && pending_.size() == 1) {
+      pending_.clear();  // a label
+    } else {
+      if (token == "{") ++braces_;
+      if (token == "}" && braces_-- == 0) refuse("closes what is not open");
+      pending_.push_back(token);
+    }
+  }
+
+  bool is_header() const {
+    return std::any_of(pending_.begin(), pending_.end(), [](auto t) { return t == ".entry" || t == ".func"; });
+  }
+
+  void begin_function() {
+    if (function_ >= 0 || braces_ > 0) refuse("defines a function inside of another");
+    declare_function(true);
+    function_ = static_cast<int>(result_.functions.size()) - 1;
+    depth_ = 1;
+    places_.emplace_back();
+  }
+
+  // [linkage] .func [(results)] name (parameters) [directives]
+  void declare_function(bool defined) {
+    PtxFunction function;
+    function.defined = defined;
+    auto at = std::find_if(pending_.begin(), pending_.end(), [](auto t) { return t == ".entry" || t == ".func"; });
+    const auto names = [&](std::vector<std::string_view>& into) {
+      if (at == pending_.end() || *at != "(") return;
+      for (; at != pending_.end() && *at != ")"; ++at) {
+        if (is_ptx_name(*at)) into.push_back(*at);
+      }
+      if (at != pending_.end()) ++at;
+    };
+    ++at;
+    if (at != pending_.end() && *at == ".noreturn") ++at;
+    names(function.results);
+    if (at == pending_.end() || !is_ptx_name(*at)) refuse("declares a function without a name");
+    function.name = *at++;
+    names(function.parameters);
+    result_.functions.push_back(std::move(function));
+    add_statement();
+  }
+
+  void end_statement() {
+    if (pending_.empty()) return;
+    if (is_header()) {
+      if (function_ >= 0) refuse("declares a function inside of another");
+      declare_function(false);
+    } else {
+      add_statement();
+    }
+  }
+
+  void add_statement() {
+    PtxStatement statement;
+    auto begin = pending_.begin();
+    if (*begin == "@") {
+      begin += pending_.size() > 1 && pending_[1] == "!" ? 3 : 2;
+      if (begin >= pending_.end()) refuse("holds a predicate of nothing");
+    }
+    statement.tokens.assign(begin, pending_.end());
+    statement.function = function_;
+    statement.line = static_cast<int64_t>(places_.size());  // until resolve_lines(): which of places_ is the last
+    result_.statements.push_back(std::move(statement));
+    pending_.clear();
+  }
+
+  // .file stands behind the code, so that the number of the solution's own is known in the end only.
+  void resolve_lines() {
+    for (PtxStatement& statement : result_.statements) {
+      const auto which = static_cast<size_t>(statement.line);
+      statement.line = 0;
+      for (const Place& place : which > 0 ? places_[which - 1] : std::vector<Place>()) {
+        if (statement.line == 0 && place.file == source_index_) statement.line = place.line;
+      }
+    }
+  }
+
+  struct Place {
+    int64_t file, line;
+  };
+
+  Lexer lexer_;
+  std::string_view source_;
+  PtxText result_;
+  std::vector<std::string_view> pending_;
+  int function_ = -1, depth_ = 0, braces_ = 0;
+  int64_t source_index_ = -1;
+  std::vector<std::vector<Place>> places_;  // one for each .loc: where the code is, then where that is inlined
+};
+}  // namespace
+
+PtxText parse_ptx(std::string_view text, std::string_view source) { return Parser(text, source).run(); }
+
+std::vector<std::vector<std::string_view>> operands_of(const PtxStatement& statement) {
+  std::vector<std::vector<std::string_view>> operands;
+  int depth = 0;
+  for (size_t i = 1; i < statement.tokens.size(); ++i) {
+    const std::string_view token = statement.tokens[i];
+    if (token == "(" || token == "[" || token == "{") ++depth;
+    if (token == ")" || token == "]" || token == "}") --depth;
+    if (operands.empty() || (token == "," && depth == 0)) operands.emplace_back();
+    if (token != "," || depth != 0) operands.back().push_back(token);
+  }
+  return operands;
+}
+
+bool is_ptx_name(std::string_view token) {
+  return !token.empty() && begins_name(token[0]) && token[0] != '.' && token != "_";
+}
+
+}  // namespace sandbox::cuda
