@@ -13,6 +13,7 @@
 namespace verifier {
 namespace {
 using core::Json;
+constexpr double kNearly = 2;  // times naive's own error
 
 class Auditor {
  public:
@@ -22,23 +23,15 @@ class Auditor {
 
   AuditReport run(const benchsuite::Problem& problem, const std::vector<Variant>& variants) {
     judge_.use_problem(problem, pool_);
+    const Verdict naive = judge_.judge(judge_.naive(), judge_.naive(), Effort::full).verdict;
+    naive_ratio_ = ratio_of(naive);
+    if (!is_correct(naive)) {
+      report_.remarks.push_back("naive.cu itself is refused: " + sentence_for_people(naive));
+    }
     start(variants);
-    std::vector<size_t> doubtful;
-    for (size_t i = 0; i < variants.size(); ++i) {
-      AuditFinding finding = first_look(variants[i], builds_[i]);
-      if (variants[i].must == Must::be_refused && finding.outcome == AuditOutcome::accepted) doubtful.push_back(i);
-      report_.findings.push_back(std::move(finding));
-    }
-    if (!doubtful.empty()) {
-      const BitwiseProblem bitwise(problem);
-      judge_.use_problem(bitwise.problem(), pool_);
-      for (const size_t i : doubtful) {
-        AuditFinding& finding = report_.findings[i];
-        const Judgement judgement = judge_.judge(builds_[i], judge_.naive(), Effort::full);
-        if (is_correct(judgement.verdict)) finding.outcome = AuditOutcome::equal;
-        conclude(variants[i], finding);
-      }
-    }
+    for (size_t i = 0; i < variants.size(); ++i) report_.findings.push_back(first_look(variants[i], builds_[i]));
+    look_for_equal(problem, variants);
+    for (size_t i = 0; i < variants.size(); ++i) conclude(variants[i], report_.findings[i]);
     const int64_t mutants = std::count_if(variants.begin(), variants.end(),
                                           [](const Variant& variant) { return variant.must == Must::be_refused; });
     if (report_.count(AuditOutcome::equal) * 3 > mutants) {
@@ -84,8 +77,33 @@ class Auditor {
       finding.outcome = is_correct(finding.verdict) ? AuditOutcome::accepted : AuditOutcome::refused;
       if (finding.outcome == AuditOutcome::refused || effort == Effort::full) break;
     }
-    conclude(variant, finding);
     return finding;
+  }
+
+  // Which of the mutants that were accepted do what naive does.
+  void look_for_equal(const benchsuite::Problem& problem, const std::vector<Variant>& variants) {
+    std::vector<size_t> doubtful;
+    for (size_t i = 0; i < variants.size(); ++i) {
+      AuditFinding& finding = report_.findings[i];
+      if (variants[i].must != Must::be_refused || finding.outcome != AuditOutcome::accepted) continue;
+      if (variants[i].equality == Equality::nearly && ratio_of(finding.verdict) <= kNearly * naive_ratio_) {
+        finding.outcome = AuditOutcome::equal;
+      } else {
+        doubtful.push_back(i);
+      }
+    }
+    if (doubtful.empty()) return;
+    const BitwiseProblem bitwise(problem);
+    judge_.use_problem(bitwise.problem(), pool_);
+    for (const size_t i : doubtful) {
+      const Judgement judgement = judge_.judge(builds_[i], judge_.naive(), Effort::full);
+      if (is_correct(judgement.verdict)) report_.findings[i].outcome = AuditOutcome::equal;
+    }
+  }
+
+  static double ratio_of(const Verdict& verdict) {
+    const auto* correct = std::get_if<Correct>(&verdict);
+    return correct == nullptr ? 1 : correct->worst_ratio;
   }
 
   static void conclude(const Variant& variant, AuditFinding& finding) {
@@ -98,10 +116,10 @@ class Auditor {
         finding.right = !mutant;
         break;
       case AuditOutcome::equal:
-        finding.right = variant.may_equal;
+        finding.right = variant.equality != Equality::never;
         break;
       case AuditOutcome::not_compiled:
-        finding.right = variant.may_equal || !mutant;
+        finding.right = variant.equality == Equality::bits || !mutant;
         break;
     }
     if (finding.right) return;
@@ -121,6 +139,7 @@ class Auditor {
   sandbox::CompilePool& pool_;
   std::deque<Builds> builds_;  // by variant
   AuditReport report_;
+  double naive_ratio_ = 0;  // naive's own largest error, relative to what is allowed
 };
 }  // namespace
 

@@ -65,7 +65,7 @@ class Harness {
     for (Json& launch : after) before.push_back(std::move(launch));
     header["launches"] = std::move(before);
     header["description"] = "made by the problem audit: " + what;
-    return {name, what, Must::be_refused, false, false, "", body_, make_solution(header, body_, name)};
+    return {name, what, Must::be_refused, Equality::never, false, "", body_, make_solution(header, body_, name)};
   }
 
  private:
@@ -181,25 +181,27 @@ class Maker {
     if (std::all_of(problem_.workloads.begin(), problem_.workloads.end(), single)) return;
     add(y, false, "end not written", "the last sixteenth of " + n + " is not written", Damage::end_not_written);
     add(y, false, "constant", n + " is everywhere the median of its first elements", Damage::typical);
-    add(y, false, "end zeros", "the last sixteenth of " + n + " is zero", Damage::end_zeros).may_equal = true;
+    add(y, false, "end zeros", "the last sixteenth of " + n + " is zero", Damage::end_zeros).equality = Equality::bits;
     add(y, false, "end repeated", "the last sixteenth of " + n + " is the one before it", Damage::end_repeated)
-        .may_equal = true;
-    add(y, false, "shifted", "each element of " + n + " is the next one", Damage::shifted).may_equal = true;
+        .equality = Equality::bits;
+    add(y, false, "shifted", "each element of " + n + " is the next one", Damage::shifted).equality = Equality::nearly;
     if (y.shape.size() < 2) return;
-    add(y, false, "rows swapped", "rows of " + n + " are swapped in pairs", Damage::rows_swapped).may_equal = true;
-    add(y, false, "transposed", n + " is written in the other order of its dimensions", Damage::transposed).may_equal =
-        true;
-    add(y, false, "first row", "the first row of " + n + " stands in all rows", Damage::first_row).may_equal = true;
+    add(y, false, "rows swapped", "rows of " + n + " are swapped in pairs", Damage::rows_swapped).equality =
+        Equality::nearly;
+    add(y, false, "transposed", n + " is written in the other order of its dimensions", Damage::transposed).equality =
+        Equality::nearly;
+    add(y, false, "first row", "the first row of " + n + " stands in all rows", Damage::first_row).equality =
+        Equality::nearly;
   }
 
   void of_input(const Tensor& x) {
     const std::string& n = x.name;
     add(x, true, "ignored", "zeros, or the least value, are used for " + n, Damage::zeros);
     add(x, true, "row ends skipped", "the last 1 % of each row of " + n + " counts as zeros", Damage::row_ends_zeros)
-        .may_equal = true;
+        .equality = Equality::bits;
     if (x.shape.size() > 1) {
-      add(x, true, "last row skipped", "the last row of " + n + " counts as zeros", Damage::last_row_zeros).may_equal =
-          true;
+      add(x, true, "last row skipped", "the last row of " + n + " counts as zeros", Damage::last_row_zeros).equality =
+          Equality::bits;
     }
     for (const Tensor& other : problem_.inputs) {
       if (&other == &x || other.dtype != x.dtype) continue;
@@ -208,7 +210,8 @@ class Maker {
     }
     rounded(x, true);
     if (is_floating(x) && problem_.contract.nan) {
-      add(x, true, "finite only", "NaN and infinity in " + n + " count as zeros", Damage::finite_only).may_equal = true;
+      add(x, true, "finite only", "NaN and infinity in " + n + " count as zeros", Damage::finite_only).equality =
+          Equality::bits;
     }
   }
 
@@ -216,8 +219,8 @@ class Maker {
     const std::string what = input ? " is rounded to " : " is computed, then rounded to ";
     if (!is_floating(tensor)) {
       if (!input) return;
-      add(tensor, true, "lowest bit lost", "the lowest bit of " + tensor.name + " is lost", Damage::rounded).may_equal =
-          true;
+      add(tensor, true, "lowest bit lost", "the lowest bit of " + tensor.name + " is lost", Damage::rounded).equality =
+          Equality::bits;
       return;
     }
     const int kept_in_sums = significand_bits(problem_.contract.accumulate);
@@ -227,7 +230,7 @@ class Maker {
       add(tensor, input, std::string("in ") + precision.name,
           tensor.name + what + std::to_string(precision.bits) + " bits of significand", Damage::rounded,
           significand_bits(tensor.dtype) - precision.bits)
-          .may_equal = true;
+          .equality = Equality::bits;
     }
   }
 

@@ -39,8 +39,8 @@ class Maker {
   void add(const std::string& name, const std::string& what, const std::string& body, const Json& header) {
     Json described = header;
     described["description"] = "made by the problem audit: " + what;
-    variants_.push_back(
-        {name, what, Must::be_accepted, false, false, kTooNarrow, body, make_solution(described, body, name)});
+    variants_.push_back({name, what, Must::be_accepted, Equality::never, false, kTooNarrow, body,
+                         make_solution(described, body, name)});
   }
   void add_rewritten(const std::string& name, const std::string& what, std::vector<Edit> edits) {
     if (!edits.empty()) add(name, what, rewrite(body_, std::move(edits)), header_);
@@ -173,7 +173,7 @@ Variant written_variant(const sandbox::Solution& solution, const std::string& na
   return {name,
           solution.description.empty() ? "a solution from a file" : solution.description,
           must,
-          false,
+          Equality::never,
           true,
           "",
           body_of(solution),

@@ -87,7 +87,8 @@ class Maker {
   void add(const std::string& name, const std::string& what, const std::string& advice, const std::string& body) {
     core::Json header = header_;
     header["description"] = "made by the problem audit: " + what;
-    variants_.push_back({name, what, Must::be_refused, true, false, advice, body, make_solution(header, body, name)});
+    variants_.push_back(
+        {name, what, Must::be_refused, Equality::bits, false, advice, body, make_solution(header, body, name)});
   }
 
   // Sums and products in fewer bits than the contract's. TF32 products are another matter: those are inputs rounded.
