@@ -61,7 +61,7 @@ class Worst {
 
 // How wrong the naive output is, with each tile's error relative to its scale, and over all.
 struct NaiveError {
-  double max = 0, rms = 0;  // relative to the tiles' scales
+  double max = 0, tile_rms = 0, rms = 0;  // relative to the tiles' scales; tile_rms of the worst tile
   double absolute_rms = 0;
 };
 // `tile_at(i)`: the naive errors of tile i.
@@ -74,7 +74,9 @@ NaiveError naive_error(const OutputForm& form, const std::vector<Unit>& units, T
     squares += tile.squares;
     if (units[i].scale == 0) continue;
     naive.max = std::max(naive.max, tile.largest / units[i].scale);
-    relative_squares += tile.squares / units[i].scale / units[i].scale;
+    const double relative = tile.squares / units[i].scale / units[i].scale;
+    naive.tile_rms = std::max(naive.tile_rms, std::sqrt(relative / units[i].length));
+    relative_squares += relative;
   }
   const auto count = static_cast<double>(form.tiling.elements);
   naive.rms = std::sqrt(relative_squares / count);
@@ -88,7 +90,7 @@ NaiveError largest_naive_error(const OutputForm& form, const std::vector<Unit>& 
   NaiveError largest = naive_error(form, units, [&](size_t i) -> const NaiveTile& { return tiles[i].naive; });
   for (const std::vector<NaiveTile>& neighbour : neighbours) {
     const NaiveError one = naive_error(form, units, [&](size_t i) -> const NaiveTile& { return neighbour[i]; });
-    largest = {std::max(largest.max, one.max), std::max(largest.rms, one.rms),
+    largest = {std::max(largest.max, one.max), std::max(largest.tile_rms, one.tile_rms), std::max(largest.rms, one.rms),
                std::max(largest.absolute_rms, one.absolute_rms)};
   }
   return largest;
@@ -106,6 +108,7 @@ std::variant<Match, Verdict> decide(const OutputForm& form, const std::vector<Ti
   const std::vector<Unit> units = units_of(form, tiles);
   const NaiveError naive = largest_naive_error(form, units, tiles, neighbours);
   Worst worst, worst_element;
+  const double tile_rms = tolerance.rms * std::max(3 * naive.rms, naive.tile_rms);
   std::vector<double> allowed;
   allowed.reserve(tiles.size());
   double total = 0, unit_squares = 0;
@@ -114,7 +117,7 @@ std::variant<Match, Verdict> decide(const OutputForm& form, const std::vector<Ti
     allowed.push_back(tolerance.max * naive.max * scale + unit);
     if (length == 0) continue;
     worst_element.add(tiles[i].largest, allowed[i], tiles[i].worst);
-    worst.add(std::sqrt(tiles[i].squares / length), 3 * tolerance.rms * naive.rms * scale + unit);
+    worst.add(std::sqrt(tiles[i].squares / length), tile_rms * scale + unit);
     total += tiles[i].squares;
     unit_squares += unit * unit * length;
   }

@@ -45,8 +45,9 @@ struct SecondLook {
 //
 // Allowed, with r the reference, b the naive output, s the RMS of r's tile:
 //   RMS(y - r) <= t_rms RMS(b - r) + u      over all elements
-//   RMS(y - r) <= 3 t_rms RMS(b - r) + u    over each tile, the naive error taken over all tiles relative to their
-//   scale |y - r|    <= t_max max(|b - r| / s) s + u
+//   RMS(y - r) <= t_rms max(3 RMS(b - r), worst tile's RMS(b - r)) + u    over each tile, the naive errors relative to
+//                                                                         their tiles' scales
+//   |y - r|    <= t_max max(|b - r| / s) s + u
 // with (t_rms, t_max) = (4, 8) for f32 and f64, (2, 4) for f16 and bf16, and u one ulp of the output at s (four in
 // outputs of fewer than 64 elements), or the honest_error of the reduction if that is more. Naive errors are the
 // largest over the expected run and its neighbours: one error in a mean or a sum moves its whole row, so that the naive
@@ -70,7 +71,7 @@ struct Comparison {
   bool exact = false;                 // bit for bit: the exact battery
   std::span<const std::byte> output;  // the candidate's
   NaiveRun expected;                  // for the same inputs
-  std::vector<NaiveRun> neighbours;   // for inputs close by (jitter_input); wanted where the output has few rows
+  std::vector<NaiveRun> neighbours;   // for inputs close by (jitter_input); see neighbours.h
 };
 
 // Statistics and decision of an output in host memory. Integers are compared bit for bit, too.

@@ -10,6 +10,7 @@
 #include "verifier/compare.h"
 #include "verifier/elements.h"
 #include "verifier/inputs.h"
+#include "verifier/neighbours.h"
 
 namespace verifier {
 namespace {
@@ -133,8 +134,6 @@ Expectation expect(const Form& form, const std::vector<std::vector<double>>& inp
           run<float>(form.kernel, 1, inputs, rows, form.dtype)};
 }
 
-constexpr int kNeighbours = 8, kFewRows = 8;
-
 class Honest : public testing::TestWithParam<Form> {};
 class HonestInF32 : public Honest {};
 
@@ -146,7 +145,7 @@ TEST_P(Honest, IsAcceptedOnEveryDistributionAndShape) {
   uint64_t key = 0;
   for (const Distribution distribution : distributions) {
     for (const auto& [m, n] :
-         {std::pair<int64_t, int64_t>{1, 2}, {1, 3}, {3, 2}, {2, 33}, {1, 509}, {7, 251}, {16, 512}}) {
+         {std::pair<int64_t, int64_t>{1, 2}, {1, 3}, {3, 2}, {2, 33}, {1, 509}, {7, 251}, {16, 512}, {509, 3}}) {
       const core::Bindings axes{{"M", m}, {"N", n}};
       for (int draw = 0; draw < 12; ++draw) {
         std::vector<std::vector<std::byte>> bytes;
@@ -161,7 +160,7 @@ TEST_P(Honest, IsAcceptedOnEveryDistributionAndShape) {
         const Expectation expected = expect(form, inputs, rows);
         std::vector<Expectation> neighbours;
         std::vector<NaiveRun> neighbour_runs;
-        for (int i = 0; i < kNeighbours && m < kFewRows; ++i) {
+        for (uint64_t i = 0; i < neighbours_wanted(problem, axes); ++i) {
           for (size_t t = 0; t < inputs.size(); ++t) {
             std::vector<std::byte> moved = bytes[t];
             jitter_input(moved, problem.inputs[t], ++key);

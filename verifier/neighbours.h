@@ -1,4 +1,5 @@
-// Inputs close by: where an output has few rows, its naive error may be small by luck, and is taken over several.
+// Inputs close by: where one sum decides about an output's largest error, the naive error may be small by luck, and is
+// taken over several.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +8,10 @@
 
 namespace verifier {
 
-inline constexpr uint64_t kNeighbours = 8;
-
-// Does the problem at this shape have an output of few rows, whose elements share the error of a sum, and is it so
-// small that the neighbours cost next to nothing? The elements of a vector that sums nothing err each for itself.
-bool wants_neighbours(const benchsuite::Problem& problem, const core::Bindings& axes);
+// How many neighbours the judge takes at this shape, 0 where none are needed or they would cost too much. They are for
+// an output of few rows, whose elements share the error of a sum (those of a vector that sums nothing err each for
+// itself), and for one of short rows: among thousands of rows of three elements, the one whose elements are nearly
+// equal has the largest error once it is normalised, a hundred times that of the others.
+uint64_t neighbours_wanted(const benchsuite::Problem& problem, const core::Bindings& axes);
 
 }  // namespace verifier

@@ -177,8 +177,8 @@ def memory(d):
         return text + "nvidia-smi is not here: device memory was not seen.\n", []
     busy = [mib for _, mib in d["samples"]]
     quarter = max(1, len(busy) // 4)
-    first, last = statistics.median(busy[quarter:2 * quarter]), statistics.median(busy[-quarter:])
-    text += "\n" + table(["before", "second quarter (median)", "last quarter (median)", "most", "after"],
+    first, last = max(busy[quarter:2 * quarter]), max(busy[-quarter:])
+    text += "\n" + table(["before", "most in the second quarter", "most in the last quarter", "most", "after"],
                          [[f"{mib:.0f} MiB" for mib in (d["before_mib"], first, last, max(busy), d["after_mib"])]])
     return text, [("device memory is flat", f"{last - first:+.0f} MiB over {d['attempts']} attempts", abs(last - first) <= 64),
                   ("device memory is given back", f"{d['after_mib'] - d['before_mib']:+.0f} MiB",

@@ -23,7 +23,7 @@ class ProblemAtHand {
   // Fills every input from `key`. Inputs to which the distribution does not apply are drawn as usual.
   void fill(const std::vector<LentBuffer>& inputs, const core::Bindings& axes, Distribution distribution,
             uint64_t key) const;
-  // Outputs of few rows come with neighbours (compare.h). Throws core::SystemError when a trusted solution faults.
+  // With neighbours where they are wanted. Throws core::SystemError when a trusted solution faults.
   Expected expected(const std::vector<LentBuffer>& inputs, const core::Bindings& axes, Distribution distribution);
   // What the trusted solutions make of these inputs.
   TrustedOutputs run_trusted(const core::Bindings& axes, const TensorBytes& inputs);

@@ -16,7 +16,7 @@ struct Expected {
   std::vector<std::vector<std::byte>> reference;  // floating outputs in double
   std::vector<std::vector<std::byte>> naive;      // in the problem's dtypes
   bool exact = false;                             // the draw's sums are exactly representable: bit for bit
-  std::vector<Expected> neighbours;               // for inputs close by, where outputs have few rows
+  std::vector<Expected> neighbours;               // for inputs close by (neighbours.h)
 };
 
 class Rig {

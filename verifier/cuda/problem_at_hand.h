@@ -23,7 +23,7 @@ struct Expected {
   struct Neighbour {
     std::vector<std::vector<std::byte>> reference, naive;
   };
-  std::vector<Neighbour> neighbours;  // on the host; for inputs close by, where outputs have few rows
+  std::vector<Neighbour> neighbours;  // on the host; for inputs close by (neighbours.h)
 };
 
 class ProblemAtHand {
