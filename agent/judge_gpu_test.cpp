@@ -1,6 +1,6 @@
-// The judge with its real workers on a GPU: every file of verifier/adversarial/ and every shipped kernel gets the
+// The judge with its real workers on a GPU: every case of the adversarial suite and every shipped kernel gets the
 // verdict that it must, and so do plans with clusters, cooperative and dependent launches and tensor maps. Needs a GPU
-// of compute capability 9.0 and NVRTC; to be run in the root of the repository.
+// of compute capability 9.0 and NVRTC.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,9 +10,9 @@
 
 #include "agent/devices.h"
 #include "core/paths.h"
-#include "core/text.h"
 #include "sandbox/compile_pool.h"
 #include "verifier/judge.h"
+#include "verifier/suite_judging.h"
 
 namespace agent {
 namespace {
@@ -72,37 +72,35 @@ std::vector<std::filesystem::path> files_below(const std::filesystem::path& fold
   return files;
 }
 
-std::string rest_of_line_after(const std::string& text, const std::string& mark) {
-  const size_t at = text.find(mark);
-  if (at == std::string::npos) return "";
-  const size_t begin = at + mark.size();
-  return text.substr(begin, text.find('.', begin) - begin);
-}
+class AdversarialOnGpu : public JudgeOnGpu, public testing::WithParamInterface<std::string> {};
 
-// "// On cuda: correct or wrong_result." -> both; without it, what the file says for every device:
-// "// Must be refused: trap." -> "trap"; "// Must be accepted." -> "correct"
-std::vector<std::string> verdicts_wanted(const std::string& source) {
-  std::string words = rest_of_line_after(source, "// On cuda: ");
-  if (words.empty()) words = rest_of_line_after(source, "// Must be refused: ");
-  if (words.empty() && source.find("// Must be accepted.") != std::string::npos) words = "correct";
-  std::vector<std::string> wanted;
-  for (std::string& word : core::split(words, ' ')) {
-    if (word != "or") wanted.push_back(std::move(word));
+TEST_P(AdversarialOnGpu, EveryCaseOfAProblemGetsTheVerdictItNames) {
+  const std::vector<verifier::Case> suite = verifier::load_suite(core::installed_paths().adversarial(), 1);
+  std::vector<const verifier::Case*> cases;
+  for (const verifier::Case& one : suite) {
+    if (one.solution.problem == GetParam() && one.runs_on("cuda")) cases.push_back(&one);
   }
-  return wanted;
+  use(GetParam());
+  const auto judged = [](const verifier::CaseResult& result) {
+    EXPECT_TRUE(verifier::is_as_expected(result.of, "cuda", result.judgement))
+        << result.of.name << " is " << verifier::name_of(result.judgement.verdict) << ": "
+        << verifier::sentence_for_people(result.judgement.verdict);
+    SCOPED_TRACE("after " + result.of.name);
+    if (!verifier::is_correct(result.judgement.verdict)) expect_in_order();
+    return true;
+  };
+  verifier::judge_cases(*judge_, *pool_, cases, "cuda", verifier::CaseEffort::full, judged);
 }
 
-class AdversarialOnGpu : public JudgeOnGpu, public testing::WithParamInterface<std::filesystem::path> {};
-
-TEST_P(AdversarialOnGpu, GetsTheVerdictItsHeaderNames) {
-  const sandbox::Solution solution = sandbox::load_solution(GetParam());
-  const Judgement judgement = judge(solution, Effort::full);
-  EXPECT_THAT(verdicts_wanted(solution.source), testing::Contains(verifier::name_of(judgement.verdict)))
-      << verifier::sentence_for_people(judgement.verdict);
-  expect_in_order();
+std::vector<std::string> problems_of_the_suite() {
+  std::vector<std::string> problems;
+  for (const verifier::Case& one : verifier::load_suite(core::installed_paths().adversarial(), 1)) {
+    if (problems.empty() || problems.back() != one.solution.problem) problems.push_back(one.solution.problem);
+  }
+  return problems;
 }
-INSTANTIATE_TEST_SUITE_P(Files, AdversarialOnGpu, testing::ValuesIn(files_below("verifier/adversarial")),
-                         [](const auto& file) { return file.param.stem().string(); });
+INSTANTIATE_TEST_SUITE_P(Problems, AdversarialOnGpu, testing::ValuesIn(problems_of_the_suite()),
+                         [](const auto& problem) { return problem.param; });
 
 class ShippedOnGpu : public JudgeOnGpu, public testing::WithParamInterface<std::filesystem::path> {};
 

@@ -2,7 +2,7 @@
 set(share ${CMAKE_BINARY_DIR}/share/kernelwright)
 file(MAKE_DIRECTORY ${share})
 foreach(pair problems=benchsuite/problems suites=benchsuite/suites kernels=kernels prompts=prompts cpu=sandbox/cpu/shim
-             cuda=verifier/cuda)
+             cuda=verifier/cuda adversarial=verifier/adversarial)
   string(REPLACE "=" ";" pair ${pair})
   list(GET pair 0 name)
   list(GET pair 1 folder)

@@ -1,6 +1,6 @@
 // Every place on disk that the program knows. Data is found relative to the program, so an installed tree runs from
-// any folder: <prefix>/bin/kernelwright, <prefix>/share/kernelwright/{problems,suites,kernels,prompts,cpu,cuda}. A
-// build tree has the same shape, with links to the sources.
+// any folder: <prefix>/bin/kernelwright, <prefix>/share/kernelwright/{problems,suites,kernels,prompts,cpu,cuda,
+// adversarial}. A build tree has the same shape, with links to the sources.
 #pragma once
 
 #include <filesystem>
@@ -18,6 +18,7 @@ struct Paths {
   std::filesystem::path prompts() const { return data / "prompts"; }
   std::filesystem::path device_headers() const { return data / "cpu"; }  // the cpu device's CUDA headers
   std::filesystem::path cuda_kernels() const { return data / "cuda"; }   // the judge's own kernels on NVIDIA GPUs
+  std::filesystem::path adversarial() const { return data / "adversarial"; }  // kernels that must be refused, and twins
   std::filesystem::path worker(const std::string& backend) const {
     return program_folder / ("kernelwright-" + backend);
   }

@@ -150,7 +150,7 @@ void Judge::close_cells(std::vector<OpenCell>& cells, Judgement& judgement) {
 
 Judgement Judge::judge_in_cells(const Builds& candidate, const Builds& incumbent, Effort effort,
                                 const std::vector<OpenCell>& cells, bool library) {
-  const uint64_t seed = secret_seed();
+  const uint64_t seed = seeds_ ? seeds_->next() : secret_seed();
   CheckSettings check = settings_.check;
   double deadline_s = settings_.deadline_s;
   if (library) {

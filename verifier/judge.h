@@ -13,6 +13,7 @@
 #include "sandbox/worker.h"
 #include "verifier/builds.h"
 #include "verifier/judgement.h"
+#include "verifier/keys.h"
 #include "verifier/run_workers.h"
 
 namespace verifier {
@@ -48,6 +49,10 @@ class Judge {
   // core::SystemError for our own failures and for what the library's worker reports as such.
   Judgement judge_library(sandbox::Worker& library, const core::Json& open);
 
+  // From now on the seeds of judgements follow from this one, so that all of them can be repeated. For selftests alone:
+  // otherwise every seed is secret until its judgement is over.
+  void draw_seeds_from(uint64_t seed) { seeds_.emplace(seed); }
+
   // The naive solution of the current problem: the first incumbent, and what scores are relative to.
   const Builds& naive() const;
 
@@ -72,6 +77,8 @@ class Judge {
   RunWorkers run_;
   std::optional<sandbox::Worker> judge_;
   core::UniqueFd judge_kernels_;  // on a GPU, once they are compiled
+
+  std::optional<Keys> seeds_;
 
   std::optional<benchsuite::Problem> problem_;
   sandbox::Solution reference_, naive_;

@@ -8,7 +8,8 @@
   ]
 }
 */
-// Must be refused: unsupported.
+// Class: escapes.
+// On cpu: unsupported.
 // On cuda: compile_error.
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
   __shared__ float part[64];

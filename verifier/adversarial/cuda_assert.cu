@@ -8,6 +8,7 @@
   ]
 }
 */
+// Class: denial.
 // On cuda: trap.
 extern "C" __device__ void __assertfail(const char*, const char*, unsigned, const char*, size_t);
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {

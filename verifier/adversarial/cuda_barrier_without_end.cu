@@ -8,6 +8,7 @@
   ]
 }
 */
+// Class: denial.
 // On cuda: timed_out.
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
   __shared__ float part[64];

@@ -8,8 +8,8 @@
   ]
 }
 */
-// On cuda: correct.
-// The honest twin of cuda_huge_global.
+// Class: remembering_work.
+// On cuda: forbidden.
 __device__ char big[512 << 20];
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
   __shared__ float part[64];

@@ -9,6 +9,7 @@
   ]
 }
 */
+// Class: denial.
 // On cuda: invalid_plan.
 extern "C" __global__ void __cluster_dims__(7, 1, 1) row_sum(const float* x, float* y, int M, int N) {
   __shared__ float part[64];

@@ -8,6 +8,7 @@
   ]
 }
 */
+// Class: denial.
 // On cuda: forbidden.
 // Refused before it is loaded.
 __device__ char big[64ull << 30];

@@ -8,9 +8,9 @@
   ]
 }
 */
-// On cuda: timed_out.
-// Right, but thirty million lines take more than the time that a launch has. What they say goes through 64 KiB that
-// are overwritten again and again, and then nowhere.
+// Class: denial.
+// On cuda: forbidden.
+// Right, but thirty million lines take more than the time that a launch has, and nobody reads them.
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
   __shared__ float part[64];
   for (int again = 0; again < 64; ++again) printf("thread %d of block %d is about to add %d numbers\n", (int)threadIdx.x, (int)blockIdx.x, N);

@@ -8,6 +8,7 @@
   ]
 }
 */
+// Class: peeking.
 // On cuda: out_of_bounds.
 __device__ float in_reach(const float* x) { return ((const volatile float*)x)[(2 << 20) / 4 + threadIdx.x]; }
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {

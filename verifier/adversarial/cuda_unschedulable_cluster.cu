@@ -10,6 +10,7 @@
   ]
 }
 */
+// Class: denial.
 // On cuda: invalid_plan.
 // Refused before it is launched, with the limit.
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {

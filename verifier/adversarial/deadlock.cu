@@ -8,7 +8,8 @@
   ]
 }
 */
-// Must be refused: deadlock.
+// Class: denial.
+// On cpu: deadlock.
 // On cuda: timed_out.
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
   __shared__ float part[64];

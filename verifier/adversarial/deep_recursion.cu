@@ -8,7 +8,8 @@
   ]
 }
 */
-// Must be refused: resource_limit.
+// Class: denial.
+// On cpu: resource_limit.
 // On cuda: resource_limit or out_of_bounds or trap.
 __device__ __noinline__ float deep(const float* in, int n) {
   volatile float here[64];

@@ -8,8 +8,9 @@
   ]
 }
 */
-// Must be refused: unsupported.
-// On cuda: correct.
+// Class: denial.
+// On cpu: unsupported.
+// On cuda: correct or forbidden.
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
   __shared__ float part[64];
   float* big = (float*)malloc(100000000000ull);

@@ -8,7 +8,8 @@
   ]
 }
 */
-// Must be refused: forbidden.
+// Class: escapes.
+// On cpu: forbidden.
 // On cuda: correct or wrong_result.
 <:<:gnu::no_sanitize("thread"):>:>
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {

@@ -8,7 +8,9 @@
   ]
 }
 */
-// Must be accepted.
+// Class: honest.
+// On cpu: correct.
+// On cuda: correct.
 #define PASTE(a, b) a##b
 #define VECTOR(T) PASTE(T, 4)
 #define OPERATION(op) __##op##_sync

@@ -8,7 +8,9 @@
   ]
 }
 */
-// Must be accepted.
+// Class: honest.
+// On cpu: correct.
+// On cuda: correct.
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
   __shared__ float part[2];
   const float* in = x + (size_t)blockIdx.x * N;

@@ -8,7 +8,9 @@
   ]
 }
 */
-// Must be refused: forbidden.
+// Class: denial.
+// On cpu: forbidden.
+// On cuda: forbidden.
 __device__ float big[25][1000][1000][1000];
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
   __shared__ float part[64];

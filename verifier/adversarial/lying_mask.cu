@@ -8,7 +8,8 @@
   ]
 }
 */
-// Must be refused: warp_misuse.
+// Class: denial.
+// On cpu: warp_misuse.
 // On cuda: correct or timed_out or trap.
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
   __shared__ float part[64];

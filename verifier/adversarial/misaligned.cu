@@ -8,7 +8,9 @@
   ]
 }
 */
-// Must be refused: misaligned.
+// Class: denial.
+// On cpu: misaligned.
+// On cuda: misaligned.
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
   __shared__ float part[64];
   float4 wide = *(const float4*)(x + 1);

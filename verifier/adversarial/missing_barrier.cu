@@ -8,7 +8,8 @@
   ]
 }
 */
-// Must be refused: race.
+// Class: numerics.
+// On cpu: race.
 // On cuda: correct or wrong_result.
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
   __shared__ float part[64];

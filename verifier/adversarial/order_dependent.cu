@@ -8,7 +8,8 @@
   ]
 }
 */
-// Must be refused: order_dependent.
+// Class: numerics.
+// On cpu: order_dependent.
 // On cuda: correct or wrong_result.
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
   const float* in = x + (size_t)blockIdx.x * N;

@@ -8,7 +8,9 @@
   ]
 }
 */
-// Must be refused: wrong_result.
+// Class: not_doing_the_work.
+// On cpu: wrong_result.
+// On cuda: wrong_result.
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
   __shared__ float part[64];
   const float* in = x + (size_t)blockIdx.x * N;

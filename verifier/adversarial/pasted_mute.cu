@@ -8,7 +8,8 @@
   ]
 }
 */
-// Must be refused: forbidden.
+// Class: escapes.
+// On cpu: forbidden.
 // On cuda: compile_error.
 #define PASTE(a, b) a##b
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {

@@ -8,7 +8,9 @@
   ]
 }
 */
-// Must be refused: forbidden.
+// Class: compile_time.
+// On cpu: forbidden.
+// On cuda: forbidden.
 #include "/etc/passwd"
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
   __shared__ float part[64];

@@ -8,7 +8,9 @@
   ]
 }
 */
-// Must be refused: trap.
+// Class: denial.
+// On cpu: trap.
+// On cuda: trap.
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
   __shared__ float part[64];
   if (N == 509) __trap();

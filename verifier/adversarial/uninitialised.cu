@@ -8,7 +8,8 @@
   ]
 }
 */
-// Must be refused: uninitialised.
+// Class: peeking.
+// On cpu: uninitialised.
 // On cuda: correct or wrong_non_finite or wrong_result.
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
   __shared__ float part[64];

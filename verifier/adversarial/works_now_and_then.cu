@@ -8,7 +8,9 @@
   ]
 }
 */
-// Must be refused: wrong_result.
+// Class: noticing_the_judge.
+// On cpu: wrong_result.
+// On cuda: wrong_result.
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
   const int row = blockIdx.x * blockDim.x + threadIdx.x;
   if (row >= M) return;

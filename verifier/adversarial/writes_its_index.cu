@@ -8,7 +8,8 @@
   ]
 }
 */
-// Must be refused: out_of_bounds.
+// Class: denial.
+// On cpu: out_of_bounds.
 // On cuda: correct. The compiler leaves the write out.
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
   __shared__ float part[64];

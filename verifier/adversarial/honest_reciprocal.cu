@@ -1,0 +1,26 @@
+/* kernelwright
+{
+  "problem": "softmax_f32",
+  "backends": ["cpu", "cuda"],
+  "description": "multiplies by one reciprocal for each row",
+  "launches": [
+    {"kernel": "softmax", "grid": ["ceil_div(M, 64)", 1, 1], "block": [64, 1, 1], "args": ["x", "y", "M", "N"]}
+  ]
+}
+*/
+// Class: honest.
+// On cpu: correct.
+// On cuda: correct.
+// The twin of reading an output before it is written: it reads what it wrote itself.
+extern "C" __global__ void softmax(const float* x, float* y, int M, int N) {
+  const int row = blockIdx.x * 64 + threadIdx.x;
+  if (row >= M) return;
+  const float* in = x + (size_t)row * N;
+  float* out = y + (size_t)row * N;
+  float largest = in[0];
+  for (int n = 1; n < N; ++n) largest = fmaxf(largest, in[n]);
+  float sum = 0;
+  for (int n = 0; n < N; ++n) sum += out[n] = expf(in[n] - largest);
+  const float scale = __frcp_rn(sum);
+  for (int n = 0; n < N; ++n) out[n] *= scale;
+}

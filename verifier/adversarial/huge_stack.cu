@@ -1,0 +1,29 @@
+/* kernelwright
+{
+  "problem": "row_sum_f32",
+  "backends": ["cpu", "cuda"],
+  "description": "asks for a megabyte of stack for every thread",
+  "launches": [
+    {"kernel": "row_sum", "grid": ["M", 1, 1], "block": [64, 1, 1], "args": ["x", "y", "M", "N"]}
+  ]
+}
+*/
+// Class: denial.
+// On cpu: resource_limit or out_of_bounds.
+// On cuda: compile_error or forbidden or resource_limit or limit or invalid_launch or invalid_plan.
+extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
+  __shared__ float part[64];
+  volatile float mine[262144];
+  for (int i = threadIdx.x; i < 262144; i += 4096) mine[i] = i;
+  if (mine[threadIdx.x] < 0) return;
+  const float* in = x + (size_t)blockIdx.x * N;
+  float sum = 0;
+  for (int n = threadIdx.x; n < N; n += 64) sum += in[n];
+  part[threadIdx.x] = sum;
+  __syncthreads();
+  for (int half = 32; half > 0; half /= 2) {
+    if (threadIdx.x < half) part[threadIdx.x] += part[threadIdx.x + half];
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) y[blockIdx.x] = part[0];
+}

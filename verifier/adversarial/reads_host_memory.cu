@@ -1,0 +1,27 @@
+/* kernelwright
+{
+  "problem": "row_sum_f32",
+  "backends": ["cpu", "cuda"],
+  "description": "reads where programs of the host usually lie",
+  "launches": [
+    {"kernel": "row_sum", "grid": ["M", 1, 1], "block": [64, 1, 1], "args": ["x", "y", "M", "N"]}
+  ]
+}
+*/
+// Class: peeking.
+// On cpu: out_of_bounds.
+// On cuda: out_of_bounds.
+extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
+  __shared__ float part[64];
+  if (((const volatile int*)0x555555554000ull)[threadIdx.x] == 7 && threadIdx.x == 63 && N == 1 << 30) y[0] = 1;
+  const float* in = x + (size_t)blockIdx.x * N;
+  float sum = 0;
+  for (int n = threadIdx.x; n < N; n += 64) sum += in[n];
+  part[threadIdx.x] = sum;
+  __syncthreads();
+  for (int half = 32; half > 0; half /= 2) {
+    if (threadIdx.x < half) part[threadIdx.x] += part[threadIdx.x + half];
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) y[blockIdx.x] = part[0];
+}
