@@ -43,6 +43,9 @@ const WrongInput kWrongInputs[] = {
     {"no_bound_on_the_cpu", {"calibrate", "--device", "cpu"}, 1, "the cpu device has no calibration"},
     {"no_baselines_on_the_cpu", {"baselines", "--device", "cpu"}, 1, "libraries are measured on GPUs only"},
     {"baselines_of_no_problem", {"baselines", "softmx_f32"}, 1, "did you mean \"softmax_f32\"?"},
+    {"audit_of_nothing", {"audit"}, 1, "--suite core"},
+    {"audit_of_no_problem", {"audit", "softmx_f32"}, 1, "did you mean \"softmax_f32\"?"},
+    {"audit_of_an_empty_folder", {"audit", "/proc/self/fd"}, 1, "problem.json"},
     {"no_such_file", {"judge", "nowhere.cu"}, 1, "nowhere.cu"},
     {"no_solution", {"judge", "/proc/self/status"}, 1, "kernelwright"},
     {"misspelt_tunable",
@@ -77,6 +80,20 @@ TEST(Program, JudgesAFileAndRemembersIt) {
   EXPECT_EQ(Json::parse(home.run({"--json", "show", id}).out).at("verdict_name"), "correct");
   EXPECT_THAT(home.run({"show", id}).out, HasSubstr("extern \"C\" __global__"));
   EXPECT_THAT(home.run({"show", "missing_barrier"}).out, HasSubstr("1 attempts"));
+}
+
+TEST(Program, AuditsAProblem) {
+  const Home home;
+  const Ended ended = home.run({"--json", "audit", "transpose_f32", "--keep", (home.folder() / "kept").string()});
+  ASSERT_EQ(ended.exit_code, 0) << ended.out << ended.err;
+  const Json report = Json::parse(ended.out);
+  EXPECT_EQ(report.at("passed"), true);
+  EXPECT_GE(report.at("findings").size(), 20u);
+  // What it made can be judged one by one.
+  const Ended mutant =
+      home.run({"judge", "--screen", (home.folder() / "kept/transpose_f32/y__transposed.cu").string()});
+  EXPECT_EQ(mutant.exit_code, 1) << mutant.out << mutant.err;
+  EXPECT_THAT(mutant.out, HasSubstr("wrong_result"));
 }
 
 TEST(Program, RunsACampaignOverOnesOwnSolution) {
