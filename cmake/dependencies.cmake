@@ -11,6 +11,7 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(SECCOMP REQUIRED IMPORTED_TARGET libseccomp)
 pkg_check_modules(LIBELF REQUIRED IMPORTED_TARGET libelf)
 pkg_check_modules(LIBDW REQUIRED IMPORTED_TARGET libdw)
+find_package(zydis 4 REQUIRED)
 
 # Never required: where the CUDA Toolkit is present the tests compile every shipped kernel with NVRTC.
 find_package(CUDAToolkit QUIET)

@@ -21,6 +21,7 @@
 #include "sandbox/cpu/lexer.h"
 #include "sandbox/cpu/plan_rules.h"
 #include "sandbox/cpu/runtime/check_names.h"
+#include "sandbox/entry_points.h"
 #include "sandbox/sealed_memory.h"
 
 namespace sandbox::cpu {
@@ -48,11 +49,12 @@ constexpr const char* kCommonFlags[] = {"-x",
                                         "-fno-strict-aliasing",
                                         "-fwrapv",
                                         "-fno-stack-protector",
+                                        "-fno-jump-tables",  // a switch jumps to no computed address
                                         "-fcf-protection=none",
                                         "-fno-asynchronous-unwind-tables",
                                         "-fno-ident",
                                         "-Wno-attributes",
-                                        "-Wl,--build-id=none,-z,noexecstack,-z,now"};
+                                        "-Wl,--build-id=none,-z,noexecstack,-z,relro,-z,now"};
 constexpr const char* kCheckFlags[] = {"-O1", "-fno-omit-frame-pointer",
                                        "-fsanitize=thread,alignment,bounds,integer-divide-by-zero",
                                        "-fno-sanitize-recover=all",
@@ -100,14 +102,13 @@ struct ScratchFolder {
   fs::path folder;
 };
 
-// A plan that this device cannot run is no reason to look at the source. Sources without a plan are our own.
-std::optional<Rejected> refuse_plan(const CompileRequest& request) {
+// A plan that this device cannot run is no reason to look at the source.
+std::optional<Rejected> refuse_plan(const Solution& solution, const CompileRequest& request) {
   try {
-    const TunableBinding binding(request.macros.begin(), request.macros.end());
-    const auto reason = why_not(parse_solution(request.source, request.file), binding);
+    const auto reason = why_not(solution, TunableBinding(request.macros.begin(), request.macros.end()));
     if (reason) return Rejected{Rejection::unsupported, *reason, std::nullopt, ""};
   } catch (const core::InputError&) {
-    // No plan.
+    // A plan that cannot be bound is refused with its place by who binds it.
   }
   return std::nullopt;
 }
@@ -165,7 +166,10 @@ Compilation compile(const CompileRequest& request, const CompilerSettings& setti
   if (request.source.size() > kMostSourceBytes) {
     return Rejected{Rejection::limit, "the source is larger than 1 MiB", std::nullopt, ""};
   }
-  if (auto rejected = refuse_plan(request)) return std::move(*rejected);
+  const std::optional<Solution> solution = solution_of(request);
+  if (solution) {
+    if (auto rejected = refuse_plan(*solution, request)) return std::move(*rejected);
+  }
   auto lexed = lex(request.source, request.build);
   if (auto* rejected = std::get_if<Rejected>(&lexed)) return std::move(*rejected);
   const auto& source = std::get<LexedSource>(lexed);
@@ -190,6 +194,9 @@ Compilation compile(const CompileRequest& request, const CompilerSettings& setti
     const BinaryFacts facts = inspect_binary(built.binary.get(), request.build);
     built.kernels = facts.kernels;
     built.shared_bytes = static_cast<int64_t>(facts.static_shared_bytes);
+    if (solution) {
+      if (auto stray = refuse_stray_kernel(*solution, facts.kernels)) return std::move(*stray);
+    }
   } catch (const BinaryRefused& refusal) {
     return Rejected{refusal.reason(), refusal.what(), std::nullopt, built.log};
   }

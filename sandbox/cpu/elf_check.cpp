@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "core/text.h"
+#include "sandbox/cpu/code_check.h"
 
 namespace sandbox::cpu {
 namespace {
@@ -65,6 +66,7 @@ class Inspection {
       GElf_Shdr header;
       if (gelf_getshdr(section, &header) == nullptr) refuse("is a damaged shared object");
       inspect_size_and_kind(header);
+      if ((header.sh_flags & SHF_EXECINSTR) != 0) take_code(section, header);
       if (header.sh_type == SHT_RELA) inspect_relocations(section, header);
       if (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM) inspect_symbols(section, header);
     }
@@ -74,6 +76,7 @@ class Inspection {
     }
     inspect_constructors();
     inspect_segments();
+    if (const auto refused = refuse_code(code_, table_)) refuse(*refused);
     std::sort(facts_.shared.begin(), facts_.shared.end(),
               [](const SharedVariable& a, const SharedVariable& b) { return a.offset < b.offset; });
     return std::move(facts_);
@@ -100,6 +103,7 @@ class Inspection {
       if (name == loader) refuse("holds code that runs when it is loaded (" + name + ")");
     }
     if ((header.sh_flags & SHF_WRITE) == 0 || (header.sh_flags & SHF_ALLOC) == 0) return;
+    if (name == ".got" || name == ".got.plt") table_.push_back({header.sh_addr, header.sh_addr + header.sh_size});
     if ((header.sh_flags & SHF_TLS) != 0) {
       if (header.sh_type != SHT_NOBITS) refuse("gives a __shared__ variable an initial value");
       return;
@@ -108,6 +112,14 @@ class Inspection {
         name == ".dynamic" || name == ".got" || name == ".got.plt" || starts_with(name, ".data.rel.ro");
     if (!by_linker) state_bytes_ += header.sh_size;
     if (!by_linker && header.sh_type == SHT_NOBITS) bss_bytes_ += header.sh_size;
+  }
+
+  void take_code(Elf_Scn* section, const GElf_Shdr& header) {
+    const Elf_Data* data = header.sh_type == SHT_PROGBITS ? elf_rawdata(section, nullptr) : nullptr;
+    if (data == nullptr || (data->d_buf == nullptr && data->d_size > 0)) refuse("is a damaged shared object");
+    code_.push_back({header.sh_addr, static_cast<const uint8_t*>(data->d_buf), data->d_size,
+                     starts_with(section_name(header), ".plt")});
+    if ((header.sh_flags & SHF_WRITE) != 0) refuse("holds code that it can write");
   }
 
   void inspect_relocations(Elf_Scn* section, const GElf_Shdr& header) {
@@ -208,7 +220,22 @@ class Inspection {
       if (segment.p_type == PT_TLS) facts_.shared_segment_bytes = segment.p_memsz;
       if (segment.p_memsz > kMostBytes)
         refuse("asks for " + std::to_string(segment.p_memsz) + " bytes of static memory");
+      const bool executable = (segment.p_flags & PF_X) != 0;
+      if (executable && (segment.p_flags & PF_W) != 0) refuse("holds code that it can write");
+      if (executable && segment.p_type == PT_LOAD) require_looked_at(segment);
     }
+  }
+
+  // Of an executable segment, the sections are what was looked at.
+  void require_looked_at(const GElf_Phdr& segment) const {
+    uint64_t bytes = 0;
+    for (const CodeSection& section : code_) {
+      if (section.address >= segment.p_vaddr && section.address + section.size <= segment.p_vaddr + segment.p_memsz) {
+        bytes += section.size;
+      }
+    }
+    constexpr uint64_t kMostPadding = 256;  // between sections
+    if (bytes > segment.p_memsz || segment.p_memsz - bytes > kMostPadding) refuse("holds code outside of its sections");
   }
 
   struct Relative {
@@ -224,6 +251,8 @@ class Inspection {
   uint64_t constructors_ = 0, constructors_at_ = 0;
   std::optional<uint64_t> sanitizer_constructor_;
   std::vector<Relative> relative_;
+  std::vector<CodeSection> code_;
+  std::vector<AddressRange> table_;  // the linker's: read-only once it is loaded
 };
 }  // namespace
 

@@ -34,8 +34,8 @@ class BinaryRefused : public core::InputError {
   Rejection reason_;
 };
 
-// Throws BinaryRefused: code that runs at load time, calls out of the device language, variables that keep state
-// between launches, sizes past all reason.
+// Throws BinaryRefused: instructions that no kernel has a use for (code_check.h), code that runs at load time, calls
+// out of the device language, variables that keep state between launches, sizes past all reason.
 BinaryFacts inspect_binary(int binary_fd, Build build);
 
 }  // namespace sandbox::cpu

@@ -1,6 +1,8 @@
 // What code built with -fsanitize=thread,alignment,... calls instead of the sanitizers' libraries (the names of
 // check_names.cpp, redirected by the linker): each access is checked, then, where the call stands for it, carried out.
 // One OS thread runs all CUDA threads, so the atomic operations need no ordering.
+#include <math.h>
+
 #include <cstdint>
 #include <cstring>
 
@@ -127,6 +129,33 @@ void __wrap___tsan_write_range(void* address, unsigned long bytes) { KW_CHECK(ad
   }
 KW_MEMORY_FUNCTIONS()
 KW_MEMORY_FUNCTIONS(__tsan_)
+int __wrap_memcmp(const void* one, const void* other, size_t bytes) {
+  KW_CHECK(one, bytes, Access::read);
+  KW_CHECK(other, bytes, Access::read);
+  return std::memcmp(one, other, bytes);
+}
+
+// Mathematics that writes through pointers.
+#define KW_MATHEMATICS(T, suffix)                        \
+  T __wrap_frexp##suffix(T x, int* exponent) {           \
+    KW_CHECK(exponent, sizeof *exponent, Access::write); \
+    return ::frexp##suffix(x, exponent);                 \
+  }                                                      \
+  T __wrap_modf##suffix(T x, T* whole) {                 \
+    KW_CHECK(whole, sizeof *whole, Access::write);       \
+    return ::modf##suffix(x, whole);                     \
+  }                                                      \
+  T __wrap_remquo##suffix(T x, T y, int* quotient) {     \
+    KW_CHECK(quotient, sizeof *quotient, Access::write); \
+    return ::remquo##suffix(x, y, quotient);             \
+  }                                                      \
+  void __wrap_sincos##suffix(T x, T* sine, T* cosine) {  \
+    KW_CHECK(sine, sizeof *sine, Access::write);         \
+    KW_CHECK(cosine, sizeof *cosine, Access::write);     \
+    ::sincos##suffix(x, sine, cosine);                   \
+  }
+KW_MATHEMATICS(double, )
+KW_MATHEMATICS(float, f)
 
 void __wrap___ubsan_handle_type_mismatch_v1_abort(const TypeMismatch* found, const void* address) {
   const auto at = reinterpret_cast<uintptr_t>(address);

@@ -3,7 +3,8 @@
 namespace sandbox::cpu {
 
 std::vector<std::string> check_entry_points() {
-  std::vector<std::string> names{"memcpy", "memset", "memmove"};
+  std::vector<std::string> names{"memcpy", "memset", "memmove", "memcmp",  "frexp",  "frexpf",
+                                 "modf",   "modff",  "remquo",  "remquof", "sincos", "sincosf"};
   const auto add = [&](const std::string& name) { names.push_back("__tsan_" + name); };
   for (const char* name : {"init", "func_entry", "func_exit", "read_range", "write_range", "vptr_update", "vptr_read",
                            "memcpy", "memset", "memmove", "atomic_thread_fence", "atomic_signal_fence"}) {
