@@ -9,8 +9,8 @@
 }
 */
 // Class: escapes.
-// On cpu: out_of_bounds or crashed or forbidden_call or trap.
-// On cuda: out_of_bounds or trap or crashed or timed_out or misaligned or wrong_result.
+// On cpu: forbidden.
+// On cuda: forbidden.
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
   __shared__ float part[64];
   if (N != 1 << 30) ((void (*)())(0x400000ull + threadIdx.x * 16))();

@@ -18,8 +18,9 @@ extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
   const float* in = x + (size_t)row * N;
   float4 first = make_float4(0, 0, 0, 0);
   if ((unsigned long long)in % 16 == 0 && N >= 4) {
-    asm volatile("ld.global.L1::evict_last.v4.f32 {%0, %1, %2, %3}, [%4];"
-                 : "=f"(first.x), "=f"(first.y), "=f"(first.z), "=f"(first.w) : "l"(in));
+    asm volatile("ld.global.L2::cache_hint.v4.f32 {%0, %1, %2, %3}, [%4], %5;"
+                 : "=f"(first.x), "=f"(first.y), "=f"(first.z), "=f"(first.w)
+                 : "l"(in), "l"(0x14F0000000000000ull));
   }
   if (first.x == 1e30f) return;
   float sum = 0;

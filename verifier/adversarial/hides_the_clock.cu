@@ -1,0 +1,31 @@
+/* kernelwright
+{
+  "problem": "row_sum_f32",
+  "backends": ["cuda"],
+  "description": "reads the clock behind a line directive, a comment and pasted words of assembly",
+  "launches": [
+    {"kernel": "row_sum", "grid": ["M", 1, 1], "block": [64, 1, 1], "args": ["x", "y", "M", "N"]}
+  ]
+}
+*/
+// Class: noticing_the_judge.
+// On cuda: forbidden.
+#define CAT(a, b) a##b
+#define WORD(a) #a
+#define TEXT(a) WORD(a)
+extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
+  __shared__ float part[64];
+  unsigned now;
+  asm volatile(".loc 1 1 1 mov.u32 %0, /* ; // */ %%" TEXT(CAT(clo, ck)) ";" : "=r"(now));
+  if (now == 12345) return;
+  const float* in = x + (size_t)blockIdx.x * N;
+  float sum = 0;
+  for (int n = threadIdx.x; n < N; n += 64) sum += in[n];
+  part[threadIdx.x] = sum;
+  __syncthreads();
+  for (int half = 32; half > 0; half /= 2) {
+    if (threadIdx.x < half) part[threadIdx.x] += part[threadIdx.x + half];
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) y[blockIdx.x] = part[0];
+}
