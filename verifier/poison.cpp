@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 
 #include "verifier/keys.h"
@@ -11,12 +12,29 @@ namespace {
 constexpr size_t kWord = sizeof(uint64_t);
 constexpr int kBitsAgainstChance = 20;  // a run by chance in one of 2^20 calls
 
+// What is fixed in every word of such a poison, and to what.
+struct Kind {
+  uint64_t fixed, value;
+  double random_share;  // of the bits
+};
+Kind kind_of(uint64_t key) {
+  switch (key >> 62) {
+    case 2:
+      return {0x7F8000007F800000, 0x7F8000007F800000, 24.0 / 32};
+    case 3:
+      return {0xFF800000FF800000, 0x3F8000003F800000, 23.0 / 32};
+    default:
+      return {0, 0, 1};
+  }
+}
+
 // Calls visit(offset, poison bytes, count) word by word.
 template <typename Visit>
 void for_each_word(size_t size, uint64_t key, Visit visit) {
   Keys keys(key);
+  const Kind kind = kind_of(key);
   for (size_t at = 0; at < size; at += kWord) {
-    const uint64_t word = keys.next();
+    const uint64_t word = (keys.next() & ~kind.fixed) | kind.value;
     std::byte poison[kWord];
     std::memcpy(poison, &word, kWord);
     visit(at, poison, std::min(kWord, size - at));
@@ -33,7 +51,7 @@ bool any_agrees(uint64_t a, uint64_t b) {
 
 template <typename Element>
 Survivors find(std::span<const std::byte> bytes, uint64_t key) {
-  const int64_t least = least_run(sizeof(Element), bytes.size() / sizeof(Element));
+  const int64_t least = least_run(sizeof(Element), bytes.size() / sizeof(Element), key);
   Survivors survivors;
   int64_t run = 0;
   const auto end_run = [&](size_t next_index) {
@@ -63,9 +81,10 @@ Survivors find(std::span<const std::byte> bytes, uint64_t key) {
 }
 }  // namespace
 
-int64_t least_run(size_t element_bytes, size_t elements) {
-  const auto bits = static_cast<int>(8 * element_bytes);
-  return (std::bit_width(elements) + kBitsAgainstChance + bits - 1) / bits;
+int64_t least_run(size_t element_bytes, size_t elements, uint64_t key) {
+  const double random_bits = 8 * static_cast<double>(element_bytes) * kind_of(key).random_share;
+  return static_cast<int64_t>(
+      std::ceil((static_cast<int>(std::bit_width(elements)) + kBitsAgainstChance) / random_bits));
 }
 
 void fill_poison(std::span<std::byte> bytes, uint64_t key) {

@@ -10,7 +10,8 @@
 namespace verifier {
 
 // Fills an output or workspace. The bytes are pseudo-random for `key`, so that no candidate can recognise or restore
-// them.
+// them. The two top bits of the key choose between random bits (half of the keys), NaNs of f32 with random payloads,
+// which whoever reads them passes on, and plausible numbers (f32 from 1 to 2), which look like results.
 void fill_poison(std::span<std::byte> bytes, uint64_t key);
 
 struct Survivors {
@@ -23,7 +24,7 @@ struct Survivors {
 Survivors find_poison(std::span<const std::byte> bytes, size_t element_bytes, uint64_t key);
 
 // The shortest run that counts among so many elements.
-int64_t least_run(size_t element_bytes, size_t elements);
+int64_t least_run(size_t element_bytes, size_t elements, uint64_t key);
 
 // Are all bytes still the poison of `key`? For slack, which nobody may write.
 bool untouched(std::span<const std::byte> bytes, uint64_t key);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstring>
 #include <vector>
 
 #include "verifier/keys.h"
@@ -20,17 +22,39 @@ void write(Bytes& bytes, size_t element_bytes, size_t begin, size_t end) {
   for (size_t i = begin * element_bytes; i < end * element_bytes; ++i) bytes[i] = ~bytes[i];
 }
 
+constexpr uint64_t kNaNs = uint64_t{2} << 62, kPlausible = uint64_t{3} << 62;
+constexpr uint64_t kKinds[] = {0, uint64_t{1} << 62, kNaNs, kPlausible};
+
+float float_at(const Bytes& bytes, size_t index) {
+  float value = 0;
+  std::memcpy(&value, &bytes[4 * index], 4);
+  return value;
+}
+
 TEST(Poison, VariesWithItsKeyAndRepeatsWithIt) {
-  EXPECT_EQ(poisoned(1001, 5), poisoned(1001, 5));
-  EXPECT_NE(poisoned(1001, 5), poisoned(1001, 6));
+  for (const uint64_t kind : kKinds) {
+    EXPECT_EQ(poisoned(1001, kind + 5), poisoned(1001, kind + 5));
+    EXPECT_NE(poisoned(1001, kind + 5), poisoned(1001, kind + 6));
+  }
+}
+
+TEST(Poison, IsOfTheKindThatItsKeyNames) {
+  const Bytes nans = poisoned(4096, kNaNs + 1), plausible = poisoned(4096, kPlausible + 1);
+  for (size_t i = 0; i < 1024; ++i) {
+    EXPECT_FALSE(std::isfinite(float_at(nans, i))) << i;
+    EXPECT_GE(float_at(plausible, i), 1) << i;
+    EXPECT_LT(float_at(plausible, i), 2) << i;
+  }
 }
 
 TEST(Poison, NothingWrittenIsAllLeft) {
-  for (const size_t element : {1, 2, 4, 8}) {
-    const Bytes bytes = poisoned(1000 * element, 9);
-    const Survivors left = find_poison(bytes, element, 9);
-    EXPECT_EQ(left.count, 1000) << element;
-    EXPECT_EQ(left.first, 0) << element;
+  for (const uint64_t kind : kKinds) {
+    for (const size_t element : {1, 2, 4, 8}) {
+      const Bytes bytes = poisoned(1000 * element, kind + 9);
+      const Survivors left = find_poison(bytes, element, kind + 9);
+      EXPECT_EQ(left.count, 1000) << element;
+      EXPECT_EQ(left.first, 0) << element;
+    }
   }
 }
 
@@ -73,6 +97,18 @@ TEST(Poison, ChanceAgreementIsNoSurvivor) {
     }
     EXPECT_EQ(agreeing > 0, element < 4);
     EXPECT_EQ(find_poison(bytes, element, 17).count, 0) << element;
+  }
+}
+
+// What looks like the poison itself: numbers from 1 to 2, as many results are.
+TEST(Poison, ResultsThatLookLikeItAreNoSurvivors) {
+  for (const uint64_t key : {uint64_t{1}, uint64_t{2}, uint64_t{3}}) {
+    const Bytes results = poisoned(4 << 20, kPlausible + key);
+    EXPECT_EQ(find_poison(results, 4, kPlausible + key + 3).count, 0);
+    for (size_t begin = 0; begin < results.size(); begin += 4096) {  // as small outputs
+      const std::span<const std::byte> small(results.data() + begin, 4096);
+      EXPECT_EQ(find_poison(small, 4, kPlausible + begin).count, 0);
+    }
   }
 }
 

@@ -45,10 +45,12 @@ std::optional<FaultKind> kind_of(int result) {
 }
 }  // namespace
 
-Cell::Cell(const Context& context, L2Flush& flush, const std::string& cubin)
+Cell::Cell(const Context& context, L2Flush& flush, Scrub& scrub, std::string cubin)
     : context_(context),
-      parameters_(kernels_of(cubin)),
-      module_(load(context, cubin)),
+      scrub_(scrub),
+      cubin_(std::move(cubin)),
+      parameters_(kernels_of(cubin_)),
+      module_(load(context, cubin_)),
       timer_(context, flush),
       lent_(context) {}
 
@@ -79,6 +81,7 @@ Json Cell::fault_of(const DriverError& error) {
 
 Json Cell::map(const JsonView& json, const std::vector<core::UniqueFd>& fds) {
   prepared_.clear();
+  if (std::exchange(used_, true)) module_ = load(context_, cubin_);
   lent_.map(json, fds);
   return {{"ok", true}};
 }
@@ -96,6 +99,7 @@ Json Cell::plan(const JsonView& json) {
 
 Json Cell::go(const JsonView& json) {
   const auto slots = static_cast<size_t>(json.at("slots").integer(1, static_cast<int64_t>(prepared_.size())));
+  scrub_.enqueue(prepared_.front().local_bytes());
   return timer_.time(slots, json.at("hot").boolean(), [&](size_t slot) { prepared_[slot].enqueue(); });
 }
 

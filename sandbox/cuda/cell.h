@@ -4,9 +4,13 @@
 // Requests of the judge:
 //   {"op":"map","buffers":[{"name","slot","bytes","mapped_bytes","offset","writable"}...],"axes":{name: n...},
 //    "tensors":{name: {"role":"input"|"output","dtype","shape":[...]}...}} + descriptors                   {"ok": true}
+//                                         Loads the candidate anew, too: its module's variables are as at first.
 //   {"op":"plan","launches":[...],"workspaces":[...],"tensor_maps":[...]}                                  {"ok": true}
-//   {"op":"go","slots":n,"hot":bool}      flushes the L2 cache (or, hot, launches once before), then launches the plan
-//                                         on each of the first n slots     {"ok": true, "us": time, "gated": bool}
+//   {"op":"go","slots":n,"hot":bool}      overwrites what earlier launches left in shared and local memory, flushes the
+//   L2
+//                                         cache (or, hot, leaves it), then launches the plan on each of the first n
+//                                         slots
+//                                                                         {"ok": true, "us": time, "gated": bool}
 //   {"op":"ping"}                         the same without a launch
 // A failure of the candidate is answered with {"fault": ...}; after a fault of the device the worker ends.
 #pragma once
@@ -19,6 +23,7 @@
 #include "sandbox/channel.h"
 #include "sandbox/cuda/launch_sequence.h"
 #include "sandbox/cuda/prepared_plan.h"
+#include "sandbox/cuda/scrub.h"
 #include "sandbox/fault.h"
 #include "sandbox/wire.h"
 
@@ -30,7 +35,7 @@ class ContextLost {};
 class Cell {
  public:
   // Throws core::InputError when the cubin cannot be loaded here, ContextLost.
-  Cell(const Context& context, L2Flush& flush, const std::string& cubin);
+  Cell(const Context& context, L2Flush& flush, Scrub& scrub, std::string cubin);
 
   // Throws ContextLost after a fault of the device, which `fault` then tells.
   core::Json answer(Message& message);
@@ -43,10 +48,13 @@ class Cell {
   core::Json fault_of(const DriverError& error);
 
   const Context& context_;
+  Scrub& scrub_;
+  std::string cubin_;
   std::map<std::string, int64_t> parameters_;
   Module module_;
   LaunchTimer timer_;
   LentSlots lent_;
+  bool used_ = false;  // since it was loaded
   std::vector<PreparedPlan> prepared_;
   std::string kernels_;  // of the plan, for messages
   core::Json last_fault_;

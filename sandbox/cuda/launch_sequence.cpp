@@ -5,7 +5,8 @@
 namespace sandbox::cuda {
 namespace {
 constexpr size_t kFlushFactor = 3;
-constexpr size_t kSlotsPerGate = 8;  // launching so many slots takes about as long as one flush
+constexpr size_t kDelayBytes = size_t{4} << 20;  // a short launch takes about as long as writing so many
+constexpr size_t kSlotsPerGate = 8;              // launching so many slots takes about as long as one flush
 }  // namespace
 
 L2Flush::L2Flush(const Context& context)
@@ -15,6 +16,14 @@ void L2Flush::enqueue() {
   context_.require(
       context_->cuMemsetD32Async(memory_.address(), ++pattern_ * 0x9E3779B9u, memory_.bytes() / 4, context_.stream()),
       "cuMemsetD32Async");
+}
+
+void L2Flush::enqueue_delay() {
+  constexpr size_t kCorner = size_t{1} << 20;
+  for (size_t written = 0; written < memory_.bytes(); written += kDelayBytes) {
+    context_.require(context_->cuMemsetD32Async(memory_.address(), ++pattern_, kCorner / 4, context_.stream()),
+                     "cuMemsetD32Async");
+  }
 }
 
 void LentSlots::map(const core::JsonView& json, const std::vector<core::UniqueFd>& fds) {
@@ -36,10 +45,12 @@ void LentSlots::map(const core::JsonView& json, const std::vector<core::UniqueFd
 
 core::Json LaunchTimer::time(size_t slots, bool hot, const std::function<void(size_t)>& enqueue) {
   context_.require(context_->cuCtxResetPersistingL2Cache(), "cuCtxResetPersistingL2Cache");
-  if (hot) {
-    for (size_t slot = 0; slot < slots; ++slot) enqueue(slot);
-  } else {
-    for (size_t i = 0; i <= slots / kSlotsPerGate; ++i) flush_.enqueue();
+  for (size_t i = 0; i <= slots / kSlotsPerGate; ++i) {
+    if (hot) {
+      flush_.enqueue_delay();
+    } else {
+      flush_.enqueue();
+    }
   }
   // While the device still writes the flush, everything below is queued: no gap is timed.
   begin_.record();

@@ -19,6 +19,8 @@ class L2Flush {
  public:
   explicit L2Flush(const Context& context);
   void enqueue();
+  // Takes about as long, and leaves most of the cache as it is.
+  void enqueue_delay();
 
  private:
   const Context& context_;
@@ -41,8 +43,8 @@ class LentSlots {
   std::vector<std::vector<DeviceBuffer>> slots_;
 };
 
-// Flushes the L2 cache (or, `hot`, launches once before), then times `enqueue(slot)` on each of the first `slots`
-// slots. Waits for the end. Returns the answer to "go".
+// Flushes the L2 cache (or, `hot`, takes as long over a corner of it), then times `enqueue(slot)` on each of the first
+// `slots` slots. Waits for the end. Returns the answer to "go".
 class LaunchTimer {
  public:
   LaunchTimer(const Context& context, L2Flush& flush)

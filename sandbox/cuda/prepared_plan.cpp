@@ -148,6 +148,8 @@ PreparedPlan::PreparedPlan(const Context& context, const Module& module,
   for (Prepared& prepared : launches_) {
     prepared.config.attributes = prepared.attributes.data();
     prepared.config.attribute_count = static_cast<unsigned>(prepared.attributes.size());
+    const int local_bytes = prepared.function.attribute(FunctionAttribute::local_bytes);
+    local_bytes_ = std::max(local_bytes_, static_cast<size_t>(local_bytes));
   }
 }
 

@@ -40,6 +40,8 @@ class PreparedPlan {
 
   // Clears the zeroed workspaces and launches every kernel in order. Does not wait. Throws DriverError.
   void enqueue() const;
+  // What each thread keeps in local memory; the most of all kernels.
+  size_t local_bytes() const { return local_bytes_; }
 
  private:
   // One argument as the driver reads it, padded so that no kernel reads beyond it.
@@ -61,6 +63,7 @@ class PreparedPlan {
   const Context& context_;
   std::vector<DeviceBuffer> zeroed_;
   std::vector<Prepared> launches_;
+  size_t local_bytes_ = 0;
 };
 
 }  // namespace sandbox::cuda

@@ -13,11 +13,12 @@
 namespace sandbox::cuda {
 namespace {
 using core::Json;
-// Device memory of candidates' printf and malloc is small: a flood costs nothing.
+// Device memory of candidates' printf and malloc is small: a flood costs nothing. No part of the L2 cache is set aside.
 void limit(const Context& context) {
   constexpr size_t kPrintfBytes = 64 << 10, kHeapBytes = 1 << 20;
   context.require(context->cuCtxSetLimit(static_cast<int>(Limit::printf_bytes), kPrintfBytes), "cuCtxSetLimit");
   context.require(context->cuCtxSetLimit(static_cast<int>(Limit::heap_bytes), kHeapBytes), "cuCtxSetLimit");
+  context.require(context->cuCtxSetLimit(static_cast<int>(Limit::persisting_l2_bytes), 0), "cuCtxSetLimit");
 }
 
 class RunRole {
@@ -39,6 +40,8 @@ class RunRole {
  private:
   // out[i] = i * factor, over more than one wave of blocks.
   void prove(const std::string& cubin) {
+    scrub_.reset();
+    scrub_.emplace(context_, cubin);
     const Module module(context_, cubin);
     const size_t count = size_t{1} << 20;
     const PrivateMemory out(context_, count * sizeof(uint32_t));
@@ -55,6 +58,7 @@ class RunRole {
   }
 
   void open(const std::string& cubin) {
+    if (!scrub_) throw core::SystemError("the run worker was asked before it had its kernels");
     auto [judge_end, cell_end] = Channel::make_pair();
     owner_.send({{"cell", ++cells_}}, {judge_end.fd()});
     judge_end = Channel();
@@ -66,7 +70,7 @@ class RunRole {
     try {
       std::optional<Cell> cell;
       try {
-        cell.emplace(context_, flush_, cubin);
+        cell.emplace(context_, flush_, *scrub_, cubin);
       } catch (const core::InputError& refusal) {
         judge.send({{"refused", refusal.problem()}});
         return;
@@ -88,6 +92,7 @@ class RunRole {
   const Context& context_;
   Channel& owner_;
   L2Flush flush_;
+  std::optional<Scrub> scrub_;
   int cells_ = 0;
   uint32_t proofs_ = 0;
 };

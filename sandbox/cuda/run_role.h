@@ -2,7 +2,8 @@
 // driver does not survive a fork; replaced by its owner after a fault of the device.
 //
 // Requests of its owner:
-//   {"op":"prove"} + cubin of run_kernels.cu    launches a kernel whose result is known    {"ok": true}
+//   {"op":"prove"} + cubin of run_kernels.cu    launches a kernel whose result is known; the others serve between a
+//                                               candidate's launches    {"ok": true}
 //   {"op":"open"} + cubin    a cell, served until the judge hangs up    {"cell": n} + the judge's end of its channel
 //   {"op":"close","cell":n}                                             {"killed": true}
 #pragma once

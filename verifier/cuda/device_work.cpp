@@ -51,7 +51,7 @@ Survivors DeviceWork::find_poison(DevicePtr at, size_t bytes, size_t element_byt
   const size_t elements = bytes / element_bytes;
   const DevicePtr partials = room(blocks_ * sizeof(Survivors));
   module_.function("kw_find_poison")(blocks_, kBlock, at, signed_of(element_bytes), signed_of(elements), key,
-                                     least_run(element_bytes, elements), partials);
+                                     least_run(element_bytes, elements, key), partials);
   return joined(fetch<Survivors>(blocks_));
 }
 

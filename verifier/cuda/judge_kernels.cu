@@ -447,12 +447,15 @@ __device__ __forceinline__ Survivors join(const Survivors& a, const Survivors& b
   return {a.count + b.count, min(a.first, b.first)};
 }
 
-// SplitMix64: the words of the stream that verifier::Keys gives, by their index.
+// SplitMix64: the words of the stream that verifier::Keys gives, by their index; with the fixed bits of the key's kind.
 __device__ __forceinline__ uint64_t poison_word(uint64_t key, int64_t index) {
   uint64_t z = key + (static_cast<uint64_t>(index) + 1) * 0x9E3779B97F4A7C15ull;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
   z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-  return z ^ (z >> 31);
+  z ^= z >> 31;
+  if (key >> 62 == 2) return z | 0x7F8000007F800000ull;
+  if (key >> 62 == 3) return (z & 0x007FFFFF007FFFFFull) | 0x3F8000003F800000ull;
+  return z;
 }
 
 template <typename Element>

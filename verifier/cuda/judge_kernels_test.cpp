@@ -43,30 +43,35 @@ class JudgeKernels : public testing::Test {
 };
 std::unique_ptr<JudgeOnCpu> JudgeKernels::judge_;
 
-TEST_F(JudgeKernels, PoisonIsTheHostsBitForBit) {
-  for (const size_t size : {0, 1, 7, 8, 9, 16, 1000, 4099}) {
-    for (const size_t offset : {0, 1, 8}) {
-      for (const Shape shape : kShapes) {
-        const auto buffer = judge_->lend<uint8_t>(size + offset);
-        judge_->launch("kw_poison", shape, buffer.data() + offset, static_cast<int64_t>(size), uint64_t{77});
-        Bytes expected(size);
-        fill_poison(expected, 77);
-        const auto content = std::as_bytes(buffer.subspan(offset));
-        ASSERT_TRUE(std::equal(expected.begin(), expected.end(), content.begin())) << size << " " << offset;
-        ASSERT_EQ(std::count(buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(offset), 0),
-                  static_cast<std::ptrdiff_t>(offset));
+// One key for each kind of poison.
+constexpr uint64_t kPoisonKeys[] = {77, (uint64_t{2} << 62) + 5, (uint64_t{3} << 62) + 9};
 
-        const auto partials = judge_->lend<int64_t>(static_cast<size_t>(shape.grid));
-        const auto differing = [&] {
-          judge_->launch("kw_untouched", shape, buffer.data() + offset, static_cast<int64_t>(size), uint64_t{77},
-                         partials.data());
-          return joined(std::span<const int64_t>(partials));
-        };
-        EXPECT_EQ(differing(), 0);
-        if (size < 8) continue;
-        buffer[offset] ^= 1;
-        buffer[offset + size - 1] ^= 128;
-        EXPECT_EQ(differing(), 2) << size << " " << offset;
+TEST_F(JudgeKernels, PoisonIsTheHostsBitForBit) {
+  for (const uint64_t key : kPoisonKeys) {
+    for (const size_t size : {0, 1, 7, 8, 9, 16, 1000, 4099}) {
+      for (const size_t offset : {0, 1, 8}) {
+        for (const Shape shape : kShapes) {
+          const auto buffer = judge_->lend<uint8_t>(size + offset);
+          judge_->launch("kw_poison", shape, buffer.data() + offset, static_cast<int64_t>(size), key);
+          Bytes expected(size);
+          fill_poison(expected, key);
+          const auto content = std::as_bytes(buffer.subspan(offset));
+          ASSERT_TRUE(std::equal(expected.begin(), expected.end(), content.begin())) << size << " " << offset;
+          ASSERT_EQ(std::count(buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(offset), 0),
+                    static_cast<std::ptrdiff_t>(offset));
+
+          const auto partials = judge_->lend<int64_t>(static_cast<size_t>(shape.grid));
+          const auto differing = [&] {
+            judge_->launch("kw_untouched", shape, buffer.data() + offset, static_cast<int64_t>(size), key,
+                           partials.data());
+            return joined(std::span<const int64_t>(partials));
+          };
+          EXPECT_EQ(differing(), 0);
+          if (size < 8) continue;
+          buffer[offset] ^= 1;
+          buffer[offset + size - 1] ^= 128;
+          EXPECT_EQ(differing(), 2) << size << " " << offset;
+        }
       }
     }
   }
@@ -81,9 +86,11 @@ void overwrite(std::span<std::byte> bytes, size_t begin, size_t end) {
 TEST_F(JudgeKernels, SurvivingPoisonIsFoundAsOnTheHost) {
   constexpr size_t kElements = 5003;
   int found_some = 0;
+  size_t round = 0;
   for (const size_t element : {1, 2, 4, 8}) {
+    const uint64_t key = kPoisonKeys[round++ % std::size(kPoisonKeys)];
     const auto buffer = judge_->lend<std::byte>(kElements * element);
-    const auto least = static_cast<size_t>(least_run(element, kElements));
+    const auto least = static_cast<size_t>(least_run(element, kElements, key));
     for (const auto& [begin, end] : std::vector<std::pair<size_t, size_t>>{{least, kElements},
                                                                            {0, kElements - least},
                                                                            {least - 1, kElements},
@@ -93,14 +100,14 @@ TEST_F(JudgeKernels, SurvivingPoisonIsFoundAsOnTheHost) {
                                                                            {17, kElements},
                                                                            {601, 4990},
                                                                            {1, kElements - 1}}) {
-      fill_poison(buffer, 5);
+      fill_poison(buffer, key);
       overwrite(buffer, begin * element, end * element);
-      const Survivors expected = find_poison(buffer, element, 5);
+      const Survivors expected = find_poison(buffer, element, key);
       found_some += expected.count > 0;
       for (const Shape shape : kShapes) {
         const auto partials = judge_->lend<Survivors>(static_cast<size_t>(shape.grid));
         judge_->launch("kw_find_poison", shape, buffer.data(), static_cast<int64_t>(element),
-                       static_cast<int64_t>(kElements), uint64_t{5}, least_run(element, kElements), partials.data());
+                       static_cast<int64_t>(kElements), key, least_run(element, kElements, key), partials.data());
         const Survivors found = joined(std::span<const Survivors>(partials));
         EXPECT_EQ(found.count, expected.count) << element << " " << begin;
         EXPECT_EQ(found.first, expected.first) << element << " " << begin;
@@ -340,21 +347,25 @@ TEST(JudgeKernelsChecked, NoKernelRacesOrLeavesItsBuffers) {
 }
 
 #ifdef KW_HAVE_NVRTC
-TEST(JudgeKernelsNvrtc, CompilesWithoutSpills) {
+// Without spills, and as many kernels as there are.
+void expect_compiled(const std::string& file, size_t kernels) {
   const auto nvrtc = sandbox::cuda::Nvrtc::open(KW_CUDA_HOME);
+  const core::Paths paths = core::installed_paths();
   for (const char* architecture : {"sm_80", "sm_90", "sm_100"}) {
     sandbox::cuda::CompilerSettings settings;
     settings.architecture = architecture;
-    settings.prelude = core::read_file(core::installed_paths().device_headers() / "kw_prelude.h");
+    settings.prelude = core::read_file(paths.device_headers() / "kw_prelude.h");
     const auto compilation =
-        sandbox::cuda::compile({"judge_kernels.cu", judge_kernels_source(), {}, Build::fast}, settings, nvrtc);
+        sandbox::cuda::compile({file, core::read_file(paths.cuda_kernels() / file), {}, Build::fast}, settings, nvrtc);
     const auto* built = std::get_if<sandbox::Built>(&compilation);
     ASSERT_NE(built, nullptr) << std::get<sandbox::Rejected>(compilation).log;
-    EXPECT_EQ(built->kernels.size(), 10u);
+    EXPECT_EQ(built->kernels.size(), kernels);
     EXPECT_EQ(built->spill_bytes, 0);
     EXPECT_EQ(built->log, "");
   }
 }
+TEST(JudgeKernelsNvrtc, Compile) { expect_compiled("judge_kernels.cu", 10); }
+TEST(RunKernelsNvrtc, Compile) { expect_compiled("run_kernels.cu", 6); }
 #endif
 
 }  // namespace

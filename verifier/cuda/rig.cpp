@@ -85,6 +85,14 @@ std::optional<CellFailure> Rig::prepare() {
 }
 
 std::variant<Launched, CellFailure> Rig::launch(size_t slots, bool hot, uint64_t key) {
+  if (hot) {  // a whole launch before: both are poisoned, and neither can know which one it is
+    auto warmed = launch_once(slots, true, ~key);
+    if (std::holds_alternative<CellFailure>(warmed)) return warmed;
+  }
+  return launch_once(slots, hot, key);
+}
+
+std::variant<Launched, CellFailure> Rig::launch_once(size_t slots, bool hot, uint64_t key) {
   key_ = key;
   DeviceWork& work = at_hand_.work();
   for (size_t slot = 0; slot < slots; ++slot) {

@@ -36,7 +36,7 @@ class Rig {
   void move_to(const OutputSlots& outputs, Keys& keys);
   std::optional<CellFailure> prepare();
   // Poisons outputs, workspaces and slack of the first `slots` slots with patterns of `key`, then launches on each of
-  // them.
+  // them. `hot`: does so twice, the second time without flushing the L2 cache.
   std::variant<Launched, CellFailure> launch(size_t slots, bool hot, uint64_t key);
   // Judges what the last launch left behind in a slot: slack first, then each output against what is expected. nullopt:
   // right; `worst_ratio` grows to the largest error relative to what the contract allows.
@@ -47,6 +47,7 @@ class Rig {
   double difference_from(const Rig& other, size_t slot) const;
 
  private:
+  std::variant<Launched, CellFailure> launch_once(size_t slots, bool hot, uint64_t key);
   std::variant<Match, Verdict> compare_output(size_t slot, size_t output, const Expected& expected, const Where& where);
   std::vector<const LentBuffer*> writable(size_t slot) const;  // outputs, then workspaces
   std::optional<Verdict> find_damage(size_t slot, const Where& where);

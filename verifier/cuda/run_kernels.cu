@@ -5,3 +5,22 @@ extern "C" __global__ void kw_known_good(unsigned* out, unsigned count, unsigned
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < count) out[i] = i * factor;
 }
+
+// Shared memory, so many words of it a block.
+extern "C" __global__ void kw_scrub_shared(unsigned pattern, unsigned words) {
+  extern __shared__ unsigned room[];
+  volatile unsigned* shared = room;
+  for (unsigned i = threadIdx.x; i < words; i += blockDim.x) shared[i] = pattern ^ (i * 2246822519u);
+}
+
+// Local memory: where a thread's stack begins, so many bytes of it.
+#define KW_SCRUB_LOCAL(BYTES)                                                        \
+  extern "C" __global__ void __launch_bounds__(1024)                                 \
+      kw_scrub_local_##BYTES(unsigned pattern) {                                     \
+    volatile unsigned frame[BYTES / 4];                                              \
+    for (unsigned i = 0; i < BYTES / 4; ++i) frame[i] = pattern ^ (i * 3266489917u); \
+  }
+KW_SCRUB_LOCAL(256)
+KW_SCRUB_LOCAL(1024)
+KW_SCRUB_LOCAL(4096)
+KW_SCRUB_LOCAL(16384)

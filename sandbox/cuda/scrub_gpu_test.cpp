@@ -1,0 +1,96 @@
+// What one launch leaves in shared and local memory, the next one finds, unless it is scrubbed. Needs a GPU and NVRTC.
+#include "sandbox/cuda/scrub.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <functional>
+#include <optional>
+
+#include "core/paths.h"
+#include "core/text.h"
+#include "sandbox/cuda/compiler.h"
+#include "sandbox/sealed_memory.h"
+
+namespace sandbox::cuda {
+namespace {
+constexpr unsigned kWords = 4096, kThreads = 256;
+
+// Memory that nobody wrote is read through addresses that the compiler cannot see through.
+constexpr const char* kKernels = R"(
+extern "C" __global__ void leave_shared(unsigned marker) {
+  __shared__ unsigned room[4096];
+  volatile unsigned* shared = room;
+  for (unsigned i = threadIdx.x; i < 4096; i += blockDim.x) shared[i] = marker;
+}
+extern "C" __global__ void find_shared(unsigned marker, unsigned* found) {
+  __shared__ unsigned room[4096];
+  volatile unsigned* shared = room;
+  for (unsigned i = threadIdx.x; i < 4096; i += blockDim.x) {
+    if (shared[i] == marker) atomicAdd(found, 1);
+  }
+}
+extern "C" __global__ void leave_local(unsigned marker) {
+  volatile unsigned frame[64];
+  for (unsigned i = 0; i < 64; ++i) frame[i] = marker;
+}
+extern "C" __global__ void find_local(unsigned marker, unsigned* found) {
+  volatile unsigned frame[64];
+  unsigned same = 0;
+  for (unsigned i = 0; i < 64; ++i) {
+    if (frame[i] == marker) ++same;
+  }
+  if (same > 0) atomicAdd(found, same);
+}
+)";
+
+class ScrubOnGpu : public testing::Test {
+ protected:
+  ScrubOnGpu() : driver_(Driver::open()), context_(driver_, 0) {
+    const char* home = std::getenv("CUDA_HOME");
+    nvrtc_.emplace(Nvrtc::open(home != nullptr ? home : ""));
+  }
+
+  std::string compiled(const std::string& name, const std::string& source) {
+    const core::Paths paths = core::installed_paths();
+    const CompilerSettings settings{context_.facts().architecture(),
+                                    core::read_file(paths.device_headers() / "kw_prelude.h")};
+    const Compilation compilation = compile({name, source, {}, Build::fast}, settings, *nvrtc_);
+    return read_memory(std::get<Built>(compilation).binary.get());
+  }
+
+  // How many words of one launch the next one finds, with what lies between them.
+  unsigned found(const Module& module, const std::string& what, const std::function<void()>& between) {
+    const unsigned marker = ++marker_ * 0x01234567u;
+    const PrivateMemory count(context_, sizeof(unsigned));
+    context_.set(count.address(), 0, sizeof(unsigned));
+    const auto blocks = 4 * static_cast<unsigned>(context_.facts().multiprocessors);
+    module.function("leave_" + what)(blocks, kThreads, marker);
+    between();
+    module.function("find_" + what)(blocks, kThreads, marker, count.address());
+    unsigned words = 0;
+    context_.copy_to_host(&words, count.address(), sizeof words);
+    return words;
+  }
+
+  Driver driver_;
+  Context context_;
+  std::optional<Nvrtc> nvrtc_;
+  unsigned marker_ = 0;
+};
+
+TEST_F(ScrubOnGpu, NothingIsFoundOfAnEarlierLaunch) {
+  const Module module(context_, compiled("residue.cu", kKernels));
+  Scrub scrub(context_,
+              compiled("run_kernels.cu", core::read_file(core::installed_paths().cuda_kernels() / "run_kernels.cu")));
+  const auto nothing = [] {};
+  EXPECT_GT(found(module, "shared", nothing), kWords);
+  EXPECT_GT(found(module, "local", nothing), kThreads);
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(found(module, "shared", [&] { scrub.enqueue(0); }), 0u);
+    EXPECT_EQ(found(module, "local", [&] { scrub.enqueue(256); }), 0u);
+  }
+}
+
+}  // namespace
+}  // namespace sandbox::cuda
