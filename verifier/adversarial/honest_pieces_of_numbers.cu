@@ -18,7 +18,8 @@ extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
   for (int n = threadIdx.x; n < N; n += 64) {
     int exponent;
     float whole;
-    const float fraction = modff(ldexpf(frexpf(in[n], &exponent), exponent), &whole);
+    const float mantissa = frexpf(in[n], &exponent);
+    const float fraction = modff(ldexpf(mantissa, exponent), &whole);
     sum += whole + fraction;
   }
   part[threadIdx.x] = sum;
