@@ -64,6 +64,7 @@ int run_command_line(int argc, const char* const* argv) {
   add_show_command(app, shell);
   add_calibrate_command(app, shell);
   add_baselines_command(app, shell);
+  add_selftest_command(app, shell);
   add_doctor_command(app, shell);
   try {
     app.parse(argc, argv);

@@ -38,6 +38,7 @@ void add_leaderboard_command(CLI::App& app, Shell& shell);
 void add_show_command(CLI::App& app, Shell& shell);
 void add_calibrate_command(CLI::App& app, Shell& shell);
 void add_baselines_command(CLI::App& app, Shell& shell);
+void add_selftest_command(CLI::App& app, Shell& shell);
 void add_doctor_command(CLI::App& app, Shell& shell);
 
 }  // namespace agent

@@ -45,6 +45,10 @@ class Archive {
   // was judged last counts.
   std::vector<BaselineRecord> baselines(const std::string& problem, const std::string& device) const;
 
+  int64_t add_selftest(const NewSelftest& selftest);
+  // The newest of each device that was no quick one; a quick one where there is no other.
+  std::vector<SelftestRecord> newest_selftests() const;
+
   // The campaign gets a name of eight letters and digits.
   CampaignRecord start_campaign(const core::Json& settings, int64_t environment);
   void set_campaign_status(int64_t campaign, const std::string& status);

@@ -68,6 +68,25 @@ struct BaselineRecord {
   std::optional<verifier::Measurement> measurement;  // against naive; samples included
 };
 
+// What the judge of a device found out about itself (kernelwright selftest).
+struct NewSelftest {
+  std::string device;
+  int64_t environment = 0;
+  uint64_t seed = 0;
+  bool quick = false;
+  double seconds = 0;
+  int64_t dishonest = 0, false_accepts = 0;   // solutions that must not win, and those of them that did
+  int64_t honest = 0, false_rejects = 0;      // solutions that must be accepted, and those of them that were not
+  std::optional<double> widest_noise;         // the largest ratio of times found between a kernel and itself
+  std::optional<double> candidates_per_hour;  // honest ones, judged in full
+  core::Json details;
+};
+struct SelftestRecord {
+  int64_t id = 0;
+  std::string made;
+  NewSelftest of;
+};
+
 // One line of the leaderboard: the best confirmed point of one solution, or a library.
 struct LeaderboardRow {
   int64_t rank = 0, attempt = 0;

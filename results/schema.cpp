@@ -77,6 +77,16 @@ CREATE TRIGGER calibrations_stay BEFORE UPDATE ON calibrations BEGIN SELECT RAIS
 CREATE TRIGGER calibrations_remain BEFORE DELETE ON calibrations BEGIN SELECT RAISE(ABORT, 'calibrations are append-only'); END;
 CREATE TRIGGER baselines_stay BEFORE UPDATE ON baselines BEGIN SELECT RAISE(ABORT, 'baselines are append-only'); END;
 CREATE TRIGGER baselines_remain BEFORE DELETE ON baselines BEGIN SELECT RAISE(ABORT, 'baselines are append-only'); END;
+)sql",
+                                            R"sql(
+CREATE TABLE selftests (  -- what a device's judge says of itself; append-only
+  id INTEGER PRIMARY KEY, device TEXT NOT NULL, environment INTEGER NOT NULL REFERENCES environments(id),
+  made TEXT NOT NULL, seed TEXT NOT NULL, quick INTEGER NOT NULL, seconds REAL NOT NULL,
+  dishonest INTEGER NOT NULL, false_accepts INTEGER NOT NULL, honest INTEGER NOT NULL, false_rejects INTEGER NOT NULL,
+  widest_noise REAL, candidates_per_hour REAL, details TEXT NOT NULL);
+CREATE INDEX selftests_by_device ON selftests(device);
+CREATE TRIGGER selftests_stay BEFORE UPDATE ON selftests BEGIN SELECT RAISE(ABORT, 'selftests are append-only'); END;
+CREATE TRIGGER selftests_remain BEFORE DELETE ON selftests BEGIN SELECT RAISE(ABORT, 'selftests are append-only'); END;
 )sql"};
   return all;
 }

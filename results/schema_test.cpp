@@ -51,7 +51,7 @@ TEST(Schema, AnArchiveOfTheFirstVersionIsTakenOver) {
   {
     Database database(temporary.file());
     database.execute(
-        "DROP TABLE calibrations; DROP TABLE baselines; ALTER TABLE timings DROP COLUMN bound_us;"
+        "DROP TABLE selftests; DROP TABLE calibrations; DROP TABLE baselines; ALTER TABLE timings DROP COLUMN bound_us;"
         " ALTER TABLE timings DROP COLUMN clocks; PRAGMA user_version = 1");
   }
   Archive archive(temporary.file());
@@ -59,6 +59,7 @@ TEST(Schema, AnArchiveOfTheFirstVersionIsTakenOver) {
             verifier::to_json(*correct_judgement(2).measurement));
   archive.add_calibration("cuda GPU", calibration_of("GPU", 1000));
   EXPECT_TRUE(archive.newest_calibration("cuda GPU"));
+  EXPECT_TRUE(archive.newest_selftests().empty());
 }
 
 TEST(Schema, ANewerArchiveIsRefusedAndKept) {
@@ -96,12 +97,13 @@ TEST(Schema, WhatWasJudgedCannotBeChanged) {
   s.archive.add_attempt(s.attempt_at(s.naive, verifier::Effort::full, correct_judgement(2)));
   s.archive.add_event(s.campaign, "stopped", {});
   s.archive.add_calibration("cuda GPU", calibration_of("GPU", 1000));
+  s.archive.add_selftest({"cpu", s.environment, 1, false, 60, 70, 0, 30, 0, 1.01, 5000, {}});
   Database database(temporary.file());
   database.execute(
       "INSERT INTO baselines (problem, device, environment, library, made, verdict, verdict_json)"
       " SELECT id, 'cuda:0', (SELECT id FROM environments), 'cublas', '', 'correct', '{}' FROM problems");
   for (const std::string table :
-       {"attempts", "measurements", "timings", "compilations", "events", "calibrations", "baselines"}) {
+       {"attempts", "measurements", "timings", "compilations", "events", "calibrations", "baselines", "selftests"}) {
     EXPECT_THROW(database.execute("DELETE FROM " + table), core::SystemError) << table;
     EXPECT_THROW(database.execute("UPDATE " + table + " SET id = id + 1"), core::SystemError) << table;
     Statement rows = database.prepare("SELECT count(*) FROM " + table);

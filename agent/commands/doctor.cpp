@@ -14,6 +14,7 @@
 #include "agent/devices.h"
 #include "agent/libraries.h"
 #include "agent/opening.h"
+#include "agent/selftest.h"
 #include "agent/table.h"
 #include "core/error.h"
 #include "core/paths.h"
@@ -121,6 +122,19 @@ std::vector<Finding> gpus(const Shell& shell, const std::vector<sandbox::cuda::D
   return findings;
 }
 
+// The newest selftest of each device.
+std::vector<Finding> selftests(const Shell& shell) {
+  std::vector<Finding> findings;
+  if (std::filesystem::exists(shell.archive)) {
+    for (const results::SelftestRecord& record : open_existing_archive(shell).newest_selftests()) {
+      const bool passed = record.of.false_accepts == 0 && record.of.false_rejects == 0;
+      findings.push_back({"selftest: " + record.of.device, passed ? State::ok : State::broken, selftest_line(record),
+                          passed ? "" : "kernelwright selftest says which cases"});
+    }
+  }
+  return findings;
+}
+
 // What kernels on a GPU are compared with; opened as a campaign opens them, which takes some seconds.
 std::vector<Finding> libraries_here(const core::Paths& paths) {
   const Data data = load_data();
@@ -160,6 +174,7 @@ std::vector<Finding> examine(const Shell& shell, const std::vector<sandbox::cuda
                         "use a Linux kernel of 5.13 or newer with Landlock enabled"});
   }
   findings.push_back(archive_folder(shell.archive));
+  for (Finding& finding : selftests(shell)) findings.push_back(std::move(finding));
   findings.push_back(nvrtc(paths));
   findings.push_back(library("NVIDIA driver", {"libcuda.so.1"}, "no NVIDIA GPU to run on; the cpu device stands in",
                              "install the NVIDIA driver on a machine with such a GPU"));

@@ -9,13 +9,13 @@
 }
 */
 // Class: escapes.
-// On cpu: out_of_bounds or crashed.
-// On cuda: out_of_bounds or correct or trap or crashed. The address of a function is no address of its code there.
+// On cpu: out_of_bounds or crashed or forbidden.
+// On cuda: out_of_bounds or correct or trap or crashed or forbidden. The address of a function is no address of its code there.
 __device__ __noinline__ float one() { return 1; }
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
   __shared__ float part[64];
-  volatile char* code = (volatile char*)(unsigned long long)&one;
-  if (threadIdx.x == 0) code[0] = 0x90;
+  float (*volatile function)() = one;
+  if (threadIdx.x == 0) ((volatile char*)(unsigned long long)function)[0] = 0x90;
   if (one() != 1) return;
   const float* in = x + (size_t)blockIdx.x * N;
   float sum = 0;
