@@ -290,6 +290,42 @@ TEST(Compare, TinyGemmsInAnyOrderAreAccepted) {
   EXPECT_EQ(refused, 0);
 }
 
+// Two spikes that meet make an element far above the others. Taken last it is rounded once, taken first with each term.
+TEST(Compare, GemmsOfSpikesInAnyOrderAreAccepted) {
+  constexpr size_t kM = 37, kN = 53, kK = 29;
+  const auto constant = [](size_t value) { return core::Expr::constant(static_cast<int64_t>(value)); };
+  benchsuite::Problem problem;
+  problem.inputs = {{"a", DType::f32, {constant(kM), constant(kK)}, {}},
+                    {"b", DType::f32, {constant(kK), constant(kN)}, {}}};
+  problem.outputs = {{"c", DType::f32, {constant(kM), constant(kN)}, {}}};
+  problem.contract.exact_integers = true;
+  problem.cost.flops = constant(2 * kM * kN * kK);
+  int refused = 0;
+  uint64_t key = 0;
+  for (int draw = 0; draw < 400; ++draw) {
+    std::vector<std::vector<std::byte>> inputs;
+    for (const benchsuite::Tensor& tensor : problem.inputs) {
+      fill_input(inputs.emplace_back(static_cast<size_t>(tensor.bytes({}))), tensor, {}, Distribution::spikes, ++key);
+    }
+    Floats a(kM * kK), b(kK * kN), forward(kM * kN), backward(kM * kN);
+    std::memcpy(a.data(), inputs[0].data(), inputs[0].size());
+    std::memcpy(b.data(), inputs[1].data(), inputs[1].size());
+    Doubles r(kM * kN);
+    for (size_t i = 0; i < r.size(); ++i) {
+      for (size_t k = 0; k < kK; ++k) {
+        const size_t last = kK - 1 - k;
+        r[i] += double{a[i / kN * kK + k]} * double{b[k * kN + i % kN]};
+        forward[i] = std::fma(a[i / kN * kK + k], b[k * kN + i % kN], forward[i]);
+        backward[i] = std::fma(a[i / kN * kK + last], b[last * kN + i % kN], backward[i]);
+      }
+    }
+    const Case form{DType::f32, kN, reduction_of(problem, {}, problem.outputs[0], {inputs[0], inputs[1]}), false};
+    refused += judged(form, backward, r, forward).has_value();
+    refused += judged(form, forward, r, backward).has_value();
+  }
+  EXPECT_EQ(refused, 0);
+}
+
 // y = gelu(x), where the exact form is asked for.
 TEST(Compare, GeluByAnotherFormulaIsAcceptedAndTheTanhFormRefused) {
   for (const float scale : {1.0f, 1e-30f, 1000.0f}) {

@@ -34,7 +34,11 @@ Reduction reduction_of(const benchsuite::Problem& problem, const core::Bindings&
                        const std::vector<Moments>& inputs) {
   int64_t most_inputs = 0;
   for (const benchsuite::Tensor& tensor : problem.inputs) most_inputs = std::max(most_inputs, tensor.elements(axes));
-  Reduction reduction{static_cast<double>(most_inputs) / static_cast<double>(output.elements(axes)), 0};
+  const auto outputs = static_cast<double>(output.elements(axes));
+  Reduction reduction{static_cast<double>(most_inputs) / outputs, 0};
+  if (problem.contract.exact_integers) {  // an addition and a product a term
+    reduction.terms = std::max(reduction.terms, static_cast<double>(problem.cost.flops.eval(axes)) / 2 / outputs);
+  }
   if (reduction.terms <= 1) return reduction;
   double largest = 0, product = 1;
   for (size_t i = 0; i < problem.inputs.size(); ++i) {
