@@ -50,7 +50,7 @@ void show(const AuditReport& report) {
   Table table({{"MUST BE"}, {"SOLUTION"}, {"WHAT IT DOES"}, {"VERDICT"}, {""}});
   for (const AuditFinding& finding : report.findings) {
     std::string verdict = verifier::name_of(finding.verdict);
-    if (finding.outcome == AuditOutcome::equal) verdict = "correct: naive's bits";
+    if (finding.outcome == AuditOutcome::equal) verdict = "equal to naive";
     if (finding.outcome == AuditOutcome::not_compiled) verdict = "not made";
     table.add_row({finding.must == Must::be_refused ? "refused" : "accepted", finding.name, finding.what, verdict,
                    finding.right ? "right" : "WRONG"});

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "core/text.h"
+#include "verifier/audit/rewriting.h"
 
 namespace verifier {
 namespace {
@@ -99,12 +99,6 @@ extern "C" __global__ void audit_copy_@SIZE(const @BITS* from, const @BITS* othe
 }
 )device";
 
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
-    text.replace(at, from.size(), to);
-  }
-  return text;
-}
 }  // namespace
 
 std::string damage_source(const std::vector<size_t>& sizes) {

@@ -21,4 +21,12 @@ inline std::string rewrite(std::string_view source, std::vector<Edit> edits) {
   return rewritten;
 }
 
+// With every `from` replaced.
+inline std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
 }  // namespace verifier

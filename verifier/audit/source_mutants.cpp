@@ -47,13 +47,6 @@ template <typename T> static __device__ audit_float operator@(const audit_float&
 template <typename T> static __device__ audit_float operator@(T a, const audit_float& b) { return (@FLOAT)a @ (@FLOAT)b; }
 )device";
 
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
-    text.replace(at, from.size(), to);
-  }
-  return text;
-}
-
 std::string narrow_float(bool wide, int bits) {
   std::string text(kNarrow);
   for (const char* sign : {"+", "-", "*", "/"}) {
