@@ -137,10 +137,31 @@ void Attempts::judge(std::vector<Pending>& all, Candidate& incumbent, Effort eff
   size_t next = 0;
   for (Pending& pending : all) {
     if (!pending.judged) continue;
-    pending.record.judgement = std::move(judgements[next++]);
+    verifier::Judgement& judgement = pending.record.judgement = std::move(judgements[next++]);
     if (calibration_) {
-      verifier::hold_against_floor(pending.record.judgement, *problem_, *calibration_, {!workshop_.hot(), false});
+      verifier::hold_against_floor(judgement, *problem_, *calibration_, {!workshop_.hot(), false});
     }
+    const bool won = judgement.measurement && judgement.measurement->outcome == verifier::Outcome::win;
+    if (effort == Effort::confirm && won && &incumbent == naive_.get()) examine(*pending.candidate, judgement);
+  }
+}
+
+// A win that is about to be a score.
+void Attempts::examine(const Candidate& candidate, verifier::Judgement& judgement) {
+  const auto begin = std::chrono::steady_clock::now();
+  try {
+    const bool watched = workshop_.has_sanitizer();
+    if (auto found = workshop_.examine(candidate.builds, *problem_)) {
+      judgement.verdict = std::move(*found);
+      judgement.measurement.reset();
+    }
+    if (watched) {
+      judgement.stages.sanitizer_ms =
+          std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+    }
+  } catch (const core::SystemError& error) {
+    archive_.add_event(campaign_, "our_failure", {{"what", error.what()}});
+    if (trouble_) trouble_(std::string(error.what()) + "; the win counts without it");
   }
 }
 

@@ -70,6 +70,7 @@ class Attempts {
   };
   Pending prepare(Candidate& candidate, Candidate& incumbent, verifier::Effort effort);
   void judge(std::vector<Pending>& all, Candidate& incumbent, verifier::Effort effort);
+  void examine(const Candidate& candidate, verifier::Judgement& judgement);
   Attempt record(Pending pending, Candidate& incumbent);
   void reuse_earlier(Pending& pending, const Candidate& incumbent);
   const verifier::Builds* built(Candidate& candidate, verifier::Effort effort);

@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "core/suggest.h"
+#include "verifier/cuda/sanitizers.h"
 
 namespace agent {
 
@@ -49,6 +50,12 @@ DeviceChoice parse_device(const std::string& device) {
   if (choice.backend == "cuda" && (plain || number || choice.all)) return choice;
   throw core::InputError("--device", "\"" + device + "\" is not a device of this version",
                          "use cpu, cuda, cuda:N or cuda:all; kernelwright doctor lists what this host has");
+}
+
+std::optional<std::filesystem::path> find_sanitizer() {
+  const char* home = std::getenv("CUDA_HOME");
+  const char* path = std::getenv("PATH");
+  return verifier::cuda::Sanitizers::find(home != nullptr ? home : "", path != nullptr ? path : "");
 }
 
 verifier::JudgedDevice judged_device(const core::Paths& paths, const std::string& backend, int index) {

@@ -1,7 +1,9 @@
 // The devices a host offers, and finding problems by name.
 #pragma once
 
+#include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +30,9 @@ struct DeviceChoice {
 };
 // Throws core::InputError for what is no device.
 DeviceChoice parse_device(const std::string& device);
+
+// compute-sanitizer of the CUDA Toolkit that $CUDA_HOME names, else of $PATH; nullopt where it is not.
+std::optional<std::filesystem::path> find_sanitizer();
 
 // The judge's side of a device: its workers and our own device code. Throws core::SystemError when the worker program
 // is not installed.

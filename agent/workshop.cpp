@@ -67,7 +67,16 @@ Workshop::Workshop(const core::Paths& paths, const DeviceChoice& choice, bool ho
       judge_greeting_(judges_.with_first([](verifier::Judge& judge) { return judge.greeting(); })),
       backend_(choice.backend),
       device_(label_of(choice, judge_greeting_)),
-      pool_(compile_worker(paths, choice, judge_greeting_), compile_workers) {}
+      pool_(compile_worker(paths, choice, judge_greeting_), compile_workers),
+      first_worker_(devices_of(paths, choice).front().worker),
+      sanitizer_(backend_ == "cuda" ? find_sanitizer() : std::nullopt) {}
+
+std::optional<verifier::Verdict> Workshop::examine(const verifier::Builds& candidate,
+                                                   const benchsuite::Problem& problem) {
+  if (!sanitizer_) return std::nullopt;
+  if (!sanitizers_) sanitizers_.emplace(*sanitizer_, first_worker_);
+  return sanitizers_->examine(candidate, problem);
+}
 
 std::optional<std::string> Workshop::why_not(const sandbox::Solution& solution) const {
   if (std::find(solution.backends.begin(), solution.backends.end(), backend_) == solution.backends.end()) {

@@ -9,6 +9,7 @@
 #include "core/paths.h"
 #include "core/strict_json.h"
 #include "sandbox/compile_pool.h"
+#include "verifier/cuda/sanitizers.h"
 
 namespace agent {
 
@@ -25,6 +26,10 @@ class Workshop {
   std::optional<std::string> why_not(const sandbox::Solution& solution) const;
   sandbox::CompilePool& pool() { return pool_; }
   JudgeCrew& judges() { return judges_; }
+  bool has_sanitizer() const { return sanitizer_.has_value(); }
+  // What compute-sanitizer says against a candidate that won its confirmation on a GPU; nullopt: nothing, or it is not
+  // here (doctor says so). Throws core::SystemError when it does not work.
+  std::optional<verifier::Verdict> examine(const verifier::Builds& candidate, const benchsuite::Problem& problem);
   // Whatever may bear on a result: program version, processor, kernel, compiler, sandbox level. Nothing that names the
   // host or its user.
   core::Json environment() const;
@@ -35,6 +40,9 @@ class Workshop {
   core::Json run_greeting_, judge_greeting_;  // of the first judge
   std::string backend_, device_;
   sandbox::CompilePool pool_;
+  sandbox::WorkerCommand first_worker_;                   // of the first device
+  std::optional<std::filesystem::path> sanitizer_;        // compute-sanitizer, on a GPU
+  std::optional<verifier::cuda::Sanitizers> sanitizers_;  // once they are needed
 };
 
 // Compile workers that run beside the judge without disturbing it: one per core but for the one it times on.

@@ -116,6 +116,19 @@ int Worker::kill_and_collect() {
   return ended && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
+bool Worker::finish(std::chrono::milliseconds deadline) {
+  channel_ = Channel();
+  const auto end = std::chrono::steady_clock::now() + deadline;
+  bool ended = pid_ <= 0;
+  while (!ended && std::chrono::steady_clock::now() < end) {
+    siginfo_t info{};
+    ended = ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid_;
+    if (!ended) ::usleep(2000);
+  }
+  kill_and_collect();
+  return ended;
+}
+
 void Worker::lose(WorkerLost::Cause cause, const std::string& what) {
   channel_ = Channel();
   const int signal = kill_and_collect();

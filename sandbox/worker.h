@@ -48,6 +48,9 @@ class Worker {
   // Throws WorkerLost after killing the worker when it dies or the deadline passes.
   Message request(const core::Json& json, const std::vector<int>& fds, std::chrono::milliseconds deadline);
 
+  // Hangs up and gives the worker time to end by itself, which the one below it (a launcher) may need. Whether it did.
+  bool finish(std::chrono::milliseconds deadline);
+
   const core::Json& greeting() const { return greeting_; }
   int pid() const { return pid_; }
 

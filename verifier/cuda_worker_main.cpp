@@ -6,6 +6,7 @@
 #include "sandbox/cuda/compile_role.h"
 #include "sandbox/cuda/library_role.h"
 #include "sandbox/cuda/run_role.h"
+#include "sandbox/cuda/watched_role.h"
 #include "sandbox/worker.h"
 #include "verifier/cuda/judge_role.h"
 
@@ -14,7 +15,7 @@ int main(int argc, char** argv) {
   std::string role, scratch, visible;
   int device = 0;
   sandbox::cuda::CompileRoleSettings compile;
-  app.add_option("--role", role)->required()->check(CLI::IsMember({"compile", "run", "judge", "library"}));
+  app.add_option("--role", role)->required()->check(CLI::IsMember({"compile", "run", "judge", "library", "watched"}));
   app.add_option("--device-headers", compile.device_headers)->required();
   app.add_option("--arch", compile.architecture);
   app.add_option("--cuda-home", compile.cuda_home);
@@ -31,6 +32,7 @@ int main(int argc, char** argv) {
     if (role == "compile") sandbox::cuda::serve_compile_role(owner, compile);
     if (role == "run") sandbox::cuda::serve_run_role(owner, device);
     if (role == "library") sandbox::cuda::serve_library_role(owner, device, compile.cuda_home);
+    if (role == "watched") sandbox::cuda::serve_watched_role(owner, device);
     if (role == "judge") verifier::cuda::serve_judge_role(owner, device);
   } catch (const sandbox::ChannelClosed&) {
     return 0;  // the owner hung up

@@ -44,6 +44,7 @@ struct CheckSettings {
 // How the time of one judgement was spent, in milliseconds.
 struct StageTimes {
   double check_ms = 0, timing_ms = 0, audit_ms = 0;
+  double sanitizer_ms = 0;  // of confirmations on a GPU; 0: no sanitizer watched
 };
 
 struct Judgement {

@@ -142,7 +142,7 @@ TEST(Verdict, UnknownNamesAndMissingFieldsAreRefused) {
 TEST(Judgement, SurvivesTheRoundTripThroughJson) {
   Judgement judgement;
   judgement.verdict = Correct{3, 0.5, false};
-  judgement.stages = {2.5, 3.5, 4.5};
+  judgement.stages = {2.5, 3.5, 4.5, 5.5};
   judgement.seed = std::numeric_limits<uint64_t>::max();
   judgement.measurement = Measurement{
       "cpu-rough",
