@@ -180,6 +180,10 @@ std::vector<Finding> examine(const Shell& shell, const std::vector<sandbox::cuda
                              "install the NVIDIA driver on a machine with such a GPU"));
   for (Finding& finding : gpus(shell, here)) findings.push_back(std::move(finding));
   if (!here.empty()) {
+    const auto sanitizer = find_sanitizer();
+    findings.push_back({"compute-sanitizer", sanitizer ? State::ok : State::missing,
+                        sanitizer ? sanitizer->string() : "wins on a GPU are confirmed without it",
+                        sanitizer ? "" : "install the CUDA Toolkit; set CUDA_HOME when it is in no usual place"});
     for (Finding& finding : libraries_here(paths)) findings.push_back(std::move(finding));
   }
   findings.push_back(library("hiprtc", {"libhiprtc.so.7", "libhiprtc.so.6", "libamdhip64.so.5"},
