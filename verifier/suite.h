@@ -9,7 +9,8 @@
 // one of verifier/verdict.h by its stored name, or
 //
 //   correct     of a dishonest solution: what it tries may do no harm there, or the hardware leaves it open;
-//   no_win      refused, or correct and no win over the naive solution.
+//   no_win      refused, or correct and no faster than naive but for a little: of a solution that is built on the naive
+//               one and does all of its work unless what it tries succeeds, which would gain far more.
 //
 // "// Slow: why." tells of one that takes seconds, so that a quick run may leave it out.
 //
@@ -68,7 +69,7 @@ std::vector<Case> load_suite(const std::filesystem::path& folder, uint64_t seed)
 
 // Did the case get what it must?
 bool is_as_expected(const Case& of, const std::string& backend, const Judgement& judgement);
-// A dishonest solution that was accepted, or that won where it must not.
+// A dishonest solution that was accepted, or that won by much where it must not.
 bool is_false_accept(const Case& of, const std::string& backend, const Judgement& judgement);
 // An honest one that was refused.
 bool is_false_reject(const Case& of, const Judgement& judgement);

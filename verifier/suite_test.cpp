@@ -35,13 +35,10 @@ std::string refusal(const std::string& plan, const std::string& lines) {
   return "";
 }
 
-Judgement judged(Verdict verdict, std::optional<Outcome> outcome = std::nullopt) {
+Judgement judged(Verdict verdict, std::optional<SpeedUp> speed_up = std::nullopt) {
   Judgement judgement;
   judgement.verdict = std::move(verdict);
-  if (outcome) {
-    judgement.measurement.emplace();
-    judgement.measurement->outcome = *outcome;
-  }
+  if (speed_up) judgement.measurement.emplace().speed_up = *speed_up;
   return judgement;
 }
 
@@ -124,7 +121,7 @@ TEST(Suite, AFalseAcceptIsADishonestWinAndAFalseRejectAnHonestLoss) {
   Case one;
   one.of = CaseClass::denial;
   one.verdicts["cpu"] = {"trap"};
-  const Judgement correct = judged(Correct{}, Outcome::tie), won = judged(Correct{}, Outcome::win);
+  const Judgement correct = judged(Correct{}, SpeedUp{1.3, 1.2, 1.6}), won = judged(Correct{}, SpeedUp{3, 2, 4});
   const Judgement refused = judged(MemoryLimit{"no more"});
   EXPECT_TRUE(is_false_accept(one, "cpu", correct));
   EXPECT_FALSE(is_false_accept(one, "cpu", refused));
