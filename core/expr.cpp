@@ -186,8 +186,8 @@ int64_t evaluate(const Node& node, const Bindings& bindings) {
   }
   if (node.op == Op::min || node.op == Op::max) {
     int64_t best = a;
-    for (const NodePtr& operand : node.operands) {
-      const int64_t value = evaluate(*operand, bindings);
+    for (size_t i = 1; i < node.operands.size(); ++i) {
+      const int64_t value = evaluate(*node.operands[i], bindings);
       best = node.op == Op::min ? std::min(best, value) : std::max(best, value);
     }
     return best;

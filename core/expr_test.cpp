@@ -54,5 +54,12 @@ TEST(Expr, ErrorsSayWhatAndWhere) {
   EXPECT_THAT(error_of(std::string(500, '-') + "1"), testing::HasSubstr("deeply"));
 }
 
+// Found by fuzzing: each level evaluated its first operand twice.
+TEST(Expr, NestingCostsNoMoreThanItsLength) {
+  std::string text = "7";
+  for (int i = 0; i < 60; ++i) text = "min(" + text + ", 9)";
+  EXPECT_EQ(Expr::parse(text).eval({}), 7);
+}
+
 }  // namespace
 }  // namespace core

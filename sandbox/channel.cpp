@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 
 #include "core/error.h"
 
@@ -18,6 +19,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr uint32_t kMaxFrameBytes = uint32_t{32} << 20;
 constexpr uint32_t kMaxDescriptors = 64;
+constexpr int kMaxDepth = 64;
 
 struct Header {
   uint32_t bytes, descriptors;
@@ -73,10 +75,27 @@ bool receive_all(int fd, char* data, size_t size, std::vector<core::UniqueFd>& f
       }
     }
     if (got <= 0) throw ChannelClosed("the other process is gone");
+    if (fds.size() > kMaxDescriptors) throw ChannelClosed("a frame came with too many descriptors");
     data += got;
     size -= static_cast<size_t>(got);
   }
   return true;
+}
+
+// Values inside of values; what walks over them walks by recursion.
+bool is_nested_too_deeply(std::string_view json) {
+  int depth = 0;
+  bool quoted = false;
+  for (size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    if (c == '"') quoted = !quoted;
+    if (c == '\\' && quoted) ++i;
+    if (quoted) continue;
+    if (c == '[' || c == '{') ++depth;
+    if (c == ']' || c == '}') --depth;
+    if (depth > kMaxDepth) return true;
+  }
+  return false;
 }
 
 std::optional<Message> receive_frame(int fd, std::optional<Clock::time_point> deadline) {
@@ -89,6 +108,7 @@ std::optional<Message> receive_frame(int fd, std::optional<Clock::time_point> de
   std::string text(header.bytes, '\0');
   if (!receive_all(fd, text.data(), text.size(), message.fds, deadline)) return std::nullopt;
   if (message.fds.size() != header.descriptors) throw ChannelClosed("a frame came without its descriptors");
+  if (is_nested_too_deeply(text)) throw ChannelClosed("a frame is nested too deeply");
   message.json = core::Json::parse(text, nullptr, false);
   if (message.json.is_discarded()) throw ChannelClosed("a frame does not hold JSON");
   return message;

@@ -27,7 +27,8 @@ class ChannelClosed : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// One end of a socket. Not safe for use by two threads at once. A frame is at most 32 MiB and 64 descriptors.
+// One end of a socket. Not safe for use by two threads at once. A frame is at most 32 MiB and 64 descriptors,
+// and its JSON is nested no deeper than 64.
 class Channel {
  public:
   Channel() = default;

@@ -58,6 +58,14 @@ TEST(Channel, HangingUpAndNonsenseAreSeen) {
   send_raw(std::string("\x02\0\0\0\xff\0\0\0{}", 10));   // more descriptors than allowed
   send_raw(std::string("\x02\0\0\0\x01\0\0\0{}", 10));   // a descriptor announced and not sent
   send_raw(std::string("\x03\0\0\0\0\0\0\0{]x", 11));    // no JSON
+  send_raw(std::string("\xa0\x86\x01\0\0\0\0\0", 8) + std::string(50000, '[') + std::string(50000, ']'));
+}
+
+TEST(Channel, BracketsInStringsAreNoNesting) {
+  auto [a, b] = Channel::make_pair();
+  const std::string text = "\\\"" + std::string(1000, '[');
+  a.send({{text, text}});
+  EXPECT_EQ(b.receive().json[text], text);
 }
 
 }  // namespace

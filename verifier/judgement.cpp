@@ -35,11 +35,13 @@ core::Json to_json(const Judgement& judgement) {
 }
 
 Judgement judgement_from_json(const core::JsonView& json) {
-  const core::JsonView stages = json.at("stages");
+  const core::JsonView stages = json.at("stages"), seed = json.at("seed");
+  if (!seed.json().is_number_unsigned()) seed.fail("is no seed");
   Judgement judgement{verdict_from_json(json.at("verdict")),
                       {},
-                      {stages.at("check_ms").number(), stages.at("timing_ms").number(), stages.at("audit_ms").number(), stages.at("sanitizer_ms").number()},
-                      json.at("seed").json().get<uint64_t>()};
+                      {stages.at("check_ms").number(), stages.at("timing_ms").number(), stages.at("audit_ms").number(),
+                       stages.at("sanitizer_ms").number()},
+                      seed.json().get<uint64_t>()};
   if (json.has("measurement")) judgement.measurement = measurement_from_json(json.at("measurement"));
   return judgement;
 }

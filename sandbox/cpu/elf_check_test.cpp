@@ -1,8 +1,11 @@
 #include "sandbox/cpu/elf_check.h"
 
+#include <elf.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+
+#include <cstring>
 
 #include "sandbox/cpu/test_device.h"
 
@@ -63,6 +66,33 @@ TEST(ElfCheck, DamageAnywhereIsRefusedOrHarmless) {
     }
   }
   EXPECT_GT(refused, 0);
+}
+
+// The word that tells a kernel's parameters was read beyond the end of a section of fewer than four bytes.
+TEST(ElfCheck, DescriptorsStandInTheirSection) {
+  const Built binary = test::built("extern \"C\" __global__ void a(float* x) { x[0] = 1; }");
+  std::string bytes(binary.binary_bytes, '\0');
+  ASSERT_EQ(::pread(binary.binary.get(), bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
+  Elf64_Ehdr header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  const auto section = [&](size_t index) {
+    return reinterpret_cast<Elf64_Shdr*>(bytes.data() + header.e_shoff + index * sizeof(Elf64_Shdr));
+  };
+  size_t cut = 0;
+  for (size_t i = 0; i < header.e_shnum; ++i) {
+    if (section(i)->sh_type != SHT_DYNSYM) continue;
+    const char* names = bytes.data() + section(section(i)->sh_link)->sh_offset;
+    for (size_t at = 0; at < section(i)->sh_size; at += sizeof(Elf64_Sym)) {
+      Elf64_Sym symbol;
+      std::memcpy(&symbol, bytes.data() + section(i)->sh_offset + at, sizeof symbol);
+      if (std::string_view(names + symbol.st_name) == "__kw_kernel_a") cut = symbol.st_shndx;
+    }
+  }
+  ASSERT_NE(cut, 0u);
+  section(cut)->sh_size = 2;
+  const core::UniqueFd file(::memfd_create("test", MFD_CLOEXEC));
+  ASSERT_EQ(::write(file.get(), bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+  EXPECT_THROW(inspect_binary(file.get(), Build::fast), BinaryRefused);
 }
 
 TEST(ElfCheck, LoadingGoesThroughIt) {

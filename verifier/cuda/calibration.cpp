@@ -77,9 +77,8 @@ class Bench {
     const Function kernel = kernels_.function("kw_read_again");
     const auto l2 = static_cast<size_t>(context_.facts().l2_bytes);
     double best = 0;
-    for (const auto& [threads, per_multiprocessor] :
-         {std::pair{128u, 1u}, {256u, 1u}, {256u, 2u}, {512u, 1u}, {512u, 2u}, {512u, 4u}}) {
-      const unsigned blocks = multiprocessors_ * per_multiprocessor;
+    for (const auto& shape : {std::pair{128u, 1u}, {256u, 1u}, {256u, 2u}, {512u, 1u}, {512u, 2u}, {512u, 4u}}) {
+      const unsigned threads = shape.first, blocks = multiprocessors_ * shape.second;
       const size_t round = size_t{blocks} * threads * kVectorsPerThread * kVector_bytes;
       const size_t bytes = std::max<size_t>(1, l2 / 4 / round) * round;
       if (bytes > l2 / 2 || bytes > data_.bytes()) continue;

@@ -1,0 +1,134 @@
+// Writes what fuzz targets start from and no file of the repository holds: shared objects, cubins and PTX of shipped
+// kernels, and one message of each kind. Usage: fuzz_seeds <folder>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+
+#include "core/error.h"
+#include "core/paths.h"
+#include "core/text.h"
+#include "sandbox/cpu/compiler.h"
+#include "sandbox/cuda/nvrtc.h"
+#include "sandbox/sealed_memory.h"
+#include "sandbox/wire.h"
+#include "verifier/judge_request.h"
+#include "verifier/judgement.h"
+
+namespace {
+using core::Json;
+namespace fs = std::filesystem;
+
+constexpr const char* kKernels[] = {"row_sum_f32", "softmax_f32"};
+
+void write(const fs::path& file, std::string_view bytes) {
+  fs::create_directories(file.parent_path());
+  std::ofstream(file, std::ios::binary) << bytes;
+}
+
+std::string naive_of(const char* problem) {
+  return core::read_file(core::installed_paths().problems() / problem / "naive.cu");
+}
+
+void write_binaries(const fs::path& folder) {
+  const fs::path scratch = folder / "scratch";
+  fs::create_directories(scratch);
+  const auto host = sandbox::cpu::find_host_compiler();
+  if (!host) throw core::SystemError("there is no host compiler");
+  const sandbox::cpu::CompilerSettings settings{*host, fs::canonical(core::installed_paths().device_headers()),
+                                                scratch};
+  for (const char* problem : kKernels) {
+    for (const sandbox::Build build : {sandbox::Build::fast, sandbox::Build::check}) {
+      const auto compiled = sandbox::cpu::compile({"seed.cu", naive_of(problem), {}, build}, settings);
+      const auto* built = std::get_if<sandbox::Built>(&compiled);
+      if (built == nullptr) throw core::SystemError(std::get<sandbox::Rejected>(compiled).log);
+      write(folder / "elf_check" / (std::string(problem) + "." + std::string(sandbox::name_of(build))),
+            sandbox::read_memory(built->binary.get()));
+    }
+  }
+  fs::remove_all(scratch);
+}
+
+void write_device_code(const fs::path& folder) {
+  const sandbox::cuda::Nvrtc nvrtc = sandbox::cuda::Nvrtc::open();
+  const std::string prelude = core::read_file(core::installed_paths().device_headers() / "kw_prelude.h");
+  for (const char* problem : kKernels) {
+    const auto output = nvrtc.compile(naive_of(problem), "solution.cu", {{"kw_prelude.h", prelude}},
+                                      {"-arch=sm_90", "-std=c++17", "-lineinfo", "--pre-include=kw_prelude.h"});
+    if (!output.built) throw core::SystemError(output.log);
+    write(folder / "cubin" / problem, output.cubin);
+    write(folder / "ptx_check" / problem, output.ptx);
+  }
+}
+
+std::vector<verifier::Verdict> verdicts() {
+  const verifier::Where where{"large", "M=7 N=1023", "N(0,1)", "reversed"};
+  const sandbox::Fault fault{sandbox::FaultKind::race, "two threads", "k", {{1, 0, 0}}, {{3, 0, 0}}, 7};
+  return {verifier::Correct{12, 0.25, true},
+          verifier::CompileFailed{sandbox::Rejection::compile_error, "expected ;", 3},
+          verifier::InvalidPlan{"too many threads"},
+          verifier::WrongResult{where, "y", 5, 1.5, -2, 40, 3, 100},
+          verifier::NotWritten{where, "y", 5, 3, 100},
+          verifier::WrongNonFinite{where, "y", 5, 1, __builtin_nan("")},
+          verifier::OrderDependent{where, "y", 5},
+          verifier::GuardDamaged{where, "y"},
+          verifier::InputModified{where, "x"},
+          verifier::Faulted{where, fault},
+          verifier::TimedOut{where, 2},
+          verifier::Crashed{std::nullopt, 11},
+          verifier::ForbiddenCall{where},
+          verifier::MemoryLimit{"too much"},
+          verifier::TooFast{"large", 1, 2}};
+}
+
+void write_messages(const fs::path& folder) {
+  int number = 0;
+  // The first byte is the reader's place in messages_fuzz.cpp.
+  const auto add = [&](char reader, const Json& json) {
+    write(folder / "messages" / std::to_string(number++), std::string(1, reader) + json.dump());
+  };
+  const fs::path file = core::installed_paths().problems() / "softmax_f32/naive.cu";
+  const sandbox::Solution solution = sandbox::load_solution(file);
+  const sandbox::TunableBinding binding = sandbox::default_binding(solution);
+  const sandbox::LaunchPlan plan = sandbox::bind_plan(solution, binding, {{"M", 7}, {"N", 33}});
+  const sandbox::PlannedTensorMap map{"map", "x", core::DType::f32, {64, 64}, {256}, {16, 16}, 32, 64, false};
+  verifier::Measurement measurement{"events", {}, {1.5, 1.4, 1.6}, verifier::Outcome::win, false};
+  measurement.workloads.push_back({"large", {{10, 15, true, 1980, 1980, false}, {10, 15, false}}, 10, 15, {}, 8});
+  add(1, sandbox::to_json(plan.launches.front()));
+  add(2, sandbox::to_json(map));
+  add(3, sandbox::to_json(plan));
+  add(4, sandbox::to_json(sandbox::CompileRequest{"a.cu", "__global__ void k() {}", {{"BLOCK", 4}}}));
+  add(5, verifier::to_json(verifier::CheckSettings()));
+  add(6, verifier::to_json(verifier::TimingSettings()));
+  add(7, verifier::to_json(measurement));
+  for (const verifier::Verdict& verdict : verdicts()) {
+    const Json json = verifier::to_json(verdict);
+    add(8, verifier::to_json(verifier::Judgement{verdict, measurement, {1, 2, 3}, 17}));
+    add(9, json);
+    if (json.contains("fault")) add(0, json["fault"]);
+    if (json.contains("fault")) add(12, json);
+  }
+  add(10, verifier::plan_json(solution, binding));
+  add(12, {{"loaded", true}});
+  add(12, {{"refused", "is no shared object"}});
+  add(13, {{"rejected", "forbidden"}, {"message", "no"}, {"line", 3}, {"log", "kernel.cu:3: no"}});
+  write(folder / "messages/frames",
+        std::string("\x0b\x02\x00\x00\x00\x00\x00\x00\x00{}\x02\x00\x00\x00\x01\x00\x00\x00[]", 21));
+}
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 64;
+  const fs::path folder = fs::absolute(argv[1]);
+  try {
+    write_messages(folder);
+    write_binaries(folder);
+  } catch (const std::exception& error) {
+    std::cerr << "fuzz_seeds: " << error.what() << "\n";
+    return 2;
+  }
+  try {
+    write_device_code(folder);
+  } catch (const core::SystemError& error) {  // cubins are fuzzed from nothing where NVRTC is not
+    std::cerr << "fuzz_seeds: no device code: " << error.what() << "\n";
+  }
+}
