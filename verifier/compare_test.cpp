@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <limits>
 
 #include "verifier/elements.h"
 #include "verifier/inputs.h"
@@ -427,6 +428,15 @@ TEST(Compare, AllZerosMustBeZero) {
   const Case form{DType::f32, 64, {}, false};
   EXPECT_EQ(name_of(judged(form, r, r, r)), "accepted");
   EXPECT_EQ(name_of(judged(form, Floats(64, 1e-30f), r, r)), "wrong_result");
+}
+
+// Float atomics on a GPU flush denormals, so that an honest kernel gives zero.
+TEST(Compare, DenormalsMayBeFlushedAndNothingLarger) {
+  const double least = static_cast<double>(std::numeric_limits<float>::min());
+  const Doubles denormal(64, least / 3), normal(64, 3 * least);
+  EXPECT_EQ(name_of(judged({DType::f32, 1, {}, false}, Floats(64, 0), denormal, denormal)), "accepted");
+  EXPECT_EQ(name_of(judged({DType::f32, 1, {}, false}, Floats(64, 0), normal, normal)), "wrong_result");
+  EXPECT_EQ(name_of(judged({DType::f64, 1, {}, false}, Doubles(64, 0), denormal, denormal)), "wrong_result");
 }
 
 }  // namespace
