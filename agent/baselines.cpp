@@ -1,14 +1,14 @@
 #include "agent/baselines.h"
 
-#include <fmt/format.h>
-
 #include <optional>
 
 #include "agent/calibrations.h"
 #include "agent/libraries.h"
+#include "agent/output.h"
 #include "agent/table.h"
 #include "agent/workshop.h"
 #include "core/error.h"
+#include "core/text.h"
 #include "verifier/bound.h"
 
 namespace agent {
@@ -17,9 +17,9 @@ using core::Json;
 
 void say(const std::string& what, bool json) {
   if (json) {
-    fmt::print("{}\n", Json{{"event", "warned"}, {"what", what}}.dump());
+    print_json(Json{{"event", "warned"}, {"what", what}});
   } else {
-    fmt::print("{}\n", what);
+    print("{}\n", core::clean_line(what));
   }
 }
 
@@ -66,10 +66,9 @@ class Measuring {
     if (calibration_) verifier::hold_against_floor(baseline.judgement, *problem_, *calibration_, {true, false});
     archive_.add_baseline(baseline);
     if (json_) {
-      fmt::print("{}\n", to_json(problem_->name, library.name, baseline.judgement)
-                             .dump(-1, ' ', false, Json::error_handler_t::replace));
+      print_json(to_json(problem_->name, library.name, baseline.judgement));
     } else {
-      fmt::print("{}\n", baseline_text(problem_->name, library.name, baseline.judgement));
+      print("{}\n", baseline_text(problem_->name, library.name, baseline.judgement));
     }
     std::fflush(stdout);
   }

@@ -2,9 +2,10 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdlib>
-#include <iostream>
+#include <sstream>
 
 #include "agent/interrupt.h"
+#include "agent/output.h"
 #include "core/error.h"
 #include "core/strict_json.h"
 #include "core/suggest.h"
@@ -34,9 +35,18 @@ std::string explain_missing_command(const CLI::App& app, int argc, const char* c
   return "which command? " + core::did_you_mean("", commands, "commands");
 }
 
+// What CLI11 has to say, which repeats the words of the command line.
+int exit_by(const CLI::App& app, const CLI::Error& error) {
+  std::ostringstream out, err;
+  const int code = app.exit(error, out, err);
+  print_text(out.str());
+  print_error(err.str());
+  return code;
+}
+
 int report_failure(const Shell& shell, int code, const std::string& what) {
-  if (shell.json) std::cout << core::Json{{"error", what}, {"exit_code", code}}.dump() << "\n";
-  std::cerr << "kernelwright: " << what << "\n";
+  if (shell.json) print_json({{"error", what}, {"exit_code", code}});
+  print_error("kernelwright: " + what + "\n");
   return code;
 }
 }  // namespace
@@ -70,10 +80,10 @@ int run_command_line(int argc, const char* const* argv) {
     app.parse(argc, argv);
     return shell.exit_code;
   } catch (const CLI::Success& asked_for_help) {
-    return app.exit(asked_for_help);
+    return exit_by(app, asked_for_help);
   } catch (const CLI::ParseError& error) {
     if (!app.get_subcommands().empty()) {
-      app.exit(error);
+      exit_by(app, error);
       return kUsage;
     }
     return report_failure(shell, kUsage, explain_missing_command(app, argc, argv));

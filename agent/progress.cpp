@@ -1,13 +1,14 @@
 #include "agent/progress.h"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdio>
 
+#include "agent/output.h"
 #include "agent/table.h"
 #include "core/strict_json.h"
+#include "core/text.h"
 
 namespace agent {
 namespace {
@@ -41,7 +42,7 @@ class TextProgress : public Progress {
   void problem_started(const std::string& problem, size_t index, size_t count) override {
     where_ = fmt::format("[{}/{}] {}", index + 1, count, problem);
     if (live_) {
-      show(where_);
+      print_live(where_);
     } else {
       keep(where_);
     }
@@ -51,8 +52,8 @@ class TextProgress : public Progress {
       keep(fmt::format("  #{} {}{}", r.number, describe(r), r.new_best ? "  NEW BEST" : ""));
       return;
     }
-    show(fmt::format("{}  #{}  best {}  left {}  | {}", where_, r.number, format_speed_up(r.best), describe(r.left),
-                     describe(r)));
+    print_live(fmt::format("{}  #{}  best {}  left {}  | {}", where_, r.number, format_speed_up(r.best),
+                           describe(r.left), describe(r)));
   }
   void problem_ended(const std::string&, double best, const std::string& why) override {
     keep(fmt::format("{}: best {} over naive; {}", where_, format_speed_up(best), why));
@@ -61,13 +62,8 @@ class TextProgress : public Progress {
 
  private:
   void keep(const std::string& line) {
-    fmt::print("{}{}\n", live_ ? "\r\033[K" : "", line);
-    std::fflush(stdout);
-  }
-  void show(const std::string& line) {
-    winsize size{};
-    const size_t width = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-    fmt::print("\r\033[K{}", line.substr(0, width - 1));
+    if (live_) print_live("");
+    print("{}\n", core::clean_line(line));
     std::fflush(stdout);
   }
 
@@ -78,38 +74,38 @@ class TextProgress : public Progress {
 class JsonProgress : public Progress {
  public:
   void campaign_started(const std::string& campaign, size_t problems, const BudgetLeft& budget) override {
-    print({{"event", "campaign_started"}, {"campaign", campaign}, {"problems", problems}, {"left", json(budget)}});
+    put({{"event", "campaign_started"}, {"campaign", campaign}, {"problems", problems}, {"left", json(budget)}});
   }
   void problem_started(const std::string& problem, size_t index, size_t count) override {
-    print({{"event", "problem_started"}, {"problem", problem}, {"index", index}, {"count", count}});
+    put({{"event", "problem_started"}, {"problem", problem}, {"index", index}, {"count", count}});
   }
   void attempted(const AttemptReport& r) override {
-    print({{"event", "attempted"},
-           {"attempt", r.attempt},
-           {"number", r.number},
-           {"problem", r.problem},
-           {"solution", r.solution},
-           {"tunables", r.tunables},
-           {"effort", verifier::name_of(r.effort)},
-           {"verdict", verifier::name_of(*r.verdict)},
-           {"speed_up", r.speed_up ? Json(*r.speed_up) : Json()},
-           {"reused", r.reused},
-           {"new_best", r.new_best},
-           {"best", r.best},
-           {"left", json(r.left)}});
+    put({{"event", "attempted"},
+         {"attempt", r.attempt},
+         {"number", r.number},
+         {"problem", r.problem},
+         {"solution", r.solution},
+         {"tunables", r.tunables},
+         {"effort", verifier::name_of(r.effort)},
+         {"verdict", verifier::name_of(*r.verdict)},
+         {"speed_up", r.speed_up ? Json(*r.speed_up) : Json()},
+         {"reused", r.reused},
+         {"new_best", r.new_best},
+         {"best", r.best},
+         {"left", json(r.left)}});
   }
   void problem_ended(const std::string& problem, double best, const std::string& why) override {
-    print({{"event", "problem_ended"}, {"problem", problem}, {"best", best}, {"why", why}});
+    put({{"event", "problem_ended"}, {"problem", problem}, {"best", best}, {"why", why}});
   }
-  void warned(const std::string& what) override { print({{"event", "warned"}, {"what", what}}); }
+  void warned(const std::string& what) override { put({{"event", "warned"}, {"what", what}}); }
 
  private:
   static Json json(const BudgetLeft& left) {
     return {{"attempts", left.attempts ? Json(*left.attempts) : Json()},
             {"seconds", left.seconds ? Json(*left.seconds) : Json()}};
   }
-  static void print(const Json& line) {
-    fmt::print("{}\n", line.dump(-1, ' ', false, Json::error_handler_t::replace));
+  static void put(const Json& line) {
+    print_json(line);
     std::fflush(stdout);
   }
 };

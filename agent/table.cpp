@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/text.h"
+
 namespace agent {
 namespace {
 // Characters, not bytes: continuation bytes of UTF-8 take no room.
@@ -14,6 +16,7 @@ size_t width_of(const std::string& text) {
 
 void Table::add_row(std::vector<std::string> cells) {
   cells.resize(columns_.size());
+  for (std::string& cell : cells) cell = core::clean_line(cell);
   rows_.push_back(std::move(cells));
 }
 

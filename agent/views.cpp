@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "agent/table.h"
+#include "core/text.h"
 #include "verifier/statistics.h"
 
 namespace agent {
@@ -34,7 +35,7 @@ std::string bound_note(const verifier::WorkloadTiming& timing) {
 
 std::string candidate_name(const std::string& solution, const sandbox::TunableBinding& binding) {
   const std::string tunables = sandbox::describe(binding);
-  return solution + (tunables.empty() ? "" : " " + tunables);
+  return core::clean_line(solution) + (tunables.empty() ? "" : " " + tunables);
 }
 }  // namespace
 
@@ -118,8 +119,8 @@ std::string leaderboard_text(const std::vector<results::LeaderboardRow>& rows, b
 std::string measurement_text(const verifier::Measurement& m, const std::string& against) {
   using Align = Table::Align;
   std::string text = fmt::format("{} against {} ({} clock), 99 % interval: {}\n",
-                                 format_speed_up(m.speed_up.value, m.speed_up.low, m.speed_up.high), against, m.clock,
-                                 verifier::name_of(m.outcome));
+                                 format_speed_up(m.speed_up.value, m.speed_up.low, m.speed_up.high),
+                                 core::clean_line(against), m.clock, verifier::name_of(m.outcome));
   const bool bound_known =
       std::any_of(m.workloads.begin(), m.workloads.end(), [](const auto& timing) { return bool(timing.bound_us); });
   std::vector<Table::Column> columns{{"  WORKLOAD"},
@@ -145,10 +146,11 @@ std::string attempt_text(const results::RecordedAttempt& a) {
     text += fmt::format("same binary and plan as attempt {}, whose result it takes over\n", *a.reused_from);
   text += fmt::format("{}: {}\n", verifier::name_of(a.verdict), verifier::sentence_for_people(a.verdict));
   if (a.measurement) text += measurement_text(*a.measurement, a.against);
-  if (!a.compile_log.empty()) text += "\ncompiler:\n" + a.compile_log + "\n";
+  if (!a.compile_log.empty()) text += "\ncompiler:\n  " + core::join(core::split(a.compile_log, '\n'), "\n  ") + "\n";
   text += "\n";
   for (const auto& [fact, value] : a.environment.items()) {
-    text += fmt::format("{:<14} {}\n", fact, value.is_string() ? value.get<std::string>() : value.dump());
+    text +=
+        fmt::format("{:<14} {}\n", fact, value.is_string() ? core::clean_line(value.get<std::string>()) : value.dump());
   }
   return text + "\n" + a.source;
 }

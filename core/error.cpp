@@ -3,17 +3,21 @@
 #include <cstring>
 #include <utility>
 
+#include "core/text.h"
+
 namespace core {
 namespace {
-std::string join(const std::string& where, const std::string& what, const std::string& remedy) {
-  std::string text = where.empty() ? what : where + ": " + what;
-  if (!remedy.empty()) text += "\n  " + remedy;
+constexpr size_t kMostBytes = 4000;
+
+std::string message(const std::string& where, const std::string& what, const std::string& remedy) {
+  std::string text = clean_line(where.empty() ? what : where + ": " + what, kMostBytes);
+  if (!remedy.empty()) text += "\n  " + join(split(remedy, '\n'), "\n  ");
   return text;
 }
 }  // namespace
 
 InputError::InputError(std::string where, std::string what, std::string remedy)
-    : std::runtime_error(join(where, what, remedy)),
+    : std::runtime_error(message(where, what, remedy)),
       where_(std::move(where)),
       problem_(std::move(what)),
       remedy_(std::move(remedy)) {}

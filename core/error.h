@@ -6,8 +6,8 @@
 
 namespace core {
 
-// Something the user gave us cannot be used. what() reads "<where>: <what>\n  <remedy>" and is printed as it is; the
-// program ends with exit code 1.
+// Something the user gave us cannot be used. what() reads "<where>: <what>\n  <remedy>", its first line cleaned
+// and cut (core/text.h); the program ends with exit code 1.
 class InputError : public std::runtime_error {
  public:
   // where: a file, optionally followed by a JSON pointer or a line ("kernels/a.cu:12"); may be empty.

@@ -7,7 +7,6 @@
 
 #include "core/error.h"
 #include "core/hash.h"
-#include "core/text.h"
 
 namespace core {
 namespace {
@@ -41,12 +40,6 @@ TEST(StrictJson, RefusesDuplicatesBadNumbersAndDepth) {
 TEST(StrictJson, ExpressionErrorsCarryThePointer) {
   const Json json = parse_json(R"({"cost": "4 * / N"})", "p.json");
   EXPECT_THAT(refusal([&] { JsonView(json, "p.json").at("cost").expr(); }), testing::StartsWith("p.json#/cost: "));
-}
-
-TEST(Text, CleansWhatATerminalWouldObey) {
-  EXPECT_EQ(clean_text("a\x1b[31mb\r\n\xc3\xa9\xff", 100), "a?[31mb?\n\xc3\xa9?");
-  EXPECT_EQ(clean_text("x\xe2\x80\xaey", 100), "x???y");  // a right-to-left override
-  EXPECT_EQ(clean_text("abcdef", 4), "abcd\n[2 more bytes left out]");
 }
 
 TEST(Hash, FieldsDoNotRunTogether) {

@@ -5,12 +5,26 @@
 #include <cstdint>
 #include <cstring>
 #include <fstream>
+#include <iterator>
+#include <utility>
 
 #include "core/error.h"
 
 namespace core {
 namespace {
-// Length of the valid UTF-8 sequence of two or more bytes at `text[i]`, 0 when there is none.
+// Characters that cannot be seen or that move others: C1 controls, soft hyphen, marks and overrides of direction, what
+// has no width, line separators, annotations, tags and variation selectors.
+bool is_hidden(uint32_t point) {
+  constexpr std::pair<uint32_t, uint32_t> kHidden[] = {
+      {0x80, 0x9F},     {0xAD, 0xAD},       {0x34F, 0x34F},     {0x61C, 0x61C},     {0x115F, 0x1160},
+      {0x17B4, 0x17B5}, {0x180B, 0x180F},   {0x200B, 0x200F},   {0x2028, 0x202E},   {0x2060, 0x206F},
+      {0x3164, 0x3164}, {0xFE00, 0xFE0F},   {0xFEFF, 0xFEFF},   {0xFFA0, 0xFFA0},   {0xFFF0, 0xFFFB},
+      {0xE000, 0xF8FF}, {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0x10FFFF}};
+  return std::any_of(std::begin(kHidden), std::end(kHidden),
+                     [&](const auto& range) { return point >= range.first && point <= range.second; });
+}
+
+// Length of the valid and visible UTF-8 sequence of two or more bytes at `text[i]`, 0 when there is none.
 size_t utf8_length(std::string_view text, size_t i) {
   const auto byte = [&](size_t k) { return static_cast<uint8_t>(text[k]); };
   const uint8_t lead = byte(i);
@@ -25,24 +39,23 @@ size_t utf8_length(std::string_view text, size_t i) {
     point = point << 6 | (byte(i + k) & 0x3Fu);
   }
   constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
-  const bool control = point < 0xA0;  // C1 controls
-  const bool bidi = (point >= 0x200E && point <= 0x200F) || (point >= 0x202A && point <= 0x202E) ||
-                    (point >= 0x2066 && point <= 0x2069);  // can reorder a terminal line
   const bool surrogate = point >= 0xD800 && point <= 0xDFFF;
-  return point < kLeast[length] || point > 0x10FFFF || control || bidi || surrogate ? 0 : length;
+  return point < kLeast[length] || point > 0x10FFFF || surrogate || is_hidden(point) ? 0 : length;
 }
-}  // namespace
 
-std::string clean_text(std::string_view text, size_t max_bytes) {
-  std::string out;
+// Appends what is kept of `text` until `out` has `max_bytes`; how much of it was taken.
+size_t append_clean(std::string_view text, size_t max_bytes, std::string& out) {
   out.reserve(std::min(text.size(), max_bytes));
   size_t i = 0;
   while (i < text.size() && out.size() < max_bytes) {
     const char c = text[i];
-    if (c == '\n' || c == '\t' || (c >= 0x20 && c < 0x7F)) {
+    if (c == '\r' && text.substr(i + 1, 1) == "\n") {
+      ++i;
+    } else if (c == '\n' || c == '\t' || (c >= 0x20 && c < 0x7F)) {
       out += c;
       ++i;
-    } else if (const size_t length = utf8_length(text, i); length > 0 && out.size() + length <= max_bytes) {
+    } else if (const size_t length = utf8_length(text, i); length > 0) {
+      if (out.size() + length > max_bytes) break;
       out.append(text.substr(i, length));
       i += length;
     } else {
@@ -50,8 +63,23 @@ std::string clean_text(std::string_view text, size_t max_bytes) {
       ++i;
     }
   }
-  if (i < text.size()) out += "\n[" + std::to_string(text.size() - i) + " more bytes left out]";
+  return i;
+}
+}  // namespace
+
+std::string clean_text(std::string_view text, size_t max_bytes) {
+  std::string out;
+  const size_t taken = append_clean(text, max_bytes, out);
+  if (taken < text.size()) out += "\n[" + std::to_string(text.size() - taken) + " more bytes left out]";
   return out;
+}
+
+std::string clean_line(std::string_view text, size_t max_bytes) {
+  std::string out;
+  const size_t taken = append_clean(text, max_bytes, out);
+  std::replace_if(
+      out.begin(), out.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
+  return taken < text.size() ? out + "..." : out;
 }
 
 std::string read_file(const std::filesystem::path& path, size_t max_bytes) {

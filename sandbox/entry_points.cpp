@@ -21,7 +21,7 @@ std::optional<Rejected> refuse_stray_kernel(const Solution& solution, const std:
                                       [&name = name](const Launch& launch) { return launch.kernel == name; });
     if (launched) continue;
     return Rejected{Rejection::forbidden,
-                    "the kernel " + core::clean_text(name, 100) +
+                    "the kernel " + core::clean_line(name, 100) +
                         " is launched by no launch of the plan: take it out, or make it a __device__ function",
                     std::nullopt, ""};
   }

@@ -17,7 +17,7 @@ using core::JsonView;
 constexpr std::string_view kOpening = "/* kernelwright";
 constexpr size_t kMaxSourceBytes = size_t{1} << 20;
 constexpr size_t kMaxTunables = 16, kMaxValues = 64, kMaxLaunches = 16, kMaxWorkspaces = 16, kMaxArgs = 64,
-                 kMaxTensorMaps = 16;
+                 kMaxTensorMaps = 16, kMaxDescription = 1000;
 
 // The header's JSON text, preceded by as many newlines as stand before it in the file, so that JSON errors name lines
 // of the file.
@@ -47,6 +47,21 @@ void limit_count(const JsonView& view, size_t most) {
   if (view.json().size() > most)
     view.fail("has " + std::to_string(view.json().size()) + " entries; at most " + std::to_string(most) +
               " are allowed");
+}
+
+void require_identifier(const std::string& name, const JsonView& entry) {
+  const core::Json json = name;
+  JsonView(json, entry.file(), entry.pointer()).identifier();
+}
+
+std::string parse_description(const JsonView& view) {
+  std::string text = view.string();
+  if (text.size() > kMaxDescription) {
+    view.fail(
+        "has " + std::to_string(text.size()) + " bytes; at most " + std::to_string(kMaxDescription) + " are allowed",
+        "write one line; the rest can be a comment");
+  }
+  return text;
 }
 
 std::vector<Tunable> parse_tunables(const JsonView& view) {
@@ -132,7 +147,7 @@ Solution parse_plan(const core::Json& json, const std::string& file) {
     solution.arch = view.at("arch").one_of(
         {"sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_100a", "sm_120"}, "architectures");
   }
-  if (view.has("description")) solution.description = view.at("description").string();
+  if (view.has("description")) solution.description = parse_description(view.at("description"));
   if (view.has("tunables")) solution.tunables = parse_tunables(view.at("tunables"));
   if (view.has("constraints")) {
     limit_count(view.at("constraints"), kMaxLaunches);
@@ -150,6 +165,7 @@ Solution parse_plan(const core::Json& json, const std::string& file) {
   if (view.has("workspace")) {
     limit_count(view.at("workspace"), kMaxWorkspaces);
     for (const auto& [name, entry] : view.at("workspace").members()) {
+      require_identifier(name, entry);
       entry.expect_object({"bytes"}, {"zeroed"});
       solution.workspaces.push_back(
           {name, entry.at("bytes").expr(), entry.has("zeroed") && entry.at("zeroed").boolean()});
@@ -158,6 +174,7 @@ Solution parse_plan(const core::Json& json, const std::string& file) {
   if (view.has("tensor_maps")) {
     limit_count(view.at("tensor_maps"), kMaxTensorMaps);
     for (const auto& [name, entry] : view.at("tensor_maps").members()) {
+      require_identifier(name, entry);
       solution.tensor_maps.push_back(parse_tensor_map(name, entry));
     }
   }

@@ -3,11 +3,15 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/text.h"
 
 namespace sandbox {
 namespace {
 using core::Json;
 using core::JsonView;
+
+// A compile worker holds a candidate's source: what it says is cut again on this side.
+constexpr size_t kMostMessageBytes = 2000, kMostLogBytes = 16384;
 
 Json optional_json(const std::optional<int64_t>& value) { return value ? Json(*value) : Json(); }
 
@@ -94,7 +98,8 @@ Compilation compilation_from_message(Message message) {
   if (json.has("rejected")) {
     const auto reason = rejection_from_name(json.at("rejected").string());
     if (!reason) json.at("rejected").fail("is no reason");
-    return Rejected{*reason, json.at("message").string(), optional_integer(json, "line"), json.at("log").string()};
+    return Rejected{*reason, core::clean_line(json.at("message").string(), kMostMessageBytes),
+                    optional_integer(json, "line"), core::clean_text(json.at("log").string(), kMostLogBytes)};
   }
   const size_t files = json.has("ptx_bytes") ? 2 : 1;
   if (message.fds.size() != files) throw core::SystemError("a compile worker sent no binary");
@@ -106,7 +111,7 @@ Compilation compilation_from_message(Message message) {
   built.binary = std::move(message.fds[0]);
   built.binary_bytes = static_cast<uint64_t>(json.at("binary_bytes").integer(0));
   built.binary_hash = json.at("binary_hash").string();
-  built.log = json.at("log").string();
+  built.log = core::clean_text(json.at("log").string(), kMostLogBytes);
   built.compile_ms = json.at("compile_ms").number();
   built.registers = optional_integer(json, "registers");
   built.shared_bytes = optional_integer(json, "shared_bytes");

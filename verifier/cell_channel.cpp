@@ -22,12 +22,12 @@ std::variant<CellChannel::Answer, CellFailure> CellChannel::await(const char* ex
     const core::JsonView json(answer->json, "cell's answer");
     if (json.has("fault")) {
       sandbox::Fault fault = sandbox::fault_from_json(json.at("fault"));
-      fault.message = core::clean_text(fault.message, kMaxMessageBytes);
-      fault.kernel = core::clean_text(fault.kernel, 64);
+      fault.message = core::clean_line(fault.message, kMaxMessageBytes);
+      fault.kernel = core::clean_line(fault.kernel, 64);
       return CellFailure(std::move(fault));
     }
     if (json.has("refused")) {
-      return CellFailure(CellRefused{core::clean_text(json.at("refused").string(), kMaxMessageBytes)});
+      return CellFailure(CellRefused{core::clean_line(json.at("refused").string(), kMaxMessageBytes)});
     }
     if (!json.has(expected)) return CellFailure(CellDied{});
     return Answer{std::move(answer->json), std::chrono::duration<double, std::micro>(answered - asked).count()};

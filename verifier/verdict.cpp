@@ -39,13 +39,13 @@ std::string name_of(const Verdict& verdict) {
 }
 
 std::string sentence_for_people(const Verdict& verdict) {
-  return core::clean_text(std::visit([](const auto& v) { return what_was_seen(v); }, verdict), 2000);
+  return core::clean_line(std::visit([](const auto& v) { return what_was_seen(v); }, verdict), 2000);
 }
 
 std::string sentence_for_models(const Verdict& verdict) {
   const std::string text =
       std::visit([](const auto& v) { return what_was_seen(v) + " " + what_to_change(v); }, verdict);
-  return core::clean_text(text, 2000);
+  return core::clean_line(text, 2000);
 }
 
 }  // namespace verifier

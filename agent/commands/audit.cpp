@@ -1,6 +1,4 @@
 // kernelwright audit PROBLEM...: can a wrong solution of this problem pass, or a right one fail?
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -10,6 +8,7 @@
 #include "agent/cli.h"
 #include "agent/devices.h"
 #include "agent/opening.h"
+#include "agent/output.h"
 #include "agent/table.h"
 #include "core/error.h"
 #include "core/text.h"
@@ -55,11 +54,11 @@ void show(const AuditReport& report) {
     table.add_row({finding.must == Must::be_refused ? "refused" : "accepted", finding.name, finding.what, verdict,
                    finding.right ? "right" : "WRONG"});
   }
-  fmt::print("{}\n", table.text());
+  print("{}\n", table.text());
   for (const AuditFinding& finding : report.findings) {
-    if (!finding.right) fmt::print("WRONG: {}: {}\n", finding.name, finding.advice);
+    if (!finding.right) print("WRONG: {}: {}\n", finding.name, finding.advice);
   }
-  for (const std::string& remark : report.remarks) fmt::print("WRONG: {}\n", remark);
+  for (const std::string& remark : report.remarks) print("WRONG: {}\n", remark);
   const auto of = [&](Must must, bool also_equal) {
     return std::count_if(report.findings.begin(), report.findings.end(), [&](const AuditFinding& finding) {
       if (finding.must != must || finding.outcome == AuditOutcome::not_compiled) return false;
@@ -67,10 +66,9 @@ void show(const AuditReport& report) {
              finding.outcome == (must == Must::be_refused ? AuditOutcome::refused : AuditOutcome::accepted);
     });
   };
-  fmt::print("{}: {}: {} of {} mutants refused, {} equal to naive; {} of {} honest solutions accepted\n\n",
-             report.problem, report.passed() ? "passed" : "DOES NOT PASS", of(Must::be_refused, false),
-             of(Must::be_refused, true), report.count(AuditOutcome::equal), of(Must::be_accepted, false),
-             of(Must::be_accepted, true));
+  print("{}: {}: {} of {} mutants refused, {} equal to naive; {} of {} honest solutions accepted\n\n", report.problem,
+        report.passed() ? "passed" : "DOES NOT PASS", of(Must::be_refused, false), of(Must::be_refused, true),
+        report.count(AuditOutcome::equal), of(Must::be_accepted, false), of(Must::be_accepted, true));
 }
 
 void audit(const AuditOptions& options, Shell& shell) {
@@ -79,10 +77,10 @@ void audit(const AuditOptions& options, Shell& shell) {
   AuditShop shop(data.paths, parse_device(options.device));
   int64_t passed = 0;
   for (const benchsuite::Problem& problem : problems) {
-    if (!shell.json) fmt::print("{}: {}\n", problem.name, problem.title);
+    if (!shell.json) print("{}: {}\n", problem.name, core::clean_line(problem.title));
     const AuditReport report = shop.audit(problem, options.keep);
     if (shell.json) {
-      fmt::print("{}\n", to_json(report).dump(-1, ' ', false, core::Json::error_handler_t::replace));
+      print_json(to_json(report));
     } else {
       show(report);
     }
@@ -90,7 +88,7 @@ void audit(const AuditOptions& options, Shell& shell) {
     passed += report.passed();
   }
   if (passed < static_cast<int64_t>(problems.size())) shell.exit_code = kRefused;
-  if (!shell.json && problems.size() > 1) fmt::print("{} of {} problems passed.\n", passed, problems.size());
+  if (!shell.json && problems.size() > 1) print("{} of {} problems passed.\n", passed, problems.size());
 }
 }  // namespace
 

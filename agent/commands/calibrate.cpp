@@ -1,13 +1,12 @@
 // kernelwright calibrate: what a GPU can reach, measured once and kept for the bounds of everything timed there.
 #include "agent/calibrations.h"
 
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <memory>
 
 #include "agent/cli.h"
 #include "agent/opening.h"
+#include "agent/output.h"
 
 namespace agent {
 namespace {
@@ -19,9 +18,9 @@ void calibrate_command(const std::string& device, Shell& shell) {
   for (; choice.index <= last; ++choice.index) {
     const verifier::Calibration calibration = calibrate(archive, data.paths, choice);
     if (shell.json) {
-      fmt::print("{}\n", verifier::to_json(calibration).dump());
+      print_json(verifier::to_json(calibration));
     } else {
-      fmt::print("{}", calibration_text(calibration));
+      print("{}", calibration_text(calibration));
     }
   }
 }

@@ -7,9 +7,11 @@
 
 #include "agent/cli.h"
 #include "agent/devices.h"
+#include "agent/output.h"
 #include "core/error.h"
 #include "core/paths.h"
 #include "core/suggest.h"
+#include "core/text.h"
 #include "verifier/builds.h"
 
 namespace agent {
@@ -94,18 +96,17 @@ void check(const CheckOptions& options, const Shell& shell) {
     core::Json line{
         {"file", options.file}, {"problem", solution.problem}, {"ok", true}, {"compiled", core::Json::array()}};
     for (Checked& checked : all) line["compiled"].push_back(std::move(checked.facts));
-    fmt::print("{}\n", line.dump());
+    print_json(line);
     return;
   }
   const sandbox::TunableBinding binding = sandbox::default_binding(solution);
-  fmt::print("{}: fine. A solution of {} ({}) with {} launch{} and {} tunable{}{}.\n", options.file, problem.name,
-             problem.title, solution.launches.size(), solution.launches.size() == 1 ? "" : "es",
-             solution.tunables.size(), solution.tunables.size() == 1 ? "" : "s",
-             binding.empty() ? "" : ", by default " + sandbox::describe(binding));
-  for (const Checked& checked : all) fmt::print("It {}.\n", describe(checked));
-  if (all.empty())
-    fmt::print("It was not compiled: it is not for the cpu device; --arch sm_90 compiles it with NVRTC.\n");
-  fmt::print("Judge it with: kernelwright judge {}\n", options.file);
+  print("{}: fine. A solution of {} ({}) with {} launch{} and {} tunable{}{}.\n", core::clean_line(options.file),
+        problem.name, core::clean_line(problem.title), solution.launches.size(),
+        solution.launches.size() == 1 ? "" : "es", solution.tunables.size(), solution.tunables.size() == 1 ? "" : "s",
+        binding.empty() ? "" : ", by default " + sandbox::describe(binding));
+  for (const Checked& checked : all) print("It {}.\n", describe(checked));
+  if (all.empty()) print("It was not compiled: it is not for the cpu device; --arch sm_90 compiles it with NVRTC.\n");
+  print("Judge it with: kernelwright judge {}\n", core::clean_line(options.file));
 }
 }  // namespace
 

@@ -14,6 +14,7 @@
 #include "agent/devices.h"
 #include "agent/libraries.h"
 #include "agent/opening.h"
+#include "agent/output.h"
 #include "agent/selftest.h"
 #include "agent/table.h"
 #include "core/error.h"
@@ -211,12 +212,12 @@ void doctor(Shell& shell) {
     table.add_row({finding.what, std::string(name_of(finding.state)), finding.detail, finding.remedy});
   }
   if (shell.json) {
-    fmt::print("{}\n", all.dump());
+    print_json(all);
     return;
   }
-  fmt::print("{}\n{}\n", table.text(),
-             shell.exit_code == kDone ? "Devices that can run candidates here: " + devices + "."
-                                      : "Something is broken: campaigns cannot run until it is mended.");
+  print("{}\n{}\n", table.text(),
+        shell.exit_code == kDone ? "Devices that can run candidates here: " + devices + "."
+                                 : "Something is broken: campaigns cannot run until it is mended.");
 }
 }  // namespace
 

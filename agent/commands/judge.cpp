@@ -1,6 +1,4 @@
 // kernelwright judge FILE...: is this solution right, and how fast is it?
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <deque>
@@ -11,6 +9,7 @@
 #include "agent/cli.h"
 #include "agent/devices.h"
 #include "agent/opening.h"
+#include "agent/output.h"
 #include "agent/views.h"
 #include "core/error.h"
 #include "core/suggest.h"
@@ -78,15 +77,14 @@ void show(const Attempt& attempt, const std::string& file, const std::string& ag
                     {"timing_ms", attempt.stages.timing_ms},
                     {"audit_ms", attempt.stages.audit_ms}};
     if (attempt.measurement) line["measurement"] = verifier::to_json(*attempt.measurement);
-    fmt::print("{}\n", line.dump(-1, ' ', false, core::Json::error_handler_t::replace));
+    print_json(line);
     return;
   }
-  fmt::print("{}: {}\n  {}\n", verifier::is_correct(attempt.verdict) ? "accepted" : "refused",
-             verifier::name_of(attempt.verdict), verifier::sentence_for_people(attempt.verdict));
-  if (attempt.measurement) fmt::print("{}", measurement_text(*attempt.measurement, against));
-  fmt::print("compile {:.0f} ms, check {:.0f} ms, timing {:.0f} ms, audits {:.0f} ms; recorded as attempt {}\n",
-             attempt.compile_ms, attempt.stages.check_ms, attempt.stages.timing_ms, attempt.stages.audit_ms,
-             attempt.id);
+  print("{}: {}\n  {}\n", verifier::is_correct(attempt.verdict) ? "accepted" : "refused",
+        verifier::name_of(attempt.verdict), verifier::sentence_for_people(attempt.verdict));
+  if (attempt.measurement) print("{}", measurement_text(*attempt.measurement, against));
+  print("compile {:.0f} ms, check {:.0f} ms, timing {:.0f} ms, audits {:.0f} ms; recorded as attempt {}\n",
+        attempt.compile_ms, attempt.stages.check_ms, attempt.stages.timing_ms, attempt.stages.audit_ms, attempt.id);
 }
 
 std::deque<Entry> load_entries(const JudgeOptions& options, const Data& data) {
@@ -105,12 +103,12 @@ std::deque<Entry> load_entries(const JudgeOptions& options, const Data& data) {
 bool judge_one(const Entry& entry, Candidate& candidate, Attempts& attempts, const JudgeOptions& options, bool json) {
   Candidate& incumbent = options.control ? candidate : *attempts.naive();
   const std::string against = options.control ? "itself" : "naive";
-  if (!json && options.files.size() > 1) fmt::print("{}\n", entry.file);
+  if (!json && options.files.size() > 1) print("{}\n", core::clean_line(entry.file));
   Attempt attempt = attempts.make(candidate, incumbent, effort_of(options));
   show(attempt, entry.file, against, json);
   if (options.confirm && verifier::is_correct(attempt.verdict)) {
     attempt = attempts.make(candidate, incumbent, Effort::confirm);
-    if (!json) fmt::print("\nagain in fresh processes with fresh seeds:\n");
+    if (!json) print("\nagain in fresh processes with fresh seeds:\n");
     show(attempt, entry.file, against, json);
   }
   std::fflush(stdout);
@@ -147,10 +145,10 @@ void judge(const JudgeOptions& options, Shell& shell) {
   if (refused > 0) {
     shell.exit_code = kRefused;
   } else if (!options.confirm && effort_of(options) == Effort::full && !shell.json) {
-    fmt::print("With --confirm it is judged once more, and enters the leaderboard if it wins again.\n");
+    print("With --confirm it is judged once more, and enters the leaderboard if it wins again.\n");
   }
   if (!shell.json && entries.size() > 1) {
-    fmt::print("{} of {} files were accepted.\n", entries.size() - refused, entries.size());
+    print("{} of {} files were accepted.\n", entries.size() - refused, entries.size());
   }
 }
 }  // namespace

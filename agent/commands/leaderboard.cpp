@@ -1,12 +1,11 @@
 // kernelwright leaderboard [PROBLEM]: the best verified solutions.
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <memory>
 
 #include "agent/cli.h"
 #include "agent/devices.h"
 #include "agent/opening.h"
+#include "agent/output.h"
 #include "agent/views.h"
 
 namespace agent {
@@ -24,14 +23,13 @@ void leaderboard(const LeaderboardOptions& options, const Shell& shell) {
   if (shell.json) {
     core::Json all = core::Json::array();
     for (const results::LeaderboardRow& row : rows) all.push_back(to_json(row));
-    fmt::print("{}\n", all.dump());
+    print_json(all);
     return;
   }
   const std::string text = leaderboard_text(rows, false);
-  fmt::print("{}", text.empty()
-                       ? "Nothing is confirmed to be faster than naive yet. Start with: kernelwright run --suite "
-                         "quick\n"
-                       : text);
+  print("{}", text.empty() ? "Nothing is confirmed to be faster than naive yet. Start with: kernelwright run --suite "
+                             "quick\n"
+                           : text);
 }
 }  // namespace
 

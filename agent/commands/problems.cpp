@@ -6,6 +6,7 @@
 
 #include "agent/cli.h"
 #include "agent/devices.h"
+#include "agent/output.h"
 #include "agent/table.h"
 #include "core/paths.h"
 #include "core/text.h"
@@ -34,33 +35,33 @@ void list(const std::map<std::string, benchsuite::Problem>& problems, bool json)
   if (json) {
     core::Json all = core::Json::array();
     for (const auto& [name, problem] : problems) all.push_back({{"name", name}, {"title", problem.title}});
-    fmt::print("{}\n", all.dump());
+    print_json(all);
     return;
   }
   Table table({{"PROBLEM"}, {"WHAT"}, {"IN"}, {"OUT"}});
   for (const auto& [name, problem] : problems) {
     table.add_row({name, problem.title, describe(problem.inputs), describe(problem.outputs)});
   }
-  fmt::print("{}", table.text());
+  print("{}", table.text());
 }
 
 void show(const benchsuite::Problem& problem, bool json) {
   if (json) {
-    fmt::print("{}\n", core::Json::parse(problem.json_text).dump());
+    print_json(core::Json::parse(problem.json_text));
     return;
   }
-  fmt::print("{}: {}\n\n{}\n\n", problem.name, problem.title, problem.description);
-  fmt::print("in   {}\nout  {}\n\n", describe(problem.inputs), describe(problem.outputs));
-  fmt::print("sums are kept in {} or better; TF32 is {}allowed\n", core::name_of(problem.contract.accumulate),
-             problem.contract.tf32 ? "" : "not ");
-  fmt::print("flops {}; bytes read {}, written {}\n\n", problem.cost.flops.text(), problem.cost.bytes_read.text(),
-             problem.cost.bytes_written.text());
+  print("{}: {}\n\n{}\n\n", problem.name, core::clean_line(problem.title), problem.description);
+  print("in   {}\nout  {}\n\n", describe(problem.inputs), describe(problem.outputs));
+  print("sums are kept in {} or better; TF32 is {}allowed\n", core::name_of(problem.contract.accumulate),
+        problem.contract.tf32 ? "" : "not ");
+  print("flops {}; bytes read {}, written {}\n\n", problem.cost.flops.text(), problem.cost.bytes_read.text(),
+        problem.cost.bytes_written.text());
   Table table({{"WORKLOAD"}, {"ROLE"}, {"SHAPE"}, {"DEVICES"}});
   for (const auto& workload : problem.workloads) {
     table.add_row({workload.name, std::string(benchsuite::name_of(workload.role)), describe_axes(workload.axes),
                    workload.devices.empty() ? "all" : core::join(workload.devices, ", ")});
   }
-  fmt::print("{}", table.text());
+  print("{}", table.text());
 }
 }  // namespace
 

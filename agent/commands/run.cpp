@@ -1,5 +1,4 @@
 // kernelwright run [PROBLEM...] and resume [CAMPAIGN]: campaigns.
-#include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
@@ -15,6 +14,7 @@
 #include "agent/cli.h"
 #include "agent/devices.h"
 #include "agent/opening.h"
+#include "agent/output.h"
 #include "agent/views.h"
 #include "core/error.h"
 
@@ -78,12 +78,12 @@ void show_end(const results::Archive& archive, const CampaignSettings& settings,
     }
   }
   if (shell.json) {
-    fmt::print("{}\n", core::Json{{"event", "leaderboard"}, {"rows", rows}}.dump());
+    print_json(core::Json{{"event", "leaderboard"}, {"rows", rows}});
     return;
   }
-  fmt::print("\n{}", leaderboard_text(board, true));
-  if (!without.empty()) fmt::print("no verified solution faster than naive yet: {}\n", without);
-  fmt::print("\nAll of them: kernelwright leaderboard. One in full: kernelwright show ATTEMPT.\n");
+  print("\n{}", leaderboard_text(board, true));
+  if (!without.empty()) print("no verified solution faster than naive yet: {}\n", without);
+  print("\nAll of them: kernelwright leaderboard. One in full: kernelwright show ATTEMPT.\n");
 }
 
 // What this program itself used, its workers not counted.
@@ -112,15 +112,15 @@ void finish(results::Archive& archive, const results::CampaignRecord& campaign, 
   const auto settings = campaign_settings_from_json(core::JsonView(campaign.settings, "campaign " + campaign.name));
   const std::unique_ptr<Progress> progress = make_progress(shell.json);
   const CampaignEnd end = run_campaign(archive, campaign, data.paths, data.problems, *progress);
-  if (shell.json) fmt::print("{}\n", own_usage(end.attempts).dump());
+  if (shell.json) print_json(own_usage(end.attempts));
   if (!shell.json || !end.interrupted) show_end(archive, settings, shell);
   if (!end.interrupted) return;
   shell.exit_code = kInterrupted;
   const std::string command = "kernelwright resume " + campaign.name;
   if (shell.json) {
-    fmt::print("{}\n", core::Json{{"event", "interrupted"}, {"campaign", campaign.name}, {"resume", command}}.dump());
+    print_json(core::Json{{"event", "interrupted"}, {"campaign", campaign.name}, {"resume", command}});
   } else {
-    fmt::print("Interrupted; everything so far is kept. Go on with: {}\n", command);
+    print("Interrupted; everything so far is kept. Go on with: {}\n", command);
   }
 }
 

@@ -1,7 +1,6 @@
 // kernelwright selftest: does the judge of this device refuse what it must, and accept what it must?
 #include "agent/selftest.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -12,6 +11,7 @@
 
 #include "agent/cli.h"
 #include "agent/interrupt.h"
+#include "agent/output.h"
 
 namespace agent {
 namespace {
@@ -24,10 +24,11 @@ struct SelftestOptions {
 // One line that is written again and again, on a terminal alone.
 void show_progress(const SelftestProgress& progress) {
   if (::isatty(STDERR_FILENO) == 0) return;
-  fmt::print(stderr, "\r\033[K[{}/{}] {}: {} of {} judged", progress.index, progress.problems, progress.problem,
-             progress.judged, progress.cases);
-  if (progress.judged == progress.cases) fmt::print(stderr, "\r\033[K");
-  std::fflush(stderr);
+  const bool over = progress.judged == progress.cases;
+  print_live(over ? ""
+                  : fmt::format("[{}/{}] {}: {} of {} judged", progress.index, progress.problems, progress.problem,
+                                progress.judged, progress.cases),
+             Stream::error);
 }
 
 uint64_t fresh_seed() {
@@ -44,7 +45,7 @@ void selftest(const SelftestOptions& options, Shell& shell) {
   const auto begin = std::chrono::steady_clock::now();
   Workshop workshop(data.paths, device, false, background_compile_workers() + 1);
   if (!shell.json) {
-    fmt::print("selftest of {}, seed {}{}\n", workshop.device(), plan.seed, plan.quick ? ", quick" : "");
+    print("selftest of {}, seed {}{}\n", workshop.device(), plan.seed, plan.quick ? ", quick" : "");
     std::fflush(stdout);
   }
   const SelftestReport report = run_selftest(workshop, data, plan, [](const SelftestProgress& progress) {
@@ -67,13 +68,13 @@ void selftest(const SelftestOptions& options, Shell& shell) {
          static_cast<int64_t>(report.false_rejects.size()), report.widest_noise(), report.candidates_per_hour(), all});
   }
   if (shell.json) {
-    fmt::print("{}\n", all.dump(-1, ' ', false, core::Json::error_handler_t::replace));
+    print_json(all);
   } else {
-    fmt::print("{}{} after {:.0f} s; sandbox level {}, version {}.\n", selftest_text(report),
-               report.interrupted ? "Interrupted, and not recorded,"
-               : report.passed()  ? "Passed"
-                                  : "FAILED",
-               seconds, environment.at("sandbox_level").get<int>(), environment.at("program").get<std::string>());
+    print("{}{} after {:.0f} s; sandbox level {}, version {}.\n", selftest_text(report),
+          report.interrupted ? "Interrupted, and not recorded,"
+          : report.passed()  ? "Passed"
+                             : "FAILED",
+          seconds, environment.at("sandbox_level").get<int>(), environment.at("program").get<std::string>());
   }
   shell.exit_code = report.interrupted ? kInterrupted : report.passed() ? kDone : kRefused;
 }

@@ -8,9 +8,11 @@
 
 #include "agent/cli.h"
 #include "agent/opening.h"
+#include "agent/output.h"
 #include "agent/table.h"
 #include "agent/views.h"
 #include "core/error.h"
+#include "core/text.h"
 
 namespace agent {
 namespace {
@@ -22,7 +24,7 @@ void list_campaigns(const results::Archive& archive, bool json) {
   if (json) {
     Json all = Json::array();
     for (const results::CampaignRecord& campaign : campaigns) all.push_back(to_json(campaign));
-    fmt::print("{}\n", all.dump());
+    print_json(all);
     return;
   }
   Table table(
@@ -32,15 +34,15 @@ void list_campaigns(const results::Archive& archive, bool json) {
     table.add_row({c.name, c.status, c.started, std::to_string(c.attempts), fmt::format("{:.0f}", c.spent_seconds),
                    problems.size() == 1 ? problems[0] : fmt::format("{} problems", problems.size())});
   }
-  fmt::print("{}", table.empty() ? "No campaign yet. Start with: kernelwright run --suite quick\n" : table.text());
+  print("{}", table.empty() ? "No campaign yet. Start with: kernelwright run --suite quick\n" : table.text());
 }
 
 void show_attempt(const results::Archive& archive, int64_t id, bool json) {
   const results::RecordedAttempt attempt = archive.attempt(id);
   if (json) {
-    fmt::print("{}\n", to_json(attempt).dump(-1, ' ', false, Json::error_handler_t::replace));
+    print_json(to_json(attempt));
   } else {
-    fmt::print("{}", attempt_text(attempt));
+    print("{}", attempt_text(attempt));
   }
 }
 
@@ -57,38 +59,37 @@ void show_campaign(const results::Archive& archive, const results::CampaignRecor
     for (const results::EventRecord& event : events) {
       all["events"].push_back({{"made", event.made}, {"kind", event.kind}, {"details", event.details}});
     }
-    fmt::print("{}\n", all.dump());
+    print_json(all);
     return;
   }
-  fmt::print("campaign {}: {}, started {}, {} attempts in {:.0f} s\n", campaign.name, campaign.status, campaign.started,
-             campaign.attempts, campaign.spent_seconds);
-  fmt::print("settings  {}\n", campaign.settings.dump());
-  for (const auto& [verdict, count] : verdicts) fmt::print("{:>7}  {}\n", count, verdict);
+  print("campaign {}: {}, started {}, {} attempts in {:.0f} s\n", campaign.name, campaign.status, campaign.started,
+        campaign.attempts, campaign.spent_seconds);
+  print("settings  {}\n", campaign.settings.dump());
+  for (const auto& [verdict, count] : verdicts) print("{:>7}  {}\n", count, verdict);
   for (const results::EventRecord& event : events) {
     if (event.kind == "problem_ended") {
-      fmt::print("{}: best {:.2f}x over naive; {}\n", event.details.at("problem").get<std::string>(),
-                 event.details.at("best").get<double>(), event.details.at("why").get<std::string>());
+      print("{}: best {:.2f}x over naive; {}\n", event.details.at("problem").get<std::string>(),
+            event.details.at("best").get<double>(), event.details.at("why").get<std::string>());
     } else {
-      fmt::print("{} {}: {}\n", event.made, event.kind, event.details.dump());
+      print("{} {}: {}\n", event.made, event.kind, event.details.dump());
     }
   }
-  if (campaign.status != "done") fmt::print("Go on with: kernelwright resume {}\n", campaign.name);
+  if (campaign.status != "done") print("Go on with: kernelwright resume {}\n", campaign.name);
 }
 
 void show_solution(const results::Archive& archive, const results::SolutionRecord& solution, bool json) {
   if (json) {
-    fmt::print("{}\n", Json{{"solution", solution.name},
-                            {"hash", solution.hash},
-                            {"problem", solution.problem},
-                            {"origin", solution.origin},
-                            {"added", solution.added},
-                            {"attempts", archive.attempts_of_solution(solution.id)},
-                            {"source", solution.source}}
-                           .dump(-1, ' ', false, Json::error_handler_t::replace));
+    print_json(Json{{"solution", solution.name},
+                    {"hash", solution.hash},
+                    {"problem", solution.problem},
+                    {"origin", solution.origin},
+                    {"added", solution.added},
+                    {"attempts", archive.attempts_of_solution(solution.id)},
+                    {"source", solution.source}});
     return;
   }
-  fmt::print("{} for {} ({}), {} attempts, hash {}\n\n{}\n", solution.name, solution.problem, solution.origin,
-             solution.attempts, solution.hash.substr(0, 12), solution.source);
+  print("{} for {} ({}), {} attempts, hash {}\n\n{}\n", core::clean_line(solution.name), solution.problem,
+        solution.origin, solution.attempts, solution.hash.substr(0, 12), solution.source);
 }
 
 void show(const std::string& what, const Shell& shell) {

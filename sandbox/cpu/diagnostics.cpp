@@ -61,7 +61,7 @@ std::string shown_message(std::string_view message) {
     return (ptx ? "the PTX instruction " + std::string(name.substr(9)) : std::string(name)) + " is " +
            std::string(kUnsupportedMark);
   }
-  return core::clean_text(message, 400);
+  return core::clean_line(message, 400);
 }
 }  // namespace
 

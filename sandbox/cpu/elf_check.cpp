@@ -152,7 +152,7 @@ class Inspection {
 
   void inspect_symbol(const GElf_Sym& symbol, const std::string& name, bool dynamic) {
     const auto type = GELF_ST_TYPE(symbol.st_info);
-    const std::string shown = core::clean_text(name, 100);
+    const std::string shown = core::clean_line(name, 100);
     if (type == STT_GNU_IFUNC) refuse("holds code that runs when it is loaded (ifunc " + shown + ")");
     if (symbol.st_shndx == SHN_UNDEF) {
       if (name.empty() || is_allowed(name, build_)) return;
@@ -182,8 +182,9 @@ class Inspection {
     Elf_Scn* section = elf_getscn(elf_.get(), symbol.st_shndx);
     GElf_Shdr header;
     const Elf_Data* data = section != nullptr ? elf_rawdata(section, nullptr) : nullptr;
-    if (data == nullptr || data->d_buf == nullptr || gelf_getshdr(section, &header) == nullptr ||
-        symbol.st_value < header.sh_addr || symbol.st_value - header.sh_addr > data->d_size - sizeof(uint32_t)) {
+    if (data == nullptr || data->d_buf == nullptr || data->d_size < sizeof(uint32_t) ||
+        gelf_getshdr(section, &header) == nullptr || symbol.st_value < header.sh_addr ||
+        symbol.st_value - header.sh_addr > data->d_size - sizeof(uint32_t)) {
       refuse("is a damaged shared object");
     }
     uint32_t parameters = 0;

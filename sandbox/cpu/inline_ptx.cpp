@@ -48,7 +48,7 @@ class AsmStatement {
     }
     if (std::find(std::begin(kPtxInstructions), std::end(kPtxInstructions), mnemonic) == std::end(kPtxInstructions)) {
       return reject(Rejection::unsupported,
-                    "the PTX instruction " + core::clean_text(mnemonic, 80) + " is unsupported on the cpu device");
+                    "the PTX instruction " + core::clean_line(mnemonic, 80) + " is unsupported on the cpu device");
     }
     std::string arguments;
     if (!translate_operands(std::string_view(instruction).substr(end), arguments)) {

@@ -129,7 +129,7 @@ std::string without_underscores(const std::string& name) {
 std::optional<Rejected> check_attribute_name(const Token& name) {
   if (among(kAttributes, without_underscores(name.text))) return std::nullopt;
   return reject(Rejection::forbidden, name.line,
-                "the attribute " + core::clean_text(name.text, 60) + " is not for kernels");
+                "the attribute " + core::clean_line(name.text, 60) + " is not for kernels");
 }
 
 // __attribute__((a, b(arguments)))
@@ -169,7 +169,7 @@ std::optional<Rejected> check_word(const std::vector<Token>& tokens, size_t at) 
   for (std::string_view prefix : kHostPrefixes) {
     if (starts_with(text, prefix)) {
       return reject(Rejection::forbidden, token.line,
-                    core::clean_text(text, 60) + " is no part of the device language");
+                    core::clean_line(text, 60) + " is no part of the device language");
     }
   }
   if (starts_with(text, "__SANITIZE") || text == "__has_feature" || text == "__has_extension") {
@@ -202,7 +202,7 @@ std::optional<Rejected> check_pragma(const std::vector<Token>& tokens, size_t at
       starts_with(what, "diag_")) {
     return std::nullopt;
   }
-  return reject(Rejection::forbidden, pragma.line, "#pragma " + core::clean_text(what, 60) + " is not for kernels");
+  return reject(Rejection::forbidden, pragma.line, "#pragma " + core::clean_line(what, 60) + " is not for kernels");
 }
 
 std::optional<Rejected> check_directive(const std::vector<Token>& tokens, size_t at) {
@@ -212,7 +212,7 @@ std::optional<Rejected> check_directive(const std::vector<Token>& tokens, size_t
   if (at + 1 >= tokens.size() || tokens[at + 1].directive != hash.directive) return std::nullopt;  // a lone #
   const Token& name = tokens[at + 1];
   if (!among(kAllowed, name.text)) {
-    return reject(Rejection::forbidden, name.line, "#" + core::clean_text(name.text, 60) + " is not for kernels");
+    return reject(Rejection::forbidden, name.line, "#" + core::clean_line(name.text, 60) + " is not for kernels");
   }
   return name.is("pragma") ? check_pragma(tokens, at + 1) : std::nullopt;
 }
@@ -272,7 +272,7 @@ std::optional<Rejected> check_source(std::string_view source, const std::vector<
 std::variant<HeaderRule, Rejected> header_rule(const std::string& name, int line) {
   if (among(kOurs, name)) return HeaderRule::ours;
   if (among(kBuiltIn, name)) return HeaderRule::built_in;
-  const std::string shown = "<" + core::clean_text(name, 100) + ">";
+  const std::string shown = "<" + core::clean_line(name, 100) + ">";
   const bool climbs = name.find("..") != std::string::npos || starts_with(name, "/");
   const bool in_toolkit = among(kToolkit, name) || std::any_of(std::begin(kToolkitFolders), std::end(kToolkitFolders),
                                                                [&](auto folder) { return starts_with(name, folder); });

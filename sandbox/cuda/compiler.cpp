@@ -101,7 +101,7 @@ Rejected classify(const std::string& log, const std::string& shown_log) {
   if (error == std::string::npos) return rejected;
   const size_t line_begin = log.rfind('\n', error) + 1;
   const std::string line = log.substr(line_begin, log.find('\n', error) - line_begin);
-  rejected.message = core::clean_text(line.substr(line.find("error: ") + 7), 400);
+  rejected.message = core::clean_line(line.substr(line.find("error: ") + 7), 400);
   const size_t mark = line.find(std::string(kSourceName) + "(");
   if (mark != std::string::npos) {
     const char* digits = line.data() + mark + std::strlen(kSourceName) + 1;

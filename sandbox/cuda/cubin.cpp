@@ -100,7 +100,7 @@ void require_cubin(std::string_view cubin) {
 }
 
 void inspect_symbol(const GElf_Sym& symbol, std::string_view name) {
-  const std::string shown = core::clean_text(std::string(name), 100);
+  const std::string shown = core::clean_line(std::string(name), 100);
   if ((symbol.st_other & kManaged) != 0 && GELF_ST_TYPE(symbol.st_info) == STT_OBJECT) {
     refuse("holds the managed variable " + shown + ": use the tensors and workspaces");
   }
@@ -145,7 +145,7 @@ std::map<std::string, int64_t> kernels_of(std::string_view cubin) {
   std::map<std::string, int64_t> kernels;
   for_each_section(cubin, [&](Elf*, Elf_Scn* section, std::string_view name, const GElf_Shdr&) {
     const Elf_Data* data = elf_rawdata(section, nullptr);
-    if (data == nullptr || name.substr(0, kInfoPrefix.size()) != kInfoPrefix) return;
+    if (data == nullptr || data->d_buf == nullptr || name.substr(0, kInfoPrefix.size()) != kInfoPrefix) return;
     kernels[std::string(name.substr(kInfoPrefix.size()))] = count_parameters(*data);
   });
   return kernels;

@@ -65,7 +65,7 @@ bool among(const std::string_view (&names)[n], std::string_view name) {
 bool starts_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 std::string_view up_to_dot(std::string_view name) { return name.substr(0, name.find('.', 1)); }
-std::string shown(std::string_view name) { return core::clean_text(std::string(name), 100); }
+std::string shown(std::string_view name) { return core::clean_line(std::string(name), 100); }
 
 class Check {
  public:

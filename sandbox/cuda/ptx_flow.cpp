@@ -79,7 +79,7 @@ class Flow {
     }
     return std::nullopt;
   }
-  static std::string shown(std::string_view name) { return core::clean_text(std::string(name), 100); }
+  static std::string shown(std::string_view name) { return core::clean_line(std::string(name), 100); }
 
   Place place(int function, std::string_view name) const {
     const auto again = params_.find({function, name});
