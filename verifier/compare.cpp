@@ -28,9 +28,11 @@ struct Unit {
 constexpr int64_t kFewElements = 64;
 constexpr double kUlpsForFew = 4;
 
-// GPUs flush the denormals of f32 in float atomics, whatever a kernel wants; those of bf16 are computed in f32.
-double flushed_to_zero(DType dtype) {
-  return dtype == DType::f32 || dtype == DType::bf16 ? static_cast<double>(std::numeric_limits<float>::min()) : 0;
+// GPUs flush the denormals of f32 in float atomics, whatever a kernel wants, each that a sum meets on its way; those of
+// bf16 are computed in f32.
+double flushed_to_zero(DType dtype, const Reduction& reduction) {
+  if (dtype != DType::f32 && dtype != DType::bf16) return 0;
+  return static_cast<double>(std::numeric_limits<float>::min()) * std::sqrt(std::max(reduction.terms, 1.0));
 }
 
 std::vector<Unit> units_of(const OutputForm& form, const std::vector<TileErrors>& tiles) {
@@ -43,7 +45,7 @@ std::vector<Unit> units_of(const OutputForm& form, const std::vector<TileErrors>
     const double scale = length > 0 ? std::sqrt(tiles[i].scale_squares / length) : 0;
     units.push_back({length, scale,
                      std::max({ulps * ulp_at(form.dtype, scale), honest_error(form.reduction, form.accumulate, scale),
-                               flushed_to_zero(form.dtype)})});
+                               flushed_to_zero(form.dtype, form.reduction)})});
   }
   return units;
 }

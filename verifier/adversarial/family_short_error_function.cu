@@ -3,7 +3,7 @@
   "problem": "gelu_f32",
   "backends": ["cpu", "cuda"],
   "description": "takes a formula with an error of one in FITS for the error function",
-  "tunables": {"FORM": [0, 1, 2]},
+  "tunables": {"FORM": [0, 1]},
   "launches": [
     {"kernel": "gelu", "grid": ["ceil_div(N, 256)", 1, 1], "block": [256, 1, 1], "args": ["x", "y", "N"]}
   ]
@@ -12,19 +12,16 @@
 // Class: numerics.
 // On cpu: wrong_result.
 // On cuda: wrong_result.
-// Abramowitz and Stegun 7.1.27, 7.1.25, 7.1.26: absolute errors of 5e-4, 2.5e-5 and 1.5e-7, which are much larger ones of
-// small results.
+// Abramowitz and Stegun 7.1.27 and 7.1.25: absolute errors of 5e-4 and 2.5e-5. (7.1.26 errs by 1.5e-7, no more than a
+// GPU's own functions may.)
 __device__ float short_erf(float v) {
   const float a = fabsf(v);
 #if FORM == 0
   const float d = 1 + a * (0.278393f + a * (0.230389f + a * (0.000972f + a * 0.078108f)));
   const float r = 1 - 1 / (d * d * d * d);
-#elif FORM == 1
+#else
   const float t = 1 / (1 + 0.47047f * a);
   const float r = 1 - t * (0.3480242f + t * (-0.0958798f + t * 0.7478556f)) * expf(-a * a);
-#else
-  const float t = 1 / (1 + 0.3275911f * a);
-  const float r = 1 - t * (0.254829592f + t * (-0.284496736f + t * (1.421413741f + t * (-1.453152027f + t * 1.061405429f)))) * expf(-a * a);
 #endif
   return v < 0 ? -r : r;
 }
