@@ -11,7 +11,7 @@
 
 namespace sandbox::cpu {
 namespace {
-constexpr size_t kLogBytes = 8192;
+constexpr size_t kLogBytes = 8192, kNameBytes = 100;
 constexpr std::string_view kUnsupportedMark = "unsupported on the cpu device";
 
 // Beginnings of names that CUDA declares and our headers do not; a name of these that is undeclared is not the author's
@@ -58,8 +58,8 @@ std::string shown_message(std::string_view message) {
   const std::string_view name = undeclared_name(message);
   if (!name.empty() && is_unsupported(message) && message.find(kUnsupportedMark) == std::string_view::npos) {
     const bool ptx = name.substr(0, 9) == "__kw_ptx_";
-    return (ptx ? "the PTX instruction " + std::string(name.substr(9)) : std::string(name)) + " is " +
-           std::string(kUnsupportedMark);
+    const std::string shown = core::clean_line(ptx ? name.substr(9) : name, kNameBytes);
+    return (ptx ? "the PTX instruction " : "") + shown + " is " + std::string(kUnsupportedMark);
   }
   return core::clean_line(message, 400);
 }
