@@ -10,8 +10,8 @@
 namespace {
 using core::fuzzing::require;
 
-void bind(const sandbox::Solution& solution, const sandbox::TunableBinding& binding,
-          const benchsuite::Problem& problem) {
+void bind_everywhere(const sandbox::Solution& solution, const sandbox::TunableBinding& binding,
+                     const benchsuite::Problem& problem) {
   for (const benchsuite::Workload& workload : problem.workloads) {
     try {
       const sandbox::LaunchPlan plan = sandbox::bind_plan(solution, binding, workload.axes, &problem);
@@ -37,10 +37,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
     if (problem == problems.end()) return 0;
     for (const sandbox::Tunable& tunable : solution.tunables) {
       binding[tunable.name] = tunable.values.back();
-      bind(solution, binding, problem->second);
+      bind_everywhere(solution, binding, problem->second);
     }
     sandbox::validate_solution(solution, problem->second);
-    bind(solution, sandbox::default_binding(solution), problem->second);
+    bind_everywhere(solution, sandbox::default_binding(solution), problem->second);
   } catch (const core::InputError&) {
   }
   return 0;
