@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/strict_json.h"
 #include "core/suggest.h"
+#include "sandbox/worker.h"
 
 namespace agent {
 namespace {
@@ -28,7 +29,7 @@ std::string explain_missing_command(const CLI::App& app, int argc, const char* c
   for (const CLI::App* command : app.get_subcommands(nullptr)) commands.push_back(command->get_name());
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
-    if (word == "--archive") ++i;
+    if (word == "--archive" || word == "--sandbox") ++i;
     if (word.empty() || word[0] == '-') continue;
     return "there is no command \"" + word + "\"\n  " + core::did_you_mean(word, commands, "commands");
   }
@@ -61,6 +62,14 @@ int run_command_line(int argc, const char* const* argv) {
   app.fallthrough();
   app.add_flag("--json", shell.json, "Machine-readable output on stdout");
   app.add_option("--archive", shell.archive, "The archive: one SQLite file")->capture_default_str();
+  app.add_option_function<std::string>(
+         "--sandbox", [&shell](const std::string& text) { shell.sandbox_level = text.back() - '0'; },
+         "Refuse to run below this level of the sandbox, 0 to 4 (default: require:1); doctor shows what is reached")
+      ->type_name("require:N")
+      ->check([](const std::string& text) {
+        const bool right = text.size() == 9 && text.rfind("require:", 0) == 0 && text[8] >= '0' && text[8] <= '4';
+        return right ? "" : "must be require:0 to require:4, not \"" + text + "\"";
+      });
   app.footer(
       "Exit codes: 0 done, 1 refused, 2 our fault, 64 usage, 130 interrupted.\n"
       "Start with: kernelwright run --suite quick --seconds 20");
@@ -88,6 +97,8 @@ int run_command_line(int argc, const char* const* argv) {
     }
     return report_failure(shell, kUsage, explain_missing_command(app, argc, argv));
   } catch (const core::InputError& error) {
+    return report_failure(shell, kRefused, error.what());
+  } catch (const sandbox::LevelNotReached& error) {
     return report_failure(shell, kRefused, error.what());
   } catch (const std::exception& error) {
     return report_failure(shell, kOurFault, error.what());

@@ -21,6 +21,7 @@ enum ExitCode : int {
 struct Shell {
   bool json = false;              // --json: one JSON value (or one per line) on stdout instead of text
   std::filesystem::path archive;  // --archive
+  int sandbox_level = 1;          // --sandbox require:N: without it no candidate is compiled or run
   int exit_code = kDone;          // set by the command
 };
 

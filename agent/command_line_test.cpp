@@ -34,6 +34,7 @@ TEST_P(CommandLine, SaysWhatToDo) {
 const WrongInput kWrongInputs[] = {
     {"no_command", {}, 64, "known commands: run, resume"},
     {"unknown_command", {"runn"}, 64, "did you mean \"run\"?"},
+    {"no_level", {"--sandbox", "require:5", "run"}, 64, "require:0 to require:4"},
     {"unknown_option", {"run", "--fast"}, 64, "--fast"},
     {"budget_of_nothing", {"run", "gelu_f32", "--seconds", "0"}, 64, "--seconds"},
     {"no_problem", {"run"}, 1, "--suite core"},
@@ -80,6 +81,30 @@ TEST(Program, JudgesAFileAndRemembersIt) {
   EXPECT_EQ(Json::parse(home.run({"--json", "show", id}).out).at("verdict_name"), "correct");
   EXPECT_THAT(home.run({"show", id}).out, HasSubstr("extern \"C\" __global__"));
   EXPECT_THAT(home.run({"show", "missing_barrier"}).out, HasSubstr("1 attempts"));
+}
+
+// The level that doctor shows can be required, the next one cannot, and every attempt keeps it.
+TEST(Program, RefusesToRunBelowTheRequiredSandboxLevel) {
+  const Home home;
+  const std::string file = shipped("transpose_f32/register_tile.cu");
+  int level = 4;
+  for (const Json& finding : Json::parse(home.run({"--json", "doctor"}).out)) {
+    const auto what = finding.at("what").get<std::string>(), detail = finding.at("detail").get<std::string>();
+    if (what.rfind("sandbox: cpu", 0) != 0) continue;
+    ASSERT_EQ(detail.rfind("level ", 0), 0u) << detail;
+    level = std::min(level, std::stoi(detail.substr(6)));
+    EXPECT_EQ(finding.at("remedy").get<std::string>().empty(), detail.rfind("level 4", 0) == 0) << detail;
+  }
+  const std::string reached = "require:" + std::to_string(level);
+  const Ended judged = home.run({"--json", "--sandbox", reached, "judge", "--screen", file});
+  ASSERT_EQ(judged.exit_code, 0) << judged.err;
+  const std::string id = std::to_string(Json::parse(judged.out).at("attempt").get<int64_t>());
+  const Json environment = Json::parse(home.run({"--json", "show", id}).out).at("environment");
+  for (const char* fact : {"sandbox_level", "compile_level", "judge_level"}) EXPECT_GE(environment.at(fact), level);
+  EXPECT_THAT(home.run({"show", id}).out, HasSubstr("sandbox_level"));
+  const Ended highest = home.run({"judge", "--screen", file, "--sandbox", "require:4"});
+  EXPECT_EQ(highest.exit_code, level == 4 ? 0 : 1) << highest.err;
+  EXPECT_THAT(highest.err, HasSubstr(level < 4 ? "level 4 is required: " : ""));
 }
 
 TEST(Program, AuditsAProblem) {

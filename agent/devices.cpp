@@ -15,7 +15,7 @@ sandbox::WorkerCommand worker(const core::Paths& paths, const char* backend) {
     throw core::SystemError("the worker program " + program.string() +
                             " is missing: keep bin/ of the installation whole");
   }
-  return {program, {"--device-headers", paths.device_headers().string()}, {}};
+  return {program, {"--device-headers", paths.device_headers().string()}, {}, paths.sandbox_level};
 }
 }  // namespace
 

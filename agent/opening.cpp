@@ -5,8 +5,9 @@
 
 namespace agent {
 
-Data load_data() {
+Data load_data(const Shell& shell) {
   Data data{core::installed_paths(), {}};
+  data.paths.sandbox_level = shell.sandbox_level;
   data.problems = benchsuite::load_problems(data.paths.problems());
   return data;
 }

@@ -15,7 +15,8 @@ struct Data {
   core::Paths paths;
   std::map<std::string, benchsuite::Problem> problems;
 };
-Data load_data();
+// The workers that it leads to are held to the shell's sandbox level.
+Data load_data(const Shell& shell);
 
 // The archive to write to, holding every shipped solution and naive.
 results::Archive open_seeded_archive(const Shell& shell, const Data& data);

@@ -101,7 +101,9 @@ core::Json Workshop::environment() const {
                    {"kernel", system.release},
                    {"compiler", compiler.at("compiler_version")},
                    {"sandbox_level", jail.at("sandbox_level")},
-                   {"sandbox", jail.at("sandbox")}};
+                   {"sandbox", jail.at("sandbox")},
+                   {"compile_level", compiler.at("sandbox_level")},
+                   {"judge_level", judge_greeting_.at("sandbox_level")}};
   const core::Json& gpu = judge_greeting_;
   for (const char* fact : {"gpu", "architecture", "driver", "memory_bytes", "multiprocessors"}) {
     if (gpu.contains(fact)) facts[fact] = gpu.at(fact);

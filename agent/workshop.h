@@ -30,7 +30,8 @@ class Workshop {
   // What compute-sanitizer says against a candidate that won its confirmation on a GPU; nullopt: nothing, or it is not
   // here (doctor says so). Throws core::SystemError when it does not work.
   std::optional<verifier::Verdict> examine(const verifier::Builds& candidate, const benchsuite::Problem& problem);
-  // Whatever may bear on a result: program version, processor, kernel, compiler, sandbox level. Nothing that names the
+  // Whatever may bear on a result: program version, processor, kernel, compiler, the sandbox
+  // levels of run, compile and judge workers. Nothing that names the
   // host or its user.
   core::Json environment() const;
 

@@ -11,13 +11,14 @@ namespace core {
 struct Paths {
   std::filesystem::path program_folder;  // holds kernelwright and its worker programs
   std::filesystem::path data;            // <prefix>/share/kernelwright
+  int sandbox_level = 1;                 // below it no worker program found here may run (--sandbox)
 
   std::filesystem::path problems() const { return data / "problems"; }  // one folder per problem
   std::filesystem::path suites() const { return data / "suites"; }      // <suite>.json
   std::filesystem::path kernels() const { return data / "kernels"; }    // <problem>/<name>.cu
   std::filesystem::path prompts() const { return data / "prompts"; }
-  std::filesystem::path device_headers() const { return data / "cpu"; }  // the cpu device's CUDA headers
-  std::filesystem::path cuda_kernels() const { return data / "cuda"; }   // the judge's own kernels on NVIDIA GPUs
+  std::filesystem::path device_headers() const { return data / "cpu"; }       // the cpu device's CUDA headers
+  std::filesystem::path cuda_kernels() const { return data / "cuda"; }        // the judge's own kernels on NVIDIA GPUs
   std::filesystem::path adversarial() const { return data / "adversarial"; }  // kernels that must be refused, and twins
   std::filesystem::path worker(const std::string& backend) const {
     return program_folder / ("kernelwright-" + backend);

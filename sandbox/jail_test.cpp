@@ -1,56 +1,52 @@
 // Each test locks a child process and lets it try what the jail must prevent.
 #include "sandbox/jail.h"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <sys/prctl.h>
 
 #include <cstdlib>
-#include <functional>
+
+#include "sandbox/jail_fixture.h"
+#include "sandbox/landlock.h"
 
 namespace sandbox {
 namespace {
 
-// The wait status of a child that locks itself and then exits with what `attempt` returns.
 int status_in_jail(JailProfile profile, const JailFolders& folders, const std::function<int()>& attempt) {
-  const pid_t pid = ::fork();
-  if (pid == 0) {
-    try {
-      enter_jail(profile, folders, {});
-    } catch (const std::exception&) {
-      ::_exit(99);
-    }
-    ::_exit(attempt());
-  }
-  int status = 0;
-  ::waitpid(pid, &status, 0);
-  return status;
+  return status_of_child([&] {
+    enter_jail(profile, folders, {});
+    return attempt();
+  });
 }
 
-int opens(const char* path, int flags) {
-  const int fd = ::open(path, flags, 0600);
-  return fd >= 0 ? 1 : 0;
+// At a level that is kept down.
+int at_level(int most, const std::function<int()>& attempt) {
+  return exit_of_child([&] {
+    JailLimits limits;
+    limits.most_level = most;
+    const JailReport report = enter_jail(JailProfile::compile, {}, limits);
+    return report.level == most && report.missing ? attempt() : kNotOnThisHost;
+  });
 }
 
 bool ended_by(int status, int signal) { return WIFSIGNALED(status) && WTERMSIG(status) == signal; }
 
 TEST(Jail, ACellIsEndedByAnyForbiddenCall) {
-  EXPECT_TRUE(ended_by(status_in_jail(JailProfile::cell, {}, [] { return opens("/etc/passwd", O_RDONLY); }), SIGSYS));
-  EXPECT_TRUE(
-      ended_by(status_in_jail(JailProfile::cell, {}, [] { return ::socket(AF_INET, SOCK_STREAM, 0) >= 0; }), SIGSYS));
-  EXPECT_TRUE(ended_by(status_in_jail(JailProfile::cell, {}, [] { return ::fork() >= 0; }), SIGSYS));
-  EXPECT_TRUE(ended_by(status_in_jail(JailProfile::cell, {}, [] { return ::kill(::getppid(), 0) == 0; }), SIGSYS));
-  EXPECT_TRUE(ended_by(status_in_jail(JailProfile::cell, {},
-                                      [] {
-                                        char name[] = "/bin/true";
-                                        char* const argv[] = {name, nullptr};
-                                        return ::execv(name, argv);
-                                      }),
-                       SIGSYS));
+  const auto ends = [](const std::function<int()>& attempt) {
+    return ended_by(status_in_jail(JailProfile::cell, {}, attempt), SIGSYS);
+  };
+  EXPECT_TRUE(ends(reads_a_file));
+  EXPECT_TRUE(ends(makes_a_socket));
+  EXPECT_TRUE(ends(makes_namespaces));
+  EXPECT_TRUE(ends([] { return ::fork() >= 0; }));
+  EXPECT_TRUE(ends([] { return signals(::getppid()); }));
+  EXPECT_TRUE(ends([] { return traces(::getpid()); }));
+  EXPECT_TRUE(ends([] {
+    char name[] = "/bin/true";
+    char* const argv[] = {name, nullptr};
+    return ::execv(name, argv);
+  }));
 }
 
 TEST(Jail, ACellMayUseMemory) {
@@ -63,30 +59,96 @@ TEST(Jail, ACellMayUseMemory) {
             0);
 }
 
-TEST(Jail, TheCompileWorkerHasNoNetworkAndNewSessions) {
-  EXPECT_EQ(status_in_jail(JailProfile::compile, {}, [] { return ::socket(AF_INET, SOCK_STREAM, 0) >= 0 ? 1 : 0; }), 0);
-  EXPECT_EQ(status_in_jail(JailProfile::compile, {}, [] { return ::setsid() >= 0 ? 1 : 0; }), 0);
+// What is possible without a jail shows that the attempts are real.
+TEST(Jail, Level0LeavesOpenWhatTheNextLevelsClose) {
+  const pid_t owner = ::getpid();
+  const AbstractSocket socket;
+  ASSERT_TRUE(socket.listens());
+  EXPECT_EQ(at_level(0, reads_a_file), kPossible);
+  EXPECT_EQ(at_level(0, [&] { return reads_environment_of(owner); }), kPossible);
+  EXPECT_EQ(at_level(0, [&] { return signals(owner); }), kPossible);
+  EXPECT_EQ(at_level(0, makes_a_socket), kPossible);
+  EXPECT_EQ(at_level(0, [&] { return socket.is_reached(); }), kPossible);
 }
 
-TEST(Jail, LandlockKeepsFilesOutOfReach) {
-  if (landlock_abi() == 0) {
-    // Without Landlock the report must say so instead.
-    EXPECT_EQ(status_in_jail(JailProfile::compile, {}, [] { return 0; }), 0);
-    return;
+TEST(Jail, Level1ClosesSystemCallsAndNotFiles) {
+  const pid_t owner = ::getpid();
+  const AbstractSocket socket;
+  EXPECT_EQ(at_level(1, makes_a_socket), kNotPossible);
+  EXPECT_EQ(at_level(1, [&] { return socket.is_reached(); }), kNotPossible);
+  EXPECT_EQ(at_level(1, [&] { return traces(owner); }), kNotPossible);
+  EXPECT_EQ(at_level(1, makes_namespaces), kNotPossible);
+  EXPECT_EQ(at_level(1, [] { return ::setsid() >= 0 ? kPossible : kNotPossible; }), kNotPossible);
+  EXPECT_EQ(at_level(1, reads_a_file), kPossible);
+  EXPECT_EQ(at_level(1,
+                     [] {
+                       const pid_t pid = ::fork();  // the C library may try clone3 first
+                       if (pid == 0) ::_exit(0);
+                       return pid > 0 ? kPossible : kNotPossible;
+                     }),
+            kPossible);
+}
+
+TEST(Jail, Level2ClosesFilesOrSaysWhyNot) {
+  const int read = at_level(2, reads_a_file);
+  const int environment = at_level(2, [pid = ::getpid()] { return reads_environment_of(pid); });
+  const int own_environment = at_level(2, [] { return reads_environment_of(::getpid()); });
+  const int expected = host_has_landlock() ? kNotPossible : kNotOnThisHost;
+  EXPECT_EQ(read, expected);
+  EXPECT_EQ(environment, expected);
+  EXPECT_EQ(own_environment, expected);
+}
+
+// Without seccomp before it.
+TEST(Jail, LandlockByItselfClosesFiles) {
+  const auto alone = [](const std::function<int()>& attempt) {
+    return exit_of_child([&] {
+      ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+      const auto shortfall = enter_landlock({});
+      if (shortfall) return shortfall->why.empty() || shortfall->remedy.empty() ? kThrown : kNotOnThisHost;
+      return attempt();
+    });
+  };
+  const int expected = host_has_landlock() ? kNotPossible : kNotOnThisHost;
+  EXPECT_EQ(alone(reads_a_file), expected);
+  EXPECT_EQ(alone([pid = ::getpid()] { return reads_environment_of(pid); }), expected);
+  EXPECT_EQ(alone([pid = ::getpid()] { return traces(pid); }), expected);
+  if (landlock_abi() >= 6) {
+    const AbstractSocket socket;
+    EXPECT_EQ(alone([&] { return socket.is_reached(); }), kNotPossible);
+    EXPECT_EQ(alone([pid = ::getpid()] { return signals(pid); }), kNotPossible);
   }
+}
+
+TEST(Jail, LandlockLeavesTheGivenFolders) {
   char folder[] = "/tmp/kernelwright-jail-test-XXXXXX";
   ASSERT_NE(::mkdtemp(folder), nullptr);
   const std::string inside = std::string(folder) + "/file";
   const JailFolders folders{{"/usr"}, {folder}};
-  EXPECT_EQ(status_in_jail(JailProfile::compile, folders, [] { return opens("/etc/passwd", O_RDONLY); }), 0);
-  EXPECT_EQ(status_in_jail(JailProfile::compile, folders, [] { return opens("/proc/self/environ", O_RDONLY); }), 0);
-  EXPECT_EQ(
-      status_in_jail(JailProfile::compile, folders, [] { return opens("/usr/kernelwright", O_CREAT | O_WRONLY); }), 0);
-  const int opened =
-      status_in_jail(JailProfile::compile, folders, [&] { return opens(inside.c_str(), O_CREAT | O_WRONLY); });
-  EXPECT_EQ(WEXITSTATUS(opened), 1);
+  const auto attempt = [&](const char* path) {
+    return WEXITSTATUS(status_in_jail(JailProfile::compile, folders, [&] { return opens(path, O_CREAT | O_WRONLY); }));
+  };
+  EXPECT_EQ(attempt(inside.c_str()), kPossible);
+  const std::string beside = "/tmp/kernelwright-jail-test-beside-" + std::to_string(::getpid());
+  EXPECT_EQ(attempt(beside.c_str()), host_has_landlock() ? kNotPossible : kPossible);
+  ::unlink(beside.c_str());
   ::unlink(inside.c_str());
   ::rmdir(folder);
+}
+
+TEST(JailReport, SaysTheLevelAndWhatKeepsItFromTheNext) {
+  JailReport report;
+  report.add(1, "seccomp", std::nullopt);
+  report.add(2, "Landlock", Shortfall{"this kernel has no Landlock", "use another"});
+  report.add(3, "namespaces", std::nullopt);
+  EXPECT_EQ(report.level, 1);
+  EXPECT_EQ(report.sentence(), "seccomp, namespaces; not level 2: this kernel has no Landlock");
+  core::Json facts;
+  report.describe(facts);
+  EXPECT_EQ(facts.at("sandbox_level"), 1);
+  const JailReport again = JailReport::of(facts);
+  EXPECT_EQ(again.sentence(), report.sentence());
+  EXPECT_EQ(again.missing->remedy, "use another");
 }
 
 }  // namespace

@@ -3,10 +3,14 @@
 
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <variant>
 #include <vector>
 
+#include "core/error.h"
+#include "sandbox/cgroup.h"
 #include "sandbox/channel.h"
 
 namespace sandbox {
@@ -15,6 +19,13 @@ struct WorkerCommand {
   std::filesystem::path program;
   std::vector<std::string> args;      // "--role", "compile", ...
   std::vector<std::string> launcher;  // argv put before the program ("srun", "-n1", ...); usually empty
+  int required_level = 1;             // of the sandbox: a worker that greets with a lower one is not kept
+};
+
+// This host does not allow the sandbox that was asked for. what() says how it would.
+class LevelNotReached : public core::SystemError {
+ public:
+  using SystemError::SystemError;
 };
 
 // The worker died or went silent. The owner decides whether to start another.
@@ -31,11 +42,13 @@ class WorkerLost : public std::runtime_error {
   int signal_;
 };
 
-// Owns one process and its channel. Empty environment, no standard streams, the channel on descriptor 3; killed with
-// its process group at destruction, and by the kernel should the owner die. Start it from a thread that outlives it.
+// Owns one process and its channel. Empty environment, no standard streams, the channel on descriptor 3, a cgroup
+// where the host lets us make one; killed with its process group at destruction, and by the kernel should the owner
+// die. Start it from a thread that outlives it.
 class Worker {
  public:
-  // Waits for the worker's greeting. Throws core::SystemError when it cannot be started or does not greet.
+  // Waits for the worker's greeting. Throws core::SystemError when it cannot be started or does not greet,
+  // LevelNotReached when its sandbox is not what the command requires.
   static Worker start(const WorkerCommand& command);
   // The same in two steps, so that several can start at once. Between the two nothing may be asked of it.
   static Worker launch(const WorkerCommand& command);
@@ -58,9 +71,12 @@ class Worker {
   Worker() = default;
   [[noreturn]] void lose(WorkerLost::Cause cause, const std::string& what);
   int kill_and_collect();  // returns the signal that ended it, 0 when it had exited
+  void settle_level();     // completes the greeting by what only the owner knows
 
   int pid_ = -1;
   std::string program_;
+  int required_level_ = 0;
+  std::variant<Shortfall, Cgroup> cgroup_;
   Channel channel_;
   core::Json greeting_;
 };

@@ -72,7 +72,7 @@ void show(const AuditReport& report) {
 }
 
 void audit(const AuditOptions& options, Shell& shell) {
-  const Data data = load_data();
+  const Data data = load_data(shell);
   const std::vector<benchsuite::Problem> problems = chosen(options, data);
   AuditShop shop(data.paths, parse_device(options.device));
   int64_t passed = 0;

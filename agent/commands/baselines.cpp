@@ -16,7 +16,7 @@ struct BaselinesOptions {
 
 void baselines(const BaselinesOptions& options, Shell& shell) {
   const DeviceChoice choice = parse_device(options.device);
-  const Data data = load_data();
+  const Data data = load_data(shell);
   std::vector<const benchsuite::Problem*> problems;
   for (const std::string& name : options.problems) problems.push_back(&find_problem(data.problems, name, "baselines"));
   if (!options.suite.empty()) {

@@ -78,7 +78,8 @@ std::string describe(const Checked& checked) {
 }
 
 void check(const CheckOptions& options, const Shell& shell) {
-  const core::Paths paths = core::installed_paths();
+  core::Paths paths = core::installed_paths();
+  paths.sandbox_level = shell.sandbox_level;
   const sandbox::Solution solution = sandbox::load_solution(options.file);
   const auto problems = benchsuite::load_problems(paths.problems());
   const benchsuite::Problem& problem = find_problem(problems, solution.problem, options.file + "#/problem");

@@ -137,8 +137,8 @@ std::vector<Finding> selftests(const Shell& shell) {
 }
 
 // What kernels on a GPU are compared with; opened as a campaign opens them, which takes some seconds.
-std::vector<Finding> libraries_here(const core::Paths& paths) {
-  const Data data = load_data();
+std::vector<Finding> libraries_here(const core::Paths& paths, const Shell& shell) {
+  const Data data = load_data(shell);
   std::vector<const benchsuite::Problem*> problems;
   for (const auto& [name, problem] : data.problems) problems.push_back(&problem);
   std::vector<Finding> findings;
@@ -155,25 +155,54 @@ std::vector<Finding> libraries_here(const core::Paths& paths) {
   return findings;
 }
 
+// How far a kind of worker is locked, and what would lock it further.
+Finding sandbox_of(const std::string& what, const sandbox::WorkerCommand& worker, const std::string& role,
+                   int required_level) {
+  const std::string name = "sandbox: " + what;
+  try {
+    core::Json greeting;
+    if (role == "compile") {
+      greeting = sandbox::CompilePool(worker, 1).greeting();
+    } else {
+      sandbox::WorkerCommand command = worker;
+      command.args.insert(command.args.end(), {"--role", role});
+      greeting = sandbox::Worker::start(command).greeting();
+    }
+    const auto report = sandbox::JailReport::of(greeting);
+    return {name, report.level < required_level ? State::broken : State::ok,
+            fmt::format("level {} of {}: {}", report.level, sandbox::kHighestLevel, report.sentence()),
+            report.missing ? report.missing->remedy : ""};
+  } catch (const std::exception& error) {
+    return {name, State::broken, error.what(), "candidates cannot be judged until this worker starts"};
+  }
+}
+
+std::vector<Finding> sandboxes(const core::Paths& paths, const Shell& shell,
+                               const std::vector<sandbox::cuda::DeviceFacts>& here) {
+  std::vector<Finding> findings;
+  for (const char* role : {"compile", "judge", "run"}) {
+    findings.push_back(sandbox_of(std::string("cpu, ") + role, cpu_worker(paths), role, shell.sandbox_level));
+  }
+  if (here.empty()) return findings;
+  const sandbox::WorkerCommand gpu = judged_device(paths, "cuda", here.front().index).worker;
+  for (const char* role : {"judge", "run"}) {
+    findings.push_back(sandbox_of(std::string("cuda, ") + role, gpu, role, shell.sandbox_level));
+  }
+  const sandbox::WorkerCommand compiler = cuda_compile_worker(paths, here.front().architecture());
+  findings.push_back(sandbox_of("cuda, compile", compiler, "compile", shell.sandbox_level));
+  return findings;
+}
+
 std::vector<Finding> examine(const Shell& shell, const std::vector<sandbox::cuda::DeviceFacts>& here) {
-  const core::Paths paths = core::installed_paths();
+  core::Paths paths = core::installed_paths();
+  paths.sandbox_level = 0;  // what is reached is to be seen, not refused
   std::vector<Finding> findings;
   findings.push_back({"processor", State::ok, fmt::format("{} cores", std::thread::hardware_concurrency()), ""});
   findings.push_back(probe("cpu device: compiler", "install g++ (12 or newer) or clang (14 or newer)", [&] {
     const core::Json greeting = sandbox::CompilePool(cpu_worker(paths), 1).greeting();
     return greeting.at("compiler_version").get<std::string>();
   }));
-  findings.push_back(probe("sandbox", "a Linux kernel with seccomp is needed; containers must not forbid it", [&] {
-    sandbox::WorkerCommand command = cpu_worker(paths);
-    command.args.insert(command.args.end(), {"--role", "run"});
-    const core::Json greeting = sandbox::Worker::start(command).greeting();
-    return fmt::format("level {} of 2 ({})", greeting.at("sandbox_level").get<int>(),
-                       greeting.at("sandbox").get<std::string>());
-  }));
-  if (sandbox::landlock_abi() == 0) {
-    findings.push_back({"Landlock", State::missing, "workers are held by seccomp alone (level 1)",
-                        "use a Linux kernel of 5.13 or newer with Landlock enabled"});
-  }
+  for (Finding& finding : sandboxes(paths, shell, here)) findings.push_back(std::move(finding));
   findings.push_back(archive_folder(shell.archive));
   for (Finding& finding : selftests(shell)) findings.push_back(std::move(finding));
   findings.push_back(nvrtc(paths));
@@ -185,7 +214,7 @@ std::vector<Finding> examine(const Shell& shell, const std::vector<sandbox::cuda
     findings.push_back({"compute-sanitizer", sanitizer ? State::ok : State::missing,
                         sanitizer ? sanitizer->string() : "wins on a GPU are confirmed without it",
                         sanitizer ? "" : "install the CUDA Toolkit; set CUDA_HOME when it is in no usual place"});
-    for (Finding& finding : libraries_here(paths)) findings.push_back(std::move(finding));
+    for (Finding& finding : libraries_here(paths, shell)) findings.push_back(std::move(finding));
   }
   findings.push_back(library("hiprtc", {"libhiprtc.so.7", "libhiprtc.so.6", "libamdhip64.so.5"},
                              "kernels cannot be compiled for AMD GPUs here; the cpu device does not need it",

@@ -117,7 +117,7 @@ bool judge_one(const Entry& entry, Candidate& candidate, Attempts& attempts, con
 
 void judge(const JudgeOptions& options, Shell& shell) {
   const DeviceChoice device = parse_device(options.device);
-  const Data data = load_data();
+  const Data data = load_data(shell);
   const std::deque<Entry> entries = load_entries(options, data);
 
   results::Archive archive = open_seeded_archive(shell, data);

@@ -126,7 +126,7 @@ void finish(results::Archive& archive, const results::CampaignRecord& campaign, 
 
 void run(RunOptions& options, Shell& shell) {
   parse_device(options.settings.device);
-  const Data data = load_data();
+  const Data data = load_data(shell);
   CampaignSettings& settings = options.settings;
   settings.problems = chosen_problems(options, data);
   if (settings.problems.empty() && options.files.empty()) {
@@ -147,7 +147,7 @@ void run(RunOptions& options, Shell& shell) {
 }
 
 void resume(const std::string& name, Shell& shell) {
-  const Data data = load_data();
+  const Data data = load_data(shell);
   results::Archive archive = open_existing_archive(shell);
   const results::CampaignRecord campaign = archive.find_campaign(name);
   if (campaign.status == "done") {

@@ -12,6 +12,7 @@
 #include "core/error.h"
 #include "sandbox/cpu/cell.h"
 #include "sandbox/jail.h"
+#include "sandbox/namespaces.h"
 
 namespace sandbox::cpu {
 namespace {
@@ -70,8 +71,10 @@ class Cells {
 void serve_run_role(Channel& owner) {
   JailLimits limits;
   limits.address_space_bytes = 0;  // each cell has its own
-  const JailReport jail = enter_jail(JailProfile::run, {}, limits);
-  owner.send({{"role", "run"}, {"sandbox_level", jail.level}, {"sandbox", jail.detail}});
+  const Namespaces namespaces = enter_namespaces(Pids::own);
+  Json greeting{{"role", "run"}};
+  enter_jail(JailProfile::run, {}, limits, namespaces).describe(greeting);
+  owner.send(greeting);
   Cells cells(owner);
   while (true) {
     Message request = owner.receive();

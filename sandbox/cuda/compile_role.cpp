@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <fstream>
+#include <utility>
 
 #include "core/error.h"
 #include "core/text.h"
 #include "sandbox/cuda/compiler.h"
 #include "sandbox/jail.h"
+#include "sandbox/namespaces.h"
 #include "sandbox/wire.h"
 
 namespace sandbox::cuda {
@@ -39,35 +41,59 @@ std::vector<std::filesystem::path> resolved(const std::vector<std::filesystem::p
   }
   return found;
 }
-}  // namespace
 
-void serve_compile_role(Channel& owner, const CompileRoleSettings& settings) {
-  const Nvrtc nvrtc = Nvrtc::open(settings.cuda_home);
+struct Ready {
+  Nvrtc nvrtc;
+  CompilerSettings compiler;
+};
+
+Ready make_ready(const CompileRoleSettings& settings) {
   const std::string& architecture = settings.architecture;
-  require_architecture(nvrtc, architecture);
-  const CompilerSettings compiler{architecture, core::read_file(settings.device_headers / "kw_prelude.h"),
-                                  resolved(settings.include_folders)};
+  Ready ready{Nvrtc::open(settings.cuda_home), {}};
+  require_architecture(ready.nvrtc, architecture);
+  ready.compiler = {architecture, core::read_file(settings.device_headers / "kw_prelude.h"),
+                    resolved(settings.include_folders)};
   // The first compilation opens further libraries; none is opened behind the lock.
-  const Compilation warm_up = compile({"warm_up.cu", kWarmUp, {}, Build::fast}, compiler, nvrtc);
+  const Compilation warm_up = compile({"warm_up.cu", kWarmUp, {}, Build::fast}, ready.compiler, ready.nvrtc);
   if (const auto* rejected = std::get_if<Rejected>(&warm_up)) {
     throw core::SystemError("NVRTC does not compile for " + architecture + ": " + rejected->message);
   }
+  return ready;
+}
+
+// The toolkit may be readable to nobody but root, whose rights a worker gives up in its namespaces.
+std::pair<Ready, Namespaces> make_ready_in_namespaces(const CompileRoleSettings& settings) {
+  NamespaceTrial trial = NamespaceTrial::begin(Pids::shared);
+  try {
+    Ready ready = make_ready(settings);
+    trial.keep();
+    return {std::move(ready), trial.namespaces()};
+  } catch (const std::exception& error) {
+    trial.fall_back({error.what(), "install the CUDA Toolkit where the user of kernelwright may read it"});
+    throw;
+  }
+}
+}  // namespace
+
+void serve_compile_role(Channel& owner, const CompileRoleSettings& settings) {
+  const auto [ready, namespaces] = make_ready_in_namespaces(settings);
+  const Nvrtc& nvrtc = ready.nvrtc;
+  const CompilerSettings& compiler = ready.compiler;
   JailFolders folders;
   for (const auto* group : {&nvrtc.include_folders(), &compiler.include_folders}) {
     folders.read_only.insert(folders.read_only.end(), group->begin(), group->end());
   }
   JailLimits limits;
   limits.address_space_bytes = address_space_now() + (settings.memory_mib << 20);
-  const JailReport jail = enter_jail(JailProfile::library_compile, folders, limits);
   const auto [major, minor] = nvrtc.version();
-  owner.send({{"role", "compile"},
-              {"sandbox_level", jail.level},
-              {"sandbox", jail.detail},
-              {"compiler", "NVRTC"},
-              {"compiler_version", "NVRTC " + std::to_string(major) + "." + std::to_string(minor)},
-              {"architecture", architecture},
-              {"deadline_s", settings.deadline_s},
-              {"architectures", nvrtc.architectures()}});
+  core::Json greeting{{"role", "compile"},
+                      {"compiler", "NVRTC"},
+                      {"compiler_version", "NVRTC " + std::to_string(major) + "." + std::to_string(minor)},
+                      {"architecture", settings.architecture},
+                      {"deadline_s", settings.deadline_s},
+                      {"architectures", nvrtc.architectures()}};
+  enter_jail(JailProfile::library_compile, folders, limits, namespaces).describe(greeting);
+  owner.send(greeting);
   while (true) {
     const Message request = owner.receive();
     try {

@@ -2,7 +2,7 @@
 
 namespace sandbox::cuda {
 
-JailReport enter_gpu_jail() {
+JailReport enter_gpu_jail(const Namespaces& namespaces) {
   JailFolders folders;
   folders.read_only = {"/proc/driver/nvidia"};
   std::error_code none;
@@ -12,7 +12,7 @@ JailReport enter_gpu_jail() {
   JailLimits limits;
   limits.address_space_bytes = 0;  // the driver reserves far more than it uses
   limits.open_files = 1024;
-  return enter_jail(JailProfile::gpu, folders, limits);
+  return enter_jail(JailProfile::gpu, folders, limits, namespaces);
 }
 
 }  // namespace sandbox::cuda

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -99,8 +100,13 @@ class RunRole {
 }  // namespace
 
 void serve_run_role(Channel& owner, int device_index) {
-  const Driver driver = Driver::open();
-  const Context context(driver, device_index);
+  std::optional<Driver> driver;
+  std::optional<Context> opened;
+  const Namespaces namespaces = open_in_namespaces([&] {
+    driver.emplace(Driver::open());
+    opened.emplace(*driver, device_index);
+  });
+  const Context& context = *opened;
   if (context.attribute(Attribute::pageable_memory_access) != 0) {
     throw core::SystemError(context.facts().name +
                             " lets kernels read this computer's own memory (pageable memory access): candidates are "
@@ -109,8 +115,9 @@ void serve_run_role(Channel& owner, int device_index) {
   limit(context);
   RunRole role(context, owner);
   context.synchronize();
-  const JailReport jail = enter_gpu_jail();
-  owner.send({{"role", "run"}, {"sandbox_level", jail.level}, {"sandbox", jail.detail}});
+  Json greeting{{"role", "run"}};
+  enter_gpu_jail(namespaces).describe(greeting);
+  owner.send(greeting);
   while (true) {
     const Message request = owner.receive();
     try {

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "sandbox/jail.h"
+#include "sandbox/namespaces.h"
 #include "verifier/cpu/checking.h"
 #include "verifier/cpu/contest.h"
 #include "verifier/judge_request.h"
@@ -103,8 +104,10 @@ class JudgeRole {
 void serve_judge_role(sandbox::Channel& owner) {
   sandbox::JailLimits limits;
   limits.address_space_bytes = 0;
-  const sandbox::JailReport jail = sandbox::enter_jail(sandbox::JailProfile::judge, {}, limits);
-  owner.send({{"role", "judge"}, {"sandbox_level", jail.level}, {"sandbox", jail.detail}});
+  const sandbox::Namespaces namespaces = sandbox::enter_namespaces(sandbox::Pids::shared);
+  Json greeting{{"role", "judge"}};
+  sandbox::enter_jail(sandbox::JailProfile::judge, {}, limits, namespaces).describe(greeting);
+  owner.send(greeting);
   JudgeRole role;
   while (true) {
     sandbox::Message request = owner.receive();

@@ -123,20 +123,24 @@ class JudgeRole {
 }  // namespace
 
 void serve_judge_role(sandbox::Channel& owner, int device_index) {
-  const sandbox::cuda::Driver driver = sandbox::cuda::Driver::open();
-  const Context context(driver, device_index);
+  std::optional<sandbox::cuda::Driver> driver;
+  std::optional<Context> opened;
+  const sandbox::Namespaces namespaces = sandbox::cuda::open_in_namespaces([&] {
+    driver.emplace(sandbox::cuda::Driver::open());
+    opened.emplace(*driver, device_index);
+  });
+  const Context& context = *opened;
   const sandbox::cuda::DeviceFacts& facts = context.facts();
   const sandbox::cuda::ClockMonitor clocks(facts.pci_bus_id);
-  const sandbox::JailReport jail = sandbox::cuda::enter_gpu_jail();
-  owner.send({{"role", "judge"},
-              {"sandbox_level", jail.level},
-              {"sandbox", jail.detail},
-              {"gpu", facts.name},
-              {"architecture", facts.architecture()},
-              {"driver", driver.version()},
-              {"memory_bytes", facts.memory_bytes},
-              {"multiprocessors", facts.multiprocessors},
-              {"clocks_known", clocks.available()}});
+  Json greeting{{"role", "judge"},
+                {"gpu", facts.name},
+                {"architecture", facts.architecture()},
+                {"driver", driver->version()},
+                {"memory_bytes", facts.memory_bytes},
+                {"multiprocessors", facts.multiprocessors},
+                {"clocks_known", clocks.available()}};
+  sandbox::cuda::enter_gpu_jail(namespaces).describe(greeting);
+  owner.send(greeting);
   JudgeRole role(context, clocks);
   while (true) {
     sandbox::Message request = owner.receive();

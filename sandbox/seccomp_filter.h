@@ -1,0 +1,13 @@
+// seccomp: the system calls that a worker has left.
+#pragma once
+
+#include <optional>
+
+#include "sandbox/jail.h"
+
+namespace sandbox {
+
+// Leaves the calling process the system calls of its profile. nullopt: done.
+std::optional<Shortfall> enter_seccomp(JailProfile profile);
+
+}  // namespace sandbox
