@@ -1,20 +1,35 @@
 #include "verifier/shapes.h"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 
 namespace verifier {
 namespace {
 constexpr int64_t kAwkward[] = {1,   2,   3,   7,   13,  31,  32,  33,   61,   63,   64,   65,   97,   127,  128,
                                 129, 251, 255, 257, 509, 513, 769, 1021, 1025, 2047, 2049, 4093, 8191, 16381};
 
-int64_t draw_axis(const benchsuite::Axis& axis, Keys& keys) {
-  // Half the time an awkward value, half the time any small one; both moved into the domain.
-  const int64_t wanted =
-      keys.coin() ? kAwkward[keys.below(std::size(kAwkward))] : 1 + static_cast<int64_t>(keys.below(700));
+constexpr int64_t kMultiple = 64;
+
+int64_t into_domain(const benchsuite::Axis& axis, int64_t wanted) {
   const int64_t unit = axis.multiple_of;
   const int64_t rounded = (std::clamp(wanted, axis.min, axis.max) + unit - 1) / unit * unit;
   return std::clamp(rounded, axis.min, axis.max);
 }
+
+// Half the time an awkward value, half the time any small one.
+int64_t draw_awkward(Keys& keys) {
+  return keys.coin() ? kAwkward[keys.below(std::size(kAwkward))] : 1 + static_cast<int64_t>(keys.below(700));
+}
+
+// Between the limits, with a liking for no order of magnitude.
+int64_t draw_between(int64_t least, int64_t most, Keys& keys) {
+  const double share = static_cast<double>(keys.below(1 << 20)) / (1 << 20);
+  const auto low = static_cast<double>(least), high = static_cast<double>(most);
+  return static_cast<int64_t>(low * std::pow(high / low, share));
+}
+
+using Draw = std::function<core::Bindings()>;
 
 bool small_enough(const benchsuite::Problem& problem, const core::Bindings& axes, int64_t most_elements,
                   int64_t most_flops) {
@@ -32,20 +47,51 @@ bool small_enough(const benchsuite::Problem& problem, const core::Bindings& axes
 }
 }  // namespace
 
-std::vector<core::Bindings> draw_unseen_shapes(const benchsuite::Problem& problem, int count, int64_t most_elements,
-                                               int64_t most_flops, Keys& keys) {
-  std::vector<core::Bindings> shapes;
+std::vector<core::Bindings> draw_unseen_shapes(const benchsuite::Problem& problem, const std::string& backend,
+                                               int count, int64_t most_elements, int64_t most_flops, Keys& keys) {
   constexpr int kTries = 400;
-  for (int i = 0; i < kTries && static_cast<int>(shapes.size()) < count; ++i) {
-    core::Bindings axes;
-    for (const benchsuite::Axis& axis : problem.axes) axes[axis.name] = draw_axis(axis, keys);
-    const auto listed = [&](const benchsuite::Workload& workload) { return workload.axes == axes; };
-    if (!small_enough(problem, axes, most_elements, most_flops) || std::count(shapes.begin(), shapes.end(), axes) > 0 ||
-        std::any_of(problem.workloads.begin(), problem.workloads.end(), listed)) {
-      continue;
+  std::vector<core::Bindings> shapes;
+  const auto is_new = [&](const core::Bindings& axes) {
+    return std::count(shapes.begin(), shapes.end(), axes) == 0 &&
+           std::none_of(problem.workloads.begin(), problem.workloads.end(),
+                        [&](const benchsuite::Workload& workload) { return workload.axes == axes; });
+  };
+  const auto add = [&](const Draw& draw) {
+    for (int i = 0; i < kTries; ++i) {
+      core::Bindings axes = draw();
+      if (!small_enough(problem, axes, most_elements, most_flops) || !is_new(axes)) continue;
+      shapes.push_back(std::move(axes));
+      return;
     }
-    shapes.push_back(std::move(axes));
+  };
+  const auto awkward = [&] {
+    core::Bindings axes;
+    for (const benchsuite::Axis& axis : problem.axes) axes[axis.name] = into_domain(axis, draw_awkward(keys));
+    return axes;
+  };
+  for (int i = 0; i < count; ++i) add(awkward);
+  if (count == 0) return shapes;
+  for (const benchsuite::Axis& large : problem.axes) {
+    int64_t listed = 1;
+    for (const benchsuite::Workload& workload : problem.workloads) {
+      if (workload.runs_on(backend)) listed = std::max(listed, workload.axes.at(large.name));
+    }
+    const int64_t most = std::min(large.max, most_elements);
+    if (listed >= most) continue;
+    add([&] {
+      core::Bindings axes = awkward();
+      axes[large.name] = into_domain(large, draw_between(listed + 1, most, keys));
+      return axes;
+    });
   }
+  add([&] {
+    core::Bindings axes;
+    const bool square = keys.coin();
+    const auto multiple = [&] { return kMultiple * draw_between(1, 64, keys); };
+    const int64_t side = multiple();
+    for (const benchsuite::Axis& axis : problem.axes) axes[axis.name] = into_domain(axis, square ? side : multiple());
+    return axes;
+  });
   return shapes;
 }
 

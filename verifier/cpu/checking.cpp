@@ -80,7 +80,7 @@ std::optional<Verdict> Checking::fast_build(Side& side, bool thorough, bool benc
   }
   if (!thorough) return std::nullopt;
   for (const core::Bindings& axes :
-       draw_unseen_shapes(problem, settings_.unseen_shapes, kUnseenElements, kUnseenFlops, keys_)) {
+       draw_unseen_shapes(problem, "cpu", settings_.unseen_shapes, kUnseenElements, kUnseenFlops, keys_)) {
     if (auto verdict = shape(side, "unseen", axes, false)) return verdict;
   }
   return std::nullopt;

@@ -22,7 +22,7 @@ std::optional<Verdict> Checking::run(Side& side, bool thorough) {
   }
   if (!thorough) return std::nullopt;
   for (const core::Bindings& axes :
-       draw_unseen_shapes(problem, settings_.unseen_shapes, kUnseenElements, kUnseenFlops, keys_)) {
+       draw_unseen_shapes(problem, "cuda", settings_.unseen_shapes, kUnseenElements, kUnseenFlops, keys_)) {
     if (auto verdict = shape(side, "unseen", axes, false)) return verdict;
   }
   return std::nullopt;
