@@ -19,7 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::string_view kPrefix = "kernelwright-";
 constexpr const char* kDelegate =
-    "start it as: systemd-run --user --scope -p Delegate=yes kernelwright ...; in a container, mount /sys/fs/cgroup "
+    "start it as: systemd-run --user --scope -p Delegate=yes kernelwright ... (root: without --user); in a container, "
+    "mount /sys/fs/cgroup "
     "writable (docker run --privileged)";
 constexpr int kRemovalMs = 100;    // processes that were killed need a moment to be gone
 constexpr int kMostGroups = 1000;  // of one program
@@ -136,7 +137,8 @@ std::variant<fs::path, Shortfall> find_cgroup_parent(const fs::path& root) {
       if (names_both(folder / "cgroup.subtree_control")) return folder;
       if (folder == *own && divide(folder)) return folder;
     }
-    if (folder == mount->point) break;
+    // Root could write to all of those around it; to leave its own would be to escape what is set for it.
+    if (folder == mount->point || ::geteuid() == 0) break;
   }
   if (!any_writable) return Shortfall{"this user may make no cgroups here", kDelegate};
   return Shortfall{"other processes are in the cgroup that this one may divide", kDelegate};

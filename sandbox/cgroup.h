@@ -18,8 +18,8 @@ struct CgroupLimits {
   int processes = 1024;                    // threads count
 };
 
-// Where this process may make cgroups: the nearest of its own cgroup and those around it that hands out memory and
-// processes and can be written. `root` is "/" but in tests: below it are proc/self and the mount.
+// Where this process may make cgroups: its own cgroup where that can hand out memory and processes, else, for a user
+// other than root, the nearest around it that does and can be written. `root` is "/" but in tests: below it are proc/self and the mount.
 std::variant<std::filesystem::path, Shortfall> find_cgroup_parent(const std::filesystem::path& root = "/");
 
 // Ends and removes what programs left there that no longer live (after a kill -9).

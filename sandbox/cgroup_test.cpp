@@ -51,6 +51,15 @@ TEST_F(LookingForCgroups, TheNearestThatHandsOutMemoryAndProcessesIsTaken) {
   EXPECT_EQ(found(), "sys/fs/cgroup/user/scope");
 }
 
+TEST_F(LookingForCgroups, RootStaysInsideItsOwn) {
+  cgroup("", "memory pids\n", "");
+  cgroup("user", "memory pids\n", "");
+  cgroup("user/scope", "", "4242\n");
+  write("sys/fs/cgroup/user/scope/cgroup.controllers", "cpu\n");
+  EXPECT_EQ(found(),
+            ::geteuid() == 0 ? "other processes are in the cgroup that this one may divide" : "sys/fs/cgroup/user");
+}
+
 TEST_F(LookingForCgroups, EachReasonWhyThereIsNoneHasItsSentence) {
   write("proc/self/mountinfo", "30 20 0:26 / /sys/fs/cgroup rw - tmpfs tmpfs rw\n");
   EXPECT_EQ(found(), "no cgroup v2 is mounted here");

@@ -63,6 +63,14 @@ bool collect(int fd, Clock::time_point deadline, std::string& output) {
     if (got > 0) output.append(chunk.data(), std::min(static_cast<size_t>(got), kKeptOutput - output.size()));
   }
 }
+// What has left the group is still in the PID namespace, where there is one: this process is the first of it then.
+void end_what_is_left(pid_t group) {
+  ::kill(-group, SIGKILL);
+  if (::getpid() != 1 || ::getppid() != 0) return;
+  ::kill(-1, SIGKILL);
+  while (::waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {
+  }
+}
 }  // namespace
 
 ProcessResult run_process(const std::vector<std::string>& argv, const std::filesystem::path& folder,
@@ -88,7 +96,7 @@ ProcessResult run_process(const std::vector<std::string>& argv, const std::files
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
-  ::kill(-pid, SIGKILL);  // whatever it may have left
+  end_what_is_left(pid);
   if (WIFSIGNALED(status)) result.signal = WTERMSIG(status);
   if (WIFEXITED(status)) result.exit_code = WEXITSTATUS(status);
   if (result.exit_code == 127) throw core::SystemError("cannot run " + argv[0]);
