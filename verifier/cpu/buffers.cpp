@@ -12,7 +12,8 @@
 namespace verifier::cpu {
 namespace {
 using sandbox::cpu::MappedBuffer;
-constexpr int kSealFutureWrite = 0x0010;  // F_SEAL_FUTURE_WRITE, Linux 5.1
+constexpr int kSealFutureWrite = 0x0010;                // F_SEAL_FUTURE_WRITE, Linux 5.1
+constexpr int64_t kMostWorkspace = int64_t{128} << 20;  // bytes; a process may write files of 256 MiB
 }  // namespace
 
 LentBuffer LentBuffer::make(std::string name, size_t bytes, bool writable) {
@@ -39,6 +40,10 @@ std::vector<LentBuffer> make_outputs(const benchsuite::Problem& problem, const c
     buffers.push_back(LentBuffer::make(tensor.name, static_cast<size_t>(tensor.bytes(axes)), true));
   }
   for (const sandbox::PlannedWorkspace& workspace : workspaces) {
+    if (workspace.bytes > kMostWorkspace) {
+      throw core::InputError("", "workspace " + workspace.name + " takes " + std::to_string(workspace.bytes) +
+                                     " bytes; the cpu device has " + std::to_string(kMostWorkspace) + " for it");
+    }
     buffers.push_back(LentBuffer::make(workspace.name, static_cast<size_t>(workspace.bytes), true));
   }
   return buffers;
