@@ -19,7 +19,8 @@ struct CgroupLimits {
 };
 
 // Where this process may make cgroups: its own cgroup where that can hand out memory and processes, else, for a user
-// other than root, the nearest around it that does and can be written. `root` is "/" but in tests: below it are proc/self and the mount.
+// other than root, the nearest around it that does and can be written. `root` is "/" but in tests: below it are
+// proc/self and the mount.
 std::variant<std::filesystem::path, Shortfall> find_cgroup_parent(const std::filesystem::path& root = "/");
 
 // Ends and removes what programs left there that no longer live (after a kill -9).
