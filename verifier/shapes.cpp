@@ -10,6 +10,8 @@ constexpr int64_t kAwkward[] = {1,   2,   3,   7,   13,  31,  32,  33,   61,   6
                                 129, 251, 255, 257, 509, 513, 769, 1021, 1025, 2047, 2049, 4093, 8191, 16381};
 
 constexpr int64_t kMultiple = 64;
+constexpr int64_t kBeyond =
+    4;  // times the largest listed: what a kernel with a block for each row can still do in time
 
 int64_t into_domain(const benchsuite::Axis& axis, int64_t wanted) {
   const int64_t unit = axis.multiple_of;
@@ -76,7 +78,7 @@ std::vector<core::Bindings> draw_unseen_shapes(const benchsuite::Problem& proble
     for (const benchsuite::Workload& workload : problem.workloads) {
       if (workload.runs_on(backend)) listed = std::max(listed, workload.axes.at(large.name));
     }
-    const int64_t most = std::min(large.max, most_elements);
+    const int64_t most = std::min({large.max, most_elements, kBeyond * listed});
     if (listed >= most) continue;
     add([&] {
       core::Bindings axes = awkward();

@@ -13,9 +13,9 @@ namespace verifier {
 
 // Up to `count` bindings of all axes, drawn from the axes' domains with a liking for what breaks kernels: 1, primes,
 // one less and one more than a power of two. Then, for each axis, one at which it is larger than in any listed workload
-// of `backend` (where the limits leave room for it), and one of multiples of 64, half the time a square: a kernel may
-// not be right at listed and small shapes alone. Each has at most `most_elements` elements per tensor and `most_flops`
-// operations, and differs from every listed workload. Fewer where the domains allow fewer.
+// of `backend`, up to four times (where the limits leave room for it), and one of multiples of 64, half the time a
+// square: a kernel may not be right at listed and small shapes alone. Each has at most `most_elements` elements per
+// tensor and `most_flops` operations, and differs from every listed workload. Fewer where the domains allow fewer.
 std::vector<core::Bindings> draw_unseen_shapes(const benchsuite::Problem& problem, const std::string& backend,
                                                int count, int64_t most_elements, int64_t most_flops, Keys& keys);
 
