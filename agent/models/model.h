@@ -1,0 +1,102 @@
+// A language model that answers prompts, wherever it lives: at a provider, behind a command, in a folder, in a
+// transcript.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace agent {
+
+// A piece of a turn. Stable ones are the same in many prompts and come first, so that a provider's cache hits.
+struct Section {
+  std::string text;
+  bool stable = false;
+};
+struct Turn {
+  enum class Speaker { user, assistant } speaker = Speaker::user;
+  std::vector<Section> sections;
+};
+// What is sent. Turns alternate, the user's first and last.
+struct Prompt {
+  std::string system;
+  std::vector<Turn> turns;
+
+  std::string hash() const;  // of everything that is sent, not of how it is cut into sections
+};
+
+struct Sampling {
+  int64_t max_output_tokens = 16'000;  // thinking included
+  std::optional<double> temperature;   // the provider's own when absent
+  int64_t thinking_tokens = 0;         // of the above; 0: no extended thinking
+};
+
+// Tokens as the provider counted them, or as we estimate them where it does not say.
+struct Usage {
+  int64_t input = 0;          // neither read from a cache nor written to it
+  int64_t cache_read = 0;     // input
+  int64_t cache_written = 0;  // input
+  int64_t output = 0;         // thinking included
+  bool estimated = false;
+
+  Usage& operator+=(const Usage& other);
+};
+
+struct Completion {
+  std::string text;      // UTF-8 as it came: nobody vouches for it
+  std::string model;     // that answered, as the provider names it
+  bool complete = true;  // false: it ran into max_output_tokens
+  Usage usage;           // of all tries
+  int tries = 1;
+  double seconds = 0;  // from the first try
+};
+
+// Why there is no completion, after whatever retrying helps.
+struct NoCompletion {
+  enum class Cause {
+    unauthorized,  // no key, or one that is not accepted; asking again is useless
+    bad_request,   // the provider says that the request is wrong (no such model, too long); asking again is useless
+    rate_limited,
+    overloaded,  // 5xx
+    unreachable,
+    timed_out,
+    cut_off,         // the stream ended early
+    not_understood,  // not the format that the provider documents
+    empty,
+    declined,   // the model refused
+    exhausted,  // a transcript has no more replies for this
+    cancelled,
+  };
+  Cause cause = Cause::unreachable;
+  std::string what;  // a sentence for people: never a key, cleaned by whoever prints it
+  Usage usage;       // of all tries: a refused or cut answer costs, too
+  int tries = 1;
+  double seconds = 0;
+};
+using Answer = std::variant<Completion, NoCompletion>;
+
+// What a prompt is for; transcripts are matched by it.
+struct Occasion {
+  std::string problem;
+  int64_t number = 0;  // of this problem's prompts in the campaign, from 1
+};
+
+class Model {
+ public:
+  virtual ~Model() = default;
+
+  // As the user named it: "anthropic:claude-...", "inbox:DIR".
+  virtual const std::string& name() const = 0;
+  // Returns at once. `answered` is called once, on a thread of the model's; it must be quick and must not throw.
+  // Many may be on their way at the same time.
+  virtual void ask(const Occasion& occasion, const Prompt& prompt, const Sampling& sampling,
+                   std::function<void(Answer)> answered) = 0;
+  // Everything that is on its way is answered with `cancelled`, unless its answer is already complete.
+  virtual void cancel() = 0;
+};
+
+}  // namespace agent
