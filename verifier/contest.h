@@ -9,6 +9,7 @@
 
 #include "benchsuite/problem.h"
 #include "verifier/cell_channel.h"
+#include "verifier/inputs.h"
 #include "verifier/verdict.h"
 
 namespace verifier {
@@ -32,7 +33,7 @@ class Contest {
   // Have both sides been launched on this shape already? Otherwise the first pair finds caches and pages cold.
   virtual bool warm() const { return false; }
   // Fresh inputs, the same for both sides.
-  virtual void draw(uint64_t key) = 0;
+  virtual void draw(uint64_t key, Distribution distribution) = 0;
   // Poisons what the side writes, and launches it.
   virtual std::variant<Sample, CellFailure> launch(Contestant side, uint64_t key) = 0;
   // How far the two sides' outputs of the last launches are apart (difference.h).

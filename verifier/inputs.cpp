@@ -24,6 +24,7 @@ constexpr std::pair<Distribution, std::string_view> kDistributions[] = {
     {Distribution::non_finite, "non_finite"},
 };
 
+constexpr unsigned kKindShift = 62;
 constexpr uint32_t kRare = 64;  // one element in so many is a spike, or not finite
 
 double least_normal(DType dtype) { return dtype == DType::f16 ? 0x1p-14 : dtype == DType::f64 ? 0x1p-1022 : 0x1p-126; }
@@ -34,10 +35,10 @@ struct Row {
   double scale = 1;   // of a row_scales draw
   uint32_t kind = 0;  // which non-finite values it gets: NaN, inf, -inf, or all of them
 };
-Row draw_row(DType dtype, Distribution distribution, size_t columns, Stream& stream) {
+Row draw_row(DType dtype, Distribution distribution, size_t columns, uint32_t kind, Stream& stream) {
   Row row;
   if (distribution == Distribution::one_hot) row.hot = stream.below(columns);
-  if (distribution == Distribution::non_finite) row.kind = stream.next() % 4;
+  row.kind = kind % kNonFiniteKinds;
   if (distribution == Distribution::row_scales) {
     row.scale = std::pow(10.0, (dtype == DType::f16 ? 3 : 6) * (stream.unit() - 0.5));
   }
@@ -199,6 +200,23 @@ std::vector<Distribution> adversarial_for(const benchsuite::Problem& problem) {
   return chosen;
 }
 
+uint64_t with_kind(uint64_t key, unsigned kind) {
+  return (key & ~(uint64_t{kNonFiniteKinds - 1} << kKindShift)) | uint64_t{kind % kNonFiniteKinds} << kKindShift;
+}
+
+uint64_t tensor_key(Keys& keys, uint64_t draw_key) {
+  return with_kind(keys.next(), static_cast<unsigned>(draw_key >> kKindShift));
+}
+
+int draws_for(const benchsuite::Problem& problem, const core::Bindings& axes, Distribution distribution) {
+  if (distribution != Distribution::non_finite) return 1;
+  const bool short_of_rows = std::any_of(problem.inputs.begin(), problem.inputs.end(), [&](const auto& tensor) {
+    return core::is_floating(tensor.dtype) &&
+           tensor.elements(axes) < int64_t{kNonFiniteKinds} * tensor.shape.back().eval(axes);
+  });
+  return short_of_rows ? int{kNonFiniteKinds} : 1;
+}
+
 void fill_input(std::span<std::byte> bytes, const benchsuite::Tensor& tensor, const core::Bindings& axes,
                 Distribution distribution, uint64_t key) {
   const auto elements = static_cast<size_t>(tensor.elements(axes));
@@ -211,8 +229,9 @@ void fill_input(std::span<std::byte> bytes, const benchsuite::Tensor& tensor, co
   }
   const auto columns = static_cast<size_t>(tensor.shape.back().eval(axes));
   const auto draw = tensor.init.kind == Init::uniform ? bounded : unbounded;
+  auto kind = static_cast<uint32_t>(key >> kKindShift);
   for (size_t begin = 0; begin < elements; begin += columns) {
-    const Row row = draw_row(tensor.dtype, distribution, columns, stream);
+    const Row row = draw_row(tensor.dtype, distribution, columns, kind++, stream);
     for (size_t column = 0; column < columns; ++column) {
       const double value = draw(tensor.init, tensor.dtype, distribution, row, column == row.hot, stream);
       store_element(tensor.dtype, bytes, begin + column, value);

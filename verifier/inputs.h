@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "benchsuite/problem.h"
+#include "verifier/keys.h"
 
 namespace verifier {
 
@@ -26,12 +27,35 @@ enum class Distribution {
   near_overflow,  // about 1e15; f16: as usual
   exact,          // -1, 0 and 1: the exact battery
   one_value,      // one value everywhere; integers only
-  non_finite,     // ordinary, one element in 64 NaN or infinite; one kind per row, or all kinds
+  non_finite,     // ordinary, one element in 64 NaN or infinite: each row of one of kNonFiniteKinds
 };
 std::string_view name_of(Distribution distribution);
 
 // The adversarial distributions that suit a problem's inputs and contract, the most telling ones first.
 std::vector<Distribution> adversarial_for(const benchsuite::Problem& problem);
+
+// What rows of a non_finite draw have: NaN, inf, -inf, or all of them. The rows take turns; the first row's is in the
+// two highest bits of the tensor's key, so that a judge can see to it that short tensors meet each of them.
+constexpr unsigned kNonFiniteKinds = 4;
+uint64_t with_kind(uint64_t key, unsigned kind);
+// The next tensor's key of a draw with this key, whose kind it has.
+uint64_t tensor_key(Keys& keys, uint64_t draw_key);
+
+// Keys of the draws of one judgement; those of non_finite ones go through all kinds in turn.
+class DrawKeys {
+ public:
+  explicit DrawKeys(Keys& keys) : keys_(keys), kind_(static_cast<unsigned>(keys.below(kNonFiniteKinds))) {}
+  uint64_t next(Distribution distribution) {
+    return distribution == Distribution::non_finite ? with_kind(keys_.next(), kind_++) : keys_.next();
+  }
+
+ private:
+  Keys& keys_;
+  unsigned kind_;
+};
+
+// How many draws of a distribution show all it has: short inputs have fewer rows than there are kinds of them.
+int draws_for(const benchsuite::Problem& problem, const core::Bindings& axes, Distribution distribution);
 
 // Fills one tensor's bytes from `key`.
 void fill_input(std::span<std::byte> bytes, const benchsuite::Tensor& tensor, const core::Bindings& axes,

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "core/paths.h"
 #include "verifier/elements.h"
 #include "verifier/random.h"
 
@@ -30,6 +31,7 @@ Tensor tensor(DType dtype, Init kind = Init::normal) {
   made.init.kind = kind;
   return made;
 }
+Tensor one_row() { return {"x", DType::f32, {Expr::parse("M * N")}, {}}; }
 Tensor integers(DType dtype, int64_t least, int64_t most) {
   Tensor made = tensor(dtype, Init::integers);
   made.init.least = Expr::constant(least);
@@ -165,6 +167,32 @@ TEST(Inputs, DistributionsAreWhatTheySay) {
   const std::vector<double> exact = drawn(x, Distribution::exact);
   EXPECT_EQ(std::set<double>(exact.begin(), exact.end()), (std::set<double>{-1, 0, 1}));
   EXPECT_NEAR(rms(drawn(x, Distribution::near_overflow), 0, 64000), 1e15, 1e13);
+}
+
+TEST(Inputs, DrawsOfOneRowGoThroughEachKindOfNonFinite) {
+  Keys keys(5);
+  DrawKeys draws(keys);
+  std::set<std::array<bool, 3>> seen;
+  for (unsigned i = 0; i < kNonFiniteKinds; ++i) {
+    draws.next(Distribution::spikes);  // which do not count
+    const uint64_t draw_key = draws.next(Distribution::non_finite);
+    Keys of_tensors(draw_key);
+    const auto values = drawn(one_row(), Distribution::non_finite, tensor_key(of_tensors, draw_key));
+    seen.insert({std::any_of(values.begin(), values.end(), [](double v) { return std::isnan(v); }),
+                 std::count(values.begin(), values.end(), INFINITY) > 0,
+                 std::count(values.begin(), values.end(), -INFINITY) > 0});
+  }
+  EXPECT_EQ(seen, (std::set<std::array<bool, 3>>{
+                      {true, false, false}, {false, true, false}, {false, false, true}, {true, true, true}}));
+}
+
+TEST(Inputs, ShortInputsAreDrawnOncePerKind) {
+  const benchsuite::Problem gelu = benchsuite::load_problem(core::installed_paths().problems() / "gelu_f32");
+  EXPECT_EQ(draws_for(gelu, {{"N", 1000}}, Distribution::non_finite), 4);
+  EXPECT_EQ(draws_for(gelu, {{"N", 1000}}, Distribution::spikes), 1);
+  const benchsuite::Problem softmax = benchsuite::load_problem(core::installed_paths().problems() / "softmax_f32");
+  EXPECT_EQ(draws_for(softmax, {{"M", 3}, {"N", 1000}}, Distribution::non_finite), 4);
+  EXPECT_EQ(draws_for(softmax, {{"M", 4}, {"N", 1000}}, Distribution::non_finite), 1);
 }
 
 TEST(Inputs, EachKindOfNonFiniteRowAppears) {

@@ -6,7 +6,6 @@ using core::JsonView;
 
 Json to_json(const CheckSettings& s) {
   return {{"ordinary_draws", s.ordinary_draws},
-          {"adversarial_draws", s.adversarial_draws},
           {"unseen_shapes", s.unseen_shapes},
           {"launch_deadline_s", s.launch_deadline_s},
           {"prepare_deadline_s", s.prepare_deadline_s}};
@@ -15,7 +14,6 @@ Json to_json(const CheckSettings& s) {
 CheckSettings check_settings_from_json(const JsonView& json) {
   CheckSettings settings;
   settings.ordinary_draws = static_cast<int>(json.at("ordinary_draws").integer(1, 1000));
-  settings.adversarial_draws = static_cast<int>(json.at("adversarial_draws").integer(0, 1000));
   settings.unseen_shapes = static_cast<int>(json.at("unseen_shapes").integer(0, 1000));
   settings.launch_deadline_s = json.at("launch_deadline_s").number();
   settings.prepare_deadline_s = json.at("prepare_deadline_s").number();
@@ -31,6 +29,8 @@ Json to_json(const TimingSettings& s) {
           {"half_width", s.half_width},
           {"confirm_half_width", s.confirm_half_width},
           {"audit_share", s.audit_share},
+          {"surprises", s.surprises},
+          {"confirm_surprises", s.confirm_surprises},
           {"hot", s.hot}};
 }
 
@@ -44,6 +44,8 @@ TimingSettings timing_settings_from_json(const JsonView& json) {
   settings.half_width = json.at("half_width").number();
   settings.confirm_half_width = json.at("confirm_half_width").number();
   settings.audit_share = json.at("audit_share").number();
+  settings.surprises = static_cast<int>(json.at("surprises").integer(0, 100));
+  settings.confirm_surprises = static_cast<int>(json.at("confirm_surprises").integer(0, 100));
   settings.hot = json.at("hot").boolean();
   return settings;
 }

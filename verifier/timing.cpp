@@ -51,18 +51,55 @@ bool Timing::enough(const WorkloadTiming& timing, double spent_s) {
   return spent_s > most_s || std::log(so_far.high / so_far.low) / 2 <= half_width;
 }
 
+std::optional<Verdict> Timing::audit(const Where& where, Contest& contest) {
+  const Clock::time_point begin = Clock::now();
+  std::optional<Verdict> wrong = contest.audit(where);
+  audit_ms_ += seconds_since(begin) * 1e3;
+  return wrong;
+}
+
+// Before which pairs the candidate meets other inputs than ordinary ones, at the very shape that it is timed at: who
+// takes a short cut there that ordinary inputs allow must not know when.
+std::multimap<int, Distribution> Timing::draw_surprises() {
+  std::multimap<int, Distribution> drawn;
+  const int count = effort_ == Effort::full      ? settings_.surprises
+                    : effort_ == Effort::confirm ? settings_.confirm_surprises
+                                                 : 0;
+  std::vector<Distribution> left = adversarial_for(problem_);
+  while (static_cast<int>(drawn.size()) < count && !left.empty()) {
+    const auto chosen = left.begin() + static_cast<std::ptrdiff_t>(keys_.below(left.size()));
+    drawn.emplace(static_cast<int>(keys_.below(static_cast<uint64_t>(settings_.clear_pairs))), *chosen);
+    left.erase(chosen);
+  }
+  return drawn;
+}
+
+// A launch like any other, but for its inputs; its time is not counted.
+std::optional<Verdict> Timing::surprise(const Where& where, Contest& contest, Distribution distribution) {
+  Where here = where;
+  here.distribution = std::string(name_of(distribution));
+  contest.draw(keys_.next(), distribution);
+  auto launched = contest.launch(Contestant::candidate, keys_.next());
+  if (const auto* failure = std::get_if<CellFailure>(&launched)) return verdict_of(*failure, here);
+  return audit(here, contest);
+}
+
 std::variant<Verdict, WorkloadTiming> Timing::workload(const benchsuite::Workload& workload, Contest& contest) {
   const Where where{workload.name, sandbox::describe(workload.axes), "ordinary", ""};
   WorkloadTiming timing;
   timing.workload = workload.name;
   const Clock::time_point begin = Clock::now();
   const double audits_before_ms = audit_ms_;
+  const std::multimap<int, Distribution> surprises = draw_surprises();
   int audits = 0;
   double usual = 0;  // difference of the two sides' outputs, at most, where the candidate was found right
   // A first pair that finds both sides cold is not counted, though it may be audited like any other.
   for (int taken = 0; taken == 0 || !enough(timing, seconds_since(begin) - (audit_ms_ - audits_before_ms) / 1e3);
        ++taken) {
-    contest.draw(keys_.next());
+    for (auto [due, end] = surprises.equal_range(taken); due != end; ++due) {
+      if (auto wrong = surprise(where, contest, due->second)) return *wrong;
+    }
+    contest.draw(keys_.next(), Distribution::ordinary);
     Pair pair;
     pair.candidate_first = keys_.coin();
     for (const bool turn : {pair.candidate_first, !pair.candidate_first}) {
@@ -85,11 +122,8 @@ std::variant<Verdict, WorkloadTiming> Timing::workload(const benchsuite::Workloa
     const double difference = contest.difference();
     const bool suspicious = !(difference <= kSuspicious * usual);
     if (keys_.unit() < settings_.audit_share || (due && last_chance) || suspicious) {
-      const Clock::time_point audit_begin = Clock::now();
-      const std::optional<Verdict> wrong = contest.audit(where);
-      audit_ms_ += seconds_since(audit_begin) * 1e3;
       ++audits;
-      if (wrong) return *wrong;
+      if (auto wrong = audit(where, contest)) return *wrong;
       if (std::isfinite(difference)) usual = std::max(usual, difference);
     }
   }

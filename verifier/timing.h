@@ -1,6 +1,7 @@
 // How fast is the candidate? Interleaved pairs against the incumbent, audited as they go. The same on every device.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -32,6 +33,9 @@ class Timing {
 
  private:
   std::variant<Verdict, WorkloadTiming> workload(const benchsuite::Workload& workload, Contest& contest);
+  std::optional<Verdict> surprise(const Where& where, Contest& contest, Distribution distribution);
+  std::multimap<int, Distribution> draw_surprises();
+  std::optional<Verdict> audit(const Where& where, Contest& contest);
   bool enough(const WorkloadTiming& timing, double spent_s);
   int most_pairs() const { return effort_ == Effort::screen ? settings_.screen_pairs : settings_.most_pairs; }
 

@@ -16,6 +16,8 @@ struct Script {
   bool warm = false;
   int leaves_out_launch = -1;  // whose output differs from the incumbent's
   int launches = 0, audits = 0, fails_at = -1;
+  int surprises = 0;             // launches on other inputs than ordinary ones
+  bool takes_short_cut = false;  // which only ordinary inputs allow
 };
 
 class ScriptedContest : public Contest {
@@ -23,17 +25,22 @@ class ScriptedContest : public Contest {
   explicit ScriptedContest(Script& script) : script_(script) {}
 
   bool warm() const override { return script_.warm; }
-  void draw(uint64_t key) override { keys_ = Keys(key); }
+  void draw(uint64_t key, Distribution distribution) override {
+    keys_ = Keys(key);
+    surprise_ = distribution != Distribution::ordinary;
+  }
   std::variant<Sample, CellFailure> launch(Contestant side, uint64_t) override {
     const bool candidate = side == Contestant::candidate;
+    if (surprise_) return script_.surprises++, Sample{1e3};
     if (candidate && script_.launches++ == script_.fails_at) return CellFailure(CellDied{});
     const double us = candidate ? script_.candidate_us : script_.incumbent_us;
     return Sample{us * (1 + script_.jitter * (keys_.unit() - 0.5))};
   }
   double difference() override { return left_out() ? 1e6 : 1e-7 * (1 + keys_.unit() / 2); }
   std::optional<Verdict> audit(const Where& where) override {
+    if (surprise_ && !script_.takes_short_cut) return std::nullopt;
     ++script_.audits;
-    if (left_out()) return WrongResult{where, "y", 0, 1, 0, 100, 1, 1};
+    if (left_out() || surprise_) return WrongResult{where, "y", 0, 1, 0, 100, 1, 1};
     return std::nullopt;
   }
 
@@ -42,6 +49,7 @@ class ScriptedContest : public Contest {
 
   Script& script_;
   Keys keys_{1};
+  bool surprise_ = false;
 };
 
 class TimingOfScripts : public testing::Test {
@@ -104,6 +112,20 @@ TEST_F(TimingOfScripts, ASingleLaunchThatLeavesWorkOutIsFound) {
     ASSERT_TRUE(std::holds_alternative<Verdict>(measured)) << launch;
     EXPECT_EQ(name_of(std::get<Verdict>(measured)), "wrong_result") << launch;
   }
+}
+
+TEST_F(TimingOfScripts, AShortCutThatOrdinaryInputsAllowIsFoundAtTheTimedShape) {
+  timed(Effort::full);
+  EXPECT_EQ(script_.surprises, settings_.surprises);
+  timed(Effort::confirm);
+  const int all = settings_.surprises + static_cast<int>(adversarial_for(problem_).size());
+  EXPECT_EQ(script_.surprises, all);
+  timed(Effort::control);
+  EXPECT_EQ(script_.surprises, all);
+  script_.takes_short_cut = true;
+  const auto measured = time(Effort::full);
+  ASSERT_TRUE(std::holds_alternative<Verdict>(measured));
+  EXPECT_NE(std::get<WrongResult>(std::get<Verdict>(measured)).where.distribution, "ordinary");
 }
 
 TEST_F(TimingOfScripts, ACandidateThatDiesIsAVerdict) {

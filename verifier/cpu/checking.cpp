@@ -101,10 +101,10 @@ std::optional<Verdict> Checking::shape(Side& side, const std::string& name, cons
     for (int i = 1; i < settings_.ordinary_draws; ++i) {
       if (auto verdict = draw(rig, inputs, axes, where, Distribution::ordinary, next_order())) return verdict;
     }
-    int adversarial = 0;
     for (const Distribution distribution : adversarial_for(problem)) {
-      if (adversarial++ == settings_.adversarial_draws) break;
-      if (auto verdict = draw(rig, inputs, axes, where, distribution, next_order())) return verdict;
+      for (int i = draws_for(problem, axes, distribution); i > 0; --i) {
+        if (auto verdict = draw(rig, inputs, axes, where, distribution, next_order())) return verdict;
+      }
     }
     if (!problem.contract.exact_integers) return std::nullopt;
     return draw(rig, inputs, axes, where, Distribution::exact, next_order());
@@ -142,7 +142,7 @@ std::optional<Verdict> Checking::draw(Rig& rig, const std::vector<LentBuffer>& i
   Where here = where;
   here.distribution = std::string(name_of(distribution));
   here.order = order_name(order);
-  at_hand_.fill(inputs, axes, distribution, keys_.next());
+  at_hand_.fill(inputs, axes, distribution, draw_keys_.next(distribution));
   double elapsed_us = 0;
   if (const auto failure = rig.launch(order, keys_.next(), elapsed_us)) return verdict_of(*failure, here);
   // Expected outputs come into being only after the launch.

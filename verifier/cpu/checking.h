@@ -19,7 +19,7 @@ struct Side {
 class Checking {
  public:
   Checking(ProblemAtHand& at_hand, const CheckSettings& settings, Keys& keys)
-      : at_hand_(at_hand), settings_(settings), keys_(keys) {}
+      : at_hand_(at_hand), settings_(settings), keys_(keys), draw_keys_(keys) {}
 
   // The checking build on the small listed shapes: bounds, races, uninitialised reads. `benches`: also on those at
   // which candidates are timed, as a kernel may do something else there.
@@ -39,6 +39,7 @@ class Checking {
   ProblemAtHand& at_hand_;
   CheckSettings settings_;
   Keys& keys_;
+  DrawKeys draw_keys_;
   Correct findings_;
 };
 

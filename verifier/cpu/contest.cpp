@@ -43,7 +43,10 @@ class CpuContest : public Contest {
   Corner& candidate() { return candidate_; }
   Corner& incumbent() { return incumbent_; }
 
-  void draw(uint64_t key) override { at_hand_.fill(inputs_, axes_, Distribution::ordinary, key); }
+  void draw(uint64_t key, Distribution distribution) override {
+    drawn_as_ = distribution;
+    at_hand_.fill(inputs_, axes_, distribution, key);
+  }
 
   std::variant<Sample, CellFailure> launch(Contestant side, uint64_t key) override {
     Corner& corner = side == Contestant::candidate ? candidate_ : incumbent_;
@@ -57,7 +60,7 @@ class CpuContest : public Contest {
 
   std::optional<Verdict> audit(const Where& where) override {
     double worst_ratio = 0;
-    return candidate_.rig.audit(at_hand_.expected(inputs_, axes_, Distribution::ordinary), where, worst_ratio);
+    return candidate_.rig.audit(at_hand_.expected(inputs_, axes_, drawn_as_), where, worst_ratio);
   }
 
  private:
@@ -68,6 +71,7 @@ class CpuContest : public Contest {
   ProblemAtHand& at_hand_;
   core::Bindings axes_;
   std::vector<LentBuffer> inputs_;
+  Distribution drawn_as_ = Distribution::ordinary;
   Corner candidate_, incumbent_;
 };
 }  // namespace

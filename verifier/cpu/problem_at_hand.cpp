@@ -10,7 +10,7 @@ void ProblemAtHand::fill(const std::vector<LentBuffer>& inputs, const core::Bind
                          uint64_t key) const {
   Keys keys(key);
   for (size_t i = 0; i < inputs.size(); ++i) {
-    fill_input(inputs[i].memory.content(), problem_.inputs[i], axes, distribution, keys.next());
+    fill_input(inputs[i].memory.content(), problem_.inputs[i], axes, distribution, tensor_key(keys, key));
   }
 }
 

@@ -42,10 +42,10 @@ std::optional<Verdict> Checking::shape(Side& side, const std::string& name, cons
     for (int i = 1; i < settings_.ordinary_draws; ++i) {
       if (auto verdict = draw(rig, inputs, axes, where, Distribution::ordinary)) return verdict;
     }
-    int adversarial = 0;
     for (const Distribution distribution : adversarial_for(problem)) {
-      if (adversarial++ == settings_.adversarial_draws) break;
-      if (auto verdict = draw(rig, inputs, axes, where, distribution)) return verdict;
+      for (int i = draws_for(problem, axes, distribution); i > 0; --i) {
+        if (auto verdict = draw(rig, inputs, axes, where, distribution)) return verdict;
+      }
     }
     if (!problem.contract.exact_integers) return std::nullopt;
     return draw(rig, inputs, axes, where, Distribution::exact);
@@ -82,7 +82,7 @@ std::optional<Verdict> Checking::draw(Rig& rig, const InputSlots& inputs, const 
                                       const Where& where, Distribution distribution) {
   Where here = where;
   here.distribution = std::string(name_of(distribution));
-  at_hand_.fill(inputs[0], axes, distribution, keys_.next());
+  at_hand_.fill(inputs[0], axes, distribution, draw_keys_.next(distribution));
   auto launched = rig.launch(1, false, keys_.next());
   if (const auto* failure = std::get_if<CellFailure>(&launched)) return verdict_of(*failure, here);
   // Expected outputs come into being only after the launch.

@@ -13,7 +13,7 @@ namespace verifier::cuda {
 class Checking {
  public:
   Checking(ProblemAtHand& at_hand, const CheckSettings& settings, Keys& keys)
-      : at_hand_(at_hand), settings_(settings), keys_(keys) {}
+      : at_hand_(at_hand), settings_(settings), keys_(keys), draw_keys_(keys) {}
 
   // Every listed test shape, and one draw of every bench shape; `thorough`: all draws and distributions and unseen
   // shapes, otherwise one draw of each.
@@ -31,6 +31,7 @@ class Checking {
   ProblemAtHand& at_hand_;
   CheckSettings settings_;
   Keys& keys_;
+  DrawKeys draw_keys_;
   Correct findings_;
 };
 

@@ -39,7 +39,7 @@ class CudaContest : public Contest {
   // the candidate's.
   std::optional<CellFailure> open() {
     if (auto failure = build(1)) return failure;
-    draw(keys_.next());
+    draw(keys_.next(), Distribution::ordinary);
     double least_us = 0;
     for (const Contestant side : {Contestant::candidate, Contestant::incumbent}) {
       double us = 2 * kShort_us;
@@ -60,11 +60,12 @@ class CudaContest : public Contest {
 
   bool warm() const override { return true; }
 
-  void draw(uint64_t key) override {
+  void draw(uint64_t key, Distribution distribution) override {
     Keys own(key);
     ++draws_;
+    drawn_as_ = distribution;
     for (const std::vector<LentBuffer>& inputs : inputs_) {
-      at_hand_.fill(inputs, axes_, Distribution::ordinary, own.next());
+      at_hand_.fill(inputs, axes_, distribution, own.next());
     }
   }
 
@@ -98,8 +99,7 @@ class CudaContest : public Contest {
   std::optional<Verdict> audit(const Where& where) override {
     const size_t slot = keys_.below(inputs_.size());
     double worst_ratio = 0;
-    return candidate_.rig->audit(slot, at_hand_.expected(inputs_[slot], axes_, Distribution::ordinary), where,
-                                 worst_ratio);
+    return candidate_.rig->audit(slot, at_hand_.expected(inputs_[slot], axes_, drawn_as_), where, worst_ratio);
   }
 
  private:
@@ -183,6 +183,7 @@ class CudaContest : public Contest {
   InputSlots inputs_;
   std::array<OutputSlots, 2> outputs_;  // the sides exchange them now and then
   int draws_ = 0;
+  Distribution drawn_as_ = Distribution::ordinary;
   Corner candidate_, incumbent_;
 };
 }  // namespace

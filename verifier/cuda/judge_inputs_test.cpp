@@ -32,6 +32,7 @@ Tensor tensor(DType dtype, Init kind = Init::normal) {
   made.init.kind = kind;
   return made;
 }
+Tensor one_row() { return {"x", DType::f32, {Expr::parse("M * N")}, {}}; }
 Tensor integers(DType dtype, int64_t least, int64_t most) {
   Tensor made = tensor(dtype, Init::integers);
   made.init.least = Expr::constant(least);
@@ -280,6 +281,17 @@ TEST_F(JudgeInputs, EachKindOfNonFiniteRowAppears) {
   EXPECT_GT(only_infinite, 15);
   EXPECT_GT(only_nan, 5);
   EXPECT_GT(both, 5);
+}
+
+TEST_F(JudgeInputs, ADrawOfOneRowHasTheKindOfItsKey) {
+  for (unsigned kind = 0; kind < kNonFiniteKinds; ++kind) {
+    const std::vector<double> values =
+        drawn(one_row(), Distribution::non_finite, with_kind(0x123456789ABCDEFull, kind));
+    const bool nan = std::any_of(values.begin(), values.end(), [](double v) { return std::isnan(v); });
+    EXPECT_EQ(nan, kind == 0 || kind == 3) << kind;
+    EXPECT_EQ(std::count(values.begin(), values.end(), INFINITY) > 0, kind == 1 || kind == 3) << kind;
+    EXPECT_EQ(std::count(values.begin(), values.end(), -INFINITY) > 0, kind == 2 || kind == 3) << kind;
+  }
 }
 
 TEST_F(JudgeInputs, ANeighbourIsCloseAndKeepsWhatIsExact) {

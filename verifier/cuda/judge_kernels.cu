@@ -178,7 +178,7 @@ __device__ __forceinline__ Row draw_row(const FillArgs& args, int64_t index) {
           args.distribution == row_scales
               ? static_cast<double>(exp10f(decades * (static_cast<float>(drawn.y) * 0x1p-32f - 0.5f)))
               : 1.0,
-          drawn.z % 4};
+          static_cast<uint32_t>((args.key >> 62) + static_cast<uint64_t>(index)) % 4};
 }
 
 // One element's share of chance: N(0,1), U[0,1) and two numbers of 32 bits.

@@ -16,7 +16,7 @@ void ProblemAtHand::fill(const std::vector<LentBuffer>& inputs, const core::Bind
                          uint64_t key) {
   Keys keys(key);
   for (size_t i = 0; i < inputs.size(); ++i) {
-    work_.fill(inputs[i].buffer().address, problem_.inputs[i], axes, distribution, keys.next());
+    work_.fill(inputs[i].buffer().address, problem_.inputs[i], axes, distribution, tensor_key(keys, key));
   }
   context_.synchronize();
 }
