@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct Section {
 struct Turn {
   enum class Speaker { user, assistant } speaker = Speaker::user;
   std::vector<Section> sections;
+
+  std::string text() const;  // the sections, joined without anything between them
 };
 // What is sent. Turns alternate, the user's first and last.
 struct Prompt {
@@ -27,6 +30,9 @@ struct Prompt {
   std::vector<Turn> turns;
 
   std::string hash() const;  // of everything that is sent, not of how it is cut into sections
+  // For a person or a command to read: the system's text, then the turns, headed by their speakers where there are
+  // several.
+  std::string as_text() const;
 };
 
 struct Sampling {
@@ -77,6 +83,9 @@ struct NoCompletion {
   int tries = 1;
   double seconds = 0;
 };
+std::string_view name_of(NoCompletion::Cause cause);  // one spelling everywhere: "rate_limited"
+std::optional<NoCompletion::Cause> cause_from_name(std::string_view name);
+
 using Answer = std::variant<Completion, NoCompletion>;
 
 // What a prompt is for; transcripts are matched by it.

@@ -1,0 +1,344 @@
+#include "agent/models/exec_model.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "agent/models/tokens.h"
+#include "core/error.h"
+#include "core/unique_fd.h"
+
+extern char** environ;
+
+namespace agent {
+namespace {
+using Cause = NoCompletion::Cause;
+using Clock = std::chrono::steady_clock;
+using core::UniqueFd;
+
+constexpr size_t kMostComplaint = 2000;  // bytes of standard error that are kept: the last ones
+
+// The prompt as a file that can be read from its beginning. Nothing has to be written to a process that may not read.
+UniqueFd file_with(std::string_view text) {
+  UniqueFd fd(::memfd_create("prompt", MFD_CLOEXEC));
+  if (!fd) throw core::SystemError("no memory for a prompt", errno);
+  while (!text.empty()) {
+    const ssize_t written = ::write(fd.get(), text.data(), text.size());
+    if (written < 0) throw core::SystemError("no memory for a prompt", errno);
+    text.remove_prefix(static_cast<size_t>(written));
+  }
+  ::lseek(fd.get(), 0, SEEK_SET);
+  return fd;
+}
+
+struct Pipe {
+  Pipe() {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) throw core::SystemError("no pipe", errno);
+    read = UniqueFd(ends[0]);
+    write = UniqueFd(ends[1]);
+    ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
+  }
+  UniqueFd read, write;
+};
+
+// A running command. Its process group dies with this.
+class Child {
+ public:
+  Child(const std::vector<std::string>& argv, std::string_view input) {
+    const UniqueFd in = file_with(input);
+    Pipe out, err;
+    pid_ = spawn(argv, in.get(), out.write.get(), err.write.get());
+    ended_ = UniqueFd(::pidfd_open(pid_, 0));
+    out_ = std::move(out.read);
+    err_ = std::move(err.read);
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+  ~Child() {
+    if (!reaped_) collect();
+  }
+
+  const UniqueFd& out() const { return out_; }
+  const UniqueFd& err() const { return err_; }
+  const UniqueFd& ended() const { return ended_; }
+
+  bool has_exited() const {
+    siginfo_t info{};
+    return ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid_;
+  }
+
+  // Kills what is left of the group, and waits. The wait status of the command itself.
+  int collect() {
+    ::kill(-pid_, SIGKILL);  // before it is waited for: afterwards its number may be another's
+    int status = 0;
+    while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+    }
+    reaped_ = true;
+    return status;
+  }
+
+ private:
+  static pid_t spawn(const std::vector<std::string>& argv, int in, int out, int err) {
+    std::vector<char*> words;
+    for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
+    words.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, in, 0);
+    posix_spawn_file_actions_adddup2(&actions, out, 1);
+    posix_spawn_file_actions_adddup2(&actions, err, 2);
+    posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    sigset_t none, all;
+    ::sigemptyset(&none);
+    ::sigfillset(&all);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    pid_t pid = -1;
+    const int error = ::posix_spawnp(&pid, words[0], &actions, &attributes, words.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    if (error != 0) throw core::SystemError("cannot start " + argv[0], error);
+    return pid;
+  }
+
+  pid_t pid_ = -1;
+  bool reaped_ = false;
+  UniqueFd out_, err_, ended_;
+};
+
+// Reads what is there. False at the end of the file.
+bool drain(const UniqueFd& fd, std::string& into) {
+  char block[16384];
+  while (true) {
+    const ssize_t length = ::read(fd.get(), block, sizeof block);
+    if (length > 0) {
+      into.append(block, static_cast<size_t>(length));
+    } else if (length == 0 || (errno != EAGAIN && errno != EINTR)) {
+      return false;
+    } else if (errno == EAGAIN) {
+      return true;
+    }
+  }
+}
+
+// One prompt, until it is answered.
+struct Question {
+  Question(std::string text, std::function<void(Answer)> tell) : prompt(std::move(text)), answered(std::move(tell)) {}
+
+  std::string prompt;
+  std::function<void(Answer)> answered;
+  Clock::time_point begin = Clock::now();
+  std::optional<Child> child;
+  bool out_open = true, err_open = true;
+  std::string reply, complaint;
+
+  NoCompletion failed(Cause cause, std::string what) const {
+    NoCompletion none;
+    none.cause = cause;
+    none.what = std::move(what);
+    if (!complaint.empty()) none.what += ": " + complaint;
+    none.usage = usage();
+    none.seconds = seconds();
+    return none;
+  }
+  Usage usage() const {
+    return {.input = estimate_tokens(prompt), .output = estimate_tokens(reply), .estimated = true};
+  }
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+};
+
+class ExecModel : public Model {
+ public:
+  explicit ExecModel(ExecModelSetup setup) : setup_(std::move(setup)), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    if (!wake_) throw core::SystemError("no event descriptor", errno);
+    thread_ = std::thread([this] { run(); });
+  }
+  ~ExecModel() override {
+    tell([&] { stopping_ = true; });
+    thread_.join();
+  }
+
+  const std::string& name() const override { return setup_.name; }
+
+  void ask(const Occasion&, const Prompt& prompt, const Sampling&, std::function<void(Answer)> answered) override {
+    tell([&] { asked_.emplace_back(prompt.as_text(), std::move(answered)); });
+  }
+
+  void cancel() override {
+    tell([&] { cancelling_ = true; });
+  }
+
+ private:
+  template <typename Change>
+  void tell(const Change& change) {
+    const std::lock_guard lock(mutex_);
+    change();
+    const uint64_t one = 1;
+    [[maybe_unused]] const ssize_t written = ::write(wake_.get(), &one, sizeof one);
+  }
+
+  void run() {
+    // Signals are for other threads.
+    sigset_t signals;
+    ::sigfillset(&signals);
+    ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    bool stopping = false;
+    while (!stopping) {
+      wait();
+      stopping = take_what_is_asked();
+      for (auto it = running_.begin(); it != running_.end();) {
+        const auto question = it++;
+        if (const std::optional<Answer> answer = look_at(*question)) finish(question, *answer);
+      }
+    }
+  }
+
+  // Whether this is the end.
+  bool take_what_is_asked() {
+    bool cancelling = false, stopping = false;
+    std::list<Question> asked;
+    {
+      const std::lock_guard lock(mutex_);
+      uint64_t count = 0;
+      [[maybe_unused]] const ssize_t length = ::read(wake_.get(), &count, sizeof count);
+      asked.swap(asked_);
+      stopping = stopping_;
+      cancelling = std::exchange(cancelling_, false) || stopping;
+    }
+    if (cancelling) {
+      running_.splice(running_.end(), asked);
+      while (!running_.empty()) finish(running_.begin(), running_.front().failed(Cause::cancelled, "cancelled"));
+    }
+    for (Question& question : asked) start(question);
+    running_.splice(running_.end(), asked);
+    return stopping;
+  }
+
+  void start(Question& question) {
+    try {
+      question.child.emplace(setup_.argv, question.prompt);
+    } catch (const core::SystemError& error) {
+      question.complaint = error.what();
+    }
+  }
+
+  // The answer, once there is one.
+  std::optional<Answer> look_at(Question& question) {
+    if (!question.child) return question.failed(Cause::bad_request, setup_.name);
+    Child& child = *question.child;
+    const bool exited = child.has_exited();  // before the pipes: what it wrote is in them
+    if (question.out_open) question.out_open = drain(child.out(), question.reply);
+    if (question.err_open) question.err_open = drain(child.err(), question.complaint);
+    if (question.complaint.size() > kMostComplaint) {
+      question.complaint.erase(0, question.complaint.size() - kMostComplaint);
+    }
+    if (question.reply.size() > setup_.most_reply_bytes) {
+      return question.failed(Cause::not_understood, setup_.name + " wrote more than the " +
+                                                        std::to_string(setup_.most_reply_bytes) + " bytes allowed");
+    }
+    if (exited) return judge(question, child.collect());
+    if (Clock::now() >= question.begin + setup_.total) {
+      return question.failed(Cause::timed_out, setup_.name + " took too long and was killed");
+    }
+    return std::nullopt;
+  }
+
+  Answer judge(const Question& question, int status) const {
+    if (WIFSIGNALED(status)) {
+      return question.failed(Cause::cut_off, setup_.name + " was killed by signal " + std::to_string(WTERMSIG(status)));
+    }
+    if (WEXITSTATUS(status) != 0) {
+      return question.failed(Cause::cut_off,
+                             setup_.name + " ended with exit code " + std::to_string(WEXITSTATUS(status)));
+    }
+    if (question.reply.find_first_not_of(" \t\r\n") == std::string::npos) {
+      return question.failed(Cause::empty, setup_.name + " wrote nothing");
+    }
+    Completion completion;
+    completion.text = question.reply;
+    completion.model = setup_.name;
+    completion.usage = question.usage();
+    completion.seconds = question.seconds();
+    return completion;
+  }
+
+  void finish(std::list<Question>::iterator question, Answer answer) {
+    const std::function<void(Answer)> answered = std::move(question->answered);
+    running_.erase(question);  // with its processes
+    answered(std::move(answer));
+  }
+
+  void wait() const {
+    std::vector<pollfd> watched = {{wake_.get(), POLLIN, 0}};
+    Clock::time_point next = Clock::now() + std::chrono::seconds(10);
+    for (const Question& question : running_) {
+      if (!question.child) return;
+      next = std::min(next, question.begin + setup_.total);
+      if (question.out_open) watched.push_back({question.child->out().get(), POLLIN, 0});
+      if (question.err_open) watched.push_back({question.child->err().get(), POLLIN, 0});
+      watched.push_back({question.child->ended().get(), POLLIN, 0});
+    }
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - Clock::now()).count();
+    ::poll(watched.data(), watched.size(), static_cast<int>(std::max<int64_t>(left, 0)));
+  }
+
+  const ExecModelSetup setup_;
+  const UniqueFd wake_;
+  std::mutex mutex_;
+  std::list<Question> asked_;
+  bool cancelling_ = false, stopping_ = false;
+  std::list<Question> running_;  // the thread's own
+  std::thread thread_;
+};
+}  // namespace
+
+std::vector<std::string> split_command(std::string_view command) {
+  std::vector<std::string> words;
+  bool in_word = false;
+  char quote = 0;
+  for (size_t i = 0; i < command.size(); ++i) {
+    const char c = command[i];
+    if (quote == 0 && (c == ' ' || c == '\t' || c == '\n')) {
+      in_word = false;
+      continue;
+    }
+    if (!std::exchange(in_word, true)) words.emplace_back();
+    if (c == '\\' && quote != '\'' && i + 1 < command.size()) {
+      words.back() += command[++i];
+    } else if (c == quote) {
+      quote = 0;
+    } else if (quote == 0 && (c == '\'' || c == '"')) {
+      quote = c;
+    } else {
+      words.back() += c;
+    }
+  }
+  if (quote != 0) throw core::InputError("exec:" + std::string(command), "has a quote that does not end");
+  if (words.empty() || words.front().empty()) {
+    throw core::InputError("exec:", "names no command", "write one after the colon: exec:my_model --fast");
+  }
+  return words;
+}
+
+std::unique_ptr<Model> exec_model(ExecModelSetup setup) { return std::make_unique<ExecModel>(std::move(setup)); }
+
+}  // namespace agent

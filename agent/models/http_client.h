@@ -1,0 +1,78 @@
+// Many HTTP requests at once, on one thread: libcurl's multi interface, HTTP/2 where it is offered, proxies as libcurl
+// reads them from the environment (https_proxy, NO_PROXY). Redirections are not followed: a key goes where it was
+// meant to go.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace agent {
+
+struct HttpLimits {
+  std::chrono::milliseconds connect{15'000};
+  std::chrono::milliseconds first_byte{300'000};  // of the answer, from the start: a slow model reads its prompt first
+  std::chrono::milliseconds idle{120'000};        // between two pieces that the receiver takes for progress
+  std::chrono::milliseconds total{1'800'000};
+};
+
+struct HttpRequest {
+  std::string url;
+  std::vector<std::string> headers;  // "Name: value"
+  std::string body;                  // POST
+  std::string ca_file, ca_folder;    // certificates to trust; "": the system's
+  HttpLimits limits;
+  std::chrono::milliseconds delay{0};  // before it begins; not counted against the limits
+};
+
+struct HttpHead {
+  int status = 0;
+  std::string content_type;
+  std::optional<std::chrono::milliseconds> retry_after;  // seconds or a date in the header
+};
+
+struct HttpEnd {
+  enum class How { complete, unreachable, untrusted, timed_out, cut_off, malformed, refused, cancelled };
+  How how = How::complete;
+  std::string what;  // for people; "" when complete, refused or cancelled
+};
+
+// Whoever asked. Everything is called on the client's thread and must be quick and not throw; `ended` comes last,
+// once.
+class HttpReceiver {
+ public:
+  enum class Flow { waiting, progress, over, refused };
+
+  virtual ~HttpReceiver() = default;
+  virtual void head(const HttpHead& head) = 0;    // before the body, or before `ended` when there is none
+  virtual Flow body(std::string_view bytes) = 0;  // `over`: the rest is not waited for; `refused`: it is cut off
+  virtual void ended(const HttpEnd& end) = 0;     // may send again
+};
+
+class HttpClient {
+ public:
+  HttpClient();
+  // Ends what is on its way as cancelled.
+  ~HttpClient();
+  HttpClient(const HttpClient&) = delete;
+  HttpClient& operator=(const HttpClient&) = delete;
+
+  // From any thread.
+  void send(HttpRequest request, std::shared_ptr<HttpReceiver> receiver);
+  void cancel();  // what was sent before, on its way or delayed
+
+ private:
+  class Loop;
+  struct Command;
+
+  std::unique_ptr<Loop> loop_;
+  std::thread thread_;
+};
+
+}  // namespace agent

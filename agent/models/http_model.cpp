@@ -1,0 +1,168 @@
+#include "agent/models/http_model.h"
+
+#include <random>
+#include <utility>
+
+#include "agent/models/reply_reader.h"
+#include "agent/models/tokens.h"
+
+namespace agent {
+namespace {
+using Clock = std::chrono::steady_clock;
+using Cause = NoCompletion::Cause;
+using How = HttpEnd::How;
+using std::chrono::milliseconds;
+
+// What the requests of one model share. The generator is used on the client's thread only.
+struct Shared {
+  explicit Shared(HttpModelSetup all) : setup(std::move(all)), random(setup.seed) {}
+
+  HttpModelSetup setup;
+  std::mt19937_64 random;
+};
+
+// One prompt, until it is answered.
+class Asking : public HttpReceiver, public std::enable_shared_from_this<Asking> {
+ public:
+  Asking(std::shared_ptr<Shared> shared, HttpClient& client, const Prompt& prompt, const Sampling& sampling,
+         std::function<void(Answer)> answered)
+      : shared_(std::move(shared)),
+        client_(client),
+        // Whatever is not UTF-8 in a prompt must not keep it from being sent.
+        body_(setup()
+                  .format->request(setup().model, prompt, sampling)
+                  .dump(-1, ' ', false, core::Json::error_handler_t::replace)),
+        input_estimate_(estimate_tokens(prompt)),
+        answered_(std::move(answered)) {}
+
+  void start(milliseconds delay) {
+    reader_.emplace(*setup().format, setup().most_reply_bytes);
+    header_retry_after_.reset();
+    HttpRequest request;
+    request.url = setup().base_url + setup().format->path(setup().model);
+    request.headers = setup().format->headers(setup().key.value());
+    request.body = body_;
+    request.ca_file = setup().ca_file;
+    request.ca_folder = setup().ca_folder;
+    request.limits = setup().limits;
+    request.limits.total = left() - delay;
+    request.delay = delay;
+    ++tries_;
+    client_.send(std::move(request), shared_from_this());
+  }
+
+  void head(const HttpHead& head) override {
+    header_retry_after_ = head.retry_after;
+    reader_->begin(head.status, head.content_type);
+  }
+  Flow body(std::string_view bytes) override { return reader_->feed(bytes); }
+
+  void ended(const HttpEnd& end) override {
+    std::optional<FailedTry> failed = failure(end);
+    add_usage(failed.has_value());
+    if (!failed) return answer(completion());
+    if (!failed->final) {
+      const double random = std::uniform_real_distribution<double>(0, 1)(shared_->random);
+      const auto retry_after = failed->retry_after ? failed->retry_after : header_retry_after_;
+      const auto delay = Retry(setup().retry).next(tries_, failed->cause, retry_after, random);
+      if (delay && *delay < left()) return start(*delay);
+    }
+    answer(no_completion(*failed));
+  }
+
+ private:
+  const HttpModelSetup& setup() const { return shared_->setup; }
+  milliseconds left() const {
+    return setup().limits.total - std::chrono::duration_cast<milliseconds>(Clock::now() - begin_);
+  }
+
+  // nullopt: there is a completion. One that came to its end is kept however the connection ended: it is paid for.
+  std::optional<FailedTry> failure(const HttpEnd& end) {
+    std::optional<FailedTry> read = reader_->end(end.how == How::complete);
+    if (end.how == How::complete || end.how == How::refused || !read) return read;
+    const std::string at = setup().base_url + ": " + end.what;
+    switch (end.how) {
+      case How::cancelled:
+        return FailedTry{Cause::cancelled, "cancelled", {}, true};
+      case How::unreachable:
+        return FailedTry{Cause::unreachable, at, {}};
+      case How::untrusted:
+        return FailedTry{Cause::unreachable,
+                         at + ". Its certificate is not trusted: name the one to trust in SSL_CERT_FILE",
+                         {},
+                         true};
+      case How::timed_out:
+        return FailedTry{Cause::timed_out, at, {}};
+      case How::malformed:
+        return FailedTry{Cause::not_understood, at, {}};
+      default:
+        return FailedTry{Cause::cut_off, at, {}};
+    }
+  }
+
+  void add_usage(bool failed) {
+    const Reply& reply = reader_->reply();
+    if (!reply.usage && !reader_->answered()) return;
+    Usage usage = reply.usage.value_or(Usage{.input = input_estimate_});
+    if (!reply.usage || (failed && reply.stop == Reply::Stop::none)) {
+      usage.output = std::max(usage.output, estimate_tokens(reply.text));
+      usage.estimated = true;
+    }
+    usage_ += usage;
+  }
+
+  Completion completion() const {
+    const Reply& reply = reader_->reply();
+    Completion completion;
+    completion.text = setup().key.removed_from(reply.text);
+    completion.model = setup().key.removed_from(reply.model.empty() ? setup().model : reply.model);
+    completion.complete = reply.stop == Reply::Stop::finished;
+    completion.usage = usage_;
+    completion.tries = tries_;
+    completion.seconds = seconds();
+    return completion;
+  }
+
+  NoCompletion no_completion(const FailedTry& failed) const {
+    std::string what = setup().name + ": " + failed.what;
+    if (failed.cause == Cause::unauthorized) what += ". The key comes from " + setup().key_hint;
+    return {failed.cause, setup().key.removed_from(std::move(what)), usage_, tries_, seconds()};
+  }
+
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
+  void answer(Answer answer) { std::exchange(answered_, nullptr)(std::move(answer)); }
+
+  const std::shared_ptr<Shared> shared_;
+  HttpClient& client_;
+  const std::string body_;
+  const int64_t input_estimate_;
+  std::function<void(Answer)> answered_;
+  const Clock::time_point begin_ = Clock::now();
+  std::optional<ReplyReader> reader_;
+  std::optional<milliseconds> header_retry_after_;
+  Usage usage_;
+  int tries_ = 0;
+};
+
+class HttpModel : public Model {
+ public:
+  explicit HttpModel(HttpModelSetup setup) : shared_(std::make_shared<Shared>(std::move(setup))) {}
+
+  const std::string& name() const override { return shared_->setup.name; }
+
+  void ask(const Occasion&, const Prompt& prompt, const Sampling& sampling,
+           std::function<void(Answer)> answered) override {
+    std::make_shared<Asking>(shared_, client_, prompt, sampling, std::move(answered))->start(milliseconds{0});
+  }
+
+  void cancel() override { client_.cancel(); }
+
+ private:
+  std::shared_ptr<Shared> shared_;
+  HttpClient client_;  // last: ends what is on its way before the rest goes
+};
+}  // namespace
+
+std::unique_ptr<Model> http_model(HttpModelSetup setup) { return std::make_unique<HttpModel>(std::move(setup)); }
+
+}  // namespace agent

@@ -1,0 +1,110 @@
+// OpenAI's Responses API (platform.openai.com/docs/api-reference/responses and responses-streaming, read 2026-11-21).
+#include <algorithm>
+
+#include "agent/models/openai.h"
+#include "agent/models/wire_format.h"
+#include "agent/models/wire_json.h"
+
+namespace agent {
+using core::Json;
+
+std::vector<std::string> openai_headers(const std::string& key) {
+  if (key.empty()) return {};
+  return {"Authorization: Bearer " + key};
+}
+
+std::string reasoning_effort(int64_t thinking_tokens) {
+  return thinking_tokens < 4'096 ? "low" : thinking_tokens < 16'384 ? "medium" : "high";
+}
+
+bool takes_temperature(const std::string& model) {
+  const bool o_series = model.size() > 1 && model[0] == 'o' && model[1] >= '0' && model[1] <= '9';
+  const bool gpt_5_on = model.rfind("gpt-", 0) == 0 && model.size() > 4 && model[4] >= '5' && model[4] <= '9';
+  return !o_series && !gpt_5_on;
+}
+
+Usage openai_usage(int64_t input, const Json& details, int64_t output) {
+  const int64_t cached = std::min(input, count_of(details, "cached_tokens"));
+  return {.input = input - cached, .cache_read = cached, .cache_written = 0, .output = output, .estimated = false};
+}
+
+namespace {
+class OpenAiResponses : public WireFormat {
+ public:
+  std::string path(const std::string&) const override { return "/responses"; }
+
+  std::vector<std::string> headers(const std::string& key) const override { return openai_headers(key); }
+
+  Json request(const std::string& model, const Prompt& prompt, const Sampling& sampling) const override {
+    Json request = {{"model", model},
+                    {"stream", true},
+                    {"store", false},  // nothing is fetched again
+                    {"max_output_tokens", sampling.max_output_tokens}};
+    if (!prompt.system.empty()) request["instructions"] = prompt.system;
+    request["input"] = Json::array();
+    for (const Turn& turn : prompt.turns) {
+      const bool user = turn.speaker == Turn::Speaker::user;
+      Json part = {{"type", user ? "input_text" : "output_text"}, {"text", turn.text()}};
+      request["input"].push_back({{"role", user ? "user" : "assistant"}, {"content", Json::array({std::move(part)})}});
+    }
+    if (sampling.thinking_tokens > 0) request["reasoning"] = {{"effort", reasoning_effort(sampling.thinking_tokens)}};
+    if (sampling.temperature && takes_temperature(model)) request["temperature"] = *sampling.temperature;
+    return request;
+  }
+
+  void read_event(const Json& event, Reply& reply) const override {
+    const std::string type = text_of(event, "type");
+    if (type == "response.output_text.delta") {
+      reply.text += text_of(event, "delta");
+    } else if (type == "response.refusal.delta") {
+      reply.refusal += text_of(event, "delta");
+    } else if (type == "response.created") {
+      reply.model = text_of(member(event, "response"), "model");
+    } else if (type == "response.completed" || type == "response.incomplete" || type == "response.failed") {
+      read_whole(member(event, "response"), reply);
+      reply.over = true;
+    } else if (type == "error") {
+      reply.error = read_error(event);  // {"type": "error", "error": {...}}
+      if (!reply.error) reply.error = ProviderError{text_of(event, "code"), text_of(event, "message"), {}};
+    }
+  }
+
+  // Also the end of a stream, which repeats what the deltas have brought.
+  void read_whole(const Json& answer, Reply& reply) const override {
+    if (const std::string model = text_of(answer, "model"); !model.empty()) reply.model = model;
+    std::string text, refusal;
+    for (const Json& item : items_of(answer, "output")) {
+      for (const Json& part : items_of(item, "content")) {
+        const std::string type = text_of(part, "type");
+        if (type == "output_text") text += text_of(part, "text");
+        if (type == "refusal") refusal += text_of(part, "refusal");
+      }
+    }
+    if (reply.text.empty()) reply.text = std::move(text);
+    if (reply.refusal.empty()) reply.refusal = std::move(refusal);
+    read_status(answer, reply);
+    if (const Json& usage = member(answer, "usage"); usage.is_object()) {
+      reply.usage = openai_usage(count_of(usage, "input_tokens"), member(usage, "input_tokens_details"),
+                                 count_of(usage, "output_tokens"));
+    }
+  }
+
+ private:
+  static void read_status(const Json& answer, Reply& reply) {
+    const std::string status = text_of(answer, "status");
+    if (status == "completed") {
+      const bool refused = reply.text.empty() && !reply.refusal.empty();
+      reply.stop = refused ? Reply::Stop::declined : Reply::Stop::finished;
+    } else if (status == "incomplete") {
+      const bool filtered = text_of(member(answer, "incomplete_details"), "reason") == "content_filter";
+      reply.stop = filtered ? Reply::Stop::declined : Reply::Stop::out_of_tokens;
+    } else if (status == "failed") {
+      reply.error = read_error(answer).value_or(ProviderError{"server_error", "the response failed", {}});
+    }
+  }
+};
+}  // namespace
+
+std::unique_ptr<WireFormat> openai_responses_format() { return std::make_unique<OpenAiResponses>(); }
+
+}  // namespace agent

@@ -1,0 +1,135 @@
+#include "agent/models/providers.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "agent/models/exec_model.h"
+#include "agent/models/http_model.h"
+#include "agent/models/inbox_model.h"
+#include "agent/models/replay_model.h"
+#include "agent/models/transcript.h"
+#include "core/error.h"
+#include "core/suggest.h"
+#include "core/text.h"
+
+namespace agent {
+namespace {
+
+struct Provider {
+  const char* scheme;
+  std::unique_ptr<WireFormat> (*format)();
+  const char* base_url;
+  const char* base_variable;  // leads elsewhere
+  std::vector<std::string> key_variables;
+};
+
+std::vector<Provider> providers() {
+  return {{"anthropic", anthropic_format, "https://api.anthropic.com", "ANTHROPIC_BASE_URL", {"ANTHROPIC_API_KEY"}},
+          {"openai", openai_responses_format, "https://api.openai.com/v1", "OPENAI_BASE_URL", {"OPENAI_API_KEY"}},
+          {"openai-chat",
+           [] { return openai_chat_format(false); },
+           "https://api.openai.com/v1",
+           "OPENAI_BASE_URL",
+           {"OPENAI_API_KEY"}},
+          {"gemini",
+           gemini_format,
+           "https://generativelanguage.googleapis.com",
+           "GEMINI_BASE_URL",
+           {"GEMINI_API_KEY", "GOOGLE_API_KEY"}}};
+}
+
+// A URL to which paths are appended. Names of models are shown and kept, so nothing secret may stand in one.
+std::string checked_url(std::string url, const std::string& where) {
+  const auto fail = [&](const char* what, const char* remedy) { throw core::InputError(where, what, remedy); };
+  const bool http = url.rfind("http://", 0) == 0, https = url.rfind("https://", 0) == 0;
+  const size_t host = url.find("//") + 2;
+  if ((!http && !https) || host >= url.size() || url[host] == '/') {
+    fail("is no URL", "write it like http://localhost:8080/v1");
+  }
+  for (const char c : url) {
+    if (c <= 0x20 || c >= 0x7F) fail("holds a character that no URL has", "write it like http://localhost:8080/v1");
+  }
+  if (url.find('@') != std::string::npos || url.find('?') != std::string::npos) {
+    fail("is a URL with a password or a query", "put the key into the environment as KW_API_KEY, or use --key-file");
+  }
+  while (url.back() == '/') url.pop_back();
+  return url;
+}
+
+HttpModelSetup common_setup(const std::string& name, const ModelOptions& options) {
+  HttpModelSetup setup;
+  setup.name = name;
+  setup.limits = options.limits;
+  setup.retry = options.retry;
+  setup.most_reply_bytes = options.most_reply_bytes;
+  setup.seed = options.seed;
+  // The curl program reads these; its library does not.
+  setup.ca_file =
+      options.ca_file
+          ? options.ca_file->string()
+          : options.environment("CURL_CA_BUNDLE").value_or(options.environment("SSL_CERT_FILE").value_or(""));
+  setup.ca_folder = options.environment("SSL_CERT_DIR").value_or("");
+  if (!setup.ca_file.empty()) core::read_file(setup.ca_file);  // says so now when it cannot be read
+  return setup;
+}
+
+std::unique_ptr<Model> provider_model(const Provider& provider, const std::string& name, const std::string& model,
+                                      const ModelOptions& options) {
+  if (model.empty()) {
+    throw core::InputError(name, "names no model", std::string("write it like ") + provider.scheme + ":MODEL");
+  }
+  const std::optional<std::string> elsewhere = options.environment(provider.base_variable);
+  HttpModelSetup setup = common_setup(name, options);
+  setup.model = model;
+  setup.base_url = elsewhere ? checked_url(*elsewhere, provider.base_variable) : provider.base_url;
+  setup.format = provider.format();
+  setup.key = find_key(provider.key_variables, options.key_file, options.environment);
+  const std::string variables = core::join(provider.key_variables, " or ");
+  if (setup.key.value().empty() && !elsewhere) {
+    throw core::InputError(name, "needs a key, and " + variables + " is not set",
+                           "set it in the environment, or name a file that holds the key with --key-file");
+  }
+  setup.key_hint = options.key_file ? options.key_file->string() : variables;
+  return http_model(std::move(setup));
+}
+
+std::unique_ptr<Model> server_model(const std::string& name, const ModelOptions& options) {
+  const size_t hash = name.find('#');
+  HttpModelSetup setup = common_setup(name, options);
+  setup.base_url = checked_url(name.substr(0, hash), name.substr(0, name.find_first_of("@?#")));
+  setup.model = hash == std::string::npos ? "" : name.substr(hash + 1);
+  setup.format = openai_chat_format(true);
+  setup.key = find_key({"KW_API_KEY"}, options.key_file, options.environment);
+  setup.key_hint = options.key_file ? options.key_file->string() : "KW_API_KEY";
+  return http_model(std::move(setup));
+}
+}  // namespace
+
+std::unique_ptr<Model> make_model(const std::string& name, const ModelOptions& options) {
+  const size_t colon = name.find(':');
+  const std::string scheme = name.substr(0, colon);
+  const std::string rest = colon == std::string::npos ? "" : name.substr(colon + 1);
+  if (scheme == "http" || scheme == "https") return server_model(name, options);
+  if (scheme == "exec") {
+    return exec_model({name, split_command(rest), options.limits.total, options.most_reply_bytes});
+  }
+  if (scheme == "inbox" && !rest.empty()) {
+    InboxModelSetup setup;
+    setup.name = name;
+    setup.folder = rest;
+    setup.most_reply_bytes = options.most_reply_bytes;
+    return inbox_model(std::move(setup));
+  }
+  if (scheme == "replay" && !rest.empty()) return replay_model(name, read_transcript(rest));
+  std::vector<std::string> known = {"http", "https", "exec", "inbox", "replay"};
+  for (const Provider& provider : providers()) {
+    if (colon != std::string::npos && provider.scheme == scheme) return provider_model(provider, name, rest, options);
+    known.push_back(provider.scheme);
+  }
+  throw core::InputError("model " + name, "is not known: a name is a provider, a colon and what it needs",
+                         core::did_you_mean(scheme, known, "providers"));
+}
+
+}  // namespace agent

@@ -1,0 +1,152 @@
+#include "agent/models/transcript.h"
+
+#include <unistd.h>
+
+#include <fstream>
+#include <utility>
+
+#include "core/error.h"
+#include "core/strict_json.h"
+#include "core/text.h"
+
+namespace agent {
+namespace {
+using core::Json;
+using core::JsonView;
+
+constexpr int kVersion = 1;
+constexpr size_t kMostBytes = size_t{512} << 20;
+
+Json to_json(const TranscriptHeader& header) {
+  return {{"kernelwright_transcript", kVersion}, {"model", header.model},   {"date", header.date},
+          {"kernelwright", header.kernelwright}, {"device", header.device}, {"note", header.note}};
+}
+
+Json to_json(const Usage& usage) {
+  return {{"input", usage.input},
+          {"cache_read", usage.cache_read},
+          {"cache_written", usage.cache_written},
+          {"output", usage.output},
+          {"estimated", usage.estimated}};
+}
+
+Json to_json(const Exchange& exchange) {
+  Json json = {{"problem", exchange.occasion.problem},
+               {"number", exchange.occasion.number},
+               {"prompt_hash", exchange.prompt_hash}};
+  std::visit(
+      [&](const auto& answer) {
+        json["usage"] = to_json(answer.usage);
+        json["tries"] = answer.tries;
+        json["seconds"] = answer.seconds;
+      },
+      exchange.answer);
+  if (const auto* completion = std::get_if<Completion>(&exchange.answer)) {
+    json["model"] = completion->model;
+    json["reply"] = completion->text;
+    json["complete"] = completion->complete;
+  } else {
+    const auto& none = std::get<NoCompletion>(exchange.answer);
+    json["no_reply"] = name_of(none.cause);
+    json["what"] = none.what;
+  }
+  return json;
+}
+
+std::string line_of(const Json& json) { return json.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n"; }
+
+TranscriptHeader header_from(const JsonView& view) {
+  if (!view.has("kernelwright_transcript")) {
+    view.fail("is not a transcript's first line", "a transcript begins with {\"kernelwright_transcript\": 1, ...}");
+  }
+  if (const int64_t version = view.at("kernelwright_transcript").integer(); version != kVersion) {
+    view.fail("is a transcript of version " + std::to_string(version) + ", this program reads version " +
+              std::to_string(kVersion));
+  }
+  view.expect_object({"kernelwright_transcript", "model", "date", "kernelwright", "device"}, {"note"});
+  return {view.at("model").string(), view.at("date").string(), view.at("kernelwright").string(),
+          view.at("device").string(), view.has("note") ? view.at("note").string() : ""};
+}
+
+Usage usage_from(const JsonView& view) {
+  view.expect_object({"input", "output"}, {"cache_read", "cache_written", "estimated"});
+  const auto count = [&](const char* key) { return view.has(key) ? view.at(key).integer(0) : 0; };
+  return {.input = count("input"),
+          .cache_read = count("cache_read"),
+          .cache_written = count("cache_written"),
+          .output = count("output"),
+          .estimated = view.has("estimated") && view.at("estimated").boolean()};
+}
+
+template <typename T>
+T with_costs(T answer, const JsonView& view) {
+  if (view.has("usage")) answer.usage = usage_from(view.at("usage"));
+  if (view.has("tries")) answer.tries = static_cast<int>(view.at("tries").integer(1, 1'000'000));
+  if (view.has("seconds")) answer.seconds = view.at("seconds").number();
+  return answer;
+}
+
+Exchange exchange_from(const JsonView& view) {
+  view.expect_object({"problem", "number", "prompt_hash"},
+                     {"model", "reply", "complete", "no_reply", "what", "usage", "tries", "seconds"});
+  if (view.has("reply") == view.has("no_reply")) view.fail("needs either a reply or a no_reply");
+  Exchange exchange;
+  exchange.occasion = {view.at("problem").string(), view.at("number").integer(1)};
+  exchange.prompt_hash = view.at("prompt_hash").string();
+  if (view.has("reply")) {
+    Completion completion;
+    completion.text = view.at("reply").string();
+    if (view.has("model")) completion.model = view.at("model").string();
+    if (view.has("complete")) completion.complete = view.at("complete").boolean();
+    exchange.answer = with_costs(std::move(completion), view);
+  } else {
+    NoCompletion none;
+    const std::string name = view.at("no_reply").string();
+    const auto cause = cause_from_name(name);
+    if (!cause) view.at("no_reply").fail("is no cause that is known: \"" + name + "\"");
+    none.cause = *cause;
+    if (view.has("what")) none.what = view.at("what").string();
+    exchange.answer = with_costs(std::move(none), view);
+  }
+  return exchange;
+}
+}  // namespace
+
+Transcript read_transcript(const std::filesystem::path& file) {
+  const std::string text = core::read_file(file, kMostBytes);
+  Transcript transcript;
+  bool has_header = false;
+  size_t number = 0;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view line = std::string_view(text).substr(begin, end - begin);
+    begin = end + 1;
+    const std::string where = file.string() + ":" + std::to_string(++number);
+    if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    const Json json = core::parse_json(line, where);
+    const JsonView view(json, where);
+    if (std::exchange(has_header, true)) {
+      transcript.exchanges.push_back(exchange_from(view));
+    } else {
+      transcript.header = header_from(view);
+    }
+  }
+  if (!has_header) throw core::InputError(file.string(), "is empty, a transcript has at least a header");
+  return transcript;
+}
+
+void write_transcript(const Transcript& transcript, const std::filesystem::path& file) {
+  const std::filesystem::path aside = file.string() + "." + std::to_string(::getpid()) + ".part";
+  {
+    std::ofstream out(aside, std::ios::binary);
+    out << line_of(to_json(transcript.header));
+    for (const Exchange& exchange : transcript.exchanges) out << line_of(to_json(exchange));
+    out.flush();
+    if (!out) throw core::SystemError("cannot write " + aside.string(), errno);
+  }
+  std::error_code error;
+  std::filesystem::rename(aside, file, error);
+  if (error) throw core::SystemError("cannot rename " + aside.string(), error.value());
+}
+
+}  // namespace agent

@@ -1,0 +1,44 @@
+// A campaign's exchanges with its models in a file, so that it can be replayed without them. JSON Lines in ASCII: first
+// a header, then one object for each exchange:
+//   {"kernelwright_transcript": 1, "model": "anthropic:claude-...", "date": "2026-11-21T17:00:00Z",
+//    "kernelwright": "0.1.0", "device": "cpu", "note": ""}
+//   {"problem": "softmax_f32", "number": 1, "prompt_hash": "<64 hex digits>", "model": "claude-...-20251101",
+//    "reply": "...", "complete": true, "tries": 1, "seconds": 12.5,
+//    "usage": {"input": 900, "cache_read": 4000, "cache_written": 0, "output": 2100, "estimated": false}}
+// An exchange that ended without a reply has "no_reply": "timed_out" and "what" instead of model, reply and complete.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "agent/models/model.h"
+
+namespace agent {
+
+struct TranscriptHeader {
+  std::string model;         // that wrote the replies, as the user named it
+  std::string date;          // when, ISO 8601
+  std::string kernelwright;  // the version that made the prompts
+  std::string device;        // on which candidates were judged
+  std::string note;          // for people; may be empty
+};
+
+struct Exchange {
+  Occasion occasion;
+  std::string prompt_hash;  // Prompt::hash()
+  Answer answer;
+};
+
+struct Transcript {
+  TranscriptHeader header;
+  std::vector<Exchange> exchanges;
+};
+
+// Throws core::InputError with file and line when the file cannot be read or is none of this version.
+Transcript read_transcript(const std::filesystem::path& file);
+// Written aside and renamed. Throws core::SystemError when it cannot be written.
+void write_transcript(const Transcript& transcript, const std::filesystem::path& file);
+
+}  // namespace agent

@@ -1,0 +1,59 @@
+// What a provider's protocol says: how a prompt becomes a request, and how pieces of an answer become a reply. Pure;
+// one file per protocol.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/models/model.h"
+#include "core/strict_json.h"
+
+namespace agent {
+
+// What a provider says went wrong, in a stream or instead of one.
+struct ProviderError {
+  std::string type;  // its own word ("overloaded_error", "insufficient_quota"); may be empty
+  std::string message;
+  std::optional<std::chrono::milliseconds> retry_after;
+};
+
+// What has been read of a reply so far.
+struct Reply {
+  enum class Stop { none, finished, out_of_tokens, declined };
+
+  std::string text;
+  std::string refusal;  // the model's words where they come apart from its text
+  std::string model;    // that answers, as the provider names it
+  std::optional<Usage> usage;
+  Stop stop = Stop::none;
+  bool over = false;  // nothing more will come, though the connection may stay open
+  std::optional<ProviderError> error;
+};
+
+// Answers are read leniently: fields that are absent, null or of another type count as absent, and what is not known
+// is passed over, as the providers ask of their clients.
+class WireFormat {
+ public:
+  virtual ~WireFormat() = default;
+
+  virtual std::string path(const std::string& model) const = 0;  // below the base URL
+  // "Name: value" of each header beyond Content-Type; `key` may be empty.
+  virtual std::vector<std::string> headers(const std::string& key) const = 0;
+  virtual core::Json request(const std::string& model, const Prompt& prompt, const Sampling& sampling) const = 0;
+  virtual void read_event(const core::Json& event, Reply& reply) const = 0;  // one event of a stream
+  virtual void read_whole(const core::Json& answer, Reply& reply) const = 0;
+};
+
+std::unique_ptr<WireFormat> anthropic_format();
+std::unique_ptr<WireFormat> openai_responses_format();
+// `compatible`: a server of somebody else's, to which only the fields are sent that all of them know.
+std::unique_ptr<WireFormat> openai_chat_format(bool compatible);
+std::unique_ptr<WireFormat> gemini_format();
+
+// The error in the body of an answer, in any of the forms that these providers and servers use; nullopt: none.
+std::optional<ProviderError> read_error(const core::Json& answer);
+
+}  // namespace agent
