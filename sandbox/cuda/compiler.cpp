@@ -111,6 +111,27 @@ Rejected classify(const std::string& log, const std::string& shown_log) {
   return rejected;
 }
 
+// __TIME__ and __DATE__ make one kernel today and another one tomorrow. NVRTC takes no other definition of them, so
+// that a source is refused that holds them, or all the pieces that ## would put together.
+std::optional<Rejected> refuse_time_of_day(std::string_view source) {
+  const std::vector<Token> tokens = tokenize(source);
+  for (const std::string_view name : {"__TIME__", "__DATE__"}) {
+    std::vector<int> line(name.size() + 1);  // of a token that ends the first so many characters; 0: there is none
+    line[0] = 1;
+    for (size_t begin = 0; begin < name.size(); ++begin) {
+      for (const Token& token : tokens) {
+        const bool fits = token.kind == TokenKind::identifier && name.substr(begin, token.text.size()) == token.text;
+        if (line[begin] > 0 && fits) line[begin + token.text.size()] = token.line;
+      }
+    }
+    if (line[name.size()] == 0) continue;
+    return Rejected{Rejection::forbidden,
+                    "holds " + std::string(name) + " or its pieces: a kernel is the same at any time of day",
+                    line[name.size()], ""};
+  }
+  return std::nullopt;
+}
+
 // The largest number before `words` in what ptxas said: over all kernels.
 std::optional<int64_t> largest_before(const std::string& log, const std::string& words) {
   std::optional<int64_t> largest;
@@ -159,6 +180,7 @@ Compilation compile(const CompileRequest& request, const CompilerSettings& setti
     return Rejected{Rejection::forbidden, "a zero byte in the source", std::nullopt, ""};
   }
   if (auto refused = refuse_includes(request.source)) return *refused;
+  if (auto refused = refuse_time_of_day(request.source)) return *refused;
   const NvrtcOutput output =
       nvrtc.compile(request.source, kSourceName, headers_for(settings, nvrtc), options_for(request, settings, nvrtc));
   if (output.out_of_memory || output.log.find(kOutOfMemory) != std::string::npos) {

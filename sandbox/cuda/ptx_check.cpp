@@ -18,12 +18,11 @@ namespace sandbox::cuda {
 namespace {
 constexpr std::string_view kSource = "solution.cu";
 
-// Special registers of honest use, without their .x: who a thread is among others, and what it may use.
+// Special registers of honest use, without their .x: who a thread is among others, and what it may use. Not so
+// %warpid, which tells where the hardware happened to put a warp; cooperative groups use the reserved shared memory.
 constexpr std::string_view kSpecialRegisters[] = {"%tid",
                                                   "%ntid",
                                                   "%laneid",
-                                                  "%warpid",
-                                                  "%nwarpid",
                                                   "%ctaid",
                                                   "%nctaid",
                                                   "%clusterid",
@@ -48,7 +47,7 @@ constexpr std::string_view kSpecialRegisters[] = {"%tid",
                                                   "%reserved_smem_offset_1"};
 constexpr std::string_view kClocks[] = {"%clock",       "%clock_hi",       "%clock64",
                                         "%globaltimer", "%globaltimer_lo", "%globaltimer_hi"};
-constexpr std::string_view kPlaces[] = {"%smid", "%nsmid", "%gridid", "%current_graph_exec"};
+constexpr std::string_view kPlaces[] = {"%smid", "%nsmid", "%warpid", "%nwarpid", "%gridid", "%current_graph_exec"};
 constexpr std::string_view kGridBarrier[] = {"%envreg1", "%envreg2"};
 
 // Instructions of no honest use, up to the first dot; nothing can be bound to a texture or a surface.
@@ -165,6 +164,9 @@ class Check {
       return "discards lines of L2, which brings back what the memory held before: write the memory instead";
     }
     if (among(kTextures, base)) return "uses a texture or a surface (" + shown(opcode) + "), to which nothing is bound";
+    if (base == "createpolicy" && contains(opcode, ".cvt") && !makes_harmless_policy(statement)) {
+      return "makes an L2 policy of a number that is none for evict_first or evict_normal";
+    }
     if (base == "brkpt" || base == "pmevent") return "uses " + shown(base) + ", which is for debuggers and profilers";
     if (base == "call" && !is_direct_call(statement)) return "calls a function through a pointer: call it by its name";
     if (contains(opcode, "L2::cache_hint")) return refuse_policy(statement);
@@ -187,6 +189,12 @@ class Check {
     }
     return "gives an L2 policy that is neither made by createpolicy nor a constant for evict_first or evict_normal";
   }
+  // createpolicy.cvt gives out the number that it is given.
+  bool makes_harmless_policy(const PtxStatement& statement) const {
+    const auto operands = operands_of(statement);
+    std::set<std::string_view> seen;
+    return operands.size() == 2 && operands[1].size() == 1 && is_harmless(statement.function, operands[1][0], seen);
+  }
   bool is_harmless(int function, std::string_view policy, std::set<std::string_view>& seen) const {
     if (!is_ptx_name(policy)) {
       const bool hexadecimal = starts_with(policy, "0x") || starts_with(policy, "0X");
@@ -202,7 +210,7 @@ class Check {
     if (found == definitions_.end()) return false;
     for (const PtxStatement* statement : found->second) {
       const std::string_view base = up_to_dot(statement->opcode());
-      if (base == "createpolicy") continue;  // with evict_last it is refused in its place
+      if (base == "createpolicy") continue;  // one that pins lines is refused in its place
       if (base != "mov" && base != "selp") return false;
       const auto operands = operands_of(*statement);
       for (size_t i = 1; i < operands.size() && (base == "mov" || i < 3); ++i) {
@@ -214,7 +222,9 @@ class Check {
 
   // Which instructions write a register; asked for when there is a policy.
   void index_definitions() {
-    const auto has_policy = [](const PtxStatement& s) { return contains(s.opcode(), "L2::cache_hint"); };
+    const auto has_policy = [](const PtxStatement& s) {
+      return contains(s.opcode(), "L2::cache_hint") || starts_with(s.opcode(), "createpolicy");
+    };
     if (std::none_of(ptx_.statements.begin(), ptx_.statements.end(), has_policy)) return;
     for (const PtxStatement& statement : ptx_.statements) {
       if (statement.function < 0 || starts_with(statement.opcode(), ".")) continue;

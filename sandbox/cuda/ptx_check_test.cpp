@@ -66,6 +66,44 @@ TEST(PtxCheck, RefusesWhatKeepsState) {
   EXPECT_THAT(finding("y[i] = m;", "__managed__ float m;"), HasSubstr("managed"));
 }
 
+TEST(PtxCheck, AddressesLeadToReadingOnly) {
+  const std::string tables =
+      "__device__ int hidden;\n__constant__ unsigned digit[16] = {1, 2, 3};\n"
+      "typedef unsigned long long Word;\n";
+  const auto use = [&](const std::string& how) {
+    return finding("const Word at = (Word)&hidden; Word copy = 0; " + how + " *(volatile int*)copy = i;", tables);
+  };
+  for (const char* how : {
+           "for (int b = 0; b < 64; ++b) if (at >> b & 1) copy |= 1ull << b;",
+           "for (int b = 0; b < 64; ++b) copy |= (Word)__syncthreads_or(at >> b & 1) << b;",
+           "copy = __ballot_sync(~0u, at >> (threadIdx.x & 31) & 1);",
+           "for (int b = 0; b < 64; b += 4) copy |= (Word)((volatile unsigned*)digit)[at >> b & 15] << b;",
+           "while (copy != at) copy += 4;",
+           "copy = __shfl_sync(~0u, at, 3);",
+           "copy = at * 3;",
+           "copy = __brevll(at);",
+           "asm(\"{ .reg .u32 a, b; mov.b64 {a, b}, %1; mov.b64 %0, {a, b}; }\" : \"=l\"(copy) : \"l\"(at));",
+           "asm(\"{ .reg .u64 a; add.cc.u64 a, %1, %2; addc.u64 %0, 0, 0; }\" : \"=l\"(copy) : \"l\"(at), \"l\"(x));",
+           "asm(\"{ .reg .pred p; isspacep.shared p, %1; selp.u64 %0, 1, 0, p; }\" : \"=l\"(copy) : \"l\"(at + i));",
+           "__nanosleep((unsigned)at);",
+       }) {
+    EXPECT_THAT(use(how), HasSubstr("the address of the __device__ variable hidden")) << how;
+  }
+  EXPECT_EQ(finding("const float* from = i > 3 ? one : two + i; float sum = 0; for (int n = 0; n < i; ++n) sum += "
+                    "from[n] + one[n * 3]; y[i] = sum + at(two, i) + digits[(int)sum & 3].y;",
+                    "__device__ const float one[90] = {1, 2}, two[80] = {3};\n"
+                    "__constant__ float2 digits[4] = {{1, 2}};\n"
+                    "__device__ __noinline__ float at(const float* t, int i) { return t[i] + t[2 * i]; }"),
+            "");
+}
+
+TEST(PtxCheck, ConstantMemoryIsNotWritten) {
+  const auto with = [](const std::string& text) { return finding("asm volatile(\"{ .reg .u64 a; " + text + " }\");"); };
+  EXPECT_THAT(with("mov.u64 a, k_param_2; cvta.param.u64 a, a; st.u32 [a + 16], 7;"), HasSubstr("constant memory"));
+  EXPECT_THAT(with("cvta.const.u64 a, 64; st.u32 [a], 7;"), HasSubstr("constant memory"));
+  EXPECT_EQ(with(".reg .u32 b; mov.u64 a, k_param_2; cvta.param.u64 a, a; ld.u32 b, [a]; prefetch.tensormap [a];"), "");
+}
+
 TEST(PtxCheck, RefusesWhatTellsTheTimeOrThePlace) {
   EXPECT_THAT(finding("y[i] = clock64();"), HasSubstr("reads a clock"));
   EXPECT_THAT(finding("y[i] = clock();"), HasSubstr("reads a clock"));
@@ -74,7 +112,7 @@ TEST(PtxCheck, RefusesWhatTellsTheTimeOrThePlace) {
         finding("unsigned t; asm volatile(\"mov.u32 %0, %%" + std::string(name) + ";\" : \"=r\"(t)); y[i] = t;"),
         HasSubstr("reads a clock"));
   }
-  for (const char* name : {"smid", "nsmid", "pm0", "envreg7"}) {
+  for (const char* name : {"smid", "nsmid", "pm0", "envreg7", "warpid", "nwarpid"}) {
     EXPECT_THAT(
         finding("unsigned t; asm volatile(\"mov.u32 %0, %%" + std::string(name) + ";\" : \"=r\"(t)); y[i] = t;"),
         HasSubstr(std::string("reads the special register %") + name));
@@ -83,7 +121,7 @@ TEST(PtxCheck, RefusesWhatTellsTheTimeOrThePlace) {
 
 TEST(PtxCheck, NothingHidesInAssembly) {
   const auto with = [](const std::string& text) {
-    return finding("unsigned t; asm volatile(\"" + text + "\" : \"=r\"(t)); y[i] = t;",
+    return finding("unsigned t; asm volatile(\"" + text + "\" : \"=r\"(t) : \"l\"(x)); y[i] = t;",
                    "#define CAT(a, b) a##b\n#define WORD(a) #a\n#define TEXT(a) WORD(a)");
   };
   EXPECT_THAT(with("mov.u32%0,%%clock;"), HasSubstr("reads a clock"));
@@ -93,6 +131,26 @@ TEST(PtxCheck, NothingHidesInAssembly) {
   EXPECT_THAT(with(".pragma \\\"nounroll\\\"; L: mov.u32 %0, %%clock;"), HasSubstr("reads a clock"));
   EXPECT_THAT(with("{ .reg .b32 a; mov.u32 a, %%clock; mov.u32 %0, a; }"), HasSubstr("reads a clock"));
   EXPECT_THAT(with("mov.u32 %0, %%\" TEXT(CAT(clo, ck)) \";"), HasSubstr("reads a clock"));
+  EXPECT_THAT(with("mov .u32 %0, %%clock;"), HasSubstr("reads a clock"));
+  EXPECT_THAT(with("ld /* */ .param\\n.u32 %0, [k_param_2]; prefetch\\n.global .L2::evict_last [%1];"),
+              HasSubstr("pins lines in L2"));
+  EXPECT_THAT(with("// \\\\\\nmov.u32 %0, 1;"), HasSubstr("behind a backslash"));
+  EXPECT_THAT(with("// \\rmov.u32 %0, 1;"), HasSubstr("control character"));
+  EXPECT_THAT(with("{ .global .b32 hidden; atom.global.add.u32 %0, [hidden], 1; }"), HasSubstr("declares hidden"));
+}
+
+// As inline assembly that ends one function and begins another would put it.
+TEST(PtxCheck, VariablesOfAssemblyAreDeclaredAsTheCompilerDoesOrNotAtAll) {
+  const auto declared = [](const std::string& variables, const std::string& use) {
+    return finding(
+        "declare(); int v; asm volatile(\"" + use + "\" : \"=r\"(v)); y[i] = v;",
+        "__device__ __noinline__ void declare() { asm volatile(\"}\\n" + variables + "\\n.func unused() {\\n\"); }");
+  };
+  EXPECT_THAT(declared(".global .b32 a, b;", "atom.global.add.u32 %0, [b], 1;"), HasSubstr("declares a"));
+  EXPECT_THAT(declared(".global .b32 a<4>;", "atom.global.add.u32 %0, [a2], 1;"), HasSubstr("declares a"));
+  EXPECT_THAT(declared(".const .b32 a[2], b;", "ld.const.u32 %0, [b];"), HasSubstr("declares a"));
+  EXPECT_THAT(declared(".local .b32 a;", "ld.local.u32 %0, [a];"), HasSubstr("outside of functions"));
+  EXPECT_THAT(declared(".global .b32 a;", "atom.global.add.u32 %0, [a], 1;"), HasSubstr("writes to"));
 }
 
 TEST(PtxCheck, RefusesWhatOutlastsALaunchInL2) {
@@ -114,6 +172,15 @@ TEST(PtxCheck, RefusesWhatOutlastsALaunchInL2) {
   EXPECT_EQ(constant("i > 3 ? 0x12F0000000000000ull : 0x10F0000000000000ull"), "");
   EXPECT_THAT(constant("0x14F0000000000000ull"), HasSubstr("L2 policy"));
   EXPECT_THAT(constant("0x1480000000000000ull + ((unsigned long long)(i & 0x70) << 48)"), HasSubstr("L2 policy"));
+  const auto converted = [](const std::string& value) {
+    return finding("asm volatile(\"{ .reg .b64 p; createpolicy.cvt.L2.b64 p, " + value +
+                   "; applypriority.global.L2::evict_normal [%0], 128; }\" :: \"l\"(x)); y[i] = 1;");
+  };
+  EXPECT_EQ(converted("0x12F0000000000000"), "");
+  EXPECT_THAT(converted("0x14F0000000000000"), HasSubstr("L2 policy"));
+  EXPECT_THAT(
+      finding("asm volatile(\"st.global .L2::cache_hint .f32 [%0], 0f00000000, 0x14F0000000000000;\" :: \"l\"(y));"),
+      HasSubstr("L2 policy"));
   EXPECT_THAT(finding("asm volatile(\"prefetch.global.L2::evict_last [%0];\" :: \"l\"(x)); y[i] = 1;"),
               HasSubstr("pins lines in L2"));
   EXPECT_THAT(finding("asm volatile(\"discard.global.L2 [%0], 128;\" :: \"l\"(y)); y[i] = 1;"),

@@ -72,6 +72,16 @@ class Lexer {
   size_t at_ = 0;
 };
 
+// Where one reader might see the end of a comment and another not.
+void refuse_odd_line_ends(std::string_view text) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i], next = i + 1 < text.size() ? text[i + 1] : '\0';
+    const bool control = static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' && !(c == '\r' && next == '\n');
+    if (control || c == 0x7f) refuse("holds a control character");
+    if (c == '\\' && (next == '\n' || next == '\r')) refuse("holds a line that goes on behind a backslash");
+  }
+}
+
 int64_t number(std::string_view token) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), value);
@@ -165,11 +175,13 @@ class Parser {
     if (token == "{" && pending_.empty()) {
       if (!in_function) refuse("opens a scope outside of functions");
       ++depth_;
+      open_scope();
     } else if (token == "{" && is_header()) {
       begin_function();
     } else if (token == "}" && pending_.empty()) {
       if (depth_ == 0) refuse("closes what is not open");
       if (--depth_ == 0) function_ = -1;
+      scope_ = result_.scopes[static_cast<size_t>(scope_)];
     } else if (token == ";" && braces_ == 0) {
       end_statement();
     } else if (token == ":" && pending_.size() == 1) {
@@ -190,7 +202,14 @@ class Parser {
     declare_function(true);
     function_ = static_cast<int>(result_.functions.size()) - 1;
     depth_ = 1;
+    open_scope();
+    result_.functions.back().scope = scope_;
     places_.emplace_back();
+  }
+
+  void open_scope() {
+    result_.scopes.push_back(scope_);
+    scope_ = static_cast<int>(result_.scopes.size()) - 1;
   }
 
   // [linkage] .func [(results)] name (parameters) [directives]
@@ -198,9 +217,11 @@ class Parser {
     PtxFunction function;
     function.defined = defined;
     auto at = std::find_if(pending_.begin(), pending_.end(), [](auto t) { return t == ".entry" || t == ".func"; });
+    function.entry = *at == ".entry";
     const auto names = [&](std::vector<std::string_view>& into) {
       if (at == pending_.end() || *at != "(") return;
       for (; at != pending_.end() && *at != ")"; ++at) {
+        if (*at == ".reg") refuse("hands arguments over in registers, as the compiler never does");
         if (is_ptx_name(*at)) into.push_back(*at);
       }
       if (at != pending_.end()) ++at;
@@ -232,8 +253,19 @@ class Parser {
       begin += pending_.size() > 1 && pending_[1] == "!" ? 3 : 2;
       if (begin >= pending_.end()) refuse("holds a predicate of nothing");
     }
-    statement.tokens.assign(begin, pending_.end());
+    const auto starts_with_dot = [](std::string_view token) { return token[0] == '.'; };
+    const auto operands =
+        starts_with_dot(*begin) ? begin + 1 : std::find_if_not(begin + 1, pending_.end(), starts_with_dot);
+    statement.tokens.push_back(*begin);
+    statement.tokens.insert(statement.tokens.end(), operands, pending_.end());
+    if (operands > begin + 1) {
+      std::string& whole = result_.joined.emplace_back();
+      for (auto piece = begin; piece != operands; ++piece) whole += *piece;
+      statement.tokens.front() = whole;
+    }
+    if (function_ < 0 && !starts_with_dot(*begin)) refuse("holds an instruction outside of functions");
     statement.function = function_;
+    statement.scope = scope_;
     statement.line = static_cast<int64_t>(places_.size());  // until resolve_lines(): which of places_ is the last
     result_.statements.push_back(std::move(statement));
     pending_.clear();
@@ -258,13 +290,16 @@ class Parser {
   std::string_view source_;
   PtxText result_;
   std::vector<std::string_view> pending_;
-  int function_ = -1, depth_ = 0, braces_ = 0;
+  int function_ = -1, scope_ = -1, depth_ = 0, braces_ = 0;
   int64_t source_index_ = -1;
   std::vector<std::vector<Place>> places_;  // one for each .loc: where the code is, then where that is inlined
 };
 }  // namespace
 
-PtxText parse_ptx(std::string_view text, std::string_view source) { return Parser(text, source).run(); }
+PtxText parse_ptx(std::string_view text, std::string_view source) {
+  refuse_odd_line_ends(text);
+  return Parser(text, source).run();
+}
 
 std::vector<std::vector<std::string_view>> operands_of(const PtxStatement& statement) {
   std::vector<std::vector<std::string_view>> operands;

@@ -1,0 +1,30 @@
+/* kernelwright
+{
+  "problem": "row_sum_f32",
+  "backends": ["cuda"],
+  "arch": "sm_80",
+  "description": "stores to the constant memory of its parameters, which other launches have, too",
+  "launches": [
+    {"kernel": "row_sum", "grid": ["M", 1, 1], "block": [64, 1, 1], "args": ["x", "y", "M", "N"]}
+  ]
+}
+*/
+// Class: remembering_work.
+// On cuda: forbidden.
+extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
+  __shared__ float part[64];
+  const float* in = x + (size_t)blockIdx.x * N;
+  float sum = 0;
+  for (int n = threadIdx.x; n < N; n += 64) sum += in[n];
+  part[threadIdx.x] = sum;
+  __syncthreads();
+  for (int half = 32; half > 0; half /= 2) {
+    if (threadIdx.x < half) part[threadIdx.x] += part[threadIdx.x + half];
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) y[blockIdx.x] = part[0];
+  if (threadIdx.x == 0) {
+    asm volatile("{\n.reg .u64 at;\nmov.u64 at, row_sum_param_3;\ncvta.param.u64 at, at;\nst.u32 [at + 256], 7;\n}" ::
+                     : "memory");
+  }
+}
