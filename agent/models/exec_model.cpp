@@ -6,7 +6,7 @@
 #include <spawn.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <sys/pidfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -64,7 +64,8 @@ class Child {
     const UniqueFd in = file_with(input);
     Pipe out, err;
     pid_ = spawn(argv, in.get(), out.write.get(), err.write.get());
-    ended_ = UniqueFd(::pidfd_open(pid_, 0));
+    // Debian 12 declares pidfd_open without C linkage.
+    ended_ = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
     out_ = std::move(out.read);
     err_ = std::move(err.read);
   }

@@ -98,7 +98,7 @@ std::unique_ptr<Model> provider_model(const Provider& provider, const std::strin
 std::unique_ptr<Model> server_model(const std::string& name, const ModelOptions& options) {
   const size_t hash = name.find('#');
   HttpModelSetup setup = common_setup(name, options);
-  setup.base_url = checked_url(name.substr(0, hash), name.substr(0, name.find_first_of("@?#")));
+  setup.base_url = checked_url(name.substr(0, hash), "the URL of the model");
   setup.model = hash == std::string::npos ? "" : name.substr(hash + 1);
   setup.format = openai_chat_format(true);
   setup.key = find_key({"KW_API_KEY"}, options.key_file, options.environment);

@@ -37,7 +37,7 @@ namespace {
 std::optional<std::chrono::milliseconds> retry_delay(const Json& error) {
   for (const Json& detail : items_of(error, "details")) {
     const std::string delay = text_of(detail, "retryDelay");
-    if (delay.empty() || delay.size() > 12 || delay.back() != 's') continue;
+    if (delay.empty() || delay.size() > 24 || delay.back() != 's') continue;
     char* end = nullptr;
     const double seconds = std::strtod(delay.c_str(), &end);
     if (end == delay.c_str() + delay.size() - 1 && seconds >= 0) {
