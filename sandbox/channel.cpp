@@ -25,20 +25,18 @@ struct Header {
   uint32_t bytes, descriptors;
 };
 
-// False when the deadline passes first.
+// False when the deadline passes first. Without one, reading waits.
 bool wait_readable(int fd, std::optional<Clock::time_point> deadline) {
-  while (true) {
-    int timeout = -1;
-    if (deadline) {
-      const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - Clock::now()).count();
-      timeout = static_cast<int>(std::clamp<int64_t>(left, 0, 1 << 30));
-    }
+  while (deadline) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - Clock::now()).count();
+    const int timeout = static_cast<int>(std::clamp<int64_t>(left, 0, 1 << 30));
     pollfd entry{fd, POLLIN, 0};
     const int ready = ::poll(&entry, 1, timeout);
     if (ready > 0) return true;
     if (ready == 0) return false;
     if (errno != EINTR) throw core::SystemError("cannot wait for a worker", errno);
   }
+  return true;
 }
 
 void send_all(int fd, const char* data, size_t size) {

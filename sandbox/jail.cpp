@@ -71,13 +71,15 @@ JailReport enter_jail(JailProfile profile, const JailFolders& folders, const Jai
   if (limits.processor_s > 0) limit(RLIMIT_CPU, limits.processor_s, "processor time");
   if (limits.address_space_bytes > 0 && kAddressSpaceIsOurs)
     limit(RLIMIT_AS, limits.address_space_bytes, "address space");
+  if (limits.data_bytes > 0 && kAddressSpaceIsOurs) limit(RLIMIT_DATA, limits.data_bytes, "memory");
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) throw core::SystemError("cannot set no_new_privs", errno);
   const int abi = landlock_abi();  // not to be asked for behind the filter
   std::optional<Shortfall> no_landlock;
   if (profile != JailProfile::cell) {  // to a cell it came with the fork from the run worker
     no_landlock = limits.most_level >= 2 ? enter_landlock(folders) : not_wanted();
   }
-  const std::optional<Shortfall> no_seccomp = limits.most_level >= 1 ? enter_seccomp(profile) : not_wanted();
+  const std::optional<Shortfall> no_seccomp =
+      limits.most_level >= 1 ? enter_seccomp(profile, limits.channel) : not_wanted();
   JailReport report;
   report.add(1, "seccomp", no_seccomp);
   report.add(2, "Landlock ABI " + std::to_string(abi), no_landlock);

@@ -52,7 +52,7 @@ enum class JailProfile {
   library_compile,  // files below the given folders: a compiler that is a library
   run,              // to start cells: forks of itself that hold one candidate each
   judge,            // memory, and to load reference modules
-  cell,             // memory, its channel, and to exit: nothing else
+  cell,             // memory that is no code, its channel, to stop itself and to exit: nothing else
   gpu,              // an NVIDIA driver that is already open: its device files below the given folders
 };
 
@@ -61,6 +61,8 @@ struct JailLimits {
   size_t file_bytes = size_t{256} << 20;
   unsigned open_files = 128;
   unsigned processor_s = 0;        // 0: no limit
+  size_t data_bytes = 0;           // memory of its own, which nobody lent it; 0: no limit
+  int channel = -1;                // of a cell: the one descriptor over which it may speak
   int most_level = kHighestLevel;  // tests see by it what a lower level leaves open
 };
 

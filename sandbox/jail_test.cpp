@@ -49,14 +49,80 @@ TEST(Jail, ACellIsEndedByAnyForbiddenCall) {
   }));
 }
 
+int status_of_cell(const JailLimits& limits, const std::function<int()>& attempt) {
+  return status_of_child([&] {
+    enter_jail(JailProfile::cell, {}, limits);
+    return attempt();
+  });
+}
+bool is_forbidden_to_a_cell(const std::function<int()>& attempt) {
+  return ended_by(status_of_cell({}, attempt), SIGSYS);
+}
+void* map(int protection, int flags) { return ::mmap(nullptr, 1 << 20, protection, flags, -1, 0); }
+constexpr int kReadWrite = PROT_READ | PROT_WRITE, kOwn = MAP_PRIVATE | MAP_ANONYMOUS;
+
 TEST(Jail, ACellMayUseMemory) {
-  EXPECT_EQ(status_in_jail(JailProfile::cell, {},
-                           [] {
-                             void* p =
-                                 ::mmap(nullptr, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-                             return p == MAP_FAILED ? 1 : 0;
-                           }),
-            0);
+  EXPECT_EQ(status_of_cell({}, [] { return map(kReadWrite, kOwn) == MAP_FAILED ? 1 : 0; }), 0);
+  EXPECT_EQ(status_of_cell({}, [] { return ::mprotect(map(kReadWrite, kOwn), 4096, PROT_NONE); }), 0);
+}
+
+TEST(Jail, NothingBecomesCodeInACell) {
+  EXPECT_TRUE(is_forbidden_to_a_cell([] { return map(kReadWrite | PROT_EXEC, kOwn) == MAP_FAILED; }));
+  void* own = map(kReadWrite, kOwn);
+  EXPECT_TRUE(is_forbidden_to_a_cell([&] { return ::mprotect(own, 4096, PROT_READ | PROT_EXEC); }));
+}
+
+TEST(Jail, TheMemoryOfACellIsCounted) {
+  // Of the kinds that its limit does not count, a cell has none.
+  EXPECT_TRUE(is_forbidden_to_a_cell([] { return map(kReadWrite, MAP_SHARED | MAP_ANONYMOUS) == MAP_FAILED; }));
+  EXPECT_TRUE(is_forbidden_to_a_cell([] { return map(kReadWrite, kOwn | MAP_GROWSDOWN) == MAP_FAILED; }));
+  JailLimits limits;
+  limits.data_bytes = size_t{64} << 20;
+  const auto in_vain = [&](size_t bytes) {
+    return status_of_cell(
+        limits, [&] { return ::mmap(nullptr, bytes, kReadWrite, kOwn | MAP_NORESERVE, -1, 0) == MAP_FAILED ? 1 : 0; });
+  };
+  EXPECT_EQ(in_vain(size_t{1} << 20), 0);
+#if defined(__SANITIZE_ADDRESS__)  // whose own memory no limit would allow
+  EXPECT_EQ(in_vain(size_t{128} << 20), 0);
+#else
+  EXPECT_EQ(WEXITSTATUS(in_vain(size_t{128} << 20)), 1);
+#endif
+}
+
+TEST(Jail, ACellSpeaksOverItsChannelAlone) {
+  int ends[2], others[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, others), 0);
+  JailLimits limits;
+  limits.channel = ends[0];
+  const auto send_over = [](int fd) { return ::send(fd, "x", 1, MSG_NOSIGNAL) == 1 ? 0 : 1; };
+  EXPECT_EQ(status_of_cell(limits, [&] { return send_over(ends[0]); }), 0);
+  EXPECT_TRUE(ended_by(status_of_cell(limits, [&] { return send_over(others[0]); }), SIGSYS));
+  EXPECT_TRUE(ended_by(status_of_cell(limits, [&] { return ::recv(others[0], ends, 1, MSG_DONTWAIT) == 1; }), SIGSYS));
+#if !defined(__SANITIZE_ADDRESS__)  // which may say what it found
+  EXPECT_TRUE(ended_by(status_of_cell(limits, [&] { return ::write(ends[0], "x", 1) == 1; }), SIGSYS));
+#endif
+  for (const int fd : {ends[0], ends[1], others[0], others[1]}) ::close(fd);
+}
+
+TEST(Jail, ACellStopsItselfAndNobodyElse) {
+  const auto to_itself = [](int signal) {
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      const pid_t own = ::getpid();  // which it may not ask for later
+      enter_jail(JailProfile::cell, {}, {});
+      ::_exit(::kill(own, signal));
+    }
+    int status = 0;
+    ::waitpid(pid, &status, WUNTRACED);
+    ::kill(pid, SIGKILL);
+    if (WIFSTOPPED(status)) ::waitpid(pid, nullptr, 0);
+    return status;
+  };
+  EXPECT_TRUE(WIFSTOPPED(to_itself(SIGSTOP)));
+  EXPECT_TRUE(ended_by(to_itself(SIGUSR1), SIGSYS));
+  EXPECT_TRUE(is_forbidden_to_a_cell([parent = ::getpid()] { return ::kill(parent, SIGSTOP); }));
 }
 
 // What is possible without a jail shows that the attempts are real.

@@ -2,6 +2,9 @@
 
 #include <sched.h>
 #include <seccomp.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdint>
@@ -12,13 +15,20 @@
 
 namespace sandbox {
 namespace {
-// Allowed to every profile: memory, the channel that is already open, time, signals of one's own, the end.
+// Allowed to every profile but a cell's: memory, the channel that is already open, time, signals of one's own, the end.
 constexpr std::string_view kCommonCalls[] = {
     "read",        "write", "recvmsg",       "sendmsg",      "sendto",         "recvfrom",     "poll",
     "ppoll",       "close", "mmap",          "munmap",       "mprotect",       "mremap",       "madvise",
     "brk",         "futex", "clock_gettime", "gettimeofday", "rt_sigaction",   "rt_sigreturn", "rt_sigprocmask",
     "sigaltstack", "exit",  "exit_group",    "sched_yield",  "getpid",         "gettid",       "restart_syscall",
     "membarrier",  "rseq",  "getrandom",     "nanosleep",    "clock_nanosleep"};
+// All that a cell has without conditions. Where the processor's clock cannot be read without the kernel, it is asked.
+constexpr std::string_view kCellCalls[] = {"munmap", "brk", "mincore", "close", "exit_group", "clock_gettime"};
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+// What sanitizers ask for behind our back.
+constexpr std::string_view kSanitizerCalls[] = {"futex",        "madvise",        "sched_yield", "getpid", "gettid",
+                                                "rt_sigaction", "rt_sigprocmask", "sigaltstack", "write"};
+#endif
 // What loading a module needs beyond that.
 constexpr std::string_view kLoadCalls[] = {
     "openat",          "open",      "fstat",        "newfstatat", "stat",
@@ -27,9 +37,9 @@ constexpr std::string_view kLoadCalls[] = {
     "getcwd",          "statx",     "prctl",        "tgkill",     "sched_getaffinity",
     "set_robust_list", "getdents64"};
 // The run worker forks cells, limits them and collects them.
-constexpr std::string_view kForkCalls[] = {"fork",      "vfork",       "wait4",   "waitid",         "kill", "prlimit64",
-                                           "setrlimit", "getrlimit",   "seccomp", "socketpair",     "dup",  "dup2",
-                                           "dup3",      "close_range", "getppid", "set_tid_address"};
+constexpr std::string_view kForkCalls[] = {
+    "fork",       "vfork", "wait4", "waitid", "kill",        "prlimit64", "setrlimit",       "getrlimit", "seccomp",
+    "socketpair", "dup",   "dup2",  "dup3",   "close_range", "getppid",   "set_tid_address", "signalfd4"};
 // A GPU's driver speaks to its device files; a run worker makes the channels of its cells.
 constexpr std::string_view kDriverCalls[] = {"ioctl",   "dup",   "eventfd2", "getrusage",
                                              "sysinfo", "uname", "writev",   "socketpair"};
@@ -115,6 +125,26 @@ class SeccompFilter {
     add(SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3));  // whose flags no filter sees; the C library then takes clone
   }
 
+  // Of native code whose intent nobody knows. Its module is loaded: nothing else may become code.
+  void allow_cell(int channel) {
+    allow(kCellCalls);
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    allow(kSanitizerCalls);
+#endif
+    const scmp_arg_cmp no_code = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
+    allow_if(SCMP_SYS(mprotect), no_code);
+    // Only private memory that is no stack counts as its own (RLIMIT_DATA); what it shares are files that were lent.
+    constexpr uint64_t kType = MAP_SHARED | MAP_PRIVATE;
+    allow_if(SCMP_SYS(mmap), no_code, SCMP_A3(SCMP_CMP_MASKED_EQ, kType | MAP_GROWSDOWN, MAP_PRIVATE));
+    allow_if(SCMP_SYS(mmap), no_code, SCMP_A3(SCMP_CMP_MASKED_EQ, kType | MAP_ANONYMOUS, MAP_SHARED));
+    const auto number = static_cast<scmp_datum_t>(channel);
+    for (const int call : {SCMP_SYS(recvmsg), SCMP_SYS(sendmsg), SCMP_SYS(sendto)}) {
+      allow_if(call, SCMP_A0(SCMP_CMP_EQ, number));
+    }
+    const auto own_pid = static_cast<scmp_datum_t>(::getpid());
+    allow_if(SCMP_SYS(kill), SCMP_A0(SCMP_CMP_EQ, own_pid), SCMP_A1(SCMP_CMP_EQ, SIGSTOP));
+  }
+
   // 0, or an errno value.
   int load() {
     if (!context_) return ENOMEM;
@@ -123,6 +153,10 @@ class SeccompFilter {
   }
 
  private:
+  template <typename... Conditions>
+  void allow_if(int number, Conditions... conditions) {
+    if (context_) keep(seccomp_rule_add(context_.get(), SCMP_ACT_ALLOW, number, sizeof...(conditions), conditions...));
+  }
   void add(uint32_t action, int number) {
     if (context_) keep(seccomp_rule_add(context_.get(), action, number, 0));
   }
@@ -135,11 +169,15 @@ class SeccompFilter {
 };
 }  // namespace
 
-std::optional<Shortfall> enter_seccomp(JailProfile profile) {
-  // A cell holds native code of unknown intent: anything outside the list ends it. Elsewhere the call is refused.
+std::optional<Shortfall> enter_seccomp(JailProfile profile, int channel) {
+  // Anything outside of its list ends a cell. Elsewhere the call is refused.
   SeccompFilter filter(profile == JailProfile::cell ? SCMP_ACT_KILL_PROCESS : SCMP_ACT_ERRNO(EPERM));
-  filter.allow(kCommonCalls);
-  if (profile != JailProfile::cell) filter.allow(kLoadCalls);
+  if (profile == JailProfile::cell) {
+    filter.allow_cell(channel);
+  } else {
+    filter.allow(kCommonCalls);
+    filter.allow(kLoadCalls);
+  }
   if (profile == JailProfile::run || profile == JailProfile::compile) {
     filter.allow(kForkCalls);
     filter.allow_forks();

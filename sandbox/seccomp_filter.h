@@ -7,7 +7,7 @@
 
 namespace sandbox {
 
-// Leaves the calling process the system calls of its profile. nullopt: done.
-std::optional<Shortfall> enter_seccomp(JailProfile profile);
+// Leaves the calling process the system calls of its profile; of a cell, over this channel alone. nullopt: done.
+std::optional<Shortfall> enter_seccomp(JailProfile profile, int channel);
 
 }  // namespace sandbox

@@ -8,6 +8,7 @@
 #include "core/hash.h"
 #include "core/suggest.h"
 #include "core/text.h"
+#include "sandbox/macro_names.h"
 
 namespace sandbox {
 namespace {
@@ -75,6 +76,11 @@ std::vector<Tunable> parse_tunables(const JsonView& view) {
       values.fail(
           "\"" + name + "\" cannot be a tunable",
           "take a name of two or more letters: CUDA's own headers use single letters, which the macro would replace");
+    }
+    if (is_taken_macro(name)) {
+      values.fail(
+          "\"" + name + "\" cannot be a tunable",
+          "take another name: device headers or compilers define this one, or may, and the macro would replace it");
     }
     limit_count(values, kMaxValues);
     Tunable tunable{name, {}};

@@ -87,6 +87,11 @@ TEST(Solution, RefusalsSayWhatToDo) {
               HasSubstr("cannot be a tunable"));
   EXPECT_THAT(refusal([] { parse_header(R"({"problem": "p", "tunables": {"T": [1]}, "launches": []})", "s.cu"); }),
               HasSubstr("two or more letters"));
+  for (const char* taken : {"NAN", "INFINITY", "NDEBUG", "KW_EXPORT", "_OPENMP", "CUDART_PI", "FLT_MAX", "UINT_MAX"}) {
+    const std::string header =
+        "{\"problem\": \"p\", \"tunables\": {\"" + std::string(taken) + "\": [1]}, \"launches\": []}";
+    EXPECT_THAT(refusal([&] { parse_header(header, "s.cu"); }), HasSubstr("take another name")) << taken;
+  }
   EXPECT_THAT(refusal([] {
                 parse_header(R"({"problem": "p", "tunables": {"AA": [4, 1]}, "constraints": ["AA < 2"],
                                  "launches": [{"kernel": "k", "grid": [1], "block": [1], "args": []}]})",

@@ -44,6 +44,8 @@ struct PrepareChild : bp::extend::handler {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(1);
     ::setpgid(0, 0);
+    // What our own owner left open is nothing to a worker.
+    ::close_range(kWorkerChannelFd + 1, ~0u, CLOSE_RANGE_CLOEXEC);
     // Where it is refused, the owner sees that the worker is not inside.
     [[maybe_unused]] const ssize_t written = entrance >= 0 ? ::write(entrance, "0", 1) : 0;
     sigset_t none;

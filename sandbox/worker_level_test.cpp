@@ -1,7 +1,14 @@
 // The level of real workers, as their owner gets it.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
+
+#include "core/error.h"
 #include "core/paths.h"
+#include "core/text.h"
 #include "sandbox/jail_fixture.h"
 #include "sandbox/worker.h"
 
@@ -45,6 +52,25 @@ TEST(WorkerLevel, BelowTheRequiredLevelItIsNotKept) {
   }
   launched.required_level = 1;
   EXPECT_GE(Worker::start(launched).greeting().at("sandbox_level").get<int>(), 1);
+}
+
+// A file that the owner's owner left open, as shells and schedulers do.
+TEST(WorkerLevel, NoDescriptorIsInherited) {
+  const std::string folder = testing::TempDir() + "/kernelwright-descriptors-" + std::to_string(::getpid());
+  std::filesystem::create_directories(folder);
+  const int left_open = ::fcntl(STDIN_FILENO, F_DUPFD, 77);
+  {
+    const std::string number = std::to_string(left_open);
+    std::ofstream script(folder + "/worker");
+    script << "#!/bin/sh\nif [ -e /proc/self/fd/" << number << " ]; then echo open > '" << folder
+           << "/found'; else echo closed > '" << folder << "/found'; fi\n";
+    script.close();
+    std::filesystem::permissions(folder + "/worker", std::filesystem::perms::owner_all);
+  }
+  EXPECT_THROW(Worker::start({folder + "/worker", {}, {}}), core::SystemError);  // it does not greet
+  ::close(left_open);
+  EXPECT_EQ(core::read_file(folder + "/found"), "closed\n");
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "sandbox/cpu/cell.h"
 
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -74,7 +75,7 @@ class Cell {
   }
 
   Json go(const JsonView& json) {
-    const auto order = static_cast<Order>(json.at("order").integer(0, 2));
+    const auto order = static_cast<Order>(json.at("order").integer(0, 3));
     const uint64_t seed = json.at("seed").json().get<uint64_t>();
     module_.set_shared_poison(static_cast<uint8_t>(seed >> 56));
     for (const Buffer& buffer : zeroed_) std::memset(buffer.data, 0, buffer.bytes);
@@ -99,31 +100,35 @@ class Cell {
   std::vector<KernelLaunch> launches_;
 };
 
-std::optional<Module> load(Channel& judge, const core::UniqueFd& binary, Build build) {
+std::optional<Module> load(Channel& worker, const core::UniqueFd& binary, Build build) {
   try {
     return Module::load(binary.get(), build);
   } catch (const core::InputError& refusal) {
-    judge.send({{"refused", refusal.what()}});
+    worker.send({{"refused", refusal.what()}});
     return std::nullopt;
   }
 }
 }  // namespace
 
-void serve_cell(Channel judge, core::UniqueFd binary, Build build, const CellLimits& limits) {
+void serve_cell(Channel worker, core::UniqueFd binary, Build build, const CellLimits& limits) {
   try {
-    std::optional<Module> module = load(judge, binary, build);
+    std::optional<Module> module = load(worker, binary, build);
     if (!module) ::_exit(0);
     binary.reset();
     JailLimits jail;
     jail.processor_s = limits.processor_s;
     jail.address_space_bytes = limits.address_space_bytes;
+    jail.data_bytes = limits.data_bytes;
+    jail.channel = worker.fd();
+    const pid_t own_pid = ::getpid();
     enter_jail(JailProfile::cell, {}, jail);
-    judge.send({{"loaded", true}});
+    worker.send({{"loaded", true}});
     Cell cell(std::move(*module));
     while (true) {
-      Message message = judge.receive();
+      ::kill(own_pid, SIGSTOP);
+      Message message = worker.receive();
       const Json answer = cell.answer(message);
-      judge.send(answer);
+      worker.send(answer);
       if (answer.contains("fault")) ::_exit(0);  // a module that faulted is not run again
     }
   } catch (const ChannelClosed&) {

@@ -58,6 +58,8 @@ constexpr const char* kCommonFlags[] = {"-x",
 constexpr const char* kCheckFlags[] = {"-O1", "-fno-omit-frame-pointer",
                                        "-fsanitize=thread,alignment,bounds,integer-divide-by-zero",
                                        "-fno-sanitize-recover=all",
+                                       // What a local variable holds before it is written shows in the outputs.
+                                       "-ftrivial-auto-var-init=pattern",
                                        // A source must not learn which build it is in.
                                        "-U__SANITIZE_THREAD__"};
 

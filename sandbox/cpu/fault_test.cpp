@@ -54,6 +54,11 @@ const Planted kPlanted[] = {
     {"global_write", Build::check, FaultKind::out_of_bounds, 2, 0, "writes 4 bytes at 4 bytes before 'data'",
      R"(extern "C" __global__ void k(float* data, int n) {
           data[(int)threadIdx.x - 1] = 0; })"},
+    {"below_the_stack", Build::check, FaultKind::out_of_bounds, 4, 0, "reads 4 bytes below its own stack",
+     R"(extern "C" __global__ void k(float* data, int n) {
+          volatile float mine = n;
+          volatile float* below = &mine - 500;
+          data[0] = *below; })"},
     {"wild_write", Build::check, FaultKind::out_of_bounds, 2, 0,
      "writes 4 bytes at an address that belongs to no buffer",
      R"(extern "C" __global__ void k(float* data, int n) {

@@ -15,8 +15,9 @@
 
 namespace sandbox::cpu {
 
-// The order in which the threads of a block, and the blocks of a grid, are started.
-enum class Order { forward, reverse, seeded };
+// The order in which the threads of a block, and the blocks of a grid, are started. `timed`: threads forward, and
+// blocks in a few runs whose order is the seed's: about as fast as forward, and not to be relied on.
+enum class Order { forward, reverse, seeded, timed };
 
 // Memory that a kernel may touch. The checking build refuses every other global address; both builds name the buffer
 // in a report. `data` is followed by an unmapped page (the owner sees to it).

@@ -3,12 +3,16 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <numeric>
+#include <vector>
+
 #include "sandbox/cpu/test_device.h"
 
 namespace sandbox::cpu {
 namespace {
 using test::Device;
-constexpr Order kOrders[] = {Order::forward, Order::reverse, Order::seeded};
+constexpr Order kOrders[] = {Order::forward, Order::reverse, Order::seeded, Order::timed};
 constexpr Build kBuilds[] = {Build::fast, Build::check};
 
 void expect_no_fault(const std::optional<Fault>& fault) { EXPECT_FALSE(fault) << fault->describe(); }
@@ -172,6 +176,56 @@ TEST(Module, LoadsManyOneAfterTheOther) {
     expect_no_fault(device.launch("k", 1, 1));
     EXPECT_EQ(out[0], static_cast<float>(i));
   }
+}
+
+// Launches, blocks and threads find nothing of each other on their stacks.
+TEST(Module, LeavesNothingOnStacks) {
+  constexpr const char* kCounts = R"(
+    static __noinline__ __device__ unsigned count() {
+      volatile unsigned left[3000];
+      const unsigned seen = left[5] == 0x12345678 ? left[6] : 0;
+      left[5] = 0x12345678;
+      left[6] = seen + 1;
+      return seen;
+    }
+    extern "C" __global__ void k(float* y) {
+      const unsigned seen = count();
+      __syncthreads();
+      y[threadIdx.x] = seen;
+    })";
+  for (const Build build : kBuilds) {
+    Device device(kCounts, build);
+    const float* y = device.add_floats("y", 64, 7);
+    for (int launch = 0; launch < 3; ++launch) {
+      expect_no_fault(device.launch("k", 1, 64));
+      for (int t = 0; t < 64; ++t) ASSERT_EQ(y[t], 0) << launch;
+    }
+  }
+  Device device(R"(extern "C" __global__ void k(float* y) { volatile float unset; y[0] = unset; })", Build::check);
+  const float* y = device.add_floats("y", 1, 7);
+  expect_no_fault(device.launch("k", 1, 1));
+  EXPECT_GT(std::fabs(y[0]), 1e-20f);
+}
+
+// As many blocks as there are, each in some place of the order.
+TEST(Module, RunsBlocksInTheOrderAskedFor) {
+  Device device(R"(extern "C" __global__ void k(float* y) { y[1 + blockIdx.x] = y[0]++; })");
+  float* y = device.add_floats("y", 101);
+  const auto place = [&](Order order, int block) {
+    y[0] = 0;
+    expect_no_fault(device.launch("k", 100, 1, order));
+    EXPECT_EQ(std::accumulate(y + 1, y + 101, 0.0f), 4950);
+    return y[1 + block];
+  };
+  EXPECT_EQ(place(Order::forward, 99), 99);
+  EXPECT_EQ(place(Order::reverse, 99), 0);
+  place(Order::seeded, 0);
+  EXPECT_NE(std::vector<float>(y + 1, y + 101), [] {
+    std::vector<float> forward(100);
+    std::iota(forward.begin(), forward.end(), 0.0f);
+    return forward;
+  }());
+  EXPECT_EQ(place(Order::timed, 1) - place(Order::timed, 0), 1);  // neighbours
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
-// The run worker of the cpu device: starts, limits, kills and collects cells. It never runs a candidate itself.
+// The run worker of the cpu device: starts, limits, kills and collects cells, and stands between each and its judge
+// (cells.h). It never runs a candidate itself.
 //
 // Requests of its owner:
-//   {"op":"open","build":"fast"|"check"} + binary   {"cell": pid} + the judge's end of the cell's channel
+//   {"op":"open","build":"fast"|"check"} + binary   {"cell": pid} + the judge's end of a channel: what cell.h has,
+//                                                   and in every answer "elapsed_us", for which the cell ran
 //   {"op":"close","cell":pid}                       {"exit": status}, {"signal": number}: it had ended so;
 //                                                   {"failed": true}: it had, on our side
 //                                                   {"killed": true}: it was still running

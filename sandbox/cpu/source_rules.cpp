@@ -108,10 +108,23 @@ constexpr std::string_view kHostPrefixes[] = {"no_sanitize",
                                               "__builtin_alloca",
                                               "__builtin___clear_cache",
                                               "__builtin___emutls"};
+// What holds in one build and not in another, or when it was compiled: a kernel that asks wants to be another one
+// there.
+constexpr std::string_view kBuildPrefixes[] = {"__SANITIZE",
+                                               "__OPTIMIZE",
+                                               "__NO_INLINE",
+                                               "__has_feature",
+                                               "__has_extension",
+                                               "__builtin_constant_p",
+                                               "__builtin_is_constant_evaluated",
+                                               "__builtin_object_size",
+                                               "__builtin_dynamic_object_size",
+                                               "__TIME__",
+                                               "__DATE__",
+                                               "__TIMESTAMP__"};
 // Words that this file's rules look for and that macros must not put together behind its back.
-constexpr std::string_view kUnpasteable[] = {"asm",           "__asm",         "__asm__",       "__attribute",
-                                             "__attribute__", "__declspec",    "_Pragma",       "__thread",
-                                             "thread_local",  "__has_include", "__has_feature", "__has_extension"};
+constexpr std::string_view kUnpasteable[] = {"asm",        "__asm",   "__asm__",  "__attribute",  "__attribute__",
+                                             "__declspec", "_Pragma", "__thread", "thread_local", "__has_include"};
 
 template <size_t n>
 bool among(const std::string_view (&names)[n], std::string_view name) {
@@ -172,8 +185,11 @@ std::optional<Rejected> check_word(const std::vector<Token>& tokens, size_t at) 
                     core::clean_line(text, 60) + " is no part of the device language");
     }
   }
-  if (starts_with(text, "__SANITIZE") || text == "__has_feature" || text == "__has_extension") {
-    return reject(Rejection::forbidden, token.line, text + " tells one build from another");
+  for (std::string_view prefix : kBuildPrefixes) {
+    if (!starts_with(text, prefix)) continue;
+    return reject(
+        Rejection::forbidden, token.line,
+        core::clean_line(text, 60) + " tells one build from another, and a kernel is the same in all; leave it out");
   }
   if (text == "__has_include_next" || starts_with(text, "__has_embed")) {
     return reject(Rejection::forbidden, token.line, text + " looks for files");
@@ -259,7 +275,8 @@ std::optional<Rejected> check_source(std::string_view source, const std::vector<
   }
   std::vector<std::string_view> prefixes(std::begin(kReservedPrefixes), std::end(kReservedPrefixes));
   prefixes.insert(prefixes.end(), std::begin(kHostPrefixes), std::end(kHostPrefixes));
-  prefixes.insert(prefixes.end(), {"__SANITIZE", "__has_embed"});
+  prefixes.insert(prefixes.end(), std::begin(kBuildPrefixes), std::end(kBuildPrefixes));
+  prefixes.emplace_back("__has_embed");
   const std::vector<std::string_view> words(std::begin(kUnpasteable), std::end(kUnpasteable));
   if (const auto pasted = find_pasted_word(tokens, words, prefixes)) {
     return reject(Rejection::forbidden, pasted->line,

@@ -10,7 +10,7 @@ using core::Json;
 std::optional<CellFailure> CellClient::ask(const Json& request, const std::vector<int>& fds, double* elapsed_us) {
   auto answer = channel_.ask(request, fds);
   if (auto* failure = std::get_if<CellFailure>(&answer)) return std::move(*failure);
-  if (elapsed_us != nullptr) *elapsed_us = std::get<CellChannel::Answer>(answer).elapsed_us;
+  if (elapsed_us != nullptr) *elapsed_us = std::get<CellChannel::Answer>(answer).json.at("elapsed_us").get<double>();
   return std::nullopt;
 }
 

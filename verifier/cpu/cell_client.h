@@ -21,7 +21,8 @@ class CellClient {
   // Maps these buffers (replacing earlier ones) and sets the launches that `go` performs.
   std::optional<CellFailure> prepare(const std::vector<LentBuffer>& inputs, const std::vector<LentBuffer>& outputs,
                                      const sandbox::LaunchPlan& plan);
-  // Clears the zeroed workspaces and performs all launches once. `elapsed_us` is the time from request to answer.
+  // Clears the zeroed workspaces and performs all launches once. `elapsed_us` is how long the cell ran, from
+  // the request until it stood still again: it does nothing before and after, whatever the candidate is like.
   std::optional<CellFailure> go(sandbox::cpu::Order order, uint64_t seed, double& elapsed_us);
   // The time of a request that does nothing: what `go` costs beyond the kernels.
   std::optional<CellFailure> ping(double& elapsed_us);

@@ -51,7 +51,7 @@ class CpuContest : public Contest {
   std::variant<Sample, CellFailure> launch(Contestant side, uint64_t key) override {
     Corner& corner = side == Contestant::candidate ? candidate_ : incumbent_;
     Sample sample;
-    if (auto failure = corner.rig.launch(Order::forward, key, sample.us)) return std::move(*failure);
+    if (auto failure = corner.rig.launch(Order::timed, key, sample.us)) return std::move(*failure);
     sample.us = std::max(sample.us - corner.empty_us, kLeastTime_us);
     return sample;
   }

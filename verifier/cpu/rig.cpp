@@ -1,8 +1,10 @@
 #include "verifier/cpu/rig.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
+#include "core/hash.h"
 #include "verifier/compare.h"
 #include "verifier/difference.h"
 #include "verifier/keys.h"
@@ -10,6 +12,9 @@
 
 namespace verifier::cpu {
 namespace {
+// What a cell sees of a key must not lead back to the judge's stream of them, and SplitMix64 can be turned round.
+uint64_t one_way(uint64_t key) { return std::stoull(core::sha256_hex(std::to_string(key)).substr(0, 16), nullptr, 16); }
+
 // Content and slack of every writable buffer get keys of their own.
 struct BufferKeys {
   uint64_t content, before, after;
@@ -18,8 +23,6 @@ BufferKeys next_keys(Keys& keys) {
   const uint64_t content = keys.next(), before = keys.next();
   return {content, before, keys.next()};
 }
-
-constexpr size_t kPiece = 16384;  // bytes
 }  // namespace
 
 Rig::Rig(const benchsuite::Problem& problem, const core::Bindings& axes, const std::vector<LentBuffer>& inputs,
@@ -29,47 +32,26 @@ Rig::Rig(const benchsuite::Problem& problem, const core::Bindings& axes, const s
       inputs_(inputs),
       cell_(cell),
       plan_(sandbox::bind_plan(solution, binding, axes)),
-      outputs_(make_outputs(problem, axes, plan_.workspaces)) {
-  for (size_t i = 0; i < problem.outputs.size(); ++i) answered_.emplace_back(outputs_[i].memory.content().size());
-}
+      outputs_(make_outputs(problem, axes, plan_.workspaces)) {}
 
 std::optional<CellFailure> Rig::prepare() { return cell_.prepare(inputs_, outputs_, plan_); }
 
 std::optional<CellFailure> Rig::launch(sandbox::cpu::Order order, uint64_t key, double& elapsed_us) {
-  key_ = key;
-  Keys keys(key);
+  key_ = one_way(key);
+  Keys keys(key_);
   for (const LentBuffer& buffer : outputs_) {
     const BufferKeys own = next_keys(keys);
     fill_poison(buffer.memory.content(), own.content);
     fill_poison(buffer.memory.slack_before(), own.before);
     fill_poison(buffer.memory.slack_after(), own.after);
   }
-  auto failure = cell_.go(order, keys.next(), elapsed_us);
-  if (!failure) take_outputs();
-  return failure;
-}
-
-// Copies the outputs, beginning at places that nobody can foresee: a candidate that has itself answered before its work
-// is done must not be able to stay ahead.
-void Rig::take_outputs() {
-  Keys keys(~key_);
-  for (size_t i = 0; i < answered_.size(); ++i) {
-    const std::span<const std::byte> content = outputs_[i].memory.content();
-    std::vector<size_t> places;
-    for (size_t at = 0; at < content.size(); at += kPiece) places.push_back(at);
-    for (size_t left = places.size(); left > 0; --left) {
-      std::swap(places[left - 1], places[keys.below(left)]);
-      const std::span<const std::byte> piece =
-          content.subspan(places[left - 1], std::min(kPiece, content.size() - places[left - 1]));
-      std::copy(piece.begin(), piece.end(), answered_[i].begin() + static_cast<std::ptrdiff_t>(places[left - 1]));
-    }
-  }
+  return cell_.go(order, one_way(keys.next()), elapsed_us);
 }
 
 double Rig::difference_from(const Rig& other) const {
   double largest = 0;
-  for (size_t i = 0; i < answered_.size(); ++i) {
-    largest = std::max(largest, largest_difference(problem_.outputs[i].dtype, answered_[i], other.answered_[i]));
+  for (size_t i = 0; i < problem_.outputs.size(); ++i) {
+    largest = std::max(largest, largest_difference(problem_.outputs[i].dtype, output(i), other.output(i)));
   }
   return largest;
 }

@@ -33,21 +33,18 @@ class Rig {
   // `worst_ratio` grows to the largest error relative to what the contract allows.
   std::optional<Verdict> audit(const Expected& expected, const Where& where, double& worst_ratio) const;
 
-  // The bytes of output `index` as they were when the last launch was answered: what is written later does not count.
-  std::span<const std::byte> output(size_t index) const { return answered_[index]; }
+  // The bytes of output `index`. They change by launches only: a cell stands still in between.
+  std::span<const std::byte> output(size_t index) const { return outputs_[index].memory.content(); }
   // How far this rig's outputs are from another's of the same problem, shape and inputs.
   double difference_from(const Rig& other) const;
 
  private:
-  void take_outputs();
-
   const benchsuite::Problem& problem_;
   core::Bindings axes_;
   const std::vector<LentBuffer>& inputs_;
   CellClient& cell_;
   sandbox::LaunchPlan plan_;
-  std::vector<LentBuffer> outputs_;               // the problem's outputs, then the workspaces
-  std::vector<std::vector<std::byte>> answered_;  // by output
+  std::vector<LentBuffer> outputs_;  // the problem's outputs, then the workspaces
   uint64_t key_ = 0;
 };
 

@@ -68,7 +68,11 @@ class Checker {
     if (address >= launch_.shared.first && address < launch_.shared.second) {
       return check_shared(*scheduler, address, bytes, access, site, frame);
     }
-    if (scheduler->on_stack(address)) return true;
+    if (scheduler->on_stack(address)) {
+      // Below its frames lies what others have left.
+      return address >= reinterpret_cast<uintptr_t>(frame) ||
+             report(*scheduler, FaultKind::out_of_bounds, verb(access, bytes) + "below its own stack", site, frame);
+    }
     if (is_device_state(address, bytes)) {
       return !changes_value(access) || report(*scheduler, FaultKind::out_of_bounds,
                                               "writes to threadIdx, blockIdx, blockDim or gridDim", site, frame);

@@ -6,6 +6,8 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -30,6 +32,19 @@ Fiber::Fiber(size_t stack_bytes) : stack_bytes_(stack_bytes) {
 Fiber::~Fiber() {
   forget_frames(bounds());
   ::munmap(mapped_, kGuard + stack_bytes_);
+}
+
+void Fiber::overwrite(uint8_t pattern) {
+  forget_frames(bounds());
+  constexpr size_t kPage = kGuard, kPages = 16;
+  for (uintptr_t at = stack_begin(); at < stack_end(); at += kPages * kPage) {
+    const size_t bytes = std::min(kPages * kPage, stack_end() - at);
+    std::array<unsigned char, kPages> touched{};
+    if (::mincore(reinterpret_cast<void*>(at), bytes, touched.data()) != 0) touched.fill(1);
+    for (size_t page = 0; page * kPage < bytes; ++page) {
+      if ((touched[page] & 1) != 0) std::memset(reinterpret_cast<void*>(at + page * kPage), pattern, kPage);
+    }
+  }
 }
 
 void Fiber::restart(Entry entry) {

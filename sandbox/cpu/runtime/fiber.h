@@ -56,6 +56,9 @@ class Fiber {
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
 
+  // Nothing of what earlier threads left on it is to be found: every byte that was ever touched becomes `pattern`. Only
+  // while nobody is on it.
+  void overwrite(uint8_t pattern);
   // The next switch to sp() begins `entry` on an empty stack.
   void restart(Entry entry);
   void*& sp() { return sp_; }

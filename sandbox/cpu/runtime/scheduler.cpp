@@ -5,6 +5,7 @@
 #include <numeric>
 #include <random>
 
+#include "sandbox/cpu/runtime/block_order.h"
 #include "sandbox/cpu/runtime/device_state.h"
 #include "sandbox/cpu/runtime/line_table.h"
 
@@ -34,10 +35,12 @@ std::optional<Fault> Scheduler::run(const LaunchContext& launch) {
                    static_cast<unsigned>(launch.grid[2])};
   __kw_dynamic_shared_bytes = static_cast<unsigned>(launch.dynamic_shared_bytes);
   running_scheduler_pointer = this;
-  // Blocks start in order, as look-back algorithms need; reverse and seeded orders apply to the threads of a block.
-  const int64_t blocks = launch.grid[0] * launch.grid[1] * launch.grid[2];
-  for (int64_t b = 0; b < blocks && !fault_; ++b) {
-    const auto p = position(b, launch.grid);
+  for (const std::unique_ptr<Slot>& slot : slots_) slot->fiber.overwrite(static_cast<uint8_t>(launch.seed >> 48));
+  BlockOrder blocks(launch.grid[0] * launch.grid[1] * launch.grid[2], launch.order, launch.seed);
+  while (!fault_) {
+    const std::optional<int64_t> block = blocks.next();
+    if (!block) break;
+    const auto p = position(*block, launch.grid);
     __kw_block_index = {static_cast<unsigned>(p[0]), static_cast<unsigned>(p[1]), static_cast<unsigned>(p[2])};
     run_block();
   }
@@ -56,9 +59,8 @@ void Scheduler::make_order() {
 }
 
 int64_t Scheduler::ordered(int64_t nth) const {
-  if (launch_->order == Order::forward) return nth;
   if (launch_->order == Order::reverse) return threads_ - 1 - nth;
-  return permutation_[static_cast<size_t>(nth)];
+  return permutation_.empty() ? nth : permutation_[static_cast<size_t>(nth)];
 }
 
 void Scheduler::run_block() {

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <string>
@@ -15,6 +16,7 @@
 namespace sandbox::cpu {
 namespace {
 constexpr size_t kStackBytes = size_t{1} << 16;
+constexpr int kDiedOfSignal = 128;
 
 uintptr_t program_counter(const void* context) {
 #if defined(__x86_64__)
@@ -67,10 +69,8 @@ StackBounds signal_stack;  // of the handler; set once, by install_signal_handle
 __attribute__((no_sanitize_address)) void handle(int signal, siginfo_t* info, void* context) {
   forget_frames(signal_stack);
   Scheduler* scheduler = running_scheduler();
-  if (scheduler == nullptr) {  // not device code: die of it
-    ::signal(signal, SIG_DFL);
-    return;
-  }
+  // Not device code: end as shells say it. A cell may not ask for more.
+  if (scheduler == nullptr) ::_exit(kDiedOfSignal + signal);
   describe_signal(*scheduler, signal, *info, context);
   scheduler->leave();
 }

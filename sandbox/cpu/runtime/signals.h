@@ -3,8 +3,8 @@
 
 namespace sandbox::cpu {
 
-// Handles SIGSEGV, SIGBUS, SIGILL and SIGFPE on a stack of its own from now on. Signals outside a launch keep their
-// default action. Once per process; later calls do nothing.
+// Handles SIGSEGV, SIGBUS, SIGILL and SIGFPE on a stack of its own from now on. Outside of a launch they end the
+// process with 128 and their number. Once per process; later calls do nothing.
 void install_signal_handlers();
 
 }  // namespace sandbox::cpu

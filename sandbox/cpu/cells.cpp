@@ -1,0 +1,163 @@
+#include "sandbox/cpu/cells.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "sandbox/cpu/cell.h"
+
+namespace sandbox::cpu {
+namespace {
+constexpr timeval kMostSending{2, 0};  // to a cell that does not read
+
+// Of a child of ours, which stays to be collected.
+bool is_stopped_or_ended(pid_t pid, int also = 0) {
+  siginfo_t info{};
+  return ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT | also) == 0 && info.si_pid == pid;
+}
+
+// What fits a socket whose reader does not run.
+bool is_short(const core::Json& request) {
+  const auto op = request.find("op");
+  return op != request.end() && (*op == "go" || *op == "ping");
+}
+}  // namespace
+
+Cells::Cells(Channel& owner, Serve serve) : owner_(owner), serve_(std::move(serve)) {
+  sigset_t children;
+  sigemptyset(&children);
+  sigaddset(&children, SIGCHLD);
+  if (::sigprocmask(SIG_BLOCK, &children, nullptr) == 0) {
+    children_ = core::UniqueFd(::signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK));
+  }
+  if (!children_) throw core::SystemError("cannot be told what becomes of cells", errno);
+}
+
+void Cells::serve_judges() {
+  while (true) {
+    std::vector<pollfd> entries{{owner_.fd(), POLLIN, 0}, {children_.get(), POLLIN, 0}};
+    std::vector<Held*> asking;
+    for (Held& held : held_) {
+      if (held.running || !held.judge) continue;
+      entries.push_back({held.judge.fd(), POLLIN, 0});
+      asking.push_back(&held);
+    }
+    if (::poll(entries.data(), entries.size(), -1) < 0 && errno != EINTR) {
+      throw core::SystemError("cannot wait for the judge", errno);
+    }
+    if (entries[1].revents != 0) look_for_stopped();
+    for (size_t i = 0; i < asking.size(); ++i) {
+      if (entries[2 + i].revents != 0) pass_on_request(*asking[i]);
+    }
+    if (entries[0].revents != 0) return;
+  }
+}
+
+void Cells::open(Message request) {
+  const Build build = request.json.at("build") == "check" ? Build::check : Build::fast;
+  auto [judge_end, own_judge_end] = Channel::make_pair();
+  auto [own_end, cell_end] = Channel::make_pair();
+  ::setsockopt(own_end.fd(), SOL_SOCKET, SO_SNDTIMEO, &kMostSending, sizeof kMostSending);
+  const pid_t parent = ::getpid();
+  const pid_t pid = ::fork();
+  if (pid < 0) throw core::SystemError("cannot fork a cell", errno);
+  if (pid == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(1);
+    for (Channel* other : {&judge_end, &own_judge_end, &own_end}) *other = Channel();
+    become_cell(std::move(cell_end), std::move(request.fds.at(0)), build);
+  }
+  held_.push_back({pid, std::move(own_end), std::move(own_judge_end), true, Clock::now()});
+  owner_.send({{"cell", pid}}, {judge_end.fd()});
+}
+
+void Cells::become_cell(Channel worker, core::UniqueFd binary, Build build) {
+  held_.clear();
+  children_.reset();
+  owner_ = Channel();
+  serve_(std::move(worker), std::move(binary), build);
+  ::_exit(kCellFailed);
+}
+
+void Cells::close(pid_t pid) {
+  const auto found = std::find_if(held_.begin(), held_.end(), [&](const Held& held) { return held.pid == pid; });
+  if (found == held_.end()) throw core::SystemError("there is no cell " + std::to_string(pid));
+  held_.erase(found);
+  // A cell that ended by itself keeps its own status; killing it then changes nothing.
+  const bool ended = is_stopped_or_ended(pid);
+  ::kill(pid, SIGKILL);
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (!ended) {
+    owner_.send({{"killed", true}});
+  } else if (WIFSIGNALED(status)) {
+    owner_.send({{"signal", WTERMSIG(status)}});
+  } else if (WEXITSTATUS(status) == kCellFailed) {
+    owner_.send({{"failed", true}});
+  } else {
+    owner_.send({{"exit", WEXITSTATUS(status)}});
+  }
+}
+
+// A short request waits for the cell: it finds it at once when it goes on. A long one is taken while it is sent.
+void Cells::pass_on_request(Held& held) {
+  try {
+    const Message request = held.judge.receive();
+    std::vector<int> fds;
+    for (const core::UniqueFd& fd : request.fds) fds.push_back(fd.get());
+    const bool waits = is_short(request.json);
+    if (waits) held.cell.send(request.json, fds);
+    held.running = true;
+    held.resumed = Clock::now();
+    ::kill(held.pid, SIGCONT);
+    if (!waits) held.cell.send(request.json, fds);
+  } catch (const ChannelClosed&) {
+    hang_up(held);
+  }
+}
+
+void Cells::look_for_stopped() {
+  signalfd_siginfo signal;
+  while (::read(children_.get(), &signal, sizeof signal) > 0) {
+  }
+  for (Held& held : held_) {
+    if (!held.running || !is_stopped_or_ended(held.pid, WSTOPPED)) continue;
+    const double elapsed_us = std::chrono::duration<double, std::micro>(Clock::now() - held.resumed).count();
+    held.running = false;
+    pass_on_answer(held, elapsed_us);
+  }
+}
+
+// The one answer that the cell has left, with the time for which it ran.
+void Cells::pass_on_answer(Held& held, double elapsed_us) {
+  if (!held.judge) return;
+  try {
+    std::optional<Message> answer = held.cell.receive(Clock::now());
+    if (!answer || !answer->json.is_object() || !answer->fds.empty()) return hang_up(held);
+    pollfd more{held.cell.fd(), POLLIN, 0};
+    char byte = 0;
+    if (::poll(&more, 1, 0) > 0 && ::recv(held.cell.fd(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0) return hang_up(held);
+    answer->json["elapsed_us"] = elapsed_us;
+    held.judge.send(answer->json);
+  } catch (const ChannelClosed&) {
+    hang_up(held);
+  }
+}
+
+void Cells::hang_up(Held& held) {
+  held.judge = Channel();
+  held.cell = Channel();
+}
+
+}  // namespace sandbox::cpu

@@ -1,0 +1,51 @@
+// The cells of a run worker: started, let go on for each request of the judge, and collected. It stands between the
+// two: a cell runs from a request until it has stopped or ended, and only then its answer is passed on.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <functional>
+#include <list>
+
+#include "core/unique_fd.h"
+#include "sandbox/channel.h"
+#include "sandbox/compilation.h"
+
+namespace sandbox::cpu {
+
+class Cells {
+ public:
+  // What a cell's process does with its end of the channel; it never returns.
+  using Serve = std::function<void(Channel worker, core::UniqueFd binary, Build build)>;
+  // Throws core::SystemError. One at a time in a process: it takes SIGCHLD.
+  Cells(Channel& owner, Serve serve);
+
+  // Serves the judges of all cells until the owner has a request, or hangs up.
+  void serve_judges();
+  // As in run_role.h. Throw core::SystemError.
+  void open(Message request);
+  void close(pid_t pid);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Held {
+    pid_t pid;
+    Channel cell, judge;  // both closed: it said what no cell says, or is gone
+    bool running;         // since `resumed`
+    Clock::time_point resumed;
+  };
+
+  [[noreturn]] void become_cell(Channel worker, core::UniqueFd binary, Build build);
+  static void pass_on_request(Held& held);
+  void look_for_stopped();
+  static void pass_on_answer(Held& held, double elapsed_us);
+  static void hang_up(Held& held);
+
+  Channel& owner_;
+  Serve serve_;
+  core::UniqueFd children_;  // readable when one of them stopped, went on or ended
+  std::list<Held> held_;
+};
+
+}  // namespace sandbox::cpu
