@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/text.h"
+#include "sandbox/cuda/ptx_scopes.h"
 
 namespace sandbox::cuda {
 namespace {
@@ -20,6 +21,7 @@ bool starts_with(std::string_view text, std::string_view prefix) { return text.s
 bool has(const PtxStatement& statement, std::string_view token) {
   return std::find(statement.tokens.begin(), statement.tokens.end(), token) != statement.tokens.end();
 }
+// "ld" of "ld.global.f32", "v" of "v.x".
 std::string_view base_of(std::string_view opcode) { return opcode.substr(0, opcode.find('.')); }
 // ".param" of "st.param.b64"
 bool has_modifier(std::string_view opcode, std::string_view modifier) {
@@ -79,7 +81,7 @@ bool makes_an_address(std::string_view opcode, const std::vector<Operand>& opera
 
 class Flow {
  public:
-  explicit Flow(const PtxText& ptx) : ptx_(ptx) {
+  explicit Flow(const PtxText& ptx) : ptx_(ptx), scopes_(ptx) {
     for (size_t i = 0; i < ptx.functions.size(); ++i) {
       const auto [known, fresh] = functions_.emplace(ptx.functions[i].name, i);
       if (!fresh && ptx.functions[i].defined) known->second = i;
@@ -92,7 +94,7 @@ class Flow {
     }
     do {
       changed_ = false;
-      declared_.clear();
+      scopes_.begin();
       for (const PtxStatement& statement : ptx_.statements) {
         if (statement.function < 0) continue;
         if (auto refused = follow(statement)) return refused;
@@ -102,9 +104,6 @@ class Flow {
   }
 
  private:
-  // A register or a .param, by the scope of its declaration.
-  using Place = std::pair<int, std::string_view>;
-
   // "[linkage] .global .align 4 .b8 name[16] = {...}", as the compiler writes it: one variable for each statement,
   // outside of functions.
   std::optional<Rejected> take_variable(const PtxStatement& statement) {
@@ -140,38 +139,20 @@ class Flow {
     return std::find(function.parameters.begin(), function.parameters.end(), name) != function.parameters.end();
   }
 
-  // ".reg .b64 a, b<4>;" declares a; b0 to b3 are left to be taken for the function's own.
-  void declare(const PtxStatement& statement) {
-    if (statement.opcode() != ".reg" && statement.opcode() != ".param") return;
-    for (size_t i = 1; i < statement.tokens.size(); ++i) {
-      const bool many = i + 1 < statement.tokens.size() && statement.tokens[i + 1] == "<";
-      if (is_ptx_name(statement.tokens[i]) && !many) declared_.insert({statement.scope, statement.tokens[i]});
-    }
-  }
-  // By the innermost declaration so far.
-  std::optional<Place> declared_place(const PtxStatement& statement, std::string_view name) const {
-    for (int scope = statement.scope; scope >= 0; scope = ptx_.scopes[static_cast<size_t>(scope)]) {
-      if (declared_.count({scope, name}) > 0) return Place{scope, name};
-    }
-    return {};
-  }
-  Place place(const PtxStatement& statement, std::string_view name) const {
-    return declared_place(statement, name).value_or(Place{function_of(statement).scope, name});
-  }
-
   // The variable whose address `operand` may hold, or kConstantBank; empty when none. For an operand in parameters'
   // memory, what that memory may hold.
   std::string_view held_by(const PtxStatement& statement, const Operand& operand) const {
     std::string_view held;
-    for (const std::string_view token : operand) {
+    for (const std::string_view whole : operand) {
+      const std::string_view token = base_of(whole);  // "v" of "v.x"
       if (!is_ptx_name(token)) continue;
-      if (variables_.count(token) > 0 && !declared_place(statement, token)) return token;
-      const auto found = held_.find(place(statement, token));
+      if (variables_.count(token) > 0 && !scopes_.declared(statement, token)) return token;
+      const auto found = held_.find(scopes_.place(statement, token));
       if (found != held_.end() && (held.empty() || held == kConstantBank)) held = found->second;
     }
     return held;
   }
-  void hold(const Place& place, std::string_view variable) {
+  void hold(const PtxPlace& place, std::string_view variable) {
     if (variable.empty()) return;
     const auto [known, fresh] = held_.emplace(place, variable);
     const bool better = !fresh && known->second == kConstantBank && variable != kConstantBank;
@@ -180,14 +161,14 @@ class Flow {
   }
   void hold(const PtxStatement& statement, const Operand& operand, std::string_view variable) {
     for (const std::string_view token : operand) {
-      if (is_ptx_name(token)) hold(place(statement, token), variable);
+      if (is_ptx_name(token)) hold(scopes_.place(statement, base_of(token)), variable);
     }
   }
 
   std::optional<Rejected> follow(const PtxStatement& statement) {
     const std::string_view opcode = statement.opcode(), base = base_of(opcode);
     if (starts_with(opcode, ".")) {
-      declare(statement);
+      scopes_.declare(statement);
       return {};
     }
     const std::vector<Operand> operands = operands_of(statement);
@@ -241,7 +222,8 @@ class Flow {
     if (std::any_of(operands.begin(), operands.end(), is_address)) return check_access(statement, operands);
     if (variable != kConstantBank && !makes_an_address(opcode, operands, held)) {
       return refusal(statement, "computes with the address of the __device__ variable " + shown(variable) +
-                                    ", so that it cannot be followed: index it by its name");
+                                    ", so that it cannot be followed: count with an index, and "
+                                    "write the variable's name with it where it is read");
     }
     if (first == 1) hold(statement, operands[0], variable);
     return {};
@@ -304,8 +286,8 @@ class Flow {
   const PtxText& ptx_;
   std::map<std::string_view, size_t> functions_;
   std::set<std::string_view> variables_;
-  std::set<Place> declared_;  // so far
-  std::map<Place, std::string_view> held_;
+  PtxScopes scopes_;
+  std::map<PtxPlace, std::string_view> held_;
   bool changed_ = false;
 };
 }  // namespace

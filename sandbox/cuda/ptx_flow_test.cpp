@@ -54,6 +54,19 @@ TEST(PtxFlow, NamesMeanWhatTheirScopeSays) {
   EXPECT_EQ(finding("{ .reg .u64 q; mov.u64 q, t; } { .reg .u64 q; ld.param.u64 q, [p]; st.u32 [q], 1; }"), "");
 }
 
+TEST(PtxFlow, PartsOfAVectorHoldWhatItHolds) {
+  EXPECT_THAT(finding("{ .param .b64 r; call (r), f; .reg .v2 .u64 v; ld.param.v2.u64 v, [r]; st.u32 [v.y], 1; }",
+                      ".func (.param .align 16 .b8 r[16]) f() { st.param.b64 [r + 8], t; ret; }"),
+              HasSubstr("writes to"));
+  EXPECT_EQ(finding("mov.u32 %r1, %tid.x; ld.param.v2.u64 {%rd1, %rd2}, [p]; st.u32 [%rd1], %r1;"), "");
+}
+
+TEST(PtxFlow, AnInstructionDoesNotHideInAnother) {
+  EXPECT_THAT(finding("@@DWARF .byte 1\n st.u32 [t], 1;"), HasSubstr("predicate of nothing"));
+  EXPECT_THAT(finding("mov.u32 %r1, 1\n st.u32 [t], 1;"), HasSubstr("within another"));
+  EXPECT_THAT(finding("mov.u32 %r1, 1 .x;"), HasSubstr("within another"));
+}
+
 TEST(PtxFlow, AnArgumentOnTheStackIsNoHidingPlace) {
   EXPECT_THAT(finding("{ .param .b64 a; st.param.b64 [a], t; call f, (a); }",
                       ".func f(.param .b64 a) { .reg .b64 x, y; mov.b64 x, a; ld.local.b64 y, [x]; st.u32 [y], 1; }"),

@@ -89,6 +89,14 @@ int64_t number(std::string_view token) {
   return value;
 }
 
+// A name with dots that is no part of a vector ("%tid.x"): operands have none.
+bool looks_like_opcode(std::string_view token) {
+  const size_t dot = token.find('.');
+  if (!begins_name(token[0]) || dot == std::string_view::npos) return false;
+  return dot == 0 || token.size() != dot + 2 ||
+         std::string_view("xyzwrgba").find(token[dot + 1]) == std::string_view::npos;
+}
+
 class Parser {
  public:
   Parser(std::string_view text, std::string_view source) : lexer_(text), source_(source) {}
@@ -250,8 +258,9 @@ class Parser {
     PtxStatement statement;
     auto begin = pending_.begin();
     if (*begin == "@") {
-      begin += pending_.size() > 1 && pending_[1] == "!" ? 3 : 2;
-      if (begin >= pending_.end()) refuse("holds a predicate of nothing");
+      const size_t name = pending_.size() > 1 && pending_[1] == "!" ? 2 : 1;
+      if (name + 1 >= pending_.size() || !is_ptx_name(pending_[name])) refuse("holds a predicate of nothing");
+      begin += static_cast<std::ptrdiff_t>(name) + 1;
     }
     const auto starts_with_dot = [](std::string_view token) { return token[0] == '.'; };
     const auto operands =
@@ -263,7 +272,10 @@ class Parser {
       for (auto piece = begin; piece != operands; ++piece) whole += *piece;
       statement.tokens.front() = whole;
     }
-    if (function_ < 0 && !starts_with_dot(*begin)) refuse("holds an instruction outside of functions");
+    if (!starts_with_dot(*begin)) {
+      if (function_ < 0) refuse("holds an instruction outside of functions");
+      if (std::any_of(operands, pending_.end(), looks_like_opcode)) refuse("holds an instruction within another");
+    }
     statement.function = function_;
     statement.scope = scope_;
     statement.line = static_cast<int64_t>(places_.size());  // until resolve_lines(): which of places_ is the last
