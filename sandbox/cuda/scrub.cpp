@@ -8,6 +8,7 @@ Scrub::Scrub(const Context& context, const std::string& own_kernels)
     : context_(context),
       module_(context, own_kernels),
       shared_(module_.function("kw_scrub_shared")),
+      registers_(module_.function("kw_scrub_registers")),
       shared_bytes_(static_cast<unsigned>(context.attribute(Attribute::shared_bytes_opt_in))),
       blocks_(2 * static_cast<unsigned>(context.facts().multiprocessors)) {
   shared_.set_attribute(FunctionAttribute::dynamic_shared_bytes, static_cast<int>(shared_bytes_));
@@ -22,6 +23,7 @@ void Scrub::enqueue(size_t local_bytes) {
     const auto* frame = std::lower_bound(std::begin(kFrames), std::end(kFrames) - 1, local_bytes);
     local_[static_cast<size_t>(frame - kFrames)](blocks_, 1024u, pattern);
   }
+  registers_(blocks_, 256u, pattern);
   // A block takes all the shared memory of its multiprocessor, so that each gets one.
   LaunchConfig config;
   config.grid[0] = blocks_;

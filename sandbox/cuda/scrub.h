@@ -14,8 +14,9 @@ class Scrub {
   // `own_kernels`: the compiled verifier/cuda/run_kernels.cu.
   Scrub(const Context& context, const std::string& own_kernels);
 
-  // Writes the shared memory of every multiprocessor and, for kernels whose threads keep `local_bytes` each in local
-  // memory, that of every thread that can be resident; each time something else. Does not wait.
+  // Writes the shared memory and the registers of every multiprocessor and, for kernels whose threads keep
+  // `local_bytes` each in local memory, that of every thread that can be resident; each time something else. Does not
+  // wait.
   void enqueue(size_t local_bytes);
 
  private:
@@ -23,7 +24,7 @@ class Scrub {
 
   const Context& context_;
   Module module_;
-  Function shared_;
+  Function shared_, registers_;
   std::array<Function, std::size(kFrames)> local_;
   unsigned shared_bytes_, blocks_, pattern_ = 0;
 };

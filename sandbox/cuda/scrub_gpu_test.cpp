@@ -42,6 +42,25 @@ extern "C" __global__ void find_local(unsigned marker, unsigned* found) {
   }
   if (same > 0) atomicAdd(found, same);
 }
+// All of a thread's registers are loaded. One that nothing wrote is what the assembler has at hand: the first.
+extern "C" __global__ void __launch_bounds__(256, 8) leave_registers(unsigned marker) {
+  __shared__ unsigned room[256];
+  volatile unsigned* shared = room;
+  shared[threadIdx.x] = marker;
+  __syncthreads();
+  unsigned held[24];
+#pragma unroll
+  for (int i = 0; i < 24; ++i) held[i] = shared[i];
+  __syncthreads();
+#pragma unroll
+  for (int i = 0; i < 24; ++i) shared[i] = held[i];
+}
+extern "C" __global__ void __launch_bounds__(256, 8) find_registers(unsigned marker, unsigned* found) {
+  unsigned a, b;
+  asm volatile("{ .reg .u32 x; mov.u32 %0, x; }" : "=r"(a));
+  asm volatile("{ .reg .u32 y; mov.u32 %0, y; }" : "=r"(b));
+  if (a == marker || b == marker) atomicAdd(found, 1);
+}
 )";
 
 class ScrubOnGpu : public testing::Test {
@@ -84,7 +103,7 @@ TEST_F(ScrubOnGpu, NothingIsFoundOfAnEarlierLaunch) {
   const Module module(context_, compiled("residue.cu", kKernels));
   Scrub scrub(context_,
               compiled("run_kernels.cu", core::read_file(core::installed_paths().cuda_kernels() / "run_kernels.cu")));
-  for (const char* what : {"shared", "local"}) {
+  for (const char* what : {"shared", "local", "registers"}) {
     RecordProperty(std::string(what) + " words left without scrubbing", std::to_string(found(module, what, [] {})));
     for (int i = 0; i < 5; ++i) EXPECT_EQ(found(module, what, [&] { scrub.enqueue(256); }), 0u) << what;
   }

@@ -13,6 +13,22 @@ extern "C" __global__ void kw_scrub_shared(unsigned pattern, unsigned words) {
   for (unsigned i = threadIdx.x; i < words; i += blockDim.x) shared[i] = pattern ^ (i * 2246822519u);
 }
 
+// Registers: as many as a thread may have, all of which hold something at the barrier. A block takes all of them that its
+// multiprocessor has.
+constexpr int kRegisters = 248;
+extern "C" __global__ void __launch_bounds__(256) kw_scrub_registers(unsigned pattern) {
+  __shared__ unsigned room[256];
+  volatile unsigned* shared = room;
+  shared[threadIdx.x] = pattern ^ (threadIdx.x * 2654435769u);
+  __syncthreads();
+  unsigned held[kRegisters];
+#pragma unroll
+  for (int i = 0; i < kRegisters; ++i) held[i] = shared[i];
+  __syncthreads();
+#pragma unroll
+  for (int i = 0; i < kRegisters; ++i) shared[i] = held[i];
+}
+
 // Local memory: where a thread's stack begins, so many bytes of it.
 #define KW_SCRUB_LOCAL(BYTES)                                                        \
   extern "C" __global__ void __launch_bounds__(1024)                                 \
