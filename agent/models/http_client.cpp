@@ -83,8 +83,10 @@ class Transfer {
     set(CURLOPT_URL, request_.url.c_str());
     set(CURLOPT_PROTOCOLS_STR, "http,https");
     set(CURLOPT_HTTPHEADER, headers_.get());
-    set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request_.body.size()));
-    set(CURLOPT_POSTFIELDS, request_.body.data());
+    if (!request_.get) {
+      set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request_.body.size()));
+      set(CURLOPT_POSTFIELDS, request_.body.data());
+    }
     // HTTP/2 is agreed on in the TLS handshake: requests wait for the first one's rather than open many connections.
     const bool tls = request_.url.rfind("https:", 0) == 0;
     set(CURLOPT_HTTP_VERSION, static_cast<long>(tls ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));

@@ -25,7 +25,8 @@ struct HttpLimits {
 struct HttpRequest {
   std::string url;
   std::vector<std::string> headers;  // "Name: value"
-  std::string body;                  // POST
+  std::string body;                  // of a POST
+  bool get = false;                  // instead of POST
   std::string ca_file, ca_folder;    // certificates to trust; "": the system's
   HttpLimits limits;
   std::chrono::milliseconds delay{0};  // before it begins; not counted against the limits

@@ -1,10 +1,14 @@
 #include "agent/models/http_model.h"
 
+#include <mutex>
 #include <random>
 #include <utility>
+#include <vector>
 
 #include "agent/models/reply_reader.h"
 #include "agent/models/tokens.h"
+#include "agent/models/wire_json.h"
+#include "core/error.h"
 
 namespace agent {
 namespace {
@@ -13,13 +17,37 @@ using Cause = NoCompletion::Cause;
 using How = HttpEnd::How;
 using std::chrono::milliseconds;
 
-// What the requests of one model share. The generator is used on the client's thread only.
+// What the requests of one model share.
 struct Shared {
-  explicit Shared(HttpModelSetup all) : setup(std::move(all)), random(setup.seed) {}
+  explicit Shared(HttpModelSetup all) : setup(std::move(all)), random(setup.seed), model_(setup.model) {}
 
-  HttpModelSetup setup;
-  std::mt19937_64 random;
+  const HttpModelSetup setup;
+  std::mt19937_64 random;  // used on the client's thread only
+
+  // As the server names it; "" until it is known.
+  std::string model() const {
+    const std::lock_guard lock(mutex_);
+    return model_;
+  }
+  void set_model(std::string model) {
+    const std::lock_guard lock(mutex_);
+    model_ = std::move(model);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::string model_;
 };
+
+HttpRequest request_to(const HttpModelSetup& setup, const std::string& path) {
+  HttpRequest request;
+  request.url = setup.base_url + path;
+  request.headers = setup.format->headers(setup.key.value());
+  request.ca_file = setup.ca_file;
+  request.ca_folder = setup.ca_folder;
+  request.limits = setup.limits;
+  return request;
+}
 
 // One prompt, until it is answered.
 class Asking : public HttpReceiver, public std::enable_shared_from_this<Asking> {
@@ -28,23 +56,21 @@ class Asking : public HttpReceiver, public std::enable_shared_from_this<Asking> 
          std::function<void(Answer)> answered)
       : shared_(std::move(shared)),
         client_(client),
-        // Whatever is not UTF-8 in a prompt must not keep it from being sent.
-        body_(setup()
-                  .format->request(setup().model, prompt, sampling)
-                  .dump(-1, ' ', false, core::Json::error_handler_t::replace)),
+        prompt_(prompt),
+        sampling_(sampling),
         input_estimate_(estimate_tokens(prompt)),
-        answered_(std::move(answered)) {}
+        answered_(std::move(answered)) {
+    reader_.emplace(*setup().format, setup().most_reply_bytes);
+  }
 
   void start(milliseconds delay) {
     reader_.emplace(*setup().format, setup().most_reply_bytes);
     header_retry_after_.reset();
-    HttpRequest request;
-    request.url = setup().base_url + setup().format->path(setup().model);
-    request.headers = setup().format->headers(setup().key.value());
-    request.body = body_;
-    request.ca_file = setup().ca_file;
-    request.ca_folder = setup().ca_folder;
-    request.limits = setup().limits;
+    const std::string model = shared_->model();
+    HttpRequest request = request_to(setup(), setup().format->path(model));
+    // Whatever is not UTF-8 in a prompt must not keep it from being sent.
+    request.body =
+        setup().format->request(model, prompt_, sampling_).dump(-1, ' ', false, core::Json::error_handler_t::replace);
     request.limits.total = left() - delay;
     request.delay = delay;
     ++tries_;
@@ -115,7 +141,7 @@ class Asking : public HttpReceiver, public std::enable_shared_from_this<Asking> 
     const Reply& reply = reader_->reply();
     Completion completion;
     completion.text = setup().key.removed_from(reply.text);
-    completion.model = setup().key.removed_from(reply.model.empty() ? setup().model : reply.model);
+    completion.model = setup().key.removed_from(reply.model.empty() ? shared_->model() : reply.model);
     completion.complete = reply.stop == Reply::Stop::finished;
     completion.usage = usage_;
     completion.tries = tries_;
@@ -134,7 +160,8 @@ class Asking : public HttpReceiver, public std::enable_shared_from_this<Asking> 
 
   const std::shared_ptr<Shared> shared_;
   HttpClient& client_;
-  const std::string body_;
+  const Prompt prompt_;
+  const Sampling sampling_;
   const int64_t input_estimate_;
   std::function<void(Answer)> answered_;
   const Clock::time_point begin_ = Clock::now();
@@ -142,6 +169,39 @@ class Asking : public HttpReceiver, public std::enable_shared_from_this<Asking> 
   std::optional<milliseconds> header_retry_after_;
   Usage usage_;
   int tries_ = 0;
+};
+
+// Asks a server which models it has, and takes the first.
+class Listing : public HttpReceiver {
+ public:
+  // `known` is called with the model's name, "" where it could not be learnt, or nullopt when cancelled.
+  explicit Listing(std::function<void(std::optional<std::string>)> known) : known_(std::move(known)) {}
+
+  void head(const HttpHead& head) override { status_ = head.status; }
+  Flow body(std::string_view bytes) override {
+    constexpr size_t kMostBytes = 1 << 20;
+    list_ += bytes;
+    return list_.size() > kMostBytes ? Flow::refused : Flow::progress;
+  }
+  void ended(const HttpEnd& end) override {
+    if (end.how == How::cancelled) return known_(std::nullopt);
+    known_(end.how == How::complete && status_ == 200 ? first_of(list_) : "");
+  }
+
+ private:
+  static std::string first_of(const std::string& list) {
+    try {
+      const core::Json answer = core::parse_json(list, "the list of models");
+      const core::Json& models = items_of(answer, "data");
+      return models.empty() ? "" : text_of(models.front(), "id");
+    } catch (const core::InputError&) {
+      return "";
+    }
+  }
+
+  std::function<void(std::optional<std::string>)> known_;
+  int status_ = 0;
+  std::string list_;
 };
 
 class HttpModel : public Model {
@@ -152,14 +212,51 @@ class HttpModel : public Model {
 
   void ask(const Occasion&, const Prompt& prompt, const Sampling& sampling,
            std::function<void(Answer)> answered) override {
-    std::make_shared<Asking>(shared_, client_, prompt, sampling, std::move(answered))->start(milliseconds{0});
+    const auto asking = std::make_shared<Asking>(shared_, client_, prompt, sampling, std::move(answered));
+    if (shared_->setup.any_model && wait_for_model(asking)) return;
+    asking->start(milliseconds{0});
   }
 
   void cancel() override { client_.cancel(); }
 
  private:
+  enum class Known { no, asked, yes };
+
+  // Whether it is started later, once the model's name is known.
+  bool wait_for_model(const std::shared_ptr<Asking>& asking) {
+    const std::lock_guard lock(mutex_);
+    if (known_ == Known::yes) return false;
+    waiting_.push_back(asking);
+    if (std::exchange(known_, Known::asked) == Known::asked) return true;
+    HttpRequest request = request_to(shared_->setup, "/models");
+    request.get = true;
+    client_.send(std::move(request), std::make_shared<Listing>([this](const auto& model) { model_known(model); }));
+    return true;
+  }
+
+  // Where it could not be learnt, some servers do without; the next prompt asks for it again.
+  void model_known(const std::optional<std::string>& model) {
+    std::vector<std::shared_ptr<Asking>> waiting;
+    {
+      const std::lock_guard lock(mutex_);
+      waiting.swap(waiting_);
+      known_ = model.value_or("").empty() ? Known::no : Known::yes;
+    }
+    if (model) shared_->set_model(*model);
+    for (const auto& asking : waiting) {
+      if (model) {
+        asking->start(milliseconds{0});
+      } else {
+        asking->ended({How::cancelled, ""});
+      }
+    }
+  }
+
   std::shared_ptr<Shared> shared_;
-  HttpClient client_;  // last: ends what is on its way before the rest goes
+  std::mutex mutex_;
+  Known known_ = Known::no;
+  std::vector<std::shared_ptr<Asking>> waiting_;  // for the name of the model
+  HttpClient client_;                             // last: ends what is on its way before the rest goes
 };
 }  // namespace
 

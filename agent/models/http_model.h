@@ -14,9 +14,10 @@
 namespace agent {
 
 struct HttpModelSetup {
-  std::string name;      // as the user named it
-  std::string model;     // as the provider names it; may be empty where a server has but one
-  std::string base_url;  // without a slash at its end
+  std::string name;        // as the user named it
+  std::string model;       // as the provider names it
+  bool any_model = false;  // instead of `model`, the first one that GET /models names
+  std::string base_url;    // without a slash at its end
   std::unique_ptr<WireFormat> format;
   Key key;
   std::string key_hint;  // where a key would come from, for the message that one is missing

@@ -100,6 +100,7 @@ std::unique_ptr<Model> server_model(const std::string& name, const ModelOptions&
   HttpModelSetup setup = common_setup(name, options);
   setup.base_url = checked_url(name.substr(0, hash), "the URL of the model");
   setup.model = hash == std::string::npos ? "" : name.substr(hash + 1);
+  setup.any_model = setup.model.empty();
   setup.format = openai_chat_format(true);
   setup.key = find_key({"KW_API_KEY"}, options.key_file, options.environment);
   setup.key_hint = options.key_file ? options.key_file->string() : "KW_API_KEY";

@@ -79,18 +79,48 @@ TEST(MakeModel, EachProviderIsAskedInItsOwnWay) {
 }
 
 TEST(MakeModel, AnyServerWithOrWithoutAModelAndAKey) {
-  HttpServer server([](HttpWire& wire, const HttpSeen&, int) {
-    wire.answer("200 OK", "application/json", R"({"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]})");
+  HttpServer server([](HttpWire& wire, const HttpSeen& request, int) {
+    const char* const body = request.head.rfind("GET /v1/models ", 0) == 0
+                                 ? R"({"object":"list","data":[{"id":"first-7b"},{"id":"second"}]})"
+                                 : R"({"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]})";
+    wire.answer("200 OK", "application/json", body);
   });
-  wait_for(ask(*make_model(server.url() + "/v1#some/model:7b", options_with({{"KW_API_KEY", "secret-key"}})),
-               prompt_of("x")));
-  wait_for(ask(*make_model(server.url() + "/v1/", options_with({{"OPENAI_API_KEY", "secret-key"}})), prompt_of("x")));
+  const auto named = make_model(server.url() + "/v1#some/model:7b", options_with({{"KW_API_KEY", "secret-key"}}));
+  wait_for(ask(*named, prompt_of("x")));
+  const auto unnamed = make_model(server.url() + "/v1/", options_with({{"OPENAI_API_KEY", "secret-key"}}));
+  std::vector<std::future<Answer>> answers;
+  for (int i = 0; i < 3; ++i) answers.push_back(ask(*unnamed, prompt_of("x")));
+  for (auto& answer : answers) EXPECT_EQ(completion_of(wait_for(std::move(answer))).model, "first-7b");
   const auto seen = server.seen();
-  EXPECT_EQ(Json::parse(seen.at(0).body)["model"], "some/model:7b");
-  EXPECT_THAT(seen.at(0).head, HasSubstr("POST /v1/chat/completions HTTP"));
-  EXPECT_THAT(seen.at(0).head, HasSubstr("Bearer secret-key"));
-  EXPECT_FALSE(Json::parse(seen.at(1).body).contains("model"));
-  EXPECT_THAT(seen.at(1).head, Not(HasSubstr("Authorization"))) << "another's key";
+  ASSERT_EQ(seen.size(), 5u) << "the list is asked for once";
+  EXPECT_EQ(Json::parse(seen[0].body)["model"], "some/model:7b");
+  EXPECT_THAT(seen[0].head, HasSubstr("POST /v1/chat/completions HTTP"));
+  EXPECT_THAT(seen[0].head, HasSubstr("Bearer secret-key"));
+  EXPECT_EQ(Json::parse(seen[4].body)["model"], "first-7b");
+  EXPECT_THAT(seen[4].head, Not(HasSubstr("Authorization"))) << "another's key";
+}
+
+TEST(MakeModel, AServerThatListsNoModelsIsAskedWithoutAName) {
+  HttpServer server([](HttpWire& wire, const HttpSeen& request, int) {
+    if (request.head.rfind("GET ", 0) == 0) {
+      wire.answer("404 Not Found", "text/plain", "");
+    } else {
+      wire.answer("200 OK", "application/json", R"({"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]})");
+    }
+  });
+  const auto model = make_model(server.url() + "/v1", options_with({}));
+  EXPECT_EQ(completion_of(wait_for(ask(*model, prompt_of("x")))).text, "Hi");
+  EXPECT_FALSE(Json::parse(server.seen().at(1).body).contains("model"));
+}
+
+TEST(MakeModel, CancellingAlsoEndsWaitingForTheListOfModels) {
+  HttpServer server([](HttpWire& wire, const HttpSeen&, int) { wire.wait_for_hang_up(); });
+  const auto model = make_model(server.url() + "/v1", options_with({}));
+  auto first = ask(*model, prompt_of("x")), second = ask(*model, prompt_of("y"));
+  while (server.seen().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  model->cancel();
+  EXPECT_EQ(no_completion_of(wait_for(std::move(first))).cause, NoCompletion::Cause::cancelled);
+  EXPECT_EQ(no_completion_of(wait_for(std::move(second))).cause, NoCompletion::Cause::cancelled);
 }
 
 TEST(MakeModel, ARedirectionIsNotFollowed) {
