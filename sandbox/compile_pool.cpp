@@ -10,12 +10,14 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/text.h"
 #include "sandbox/wire.h"
 
 namespace sandbox {
 namespace {
 namespace fs = std::filesystem;
 constexpr int kDeadlineS = 60;  // where the worker does not greet with its own
+constexpr size_t kMostReasonBytes = 300;
 constexpr std::string_view kScratchPrefix = "kernelwright-";
 
 fs::path make_scratch() {
@@ -26,6 +28,21 @@ fs::path make_scratch() {
   std::string name = (parent / (std::string(kScratchPrefix) + std::to_string(::getpid()) + "-XXXXXX")).string();
   if (::mkdtemp(name.data()) == nullptr) throw core::SystemError("cannot make a scratch folder " + name, errno);
   return name;
+}
+
+// Of a worker that a candidate may have taken over.
+class Nonsense : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+Compilation answer_of(Worker& worker, const CompileRequest& request, std::chrono::seconds deadline) {
+  Message answer = worker.request(to_json(request), {}, deadline);
+  try {
+    return compilation_from_message(std::move(answer));
+  } catch (const core::InputError& error) {
+    throw Nonsense(core::clean_line(error.what(), kMostReasonBytes));
+  }
 }
 }  // namespace
 
@@ -86,6 +103,11 @@ std::future<Compilation> CompilePool::submit(CompileRequest request) {
   return future;
 }
 
+void CompilePool::on_compiled(std::function<void()> listener) {
+  const std::lock_guard lock(listening_);
+  compiled_ = std::move(listener);
+}
+
 Worker CompilePool::start_worker(size_t index) const {
   const fs::path folder = scratch_ / std::to_string(index);
   fs::remove_all(folder);
@@ -118,7 +140,11 @@ void CompilePool::serve(size_t index, std::promise<core::Json> started) {
     lock.unlock();
     try {
       if (!worker) worker = start_worker(index);
-      job.promise.set_value(compilation_from_message(worker->request(to_json(job.request), {}, deadline)));
+      job.promise.set_value(answer_of(*worker, job.request, deadline));
+    } catch (const Nonsense& nonsense) {
+      worker.reset();
+      job.promise.set_value(Rejected{
+          Rejection::limit, "compiling it led to an answer without sense: " + std::string(nonsense.what()), {}, ""});
     } catch (const WorkerLost& lost) {
       worker.reset();
       const bool late = lost.cause() == WorkerLost::Cause::deadline;
@@ -130,6 +156,8 @@ void CompilePool::serve(size_t index, std::promise<core::Json> started) {
     } catch (...) {
       job.promise.set_exception(std::current_exception());
     }
+    const std::lock_guard listening(listening_);
+    if (compiled_) compiled_();
   }
 }
 

@@ -25,9 +25,12 @@ class CompilePool {
   CompilePool(const CompilePool&) = delete;
   CompilePool& operator=(const CompilePool&) = delete;
 
-  // The future throws core::SystemError when a worker cannot be replaced. A compilation that kills or outlasts its
-  // worker is Rejected{limit}.
+  // The future throws core::SystemError when a worker cannot be replaced or fails on our side. A compilation that kills
+  // or outlasts its worker, or after which it does not make sense any more, is Rejected{limit}.
   std::future<Compilation> submit(CompileRequest request);
+  // Told after each compilation, on a thread of the pool's; it must be quick. An empty one ends it: once this returns,
+  // the former is not told any more.
+  void on_compiled(std::function<void()> listener);
 
   // What the first worker said of itself: compiler, sandbox level.
   const core::Json& greeting() const { return greeting_; }
@@ -50,6 +53,8 @@ class CompilePool {
   std::condition_variable wake_;
   std::deque<Job> jobs_;
   bool stopping_ = false;
+  std::mutex listening_;
+  std::function<void()> compiled_;
   std::vector<std::thread> threads_;
 };
 

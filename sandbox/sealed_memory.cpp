@@ -25,6 +25,12 @@ core::UniqueFd sealed_memory(const char* name, std::string_view bytes) {
   return fd;
 }
 
+bool is_sealed(int fd) {
+  constexpr int kAll = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK;
+  const int seals = ::fcntl(fd, F_GET_SEALS);
+  return seals >= 0 && (seals & kAll) == kAll;
+}
+
 std::string read_memory(int fd) {
   constexpr off_t kMostBytes = off_t{256} << 20;
   struct stat status {};

@@ -3,7 +3,9 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/hash.h"
 #include "core/text.h"
+#include "sandbox/sealed_memory.h"
 
 namespace sandbox {
 namespace {
@@ -76,9 +78,7 @@ void send_compilation(Channel& channel, const Compilation& compilation) {
     return;
   }
   const Built& built = std::get<Built>(compilation);
-  Json json{{"binary_bytes", built.binary_bytes},
-            {"binary_hash", built.binary_hash},
-            {"log", built.log},
+  Json json{{"log", built.log},
             {"compile_ms", built.compile_ms},
             {"registers", optional_json(built.registers)},
             {"shared_bytes", optional_json(built.shared_bytes)},
@@ -87,7 +87,7 @@ void send_compilation(Channel& channel, const Compilation& compilation) {
             {"kernels", built.kernels}};
   std::vector<int> fds{built.binary.get()};
   if (built.ptx) {
-    json["ptx_bytes"] = built.ptx_bytes;
+    json["ptx"] = true;
     fds.push_back(built.ptx.get());
   }
   channel.send(json, fds);
@@ -101,16 +101,21 @@ Compilation compilation_from_message(Message message) {
     return Rejected{*reason, core::clean_line(json.at("message").string(), kMostMessageBytes),
                     optional_integer(json, "line"), core::clean_text(json.at("log").string(), kMostLogBytes)};
   }
-  const size_t files = json.has("ptx_bytes") ? 2 : 1;
-  if (message.fds.size() != files) throw core::SystemError("a compile worker sent no binary");
+  const size_t files = json.has("ptx") ? 2 : 1;
+  if (message.fds.size() != files) json.fail("brings no binary");
+  for (const core::UniqueFd& fd : message.fds) {
+    if (!is_sealed(fd.get())) json.fail("brings a file that can still be changed");
+  }
   Built built;
   if (files == 2) {
     built.ptx = std::move(message.fds[1]);
-    built.ptx_bytes = static_cast<uint64_t>(json.at("ptx_bytes").integer(0));
+    built.ptx_bytes = read_memory(built.ptx.get()).size();
   }
   built.binary = std::move(message.fds[0]);
-  built.binary_bytes = static_cast<uint64_t>(json.at("binary_bytes").integer(0));
-  built.binary_hash = json.at("binary_hash").string();
+  // Of what is here, not of what the worker says: it may be the candidate's by now.
+  const std::string binary = read_memory(built.binary.get());
+  built.binary_bytes = binary.size();
+  built.binary_hash = core::sha256_hex(binary);
   built.log = core::clean_text(json.at("log").string(), kMostLogBytes);
   built.compile_ms = json.at("compile_ms").number();
   built.registers = optional_integer(json, "registers");
