@@ -49,6 +49,13 @@ class Archive {
   // The newest of each device that was no quick one; a quick one where there is no other.
   std::vector<SelftestRecord> newest_selftests() const;
 
+  int64_t add_request(const NewRequest& request);
+  int64_t add_reply(const NewReply& reply);
+  void add_proposed(int64_t reply, int64_t solution);
+  // In the order in which they were asked.
+  std::vector<ExchangeRecord> exchanges_of_campaign(int64_t campaign) const;
+  ModelSpend model_spend(int64_t campaign) const;
+
   // The campaign gets a name of eight letters and digits.
   CampaignRecord start_campaign(const core::Json& settings, int64_t environment);
   void set_campaign_status(int64_t campaign, const std::string& status);

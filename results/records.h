@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/strict_json.h"
 #include "sandbox/solution.h"
@@ -85,6 +86,47 @@ struct SelftestRecord {
   int64_t id = 0;
   std::string made;
   NewSelftest of;
+};
+
+// What a model is asked. Written before it is sent, so that what a killed campaign may have to pay for is known.
+struct NewRequest {
+  int64_t campaign = 0;
+  std::string problem;
+  int64_t number = 0;   // of this problem's requests in the campaign, from 1; asked again: the same
+  std::string model;    // as the user named it
+  core::Json proposal;  // why it is asked: operator, parents, ...
+  core::Json prompt;    // {"system": text, "turns": [{"speaker": name, "sections": [text, ...]}]}
+  std::string prompt_hash;
+  int64_t reserved_tokens = 0;             // the most that it may cost
+  std::optional<double> reserved_dollars;  // absent where the price is not known
+};
+struct NewReply {
+  int64_t request = 0;
+  std::string outcome;  // "completion", or why there is none
+  std::string what;     // a sentence, where there is none
+  std::string model;    // that answered
+  std::string reply;
+  bool complete = true;
+  int64_t input = 0, cache_read = 0, cache_written = 0, output = 0;  // tokens, of all tries
+  bool estimated = false;
+  std::optional<double> dollars;
+  int tries = 1;
+  double seconds = 0;
+};
+struct ExchangeRecord {
+  int64_t id = 0;  // of the request
+  NewRequest request;
+  std::optional<NewReply> reply;  // none: the campaign was killed before it arrived
+  int64_t reply_id = 0;
+  std::vector<int64_t> solutions;  // that it brought
+  std::string asked, arrived;
+};
+
+// What a campaign has spent on models. Requests without a reply count with what was reserved for them.
+struct ModelSpend {
+  int64_t requests = 0, tokens = 0;
+  double dollars = 0;
+  bool all_priced = true;  // false: some prices are not known, and dollars do without them
 };
 
 // One line of the leaderboard: the best confirmed point of one solution, or a library.

@@ -87,6 +87,28 @@ CREATE TABLE selftests (  -- what a device's judge says of itself; append-only
 CREATE INDEX selftests_by_device ON selftests(device);
 CREATE TRIGGER selftests_stay BEFORE UPDATE ON selftests BEGIN SELECT RAISE(ABORT, 'selftests are append-only'); END;
 CREATE TRIGGER selftests_remain BEFORE DELETE ON selftests BEGIN SELECT RAISE(ABORT, 'selftests are append-only'); END;
+)sql",
+                                            R"sql(
+CREATE TABLE texts (  -- parts of prompts, each kept once
+  id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, text TEXT NOT NULL);
+CREATE TABLE requests (  -- what a model was asked, written before it is sent; append-only
+  id INTEGER PRIMARY KEY, campaign INTEGER NOT NULL REFERENCES campaigns(id), problem TEXT NOT NULL, number INTEGER NOT NULL,
+  model TEXT NOT NULL, proposal TEXT NOT NULL, prompt TEXT NOT NULL, prompt_hash TEXT NOT NULL,
+  reserved_tokens INTEGER NOT NULL, reserved_dollars REAL, asked TEXT NOT NULL);
+CREATE TABLE replies (  -- what came of a request, if anything; append-only
+  id INTEGER PRIMARY KEY, request INTEGER NOT NULL UNIQUE REFERENCES requests(id), outcome TEXT NOT NULL, what TEXT NOT NULL,
+  model TEXT NOT NULL, reply TEXT NOT NULL, complete INTEGER NOT NULL, input INTEGER NOT NULL, cache_read INTEGER NOT NULL,
+  cache_written INTEGER NOT NULL, output INTEGER NOT NULL, estimated INTEGER NOT NULL, dollars REAL,
+  tries INTEGER NOT NULL, seconds REAL NOT NULL, arrived TEXT NOT NULL);
+CREATE TABLE proposed (  -- the solutions that a reply brought
+  reply INTEGER NOT NULL REFERENCES replies(id), solution INTEGER NOT NULL REFERENCES solutions(id),
+  PRIMARY KEY (reply, solution));
+CREATE INDEX requests_by_campaign ON requests(campaign, problem, number);
+CREATE INDEX proposed_by_solution ON proposed(solution);
+CREATE TRIGGER requests_stay BEFORE UPDATE ON requests BEGIN SELECT RAISE(ABORT, 'requests are append-only'); END;
+CREATE TRIGGER requests_remain BEFORE DELETE ON requests BEGIN SELECT RAISE(ABORT, 'requests are append-only'); END;
+CREATE TRIGGER replies_stay BEFORE UPDATE ON replies BEGIN SELECT RAISE(ABORT, 'replies are append-only'); END;
+CREATE TRIGGER replies_remain BEFORE DELETE ON replies BEGIN SELECT RAISE(ABORT, 'replies are append-only'); END;
 )sql"};
   return all;
 }

@@ -51,7 +51,7 @@ TEST(Schema, AnArchiveOfTheFirstVersionIsTakenOver) {
   {
     Database database(temporary.file());
     database.execute(
-        "DROP TABLE selftests; DROP TABLE calibrations; DROP TABLE baselines; ALTER TABLE timings DROP COLUMN bound_us;"
+        "DROP TABLE proposed; DROP TABLE replies; DROP TABLE requests; DROP TABLE texts; DROP TABLE selftests; DROP TABLE calibrations; DROP TABLE baselines; ALTER TABLE timings DROP COLUMN bound_us;"
         " ALTER TABLE timings DROP COLUMN clocks; PRAGMA user_version = 1");
   }
   Archive archive(temporary.file());

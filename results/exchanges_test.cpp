@@ -1,0 +1,109 @@
+#include <gtest/gtest.h>
+
+#include "results/archive_fixture.h"
+
+namespace results {
+namespace {
+using core::Json;
+
+NewRequest request(int64_t campaign, int64_t number, const std::string& changing) {
+  return {
+      campaign,
+      "sum_f32",
+      number,
+      "anthropic:some-model",
+      {{"operator", "improve"}, {"parents", {1}}},
+      {{"system", "be brief"}, {"turns", {{{"speaker", "user"}, {"sections", {"the problem, at length", changing}}}}}},
+      std::string(64, 'a'),
+      1000,
+      0.5};
+}
+
+NewReply reply(int64_t request) {
+  NewReply made;
+  made.request = request;
+  made.outcome = "completion";
+  made.model = "some-model-20260101";
+  made.reply = "a kernel \xff\x1b[31m, any bytes";
+  made.input = 10;
+  made.cache_read = 200;
+  made.cache_written = 30;
+  made.output = 44;
+  made.dollars = 0.125;
+  made.tries = 2;
+  made.seconds = 3.5;
+  return made;
+}
+
+TEST(Exchanges, AreFoundAsTheyWereAdded) {
+  const TemporaryArchive temporary;
+  Started s(temporary.file());
+  const int64_t campaign = s.campaign;
+  const int64_t first = s.archive.add_request(request(campaign, 1, "first"));
+  const int64_t second = s.archive.add_request(request(campaign, 2, "second"));
+  const int64_t answer = s.archive.add_reply(reply(second));
+  const sandbox::Solution solution_of_model = solution_named("proposed");
+  const int64_t solution = s.archive.add_solution({&solution_of_model, "proposed", "anthropic:some-model", {}});
+  s.archive.add_proposed(answer, solution);
+  s.archive.add_proposed(answer, solution);
+  const std::vector<ExchangeRecord> all = s.archive.exchanges_of_campaign(campaign);
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].id, first);
+  EXPECT_FALSE(all[0].reply);
+  EXPECT_EQ(all[0].request.prompt, request(campaign, 1, "first").prompt);
+  EXPECT_EQ(all[1].request.proposal, request(campaign, 2, "").proposal);
+  EXPECT_EQ(all[1].request.reserved_dollars, 0.5);
+  ASSERT_TRUE(all[1].reply);
+  EXPECT_EQ(all[1].reply->reply, reply(second).reply);
+  EXPECT_EQ(all[1].reply->dollars, 0.125);
+  EXPECT_EQ(all[1].reply->tries, 2);
+  EXPECT_EQ(all[1].solutions, std::vector<int64_t>{solution});
+}
+
+TEST(Exchanges, WhatIsSaidAgainIsKeptOnce) {
+  const TemporaryArchive temporary;
+  Started s(temporary.file());
+  for (int i = 0; i < 20; ++i) s.archive.add_request(request(s.campaign, i, "changing " + std::to_string(i)));
+  Database database(temporary.file());
+  EXPECT_EQ(
+      [&] {
+        Statement count = database.prepare("SELECT count(*) FROM texts");
+        count.step();
+        return count.integer(0);
+      }(),
+      2 + 20);
+}
+
+TEST(Exchanges, SpendingCountsWhatWasReservedUntilTheReplyIsThere) {
+  const TemporaryArchive temporary;
+  Started s(temporary.file());
+  const int64_t campaign = s.campaign;
+  const int64_t first = s.archive.add_request(request(campaign, 1, "first"));
+  s.archive.add_request(request(campaign, 2, "second"));
+  EXPECT_EQ(s.archive.model_spend(campaign).tokens, 2000);
+  EXPECT_EQ(s.archive.model_spend(campaign).dollars, 1);
+  s.archive.add_reply(reply(first));
+  const ModelSpend spend = s.archive.model_spend(campaign);
+  EXPECT_EQ(spend.requests, 2);
+  EXPECT_EQ(spend.tokens, 1000 + 284);
+  EXPECT_EQ(spend.dollars, 0.625);
+  EXPECT_TRUE(spend.all_priced);
+  NewRequest unpriced = request(campaign, 3, "third");
+  unpriced.reserved_dollars.reset();
+  s.archive.add_request(unpriced);
+  EXPECT_FALSE(s.archive.model_spend(campaign).all_priced);
+}
+
+TEST(Exchanges, AreNeverChanged) {
+  const TemporaryArchive temporary;
+  Started s(temporary.file());
+  const int64_t first = s.archive.add_request(request(s.campaign, 1, "first"));
+  s.archive.add_reply(reply(first));
+  EXPECT_THROW(s.archive.add_reply(reply(first)), core::SystemError);
+  Database database(temporary.file());
+  EXPECT_THROW(database.execute("UPDATE replies SET dollars = 0"), core::SystemError);
+  EXPECT_THROW(database.execute("DELETE FROM requests"), core::SystemError);
+}
+
+}  // namespace
+}  // namespace results
