@@ -223,19 +223,19 @@ TEST_F(HttpModelTest, WhatIsNoAnswerIsNotUnderstood) {
     HttpServer server(scripts[i]);
     const NoCompletion none = no_completion_of(answer_of(server));
     EXPECT_EQ(name_of(none.cause), "not_understood") << i << ": " << none.what;
-    EXPECT_EQ(none.tries, 2) << i;
+    EXPECT_EQ(none.tries, 3) << i;
   }
 }
 
-TEST_F(HttpModelTest, AnEmptyReplyIsAskedForOnceMore) {
+TEST_F(HttpModelTest, AnEmptyReplyIsAskedForAgain) {
   HttpServer server([](HttpWire& wire, const HttpSeen&, int) {
     wire.answer("200 OK", "application/json",
                 R"({"choices":[{"message":{"content":" \n"},"finish_reason":"stop"}],"usage":{"prompt_tokens":9}})");
   });
   const NoCompletion none = no_completion_of(answer_of(server));
   EXPECT_EQ(none.cause, Cause::empty);
-  EXPECT_EQ(none.tries, 2);
-  EXPECT_EQ(none.usage.input, 18) << "both are paid";
+  EXPECT_EQ(none.tries, 3);
+  EXPECT_EQ(none.usage.input, 27) << "all are paid";
 }
 
 TEST_F(HttpModelTest, ARefusalIsFinal) {

@@ -24,8 +24,13 @@ bool takes_temperature(const std::string& model) {
 }
 
 Usage openai_usage(int64_t input, const Json& details, int64_t output) {
-  const int64_t cached = std::min(input, count_of(details, "cached_tokens"));
-  return {.input = input - cached, .cache_read = cached, .cache_written = 0, .output = output, .estimated = false};
+  const int64_t read = std::min(input, count_of(details, "cached_tokens"));
+  const int64_t written = std::min(input - read, count_of(details, "cache_write_tokens"));  // GPT-5.6 and later
+  return {.input = input - read - written,
+          .cache_read = read,
+          .cache_written = written,
+          .output = output,
+          .estimated = false};
 }
 
 namespace {

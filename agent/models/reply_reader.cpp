@@ -152,8 +152,8 @@ std::optional<FailedTry> ReplyReader::end(bool whole) {
     events_.finish([&](const ServerEvent& event) {
       if (!reply_.over) read_stream_event(event);
     });
-    // The last event may have been cut in its middle.
-    if (refused_ && !whole) refused_.reset();
+    if (refused_)
+      refused_ = FailedTry{Cause::cut_off, "the answer ended early", {}};  // in the middle of its last event
   } else if (body_ == Body::json && !refused_ && !collected_.empty()) {
     try {
       const Json answer = core::parse_json(collected_, "the reply");

@@ -4,7 +4,7 @@
 
 namespace agent {
 namespace {
-// How many tries may help. What came out wrong once may come out right once more; it has been paid for, though.
+// How many tries may help. What came out wrong may come out right, but each time has been paid for.
 int tries_worth(NoCompletion::Cause cause, int most_tries) {
   using Cause = NoCompletion::Cause;
   switch (cause) {
@@ -16,7 +16,7 @@ int tries_worth(NoCompletion::Cause cause, int most_tries) {
       return most_tries;
     case Cause::not_understood:
     case Cause::empty:
-      return std::min(2, most_tries);
+      return std::min(3, most_tries);
     case Cause::unauthorized:
     case Cause::bad_request:
     case Cause::declined:

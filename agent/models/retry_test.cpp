@@ -21,15 +21,15 @@ TEST(Retry, TheCeilingDoublesUpToItsLimit) {
 }
 
 TEST(Retry, TriesEnd) {
-  const Retry retry({3, milliseconds(10), milliseconds(10), milliseconds(10)});
+  const Retry retry({5, milliseconds(10), milliseconds(10), milliseconds(10)});
   for (const Cause cause :
        {Cause::rate_limited, Cause::overloaded, Cause::unreachable, Cause::timed_out, Cause::cut_off}) {
-    EXPECT_TRUE(retry.next(2, cause, {}, 0)) << name_of(cause);
-    EXPECT_FALSE(retry.next(3, cause, {}, 0)) << name_of(cause);
+    EXPECT_TRUE(retry.next(4, cause, {}, 0)) << name_of(cause);
+    EXPECT_FALSE(retry.next(5, cause, {}, 0)) << name_of(cause);
   }
   for (const Cause cause : {Cause::not_understood, Cause::empty}) {
-    EXPECT_TRUE(retry.next(1, cause, {}, 0)) << name_of(cause);
-    EXPECT_FALSE(retry.next(2, cause, {}, 0)) << name_of(cause);
+    EXPECT_TRUE(retry.next(2, cause, {}, 0)) << name_of(cause);
+    EXPECT_FALSE(retry.next(3, cause, {}, 0)) << name_of(cause);
   }
   for (const Cause cause :
        {Cause::unauthorized, Cause::bad_request, Cause::declined, Cause::exhausted, Cause::cancelled}) {

@@ -100,10 +100,12 @@ TEST(Anthropic, ReadsAStreamInAnyPieces) {
 TEST(Anthropic, EveryBeginningOfAStreamIsCutOff) {
   const size_t stop = kAnthropicStream.find("\"end_turn\"");
   for (size_t length = 0; length < stop; length += 11) {
-    const Read read =
-        read_answer(*anthropic_format(), kAnthropicStream.substr(0, length), "text/event-stream", 200, 50, false);
-    ASSERT_TRUE(read.failed) << length;
-    EXPECT_EQ(read.failed->cause, Cause::cut_off) << length << read.failed->what;
+    for (const bool whole : {false, true}) {  // the connection broke, or was closed as if that were all
+      const Read read =
+          read_answer(*anthropic_format(), kAnthropicStream.substr(0, length), "text/event-stream", 200, 50, whole);
+      ASSERT_TRUE(read.failed) << length;
+      EXPECT_EQ(read.failed->cause, Cause::cut_off) << length << read.failed->what;
+    }
   }
 }
 
@@ -270,7 +272,7 @@ event: response.output_text.done
 data: {"type":"response.output_text.done","item_id":"msg_67c9fdcf37fc8190ba82116e33fb28c507b8b0ad4e5eb654","output_index":0,"content_index":0,"text":"Hi there!"}
 
 event: response.completed
-data: {"type":"response.completed","response":{"id":"resp_67c9fdcecf488190bdd9a0409de3a1ec07b8b0ad4e5eb654","object":"response","status":"completed","error":null,"incomplete_details":null,"model":"gpt-4.1-2025-04-14","output":[{"id":"msg_67c9fdcf37fc8190ba82116e33fb28c507b8b0ad4e5eb654","type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","text":"Hi there!","annotations":[]}]}],"usage":{"input_tokens":37,"input_tokens_details":{"cached_tokens":30},"output_tokens":11,"output_tokens_details":{"reasoning_tokens":0},"total_tokens":48}}}
+data: {"type":"response.completed","response":{"id":"resp_67c9fdcecf488190bdd9a0409de3a1ec07b8b0ad4e5eb654","object":"response","status":"completed","error":null,"incomplete_details":null,"model":"gpt-4.1-2025-04-14","output":[{"id":"msg_67c9fdcf37fc8190ba82116e33fb28c507b8b0ad4e5eb654","type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","text":"Hi there!","annotations":[]}]}],"usage":{"input_tokens":37,"input_tokens_details":{"cached_tokens":30,"cache_write_tokens":3},"output_tokens":11,"output_tokens_details":{"reasoning_tokens":0},"total_tokens":48}}}
 
 )";
 
@@ -280,7 +282,7 @@ TEST(OpenAiResponses, ReadsAStreamOnce) {
   EXPECT_EQ(reply.text, "Hi there!");
   EXPECT_EQ(reply.model, "gpt-4.1-2025-04-14");
   EXPECT_TRUE(reply.over);
-  expect_usage(reply, 7, 30, 0, 11);
+  expect_usage(reply, 4, 30, 3, 11);
 }
 
 TEST(OpenAiResponses, ReadsWholeAnswersFailuresAndLimits) {
