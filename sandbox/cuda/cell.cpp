@@ -50,6 +50,7 @@ Cell::Cell(const Context& context, L2Flush& flush, Scrub& scrub, std::string cub
       scrub_(scrub),
       cubin_(std::move(cubin)),
       parameters_(kernels_of(cubin_)),
+      knows_variables_(refers_to_variables(cubin_)),
       module_(load(context, cubin_)),
       timer_(context, flush),
       lent_(context) {}
@@ -82,23 +83,34 @@ Json Cell::fault_of(const DriverError& error) {
 Json Cell::map(const JsonView& json, const std::vector<core::UniqueFd>& fds) {
   prepared_.clear();
   if (std::exchange(used_, true)) module_ = load(context_, cubin_);
+  launched_ = false;
   lent_.map(json, fds);
   return {{"ok", true}};
 }
 
 Json Cell::plan(const JsonView& json) {
-  const LaunchPlan plan = plan_from_json(json);
+  plan_ = plan_from_json(json);
   kernels_.clear();
-  for (const PlannedLaunch& launch : plan.launches) kernels_ += (kernels_.empty() ? "" : ", ") + launch.kernel;
+  for (const PlannedLaunch& launch : plan_.launches) kernels_ += (kernels_.empty() ? "" : ", ") + launch.kernel;
+  prepare();
+  return {{"ok", true}};
+}
+
+void Cell::prepare() {
   prepared_.clear();
   for (const std::vector<DeviceBuffer>& buffers : lent_.slots()) {
-    prepared_.emplace_back(context_, module_, parameters_, plan, buffers);
+    prepared_.emplace_back(context_, module_, parameters_, plan_, buffers);
   }
-  return {{"ok", true}};
 }
 
 Json Cell::go(const JsonView& json) {
   const auto slots = static_cast<size_t>(json.at("slots").integer(1, static_cast<int64_t>(prepared_.size())));
+  // What such code may have written to its variables, past all rules, is not there for the next launch.
+  if (std::exchange(launched_, true) && knows_variables_) {
+    prepared_.clear();
+    module_ = Module(context_, cubin_);
+    prepare();
+  }
   scrub_.enqueue(prepared_.front().local_bytes());
   return timer_.time(slots, json.at("hot").boolean(), [&](size_t slot) { prepared_[slot].enqueue(); });
 }

@@ -6,11 +6,10 @@
 //    "tensors":{name: {"role":"input"|"output","dtype","shape":[...]}...}} + descriptors                   {"ok": true}
 //                                         Loads the candidate anew, too: its module's variables are as at first.
 //   {"op":"plan","launches":[...],"workspaces":[...],"tensor_maps":[...]}                                  {"ok": true}
-//   {"op":"go","slots":n,"hot":bool}      overwrites what earlier launches left in shared and local memory, flushes the
-//   L2
-//                                         cache (or, hot, leaves it), then launches the plan on each of the first n
-//                                         slots
-//                                                                         {"ok": true, "us": time, "gated": bool}
+//   {"op":"go","slots":n,"hot":bool}                                        {"ok": true, "us": time, "gated": bool}
+//                                         Overwrites what earlier launches left in registers, shared and local memory,
+//                                         loads code that reads variables of its module anew, flushes the L2 cache (or,
+//                                         hot, leaves it), then launches the plan on each of the first n slots.
 //   {"op":"ping"}                         the same without a launch
 // A failure of the candidate is answered with {"fault": ...}; after a fault of the device the worker ends.
 #pragma once
@@ -46,15 +45,19 @@ class Cell {
   core::Json plan(const core::JsonView& json);
   core::Json go(const core::JsonView& json);
   core::Json fault_of(const DriverError& error);
+  void prepare();  // plan_, for each slot
 
   const Context& context_;
   Scrub& scrub_;
   std::string cubin_;
   std::map<std::string, int64_t> parameters_;
+  bool knows_variables_;  // where those of its module are
   Module module_;
   LaunchTimer timer_;
   LentSlots lent_;
-  bool used_ = false;  // since it was loaded
+  bool used_ = false;      // it was lent something since it was loaded
+  bool launched_ = false;  // since then
+  LaunchPlan plan_;
   std::vector<PreparedPlan> prepared_;
   std::string kernels_;  // of the plan, for messages
   core::Json last_fault_;

@@ -31,6 +31,10 @@ constexpr uint32_t kMostStackBytes = 16 << 10;
 // and the registers by their numbers.
 constexpr size_t kInstructionBytes = 16;
 constexpr uint64_t kReadsSpecial[] = {0x919, 0x9c3, 0x805, 0x8cb};  // S2R, S2UR, CS2R, S2UR's successor
+// Instructions with an operand in constant memory, by three bits of their opcode; five bits are the number of its bank,
+// and addresses of __device__ variables are in the fourth (cubin_test.cpp makes sure of these, too).
+constexpr uint64_t kConstantForms[] = {3, 5};
+constexpr uint64_t kAddressBank = 4;
 struct SpecialRegisters {
   uint64_t first, last;
   const char* what;
@@ -108,19 +112,31 @@ void inspect_symbol(const GElf_Sym& symbol, std::string_view name) {
   refuse("calls " + shown + " of the driver, which a kernel has no use for");
 }
 
-void inspect_code(const Elf_Data& data) {
+// Calls visit(the two halves) for every instruction.
+template <typename Visit>
+void for_each_instruction(const Elf_Data& data, Visit visit) {
   const auto* bytes = static_cast<const uint8_t*>(data.d_buf);
   for (size_t at = 0; at + kInstructionBytes <= data.d_size; at += kInstructionBytes) {
     uint64_t low = 0, high = 0;
     std::memcpy(&low, bytes + at, sizeof low);
     std::memcpy(&high, bytes + at + sizeof low, sizeof high);
+    visit(low, high);
+  }
+}
+
+bool is_code(const GElf_Shdr& header) {
+  return header.sh_type == SHT_PROGBITS && (header.sh_flags & SHF_EXECINSTR) != 0;
+}
+
+void inspect_code(const Elf_Data& data) {
+  for_each_instruction(data, [](uint64_t low, uint64_t high) {
     const uint64_t opcode = low & 0xfff, special = (high >> 8) & 0xff;
-    if (std::find(std::begin(kReadsSpecial), std::end(kReadsSpecial), opcode) == std::end(kReadsSpecial)) continue;
+    if (std::find(std::begin(kReadsSpecial), std::end(kReadsSpecial), opcode) == std::end(kReadsSpecial)) return;
     for (const SpecialRegisters& refused : kRefused) {
       if (special < refused.first || special > refused.last) continue;
       refuse(std::string("reads ") + refused.what + ", of which kernels have no honest use");
     }
-  }
+  });
 }
 
 void inspect_stacks(const Elf_Data& data) {
@@ -166,6 +182,21 @@ int64_t global_bytes(std::string_view cubin) {
   return static_cast<int64_t>(std::min<uint64_t>(std::max(by_symbol, by_section), std::numeric_limits<int64_t>::max()));
 }
 
+bool refers_to_variables(std::string_view cubin) {
+  bool found = false;
+  for_each_section(cubin, [&](Elf*, Elf_Scn* section, std::string_view, const GElf_Shdr& header) {
+    const Elf_Data* data = is_code(header) ? elf_rawdata(section, nullptr) : nullptr;
+    if (data == nullptr || data->d_buf == nullptr) return;
+    for_each_instruction(*data, [&](uint64_t low, uint64_t) {
+      const uint64_t form = low >> 9 & 7, bank = low >> 54 & 31;
+      const bool constant =
+          std::find(std::begin(kConstantForms), std::end(kConstantForms), form) != std::end(kConstantForms);
+      found |= constant && bank == kAddressBank;
+    });
+  });
+  return found;
+}
+
 void inspect_cubin(std::string_view cubin) {
   if (cubin.size() > kMostCubinBytes)
     refuse("takes " + std::to_string(cubin.size()) + " bytes; at most 64 MiB are allowed");
@@ -176,7 +207,7 @@ void inspect_cubin(std::string_view cubin) {
   }
   for_each_symbol(cubin, inspect_symbol);
   for_each_section(cubin, [](Elf*, Elf_Scn* section, std::string_view name, const GElf_Shdr& header) {
-    const bool code = header.sh_type == SHT_PROGBITS && (header.sh_flags & SHF_EXECINSTR) != 0;
+    const bool code = is_code(header);
     if (!code && name != kModuleInfo) return;
     const Elf_Data* data = elf_rawdata(section, nullptr);
     if (data == nullptr || (data->d_buf == nullptr && data->d_size > 0)) refuse("is damaged");

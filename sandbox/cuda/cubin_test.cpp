@@ -72,6 +72,32 @@ TEST(Cubin, ClocksAndPlacesAreSeenInTheCodeOfEveryArchitecture) {
   }
 }
 
+// Nor is the form of instructions that read constant memory.
+TEST(Cubin, AddressesOfVariablesAreSeenInTheCodeOfEveryArchitecture) {
+  const std::string variables =
+      "__device__ const float table[64] = {1, 2, 3}; __device__ int count; __constant__ float named[64] = {1, 2};\n"
+      "__device__ __noinline__ float third(const float* from) { return from[2]; }\n";
+  const auto with = [&](const std::string& body) {
+    return variables + "extern \"C\" __global__ void k(float* y, float a, double b, int i) { " + body + " }";
+  };
+  for (const std::string& architecture : Nvrtc::open(KW_CUDA_HOME).architectures()) {
+    for (const char* body :
+         {"y[i] = table[i];", "y[0] = atomicAdd(&count, 1);", "y[0] = third(table + i);",
+          "y[(unsigned long long)table & 63] = 1;", "y[i] = (i > 3 ? table : y)[i + 1];",
+          "for (int j = 0; j < i; ++j) if (y[j] > a) y[j] = table[j & 63] * table[i & 63];",
+          "__shared__ float s[64]; s[threadIdx.x] = table[threadIdx.x]; __syncthreads(); y[i] = s[i & 63];"}) {
+      EXPECT_TRUE(refers_to_variables(cubin_of(with(body), architecture))) << architecture << " " << body;
+    }
+    for (const char* body :
+         {"y[i] = a * 0x1.234p-60f + named[i] + named[3];",
+          "y[i] = expf(y[i] * a) + (float)exp(b) + erff(a) + powf(a, y[i + 4096]);",
+          "__shared__ float s[64]; s[threadIdx.x] = y[i]; __syncthreads(); atomicAdd(&s[i & 63], a); __syncthreads(); "
+          "atomicMax((int*)y, (int)s[0]); y[4] = __shfl_xor_sync(~0u, s[i & 31], 4) + __double2float_rn(b * 3);"}) {
+      EXPECT_FALSE(refers_to_variables(cubin_of(with(body), architecture))) << architecture << " " << body;
+    }
+  }
+}
+
 TEST(Cubin, WhatNoCandidateMayHold) {
   const std::string head = "extern \"C\" __global__ void k(float* y, int i) { ";
   EXPECT_THAT(finding(cubin_of(head + "printf(\"%d\", i); }")), HasSubstr("calls vprintf"));
