@@ -28,6 +28,7 @@ TEST(PtxCheck, AcceptsWhatOnlyReads) {
                     "__device__ float g(int i) { static const int own[3] = {9, 8, 1}; return own[i]; }"),
             "");
   EXPECT_EQ(finding("assert(i < 4); y[i] = x[i];"), "");
+  EXPECT_EQ(finding("y[i] = sinf(x[i]) + (float)cos((double)x[i]) + tgammaf(x[i]);"), "");  // with tables of their own
   EXPECT_EQ(finding("y[i] = x[threadIdx.x] + __popc(__activemask()) + warpSize; __nanosleep(20);"), "");
   EXPECT_EQ(finding("unsigned lane; asm volatile(\"mov.u32 %0, %%laneid;\" : \"=r\"(lane)); y[lane] = x[i];"), "");
   EXPECT_EQ(
