@@ -1,5 +1,6 @@
 #include "agent/attempts.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/error.h"
@@ -19,9 +20,35 @@ Attempts::Attempts(results::Archive& archive, Workshop& workshop, std::optional<
       campaign_(campaign),
       calibration_(std::move(calibration)),
       environment_(archive.add_environment(workshop.environment())) {
+  workshop_.pool().on_compiled([this] { post([this] { look_at_builds(); }); });
   if (!campaign) return;
   const std::vector<int64_t> before = archive.attempts_of_campaign(*campaign);
   if (!before.empty()) last_before_ = before.back();
+}
+
+Attempts::~Attempts() {
+  workshop_.pool().on_compiled({});
+  abandon();
+}
+
+// What threads have to say to this one.
+void Attempts::post(std::function<void()> message) {
+  workshop_.mailbox().post([message = std::move(message), here = std::weak_ptr<bool>(here_)] {
+    if (!here.expired()) message();
+  });
+}
+
+// Lost when the job has been abandoned meanwhile.
+void Attempts::post(int64_t number, std::function<void(Job&)> message) {
+  post([this, message = std::move(message), number] {
+    const auto found = jobs_.find(number);
+    if (found != jobs_.end()) message(found->second);
+  });
+}
+
+void Attempts::abandon() {
+  workshop_.judges().drain();
+  jobs_.clear();
 }
 
 void Attempts::use_problem(const benchsuite::Problem& problem) {
@@ -71,124 +98,161 @@ double Attempts::seconds_since_last() {
   return std::chrono::duration<double>(now - std::exchange(last_, now)).count();
 }
 
-// Null for the naive solution, which the judges have themselves.
-const verifier::Builds* Attempts::built(Candidate& candidate, Effort effort) {
-  if (&candidate == naive_.get()) return nullptr;
-  if (candidate.builds.wait(workshop_.pool(), effort) != nullptr) {
-    throw core::SystemError("what was compiled before does not compile any more");
-  }
-  return &candidate.builds;
+void Attempts::note_trouble(const std::string& what) {
+  archive_.add_event(campaign_, "our_failure", {{"what", what}});
+  if (trouble_) trouble_(what);
 }
 
-void Attempts::reuse_earlier(Pending& pending, const Candidate& incumbent) {
-  results::NewAttempt& record = pending.record;
+void Attempts::reuse_earlier(Job& job) {
+  results::NewAttempt& record = job.record;
   const bool reusable = campaign_ && (record.effort == Effort::screen || record.effort == Effort::full);
-  if (reusable) record.reused_from = archive_.find_artefact(*campaign_, record.artefact, record.effort, incumbent.id);
+  if (reusable) {
+    record.reused_from = archive_.find_artefact(*campaign_, record.artefact, record.effort, job.incumbent->id);
+  }
   if (!record.reused_from) return;
-  const double compile_ms = pending.attempt.compile_ms;
-  pending.attempt = earlier(*record.reused_from);
-  pending.attempt.reused = true;
-  pending.attempt.compile_ms = compile_ms;
-  record.judgement.verdict = pending.attempt.verdict;
+  const double compile_ms = job.attempt.compile_ms;
+  job.attempt = earlier(*record.reused_from);
+  job.attempt.reused = true;
+  job.attempt.compile_ms = compile_ms;
+  record.judgement.verdict = job.attempt.verdict;
 }
 
-Attempts::Pending Attempts::prepare(Candidate& candidate, Candidate& incumbent, Effort effort) {
-  Pending pending{&candidate, {}, {}};
-  if (auto recalled = recall(candidate, incumbent, effort)) {
-    pending.attempt = std::move(*recalled);
-    return pending;
+size_t Attempts::free_places() const {
+  const size_t places = workshop_.judges().size();
+  return places > jobs_.size() ? places - jobs_.size() : 0;
+}
+
+void Attempts::prepare(const CandidatePtr& candidate, Effort effort) {
+  if (candidate != naive_) candidate->builds.start(workshop_.pool(), effort);
+}
+
+void Attempts::begin(const CandidatePtr& candidate, const CandidatePtr& incumbent, Effort effort,
+                     std::function<void(Attempt)> done) {
+  const int64_t number = ++begun_;
+  Job& job = jobs_[number] = {number, candidate, incumbent, std::move(done), {}, {}, false};
+  if (auto recalled = recall(*candidate, *incumbent, effort)) {
+    job.attempt = std::move(*recalled);
+    return post(number, [this](Job& here) { finish(here); });
   }
-  results::NewAttempt& record = pending.record;
+  results::NewAttempt& record = job.record;
   record.campaign = campaign_;
   record.problem = problem_id_;
   record.environment = environment_;
-  record.candidate = candidate.id;
+  record.candidate = candidate->id;
   record.device = workshop_.device();
   record.effort = effort;
-  if (&candidate == naive_.get()) {
+  if (candidate == naive_) {
     record.artefact = naive_solution_.hash();
-    pending.judged = true;
-    return pending;
+    return submit(job);
   }
-  if (const sandbox::Rejected* rejected = candidate.builds.wait(workshop_.pool(), effort)) {
-    record.compile_log = rejected->log;
-    record.judgement.verdict = verifier::CompileFailed{rejected->reason, rejected->message, rejected->line};
-    return pending;
-  }
-  const verifier::Builds& builds = candidate.builds;
-  record.compile_log = builds.fast().log;
-  record.compile_ms = pending.attempt.compile_ms = builds.compile_ms();
-  record.artefact = sandbox::artefact_hash(builds.solution(), builds.binding(), {builds.fast().binary_hash});
-  reuse_earlier(pending, incumbent);
-  pending.judged = !pending.attempt.reused;
-  return pending;
+  job.compiling = true;
+  prepare(candidate, effort);
+  prepare(incumbent, Effort::screen);  // as a rule it is there
+  post([this] { look_at_builds(); });
 }
 
-void Attempts::judge(std::vector<Pending>& all, Candidate& incumbent, Effort effort) {
-  std::vector<JudgeTask> tasks;
-  for (Pending& pending : all) {
-    if (pending.judged) tasks.push_back({built(*pending.candidate, effort), built(incumbent, Effort::screen), effort});
+void Attempts::look_at_builds() {
+  sandbox::CompilePool& pool = workshop_.pool();
+  const auto ready = [&](const CandidatePtr& candidate, Effort effort) {
+    return candidate == naive_ || candidate->builds.ready(pool, effort);
+  };
+  const auto is_due = [&](const auto& numbered) {
+    const Job& job = numbered.second;
+    return job.compiling && ready(job.candidate, job.record.effort) && ready(job.incumbent, Effort::screen);
+  };
+  while (true) {  // whoever is told may begin others
+    const auto due = std::find_if(jobs_.begin(), jobs_.end(), is_due);
+    if (due == jobs_.end()) return;
+    due->second.compiling = false;
+    compiled(due->second);
   }
-  if (tasks.empty()) return;
-  auto judgements = workshop_.judges().judge(tasks, [&](const std::string& what) {
-    archive_.add_event(campaign_, "our_failure", {{"what", what}});
-    if (trouble_) trouble_(what + "; trying again");
-  });
-  size_t next = 0;
-  for (Pending& pending : all) {
-    if (!pending.judged) continue;
-    verifier::Judgement& judgement = pending.record.judgement = std::move(judgements[next++]);
+}
+
+void Attempts::compiled(Job& job) {
+  results::NewAttempt& record = job.record;
+  verifier::Builds& builds = job.candidate->builds;
+  if (const sandbox::Rejected* rejected = builds.wait(workshop_.pool(), record.effort)) {
+    record.compile_log = rejected->log;
+    record.judgement.verdict = verifier::CompileFailed{rejected->reason, rejected->message, rejected->line};
+    return finish(job);
+  }
+  record.compile_log = builds.fast().log;
+  record.compile_ms = job.attempt.compile_ms = builds.compile_ms();
+  record.artefact = sandbox::artefact_hash(builds.solution(), builds.binding(), {builds.fast().binary_hash});
+  reuse_earlier(job);
+  if (job.attempt.reused) return finish(job);
+  submit(job);
+}
+
+void Attempts::submit(Job& job) {
+  const Effort effort = job.record.effort;
+  // Null for the naive solution, which the judges have themselves.
+  const auto built = [&](const CandidatePtr& candidate, Effort needed) -> const verifier::Builds* {
+    if (candidate == naive_) return nullptr;
+    if (candidate->builds.wait(workshop_.pool(), needed) != nullptr) {
+      throw core::SystemError("what was compiled before does not compile any more");
+    }
+    return &candidate->builds;
+  };
+  JudgeTask task{built(job.candidate, effort), built(job.incumbent, Effort::screen), effort, {}};
+  const bool scores = effort == Effort::confirm && job.incumbent == naive_ && job.candidate != naive_;
+  task.afterwards = [this, scores, candidate = job.candidate](verifier::Judgement& judgement) {
     if (calibration_) {
       verifier::hold_against_floor(judgement, *problem_, *calibration_, {!workshop_.hot(), false});
     }
     const bool won = judgement.measurement && judgement.measurement->outcome == verifier::Outcome::win;
-    if (effort == Effort::confirm && won && &incumbent == naive_.get()) examine(*pending.candidate, judgement);
-  }
+    if (scores && won) examine(*candidate, judgement);
+  };
+  workshop_.judges().submit(std::move(task), [this, number = job.number](JudgeResult result) {
+    post(number, [this, result = std::move(result)](Job& here) { judged(here, result); });
+  });
 }
 
-// A win that is about to be a score.
+// A win that is about to be a score. On the judge's thread.
 void Attempts::examine(const Candidate& candidate, verifier::Judgement& judgement) {
+  if (!workshop_.has_sanitizer()) return;
   const auto begin = std::chrono::steady_clock::now();
   try {
-    const bool watched = workshop_.has_sanitizer();
     if (auto found = workshop_.examine(candidate.builds, *problem_)) {
       judgement.verdict = std::move(*found);
       judgement.measurement.reset();
     }
-    if (watched) {
-      judgement.stages.sanitizer_ms =
-          std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
-    }
   } catch (const core::SystemError& error) {
-    archive_.add_event(campaign_, "our_failure", {{"what", error.what()}});
-    if (trouble_) trouble_(std::string(error.what()) + "; the win counts without it");
+    throw core::SystemError(std::string(error.what()) + "; the win counts without it");
   }
+  judgement.stages.sanitizer_ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
 }
 
-Attempt Attempts::record(Pending pending, Candidate& incumbent) {
-  if (pending.attempt.recalled) return std::move(pending.attempt);
-  results::NewAttempt& record = pending.record;
-  if (record.judgement.measurement) record.against = incumbent.id;
-  record.seconds = campaign_ ? seconds_since_last() : 0;
-  Attempt attempt = std::move(pending.attempt);
-  attempt.id = archive_.add_attempt(record);
-  attempt.verdict = std::move(record.judgement.verdict);
-  attempt.stages = record.judgement.stages;
-  if (!attempt.reused) attempt.measurement = std::move(record.judgement.measurement);
-  return attempt;
+void Attempts::judged(Job& job, const JudgeResult& result) {
+  for (const std::string& what : result.trouble) note_trouble(what);
+  if (const auto* failure = std::get_if<std::exception_ptr>(&result.outcome)) std::rethrow_exception(*failure);
+  job.record.judgement = std::get<verifier::Judgement>(result.outcome);
+  finish(job);
 }
 
-std::vector<Attempt> Attempts::make(const std::vector<Candidate*>& candidates, Candidate& incumbent, Effort effort) {
-  std::vector<Pending> pending;
-  for (Candidate* candidate : candidates) pending.push_back(prepare(*candidate, incumbent, effort));
-  judge(pending, incumbent, effort);
-  std::vector<Attempt> attempts;
-  for (Pending& one : pending) attempts.push_back(record(std::move(one), incumbent));
-  return attempts;
+// Records it, unless it was recalled, and tells. The job is gone then.
+void Attempts::finish(Job& job) {
+  Attempt attempt = std::move(job.attempt);
+  if (!attempt.recalled) {
+    results::NewAttempt& record = job.record;
+    if (record.judgement.measurement) record.against = job.incumbent->id;
+    record.seconds = campaign_ ? seconds_since_last() : 0;
+    attempt.id = archive_.add_attempt(record);
+    attempt.verdict = std::move(record.judgement.verdict);
+    attempt.stages = record.judgement.stages;
+    if (!attempt.reused) attempt.measurement = std::move(record.judgement.measurement);
+  }
+  const std::function<void(Attempt)> done = std::move(job.done);
+  jobs_.erase(job.number);
+  done(std::move(attempt));
 }
 
-Attempt Attempts::make(Candidate& candidate, Candidate& incumbent, Effort effort) {
-  return make(std::vector<Candidate*>{&candidate}, incumbent, effort).front();
+Attempt Attempts::make(const CandidatePtr& candidate, const CandidatePtr& incumbent, Effort effort) {
+  std::optional<Attempt> made;
+  begin(candidate, incumbent, effort, [&](Attempt attempt) { made = std::move(attempt); });
+  while (!made) serve(std::chrono::seconds(1));
+  return std::move(*made);
 }
 
 }  // namespace agent

@@ -1,12 +1,13 @@
-// Where attempts come into being: a candidate is compiled, judged and recorded, or an earlier result is taken over.
+// Attempts: candidates compiled, judged and recorded. What a campaign repeats until its budget ends.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "agent/workshop.h"
 #include "results/archive.h"
@@ -14,7 +15,7 @@
 
 namespace agent {
 
-// A candidate of the problem in use, known to the archive.
+// A solution with its tunables bound, compiled when it is first needed, known to the archive.
 struct Candidate {
   std::string name;
   int64_t id = 0;  // in the archive
@@ -32,48 +33,84 @@ struct Attempt {
   bool recalled = false;  // made before the campaign was interrupted
 };
 
-class Attempts {
+// Where candidates are judged, as a search sees it: several at a time, each told when it is done, on the thread that
+// serves.
+class Bench {
+ public:
+  virtual ~Bench() = default;
+
+  // How many may be begun now that none of them waits for another.
+  virtual size_t free_places() const = 0;
+  virtual size_t in_progress() const = 0;
+  // Compiles what judging with this effort needs, ahead of time.
+  virtual void prepare(const CandidatePtr& candidate, verifier::Effort effort) = 0;
+  virtual void begin(const CandidatePtr& candidate, const CandidatePtr& incumbent, verifier::Effort effort,
+                     std::function<void(Attempt)> done) = 0;
+  // Has this campaign made it before it was interrupted?
+  virtual bool was_made(const Candidate& candidate, const Candidate& incumbent, verifier::Effort effort) const = 0;
+  // Tells what is done; waits for something first, at most this long. Throws core::SystemError when our side fails
+  // again and again.
+  virtual void serve(std::chrono::milliseconds at_most) = 0;
+  // Nothing that was begun is told any more; returns when nobody is at it.
+  virtual void abandon() = 0;
+
+  virtual CandidatePtr naive() const = 0;
+  // The solution must outlive the candidate. `origin`: seed, user, ...
+  virtual CandidatePtr add(const sandbox::Solution& solution, const std::string& name, const std::string& origin,
+                           const sandbox::TunableBinding& binding) = 0;
+};
+
+class Attempts : public Bench {
  public:
   // `campaign`: none for a lone judgement. Attempts that this campaign has made already are recalled, not made again.
   // `calibration`: of a GPU; times are held against it.
   Attempts(results::Archive& archive, Workshop& workshop, std::optional<int64_t> campaign,
            std::optional<verifier::Calibration> calibration);
+  ~Attempts() override;
 
   // Told what went wrong on our side and is tried again.
   void on_trouble(std::function<void(const std::string&)> listener) { trouble_ = std::move(listener); }
 
   // Teaches the judge; candidates of an earlier problem must not be judged any more.
   void use_problem(const benchsuite::Problem& problem);
-  CandidatePtr naive() const { return naive_; }
-  // The solution must outlive the candidate. `origin`: seed, user, ...
-  CandidatePtr add(const sandbox::Solution& solution, const std::string& name, const std::string& origin,
-                   const sandbox::TunableBinding& binding);
+  // Begins it and serves until it is done.
+  Attempt make(const CandidatePtr& candidate, const CandidatePtr& incumbent, verifier::Effort effort);
 
-  // Has this campaign made it before it was interrupted?
-  bool was_made(const Candidate& candidate, const Candidate& incumbent, verifier::Effort effort) const;
-  // Throws core::SystemError when our side fails again and again.
-  Attempt make(Candidate& candidate, Candidate& incumbent, verifier::Effort effort);
-  // The same for several, on all devices side by side; recorded in this order.
-  std::vector<Attempt> make(const std::vector<Candidate*>& candidates, Candidate& incumbent, verifier::Effort effort);
-  // How many are judged at the same time.
-  size_t side_by_side() const { return workshop_.judges().size(); }
+  size_t free_places() const override;
+  size_t in_progress() const override { return jobs_.size(); }
+  void prepare(const CandidatePtr& candidate, verifier::Effort effort) override;
+  void begin(const CandidatePtr& candidate, const CandidatePtr& incumbent, verifier::Effort effort,
+             std::function<void(Attempt)> done) override;
+  bool was_made(const Candidate& candidate, const Candidate& incumbent, verifier::Effort effort) const override;
+  void serve(std::chrono::milliseconds at_most) override { workshop_.mailbox().serve(at_most); }
+  void abandon() override;
+  CandidatePtr naive() const override { return naive_; }
+  CandidatePtr add(const sandbox::Solution& solution, const std::string& name, const std::string& origin,
+                   const sandbox::TunableBinding& binding) override;
 
  private:
-  std::optional<Attempt> recall(const Candidate& candidate, const Candidate& incumbent, verifier::Effort effort) const;
-  Attempt earlier(int64_t id) const;
-  // An attempt on its way: what is known of it before it is judged.
-  struct Pending {
-    Candidate* candidate;
+  // An attempt on its way: what is known of it so far.
+  struct Job {
+    int64_t number = 0;
+    CandidatePtr candidate, incumbent;
+    std::function<void(Attempt)> done;
     results::NewAttempt record;
     Attempt attempt;
-    bool judged = false;  // or to be judged; else it was recalled, rejected or reused
+    bool compiling = false;
   };
-  Pending prepare(Candidate& candidate, Candidate& incumbent, verifier::Effort effort);
-  void judge(std::vector<Pending>& all, Candidate& incumbent, verifier::Effort effort);
+
+  std::optional<Attempt> recall(const Candidate& candidate, const Candidate& incumbent, verifier::Effort effort) const;
+  Attempt earlier(int64_t id) const;
+  void post(std::function<void()> message);
+  void post(int64_t number, std::function<void(Job&)> message);
+  void look_at_builds();
+  void compiled(Job& job);
+  void submit(Job& job);
+  void judged(Job& job, const JudgeResult& result);
   void examine(const Candidate& candidate, verifier::Judgement& judgement);
-  Attempt record(Pending pending, Candidate& incumbent);
-  void reuse_earlier(Pending& pending, const Candidate& incumbent);
-  const verifier::Builds* built(Candidate& candidate, verifier::Effort effort);
+  void finish(Job& job);
+  void reuse_earlier(Job& job);
+  void note_trouble(const std::string& what);
   double seconds_since_last();
 
   results::Archive& archive_;
@@ -87,6 +124,9 @@ class Attempts {
   sandbox::Solution naive_solution_;
   CandidatePtr naive_;
   std::function<void(const std::string&)> trouble_;
+  std::map<int64_t, Job> jobs_;  // in the order in which they were begun
+  int64_t begun_ = 0;
+  const std::shared_ptr<bool> here_ = std::make_shared<bool>(true);  // for messages that come when this is gone
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 

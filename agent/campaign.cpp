@@ -107,8 +107,9 @@ class Run {
         return why.has_value();
       });
       attempts_.use_problem(problem);
-      ProblemSearch search(problem, entrants, attempts_, budget_, progress_, workshop_.pool());
-      result = search.run(seed_of(settings_.seed, name), tuner_settings(settings_));
+      ProblemSearch search(problem, attempts_, budget_, progress_, seed_of(settings_.seed, name));
+      search.add({std::move(entrants), tuner_settings(settings_), false, {}});
+      result = search.run();
     }
     if (result.interrupted) return true;
     archive_.add_event(campaign_.id, "problem_ended", {{"problem", name}, {"best", result.best}, {"why", result.why}});

@@ -1,6 +1,6 @@
 #include "agent/judge_crew.h"
 
-#include <optional>
+#include <algorithm>
 #include <utility>
 
 #include "core/error.h"
@@ -10,43 +10,153 @@ namespace {
 constexpr int kTries = 3;  // of one judgement, when our side fails
 }
 
-struct JudgeCrew::Session {
-  const std::vector<JudgeTask>& tasks;
-  std::vector<std::optional<verifier::Judgement>> results;
-  std::mutex mutex;
-  std::deque<size_t> left;  // indices of tasks that nobody has begun
-  std::vector<std::string> trouble;
-  std::exception_ptr failure;  // of our side, for good
-};
-
-void JudgeCrew::Member::serve() {
-  while (true) {
-    std::unique_lock lock(mutex);
-    wake.wait(lock, [&] { return stopping || !work.empty(); });
-    if (work.empty()) break;
-    const std::function<void()> next = std::move(work.front());
-    work.pop_front();
-    lock.unlock();
-    next();
+JudgeCrew::JudgeCrew(const std::vector<verifier::JudgedDevice>& devices, const verifier::JudgeSettings& settings) {
+  for (size_t i = 0; i < devices.size(); ++i) {
+    members_.push_back(std::make_unique<Member>());
+    Member& member = *members_.back();
+    member.thread = std::thread([this, &member] { serve(member); });
   }
-  judge.reset();
+  try {
+    std::deque<const verifier::JudgedDevice*> next;
+    for (const verifier::JudgedDevice& device : devices) next.push_back(&device);
+    std::mutex mutex;
+    for_all([&](Member& member) {
+      const verifier::JudgedDevice* device = nullptr;
+      {
+        const std::lock_guard lock(mutex);
+        device = next.front();
+        next.pop_front();
+      }
+      member.judge = std::make_unique<verifier::Judge>(*device, settings);
+    });
+  } catch (...) {
+    stop();
+    throw;
+  }
 }
 
-JudgeCrew::Member::~Member() {
+JudgeCrew::~JudgeCrew() { stop(); }
+
+void JudgeCrew::stop() {
   {
-    const std::lock_guard lock(mutex);
-    stopping = true;
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    tasks_.clear();
   }
-  wake.notify_one();
-  thread.join();
+  wake_.notify_all();
+  for (const auto& member : members_) member->thread.join();
+}
+
+void JudgeCrew::serve(Member& member) {
+  while (true) {
+    std::unique_lock lock(mutex_);
+    wake_.wait(lock, [&] { return stopping_ || !member.own.empty() || (!tasks_.empty() && !member.set_aside); });
+    if (!member.own.empty()) {
+      const std::function<void()> next = std::move(member.own.front());
+      member.own.pop_front();
+      lock.unlock();
+      next();
+    } else if (stopping_) {
+      break;
+    } else {
+      Submitted next = std::move(tasks_.front());
+      tasks_.pop_front();
+      ++begun_;
+      lock.unlock();
+      judge(member, std::move(next));
+    }
+  }
+  member.judge.reset();
+}
+
+void JudgeCrew::judge(Member& member, Submitted submitted) {
+  const JudgeTask& task = submitted.task;
+  for (int failures = 0;;) {
+    try {
+      const verifier::Builds& naive = member.judge->naive();
+      verifier::Judgement judgement =
+          member.judge->judge(task.candidate != nullptr ? *task.candidate : naive,
+                              task.incumbent != nullptr ? *task.incumbent : naive, task.effort);
+      try {
+        if (task.afterwards) task.afterwards(judgement);
+      } catch (const core::SystemError& error) {
+        submitted.trouble.push_back(error.what());
+      }
+      return finish(submitted, std::move(judgement));
+    } catch (const verifier::DeviceSetAside& error) {
+      return set_aside(member, std::move(submitted), error.what());
+    } catch (const core::SystemError& error) {
+      submitted.trouble.push_back(std::string(error.what()) + "; trying again");
+      if (++failures < kTries) continue;
+      return finish(submitted, std::current_exception());
+    } catch (...) {
+      return finish(submitted, std::current_exception());
+    }
+  }
+}
+
+void JudgeCrew::finish(Submitted& submitted, std::variant<verifier::Judgement, std::exception_ptr> outcome) {
+  submitted.done({std::move(outcome), std::move(submitted.trouble)});
+  {
+    const std::lock_guard lock(mutex_);
+    --begun_;
+  }
+  told_.notify_all();
+}
+
+// The task goes to another device, where there is one left.
+void JudgeCrew::set_aside(Member& member, Submitted submitted, const std::string& why) {
+  submitted.trouble.push_back(why);
+  std::deque<Submitted> lost;
+  {
+    const std::lock_guard lock(mutex_);
+    member.set_aside = true;
+    --begun_;
+    tasks_.push_front(std::move(submitted));
+    if (in_use() == 0) {
+      lost = std::exchange(tasks_, {});
+      begun_ += lost.size();
+    }
+  }
+  wake_.notify_all();
+  for (Submitted& one : lost) finish(one, std::make_exception_ptr(core::SystemError(why)));
+}
+
+void JudgeCrew::submit(JudgeTask task, std::function<void(JudgeResult)> done) {
+  Submitted submitted{std::move(task), std::move(done), {}};
+  std::unique_lock lock(mutex_);
+  if (in_use() == 0) {
+    ++begun_;
+    lock.unlock();
+    return finish(submitted, std::make_exception_ptr(core::SystemError("no device is left")));
+  }
+  tasks_.push_back(std::move(submitted));
+  lock.unlock();
+  wake_.notify_all();
+}
+
+void JudgeCrew::drain() {
+  std::unique_lock lock(mutex_);
+  tasks_.clear();
+  told_.wait(lock, [&] { return begun_ == 0; });
+}
+
+size_t JudgeCrew::in_use() const {
+  return static_cast<size_t>(
+      std::count_if(members_.begin(), members_.end(), [](const auto& member) { return !member->set_aside; }));
+}
+
+size_t JudgeCrew::size() const {
+  const std::lock_guard lock(mutex_);
+  return in_use();
 }
 
 void JudgeCrew::post(Member& member, std::function<void()> work) {
   {
-    const std::lock_guard lock(member.mutex);
-    member.work.push_back(std::move(work));
+    const std::lock_guard lock(mutex_);
+    member.own.push_back(std::move(work));
   }
-  member.wake.notify_one();
+  wake_.notify_all();
 }
 
 // Waits for all, then throws what the first one failed with.
@@ -64,83 +174,8 @@ void JudgeCrew::for_all(const std::function<void(Member&)>& action) {
   for (std::future<void>& one : done) one.get();
 }
 
-JudgeCrew::JudgeCrew(const std::vector<verifier::JudgedDevice>& devices, const verifier::JudgeSettings& settings) {
-  for (size_t i = 0; i < devices.size(); ++i) {
-    members_.push_back(std::make_unique<Member>());
-    Member& member = *members_.back();
-    member.thread = std::thread([&member] { member.serve(); });
-  }
-  std::deque<const verifier::JudgedDevice*> next;
-  for (const verifier::JudgedDevice& device : devices) next.push_back(&device);
-  std::mutex mutex;
-  for_all([&](Member& member) {
-    const verifier::JudgedDevice* device = nullptr;
-    {
-      const std::lock_guard lock(mutex);
-      device = next.front();
-      next.pop_front();
-    }
-    member.judge = std::make_unique<verifier::Judge>(*device, settings);
-  });
-}
-
-size_t JudgeCrew::size() const {
-  size_t count = 0;
-  for (const auto& member : members_) count += member->set_aside ? 0 : 1;
-  return count;
-}
-
 void JudgeCrew::use_problem(const benchsuite::Problem& problem, sandbox::CompilePool& pool) {
   for_all([&](Member& member) { member.judge->use_problem(problem, pool); });
-}
-
-void JudgeCrew::judge_until_done(Member& member, Session& session) {
-  for (int failures = 0;;) {
-    std::unique_lock lock(session.mutex);
-    if (session.left.empty() || session.failure) return;
-    const size_t index = session.left.front();
-    session.left.pop_front();
-    lock.unlock();
-    const JudgeTask& task = session.tasks[index];
-    try {
-      const verifier::Builds& naive = member.judge->naive();
-      session.results[index] = member.judge->judge(task.candidate != nullptr ? *task.candidate : naive,
-                                                   task.incumbent != nullptr ? *task.incumbent : naive, task.effort);
-      failures = 0;
-      continue;
-    } catch (const verifier::DeviceSetAside& error) {
-      lock.lock();
-      session.trouble.push_back(error.what());
-      member.set_aside = true;
-      session.left.push_front(index);
-      return;
-    } catch (const core::SystemError& error) {
-      lock.lock();
-      session.trouble.push_back(error.what());
-      session.left.push_front(index);
-      if (++failures < kTries) continue;
-      session.failure = std::current_exception();
-    } catch (...) {
-      lock.lock();
-      session.failure = std::current_exception();
-    }
-  }
-}
-
-std::vector<verifier::Judgement> JudgeCrew::judge(const std::vector<JudgeTask>& tasks,
-                                                  const std::function<void(const std::string&)>& trouble) {
-  Session session{tasks, {}, {}, {}, {}, {}};
-  session.results.resize(tasks.size());
-  for (size_t i = 0; i < tasks.size(); ++i) session.left.push_back(i);
-  do {
-    for_all([&](Member& member) { judge_until_done(member, session); });
-  } while (!session.left.empty() && !session.failure && size() > 0);
-  for (const std::string& what : session.trouble) trouble(what);
-  if (session.failure) std::rethrow_exception(session.failure);
-  if (size() == 0) throw core::SystemError(session.trouble.empty() ? "no device is left" : session.trouble.back());
-  std::vector<verifier::Judgement> judgements;
-  for (std::optional<verifier::Judgement>& result : session.results) judgements.push_back(std::move(*result));
-  return judgements;
 }
 
 }  // namespace agent

@@ -3,39 +3,48 @@
 
 #include <condition_variable>
 #include <deque>
+#include <exception>
 #include <functional>
 #include <future>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
+#include <variant>
 #include <vector>
 
 #include "verifier/judge.h"
 
 namespace agent {
 
-// One judgement to be made.
+// One judgement to be made. What it points to must live until it is told or drained.
 struct JudgeTask {
   const verifier::Builds* candidate = nullptr;  // absent: the problem's naive solution
   const verifier::Builds* incumbent = nullptr;  // likewise
   verifier::Effort effort = verifier::Effort::screen;
+  // Done on the judge's thread, while its device is this task's alone; may be empty. What it throws is told as trouble.
+  std::function<void(verifier::Judgement&)> afterwards;
+};
+struct JudgeResult {
+  std::variant<verifier::Judgement, std::exception_ptr> outcome;  // a failure of our side that nothing helped against
+  std::vector<std::string> trouble;                               // what was tried again
 };
 
 class JudgeCrew {
  public:
   // All start at once. Throws what the first of them fails with.
   JudgeCrew(const std::vector<verifier::JudgedDevice>& devices, const verifier::JudgeSettings& settings);
+  ~JudgeCrew();
 
   // Devices in use: those that were set aside do not count.
   size_t size() const;
   void use_problem(const benchsuite::Problem& problem, sandbox::CompilePool& pool);
 
-  // Makes all judgements, each on the next device that is free; the results come in the order of the tasks. A judgement
-  // that our side fails at is tried again, a device that does not compute any more is set aside; `trouble` is told,
-  // on the caller's thread, once all is done. Throws core::SystemError when nothing helps.
-  std::vector<verifier::Judgement> judge(const std::vector<JudgeTask>& tasks,
-                                         const std::function<void(const std::string&)>& trouble);
+  // To be judged by the next device that is free. `done` is told once, on a thread of the crew's. A judgement that our
+  // side fails at is tried again; a device that does not compute any more is set aside.
+  void submit(JudgeTask task, std::function<void(JudgeResult)> done);
+  // Forgets the tasks that nobody has begun, and waits until the others are told.
+  void drain();
 
   // Has `action` done by the first judge, on its thread, and waits.
   template <typename Action>
@@ -52,21 +61,29 @@ class JudgeCrew {
   struct Member {
     std::unique_ptr<verifier::Judge> judge;
     bool set_aside = false;
-    std::mutex mutex;
-    std::condition_variable wake;
-    std::deque<std::function<void()>> work;
-    bool stopping = false;
+    std::deque<std::function<void()>> own;  // work for this one alone
     std::thread thread;
-
-    ~Member();
-    void serve();
   };
-  struct Session;  // what the members share while they judge
+  struct Submitted {
+    JudgeTask task;
+    std::function<void(JudgeResult)> done;
+    std::vector<std::string> trouble;
+  };
 
-  static void post(Member& member, std::function<void()> work);
+  void serve(Member& member);
+  void judge(Member& member, Submitted submitted);
+  void finish(Submitted& submitted, std::variant<verifier::Judgement, std::exception_ptr> outcome);
+  void set_aside(Member& member, Submitted submitted, const std::string& why);
+  void post(Member& member, std::function<void()> work);
   void for_all(const std::function<void(Member&)>& action);
-  static void judge_until_done(Member& member, Session& session);
+  void stop();
+  size_t in_use() const;
 
+  mutable std::mutex mutex_;
+  std::condition_variable wake_, told_;
+  std::deque<Submitted> tasks_;
+  size_t begun_ = 0;  // tasks that are neither waiting nor told
+  bool stopping_ = false;
   std::vector<std::unique_ptr<Member>> members_;
 };
 

@@ -1,7 +1,12 @@
-// Several judges side by side: every task is judged once, and the results come in the order of the tasks.
+// Several judges side by side: every task is judged once.
 #include "agent/judge_crew.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <future>
 
 #include "agent/devices.h"
 #include "core/paths.h"
@@ -10,7 +15,7 @@ namespace agent {
 namespace {
 using verifier::Effort;
 
-TEST(JudgeCrew, JudgesSideBySideAndKeepsTheOrder) {
+TEST(JudgeCrew, JudgesSideBySide) {
   const core::Paths paths = core::installed_paths();
   const verifier::JudgedDevice cpu = judged_device(paths, "cpu", 0);
   JudgeCrew crew({cpu, cpu}, {});
@@ -30,13 +35,31 @@ TEST(JudgeCrew, JudgesSideBySideAndKeepsTheOrder) {
   verifier::Builds right_builds(right, sandbox::default_binding(right)), wrong_builds(wrong, {});
   ASSERT_EQ(right_builds.wait(pool, Effort::screen), nullptr);
   ASSERT_EQ(wrong_builds.wait(pool, Effort::screen), nullptr);
-  std::vector<JudgeTask> tasks;
-  for (int i = 0; i < 6; ++i) tasks.push_back({i % 2 == 0 ? &right_builds : &wrong_builds, nullptr, Effort::screen});
-  const auto judgements = crew.judge(tasks, [](const std::string& what) { ADD_FAILURE() << what; });
-  ASSERT_EQ(judgements.size(), 6u);
-  for (size_t i = 0; i < judgements.size(); ++i) {
-    EXPECT_EQ(verifier::name_of(judgements[i].verdict), i % 2 == 0 ? "correct" : "not_written") << i;
+  std::array<std::promise<JudgeResult>, 6> told;
+  for (size_t i = 0; i < told.size(); ++i) {
+    crew.submit({i % 2 == 0 ? &right_builds : &wrong_builds, nullptr, Effort::screen, {}},
+                [&told, i](JudgeResult result) { told[i].set_value(std::move(result)); });
   }
+  for (size_t i = 0; i < told.size(); ++i) {
+    const JudgeResult result = told[i].get_future().get();
+    EXPECT_THAT(result.trouble, testing::IsEmpty());
+    const auto& judgement = std::get<verifier::Judgement>(result.outcome);
+    EXPECT_EQ(verifier::name_of(judgement.verdict), i % 2 == 0 ? "correct" : "not_written") << i;
+  }
+}
+
+TEST(JudgeCrew, DrainingForgetsWhatNobodyHasBegunAndWaitsForTheRest) {
+  const core::Paths paths = core::installed_paths();
+  JudgeCrew crew({judged_device(paths, "cpu", 0)}, {});
+  sandbox::CompilePool pool(cpu_worker(paths), 2);
+  crew.use_problem(benchsuite::load_problem(paths.problems() / "gelu_f32"), pool);
+  std::atomic<int> told{0};
+  for (int i = 0; i < 20; ++i) crew.submit({nullptr, nullptr, Effort::screen, {}}, [&](const JudgeResult&) { ++told; });
+  crew.drain();
+  const int before = told;
+  EXPECT_LT(before, 20);
+  crew.with_first([](verifier::Judge&) { return 0; });
+  EXPECT_EQ(told, before);
 }
 
 TEST(JudgeCrew, SaysWhyAJudgeDoesNotStart) {

@@ -12,22 +12,35 @@ namespace agent {
 namespace {
 using verifier::Effort;
 using verifier::Outcome;
-constexpr size_t kCompiledAhead = 3;  // candidates
+constexpr size_t kCompiledAhead = 3;  // candidates, beyond those that can be judged at once
+constexpr std::chrono::milliseconds kTick(100);
 
 bool won(const Attempt& attempt) {
   return verifier::is_correct(attempt.verdict) && attempt.measurement && attempt.measurement->outcome == Outcome::win;
 }
+
+std::optional<double> speed_up_of(const Attempt& attempt, double against) {
+  if (!verifier::is_correct(attempt.verdict) || !attempt.measurement) return std::nullopt;
+  return attempt.measurement->speed_up.value * against;
+}
+
+std::vector<const sandbox::Solution*> solutions_of(const std::vector<Entrant>& entrants) {
+  std::vector<const sandbox::Solution*> solutions;
+  for (const Entrant& entrant : entrants) solutions.push_back(&entrant.solution);
+  return solutions;
+}
 }  // namespace
 
-ProblemSearch::ProblemSearch(const benchsuite::Problem& problem, const std::vector<Entrant>& entrants,
-                             Attempts& attempts, Budget& budget, Progress& progress, sandbox::CompilePool& pool)
-    : problem_(problem),
-      entrants_(entrants),
-      attempts_(attempts),
-      budget_(budget),
-      progress_(progress),
-      pool_(pool),
-      best_(attempts.naive()) {}
+ProblemSearch::Trial::Trial(TrialPlan of, uint64_t seed)
+    : plan(std::move(of)), tuner(solutions_of(plan.entrants), seed, plan.tuner), probing(plan.probe) {}
+
+ProblemSearch::ProblemSearch(const benchsuite::Problem& problem, Bench& bench, Budget& budget, Progress& progress,
+                             uint64_t seed)
+    : problem_(problem), bench_(bench), budget_(budget), progress_(progress), seed_(seed), best_(bench.naive()) {}
+
+ProblemSearch::~ProblemSearch() { bench_.abandon(); }
+
+void ProblemSearch::add(TrialPlan plan) { trials_.emplace_front(std::move(plan), seed_++); }
 
 void ProblemSearch::report(const Candidate& candidate, Effort effort, const Attempt& attempt,
                            std::optional<double> speed_up, bool new_best) {
@@ -48,104 +61,194 @@ void ProblemSearch::report(const Candidate& candidate, Effort effort, const Atte
   progress_.attempted(report);
 }
 
-std::vector<Attempt> ProblemSearch::attempt(const std::vector<CandidatePtr>& candidates, Candidate& incumbent,
-                                            Effort effort, double incumbent_score) {
-  std::vector<Candidate*> all;
-  for (const CandidatePtr& candidate : candidates) all.push_back(candidate.get());
-  std::vector<Attempt> made = attempts_.make(all, incumbent, effort);
-  for (size_t i = 0; i < made.size(); ++i) {
-    if (!made[i].recalled) budget_.charge_attempt();
-    const bool timed = verifier::is_correct(made[i].verdict) && made[i].measurement;
-    report(*candidates[i], effort, made[i],
-           timed ? std::optional(made[i].measurement->speed_up.value * incumbent_score) : std::nullopt, false);
-  }
-  return made;
-}
-
-Attempt ProblemSearch::attempt(const CandidatePtr& candidate, Candidate& incumbent, Effort effort,
-                               double incumbent_score) {
-  return attempt(std::vector<CandidatePtr>{candidate}, incumbent, effort, incumbent_score).front();
+// Charges it once it is done.
+void ProblemSearch::begin(const CandidatePtr& candidate, const CandidatePtr& incumbent, Effort effort,
+                          std::function<void(Attempt)> done) {
+  const bool charged = !bench_.was_made(*candidate, *incumbent, effort);
+  if (charged) ++begun_;
+  bench_.begin(candidate, incumbent, effort, [this, charged, done = std::move(done)](Attempt attempt) {
+    if (charged) --begun_;
+    if (!attempt.recalled) budget_.charge_attempt();
+    done(std::move(attempt));
+  });
 }
 
 void ProblemSearch::control() {
-  const Attempt made = attempt(attempts_.naive(), *attempts_.naive(), Effort::control, 1);
-  if (!verifier::is_correct(made.verdict)) {
-    progress_.warned(problem_.name +
-                     ": the naive solution itself is not accepted: " + verifier::sentence_for_people(made.verdict));
-  } else if (made.measurement && made.measurement->outcome != Outcome::tie && !made.recalled) {
-    const verifier::SpeedUp& s = made.measurement->speed_up;
-    progress_.warned(
-        fmt::format("{}: naive timed against itself gave {} instead of 1: this machine is noisy, small "
-                    "differences mean little",
-                    problem_.name, format_speed_up(s.value, s.low, s.high)));
+  begin(bench_.naive(), bench_.naive(), Effort::control, [this](const Attempt& made) {
+    report(*bench_.naive(), Effort::control, made, speed_up_of(made, 1), false);
+    if (!verifier::is_correct(made.verdict)) {
+      progress_.warned(problem_.name +
+                       ": the naive solution itself is not accepted: " + verifier::sentence_for_people(made.verdict));
+    } else if (made.measurement && made.measurement->outcome != Outcome::tie && !made.recalled) {
+      const verifier::SpeedUp& s = made.measurement->speed_up;
+      progress_.warned(
+          fmt::format("{}: naive timed against itself gave {} instead of 1: this machine is noisy, small "
+                      "differences mean little",
+                      problem_.name, format_speed_up(s.value, s.low, s.high)));
+    }
+  });
+  while (bench_.in_progress() > 0) bench_.serve(kTick);
+}
+
+bool ProblemSearch::begin_confirmation() {
+  if (confirming_ || due_.empty()) return false;
+  if (budget_.left().attempts == 0) {
+    for (const Confirmation& confirmation : due_) --confirmation.trial->confirmations;
+    due_.clear();
+    return false;
+  }
+  const Confirmation confirmation = due_.front();
+  due_.pop_front();
+  confirming_ = true;
+  if (best_ == bench_.naive()) {
+    score(confirmation);
+    return true;
+  }
+  begin(confirmation.candidate, best_, Effort::confirm, [this, confirmation, against = best_score_](Attempt attempt) {
+    report(*confirmation.candidate, Effort::confirm, attempt, speed_up_of(attempt, against), false);
+    if (!won(attempt) || budget_.left().attempts == 0) return end_confirmation(confirmation);
+    score(confirmation);
+  });
+  return true;
+}
+
+void ProblemSearch::score(const Confirmation& confirmation) {
+  begin(confirmation.candidate, bench_.naive(), Effort::confirm, [this, confirmation](const Attempt& scored) {
+    const bool better = won(scored);
+    if (better) {
+      best_ = confirmation.candidate;
+      best_score_ = scored.measurement->speed_up.value;
+      confirmation.trial->result.new_best = true;
+    }
+    report(*confirmation.candidate, Effort::confirm, scored, speed_up_of(scored, 1), better);
+    end_confirmation(confirmation);
+  });
+}
+
+void ProblemSearch::end_confirmation(const Confirmation& confirmation) {
+  confirming_ = false;
+  --confirmation.trial->confirmations;
+}
+
+// Does the trial have a point that can be begun now?
+bool ProblemSearch::has_points(Trial& trial) {
+  if (trial.over) return false;
+  if (trial.batch && trial.begun < trial.batch->points.size()) return true;
+  if (trial.batch && trial.told < trial.begun) return false;
+  trial.begun = trial.told = 0;
+  trial.ahead.clear();
+  if (trial.probing) {
+    trial.batch = Batch{Effort::full, {{0, sandbox::default_binding(trial.plan.entrants.at(0).solution)}}};
+  } else {
+    trial.batch = trial.tuner.next();
+  }
+  trial.over = !trial.batch;
+  return !trial.over;
+}
+
+ProblemSearch::Trial* ProblemSearch::next_trial() {
+  for (auto trial = trials_.begin(); trial != trials_.end();) {
+    if (has_points(*trial)) return &*trial;
+    const bool ended = trial->over && trial->confirmations == 0;
+    if (!ended) {
+      ++trial;
+      continue;
+    }
+    tuner_ended_ = trial->tuner.why_stopped();
+    const auto tell = std::move(trial->plan.ended);
+    const TrialResult result = std::move(trial->result);
+    if (result.new_best) kept_.push_back(std::move(trial->plan.entrants));
+    trial = trials_.erase(trial);
+    if (tell) tell(result);
+  }
+  return nullptr;
+}
+
+void ProblemSearch::prepare_ahead(Trial& trial) {
+  const std::vector<Point>& points = trial.batch->points;
+  const size_t wanted = bench_.free_places() + kCompiledAhead;
+  while (trial.ahead.size() < wanted && trial.begun + trial.ahead.size() < points.size()) {
+    const Point& point = points[trial.begun + trial.ahead.size()];
+    const Entrant& entrant = trial.plan.entrants[point.solution];
+    trial.ahead.push_back(bench_.add(entrant.solution, entrant.name, entrant.origin, point.binding));
+    if (!bench_.was_made(*trial.ahead.back(), *best_, trial.batch->effort)) {
+      bench_.prepare(trial.ahead.back(), trial.batch->effort);
+    }
   }
 }
 
-void ProblemSearch::confirm(const CandidatePtr& candidate) {
-  Candidate& naive = *attempts_.naive();
-  const bool against_naive = best_ == attempts_.naive();
-  if (!against_naive && !won(attempt(candidate, *best_, Effort::confirm, best_score_))) return;
-  if (budget_.left().attempts == 0) return;
-  const Attempt scored = attempts_.make(*candidate, naive, Effort::confirm);
-  if (!scored.recalled) budget_.charge_attempt();
-  const bool better = won(scored);
-  if (better) {
-    best_ = candidate;
-    best_score_ = scored.measurement->speed_up.value;
+// False when the budget does not allow it.
+bool ProblemSearch::begin_point(Trial& trial) {
+  prepare_ahead(trial);
+  const CandidatePtr candidate = trial.ahead.front();
+  const Effort effort = trial.batch->effort;
+  if (!bench_.was_made(*candidate, *best_, effort)) {
+    if (auto why = budget_.share_used_up(begun_)) {
+      why_ = *why;
+      return false;
+    }
   }
-  report(*candidate, Effort::confirm, scored,
-         scored.measurement ? std::optional(scored.measurement->speed_up.value) : std::nullopt, better);
+  const Point point = trial.batch->points[trial.begun++];
+  trial.ahead.pop_front();
+  begin(candidate, best_, effort, [this, &trial, point, candidate, effort, against = best_score_](Attempt attempt) {
+    told(trial, point, candidate, effort, against, std::move(attempt));
+  });
+  return true;
 }
 
-// Why the search must end, or nullopt when the batch is done. As many candidates are judged at a time as there are
-// devices, all against the same incumbent.
-std::optional<std::string> ProblemSearch::search_batch(Tuner& tuner, const Batch& batch) {
-  std::deque<CandidatePtr> ahead;
-  size_t begun = 0, next = 0;
-  while (next < batch.points.size()) {
-    if (interrupted()) return "interrupted";
-    const size_t wanted = std::min(attempts_.side_by_side(), batch.points.size() - next);
-    for (; begun < batch.points.size() && ahead.size() < wanted + kCompiledAhead; ++begun) {
-      const Entrant& entrant = entrants_[batch.points[begun].solution];
-      ahead.push_back(attempts_.add(entrant.solution, entrant.name, entrant.origin, batch.points[begun].binding));
-      if (!attempts_.was_made(*ahead.back(), *best_, batch.effort)) ahead.back()->builds.start(pool_, batch.effort);
-    }
-    std::vector<CandidatePtr> together;
-    for (; together.size() < wanted; ahead.pop_front()) {
-      if (!attempts_.was_made(*ahead.front(), *best_, batch.effort)) {
-        if (auto why = budget_.share_used_up(static_cast<int64_t>(together.size()))) {
-          if (together.empty()) return why;
-          break;
-        }
-      }
-      together.push_back(ahead.front());
-    }
-    const double against = best_score_;
-    const std::vector<Attempt> made = attempt(together, *best_, batch.effort, against);
-    for (size_t i = 0; i < made.size(); ++i) {
-      const bool timed = verifier::is_correct(made[i].verdict) && made[i].measurement;
-      tuner.report(batch.points[next + i], batch.effort,
-                   timed ? std::optional(made[i].measurement->speed_up.value * against) : std::nullopt);
-      if (batch.effort == Effort::full && won(made[i])) confirm(together[i]);
-    }
-    next += made.size();
+void ProblemSearch::told(Trial& trial, const Point& point, const CandidatePtr& candidate, Effort effort, double against,
+                         Attempt attempt) {
+  const std::optional<double> speed_up = speed_up_of(attempt, against);
+  report(*candidate, effort, attempt, speed_up, false);
+  ++trial.told;
+  if (effort == Effort::full && won(attempt)) {
+    due_.push_back({candidate, &trial});
+    ++trial.confirmations;
   }
-  return std::nullopt;
+  TrialResult& result = trial.result;
+  if (std::exchange(trial.probing, false)) {
+    trial.over = !verifier::is_correct(attempt.verdict);
+    result.probe = JudgedPoint{point.binding, attempt, speed_up};
+  } else {
+    trial.tuner.report(point, effort, speed_up);
+  }
+  if (effort == Effort::full && speed_up && (!result.best || *speed_up > result.best->speed_up)) {
+    result.best = JudgedPoint{point.binding, std::move(attempt), speed_up};
+  }
 }
 
-SearchResult ProblemSearch::run(uint64_t seed, const TunerSettings& settings) {
-  std::vector<const sandbox::Solution*> solutions;
-  for (const Entrant& entrant : entrants_) solutions.push_back(&entrant.solution);
-  Tuner tuner(std::move(solutions), seed, settings);
-  SearchResult result;
-  if (!entrants_.empty()) control();
-  while (result.why.empty()) {
-    const std::optional<Batch> batch = tuner.next();
-    result.why = batch ? search_batch(tuner, *batch).value_or("") : tuner.why_stopped();
+void ProblemSearch::feed() {
+  while (bench_.free_places() > 0) {
+    if (begin_confirmation()) continue;
+    if (!why_.empty()) return;
+    Trial* trial = next_trial();
+    if (trial == nullptr || !begin_point(*trial)) return;
   }
-  result.best = best_score_;
-  result.interrupted = interrupted();
-  return result;
+}
+
+bool ProblemSearch::is_idle() const {
+  return bench_.in_progress() == 0 && (due_.empty() || interrupted()) && (trials_.empty() || !why_.empty());
+}
+
+SearchResult ProblemSearch::run(Proposals* proposals) {
+  const auto has_entrants = [](const Trial& trial) { return !trial.plan.entrants.empty(); };
+  if (proposals != nullptr || std::any_of(trials_.begin(), trials_.end(), has_entrants)) control();
+  while (true) {
+    if (!interrupted()) {
+      if (proposals != nullptr && why_.empty()) proposals->tend();
+      feed();
+    } else if (why_.empty()) {
+      why_ = "interrupted";
+    }
+    if (is_idle()) {
+      const bool waits = proposals != nullptr && why_.empty() && proposals->may_bring_more();
+      if (!waits) break;
+      if (auto why = budget_.share_used_up()) why_ = *why;
+    }
+    bench_.serve(kTick);
+  }
+  if (why_.empty()) why_ = proposals != nullptr ? proposals->why_ended() : tuner_ended_;
+  return {best_score_, why_, interrupted()};
 }
 
 }  // namespace agent

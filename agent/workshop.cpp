@@ -74,6 +74,7 @@ Workshop::Workshop(const core::Paths& paths, const DeviceChoice& choice, bool ho
 std::optional<verifier::Verdict> Workshop::examine(const verifier::Builds& candidate,
                                                    const benchsuite::Problem& problem) {
   if (!sanitizer_) return std::nullopt;
+  const std::lock_guard lock(examining_);
   if (!sanitizers_) sanitizers_.emplace(*sanitizer_, first_worker_);
   return sanitizers_->examine(candidate, problem);
 }

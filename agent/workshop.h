@@ -1,11 +1,13 @@
 // What judging on one device takes: compile workers, the judge with its workers, and the facts of this host.
 #pragma once
 
+#include <mutex>
 #include <optional>
 #include <string>
 
 #include "agent/devices.h"
 #include "agent/judge_crew.h"
+#include "agent/mailbox.h"
 #include "core/paths.h"
 #include "core/strict_json.h"
 #include "sandbox/compile_pool.h"
@@ -26,9 +28,11 @@ class Workshop {
   std::optional<std::string> why_not(const sandbox::Solution& solution) const;
   sandbox::CompilePool& pool() { return pool_; }
   JudgeCrew& judges() { return judges_; }
+  // Of the thread that has the workshop.
+  Mailbox& mailbox() { return mailbox_; }
   bool has_sanitizer() const { return sanitizer_.has_value(); }
   // What compute-sanitizer says against a candidate that won its confirmation on a GPU; nullopt: nothing, or it is not
-  // here (doctor says so). Throws core::SystemError when it does not work.
+  // here (doctor says so). Throws core::SystemError when it does not work. From any thread that outlives this.
   std::optional<verifier::Verdict> examine(const verifier::Builds& candidate, const benchsuite::Problem& problem);
   // Whatever may bear on a result: program version, processor, kernel, compiler, the sandbox
   // levels of run, compile and judge workers. Nothing that names the
@@ -37,12 +41,14 @@ class Workshop {
 
  private:
   bool hot_;
+  Mailbox mailbox_;  // outlives those who post to it
   JudgeCrew judges_;
   core::Json run_greeting_, judge_greeting_;  // of the first judge
   std::string backend_, device_;
   sandbox::CompilePool pool_;
-  sandbox::WorkerCommand first_worker_;                   // of the first device
-  std::optional<std::filesystem::path> sanitizer_;        // compute-sanitizer, on a GPU
+  sandbox::WorkerCommand first_worker_;             // of the first device
+  std::optional<std::filesystem::path> sanitizer_;  // compute-sanitizer, on a GPU
+  std::mutex examining_;
   std::optional<verifier::cuda::Sanitizers> sanitizers_;  // once they are needed
 };
 

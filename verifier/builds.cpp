@@ -13,6 +13,15 @@ void Builds::start(sandbox::CompilePool& pool, Effort effort) {
   if (effort != Effort::screen && pool.has_check_build()) start(slots_->check, pool, sandbox::Build::check);
 }
 
+bool Builds::ready(const Slot& slot) {
+  return slot.done ||
+         (slot.pending.valid() && slot.pending.wait_for(std::chrono::seconds(0)) == std::future_status::ready);
+}
+
+bool Builds::ready(const sandbox::CompilePool& pool, Effort effort) const {
+  return ready(slots_->fast) && (effort == Effort::screen || !pool.has_check_build() || ready(slots_->check));
+}
+
 const sandbox::Rejected* Builds::wait(Slot& slot) {
   if (!slot.done) slot.done = slot.pending.get();
   return std::get_if<sandbox::Rejected>(&*slot.done);

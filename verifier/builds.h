@@ -23,6 +23,8 @@ class Builds {
   // Begins to compile what judging with this effort needs: a screening does without the checking build, and GPUs have
   // none.
   void start(sandbox::CompilePool& pool, Effort effort);
+  // Has what was started ended? Then wait() does not wait.
+  bool ready(const sandbox::CompilePool& pool, Effort effort) const;
   // Waits for it. Null when it is there, otherwise why not. Throws core::SystemError when our side fails.
   const sandbox::Rejected* wait(sandbox::CompilePool& pool, Effort effort);
 
@@ -43,6 +45,7 @@ class Builds {
   };
   void start(Slot& slot, sandbox::CompilePool& pool, sandbox::Build build);
   static const sandbox::Rejected* wait(Slot& slot);
+  static bool ready(const Slot& slot);
 
   const sandbox::Solution* solution_;
   sandbox::TunableBinding binding_;

@@ -100,8 +100,8 @@ std::deque<Entry> load_entries(const JudgeOptions& options, const Data& data) {
 }
 
 // Whether it is right.
-bool judge_one(const Entry& entry, Candidate& candidate, Attempts& attempts, const JudgeOptions& options, bool json) {
-  Candidate& incumbent = options.control ? candidate : *attempts.naive();
+bool judge_one(const Entry& entry, const CandidatePtr& candidate, Attempts& attempts, const JudgeOptions& options, bool json) {
+  const CandidatePtr incumbent = options.control ? candidate : attempts.naive();
   const std::string against = options.control ? "itself" : "naive";
   if (!json && options.files.size() > 1) print("{}\n", core::clean_line(entry.file));
   Attempt attempt = attempts.make(candidate, incumbent, effort_of(options));
@@ -136,11 +136,11 @@ void judge(const JudgeOptions& options, Shell& shell) {
       if (entry.problem != entries[i].problem) break;
       ahead.push_back(
           attempts.add(entry.solution, std::filesystem::path(entry.file).stem().string(), "user", entry.binding));
-      ahead.back()->builds.start(workshop.pool(), effort_of(options));
+      attempts.prepare(ahead.back(), effort_of(options));
     }
     const CandidatePtr candidate = ahead.front();
     ahead.pop_front();
-    if (!judge_one(entries[i], *candidate, attempts, options, shell.json)) ++refused;
+    if (!judge_one(entries[i], candidate, attempts, options, shell.json)) ++refused;
   }
   if (refused > 0) {
     shell.exit_code = kRefused;

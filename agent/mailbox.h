@@ -1,0 +1,26 @@
+// What other threads (judges, compilers, models) have for the thread of a campaign.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+
+namespace agent {
+
+class Mailbox {
+ public:
+  // From any thread.
+  void post(std::function<void()> message);
+  // Does what has come, in the order in which it came; first waits for something, at most this long. False when nothing
+  // came. What a message throws comes out; those behind it stay.
+  bool serve(std::chrono::milliseconds at_most);
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable came_;
+  std::deque<std::function<void()>> messages_;
+};
+
+}  // namespace agent
