@@ -9,7 +9,7 @@ constexpr std::string_view kNames[] = {
     "NAN",     "INFINITY", "NULL",       "NDEBUG",    "EOF",     "SIZE_MAX", "HUGE_VAL", "HUGE_VALF",
     "M_PI",    "M_PI_2",   "M_PI_4",     "M_1_PI",    "M_2_PI",  "M_E",      "M_LN2",    "M_LN10",
     "M_LOG2E", "M_LOG10E", "M_2_SQRTPI", "M_SQRT1_2", "M_SQRT2", "CHAR_BIT", "RAND_MAX", "EXCLUDE_FROM_RTC"};
-constexpr std::string_view kPrefixes[] = {"_", "KW_", "CUDA", "FLT_", "DBL_", "LDBL_", "NVCC"};
+constexpr std::string_view kPrefixes[] = {"KW_", "CUDA", "FLT_", "DBL_", "LDBL_", "NVCC"};
 // INT8_MAX, UINT_MAX, LLONG_MIN, ...
 constexpr std::string_view kIntegers[] = {"CHAR",   "SCHAR", "SHRT",  "INT",   "LONG",  "LLONG",   "INTMAX",
                                           "INTPTR", "INT8",  "INT16", "INT32", "INT64", "PTRDIFF", "WCHAR"};

@@ -87,7 +87,7 @@ TEST(Solution, RefusalsSayWhatToDo) {
               HasSubstr("cannot be a tunable"));
   EXPECT_THAT(refusal([] { parse_header(R"({"problem": "p", "tunables": {"T": [1]}, "launches": []})", "s.cu"); }),
               HasSubstr("two or more letters"));
-  for (const char* taken : {"NAN", "INFINITY", "NDEBUG", "KW_EXPORT", "_OPENMP", "CUDART_PI", "FLT_MAX", "UINT_MAX"}) {
+  for (const char* taken : {"NAN", "INFINITY", "NDEBUG", "KW_EXPORT", "CUDART_PI", "FLT_MAX", "UINT_MAX"}) {
     const std::string header =
         "{\"problem\": \"p\", \"tunables\": {\"" + std::string(taken) + "\": [1]}, \"launches\": []}";
     EXPECT_THAT(refusal([&] { parse_header(header, "s.cu"); }), HasSubstr("take another name")) << taken;

@@ -56,7 +56,7 @@ constexpr const char* kCommonFlags[] = {"-x",
                                         "-Wno-attributes",
                                         "-Wl,--build-id=none,-z,noexecstack,-z,relro,-z,now"};
 constexpr const char* kCheckFlags[] = {"-O1", "-fno-omit-frame-pointer",
-                                       "-fsanitize=thread,alignment,bounds,integer-divide-by-zero",
+                                       "-fsanitize=thread,alignment,bounds,object-size,integer-divide-by-zero",
                                        "-fno-sanitize-recover=all",
                                        // What a local variable holds before it is written shows in the outputs.
                                        "-ftrivial-auto-var-init=pattern",
@@ -69,6 +69,11 @@ std::vector<std::string> command(const CompileRequest& request, const CompilerSe
   argv.insert(argv.end(), std::begin(kCommonFlags), std::end(kCommonFlags));
   if (request.build == Build::check) {
     argv.insert(argv.end(), std::begin(kCheckFlags), std::end(kCheckFlags));
+    if (settings.host.clang) {
+      argv.insert(argv.end(), {"-mllvm", "-tsan-distinguish-volatile=1"});
+    } else {
+      argv.insert(argv.end(), {"--param", "tsan-distinguish-volatile=1"});
+    }
     for (const std::string& name : check_entry_points()) argv.push_back("-Wl,--wrap=" + name);
   } else {
     argv.push_back("-O2");

@@ -57,16 +57,20 @@ const Planted kPlanted[] = {
     {"below_the_stack", Build::check, FaultKind::out_of_bounds, 4, 0, "reads 4 bytes below its own stack",
      R"(extern "C" __global__ void k(float* data, int n) {
           volatile float mine = n;
-          volatile float* below = &mine - 500;
+          volatile float* below = &mine - 5 * n;
           data[0] = *below; })"},
+    {"beside_a_variable", Build::check, FaultKind::out_of_bounds, 3, 0,
+     "an access outside of the variable that its address was made from",
+     R"(extern "C" __global__ void k(float* data, int n) {
+          volatile float mine = n;
+          data[0] = *(&mine + 3); })"},
     {"wild_write", Build::check, FaultKind::out_of_bounds, 2, 0,
      "writes 4 bytes at an address that belongs to no buffer",
      R"(extern "C" __global__ void k(float* data, int n) {
           *(float*)64 = 0; })"},
     {"wild_write_fast", Build::fast, FaultKind::out_of_bounds, 1, 0, "an address that belongs to no buffer",
      R"(extern "C" __global__ void k(float* data, int n) { *(volatile float*)64 = 0; })"},
-    {"static_shared", Build::check, FaultKind::out_of_bounds, 5, 63,
-     "writes 4 bytes at offset 256 of __shared__ 'b' (256 bytes)",
+    {"static_shared", Build::check, FaultKind::out_of_bounds, 5, 63, "at offset 256 of __shared__ 'b' (256 bytes)",
      R"(extern "C" __global__ void k(float* data, int n) {
           __shared__ float a[64];
           __shared__ float b[64];
@@ -147,8 +151,7 @@ const Planted kPlanted[] = {
      R"(__device__ __noinline__ float deep(float* data, int n) { volatile float kept[16]; kept[n % 16] = n; return deep(data, n + 1) + kept[n % 8]; }
         extern "C" __global__ void k(float* data, int n) { data[0] = deep(data, n); })"},
     {"recursion_checked", Build::check, FaultKind::resource_limit, 1, 0, "stack",
-     R"(__device__ __noinline__ float deep(float* data, int n) { float kept[16]; kept[n % 16] = n; return deep(data, n + 1) + kept[n % 8]; }
-        extern "C" __global__ void k(float* data, int n) { data[0] = deep(data, n); })"},
+     R"(__device__ __noinline__ float deep(float* data, int n) { volatile float kept = n; return deep(data, n + 1) + kept; } extern "C" __global__ void k(float* data, int n) { data[0] = deep(data, n); })"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Planted, FaultTest, testing::ValuesIn(kPlanted),
@@ -219,6 +222,43 @@ TEST(Fault, AtomicsAndSyncwarpOrderWhatTheyShould) {
   const auto fault = device.launch("k", 1, 64);
   EXPECT_FALSE(fault) << fault->describe();
   EXPECT_EQ(data[0], 64);
+}
+
+// Of four blocks of a thread each, by what they do with y[0] after y[1 + block] = 1.
+std::optional<Fault> fault_between_blocks(const std::string& what) {
+  Device device("extern \"C\" __global__ void k(float* y) {\n y[1 + blockIdx.x] = 1;\n" + what + "}", Build::check);
+  device.add_floats("y", 16, 0);
+  return device.launch("k", 4, 1);
+}
+
+TEST(RacesBetweenBlocks, AreReportedAtTheReader) {
+  const auto adds = fault_between_blocks("y[0] += 1;\n");
+  ASSERT_TRUE(adds);
+  EXPECT_EQ(adds->kind, FaultKind::race);
+  EXPECT_EQ(adds->line, 3);
+  EXPECT_THAT(adds->message, HasSubstr("reads offset 0 of 'y' (64 bytes), which another block of this launch wrote"));
+  const auto looks = fault_between_blocks("if (blockIdx.x == 3) y[6] = y[2];\n");
+  ASSERT_TRUE(looks);
+  EXPECT_EQ(looks->kind, FaultKind::race);
+}
+
+TEST(RacesBetweenBlocks, AreNoneWhereSomethingOrdersThem) {
+  for (const char* what : {"y[8 + blockIdx.x] = y[1 + blockIdx.x];\n", "atomicAdd(y, 1.0f);\n",
+                           "__threadfence();\n if (atomicAdd(y, 1.0f) == 3) y[8] = y[1] + y[2] + y[3] + y[4];\n",
+                           "volatile float* turn = y;\n if (*turn == blockIdx.x) *turn = blockIdx.x + 1;\n"}) {
+    const auto fault = fault_between_blocks(what);
+    EXPECT_FALSE(fault) << what << fault->describe();
+  }
+  // A launch sees what those before it wrote.
+  Device device(R"(extern "C" __global__ void k(float* y) { y[blockIdx.x] = y[3 - blockIdx.x]; })", Build::check);
+  device.add_floats("y", 4, 1);
+  EXPECT_TRUE(device.launch("k", 4, 1));
+  Device other(R"(extern "C" __global__ void k(float* y) { y[blockIdx.x] = y[4 + blockIdx.x]; }
+                  extern "C" __global__ void l(float* y) { y[4 + blockIdx.x] = y[3 - blockIdx.x]; })",
+               Build::check);
+  other.add_floats("y", 8, 1);
+  EXPECT_FALSE(other.launch("k", 4, 1));
+  EXPECT_FALSE(other.launch("l", 4, 1));
 }
 
 }  // namespace

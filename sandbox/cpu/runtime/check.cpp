@@ -15,6 +15,7 @@
 #include "core/error.h"
 #include "sandbox/cpu/runtime/buffer_place.h"
 #include "sandbox/cpu/runtime/device_state.h"
+#include "sandbox/cpu/runtime/global_writes.h"
 #include "sandbox/cpu/runtime/line_table.h"
 #include "sandbox/cpu/runtime/scheduler.h"
 
@@ -52,12 +53,21 @@ class Checker {
       shadow_bytes_ = bytes;
     }
     launch_ = launch;
+    global_writes_.begin_launch(*launch.buffers);
     last_buffer_ = nullptr;
     last_variable_ = SIZE_MAX;
   }
   void begin_block() {
     ++block_;
     suspect_.reset();
+    global_writes_.begin_block();
+  }
+  void synchronise() { global_writes_.synchronise(); }
+  void note_volatile(uintptr_t address) {
+    const auto holds = [&](const Buffer& buffer) {
+      return address - reinterpret_cast<uintptr_t>(buffer.data) < buffer.bytes;
+    };
+    if (std::any_of(launch_.buffers->begin(), launch_.buffers->end(), holds)) synchronise();
   }
 
   // False when the launch has a fault now.
@@ -112,6 +122,23 @@ class Checker {
       return report(scheduler, FaultKind::out_of_bounds,
                     "writes to the input '" + last_buffer_->name + "', which is read-only", site, frame);
     }
+    return !last_buffer_->writable || check_order(scheduler, address, bytes, access, site, frame);
+  }
+
+  // Of an access to last_buffer_.
+  bool check_order(Scheduler& scheduler, uintptr_t address, size_t bytes, Access access, const void* site,
+                   const void* frame) {
+    const auto buffer = static_cast<size_t>(last_buffer_ - launch_.buffers->data());
+    const size_t offset = address - reinterpret_cast<uintptr_t>(last_buffer_->data);
+    if (is_atomic(access)) {
+      global_writes_.synchronise();
+    } else if (access == Access::read && !global_writes_.may_read(buffer, offset, bytes)) {
+      return report(scheduler, FaultKind::race,
+                    "reads " + place_of(address, *launch_.buffers) +
+                        ", which another block of this launch wrote, with nothing that orders the two",
+                    site, frame);
+    }
+    if (changes_value(access)) global_writes_.write(buffer, offset, bytes, is_atomic(access));
     return true;
   }
 
@@ -309,6 +336,7 @@ class Checker {
   }
 
   CheckedLaunch launch_;
+  GlobalWrites global_writes_;
   std::optional<Suspect> suspect_;
   const Buffer* last_buffer_ = nullptr;
   size_t last_variable_ = SIZE_MAX;  // index of the one that was touched last
@@ -325,6 +353,8 @@ Checker& checker() {
 
 void begin_checked_launch(const CheckedLaunch& launch) { checker().begin_launch(launch); }
 void begin_checked_block() { checker().begin_block(); }
+void synchronise_blocks() { checker().synchronise(); }
+void note_volatile_access(const void* address) { checker().note_volatile(reinterpret_cast<uintptr_t>(address)); }
 void check_access(const void* address, size_t bytes, Access access, const void* site, const void* frame) {
   if (!checker().check(reinterpret_cast<uintptr_t>(address), bytes, access, site, frame)) running_scheduler()->leave();
 }

@@ -1,5 +1,6 @@
 // The checking build's view of memory: every access is announced and judged before it happens. Shared memory: bounds of
-// the variable, initialised, no race. Global memory: bounds of the launch's buffers.
+// the variable, initialised, no race. Global memory: bounds of the launch's buffers, and no
+// block reads what another wrote unless something orders the two.
 #pragma once
 
 #include <cstddef>
@@ -27,6 +28,10 @@ struct CheckedLaunch {
 void begin_checked_launch(const CheckedLaunch& launch);
 // Shared memory is uninitialised again.
 void begin_checked_block();
+
+// The running block takes note of what other blocks did, by a fence, or by a volatile access to global memory.
+void synchronise_blocks();
+void note_volatile_access(const void* address);
 
 enum class Access { read, write, atomic_read, atomic_write, atomic_update };
 inline bool needs_value(Access access) { return access != Access::write && access != Access::atomic_write; }

@@ -13,8 +13,10 @@
 using sandbox::FaultKind;
 using sandbox::cpu::Access;
 using sandbox::cpu::check_access;
+using sandbox::cpu::note_volatile_access;
 using sandbox::cpu::place_of;
 using sandbox::cpu::running_scheduler;
+using sandbox::cpu::synchronise_blocks;
 
 // What the compilers hand over with a misaligned access.
 struct TypeMismatch {
@@ -40,7 +42,16 @@ struct TypeMismatch {
 #define KW_PLAIN(kind, bytes)                                                                       \
   void __wrap___tsan_##kind##read##bytes(void* address) { KW_CHECK(address, bytes, Access::read); } \
   void __wrap___tsan_##kind##write##bytes(void* address) { KW_CHECK(address, bytes, Access::write); }
-#define KW_PLAIN_SIZES(kind) KW_PLAIN(kind, 1) KW_PLAIN(kind, 2) KW_PLAIN(kind, 4) KW_PLAIN(kind, 8) KW_PLAIN(kind, 16)
+#define KW_VOLATILE(kind, bytes)                                    \
+  void __wrap___tsan_##kind##volatile_read##bytes(void* address) {  \
+    note_volatile_access(address);                                  \
+    KW_CHECK(address, bytes, Access::read);                         \
+  }                                                                 \
+  void __wrap___tsan_##kind##volatile_write##bytes(void* address) { \
+    note_volatile_access(address);                                  \
+    KW_CHECK(address, bytes, Access::write);                        \
+  }
+#define KW_SIZES(what, kind) what(kind, 1) what(kind, 2) what(kind, 4) what(kind, 8) what(kind, 16)
 
 #define KW_FETCH(bits, name, expression)                                                                             \
   uint##bits##_t __wrap___tsan_atomic##bits##_fetch_##name(volatile uint##bits##_t* at, uint##bits##_t value, int) { \
@@ -93,10 +104,10 @@ struct TypeMismatch {
   KW_EXCHANGE(bits, weak)
 
 extern "C" {
-KW_PLAIN_SIZES()
-KW_PLAIN_SIZES(unaligned_)
-KW_PLAIN_SIZES(volatile_)
-KW_PLAIN_SIZES(unaligned_volatile_)
+KW_SIZES(KW_PLAIN, )
+KW_SIZES(KW_PLAIN, unaligned_)
+KW_SIZES(KW_VOLATILE, )
+KW_SIZES(KW_VOLATILE, unaligned_)
 KW_ATOMICS(8)
 KW_ATOMICS(16)
 KW_ATOMICS(32)
@@ -107,8 +118,8 @@ void __wrap___tsan_func_entry(void*) {}
 void __wrap___tsan_func_exit() {}
 void __wrap___tsan_vptr_update(void**, void*) {}
 void __wrap___tsan_vptr_read(void**) {}
-void __wrap___tsan_atomic_thread_fence(int) {}
-void __wrap___tsan_atomic_signal_fence(int) {}
+void __wrap___tsan_atomic_thread_fence(int) { synchronise_blocks(); }
+void __wrap___tsan_atomic_signal_fence(int) { synchronise_blocks(); }
 void __wrap___tsan_read_range(void* address, unsigned long bytes) { KW_CHECK(address, bytes, Access::read); }
 void __wrap___tsan_write_range(void* address, unsigned long bytes) { KW_CHECK(address, bytes, Access::write); }
 
@@ -160,6 +171,10 @@ KW_MATHEMATICS(float, f)
 void __wrap___ubsan_handle_type_mismatch_v1_abort(const TypeMismatch* found, const void* address) {
   const auto at = reinterpret_cast<uintptr_t>(address);
   const unsigned needed = 1u << found->log_alignment;
+  if (at % needed == 0) {  // so it is the size of the object that does not fit
+    KW_CHECK(address, needed, found->kind == 1 ? Access::write : Access::read);
+    KW_FINDING(FaultKind::out_of_bounds, "an access outside of the variable that its address was made from");
+  }
   KW_FINDING(FaultKind::misaligned, "an access at an address that is no multiple of " + std::to_string(needed) +
                                         " bytes: " + place_of(at, *running_scheduler()->launch()->buffers));
 }

@@ -1,0 +1,35 @@
+// Which block wrote what of the global memory of a launch. Blocks run one after the other here, so that a race between
+// them need not show in what they compute.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "sandbox/cpu/module.h"
+
+namespace sandbox::cpu {
+
+class GlobalWrites {
+ public:
+  void begin_launch(const std::vector<Buffer>& buffers);
+  void begin_block();
+  // The running block asks what others have done, by an atomic operation, a fence or a volatile access. From then on it
+  // is trusted to know.
+  void synchronise() { synchronised_ = true; }
+
+  // A plain write of the running block, or one that anybody may read (atomic).
+  void write(size_t buffer, size_t offset, size_t bytes, bool atomic);
+  // May the running block rely on what is there? Not on what another block of this launch wrote, as long as nothing
+  // orders the two.
+  bool may_read(size_t buffer, size_t offset, size_t bytes) const;
+
+ private:
+  static constexpr size_t kGranule = 2;  // bytes; of smaller accesses nothing is kept
+
+  std::vector<std::vector<uint32_t>> writers_;  // by buffer: the block that last wrote each granule, 0 for nobody
+  uint32_t block_ = 0, first_ = 1;              // running; the first of this launch
+  bool synchronised_ = false;
+};
+
+}  // namespace sandbox::cpu
