@@ -1,0 +1,207 @@
+#include "agent/prompting/cards.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/error.h"
+#include "core/suggest.h"
+#include "core/text.h"
+#include "sandbox/cuda/driver.h"
+
+namespace agent {
+namespace {
+constexpr size_t kMostBytes = size_t{16} << 10;
+
+std::string trimmed(const std::string& text) {
+  const size_t begin = text.find_first_not_of(" \t\r");
+  return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
+}
+
+std::vector<std::string> words_of(const std::string& list) {
+  std::vector<std::string> words;
+  for (const std::string& part : core::split(list, ',')) words.push_back(trimmed(part));
+  return words;
+}
+
+// "sm_90", "sm_90a"
+bool is_architecture(const std::string& name) {
+  if (name.rfind("sm_", 0) != 0) return false;
+  const std::string number = name.substr(3, name.back() == 'a' ? name.size() - 4 : std::string::npos);
+  return !number.empty() && number.size() <= 3 && number.find_first_not_of("0123456789") == std::string::npos;
+}
+
+// What stands between the two lines "---", by name.
+class FrontMatter {
+ public:
+  FrontMatter(const std::vector<std::string>& lines, const std::string& file) : file_(file) {
+    if (lines.empty() || lines[0] != "---") fail(1, "does not begin with \"---\"");
+    for (size_t i = 1; i < lines.size(); ++i) {
+      if (lines[i] == "---") {
+        end_ = i + 1;
+        return;
+      }
+      const size_t colon = lines[i].find(": ");
+      if (colon == std::string::npos) fail(i + 1, "has no \"name: value\" here");
+      if (!values_.emplace(lines[i].substr(0, colon), std::pair(trimmed(lines[i].substr(colon + 2)), i + 1)).second) {
+        fail(i + 1, "says this twice");
+      }
+    }
+    fail(lines.size(), "has no second \"---\"");
+  }
+
+  size_t end() const { return end_; }  // the first line behind it, from 0
+  std::string take(const std::string& name) {
+    const auto found = values_.find(name);
+    if (found == values_.end()) fail(1, "does not say \"" + name + "\"");
+    line_ = found->second.second;
+    std::string value = found->second.first;
+    values_.erase(found);
+    return value;
+  }
+  void expect_nothing_more() const {
+    if (!values_.empty())
+      fail(values_.begin()->second.second, "says \"" + values_.begin()->first + "\", which no card has");
+  }
+  // At what was taken last.
+  [[noreturn]] void fail_there(const std::string& what, const std::string& remedy) const {
+    throw core::InputError(file_ + ":" + std::to_string(line_), what, remedy);
+  }
+
+ private:
+  [[noreturn]] void fail(size_t line, const std::string& what) const {
+    throw core::InputError(file_ + ":" + std::to_string(line), what,
+                           "a card says title, helps, arch, backends and problems between two lines \"---\"");
+  }
+
+  const std::string& file_;
+  std::map<std::string, std::pair<std::string, size_t>> values_;
+  size_t end_ = 0, line_ = 1;
+};
+
+template <typename Value, typename FromName>
+std::vector<Value> named(const FrontMatter& front, const std::string& list, const std::vector<Value>& all,
+                         FromName from_name) {
+  std::vector<Value> values;
+  for (const std::string& word : words_of(list)) {
+    const std::optional<Value> value = from_name(word);
+    if (!value) {
+      std::vector<std::string> known;
+      for (const Value each : all) known.emplace_back(name_of(each));
+      front.fail_there("\"" + word + "\" is not known", core::did_you_mean(word, known));
+    }
+    values.push_back(*value);
+  }
+  return values;
+}
+
+void read_front_matter(FrontMatter& front, Card& card) {
+  card.title = front.take("title");
+  card.helps = named(front, front.take("helps"), all_bottlenecks(), bottleneck_from_name);
+  card.arch = front.take("arch");
+  if (card.arch == "any") card.arch.clear();
+  if (!card.arch.empty() && !is_architecture(card.arch)) {
+    front.fail_there("\"" + card.arch + "\" is no architecture", "write sm_80, or any");
+  }
+  card.backends = words_of(front.take("backends"));
+  for (const std::string& backend : card.backends) {
+    if (backend != "cpu" && backend != "cuda")
+      front.fail_there("\"" + backend + "\" is no backend", "write cpu or cuda");
+  }
+  if (const std::string kinds = front.take("problems"); kinds != "any") {
+    for (const ProblemKind kind : named(front, kinds, all_problem_kinds(), problem_kind_from_name)) {
+      card.problems.insert(kind);
+    }
+  }
+  front.expect_nothing_more();
+}
+
+std::string fragment_of(const std::vector<std::string>& lines, const std::string& file) {
+  std::string fragment;
+  size_t opened = 0;
+  bool inside = false;
+  for (const std::string& line : lines) {
+    if (line.rfind("```", 0) == 0) {
+      if (!inside) ++opened;
+      inside = !inside;
+    } else if (inside) {
+      fragment += line + "\n";
+    }
+  }
+  if (opened != 1 || inside)
+    throw core::InputError(file, "must have exactly one fenced block", "that holds a solution");
+  return fragment;
+}
+
+// What a newer architecture brought does more, and what is of one alone the most.
+int newness(const std::string& arch) {
+  if (arch.empty()) return 0;
+  return std::stoi(arch.substr(3)) / 10 - 7 + (arch.back() == 'a' ? 1 : 0);
+}
+
+int score(const Card& card, const CardWish& wish) {
+  int points = wish.bottlenecks.empty() ? 1 : 0;
+  for (size_t w = 0; w < wish.bottlenecks.size(); ++w) {
+    const auto helps = std::find(card.helps.begin(), card.helps.end(), wish.bottlenecks[w]);
+    if (helps == card.helps.end()) continue;
+    // The worst bottleneck first, and what a card helps most first.
+    points += std::max(2, 12 - 4 * static_cast<int>(w)) - std::min(3, static_cast<int>(helps - card.helps.begin()));
+  }
+  if (points == 0 && !wish.bottlenecks.empty()) return 0;
+  if (!card.problems.empty()) points += 4;
+  points += newness(card.arch);
+  if (card.backends.size() == 1) points += 1;
+  if (wish.seen.count(card.name)) points = std::max(1, points - 6);
+  return points;
+}
+
+bool suits(const Card& card, const CardWish& wish) {
+  if (std::find(card.backends.begin(), card.backends.end(), wish.backend) == card.backends.end()) return false;
+  if (wish.backend == "cuda" && !sandbox::cuda::runs_on(wish.arch, card.arch)) return false;
+  return card.problems.empty() || std::any_of(card.problems.begin(), card.problems.end(),
+                                              [&](ProblemKind kind) { return wish.problem.count(kind) > 0; });
+}
+}  // namespace
+
+Card parse_card(std::string_view text, const std::string& file) {
+  std::vector<std::string> lines = core::split(text, '\n');
+  FrontMatter front(lines, file);
+  Card card;
+  card.name = std::filesystem::path(file).stem().string();
+  read_front_matter(front, card);
+  lines.erase(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(front.end()));
+  while (!lines.empty() && lines.front().empty()) lines.erase(lines.begin());
+  card.text = core::join(lines, "\n");
+  card.fragment = fragment_of(lines, file);
+  return card;
+}
+
+std::vector<Card> load_cards(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> files;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (entry.path().extension() == ".md") files.push_back(entry.path());
+  }
+  if (error) throw core::InputError(folder.string(), "cannot be read: " + error.message());
+  std::sort(files.begin(), files.end());
+  std::vector<Card> cards;
+  for (const std::filesystem::path& file : files) {
+    cards.push_back(parse_card(core::read_file(file, kMostBytes), file.string()));
+  }
+  return cards;
+}
+
+std::vector<const Card*> choose_cards(const std::vector<Card>& cards, const CardWish& wish, size_t most) {
+  std::vector<std::pair<int, const Card*>> ranked;
+  for (const Card& card : cards) {
+    if (!suits(card, wish)) continue;
+    if (const int points = score(card, wish); points > 0) ranked.emplace_back(points, &card);
+  }
+  std::sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : a.second->name < b.second->name;
+  });
+  std::vector<const Card*> chosen;
+  for (size_t i = 0; i < std::min(most, ranked.size()); ++i) chosen.push_back(ranked[i].second);
+  return chosen;
+}
+
+}  // namespace agent

@@ -1,0 +1,51 @@
+// Technique cards: one page each, on one way to make kernels faster. prompts/techniques/*.md; each opens with
+//
+//   ---
+//   title: Wide loads and stores
+//   helps: uncoalesced, memory_bound       bottlenecks, the one that it helps most first
+//   arch: any                              the least CUDA architecture: any, sm_80, sm_90, sm_90a, ...
+//   backends: cpu, cuda
+//   problems: any                          kinds of problems, or any
+//   ---
+//
+// and holds one fenced block with a whole solution that shows it.
+#pragma once
+
+#include <filesystem>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agent/prompting/bottleneck.h"
+#include "agent/prompting/problem_kind.h"
+
+namespace agent {
+
+struct Card {
+  std::string name;  // the file's, without .md
+  std::string title;
+  std::vector<Bottleneck> helps;
+  std::string arch;  // empty: any
+  std::vector<std::string> backends;
+  std::set<ProblemKind> problems;  // empty: any
+  std::string text;                // below the front matter
+  std::string fragment;            // the solution in it
+};
+
+// Throws core::InputError with file and line where it is not as above.
+Card parse_card(std::string_view text, const std::string& file);
+// All cards of a folder, in order of name.
+std::vector<Card> load_cards(const std::filesystem::path& folder);
+
+struct CardWish {
+  std::string backend, arch;  // of the device: "cuda" and "sm_90a"
+  std::set<ProblemKind> problem;
+  std::vector<Bottleneck> bottlenecks;  // the worst first; none: what suits the problem best
+  std::set<std::string> seen;           // cards of earlier prompts, which others of equal use come before
+};
+
+// The `most` cards of most use for the wish, that one first; fewer where fewer are of use. The same every time.
+std::vector<const Card*> choose_cards(const std::vector<Card>& cards, const CardWish& wish, size_t most);
+
+}  // namespace agent

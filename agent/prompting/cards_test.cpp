@@ -1,0 +1,129 @@
+#include "agent/prompting/cards.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "agent/models/tokens.h"
+#include "agent/prompting/prompting_fixture.h"
+#include "core/error.h"
+
+namespace agent {
+namespace {
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using enum Bottleneck;
+
+const std::vector<Card>& shipped() {
+  static const std::vector<Card> cards = load_cards(core::installed_paths().prompts() / "techniques");
+  return cards;
+}
+
+std::vector<std::string> chosen(const CardWish& wish, size_t most = 2) {
+  std::vector<std::string> names;
+  for (const Card* card : choose_cards(shipped(), wish, most)) names.push_back(card->name);
+  return names;
+}
+
+TEST(Cards, ThoseThatShipAreShortAndHelpEachBottleneck) {
+  std::set<Bottleneck> helped;
+  for (const Card& card : shipped()) {
+    EXPECT_LT(estimate_tokens(card.text), 3200) << card.name;
+    EXPECT_LT(card.title.size(), 60u) << card.name;
+    helped.insert(card.helps.begin(), card.helps.end());
+  }
+  EXPECT_EQ(helped.size(), all_bottlenecks().size());
+}
+
+TEST(Cards, EveryShippedProblemHasOneOnEachDevice) {
+  for (const auto& [name, problem] : benchsuite::load_problems(core::installed_paths().problems())) {
+    EXPECT_FALSE(kinds_of(problem).empty()) << name;
+    EXPECT_EQ(chosen({"cpu", "", kinds_of(problem), {}, {}}).size(), 2u) << name;
+    EXPECT_EQ(chosen({"cuda", "sm_80", kinds_of(problem), {}, {}}).size(), 2u) << name;
+  }
+}
+
+TEST(Cards, AreChosenByBottleneckArchitectureBackendAndProblem) {
+  EXPECT_THAT(chosen({"cuda", "sm_90a", {ProblemKind::gemm}, {tensor_cores, compute_bound}, {}}, 1),
+              ElementsAre("tma_wgmma"));
+  EXPECT_THAT(chosen({"cuda", "sm_80", {ProblemKind::gemm}, {tensor_cores, compute_bound}, {}}, 1),
+              ElementsAre("tensor_cores_wmma"));
+  EXPECT_THAT(chosen({"cuda", "sm_100a", {ProblemKind::gemm}, {tensor_cores}, {}}),
+              ElementsAre("tensor_cores_mma", "tensor_cores_wmma"));  // wgmma is of sm_90a alone
+  EXPECT_THAT(chosen({"cuda", "sm_90a", {ProblemKind::transpose}, {bank_conflicts}, {}}, 1),
+              ElementsAre("shared_tile"));
+  EXPECT_THAT(chosen({"cuda", "sm_90a", {ProblemKind::reduction}, {launch_bound}, {}}, 1), ElementsAre("last_block"));
+  EXPECT_THAT(chosen({"cpu", "", {ProblemKind::gemm}, {compute_bound}, {}}, 1), ElementsAre("cpu_register_tile"));
+  EXPECT_THAT(chosen({"cpu", "", {ProblemKind::rowwise}, {barriers}, {}}, 1), ElementsAre("cpu_vector_loops"));
+  EXPECT_THAT(chosen({"cpu", "", {ProblemKind::rowwise}, {tensor_cores}, {}}), IsEmpty());
+  EXPECT_THAT(chosen({"hip", "", {ProblemKind::rowwise}, {}, {}}), IsEmpty());
+}
+
+TEST(Cards, WhatWasSeenComesAfterWhatWasNot) {
+  const CardWish wish{"cuda", "sm_90a", {ProblemKind::gemm}, {tensor_cores, compute_bound}, {}};
+  CardWish again = wish;
+  again.seen = {chosen(wish, 1)[0]};
+  EXPECT_NE(chosen(again, 1), chosen(wish, 1));
+  EXPECT_EQ(chosen(again, 1), chosen(again, 1));
+}
+
+TEST(Cards, KindsOfProblems) {
+  const auto kinds = [](const char* name) { return kinds_of(test::shipped_problem(name)); };
+  using enum ProblemKind;
+  EXPECT_THAT(kinds("gelu_f32"), ElementsAre(elementwise));
+  EXPECT_THAT(kinds("softmax_f32"), ElementsAre(rowwise));
+  EXPECT_THAT(kinds("rmsnorm_f16"), ElementsAre(rowwise, narrow));
+  EXPECT_THAT(kinds("row_sum_f32"), ElementsAre(rowwise, reduction));
+  EXPECT_THAT(kinds("cross_entropy_f32"), ElementsAre(rowwise, reduction));
+  EXPECT_THAT(kinds("sum_f32"), ElementsAre(reduction));
+  EXPECT_THAT(kinds("transpose_f32"), ElementsAre(transpose));
+  EXPECT_THAT(kinds("gemm_f16"), ElementsAre(gemm, narrow));
+  EXPECT_THAT(kinds("histogram_i32"), ElementsAre(histogram));
+}
+
+constexpr const char* kCard = R"(---
+title: A card
+helps: memory_bound, spills
+arch: sm_80
+backends: cuda
+problems: gemm
+---
+
+Text.
+```cuda
+code
+```
+)";
+
+std::string error_with(const std::string& from, const std::string& to) {
+  std::string text = kCard;
+  text.replace(text.find(from), from.size(), to);
+  try {
+    parse_card(text, "techniques/c.md");
+  } catch (const core::InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Cards, AreReadStrictly) {
+  const Card card = parse_card(kCard, "techniques/c.md");
+  EXPECT_EQ(card.name, "c");
+  EXPECT_EQ(card.text, "Text.\n```cuda\ncode\n```\n");
+  EXPECT_EQ(card.fragment, "code\n");
+  EXPECT_THAT(card.helps, ElementsAre(memory_bound, spills));
+  EXPECT_THAT(error_with("spills", "spils"), HasSubstr("techniques/c.md:3: \"spils\" is not known"));
+  EXPECT_THAT(error_with("spills", "spils"), HasSubstr("did you mean \"spills\"?"));
+  EXPECT_THAT(error_with("problems: gemm", "problems: gem"), HasSubstr("c.md:6: \"gem\" is not known"));
+  EXPECT_THAT(error_with("sm_80", "sm_x"), HasSubstr("c.md:4: \"sm_x\" is no architecture"));
+  EXPECT_THAT(error_with("backends: cuda", "backends: gpu"), HasSubstr("c.md:5: \"gpu\" is no backend"));
+  EXPECT_THAT(error_with("arch: sm_80\n", ""), HasSubstr("does not say \"arch\""));
+  EXPECT_THAT(error_with("arch: sm_80\n", "arch: any\nodd: 1\n"), HasSubstr("says \"odd\", which no card has"));
+  EXPECT_THAT(error_with("---\n\n", "\n"), HasSubstr("has no \"name: value\" here"));
+  EXPECT_THAT(error_with("code\n```\n", "code\n"), HasSubstr("exactly one fenced block"));
+}
+
+}  // namespace
+}  // namespace agent

@@ -1,0 +1,122 @@
+#include "agent/prompting/code_facts.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "core/error.h"
+#include "core/text.h"
+#include "sandbox/tokens.h"
+
+namespace agent {
+namespace {
+bool begins_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
+bool holds(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+constexpr std::pair<std::string_view, int> kVectors[] = {
+    {"float2", 8},  {"float4", 16},    {"double2", 16},    {"int2", 8},          {"int4", 16},  {"uint2", 8},
+    {"uint4", 16},  {"short4", 8},     {"ushort4", 8},     {"char4", 4},         {"uchar4", 4}, {"half2", 4},
+    {"__half2", 4}, {"longlong2", 16}, {"ulonglong2", 16}, {"__nv_bfloat162", 4}};
+
+void see_word(const std::string& word, CodeFacts& facts) {
+  if (begins_with(word, "__syncthreads")) ++facts.barriers;
+  if (begins_with(word, "__shfl") || begins_with(word, "__reduce_") || begins_with(word, "__ballot") ||
+      begins_with(word, "__match_")) {
+    ++facts.shuffles;
+  }
+  if (begins_with(word, "atomic")) ++facts.atomics;
+  if (word == "__shared__") facts.shared = true;
+  if (word == "wmma" || word == "mma_sync") facts.tensor_cores = true;
+  if (word == "cooperative_groups") facts.cooperative_groups = true;
+  if (word == "memcpy_async" || begins_with(word, "__pipeline_")) facts.async_copies = true;
+  if (word == "CUtensorMap") facts.tma = true;
+  if (word == "asm") facts.inline_ptx = true;
+  for (const auto& [name, bytes] : kVectors) {
+    if (word == name) facts.vector_bytes = std::max(facts.vector_bytes, bytes);
+  }
+}
+
+void see_string(std::string_view text, CodeFacts& facts) {
+  if (holds(text, "mma.sync") || holds(text, "wgmma")) facts.tensor_cores = true;
+  if (holds(text, "cp.async")) facts.async_copies = true;
+  if (holds(text, "cp.async.bulk")) facts.tma = true;
+  if (holds(text, "bar.sync") || holds(text, "barrier.sync")) ++facts.barriers;
+}
+
+std::string extent(const std::array<int64_t, 3>& of) {
+  std::string text = std::to_string(of[0]);
+  if (of[1] > 1 || of[2] > 1) text += "x" + std::to_string(of[1]);
+  if (of[2] > 1) text += "x" + std::to_string(of[2]);
+  return text;
+}
+
+std::string counted(int64_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+std::string launch_words(const CodeFacts::Launch& launch) {
+  return "block " + extent(launch.block) + ", grid " + extent(launch.grid) +
+         (launch.shared_bytes > 0 ? ", " + std::to_string(launch.shared_bytes) + " B dynamic shared" : "");
+}
+}  // namespace
+
+int64_t CodeFacts::threads() const {
+  double sum = 0;  // grids may be huge
+  for (const Launch& launch : launches) {
+    sum += static_cast<double>(launch.blocks()) * static_cast<double>(launch.block_threads());
+  }
+  return static_cast<int64_t>(std::min(sum, 9e18));
+}
+
+CodeFacts facts_of(const sandbox::Solution& solution, const sandbox::TunableBinding& binding,
+                   const core::Bindings& axes, const benchsuite::Problem& problem) {
+  CodeFacts facts;
+  for (const sandbox::Token& token : sandbox::tokenize(solution.source)) {
+    if (token.kind == sandbox::TokenKind::identifier) see_word(token.text, facts);
+    if (token.kind == sandbox::TokenKind::string) see_string(token.value, facts);
+    if (token.is("__align__") || token.is("alignas")) facts.wide_struct = true;
+  }
+  try {
+    const sandbox::LaunchPlan plan = sandbox::bind_plan(solution, binding, axes, &problem);
+    for (const sandbox::PlannedLaunch& launch : plan.launches) {
+      facts.launches.push_back({launch.kernel, launch.grid, launch.block, launch.shared_bytes});
+    }
+    for (const sandbox::PlannedWorkspace& workspace : plan.workspaces) facts.workspace_bytes += workspace.bytes;
+  } catch (const core::InputError&) {  // not at this shape: there is less to tell
+    facts.launches.clear();
+  }
+  return facts;
+}
+
+std::string distinguishing_line(const CodeFacts& facts) {
+  std::vector<std::string> parts;
+  if (facts.launches.size() > 1) parts.push_back(std::to_string(facts.launches.size()) + " launches");
+  if (!facts.launches.empty()) {
+    // The one with the most threads is where the work is.
+    parts.push_back(launch_words(*std::max_element(
+        facts.launches.begin(), facts.launches.end(),
+        [](const CodeFacts::Launch& a, const CodeFacts::Launch& b) { return a.blocks() < b.blocks(); })));
+  }
+  if (facts.workspace_bytes > 0) parts.push_back(std::to_string(facts.workspace_bytes) + " B of workspace");
+  if (facts.tensor_cores) parts.emplace_back("tensor cores");
+  if (facts.tma) {
+    parts.emplace_back("TMA");
+  } else if (facts.async_copies) {
+    parts.emplace_back("cp.async");
+  }
+  if (facts.vector_bytes > 0) parts.push_back(std::to_string(facts.vector_bytes) + "-byte vectors");
+  if (facts.shared) parts.emplace_back("shared memory");
+  if (facts.shuffles > 0) parts.emplace_back("warp operations");
+  if (facts.atomics > 0) parts.emplace_back("atomics");
+  parts.push_back(facts.barriers > 0 ? counted(facts.barriers, "barrier") : "no barriers");
+  return core::join(parts, "; ");
+}
+
+const benchsuite::Workload* first_bench(const benchsuite::Problem& problem, const std::string& backend) {
+  for (const benchsuite::Workload& workload : problem.workloads) {
+    if (workload.role == benchsuite::Role::bench && workload.runs_on(backend)) return &workload;
+  }
+  return nullptr;
+}
+
+}  // namespace agent

@@ -1,0 +1,47 @@
+// What a solution is made of, as far as its text and its plan show it: enough to tell solutions apart in a line.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "benchsuite/problem.h"
+#include "sandbox/solution.h"
+
+namespace agent {
+
+struct CodeFacts {
+  // Of the source's tokens.
+  int barriers = 0;          // __syncthreads and its like
+  int shuffles = 0;          // operations between the lanes of a warp
+  int atomics = 0;           // atomic operations
+  int vector_bytes = 0;      // of the widest vector type that it names: 16 for float4; 0: none
+  bool wide_struct = false;  // an aligned struct of its own for wide accesses
+  bool shared = false, cooperative_groups = false;
+  bool tensor_cores = false, async_copies = false, tma = false, inline_ptx = false;
+
+  // Of the plan at one shape; empty where it cannot be bound there.
+  struct Launch {
+    std::string kernel;
+    std::array<int64_t, 3> grid{1, 1, 1}, block{1, 1, 1};
+    int64_t shared_bytes = 0;
+
+    int64_t blocks() const { return grid[0] * grid[1] * grid[2]; }
+    int64_t block_threads() const { return block[0] * block[1] * block[2]; }
+  };
+  std::vector<Launch> launches;
+  int64_t workspace_bytes = 0;
+
+  int64_t threads() const;  // of all launches
+};
+
+CodeFacts facts_of(const sandbox::Solution& solution, const sandbox::TunableBinding& binding,
+                   const core::Bindings& axes, const benchsuite::Problem& problem);
+
+// "block 256, grid 8192; 16-byte vectors, shuffles, 2 barriers". No names of the candidate's but kernels'.
+std::string distinguishing_line(const CodeFacts& facts);
+
+// The first bench workload of the backend; null where there is none.
+const benchsuite::Workload* first_bench(const benchsuite::Problem& problem, const std::string& backend);
+
+}  // namespace agent

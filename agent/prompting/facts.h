@@ -1,0 +1,65 @@
+// What a prompt is made of: plain values, gathered by whoever asks.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "agent/prompting/diagnosis.h"
+#include "benchsuite/problem.h"
+#include "verifier/calibration.h"
+#include "verifier/measurement.h"
+
+namespace agent {
+
+struct ProblemText {
+  benchsuite::Problem problem;
+  std::string reference, naive;  // the files' text
+};
+// Reads both. Throws core::InputError.
+ProblemText read_problem_text(const benchsuite::Problem& problem);
+
+// Where solutions run. Whatever is absent is not spoken of.
+struct DeviceText {
+  std::string backend;       // "cpu", "cuda"
+  std::string name;          // "NVIDIA H200"; of the cpu device, the processor
+  std::string architecture;  // "sm_90a"
+  std::string compiler;      // of the cpu device: its first line of --version
+  std::optional<int64_t> multiprocessors, shared_bytes_per_block, shared_bytes_per_multiprocessor, registers, l2_bytes;
+  std::optional<verifier::Calibration> calibration;  // measured rates
+};
+
+// A solution that is known, at its best point.
+struct KnownSolution {
+  std::string name;  // one word, unlike any other in the prompt: what edits call it
+  sandbox::Solution solution;
+  sandbox::TunableBinding binding;
+  std::optional<verifier::SpeedUp> speed_up;  // over naive
+  std::optional<double> time_us, share_of_bound;
+  std::optional<int64_t> registers, shared_bytes, spill_bytes;
+};
+
+enum class Operator {
+  fresh,    // from nothing
+  improve,  // one parent made faster
+  repair,   // one parent made right
+  cross,    // two parents made one
+};
+std::string_view name_of(Operator of);
+std::optional<Operator> operator_from_name(std::string_view name);
+
+struct PromptFacts {
+  ProblemText problem;
+  DeviceText device;
+  Operator task = Operator::fresh;
+  std::vector<KnownSolution> parents;  // none, one or two, as the task has it
+  std::vector<KnownSolution> known;    // the best first; without the parents
+  std::vector<std::string> tried;      // what failed, a line each, the latest first
+  std::optional<Diagnosis> diagnosis;  // the one thing to act on: of the first parent, or of the search as a whole
+  std::set<std::string> seen_cards;    // of earlier prompts
+  int wanted = 1;                      // solutions
+};
+
+}  // namespace agent

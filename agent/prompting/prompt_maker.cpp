@@ -1,0 +1,157 @@
+#include "agent/prompting/prompt_maker.h"
+
+#include <algorithm>
+
+#include "agent/models/tokens.h"
+#include "agent/prompting/fact_words.h"
+#include "core/error.h"
+#include "core/text.h"
+
+namespace agent {
+namespace {
+constexpr const char* kTemplates[] = {"system",     "solution_format", "problem", "device_cpu", "device_cuda",
+                                      "techniques", "known",           "tried",   "fresh",      "improve",
+                                      "repair",     "cross",           "retry"};
+constexpr size_t kMostReplyBytes = size_t{64} << 10;  // of a reply that is sent back
+
+size_t parents_of(Operator task) {
+  switch (task) {
+    case Operator::fresh:
+      return 0;
+    case Operator::improve:
+    case Operator::repair:
+      return 1;
+    case Operator::cross:
+      return 2;
+  }
+  return 0;
+}
+
+std::string cards_text(const std::vector<const Card*>& cards) {
+  std::string text;
+  for (const Card* card : cards) text += (text.empty() ? "## " : "\n## ") + card->title + "\n\n" + card->text;
+  return text;
+}
+
+std::string known_text(const PromptFacts& facts, const PromptLimits& limits) {
+  std::string text;
+  for (size_t i = 0; i < std::min(facts.known.size(), limits.known); ++i) {
+    const KnownSolution& known = facts.known[i];
+    text += "- " + solution_line(known, facts.problem.problem, facts.device.backend) + "\n";
+    if (i < limits.known_sources) text += "\n" + source_block(known.solution.source, limits.source_bytes) + "\n";
+  }
+  return text;
+}
+
+// What matters least goes first; false: there is nothing left to go.
+bool narrow(PromptLimits& limits) {
+  if (limits.known_sources > 1) return limits.known_sources = 1, true;
+  if (limits.tried > 4) return limits.tried = 4, true;
+  if (limits.cards > 1) return limits.cards = 1, true;
+  if (limits.known > 3) return limits.known = 3, true;
+  if (limits.known_sources > 0) return limits.known_sources = 0, true;
+  if (limits.cards > 0) return limits.cards = 0, true;
+  if (limits.tried > 0) return limits.tried = 0, true;
+  if (limits.source_bytes > 2048) return limits.source_bytes /= 2, true;
+  return false;
+}
+}  // namespace
+
+PromptMaker::PromptMaker(const std::filesystem::path& folder) : cards_(load_cards(folder / "techniques")) {
+  for (const std::string name : kTemplates) templates_.emplace(name, Template::load(folder / (name + ".md")));
+}
+
+std::string PromptMaker::task_text(const PromptFacts& facts, const PromptLimits& limits) const {
+  const benchsuite::Problem& problem = facts.problem.problem;
+  const auto shown = [&](const KnownSolution& parent) {
+    return source_block(parent.solution.source, limits.source_bytes) + "\n" +
+           solution_line(parent, problem, facts.device.backend) + "\n";
+  };
+  const std::string diagnosis = facts.diagnosis ? facts.diagnosis->text + "\n" : "";
+  const std::string wanted = wanted_words(facts.wanted);
+  switch (facts.task) {
+    case Operator::fresh:
+      return text("fresh").fill({{"wanted", wanted}, {"diagnosis", diagnosis}});
+    case Operator::improve:
+      return text("improve").fill({{"wanted", wanted},
+                                   {"parent", shown(facts.parents[0])},
+                                   {"name", facts.parents[0].name},
+                                   {"diagnosis", diagnosis}});
+    case Operator::repair:
+      return text("repair").fill(
+          {{"parent", shown(facts.parents[0])}, {"name", facts.parents[0].name}, {"diagnosis", diagnosis}});
+    case Operator::cross:
+      return text("cross").fill({{"wanted", wanted},
+                                 {"first", shown(facts.parents[0])},
+                                 {"first_name", facts.parents[0].name},
+                                 {"second", shown(facts.parents[1])},
+                                 {"second_name", facts.parents[1].name},
+                                 {"diagnosis", diagnosis}});
+  }
+  return "";
+}
+
+MadePrompt PromptMaker::assemble(const PromptFacts& facts, const PromptLimits& limits) const {
+  MadePrompt made;
+  const std::string& backend = facts.device.backend;
+  const benchsuite::Problem& problem = facts.problem.problem;
+  made.prompt.system = text("system").fill({});
+  Turn turn;
+  const auto add = [&](std::string section, bool stable) { turn.sections.push_back({section + "\n", stable}); };
+  add(text("solution_format").fill({}), true);
+  add(text("problem").fill(problem_values(facts.problem, backend)), true);
+  add(text(backend == "cpu" ? "device_cpu" : "device_cuda").fill({{"facts", device_words(facts.device)}}), true);
+
+  CardWish wish{backend, facts.device.architecture, kinds_of(problem), {}, facts.seen_cards};
+  if (facts.diagnosis) wish.bottlenecks = facts.diagnosis->bottlenecks;
+  // A card beside what must be repaired would be one more thing to think of.
+  const size_t most_cards = facts.task == Operator::repair ? 0 : limits.cards;
+  const std::vector<const Card*> cards = choose_cards(cards_, wish, most_cards);
+  // Not stable: they change with the bottleneck, and a cache would be written for each choice.
+  if (!cards.empty()) add(text("techniques").fill({{"cards", cards_text(cards)}}), false);
+  for (const Card* card : cards) made.cards.push_back(card->name);
+
+  if (const std::string known = known_text(facts, limits); !known.empty()) {
+    add(text("known").fill({{"solutions", known}}), false);
+  }
+  if (!facts.tried.empty() && limits.tried > 0) {
+    add(text("tried").fill({{"tries", bullets(facts.tried, limits.tried)}}), false);
+  }
+  turn.sections.push_back({task_text(facts, limits), false});
+  made.prompt.turns.push_back(std::move(turn));
+
+  const auto may_be_edited = [&](const KnownSolution& of) {
+    if (of.solution.source.size() <= limits.source_bytes) made.parents[of.name] = of.solution.source;
+  };
+  for (const KnownSolution& parent : facts.parents) may_be_edited(parent);
+  for (size_t i = 0; i < std::min({facts.known.size(), limits.known, limits.known_sources}); ++i) {
+    may_be_edited(facts.known[i]);
+  }
+  made.tokens = estimate_tokens(made.prompt);
+  return made;
+}
+
+MadePrompt PromptMaker::make(const PromptFacts& facts, const PromptLimits& limits) const {
+  if (facts.parents.size() != parents_of(facts.task)) {
+    throw core::SystemError("a prompt to " + std::string(name_of(facts.task)) + " has " +
+                            std::to_string(facts.parents.size()) + " parents instead of " +
+                            std::to_string(parents_of(facts.task)));
+  }
+  PromptLimits narrowed = limits;
+  MadePrompt made = assemble(facts, narrowed);
+  while (made.tokens > limits.tokens && narrow(narrowed)) made = assemble(facts, narrowed);
+  return made;
+}
+
+Prompt PromptMaker::retry(const Prompt& before, const std::string& reply,
+                          const std::vector<std::string>& reasons) const {
+  Prompt prompt = before;
+  // Providers refuse an empty turn.
+  const std::string shown = core::clean_text(reply, kMostReplyBytes);
+  prompt.turns.push_back({Turn::Speaker::assistant, {{shown.empty() ? "(nothing)" : shown, false}}});
+  prompt.turns.push_back(
+      {Turn::Speaker::user, {{text("retry").fill({{"reasons", bullets(reasons, reasons.size())}}), false}}});
+  return prompt;
+}
+
+}  // namespace agent

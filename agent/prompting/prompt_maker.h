@@ -1,0 +1,57 @@
+// From what is known to what is sent to a model.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "agent/models/model.h"
+#include "agent/prompting/cards.h"
+#include "agent/prompting/facts.h"
+#include "agent/prompting/templates.h"
+
+namespace agent {
+
+struct PromptLimits {
+  int64_t tokens = 24'000;                 // estimated, of the whole prompt; what matters least is left out first
+  size_t source_bytes = size_t{16} << 10;  // of one solution; longer ones are cut with a note
+  size_t known_sources = 2;                // of the known solutions, how many are shown in full; the others get a line
+  size_t known = 8;
+  size_t tried = 12;
+  size_t cards = 2;
+};
+
+struct MadePrompt {
+  Prompt prompt;
+  int64_t tokens = 0;              // estimated
+  std::vector<std::string> cards;  // names of those in it
+  // The solutions that a reply may edit, by name; what was cut is not among them.
+  std::map<std::string, std::string, std::less<>> parents;
+};
+
+class PromptMaker {
+ public:
+  // Reads every template and card of the folder (core::Paths::prompts). Throws core::InputError.
+  explicit PromptMaker(const std::filesystem::path& folder);
+
+  // What is the same throughout a campaign comes first, as stable sections: format, problem, device. Cards come next,
+  // then what changes from prompt to prompt. Throws core::InputError when a template's places are not those that are
+  // filled, or when the facts do not suit the task.
+  MadePrompt make(const PromptFacts& facts, const PromptLimits& limits = {}) const;
+
+  // The prompt again, with the reply that could not be used and why: to be sent once.
+  Prompt retry(const Prompt& before, const std::string& reply, const std::vector<std::string>& reasons) const;
+
+  const std::vector<Card>& cards() const { return cards_; }
+
+ private:
+  const Template& text(const std::string& name) const { return templates_.at(name); }
+  std::string task_text(const PromptFacts& facts, const PromptLimits& limits) const;
+  MadePrompt assemble(const PromptFacts& facts, const PromptLimits& limits) const;
+
+  std::map<std::string, Template> templates_;
+  std::vector<Card> cards_;
+};
+
+}  // namespace agent

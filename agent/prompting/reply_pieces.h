@@ -1,0 +1,39 @@
+// A reply cut into what it proposes, before anything of it is understood.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agent/prompting/edits.h"
+
+namespace agent {
+
+// A whole solution.
+struct SourcePiece {
+  std::string text;       // from its header on
+  bool fenced = false;    // stood in a fenced block
+  bool closed = true;     // false: the reply ended with it, before a fence or anything else did
+  std::string preceding;  // code that stood before the header in the same fenced block
+};
+// Edits of one parent.
+struct EditPiece {
+  std::string parent;  // empty: none was named
+  std::vector<Edit> edits;
+  bool closed = true;  // false: the reply ended inside of one
+};
+// A fenced block with a kernel but without a header.
+struct HeaderlessPiece {
+  std::string first_line;
+};
+
+struct ReplyPieces {
+  std::vector<SourcePiece> sources;
+  std::vector<EditPiece> edits;
+  std::vector<HeaderlessPiece> headerless;
+};
+
+// Linear in the text; keeps at most `most` of each kind.
+ReplyPieces cut_reply(std::string_view text, size_t most);
+
+}  // namespace agent

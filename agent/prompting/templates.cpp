@@ -1,0 +1,75 @@
+#include "agent/prompting/templates.h"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include "core/error.h"
+#include "core/suggest.h"
+#include "core/text.h"
+
+namespace agent {
+namespace {
+constexpr std::string_view kOpen = "{{", kClose = "}}";
+
+bool is_name(std::string_view text) {
+  const auto fits = [](unsigned char c) { return std::islower(c) || std::isdigit(c) || c == '_'; };
+  return !text.empty() && text.size() <= 40 && std::all_of(text.begin(), text.end(), fits);
+}
+}  // namespace
+
+Template::Template(std::string_view text, std::string file) : file_(std::move(file)) {
+  size_t at = 0;
+  for (size_t open; (open = text.find(kOpen, at)) != std::string_view::npos;) {
+    const size_t name_begin = open + kOpen.size();
+    const size_t close = text.find(kClose, name_begin);
+    const std::string_view name =
+        close == std::string_view::npos ? std::string_view() : text.substr(name_begin, close - name_begin);
+    if (!is_name(name)) {
+      const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(open), '\n');
+      throw core::InputError(file_ + ":" + std::to_string(line), "\"{{\" begins no place",
+                             "write {{name}}, the name in small letters");
+    }
+    pieces_.push_back({std::string(text.substr(at, open - at)), false});
+    pieces_.push_back({std::string(name), true});
+    at = close + kClose.size();
+  }
+  pieces_.push_back({std::string(text.substr(at)), false});
+}
+
+Template Template::load(const std::filesystem::path& file) {
+  return Template(core::read_file(file, size_t{1} << 20), file.string());
+}
+
+std::set<std::string> Template::places() const {
+  std::set<std::string> names;
+  for (const Piece& piece : pieces_) {
+    if (piece.place) names.insert(piece.text);
+  }
+  return names;
+}
+
+std::string Template::fill(const TemplateValues& values) const {
+  const std::set<std::string> names = places();
+  for (const auto& [name, value] : values) {
+    if (names.count(name)) continue;
+    throw core::InputError(file_, "has no place {{" + name + "}}, for which there is a value",
+                           core::did_you_mean(name, {names.begin(), names.end()}, "places"));
+  }
+  std::string text;
+  for (const Piece& piece : pieces_) {
+    if (!piece.place) {
+      text += piece.text;
+      continue;
+    }
+    const auto value = values.find(piece.text);
+    if (value == values.end()) {
+      throw core::InputError(file_, "the place {{" + piece.text + "}} is filled by nothing here",
+                             "take it out; prompts/README.md lists what each file may use");
+    }
+    text += value->second;
+  }
+  return text;
+}
+
+}  // namespace agent

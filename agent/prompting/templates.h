@@ -1,0 +1,36 @@
+// Text files with named places to fill, "{{name}}": the prompts as people edit them.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace agent {
+
+// The text for each place, by name. It stands as it is: places in it are not filled.
+using TemplateValues = std::map<std::string, std::string, std::less<>>;
+
+class Template {
+ public:
+  // `file` names it in errors. Throws core::InputError with file and line when "{{" does not begin a place.
+  Template(std::string_view text, std::string file);
+  // Throws core::InputError when the file cannot be read, too.
+  static Template load(const std::filesystem::path& file);
+
+  // Throws core::InputError with file and name when a place has no value, or a value no place.
+  std::string fill(const TemplateValues& values) const;
+  std::set<std::string> places() const;
+
+ private:
+  struct Piece {
+    std::string text;
+    bool place = false;  // then the text is its name
+  };
+  std::string file_;
+  std::vector<Piece> pieces_;
+};
+
+}  // namespace agent
