@@ -111,11 +111,11 @@ Rejected classify(const std::string& log, const std::string& shown_log) {
   return rejected;
 }
 
-// __TIME__ and __DATE__ make one kernel today and another one tomorrow. NVRTC takes no other definition of them, so
+// __TIME__ and its like make one kernel today and another one tomorrow. NVRTC takes no other definition of them, so
 // that a source is refused that holds them, or all the pieces that ## would put together.
 std::optional<Rejected> refuse_time_of_day(std::string_view source) {
   const std::vector<Token> tokens = tokenize(source);
-  for (const std::string_view name : {"__TIME__", "__DATE__"}) {
+  for (const std::string_view name : {"__TIME__", "__DATE__", "__TIMESTAMP__"}) {
     std::vector<int> line(name.size() + 1);  // of a token that ends the first so many characters; 0: there is none
     line[0] = 1;
     for (size_t begin = 0; begin < name.size(); ++begin) {

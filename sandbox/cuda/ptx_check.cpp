@@ -71,6 +71,7 @@ class Check {
   Check(const PtxText& ptx, bool cooperative) : ptx_(ptx), cooperative_(cooperative) {
     for (const PtxStatement& statement : ptx.statements) {
       if (statement.opcode() == ".reg") declare_registers(statement);
+      if (statement.opcode() == ".local") with_local_.insert(statement.function);
     }
     for (const PtxFunction& function : ptx.functions) functions_.insert(function.name);
     index_definitions();
@@ -167,6 +168,13 @@ class Check {
     if (base == "createpolicy" && contains(opcode, ".cvt") && !makes_harmless_policy(statement)) {
       return "makes an L2 policy of a number that is none for evict_first or evict_normal";
     }
+    if (base == "alloca" || base == "stacksave" || base == "stackrestore") {
+      return "takes stack memory while it runs (" + shown(base) + "): declare an array, or ask for a workspace";
+    }
+    const PtxFunction& function = ptx_.functions[static_cast<size_t>(statement.function)];
+    if (function.entry && contains(opcode, ".local") && with_local_.count(statement.function) == 0) {
+      return "reads local memory that it did not declare (" + shown(opcode) + "): declare an array";
+    }
     if (base == "brkpt" || base == "pmevent") return "uses " + shown(base) + ", which is for debuggers and profilers";
     if (base == "call" && !is_direct_call(statement)) return "calls a function through a pointer: call it by its name";
     if (contains(opcode, "L2::cache_hint")) return refuse_policy(statement);
@@ -239,6 +247,7 @@ class Check {
   const PtxText& ptx_;
   bool cooperative_;
   std::set<std::string_view> registers_, register_families_, functions_;
+  std::set<int> with_local_;  // functions that declare local memory
   std::map<std::pair<int, std::string_view>, std::vector<const PtxStatement*>> definitions_;
 };
 }  // namespace

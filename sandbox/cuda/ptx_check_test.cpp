@@ -150,7 +150,7 @@ TEST(PtxCheck, VariablesOfAssemblyAreDeclaredAsTheCompilerDoesOrNotAtAll) {
   EXPECT_THAT(declared(".global .b32 a, b;", "atom.global.add.u32 %0, [b], 1;"), HasSubstr("declares a"));
   EXPECT_THAT(declared(".global .b32 a<4>;", "atom.global.add.u32 %0, [a2], 1;"), HasSubstr("declares a"));
   EXPECT_THAT(declared(".const .b32 a[2], b;", "ld.const.u32 %0, [b];"), HasSubstr("declares a"));
-  EXPECT_THAT(declared(".local .b32 a;", "ld.local.u32 %0, [a];"), HasSubstr("outside of functions"));
+  EXPECT_THAT(declared(".local .b32 a;", "mov.u32 %0, 1;"), HasSubstr("outside of functions"));
   EXPECT_THAT(declared(".global .b32 a;", "atom.global.add.u32 %0, [a], 1;"), HasSubstr("writes to"));
 }
 
@@ -186,6 +186,15 @@ TEST(PtxCheck, RefusesWhatOutlastsALaunchInL2) {
               HasSubstr("pins lines in L2"));
   EXPECT_THAT(finding("asm volatile(\"discard.global.L2 [%0], 128;\" :: \"l\"(y)); y[i] = 1;"),
               HasSubstr("discards lines"));
+}
+
+TEST(PtxCheck, LocalMemoryIsDeclaredAndHasASize) {
+  EXPECT_THAT(finding("asm volatile(\"{ .reg .u32 a; ld.local.u32 a, [0xffff00]; st.u32 [%0], a; }\" :: \"l\"(y));"),
+              HasSubstr("local memory that it did not declare"));
+  EXPECT_THAT(finding("asm volatile(\"{ .reg .u64 a; alloca.u64 a, 64; st.local.u32 [a], 1; }\");"),
+              HasSubstr("stack memory while it runs"));
+  EXPECT_EQ(finding("float few[20]; for (int j = 0; j < 20; ++j) few[j] = x[j]; y[0] = few[i]; y[1] = sinf(x[i]);"),
+            "");
 }
 
 TEST(PtxCheck, RefusesCallsThatCannotBeFollowed) {
