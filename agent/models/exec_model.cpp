@@ -157,7 +157,7 @@ struct Question {
     none.cause = cause;
     none.what = std::move(what);
     if (!complaint.empty()) none.what += ": " + complaint;
-    none.usage = usage();
+    if (child) none.usage = usage();  // else it was never asked
     none.seconds = seconds();
     return none;
   }

@@ -63,6 +63,7 @@ TEST(ExecModel, WhatGoesWrongIsSaid) {
   const NoCompletion missing = no_completion_of(answer_of("no-such-command-here"));
   EXPECT_EQ(missing.cause, Cause::bad_request);
   EXPECT_THAT(missing.what, HasSubstr("cannot start no-such-command-here"));
+  EXPECT_EQ(missing.usage.input, 0);
 }
 
 TEST(ExecModel, TimeAndLengthAreLimited) {

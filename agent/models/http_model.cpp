@@ -1,5 +1,6 @@
 #include "agent/models/http_model.h"
 
+#include <algorithm>
 #include <mutex>
 #include <random>
 #include <utility>
@@ -34,9 +35,20 @@ struct Shared {
     model_ = std::move(model);
   }
 
+  // A server that asks one request to wait means all of them.
+  void wait_all(milliseconds delay) {
+    const std::lock_guard lock(mutex_);
+    not_before_ = std::max(not_before_, Clock::now() + delay);
+  }
+  milliseconds delay() const {
+    const std::lock_guard lock(mutex_);
+    return std::max(std::chrono::ceil<milliseconds>(not_before_ - Clock::now()), milliseconds{0});
+  }
+
  private:
   mutable std::mutex mutex_;
   std::string model_;
+  Clock::time_point not_before_ = Clock::now();
 };
 
 HttpRequest request_to(const HttpModelSetup& setup, const std::string& path) {
@@ -71,6 +83,7 @@ class Asking : public HttpReceiver, public std::enable_shared_from_this<Asking> 
     // Whatever is not UTF-8 in a prompt must not keep it from being sent.
     request.body =
         setup().format->request(model, prompt_, sampling_).dump(-1, ' ', false, core::Json::error_handler_t::replace);
+    if (const milliseconds all_wait = shared_->delay(); all_wait < left()) delay = std::max(delay, all_wait);
     request.limits.total = left() - delay;
     request.delay = delay;
     ++tries_;
@@ -91,6 +104,7 @@ class Asking : public HttpReceiver, public std::enable_shared_from_this<Asking> 
       const double random = std::uniform_real_distribution<double>(0, 1)(shared_->random);
       const auto retry_after = failed->retry_after ? failed->retry_after : header_retry_after_;
       const auto delay = Retry(setup().retry).next(tries_, failed->cause, retry_after, random);
+      if (delay && retry_after) shared_->wait_all(*retry_after);
       if (delay && *delay < left()) return start(*delay);
     }
     answer(no_completion(*failed));

@@ -130,6 +130,25 @@ TEST_F(HttpModelTest, RetryAfterIsWaitedForInSecondsAndAsADate) {
   EXPECT_GE(completion_of(answer_of(server)).seconds, 0.9);
 }
 
+TEST_F(HttpModelTest, AServerThatAsksOneRequestToWaitIsNotAskedByOthers) {
+  std::atomic<int> refused = 0;
+  HttpServer server([&](HttpWire& wire, const HttpSeen&, int number) {
+    if (number == 1) {
+      wire.answer("429 Too Many Requests", "application/json", "{}", "Retry-After: 1\r\n");
+      refused = 1;
+    } else {
+      wire.stream(kStart + kRest);
+    }
+  });
+  const auto model = http_model(setup(server.url()));
+  auto first = ask(*model, prompt_of("Softmax."));
+  while (refused == 0) std::this_thread::sleep_for(milliseconds(2));
+  std::this_thread::sleep_for(milliseconds(200));
+  auto second = ask(*model, prompt_of("Gemm."));
+  EXPECT_GE(completion_of(wait_for(std::move(second))).seconds, 0.5);
+  EXPECT_EQ(completion_of(wait_for(std::move(first))).tries, 2);
+}
+
 TEST_F(HttpModelTest, AServerThatWantsTooMuchPatienceIsGivenUp) {
   HttpServer server([](HttpWire& wire, const HttpSeen&, int) {
     wire.answer("429 Too Many Requests", "application/json", R"({"error":{"message":"slow down"}})",
