@@ -20,10 +20,14 @@ using std::chrono::milliseconds;
 
 // What the requests of one model share.
 struct Shared {
-  explicit Shared(HttpModelSetup all) : setup(std::move(all)), random(setup.seed), model_(setup.model) {}
+  explicit Shared(HttpModelSetup all) : setup(std::move(all)), random_(setup.seed), model_(setup.model) {}
 
   const HttpModelSetup setup;
-  std::mt19937_64 random;  // used on the client's thread only
+
+  double random() {
+    const std::lock_guard lock(mutex_);
+    return std::uniform_real_distribution<double>(0, 1)(random_);
+  }
 
   // As the server names it; "" until it is known.
   std::string model() const {
@@ -47,6 +51,7 @@ struct Shared {
 
  private:
   mutable std::mutex mutex_;
+  std::mt19937_64 random_;
   std::string model_;
   Clock::time_point not_before_ = Clock::now();
 };
@@ -83,7 +88,10 @@ class Asking : public HttpReceiver, public std::enable_shared_from_this<Asking> 
     // Whatever is not UTF-8 in a prompt must not keep it from being sent.
     request.body =
         setup().format->request(model, prompt_, sampling_).dump(-1, ' ', false, core::Json::error_handler_t::replace);
-    if (const milliseconds all_wait = shared_->delay(); all_wait < left()) delay = std::max(delay, all_wait);
+    if (const milliseconds all_wait = shared_->delay(); all_wait > delay) {
+      const milliseconds jitter(static_cast<int64_t>(shared_->random() * 1000));  // not all at once
+      if (all_wait + jitter < left()) delay = all_wait + jitter;
+    }
     request.limits.total = left() - delay;
     request.delay = delay;
     ++tries_;
@@ -101,9 +109,8 @@ class Asking : public HttpReceiver, public std::enable_shared_from_this<Asking> 
     add_usage(failed.has_value());
     if (!failed) return answer(completion());
     if (!failed->final) {
-      const double random = std::uniform_real_distribution<double>(0, 1)(shared_->random);
       const auto retry_after = failed->retry_after ? failed->retry_after : header_retry_after_;
-      const auto delay = Retry(setup().retry).next(tries_, failed->cause, retry_after, random);
+      const auto delay = Retry(setup().retry).next(tries_, failed->cause, retry_after, shared_->random());
       if (delay && retry_after) shared_->wait_all(*retry_after);
       if (delay && *delay < left()) return start(*delay);
     }

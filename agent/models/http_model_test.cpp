@@ -44,7 +44,7 @@ class HttpModelTest : public testing::Test {
     all.key = Key(kKey, "test");
     all.key_hint = "KW_API_KEY";
     all.limits = {milliseconds(2000), milliseconds(2000), milliseconds(2000), milliseconds(20'000)};
-    all.retry = {3, milliseconds(2), milliseconds(10), milliseconds(5000)};
+    all.retry = {3, 3, milliseconds(2), milliseconds(10), milliseconds(5000)};
     all.most_reply_bytes = 64 << 10;
     return all;
   }

@@ -10,6 +10,7 @@ namespace agent {
 
 struct RetryOptions {
   int most_tries = 5;                                // of one request, the first included
+  int most_rate_limited = 20;                        // instead, when it is asked for too often: that costs nothing
   std::chrono::milliseconds first_delay{1'000};      // at most this before the second try; doubles with each
   std::chrono::milliseconds most_delay{60'000};      // however many tries
   std::chrono::milliseconds most_patience{120'000};  // a server that wants us to wait longer gets no second try
