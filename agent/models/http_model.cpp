@@ -109,8 +109,9 @@ class Asking : public HttpReceiver, public std::enable_shared_from_this<Asking> 
     add_usage(failed.has_value());
     if (!failed) return answer(completion());
     if (!failed->final) {
+      const int failures = ++(failed->cause == Cause::rate_limited ? rate_limited_ : failures_);
       const auto retry_after = failed->retry_after ? failed->retry_after : header_retry_after_;
-      const auto delay = Retry(setup().retry).next(tries_, failed->cause, retry_after, shared_->random());
+      const auto delay = Retry(setup().retry).next(failures, failed->cause, retry_after, shared_->random());
       if (delay && retry_after) shared_->wait_all(*retry_after);
       if (delay && *delay < left()) return start(*delay);
     }
@@ -189,7 +190,7 @@ class Asking : public HttpReceiver, public std::enable_shared_from_this<Asking> 
   std::optional<ReplyReader> reader_;
   std::optional<milliseconds> header_retry_after_;
   Usage usage_;
-  int tries_ = 0;
+  int tries_ = 0, failures_ = 0, rate_limited_ = 0;
 };
 
 // Asks a server which models it has, and takes the first.

@@ -36,7 +36,6 @@ std::optional<std::chrono::milliseconds> Retry::next(int tries, NoCompletion::Ca
   if (retry_after && *retry_after > options_.most_patience) return std::nullopt;
   std::chrono::milliseconds ceiling = std::min(options_.first_delay, options_.most_delay);
   for (int i = 1; i < tries && ceiling < options_.most_delay; ++i) ceiling = std::min(ceiling * 2, options_.most_delay);
-  if (retry_after) ceiling = std::min(ceiling, options_.first_delay);
   const std::chrono::milliseconds jitter(static_cast<int64_t>(static_cast<double>(ceiling.count()) * random));
   return retry_after.value_or(std::chrono::milliseconds{0}) + jitter;
 }

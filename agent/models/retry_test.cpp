@@ -41,7 +41,7 @@ TEST(Retry, TriesEnd) {
 TEST(Retry, AServerIsGivenTheTimeItAsksFor) {
   const Retry retry({9, 9, milliseconds(1000), milliseconds(60'000), milliseconds(120'000)});
   EXPECT_EQ(retry.next(1, Cause::rate_limited, milliseconds(5000), 0), milliseconds(5000));
-  EXPECT_EQ(retry.next(5, Cause::rate_limited, milliseconds(5000), 0.5), milliseconds(5500)) << "and not all at once";
+  EXPECT_EQ(retry.next(3, Cause::rate_limited, milliseconds(5000), 0.5), milliseconds(7000)) << "and not all at once";
   EXPECT_EQ(retry.next(1, Cause::rate_limited, milliseconds(120'000), 0), milliseconds(120'000));
   EXPECT_FALSE(retry.next(1, Cause::rate_limited, milliseconds(120'001), 0));
 }
