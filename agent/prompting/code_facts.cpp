@@ -1,6 +1,7 @@
 #include "agent/prompting/code_facts.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -18,6 +19,9 @@ constexpr std::pair<std::string_view, int> kVectors[] = {
     {"uint4", 16},  {"short4", 8},     {"ushort4", 8},     {"char4", 4},         {"uchar4", 4}, {"half2", 4},
     {"__half2", 4}, {"longlong2", 16}, {"ulonglong2", 16}, {"__nv_bfloat162", 4}};
 
+constexpr std::string_view kFunctions[] = {"expf", "exp2f", "logf", "log2f",  "erff",   "erfcf",  "tanhf",
+                                           "sinf", "cosf",  "powf", "expm1f", "log1pf", "__expf", "__logf"};
+
 void see_word(const std::string& word, CodeFacts& facts) {
   if (begins_with(word, "__syncthreads")) ++facts.barriers;
   if (begins_with(word, "__shfl") || begins_with(word, "__reduce_") || begins_with(word, "__ballot") ||
@@ -31,6 +35,7 @@ void see_word(const std::string& word, CodeFacts& facts) {
   if (word == "memcpy_async" || begins_with(word, "__pipeline_")) facts.async_copies = true;
   if (word == "CUtensorMap") facts.tma = true;
   if (word == "asm") facts.inline_ptx = true;
+  if (std::find(std::begin(kFunctions), std::end(kFunctions), word) != std::end(kFunctions)) ++facts.functions;
   for (const auto& [name, bytes] : kVectors) {
     if (word == name) facts.vector_bytes = std::max(facts.vector_bytes, bytes);
   }
@@ -62,9 +67,7 @@ std::string launch_words(const CodeFacts::Launch& launch) {
 
 int64_t CodeFacts::threads() const {
   double sum = 0;  // grids may be huge
-  for (const Launch& launch : launches) {
-    sum += static_cast<double>(launch.blocks()) * static_cast<double>(launch.block_threads());
-  }
+  for (const Launch& launch : launches) sum += launch.threads();
   return static_cast<int64_t>(std::min(sum, 9e18));
 }
 
@@ -95,7 +98,7 @@ std::string distinguishing_line(const CodeFacts& facts) {
     // The one with the most threads is where the work is.
     parts.push_back(launch_words(*std::max_element(
         facts.launches.begin(), facts.launches.end(),
-        [](const CodeFacts::Launch& a, const CodeFacts::Launch& b) { return a.blocks() < b.blocks(); })));
+        [](const CodeFacts::Launch& a, const CodeFacts::Launch& b) { return a.threads() < b.threads(); })));
   }
   if (facts.workspace_bytes > 0) parts.push_back(std::to_string(facts.workspace_bytes) + " B of workspace");
   if (facts.tensor_cores) parts.emplace_back("tensor cores");

@@ -1,6 +1,7 @@
 // What a solution is made of, as far as its text and its plan show it: enough to tell solutions apart in a line.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@ struct CodeFacts {
   int barriers = 0;          // __syncthreads and its like
   int shuffles = 0;          // operations between the lanes of a warp
   int atomics = 0;           // atomic operations
+  int functions = 0;         // calls of exp, log, erf and their like
   int vector_bytes = 0;      // of the widest vector type that it names: 16 for float4; 0: none
   bool wide_struct = false;  // an aligned struct of its own for wide accesses
   bool shared = false, cooperative_groups = false;
@@ -26,8 +28,11 @@ struct CodeFacts {
     std::array<int64_t, 3> grid{1, 1, 1}, block{1, 1, 1};
     int64_t shared_bytes = 0;
 
-    int64_t blocks() const { return grid[0] * grid[1] * grid[2]; }
-    int64_t block_threads() const { return block[0] * block[1] * block[2]; }
+    double threads() const {
+      double product = 1;
+      for (size_t d = 0; d < 3; ++d) product *= static_cast<double>(grid[d]) * static_cast<double>(block[d]);
+      return product;
+    }
   };
   std::vector<Launch> launches;
   int64_t workspace_bytes = 0;

@@ -187,6 +187,8 @@ TEST(Diagnosis, TheLimitOnTheCpuDevice) {
   EXPECT_NE(diagnosed(facts, "cpu").bottlenecks[0], Bottleneck::barriers);
   EXPECT_EQ(diagnosed(measured("gelu_f32/float4_items.cu", 1, std::nullopt), "cpu").bottlenecks[0],
             Bottleneck::launch_bound);
+  EXPECT_EQ(diagnosed(measured("gelu_f32/float4_items.cu", 1e4, std::nullopt), "cpu").bottlenecks[0],
+            Bottleneck::compute_bound);  // erff
   EXPECT_EQ(diagnosed(measured("transpose_f32/register_tile.cu", 1e4, std::nullopt), "cpu").bottlenecks[0],
             Bottleneck::memory_bound);
 }

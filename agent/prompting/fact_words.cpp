@@ -77,6 +77,12 @@ std::string calibration_words(const verifier::Calibration& c) {
          ", tf32 " + tera(c.tensor_tf32_flop_s) + " TFLOP/s (" + line(c.tensor_instruction, 40) +
          ")\n- an empty launch takes " + number(c.launch_floor_us, "%.2f") + " us\n";
 }
+
+// Without its header: how the reference is launched is of no use to a reader.
+std::string without_header(const std::string& source) {
+  const size_t end = source.find("*/");
+  return end == std::string::npos ? source : source.substr(std::min(source.size(), end + 3));
+}
 }  // namespace
 
 TemplateValues problem_values(const ProblemText& of, const std::string& backend) {
@@ -95,7 +101,7 @@ TemplateValues problem_values(const ProblemText& of, const std::string& backend)
           {"cost", problem.cost.flops.text() + " operations; at least " + problem.cost.bytes_read.text() +
                        " bytes read and " + problem.cost.bytes_written.text() + " written."},
           {"workloads", workload_words(problem, backend)},
-          {"reference", source_block(of.reference, kMostFileBytes)},
+          {"reference", source_block(without_header(of.reference), kMostFileBytes)},
           {"naive", source_block(of.naive, kMostFileBytes)}};
 }
 

@@ -168,6 +168,12 @@ Limit limit_on_cpu(const AttemptFacts& facts, const CodeFacts& code, const bench
             "Atomic operations keep the inner loop from being vectorised: count in plain local variables and "
             "add the sums once per thread."};
   }
+  if (code.functions > 0) {
+    return {
+        {compute_bound, latency_bound},
+        "Functions such as expf, erff and logf are calls for one element each, which keep the loop round them from "
+        "being vectorised: call them once per element at most, or write them as plain arithmetic of full precision."};
+  }
   if (code.vector_bytes == 0 && !code.wide_struct) {
     return {{latency_bound, memory_bound},
             "The inner loop probably runs one element at a time: make it a loop over consecutive elements with a "

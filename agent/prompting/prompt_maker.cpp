@@ -27,6 +27,21 @@ size_t parents_of(Operator task) {
   return 0;
 }
 
+// One blank line where places that end in a newline, or are empty, left several, and none at the end. What is fenced
+// stays as it is: edits must find it again.
+std::string without_blank_runs(const std::string& text) {
+  std::string kept;
+  bool fenced = false, blank = true;
+  for (const std::string& line : core::split(text, '\n')) {
+    if (line.rfind("```", 0) == 0) fenced = !fenced;
+    if (line.empty() && blank && !fenced) continue;
+    blank = line.empty();
+    kept += line + "\n";
+  }
+  kept.erase(kept.find_last_not_of('\n') + 1);
+  return kept + "\n";
+}
+
 std::string cards_text(const std::vector<const Card*>& cards) {
   std::string text;
   for (const Card* card : cards) text += (text.empty() ? "## " : "\n## ") + card->title + "\n\n" + card->text;
@@ -97,7 +112,9 @@ MadePrompt PromptMaker::assemble(const PromptFacts& facts, const PromptLimits& l
   const benchsuite::Problem& problem = facts.problem.problem;
   made.prompt.system = text("system").fill({});
   Turn turn;
-  const auto add = [&](std::string section, bool stable) { turn.sections.push_back({section + "\n", stable}); };
+  const auto add = [&](const std::string& section, bool stable) {
+    turn.sections.push_back({without_blank_runs(section) + "\n", stable});
+  };
   add(text("solution_format").fill({}), true);
   add(text("problem").fill(problem_values(facts.problem, backend)), true);
   add(text(backend == "cpu" ? "device_cpu" : "device_cuda").fill({{"facts", device_words(facts.device)}}), true);
@@ -117,7 +134,7 @@ MadePrompt PromptMaker::assemble(const PromptFacts& facts, const PromptLimits& l
   if (!facts.tried.empty() && limits.tried > 0) {
     add(text("tried").fill({{"tries", bullets(facts.tried, limits.tried)}}), false);
   }
-  turn.sections.push_back({task_text(facts, limits), false});
+  turn.sections.push_back({without_blank_runs(task_text(facts, limits)), false});
   made.prompt.turns.push_back(std::move(turn));
 
   const auto may_be_edited = [&](const KnownSolution& of) {

@@ -16,7 +16,7 @@ namespace agent {
 struct PromptLimits {
   int64_t tokens = 24'000;                 // estimated, of the whole prompt; what matters least is left out first
   size_t source_bytes = size_t{16} << 10;  // of one solution; longer ones are cut with a note
-  size_t known_sources = 2;                // of the known solutions, how many are shown in full; the others get a line
+  size_t known_sources = 1;                // of the known solutions, how many are shown in full; the others get a line
   size_t known = 8;
   size_t tried = 12;
   size_t cards = 2;

@@ -63,8 +63,9 @@ TEST(PromptMaker, SaysWhatTheProblemIs) {
   EXPECT_THAT(text, HasSubstr("Contract: sums are kept in f32 or better; TF32 is not allowed; inputs are finite."));
   EXPECT_THAT(text, HasSubstr("- test_7x257: M=7 N=257\n"));
   EXPECT_THAT(text, HasSubstr("- bench_256x1024: M=256 N=1024 (timed)\n"));
-  EXPECT_THAT(text, Not(HasSubstr("bench_8192x8192")));  // that one is for GPUs
-  EXPECT_THAT(text, HasSubstr("the reference: fp64, one thread per row"));
+  EXPECT_THAT(text, Not(HasSubstr("bench_8192x8192")));     // that one is for GPUs
+  EXPECT_THAT(text, HasSubstr("double largest = in[0];"));  // the reference
+  EXPECT_THAT(text, Not(HasSubstr("\n\n\n")));
   EXPECT_THAT(text, HasSubstr("one thread per row, three passes"));
   EXPECT_THAT(text, HasSubstr("# The device: cpu\n\n- a processor\n"));
   EXPECT_THAT(text, HasSubstr("Write one solution from nothing"));
