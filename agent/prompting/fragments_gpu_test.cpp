@@ -6,7 +6,6 @@
 #include "agent/devices.h"
 #include "agent/program_fixture.h"
 #include "agent/prompting/cards.h"
-#include "core/strict_json.h"
 #include "sandbox/solution.h"
 
 namespace agent {

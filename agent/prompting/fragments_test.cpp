@@ -10,7 +10,6 @@
 #include "agent/prompting/cards.h"
 #include "agent/prompting/prompting_fixture.h"
 #include "agent/prompting/reply.h"
-#include "core/strict_json.h"
 #include "sandbox/cpu/test_device.h"
 #ifdef KW_HAVE_NVRTC
 #include "sandbox/cuda/compiler.h"

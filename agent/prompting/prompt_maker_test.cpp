@@ -7,7 +7,7 @@
 
 #include "agent/prompting/prompting_fixture.h"
 #include "core/error.h"
-#include "core/strict_json.h"
+#include "sandbox/cpu/test_device.h"
 
 namespace agent {
 namespace {
@@ -170,7 +170,8 @@ TEST(PromptMaker, ARetrySendsBackTheReplyAndTheReasons) {
 }
 
 TEST(PromptMaker, NamesATemplateThatLacksAPlace) {
-  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "kw_prompts_test";
+  const sandbox::cpu::test::TemporaryFolder temporary;
+  const std::filesystem::path folder = temporary.path() / "prompts";
   std::filesystem::copy(std::filesystem::canonical(core::installed_paths().prompts()), folder,
                         std::filesystem::copy_options::recursive);
   std::ofstream(folder / "fresh.md") << "{{wanted}} {{diagnosis}} {{nonsense}}\n";
@@ -184,7 +185,6 @@ TEST(PromptMaker, NamesATemplateThatLacksAPlace) {
   EXPECT_THAT(error, HasSubstr("fresh.md: the place {{nonsense}} is filled by nothing here"));
   std::filesystem::remove(folder / "fresh.md");
   EXPECT_THROW(PromptMaker{folder}, core::InputError);
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace
