@@ -5,6 +5,9 @@
 #include <signal.h>
 
 #include <fstream>
+#include <future>
+#include <thread>
+#include <vector>
 
 #include "agent/models/folder_fixture.h"
 #include "agent/models/model_fixture.h"

@@ -1,6 +1,8 @@
 // Google's Gemini API, v1beta (ai.google.dev/api/generate-content, read 2026-11-21).
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <string_view>
 
 #include "agent/models/wire_format.h"
 #include "agent/models/wire_json.h"

@@ -4,8 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <ctime>
+#include <future>
+#include <thread>
+#include <vector>
 
 #include "agent/models/http_server_fixture.h"
 #include "agent/models/model_fixture.h"

@@ -10,7 +10,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <future>
 #include <memory>
+#include <vector>
 
 #include "agent/models/folder_fixture.h"
 #include "agent/models/http_server_fixture.h"

@@ -1,5 +1,6 @@
 #include "agent/models/inbox_model.h"
 
+#include <cerrno>
 #include <condition_variable>
 #include <fstream>
 #include <list>

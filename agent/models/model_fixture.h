@@ -1,6 +1,7 @@
 // For tests: prompts, and waiting for answers.
 #pragma once
 
+#include <chrono>
 #include <future>
 #include <memory>
 #include <stdexcept>

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <future>
 #include <map>
+#include <thread>
+#include <vector>
 
 #include "agent/models/folder_fixture.h"
 #include "agent/models/http_server_fixture.h"

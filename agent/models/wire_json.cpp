@@ -1,6 +1,7 @@
 #include "agent/models/wire_json.h"
 
 #include <cmath>
+#include <cstdlib>
 
 #include "agent/models/wire_format.h"
 
