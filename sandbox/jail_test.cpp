@@ -77,16 +77,16 @@ TEST(Jail, TheMemoryOfACellIsCounted) {
   EXPECT_TRUE(is_forbidden_to_a_cell([] { return map(kReadWrite, MAP_SHARED | MAP_ANONYMOUS) == MAP_FAILED; }));
   EXPECT_TRUE(is_forbidden_to_a_cell([] { return map(kReadWrite, kOwn | MAP_GROWSDOWN) == MAP_FAILED; }));
   JailLimits limits;
-  limits.data_bytes = size_t{64} << 20;
+  limits.data_bytes = size_t{1} << 30;  // of which these tests have some already
   const auto in_vain = [&](size_t bytes) {
     return status_of_cell(
         limits, [&] { return ::mmap(nullptr, bytes, kReadWrite, kOwn | MAP_NORESERVE, -1, 0) == MAP_FAILED ? 1 : 0; });
   };
   EXPECT_EQ(in_vain(size_t{1} << 20), 0);
 #if defined(__SANITIZE_ADDRESS__)  // whose own memory no limit would allow
-  EXPECT_EQ(in_vain(size_t{128} << 20), 0);
+  EXPECT_EQ(in_vain(size_t{2} << 30), 0);
 #else
-  EXPECT_EQ(WEXITSTATUS(in_vain(size_t{128} << 20)), 1);
+  EXPECT_EQ(WEXITSTATUS(in_vain(size_t{2} << 30)), 1);
 #endif
 }
 

@@ -9,7 +9,7 @@
 }
 */
 // Class: numerics.
-// On cpu: order_dependent or wrong_result or wrong_non_finite. Where they run in order, no interleaving shows it.
+// On cpu: race or order_dependent or wrong_result or wrong_non_finite. Where they run in order, no interleaving shows it.
 extern "C" __global__ void sum(const float* x, float* y, int N) {
   const int begin = blockIdx.x * 4096, end = min(begin + 4096, N);
   float lanes[16] = {};

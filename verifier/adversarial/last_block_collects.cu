@@ -10,7 +10,7 @@
 }
 */
 // Class: numerics.
-// On cpu: order_dependent or wrong_result or wrong_non_finite.
+// On cpu: race or order_dependent or wrong_result or wrong_non_finite.
 extern "C" __global__ void sum(const float* x, float* partial, float* y, int N) {
   const int begin = blockIdx.x * 4096, end = min(begin + 4096, N);
   float lanes[16] = {};
