@@ -80,14 +80,14 @@ std::optional<Attempt> Attempts::recall(const Candidate& candidate, const Candid
 
 Attempt Attempts::earlier(int64_t id) const {
   results::RecordedAttempt record = archive_.attempt(id);
-  if (record.reused_from) {
-    Attempt attempt = earlier(*record.reused_from);
-    attempt.id = id;
-    attempt.reused = true;
-    return attempt;
-  }
   Attempt attempt;
   attempt.id = id;
+  attempt.compile_log = std::move(record.compile_log);
+  attempt.registers = record.registers;
+  attempt.shared_bytes = record.shared_bytes;
+  attempt.spill_bytes = record.spill_bytes;
+  attempt.reused = record.reused_from.has_value();
+  while (record.reused_from) record = archive_.attempt(*record.reused_from);
   attempt.verdict = std::move(record.verdict);
   attempt.measurement = std::move(record.measurement);
   return attempt;
@@ -110,10 +110,10 @@ void Attempts::reuse_earlier(Job& job) {
     record.reused_from = archive_.find_artefact(*campaign_, record.artefact, record.effort, job.incumbent->id);
   }
   if (!record.reused_from) return;
-  const double compile_ms = job.attempt.compile_ms;
-  job.attempt = earlier(*record.reused_from);
+  const Attempt first = earlier(*record.reused_from);
+  job.attempt.verdict = first.verdict;
+  job.attempt.measurement = first.measurement;
   job.attempt.reused = true;
-  job.attempt.compile_ms = compile_ms;
   record.judgement.verdict = job.attempt.verdict;
 }
 
@@ -172,13 +172,17 @@ void Attempts::compiled(Job& job) {
   results::NewAttempt& record = job.record;
   verifier::Builds& builds = job.candidate->builds;
   if (const sandbox::Rejected* rejected = builds.wait(workshop_.pool(), record.effort)) {
-    record.compile_log = rejected->log;
+    record.compile_log = job.attempt.compile_log = rejected->log;
     record.judgement.verdict = verifier::CompileFailed{rejected->reason, rejected->message, rejected->line};
     return finish(job);
   }
-  record.compile_log = builds.fast().log;
+  const sandbox::Built& fast = builds.fast();
+  record.compile_log = job.attempt.compile_log = fast.log;
+  record.registers = job.attempt.registers = fast.registers;
+  record.shared_bytes = job.attempt.shared_bytes = fast.shared_bytes;
+  record.spill_bytes = job.attempt.spill_bytes = fast.spill_bytes;
   record.compile_ms = job.attempt.compile_ms = builds.compile_ms();
-  record.artefact = sandbox::artefact_hash(builds.solution(), builds.binding(), {builds.fast().binary_hash});
+  record.artefact = sandbox::artefact_hash(builds.solution(), builds.binding(), {fast.binary_hash});
   reuse_earlier(job);
   if (job.attempt.reused) return finish(job);
   submit(job);

@@ -29,6 +29,8 @@ struct Attempt {
   std::optional<verifier::Measurement> measurement;
   verifier::StageTimes stages;  // of this attempt; zero when nothing was judged
   double compile_ms = 0;
+  std::string compile_log;
+  std::optional<int64_t> registers, shared_bytes, spill_bytes;  // where the compiler tells
   bool reused = false;    // an identical artefact had been judged in this campaign
   bool recalled = false;  // made before the campaign was interrupted
 };
@@ -68,6 +70,7 @@ class Attempts : public Bench {
            std::optional<verifier::Calibration> calibration);
   ~Attempts() override;
 
+  const std::optional<verifier::Calibration>& calibration() const { return calibration_; }
   // Told what went wrong on our side and is tried again.
   void on_trouble(std::function<void(const std::string&)> listener) { trouble_ = std::move(listener); }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "agent/problem_search.h"
+#include "agent/search/model_proposals.h"
 
 namespace agent {
 
@@ -20,6 +21,10 @@ struct CampaignSettings {
   uint64_t seed = 0;
   int patience = 1;
   bool shipped = true;                 // take part: kernels/<problem>/*.cu
+  std::vector<std::string> proposers;  // names of models (agent/models/providers.h); none: the tuner alone
+  ModelSearchSettings models;
+  Sampling sampling;
+  SpendingLimits spending;
   std::vector<std::string> solutions;  // hashes of the user's own, which the archive holds
 };
 core::Json to_json(const CampaignSettings& settings);
@@ -34,9 +39,11 @@ struct CampaignEnd {
   int64_t attempts = 0;
 };
 
-// Runs what is left of a campaign that the archive knows, and keeps its status there. Throws core::SystemError, having
+// Runs what is left of a campaign that the archive knows, and keeps its status there. `models`: its proposers, in their
+// order. Throws core::SystemError, having
 // marked the campaign as failed, when our side fails for good.
 CampaignEnd run_campaign(results::Archive& archive, const results::CampaignRecord& campaign, const core::Paths& paths,
-                         const std::map<std::string, benchsuite::Problem>& problems, Progress& progress);
+                         const std::map<std::string, benchsuite::Problem>& problems, Progress& progress,
+                         const std::vector<Model*>& models = {});
 
 }  // namespace agent

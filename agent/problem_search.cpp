@@ -212,6 +212,9 @@ void ProblemSearch::told(Trial& trial, const Point& point, const CandidatePtr& c
   } else {
     trial.tuner.report(point, effort, speed_up);
   }
+  if (effort == Effort::full && speed_up && trial.plan.judged) {
+    trial.plan.judged(point.solution, {point.binding, attempt, speed_up});
+  }
   if (effort == Effort::full && speed_up && (!result.best || *speed_up > result.best->speed_up)) {
     result.best = JudgedPoint{point.binding, std::move(attempt), speed_up};
   }

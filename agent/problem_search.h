@@ -68,9 +68,11 @@ class ProblemSearch {
     TunerSettings tuner;
     bool probe = false;
     std::function<void(const TrialResult&)> ended;
+    std::function<void(size_t entrant, const JudgedPoint&)> judged;  // in full and right
   };
   void add(TrialPlan plan);
   size_t trials() const { return trials_.size(); }  // that have not ended
+  size_t side_by_side() const { return bench_.free_places() + bench_.in_progress(); }
 
   SearchResult run(Proposals* proposals = nullptr);
 

@@ -29,6 +29,16 @@ std::string describe(const AttemptReport& r) {
   return text;
 }
 
+std::string describe_spend(const ExchangeReport& r) {
+  const int64_t in = r.usage.input + r.usage.cache_read + r.usage.cache_written;
+  std::string text = fmt::format(
+      "{} request{}, {} tokens in ({:.0f} % from caches), {} out", r.requests, r.requests == 1 ? "" : "s", in,
+      in > 0 ? 100.0 * static_cast<double>(r.usage.cache_read) / static_cast<double>(in) : 0.0, r.usage.output);
+  if (r.dollars > 0) text += fmt::format(", ${:.4f}", r.dollars);
+  if (r.in_flight > 0) text += fmt::format(", {} in flight", r.in_flight);
+  return text;
+}
+
 // One line per thing worth keeping: starts, new bests, ends. Attempts only in the live line or, on a file, as plain
 // lines.
 class TextProgress : public Progress {
@@ -54,6 +64,15 @@ class TextProgress : public Progress {
     }
     print_live(fmt::format("{}  #{}  best {}  left {}  | {}", where_, r.number, format_speed_up(r.best),
                            describe(r.left), describe(r)));
+  }
+  void answered(const ExchangeReport& r) override {
+    std::string text = fmt::format("  {} ({}): ", r.model, r.task) + (r.failed.empty() ? "replied" : r.failed);
+    text += "; " + describe_spend(r);
+    if (live_) {
+      print_live(where_ + text);
+    } else {
+      keep(text);
+    }
   }
   void problem_ended(const std::string&, double best, const std::string& why) override {
     keep(fmt::format("{}: best {} over naive; {}", where_, format_speed_up(best), why));
@@ -93,6 +112,21 @@ class JsonProgress : public Progress {
          {"new_best", r.new_best},
          {"best", r.best},
          {"left", json(r.left)}});
+  }
+  void answered(const ExchangeReport& r) override {
+    put({{"event", "answered"},
+         {"problem", r.problem},
+         {"model", r.model},
+         {"operator", r.task},
+         {"failed", r.failed.empty() ? Json() : Json(r.failed)},
+         {"requests", r.requests},
+         {"in_flight", r.in_flight},
+         {"tokens",
+          {{"input", r.usage.input},
+           {"cache_read", r.usage.cache_read},
+           {"cache_written", r.usage.cache_written},
+           {"output", r.usage.output}}},
+         {"dollars", r.dollars}});
   }
   void problem_ended(const std::string& problem, double best, const std::string& why) override {
     put({{"event", "problem_ended"}, {"problem", problem}, {"best", best}, {"why", why}});

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "agent/budget.h"
+#include "agent/models/model.h"
 #include "verifier/judgement.h"
 
 namespace agent {
@@ -24,12 +25,23 @@ struct AttemptReport {
   BudgetLeft left;
 };
 
+// A model has answered, or will not.
+struct ExchangeReport {
+  std::string problem, model, task;
+  std::string failed;  // why there is no reply; empty when there is one
+  Usage usage;         // of the campaign
+  double dollars = 0;  // likewise
+  int64_t requests = 0;
+  size_t in_flight = 0;
+};
+
 class Progress {
  public:
   virtual ~Progress() = default;
   virtual void campaign_started(const std::string& campaign, size_t problems, const BudgetLeft& budget) = 0;
   virtual void problem_started(const std::string& problem, size_t index, size_t count) = 0;
   virtual void attempted(const AttemptReport& report) = 0;
+  virtual void answered(const ExchangeReport& report) = 0;
   // `why`: the reason the search of this problem ended.
   virtual void problem_ended(const std::string& problem, double best, const std::string& why) = 0;
   // Something of ours failed and was mended; the campaign goes on.

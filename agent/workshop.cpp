@@ -106,7 +106,9 @@ core::Json Workshop::environment() const {
                    {"compile_level", compiler.at("sandbox_level")},
                    {"judge_level", judge_greeting_.at("sandbox_level")}};
   const core::Json& gpu = judge_greeting_;
-  for (const char* fact : {"gpu", "architecture", "driver", "memory_bytes", "multiprocessors"}) {
+  for (const char* fact :
+       {"gpu", "architecture", "driver", "memory_bytes", "multiprocessors", "l2_bytes", "shared_bytes_per_block",
+        "shared_bytes_per_multiprocessor", "registers_per_multiprocessor"}) {
     if (gpu.contains(fact)) facts[fact] = gpu.at(fact);
   }
   return facts;

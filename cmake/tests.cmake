@@ -38,7 +38,7 @@ endforeach()
 # Where the toolkit is, for what is compared with its headers and compiled by its compiler.
 if(TARGET sandbox_tests AND CUDAToolkit_FOUND AND TARGET CUDA::nvrtc)
   cmake_path(GET CUDAToolkit_LIBRARY_DIR PARENT_PATH cuda_home)
-  foreach(tests sandbox_tests verifier_tests)
+  foreach(tests sandbox_tests verifier_tests agent_tests)
     target_compile_definitions(${tests} PRIVATE KW_HAVE_NVRTC KW_CUDA_HOME="${cuda_home}")
   endforeach()
   target_include_directories(sandbox_tests SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})

@@ -170,13 +170,17 @@ int64_t Archive::add_attempt(const NewAttempt& a) {
   const auto* rejected = std::get_if<verifier::CompileFailed>(&a.judgement.verdict);
   state_->database
       .prepare(
-          "INSERT INTO compilations (candidate, device, artefact, rejected, log, compile_ms) VALUES (?, ?, ?, ?, ?, ?)")
+          "INSERT INTO compilations (candidate, device, artefact, rejected, log, compile_ms, registers,"
+          " shared_bytes, spill_bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
       .bind(a.candidate)
       .bind(a.device)
       .bind(optional_text(a.artefact))
       .bind(rejected != nullptr ? std::optional(sandbox::name_of(rejected->reason)) : std::nullopt)
       .bind(a.compile_log)
       .bind(a.compile_ms)
+      .bind(a.registers)
+      .bind(a.shared_bytes)
+      .bind(a.spill_bytes)
       .run();
   const int64_t compilation = state_->database.last_id();
   const Json judgement = verifier::to_json(a.judgement);

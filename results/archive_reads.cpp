@@ -147,7 +147,7 @@ std::optional<int64_t> Archive::find_artefact(int64_t campaign, const std::strin
                                               int64_t against) const {
   Statement found = state_->database.prepare(
       "SELECT a.id FROM attempts a LEFT JOIN measurements m ON m.attempt = a.id WHERE a.campaign = ? AND a.artefact = ?"
-      " AND a.effort = ? AND (m.against IS NULL OR m.against = ?) ORDER BY a.id LIMIT 1");
+      " AND a.effort = ? AND a.reused_from IS NULL AND (m.against IS NULL OR m.against = ?) ORDER BY a.id LIMIT 1");
   found.bind(campaign).bind(artefact).bind(verifier::name_of(effort)).bind(against);
   return first_id(std::move(found));
 }
@@ -157,7 +157,8 @@ RecordedAttempt Archive::attempt(int64_t id) const {
   {
     Statement row = state_->database.prepare(
         "SELECT p.name, s.name, s.origin, c.tunables, a.device, a.effort, a.made, a.verdict_json, k.compile_ms, k.log,"
-        " coalesce(g.name, ''), a.seed, e.facts, a.stages, a.reused_from, s.source FROM attempts a"
+        " coalesce(g.name, ''), a.seed, e.facts, a.stages, a.reused_from, s.source, k.registers, k.shared_bytes,"
+        " k.spill_bytes FROM attempts a"
         " JOIN problems p ON p.id = a.problem JOIN candidates c ON c.id = a.candidate JOIN solutions s ON s.id = "
         "c.solution"
         " JOIN compilations k ON k.id = a.compilation JOIN environments e ON e.id = a.environment"
@@ -185,6 +186,12 @@ RecordedAttempt Archive::attempt(int64_t id) const {
     a.stages = Json::parse(row.text(13));
     if (!row.is_null(14)) a.reused_from = row.integer(14);
     a.source = row.text(15);
+    const auto known = [&](int column) {
+      return row.is_null(column) ? std::nullopt : std::optional(row.integer(column));
+    };
+    a.registers = known(16);
+    a.shared_bytes = known(17);
+    a.spill_bytes = known(18);
   }
   a.measurement = state_->measurement_of(id, a.against);
   return a;

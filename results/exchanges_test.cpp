@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "results/archive_fixture.h"
+#include "results/sqlite.h"
 
 namespace results {
 namespace {

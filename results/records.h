@@ -27,6 +27,7 @@ struct NewAttempt {
   std::string artefact;  // hash of binaries and plan; empty when there is none
   std::string compile_log;
   double compile_ms = 0;
+  std::optional<int64_t> registers, shared_bytes, spill_bytes;  // where the compiler tells
   verifier::Judgement judgement;
   std::optional<int64_t> against;      // the incumbent's candidate id, when there is a measurement
   std::optional<int64_t> reused_from;  // an earlier attempt whose result this one takes over
@@ -42,6 +43,7 @@ struct RecordedAttempt {
   std::optional<verifier::Measurement> measurement;  // samples included
   std::string against;                               // "naive", or solution and tunables of the incumbent
   double compile_ms = 0;
+  std::optional<int64_t> registers, shared_bytes, spill_bytes;
   std::string compile_log, campaign, seed;
   core::Json environment, stages;
   std::optional<int64_t> reused_from;

@@ -89,6 +89,9 @@ CREATE TRIGGER selftests_stay BEFORE UPDATE ON selftests BEGIN SELECT RAISE(ABOR
 CREATE TRIGGER selftests_remain BEFORE DELETE ON selftests BEGIN SELECT RAISE(ABORT, 'selftests are append-only'); END;
 )sql",
                                             R"sql(
+ALTER TABLE compilations ADD COLUMN registers INTEGER;     -- what a thread takes, where the compiler tells
+ALTER TABLE compilations ADD COLUMN shared_bytes INTEGER;
+ALTER TABLE compilations ADD COLUMN spill_bytes INTEGER;
 CREATE TABLE texts (  -- parts of prompts, each kept once
   id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, text TEXT NOT NULL);
 CREATE TABLE requests (  -- what a model was asked, written before it is sent; append-only

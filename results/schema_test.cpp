@@ -51,7 +51,10 @@ TEST(Schema, AnArchiveOfTheFirstVersionIsTakenOver) {
   {
     Database database(temporary.file());
     database.execute(
-        "DROP TABLE proposed; DROP TABLE replies; DROP TABLE requests; DROP TABLE texts; DROP TABLE selftests; DROP TABLE calibrations; DROP TABLE baselines; ALTER TABLE timings DROP COLUMN bound_us;"
+        "DROP TABLE proposed; DROP TABLE replies; DROP TABLE requests; DROP TABLE texts; DROP TABLE selftests; DROP "
+        "TABLE calibrations; DROP TABLE baselines; ALTER TABLE timings DROP COLUMN bound_us;"
+        " ALTER TABLE compilations DROP COLUMN registers; ALTER TABLE compilations DROP COLUMN shared_bytes;"
+        " ALTER TABLE compilations DROP COLUMN spill_bytes;"
         " ALTER TABLE timings DROP COLUMN clocks; PRAGMA user_version = 1");
   }
   Archive archive(temporary.file());

@@ -13,6 +13,7 @@
 #include "agent/campaign.h"
 #include "agent/cli.h"
 #include "agent/devices.h"
+#include "agent/models/providers.h"
 #include "agent/opening.h"
 #include "agent/output.h"
 #include "agent/views.h"
@@ -27,7 +28,15 @@ struct RunOptions {
   std::string suite;
   CampaignSettings settings;
   bool own_only = false, no_baselines = false;
+  ModelOptions models;
 };
+
+// The models of a campaign, made anew for each run: keys are in no archive.
+std::vector<std::unique_ptr<Model>> make_models(const CampaignSettings& settings, const ModelOptions& options) {
+  std::vector<std::unique_ptr<Model>> models;
+  for (const std::string& name : settings.proposers) models.push_back(make_model(name, options));
+  return models;
+}
 
 std::vector<std::string> chosen_problems(const RunOptions& options, const Data& data) {
   std::vector<std::string> names = options.problems;
@@ -108,10 +117,13 @@ void add_baselines(results::Archive& archive, const Data& data, const CampaignSe
   measure_baselines(archive, data.paths, parse_device(settings.device), problems, WhichBaselines::missing, json);
 }
 
-void finish(results::Archive& archive, const results::CampaignRecord& campaign, const Data& data, Shell& shell) {
+void finish(results::Archive& archive, const results::CampaignRecord& campaign, const Data& data,
+            const std::vector<std::unique_ptr<Model>>& models, Shell& shell) {
   const auto settings = campaign_settings_from_json(core::JsonView(campaign.settings, "campaign " + campaign.name));
   const std::unique_ptr<Progress> progress = make_progress(shell.json);
-  const CampaignEnd end = run_campaign(archive, campaign, data.paths, data.problems, *progress);
+  std::vector<Model*> asked;
+  for (const auto& model : models) asked.push_back(model.get());
+  const CampaignEnd end = run_campaign(archive, campaign, data.paths, data.problems, *progress, asked);
   if (shell.json) print_json(own_usage(end.attempts));
   if (!shell.json || !end.interrupted) show_end(archive, settings, shell);
   if (!end.interrupted) return;
@@ -128,6 +140,7 @@ void run(RunOptions& options, Shell& shell) {
   parse_device(options.settings.device);
   const Data data = load_data(shell);
   CampaignSettings& settings = options.settings;
+  const std::vector<std::unique_ptr<Model>> models = make_models(settings, options.models);
   settings.problems = chosen_problems(options, data);
   if (settings.problems.empty() && options.files.empty()) {
     throw core::InputError("run", "names no problem",
@@ -143,17 +156,59 @@ void run(RunOptions& options, Shell& shell) {
   const bool cold_gpu = parse_device(settings.device).backend == "cuda" && !settings.hot;  // as baselines are timed
   if (cold_gpu && !options.no_baselines) add_baselines(archive, data, settings, shell.json);
   const core::Json environment = {{"program", KW_VERSION}, {"device", settings.device}};
-  finish(archive, archive.start_campaign(to_json(settings), archive.add_environment(environment)), data, shell);
+  finish(archive, archive.start_campaign(to_json(settings), archive.add_environment(environment)), data, models, shell);
 }
 
-void resume(const std::string& name, Shell& shell) {
+void resume(const std::string& name, const ModelOptions& models, Shell& shell) {
   const Data data = load_data(shell);
   results::Archive archive = open_existing_archive(shell);
   const results::CampaignRecord campaign = archive.find_campaign(name);
+  const auto settings = campaign_settings_from_json(core::JsonView(campaign.settings, "campaign " + campaign.name));
   if (campaign.status == "done") {
     throw core::InputError("resume", "campaign " + campaign.name + " is done", "kernelwright run starts another");
   }
-  finish(archive, campaign, data, shell);
+  finish(archive, campaign, data, make_models(settings, models), shell);
+}
+
+void add_model_options(CLI::App& command, ModelOptions& models) {
+  command.add_option("--key-file", models.key_file, "A file with the provider's key, instead of the environment");
+  command.add_option("--ca-file", models.ca_file, "Certificates to trust");
+}
+
+void add_proposer_options(CLI::App& command, CampaignSettings& settings) {
+  command
+      .add_option("--proposer", settings.proposers,
+                  "A language model: anthropic:MODEL, openai:MODEL, gemini:MODEL, http://HOST:PORT/v1, exec:COMMAND, "
+                  "inbox:DIR, replay:FILE; may be repeated")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command.add_option("--strategy", settings.models.strategy, "What to ask models: evolve, refine, best_of_n")
+      ->capture_default_str()
+      ->check(CLI::IsMember(strategy_names()));
+  command.add_option("--in-flight", settings.models.in_flight, "Requests at a time")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  command.add_option("--lines", settings.models.lines, "Lines of descent, or islands")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  command.add_option("--wanted", settings.models.wanted, "Solutions in a reply")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 8));
+  command.add_option("--model-patience", settings.models.patience, "Replies in vain before the search has converged")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1'000'000));
+  const auto above_0 = CLI::Range(int64_t{1}, int64_t{1} << 40);
+  command.add_option("--requests", settings.spending.requests, "Requests to make at most")->check(above_0);
+  command.add_option("--tokens", settings.spending.tokens, "Tokens to spend at most, in and out")->check(above_0);
+  command.add_option("--dollars", settings.spending.dollars, "Money to spend at most")->check(CLI::PositiveNumber);
+  command.add_option("--max-output", settings.sampling.max_output_tokens, "Tokens of one reply, thinking included")
+      ->capture_default_str()
+      ->check(above_0);
+  command.add_option("--thinking", settings.sampling.thinking_tokens, "Tokens of them for extended thinking")
+      ->capture_default_str()
+      ->check(CLI::Range(int64_t{0}, int64_t{1} << 40));
+  command.add_option("--temperature", settings.sampling.temperature, "Of the models (default: their own)")
+      ->check(CLI::Range(0.0, 2.0));
 }
 }  // namespace
 
@@ -183,14 +238,18 @@ void add_run_command(CLI::App& app, Shell& shell) {
   command->add_flag("--no-baselines", options->no_baselines,
                     "On a GPU: do not first time the libraries that have not been timed yet");
   command->add_option("--seed", settings.seed, "Of the search's choices (default: random)");
+  add_proposer_options(*command, settings);
+  add_model_options(*command, options->models);
   command->callback([options, &shell] { run(*options, shell); });
 }
 
 void add_resume_command(CLI::App& app, Shell& shell) {
   auto name = std::make_shared<std::string>();
+  auto models = std::make_shared<ModelOptions>();
   CLI::App* command = app.add_subcommand("resume", "Go on with a campaign that was interrupted");
   command->add_option("CAMPAIGN", *name, "Its name or the beginning of it (default: the newest)");
-  command->callback([name, &shell] { resume(*name, shell); });
+  add_model_options(*command, *models);
+  command->callback([name, models, &shell] { resume(*name, *models, shell); });
 }
 
 }  // namespace agent

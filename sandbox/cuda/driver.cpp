@@ -138,6 +138,9 @@ DeviceFacts device_facts(const Driver& driver, int index) {
   facts.compute_minor = attribute(Attribute::compute_minor);
   facts.multiprocessors = attribute(Attribute::multiprocessors);
   facts.l2_bytes = attribute(Attribute::l2_bytes);
+  facts.shared_bytes_per_block = attribute(Attribute::shared_bytes_opt_in);
+  facts.shared_bytes_per_multiprocessor = attribute(Attribute::shared_bytes_per_multiprocessor);
+  facts.registers_per_multiprocessor = attribute(Attribute::registers_per_multiprocessor);
   return facts;
 }
 

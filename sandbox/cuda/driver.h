@@ -190,6 +190,8 @@ struct DeviceFacts {
   int compute_major = 0, compute_minor = 0;
   int multiprocessors = 0;
   int64_t memory_bytes = 0, l2_bytes = 0;
+  int64_t shared_bytes_per_block = 0;  // at most, when it is opted into
+  int64_t shared_bytes_per_multiprocessor = 0, registers_per_multiprocessor = 0;
 
   // What NVRTC is asked for: "sm_90a" where the architecture has features of its own (9.0 and newer), else "sm_80".
   std::string architecture() const;

@@ -9,8 +9,8 @@
 }
 */
 // Class: noticing_the_judge.
-// On cpu: wrong_result.
-// On cuda: wrong_result.
+// On cpu: wrong_result or wrong_non_finite.
+// On cuda: wrong_result or wrong_non_finite.
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
   const int row = blockIdx.x * blockDim.x + threadIdx.x;
   if (row >= M) return;

@@ -138,6 +138,10 @@ void serve_judge_role(sandbox::Channel& owner, int device_index) {
                 {"driver", driver->version()},
                 {"memory_bytes", facts.memory_bytes},
                 {"multiprocessors", facts.multiprocessors},
+                {"l2_bytes", facts.l2_bytes},
+                {"shared_bytes_per_block", facts.shared_bytes_per_block},
+                {"shared_bytes_per_multiprocessor", facts.shared_bytes_per_multiprocessor},
+                {"registers_per_multiprocessor", facts.registers_per_multiprocessor},
                 {"clocks_known", clocks.available()}};
   sandbox::cuda::enter_gpu_jail(namespaces).describe(greeting);
   owner.send(greeting);

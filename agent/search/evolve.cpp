@@ -1,0 +1,97 @@
+// Islands of solutions. Each island keeps the fastest member of each niche (what limits it and what it is made of:
+// Mouret and Clune 2015); parents are drawn from them by rank and by how seldom they were used; now and then an
+// island's best visits the next. Bandits weigh what tasks and models have gained against what they cost.
+#include <algorithm>
+#include <array>
+#include <random>
+
+#include "agent/search/strategies.h"
+
+namespace agent {
+namespace {
+constexpr std::array kTasks{Operator::fresh, Operator::improve, Operator::repair, Operator::cross};
+constexpr int kMigration = 6;      // yields of an island between visits of its neighbour's best
+constexpr size_t kYoung = 2;       // correct members that an island must have before they are bred
+constexpr size_t kRepairable = 8;  // of the latest members that were wrong, those that may be repaired
+
+class Evolve : public Strategy {
+ public:
+  explicit Evolve(const StrategySettings& settings)
+      : chance_(settings.seed), models_(settings.models), islands_(static_cast<size_t>(std::max(1, settings.lines))) {}
+
+  std::optional<Inquiry> next(const Population& population) override {
+    const size_t island = turn_++ % islands_.size();
+    const std::vector<size_t> elites = elites_of(population, island);
+    const std::vector<size_t> wrong = wrong_of(population, island);
+    const bool grown = elites.size() >= kYoung || population.ranked(static_cast<int>(island)).size() >= kYoung;
+    const std::vector<bool> allowed{true, !elites.empty(), !wrong.empty(), grown && elites.size() >= 2};
+    const Operator task = kTasks.at(tasks_.choose(allowed));
+    Inquiry inquiry{task, {}, static_cast<int>(island), models_.choose()};
+    if (task == Operator::improve) inquiry.parents = {draw(population, elites, {})};
+    if (task == Operator::repair) inquiry.parents = {wrong[below(wrong.size())]};
+    if (task == Operator::cross) {
+      inquiry.parents = {draw(population, elites, {})};
+      inquiry.parents.push_back(draw(population, elites, inquiry.parents[0]));
+    }
+    return inquiry;
+  }
+
+  void learned(const Inquiry& inquiry, const Population&, const Yield& yield) override {
+    const auto task = std::find(kTasks.begin(), kTasks.end(), inquiry.task) - kTasks.begin();
+    tasks_.learn(static_cast<size_t>(task), yield.gain, yield.cost);
+    models_.learn(inquiry.model, yield.gain, yield.cost);
+    ++islands_[static_cast<size_t>(inquiry.line)].yields;
+  }
+
+ private:
+  struct Island {
+    int yields = 0;
+  };
+
+  size_t below(size_t count) { return std::uniform_int_distribution<size_t>(0, count - 1)(chance_); }
+
+  // The island's own, and in turns its neighbour's best. What shipped belongs to every island.
+  std::vector<size_t> elites_of(const Population& population, size_t island) const {
+    std::vector<size_t> elites = population.elites(static_cast<int>(island));
+    for (const size_t shipped : population.elites(kEveryLine)) elites.push_back(shipped);
+    const bool visited = islands_[island].yields / kMigration % 2 == 1;
+    if (visited && islands_.size() > 1) {
+      const std::vector<size_t> next = population.ranked(static_cast<int>((island + 1) % islands_.size()));
+      if (!next.empty()) elites.push_back(next.front());
+    }
+    std::stable_sort(elites.begin(), elites.end(),
+                     [&](size_t a, size_t b) { return population[a].speed_up() > population[b].speed_up(); });
+    return elites;
+  }
+
+  std::vector<size_t> wrong_of(const Population& population, size_t island) const {
+    std::vector<size_t> wrong;
+    for (size_t i = population.size(); i-- > 0 && wrong.size() < kRepairable;) {
+      const Member& member = population[i];
+      if (member.line == static_cast<int>(island) && member.probe && !member.correct() && member.children == 0) {
+        wrong.push_back(i);
+      }
+    }
+    return wrong;
+  }
+
+  // By rank, and by how few children a member has.
+  size_t draw(const Population& population, const std::vector<size_t>& elites, std::optional<size_t> without) {
+    std::vector<double> weights;
+    for (size_t rank = 0; rank < elites.size(); ++rank) {
+      const double weight = 1 / static_cast<double>(rank + 1) / (1 + population[elites[rank]].children);
+      weights.push_back(elites[rank] == without ? 0 : weight);
+    }
+    return elites[std::discrete_distribution<size_t>(weights.begin(), weights.end())(chance_)];
+  }
+
+  std::mt19937_64 chance_;
+  Bandit tasks_{kTasks.size()}, models_;
+  std::vector<Island> islands_;
+  size_t turn_ = 0;
+};
+}  // namespace
+
+std::unique_ptr<Strategy> make_evolve(const StrategySettings& settings) { return std::make_unique<Evolve>(settings); }
+
+}  // namespace agent

@@ -1,0 +1,294 @@
+#include "agent/search/model_proposals.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "agent/prompting/code_facts.h"
+#include "agent/prompting/identity.h"
+#include "core/text.h"
+#include "verifier/verdict_words.h"
+
+namespace agent {
+namespace {
+using core::Json;
+constexpr size_t kBacklog = 2;    // trials waiting beside those at work, per place
+constexpr int kMostFailures = 5;  // answers in a row that are none
+constexpr size_t kMostUnusable = 6;
+constexpr size_t kLineBytes = 240;  // of what was tried
+
+std::string_view kind_word(const CodeFacts& facts) {
+  if (facts.tensor_cores) return "tensor";
+  if (facts.tma || facts.async_copies) return "async";
+  if (facts.shared) return "shared";
+  if (facts.shuffles > 0) return "warp";
+  return facts.vector_bytes >= 16 || facts.wide_struct ? "vector" : "plain";
+}
+
+Json to_json(const Inquiry& inquiry, const Population& population) {
+  Json parents = Json::array();
+  for (const size_t parent : inquiry.parents) parents.push_back(population[parent].name);
+  return {{"operator", name_of(inquiry.task)}, {"parents", parents}, {"line", inquiry.line}};
+}
+
+AttemptFacts facts_of(const Member& member, const JudgedPoint& point) {
+  AttemptFacts facts;
+  facts.verdict = point.attempt.verdict;
+  facts.measurement = point.attempt.measurement;
+  facts.against = "the best so far";
+  facts.solution = member.solution;
+  facts.binding = point.binding;
+  facts.compile_log = point.attempt.compile_log;
+  facts.registers = point.attempt.registers;
+  facts.shared_bytes = point.attempt.shared_bytes;
+  facts.spill_bytes = point.attempt.spill_bytes;
+  return facts;
+}
+}  // namespace
+
+ModelProposals::ModelProposals(const ProblemText& problem, const DeviceText& device, const PromptMaker& maker,
+                               Exchanges& exchanges, ProblemSearch& search, results::Archive& archive,
+                               Progress& progress, const ModelSearchSettings& settings, uint64_t seed,
+                               std::string prefix)
+    : problem_(problem),
+      device_(device),
+      maker_(maker),
+      exchanges_(exchanges),
+      search_(search),
+      archive_(archive),
+      progress_(progress),
+      settings_(settings),
+      strategy_(make_strategy(settings.strategy, {seed, exchanges.models(), settings.lines})),
+      prefix_(std::move(prefix)) {}
+
+size_t ModelProposals::add_known(const Entrant& entrant) {
+  Member member;
+  member.name = "s" + std::to_string(population_.size() + 1);
+  member.solution = entrant.solution;
+  member.origin = entrant.origin;
+  member.line = kEveryLine;
+  const size_t index = population_.add(std::move(member));
+  identities_.emplace(identity_of(entrant.solution.source), index);
+  return index;
+}
+
+void ModelProposals::judged(size_t index, const JudgedPoint& point) {
+  Member& member = population_[index];
+  if (!point.speed_up || *point.speed_up <= member.speed_up()) return;
+  member.best = point;
+  describe(member);
+}
+
+// What limits it, and the cell of the grid that follows.
+void ModelProposals::describe(Member& member) const {
+  const JudgedPoint& point = member.best ? *member.best : member.probe.value();
+  member.diagnosis = diagnose(facts_of(member, point), problem_.problem, device_.backend);
+  const benchsuite::Workload* bench = first_bench(problem_.problem, device_.backend);
+  if (bench == nullptr || !member.best) return;
+  const CodeFacts facts = agent::facts_of(member.solution, point.binding, bench->axes, problem_.problem);
+  const auto& limits = member.diagnosis->bottlenecks;
+  member.niche = std::string(kind_word(facts)) + "/" + (limits.empty() ? "" : std::string(name_of(limits.front())));
+}
+
+double ModelProposals::best_of_line(int line) const {
+  const std::vector<size_t> ranked = population_.ranked(line);
+  return ranked.empty() ? 0 : population_[ranked.front()].speed_up();
+}
+
+KnownSolution ModelProposals::known(size_t index) const {
+  const Member& member = population_[index];
+  KnownSolution known;
+  known.name = member.name;
+  known.solution = member.solution;
+  const JudgedPoint* point = member.best ? &*member.best : member.probe ? &*member.probe : nullptr;
+  known.binding = point != nullptr ? point->binding : sandbox::default_binding(member.solution);
+  if (point == nullptr) return known;
+  known.registers = point->attempt.registers;
+  known.shared_bytes = point->attempt.shared_bytes;
+  known.spill_bytes = point->attempt.spill_bytes;
+  if (!member.best || !point->attempt.measurement) return known;
+  const verifier::Measurement& measured = *point->attempt.measurement;
+  const double scale = member.speed_up() / measured.speed_up.value;  // from the incumbent to naive
+  known.speed_up = verifier::SpeedUp{member.speed_up(), measured.speed_up.low * scale, measured.speed_up.high * scale};
+  if (!measured.workloads.empty()) {
+    known.time_us = measured.workloads.front().candidate_us;
+    known.share_of_bound = measured.workloads.front().share_of_bound();
+  }
+  return known;
+}
+
+// The latest first: what was wrong or slow, and what could not even be read.
+std::vector<std::string> ModelProposals::tried() const {
+  std::vector<std::string> lines(unusable_.rbegin(), unusable_.rend());
+  const std::vector<size_t> ranked = population_.ranked();
+  const double best = ranked.empty() ? 0 : population_[ranked.front()].speed_up();
+  for (size_t i = population_.size(); i-- > 0;) {
+    const Member& member = population_[i];
+    const std::string what = member.solution.description.empty() ? "" : " (\"" + member.solution.description + "\")";
+    if (member.correct() && member.speed_up() < best) {
+      lines.push_back(core::clean_line(
+          fmt::format("{}{}: right, but only {:.2f}x over naive", member.name, what, member.speed_up()), kLineBytes));
+    } else if (member.probe && !member.correct()) {
+      lines.push_back(core::clean_line(
+          member.name + what + ": " + verifier::sentence_for_people(member.probe->attempt.verdict), kLineBytes));
+    }
+  }
+  return lines;
+}
+
+MadePrompt ModelProposals::prompt_for(const Inquiry& inquiry) const {
+  PromptFacts facts;
+  facts.problem = problem_;
+  facts.device = device_;
+  facts.task = inquiry.task;
+  for (const size_t parent : inquiry.parents) facts.parents.push_back(known(parent));
+  for (const size_t index : population_.ranked()) {
+    if (std::find(inquiry.parents.begin(), inquiry.parents.end(), index) == inquiry.parents.end()) {
+      facts.known.push_back(known(index));
+    }
+  }
+  facts.tried = tried();
+  if (!inquiry.parents.empty()) facts.diagnosis = population_[inquiry.parents.front()].diagnosis;
+  facts.seen_cards = seen_cards_;
+  facts.wanted = settings_.wanted;
+  return maker_.make(facts);
+}
+
+void ModelProposals::tend() {
+  const size_t places = 1 + search_.side_by_side();
+  while (!stopped_ && exchanges_in_flight_ < static_cast<size_t>(settings_.in_flight) &&
+         search_.trials() < kBacklog * places + places) {
+    if (in_vain_ >= settings_.patience) {
+      stopped_ = fmt::format("converged: {} replies in a row made nothing faster", in_vain_);
+      return;
+    }
+    const std::optional<Inquiry> inquiry = strategy_->next(population_);
+    if (!inquiry) return;
+    auto running = std::make_shared<Running>();
+    running->inquiry = *inquiry;
+    running->made = prompt_for(*inquiry);
+    running->best_before = best_of_line(inquiry->line);
+    if (auto why = exchanges_.why_not(problem_.problem.name, running->made.prompt, inquiry->model)) {
+      stopped_ = std::move(why);
+      return;
+    }
+    seen_cards_.insert(running->made.cards.begin(), running->made.cards.end());
+    for (const size_t parent : inquiry->parents) ++population_[parent].children;
+    const Prompt prompt = running->made.prompt;
+    ask(running, prompt);
+  }
+}
+
+void ModelProposals::ask(const RunningPtr& running, const Prompt& prompt) {
+  ++exchanges_in_flight_;
+  exchanges_.ask(problem_.problem.name, prompt, running->inquiry.model, to_json(running->inquiry, population_),
+                 [this, running, prompt](const Answered& answer) {
+                   --exchanges_in_flight_;
+                   answered(running, prompt, answer);
+                 });
+  for (const std::string& warning : exchanges_.warnings()) progress_.warned(warning);
+}
+
+void ModelProposals::answered(const RunningPtr& running, const Prompt& prompt, const Answered& answer) {
+  running->yield.cost += answer.cost;
+  ExchangeReport report;
+  report.problem = problem_.problem.name;
+  report.model = exchanges_.model_name(running->inquiry.model);
+  report.task = std::string(name_of(running->inquiry.task));
+  report.usage = exchanges_.usage();
+  report.dollars = exchanges_.spending().spent().dollars;
+  report.requests = exchanges_.spending().spent().requests;
+  report.in_flight = exchanges_.in_flight();
+  if (const auto* none = std::get_if<NoCompletion>(&answer.answer)) report.failed = none->what;
+  if (!answer.recalled) progress_.answered(report);
+  if (const auto* none = std::get_if<NoCompletion>(&answer.answer)) {
+    no_completion(*none);
+    return conclude(running);
+  }
+  failures_ = 0;
+  if (use(running, std::get<Completion>(answer.answer), answer.reply, prompt)) return;
+  if (running->trials == 0) conclude(running);
+}
+
+// Some failures would only be paid for again.
+void ModelProposals::no_completion(const NoCompletion& none) {
+  using Cause = NoCompletion::Cause;
+  ++failures_;
+  const bool for_good = none.cause == Cause::unauthorized || none.cause == Cause::bad_request ||
+                        none.cause == Cause::exhausted || none.cause == Cause::cancelled;
+  if (for_good || failures_ >= kMostFailures) stopped_ = "no more replies: " + none.what;
+}
+
+// True when the reply went back to its author.
+bool ModelProposals::use(const RunningPtr& running, const Completion& completion, int64_t reply, const Prompt& prompt) {
+  Asked asked{&problem_.problem, device_.backend, running->made.parents, completion.complete};
+  Reply read = read_reply(completion.text, asked);
+  for (Proposal& proposal : read.proposals) begin_trial(running, std::move(proposal), reply);
+  if (!read.proposals.empty()) return false;
+  if (!running->again && !stopped_) {
+    Prompt again = maker_.retry(prompt, completion.text, read.reasons);
+    if (!exchanges_.why_not(problem_.problem.name, again, running->inquiry.model)) {
+      running->again = true;
+      ask(running, again);
+      return true;
+    }
+  }
+  unusable_.push_back(core::clean_line("a reply that could not be used: " + read.reasons.front(), kLineBytes));
+  if (unusable_.size() > kMostUnusable) unusable_.erase(unusable_.begin());
+  return false;
+}
+
+void ModelProposals::begin_trial(const RunningPtr& running, Proposal proposal, int64_t reply) {
+  const std::string identity = identity_of(proposal.solution.source);
+  if (const auto same = identities_.find(identity); same != identities_.end()) {
+    unusable_.push_back("the same solution as " + population_[same->second].name + " once more");
+    if (unusable_.size() > kMostUnusable) unusable_.erase(unusable_.begin());
+    return;
+  }
+  Member member;
+  member.name = "s" + std::to_string(population_.size() + 1);
+  member.solution = proposal.solution;
+  member.origin = exchanges_.model_name(running->inquiry.model);
+  member.parents = {};
+  member.line = running->inquiry.line;
+  const size_t index = population_.add(std::move(member));
+  identities_.emplace(identity, index);
+  ++running->trials;
+
+  Entrant entrant{std::move(proposal.solution), prefix_ + population_[index].name, population_[index].origin};
+  std::optional<int64_t> parent;
+  if (!running->inquiry.parents.empty()) {
+    const Member& first = population_[running->inquiry.parents.front()];
+    parent = archive_.add_solution({&first.solution, first.name, first.origin, {}});
+  }
+  archive_.add_proposed(reply, archive_.add_solution({&entrant.solution, entrant.name, entrant.origin, parent}));
+  ProblemSearch::TrialPlan plan;
+  plan.entrants.push_back(std::move(entrant));
+  plan.tuner = settings_.tuner;
+  plan.probe = true;
+  plan.ended = [this, running, index](const TrialResult& result) { trial_ended(running, index, result); };
+  search_.add(std::move(plan));
+}
+
+void ModelProposals::trial_ended(const RunningPtr& running, size_t index, const TrialResult& result) {
+  Member& member = population_[index];
+  member.probe = result.probe;
+  member.best = result.best;
+  member.new_best = result.new_best;
+  if (member.probe || member.best) describe(member);
+  running->yield.members.push_back(index);
+  if (--running->trials == 0) conclude(running);
+}
+
+void ModelProposals::conclude(const RunningPtr& running) {
+  const double before = std::max(1.0, running->best_before), now = best_of_line(running->inquiry.line);
+  running->yield.gain = std::max(0.0, std::log(std::max(now, 1.0) / before));
+  const bool better = std::any_of(running->yield.members.begin(), running->yield.members.end(),
+                                  [&](size_t member) { return population_[member].new_best; });
+  in_vain_ = better ? 0 : in_vain_ + 1;
+  strategy_->learned(running->inquiry, population_, running->yield);
+}
+
+}  // namespace agent

@@ -1,0 +1,91 @@
+// Models that propose solutions while a problem is searched: a strategy chooses what to ask, replies become trials,
+// trials become what the strategy and the next prompts know.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "agent/problem_search.h"
+#include "agent/prompting/prompt_maker.h"
+#include "agent/prompting/reply.h"
+#include "agent/search/exchanges.h"
+#include "agent/search/strategy.h"
+
+namespace agent {
+
+struct ModelSearchSettings {
+  std::string strategy = "evolve";
+  int in_flight = 4;                // requests at a time
+  int lines = 2;                    // of descent, or islands
+  int wanted = 1;                   // solutions in a reply
+  int patience = 12;                // replies in a row that made nothing faster before the search has converged
+  TunerSettings tuner{6, 0.97, 0};  // of what a model wrote
+};
+
+class ModelProposals : public Proposals {
+ public:
+  // Everything outlives it. `origin` of what it adds is the model's name; names are `prefix` and a number.
+  ModelProposals(const ProblemText& problem, const DeviceText& device, const PromptMaker& maker, Exchanges& exchanges,
+                 ProblemSearch& search, results::Archive& archive, Progress& progress,
+                 const ModelSearchSettings& settings, uint64_t seed, std::string prefix);
+
+  // A solution that the search begins with; what is judged of it becomes known to the models.
+  size_t add_known(const Entrant& entrant);
+  void judged(size_t member, const JudgedPoint& point);
+
+  void tend() override;
+  bool may_bring_more() const override { return exchanges_in_flight_ > 0 || !stopped_; }
+  std::string why_ended() const override { return stopped_.value_or(""); }
+
+  const Population& population() const { return population_; }
+
+ private:
+  // An inquiry on its way, until all that it brought is judged.
+  struct Running {
+    Inquiry inquiry;
+    MadePrompt made;
+    Yield yield;
+    double best_before = 0;  // of its line
+    size_t trials = 0;       // that have not ended
+    bool again = false;      // the reply could not be used and was sent back
+  };
+  using RunningPtr = std::shared_ptr<Running>;
+
+  MadePrompt prompt_for(const Inquiry& inquiry) const;
+  KnownSolution known(size_t member) const;
+  std::vector<std::string> tried() const;
+  void ask(const RunningPtr& running, const Prompt& prompt);
+  void answered(const RunningPtr& running, const Prompt& prompt, const Answered& answer);
+  void no_completion(const NoCompletion& none);
+  bool use(const RunningPtr& running, const Completion& completion, int64_t reply, const Prompt& prompt);
+  void begin_trial(const RunningPtr& running, Proposal proposal, int64_t reply);
+  void trial_ended(const RunningPtr& running, size_t member, const TrialResult& result);
+  void conclude(const RunningPtr& running);
+  void describe(Member& member) const;
+  double best_of_line(int line) const;
+
+  const ProblemText& problem_;
+  const DeviceText& device_;
+  const PromptMaker& maker_;
+  Exchanges& exchanges_;
+  ProblemSearch& search_;
+  results::Archive& archive_;
+  Progress& progress_;
+  ModelSearchSettings settings_;
+  std::unique_ptr<Strategy> strategy_;
+  std::string prefix_;
+  Population population_;
+  std::map<std::string, size_t> identities_;  // of every member's solution
+  std::vector<std::string> unusable_;         // why replies brought nothing, the latest last
+  std::set<std::string> seen_cards_;
+  size_t exchanges_in_flight_ = 0;
+  int in_vain_ = 0, failures_ = 0;  // replies in a row
+  std::optional<std::string> stopped_;
+};
+
+}  // namespace agent

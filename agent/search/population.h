@@ -1,0 +1,50 @@
+// What a search knows of the solutions of its problem: those that ship, and those that models wrote.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/problem_search.h"
+#include "agent/prompting/diagnosis.h"
+
+namespace agent {
+
+constexpr int kEveryLine = -1;  // the line of what the search began with
+
+struct Member {
+  std::string name;  // in prompts: "s12"
+  sandbox::Solution solution;
+  std::string origin;                // seed, user, or the model that wrote it
+  std::vector<size_t> parents;       // members that it was made from
+  int line = 0;                      // of descent, or the island, that it belongs to
+  std::optional<JudgedPoint> probe;  // its default point
+  std::optional<JudgedPoint> best;   // its best correct point
+  bool new_best = false;             // was confirmed to be the best of the problem when it came
+  std::optional<Diagnosis> diagnosis;
+  std::string niche;  // what limits it and what it is made of: a cell of the grid that evolution keeps full
+  int children = 0;
+
+  bool correct() const { return best.has_value(); }
+  double speed_up() const { return best && best->speed_up ? *best->speed_up : 0; }  // over naive; 0: not correct
+};
+
+class Population {
+ public:
+  size_t add(Member member);
+  Member& operator[](size_t index) { return members_[index]; }
+  const Member& operator[](size_t index) const { return members_[index]; }
+  size_t size() const { return members_.size(); }
+
+  // Correct members, the fastest first; of one line where it is given.
+  std::vector<size_t> ranked(std::optional<int> line = std::nullopt) const;
+  // The fastest member of each niche.
+  std::vector<size_t> elites(std::optional<int> line = std::nullopt) const;
+
+ private:
+  std::deque<Member> members_;
+};
+
+}  // namespace agent

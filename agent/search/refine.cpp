@@ -1,0 +1,54 @@
+// Lines of descent: each makes its best solution faster, one step at a time, with what its last step taught it.
+#include <algorithm>
+#include <map>
+
+#include "agent/search/strategies.h"
+
+namespace agent {
+namespace {
+constexpr int kRepairs = 2;  // of one solution that is not right, before it is given up
+
+class Refine : public Strategy {
+ public:
+  explicit Refine(const StrategySettings& settings)
+      : models_(settings.models), lines_(static_cast<size_t>(settings.lines)) {}
+
+  std::optional<Inquiry> next(const Population& population) override {
+    const auto line = std::find_if(lines_.begin(), lines_.end(), [](const Line& one) { return !one.waiting; });
+    if (line == lines_.end()) return std::nullopt;
+    const int index = static_cast<int>(line - lines_.begin());
+    line->waiting = true;
+    if (line->wrong) return Inquiry{Operator::repair, {*line->wrong}, index, models_.choose()};
+    std::vector<size_t> ranked = population.ranked(index);
+    if (ranked.empty() && index == 0) ranked = population.ranked();  // the first line goes on from what is known
+    if (ranked.empty()) return Inquiry{Operator::fresh, {}, index, models_.choose()};
+    return Inquiry{Operator::improve, {ranked.front()}, index, models_.choose()};
+  }
+
+  void learned(const Inquiry& inquiry, const Population& population, const Yield& yield) override {
+    models_.learn(inquiry.model, yield.gain, yield.cost);
+    Line& line = lines_.at(static_cast<size_t>(inquiry.line));
+    line.waiting = false;
+    const auto wrong = std::find_if(yield.members.begin(), yield.members.end(),
+                                    [&](size_t member) { return !population[member].correct(); });
+    const bool all_wrong = std::none_of(yield.members.begin(), yield.members.end(),
+                                        [&](size_t member) { return population[member].correct(); });
+    line.repairs = inquiry.task == Operator::repair ? line.repairs + 1 : 0;
+    line.wrong.reset();
+    if (all_wrong && wrong != yield.members.end() && line.repairs < kRepairs) line.wrong = *wrong;
+  }
+
+ private:
+  struct Line {
+    bool waiting = false;
+    std::optional<size_t> wrong;  // the member to be repaired next
+    int repairs = 0;              // in a row
+  };
+  Bandit models_;
+  std::vector<Line> lines_;
+};
+}  // namespace
+
+std::unique_ptr<Strategy> make_refine(const StrategySettings& settings) { return std::make_unique<Refine>(settings); }
+
+}  // namespace agent

@@ -1,0 +1,48 @@
+// What to ask a model next. A strategy is one small file: it reads what is known and chooses a task and its parents.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/prompting/facts.h"
+#include "agent/search/population.h"
+
+namespace agent {
+
+struct Inquiry {
+  Operator task = Operator::fresh;
+  std::vector<size_t> parents;  // members; as many as the task needs
+  int line = 0;                 // of descent, or island, that its children belong to
+  size_t model = 0;             // which of the campaign's
+};
+
+// What came of one.
+struct Yield {
+  std::vector<size_t> members;  // new ones, judged; none: nothing that could be used, or nothing new
+  double gain = 0;              // log of how much faster the best of the line became; 0: not at all
+  double cost = 1;              // in the campaign's currency: dollars, or tokens where a price is not known
+};
+
+class Strategy {
+ public:
+  virtual ~Strategy() = default;
+  // nullopt: nothing until more is known of what was asked. The same calls lead to the same choices.
+  virtual std::optional<Inquiry> next(const Population& population) = 0;
+  virtual void learned(const Inquiry& inquiry, const Population& population, const Yield& yield) = 0;
+};
+
+struct StrategySettings {
+  uint64_t seed = 0;
+  size_t models = 1;
+  int lines = 1;  // of descent, or islands
+};
+
+// best_of_n: fresh solutions only. refine: each line makes its best faster, step by step. evolve: islands of solutions
+// that differ in kind, crossed and improved. Throws core::InputError for another name.
+std::unique_ptr<Strategy> make_strategy(const std::string& name, const StrategySettings& settings);
+const std::vector<std::string>& strategy_names();
+
+}  // namespace agent
