@@ -83,6 +83,8 @@ int run_command_line(int argc, const char* const* argv) {
   add_show_command(app, shell);
   add_calibrate_command(app, shell);
   add_baselines_command(app, shell);
+  add_prompt_command(app, shell);
+  add_transcript_command(app, shell);
   add_selftest_command(app, shell);
   add_doctor_command(app, shell);
   try {

@@ -100,7 +100,8 @@ std::deque<Entry> load_entries(const JudgeOptions& options, const Data& data) {
 }
 
 // Whether it is right.
-bool judge_one(const Entry& entry, const CandidatePtr& candidate, Attempts& attempts, const JudgeOptions& options, bool json) {
+bool judge_one(const Entry& entry, const CandidatePtr& candidate, Attempts& attempts, const JudgeOptions& options,
+               bool json) {
   const CandidatePtr incumbent = options.control ? candidate : attempts.naive();
   const std::string against = options.control ? "itself" : "naive";
   if (!json && options.files.size() > 1) print("{}\n", core::clean_line(entry.file));

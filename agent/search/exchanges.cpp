@@ -16,14 +16,6 @@ Usage usage_of(const results::NewReply& reply) {
   return {reply.input, reply.cache_read, reply.cache_written, reply.output, reply.estimated};
 }
 
-Answer answer_of(const results::NewReply& reply) {
-  if (reply.outcome == "completion") {
-    return Completion{reply.reply, reply.model, reply.complete, usage_of(reply), reply.tries, reply.seconds};
-  }
-  return NoCompletion{cause_from_name(reply.outcome).value_or(NoCompletion::Cause::unreachable), reply.what,
-                      usage_of(reply), reply.tries, reply.seconds};
-}
-
 results::NewReply record_of(int64_t request, const Answer& answer, std::optional<double> dollars) {
   results::NewReply record;
   record.request = request;
@@ -66,6 +58,14 @@ Spending::Spent spent_before(const results::Archive& archive, int64_t campaign) 
   return {spend.requests, spend.tokens, spend.dollars};
 }
 }  // namespace
+
+Answer answer_of(const results::NewReply& reply) {
+  if (reply.outcome == "completion") {
+    return Completion{reply.reply, reply.model, reply.complete, usage_of(reply), reply.tries, reply.seconds};
+  }
+  return NoCompletion{cause_from_name(reply.outcome).value_or(NoCompletion::Cause::unreachable), reply.what,
+                      usage_of(reply), reply.tries, reply.seconds};
+}
 
 Json to_json(const Prompt& prompt) {
   Json turns = Json::array();

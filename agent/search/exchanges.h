@@ -21,6 +21,9 @@ namespace agent {
 core::Json to_json(const Prompt& prompt);
 Prompt prompt_from_json(const core::Json& json);
 
+// What the archive keeps of an answer, as an answer.
+Answer answer_of(const results::NewReply& reply);
+
 // An exchange that has ended.
 struct Answered {
   int64_t reply = 0;  // in the archive

@@ -1,0 +1,95 @@
+// kernelwright prompt PROBLEM: what a model would be sent first, with its token count.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+
+#include "agent/calibrations.h"
+#include "agent/cli.h"
+#include "agent/device_text.h"
+#include "agent/models/tokens.h"
+#include "agent/opening.h"
+#include "agent/output.h"
+#include "agent/prompting/prompt_maker.h"
+#include "agent/search/exchanges.h"
+#include "agent/workshop.h"
+#include "core/error.h"
+#include "core/text.h"
+
+namespace agent {
+namespace {
+struct PromptOptions {
+  std::string problem, device = "cpu";
+  std::string task;  // empty: improve what is best, or begin afresh where nothing is known
+  int wanted = 1;
+};
+
+// What the leaderboard has of this problem and device, the best first.
+std::vector<KnownSolution> known_solutions(const results::Archive& archive, const std::string& problem,
+                                           const std::string& backend) {
+  std::vector<KnownSolution> known;
+  for (const results::LeaderboardRow& row : archive.leaderboard(problem, backend)) {
+    if (row.library) continue;
+    const results::RecordedAttempt attempt = archive.attempt(row.attempt);
+    KnownSolution solution;
+    solution.name = "s" + std::to_string(known.size() + 1);
+    solution.solution = sandbox::parse_solution(attempt.source, row.solution);
+    solution.binding = row.binding;
+    solution.speed_up = row.speed_up;
+    solution.time_us = row.candidate_us;
+    if (row.bound_us) solution.share_of_bound = *row.bound_us / row.candidate_us;
+    solution.registers = attempt.registers;
+    solution.shared_bytes = attempt.shared_bytes;
+    solution.spill_bytes = attempt.spill_bytes;
+    known.push_back(std::move(solution));
+  }
+  return known;
+}
+
+void show(const PromptOptions& options, Shell& shell) {
+  const Data data = load_data(shell);
+  const benchsuite::Problem& problem = find_problem(data.problems, options.problem, "prompt");
+  const DeviceChoice device = parse_device(options.device);
+  results::Archive archive = open_seeded_archive(shell, data);
+  const Workshop workshop(data.paths, device, false, 1);
+  PromptFacts facts;
+  facts.problem = read_problem_text(problem);
+  facts.device = device_text(workshop, archive.newest_calibration(workshop.device()));
+  facts.known = known_solutions(archive, problem.name, device.backend);
+  facts.wanted = options.wanted;
+  const std::string task = !options.task.empty() ? options.task : facts.known.empty() ? "fresh" : "improve";
+  facts.task = operator_from_name(task).value();
+  const size_t parents = facts.task == Operator::cross ? 2 : facts.task == Operator::fresh ? 0 : 1;
+  if (facts.known.size() < parents) {
+    throw core::InputError("prompt",
+                           "\"" + task + "\" needs " + std::to_string(parents) + " known solution(s) of " +
+                               problem.name + ", and the leaderboard has " + std::to_string(facts.known.size()),
+                           "kernelwright run " + problem.name + " finds some");
+  }
+  const auto first = facts.known.begin();
+  facts.parents.assign(first, first + static_cast<std::ptrdiff_t>(parents));
+  facts.known.erase(first, first + static_cast<std::ptrdiff_t>(parents));
+  const MadePrompt made = PromptMaker(data.paths.prompts()).make(facts);
+  if (shell.json) {
+    print_json({{"prompt", to_json(made.prompt)}, {"tokens", made.tokens}, {"hash", made.prompt.hash()}});
+    return;
+  }
+  print("{}\n", core::clean_text(made.prompt.as_text(), made.prompt.as_text().size()));
+  print("--- about {} tokens; technique cards: {}\n", made.tokens,
+        made.cards.empty() ? "none" : core::join(made.cards, ", "));
+}
+}  // namespace
+
+void add_prompt_command(CLI::App& app, Shell& shell) {
+  auto options = std::make_shared<PromptOptions>();
+  CLI::App* command = app.add_subcommand("prompt", "Show what a language model would be sent, with its token count");
+  command->add_option("PROBLEM", options->problem, "The problem")->required();
+  command->add_option("--device", options->device, "Where candidates would run: cpu, cuda")->capture_default_str();
+  command->add_option("--operator", options->task, "fresh, improve, repair, cross (default: improve the best known)")
+      ->check(CLI::IsMember({"fresh", "improve", "repair", "cross"}));
+  command->add_option("--wanted", options->wanted, "Solutions in the reply")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 8));
+  command->callback([options, &shell] { show(*options, shell); });
+}
+
+}  // namespace agent

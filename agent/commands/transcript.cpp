@@ -1,0 +1,69 @@
+// kernelwright transcript [CAMPAIGN]: a campaign's exchanges with its models in a file, for --proposer replay:FILE.
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "agent/campaign.h"
+#include "agent/cli.h"
+#include "agent/models/transcript.h"
+#include "agent/opening.h"
+#include "agent/output.h"
+#include "core/error.h"
+#include "core/text.h"
+
+namespace agent {
+namespace {
+struct TranscriptOptions {
+  std::string campaign, file, author, note;
+};
+
+Exchange exchange_of(const results::ExchangeRecord& record) {
+  return {{record.request.problem, record.request.number}, record.request.prompt_hash, answer_of(*record.reply)};
+}
+
+void write(const TranscriptOptions& options, const Shell& shell) {
+  const results::Archive archive = open_existing_archive(shell);
+  const results::CampaignRecord campaign = archive.find_campaign(options.campaign);
+  const auto settings = campaign_settings_from_json(core::JsonView(campaign.settings, "campaign " + campaign.name));
+  Transcript transcript;
+  transcript.header = {options.author.empty() ? core::join(settings.proposers, ", ") : options.author, campaign.started,
+                       KW_VERSION, settings.device, options.note};
+  size_t unanswered = 0;
+  for (const results::ExchangeRecord& record : archive.exchanges_of_campaign(campaign.id)) {
+    if (record.reply) {
+      transcript.exchanges.push_back(exchange_of(record));
+    } else {
+      ++unanswered;
+    }
+  }
+  if (transcript.exchanges.empty()) {
+    throw core::InputError("transcript", "campaign " + campaign.name + " has no exchange with a model",
+                           "name one that ran with --proposer; kernelwright show lists them");
+  }
+  write_transcript(transcript, options.file);
+  if (shell.json) {
+    print_json({{"campaign", campaign.name},
+                {"file", options.file},
+                {"exchanges", transcript.exchanges.size()},
+                {"unanswered", unanswered}});
+    return;
+  }
+  print("{} exchanges of campaign {} in {}", transcript.exchanges.size(), campaign.name,
+        core::clean_line(options.file));
+  print(unanswered == 0 ? "\n" : "; {} requests had no answer\n", unanswered);
+  print("Replay them with: kernelwright run {} --proposer replay:{}\n", core::join(settings.problems, " "),
+        core::clean_line(options.file));
+}
+}  // namespace
+
+void add_transcript_command(CLI::App& app, Shell& shell) {
+  auto options = std::make_shared<TranscriptOptions>();
+  CLI::App* command =
+      app.add_subcommand("transcript", "Write a campaign's exchanges with its models to a file, for replay:FILE");
+  command->add_option("CAMPAIGN", options->campaign, "Its name or the beginning of it (default: the newest)");
+  command->add_option("-o,--output", options->file, "The file")->required();
+  command->add_option("--author", options->author, "Who wrote the replies (default: the proposer's name)");
+  command->add_option("--note", options->note, "For people");
+  command->callback([options, &shell] { write(*options, shell); });
+}
+
+}  // namespace agent
