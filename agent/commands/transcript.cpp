@@ -1,4 +1,6 @@
 // kernelwright transcript [CAMPAIGN]: a campaign's exchanges with its models in a file, for --proposer replay:FILE.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <memory>
 
@@ -49,7 +51,7 @@ void write(const TranscriptOptions& options, const Shell& shell) {
   }
   print("{} exchanges of campaign {} in {}", transcript.exchanges.size(), campaign.name,
         core::clean_line(options.file));
-  print(unanswered == 0 ? "\n" : "; {} requests had no answer\n", unanswered);
+  print("{}\n", unanswered == 0 ? "" : fmt::format("; {} requests had no answer", unanswered));
   print("Replay them with: kernelwright run {} --proposer replay:{}\n", core::join(settings.problems, " "),
         core::clean_line(options.file));
 }

@@ -68,18 +68,18 @@ class Evolve : public Strategy {
     std::vector<size_t> wrong;
     for (size_t i = population.size(); i-- > 0 && wrong.size() < kRepairable;) {
       const Member& member = population[i];
-      if (member.line == static_cast<int>(island) && member.probe && !member.correct() && member.children == 0) {
+      if (member.line == static_cast<int>(island) && member.probe && !member.correct() && member.asked == 0) {
         wrong.push_back(i);
       }
     }
     return wrong;
   }
 
-  // By rank, and by how few children a member has.
+  // By rank, and by how seldom a member was asked about.
   size_t draw(const Population& population, const std::vector<size_t>& elites, std::optional<size_t> without) {
     std::vector<double> weights;
     for (size_t rank = 0; rank < elites.size(); ++rank) {
-      const double weight = 1 / static_cast<double>(rank + 1) / (1 + population[elites[rank]].children);
+      const double weight = 1 / static_cast<double>(rank + 1) / (1 + population[elites[rank]].asked);
       weights.push_back(elites[rank] == without ? 0 : weight);
     }
     return elites[std::discrete_distribution<size_t>(weights.begin(), weights.end())(chance_)];

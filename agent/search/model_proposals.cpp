@@ -170,12 +170,13 @@ void ModelProposals::tend() {
     running->inquiry = *inquiry;
     running->made = prompt_for(*inquiry);
     running->best_before = best_of_line(inquiry->line);
+    running->yield.cost = 0;
     if (auto why = exchanges_.why_not(problem_.problem.name, running->made.prompt, inquiry->model)) {
       stopped_ = std::move(why);
       return;
     }
     seen_cards_.insert(running->made.cards.begin(), running->made.cards.end());
-    for (const size_t parent : inquiry->parents) ++population_[parent].children;
+    for (const size_t parent : inquiry->parents) ++population_[parent].asked;
     const Prompt prompt = running->made.prompt;
     ask(running, prompt);
   }
@@ -251,7 +252,7 @@ void ModelProposals::begin_trial(const RunningPtr& running, Proposal proposal, i
   member.name = "s" + std::to_string(population_.size() + 1);
   member.solution = proposal.solution;
   member.origin = exchanges_.model_name(running->inquiry.model);
-  member.parents = {};
+  member.parents = running->inquiry.parents;
   member.line = running->inquiry.line;
   const size_t index = population_.add(std::move(member));
   identities_.emplace(identity, index);

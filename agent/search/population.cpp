@@ -7,7 +7,6 @@
 namespace agent {
 
 size_t Population::add(Member member) {
-  for (const size_t parent : member.parents) ++members_[parent].children;
   members_.push_back(std::move(member));
   return members_.size() - 1;
 }

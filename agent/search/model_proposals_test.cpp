@@ -1,0 +1,232 @@
+// Whole searches with models, on simulated devices and models: what they find, cost and leave in the archive.
+#include "agent/search/model_proposals.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <fmt/format.h>
+
+#include "agent/search/simulation_fixture.h"
+#include "core/paths.h"
+#include "results/archive_fixture.h"
+
+namespace agent {
+namespace {
+using testing::HasSubstr;
+
+// A solution that is none of the others: its number is in its code.
+std::string numbered(int number) {
+  return fmt::format(R"(```cuda
+/* kernelwright
+{{"problem": "gelu_f32", "backends": ["cpu"], "tunables": {{"BLOCK": [64, 128, 256], "ITEMS": [1, 2, 4, 8]}},
+ "launches": [{{"kernel": "gelu", "grid": ["ceil_div(N, BLOCK * ITEMS)", 1, 1], "block": ["BLOCK", 1, 1],
+              "args": ["x", "y", "N"]
+}
+}]
+}
+}
+* / extern "C" __global__ void gelu(const float* x, float* y, int N) {
+  { y[{}] = x[0]; }
+}
+```)",
+                     number);
+}
+
+// The same number, as the solution's speed-up.
+double number_in(const std::string& source) {
+  const size_t at = source.find("{ y[") + 4;
+  return std::stod(source.substr(at));
+}
+
+class Searches : public testing::Test {
+ protected:
+  SearchResult search(size_t devices, SimulatedModel::Reply reply, const ModelSearchSettings& settings,
+                      SpendingLimits limits = {}, BudgetLeft budget = {}) {
+    SimulatedModel model(time_, latency_least_s_, latency_most_s_, std::move(reply));
+    SimulatedBench bench(time_, mailbox_, devices, [](const Candidate& candidate) -> std::optional<double> {
+      const double number = number_in(candidate.builds.solution().source);
+      if (number < 0) return std::nullopt;
+      return 1 + number / 100;
+    });
+    Budget spent(budget, 0, 0);
+    Exchanges exchanges(started_.archive, started_.campaign, {&model}, prices_, {}, limits, mailbox_);
+    const PromptMaker maker(core::installed_paths().prompts());
+    const ProblemText text = read_problem_text(test::shipped_problem("gelu_f32"));
+    DeviceText device;
+    device.backend = "cpu";
+    ProblemSearch problem_search(text.problem, bench, spent, progress_, 1);
+    ModelProposals proposals(text, device, maker, exchanges, problem_search, started_.archive, progress_, settings, 1,
+                             "test-");
+    const SearchResult result = problem_search.run(&proposals);
+    asked_ = model.asked;
+    most_in_flight_ = model.most_in_flight;
+    utilisation_ = bench.busy_seconds / (time_.now() * static_cast<double>(devices));
+    attempts_ = bench.attempts;
+    return result;
+  }
+  static Answer say(const std::string& text) {
+    Completion completion;
+    completion.text = text;
+    completion.model = "simulated";
+    completion.usage = {100, 1000, 0, 500, false};
+    return completion;
+  }
+
+  test::VirtualTime time_;
+  Mailbox mailbox_;
+  const results::TemporaryArchive temporary_;
+  results::Started started_{temporary_.file(), "gelu_f32"};
+  test::SilentProgress progress_;
+  const Prices prices_ = Prices::load(core::installed_paths().prompts() / "prices.json", "2026-11-21");
+  double latency_least_s_ = 5, latency_most_s_ = 20;
+  int64_t asked_ = 0, most_in_flight_ = 0, attempts_ = 0;
+  double utilisation_ = 0;
+};
+
+TEST_F(Searches, EveryStrategyFindsWhatTheModelFinds) {
+  for (const std::string& strategy : strategy_names()) {
+    int number = 0;
+    ModelSearchSettings settings;
+    settings.strategy = strategy;
+    settings.patience = 5;
+    const SearchResult result = search(
+        1, [&](const Occasion&, const Prompt&) { return say(numbered(std::min(++number, 40))); }, settings);
+    EXPECT_NEAR(result.best, 1.4, 0.001) << strategy;
+    EXPECT_THAT(result.why, HasSubstr("converged")) << strategy;
+  }
+}
+
+TEST_F(Searches, WhatCannotBeReadGoesBackOnceAndIsLearnedFrom) {
+  ModelSearchSettings settings;
+  settings.strategy = "refine";
+  settings.lines = 1;
+  settings.patience = 3;
+  std::vector<std::string> prompts;
+  const SearchResult result = search(
+      1,
+      [&](const Occasion&, const Prompt& prompt) {
+        prompts.push_back(prompt.as_text());
+        return say("I would rather talk about the weather.");
+      },
+      settings);
+  EXPECT_EQ(result.best, 1);
+  ASSERT_EQ(asked_, 6) << "each of three inquiries once more";
+  EXPECT_THAT(prompts[1], HasSubstr("I would rather talk about the weather."));
+  EXPECT_THAT(prompts[2], HasSubstr("a reply that could not be used"));
+}
+
+TEST_F(Searches, AWrongSolutionIsRepaired) {
+  ModelSearchSettings settings;
+  settings.strategy = "refine";
+  settings.lines = 1;
+  settings.patience = 2;
+  std::vector<std::string> prompts;
+  search(1,
+         [&](const Occasion&, const Prompt& prompt) {
+           prompts.push_back(prompt.turns.back().text());
+           return say(prompts.size() == 1 ? numbered(-1) : numbered(static_cast<int>(prompts.size())));
+         },
+         settings, {4, std::nullopt, std::nullopt});
+  ASSERT_GE(prompts.size(), 2u);
+  const auto exchanges = started_.archive.exchanges_of_campaign(started_.campaign);
+  EXPECT_EQ(exchanges.at(0).request.proposal.at("operator"), "fresh");
+  EXPECT_EQ(exchanges.at(1).request.proposal.at("operator"), "repair");
+  EXPECT_EQ(exchanges.at(1).request.proposal.at("parents"), core::Json({"s1"}));
+  EXPECT_EQ(exchanges.at(0).solutions.size(), 1u);
+}
+
+TEST_F(Searches, TheSameSolutionIsNotJudgedTwice) {
+  ModelSearchSettings settings;
+  settings.strategy = "best_of_n";
+  settings.patience = 20;
+  search(
+      1, [&](const Occasion&, const Prompt&) { return say("/* again */\n" + numbered(7)); }, settings);
+  EXPECT_GE(asked_, 20);
+  EXPECT_LT(attempts_, 30) << "one solution, its points, and what was confirmed";
+}
+
+TEST_F(Searches, LimitsHoldWithRequestsInFlight) {
+  ModelSearchSettings settings;
+  settings.strategy = "best_of_n";
+  settings.in_flight = 16;
+  settings.patience = 1000;
+  int number = 0;
+  const auto reply = [&](const Occasion&, const Prompt&) { return say(numbered(++number)); };
+  const SearchResult result = search(8, reply, settings, {std::nullopt, 30, std::nullopt});
+  EXPECT_EQ(asked_, 30);
+  EXPECT_EQ(result.why, "all requests are used up");
+  EXPECT_THAT(progress_.warnings, testing::Contains(HasSubstr("80 % of the requests")));
+
+  const SearchResult second =
+      search(8, reply, settings,
+             {started_.archive.model_spend(started_.campaign).tokens + 200'000, std::nullopt, std::nullopt});
+  EXPECT_THAT(second.why, HasSubstr("tokens left"));
+  EXPECT_LE(started_.archive.model_spend(started_.campaign).tokens, 30 * 1600 + 200'000);
+
+  const SearchResult third = search(8, reply, settings, {std::nullopt, std::nullopt, 1.0});
+  EXPECT_THAT(third.why, HasSubstr("price is not known"));
+}
+
+TEST_F(Searches, SilenceEndsASearchWithItsReason) {
+  ModelSearchSettings settings;
+  const SearchResult result = search(
+      1,
+      [](const Occasion&, const Prompt&) {
+        return Answer(NoCompletion{NoCompletion::Cause::unauthorized, "the key is not accepted", {}, 1, 0});
+      },
+      settings);
+  EXPECT_THAT(result.why, HasSubstr("the key is not accepted"));
+  EXPECT_LE(asked_, settings.in_flight);
+}
+
+TEST_F(Searches, WhatTheArchiveHasAnAnswerForIsNotAskedAgain) {
+  ModelSearchSettings settings;
+  settings.strategy = "refine";
+  settings.lines = 1;
+  settings.in_flight = 1;
+  int number = 0;
+  const auto reply = [&](const Occasion&, const Prompt&) { return say(numbered(++number)); };
+  search(1, reply, settings, {std::nullopt, 5, std::nullopt});
+  EXPECT_EQ(asked_, 5);
+  const results::ModelSpend before = started_.archive.model_spend(started_.campaign);
+  const SearchResult again = search(1, reply, settings, {std::nullopt, 5, std::nullopt});
+  EXPECT_EQ(asked_, 0);
+  EXPECT_NEAR(again.best, 1.05, 0.001);
+  EXPECT_EQ(started_.archive.model_spend(started_.campaign).tokens, before.tokens);
+}
+
+// 64 devices and 64 requests in flight: nobody waits for anybody, and the thread that leads them has time to spare.
+TEST_F(Searches, KeepSixtyFourDevicesBusy) {
+  ModelSearchSettings settings;
+  settings.in_flight = 64;
+  settings.lines = 8;
+  settings.patience = 1'000'000;
+  latency_least_s_ = 2;
+  latency_most_s_ = 5;
+  int number = 0;
+  std::mt19937_64 chance(3);
+  rusage begin{}, end{};
+  ::getrusage(RUSAGE_SELF, &begin);
+  search(64,
+         [&](const Occasion&, const Prompt&) {
+           return say(numbered(number++ % 3 == 0 ? -number : static_cast<int>(chance() % 1000)));
+         },
+         settings, {}, {6000, std::nullopt});
+  ::getrusage(RUSAGE_SELF, &end);
+  const auto seconds = [](const rusage& usage) {
+    return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           1e-6 * static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+  };
+  const double ms_per_attempt = 1e3 * (seconds(end) - seconds(begin)) / static_cast<double>(attempts_);
+  RecordProperty("utilisation", std::to_string(utilisation_));
+  RecordProperty("ms_per_attempt", std::to_string(ms_per_attempt));
+  EXPECT_GT(utilisation_, 0.95);
+  EXPECT_EQ(most_in_flight_, 64);
+#ifdef __OPTIMIZE__
+  EXPECT_LT(ms_per_attempt, 4) << "2 ms in a release build";
+#endif
+}
+
+}  // namespace
+}  // namespace agent

@@ -1,0 +1,149 @@
+// For tests of the search: devices and models that take their time on a clock that jumps from event to event.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+
+#include "agent/attempts.h"
+#include "agent/mailbox.h"
+#include "agent/models/model.h"
+#include "agent/progress.h"
+#include "agent/prompting/prompting_fixture.h"
+
+namespace agent::test {
+
+class VirtualTime {
+ public:
+  double now() const { return now_; }
+  void after(double seconds, std::function<void()> event) { events_.emplace(now_ + seconds, std::move(event)); }
+  // Jumps to the next event and lets it happen. False when there is none.
+  bool step() {
+    if (events_.empty()) return false;
+    const auto next = events_.begin();
+    now_ = next->first;
+    const std::function<void()> event = std::move(next->second);
+    events_.erase(next);
+    event();
+    return true;
+  }
+
+ private:
+  double now_ = 0;
+  std::multimap<double, std::function<void()>> events_;
+};
+
+// `speed_up`: of a candidate over naive; nullopt: it is wrong.
+class SimulatedBench : public Bench {
+ public:
+  using SpeedUp = std::function<std::optional<double>(const Candidate&)>;
+  SimulatedBench(VirtualTime& time, Mailbox& mailbox, size_t devices, SpeedUp speed_up)
+      : time_(time), mailbox_(mailbox), devices_(devices), speed_up_(std::move(speed_up)) {}
+
+  size_t free_places() const override { return devices_ - busy_; }
+  size_t in_progress() const override { return busy_; }
+  void prepare(const CandidatePtr&, verifier::Effort) override {}
+  void begin(const CandidatePtr& candidate, const CandidatePtr& incumbent, verifier::Effort effort,
+             std::function<void(Attempt)> done) override {
+    ++busy_;
+    const double seconds = std::uniform_real_distribution<double>(0.2, 0.8)(chance_);
+    busy_seconds += seconds;
+    time_.after(seconds, [this, candidate, incumbent, effort, done = std::move(done)] {
+      --busy_;
+      ++attempts;
+      done(attempt(*candidate, *incumbent, effort));
+    });
+  }
+  bool was_made(const Candidate&, const Candidate&, verifier::Effort) const override { return false; }
+  void serve(std::chrono::milliseconds) override {
+    if (!mailbox_.serve(std::chrono::milliseconds(0))) time_.step();
+  }
+  void abandon() override {}
+  CandidatePtr naive() const override { return naive_; }
+  CandidatePtr add(const sandbox::Solution& solution, const std::string& name, const std::string&,
+                   const sandbox::TunableBinding& binding) override {
+    return std::make_shared<Candidate>(Candidate{name, ++ids_, verifier::Builds(solution, binding)});
+  }
+
+  double busy_seconds = 0;
+  int64_t attempts = 0;
+
+ private:
+  Attempt attempt(const Candidate& candidate, const Candidate& incumbent, verifier::Effort effort) {
+    Attempt made;
+    made.id = attempts;
+    const auto mine = &candidate == naive_.get() ? 1.0 : speed_up_(candidate);
+    const auto other = &incumbent == naive_.get() ? 1.0 : speed_up_(incumbent);
+    if (!mine) {
+      made.verdict = verifier::WrongResult{{}, "y", 0, 1, 0, 100, 1, 1};
+      return made;
+    }
+    made.verdict = verifier::Correct{};
+    const double ratio = effort == verifier::Effort::control ? 1 : *mine / other.value_or(1);
+    verifier::Measurement measured;
+    measured.speed_up = {ratio, ratio * 0.999, ratio * 1.001};
+    measured.outcome = ratio > 1.002   ? verifier::Outcome::win
+                       : ratio < 0.998 ? verifier::Outcome::loss
+                                       : verifier::Outcome::tie;
+    made.measurement = measured;
+    return made;
+  }
+
+  VirtualTime& time_;
+  Mailbox& mailbox_;
+  size_t devices_, busy_ = 0;
+  SpeedUp speed_up_;
+  int64_t ids_ = 0;
+  std::mt19937_64 chance_{1};
+  const sandbox::Solution naive_solution_ = sandbox::load_solution(shipped_problem("gelu_f32").naive_file());
+  const CandidatePtr naive_ = std::make_shared<Candidate>(Candidate{"naive", 0, verifier::Builds(naive_solution_, {})});
+};
+
+// Answers what `reply` says, after some seconds.
+class SimulatedModel : public Model {
+ public:
+  using Reply = std::function<Answer(const Occasion&, const Prompt&)>;
+  SimulatedModel(VirtualTime& time, double least_s, double most_s, Reply reply)
+      : time_(time), latency_(least_s, most_s), reply_(std::move(reply)) {}
+
+  const std::string& name() const override { return name_; }
+  void ask(const Occasion& occasion, const Prompt& prompt, const Sampling&,
+           std::function<void(Answer)> answered) override {
+    most_in_flight = std::max(most_in_flight, ++in_flight_);
+    ++asked;
+    time_.after(latency_(chance_), [this, occasion, prompt, answered = std::move(answered)] {
+      --in_flight_;
+      answered(reply_(occasion, prompt));
+    });
+  }
+  void cancel() override {}
+
+  int64_t asked = 0, most_in_flight = 0;
+
+ private:
+  VirtualTime& time_;
+  std::uniform_real_distribution<double> latency_;
+  Reply reply_;
+  std::string name_ = "simulated:model";
+  int64_t in_flight_ = 0;
+  std::mt19937_64 chance_{2};
+};
+
+class SilentProgress : public Progress {
+ public:
+  void campaign_started(const std::string&, size_t, const BudgetLeft&) override {}
+  void problem_started(const std::string&, size_t, size_t) override {}
+  void attempted(const AttemptReport& report) override { best = report.best; }
+  void answered(const ExchangeReport& report) override { last = report; }
+  void problem_ended(const std::string&, double, const std::string&) override {}
+  void warned(const std::string& what) override { warnings.push_back(what); }
+
+  double best = 1;
+  ExchangeReport last;
+  std::vector<std::string> warnings;
+};
+
+}  // namespace agent::test
