@@ -26,4 +26,8 @@ class Keys {
   uint64_t state_;
 };
 
+// What untrusted code may see of a key's effects must not lead back to the stream that it came from, and SplitMix64 can
+// be turned round: this cannot.
+uint64_t one_way(uint64_t key);
+
 }  // namespace verifier
