@@ -25,7 +25,7 @@ struct Member {
   bool new_best = false;             // was confirmed to be the best of the problem when it came
   std::optional<Diagnosis> diagnosis;
   std::string niche;  // what limits it and what it is made of: a cell of the grid that evolution keeps full
-  int asked = 0;  // how often it was made a parent of
+  int asked = 0;      // how often it was made a parent of
 
   bool correct() const { return best.has_value(); }
   double speed_up() const { return best && best->speed_up ? *best->speed_up : 0; }  // over naive; 0: not correct
