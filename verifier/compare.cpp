@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "verifier/elements.h"
 
@@ -135,8 +136,16 @@ std::variant<Match, Verdict> decide(const OutputForm& form, const std::vector<Ti
   const double ratio = std::max(worst.ratio(), worst_element.ratio());
   if (ratio <= 1) return Match{ratio};
   const auto [expected, got] = look.element(worst_element.index());
-  return Verdict(WrongResult{form.where, form.name, worst_element.index(), expected, got, ratio,
-                             std::max<int64_t>(look.count_wrong(allowed), 1), form.tiling.elements});
+  WrongResult wrong{form.where,
+                    form.name,
+                    worst_element.index(),
+                    expected,
+                    got,
+                    ratio,
+                    std::max<int64_t>(look.count_wrong(allowed), 1),
+                    form.tiling.elements};
+  if (look.pattern) wrong.pattern = look.pattern(allowed, wrong.index);
+  return Verdict(std::move(wrong));
 }
 
 std::variant<Match, Verdict> decide_exactly(const OutputForm& form, const std::vector<TileMismatches>& tiles,
@@ -153,13 +162,35 @@ std::variant<Match, Verdict> decide_exactly(const OutputForm& form, const std::v
   // Large integers that differ may be the same double.
   wrong.ratio = core::is_floating(form.dtype) ? 1 + std::fabs(got - expected) / ulp_at(form.dtype, expected)
                                               : 1 + std::max(std::fabs(got - expected), 1.0);
-  return Verdict(wrong);
+  if (look.pattern) wrong.pattern = look.pattern({}, wrong.index);
+  return Verdict(std::move(wrong));
+}
+
+std::vector<int64_t> extents(const benchsuite::Tensor& tensor, const core::Bindings& axes) {
+  std::vector<int64_t> shape;
+  for (const core::Expr& extent : tensor.shape) shape.push_back(extent.eval(axes));
+  return shape;
+}
+
+std::optional<Pattern> pattern_in(const OutputForm& form, std::span<const std::byte> output,
+                                  std::span<const std::byte> reference, const std::vector<double>& allowed,
+                                  int64_t worst) {
+  if (form.shape.empty()) return std::nullopt;
+  const DType right_dtype = core::is_floating(form.dtype) ? DType::f64 : form.dtype;
+  const auto got = [&](int64_t i) { return load_element(form.dtype, output, static_cast<size_t>(i)); };
+  const auto right = [&](int64_t i) { return load_element(right_dtype, reference, static_cast<size_t>(i)); };
+  const auto wrong = [&](int64_t i) {
+    const double y = got(i), r = right(i);
+    if (!std::isfinite(y) || !std::isfinite(r)) return false;  // of its class: otherwise the verdict is another
+    return allowed.empty() ? y != r : !(std::fabs(y - r) <= allowed[static_cast<size_t>(form.tiling.tile_of(i))]);
+  };
+  return find_pattern({form.shape, worst, got, right, wrong});
 }
 
 std::variant<Match, Verdict> compare(const Comparison& c, const std::string& name, const Where& where) {
   const bool floating = core::is_floating(c.dtype);
   const Tiling tiling = tiling_of(c.columns, c.output.size() / core::size_bytes(c.dtype));
-  const OutputForm form{c.dtype, c.accumulate, tiling, c.reduction, name, where};
+  const OutputForm form{c.dtype, c.accumulate, tiling, c.reduction, name, where, c.shape};
   const SecondLook look{[&](int64_t index) {
                           const auto i = static_cast<size_t>(index);
                           return SecondLook::Element{
@@ -168,6 +199,9 @@ std::variant<Match, Verdict> compare(const Comparison& c, const std::string& nam
                         },
                         [&](const std::vector<double>& allowed) {
                           return count_wrong(c.dtype, tiling, c.output, c.expected.reference, allowed);
+                        },
+                        [&](const std::vector<double>& allowed, int64_t worst) {
+                          return pattern_in(form, c.output, c.expected.reference, allowed, worst);
                         }};
   if (c.exact || !floating) {
     return decide_exactly(form, tile_mismatches(c.dtype, tiling, c.output, c.expected.reference), look);

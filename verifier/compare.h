@@ -4,12 +4,15 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "benchsuite/problem.h"
 #include "core/dtype.h"
+#include "verifier/pattern.h"
 #include "verifier/reduction.h"
 #include "verifier/tiles.h"
 #include "verifier/verdict.h"
@@ -28,6 +31,7 @@ struct OutputForm {
   Reduction reduction;    // what this output sums
   std::string name = {};  // for the failure, as is `where`
   Where where = {};
+  std::vector<int64_t> shape = {};  // to say in what pattern it is wrong; may be absent
 };
 
 // The elements themselves, asked for only once a failure is certain.
@@ -38,6 +42,9 @@ struct SecondLook {
   std::function<Element(int64_t index)> element;
   // How many elements err by more than their tile is allowed (one entry a tile).
   std::function<int64_t(const std::vector<double>& allowed)> count_wrong;
+  // In what pattern they are wrong; without `allowed`, whatever is not right to the last bit. `worst`: an element's
+  // index. May be absent.
+  std::function<std::optional<Pattern>(const std::vector<double>& allowed, int64_t worst)> pattern = {};
 };
 
 // The decision about a floating output from its tiles' statistics: Match, or the first of WrongNonFinite, WrongResult
@@ -64,6 +71,14 @@ std::variant<Match, Verdict> decide(const OutputForm& form, const std::vector<Ti
 std::variant<Match, Verdict> decide_exactly(const OutputForm& form, const std::vector<TileMismatches>& tiles,
                                             const SecondLook& look);
 
+// An output's shape at these axes.
+std::vector<int64_t> extents(const benchsuite::Tensor& tensor, const core::Bindings& axes);
+
+// SecondLook::pattern of an output in host memory. nullopt also where the form has no shape.
+std::optional<Pattern> pattern_in(const OutputForm& form, std::span<const std::byte> output,
+                                  std::span<const std::byte> reference, const std::vector<double>& allowed,
+                                  int64_t worst);
+
 struct Comparison {
   core::DType dtype;                  // of the candidate's and the naive output
   core::DType accumulate;             // the contract's
@@ -73,6 +88,7 @@ struct Comparison {
   std::span<const std::byte> output;  // the candidate's
   NaiveRun expected;                  // for the same inputs
   std::vector<NaiveRun> neighbours;   // for inputs close by (jitter_input); see neighbours.h
+  std::vector<int64_t> shape = {};    // to say in what pattern it is wrong; may be absent
 };
 
 // Statistics and decision of an output in host memory. Integers are compared bit for bit, too.

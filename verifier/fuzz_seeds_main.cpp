@@ -67,6 +67,8 @@ std::vector<verifier::Verdict> verdicts() {
           verifier::CompileFailed{sandbox::Rejection::compile_error, "expected ;", 3},
           verifier::InvalidPlan{"too many threads"},
           verifier::WrongResult{where, "y", 5, 1.5, -2, 40, 3, 100},
+          verifier::WrongResult{where, "y", 5, 1.5, 0, 40, 3, 100,
+                                verifier::Pattern{verifier::PatternKind::zeros, "They are zero."}},
           verifier::NotWritten{where, "y", 5, 3, 100},
           verifier::WrongNonFinite{where, "y", 5, 1, __builtin_nan("")},
           verifier::OrderDependent{where, "y", 5},

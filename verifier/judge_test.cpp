@@ -111,6 +111,19 @@ TEST_F(JudgeTest, MeasuresWithEverySampleKept) {
   EXPECT_EQ(judgement.measurement->clock, "cpu-rough");
 }
 
+TEST_F(JudgeTest, SaysInWhatPatternAResultIsWrong) {
+  sandbox::Solution halves = naive_;
+  const std::string right = "y[row] = sum;";
+  ASSERT_NE(halves.source.find(right), std::string::npos);
+  halves.source.replace(halves.source.find(right), right.size(), "y[row] = 0.5f * sum;");
+  const Judgement judgement = judge(halves, Effort::screen);
+  const auto* wrong = std::get_if<WrongResult>(&judgement.verdict);
+  ASSERT_NE(wrong, nullptr) << name_of(judgement.verdict);
+  ASSERT_TRUE(wrong->pattern) << sentence_for_people(judgement.verdict);
+  EXPECT_EQ(name_of(wrong->pattern->kind), "scaled");
+  EXPECT_NE(sentence_for_models(judgement.verdict).find("every wrong element is 1/2"), std::string::npos);
+}
+
 TEST_F(JudgeTest, EverySeedIsItsOwn) {
   EXPECT_NE(judge(naive_, Effort::screen).seed, judge(naive_, Effort::screen).seed);
 }

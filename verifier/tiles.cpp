@@ -41,6 +41,12 @@ int64_t Tiling::begin(int64_t tile) const {
   return std::min(first * row + row * part / tiles_per_row, elements);
 }
 
+int64_t Tiling::tile_of(int64_t index) const {
+  const int64_t tile = index / row * tiles_per_row + index % row * tiles_per_row / row;
+  // Rounding may have cut the row one element earlier.
+  return end(tile) <= index ? tile + 1 : tile;
+}
+
 Tiling tiling_of(size_t columns, size_t elements) {
   constexpr size_t kLeastRow = 32, kMostTile = 4096;
   const size_t length = std::max<size_t>(columns, 1);

@@ -22,6 +22,7 @@ struct Tiling {
   int64_t count() const { return (elements + row - 1) / row * tiles_per_row; }
   int64_t begin(int64_t tile) const;  // index of the tile's first element, flat; of the tile `count()`: elements
   int64_t end(int64_t tile) const { return begin(tile + 1); }
+  int64_t tile_of(int64_t index) const;  // that an element lies in
 };
 // `columns`: the length of the output's rows.
 Tiling tiling_of(size_t columns, size_t elements);

@@ -43,9 +43,9 @@ std::string sentence_for_people(const Verdict& verdict) {
 }
 
 std::string sentence_for_models(const Verdict& verdict) {
-  const std::string text =
-      std::visit([](const auto& v) { return what_was_seen(v) + " " + what_to_change(v); }, verdict);
-  return core::clean_line(text, 2000);
+  const std::string seen = std::visit([](const auto&v) { return what_was_seen(v); }, verdict),
+                    change = std::visit([](const auto&v) { return what_to_change(v); }, verdict);
+  return core::clean_line(change.empty() ? seen : seen + " " + change, 2000);
 }
 
 }  // namespace verifier

@@ -11,6 +11,7 @@
 #include "core/strict_json.h"
 #include "sandbox/compilation.h"
 #include "sandbox/fault.h"
+#include "verifier/pattern.h"
 
 namespace verifier {
 
@@ -42,6 +43,7 @@ struct WrongResult {
   double expected = 0, got = 0;
   double ratio = 0;  // error relative to what the contract allows; over 1
   int64_t wrong_elements = 0, elements = 0;
+  std::optional<Pattern> pattern = {};  // where the elements that differ show one
 };
 struct NotWritten {  // poison left in an output
   Where where;

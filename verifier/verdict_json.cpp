@@ -24,6 +24,15 @@ std::optional<Where> optional_where(const JsonView& json) {
   return where(json);
 }
 
+// Absent where there is none to see, and in older archives.
+std::optional<Pattern> pattern(const JsonView& json) {
+  if (!json.has("pattern")) return std::nullopt;
+  const JsonView kind = json.at("pattern").at("kind");
+  const auto known = pattern_kind_from_name(kind.string());
+  if (!known) kind.fail("\"" + kind.string() + "\" is no pattern");
+  return Pattern{*known, json.at("pattern").at("sentence").string()};
+}
+
 // NaN and infinities, which JSON lacks, travel as strings.
 Json number(double value) {
   if (value != value) return "nan";
@@ -45,9 +54,11 @@ Json fields(const Correct& v) {
 Json fields(const CompileFailed& v) { return {{"message", v.message}, {"line", v.line ? Json(*v.line) : Json()}}; }
 Json fields(const InvalidPlan& v) { return {{"message", v.message}}; }
 Json fields(const WrongResult& v) {
-  return {{"where", to_json(v.where)},          {"output", v.output},    {"index", v.index},
-          {"expected", number(v.expected)},     {"got", number(v.got)},  {"ratio", number(v.ratio)},
-          {"wrong_elements", v.wrong_elements}, {"elements", v.elements}};
+  Json json{{"where", to_json(v.where)},          {"output", v.output},    {"index", v.index},
+            {"expected", number(v.expected)},     {"got", number(v.got)},  {"ratio", number(v.ratio)},
+            {"wrong_elements", v.wrong_elements}, {"elements", v.elements}};
+  if (v.pattern) json["pattern"] = {{"kind", name_of(v.pattern->kind)}, {"sentence", v.pattern->sentence}};
+  return json;
 }
 Json fields(const NotWritten& v) {
   return {{"where", to_json(v.where)},
@@ -90,7 +101,8 @@ const std::map<std::string, Reader>& readers() {
                             number(j.at("got")),
                             number(j.at("ratio")),
                             j.at("wrong_elements").integer(),
-                            j.at("elements").integer()};
+                            j.at("elements").integer(),
+                            pattern(j)};
        }},
       {"not_written",
        [](const JsonView& j) {

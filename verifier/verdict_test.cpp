@@ -83,6 +83,24 @@ TEST(Verdict, NumbersThatJsonLacksSurvive) {
   EXPECT_TRUE(std::isnan(back.got));
 }
 
+TEST(Verdict, PatternsSurviveAndMayBeAbsent) {
+  WrongResult wrong{kWhere, "y", 5, 1.5, -2.25, 1e9, 3, 7161};
+  EXPECT_FALSE(to_json(wrong).contains("pattern"));  // as in older archives
+  EXPECT_FALSE(std::get<WrongResult>(verdict_from_json(core::JsonView(to_json(wrong), "test"))).pattern);
+  const std::string general = sentence_for_models(wrong);
+  wrong.pattern = Pattern{PatternKind::tail, "Only elements of the last row differ."};
+  EXPECT_EQ(round_trip(wrong), to_json(wrong));
+  const core::Json json = to_json(wrong);
+  EXPECT_EQ(std::get<WrongResult>(verdict_from_json(core::JsonView(json, "test"))).pattern, wrong.pattern);
+  for (const std::string& sentence : {sentence_for_people(wrong), sentence_for_models(wrong)}) {
+    EXPECT_NE(sentence.find("wrong. Only elements of the last row differ."), std::string::npos) << sentence;
+  }
+  EXPECT_NE(sentence_for_models(wrong), general);
+  core::Json unknown = json;
+  unknown["pattern"]["kind"] = "spiral";
+  EXPECT_THROW(verdict_from_json(core::JsonView(unknown, "test")), core::InputError);
+}
+
 // "unsupported" is one word for one thing, whether the compiler or the running kernel meets it.
 TEST(Verdict, NamesAreOneEach) {
   std::multiset<std::string> names;

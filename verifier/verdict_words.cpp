@@ -46,7 +46,7 @@ std::string what_was_seen(const InvalidPlan& v) { return "The launch plan cannot
 std::string what_was_seen(const WrongResult& v) {
   return "Wrong result " + place(v.where) + ": " + v.output + "[" + std::to_string(v.index) + "] is " + number(v.got) +
          " where " + number(v.expected) + " is right, " + number(v.ratio) + " times the allowed error; " +
-         counted(v.wrong_elements, v.elements) + " elements are wrong.";
+         counted(v.wrong_elements, v.elements) + " elements are wrong." + (v.pattern ? " " + v.pattern->sentence : "");
 }
 std::string what_was_seen(const NotWritten& v) {
   return "Not written " + place(v.where) + ": " + counted(v.count, v.elements) + " elements of " + v.output +
@@ -103,7 +103,8 @@ std::string what_to_change(const CompileFailed& v) {
 std::string what_to_change(const InvalidPlan&) {
   return "Mend the header's expressions so that they hold for every shape of the problem.";
 }
-std::string what_to_change(const WrongResult&) {
+std::string what_to_change(const WrongResult& v) {
+  if (v.pattern) return "";  // its sentence says it
   return "Check indexing at the edges of the shape, sizes that are no multiple of the tile, and the precision of sums.";
 }
 std::string what_to_change(const NotWritten&) {

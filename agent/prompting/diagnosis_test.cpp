@@ -77,6 +77,14 @@ TEST(Diagnosis, WhatAWrongElementLooksLike) {
                                       HasSubstr("[0, 5] of [4, 256]"), HasSubstr("M=4 is no multiple of 256")));
 }
 
+TEST(Diagnosis, TheJudgesPatternStandsInPlaceOfGuesses) {
+  verifier::WrongResult wrong{kWhere, "y", 3 * 257 + 256, 2.5, 0, 900, 7, 7 * 257};
+  wrong.pattern = verifier::Pattern{verifier::PatternKind::tail, "Only elements of the last column differ."};
+  EXPECT_THAT(text_of(wrong), AllOf(HasSubstr("7 of 1799 elements are wrong. Only elements of the last column differ."),
+                                    HasSubstr("Index 1027 of y is [3, 256] of [7, 257]."),
+                                    HasSubstr("N=257 is no multiple of 4"), Not(HasSubstr("It is zero"))));
+}
+
 TEST(Diagnosis, NonsenseInAVerdictDoesNoHarm) {
   const Where odd{"\x1b[2J", "M=x N= =3 M=99999999999999999999", "", ""};
   EXPECT_THAT(text_of(verifier::WrongResult{odd, "nothing", -5, 0, 0, 0, 0, 0}), Not(HasSubstr("Index")));

@@ -115,6 +115,7 @@ std::string place_in_output(const benchsuite::Problem& problem, const std::strin
 
 std::string pattern_of(const verifier::WrongResult& wrong, const benchsuite::Problem& problem,
                        const sandbox::TunableBinding& binding) {
+  if (wrong.pattern) return size_remark(wrong, binding);
   std::vector<std::string> remarks;
   const double ratio = wrong.expected != 0 ? wrong.got / wrong.expected : 0;
   if (wrong.got == 0 && wrong.expected != 0) {

@@ -18,7 +18,8 @@ std::string quoted_line(const std::string& source, int64_t line);
 std::string place_in_output(const benchsuite::Problem& problem, const std::string& output, const std::string& axes,
                             int64_t index);
 
-// What a wrong element looks like: lost or doubled terms, the last row or column, another precision, ...
+// What a wrong element looks like: lost or doubled terms, the last row or column, another precision, ... Where the
+// judge saw the pattern of all of them, its own sentence says so, and only odd sizes are added.
 std::string pattern_of(const verifier::WrongResult& wrong, const benchsuite::Problem& problem,
                        const sandbox::TunableBinding& binding);
 

@@ -4,7 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "core/hash.h"
 #include "verifier/compare.h"
 #include "verifier/difference.h"
 #include "verifier/keys.h"
@@ -12,9 +11,6 @@
 
 namespace verifier::cpu {
 namespace {
-// What a cell sees of a key must not lead back to the judge's stream of them, and SplitMix64 can be turned round.
-uint64_t one_way(uint64_t key) { return std::stoull(core::sha256_hex(std::to_string(key)).substr(0, 16), nullptr, 16); }
-
 // Content and slack of every writable buffer get keys of their own.
 struct BufferKeys {
   uint64_t content, before, after;
@@ -83,7 +79,8 @@ std::optional<Verdict> Rig::audit(const Expected& expected, const Where& where, 
                                  expected.exact,
                                  content,
                                  {expected.reference[i], expected.naive[i]},
-                                 std::move(neighbours)},
+                                 std::move(neighbours),
+                                 extents(tensor, axes_)},
                                 tensor.name, where);
     if (const auto* wrong = std::get_if<Verdict>(&result)) return *wrong;
     worst_ratio = std::max(worst_ratio, std::get<Match>(result).ratio);

@@ -13,6 +13,7 @@ using sandbox::cuda::DevicePtr;
 using sandbox::cuda::PrivateMemory;
 constexpr unsigned kBlock = static_cast<unsigned>(kJudgeBlock);
 constexpr unsigned kBlocksPerMultiprocessor = 8;
+constexpr size_t kMostToLookAt = size_t{64} << 20;  // bytes of a wrong output that come to the host
 
 int64_t number_of(core::DType dtype) { return static_cast<int64_t>(dtype); }
 int64_t signed_of(size_t value) { return static_cast<int64_t>(value); }
@@ -93,6 +94,16 @@ SecondLook DeviceWork::second_look(const OutputForm& form, const DeviceOutput& o
     module_.function("kw_count_wrong")(blocks_, kBlock, on_device.output, on_device.reference, number_of(form.dtype),
                                        form.tiling, limits.address(), counts);
     return joined(fetch<int64_t>(allowed.size()));
+  };
+  look.pattern = [this, &form, on_device, reference_dtype](const std::vector<double>& allowed,
+                                                           int64_t worst) -> std::optional<Pattern> {
+    const auto elements = static_cast<size_t>(form.tiling.elements);
+    if (form.shape.empty() || elements * core::size_bytes(form.dtype) > kMostToLookAt) return std::nullopt;
+    std::vector<std::byte> output(elements * core::size_bytes(form.dtype)),
+        reference(elements * core::size_bytes(reference_dtype));
+    context_.copy_to_host(output.data(), on_device.output, output.size());
+    context_.copy_to_host(reference.data(), on_device.reference, reference.size());
+    return pattern_in(form, output, reference, allowed, worst);
   };
   return look;
 }

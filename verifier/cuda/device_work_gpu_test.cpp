@@ -182,6 +182,7 @@ TEST_F(DeviceWorkOnGpu, ComparisonsDecideAsTheHostDoes) {
   for (const DType dtype : kFloats) {
     for (const auto& [elements, columns] :
          std::vector<std::pair<size_t, size_t>>{{1, 1}, {700, 7}, {9000, 4500}, {1200000, 1000}}) {
+      const std::vector<int64_t> shape{static_cast<int64_t>(elements / columns), static_cast<int64_t>(columns)};
       for (int damage = 0; damage < 4; ++damage) {
         Stream stream(elements + static_cast<uint64_t>(damage));
         std::vector<double> r(elements), b(elements), y(elements);
@@ -195,9 +196,9 @@ TEST_F(DeviceWorkOnGpu, ComparisonsDecideAsTheHostDoes) {
         if (damage == 3) y[elements - 1] = NAN;
         const Bytes reference = stored(DType::f64, r), naive = stored(dtype, b), output = stored(dtype, y);
         const auto expected =
-            compare({dtype, DType::f32, columns, {}, false, output, {reference, naive}, {}}, "y", where);
+            compare({dtype, DType::f32, columns, {}, false, output, {reference, naive}, {}, shape}, "y", where);
         const PrivateMemory on_y = upload(output), on_r = upload(reference), on_b = upload(naive);
-        const auto decided = work_->compare({dtype, DType::f32, tiling_of(columns, elements), {}, "y", where},
+        const auto decided = work_->compare({dtype, DType::f32, tiling_of(columns, elements), {}, "y", where, shape},
                                             {on_y.address(), on_r.address(), on_b.address(), false});
         ASSERT_EQ(decided.index(), expected.index()) << core::name_of(dtype) << " " << elements << " " << damage;
         if (const auto* verdict = std::get_if<Verdict>(&decided)) {
@@ -206,6 +207,7 @@ TEST_F(DeviceWorkOnGpu, ComparisonsDecideAsTheHostDoes) {
           if (const auto* wrong = std::get_if<WrongResult>(verdict)) {
             EXPECT_EQ(wrong->index, std::get<WrongResult>(std::get<Verdict>(expected)).index);
             EXPECT_EQ(wrong->wrong_elements, std::get<WrongResult>(std::get<Verdict>(expected)).wrong_elements);
+            EXPECT_EQ(wrong->pattern, std::get<WrongResult>(std::get<Verdict>(expected)).pattern);
           }
         } else {
           EXPECT_NEAR(std::get<Match>(decided).ratio, std::get<Match>(expected).ratio, 1e-9);

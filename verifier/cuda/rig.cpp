@@ -93,7 +93,7 @@ std::variant<Launched, CellFailure> Rig::launch(size_t slots, bool hot, uint64_t
 }
 
 std::variant<Launched, CellFailure> Rig::launch_once(size_t slots, bool hot, uint64_t key) {
-  key_ = key;
+  key_ = one_way(key);
   DeviceWork& work = at_hand_.work();
   for (size_t slot = 0; slot < slots; ++slot) {
     const std::vector<const LentBuffer*> buffers = writable(slot);
@@ -143,7 +143,8 @@ std::variant<Match, Verdict> Rig::compare_output(size_t slot, size_t output, con
                           tiling_of(columns, static_cast<size_t>(tensor.elements(axes_))),
                           reduction,
                           tensor.name,
-                          where};
+                          where,
+                          extents(tensor, axes_)};
     const DeviceOutput on_device{(*outputs_)[slot][output].buffer().address, expected.reference[output].address,
                                  expected.naive[output].address, expected.exact};
     std::vector<std::vector<NaiveTile>>& tiles = at_hand_.naive_tiles(axes_);
@@ -172,7 +173,8 @@ std::variant<Match, Verdict> Rig::compare_output(size_t slot, size_t output, con
                   expected.exact,
                   got,
                   {reference, naive},
-                  std::move(neighbours)},
+                  std::move(neighbours),
+                  extents(tensor, axes_)},
                  tensor.name, where);
 }
 
