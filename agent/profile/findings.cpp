@@ -1,0 +1,146 @@
+// Counters as sentences.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "agent/profile/counters.h"
+#include "agent/prompting/limits.h"
+
+namespace agent {
+namespace {
+constexpr double kBusy = 0.6;        // of a unit's peak: it holds the kernel back
+constexpr double kIdle = 0.4;        // neither memory nor arithmetic is busy: warps wait
+constexpr double kConflicts = 0.1;   // of the passes through shared memory
+constexpr double kMostSectors = 16;  // four to a request are right for 4-byte elements, sixteen for 16-byte packs
+constexpr double kLanes = 24;        // of 32
+constexpr double kOccupancy = 0.3;
+constexpr double kStallShare = 0.35;  // of the cycles that warps wait
+constexpr double kTensor = 0.05;      // below it, tensor cores do nothing
+
+std::string number(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1f", value);
+  return text.data();
+}
+
+struct Weighed {
+  double weight;  // how telling, 0 to 1
+  CounterFinding finding;
+};
+
+struct Stall {
+  const char* name;
+  Bottleneck of;
+  const char* words;
+};
+constexpr std::array<Stall, 8> kStallWords{{
+    {"long_scoreboard", Bottleneck::latency_bound,
+     "waiting for global memory: have more loads in flight, or load earlier than the values are needed"},
+    {"short_scoreboard", Bottleneck::bank_conflicts,
+     "waiting for shared memory or special functions: read wider, without bank conflicts, or keep values in registers"},
+    {"barrier", Bottleneck::barriers, "at barriers: use fewer of them, smaller blocks, or warp shuffles"},
+    {"mio_throttle", Bottleneck::bank_conflicts,
+     "for room in the queue of shared memory instructions: use wider and fewer of them"},
+    {"lg_throttle", Bottleneck::uncoalesced,
+     "for room in the queue of global memory instructions: use wider and fewer of them"},
+    {"math_pipe_throttle", Bottleneck::compute_bound, "for the arithmetic units, which are busy"},
+    {"membar", Bottleneck::barriers, "at memory fences: use fewer"},
+    {"no_instruction", Bottleneck::compute_bound, "for instructions: the code is too long for its cache; unroll less"},
+}};
+
+void add_stall(const Counters& c, std::vector<Weighed>& found) {
+  double all = 0;
+  const Stall* most = nullptr;
+  double cycles = 0;
+  for (const auto& [name, value] : c.stalls) all += value;
+  for (const Stall& stall : kStallWords) {
+    const auto at = c.stalls.find(stall.name);
+    if (at == c.stalls.end() || at->second <= cycles) continue;
+    cycles = at->second;
+    most = &stall;
+  }
+  if (most == nullptr || cycles < kStallShare * all || cycles < 1) return;
+  found.push_back({0.5 + 0.4 * cycles / all,
+                   {most->of, percent(cycles / all) + " of the cycles that warps wait are spent " +
+                                  std::string(most->words) + "."}});
+}
+
+void add_memory(const Counters& c, std::vector<Weighed>& found) {
+  if (c.dram && *c.dram >= kBusy) {
+    found.push_back(
+        {*c.dram,
+         {Bottleneck::memory_bound,
+          "The DRAM is busy at " + percent(*c.dram) + " of its bandwidth" +
+              (c.l2_hits ? ", and L2 answers " + percent(*c.l2_hits) + " of what it is asked" : std::string()) +
+              ": only moving fewer bytes makes it faster."}});
+  }
+  const auto sectors = [&](const std::optional<double>& value, const std::string& what) {
+    if (!value || *value <= kMostSectors) return;
+    found.push_back({std::min(0.6 + *value / 100, 0.95),
+                     {Bottleneck::uncoalesced, "A warp's global " + what + " touches " + number(*value) +
+                                                   " sectors of 32 bytes on average, where 4 hold 32 floats: let "
+                                                   "neighbouring threads use neighbouring addresses."}});
+  };
+  sectors(c.load_sectors, "load");
+  sectors(c.store_sectors, "store");
+  if (c.conflicts && *c.conflicts >= kConflicts) {
+    found.push_back({0.5 + 0.5 * *c.conflicts,
+                     {Bottleneck::bank_conflicts, percent(*c.conflicts) +
+                                                      " of the passes through shared memory are bank conflicts: pad or "
+                                                      "swizzle its rows."}});
+  }
+}
+
+void add_arithmetic(const Counters& c, std::vector<Weighed>& found) {
+  if (c.compute && *c.compute >= kBusy) {
+    const bool without_tensor = c.tensor && *c.tensor < kTensor;
+    found.push_back(
+        {*c.compute,
+         {Bottleneck::compute_bound, "The multiprocessors are busy at " + percent(*c.compute) + " of their peak" +
+                                         (without_tensor ? ", their tensor cores idle" : "") +
+                                         ": fewer instructions make it faster."}});
+  }
+  if (c.tensor && *c.tensor >= kBusy) {
+    found.push_back({*c.tensor,
+                     {Bottleneck::compute_bound,
+                      "The tensor cores are busy " + percent(*c.tensor) + " of the time: little is left to gain."}});
+  }
+  if (c.lanes && *c.lanes < kLanes) {
+    found.push_back({1 - *c.lanes / 40,
+                     {Bottleneck::divergence, "Only " + number(*c.lanes) +
+                                                  " of 32 lanes take part in an instruction on average: branches of a "
+                                                  "warp part, or blocks are no multiple of 32 threads."}});
+  }
+}
+
+void add_occupancy(const Counters& c, std::vector<Weighed>& found) {
+  const bool idle = c.dram && c.compute && *c.dram < kIdle && *c.compute < kIdle;
+  if (!idle || !c.occupancy || *c.occupancy >= kOccupancy) return;
+  found.push_back(
+      {0.7,
+       {Bottleneck::occupancy,
+        "On average " + percent(*c.occupancy) + " of the warps that fit are resident" +
+            (c.registers ? ", with " + std::to_string(std::lround(*c.registers)) + " registers a thread" : "") +
+            ", and neither memory nor arithmetic is busy: use fewer registers or less shared memory, or more and "
+            "smaller blocks."}});
+}
+}  // namespace
+
+std::vector<CounterFinding> findings_in(const std::vector<Counters>& launches) {
+  const auto longest = std::max_element(launches.begin(), launches.end(), [](const Counters& a, const Counters& b) {
+    return a.time.value_or(0) < b.time.value_or(0);
+  });
+  if (longest == launches.end()) return {};
+  std::vector<Weighed> found;
+  add_memory(*longest, found);
+  add_arithmetic(*longest, found);
+  add_stall(*longest, found);
+  add_occupancy(*longest, found);
+  std::stable_sort(found.begin(), found.end(), [](const Weighed& a, const Weighed& b) { return a.weight > b.weight; });
+  std::vector<CounterFinding> findings;
+  for (Weighed& one : found) findings.push_back(std::move(one.finding));
+  return findings;
+}
+
+}  // namespace agent
