@@ -18,8 +18,13 @@ struct TranscriptOptions {
   std::string campaign, file, author, note;
 };
 
-Exchange exchange_of(const results::ExchangeRecord& record) {
-  return {{record.request.problem, record.request.number}, record.request.prompt_hash, answer_of(*record.reply)};
+// `author` stands for what the proposer calls itself, which may be a path.
+Exchange exchange_of(const results::ExchangeRecord& record, const std::string& author) {
+  Exchange exchange{
+      {record.request.problem, record.request.number}, record.request.prompt_hash, answer_of(*record.reply)};
+  auto* completion = std::get_if<Completion>(&exchange.answer);
+  if (completion != nullptr && !author.empty()) completion->model = author;
+  return exchange;
 }
 
 void write(const TranscriptOptions& options, const Shell& shell) {
@@ -32,7 +37,7 @@ void write(const TranscriptOptions& options, const Shell& shell) {
   size_t unanswered = 0;
   for (const results::ExchangeRecord& record : archive.exchanges_of_campaign(campaign.id)) {
     if (record.reply) {
-      transcript.exchanges.push_back(exchange_of(record));
+      transcript.exchanges.push_back(exchange_of(record, options.author));
     } else {
       ++unanswered;
     }

@@ -17,6 +17,7 @@ using core::Json;
 constexpr size_t kBacklog = 2;    // trials waiting beside those at work, per place
 constexpr int kMostFailures = 5;  // answers in a row that are none
 constexpr size_t kMostUnusable = 6;
+constexpr size_t kAuthorBytes = 80;
 constexpr size_t kLineBytes = 240;  // of what was tried
 
 std::string_view kind_word(const CodeFacts& facts) {
@@ -226,7 +227,9 @@ void ModelProposals::no_completion(const NoCompletion& none) {
 bool ModelProposals::use(const RunningPtr& running, const Completion& completion, int64_t reply, const Prompt& prompt) {
   Asked asked{&problem_.problem, device_.backend, running->made.parents, completion.complete};
   Reply read = read_reply(completion.text, asked);
-  for (Proposal& proposal : read.proposals) begin_trial(running, std::move(proposal), reply);
+  const std::string& asked_model = exchanges_.model_name(running->inquiry.model);
+  const std::string& author = completion.model.empty() ? asked_model : completion.model;
+  for (Proposal& proposal : read.proposals) begin_trial(running, std::move(proposal), reply, author);
   if (!read.proposals.empty()) return false;
   if (!running->again && !stopped_) {
     Prompt again = maker_.retry(prompt, completion.text, read.reasons);
@@ -241,7 +244,8 @@ bool ModelProposals::use(const RunningPtr& running, const Completion& completion
   return false;
 }
 
-void ModelProposals::begin_trial(const RunningPtr& running, Proposal proposal, int64_t reply) {
+void ModelProposals::begin_trial(const RunningPtr& running, Proposal proposal, int64_t reply,
+                                 const std::string& author) {
   const std::string identity = identity_of(proposal.solution.source);
   if (const auto same = identities_.find(identity); same != identities_.end()) {
     unusable_.push_back("the same solution as " + population_[same->second].name + " once more");
@@ -251,7 +255,7 @@ void ModelProposals::begin_trial(const RunningPtr& running, Proposal proposal, i
   Member member;
   member.name = "s" + std::to_string(population_.size() + 1);
   member.solution = proposal.solution;
-  member.origin = exchanges_.model_name(running->inquiry.model);
+  member.origin = core::clean_line(author, kAuthorBytes);
   member.parents = running->inquiry.parents;
   member.line = running->inquiry.line;
   const size_t index = population_.add(std::move(member));

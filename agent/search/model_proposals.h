@@ -63,7 +63,7 @@ class ModelProposals : public Proposals {
   void answered(const RunningPtr& running, const Prompt& prompt, const Answered& answer);
   void no_completion(const NoCompletion& none);
   bool use(const RunningPtr& running, const Completion& completion, int64_t reply, const Prompt& prompt);
-  void begin_trial(const RunningPtr& running, Proposal proposal, int64_t reply);
+  void begin_trial(const RunningPtr& running, Proposal proposal, int64_t reply, const std::string& author);
   void trial_ended(const RunningPtr& running, size_t member, const TrialResult& result);
   void conclude(const RunningPtr& running);
   void describe(Member& member) const;
