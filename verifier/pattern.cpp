@@ -92,7 +92,9 @@ Sample sample_of(const WrongOutput& output) {
 
 std::optional<Pattern> find_pattern(const WrongOutput& output) {
   const Sample sample = sample_of(output);
-  const auto as_pattern = [](const Remark& remark) { return Pattern{remark.kind, remark.sentence}; };
+  const auto as_pattern = [](const Remark& remark) {
+    return Pattern{remark.kind, remark.sentence + " " + remark.advice};
+  };
   if (sample.got.empty()) return std::nullopt;
   if (sample.wrong_count == 0) {
     const auto small = small_errors(sample);
@@ -101,7 +103,10 @@ std::optional<Pattern> find_pattern(const WrongOutput& output) {
   const std::optional<Remark> place = place_of(sample), values = values_of(sample, output);
   if (place && values) {
     const bool moved = values->kind == PatternKind::transposed || values->kind == PatternKind::shifted;
-    return Pattern{moved ? values->kind : place->kind, place->sentence + " " + values->sentence};
+    // Small errors in one place only are no matter of precision.
+    const bool misleads = values->kind == PatternKind::imprecise;
+    return Pattern{moved ? values->kind : place->kind, place->sentence + " " + place->advice + " " + values->sentence +
+                                                           (misleads ? "" : " " + values->advice)};
   }
   if (place) return as_pattern(*place);
   if (values) return as_pattern(*values);

@@ -9,6 +9,8 @@ namespace verifier {
 namespace {
 constexpr double kWhole = 0.9;     // of a row or tile is wrong: all of it, but for luck
 constexpr double kAllOver = 0.98;  // of all elements
+constexpr double kMany = 0.3;      // of the elements of a row
+constexpr size_t kLongLine = 16;
 constexpr int64_t kLargestBlock = 1024, kLargestTile = 128, kSmallestTile = 4;
 
 std::string plural(int64_t count, const std::string& word) { return count == 1 ? word : word + "s"; }
@@ -69,9 +71,8 @@ bool is_tail(int64_t count, int64_t total) {
 
 std::optional<Remark> tail_of(const Sample& s) {
   const auto remark = [](const std::string& what) {
-    return Remark{PatternKind::tail,
-                  "Only " + what + " " +
-                      "differ: check the bound of the partial block at the end and how its elements are masked."};
+    return Remark{PatternKind::tail, "Only " + what + " differ.",
+                  "Check the bound of the partial block at the end and how its elements are masked."};
   };
   const First first = first_wrong(s);
   const int64_t rows = s.height - first.row, columns = s.columns - first.column, total = s.rows * s.columns;
@@ -120,34 +121,43 @@ std::string listed(const std::vector<int64_t>& lines, const std::string& word) {
   return word + "s " + core::join(parts, ", ") + (lines.size() > 6 ? ", ..." : "");
 }
 
-// The lines (`at` gives an element's) of which all is wrong; nullopt unless every other line is right.
+// The lines (`at` gives an element's) of which this share at least is wrong; nullopt unless every other line is right.
 template <typename At>
-std::optional<std::vector<int64_t>> whole_lines(const Sample& s, const std::vector<int64_t>& lines, At at) {
+std::optional<std::vector<int64_t>> wrong_lines(const Sample& s, const std::vector<int64_t>& lines, double share,
+                                                At at) {
   std::vector<size_t> wrong(lines.size());
   for (size_t i = 0; i < s.got.size(); ++i) wrong[at(i)] += s.wrong[i];
-  const double whole = kWhole * static_cast<double>(s.got.size()) / static_cast<double>(lines.size());
+  const double least = share * static_cast<double>(s.got.size()) / static_cast<double>(lines.size());
   std::vector<int64_t> found;
   for (size_t i = 0; i < lines.size(); ++i) {
     if (wrong[i] == 0) continue;
-    if (static_cast<double>(wrong[i]) < whole) return std::nullopt;
+    if (static_cast<double>(wrong[i]) < least) return std::nullopt;
     found.push_back(lines[i]);
   }
   if (found.size() == lines.size()) return std::nullopt;
   return found;
 }
 
-std::optional<Remark> lines_of(const Sample& s) {
-  if (s.column.size() > 1 && s.row.size() > 1) {
-    if (const auto rows = whole_lines(s, s.row, [&](size_t i) { return i / s.column.size(); })) {
-      return Remark{PatternKind::rows, "Whole rows differ and the others are right: " + listed(*rows, "row") + " (" +
-                                           of_all(rows->size(), s.row.size(), "row", s.whole()) +
-                                           "): look at what each row alone has, such as its index, maximum or sum."};
+// Rows or columns that are wrong as a whole, or in `share` of their elements.
+std::optional<Remark> lines_of(const Sample& s, double share) {
+  const bool whole = share >= kWhole;
+  // So many elements of a line do not stay right by chance.
+  const size_t least = whole ? 2 : kLongLine;
+  const auto sentence = [&](const std::vector<int64_t>& found, size_t all, const std::string& word) {
+    return (whole ? "Whole " + word + "s differ" : "Only some " + word + "s differ, in many of their elements,") +
+           " and the others are right: " + listed(found, word) + " (" + of_all(found.size(), all, word, s.whole()) +
+           ").";
+  };
+  if (s.row.size() > 1 && s.column.size() >= least) {
+    if (const auto rows = wrong_lines(s, s.row, share, [&](size_t i) { return i / s.column.size(); })) {
+      return Remark{PatternKind::rows, sentence(*rows, s.row.size(), "row"),
+                    "Look at what each row alone has, such as its index, maximum or sum."};
     }
-    if (const auto columns = whole_lines(s, s.column, [&](size_t i) { return i % s.column.size(); })) {
-      return Remark{PatternKind::columns,
-                    "Whole columns differ and the others are right: " + listed(*columns, "column") + " (" +
-                        of_all(columns->size(), s.column.size(), "column", s.whole()) +
-                        "): look at which thread or lane computes them, and at vector loads and stores."};
+  }
+  if (s.column.size() > 1 && s.row.size() >= least) {
+    if (const auto columns = wrong_lines(s, s.column, share, [&](size_t i) { return i % s.column.size(); })) {
+      return Remark{PatternKind::columns, sentence(*columns, s.column.size(), "column"),
+                    "Look at which thread or lane computes them, and at vector loads and stores."};
     }
   }
   return std::nullopt;
@@ -184,21 +194,21 @@ std::optional<Remark> tiles_of_size(const Sample& s, int64_t tile) {
   }
   if (!any_full || wrong == shares.size()) return std::nullopt;
   const std::string size = std::to_string(tile), word = flat ? "block" : "tile";
-  return Remark{PatternKind::tiles, "Whole aligned " + word + "s of " + size + (flat ? " elements" : "x" + size) +
-                                        " differ and the others are right (" +
-                                        of_all(wrong, shares.size(), word, s.whole()) +
-                                        "): look at which block or warp owns them."};
+  return Remark{PatternKind::tiles,
+                "Whole aligned " + word + "s of " + size + (flat ? " elements" : "x" + size) +
+                    " differ and the others are right (" + of_all(wrong, shares.size(), word, s.whole()) + ").",
+                "Look at which block or warp owns them."};
 }
 }  // namespace
 
 std::optional<Remark> place_of(const Sample& sample) {
   if (static_cast<double>(sample.wrong_count) >= kAllOver * static_cast<double>(sample.got.size())) return std::nullopt;
   if (auto tail = tail_of(sample)) return tail;
-  if (auto lines = lines_of(sample)) return lines;
+  if (auto lines = lines_of(sample, kWhole)) return lines;
   for (int64_t tile = kLargestTile; tile >= kSmallestTile; tile /= 2) {
     if (auto tiles = tiles_of_size(sample, tile)) return tiles;
   }
-  return std::nullopt;
+  return lines_of(sample, kMany);
 }
 
 }  // namespace verifier

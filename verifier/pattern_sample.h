@@ -27,7 +27,8 @@ Sample sample_of(const WrongOutput& output);
 
 struct Remark {
   PatternKind kind;
-  std::string sentence;
+  std::string sentence;  // what is seen
+  std::string advice;    // where to look
 };
 // Where the wrong elements lie; nullopt: all over, or in no order.
 std::optional<Remark> place_of(const Sample& sample);

@@ -96,6 +96,20 @@ TEST(Pattern, WholeRowsAndColumns) {
   columns.expect(PatternKind::columns, "columns 5, 6, 20");
 }
 
+TEST(Pattern, RowsThatAreWrongInPart) {
+  Matrix matrix(40, 64);
+  Stream stream(8);
+  for (int64_t i = 1; i < 40; i += 4) {
+    for (int64_t j = 0; j < 64; ++j) {
+      if (stream.normal() < 0) matrix.at(i, j) *= 1.0005;
+    }
+  }
+  matrix.expect(PatternKind::rows,
+                "Only some rows differ, in many of their elements, and the others are right: rows 1, 5");
+  matrix.expect(PatternKind::rows, "The errors are small");
+  EXPECT_THAT(matrix.pattern()->sentence, testing::Not(HasSubstr("precision")));
+}
+
 TEST(Pattern, WholeTiles) {
   Matrix tiles(128, 160);
   tiles.garble([](int64_t i, int64_t j) { return (i / 32 + j / 32) % 3 == 1; });

@@ -61,8 +61,8 @@ std::optional<Remark> transposed(const Sample& s, const WrongOutput& output, con
   };
   if (!moved(s, output, wrong, source)) return std::nullopt;
   return Remark{PatternKind::transposed,
-                "What stands there is the transposed result: y[i][j] holds what y[j][i] should; swap row and column "
-                "where the output is written, or where an operand is read."};
+                "What stands there is the transposed result: y[i][j] holds what y[j][i] should.",
+                "Swap row and column where the output is written, or where an operand is read."};
 }
 
 std::optional<Remark> shifted(const Sample& s, const WrongOutput& output, const std::vector<Wrong>& wrong) {
@@ -70,9 +70,10 @@ std::optional<Remark> shifted(const Sample& s, const WrongOutput& output, const 
     for (const int64_t steps : {1, -1, 2, -2, 4, -4, 8, -8, 16, -16, 32, -32}) {
       if (!moved(s, output, wrong, [&](int64_t index) { return index + steps * unit; })) continue;
       const int64_t count = std::abs(steps);
-      return Remark{PatternKind::shifted, "Each wrong element holds what belongs " + std::to_string(count) + " " +
-                                              word + (count == 1 ? "" : "s") + (steps > 0 ? " further on" : " before") +
-                                              (count == 1 ? ": an index is off by one." : ": an index is off by it.")};
+      return Remark{PatternKind::shifted,
+                    "Each wrong element holds what belongs " + std::to_string(count) + " " + word +
+                        (count == 1 ? "" : "s") + (steps > 0 ? " further on." : " before."),
+                    count == 1 ? "An index is off by one." : "An index is off by it."};
     }
     return std::nullopt;
   };
@@ -84,9 +85,8 @@ std::optional<Remark> zeros(const std::vector<Wrong>& wrong) {
   size_t count = 0;
   for (const Wrong& w : wrong) count += w.got == 0 && w.right != 0;
   if (static_cast<double>(count) < kNearlyAll * static_cast<double>(wrong.size())) return std::nullopt;
-  return Remark{
-      PatternKind::zeros,
-      "The wrong elements are zero: what was computed for them did not reach them, or was zeroed afterwards."};
+  return Remark{PatternKind::zeros, "The wrong elements are zero.",
+                "What was computed for them did not reach them, or was zeroed afterwards."};
 }
 
 // got / right, of the elements where that says something.
@@ -99,19 +99,23 @@ std::vector<double> ratios_of(const Sample& s, const std::vector<Wrong>& wrong) 
   return ratios;
 }
 
-std::string factor_words(double factor) {
+Remark scaled_by(double factor) {
+  const auto remark = [](const std::string& what, const std::string& advice) {
+    return Remark{PatternKind::scaled, "All by the same factor: " + what + ".", advice};
+  };
   const double inverse = 1 / factor;
-  if (std::fabs(factor + 1) < 0.01) return "the sign of every wrong element is flipped.";
+  if (std::fabs(factor + 1) < 0.01)
+    return remark("the sign of every wrong element is flipped", "Look at what is subtracted from what.");
   const std::string each = "every wrong element is ";
   if (factor > 1.5 && std::fabs(factor - std::round(factor)) < 0.01 * factor) {
-    return each + number(std::round(factor)) +
-           " times what is right: terms are added more than once, or a scale or division is missing.";
+    return remark(each + number(std::round(factor)) + " times what is right",
+                  "Terms are added more than once, or a scale or division is missing.");
   }
   if (inverse > 1.5 && std::fabs(inverse - std::round(inverse)) < 0.01 * inverse) {
-    return each + "1/" + number(std::round(inverse)) +
-           " of what is right: a scale is applied twice, or only a part of the threads, warps or splits is summed.";
+    return remark(each + "1/" + number(std::round(inverse)) + " of what is right",
+                  "A scale is applied twice, or only a part of the threads, warps or splits is summed.");
   }
-  return each + number(factor) + " times what is right: look for a scale that is missing or applied twice.";
+  return remark(each + number(factor) + " times what is right", "Look for a scale that is missing or applied twice.");
 }
 
 std::optional<Remark> scaled(const std::vector<double>& ratios) {
@@ -121,14 +125,14 @@ std::optional<Remark> scaled(const std::vector<double>& ratios) {
   const auto near =
       std::count_if(ratios.begin(), ratios.end(), [&](double ratio) { return std::fabs(ratio - middle) <= margin; });
   if (static_cast<double>(near) < kNearlyAll * static_cast<double>(ratios.size())) return std::nullopt;
-  return Remark{PatternKind::scaled, "All by the same factor: " + factor_words(middle)};
+  return scaled_by(middle);
 }
 
 Remark lost(double share) {
   return {PatternKind::lost_terms,
-          "Each wrong element is what about " + number(100 * share) +
-              " % of its terms sum up to: a part of the sum is lost, such as the last step of the loop over K, the "
-              "partial sums of other warps, or a split that is overwritten and not added."};
+          "Each wrong element is what about " + number(100 * share) + " % of its terms sum up to.",
+          "A part of the sum is lost, such as the last step of the loop over K, the partial sums of other warps, or a "
+          "split that is overwritten and not added."};
 }
 
 // Sums of which terms are missing. Where the terms have one sign, each is about the same share of what is right. Where
@@ -169,10 +173,10 @@ std::optional<Remark> imprecise(const Sample& s, const std::vector<Wrong>& eleme
   if (elements.empty() || error_squares == 0 ||
       static_cast<double>(small) < 0.99 * static_cast<double>(elements.size()))
     return std::nullopt;
-  return Remark{PatternKind::imprecise,
-                "The errors are small, " + number(std::sqrt(error_squares / std::max(squares, 1e-300))) +
-                    " of what is right: look at precision (type of the sums, rounding between steps, approximate "
-                    "functions) before indexing."};
+  return Remark{
+      PatternKind::imprecise,
+      "The errors are small, " + number(std::sqrt(error_squares / std::max(squares, 1e-300))) + " of what is right.",
+      "Look at precision (type of the sums, rounding between steps, approximate functions) before indexing."};
 }
 }  // namespace
 

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "core/error.h"
+#include "verifier/first_failure.h"
 #include "verifier/shapes.h"
 
 namespace verifier::cpu {
@@ -53,6 +55,7 @@ std::optional<Verdict> with_plan(Action action) {
 
 std::optional<Verdict> Checking::check_build(Side& side, bool benches) {
   if (const auto failure = side.cell.await_loaded()) return verdict_of(*failure, {});
+  FirstFailure first;
   for (const benchsuite::Workload* workload : checked_workloads(at_hand_.problem(), benches)) {
     const Where where{workload->name, sandbox::describe(workload->axes), "ordinary", ""};
     auto failed = with_plan([&]() -> std::optional<Verdict> {
@@ -65,9 +68,9 @@ std::optional<Verdict> Checking::check_build(Side& side, bool benches) {
       // Held to the reference, too: a candidate that behaves in this build must also do the work in it.
       return rig.audit(at_hand_.expected(inputs, workload->axes, Distribution::ordinary), where, findings_.worst_ratio);
     });
-    if (failed) return failed;
+    if (failed && first.add(std::move(*failed))) break;
   }
-  return std::nullopt;
+  return first.verdict();
 }
 
 std::optional<Verdict> Checking::fast_build(Side& side, bool thorough, bool benches) {

@@ -1,8 +1,10 @@
 #include "verifier/cuda/checking.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/error.h"
+#include "verifier/first_failure.h"
 #include "verifier/shapes.h"
 
 namespace verifier::cuda {
@@ -14,13 +16,15 @@ constexpr int kRepeats = 3;  // of one draw, to see whether the bits are the sam
 std::optional<Verdict> Checking::run(Side& side, bool thorough) {
   const benchsuite::Problem& problem = at_hand_.problem();
   if (const auto failure = side.cell.await_loaded()) return verdict_of(*failure, {});
+  FirstFailure first;
   for (const benchsuite::Workload& workload : problem.workloads) {
     if (!workload.runs_on("cuda")) continue;
     const bool test = workload.role == benchsuite::Role::test;
     if (!test && !thorough) continue;  // a screening's timed launches are audited
-    if (auto verdict = shape(side, workload.name, workload.axes, test && thorough)) return verdict;
+    auto failed = shape(side, workload.name, workload.axes, test && thorough);
+    if (failed && first.add(std::move(*failed))) break;
   }
-  if (!thorough) return std::nullopt;
+  if (first.verdict() || !thorough) return first.verdict();
   for (const core::Bindings& axes :
        draw_unseen_shapes(problem, "cuda", settings_.unseen_shapes, kUnseenElements, kUnseenFlops, keys_)) {
     if (auto verdict = shape(side, "unseen", axes, false)) return verdict;
