@@ -6,7 +6,7 @@ namespace verifier {
 namespace {
 
 WrongResult wrong_at(const std::string& workload, int64_t elements, bool patterned) {
-  WrongResult wrong{{workload, "", "ordinary", ""}, "y", 0, 1, 2, 9, 1, elements};
+  WrongResult wrong{{workload, "", "ordinary", ""}, "y", 0, 1, 2, 9, elements, elements};
   if (patterned) wrong.pattern = Pattern{PatternKind::tail, "Only the last row differs."};
   return wrong;
 }
@@ -26,6 +26,9 @@ TEST(FirstFailure, AFewElementsWaitForAPattern) {
   EXPECT_EQ(named(failure), "tiny");
   EXPECT_FALSE(failure.add(wrong_at("small", 5, false)));
   EXPECT_EQ(named(failure), "tiny");
+  WrongResult one = wrong_at("large", 4096, false);
+  one.wrong_elements = 1;
+  EXPECT_FALSE(failure.add(one));
   EXPECT_TRUE(failure.add(wrong_at("large", 4096, true)));
   EXPECT_EQ(named(failure), "large");
 }

@@ -54,7 +54,8 @@ std::string last_of(int64_t count, int64_t total, const std::string& word) {
   if (count == 1) return "the last " + word;
   std::string text = "the last " + std::to_string(count) + " of " + std::to_string(total) + " " + word + "s";
   for (int64_t block = kLargestBlock; block >= kSmallestTile; block /= 2) {
-    if (block < total && total % block == count) return text + ", past the last multiple of " + std::to_string(block);
+    if (block < total && total % block == count)
+      return text + ", past the last multiple of " + std::to_string(block) + ",";
   }
   return text;
 }

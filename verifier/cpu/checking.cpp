@@ -76,12 +76,14 @@ std::optional<Verdict> Checking::check_build(Side& side, bool benches) {
 std::optional<Verdict> Checking::fast_build(Side& side, bool thorough, bool benches) {
   const benchsuite::Problem& problem = at_hand_.problem();
   if (const auto failure = side.cell.await_loaded()) return verdict_of(*failure, {});
+  FirstFailure first;
   for (const benchsuite::Workload& workload : problem.workloads) {
     const bool test = workload.role == benchsuite::Role::test;
     if ((!test && !benches) || !workload.runs_on("cpu")) continue;
-    if (auto verdict = shape(side, workload.name, workload.axes, test && thorough)) return verdict;
+    auto failed = shape(side, workload.name, workload.axes, test && thorough);
+    if (failed && first.add(std::move(*failed))) break;
   }
-  if (!thorough) return std::nullopt;
+  if (first.verdict() || !thorough) return first.verdict();
   for (const core::Bindings& axes :
        draw_unseen_shapes(problem, "cpu", settings_.unseen_shapes, kUnseenElements, kUnseenFlops, keys_)) {
     if (auto verdict = shape(side, "unseen", axes, false)) return verdict;
