@@ -1,6 +1,6 @@
 // Where the wrong elements of an output lie.
 #include <algorithm>
-#include <cmath>
+#include <utility>
 
 #include "core/text.h"
 #include "verifier/pattern_sample.h"
