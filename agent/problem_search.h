@@ -110,6 +110,7 @@ class ProblemSearch {
   bool begin_confirmation();
   void score(const Confirmation& confirmation);
   void end_confirmation(const Confirmation& confirmation);
+  static void correct(const Confirmation& confirmation, const Attempt& attempt, std::optional<double> speed_up);
   bool is_idle() const;
   void report(const Candidate& candidate, verifier::Effort effort, const Attempt& attempt,
               std::optional<double> speed_up, bool new_best);

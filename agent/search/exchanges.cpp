@@ -105,7 +105,10 @@ Exchanges::Exchanges(results::Archive& archive, int64_t campaign, std::vector<Mo
   }
 }
 
-Exchanges::~Exchanges() {
+Exchanges::~Exchanges() { withdraw(); }
+
+void Exchanges::withdraw() {
+  if (in_flight_ == 0) return;
   for (Model* model : models_) model->cancel();
 }
 

@@ -48,6 +48,9 @@ class Exchanges {
   void ask(const std::string& problem, const Prompt& prompt, size_t model, const core::Json& proposal,
            std::function<void(Answered)> answered);
 
+  // Nobody waits any more for what is on its way.
+  void withdraw();
+
   size_t in_flight() const { return in_flight_; }
   const Spending& spending() const { return spending_; }
   std::vector<std::string> warnings() { return spending_.warnings(); }

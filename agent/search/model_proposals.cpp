@@ -125,7 +125,10 @@ std::vector<std::string> ModelProposals::tried() const {
   std::vector<std::string> lines(unusable_.rbegin(), unusable_.rend());
   const std::vector<size_t> ranked = population_.ranked();
   const double best = ranked.empty() ? 0 : population_[ranked.front()].speed_up();
+  const std::set<size_t> shown(
+      ranked.begin(), ranked.begin() + static_cast<std::ptrdiff_t>(std::min(ranked.size(), PromptLimits().known)));
   for (size_t i = population_.size(); i-- > 0;) {
+    if (shown.count(i) > 0) continue;  // among the best solutions, with its figures
     const Member& member = population_[i];
     const std::string what = member.solution.description.empty() ? "" : " (\"" + member.solution.description + "\")";
     if (member.correct() && member.speed_up() < best) {
@@ -186,11 +189,11 @@ void ModelProposals::tend() {
 void ModelProposals::ask(const RunningPtr& running, const Prompt& prompt) {
   ++exchanges_in_flight_;
   exchanges_.ask(problem_.problem.name, prompt, running->inquiry.model, to_json(running->inquiry, population_),
-                 [this, running, prompt](const Answered& answer) {
+                 [this, running, prompt, here = std::weak_ptr<bool>(here_)](const Answered& answer) {
+                   if (here.expired()) return;  // the search of its problem has ended
                    --exchanges_in_flight_;
                    answered(running, prompt, answer);
                  });
-  for (const std::string& warning : exchanges_.warnings()) progress_.warned(warning);
 }
 
 void ModelProposals::answered(const RunningPtr& running, const Prompt& prompt, const Answered& answer) {
@@ -204,6 +207,7 @@ void ModelProposals::answered(const RunningPtr& running, const Prompt& prompt, c
   report.requests = exchanges_.spending().spent().requests;
   report.in_flight = exchanges_.in_flight();
   if (const auto* none = std::get_if<NoCompletion>(&answer.answer)) report.failed = none->what;
+  for (const std::string& warning : exchanges_.warnings()) progress_.warned(warning);
   if (!answer.recalled) progress_.answered(report);
   if (const auto* none = std::get_if<NoCompletion>(&answer.answer)) {
     no_completion(*none);

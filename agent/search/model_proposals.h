@@ -34,6 +34,8 @@ class ModelProposals : public Proposals {
                  ProblemSearch& search, results::Archive& archive, Progress& progress,
                  const ModelSearchSettings& settings, uint64_t seed, std::string prefix);
 
+  ~ModelProposals() override { exchanges_.withdraw(); }
+
   // A solution that the search begins with; what is judged of it becomes known to the models.
   size_t add_known(const Entrant& entrant);
   void judged(size_t member, const JudgedPoint& point);
@@ -86,6 +88,7 @@ class ModelProposals : public Proposals {
   size_t exchanges_in_flight_ = 0;
   int in_vain_ = 0, failures_ = 0;  // replies in a row
   std::optional<std::string> stopped_;
+  const std::shared_ptr<bool> here_ = std::make_shared<bool>(true);  // for replies that come when this is gone
 };
 
 }  // namespace agent

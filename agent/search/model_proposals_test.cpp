@@ -5,32 +5,24 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
-#include <fmt/format.h>
-
 #include "agent/search/simulation_fixture.h"
 #include "core/paths.h"
 #include "results/archive_fixture.h"
 
 namespace agent {
 namespace {
+using test::SimulatedBench;
+using test::SimulatedModel;
 using testing::HasSubstr;
 
 // A solution that is none of the others: its number is in its code.
 std::string numbered(int number) {
-  return fmt::format(R"(```cuda
-/* kernelwright
-{{"problem": "gelu_f32", "backends": ["cpu"], "tunables": {{"BLOCK": [64, 128, 256], "ITEMS": [1, 2, 4, 8]}},
- "launches": [{{"kernel": "gelu", "grid": ["ceil_div(N, BLOCK * ITEMS)", 1, 1], "block": ["BLOCK", 1, 1],
-              "args": ["x", "y", "N"]
-}
-}]
-}
-}
-* / extern "C" __global__ void gelu(const float* x, float* y, int N) {
-  { y[{}] = x[0]; }
-}
-```)",
-                     number);
+  return "```cuda\n/* kernelwright\n"
+         R"({"problem": "gelu_f32", "backends": ["cpu"], "tunables": {"BLOCK": [64, 128, 256], "ITEMS": [1, 2, 4, 8]},)"
+         R"x("launches": [{"kernel": "gelu", "grid": ["ceil_div(N, BLOCK * ITEMS)", 1, 1], "block": ["BLOCK", 1, 1],)x"
+         R"("args": ["x", "y", "N"]}]})"
+         "\n*/\nextern \"C\" __global__ void gelu(const float* x, float* y, int N) { y[" +
+         std::to_string(number) + "] = x[0]; }\n```\n";
 }
 
 // The same number, as the solution's speed-up.
@@ -127,7 +119,7 @@ TEST_F(Searches, AWrongSolutionIsRepaired) {
            prompts.push_back(prompt.turns.back().text());
            return say(prompts.size() == 1 ? numbered(-1) : numbered(static_cast<int>(prompts.size())));
          },
-         settings, {4, std::nullopt, std::nullopt});
+         settings, {std::nullopt, 4, std::nullopt});
   ASSERT_GE(prompts.size(), 2u);
   const auto exchanges = started_.archive.exchanges_of_campaign(started_.campaign);
   EXPECT_EQ(exchanges.at(0).request.proposal.at("operator"), "fresh");
@@ -168,6 +160,30 @@ TEST_F(Searches, LimitsHoldWithRequestsInFlight) {
   EXPECT_THAT(third.why, HasSubstr("price is not known"));
 }
 
+// A problem's time ends while a model still writes; what it answers then is kept and harms nothing.
+TEST_F(Searches, AReplyMayComeWhenItsSearchHasEnded) {
+  SimulatedModel model(time_, 50, 60, [](const Occasion&, const Prompt&) { return say(numbered(3)); });
+  SimulatedBench bench(time_, mailbox_, 1, [](const Candidate&) { return 2.0; });
+  Exchanges exchanges(started_.archive, started_.campaign, {&model}, prices_, {}, {}, mailbox_);
+  {
+    Budget budget({3, std::nullopt}, 0, 0);
+    const PromptMaker maker(core::installed_paths().prompts());
+    const ProblemText text = read_problem_text(test::shipped_problem("gelu_f32"));
+    DeviceText device;
+    device.backend = "cpu";
+    ProblemSearch problem_search(text.problem, bench, budget, progress_, 1);
+    ModelProposals proposals(text, device, maker, exchanges, problem_search, started_.archive, progress_, {}, 1, "t-");
+    std::vector<Entrant> shipped;
+    shipped.push_back({test::shipped_solution("gelu_f32/float4_items.cu"), "float4_items", "seed"});
+    problem_search.add({std::move(shipped), {}, false, {}, {}});
+    EXPECT_EQ(problem_search.run(&proposals).why, "all attempts are used up");
+    EXPECT_GT(exchanges.in_flight(), 0u);
+  }
+  while (time_.step()) mailbox_.serve(std::chrono::milliseconds(0));
+  EXPECT_EQ(exchanges.in_flight(), 0u);
+  for (const auto& record : started_.archive.exchanges_of_campaign(started_.campaign)) EXPECT_TRUE(record.reply);
+}
+
 TEST_F(Searches, SilenceEndsASearchWithItsReason) {
   ModelSearchSettings settings;
   const SearchResult result = search(
@@ -202,8 +218,8 @@ TEST_F(Searches, KeepSixtyFourDevicesBusy) {
   settings.in_flight = 64;
   settings.lines = 8;
   settings.patience = 1'000'000;
-  latency_least_s_ = 2;
-  latency_most_s_ = 5;
+  latency_least_s_ = 0.5;
+  latency_most_s_ = 1.5;
   int number = 0;
   std::mt19937_64 chance(3);
   rusage begin{}, end{};
@@ -212,7 +228,7 @@ TEST_F(Searches, KeepSixtyFourDevicesBusy) {
          [&](const Occasion&, const Prompt&) {
            return say(numbered(number++ % 3 == 0 ? -number : static_cast<int>(chance() % 1000)));
          },
-         settings, {}, {6000, std::nullopt});
+         settings, {}, {8000, std::nullopt});
   ::getrusage(RUSAGE_SELF, &end);
   const auto seconds = [](const rusage& usage) {
     return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
