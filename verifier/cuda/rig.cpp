@@ -99,7 +99,7 @@ std::variant<Launched, CellFailure> Rig::launch_once(size_t slots, bool hot, uin
     const std::vector<const LentBuffer*> buffers = writable(slot);
     for (size_t i = 0; i < buffers.size(); ++i) {
       const LentBuffer& lent = *buffers[i];
-      const BufferKeys own = keys_of(key, slot, i);
+      const BufferKeys own = keys_of(key_, slot, i);
       work.poison(lent.slack_before(), lent.offset(), own.before);
       work.poison(lent.buffer().address, lent.buffer().bytes, own.content);
       work.poison(lent.slack_after(), lent.slack_after_bytes(), own.after);
