@@ -20,8 +20,8 @@ TEST(Diagnostics, NamesInThemAreCleanedAndCut) {
   const Rejected rejected = classify_diagnostics(
       "kernel.cu:7:3: error: '__vabs\x1b[31m\xfa" + std::string(5000, 'v') + "' was not declared\n", "b.cu");
   EXPECT_EQ(rejected.reason, Rejection::unsupported);
-  EXPECT_THAT(rejected.message, testing::StartsWith("__vabs?[31m?xxx"));
-  EXPECT_THAT(rejected.message, testing::EndsWith("xxx... is unsupported on the cpu device"));
+  EXPECT_THAT(rejected.message, testing::StartsWith("__vabs?[31m?vvv"));
+  EXPECT_THAT(rejected.message, testing::EndsWith("vvv... is unsupported on the cpu device"));
   EXPECT_LT(rejected.message.size(), 200u);
 }
 
