@@ -93,7 +93,7 @@ void control(verifier::Judge& judge, sandbox::CompilePool& pool, const std::stri
     if (builds->wait(pool, verifier::Effort::control) != nullptr) return;  // a false reject, as it was judged before
   }
   const verifier::Builds& kernel = builds ? *builds : judge.naive();
-  const verifier::Judgement judgement = judge.judge(kernel, kernel, verifier::Effort::control);
+  const verifier::Judgement judgement = verifier::judge_patiently(judge, kernel, kernel, verifier::Effort::control);
   if (!judgement.measurement) {
     report.false_rejects.push_back({name, "against itself", "correct", verifier::name_of(judgement.verdict),
                                     verifier::sentence_for_people(judgement.verdict)});

@@ -14,6 +14,8 @@ Effort first_effort(const Case& of, CaseEffort effort) {
   return of.honest() || effort == CaseEffort::full ? Effort::full : Effort::screen;
 }
 
+constexpr int kTries = 3;
+
 class OneCase {
  public:
   OneCase(Judge& judge, sandbox::CompilePool& pool, const Case& of, const std::string& backend, CaseEffort effort)
@@ -39,11 +41,7 @@ class OneCase {
     if (const sandbox::Rejected* rejected = builds_.wait(pool_, effort)) {
       return {CompileFailed{rejected->reason, rejected->message, rejected->line}, {}, {}, 0};
     }
-    try {
-      return judge_.judge(builds_, judge_.naive(), effort);
-    } catch (const core::SystemError&) {
-      return judge_.judge(builds_, judge_.naive(), effort);
-    }
+    return judge_patiently(judge_, builds_, judge_.naive(), effort);
   }
 
   Judge& judge_;
@@ -54,6 +52,18 @@ class OneCase {
   Builds builds_;
 };
 }  // namespace
+
+Judgement judge_patiently(Judge& judge, const Builds& candidate, const Builds& incumbent, Effort effort) {
+  for (int failures = 1;; ++failures) {
+    try {
+      return judge.judge(candidate, incumbent, effort);
+    } catch (const DeviceSetAside&) {
+      throw;
+    } catch (const core::SystemError&) {
+      if (failures == kTries) throw;
+    }
+  }
+}
 
 void judge_cases(Judge& judge, sandbox::CompilePool& pool, const std::vector<const Case*>& cases,
                  const std::string& backend, CaseEffort effort,
