@@ -32,6 +32,7 @@ using Clock = std::chrono::steady_clock;
 using core::UniqueFd;
 
 constexpr size_t kMostComplaint = 2000;  // bytes of standard error that are kept: the last ones
+constexpr size_t kMostInPipe = size_t{1} << 20;  // bytes: no pipe is made larger (fs.pipe-max-size)
 
 // The prompt as a file that can be read from its beginning. Nothing has to be written to a process that may not read.
 UniqueFd file_with(std::string_view text) {
@@ -126,19 +127,22 @@ class Child {
   UniqueFd out_, err_, ended_;
 };
 
-// Reads what is there. False at the end of the file.
+// Reads what is there, and no more at a time than a pipe can hold: a command that writes faster than this reads must not
+// keep it from looking at the limits. False at the end of the file.
 bool drain(const UniqueFd& fd, std::string& into) {
   char block[16384];
-  while (true) {
+  for (size_t taken = 0; taken < kMostInPipe;) {
     const ssize_t length = ::read(fd.get(), block, sizeof block);
     if (length > 0) {
       into.append(block, static_cast<size_t>(length));
+      taken += static_cast<size_t>(length);
     } else if (length == 0 || (errno != EAGAIN && errno != EINTR)) {
       return false;
     } else if (errno == EAGAIN) {
       return true;
     }
   }
+  return true;
 }
 
 // One prompt, until it is answered.
