@@ -3,6 +3,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
@@ -173,6 +175,14 @@ void resume(const std::string& name, const ModelOptions& models, Shell& shell) {
 void add_model_options(CLI::App& command, ModelOptions& models) {
   command.add_option("--key-file", models.key_file, "A file with the provider's key, instead of the environment");
   command.add_option("--ca-file", models.ca_file, "Certificates to trust");
+  const auto be_silent = [&models](double seconds) {
+    models.limits.first_byte = models.limits.idle = std::chrono::milliseconds(std::llround(seconds * 1000));
+  };
+  command
+      .add_option_function<double>("--model-timeout", be_silent,
+                                   "Seconds that a server may be silent before it is asked again (default: 300 until "
+                                   "its answer begins, then 120)")
+      ->check(CLI::Range(0.001, 1e6));
 }
 
 void add_proposer_options(CLI::App& command, CampaignSettings& settings) {
