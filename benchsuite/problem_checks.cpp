@@ -92,18 +92,18 @@ void check_integer_bounds(const Tensor& input, const JsonView& init, const Point
   }
 }
 
-void check_cost(const Problem& problem, const JsonView& cost, const Point& point) {
-  const auto check = [&](const char* field, const core::Expr& expr, int64_t least) {
-    const JsonView view = cost.at(field);
+void check_counts(const Problem& problem, const JsonView& json, const Point& point) {
+  const auto check = [&](const JsonView& view, const core::Expr& expr, int64_t least) {
     const int64_t value = at_point(view, point, [&](const Bindings& axes) { return expr.eval(axes); });
     if (value < least) {
       view.fail("is " + std::to_string(value) + " (" + point.name + ")",
                 "it must be at least " + std::to_string(least));
     }
   };
-  check("flops", problem.cost.flops, 0);
-  check("bytes_read", problem.cost.bytes_read, 1);
-  check("bytes_written", problem.cost.bytes_written, 1);
+  check(json.at("cost").at("flops"), problem.cost.flops, 0);
+  check(json.at("cost").at("bytes_read"), problem.cost.bytes_read, 1);
+  check(json.at("cost").at("bytes_written"), problem.cost.bytes_written, 1);
+  if (problem.contract.sums) check(json.at("contract").at("sums"), *problem.contract.sums, 1);
 }
 
 void check_binding(const Problem& problem, const Workload& workload, const JsonView& axes) {
@@ -189,7 +189,7 @@ void check_expressions(const Problem& problem, const JsonView& json) {
       if (input.init.kind == Init::integers) check_integer_bounds(input, view.at("init"), point);
     }
     for (const Tensor& output : problem.outputs) check_tensor(output, json.at("outputs").at(output.name));
-    check_cost(problem, json.at("cost"), point);
+    check_counts(problem, json, point);
   }
 }
 

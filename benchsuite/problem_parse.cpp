@@ -129,13 +129,14 @@ std::vector<Tensor> parse_tensors(const JsonView& view, bool input, const std::v
   return tensors;
 }
 
-Contract parse_contract(const JsonView& view) {
-  view.expect_object({"accumulate"}, {"tf32", "nan", "exact_integers"});
+Contract parse_contract(const JsonView& view, const std::vector<std::string>& axes) {
+  view.expect_object({"accumulate"}, {"tf32", "nan", "exact_integers", "sums"});
   Contract contract{};
   contract.accumulate = parse_dtype(view.at("accumulate"));
   contract.tf32 = view.has("tf32") && view.at("tf32").boolean();
   contract.nan = view.has("nan") && view.at("nan").boolean();
   contract.exact_integers = view.has("exact_integers") && view.at("exact_integers").boolean();
+  if (view.has("sums")) contract.sums = parse_axis_expr(view.at("sums"), axes);
   return contract;
 }
 
@@ -173,7 +174,7 @@ Problem parse_problem(std::string_view json_text, const std::string& file) {
   const std::vector<std::string> axes = problem.axis_names();
   problem.inputs = parse_tensors(view.at("inputs"), true, axes);
   problem.outputs = parse_tensors(view.at("outputs"), false, axes);
-  problem.contract = parse_contract(view.at("contract"));
+  problem.contract = parse_contract(view.at("contract"), axes);
   const JsonView cost = view.at("cost");
   cost.expect_object({"flops", "bytes_read", "bytes_written"});
   problem.cost = {parse_axis_expr(cost.at("flops"), axes), parse_axis_expr(cost.at("bytes_read"), axes),

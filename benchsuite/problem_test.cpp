@@ -116,6 +116,8 @@ TEST(ProblemRefusals, ExpressionsThatOverflowOrDivideByZero) {
   EXPECT_EQ(refusal_with("/cost/flops", "M / (M - 1)"),
             "p.json#/cost/flops: division by zero in \"M / (M - 1)\" (end of the axis domains, M=1 N=4)\n"
             "  narrow the axis domains, or mend the expression");
+  EXPECT_EQ(refusal_with("/contract/sums", "N - 4"),
+            "p.json#/contract/sums: is 0 (end of the axis domains, M=1 N=4)\n  it must be at least 1");
   EXPECT_EQ(refusal_with("/cost/flops", "M * O"),
             "p.json#/cost/flops: \"O\" is no axis\n  " + core::did_you_mean("O", {"M", "N"}, "axes"));
 }

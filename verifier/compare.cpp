@@ -20,9 +20,10 @@ Tolerance tolerance_of(DType dtype) {
 }
 
 struct Unit {
-  double length;    // elements of the tile
-  double scale;     // RMS of the reference
-  double absolute;  // error that is always allowed
+  double length;      // elements of the tile
+  double scale;       // RMS of the reference
+  double rms;         // error that is always allowed, of all elements
+  double of_element;  // and of any one
 };
 
 // The naive error of so few elements may be small by luck.
@@ -44,9 +45,10 @@ std::vector<Unit> units_of(const OutputForm& form, const std::vector<TileErrors>
     const auto tile = static_cast<int64_t>(i);
     const auto length = static_cast<double>(form.tiling.end(tile) - form.tiling.begin(tile));
     const double scale = length > 0 ? std::sqrt(tiles[i].scale_squares / length) : 0;
-    units.push_back({length, scale,
-                     std::max({ulps * ulp_at(form.dtype, scale), honest_error(form.reduction, form.accumulate, scale),
-                               flushed_to_zero(form.dtype, form.reduction)})});
+    const auto honest = [&](double size) { return honest_error(form.reduction, form.accumulate, size); };
+    const double least = std::max(ulps * ulp_at(form.dtype, scale), flushed_to_zero(form.dtype, form.reduction));
+    units.push_back({length, scale, std::max(least, honest(scale)),
+                     std::max(least, honest(form.reduction.alike ? tiles[i].peak : scale))});
   }
   return units;
 }
@@ -123,13 +125,13 @@ std::variant<Match, Verdict> decide(const OutputForm& form, const std::vector<Ti
   allowed.reserve(tiles.size());
   double total = 0, unit_squares = 0;
   for (size_t i = 0; i < tiles.size(); ++i) {
-    const auto& [length, scale, unit] = units[i];
-    allowed.push_back(tolerance.max * naive.max * scale + unit);
-    if (length == 0) continue;
+    const Unit& unit = units[i];
+    allowed.push_back(tolerance.max * naive.max * unit.scale + unit.of_element);
+    if (unit.length == 0) continue;
     worst_element.add(tiles[i].largest, allowed[i], tiles[i].worst);
-    worst.add(std::sqrt(tiles[i].squares / length), tile_rms * scale + unit);
+    worst.add(std::sqrt(tiles[i].squares / unit.length), tile_rms * unit.scale + unit.rms);
     total += tiles[i].squares;
-    unit_squares += unit * unit * length;
+    unit_squares += unit.rms * unit.rms * unit.length;
   }
   const auto count = static_cast<double>(form.tiling.elements);
   worst.add(std::sqrt(total / count), tolerance.rms * naive.absolute_rms + std::sqrt(unit_squares / count));

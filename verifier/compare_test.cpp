@@ -183,7 +183,7 @@ struct Sum {
     problem.outputs = {{"y", DType::f32, {core::Expr::constant(1)}, {}}};
     std::vector<std::byte> bytes(count * sizeof(float));
     fill_input(bytes, problem.inputs[0], {}, distribution, key);
-    reduction = reduction_of(problem, {}, problem.outputs[0], {bytes});
+    reduction = reduction_of(problem, {}, problem.outputs[0], distribution, {bytes});
     x.resize(count);
     std::memcpy(x.data(), bytes.data(), bytes.size());
   }
@@ -266,7 +266,8 @@ TEST(Compare, TinyGemmsInAnyOrderAreAccepted) {
         for (int draw = 0; draw < 60; ++draw) {
           const Floats a = normal(m * k, ++key), b = normal(k * n, ++key);
           const Case form{DType::f32, n,
-                          reduction_of(problem, {}, problem.outputs[0], {stored(DType::f32, a), stored(DType::f32, b)}),
+                          reduction_of(problem, {}, problem.outputs[0], Distribution::ordinary,
+                                       {stored(DType::f32, a), stored(DType::f32, b)}),
                           false};
           Doubles r(m * n);
           Floats forward(m * n), backward(m * n), rounded(m * n);
@@ -320,7 +321,8 @@ TEST(Compare, GemmsOfSpikesInAnyOrderAreAccepted) {
         backward[i] = std::fma(a[i / kN * kK + last], b[last * kN + i % kN], backward[i]);
       }
     }
-    const Case form{DType::f32, kN, reduction_of(problem, {}, problem.outputs[0], {inputs[0], inputs[1]}), false};
+    const Case form{DType::f32, kN,
+                    reduction_of(problem, {}, problem.outputs[0], Distribution::spikes, {inputs[0], inputs[1]}), false};
     refused += judged(form, backward, r, forward).has_value();
     refused += judged(form, forward, r, backward).has_value();
   }

@@ -33,7 +33,7 @@ std::vector<bool> clearly_wrong(const Problem& problem, const core::Bindings& ax
     const auto compared = compare({tensor.dtype,
                                    problem.contract.accumulate,
                                    static_cast<size_t>(tensor.shape.back().eval(axes)),
-                                   reduction_of(problem, axes, tensor, content),
+                                   reduction_of(problem, axes, tensor, Distribution::ordinary, content),
                                    false,
                                    outputs[i],
                                    {expected.reference[i], expected.naive[i]},

@@ -160,17 +160,17 @@ void fill_ordinary_f32(std::span<std::byte> bytes, const InputInit& init, size_t
   }
 }
 
-// Draws the lowest quarter of the significand anew. T: the bits of one element.
+// Draws the lowest quarters of the significand anew. T: the bits of one element.
 template <typename T>
-void draw_lowest_bits(std::span<std::byte> bytes, DType dtype, Stream& stream) {
-  constexpr uint32_t kMask = (1u << (sizeof(T) == 2 ? 2 : sizeof(T) == 4 ? 7 : 14)) - 1;
+void draw_lowest_bits(std::span<std::byte> bytes, DType dtype, unsigned quarters, Stream& stream) {
+  const uint32_t mask = (1u << (sizeof(T) == 2 ? 2 : sizeof(T) == 4 ? 7 : 14) * quarters) - 1;
   for (size_t i = 0; i < bytes.size() / sizeof(T); ++i) {
     const double value = load_element(dtype, bytes, i);
     const uint32_t drawn = stream.next();
     if (value == 0 || !std::isfinite(value)) continue;
     T bits;
     std::memcpy(&bits, bytes.data() + i * sizeof bits, sizeof bits);
-    bits ^= static_cast<T>(drawn & kMask);
+    bits ^= static_cast<T>(drawn & mask);
     std::memcpy(bytes.data() + i * sizeof bits, &bits, sizeof bits);
   }
 }
@@ -181,6 +181,12 @@ std::string_view name_of(Distribution distribution) {
     if (d == distribution) return name;
   }
   return "";
+}
+
+bool rounds_alike(Distribution distribution) {
+  return distribution == Distribution::ties || distribution == Distribution::one_value ||
+         distribution == Distribution::one_hot || distribution == Distribution::spikes ||
+         distribution == Distribution::row_scales;
 }
 
 std::vector<Distribution> adversarial_for(const benchsuite::Problem& problem) {
@@ -239,16 +245,17 @@ void fill_input(std::span<std::byte> bytes, const benchsuite::Tensor& tensor, co
   }
 }
 
-void jitter_input(std::span<std::byte> bytes, const benchsuite::Tensor& tensor, uint64_t key) {
+void jitter_input(std::span<std::byte> bytes, const benchsuite::Tensor& tensor, uint64_t neighbour, uint64_t key) {
   if (tensor.init.kind == Init::integers || !core::is_floating(tensor.dtype)) return;
   Stream stream(key);
+  const unsigned quarters = neighbour % 2 == 0 ? 1 : 2;
   switch (core::size_bytes(tensor.dtype)) {
     case 2:
-      return draw_lowest_bits<uint16_t>(bytes, tensor.dtype, stream);
+      return draw_lowest_bits<uint16_t>(bytes, tensor.dtype, quarters, stream);
     case 4:
-      return draw_lowest_bits<uint32_t>(bytes, tensor.dtype, stream);
+      return draw_lowest_bits<uint32_t>(bytes, tensor.dtype, quarters, stream);
     default:
-      return draw_lowest_bits<uint64_t>(bytes, tensor.dtype, stream);
+      return draw_lowest_bits<uint64_t>(bytes, tensor.dtype, quarters, stream);
   }
 }
 

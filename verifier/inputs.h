@@ -31,6 +31,10 @@ enum class Distribution {
 };
 std::string_view name_of(Distribution distribution);
 
+// Whether many terms of a sum may be equal, or all tiny beside one: then all are rounded alike, and what an order of
+// summation loses grows with their number instead of its root.
+bool rounds_alike(Distribution distribution);
+
 // The adversarial distributions that suit a problem's inputs and contract, the most telling ones first.
 std::vector<Distribution> adversarial_for(const benchsuite::Problem& problem);
 
@@ -61,9 +65,10 @@ int draws_for(const benchsuite::Problem& problem, const core::Bindings& axes, Di
 void fill_input(std::span<std::byte> bytes, const benchsuite::Tensor& tensor, const core::Bindings& axes,
                 Distribution distribution, uint64_t key);
 
-// Draws the lowest bits of each element of a floating tensor anew (7 of an f32, 2 of 16-bit floats): a neighbour on
-// which rounding errors fall differently while the problem is as well or as badly conditioned. Zeros, NaN, infinities
-// and whole numbers that the problem asks for stay.
-void jitter_input(std::span<std::byte> bytes, const benchsuite::Tensor& tensor, uint64_t key);
+// Draws the lowest bits of each element of a floating tensor anew: a neighbour on which rounding errors fall
+// differently while the problem is as well or as badly conditioned. Even neighbours keep differences between nearly
+// equal elements (7 bits of an f32, 2 of 16-bit floats); odd ones move twice as many bits, as many as sums of many
+// terms round off. Zeros, NaN, infinities and whole numbers that the problem asks for stay.
+void jitter_input(std::span<std::byte> bytes, const benchsuite::Tensor& tensor, uint64_t neighbour, uint64_t key);
 
 }  // namespace verifier

@@ -29,8 +29,6 @@ Json to_json(const TimingSettings& s) {
           {"half_width", s.half_width},
           {"confirm_half_width", s.confirm_half_width},
           {"audit_share", s.audit_share},
-          {"surprises", s.surprises},
-          {"confirm_surprises", s.confirm_surprises},
           {"hot", s.hot}};
 }
 
@@ -44,8 +42,6 @@ TimingSettings timing_settings_from_json(const JsonView& json) {
   settings.half_width = json.at("half_width").number();
   settings.confirm_half_width = json.at("confirm_half_width").number();
   settings.audit_share = json.at("audit_share").number();
-  settings.surprises = static_cast<int>(json.at("surprises").integer(0, 100));
-  settings.confirm_surprises = static_cast<int>(json.at("confirm_surprises").integer(0, 100));
   settings.hot = json.at("hot").boolean();
   return settings;
 }

@@ -30,8 +30,6 @@ struct TimingSettings {
   double half_width = 0.004;              // of the 99 % interval of the log-ratio: narrow enough to stop
   double confirm_half_width = 0.004;      // the same for confirmations and controls
   double audit_share = 0.1;               // of the timed launches of the candidate
-  int surprises = 0;                      // launches on adversarial inputs between the pairs of a workload
-  int confirm_surprises = 100;            // the same for confirmations: one of each distribution, if there are so many
   bool hot = false;                       // on a GPU: inputs may be in the L2 cache; otherwise it is flushed
 };
 

@@ -31,15 +31,19 @@ Moments moments_of(core::DType dtype, std::span<const std::byte> bytes) {
 }
 
 Reduction reduction_of(const benchsuite::Problem& problem, const core::Bindings& axes, const benchsuite::Tensor& output,
-                       const std::vector<Moments>& inputs) {
+                       Distribution distribution, const std::vector<Moments>& inputs) {
   int64_t most_inputs = 0;
   for (const benchsuite::Tensor& tensor : problem.inputs) most_inputs = std::max(most_inputs, tensor.elements(axes));
   const auto outputs = static_cast<double>(output.elements(axes));
-  Reduction reduction{static_cast<double>(most_inputs) / outputs, 0};
+  Reduction reduction{static_cast<double>(most_inputs) / outputs, 0, rounds_alike(distribution)};
   if (problem.contract.exact_integers) {  // an addition and a product a term
     reduction.terms = std::max(reduction.terms, static_cast<double>(problem.cost.flops.eval(axes)) / 2 / outputs);
   }
-  if (reduction.terms <= 1) return reduction;
+  const double declared = problem.contract.sums ? static_cast<double>(problem.contract.sums->eval(axes)) : 1;
+  if (reduction.terms <= 1) {
+    reduction.terms = declared;
+    return reduction;
+  }
   double largest = 0, product = 1;
   for (size_t i = 0; i < problem.inputs.size(); ++i) {
     if (!core::is_floating(problem.inputs[i].dtype)) continue;
@@ -47,21 +51,23 @@ Reduction reduction_of(const benchsuite::Problem& problem, const core::Bindings&
     largest = std::max(largest, rms);
     product *= rms;
   }
+  reduction.terms = std::max(reduction.terms, declared);
   reduction.partial_sum = std::sqrt(reduction.terms) * (largest > 0 ? std::max(largest, product) : 0);
   return reduction;
 }
 
 Reduction reduction_of(const benchsuite::Problem& problem, const core::Bindings& axes, const benchsuite::Tensor& output,
-                       const std::vector<std::span<const std::byte>>& inputs) {
+                       Distribution distribution, const std::vector<std::span<const std::byte>>& inputs) {
   std::vector<Moments> moments;
   for (size_t i = 0; i < inputs.size(); ++i) moments.push_back(moments_of(problem.inputs[i].dtype, inputs[i]));
-  return reduction_of(problem, axes, output, moments);
+  return reduction_of(problem, axes, output, distribution, moments);
 }
 
 double honest_error(const Reduction& reduction, core::DType accumulate, double scale) {
   if (reduction.terms <= 1) return 0;
-  return std::sqrt(std::min(reduction.terms, kMostTermsInOneThread)) * ulp_at(accumulate, 1) *
-         std::max(reduction.partial_sum, scale);
+  const double terms = std::min(reduction.terms, kMostTermsInOneThread);
+  const double ulps = reduction.alike ? std::max(std::sqrt(terms), terms / 4) : std::sqrt(terms);
+  return ulps * ulp_at(accumulate, 1) * std::max(reduction.partial_sum, scale);
 }
 
 }  // namespace verifier

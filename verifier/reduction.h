@@ -8,6 +8,7 @@
 
 #include "benchsuite/problem.h"
 #include "core/dtype.h"
+#include "verifier/inputs.h"
 
 namespace verifier {
 
@@ -15,6 +16,7 @@ namespace verifier {
 struct Reduction {
   double terms = 1;
   double partial_sum = 0;
+  bool alike = false;  // see rounds_alike
 };
 
 // Of the finite elements of a tensor, or of a sample of them.
@@ -28,20 +30,22 @@ int64_t sample_step(int64_t elements);
 // Of a tensor of any dtype, sampled.
 Moments moments_of(core::DType dtype, std::span<const std::byte> bytes);
 
-// Estimated from the shapes (the inputs per output element, or the operations where there are only sums and products:
-// each element of a matrix product shares its inputs with many others) and the inputs' content: sqrt(terms) times their
-// RMS, or the product of their RMS if that is larger, as in a dot product. `inputs` has the moments of each tensor in
-// the problem's order; those of integers do not count.
+// Of inputs drawn so. The terms are what the contract says, or estimated from the shapes (the inputs per output
+// element, or the operations where there are only sums and products: each element of a matrix product shares its inputs
+// with many others); the partial sums from the inputs' content, where several stand behind one output element:
+// sqrt(terms) times their RMS, or the product of their RMS if that is larger, as in a dot product. `inputs` has the
+// moments of each tensor in the problem's order; those of integers do not count.
 Reduction reduction_of(const benchsuite::Problem& problem, const core::Bindings& axes, const benchsuite::Tensor& output,
-                       const std::vector<Moments>& inputs);
+                       Distribution distribution, const std::vector<Moments>& inputs);
 // The same for inputs in host memory.
 Reduction reduction_of(const benchsuite::Problem& problem, const core::Bindings& axes, const benchsuite::Tensor& output,
-                       const std::vector<std::span<const std::byte>>& inputs);
+                       Distribution distribution, const std::vector<std::span<const std::byte>>& inputs);
 
 // The absolute error that any honest order of summation may show, for outputs of size `scale`; 0 where nothing
 // is summed. One thread that adds n terms of N(0,1) one after the other errs by 0.28 u n (u = half an ulp of 1: the
 // rounding errors of partial sums that grow like sqrt(i) add in quadrature); this allows four times that up to n =
-// 4096, beyond which no honest kernel sums in one thread.
+// 4096, beyond which no honest kernel sums in one thread. Terms that are rounded alike may each lose up to half an ulp
+// in the same direction; this allows half of that for all of them.
 double honest_error(const Reduction& reduction, core::DType accumulate, double scale);
 
 }  // namespace verifier

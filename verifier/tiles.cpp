@@ -65,7 +65,10 @@ std::vector<TileErrors> tile_errors(DType dtype, const Tiling& tiling, std::span
     tile.worst = static_cast<int64_t>(begin);
     for (size_t i = begin; i < end; ++i) {
       const double y = all_y[i], r = all_r[i], b = all_b[i];
-      if (std::isfinite(r)) tile.scale_squares += r * r;
+      if (std::isfinite(r)) {
+        tile.scale_squares += r * r;
+        tile.peak = std::max(tile.peak, std::fabs(r));
+      }
       const double naive_error = error_of(b, r), error = error_of(y, r);
       tile.naive.largest = std::max(tile.naive.largest, naive_error);
       tile.naive.squares += naive_error * naive_error;

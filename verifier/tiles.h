@@ -40,6 +40,7 @@ struct NaiveTile {
 };
 struct TileErrors {
   double scale_squares = 0;  // sum of r^2 where r is finite
+  double peak = 0;           // |r|, the largest that is finite
   NaiveTile naive;
   double largest = 0;          // |y - r|
   double squares = 0;          // sum of (y - r)^2

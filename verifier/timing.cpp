@@ -58,19 +58,13 @@ std::optional<Verdict> Timing::audit(const Where& where, Contest& contest) {
   return wrong;
 }
 
-// Before which pairs the candidate meets other inputs than ordinary ones, at the very shape that it is timed at: who
-// takes a short cut there that ordinary inputs allow must not know when.
+// Before which pairs of a confirmation the candidate meets other inputs than ordinary ones, each kind once, at the very
+// shape that it is timed at: who takes a short cut there that ordinary inputs allow must not know when.
 std::multimap<int, Distribution> Timing::draw_surprises() {
   std::multimap<int, Distribution> drawn;
-  const int count = effort_ == Effort::full      ? settings_.surprises
-                    : effort_ == Effort::confirm ? settings_.confirm_surprises
-                                                 : 0;
-  std::vector<Distribution> left = adversarial_for(problem_);
-  std::erase(left, Distribution::ties);  // equal terms are rounded alike: at large shapes honest sums drift apart
-  while (static_cast<int>(drawn.size()) < count && !left.empty()) {
-    const auto chosen = left.begin() + static_cast<std::ptrdiff_t>(keys_.below(left.size()));
-    drawn.emplace(static_cast<int>(keys_.below(static_cast<uint64_t>(settings_.clear_pairs))), *chosen);
-    left.erase(chosen);
+  if (effort_ != Effort::confirm) return drawn;
+  for (const Distribution distribution : adversarial_for(problem_)) {
+    drawn.emplace(static_cast<int>(keys_.below(static_cast<uint64_t>(settings_.clear_pairs))), distribution);
   }
   return drawn;
 }

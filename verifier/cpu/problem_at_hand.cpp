@@ -16,15 +16,12 @@ void ProblemAtHand::fill(const std::vector<LentBuffer>& inputs, const core::Bind
 
 Expected ProblemAtHand::expected(const std::vector<LentBuffer>& inputs, const core::Bindings& axes,
                                  Distribution distribution) {
-  Expected expected{reference_.run(problem_, axes, inputs),
-                    naive_.run(problem_, axes, inputs),
-                    distribution == Distribution::exact,
-                    {}};
-  const uint64_t wanted = expected.exact ? 0 : neighbours_wanted(problem_, axes);
-  for (uint64_t key = 0; key < wanted; ++key) {
-    const std::vector<LentBuffer> moved = jittered(inputs, axes, key);
+  Expected expected{reference_.run(problem_, axes, inputs), naive_.run(problem_, axes, inputs), distribution, {}};
+  const uint64_t wanted = distribution == Distribution::exact ? 0 : neighbours_wanted(problem_, axes);
+  for (uint64_t neighbour = 0; neighbour < wanted; ++neighbour) {
+    const std::vector<LentBuffer> moved = jittered(inputs, axes, neighbour);
     expected.neighbours.push_back(
-        {reference_.run(problem_, axes, moved), naive_.run(problem_, axes, moved), false, {}});
+        {reference_.run(problem_, axes, moved), naive_.run(problem_, axes, moved), distribution, {}});
   }
   return expected;
 }
@@ -38,13 +35,13 @@ TrustedOutputs ProblemAtHand::run_trusted(const core::Bindings& axes, const Tens
 }
 
 std::vector<LentBuffer> ProblemAtHand::jittered(const std::vector<LentBuffer>& inputs, const core::Bindings& axes,
-                                                uint64_t key) const {
+                                                uint64_t neighbour) const {
   std::vector<LentBuffer> moved = make_inputs(problem_, axes);
   for (size_t i = 0; i < inputs.size(); ++i) {
     const std::span<const std::byte> from = inputs[i].memory.content();
     const std::span<std::byte> to = moved[i].memory.content();
     std::copy(from.begin(), from.end(), to.begin());
-    jitter_input(to, problem_.inputs[i], key * inputs.size() + i);
+    jitter_input(to, problem_.inputs[i], neighbour, neighbour * inputs.size() + i);
   }
   return moved;
 }

@@ -30,7 +30,7 @@ class ProblemAtHand {
 
  private:
   std::vector<LentBuffer> jittered(const std::vector<LentBuffer>& inputs, const core::Bindings& axes,
-                                   uint64_t key) const;
+                                   uint64_t neighbour) const;
 
   benchsuite::Problem problem_;
   TrustedSolution reference_, naive_;

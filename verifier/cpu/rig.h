@@ -7,6 +7,7 @@
 #include "benchsuite/problem.h"
 #include "verifier/cpu/buffers.h"
 #include "verifier/cpu/cell_client.h"
+#include "verifier/inputs.h"
 #include "verifier/verdict.h"
 
 namespace verifier::cpu {
@@ -15,7 +16,7 @@ namespace verifier::cpu {
 struct Expected {
   std::vector<std::vector<std::byte>> reference;  // floating outputs in double
   std::vector<std::vector<std::byte>> naive;      // in the problem's dtypes
-  bool exact = false;                             // the draw's sums are exactly representable: bit for bit
+  Distribution distribution;                      // of the inputs
   std::vector<Expected> neighbours;               // for inputs close by (neighbours.h)
 };
 

@@ -385,26 +385,6 @@ __device__ __forceinline__ void fill_integers(void* out, const FillArgs& args) {
   }
 }
 
-// The lowest quarter of the significand drawn anew.
-template <typename Bits>
-__device__ __forceinline__ void jitter(void* x, int64_t elements, uint64_t key, Bits exponent) {
-  constexpr uint32_t kMask = (1u << (sizeof(Bits) == 2 ? 2 : sizeof(Bits) == 4 ? 7 : 14)) - 1;
-  Bits* bits = static_cast<Bits*>(x);
-  const int64_t quads = (elements + 3) / 4;
-  for (int64_t quad = thread_index(); quad < quads; quad += all_threads()) {
-    const uint4 drawn = philox(static_cast<uint64_t>(quad), value_of_quad, key);
-#pragma unroll
-    for (int k = 0; k < 4; ++k) {
-      const int64_t i = quad * 4 + k;
-      if (i >= elements) break;
-      const Bits old = bits[i];
-      const bool zero = static_cast<Bits>(old << 1) == 0, finite = (old & exponent) != exponent;
-      const uint32_t u = component(drawn, k);
-      if (!zero && finite) bits[i] = static_cast<Bits>(old ^ (u & kMask));
-    }
-  }
-}
-
 }  // namespace
 
 extern "C" __global__ void __launch_bounds__(kMostThreads, kBlocks) kw_fill(void* out, FillArgs args) {
@@ -418,20 +398,6 @@ extern "C" __global__ void __launch_bounds__(kMostThreads, kBlocks) kw_fill(void
     fill_ordinary<bf16>(out, args);
   } else {
     fill_floats(out, args);
-  }
-}
-
-extern "C" __global__ void __launch_bounds__(kMostThreads, kBlocks)
-    kw_jitter(void* x, int64_t dtype, int64_t elements, uint64_t key) {
-  switch (dtype) {
-    case f16:
-      return jitter<uint16_t>(x, elements, key, 0x7C00);
-    case bf16:
-      return jitter<uint16_t>(x, elements, key, 0x7F80);
-    case f32:
-      return jitter<uint32_t>(x, elements, key, 0x7F800000);
-    default:
-      return jitter<uint64_t>(x, elements, key, 0x7FF0000000000000);
   }
 }
 
@@ -557,7 +523,7 @@ struct NaiveTile {
   double largest, squares;
 };
 struct TileErrors {
-  double scale_squares;
+  double scale_squares, peak;
   NaiveTile naive;
   double largest, squares;
   int64_t worst;
@@ -577,6 +543,7 @@ struct Difference {
 __device__ __forceinline__ TileErrors join(const TileErrors& a, const TileErrors& b) {
   const bool other = b.largest > a.largest || (b.largest == a.largest && b.worst < a.worst);
   return {a.scale_squares + b.scale_squares,
+          fmax(a.peak, b.peak),
           {fmax(a.naive.largest, b.naive.largest), a.naive.squares + b.naive.squares},
           other ? b.largest : a.largest,
           a.squares + b.squares,
@@ -621,7 +588,10 @@ __device__ __forceinline__ double error_of(double value, double r) {
 }
 
 __device__ __forceinline__ void add_element(TileErrors& tile, int64_t i, double y, double r, double b, double largest) {
-  if (isfinite(r)) tile.scale_squares += r * r;
+  if (isfinite(r)) {
+    tile.scale_squares += r * r;
+    tile.peak = fmax(tile.peak, fabs(r));
+  }
   const double naive_error = error_of(b, r), error = error_of(y, r);
   tile.naive.largest = fmax(tile.naive.largest, naive_error);
   tile.naive.squares += naive_error * naive_error;
@@ -643,7 +613,7 @@ __device__ __forceinline__ void tile_errors(const T* output, const double* refer
   const int64_t count = tiles_of(tiling);
   for (int64_t tile = blockIdx.x; tile < count; tile += gridDim.x) {
     const int64_t begin = begin_of(tiling, tile), end = begin_of(tiling, tile + 1);
-    TileErrors mine = {0, {0, 0}, 0, 0, begin, 0, end};
+    TileErrors mine = {0, 0, {0, 0}, 0, 0, begin, 0, end};
     for (int64_t from = begin + threadIdx.x; from < end; from += kInFlight * blockDim.x) {
       T y[kInFlight], b[kInFlight];
       double r[kInFlight];

@@ -2,7 +2,6 @@
 // are joined. The kernels, whose arguments are pointers to device memory and 64-bit integers unless said otherwise:
 //
 //   kw_fill(void* out, FillArgs args)
-//   kw_jitter(void* x, int64 dtype, int64 elements, uint64 key)                            jitter_input
 //   kw_poison(uint8* bytes, int64 size, uint64 key)                                        fill_poison, the same bytes
 //   kw_find_poison(const void* bytes, int64 element_bytes, int64 elements, uint64 key,
 //                  int64 least_run, Survivors* partials)                                   find_poison

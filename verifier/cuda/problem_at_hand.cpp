@@ -53,9 +53,8 @@ std::vector<DeviceBuffer> ProblemAtHand::zeros(const core::Bindings& axes) {
 Expected ProblemAtHand::expected(const std::vector<LentBuffer>& inputs, const core::Bindings& axes,
                                  Distribution distribution, bool with_naive) {
   Expected expected;
-  expected.exact = distribution == Distribution::exact;
-  expected.ordinary = distribution == Distribution::ordinary;
-  if (!expected.exact) add_neighbours(expected, inputs, axes);
+  expected.distribution = distribution;
+  if (distribution != Distribution::exact) add_neighbours(expected, inputs, axes);
   const std::vector<DeviceBuffer> lent = device_buffers(inputs);
   expected.reference = reference_.run(problem_, axes, lent);
   expected.naive_known = !with_naive && knows_naive(axes, distribution);
@@ -94,10 +93,10 @@ void ProblemAtHand::add_neighbours(Expected& expected, const std::vector<LentBuf
     memory.emplace_back(context_, buffer.bytes);
     moved.push_back({buffer.name, memory.back().address(), buffer.bytes});
   }
-  for (uint64_t key = 0; key < wanted; ++key) {
+  for (uint64_t index = 0; index < wanted; ++index) {
     for (size_t i = 0; i < inputs.size(); ++i) {
       std::vector<std::byte> jittered = content[i];
-      jitter_input(jittered, problem_.inputs[i], key * inputs.size() + i);
+      jitter_input(jittered, problem_.inputs[i], index, index * inputs.size() + i);
       context_.copy_to_device(moved[i].address, jittered.data(), jittered.size());
     }
     Expected::Neighbour neighbour;

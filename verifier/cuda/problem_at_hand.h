@@ -15,11 +15,10 @@ namespace verifier::cuda {
 
 // What an output must be, on the device until the next draw, in the judge's own memory.
 struct Expected {
-  std::vector<DeviceBuffer> reference;  // floating outputs in double
-  std::vector<DeviceBuffer> naive;      // in the problem's dtypes; zeros where its errors are known
-  bool ordinary = false;                // an ordinary draw
-  bool naive_known = false;             // from an earlier draw (ProblemAtHand::naive_tiles)
-  bool exact = false;                   // the draw's sums are exactly representable: bit for bit
+  std::vector<DeviceBuffer> reference;                 // floating outputs in double
+  std::vector<DeviceBuffer> naive;                     // in the problem's dtypes; zeros where its errors are known
+  Distribution distribution = Distribution::ordinary;  // of the inputs
+  bool naive_known = false;                            // from an earlier draw (ProblemAtHand::naive_tiles)
   struct Neighbour {
     std::vector<std::vector<std::byte>> reference, naive;
   };

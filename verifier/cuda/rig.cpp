@@ -135,7 +135,8 @@ std::variant<Match, Verdict> Rig::compare_output(size_t slot, size_t output, con
                           ? work.moments(inputs_[slot][i].buffer().address, input.dtype, input.elements(axes_))
                           : Moments{});
   }
-  const Reduction reduction = reduction_of(problem, axes_, tensor, moments);
+  const bool exact = expected.distribution == Distribution::exact;
+  const Reduction reduction = reduction_of(problem, axes_, tensor, expected.distribution, moments);
   const auto columns = static_cast<size_t>(tensor.shape.back().eval(axes_));
   if (expected.neighbours.empty()) {
     const OutputForm form{tensor.dtype,
@@ -146,12 +147,12 @@ std::variant<Match, Verdict> Rig::compare_output(size_t slot, size_t output, con
                           where,
                           extents(tensor, axes_)};
     const DeviceOutput on_device{(*outputs_)[slot][output].buffer().address, expected.reference[output].address,
-                                 expected.naive[output].address, expected.exact};
+                                 expected.naive[output].address, exact};
     std::vector<std::vector<NaiveTile>>& tiles = at_hand_.naive_tiles(axes_);
     if (expected.naive_known) return work.compare(form, on_device, output < tiles.size() ? &tiles[output] : nullptr);
     std::vector<NaiveTile> learned;
     auto result = work.compare(form, on_device, nullptr, &learned);
-    if (expected.ordinary && tiles.size() == output) tiles.push_back(std::move(learned));
+    if (expected.distribution == Distribution::ordinary && tiles.size() == output) tiles.push_back(std::move(learned));
     return result;
   }
   // Small outputs: on the host.
@@ -170,7 +171,7 @@ std::variant<Match, Verdict> Rig::compare_output(size_t slot, size_t output, con
                   problem.contract.accumulate,
                   columns,
                   reduction,
-                  expected.exact,
+                  exact,
                   got,
                   {reference, naive},
                   std::move(neighbours),
