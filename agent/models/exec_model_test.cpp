@@ -72,10 +72,10 @@ TEST(ExecModel, WhatGoesWrongIsSaid) {
 TEST(ExecModel, TimeAndLengthAreLimited) {
   const NoCompletion late = no_completion_of(answer_of("sleep 30", milliseconds(150)));
   EXPECT_EQ(late.cause, Cause::timed_out);
-  EXPECT_LT(late.seconds, 5);
+  EXPECT_LT(late.seconds, 15);
   const NoCompletion long_winded = no_completion_of(answer_of("yes"));
   EXPECT_EQ(long_winded.cause, Cause::not_understood);
-  EXPECT_LT(long_winded.seconds, 5);
+  EXPECT_LT(long_winded.seconds, 15);
 }
 
 TEST(ExecModel, NothingOutlivesItsAnswer) {
@@ -103,7 +103,7 @@ TEST(ExecModel, NothingOutlivesItsAnswer) {
 }
 
 TEST(ExecModel, ManyRunAtOnceAndAllAreCancelled) {
-  const auto model = model_of("sh -c 'sleep 0.5; cat'");
+  const auto model = model_of("sh -c 'sleep 1; cat'");
   const auto begin = std::chrono::steady_clock::now();
   std::vector<std::future<Answer>> answers;
   for (int i = 0; i < 16; ++i) answers.push_back(ask(*model, prompt_of(std::to_string(i))));
@@ -111,7 +111,7 @@ TEST(ExecModel, ManyRunAtOnceAndAllAreCancelled) {
     EXPECT_THAT(completion_of(wait_for(std::move(answers[static_cast<size_t>(i)]))).text,
                 testing::EndsWith(std::to_string(i)));
   }
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, milliseconds(6000)) << "one after the other takes 8 s";
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, milliseconds(14'000)) << "one after the other takes 16 s";
   const auto sleeping = model_of("sleep 30");
   answers.clear();
   for (int i = 0; i < 3; ++i) answers.push_back(ask(*sleeping, prompt_of("x")));
