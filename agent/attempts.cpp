@@ -13,6 +13,27 @@ namespace {
 using verifier::Effort;
 }  // namespace
 
+CandidatePtr add_candidate(results::Archive& archive, const sandbox::Solution& solution, const std::string& name,
+                           const std::string& origin, const sandbox::TunableBinding& binding) {
+  const int64_t id = archive.add_candidate(archive.add_solution({&solution, name, origin, {}}), binding);
+  return std::make_shared<Candidate>(Candidate{name, id, verifier::Builds(solution, binding)});
+}
+
+Attempt recorded_attempt(const results::Archive& archive, int64_t id) {
+  results::RecordedAttempt record = archive.attempt(id);
+  Attempt attempt;
+  attempt.id = id;
+  attempt.compile_log = std::move(record.compile_log);
+  attempt.registers = record.registers;
+  attempt.shared_bytes = record.shared_bytes;
+  attempt.spill_bytes = record.spill_bytes;
+  attempt.reused = record.reused_from.has_value();
+  while (record.reused_from) record = archive.attempt(*record.reused_from);
+  attempt.verdict = std::move(record.verdict);
+  attempt.measurement = std::move(record.measurement);
+  return attempt;
+}
+
 Attempts::Attempts(results::Archive& archive, Workshop& workshop, std::optional<int64_t> campaign,
                    std::optional<verifier::Calibration> calibration)
     : archive_(archive),
@@ -21,9 +42,6 @@ Attempts::Attempts(results::Archive& archive, Workshop& workshop, std::optional<
       calibration_(std::move(calibration)),
       environment_(archive.add_environment(workshop.environment())) {
   workshop_.pool().on_compiled([this] { post([this] { look_at_builds(); }); });
-  if (!campaign) return;
-  const std::vector<int64_t> before = archive.attempts_of_campaign(*campaign);
-  if (!before.empty()) last_before_ = before.back();
 }
 
 Attempts::~Attempts() {
@@ -61,36 +79,7 @@ void Attempts::use_problem(const benchsuite::Problem& problem) {
 
 CandidatePtr Attempts::add(const sandbox::Solution& solution, const std::string& name, const std::string& origin,
                            const sandbox::TunableBinding& binding) {
-  const int64_t id = archive_.add_candidate(archive_.add_solution({&solution, name, origin, {}}), binding);
-  return std::make_shared<Candidate>(Candidate{name, id, verifier::Builds(solution, binding)});
-}
-
-bool Attempts::was_made(const Candidate& candidate, const Candidate& incumbent, Effort effort) const {
-  if (last_before_ == 0) return false;
-  const auto found = archive_.find_attempt(campaign_.value(), candidate.id, effort, incumbent.id);
-  return found && *found <= last_before_;
-}
-
-std::optional<Attempt> Attempts::recall(const Candidate& candidate, const Candidate& incumbent, Effort effort) const {
-  if (!was_made(candidate, incumbent, effort)) return std::nullopt;
-  Attempt attempt = earlier(archive_.find_attempt(campaign_.value(), candidate.id, effort, incumbent.id).value());
-  attempt.recalled = true;
-  return attempt;
-}
-
-Attempt Attempts::earlier(int64_t id) const {
-  results::RecordedAttempt record = archive_.attempt(id);
-  Attempt attempt;
-  attempt.id = id;
-  attempt.compile_log = std::move(record.compile_log);
-  attempt.registers = record.registers;
-  attempt.shared_bytes = record.shared_bytes;
-  attempt.spill_bytes = record.spill_bytes;
-  attempt.reused = record.reused_from.has_value();
-  while (record.reused_from) record = archive_.attempt(*record.reused_from);
-  attempt.verdict = std::move(record.verdict);
-  attempt.measurement = std::move(record.measurement);
-  return attempt;
+  return add_candidate(archive_, solution, name, origin, binding);
 }
 
 double Attempts::seconds_since_last() {
@@ -110,7 +99,7 @@ void Attempts::reuse_earlier(Job& job) {
     record.reused_from = archive_.find_artefact(*campaign_, record.artefact, record.effort, job.incumbent->id);
   }
   if (!record.reused_from) return;
-  const Attempt first = earlier(*record.reused_from);
+  const Attempt first = recorded_attempt(archive_, *record.reused_from);
   job.attempt.verdict = first.verdict;
   job.attempt.measurement = first.measurement;
   job.attempt.reused = true;
@@ -130,10 +119,6 @@ void Attempts::begin(const CandidatePtr& candidate, const CandidatePtr& incumben
                      std::function<void(Attempt)> done) {
   const int64_t number = ++begun_;
   Job& job = jobs_[number] = {number, candidate, incumbent, std::move(done), {}, {}, false};
-  if (auto recalled = recall(*candidate, *incumbent, effort)) {
-    job.attempt = std::move(*recalled);
-    return post(number, [this](Job& here) { finish(here); });
-  }
   results::NewAttempt& record = job.record;
   record.campaign = campaign_;
   record.problem = problem_id_;
@@ -160,12 +145,11 @@ void Attempts::look_at_builds() {
     const Job& job = numbered.second;
     return job.compiling && ready(job.candidate, job.record.effort) && ready(job.incumbent, Effort::screen);
   };
-  while (true) {  // whoever is told may begin others
-    const auto due = std::find_if(jobs_.begin(), jobs_.end(), is_due);
-    if (due == jobs_.end()) return;
-    due->second.compiling = false;
-    compiled(due->second);
-  }
+  const auto due = std::find_if(jobs_.begin(), jobs_.end(), is_due);
+  if (due == jobs_.end()) return;
+  post([this] { look_at_builds(); });  // one at a time: it may be told at once
+  due->second.compiling = false;
+  compiled(due->second);
 }
 
 void Attempts::compiled(Job& job) {
@@ -235,18 +219,16 @@ void Attempts::judged(Job& job, const JudgeResult& result) {
   finish(job);
 }
 
-// Records it, unless it was recalled, and tells. The job is gone then.
+// Records it and tells, at once, so that the archive has the order. The job is gone then.
 void Attempts::finish(Job& job) {
   Attempt attempt = std::move(job.attempt);
-  if (!attempt.recalled) {
-    results::NewAttempt& record = job.record;
-    if (record.judgement.measurement) record.against = job.incumbent->id;
-    record.seconds = campaign_ ? seconds_since_last() : 0;
-    attempt.id = archive_.add_attempt(record);
-    attempt.verdict = std::move(record.judgement.verdict);
-    attempt.stages = record.judgement.stages;
-    if (!attempt.reused) attempt.measurement = std::move(record.judgement.measurement);
-  }
+  results::NewAttempt& record = job.record;
+  if (record.judgement.measurement) record.against = job.incumbent->id;
+  record.seconds = campaign_ ? seconds_since_last() : 0;
+  attempt.id = archive_.add_attempt(record);
+  attempt.verdict = std::move(record.judgement.verdict);
+  attempt.stages = record.judgement.stages;
+  if (!attempt.reused) attempt.measurement = std::move(record.judgement.measurement);
   const std::function<void(Attempt)> done = std::move(job.done);
   jobs_.erase(job.number);
   done(std::move(attempt));
@@ -255,7 +237,10 @@ void Attempts::finish(Job& job) {
 Attempt Attempts::make(const CandidatePtr& candidate, const CandidatePtr& incumbent, Effort effort) {
   std::optional<Attempt> made;
   begin(candidate, incumbent, effort, [&](Attempt attempt) { made = std::move(attempt); });
-  while (!made) serve(std::chrono::seconds(1));
+  while (!made) {
+    wait(std::chrono::seconds(1));
+    serve();
+  }
   return std::move(*made);
 }
 

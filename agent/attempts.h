@@ -33,7 +33,10 @@ struct Attempt {
   std::optional<int64_t> registers, shared_bytes, spill_bytes;  // where the compiler tells
   bool reused = false;    // an identical artefact had been judged in this campaign
   bool recalled = false;  // made before the campaign was interrupted
+  bool charged = false;   // and counted in the budget since then
 };
+// As the archive has it.
+Attempt recorded_attempt(const results::Archive& archive, int64_t id);
 
 // Where candidates are judged, as a search sees it: several at a time, each told when it is done, on the thread that
 // serves.
@@ -48,11 +51,11 @@ class Bench {
   virtual void prepare(const CandidatePtr& candidate, verifier::Effort effort) = 0;
   virtual void begin(const CandidatePtr& candidate, const CandidatePtr& incumbent, verifier::Effort effort,
                      std::function<void(Attempt)> done) = 0;
-  // Has this campaign made it before it was interrupted?
-  virtual bool was_made(const Candidate& candidate, const Candidate& incumbent, verifier::Effort effort) const = 0;
-  // Tells what is done; waits for something first, at most this long. Throws core::SystemError when our side fails
-  // again and again.
-  virtual void serve(std::chrono::milliseconds at_most) = 0;
+  // For something to serve, at most this long.
+  virtual void wait(std::chrono::milliseconds at_most) = 0;
+  // Tells one thing that is done, or one that a model answered, if there is any. Throws core::SystemError when our side
+  // fails again and again.
+  virtual void serve() = 0;
   // Nothing that was begun is told any more; returns when nobody is at it.
   virtual void abandon() = 0;
 
@@ -62,10 +65,13 @@ class Bench {
                            const sandbox::TunableBinding& binding) = 0;
 };
 
+// Known to the archive from here on.
+CandidatePtr add_candidate(results::Archive& archive, const sandbox::Solution& solution, const std::string& name,
+                           const std::string& origin, const sandbox::TunableBinding& binding);
+
 class Attempts : public Bench {
  public:
-  // `campaign`: none for a lone judgement. Attempts that this campaign has made already are recalled, not made again.
-  // `calibration`: of a GPU; times are held against it.
+  // `campaign`: none for a lone judgement. `calibration`: of a GPU; times are held against it.
   Attempts(results::Archive& archive, Workshop& workshop, std::optional<int64_t> campaign,
            std::optional<verifier::Calibration> calibration);
   ~Attempts() override;
@@ -84,8 +90,8 @@ class Attempts : public Bench {
   void prepare(const CandidatePtr& candidate, verifier::Effort effort) override;
   void begin(const CandidatePtr& candidate, const CandidatePtr& incumbent, verifier::Effort effort,
              std::function<void(Attempt)> done) override;
-  bool was_made(const Candidate& candidate, const Candidate& incumbent, verifier::Effort effort) const override;
-  void serve(std::chrono::milliseconds at_most) override { workshop_.mailbox().serve(at_most); }
+  void wait(std::chrono::milliseconds at_most) override { workshop_.mailbox().wait(at_most); }
+  void serve() override { workshop_.mailbox().serve(); }
   void abandon() override;
   CandidatePtr naive() const override { return naive_; }
   CandidatePtr add(const sandbox::Solution& solution, const std::string& name, const std::string& origin,
@@ -102,8 +108,6 @@ class Attempts : public Bench {
     bool compiling = false;
   };
 
-  std::optional<Attempt> recall(const Candidate& candidate, const Candidate& incumbent, verifier::Effort effort) const;
-  Attempt earlier(int64_t id) const;
   void post(std::function<void()> message);
   void post(int64_t number, std::function<void(Job&)> message);
   void look_at_builds();
@@ -119,7 +123,6 @@ class Attempts : public Bench {
   results::Archive& archive_;
   Workshop& workshop_;
   std::optional<int64_t> campaign_;
-  int64_t last_before_ = 0;  // attempts up to this one were made before an interruption
   std::optional<verifier::Calibration> calibration_;
   int64_t environment_;
   std::optional<benchsuite::Problem> problem_;

@@ -4,8 +4,8 @@
 
 namespace agent {
 
-Budget::Budget(BudgetLeft limits, int64_t attempts_spent, double seconds_spent)
-    : limits_(limits), attempts_(attempts_spent), seconds_before_(seconds_spent) {}
+Budget::Budget(BudgetLeft limits, int64_t attempts_spent, double seconds_spent, Journal* journal)
+    : limits_(limits), attempts_(attempts_spent), seconds_before_(seconds_spent), journal_(journal) {}
 
 double Budget::seconds() const {
   return seconds_before_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
@@ -32,12 +32,20 @@ std::optional<std::string> Budget::used_up() const {
   return std::nullopt;
 }
 
-std::optional<std::string> Budget::share_used_up(int64_t begun) const {
-  if (auto all = used_up()) return all;
+std::optional<std::string> Budget::attempts_used_up(int64_t begun) const {
   if (limits_.attempts && attempts_ + begun >= *limits_.attempts) return "all attempts are used up";
   if (share_attempts_ && attempts_ + begun >= *share_attempts_) return "its share of the attempts is used up";
+  return std::nullopt;
+}
+
+std::optional<std::string> Budget::time_up() const {
+  if (limits_.seconds && seconds() >= *limits_.seconds) return "the time is used up";
   if (share_seconds_ && seconds() >= *share_seconds_) return "its share of the time is used up";
   return std::nullopt;
+}
+
+std::optional<std::string> Budget::time_used_up() const {
+  return journal_ != nullptr ? journal_->time_up([this] { return time_up(); }) : time_up();
 }
 
 }  // namespace agent

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "agent/journal.h"
+
 namespace agent {
 
 struct BudgetLeft {
@@ -15,26 +17,30 @@ struct BudgetLeft {
 
 class Budget {
  public:
-  // Limits of the whole campaign; what an interrupted run has spent of them counts.
-  Budget(BudgetLeft limits, int64_t attempts_spent, double seconds_spent);
+  // Limits of the whole campaign; what was spent of them before the journal's first attempt counts, and all seconds.
+  Budget(BudgetLeft limits, int64_t attempts_spent, double seconds_spent, Journal* journal = nullptr);
 
   // The next problem may use an equal share of what is left for these many.
   void start_share(size_t problems_left);
-  void charge_attempt() { ++attempts_; }
+  void charge_attempts(int64_t count = 1) { attempts_ += count; }
 
   // Why nothing more may be begun, as a sentence; nullopt while something may.
-  // `begun`: attempts on their way that are not charged yet.
-  std::optional<std::string> share_used_up(int64_t begun = 0) const;
   std::optional<std::string> used_up() const;
+  // Of the share. `begun`: attempts on their way that are not charged yet.
+  std::optional<std::string> attempts_used_up(int64_t begun = 0) const;
+  // Of the share, as the journal has it.
+  std::optional<std::string> time_used_up() const;
   BudgetLeft left() const;
   int64_t attempts() const { return attempts_; }
 
  private:
   double seconds() const;
+  std::optional<std::string> time_up() const;
 
   BudgetLeft limits_;
   int64_t attempts_;
   double seconds_before_;
+  Journal* journal_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::optional<int64_t> share_attempts_;  // the counts at which the share ends
   std::optional<double> share_seconds_;

@@ -9,6 +9,7 @@
 #include "agent/device_text.h"
 #include "agent/devices.h"
 #include "agent/interrupt.h"
+#include "agent/recorded_bench.h"
 #include "core/error.h"
 #include "core/hash.h"
 
@@ -16,14 +17,19 @@ namespace agent {
 namespace {
 using core::Json;
 
+results::SolutionRecord recorded_solution(const results::Archive& archive, const std::string& hash) {
+  const auto found = archive.find_solutions(hash);
+  if (found.empty()) throw core::SystemError("the archive has lost the solution " + hash);
+  return found[0];
+}
+
 std::vector<Entrant> user_entrants(const results::Archive& archive, const CampaignSettings& settings,
                                    const benchsuite::Problem& problem) {
   std::vector<Entrant> entrants;
   for (const std::string& hash : settings.solutions) {
-    const auto found = archive.find_solutions(hash);
-    if (found.empty()) throw core::SystemError("the archive has lost the solution " + hash);
-    if (found[0].problem != problem.name) continue;
-    entrants.push_back({sandbox::parse_solution(found[0].source, found[0].name), found[0].name, found[0].origin});
+    const results::SolutionRecord found = recorded_solution(archive, hash);
+    if (found.problem != problem.name) continue;
+    entrants.push_back({sandbox::parse_solution(found.source, found.name), found.name, found.origin});
   }
   return entrants;
 }
@@ -59,41 +65,49 @@ TunerSettings tuner_settings(const CampaignSettings& settings) {
   return tuner;
 }
 
-// Names of the problems whose search ended before the campaign was interrupted.
-std::set<std::string> ended_problems(const results::Archive& archive, int64_t campaign) {
-  std::set<std::string> ended;
-  for (const results::EventRecord& event : archive.events_of_campaign(campaign)) {
-    if (event.kind == "problem_ended") ended.insert(event.details.at("problem").get<std::string>());
-  }
-  return ended;
-}
+// What judges; a replayed campaign has none of it.
+struct Works {
+  Works(results::Archive& archive, int64_t campaign, const core::Paths& paths, const CampaignSettings& settings)
+      : workshop(paths, parse_device(settings.device), settings.hot, background_compile_workers()),
+        attempts(archive, workshop, campaign,
+                 newest_or_new_calibration(archive, paths, parse_device(settings.device), workshop.device())) {}
+  Workshop workshop;
+  Attempts attempts;
+};
 
 class Run {
  public:
-  Run(results::Archive& archive, const results::CampaignRecord& campaign, const core::Paths& paths,
-      const std::map<std::string, benchsuite::Problem>& problems, Progress& progress, const std::vector<Model*>& models)
+  // `works`: none where the campaign is replayed. All outlive it.
+  Run(results::Archive& archive, const results::CampaignRecord& campaign, const CampaignSettings& settings,
+      const core::Paths& paths, const std::map<std::string, benchsuite::Problem>& problems, Progress& progress,
+      const std::vector<Model*>& models, Journal& journal, Works* works)
       : archive_(archive),
         campaign_(campaign),
-        settings_(campaign_settings_from_json(core::JsonView(campaign.settings, "campaign " + campaign.name))),
+        settings_(settings),
         paths_(paths),
         problems_(problems),
         progress_(progress),
-        workshop_(paths, parse_device(settings_.device), settings_.hot, background_compile_workers()),
-        attempts_(archive, workshop_, campaign.id,
-                  newest_or_new_calibration(archive, paths, parse_device(settings_.device), workshop_.device())),
-        budget_(settings_.budget, campaign.attempts, campaign.spent_seconds) {
+        journal_(journal),
+        works_(works),
+        budget_(settings.budget, journal.attempts_before(), campaign.spent_seconds, &journal) {
+    journal.on_departure([this](const Departure& departure) {
+      progress_.warned(std::string("this program decides otherwise than the one that began the campaign did (") +
+                       departure.what() + "); what is recorded is used where it fits");
+    });
+    journal.on_finish([this] { budget_.charge_attempts(journal_.attempts_left()); });
+    bench_.emplace(archive, journal, works != nullptr ? &works->attempts : nullptr);
     if (!models.empty()) {
       prices_.emplace(Prices::load(paths.prompts() / "prices.json", today()));
       prompts_.emplace(paths.prompts());
-      device_ = device_text(workshop_, attempts_.calibration());
       exchanges_.emplace(archive, campaign.id, models, *prices_, settings_.sampling, settings_.spending,
-                         workshop_.mailbox());
+                         works != nullptr ? works->workshop.mailbox() : no_mail_, journal);
     }
-    attempts_.on_trouble([&](const std::string& what) { progress_.warned(what); });
+    if (!journal.recalls()) journal.finish();
+    if (works != nullptr) works->attempts.on_trouble([&](const std::string& what) { progress_.warned(what); });
   }
 
   CampaignEnd run() {
-    const std::set<std::string> ended = ended_problems(archive_, campaign_.id);
+    const std::set<std::string> ended = ended_problems();
     const size_t count = settings_.problems.size();
     progress_.campaign_started(campaign_.name, count, budget_.left());
     bool stopped = false;
@@ -105,45 +119,98 @@ class Run {
   }
 
  private:
+  // Of the problems whose search ended before the campaign was interrupted.
+  std::set<std::string> ended_problems() const {
+    std::set<std::string> ended;
+    if (journal_.replays()) return ended;
+    for (const results::EventRecord& event : archive_.events_of_campaign(campaign_.id)) {
+      if (event.kind == "problem_ended") ended.insert(event.details.at("problem").get<std::string>());
+    }
+    return ended;
+  }
+
   // True when it was interrupted.
   bool search(const std::string& name, size_t index, size_t count) {
     const benchsuite::Problem& problem = find_problem(problems_, name, "campaign " + campaign_.name);
     progress_.problem_started(name, index, count);
     budget_.start_share(count - index);
+    const std::optional<Json> start = start_of(problem);
     SearchResult result;
-    if (auto spent = budget_.used_up()) {
-      result.why = *spent;
+    if (start) {
+      result = search_with(problem, *start);
     } else {
-      std::vector<Entrant> entrants = user_entrants(archive_, settings_, problem);
-      if (settings_.shipped) {
-        for (Entrant& entrant : shipped_entrants(paths_, problem, settings_.device)) {
-          entrants.push_back(std::move(entrant));
-        }
-      }
-      std::erase_if(entrants, [&](const Entrant& entrant) {
-        const auto why = workshop_.why_not(entrant.solution);
-        if (why) progress_.warned(entrant.name + " is left out: " + *why);
-        return why.has_value();
-      });
-      attempts_.use_problem(problem);
-      result = search_with(problem, std::move(entrants));
+      result.why = journal_.recalls() ? journal_.next()->details.value("why", "") : budget_.used_up().value_or("");
     }
     if (result.interrupted) return true;
-    archive_.add_event(campaign_.id, "problem_ended", {{"problem", name}, {"best", result.best}, {"why", result.why}});
+    end(name, result);
     progress_.problem_ended(name, result.best, result.why);
     return false;
   }
 
-  SearchResult search_with(const benchsuite::Problem& problem, std::vector<Entrant> entrants) {
+  // What a search begins with, written down, so that it begins with the same when it is resumed. None when the budget
+  // is used up.
+  std::optional<Json> start_of(const benchsuite::Problem& problem) {
+    if (auto recorded = journal_.take_event("problem_started", problem.name)) return recorded;
+    if (const Journal::Step* const step = journal_.next()) {
+      if (step->event == "problem_ended" && step->details.at("problem") == problem.name) return std::nullopt;
+      journal_.depart(describe(*step), "the search for " + problem.name + " begins");
+    }
+    if (works_ == nullptr) throw RecordEnded();
+    if (budget_.used_up()) return std::nullopt;
+    Json start{{"problem", problem.name}, {"places", works_->workshop.judges().size()}, {"entrants", Json::array()}};
+    for (const Entrant& entrant : entrants_of(problem)) {
+      archive_.add_solution({&entrant.solution, entrant.name, entrant.origin, {}});
+      start["entrants"].push_back(
+          {{"solution", entrant.solution.hash()}, {"name", entrant.name}, {"origin", entrant.origin}});
+    }
+    if (exchanges_) start["device"] = to_json(device_text(works_->workshop, works_->attempts.calibration()));
+    journal_.note("problem_started", start);
+    return start;
+  }
+
+  std::vector<Entrant> entrants_of(const benchsuite::Problem& problem) {
+    std::vector<Entrant> entrants = user_entrants(archive_, settings_, problem);
+    if (settings_.shipped) {
+      for (Entrant& entrant : shipped_entrants(paths_, problem, settings_.device)) {
+        entrants.push_back(std::move(entrant));
+      }
+    }
+    std::erase_if(entrants, [&](const Entrant& entrant) {
+      const auto why = works_->workshop.why_not(entrant.solution);
+      if (why) progress_.warned(entrant.name + " is left out: " + *why);
+      return why.has_value();
+    });
+    return entrants;
+  }
+
+  void end(const std::string& name, const SearchResult& result) {
+    const Json ended{{"problem", name}, {"best", result.best}, {"why", result.why}};
+    if (const Journal::Step* const step = journal_.next()) {
+      if (step->event == "problem_ended" && step->details == ended) return journal_.take();
+      journal_.depart(describe(*step), "problem_ended " + ended.dump());
+    }
+    journal_.note("problem_ended", ended);
+  }
+
+  SearchResult search_with(const benchsuite::Problem& problem, const Json& start) {
+    if (works_ != nullptr) works_->attempts.use_problem(problem);
+    bench_->use_problem(problem, start.at("places").get<size_t>());
+    std::vector<Entrant> entrants;
+    for (const Json& entrant : start.at("entrants")) {
+      const std::string name = entrant.at("name");
+      const results::SolutionRecord found = recorded_solution(archive_, entrant.at("solution"));
+      entrants.push_back({sandbox::parse_solution(found.source, name), name, entrant.at("origin")});
+    }
     const uint64_t seed = seed_of(settings_.seed, problem.name);
-    ProblemSearch search(problem, attempts_, budget_, progress_, seed);
+    ProblemSearch search(problem, *bench_, budget_, progress_, seed);
     ProblemSearch::TrialPlan known{std::move(entrants), tuner_settings(settings_), false, {}, {}};
     if (!exchanges_) {
       search.add(std::move(known));
       return search.run();
     }
     const ProblemText text = read_problem_text(problem);
-    ModelProposals proposals(text, device_, *prompts_, *exchanges_, search, archive_, progress_, settings_.models, seed,
+    const DeviceText device = device_text_from_json(core::JsonView(start.at("device"), "campaign " + campaign_.name));
+    ModelProposals proposals(text, device, *prompts_, *exchanges_, search, archive_, progress_, settings_.models, seed,
                              campaign_.name + "-");
     std::vector<size_t> members;
     for (const Entrant& entrant : known.entrants) members.push_back(proposals.add_known(entrant));
@@ -154,84 +221,36 @@ class Run {
 
   results::Archive& archive_;
   const results::CampaignRecord& campaign_;
-  CampaignSettings settings_;
+  const CampaignSettings& settings_;
   const core::Paths& paths_;
   const std::map<std::string, benchsuite::Problem>& problems_;
   Progress& progress_;
-  Workshop workshop_;
-  Attempts attempts_;
+  Journal& journal_;
+  Works* works_;
   Budget budget_;
+  std::optional<RecordedBench> bench_;
+  Mailbox no_mail_;
   std::optional<Prices> prices_;  // these, where models propose
   std::optional<PromptMaker> prompts_;
-  DeviceText device_;
   std::optional<Exchanges> exchanges_;
 };
+
+CampaignSettings settings_of(const results::CampaignRecord& campaign) {
+  return campaign_settings_from_json(core::JsonView(campaign.settings, "campaign " + campaign.name));
+}
+
+// Answers nothing: what it said is in the archive.
+class RecordedModel : public Model {
+ public:
+  explicit RecordedModel(std::string name) : name_(std::move(name)) {}
+  const std::string& name() const override { return name_; }
+  void ask(const Occasion&, const Prompt&, const Sampling&, std::function<void(Answer)>) override {}
+  void cancel() override {}
+
+ private:
+  std::string name_;
+};
 }  // namespace
-
-namespace {
-template <typename T>
-Json optional_json(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
-}
-
-bool is_set(const core::JsonView& json, const char* key) { return json.has(key) && !json.at(key).json().is_null(); }
-
-// What campaigns of earlier versions do not have.
-void read_models(const core::JsonView& json, CampaignSettings& s) {
-  if (!json.has("proposers")) return;
-  for (const core::JsonView& name : json.at("proposers").items()) s.proposers.push_back(name.string());
-  s.models.strategy = json.at("strategy").string();
-  s.models.in_flight = static_cast<int>(json.at("in_flight").integer(1, 1000));
-  s.models.lines = static_cast<int>(json.at("lines").integer(1, 1000));
-  s.models.wanted = static_cast<int>(json.at("wanted").integer(1, 8));
-  s.models.patience = static_cast<int>(json.at("model_patience").integer(1, 1'000'000));
-  s.sampling.max_output_tokens = json.at("max_output_tokens").integer(1);
-  s.sampling.thinking_tokens = json.at("thinking_tokens").integer(0);
-  if (is_set(json, "temperature")) s.sampling.temperature = json.at("temperature").number();
-  if (is_set(json, "tokens")) s.spending.tokens = json.at("tokens").integer(1);
-  if (is_set(json, "requests")) s.spending.requests = json.at("requests").integer(1);
-  if (is_set(json, "dollars")) s.spending.dollars = json.at("dollars").number();
-}
-}  // namespace
-
-Json to_json(const CampaignSettings& s) {
-  return {{"problems", s.problems},
-          {"device", s.device},
-          {"hot", s.hot},
-          {"attempts", optional_json(s.budget.attempts)},
-          {"seconds", optional_json(s.budget.seconds)},
-          {"seed", s.seed},
-          {"patience", s.patience},
-          {"shipped", s.shipped},
-          {"solutions", s.solutions},
-          {"proposers", s.proposers},
-          {"strategy", s.models.strategy},
-          {"in_flight", s.models.in_flight},
-          {"lines", s.models.lines},
-          {"wanted", s.models.wanted},
-          {"model_patience", s.models.patience},
-          {"max_output_tokens", s.sampling.max_output_tokens},
-          {"thinking_tokens", s.sampling.thinking_tokens},
-          {"temperature", optional_json(s.sampling.temperature)},
-          {"tokens", optional_json(s.spending.tokens)},
-          {"requests", optional_json(s.spending.requests)},
-          {"dollars", optional_json(s.spending.dollars)}};
-}
-
-CampaignSettings campaign_settings_from_json(const core::JsonView& json) {
-  CampaignSettings s;
-  for (const core::JsonView& problem : json.at("problems").items()) s.problems.push_back(problem.string());
-  s.device = json.at("device").string();
-  s.hot = json.has("hot") && json.at("hot").boolean();
-  if (!json.at("attempts").json().is_null()) s.budget.attempts = json.at("attempts").integer(1);
-  if (!json.at("seconds").json().is_null()) s.budget.seconds = json.at("seconds").number();
-  s.seed = json.at("seed").json().get<uint64_t>();
-  s.patience = static_cast<int>(json.at("patience").integer(0, 1'000'000));
-  s.shipped = json.at("shipped").boolean();
-  for (const core::JsonView& hash : json.at("solutions").items()) s.solutions.push_back(hash.string());
-  read_models(json, s);
-  return s;
-}
 
 std::vector<Entrant> shipped_entrants(const core::Paths& paths, const benchsuite::Problem& problem,
                                       const std::string& device) {
@@ -256,7 +275,10 @@ CampaignEnd run_campaign(results::Archive& archive, const results::CampaignRecor
   watch_for_interrupt();
   archive.set_campaign_status(campaign.id, "running");
   try {
-    const CampaignEnd end = Run(archive, campaign, paths, problems, progress, models).run();
+    const CampaignSettings settings = settings_of(campaign);
+    Journal journal(archive, campaign.id);
+    Works works(archive, campaign.id, paths, settings);
+    const CampaignEnd end = Run(archive, campaign, settings, paths, problems, progress, models, journal, &works).run();
     archive.set_campaign_status(campaign.id, end.interrupted ? "interrupted" : "done");
     return end;
   } catch (const std::exception& error) {
@@ -264,6 +286,31 @@ CampaignEnd run_campaign(results::Archive& archive, const results::CampaignRecor
     archive.set_campaign_status(campaign.id, "failed");
     throw;
   }
+}
+
+Replayed replay_campaign(results::Archive& archive, const results::CampaignRecord& campaign, const core::Paths& paths,
+                         const std::map<std::string, benchsuite::Problem>& problems, Progress& progress) {
+  const CampaignSettings settings = settings_of(campaign);
+  Journal journal(archive, campaign.id, Journal::Purpose::replay);
+  Replayed replayed;
+  if (!journal.recalls()) {
+    replayed.departure = Departure(0, "nothing in order: an earlier version of kernelwright ran it", "nothing");
+    return replayed;
+  }
+  std::vector<RecordedModel> recorded;
+  recorded.reserve(settings.proposers.size());
+  std::vector<Model*> models;
+  for (const std::string& name : settings.proposers) models.push_back(&recorded.emplace_back(name));
+  try {
+    Run(archive, campaign, settings, paths, problems, progress, models, journal, nullptr).run();
+    if (const Journal::Step* const step = journal.next()) journal.depart(describe(*step), "the campaign is at its end");
+    replayed.ended = true;
+  } catch (const RecordEnded&) {
+  } catch (const Departure& departure) {
+    replayed.departure = departure;
+  }
+  replayed.steps = journal.taken();
+  return replayed;
 }
 
 }  // namespace agent

@@ -46,4 +46,14 @@ CampaignEnd run_campaign(results::Archive& archive, const results::CampaignRecor
                          const std::map<std::string, benchsuite::Problem>& problems, Progress& progress,
                          const std::vector<Model*>& models = {});
 
+struct Replayed {
+  int64_t steps = 0;   // of the record that were decided as they were
+  bool ended = false;  // the campaign did; otherwise the record ends with what was under way
+  std::optional<Departure> departure;
+};
+// Makes a campaign's decisions again from what the archive has of it, without network, compiler or device, and holds
+// each against what was decided. `archive` is written to: let it be a copy. `progress` hears of nothing but problems.
+Replayed replay_campaign(results::Archive& archive, const results::CampaignRecord& campaign, const core::Paths& paths,
+                         const std::map<std::string, benchsuite::Problem>& problems, Progress& progress);
+
 }  // namespace agent

@@ -1,6 +1,20 @@
 #include "agent/device_text.h"
 
+#include <array>
+#include <utility>
+
 namespace agent {
+namespace {
+using core::Json;
+constexpr std::array kTexts{std::pair("backend", &DeviceText::backend), std::pair("name", &DeviceText::name),
+                            std::pair("architecture", &DeviceText::architecture),
+                            std::pair("compiler", &DeviceText::compiler)};
+constexpr std::array kNumbers{
+    std::pair("multiprocessors", &DeviceText::multiprocessors),
+    std::pair("shared_bytes_per_block", &DeviceText::shared_bytes_per_block),
+    std::pair("shared_bytes_per_multiprocessor", &DeviceText::shared_bytes_per_multiprocessor),
+    std::pair("registers", &DeviceText::registers), std::pair("l2_bytes", &DeviceText::l2_bytes)};
+}  // namespace
 
 DeviceText device_text(const Workshop& workshop, const std::optional<verifier::Calibration>& calibration) {
   const core::Json facts = workshop.environment();
@@ -18,6 +32,26 @@ DeviceText device_text(const Workshop& workshop, const std::optional<verifier::C
   text.shared_bytes_per_multiprocessor = number("shared_bytes_per_multiprocessor");
   text.registers = number("registers_per_multiprocessor");
   text.calibration = calibration;
+  return text;
+}
+
+Json to_json(const DeviceText& text) {
+  Json json = Json::object();
+  for (const auto& [key, member] : kTexts) json[key] = text.*member;
+  for (const auto& [key, member] : kNumbers) {
+    if (text.*member) json[key] = *(text.*member);
+  }
+  if (text.calibration) json["calibration"] = verifier::to_json(*text.calibration);
+  return json;
+}
+
+DeviceText device_text_from_json(const core::JsonView& json) {
+  DeviceText text;
+  for (const auto& [key, member] : kTexts) text.*member = json.at(key).string();
+  for (const auto& [key, member] : kNumbers) {
+    if (json.has(key)) text.*member = json.at(key).integer();
+  }
+  if (json.has("calibration")) text.calibration = verifier::calibration_from_json(json.at("calibration"));
   return text;
 }
 

@@ -12,16 +12,18 @@ void Mailbox::post(std::function<void()> message) {
   came_.notify_one();
 }
 
-bool Mailbox::serve(std::chrono::milliseconds at_most) {
+bool Mailbox::wait(std::chrono::milliseconds at_most) {
   std::unique_lock lock(mutex_);
-  if (!came_.wait_for(lock, at_most, [&] { return !messages_.empty(); })) return false;
-  while (!messages_.empty()) {
-    const std::function<void()> message = std::move(messages_.front());
-    messages_.pop_front();
-    lock.unlock();
-    message();
-    lock.lock();
-  }
+  return came_.wait_for(lock, at_most, [&] { return !messages_.empty(); });
+}
+
+bool Mailbox::serve() {
+  std::unique_lock lock(mutex_);
+  if (messages_.empty()) return false;
+  const std::function<void()> message = std::move(messages_.front());
+  messages_.pop_front();
+  lock.unlock();
+  message();
   return true;
 }
 

@@ -13,9 +13,10 @@ class Mailbox {
  public:
   // From any thread.
   void post(std::function<void()> message);
-  // Does what has come, in the order in which it came; first waits for something, at most this long. False when nothing
-  // came. What a message throws comes out; those behind it stay.
-  bool serve(std::chrono::milliseconds at_most);
+  // For something to come, at most this long. False when nothing came.
+  bool wait(std::chrono::milliseconds at_most);
+  // Does what came first. False when there is nothing. What a message throws comes out; those behind it stay.
+  bool serve();
 
  private:
   std::mutex mutex_;

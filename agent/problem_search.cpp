@@ -64,11 +64,10 @@ void ProblemSearch::report(const Candidate& candidate, Effort effort, const Atte
 // Charges it once it is done.
 void ProblemSearch::begin(const CandidatePtr& candidate, const CandidatePtr& incumbent, Effort effort,
                           std::function<void(Attempt)> done) {
-  const bool charged = !bench_.was_made(*candidate, *incumbent, effort);
-  if (charged) ++begun_;
-  bench_.begin(candidate, incumbent, effort, [this, charged, done = std::move(done)](Attempt attempt) {
-    if (charged) --begun_;
-    if (!attempt.recalled) budget_.charge_attempt();
+  ++begun_;
+  bench_.begin(candidate, incumbent, effort, [this, done = std::move(done)](Attempt attempt) {
+    --begun_;
+    if (!attempt.charged) budget_.charge_attempts();
     done(std::move(attempt));
   });
 }
@@ -87,7 +86,10 @@ void ProblemSearch::control() {
                       problem_.name, format_speed_up(s.value, s.low, s.high)));
     }
   });
-  while (bench_.in_progress() > 0) bench_.serve(kTick);
+  while (bench_.in_progress() > 0) {
+    bench_.wait(kTick);
+    bench_.serve();
+  }
 }
 
 bool ProblemSearch::begin_confirmation() {
@@ -185,9 +187,7 @@ void ProblemSearch::prepare_ahead(Trial& trial) {
     const Point& point = points[trial.begun + trial.ahead.size()];
     const Entrant& entrant = trial.plan.entrants[point.solution];
     trial.ahead.push_back(bench_.add(entrant.solution, entrant.name, entrant.origin, point.binding));
-    if (!bench_.was_made(*trial.ahead.back(), *best_, trial.batch->effort)) {
-      bench_.prepare(trial.ahead.back(), trial.batch->effort);
-    }
+    bench_.prepare(trial.ahead.back(), trial.batch->effort);
   }
 }
 
@@ -196,11 +196,9 @@ bool ProblemSearch::begin_point(Trial& trial) {
   prepare_ahead(trial);
   const CandidatePtr candidate = trial.ahead.front();
   const Effort effort = trial.batch->effort;
-  if (!bench_.was_made(*candidate, *best_, effort)) {
-    if (auto why = budget_.share_used_up(begun_)) {
-      why_ = *why;
-      return false;
-    }
+  if (auto why = budget_.attempts_used_up(begun_)) {
+    why_ = *why;
+    return false;
   }
   const Point point = trial.batch->points[trial.begun++];
   trial.ahead.pop_front();
@@ -244,28 +242,40 @@ void ProblemSearch::feed() {
 }
 
 bool ProblemSearch::is_idle() const {
-  return bench_.in_progress() == 0 && (due_.empty() || interrupted()) && (trials_.empty() || !why_.empty());
+  return bench_.in_progress() == 0 && due_.empty() && (trials_.empty() || !why_.empty());
+}
+
+// Time that is up is an event like others, and comes before what came later.
+void ProblemSearch::next_event() {
+  bench_.wait(kTick);
+  if (why_.empty()) {
+    if (auto why = budget_.time_used_up()) {
+      why_ = *why;
+      return;
+    }
+  }
+  bench_.serve();
 }
 
 SearchResult ProblemSearch::run(Proposals* proposals) {
   const auto has_entrants = [](const Trial& trial) { return !trial.plan.entrants.empty(); };
   if (proposals != nullptr || std::any_of(trials_.begin(), trials_.end(), has_entrants)) control();
-  while (true) {
-    if (!interrupted()) {
-      if (proposals != nullptr && why_.empty()) proposals->tend();
-      feed();
-    } else if (why_.empty()) {
-      why_ = "interrupted";
-    }
+  while (!interrupted()) {
+    feed();
+    if (proposals != nullptr && why_.empty()) proposals->tend();
     if (is_idle()) {
       const bool waits = proposals != nullptr && why_.empty() && proposals->may_bring_more();
       if (!waits) break;
-      if (auto why = budget_.share_used_up()) why_ = *why;
+      if (auto why = budget_.attempts_used_up()) {
+        why_ = *why;
+        break;
+      }
     }
-    bench_.serve(kTick);
+    next_event();
   }
+  if (interrupted()) return {best_score_, "interrupted", true};
   if (why_.empty()) why_ = proposals != nullptr ? proposals->why_ended() : tuner_ended_;
-  return {best_score_, why_, interrupted()};
+  return {best_score_, why_, false};
 }
 
 }  // namespace agent

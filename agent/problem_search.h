@@ -55,7 +55,8 @@ class Proposals {
 
 class ProblemSearch {
  public:
-  // Every choice follows from `seed` and the results, so that an interrupted search can be recalled.
+  // Every choice follows from `seed` and the order in which results, replies and the end of the time come: after each
+  // one all that may be begun is begun, and nothing in between.
   ProblemSearch(const benchsuite::Problem& problem, Bench& bench, Budget& budget, Progress& progress, uint64_t seed);
   ~ProblemSearch();
   ProblemSearch(const ProblemSearch&) = delete;
@@ -112,6 +113,7 @@ class ProblemSearch {
   void end_confirmation(const Confirmation& confirmation);
   static void correct(const Confirmation& confirmation, const Attempt& attempt, std::optional<double> speed_up);
   bool is_idle() const;
+  void next_event();
   void report(const Candidate& candidate, verifier::Effort effort, const Attempt& attempt,
               std::optional<double> speed_up, bool new_best);
 

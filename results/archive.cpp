@@ -69,6 +69,16 @@ std::filesystem::path with_folder(const std::filesystem::path& file) {
 
 Archive::State::State(const std::filesystem::path& file) : database(file) { migrate(database, file); }
 
+std::optional<int64_t> Archive::State::next_step(std::optional<int64_t> campaign) {
+  if (!campaign) return std::nullopt;
+  Statement counted = database.prepare("UPDATE campaigns SET steps = steps + 1 WHERE id = ? RETURNING steps");
+  counted.bind(*campaign);
+  if (!counted.step()) return std::nullopt;
+  const int64_t step = counted.integer(0);
+  counted.run();
+  return step;
+}
+
 void Archive::State::add_measurement(int64_t attempt, int64_t against, const verifier::Measurement& m) {
   database
       .prepare(
@@ -184,11 +194,12 @@ int64_t Archive::add_attempt(const NewAttempt& a) {
       .run();
   const int64_t compilation = state_->database.last_id();
   const Json judgement = verifier::to_json(a.judgement);
+  const std::optional<int64_t> step = state_->next_step(a.campaign);
   state_->database
       .prepare(
           "INSERT INTO attempts (campaign, problem, candidate, compilation, environment, device, artefact, effort, "
           "verdict,"
-          " verdict_json, stages, seed, reused_from, made) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+          " verdict_json, stages, seed, reused_from, made, step) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
       .bind(a.campaign)
       .bind(a.problem)
       .bind(a.candidate)
@@ -203,6 +214,7 @@ int64_t Archive::add_attempt(const NewAttempt& a) {
       .bind(std::to_string(a.judgement.seed))
       .bind(a.reused_from)
       .bind(now_utc())
+      .bind(step)
       .run();
   const int64_t attempt = state_->database.last_id();
   if (a.judgement.measurement) state_->add_measurement(attempt, a.against.value(), *a.judgement.measurement);
@@ -217,12 +229,16 @@ int64_t Archive::add_attempt(const NewAttempt& a) {
 }
 
 void Archive::add_event(std::optional<int64_t> campaign, const std::string& kind, const Json& details) {
-  state_->database.prepare("INSERT INTO events (campaign, made, kind, details) VALUES (?, ?, ?, ?)")
+  Transaction transaction(state_->database);
+  const std::optional<int64_t> step = state_->next_step(campaign);
+  state_->database.prepare("INSERT INTO events (campaign, made, kind, details, step) VALUES (?, ?, ?, ?, ?)")
       .bind(campaign)
       .bind(now_utc())
       .bind(kind)
       .bind(text_of(details))
+      .bind(step)
       .run();
+  transaction.commit();
 }
 
 int64_t Archive::add_calibration(const std::string& device, const verifier::Calibration& calibration) {
@@ -244,6 +260,10 @@ CampaignRecord Archive::start_campaign(const Json& settings, int64_t environment
       .bind(now_utc())
       .run();
   return find_campaign(name);
+}
+
+void Archive::copy_to(const std::filesystem::path& file) const {
+  state_->database.prepare("VACUUM INTO ?").bind(file.string()).run();
 }
 
 void Archive::set_campaign_status(int64_t campaign, const std::string& status) {

@@ -56,6 +56,11 @@ class Archive {
   std::vector<ExchangeRecord> exchanges_of_campaign(int64_t campaign) const;
   ModelSpend model_spend(int64_t campaign) const;
 
+  // Attempts, requests, replies and events of a campaign, in the order in which they were written down.
+  std::vector<StepRecord> steps_of_campaign(int64_t campaign) const;
+  // A copy of everything. Throws core::SystemError, as when there is such a file already.
+  void copy_to(const std::filesystem::path& file) const;
+
   // The campaign gets a name of eight letters and digits.
   CampaignRecord start_campaign(const core::Json& settings, int64_t environment);
   void set_campaign_status(int64_t campaign, const std::string& status);

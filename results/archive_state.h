@@ -14,6 +14,8 @@ struct Archive::State {
   void add_measurement(int64_t attempt, int64_t against, const verifier::Measurement& measurement);
   // `against` receives the incumbent's description.
   std::optional<verifier::Measurement> measurement_of(int64_t attempt, std::string& against);
+  // The number of what a campaign is about to write down, within that transaction.
+  std::optional<int64_t> next_step(std::optional<int64_t> campaign);
   std::vector<int64_t> ids(Statement statement);  // the first column of every row
 
   Database database;

@@ -63,10 +63,12 @@ int64_t Archive::add_request(const NewRequest& r) {
   Transaction transaction(database);
   const Json prompt =
       with_texts(r.prompt, [&](const Json& text) { return keep_text(database, text.get<std::string>()); });
+  const std::optional<int64_t> step = state_->next_step(r.campaign);
   database
       .prepare(
           "INSERT INTO requests (campaign, problem, number, model, proposal, prompt, prompt_hash, reserved_tokens,"
-          " reserved_dollars, asked) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))")
+          " reserved_dollars, step, asked)"
+          " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))")
       .bind(r.campaign)
       .bind(r.problem)
       .bind(r.number)
@@ -76,6 +78,7 @@ int64_t Archive::add_request(const NewRequest& r) {
       .bind(r.prompt_hash)
       .bind(r.reserved_tokens)
       .bind(r.reserved_dollars)
+      .bind(step)
       .run();
   const int64_t id = database.last_id();
   transaction.commit();
@@ -83,11 +86,20 @@ int64_t Archive::add_request(const NewRequest& r) {
 }
 
 int64_t Archive::add_reply(const NewReply& r) {
-  state_->database
+  Database& database = state_->database;
+  Transaction transaction(database);
+  std::optional<int64_t> campaign;
+  {
+    Statement asked = database.prepare("SELECT campaign FROM requests WHERE id = ?");
+    asked.bind(r.request);
+    if (asked.step()) campaign = asked.integer(0);
+  }
+  const std::optional<int64_t> step = state_->next_step(campaign);
+  database
       .prepare(
           "INSERT INTO replies (request, outcome, what, model, reply, complete, input, cache_read, cache_written,"
-          " output, estimated, dollars, tries, seconds, arrived)"
-          " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))")
+          " output, estimated, dollars, tries, seconds, step, arrived)"
+          " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))")
       .bind(r.request)
       .bind(r.outcome)
       .bind(r.what)
@@ -102,8 +114,11 @@ int64_t Archive::add_reply(const NewReply& r) {
       .bind(r.dollars)
       .bind(int64_t{r.tries})
       .bind(r.seconds)
+      .bind(step)
       .run();
-  return state_->database.last_id();
+  const int64_t id = database.last_id();
+  transaction.commit();
+  return id;
 }
 
 void Archive::add_proposed(int64_t reply, int64_t solution) {

@@ -152,6 +152,18 @@ struct SolutionRecord {
   int64_t attempts = 0;  // at any of its points
 };
 
+// What a campaign wrote down, in the order in which it did: its decisions follow from that.
+struct StepRecord {
+  enum class Kind { attempt, request, reply, event } kind = Kind::event;
+  int64_t number = 0;              // from 1; 0: of a version that kept no order
+  int64_t id = 0;                  // of the attempt or the event; of the request, of a reply, too
+  int64_t candidate = 0;           // of an attempt
+  std::string effort, problem;     // likewise
+  std::optional<int64_t> against;  // likewise, where there is a measurement
+  std::string event;               // its kind
+  core::Json details;              // of an event
+};
+
 struct EventRecord {
   std::string made, kind;
   core::Json details;

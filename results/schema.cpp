@@ -112,6 +112,13 @@ CREATE TRIGGER requests_stay BEFORE UPDATE ON requests BEGIN SELECT RAISE(ABORT,
 CREATE TRIGGER requests_remain BEFORE DELETE ON requests BEGIN SELECT RAISE(ABORT, 'requests are append-only'); END;
 CREATE TRIGGER replies_stay BEFORE UPDATE ON replies BEGIN SELECT RAISE(ABORT, 'replies are append-only'); END;
 CREATE TRIGGER replies_remain BEFORE DELETE ON replies BEGIN SELECT RAISE(ABORT, 'replies are append-only'); END;
+)sql",
+                                            R"sql(
+ALTER TABLE campaigns ADD COLUMN steps INTEGER NOT NULL DEFAULT 0;  -- so far
+ALTER TABLE attempts ADD COLUMN step INTEGER;  -- each one's number in its campaign, in the order in which they came;
+ALTER TABLE requests ADD COLUMN step INTEGER;  -- absent: of a version that kept no order, or of no campaign
+ALTER TABLE replies ADD COLUMN step INTEGER;
+ALTER TABLE events ADD COLUMN step INTEGER;
 )sql"};
   return all;
 }

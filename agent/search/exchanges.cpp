@@ -1,5 +1,6 @@
 #include "agent/search/exchanges.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -8,6 +9,7 @@
 namespace agent {
 namespace {
 using core::Json;
+using Kind = results::StepRecord::Kind;
 constexpr double kEstimateMargin = 1.3;  // estimates of a prompt's tokens may be this far too low
 
 int64_t total(const Usage& usage) { return usage.input + usage.cache_read + usage.cache_written + usage.output; }
@@ -53,10 +55,7 @@ double cost_of(const Usage& usage, std::optional<double> dollars) {
   return std::max(kLeast, dollars.value_or(static_cast<double>(total(usage)) / 1e6));
 }
 
-Spending::Spent spent_before(const results::Archive& archive, int64_t campaign) {
-  const results::ModelSpend spend = archive.model_spend(campaign);
-  return {spend.requests, spend.tokens, spend.dollars};
-}
+Reserve reserve_of(const results::NewRequest& request) { return {request.reserved_tokens, request.reserved_dollars}; }
 }  // namespace
 
 Answer answer_of(const results::NewReply& reply) {
@@ -90,24 +89,39 @@ Prompt prompt_from_json(const Json& json) {
 }
 
 Exchanges::Exchanges(results::Archive& archive, int64_t campaign, std::vector<Model*> models, const Prices& prices,
-                     Sampling sampling, SpendingLimits limits, Mailbox& mailbox)
+                     Sampling sampling, SpendingLimits limits, Mailbox& mailbox, Journal& journal)
     : archive_(archive),
       campaign_(campaign),
       models_(std::move(models)),
       prices_(prices),
-      sampling_(sampling),
-      spending_(limits, spent_before(archive, campaign)),
-      mailbox_(mailbox) {
+      sampling_(within(limits, sampling)),
+      spending_(limits, {}),
+      mailbox_(mailbox),
+      journal_(journal) {
   for (results::ExchangeRecord& record : archive.exchanges_of_campaign(campaign)) {
-    if (!record.reply) continue;
-    usage_ += usage_of(*record.reply);
-    recorded_.emplace(std::pair(record.request.problem, record.request.number), std::move(record));
+    const int64_t id = record.id;
+    records_.emplace(id, std::move(record));
   }
+  for (const Journal::Step& step : journal.before()) {
+    if (step.kind == Kind::request) {
+      const results::NewRequest& request = recorded(step.id).request;
+      spending_.reserve(reserve_of(request));
+      waiting_[step.id] = {request.problem, request.number, 0, {}, {}, reserve_of(request), {}};
+    } else if (step.kind == Kind::reply) {
+      take_reply(recorded(step.id), std::move(waiting_.extract(step.id).mapped()));
+    }
+  }
+  journal_.on_exchange([this](const Journal::Step& step) { take(step); });
+  journal_.on_finish([this] { take_left(); });
+  journal_.on_unanswered([this] { return ask_again(); });
 }
 
 Exchanges::~Exchanges() { withdraw(); }
 
 void Exchanges::withdraw() {
+  for (auto& waiting : waiting_) {
+    if (std::exchange(waiting.second.answered, {})) --in_flight_;
+  }
   if (in_flight_ == 0) return;
   for (Model* model : models_) model->cancel();
 }
@@ -125,49 +139,194 @@ Reserve Exchanges::reserve_for(const Prompt& prompt, size_t model) const {
   return {total(most), dollars};
 }
 
+bool Exchanges::is_next(const std::string& problem, int64_t number) const {
+  const Journal::Step* const step = journal_.next();
+  if (step == nullptr || step->kind != Kind::request) return false;
+  const results::NewRequest& request = recorded(step->id).request;
+  return request.problem == problem && request.number == number;
+}
+
 std::optional<std::string> Exchanges::why_not(const std::string& problem, const Prompt& prompt, size_t model) const {
   const auto asked = asked_.find(problem);
-  const int64_t number = asked == asked_.end() ? 1 : asked->second + 1;
-  if (recorded_.count({problem, number}) > 0) return std::nullopt;
+  if (is_next(problem, asked == asked_.end() ? 1 : asked->second + 1)) return std::nullopt;
   return spending_.why_not(reserve_for(prompt, model));
 }
 
 void Exchanges::ask(const std::string& problem, const Prompt& prompt, size_t model, const Json& proposal,
                     std::function<void(Answered)> answered) {
   const int64_t number = ++asked_[problem];
-  ++in_flight_;
-  if (const auto found = recorded_.find({problem, number}); found != recorded_.end()) {
-    const results::NewReply& reply = *found->second.reply;
-    Answered recalled{found->second.reply_id, answer_of(reply), cost_of(usage_of(reply), reply.dollars), true};
-    return mailbox_.post([this, recalled, answered = std::move(answered), here = std::weak_ptr<bool>(here_)] {
-      if (here.expired()) return;
-      --in_flight_;
-      answered(recalled);
-    });
+  Waiting request{problem, number, model, proposal, prompt, {}, std::move(answered)};
+  if (is_next(problem, number)) {
+    const results::ExchangeRecord& record = recorded(journal_.next()->id);
+    const std::string difference = this->difference(record, request);
+    if (!difference.empty()) {
+      journal_.depart("request " + std::to_string(number) + " of " + problem + " " + record.request.proposal.dump() +
+                          ", prompt " + record.request.prompt_hash.substr(0, 12),
+                      proposal.dump() + ", prompt " + prompt.hash().substr(0, 12) + ": " + difference);
+    } else {
+      journal_.take();
+      request.reserve = reserve_of(record.request);
+      spending_.reserve(request.reserve);
+      ++in_flight_;
+      waiting_[record.id] = std::move(request);
+      return;
+    }
+  } else if (const Journal::Step* const step = journal_.next()) {
+    journal_.depart(describe(*step),
+                    "request " + std::to_string(number) + " of " + problem + " " + proposal.dump() + " is sent");
   }
-  const Reserve reserve = reserve_for(prompt, model);
-  const int64_t request = archive_.add_request({campaign_, problem, number, models_[model]->name(), proposal,
-                                                to_json(prompt), prompt.hash(), reserve.tokens, reserve.dollars});
-  spending_.reserve(reserve);
-  models_[model]->ask({problem, number}, prompt, sampling_,
-                      [this, request, reserve, model, answered = std::move(answered), &mailbox = mailbox_,
-                       here = std::weak_ptr<bool>(here_)](Answer answer) {
-                        mailbox.post([this, request, reserve, model, answered, here, answer = std::move(answer)] {
-                          if (!here.expired()) arrived(request, reserve, model, answer, answered);
-                        });
-                      });
+  send(std::move(request));
 }
 
-void Exchanges::arrived(int64_t request, const Reserve& reserve, size_t model, Answer answer,
-                        const std::function<void(Answered)>& answered) {
+// Of what is asked. A prompt that reads otherwise matters when a campaign is replayed; its reply is as good as ever.
+std::string Exchanges::difference(const results::ExchangeRecord& was, const Waiting& now) const {
+  if (was.request.proposal != now.proposal) return "another task or other parents";
+  if (was.request.model != models_[now.model]->name()) return "another model";
+  if (journal_.replays() && was.request.prompt_hash != now.prompt.hash()) return "another prompt";
+  return "";
+}
+
+void Exchanges::brought(int64_t reply, int64_t solution) {
+  const auto record = std::find_if(records_.begin(), records_.end(),
+                                   [&](const auto& numbered) { return numbered.second.reply_id == reply; });
+  if (journal_.recalls() && record != records_.end()) {
+    const std::vector<int64_t>& known = record->second.solutions;
+    if (std::find(known.begin(), known.end(), solution) == known.end()) {
+      journal_.depart("the reply to request " + std::to_string(record->first) + " did not bring solution " +
+                          std::to_string(solution),
+                      "it does");
+    }
+  }
+  archive_.add_proposed(reply, solution);
+}
+
+void Exchanges::send(Waiting asked) {
+  ++in_flight_;
+  if (post_left(asked)) return;
+  asked.reserve = reserve_for(asked.prompt, asked.model);
+  spending_.reserve(asked.reserve);
+  if (journal_.replays()) return;  // beyond the record: nobody answers
+  const int64_t request =
+      archive_.add_request({campaign_, asked.problem, asked.number, models_[asked.model]->name(), asked.proposal,
+                            to_json(asked.prompt), asked.prompt.hash(), asked.reserve.tokens, asked.reserve.dollars});
+  auto kept = std::make_shared<Waiting>(std::move(asked));
+  models_[kept->model]->ask(
+      {kept->problem, kept->number}, kept->prompt, sampling_,
+      [this, request, kept, &mailbox = mailbox_, here = std::weak_ptr<bool>(here_)](Answer answer) {
+        mailbox.post([this, request, kept, here, answer = std::move(answer)] {
+          if (!here.expired()) arrived(request, *kept, answer);
+        });
+      });
+}
+
+void Exchanges::arrived(int64_t request, Waiting& asked, Answer answer) {
   const Usage& usage = usage_of(answer);
-  const std::optional<double> dollars = prices_.cost(usage, models_[model]->name());
-  spending_.settle(reserve, usage, dollars);
+  const std::optional<double> dollars = prices_.cost(usage, models_[asked.model]->name());
+  spending_.settle(asked.reserve, usage, dollars);
   usage_ += usage;
   --in_flight_;
   const double cost = cost_of(usage, dollars);
   const int64_t reply = archive_.add_reply(record_of(request, answer, dollars));
-  answered({reply, std::move(answer), cost, false});
+  asked.answered({reply, std::move(answer), cost, false});
+}
+
+// The next step of the record.
+void Exchanges::take(const Journal::Step& step) {
+  const results::ExchangeRecord& record = recorded(step.id);
+  if (step.kind == Kind::request) {
+    const auto before = asked_.find(record.request.problem);
+    if (before == asked_.end() || record.request.number > before->second) {
+      return journal_.depart(describe(step) + " " + record.request.proposal.dump() + " is sent", "it is not");
+    }
+    journal_.take();
+    return take_again(record);
+  }
+  auto waiting = waiting_.extract(step.id);
+  if (waiting.empty()) return journal_.depart(describe(step), "it was not asked");
+  journal_.take();
+  take_reply(record, std::move(waiting.mapped()));
+}
+
+// The campaign was resumed here: the request before this one stays counted, and is waited for no more.
+void Exchanges::take_again(const results::ExchangeRecord& record) {
+  for (auto waiting = waiting_.begin(); waiting != waiting_.end(); ++waiting) {
+    if (waiting->second.number != record.request.number || waiting->second.problem != record.request.problem) continue;
+    Waiting again = std::move(waiting->second);
+    waiting_.erase(waiting);
+    spending_.lose(again.reserve);
+    again.reserve = reserve_of(record.request);
+    spending_.reserve(again.reserve);
+    waiting_[record.id] = std::move(again);
+    return;
+  }
+}
+
+void Exchanges::take_reply(const results::ExchangeRecord& record, Waiting waiting) {
+  const results::NewReply& reply = *record.reply;
+  const Usage usage = usage_of(reply);
+  spending_.settle(waiting.reserve, usage, reply.dollars);
+  usage_ += usage;
+  if (!waiting.answered) return;
+  --in_flight_;
+  waiting.answered({record.reply_id, answer_of(reply), cost_of(usage, reply.dollars), true});
+}
+
+// The record does not say when. What was paid for counts at once, and is had when it is asked for.
+void Exchanges::take_left() {
+  using Step = Journal::Step;
+  while (const auto left = journal_.take_left([](const Step& step) { return step.kind == Kind::reply; })) {
+    const results::ExchangeRecord& record = recorded(left->id);
+    const auto waiting = waiting_.extract(record.id);
+    const Reserve reserve = waiting.empty() ? reserve_of(record.request) : waiting.mapped().reserve;
+    if (waiting.empty()) spending_.reserve(reserve);
+    spending_.settle(reserve, usage_of(*record.reply), record.reply->dollars);
+    usage_ += usage_of(*record.reply);
+    left_[{record.request.problem, record.request.number}] = record.id;
+    if (!waiting.empty()) post_left(std::move(waiting.mapped()));
+  }
+  while (const auto left = journal_.take_left([](const Step& step) { return step.kind == Kind::request; })) {
+    const results::ExchangeRecord& record = recorded(left->id);
+    if (record.reply) continue;
+    spending_.reserve(reserve_of(record.request));
+    spending_.lose(reserve_of(record.request));
+  }
+}
+
+bool Exchanges::post_left(const Waiting& asked) {
+  const auto left = left_.extract(std::pair(asked.problem, asked.number));
+  if (left.empty()) return false;
+  const results::ExchangeRecord& record = recorded(left.mapped());
+  mailbox_.post([this, &record, answered = asked.answered, here = std::weak_ptr<bool>(here_)] {
+    if (here.expired()) return;
+    --in_flight_;
+    const results::NewReply& reply = *record.reply;
+    answered({record.reply_id, answer_of(reply), cost_of(usage_of(reply), reply.dollars), true});
+  });
+  return true;
+}
+
+// One at a time: what comes of it is to be seen first.
+bool Exchanges::ask_again() {
+  while (!waiting_.empty()) {
+    auto lost = waiting_.extract(waiting_.begin());
+    Waiting& request = lost.mapped();
+    spending_.lose(request.reserve);
+    if (!request.answered) continue;
+    --in_flight_;
+    const auto why = spending_.why_not(reserve_for(request.prompt, request.model));
+    if (!why) {
+      send(std::move(request));
+      return true;
+    }
+    NoCompletion none;
+    none.cause = NoCompletion::Cause::cancelled;
+    none.what = "the campaign was interrupted before the answer came, and it cannot be asked for again: " + *why;
+    none.usage = {request.reserve.tokens, 0, 0, 0, true};
+    const int64_t reply = archive_.add_reply(record_of(lost.key(), none, request.reserve.dollars));
+    request.answered({reply, none, cost_of(none.usage, request.reserve.dollars), false});
+    return true;
+  }
+  return false;
 }
 
 }  // namespace agent

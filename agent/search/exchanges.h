@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "agent/journal.h"
 #include "agent/mailbox.h"
 #include "agent/models/model.h"
 #include "agent/models/prices.h"
@@ -34,19 +36,22 @@ struct Answered {
 
 class Exchanges {
  public:
-  // Models outlive it. `campaign`: its answered requests are recalled by problem and number.
+  // All outlive it. What the journal recalls is neither sent nor paid for again; a request that nobody answered before
+  // the campaign was killed stays counted with the most it can cost, and is sent once more.
   Exchanges(results::Archive& archive, int64_t campaign, std::vector<Model*> models, const Prices& prices,
-            Sampling sampling, SpendingLimits limits, Mailbox& mailbox);
+            Sampling sampling, SpendingLimits limits, Mailbox& mailbox, Journal& journal);
   // Cancels what is on its way.
   ~Exchanges();
   Exchanges(const Exchanges&) = delete;
   Exchanges& operator=(const Exchanges&) = delete;
 
-  // Why this prompt may not be sent; nullopt when it may. What the archive has an answer for may always.
+  // Why this prompt may not be sent; nullopt when it may.
   std::optional<std::string> why_not(const std::string& problem, const Prompt& prompt, size_t model) const;
   // `proposal`: why it is asked, for the archive. `answered` is told on the mailbox's thread.
   void ask(const std::string& problem, const Prompt& prompt, size_t model, const core::Json& proposal,
            std::function<void(Answered)> answered);
+  // A solution that a reply brought.
+  void brought(int64_t reply, int64_t solution);
 
   // Nobody waits any more for what is on its way.
   void withdraw();
@@ -59,9 +64,30 @@ class Exchanges {
   size_t models() const { return models_.size(); }
 
  private:
+  using Told = std::function<void(Answered)>;
+  // A request that was recorded, until its reply comes.
+  struct Waiting {
+    std::string problem;
+    int64_t number = 0;
+    size_t model = 0;
+    core::Json proposal;
+    Prompt prompt;
+    Reserve reserve;
+    Told answered;  // empty: nobody waits any more
+  };
+
   Reserve reserve_for(const Prompt& prompt, size_t model) const;
-  void arrived(int64_t request, const Reserve& reserve, size_t model, Answer answer,
-               const std::function<void(Answered)>& answered);
+  const results::ExchangeRecord& recorded(int64_t request) const { return records_.at(request); }
+  bool is_next(const std::string& problem, int64_t number) const;
+  std::string difference(const results::ExchangeRecord& was, const Waiting& now) const;
+  void send(Waiting request);
+  void arrived(int64_t request, Waiting& asked, Answer answer);
+  void take(const Journal::Step& step);
+  void take_again(const results::ExchangeRecord& record);
+  void take_reply(const results::ExchangeRecord& record, Waiting waiting);
+  void take_left();
+  bool post_left(const Waiting& asked);
+  bool ask_again();
 
   results::Archive& archive_;
   int64_t campaign_;
@@ -70,8 +96,11 @@ class Exchanges {
   Sampling sampling_;
   Spending spending_;
   Mailbox& mailbox_;
-  std::map<std::string, int64_t> asked_;  // requests so far, by problem
-  std::map<std::pair<std::string, int64_t>, results::ExchangeRecord> recorded_;
+  Journal& journal_;
+  std::map<std::string, int64_t> asked_;                     // requests so far, by problem
+  std::map<int64_t, results::ExchangeRecord> records_;       // by request
+  std::map<int64_t, Waiting> waiting_;                       // for a recorded reply, by request
+  std::map<std::pair<std::string, int64_t>, int64_t> left_;  // requests with a reply, where the order is not known
   size_t in_flight_ = 0;
   Usage usage_;
   const std::shared_ptr<bool> here_ = std::make_shared<bool>(true);  // for answers that come when this is gone

@@ -272,7 +272,7 @@ void ModelProposals::begin_trial(const RunningPtr& running, Proposal proposal, i
     const Member& first = population_[running->inquiry.parents.front()];
     parent = archive_.add_solution({&first.solution, first.name, first.origin, {}});
   }
-  archive_.add_proposed(reply, archive_.add_solution({&entrant.solution, entrant.name, entrant.origin, parent}));
+  exchanges_.brought(reply, archive_.add_solution({&entrant.solution, entrant.name, entrant.origin, parent}));
   ProblemSearch::TrialPlan plan;
   plan.entrants.push_back(std::move(entrant));
   plan.tuner = settings_.tuner;

@@ -13,12 +13,14 @@
 #include "agent/models/model.h"
 #include "agent/progress.h"
 #include "agent/prompting/prompting_fixture.h"
+#include "results/archive_fixture.h"
 
 namespace agent::test {
 
 class VirtualTime {
  public:
   double now() const { return now_; }
+  void clear() { events_.clear(); }
   void after(double seconds, std::function<void()> event) { events_.emplace(now_ + seconds, std::move(event)); }
   // Jumps to the next event and lets it happen. False when there is none.
   bool step() {
@@ -36,12 +38,17 @@ class VirtualTime {
   std::multimap<double, std::function<void()>> events_;
 };
 
-// `speed_up`: of a candidate over naive; nullopt: it is wrong.
+// `speed_up`: of a candidate over naive; nullopt: it is wrong. Attempts are recorded for the campaign of `started`.
 class SimulatedBench : public Bench {
  public:
   using SpeedUp = std::function<std::optional<double>(const Candidate&)>;
-  SimulatedBench(VirtualTime& time, Mailbox& mailbox, size_t devices, SpeedUp speed_up)
-      : time_(time), mailbox_(mailbox), devices_(devices), speed_up_(std::move(speed_up)) {}
+  // Of an attempt; the same name is the same attempt.
+  using Seconds = std::function<double(const std::string& name)>;
+  SimulatedBench(VirtualTime& time, Mailbox& mailbox, results::Started& started, size_t devices, SpeedUp speed_up)
+      : time_(time), mailbox_(mailbox), started_(started), devices_(devices), speed_up_(std::move(speed_up)) {}
+  // Called before and after an attempt is recorded: a test may end everything there.
+  std::function<void()> moment = [] {};
+  Seconds seconds = [this](const std::string&) { return std::uniform_real_distribution<double>(0.2, 0.8)(chance_); };
 
   size_t free_places() const override { return devices_ - busy_; }
   size_t in_progress() const override { return busy_; }
@@ -49,23 +56,29 @@ class SimulatedBench : public Bench {
   void begin(const CandidatePtr& candidate, const CandidatePtr& incumbent, verifier::Effort effort,
              std::function<void(Attempt)> done) override {
     ++busy_;
-    const double seconds = std::uniform_real_distribution<double>(0.2, 0.8)(chance_);
-    busy_seconds += seconds;
-    time_.after(seconds, [this, candidate, incumbent, effort, done = std::move(done)] {
+    moment();
+    const double taken = seconds(std::to_string(candidate->id) + "/" + std::to_string(incumbent->id) + "/" +
+                                 std::string(verifier::name_of(effort)));
+    busy_seconds += taken;
+    time_.after(taken, [this, candidate, incumbent, effort, done = std::move(done)] {
       --busy_;
       ++attempts;
-      done(attempt(*candidate, *incumbent, effort));
+      moment();
+      Attempt made = attempt(*candidate, *incumbent, effort);
+      record(made, *candidate, *incumbent, effort);
+      moment();
+      done(std::move(made));
     });
   }
-  bool was_made(const Candidate&, const Candidate&, verifier::Effort) const override { return false; }
-  void serve(std::chrono::milliseconds) override {
-    if (!mailbox_.serve(std::chrono::milliseconds(0))) time_.step();
+  void wait(std::chrono::milliseconds) override {}
+  void serve() override {
+    if (!mailbox_.serve()) time_.step();
   }
   void abandon() override {}
   CandidatePtr naive() const override { return naive_; }
   CandidatePtr add(const sandbox::Solution& solution, const std::string& name, const std::string&,
                    const sandbox::TunableBinding& binding) override {
-    return std::make_shared<Candidate>(Candidate{name, ++ids_, verifier::Builds(solution, binding)});
+    return add_candidate(started_.archive, solution, name, "simulated", binding);
   }
 
   double busy_seconds = 0;
@@ -74,7 +87,6 @@ class SimulatedBench : public Bench {
  private:
   Attempt attempt(const Candidate& candidate, const Candidate& incumbent, verifier::Effort effort) {
     Attempt made;
-    made.id = attempts;
     const auto mine = &candidate == naive_.get() ? 1.0 : speed_up_(candidate);
     const auto other = &incumbent == naive_.get() ? 1.0 : speed_up_(incumbent);
     if (!mine) {
@@ -92,14 +104,25 @@ class SimulatedBench : public Bench {
     return made;
   }
 
+  void record(Attempt& made, const Candidate& candidate, const Candidate& incumbent, verifier::Effort effort) {
+    verifier::Judgement judgement;
+    judgement.verdict = made.verdict;
+    judgement.measurement = made.measurement;
+    results::NewAttempt recorded = started_.attempt_at(candidate.id, effort, std::move(judgement));
+    recorded.artefact.clear();
+    recorded.compile_log.clear();
+    if (recorded.against) recorded.against = incumbent.id;
+    made.id = started_.archive.add_attempt(recorded);
+  }
+
   VirtualTime& time_;
   Mailbox& mailbox_;
+  results::Started& started_;
   size_t devices_, busy_ = 0;
   SpeedUp speed_up_;
-  int64_t ids_ = 0;
   std::mt19937_64 chance_{1};
   const sandbox::Solution naive_solution_ = sandbox::load_solution(shipped_problem("gelu_f32").naive_file());
-  const CandidatePtr naive_ = std::make_shared<Candidate>(Candidate{"naive", 0, verifier::Builds(naive_solution_, {})});
+  const CandidatePtr naive_ = add_candidate(started_.archive, naive_solution_, "naive", "naive", {});
 };
 
 // Answers what `reply` says, after some seconds.
@@ -114,13 +137,17 @@ class SimulatedModel : public Model {
            std::function<void(Answer)> answered) override {
     most_in_flight = std::max(most_in_flight, ++in_flight_);
     ++asked;
-    time_.after(latency_(chance_), [this, occasion, prompt, answered = std::move(answered)] {
-      --in_flight_;
-      answered(reply_(occasion, prompt));
-    });
+    moment();
+    time_.after(seconds(occasion.problem + " " + std::to_string(occasion.number)),
+                [this, occasion, prompt, answered = std::move(answered)] {
+                  --in_flight_;
+                  answered(reply_(occasion, prompt));
+                });
   }
   void cancel() override {}
 
+  std::function<void()> moment = [] {};
+  std::function<double(const std::string&)> seconds = [this](const std::string&) { return latency_(chance_); };
   int64_t asked = 0, most_in_flight = 0;
 
  private:

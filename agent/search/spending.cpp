@@ -7,6 +7,11 @@ namespace {
 constexpr double kNearlyAll = 0.8;
 }
 
+Sampling within(const SpendingLimits& limits, Sampling sampling) {
+  if (limits.tokens || limits.dollars) sampling.most_paid_tries = 1;
+  return sampling;
+}
+
 std::optional<std::string> Spending::why_not(const Reserve& reserve) const {
   if (limits_.requests && spent_.requests + reserved_.requests + 1 > *limits_.requests) {
     return "all requests are used up";
@@ -41,6 +46,8 @@ void Spending::settle(const Reserve& reserve, const Usage& usage, std::optional<
   spent_.tokens += usage.input + usage.cache_read + usage.cache_written + usage.output;
   spent_.dollars += dollars.value_or(0);
 }
+
+void Spending::lose(const Reserve& reserve) { settle(reserve, {reserve.tokens, 0, 0, 0, true}, reserve.dollars); }
 
 std::vector<std::string> Spending::warnings() {
   std::vector<std::string> sentences;

@@ -15,6 +15,9 @@ struct SpendingLimits {
   std::optional<double> dollars;
 };
 
+// Under limits a request reserves what one try costs, so no more may be paid for: the search may ask again.
+Sampling within(const SpendingLimits& limits, Sampling sampling);
+
 // The most that a request can cost.
 struct Reserve {
   int64_t tokens = 0;
@@ -33,8 +36,11 @@ class Spending {
   // Why a request may not be sent, as a sentence; nullopt when it may.
   std::optional<std::string> why_not(const Reserve& reserve) const;
   void reserve(const Reserve& reserve);
-  // Its answer is there, or it will never come.
+  // Its answer is there.
   void settle(const Reserve& reserve, const Usage& usage, std::optional<double> dollars);
+
+  // Its answer will never be known: it counts with the most that it can have cost.
+  void lose(const Reserve& reserve);
 
   // Sentences about limits that are 80 % used up, each once.
   std::vector<std::string> warnings();

@@ -1,0 +1,230 @@
+// Searches with models that are killed at every kind of moment and led again: they ask, judge and find what they would
+// have without, and nothing is paid for twice. Devices and models are simulated; what they were at when the search was
+// killed takes as long as it would have.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "agent/recorded_bench.h"
+#include "agent/search/model_proposals.h"
+#include "agent/search/simulation_fixture.h"
+#include "core/paths.h"
+
+namespace agent {
+namespace {
+using test::SimulatedBench;
+using test::SimulatedModel;
+
+struct Killed {};
+
+// Chance that is the name's own: the same before and after a kill.
+double drawn(const std::string& name, double least, double most) {
+  std::seed_seq seed(name.begin(), name.end());
+  std::mt19937_64 chance(seed);
+  return std::uniform_real_distribution<double>(least, most)(chance);
+}
+
+// What a model would write: wrong ones, slow ones, the same again, and now and then nothing that can be read.
+std::string reply_to(const Occasion& occasion) {
+  const int64_t n = occasion.number;
+  if (n % 7 == 3) return "I would rather talk about the weather.";
+  const int64_t number = n % 5 == 4 ? -n : n % 6 == 5 ? 11 : static_cast<int64_t>(drawn(std::to_string(n), 1, 40));
+  return "```cuda\n/* kernelwright\n"
+         R"({"problem": "gelu_f32", "backends": ["cpu"], "tunables": {"BLOCK": [64, 128], "ITEMS": [1, 2, 4]},)"
+         R"x("launches": [{"kernel": "gelu", "grid": ["ceil_div(N, BLOCK * ITEMS)", 1, 1], "block": ["BLOCK", 1, 1],)x"
+         R"("args": ["x", "y", "N"]}]})"
+         "\n*/\nextern \"C\" __global__ void gelu(const float* x, float* y, int N) { y[" +
+         std::to_string(number) + "] = x[0]; }\n```\n";
+}
+
+std::optional<double> speed_up_of(const Candidate& candidate) {
+  const std::string& source = candidate.builds.solution().source;
+  const double number = std::stod(source.substr(source.find("{ y[") + 4));
+  if (number < 0) return std::nullopt;
+  return 1 + number / 100 + drawn(sandbox::describe(candidate.builds.binding()), 0, 0.05);
+}
+
+class WatchedProgress : public test::SilentProgress {
+ public:
+  std::function<void()> moment = [] {};
+  void answered(const ExchangeReport&) override { moment(); }
+};
+
+// A campaign of one problem that may be killed at the n-th moment and led again.
+class World {
+ public:
+  World(size_t devices, const ModelSearchSettings& settings, SpendingLimits limits = {})
+      : devices_(devices), settings_(settings), limits_(limits) {}
+
+  // nullopt: killed.
+  std::optional<SearchResult> lead(int64_t moments) {
+    moments_left_ = moments;
+    Mailbox mailbox;
+    const auto moment = [this] {
+      if (--moments_left_ == 0) throw Killed();
+    };
+    const auto takes = [this](double least, double most) {
+      return [this, least, most](const std::string& name) {
+        return ends_.emplace(name, time_.now() + drawn(name, least, most)).first->second - time_.now();
+      };
+    };
+    SimulatedModel model(time_, 0, 1, [&](const Occasion& occasion, const Prompt&) {
+      moment();
+      Completion completion;
+      completion.text = reply_to(occasion);
+      completion.usage = {100, 1000, 0, 500, false};
+      return Answer(completion);
+    });
+    model.moment = moment;
+    model.seconds = takes(1, 6);
+    WatchedProgress progress;
+    progress.moment = moment;
+    SimulatedBench bench(time_, mailbox, started, devices_, speed_up_of);
+    bench.moment = moment;
+    bench.seconds = takes(0.2, 0.8);
+    std::optional<SearchResult> result;
+    try {
+      result = search(bench, model, progress, mailbox);
+    } catch (const Killed&) {
+    }
+    asked += model.asked;
+    time_.clear();
+    return result;
+  }
+
+  // Everything that was decided: requests with their reasons and prompts, what replies brought, attempts, in order.
+  std::string decisions() const {
+    std::ostringstream text;
+    std::map<std::string, std::string> requests;
+    for (const auto& record : started.archive.exchanges_of_campaign(started.campaign)) {
+      const std::string key = "request " + std::to_string(record.request.number);
+      std::string& line = requests[key];
+      if (record.reply) {
+        EXPECT_EQ(line.find("brought"), std::string::npos) << key << " was paid for twice";
+        line = record.request.proposal.dump() + " " + record.request.prompt_hash + " brought";
+        for (const int64_t solution : record.solutions) line += " " + std::to_string(solution);
+      }
+    }
+    std::set<std::string> asked_before;
+    for (const results::StepRecord& step : started.archive.steps_of_campaign(started.campaign)) {
+      if (step.kind == results::StepRecord::Kind::attempt) {
+        const results::RecordedAttempt a = started.archive.attempt(step.id);
+        text << a.effort << " " << a.solution << " " << sandbox::describe(a.binding) << " against " << a.against
+             << "\n";
+      } else if (step.kind == results::StepRecord::Kind::reply) {
+        text << "reply to " << number_of(step.id) << "\n";
+      } else if (step.kind == results::StepRecord::Kind::request) {
+        const std::string key = "request " + number_of(step.id);
+        if (asked_before.insert(key).second) text << key << " " << requests[key] << "\n";
+      }
+    }
+    return text.str();
+  }
+
+  const results::TemporaryArchive temporary;
+  results::Started started{temporary.file(), "gelu_f32"};
+  int64_t asked = 0;
+  std::vector<std::string> departures;
+
+  int64_t moments_taken(int64_t given) const { return given - moments_left_; }
+
+ private:
+  std::string number_of(int64_t request) const {
+    for (const auto& record : started.archive.exchanges_of_campaign(started.campaign)) {
+      if (record.id == request) return std::to_string(record.request.number);
+    }
+    return "?";
+  }
+
+  SearchResult search(SimulatedBench& bench, SimulatedModel& model, Progress& progress, Mailbox& mailbox) {
+    Journal journal(started.archive, started.campaign);
+    journal.on_departure([&](const Departure& departure) { departures.emplace_back(departure.what()); });
+    Budget budget({90, std::nullopt}, 0, 0, &journal);
+    RecordedBench recorded(started.archive, journal, &bench);
+    Exchanges exchanges(started.archive, started.campaign, {&model}, prices_, {}, limits_, mailbox, journal);
+    recorded.use_problem(text_.problem, devices_);
+    ProblemSearch problem_search(text_.problem, recorded, budget, progress, 1);
+    ModelProposals proposals(text_, device_, maker_, exchanges, problem_search, started.archive, progress, settings_, 1,
+                             "test-");
+    return problem_search.run(&proposals);
+  }
+
+  const size_t devices_;
+  const ModelSearchSettings settings_;
+  const SpendingLimits limits_;
+  test::VirtualTime time_;
+  std::map<std::string, double> ends_;  // of whatever was begun
+  int64_t moments_left_ = 0;
+  const PromptMaker maker_{core::installed_paths().prompts()};
+  const Prices prices_ = Prices::load(core::installed_paths().prompts() / "prices.json", "2026-11-21");
+  const ProblemText text_ = read_problem_text(test::shipped_problem("gelu_f32"));
+  const DeviceText device_{"cpu", {}, {}, {}, {}, {}, {}, {}, {}, {}};
+};
+
+constexpr int64_t kNever = 1'000'000;
+
+ModelSearchSettings settings_for(const std::string& strategy) {
+  ModelSearchSettings settings;
+  settings.strategy = strategy;
+  settings.in_flight = 3;
+  settings.tuner = {2, 0.97, 0};
+  return settings;
+}
+
+class Resumed : public testing::TestWithParam<const char*> {};
+
+TEST_P(Resumed, DecidesAsIfItHadNotBeenKilled) {
+  const ModelSearchSettings settings = settings_for(GetParam());
+  World whole(2, settings);
+  const std::optional<SearchResult> end = whole.lead(kNever);
+  ASSERT_TRUE(end);
+  const std::string decisions = whole.decisions();
+  const int64_t moments = whole.moments_taken(kNever);
+  ASSERT_GT(moments, 200);
+  EXPECT_GT(whole.asked, 10);
+  for (int64_t at = 1; at <= moments; at += moments / 24) {
+    World world(2, settings);
+    ASSERT_FALSE(world.lead(at)) << at;
+    const std::optional<SearchResult> resumed = world.lead(kNever);
+    ASSERT_TRUE(resumed) << at;
+    EXPECT_EQ(world.decisions(), decisions) << "killed at moment " << at;
+    EXPECT_EQ(resumed->best, end->best);
+    EXPECT_EQ(resumed->why, end->why);
+    EXPECT_LE(world.asked, whole.asked + settings.in_flight) << "no more than was on its way is asked again";
+    EXPECT_TRUE(world.departures.empty()) << world.departures.front();
+  }
+}
+
+// Each run dies after a few moments of its own; what is recalled takes none.
+TEST_P(Resumed, ManyKillsChangeNothing) {
+  const ModelSearchSettings settings = settings_for(GetParam());
+  World whole(2, settings), world(2, settings);
+  const std::optional<SearchResult> end = whole.lead(kNever);
+  std::optional<SearchResult> resumed;
+  int64_t kills = 0;
+  for (; !resumed && kills < 1000; ++kills) resumed = world.lead(9 + kills % 5);
+  ASSERT_TRUE(resumed);
+  EXPECT_GT(kills, 20);
+  EXPECT_EQ(world.decisions(), whole.decisions());
+  EXPECT_EQ(resumed->best, end->best);
+  EXPECT_TRUE(world.departures.empty()) << world.departures.front();
+}
+
+INSTANTIATE_TEST_SUITE_P(EachStrategy, Resumed, testing::Values("best_of_n", "refine", "evolve"),
+                         [](const auto& of) { return std::string(of.param); });
+
+TEST(ResumedSpending, LimitsHoldOverKills) {
+  const SpendingLimits limits{std::nullopt, 12, std::nullopt};
+  World world(2, settings_for("best_of_n"), limits);
+  std::optional<SearchResult> end;
+  for (int64_t kills = 0; !end && kills < 1000; ++kills) end = world.lead(15 + kills % 5);
+  ASSERT_TRUE(end);
+  EXPECT_LE(world.asked, 12);
+  EXPECT_LE(world.started.archive.model_spend(world.started.campaign).requests, 12);
+  EXPECT_TRUE(world.departures.empty()) << world.departures.front();
+}
+
+}  // namespace
+}  // namespace agent
