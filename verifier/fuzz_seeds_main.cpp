@@ -1,5 +1,5 @@
 // Writes what fuzz targets start from and no file of the repository holds: shared objects, cubins and PTX of shipped
-// kernels, and one message of each kind. Usage: fuzz_seeds <folder>
+// kernels, one message of each kind, and what models replied in recorded campaigns. Usage: fuzz_seeds <folder>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -116,6 +116,19 @@ void write_messages(const fs::path& folder) {
   write(folder / "messages/frames",
         std::string("\x0b\x02\x00\x00\x00\x00\x00\x00\x00{}\x02\x00\x00\x00\x01\x00\x00\x00[]", 21));
 }
+void write_replies(const fs::path& folder) {
+  int number = 0;
+  for (const fs::directory_entry& transcript :
+       fs::directory_iterator(core::installed_paths().prompts() / "transcripts")) {
+    std::ifstream lines(transcript.path());
+    for (std::string line; std::getline(lines, line);) {
+      const Json exchange = Json::parse(line);
+      if (exchange.contains("reply")) {
+        write(folder / "reply" / ("transcript" + std::to_string(number++)), exchange["reply"].get<std::string>());
+      }
+    }
+  }
+}
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -123,6 +136,7 @@ int main(int argc, char** argv) {
   const fs::path folder = fs::absolute(argv[1]);
   try {
     write_messages(folder);
+    write_replies(folder);
     write_binaries(folder);
   } catch (const std::exception& error) {
     std::cerr << "fuzz_seeds: " << error.what() << "\n";
