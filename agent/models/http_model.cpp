@@ -18,6 +18,10 @@ using Cause = NoCompletion::Cause;
 using How = HttpEnd::How;
 using std::chrono::milliseconds;
 
+// A reply may be this long even if few tokens were asked for: some protocols repeat the prompt in it.
+constexpr int64_t kLeastBytesAllowed = 256 << 10;
+constexpr int64_t kMostBytesPerToken = 32;
+
 // What the requests of one model share.
 struct Shared {
   explicit Shared(HttpModelSetup all) : setup(std::move(all)), random_(setup.seed), model_(setup.model) {}
@@ -77,11 +81,11 @@ class Asking : public HttpReceiver, public std::enable_shared_from_this<Asking> 
         sampling_(sampling),
         input_estimate_(estimate_tokens(prompt)),
         answered_(std::move(answered)) {
-    reader_.emplace(*setup().format, setup().most_reply_bytes);
+    reader_.emplace(*setup().format, most_bytes());
   }
 
   void start(milliseconds delay) {
-    reader_.emplace(*setup().format, setup().most_reply_bytes);
+    reader_.emplace(*setup().format, most_bytes());
     header_retry_after_.reset();
     const std::string model = shared_->model();
     HttpRequest request = request_to(setup(), setup().format->path(model));
@@ -106,9 +110,9 @@ class Asking : public HttpReceiver, public std::enable_shared_from_this<Asking> 
 
   void ended(const HttpEnd& end) override {
     std::optional<FailedTry> failed = failure(end);
-    add_usage(failed.has_value());
+    paid_ += add_usage(failed.has_value()) ? 1 : 0;
     if (!failed) return answer(completion());
-    if (!failed->final) {
+    if (!failed->final && paid_ < sampling_.most_paid_tries) {
       const int failures = ++(failed->cause == Cause::rate_limited ? rate_limited_ : failures_);
       const auto retry_after = failed->retry_after ? failed->retry_after : header_retry_after_;
       const auto delay = Retry(setup().retry).next(failures, failed->cause, retry_after, shared_->random());
@@ -122,6 +126,12 @@ class Asking : public HttpReceiver, public std::enable_shared_from_this<Asking> 
   const HttpModelSetup& setup() const { return shared_->setup; }
   milliseconds left() const {
     return setup().limits.total - std::chrono::duration_cast<milliseconds>(Clock::now() - begin_);
+  }
+
+  // No server that keeps to the tokens it was allowed sends more.
+  size_t most_bytes() const {
+    const int64_t allowed = std::max(kLeastBytesAllowed, sampling_.max_output_tokens * kMostBytesPerToken);
+    return std::min(setup().most_reply_bytes, static_cast<size_t>(allowed));
   }
 
   // nullopt: there is a completion. One that came to its end is kept however the connection ended: it is paid for.
@@ -148,15 +158,17 @@ class Asking : public HttpReceiver, public std::enable_shared_from_this<Asking> 
     }
   }
 
-  void add_usage(bool failed) {
+  // Of the try that has just ended; false: it cost nothing.
+  bool add_usage(bool failed) {
     const Reply& reply = reader_->reply();
-    if (!reply.usage && !reader_->answered()) return;
+    if (!reply.usage && !reader_->answered()) return false;
     Usage usage = reply.usage.value_or(Usage{.input = input_estimate_});
     if (!reply.usage || (failed && reply.stop == Reply::Stop::none)) {
-      usage.output = std::max(usage.output, estimate_tokens(reply.text));
+      usage.output = std::max(usage.output, std::min(estimate_tokens(reply.text), sampling_.max_output_tokens));
       usage.estimated = true;
     }
     usage_ += usage;
+    return true;
   }
 
   Completion completion() const {
@@ -173,7 +185,9 @@ class Asking : public HttpReceiver, public std::enable_shared_from_this<Asking> 
 
   NoCompletion no_completion(const FailedTry& failed) const {
     std::string what = setup().name + ": " + failed.what;
-    if (failed.cause == Cause::unauthorized) what += ". The key comes from " + setup().key_hint;
+    if (failed.cause == Cause::unauthorized) {
+      what += std::string(what.back() == '.' ? "" : ".") + " The key comes from " + setup().key_hint;
+    }
     return {failed.cause, setup().key.removed_from(std::move(what)), usage_, tries_, seconds()};
   }
 
@@ -190,7 +204,7 @@ class Asking : public HttpReceiver, public std::enable_shared_from_this<Asking> 
   std::optional<ReplyReader> reader_;
   std::optional<milliseconds> header_retry_after_;
   Usage usage_;
-  int tries_ = 0, failures_ = 0, rate_limited_ = 0;
+  int tries_ = 0, failures_ = 0, rate_limited_ = 0, paid_ = 0;
 };
 
 // Asks a server which models it has, and takes the first.

@@ -39,6 +39,7 @@ struct Sampling {
   int64_t max_output_tokens = 16'000;  // thinking included
   std::optional<double> temperature;   // the provider's own when absent
   int64_t thinking_tokens = 0;         // of the above; 0: no extended thinking
+  int most_paid_tries = 3;             // a try that fails in the middle of an answer costs like one that does not
 };
 
 // Tokens as the provider counted them, or as we estimate them where it does not say.

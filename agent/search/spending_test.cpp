@@ -25,6 +25,12 @@ TEST(Spending, WhatIsReservedCounts) {
   EXPECT_EQ(spending.spent().dollars, 0.1);
 }
 
+TEST(Spending, NoTryIsPaidForThatIsNotReserved) {
+  EXPECT_EQ(within({1000, std::nullopt, std::nullopt}, {}).most_paid_tries, 1);
+  EXPECT_EQ(within({std::nullopt, std::nullopt, 1.0}, {}).most_paid_tries, 1);
+  EXPECT_EQ(within({std::nullopt, 10, std::nullopt}, {}).most_paid_tries, Sampling().most_paid_tries);
+}
+
 TEST(Spending, ALimitOfMoneyNeedsAPrice) {
   const Spending limited({std::nullopt, std::nullopt, 1.0}, {}), unlimited({}, {});
   EXPECT_THAT(limited.why_not({10, std::nullopt}).value(), HasSubstr("prices.json"));
