@@ -3,7 +3,6 @@
 #include <sys/ioctl.h>
 
 #include <cstdio>
-#include <string>
 
 #include "core/text.h"
 
@@ -35,13 +34,18 @@ void print_json(const core::Json& json) {
   write(json.dump(-1, ' ', true, core::Json::error_handler_t::replace) + "\n", stdout);
 }
 
-void print_live(std::string_view line, Stream stream) {
-  std::FILE* file = stream == Stream::out ? stdout : stderr;
+void LiveLines::show(const std::vector<std::string>& lines) {
+  std::FILE* file = stream_ == Stream::out ? stdout : stderr;
   winsize size{};
   const size_t width = ::ioctl(::fileno(file), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-  const std::string clean = core::clean_line(line);
-  write("\r\033[K", file);
-  write(beginning(clean, width - 1), file);
+  std::string text = shown_ > 1 ? fmt::format("\r\033[{}A\033[J", shown_ - 1) : "\r\033[J";
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const std::string clean = core::clean_line(lines[i]);
+    text += i > 0 ? "\n" : "";
+    text += beginning(clean, width - 1);
+  }
+  shown_ = lines.size();
+  write(text, file);
   std::fflush(file);
 }
 

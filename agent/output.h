@@ -4,8 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/strict_json.h"
 
@@ -22,8 +24,18 @@ void print(fmt::format_string<Ts...> format, Ts&&... values) {
 // For programs: one line of ASCII on stdout.
 void print_json(const core::Json& json);
 
-// The line that is written again and again on a terminal, cut to its width; an empty one clears it.
+// Lines at the end of a terminal that are written again and again, each cut to its width. What else is printed comes
+// after clear().
 enum class Stream { out, error };
-void print_live(std::string_view line, Stream stream = Stream::out);
+class LiveLines {
+ public:
+  explicit LiveLines(Stream stream = Stream::out) : stream_(stream) {}
+  void show(const std::vector<std::string>& lines);
+  void clear() { show({}); }
+
+ private:
+  Stream stream_;
+  size_t shown_ = 0;
+};
 
 }  // namespace agent

@@ -5,7 +5,9 @@
 
 #include <cstdio>
 
+#include "agent/live_view.h"
 #include "agent/output.h"
+#include "agent/progress_words.h"
 #include "agent/table.h"
 #include "core/strict_json.h"
 #include "core/text.h"
@@ -14,80 +16,59 @@ namespace agent {
 namespace {
 using core::Json;
 
-std::string describe(const BudgetLeft& left) {
-  std::string text;
-  if (left.attempts) text += fmt::format("{} attempts", *left.attempts);
-  if (left.seconds) text += fmt::format("{}{:.0f} s", text.empty() ? "" : ", ", *left.seconds);
-  return text.empty() ? "no limit" : text;
-}
-
-std::string describe(const AttemptReport& r) {
-  const std::string what = r.tunables.empty() ? r.solution : r.solution + " " + r.tunables;
-  std::string text = fmt::format("{:<7} {}  {}", verifier::name_of(r.effort), what, verifier::name_of(*r.verdict));
-  if (r.speed_up) text += "  " + format_speed_up(*r.speed_up);
-  if (r.reused) text += "  (same binary as before)";
-  return text;
-}
-
-std::string describe_spend(const ExchangeReport& r) {
-  const int64_t in = r.usage.input + r.usage.cache_read + r.usage.cache_written;
-  std::string text = fmt::format(
-      "{} request{}, {} tokens in ({:.0f} % from caches), {} out", r.requests, r.requests == 1 ? "" : "s", in,
-      in > 0 ? 100.0 * static_cast<double>(r.usage.cache_read) / static_cast<double>(in) : 0.0, r.usage.output);
-  if (r.dollars > 0) text += fmt::format(", ${:.4f}", r.dollars);
-  if (r.in_flight > 0) text += fmt::format(", {} in flight", r.in_flight);
-  return text;
-}
-
-// One line per thing worth keeping: starts, new bests, ends. Attempts only in the live line or, on a file, as plain
-// lines.
+// Plain lines, for a file: everything that happens.
 class TextProgress : public Progress {
  public:
-  explicit TextProgress(bool live) : live_(live) {}
-
   void campaign_started(const std::string& campaign, size_t problems, const BudgetLeft& budget) override {
     keep(fmt::format("campaign {}: {} problem{}, budget {}", campaign, problems, problems == 1 ? "" : "s",
                      describe(budget)));
   }
   void problem_started(const std::string& problem, size_t index, size_t count) override {
     where_ = fmt::format("[{}/{}] {}", index + 1, count, problem);
-    if (live_) {
-      print_live(where_);
-    } else {
-      keep(where_);
-    }
+    begin();
   }
-  void attempted(const AttemptReport& r) override {
-    if (!live_) {
-      keep(fmt::format("  #{} {}{}", r.number, describe(r), r.new_best ? "  NEW BEST" : ""));
-      return;
-    }
-    print_live(fmt::format("{}  #{}  best {}  left {}  | {}", where_, r.number, format_speed_up(r.best),
-                           describe(r.left), describe(r)));
-  }
+  void attempted(const AttemptReport& r) override { keep(fmt::format("  #{} {}", r.number, describe(r))); }
   void answered(const ExchangeReport& r) override {
-    std::string text = fmt::format("  {} ({}): ", r.model, r.task) + (r.failed.empty() ? "replied" : r.failed);
-    text += "; " + describe_spend(r);
-    if (live_) {
-      print_live(where_ + text);
-    } else {
-      keep(text);
-    }
+    keep(fmt::format("  {} ({}): {}; {}", r.model, r.task, r.failed.empty() ? "replied" : r.failed, describe(r)));
   }
   void problem_ended(const std::string&, double best, const std::string& why) override {
     keep(fmt::format("{}: best {} over naive; {}", where_, format_speed_up(best), why));
   }
   void warned(const std::string& what) override { keep("warning: " + what); }
 
- private:
-  void keep(const std::string& line) {
-    if (live_) print_live("");
+ protected:
+  virtual void begin() { keep(where_); }
+  virtual void keep(const std::string& line) {
     print("{}\n", core::clean_line(line));
     std::fflush(stdout);
   }
-
-  bool live_;
   std::string where_;
+};
+
+// On a terminal: what is worth keeping scrolls by, the rest is a view that is drawn again and again.
+class LiveProgress : public TextProgress {
+ public:
+  void attempted(const AttemptReport& report) override {
+    view_.attempted(report);
+    lines_.show(view_.lines());
+  }
+  void answered(const ExchangeReport& report) override {
+    view_.answered(report);
+    lines_.show(view_.lines());
+  }
+
+ private:
+  void begin() override {
+    view_.problem_started(where_);
+    lines_.show(view_.lines());
+  }
+  void keep(const std::string& line) override {
+    lines_.clear();
+    TextProgress::keep(line);
+  }
+
+  LiveView view_;
+  LiveLines lines_;
 };
 
 class JsonProgress : public Progress {
@@ -147,7 +128,8 @@ class JsonProgress : public Progress {
 
 std::unique_ptr<Progress> make_progress(bool json) {
   if (json) return std::make_unique<JsonProgress>();
-  return std::make_unique<TextProgress>(::isatty(STDOUT_FILENO) != 0);
+  if (::isatty(STDOUT_FILENO) != 0) return std::make_unique<LiveProgress>();
+  return std::make_unique<TextProgress>();
 }
 
 }  // namespace agent

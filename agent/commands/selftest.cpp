@@ -22,13 +22,11 @@ struct SelftestOptions {
 };
 
 // One line that is written again and again, on a terminal alone.
-void show_progress(const SelftestProgress& progress) {
+void show_progress(const SelftestProgress& progress, LiveLines& line) {
   if (::isatty(STDERR_FILENO) == 0) return;
-  const bool over = progress.judged == progress.cases;
-  print_live(over ? ""
-                  : fmt::format("[{}/{}] {}: {} of {} judged", progress.index, progress.problems, progress.problem,
-                                progress.judged, progress.cases),
-             Stream::error);
+  if (progress.judged == progress.cases) return line.clear();
+  line.show({fmt::format("[{}/{}] {}: {} of {} judged", progress.index, progress.problems, progress.problem,
+                         progress.judged, progress.cases)});
 }
 
 uint64_t fresh_seed() {
@@ -48,8 +46,9 @@ void selftest(const SelftestOptions& options, Shell& shell) {
     print("selftest of {}, seed {}{}\n", workshop.device(), plan.seed, plan.quick ? ", quick" : "");
     std::fflush(stdout);
   }
-  const SelftestReport report = run_selftest(workshop, data, plan, [](const SelftestProgress& progress) {
-    show_progress(progress);
+  LiveLines line(Stream::error);
+  const SelftestReport report = run_selftest(workshop, data, plan, [&](const SelftestProgress& progress) {
+    show_progress(progress, line);
     return !interrupted();
   });
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
