@@ -138,7 +138,8 @@ class Asking : public HttpReceiver, public std::enable_shared_from_this<Asking> 
   std::optional<FailedTry> failure(const HttpEnd& end) {
     std::optional<FailedTry> read = reader_->end(end.how == How::complete);
     if (end.how == How::complete || end.how == How::refused || !read) return read;
-    const std::string at = setup().base_url + ": " + end.what;
+    const bool named = setup().name.rfind(setup().base_url, 0) == 0;  // the message begins with the name
+    const std::string at = (named ? "" : setup().base_url + ": ") + end.what;
     switch (end.how) {
       case How::cancelled:
         return FailedTry{Cause::cancelled, "cancelled", {}, true};

@@ -229,6 +229,14 @@ TEST_F(HttpModelTest, WhatHasBeenPaidForIsRepeatedAsOftenAsAllowed) {
   EXPECT_EQ(none.tries, 2) << "the first cost nothing";
 }
 
+TEST_F(HttpModelTest, AMessageNamesTheServerOnce) {
+  HttpModelSetup all = setup("http://127.0.0.1:1");
+  all.name = all.base_url + "#tiny";
+  all.retry.most_tries = 1;
+  EXPECT_THAT(no_completion_of(answer_with(std::move(all))).what,
+              testing::MatchesRegex("http://127.0.0.1:1/v1#tiny: [^:]*Failed to connect to [^/]*"));
+}
+
 TEST_F(HttpModelTest, AnAnswerThatIsCompleteIsKeptHoweverItsConnectionEnds) {
   for (const bool hangs_up : {true, false}) {
     HttpServer server([&](HttpWire& wire, const HttpSeen&, int) {
