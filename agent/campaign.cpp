@@ -1,8 +1,6 @@
 #include "agent/campaign.h"
 
 #include <algorithm>
-#include <array>
-#include <ctime>
 #include <set>
 
 #include "agent/calibrations.h"
@@ -38,15 +36,6 @@ bool runs_on(const sandbox::Solution& solution, const std::string& device) {
   if (device.empty()) return true;
   const std::string backend = device.substr(0, device.find(':'));
   return std::find(solution.backends.begin(), solution.backends.end(), backend) != solution.backends.end();
-}
-
-std::string today() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  ::gmtime_r(&now, &parts);
-  std::array<char, 16> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%d", &parts);
-  return text.data();
 }
 
 // Every problem's chances are its own, so that leaving one out changes none of the others.
@@ -97,6 +86,7 @@ class Run {
     journal.on_finish([this] { budget_.charge_attempts(journal_.attempts_left()); });
     bench_.emplace(archive, journal, works != nullptr ? &works->attempts : nullptr);
     if (!models.empty()) {
+      if (works != nullptr) works->attempts.look_closer();
       prices_.emplace(Prices::load(paths.prompts() / "prices.json", today()));
       prompts_.emplace(paths.prompts());
       exchanges_.emplace(archive, campaign.id, models, *prices_, settings_.sampling, settings_.spending,

@@ -85,6 +85,7 @@ int run_command_line(int argc, const char* const* argv) {
   add_baselines_command(app, shell);
   add_prompt_command(app, shell);
   add_transcript_command(app, shell);
+  add_replay_command(app, shell);
   add_selftest_command(app, shell);
   add_doctor_command(app, shell);
   try {

@@ -41,6 +41,7 @@ void add_calibrate_command(CLI::App& app, Shell& shell);
 void add_baselines_command(CLI::App& app, Shell& shell);
 void add_prompt_command(CLI::App& app, Shell& shell);
 void add_transcript_command(CLI::App& app, Shell& shell);
+void add_replay_command(CLI::App& app, Shell& shell);
 void add_selftest_command(CLI::App& app, Shell& shell);
 void add_doctor_command(CLI::App& app, Shell& shell);
 

@@ -274,7 +274,8 @@ SearchResult ProblemSearch::run(Proposals* proposals) {
     next_event();
   }
   if (interrupted()) return {best_score_, "interrupted", true};
-  if (why_.empty()) why_ = proposals != nullptr ? proposals->why_ended() : tuner_ended_;
+  if (why_.empty() && proposals != nullptr) why_ = proposals->why_ended();
+  if (why_.empty()) why_ = tuner_ended_;
   return {best_score_, why_, false};
 }
 

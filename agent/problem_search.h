@@ -50,7 +50,7 @@ class Proposals {
   virtual void tend() = 0;
   // May another trial come of what was asked, or be asked for?
   virtual bool may_bring_more() const = 0;
-  virtual std::string why_ended() const = 0;
+  virtual std::string why_ended() const = 0;  // empty: because the tuner did
 };
 
 class ProblemSearch {

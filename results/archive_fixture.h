@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "results/archive.h"
+#include "results/sqlite.h"
 
 namespace results {
 
@@ -30,6 +31,15 @@ class TemporaryArchive {
  private:
   std::filesystem::path folder_;
 };
+
+// As an archive of schema 4 is when it has been taken over.
+inline void forget_order(const std::filesystem::path& file) {
+  Database database(file);
+  database.execute(
+      "DROP TRIGGER attempts_stay; DROP TRIGGER requests_stay; DROP TRIGGER replies_stay; DROP TRIGGER events_stay;"
+      " UPDATE attempts SET step = NULL; UPDATE requests SET step = NULL; UPDATE replies SET step = NULL;"
+      " UPDATE events SET step = NULL");
+}
 
 inline sandbox::Solution solution_named(const std::string& name, const std::string& problem = "sum_f32") {
   sandbox::Solution solution;

@@ -106,5 +106,40 @@ TEST(Exchanges, AreNeverChanged) {
   EXPECT_THROW(database.execute("DELETE FROM requests"), core::SystemError);
 }
 
+TEST(Steps, AreNumberedAsTheyAreWrittenDown) {
+  using Kind = StepRecord::Kind;
+  const TemporaryArchive temporary;
+  Started s(temporary.file());
+  const Json prompt{{"system", ""}, {"turns", Json::array()}};
+  s.archive.add_event(s.campaign, "problem_started", {{"problem", "sum_f32"}});
+  const int64_t request = s.archive.add_request({s.campaign, "sum_f32", 1, "exec:a", {}, prompt, "", 0, {}});
+  const int64_t attempt = s.archive.add_attempt(s.attempt_at(s.naive, verifier::Effort::full, correct_judgement(2)));
+  NewReply reply;
+  reply.request = request;
+  reply.outcome = "completion";
+  s.archive.add_reply(reply);
+  NewAttempt alone = s.attempt_at(s.naive, verifier::Effort::full, correct_judgement(2));
+  alone.campaign.reset();
+  s.archive.add_attempt(alone);
+  const std::vector<StepRecord> steps = s.archive.steps_of_campaign(s.campaign);
+  ASSERT_EQ(steps.size(), 4u);
+  const Kind kinds[] = {Kind::event, Kind::request, Kind::attempt, Kind::reply};
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(steps[i].number, static_cast<int64_t>(i) + 1);
+    EXPECT_EQ(steps[i].kind, kinds[i]) << i;
+  }
+  EXPECT_EQ(steps[0].event, "problem_started");
+  EXPECT_EQ(steps[1].id, request);
+  EXPECT_EQ(steps[2].id, attempt);
+  EXPECT_EQ(steps[2].candidate, s.naive);
+  EXPECT_EQ(steps[2].against, s.naive);
+  EXPECT_EQ(steps[3].id, request);
+
+  const std::filesystem::path file = temporary.file().parent_path() / "copy.db";
+  s.archive.copy_to(file);
+  EXPECT_EQ(Archive(file).steps_of_campaign(s.campaign).size(), 4u);
+  EXPECT_THROW(s.archive.copy_to(file), core::SystemError) << "there is one already";
+}
+
 }  // namespace
 }  // namespace results

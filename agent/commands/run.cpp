@@ -15,6 +15,7 @@
 #include "agent/campaign.h"
 #include "agent/cli.h"
 #include "agent/devices.h"
+#include "agent/dry_run.h"
 #include "agent/models/providers.h"
 #include "agent/opening.h"
 #include "agent/output.h"
@@ -29,7 +30,7 @@ struct RunOptions {
   std::vector<std::string> problems, files;
   std::string suite;
   CampaignSettings settings;
-  bool own_only = false, no_baselines = false;
+  bool own_only = false, no_baselines = false, dry_run = false;
   ModelOptions models;
 };
 
@@ -142,7 +143,8 @@ void run(RunOptions& options, Shell& shell) {
   parse_device(options.settings.device);
   const Data data = load_data(shell);
   CampaignSettings& settings = options.settings;
-  const std::vector<std::unique_ptr<Model>> models = make_models(settings, options.models);
+  std::vector<std::unique_ptr<Model>> models;
+  if (!options.dry_run) models = make_models(settings, options.models);
   settings.problems = chosen_problems(options, data);
   if (settings.problems.empty() && options.files.empty()) {
     throw core::InputError("run", "names no problem",
@@ -154,6 +156,7 @@ void run(RunOptions& options, Shell& shell) {
   if (!settings.budget.attempts && !settings.budget.seconds) {
     settings.budget.seconds = kSecondsPerProblem * static_cast<double>(settings.problems.size());
   }
+  if (options.dry_run) return print_estimate(archive, settings, data, shell);
   if (settings.seed == 0) settings.seed = std::random_device()();
   const bool cold_gpu = parse_device(settings.device).backend == "cuda" && !settings.hot;  // as baselines are timed
   if (cold_gpu && !options.no_baselines) add_baselines(archive, data, settings, shell.json);
@@ -189,10 +192,13 @@ void add_proposer_options(CLI::App& command, CampaignSettings& settings) {
   command
       .add_option("--proposer", settings.proposers,
                   "A language model: anthropic:MODEL, openai:MODEL, gemini:MODEL, http://HOST:PORT/v1, exec:COMMAND, "
-                  "inbox:DIR, replay:FILE; may be repeated")
+                  "inbox:DIR, replay:FILE (what kernelwright transcript wrote); may be repeated")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command.add_option("--strategy", settings.models.strategy, "What to ask models: evolve, refine, best_of_n")
+  command
+      .add_option("--strategy", settings.models.strategy,
+                  "What to ask models: evolve (islands, crossed and improved), refine (lines of descent), best_of_n "
+                  "(fresh ones), tune (nothing: the built-in tuner is alone)")
       ->capture_default_str()
       ->check(CLI::IsMember(strategy_names()));
   command.add_option("--in-flight", settings.models.in_flight, "Requests at a time")
@@ -247,6 +253,8 @@ void add_run_command(CLI::App& app, Shell& shell) {
   command->add_flag("--own-only", options->own_only, "Leave out the solutions that ship");
   command->add_flag("--no-baselines", options->no_baselines,
                     "On a GPU: do not first time the libraries that have not been timed yet");
+  command->add_flag("--dry-run", options->dry_run,
+                    "Only estimate what the models would be asked and cost; nothing is sent, no key is needed");
   command->add_option("--seed", settings.seed, "Of the search's choices (default: random)");
   add_proposer_options(*command, settings);
   add_model_options(*command, options->models);

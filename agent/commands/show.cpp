@@ -67,6 +67,7 @@ void show_campaign(const results::Archive& archive, const results::CampaignRecor
   print("settings  {}\n", campaign.settings.dump());
   for (const auto& [verdict, count] : verdicts) print("{:>7}  {}\n", count, verdict);
   for (const results::EventRecord& event : events) {
+    if (event.kind == "problem_started") continue;  // long, and for resuming
     if (event.kind == "problem_ended") {
       print("{}: best {:.2f}x over naive; {}\n", event.details.at("problem").get<std::string>(),
             event.details.at("best").get<double>(), event.details.at("why").get<std::string>());

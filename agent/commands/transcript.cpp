@@ -64,8 +64,8 @@ void write(const TranscriptOptions& options, const Shell& shell) {
 
 void add_transcript_command(CLI::App& app, Shell& shell) {
   auto options = std::make_shared<TranscriptOptions>();
-  CLI::App* command =
-      app.add_subcommand("transcript", "Write a campaign's exchanges with its models to a file, for replay:FILE");
+  CLI::App* command = app.add_subcommand(
+      "transcript", "Write a campaign's exchanges with its models to a file; run --proposer replay:FILE reads it back");
   command->add_option("CAMPAIGN", options->campaign, "Its name or the beginning of it (default: the newest)");
   command->add_option("-o,--output", options->file, "The file")->required();
   command->add_option("--author", options->author, "Who wrote the replies (default: the proposer's name)");

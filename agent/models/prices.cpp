@@ -1,6 +1,8 @@
 #include "agent/models/prices.h"
 
 #include <algorithm>
+#include <array>
+#include <ctime>
 
 #include "core/strict_json.h"
 #include "core/text.h"
@@ -57,6 +59,15 @@ Price price_from(const JsonView& view) {
   return price;
 }
 }  // namespace
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  std::array<char, 16> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%d", &parts);
+  return text.data();
+}
 
 Prices Prices::load(const std::filesystem::path& file, const std::string& today) {
   const core::Json json = core::parse_json(core::read_file(file), file.string());

@@ -21,6 +21,8 @@ struct Price {
   std::string as_of, source;            // an ISO date; a page
 };
 
+std::string today();  // an ISO date, UTC
+
 class Prices {
  public:
   // `today` is an ISO date ("2026-11-21"): offers that have ended are left out. Throws core::InputError with the place

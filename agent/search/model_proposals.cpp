@@ -7,8 +7,10 @@
 #include <utility>
 
 #include "agent/prompting/code_facts.h"
+#include "agent/prompting/counter_findings.h"
 #include "agent/prompting/identity.h"
 #include "core/text.h"
+#include "verifier/bound.h"
 #include "verifier/verdict_words.h"
 
 namespace agent {
@@ -34,7 +36,8 @@ Json to_json(const Inquiry& inquiry, const Population& population) {
   return {{"operator", name_of(inquiry.task)}, {"parents", parents}, {"line", inquiry.line}};
 }
 
-AttemptFacts facts_of(const Member& member, const JudgedPoint& point) {
+AttemptFacts facts_of(const Member& member, const JudgedPoint& point, const benchsuite::Problem& problem,
+                      const DeviceText& device) {
   AttemptFacts facts;
   facts.verdict = point.attempt.verdict;
   facts.measurement = point.attempt.measurement;
@@ -45,6 +48,12 @@ AttemptFacts facts_of(const Member& member, const JudgedPoint& point) {
   facts.registers = point.attempt.registers;
   facts.shared_bytes = point.attempt.shared_bytes;
   facts.spill_bytes = point.attempt.spill_bytes;
+  if (facts.measurement) facts.counters = findings_in(facts.measurement->counters);
+  if (const benchsuite::Workload* bench = first_bench(problem, device.backend);
+      bench != nullptr && device.calibration) {
+    facts.bound_by_compute = verifier::bound_of(problem, bench->axes, *device.calibration).by_compute;
+    facts.launch_floor_us = device.calibration->launch_floor_us;
+  }
   return facts;
 }
 }  // namespace
@@ -85,7 +94,7 @@ void ModelProposals::judged(size_t index, const JudgedPoint& point) {
 // What limits it, and the cell of the grid that follows.
 void ModelProposals::describe(Member& member) const {
   const JudgedPoint& point = member.best ? *member.best : member.probe.value();
-  member.diagnosis = diagnose(facts_of(member, point), problem_.problem, device_.backend);
+  member.diagnosis = diagnose(facts_of(member, point, problem_.problem, device_), problem_.problem, device_.backend);
   const benchsuite::Workload* bench = first_bench(problem_.problem, device_.backend);
   if (bench == nullptr || !member.best) return;
   const CodeFacts facts = agent::facts_of(member.solution, point.binding, bench->axes, problem_.problem);
@@ -169,7 +178,10 @@ void ModelProposals::tend() {
       return;
     }
     const std::optional<Inquiry> inquiry = strategy_->next(population_);
-    if (!inquiry) return;
+    if (!inquiry) {
+      if (exchanges_in_flight_ == 0 && search_.trials() == 0) stopped_ = "";  // the tuner says why
+      return;
+    }
     auto running = std::make_shared<Running>();
     running->inquiry = *inquiry;
     running->made = prompt_for(*inquiry);

@@ -55,11 +55,11 @@ class WatchedProgress : public test::SilentProgress {
 // A campaign of one problem that may be killed at the n-th moment and led again.
 class World {
  public:
-  World(size_t devices, const ModelSearchSettings& settings, SpendingLimits limits = {})
-      : devices_(devices), settings_(settings), limits_(limits) {}
+  World(size_t devices, const ModelSearchSettings& of, SpendingLimits limits = {})
+      : settings(of), devices_(devices), limits_(limits) {}
 
   // nullopt: killed.
-  std::optional<SearchResult> lead(int64_t moments) {
+  std::optional<SearchResult> lead(int64_t moments, Journal::Purpose purpose = Journal::Purpose::resume) {
     moments_left_ = moments;
     Mailbox mailbox;
     const auto moment = [this] {
@@ -86,7 +86,7 @@ class World {
     bench.seconds = takes(0.2, 0.8);
     std::optional<SearchResult> result;
     try {
-      result = search(bench, model, progress, mailbox);
+      result = search(purpose, bench, model, progress, mailbox);
     } catch (const Killed&) {
     }
     asked += model.asked;
@@ -125,6 +125,7 @@ class World {
 
   const results::TemporaryArchive temporary;
   results::Started started{temporary.file(), "gelu_f32"};
+  ModelSearchSettings settings;
   int64_t asked = 0;
   std::vector<std::string> departures;
 
@@ -138,21 +139,23 @@ class World {
     return "?";
   }
 
-  SearchResult search(SimulatedBench& bench, SimulatedModel& model, Progress& progress, Mailbox& mailbox) {
-    Journal journal(started.archive, started.campaign);
+  SearchResult search(Journal::Purpose purpose, SimulatedBench& bench, SimulatedModel& model, Progress& progress,
+                      Mailbox& mailbox) {
+    Journal journal(started.archive, started.campaign, purpose);
     journal.on_departure([&](const Departure& departure) { departures.emplace_back(departure.what()); });
     Budget budget({90, std::nullopt}, 0, 0, &journal);
-    RecordedBench recorded(started.archive, journal, &bench);
+    journal.on_finish([&] { budget.charge_attempts(journal.attempts_left()); });
+    RecordedBench recorded(started.archive, journal, journal.replays() ? nullptr : &bench);
     Exchanges exchanges(started.archive, started.campaign, {&model}, prices_, {}, limits_, mailbox, journal);
     recorded.use_problem(text_.problem, devices_);
     ProblemSearch problem_search(text_.problem, recorded, budget, progress, 1);
-    ModelProposals proposals(text_, device_, maker_, exchanges, problem_search, started.archive, progress, settings_, 1,
+    ModelProposals proposals(text_, device_, maker_, exchanges, problem_search, started.archive, progress, settings, 1,
                              "test-");
+    if (!journal.recalls()) journal.finish();
     return problem_search.run(&proposals);
   }
 
   const size_t devices_;
-  const ModelSearchSettings settings_;
   const SpendingLimits limits_;
   test::VirtualTime time_;
   std::map<std::string, double> ends_;  // of whatever was begun
@@ -224,6 +227,62 @@ TEST(ResumedSpending, LimitsHoldOverKills) {
   EXPECT_LE(world.asked, 12);
   EXPECT_LE(world.started.archive.model_spend(world.started.campaign).requests, 12);
   EXPECT_TRUE(world.departures.empty()) << world.departures.front();
+}
+
+// What was judged and what was paid for. A default point is judged in full as a probe, and again where a sweep likes
+// it.
+void expect_nothing_twice(const World& world) {
+  std::map<std::string, int> attempts;
+  std::set<int64_t> answered;
+  for (const int64_t id : world.started.archive.attempts_of_campaign(world.started.campaign)) {
+    const results::RecordedAttempt a = world.started.archive.attempt(id);
+    const std::string what = a.effort + " " + a.solution + " " + sandbox::describe(a.binding) + " " + a.against;
+    EXPECT_LE(++attempts[what], a.effort == "full" ? 2 : 1) << what;
+  }
+  for (const auto& record : world.started.archive.exchanges_of_campaign(world.started.campaign)) {
+    if (record.reply) {
+      EXPECT_TRUE(answered.insert(record.request.number).second) << record.request.number;
+    }
+  }
+}
+
+TEST(ResumedOtherwise, WhatIsRecordedIsUsedWhereItFits) {
+  World world(2, settings_for("evolve"));
+  ASSERT_FALSE(world.lead(150));
+  world.settings.strategy = "refine";  // as if the program had changed
+  ASSERT_TRUE(world.lead(kNever));
+  EXPECT_EQ(world.departures.size(), 1u);
+  expect_nothing_twice(world);
+  EXPECT_LE(world.started.archive.attempts_of_campaign(world.started.campaign).size(), 90u);
+}
+
+TEST(ResumedOtherwise, AnEarlierVersionKeptNoOrder) {
+  World world(2, settings_for("refine"));
+  ASSERT_FALSE(world.lead(150));
+  results::forget_order(world.temporary.file());
+  ASSERT_TRUE(world.lead(kNever));
+  EXPECT_TRUE(world.departures.empty());
+  expect_nothing_twice(world);
+  EXPECT_LE(world.started.archive.attempts_of_campaign(world.started.campaign).size(), 90u);
+}
+
+TEST(Replay, TellsTheFirstDecisionThatDiffers) {
+  World world(2, settings_for("evolve"));
+  const std::optional<SearchResult> end = world.lead(kNever);
+  const int64_t asked = world.asked;
+  const std::optional<SearchResult> again = world.lead(kNever, Journal::Purpose::replay);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->best, end->best);
+  EXPECT_EQ(again->why, end->why);
+  EXPECT_EQ(world.asked, asked);
+  world.settings.strategy = "best_of_n";
+  EXPECT_THROW(world.lead(kNever, Journal::Purpose::replay), Departure);
+}
+
+TEST(Replay, OfWhatWasKilledEndsWithTheRecord) {
+  World world(2, settings_for("refine"));
+  ASSERT_FALSE(world.lead(150));
+  EXPECT_THROW(world.lead(kNever, Journal::Purpose::replay), RecordEnded);
 }
 
 }  // namespace

@@ -11,5 +11,6 @@ namespace agent {
 std::unique_ptr<Strategy> make_best_of_n(const StrategySettings& settings);
 std::unique_ptr<Strategy> make_refine(const StrategySettings& settings);
 std::unique_ptr<Strategy> make_evolve(const StrategySettings& settings);
+std::unique_ptr<Strategy> make_tune(const StrategySettings& settings);
 
 }  // namespace agent

@@ -29,7 +29,8 @@ struct Yield {
 class Strategy {
  public:
   virtual ~Strategy() = default;
-  // nullopt: nothing until more is known of what was asked. The same calls lead to the same choices.
+  // nullopt: nothing until more is known of what was asked; nothing ever, when nothing is on its way. The same calls
+  // lead to the same choices.
   virtual std::optional<Inquiry> next(const Population& population) = 0;
   virtual void learned(const Inquiry& inquiry, const Population& population, const Yield& yield) = 0;
 };
@@ -41,7 +42,8 @@ struct StrategySettings {
 };
 
 // best_of_n: fresh solutions only. refine: each line makes its best faster, step by step. evolve: islands of solutions
-// that differ in kind, crossed and improved. Throws core::InputError for another name.
+// that differ in kind, crossed and improved. tune: nothing is asked, the built-in tuner is alone. Throws
+// core::InputError for another name.
 std::unique_ptr<Strategy> make_strategy(const std::string& name, const StrategySettings& settings);
 const std::vector<std::string>& strategy_names();
 
