@@ -184,12 +184,14 @@ void Attempts::submit(Job& job) {
   };
   JudgeTask task{built(job.candidate, effort), built(job.incumbent, Effort::screen), effort, {}};
   const bool scores = effort == Effort::confirm && job.incumbent == naive_ && job.candidate != naive_;
-  task.afterwards = [this, scores, candidate = job.candidate](verifier::Judgement& judgement) {
+  task.afterwards = [this, scores, effort, candidate = job.candidate](verifier::Judgement& judgement) {
     if (calibration_) {
       verifier::hold_against_floor(judgement, *problem_, *calibration_, {!workshop_.hot(), false});
     }
     const bool won = judgement.measurement && judgement.measurement->outcome == verifier::Outcome::win;
     if (scores && won) examine(*candidate, judgement);
+    if (looks_closer_ && candidate != naive_) place_fault(*candidate, judgement);
+    if (looks_closer_ && won && effort == Effort::full) add_counters(*candidate, judgement);
   };
   workshop_.judges().submit(std::move(task), [this, number = job.number](JudgeResult result) {
     post(number, [this, result = std::move(result)](Job& here) { judged(here, result); });
@@ -210,6 +212,19 @@ void Attempts::examine(const Candidate& candidate, verifier::Judgement& judgemen
   }
   judgement.stages.sanitizer_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// What a GPU says of a fault is which launch failed, and little more. The verdict stands whatever is found.
+void Attempts::place_fault(const Candidate& candidate, verifier::Judgement& judgement) {
+  auto* faulted = std::get_if<verifier::Faulted>(&judgement.verdict);
+  if (faulted == nullptr || faulted->fault.thread || !workshop_.has_sanitizer()) return;
+  const auto found = workshop_.examine(candidate.builds, *problem_);
+  const auto* placed = found ? std::get_if<verifier::Faulted>(&*found) : nullptr;
+  if (placed != nullptr) faulted->fault = placed->fault;
+}
+
+void Attempts::add_counters(const Candidate& candidate, verifier::Judgement& judgement) {
+  if (judgement.measurement) judgement.measurement->counters = workshop_.profile(candidate.builds, *problem_);
 }
 
 void Attempts::judged(Job& job, const JudgeResult& result) {

@@ -80,6 +80,10 @@ class Attempts : public Bench {
   // Told what went wrong on our side and is tried again.
   void on_trouble(std::function<void(const std::string&)> listener) { trouble_ = std::move(listener); }
 
+  // For solutions whose authors read what happened to them: on a GPU, faults get their place from compute-sanitizer,
+  // and wins their hardware counters from a profiler, where those are here.
+  void look_closer() { looks_closer_ = true; }
+
   // Teaches the judge; candidates of an earlier problem must not be judged any more.
   void use_problem(const benchsuite::Problem& problem);
   // Begins it and serves until it is done.
@@ -115,6 +119,8 @@ class Attempts : public Bench {
   void submit(Job& job);
   void judged(Job& job, const JudgeResult& result);
   void examine(const Candidate& candidate, verifier::Judgement& judgement);
+  void place_fault(const Candidate& candidate, verifier::Judgement& judgement);
+  void add_counters(const Candidate& candidate, verifier::Judgement& judgement);
   void finish(Job& job);
   void reuse_earlier(Job& job);
   void note_trouble(const std::string& what);
@@ -127,6 +133,7 @@ class Attempts : public Bench {
   int64_t environment_;
   std::optional<benchsuite::Problem> problem_;
   int64_t problem_id_ = 0;
+  bool looks_closer_ = false;
   sandbox::Solution naive_solution_;
   CandidatePtr naive_;
   std::function<void(const std::string&)> trouble_;

@@ -52,10 +52,10 @@ DeviceChoice parse_device(const std::string& device) {
                          "use cpu, cuda, cuda:N or cuda:all; kernelwright doctor lists what this host has");
 }
 
-std::optional<std::filesystem::path> find_sanitizer() {
+std::optional<std::filesystem::path> find_cuda_tool(const std::string& name) {
   const char* home = std::getenv("CUDA_HOME");
   const char* path = std::getenv("PATH");
-  return verifier::cuda::Sanitizers::find(home != nullptr ? home : "", path != nullptr ? path : "");
+  return verifier::cuda::find_tool(name, home != nullptr ? home : "", path != nullptr ? path : "");
 }
 
 verifier::JudgedDevice judged_device(const core::Paths& paths, const std::string& backend, int index) {

@@ -31,8 +31,9 @@ struct DeviceChoice {
 // Throws core::InputError for what is no device.
 DeviceChoice parse_device(const std::string& device);
 
-// compute-sanitizer of the CUDA Toolkit that $CUDA_HOME names, else of $PATH; nullopt where it is not.
-std::optional<std::filesystem::path> find_sanitizer();
+// A program ("compute-sanitizer", "ncu") of the CUDA Toolkit that $CUDA_HOME names, else of $PATH; nullopt where it is
+// not.
+std::optional<std::filesystem::path> find_cuda_tool(const std::string& name);
 
 // The judge's side of a device: its workers and our own device code. Throws core::SystemError when the worker program
 // is not installed.

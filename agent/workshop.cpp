@@ -69,7 +69,8 @@ Workshop::Workshop(const core::Paths& paths, const DeviceChoice& choice, bool ho
       device_(label_of(choice, judge_greeting_)),
       pool_(compile_worker(paths, choice, judge_greeting_), compile_workers),
       first_worker_(devices_of(paths, choice).front().worker),
-      sanitizer_(backend_ == "cuda" ? find_sanitizer() : std::nullopt) {}
+      sanitizer_(backend_ == "cuda" ? find_cuda_tool("compute-sanitizer") : std::nullopt),
+      profiler_program_(backend_ == "cuda" ? find_cuda_tool("ncu") : std::nullopt) {}
 
 std::optional<verifier::Verdict> Workshop::examine(const verifier::Builds& candidate,
                                                    const benchsuite::Problem& problem) {
@@ -77,6 +78,18 @@ std::optional<verifier::Verdict> Workshop::examine(const verifier::Builds& candi
   const std::lock_guard lock(examining_);
   if (!sanitizers_) sanitizers_.emplace(*sanitizer_, first_worker_);
   return sanitizers_->examine(candidate, problem);
+}
+
+std::vector<verifier::Counters> Workshop::profile(const verifier::Builds& candidate,
+                                                  const benchsuite::Problem& problem) {
+  if (!profiler_program_) return {};
+  const std::lock_guard lock(profiling_);
+  if (!profiler_works_) return {};
+  profiler_works_ = false;
+  if (!profiler_) profiler_.emplace(*profiler_program_, first_worker_);
+  std::vector<verifier::Counters> counters = profiler_->profile(candidate, problem);
+  profiler_works_ = true;
+  return counters;
 }
 
 std::optional<std::string> Workshop::why_not(const sandbox::Solution& solution) const {

@@ -60,11 +60,13 @@ std::string_view name_of(Outcome outcome) {
 Json to_json(const Measurement& m) {
   Json workloads = Json::array();
   for (const WorkloadTiming& timing : m.workloads) workloads.push_back(to_json(timing));
-  return {{"clock", m.clock},
-          {"workloads", std::move(workloads)},
-          {"speed_up", to_json(m.speed_up)},
-          {"outcome", name_of(m.outcome)},
-          {"stopped_early", m.stopped_early}};
+  Json json{{"clock", m.clock},
+            {"workloads", std::move(workloads)},
+            {"speed_up", to_json(m.speed_up)},
+            {"outcome", name_of(m.outcome)},
+            {"stopped_early", m.stopped_early}};
+  for (const Counters& launch : m.counters) json["counters"].push_back(to_json(launch));
+  return json;
 }
 
 Measurement measurement_from_json(const JsonView& json) {
@@ -86,6 +88,9 @@ Measurement measurement_from_json(const JsonView& json) {
     if (name == outcome) m.outcome = o;
   }
   m.stopped_early = json.at("stopped_early").boolean();
+  if (json.has("counters")) {
+    for (const JsonView& launch : json.at("counters").items()) m.counters.push_back(counters_from_json(launch));
+  }
   return m;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/strict_json.h"
+#include "verifier/counters.h"
 
 namespace verifier {
 
@@ -43,9 +44,10 @@ struct WorkloadTiming {
 struct Measurement {
   std::string clock;  // what the times are: "cpu-rough" on the cpu device
   std::vector<WorkloadTiming> workloads;
-  SpeedUp speed_up;                // geometric mean over the workloads
-  Outcome outcome = Outcome::tie;  // against the incumbent
-  bool stopped_early = false;      // enough pairs to see who is far ahead
+  SpeedUp speed_up;                     // geometric mean over the workloads
+  Outcome outcome = Outcome::tie;       // against the incumbent
+  bool stopped_early = false;           // enough pairs to see who is far ahead
+  std::vector<Counters> counters = {};  // of the candidate's launches at a bench workload, where a profiler watched
 };
 
 core::Json to_json(const Measurement& measurement);

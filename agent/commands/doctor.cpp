@@ -210,10 +210,13 @@ std::vector<Finding> examine(const Shell& shell, const std::vector<sandbox::cuda
                              "install the NVIDIA driver on a machine with such a GPU"));
   for (Finding& finding : gpus(shell, here)) findings.push_back(std::move(finding));
   if (!here.empty()) {
-    const auto sanitizer = find_sanitizer();
+    const auto sanitizer = find_cuda_tool("compute-sanitizer"), profiler = find_cuda_tool("ncu");
     findings.push_back({"compute-sanitizer", sanitizer ? State::ok : State::missing,
                         sanitizer ? sanitizer->string() : "wins on a GPU are confirmed without it",
                         sanitizer ? "" : "install the CUDA Toolkit; set CUDA_HOME when it is in no usual place"});
+    findings.push_back({"Nsight Compute", profiler ? State::ok : State::missing,
+                        profiler ? profiler->string() : "models are told no hardware counters",
+                        profiler ? "" : "install Nsight Compute (ncu), which the CUDA Toolkit brings along"});
     for (Finding& finding : libraries_here(paths, shell)) findings.push_back(std::move(finding));
   }
   findings.push_back(library("hiprtc", {"libhiprtc.so.7", "libhiprtc.so.6", "libamdhip64.so.5"},

@@ -10,6 +10,7 @@
 namespace agent {
 namespace {
 constexpr size_t kMostBytes = 3000;
+constexpr size_t kMostFindings = 3;  // of the counters
 
 std::string quote(const std::string& lines) { return lines.empty() ? "" : "\n```\n" + lines + "```\n"; }
 
@@ -104,6 +105,10 @@ Diagnosis of_correct(const AttemptFacts& facts, const benchsuite::Problem& probl
         "This is at " + core::clean_line(point, 300) + "; other values of its tunables are swept for you.\n";
   }
   diagnosis.text += "What limits it: " + limit.sentence + "\n";
+  for (size_t i = 0; i < std::min(facts.counters.size(), kMostFindings); ++i) {
+    const std::string& sentence = facts.counters[i].sentence;
+    if (sentence != limit.sentence) diagnosis.text += "Its counters also say: " + sentence + "\n";
+  }
   return diagnosis;
 }
 }  // namespace

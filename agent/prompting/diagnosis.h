@@ -7,19 +7,13 @@
 #include <vector>
 
 #include "agent/prompting/bottleneck.h"
+#include "agent/prompting/counter_findings.h"
 #include "benchsuite/problem.h"
 #include "sandbox/solution.h"
 #include "verifier/measurement.h"
 #include "verifier/verdict.h"
 
 namespace agent {
-
-// What a profiler found, as a sentence ("41 % of the sectors that were read from L2 were never used"), and the
-// bottleneck that it speaks of.
-struct CounterFinding {
-  Bottleneck of;
-  std::string sentence;
-};
 
 // What is known of an attempt. Whatever is absent is not spoken of.
 struct AttemptFacts {

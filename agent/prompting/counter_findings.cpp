@@ -1,14 +1,15 @@
-// Counters as sentences.
+#include "agent/prompting/counter_findings.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
 
-#include "agent/profile/counters.h"
 #include "agent/prompting/limits.h"
 
 namespace agent {
 namespace {
+using verifier::Counters;
 constexpr double kBusy = 0.6;        // of a unit's peak: it holds the kernel back
 constexpr double kIdle = 0.4;        // neither memory nor arithmetic is busy: warps wait
 constexpr double kConflicts = 0.1;   // of the passes through shared memory

@@ -1,5 +1,5 @@
-// compute-sanitizer's tools with real processes: each finds what it is for, and nothing in a good kernel. Needs a GPU,
-// NVRTC and compute-sanitizer.
+// The CUDA Toolkit's tools with real processes: each of compute-sanitizer's finds what it is for, and nothing in a good
+// kernel; Nsight Compute reads counters. Needs a GPU, NVRTC and both tools.
 #include "verifier/cuda/sanitizers.h"
 
 #include <gtest/gtest.h>
@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/paths.h"
 #include "sandbox/compile_pool.h"
+#include "verifier/cuda/profiler.h"
 
 namespace agent {
 namespace {
@@ -38,11 +39,11 @@ constexpr const char* kEnd = R"(
 )";
 const std::string kAdd = "  for (int n = threadIdx.x; n < N; n += 64) sum += in[n];\n";
 
-class SanitizersOnGpu : public testing::Test {
+class ToolsOnGpu : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     const core::Paths paths = core::installed_paths();
-    const auto program = find_sanitizer();
+    const auto program = find_cuda_tool("compute-sanitizer");
     ASSERT_TRUE(program) << "compute-sanitizer is not here: set CUDA_HOME to the toolkit's folder";
     const auto gpus = cuda_devices();
     pool_ = std::make_unique<sandbox::CompilePool>(cuda_compile_worker(paths, gpus.front().architecture()), 1);
@@ -66,30 +67,51 @@ class SanitizersOnGpu : public testing::Test {
   static std::unique_ptr<sandbox::CompilePool> pool_;
   static std::unique_ptr<verifier::cuda::Sanitizers> sanitizers_;
 };
-std::unique_ptr<sandbox::CompilePool> SanitizersOnGpu::pool_;
-std::unique_ptr<verifier::cuda::Sanitizers> SanitizersOnGpu::sanitizers_;
+std::unique_ptr<sandbox::CompilePool> ToolsOnGpu::pool_;
+std::unique_ptr<verifier::cuda::Sanitizers> ToolsOnGpu::sanitizers_;
 
-TEST_F(SanitizersOnGpu, NothingIsFoundInAGoodKernel) { EXPECT_EQ(found_in(row_sum(kAdd + kEnd)), "nothing"); }
+TEST_F(ToolsOnGpu, NothingIsFoundInAGoodKernel) { EXPECT_EQ(found_in(row_sum(kAdd + kEnd)), "nothing"); }
 
-TEST_F(SanitizersOnGpu, AByteReadBeyondABufferIsFound) {
+TEST_F(ToolsOnGpu, AByteReadBeyondABufferIsFound) {
   const std::string body = "  if (blockIdx.x == M - 1 && threadIdx.x == 0) sum += 0 * in[N];\n" + kAdd + kEnd;
   EXPECT_EQ(found_in(row_sum(body)), "out_of_bounds");
 }
 
-TEST_F(SanitizersOnGpu, AMissingBarrierIsFound) {
+TEST_F(ToolsOnGpu, AMissingBarrierIsFound) {
   std::string end = kEnd;
   end.replace(end.find("  __syncthreads();\n"), 19, "");
   EXPECT_EQ(found_in(row_sum(kAdd + end)), "race");
 }
 
-TEST_F(SanitizersOnGpu, MemoryReadBeforeItIsWrittenIsFound) {
+TEST_F(ToolsOnGpu, MemoryReadBeforeItIsWrittenIsFound) {
   const std::string body = "  sum = scratch[blockIdx.x] > 0 ? 1e-30f : 0;\n" + kAdd + kEnd;
   EXPECT_EQ(found_in(row_sum(body)), "uninitialised");
 }
 
-TEST_F(SanitizersOnGpu, ADivergentBarrierIsFound) {
+TEST_F(ToolsOnGpu, ADivergentBarrierIsFound) {
   const std::string body = "  if (threadIdx.x < 40) __syncthreads();\n" + kAdd + kEnd;
   EXPECT_EQ(found_in(row_sum(body)), "warp_misuse");
+}
+
+TEST_F(ToolsOnGpu, AProfilerReadsWhatHoldsAKernelBack) {
+  const auto program = find_cuda_tool("ncu");
+  ASSERT_TRUE(program) << "Nsight Compute is not here: set CUDA_HOME to the toolkit's folder";
+  const core::Paths paths = core::installed_paths();
+  verifier::cuda::Profiler profiler(*program, judged_device(paths, "cuda", 0).worker);
+  const benchsuite::Problem problem = benchsuite::load_problem(paths.problems() / "row_sum_f32");
+  const sandbox::Solution solution = sandbox::parse_solution(row_sum(kAdd + kEnd), "test.cu");
+  verifier::Builds builds(solution, sandbox::default_binding(solution));
+  ASSERT_EQ(builds.wait(*pool_, verifier::Effort::full), nullptr);
+  for (int i = 0; i < 2; ++i) {  // the second time in a process of its own
+    const auto counters = profiler.profile(builds, problem);
+    ASSERT_EQ(counters.size(), 1u);
+    EXPECT_NE(counters[0].kernel.find("row_sum"), std::string::npos);
+    EXPECT_GT(counters[0].dram.value(), 0.05);
+    EXPECT_LE(counters[0].dram.value(), 1.05);
+    EXPECT_GT(counters[0].occupancy.value(), 0.05);
+    EXPECT_NEAR(counters[0].load_sectors.value(), 4, 0.5) << "of neighbouring floats";
+    EXPECT_FALSE(counters[0].stalls.empty());
+  }
 }
 
 }  // namespace

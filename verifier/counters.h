@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "agent/prompting/diagnosis.h"
+#include "core/strict_json.h"
 
-namespace agent {
+namespace verifier {
 
 // A launch's counters. Absent: the device has no such counter, or it was not collected.
 struct Counters {
@@ -33,7 +33,7 @@ std::vector<std::string> counter_metrics();
 // as progress and warnings, may stand before it. Throws core::InputError when there is no table, or it has no rows.
 std::vector<Counters> parse_counters(std::string_view report);
 
-// What the longest launch's counters say, a sentence each, the most telling first. Empty when nothing stands out.
-std::vector<CounterFinding> findings_in(const std::vector<Counters>& launches);
+core::Json to_json(const Counters& counters);
+Counters counters_from_json(const core::JsonView& json);
 
-}  // namespace agent
+}  // namespace verifier

@@ -1,4 +1,4 @@
-#include "agent/profile/counters.h"
+#include "verifier/counters.h"
 
 #include <algorithm>
 #include <array>
@@ -9,27 +9,30 @@
 #include "core/error.h"
 #include "core/text.h"
 
-namespace agent {
+namespace verifier {
 namespace {
 constexpr size_t kMostLaunches = 10000, kMostName = 200;
 
-// A field with the metric that fills it, and what a unit of it is there.
+// A field, what it is called in JSON, the metric that fills it, and what a unit of it is there.
 struct Metric {
   std::optional<double> Counters::*field;
+  const char* key;
   std::string_view name;
   double unit;
 };
 constexpr std::array<Metric, 10> kMetrics{{
-    {&Counters::time, "gpu__time_duration.sum", 1},
-    {&Counters::dram, "dram__throughput.avg.pct_of_peak_sustained_elapsed", 0.01},
-    {&Counters::compute, "sm__throughput.avg.pct_of_peak_sustained_elapsed", 0.01},
-    {&Counters::tensor, "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", 0.01},
-    {&Counters::l2_hits, "lts__t_sector_hit_rate.pct", 0.01},
-    {&Counters::load_sectors, "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", 1},
-    {&Counters::store_sectors, "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio", 1},
-    {&Counters::occupancy, "sm__warps_active.avg.pct_of_peak_sustained_active", 0.01},
-    {&Counters::lanes, "smsp__thread_inst_executed_per_inst_executed.ratio", 1},
-    {&Counters::registers, "launch__registers_per_thread", 1},
+    {&Counters::time, "time", "gpu__time_duration.sum", 1},
+    {&Counters::dram, "dram", "dram__throughput.avg.pct_of_peak_sustained_elapsed", 0.01},
+    {&Counters::compute, "compute", "sm__throughput.avg.pct_of_peak_sustained_elapsed", 0.01},
+    {&Counters::tensor, "tensor", "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", 0.01},
+    {&Counters::l2_hits, "l2_hits", "lts__t_sector_hit_rate.pct", 0.01},
+    {&Counters::load_sectors, "load_sectors", "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio",
+     1},
+    {&Counters::store_sectors, "store_sectors", "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio",
+     1},
+    {&Counters::occupancy, "occupancy", "sm__warps_active.avg.pct_of_peak_sustained_active", 0.01},
+    {&Counters::lanes, "lanes", "smsp__thread_inst_executed_per_inst_executed.ratio", 1},
+    {&Counters::registers, "registers", "launch__registers_per_thread", 1},
 }};
 constexpr std::array<std::string_view, 2> kConflicts{"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
                                                      "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"};
@@ -135,4 +138,24 @@ std::vector<Counters> parse_counters(std::string_view report) {
   return launches;
 }
 
-}  // namespace agent
+core::Json to_json(const Counters& counters) {
+  core::Json json{{"kernel", counters.kernel}, {"stalls", counters.stalls}};
+  for (const Metric& metric : kMetrics) {
+    if (counters.*metric.field) json[metric.key] = *(counters.*metric.field);
+  }
+  if (counters.conflicts) json["conflicts"] = *counters.conflicts;
+  return json;
+}
+
+Counters counters_from_json(const core::JsonView& json) {
+  Counters counters;
+  counters.kernel = json.at("kernel").string();
+  for (const auto& [stall, cycles] : json.at("stalls").members()) counters.stalls[stall] = cycles.number();
+  for (const Metric& metric : kMetrics) {
+    if (json.has(metric.key)) counters.*metric.field = json.at(metric.key).number();
+  }
+  if (json.has("conflicts")) counters.conflicts = json.at("conflicts").number();
+  return counters;
+}
+
+}  // namespace verifier

@@ -1,0 +1,22 @@
+// Hardware counters as sentences.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "agent/prompting/bottleneck.h"
+#include "verifier/counters.h"
+
+namespace agent {
+
+// What a profiler found ("41 % of the passes through shared memory are bank conflicts"), and the bottleneck that it
+// speaks of.
+struct CounterFinding {
+  Bottleneck of;
+  std::string sentence;
+};
+
+// What the longest launch's counters say, a sentence each, the most telling first. Empty when nothing stands out.
+std::vector<CounterFinding> findings_in(const std::vector<verifier::Counters>& launches);
+
+}  // namespace agent
