@@ -148,7 +148,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         key = self.headers.get("x-api-key") or self.headers.get("authorization", "").removeprefix("Bearer ")
         try:
             retry = answer.getheader("retry-after")
-            fault(answer, Wire(self.connection, key)) if not retry else self.relay_with(answer, retry)
+            if retry:
+                self.relay_with(answer, retry)
+            else:
+                fault(answer, Wire(self.connection, key))
         finally:
             upstream.close()
             self.close_connection = True
