@@ -12,6 +12,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "sandbox/cuda/ptx_flow.h"
+#include "sandbox/cuda/ptx_scopes.h"
 #include "sandbox/cuda/ptx_text.h"
 
 namespace sandbox::cuda {
@@ -68,21 +69,22 @@ std::string shown(std::string_view name) { return core::clean_line(std::string(n
 
 class Check {
  public:
-  Check(const PtxText& ptx, bool cooperative) : ptx_(ptx), cooperative_(cooperative) {
+  Check(const PtxText& ptx, bool cooperative) : ptx_(ptx), cooperative_(cooperative), scopes_(ptx) {
     for (const PtxStatement& statement : ptx.statements) {
-      if (statement.opcode() == ".reg") declare_registers(statement);
       if (statement.opcode() == ".local") with_local_.insert(statement.function);
     }
     for (const PtxFunction& function : ptx.functions) functions_.insert(function.name);
     index_definitions();
   }
 
-  std::optional<Rejected> run() const {
+  std::optional<Rejected> run() {
     for (const PtxFunction& function : ptx_.functions) {
       if (function.defined) continue;
       if (auto message = refuse_external(function.name)) return Rejected{Rejection::forbidden, *message, {}, ""};
     }
+    scopes_.begin();
     for (const PtxStatement& statement : ptx_.statements) {
+      scopes_.declare(statement);
       if (auto message = refuse(statement)) {
         const auto line = statement.line > 0 ? std::optional(statement.line) : std::nullopt;
         return Rejected{Rejection::forbidden, *message, line, ""};
@@ -93,21 +95,6 @@ class Check {
 
  private:
   using Message = std::optional<std::string>;
-
-  // ".reg .b32 %r<18>;" declares %r0 to %r17, ".reg .b64 a, b;" a and b.
-  void declare_registers(const PtxStatement& statement) {
-    const auto& tokens = statement.tokens;
-    for (size_t i = 1; i < tokens.size(); ++i) {
-      if (!is_ptx_name(tokens[i])) continue;
-      const bool many = i + 1 < tokens.size() && tokens[i + 1] == "<";
-      (many ? register_families_ : registers_).insert(tokens[i]);
-    }
-  }
-  bool is_declared(std::string_view name) const {
-    name = up_to_dot(name);
-    const size_t digits = name.find_last_not_of("0123456789") + 1;
-    return registers_.count(name) > 0 || (digits < name.size() && register_families_.count(name.substr(0, digits)) > 0);
-  }
 
   // A declaration that the compiler wrote for a function that has no body is no call of it.
   Message refuse_external(std::string_view name) const {
@@ -134,8 +121,8 @@ class Check {
       }
       if (token == ".managed" || token == ".unified") return "declares managed memory: use the tensors and workspaces";
       if (among(kTextureObjects, token)) return "declares a texture or a surface, to which nothing can be bound";
-      const bool is_value =
-          i > 0 && statement.function >= 0 && !starts_with(statement.opcode(), ".") && registers_.count(token) == 0;
+      const bool is_value = i > 0 && statement.function >= 0 && !starts_with(statement.opcode(), ".") &&
+                            !scopes_.is_declared(statement, token);
       if (is_value && functions_.count(token) > 0 && !starts_with(statement.opcode(), "call")) {
         return "takes the address of the function " + shown(token) + ": call it by its name";
       }
@@ -153,7 +140,7 @@ class Check {
     if (among(kGridBarrier, name)) {
       return "waits for the whole grid in a launch that is not declared \"cooperative\": true";
     }
-    if (!special && (is_declared(token) || statement.opcode() == ".reg")) return {};
+    if (!special && (scopes_.is_declared(statement, name) || statement.opcode() == ".reg")) return {};
     if (among(kSpecialRegisters, name)) return {};
     return "reads the special register " + shown(name) +
            ", of which kernels have no honest use: work follows from block and thread indices alone";
@@ -183,7 +170,7 @@ class Check {
 
   bool is_direct_call(const PtxStatement& statement) const {
     for (const auto& operand : operands_of(statement)) {
-      if (operand.size() == 1) return functions_.count(operand[0]) > 0;
+      if (operand.size() == 1) return functions_.count(operand[0]) > 0 && !scopes_.is_declared(statement, operand[0]);
     }
     return false;
   }
@@ -246,7 +233,8 @@ class Check {
 
   const PtxText& ptx_;
   bool cooperative_;
-  std::set<std::string_view> registers_, register_families_, functions_;
+  PtxScopes scopes_;
+  std::set<std::string_view> functions_;
   std::set<int> with_local_;  // functions that declare local memory
   std::map<std::pair<int, std::string_view>, std::vector<const PtxStatement*>> definitions_;
 };

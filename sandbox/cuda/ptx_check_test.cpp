@@ -206,6 +206,30 @@ TEST(PtxCheck, RefusesCallsThatCannotBeFollowed) {
   EXPECT_THAT(finding("printf(\"%d\", i);"), HasSubstr("calls printf"));
 }
 
+// A name that is a register in one function is none in another.
+TEST(PtxCheck, RegistersAreThoseOfTheirScope) {
+  const auto with = [](const std::string& elsewhere, const std::string& here) {
+    return finding(
+        "if (i == 3) elsewhere(y); store(y); look(y); asm volatile(\"{ .reg .b64 a; " + here + " }\" :: \"l\"(y));",
+        "extern \"C\" __device__ __noinline__ void store(float* at) { *(volatile float*)at = 1; }\n"
+        "extern \"C\" __device__ __noinline__ void look(float* at) { asm volatile(\"// %0\" :: \"l\"(at)); }\n"
+        "__device__ __noinline__ void elsewhere(float* y) { asm volatile(\"{ " +
+            elsewhere + " }\" :: \"l\"(y)); }");
+  };
+  EXPECT_THAT(with(".reg .b64 %%pm<8>; mov.b64 %%pm3, 1;", "cvt.u64.u32 a, %%pm3; st.b64 [%0], a;"),
+              HasSubstr("reads the special register %pm3"));
+  EXPECT_THAT(with(".reg .b64 %%envreg7; mov.b64 %%envreg7, 1;", "cvt.u64.u32 a, %%envreg7; st.b64 [%0], a;"),
+              HasSubstr("reads the special register %envreg7"));
+  EXPECT_THAT(with(".reg .b64 store; mov.b64 store, 1;", "mov.b64 a, store; st.b64 [%0], a;"),
+              HasSubstr("takes the address of the function store"));
+  EXPECT_THAT(with("",
+                   ".reg .b64 look; mov.b64 look, 1; .param .b64 p; st.param.b64 [p], %0; f: .callprototype _ "
+                   "(.param .b64 _); call look, (p), f;"),
+              HasSubstr("through a pointer"));
+  EXPECT_EQ(with(".reg .b64 store; mov.b64 store, 1;", ".reg .b64 b<2>, store; mov.b64 store, 1; mov.b64 b1, store;"),
+            "");
+}
+
 TEST(PtxCheck, TheBarrierOfAGridIsForCooperativeLaunches) {
   const std::string body = "y[i] = 1; cooperative_groups::this_grid().sync(); y[i + 1] = y[i];";
   EXPECT_EQ(finding(body, "#include <cooperative_groups.h>", true), "");
