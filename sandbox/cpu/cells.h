@@ -1,10 +1,10 @@
 // The cells of a run worker: started, let go on for each request of the judge, and collected. It stands between the
-// two: a cell runs from a request until it has stopped or ended, and only then its answer is passed on.
+// two: a cell runs from a request until it has stopped or ended, and only then its answer is passed on, with the time
+// that a processor has spent on it meanwhile, whoever else wanted the processor.
 #pragma once
 
 #include <sys/types.h>
 
-#include <chrono>
 #include <functional>
 #include <list>
 
@@ -28,12 +28,11 @@ class Cells {
   void close(pid_t pid);
 
  private:
-  using Clock = std::chrono::steady_clock;
   struct Held {
     pid_t pid;
     Channel cell, judge;  // both closed: it said what no cell says, or is gone
-    bool running;         // since `resumed`
-    Clock::time_point resumed;
+    bool running;
+    double spent_us;  // processor time until it last went on
   };
 
   [[noreturn]] void become_cell(Channel worker, core::UniqueFd binary, Build build);

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <ctime>
 #include <fstream>
 #include <sstream>
 #include <thread>
@@ -97,6 +98,14 @@ Cells::Serve dishonest(const std::function<void(Channel&)>& answer) {
   };
 }
 
+// Keeps a processor busy for so long.
+void work_for(std::chrono::microseconds time) {
+  const auto spent = [] { return std::clock() * 1e6 / CLOCKS_PER_SEC; };
+  const double begin = spent();
+  while (spent() - begin < static_cast<double>(time.count())) {
+  }
+}
+
 TEST(Cells, StandStillBetweenRequests) {
   const Built kernel = test::built(R"(extern "C" __global__ void k(float* y) { y[0] = 1; })");
   Holder holder([](Channel worker, core::UniqueFd file, Build build) {
@@ -117,7 +126,7 @@ TEST(Cells, StandStillBetweenRequests) {
 TEST(Cells, WhoeverAnswersEarlyIsTimedUntilItStops) {
   Holder holder(dishonest([](Channel& worker) {
     worker.send({{"ok", true}});
-    std::this_thread::sleep_for(30ms);
+    work_for(30ms);
     stop();
   }));
   Channel judge = holder.open(any_file().get());
@@ -132,13 +141,25 @@ TEST(Cells, WhoeverAnswersEarlyIsTimedUntilItStops) {
 
 TEST(Cells, TheTimeIsNotTheCellsToTell) {
   Holder holder(dishonest([](Channel& worker) {
-    std::this_thread::sleep_for(10ms);
+    work_for(10ms);
     worker.send({{"ok", true}, {"elapsed_us", 1.0}});
     stop();
   }));
   Channel judge = holder.open(any_file().get());
   judge.receive();
   EXPECT_GE(ask(judge, "go")->json.at("elapsed_us").get<double>(), 10e3);
+}
+
+// Other programs on this host make a cell wait, each launch of it for another while.
+TEST(Cells, OnlyWhatAProcessorSpentCounts) {
+  Holder holder(dishonest([](Channel& worker) {
+    std::this_thread::sleep_for(200ms);
+    worker.send({{"ok", true}});
+    stop();
+  }));
+  Channel judge = holder.open(any_file().get());
+  judge.receive();
+  EXPECT_LT(ask(judge, "go")->json.at("elapsed_us").get<double>(), 100e3);
 }
 
 TEST(Cells, WhoeverBreaksTheProtocolIsHeardNoMore) {

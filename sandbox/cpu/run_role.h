@@ -3,7 +3,7 @@
 //
 // Requests of its owner:
 //   {"op":"open","build":"fast"|"check"} + binary   {"cell": pid} + the judge's end of a channel: what cell.h has,
-//                                                   and in every answer "elapsed_us", for which the cell ran
+//                                                   and in every answer "elapsed_us" of a processor for it
 //   {"op":"close","cell":pid}                       {"exit": status}, {"signal": number}: it had ended so;
 //                                                   {"failed": true}: it had, on our side
 //                                                   {"killed": true}: it was still running
