@@ -80,10 +80,12 @@ std::optional<int64_t> Archive::State::next_step(std::optional<int64_t> campaign
 }
 
 void Archive::State::add_measurement(int64_t attempt, int64_t against, const verifier::Measurement& m) {
+  Json counters = Json::array();
+  for (const verifier::Counters& launch : m.counters) counters.push_back(verifier::to_json(launch));
   database
       .prepare(
-          "INSERT INTO measurements (attempt, against, clock, outcome, speed_up, low, high, stopped_early) VALUES "
-          "(?,?,?,?,?,?,?,?)")
+          "INSERT INTO measurements (attempt, against, clock, outcome, speed_up, low, high, stopped_early, counters)"
+          " VALUES (?,?,?,?,?,?,?,?,?)")
       .bind(attempt)
       .bind(against)
       .bind(m.clock)
@@ -92,6 +94,7 @@ void Archive::State::add_measurement(int64_t attempt, int64_t against, const ver
       .bind(m.speed_up.low)
       .bind(m.speed_up.high)
       .bind(int64_t{m.stopped_early})
+      .bind(counters.empty() ? std::nullopt : std::optional(text_of(counters)))
       .run();
   const int64_t measurement = database.last_id();
   for (const verifier::WorkloadTiming& timing : m.workloads) {

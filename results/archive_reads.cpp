@@ -31,7 +31,8 @@ std::optional<verifier::Measurement> Archive::State::measurement_of(int64_t atte
   int64_t id = 0;
   {
     Statement row = database.prepare(
-        "SELECT m.id, m.clock, m.outcome, m.speed_up, m.low, m.high, m.stopped_early, s.name, c.tunables FROM "
+        "SELECT m.id, m.clock, m.outcome, m.speed_up, m.low, m.high, m.stopped_early, s.name, c.tunables, m.counters "
+        "FROM "
         "measurements m"
         " JOIN candidates c ON c.id = m.against JOIN solutions s ON s.id = c.solution WHERE m.attempt = ?");
     row.bind(attempt);
@@ -41,6 +42,12 @@ std::optional<verifier::Measurement> Archive::State::measurement_of(int64_t atte
     m.outcome = outcome_from(row.text(2));
     m.speed_up = {row.real(3), row.real(4), row.real(5)};
     m.stopped_early = row.integer(6) != 0;
+    if (!row.is_null(9)) {
+      const Json counters = Json::parse(row.text(9));
+      for (const core::JsonView& launch : core::JsonView(counters, "archive").items()) {
+        m.counters.push_back(verifier::counters_from_json(launch));
+      }
+    }
     const std::string tunables = sandbox::describe(binding_from(row.text(8)));
     against = row.text(7) + (tunables.empty() ? "" : " " + tunables);
   }

@@ -46,7 +46,7 @@ TEST(Archive, AnAttemptComesBackAsItWasWritten) {
   EXPECT_EQ(verifier::to_json(*a.measurement), verifier::to_json(*correct_judgement(1.5).measurement));
 }
 
-TEST(Archive, ClocksAndTheBoundAreKeptWhereTheyAreKnown) {
+TEST(Archive, ClocksCountersAndTheBoundAreKeptWhereTheyAreKnown) {
   const TemporaryArchive temporary;
   Started s(temporary.file());
   verifier::Judgement judgement = correct_judgement(2, 3);
@@ -55,9 +55,15 @@ TEST(Archive, ClocksAndTheBoundAreKeptWhereTheyAreKnown) {
   timing.pairs[1].candidate_mhz = 1980;
   timing.pairs[1].incumbent_mhz = 1965.5f;
   timing.pairs[2].throttled = true;
+  verifier::Counters launch;
+  launch.kernel = "row_sum";
+  launch.dram = 0.875;
+  launch.stalls["long_scoreboard"] = 12.5;
+  judgement.measurement->counters = {launch, launch};
   const int64_t with = s.archive.add_attempt(s.attempt_at(s.naive, Effort::full, judgement));
   const int64_t without = s.archive.add_attempt(s.attempt_at(s.naive, Effort::full, correct_judgement(2)));
   EXPECT_EQ(verifier::to_json(s.archive.attempt(with).measurement.value()), verifier::to_json(*judgement.measurement));
+  EXPECT_EQ(s.archive.attempt(with).measurement->counters.size(), 2u);
   EXPECT_EQ(s.archive.attempt(without).measurement->workloads[0].bound_us, std::nullopt);
   EXPECT_EQ(s.archive.attempt(without).measurement->workloads[0].pairs[1].candidate_mhz, 0);
   Database database(temporary.file());

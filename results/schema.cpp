@@ -119,6 +119,9 @@ ALTER TABLE attempts ADD COLUMN step INTEGER;  -- each one's number in its campa
 ALTER TABLE requests ADD COLUMN step INTEGER;  -- absent: of a version that kept no order, or of no campaign
 ALTER TABLE replies ADD COLUMN step INTEGER;
 ALTER TABLE events ADD COLUMN step INTEGER;
+)sql",
+                                            R"sql(
+ALTER TABLE measurements ADD COLUMN counters TEXT;  -- JSON: what a profiler counted, where one watched
 )sql"};
   return all;
 }

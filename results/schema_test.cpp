@@ -53,7 +53,8 @@ TEST(Schema, AnArchiveOfTheFirstVersionIsTakenOver) {
     database.execute(
         "DROP TABLE proposed; DROP TABLE replies; DROP TABLE requests; DROP TABLE texts; DROP TABLE selftests; DROP "
         "TABLE calibrations; DROP TABLE baselines; ALTER TABLE timings DROP COLUMN bound_us;"
-        " ALTER TABLE campaigns DROP COLUMN steps; ALTER TABLE attempts DROP COLUMN step; ALTER TABLE events DROP "
+        " ALTER TABLE campaigns DROP COLUMN steps; ALTER TABLE measurements DROP COLUMN counters; ALTER TABLE attempts "
+        "DROP COLUMN step; ALTER TABLE events DROP "
         "COLUMN"
         " step; ALTER TABLE compilations DROP COLUMN registers; ALTER TABLE compilations DROP COLUMN shared_bytes;"
         " ALTER TABLE compilations DROP COLUMN spill_bytes;"
