@@ -39,11 +39,11 @@ Reduction reduction_of(const benchsuite::Problem& problem, const core::Bindings&
   if (problem.contract.exact_integers) {  // an addition and a product a term
     reduction.terms = std::max(reduction.terms, static_cast<double>(problem.cost.flops.eval(axes)) / 2 / outputs);
   }
-  const double declared = problem.contract.sums ? static_cast<double>(problem.contract.sums->eval(axes)) : 1;
-  if (reduction.terms <= 1) {
-    reduction.terms = declared;
+  if (problem.contract.sums) {  // of terms that are not the inputs: only the output tells how large they become
+    reduction.terms = static_cast<double>(problem.contract.sums->eval(axes));
     return reduction;
   }
+  if (reduction.terms <= 1) return reduction;
   double largest = 0, product = 1;
   for (size_t i = 0; i < problem.inputs.size(); ++i) {
     if (!core::is_floating(problem.inputs[i].dtype)) continue;
@@ -51,7 +51,6 @@ Reduction reduction_of(const benchsuite::Problem& problem, const core::Bindings&
     largest = std::max(largest, rms);
     product *= rms;
   }
-  reduction.terms = std::max(reduction.terms, declared);
   reduction.partial_sum = std::sqrt(reduction.terms) * (largest > 0 ? std::max(largest, product) : 0);
   return reduction;
 }

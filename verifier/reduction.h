@@ -30,11 +30,11 @@ int64_t sample_step(int64_t elements);
 // Of a tensor of any dtype, sampled.
 Moments moments_of(core::DType dtype, std::span<const std::byte> bytes);
 
-// Of inputs drawn so. The terms are what the contract says, or estimated from the shapes (the inputs per output
-// element, or the operations where there are only sums and products: each element of a matrix product shares its inputs
-// with many others); the partial sums from the inputs' content, where several stand behind one output element:
-// sqrt(terms) times their RMS, or the product of their RMS if that is larger, as in a dot product. `inputs` has the
-// moments of each tensor in the problem's order; those of integers do not count.
+// Of inputs drawn so. The terms are what the contract says; they err by the output's size then. Or they are estimated
+// from the shapes (the inputs per output element, or the operations where there are only sums and products: each
+// element of a matrix product shares its inputs with many others), and the partial sums from the inputs' content, where
+// several stand behind one output element: sqrt(terms) times their RMS, or the product of their RMS if that is larger,
+// as in a dot product. `inputs` has the moments of each tensor in the problem's order; those of integers do not count.
 Reduction reduction_of(const benchsuite::Problem& problem, const core::Bindings& axes, const benchsuite::Tensor& output,
                        Distribution distribution, const std::vector<Moments>& inputs);
 // The same for inputs in host memory.
