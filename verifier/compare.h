@@ -58,9 +58,9 @@ struct SecondLook {
 // with (t_rms, t_max) = (4, 8) for f32 and f64, (2, 4) for f16 and bf16, and u one ulp of the output at s (four in
 // outputs of fewer than 64 elements), or the honest_error of the reduction if that is more (of a single
 // element, where terms are rounded alike, at the tile's largest r instead of s), or (for f32 and bf16) the least normal
-// f32 times the root of the terms of a sum, since float atomics flush what is smaller. Naive errors are the largest over
-// the expected run and its neighbours: one error in a mean or a sum moves its whole row, so that the naive error of a
-// single row is a single number, which may be small by luck.
+// f32 times the root of the terms of a sum, since float atomics flush what is smaller. Naive errors are the largest
+// over the expected run and its neighbours: one error in a mean or a sum moves its whole row, so that the naive error
+// of a single row is a single number, which may be small by luck.
 //
 // NaN and infinity must stand where r has them, and where r passes the largest number of the dtype. Where the naive
 // solution itself overflows on the way, both its value and the finite right one will do.
