@@ -31,7 +31,7 @@ using Cause = NoCompletion::Cause;
 using Clock = std::chrono::steady_clock;
 using core::UniqueFd;
 
-constexpr size_t kMostComplaint = 2000;  // bytes of standard error that are kept: the last ones
+constexpr size_t kMostComplaint = 2000;          // bytes of standard error that are kept: the last ones
 constexpr size_t kMostInPipe = size_t{1} << 20;  // bytes: no pipe is made larger (fs.pipe-max-size)
 
 // The prompt as a file that can be read from its beginning. Nothing has to be written to a process that may not read.
@@ -127,8 +127,8 @@ class Child {
   UniqueFd out_, err_, ended_;
 };
 
-// Reads what is there, and no more at a time than a pipe can hold: a command that writes faster than this reads must not
-// keep it from looking at the limits. False at the end of the file.
+// Reads what is there, and no more at a time than a pipe can hold: a command that writes faster than this reads must
+// not keep it from looking at the limits. False at the end of the file.
 bool drain(const UniqueFd& fd, std::string& into) {
   char block[16384];
   for (size_t taken = 0; taken < kMostInPipe;) {
