@@ -14,6 +14,7 @@ using sandbox::cpu::Order;
 constexpr int64_t kCheckedCost = 2'000'000;         // bytes read and operations
 constexpr int64_t kCheckedBenchCost = 200'000'000;  // of a bench workload, when a win is confirmed
 constexpr int64_t kUnseenElements = 32768, kUnseenFlops = 8'000'000;
+constexpr int64_t kBeyondBench = 4;  // times what a bench workload has
 constexpr std::array<std::string_view, 3> kOrderNames{"forward", "reverse", "seeded"};
 
 std::string order_name(Order order) { return std::string(kOrderNames.at(static_cast<size_t>(order))); }
@@ -40,6 +41,24 @@ std::vector<const benchsuite::Workload*> checked_workloads(const benchsuite::Pro
     if (benches && bench && cost_of(problem, workload) <= kCheckedBenchCost) chosen.push_back(&workload);
   }
   return chosen;
+}
+
+// Of the bench workloads the most elements that a tensor has, and the most operations.
+struct BenchSize {
+  int64_t elements = 0, flops = 0;
+};
+BenchSize bench_size(const benchsuite::Problem& problem) {
+  BenchSize size;
+  for (const benchsuite::Workload& workload : problem.workloads) {
+    if (workload.role != benchsuite::Role::bench || !workload.runs_on("cpu")) continue;
+    for (const auto* tensors : {&problem.inputs, &problem.outputs}) {
+      for (const benchsuite::Tensor& tensor : *tensors) {
+        size.elements = std::max(size.elements, tensor.elements(workload.axes));
+      }
+    }
+    size.flops = std::max(size.flops, problem.cost.flops.eval(workload.axes));
+  }
+  return size;
 }
 
 // An InvalidPlan verdict when the plan cannot be bound to a shape.
@@ -84,8 +103,16 @@ std::optional<Verdict> Checking::fast_build(Side& side, bool thorough, bool benc
     if (failed && first.add(std::move(*failed))) break;
   }
   if (first.verdict() || !thorough) return first.verdict();
+  if (auto verdict = unseen(side, settings_.unseen_shapes, kUnseenElements, kUnseenFlops)) return verdict;
+  if (!benches) return std::nullopt;
+  // Who wins must be right at other shapes of such a size, too, and not at those alone that are timed.
+  const BenchSize bench = bench_size(problem);
+  return unseen(side, 1, kBeyondBench * bench.elements, std::max(kBeyondBench * bench.flops, kUnseenFlops));
+}
+
+std::optional<Verdict> Checking::unseen(Side& side, int count, int64_t most_elements, int64_t most_flops) {
   for (const core::Bindings& axes :
-       draw_unseen_shapes(problem, "cpu", settings_.unseen_shapes, kUnseenElements, kUnseenFlops, keys_)) {
+       draw_unseen_shapes(at_hand_.problem(), "cpu", count, most_elements, most_flops, keys_)) {
     if (auto verdict = shape(side, "unseen", axes, false)) return verdict;
   }
   return std::nullopt;

@@ -25,12 +25,15 @@ class Checking {
   // which candidates are timed, as a kernel may do something else there.
   std::optional<Verdict> check_build(Side& side, bool benches);
   // The fast build on every listed shape and on unseen ones, in three thread orders. `thorough`: all draws and
-  // distributions, otherwise one draw of each listed shape. `benches`: as above, one draw.
+  // distributions, otherwise one draw of each listed shape. `benches`: as above, one draw, and at
+  // unseen shapes of that size.
   std::optional<Verdict> fast_build(Side& side, bool thorough, bool benches);
 
   const Correct& findings() const { return findings_; }
 
  private:
+  // At shapes of at most so many elements a tensor and operations.
+  std::optional<Verdict> unseen(Side& side, int count, int64_t most_elements, int64_t most_flops);
   std::optional<Verdict> shape(Side& side, const std::string& name, const core::Bindings& axes, bool thorough);
   std::optional<Verdict> orders(Rig& rig, const Expected& expected, const Where& where);
   std::optional<Verdict> draw(Rig& rig, const std::vector<LentBuffer>& inputs, const core::Bindings& axes,
