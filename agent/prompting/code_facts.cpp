@@ -1,6 +1,7 @@
 #include "agent/prompting/code_facts.h"
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 #include <string_view>
 #include <utility>
@@ -22,20 +23,34 @@ constexpr std::pair<std::string_view, int> kVectors[] = {
 constexpr std::string_view kFunctions[] = {"expf", "exp2f", "logf", "log2f",  "erff",   "erfcf",  "tanhf",
                                            "sinf", "cosf",  "powf", "expm1f", "log1pf", "__expf", "__logf"};
 
+bool is_function(const std::string& word) {
+  return std::find(std::begin(kFunctions), std::end(kFunctions), word) != std::end(kFunctions);
+}
+bool is_atomic(const std::string& word) { return begins_with(word, "atomic"); }
+
+// "vector_size(32)", "vector_size(VEC * 4)": the bytes, where they are a number.
+void see_vector_type(const std::vector<sandbox::Token>& tokens, size_t i, CodeFacts& facts) {
+  facts.explicit_vectors = true;
+  if (i + 3 >= tokens.size() || tokens[i + 2].kind != sandbox::TokenKind::number || !tokens[i + 3].is(")")) return;
+  int bytes = 0;
+  const std::string& text = tokens[i + 2].text;
+  std::from_chars(text.data(), text.data() + text.size(), bytes);
+  facts.vector_bytes = std::max(facts.vector_bytes, bytes);
+}
+
 void see_word(const std::string& word, CodeFacts& facts) {
   if (begins_with(word, "__syncthreads")) ++facts.barriers;
   if (begins_with(word, "__shfl") || begins_with(word, "__reduce_") || begins_with(word, "__ballot") ||
       begins_with(word, "__match_")) {
     ++facts.shuffles;
   }
-  if (begins_with(word, "atomic")) ++facts.atomics;
+  if (is_atomic(word)) ++facts.atomics;
   if (word == "__shared__") facts.shared = true;
   if (word == "wmma" || word == "mma_sync") facts.tensor_cores = true;
   if (word == "cooperative_groups") facts.cooperative_groups = true;
   if (word == "memcpy_async" || begins_with(word, "__pipeline_")) facts.async_copies = true;
   if (word == "CUtensorMap") facts.tma = true;
   if (word == "asm") facts.inline_ptx = true;
-  if (std::find(std::begin(kFunctions), std::end(kFunctions), word) != std::end(kFunctions)) ++facts.functions;
   for (const auto& [name, bytes] : kVectors) {
     if (word == name) facts.vector_bytes = std::max(facts.vector_bytes, bytes);
   }
@@ -74,11 +89,18 @@ int64_t CodeFacts::threads() const {
 CodeFacts facts_of(const sandbox::Solution& solution, const sandbox::TunableBinding& binding,
                    const core::Bindings& axes, const benchsuite::Problem& problem) {
   CodeFacts facts;
-  for (const sandbox::Token& token : sandbox::tokenize(solution.source)) {
+  const std::vector<sandbox::Token> tokens = sandbox::tokenize(solution.source);
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const sandbox::Token& token = tokens[i];
     if (token.kind == sandbox::TokenKind::identifier) see_word(token.text, facts);
     if (token.kind == sandbox::TokenKind::string) see_string(token.value, facts);
     if (token.is("__align__") || token.is("alignas")) facts.wide_struct = true;
+    if ((token.is("vector_size") || token.is("__vector_size__")) && i + 1 < tokens.size() && tokens[i + 1].is("(")) {
+      see_vector_type(tokens, i, facts);
+    }
   }
+  facts.functions = call_places(tokens, is_function);
+  facts.atomic_places = call_places(tokens, is_atomic);
   try {
     const sandbox::LaunchPlan plan = sandbox::bind_plan(solution, binding, axes, &problem);
     for (const sandbox::PlannedLaunch& launch : plan.launches) {
@@ -107,7 +129,11 @@ std::string distinguishing_line(const CodeFacts& facts) {
   } else if (facts.async_copies) {
     parts.emplace_back("cp.async");
   }
-  if (facts.vector_bytes > 0) parts.push_back(std::to_string(facts.vector_bytes) + "-byte vectors");
+  if (facts.vector_bytes > 0) {
+    parts.push_back(std::to_string(facts.vector_bytes) + "-byte vectors");
+  } else if (facts.explicit_vectors) {
+    parts.emplace_back("explicit vectors");
+  }
   if (facts.shared) parts.emplace_back("shared memory");
   if (facts.shuffles > 0) parts.emplace_back("warp operations");
   if (facts.atomics > 0) parts.emplace_back("atomics");

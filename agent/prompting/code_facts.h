@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/prompting/call_places.h"
 #include "benchsuite/problem.h"
 #include "sandbox/solution.h"
 
@@ -13,12 +14,14 @@ namespace agent {
 
 struct CodeFacts {
   // Of the source's tokens.
-  int barriers = 0;          // __syncthreads and its like
-  int shuffles = 0;          // operations between the lanes of a warp
-  int atomics = 0;           // atomic operations
-  int functions = 0;         // calls of exp, log, erf and their like
-  int vector_bytes = 0;      // of the widest vector type that it names: 16 for float4; 0: none
-  bool wide_struct = false;  // an aligned struct of its own for wide accesses
+  int barriers = 0;  // __syncthreads and its like
+  int shuffles = 0;  // operations between the lanes of a warp
+  int atomics = 0;   // atomic operations
+  CallPlaces atomic_places;
+  CallPlaces functions;           // calls of exp, log, erf and their like
+  int vector_bytes = 0;           // of the widest vector type that it names: 16 for float4; 0: none, or not known
+  bool explicit_vectors = false;  // types of its own with the attribute vector_size
+  bool wide_struct = false;       // an aligned struct of its own for wide accesses
   bool shared = false, cooperative_groups = false;
   bool tensor_cores = false, async_copies = false, tma = false, inline_ptx = false;
 

@@ -36,5 +36,16 @@ TEST(CodeFacts, APlanThatCannotBeBoundTellsLess) {
   EXPECT_EQ(distinguishing_line(facts), "16-byte vectors; shared memory; warp operations; 2 barriers");
 }
 
+TEST(CodeFacts, ExplicitVectorTypes) {
+  sandbox::Solution solution;
+  const auto line = [&](const std::string& source) {
+    solution.source = source;
+    return distinguishing_line(facts_of(solution, {}, {}, test::shipped_problem("softmax_f32")));
+  };
+  EXPECT_EQ(line("typedef float f8 __attribute__((vector_size(32)));"), "32-byte vectors; no barriers");
+  EXPECT_EQ(line("typedef float f8 __attribute__((vector_size(4 * VEC)));"), "explicit vectors; no barriers");
+  EXPECT_EQ(line("int vector_size;"), "no barriers");
+}
+
 }  // namespace
 }  // namespace agent

@@ -201,5 +201,26 @@ TEST(Diagnosis, TheLimitOnTheCpuDevice) {
             Bottleneck::memory_bound);
 }
 
+TEST(Diagnosis, OnTheCpuDeviceItClaimsOnlyWhatTheSourceShows) {
+  AttemptFacts facts = measured("cross_entropy_f32/online_lanes.cu", 100, std::nullopt);
+  const auto limit = [&](const std::string& body) {
+    facts.solution.source = "__global__ void k(const float* x, float* y) {\n" + body + "\n}\n";
+    facts.solution.launches.clear();
+    return diagnosed(facts, "cpu").text;
+  };
+  const std::string per_row = "for (int m = 0; m < 9; ++m) { for (int n = 0; n < 8; ++n) y[n] += x[n]; logf(y[m]); }";
+  const std::string per_element = "for (int n = 0; n < 8; ++n) y[n] += expf(x[n]);";
+  const std::string vectors = "typedef float float8 __attribute__((vector_size(32)));\n";
+  facts.measurement->workloads[0].candidate_us = 1e5;
+  EXPECT_THAT(limit(per_element), HasSubstr("are called in an innermost loop"));
+  EXPECT_THAT(limit(per_row), AllOf(Not(HasSubstr("expf")), HasSubstr("may run one element at a time")));
+  EXPECT_THAT(limit(vectors + per_row), AllOf(HasSubstr("What limits it: Not known"), HasSubstr("GFLOP/s")));
+  EXPECT_THAT(limit(vectors + per_element), Not(HasSubstr("expf")));  // a vector's loop has a tail of single elements
+  facts.measurement->workloads[0].candidate_us = 1;  // too fast for a call each, or for single elements
+  EXPECT_THAT(limit(per_element), HasSubstr("What limits it: Not known"));
+  facts.measurement.reset();
+  EXPECT_THAT(limit(per_row), AllOf(HasSubstr("What limits it: Not known"), Not(HasSubstr("GB/s"))));
+}
+
 }  // namespace
 }  // namespace agent

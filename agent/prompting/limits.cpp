@@ -38,6 +38,42 @@ std::string occupancy_words(const AttemptFacts& facts) {
   return why.empty() ? "" : " (" + why + ")";
 }
 
+// What the problem asks for at the shape that was timed, and the time it took; zeros: not known.
+struct CpuWork {
+  double flops = 0, bytes = 0, elements = 0, ns = 0;
+};
+CpuWork cpu_work(const benchsuite::Problem& problem, const verifier::WorkloadTiming* timing) {
+  CpuWork work;
+  const benchsuite::Workload* shape = first_bench(problem, "cpu");
+  for (const benchsuite::Workload& workload : problem.workloads) {
+    if (timing != nullptr && workload.name == timing->workload) shape = &workload;
+  }
+  if (shape == nullptr) return work;
+  try {
+    work.flops = static_cast<double>(problem.cost.flops.eval(shape->axes));
+    work.bytes = static_cast<double>(problem.cost.bytes_read.eval(shape->axes)) +
+                 static_cast<double>(problem.cost.bytes_written.eval(shape->axes));
+    for (const benchsuite::Tensor& tensor : problem.inputs) {
+      double count = 1;
+      for (const core::Expr& size : tensor.shape) count *= static_cast<double>(size.eval(shape->axes));
+      work.elements = std::max(work.elements, count);
+    }
+  } catch (const core::ExprError&) {
+    return {};
+  }
+  if (timing != nullptr) work.ns = timing->candidate_us * 1000;
+  return work;
+}
+
+// ": it moves 12.1 GB/s and makes 6.0 GFLOP/s, as the problem counts them"
+std::string rate_words(const CpuWork& work) {
+  if (work.ns <= 0 || work.bytes <= 0) return "";
+  std::array<char, 96> text{};
+  std::snprintf(text.data(), text.size(), ": it moves %.1f GB/s and makes %.1f GFLOP/s, as the problem counts them",
+                work.bytes / work.ns, work.flops / work.ns);
+  return text.data();
+}
+
 // Far from the bound of arithmetic.
 Limit compute_limit(const CodeFacts& code, const benchsuite::Problem& problem, double share) {
   const std::string far = "The arithmetic is the bound, and it runs at " + percent(share) + " of the peak. ";
@@ -162,41 +198,40 @@ Limit limit_on_cpu(const AttemptFacts& facts, const CodeFacts& code, const bench
             "Starting " + std::to_string(code.threads()) + " threads at some 6 ns each is a large part of " +
                 time_words(us) + ": use fewer threads that do more, such as 64 elements or more each."};
   }
-  if (code.atomics > 0) {
+  if (code.atomic_places.innermost > 0) {
     return {{atomics},
-            "Atomic operations keep the inner loop from being vectorised: count in plain local variables and "
+            "Atomic operations in the innermost loop keep it from being vectorised: count in plain local variables and "
             "add the sums once per thread."};
   }
-  if (code.functions > 0) {
-    return {
-        {compute_bound, latency_bound},
-        "Functions such as expf, erff and logf are calls for one element each, which keep the loop round them from "
-        "being vectorised: call them once per element at most, or write them as plain arithmetic of full precision."};
-  }
-  if (code.vector_bytes == 0 && !code.wide_struct) {
-    return {{latency_bound, memory_bound},
-            "The inner loop probably runs one element at a time: make it a loop over consecutive elements with a "
-            "constant trip count and independent sums, which the host's compiler turns into vector instructions."};
-  }
-  const double flops_per_byte = [&] {
-    try {
-      const benchsuite::Workload* bench = first_bench(problem, "cpu");
-      if (bench == nullptr) return 0.0;
-      const double bytes = static_cast<double>(problem.cost.bytes_read.eval(bench->axes)) +
-                           static_cast<double>(problem.cost.bytes_written.eval(bench->axes));
-      return bytes > 0 ? static_cast<double>(problem.cost.flops.eval(bench->axes)) / bytes : 0.0;
-    } catch (const core::ExprError&) {
-      return 0.0;
-    }
-  }();
-  if (flops_per_byte > 1) {
+  const CpuWork work = cpu_work(problem, timing);
+  // No such call is done in less; one for each element would have taken longer than the whole did.
+  constexpr double kCallNs = 1.5;
+  const bool may_call_for_each = work.ns <= 0 || work.elements * kCallNs < work.ns;
+  if (code.functions.innermost > 0 && !code.explicit_vectors && may_call_for_each) {
     return {{compute_bound, latency_bound},
-            "The arithmetic is the bound: keep a block of results in registers, use each loaded value for several of "
-            "them, and let the innermost loop run over consecutive elements so that it is vectorised."};
+            "Functions such as expf, erff and logf are called in an innermost loop: calls for one element each, which "
+            "keep that loop from being vectorised. Call them less often, or write them as plain arithmetic of full "
+            "precision."};
+  }
+  if (work.flops > work.bytes) {
+    return {{compute_bound, latency_bound},
+            "The problem has more arithmetic than memory traffic" + rate_words(work) +
+                ". Keep a block of results in registers and use each loaded value for several of them; which "
+                "instructions hold it back is not known."};
+  }
+  const bool vectors = code.explicit_vectors || code.vector_bytes > 0 || code.wide_struct;
+  // What one element at a time can reach, in operations and bytes per ns.
+  constexpr double kScalarFlops = 2, kScalarBytes = 8;
+  if (!vectors && work.ns > 0 && work.flops < kScalarFlops * work.ns && work.bytes < kScalarBytes * work.ns) {
+    return {{latency_bound, memory_bound},
+            "Its inner loop may run one element at a time" + rate_words(work) +
+                ", which needs no vector instructions. A loop over consecutive elements with a constant trip count and "
+                "independent sums, or explicit vector types, would make sure of them."};
   }
   return {{memory_bound, latency_bound},
-          "Memory and the arithmetic of each element are the bound: read and write every element once, keep several "
-          "independent sums, hoist divisions and calls out of the inner loop, and keep a block's data within 32 KiB."};
+          "Not known: nothing in its text stands out" + rate_words(work) +
+              ". Compare that with what the bytes and operations of your own loops need at least: passes over memory, "
+              "chains of dependent operations, divisions and conversions are what may be saved."};
 }
 
 }  // namespace agent

@@ -27,7 +27,7 @@ std::string_view kind_word(const CodeFacts& facts) {
   if (facts.tma || facts.async_copies) return "async";
   if (facts.shared) return "shared";
   if (facts.shuffles > 0) return "warp";
-  return facts.vector_bytes >= 16 || facts.wide_struct ? "vector" : "plain";
+  return facts.vector_bytes >= 16 || facts.explicit_vectors || facts.wide_struct ? "vector" : "plain";
 }
 
 Json to_json(const Inquiry& inquiry, const Population& population) {
