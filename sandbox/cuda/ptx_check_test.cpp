@@ -171,7 +171,11 @@ TEST(PtxCheck, RefusesWhatOutlastsALaunchInL2) {
   };
   EXPECT_EQ(constant("0x12F0000000000000ull"), "");
   EXPECT_EQ(constant("i > 3 ? 0x12F0000000000000ull : 0x10F0000000000000ull"), "");
-  EXPECT_THAT(constant("0x14F0000000000000ull"), HasSubstr("L2 policy"));
+  EXPECT_EQ(constant("i > 3 ? 0x1200000000000000ull : 0x16F0000000000000ull"), "");  // of cuda::annotated_ptr
+  for (const char* value : {"0x14F0000000000000ull", "0x1400000000000000ull", "0x15F0000000000000ull",
+                            "0x08F0000000000000ull", "0x10F0000000000001ull", "0x30F0000000000000ull"}) {
+    EXPECT_THAT(constant(value), HasSubstr("L2 policy")) << value;
+  }
   EXPECT_THAT(constant("0x1480000000000000ull + ((unsigned long long)(i & 0x70) << 48)"), HasSubstr("L2 policy"));
   const auto converted = [](const std::string& value) {
     return finding("asm volatile(\"{ .reg .b64 p; createpolicy.cvt.L2.b64 p, " + value +

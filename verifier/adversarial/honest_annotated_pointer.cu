@@ -1,0 +1,27 @@
+/* kernelwright
+{
+  "problem": "row_sum_f32",
+  "backends": ["cuda"],
+  "arch": "sm_80",
+  "description": "reads its input through the toolkit's pointer to what is read once",
+  "launches": [
+    {"kernel": "row_sum", "grid": ["M", 1, 1], "block": [64, 1, 1], "args": ["x", "y", "M", "N"]}
+  ]
+}
+*/
+// Class: honest.
+// On cuda: correct.
+#include <cuda/annotated_ptr>
+extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
+  __shared__ float part[64];
+  const cuda::annotated_ptr<const float, cuda::access_property::streaming> in(x + (size_t)blockIdx.x * N);
+  float sum = 0;
+  for (int n = threadIdx.x; n < N; n += 64) sum += in[n];
+  part[threadIdx.x] = sum;
+  __syncthreads();
+  for (int half = 32; half > 0; half /= 2) {
+    if (threadIdx.x < half) part[threadIdx.x] += part[threadIdx.x + half];
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) y[blockIdx.x] = part[0];
+}
