@@ -1,5 +1,6 @@
 #include "verifier/verdict.h"
 
+#include <string_view>
 #include <utility>
 
 #include "core/text.h"
@@ -45,7 +46,9 @@ std::string sentence_for_people(const Verdict& verdict) {
 std::string sentence_for_models(const Verdict& verdict) {
   const std::string seen = std::visit([](const auto&v) { return what_was_seen(v); }, verdict),
                     change = std::visit([](const auto&v) { return what_to_change(v); }, verdict);
-  return core::clean_line(change.empty() ? seen : seen + " " + change, 2000);
+  if (change.empty()) return core::clean_line(seen, 2000);
+  const bool ended = !seen.empty() && std::string_view(".!?:").find(seen.back()) != std::string_view::npos;
+  return core::clean_line(seen + (ended ? " " : ". ") + change, 2000);
 }
 
 }  // namespace verifier

@@ -125,6 +125,14 @@ TEST(Verdict, EachSaysSomethingOfItsOwn) {
   }
 }
 
+TEST(Verdict, SentencesDoNotRunTogether) {
+  const auto words = [](const std::string& message) {
+    return sentence_for_models(CompileFailed{Rejection::forbidden, message, {}});
+  };
+  EXPECT_EQ(words("this is no device language").find("this is no device language. Leave this"), 0u);
+  EXPECT_EQ(words("This is none.").find("This is none. Leave this"), 0u);
+}
+
 TEST(Verdict, SentencesSayWhereAndHowMuch) {
   const std::string wrong = sentence_for_people(WrongResult{kWhere, "y", 5, 1.5, -2.25, 1e9, 3, 7161});
   for (const char* part : {"test_7x1023", "M=7 N=1023", "spikes", "reverse", "y[5]", "-2.25", "1.5", "3 of 7161"}) {

@@ -35,7 +35,7 @@ TEST(Diagnosis, TheFirstErrorsOfACompilerWithTheirLines) {
       "a.cu(3): error: expected a \";\"\n          three\n\n1 warning\na.cu(5): error: identifier \"x\" is undefined\n"
       "a.cu(5): error: identifier \"x\" is undefined\na.cu(1): error: c\na.cu(1): error: d\n";
   const std::string text = diagnosed(facts).text;
-  EXPECT_THAT(text, HasSubstr("Verdict compile_error. Line 3: expected a ';' Mend the source"));
+  EXPECT_THAT(text, HasSubstr("Verdict compile_error. Line 3: expected a ';'. Mend the source"));
   EXPECT_THAT(text, HasSubstr("line 3: expected a \";\"\n  2 |   two\n> 3 | three?[2J\n"));
   EXPECT_THAT(text, HasSubstr("line 5: identifier \"x\" is undefined\n  4 | four\n> 5 | five\nline 1: c"));
   EXPECT_THAT(text, Not(HasSubstr("error: d")));
@@ -47,7 +47,7 @@ TEST(Diagnosis, ARefusalQuotesItsLine) {
   AttemptFacts facts = facts_of(verifier::CompileFailed{sandbox::Rejection::forbidden, "reads the clock", 2});
   facts.solution.source = "one\ntwo\n";
   EXPECT_THAT(diagnosed(facts).text,
-              AllOf(HasSubstr("Verdict forbidden. Line 2: reads the clock Leave this construct out"),
+              AllOf(HasSubstr("Verdict forbidden. Line 2: reads the clock. Leave this construct out"),
                     HasSubstr("> 2 | two\n")));
   facts.verdict = verifier::CompileFailed{sandbox::Rejection::limit, "too long", 99};  // there is no such line
   EXPECT_THAT(diagnosed(facts).text, AllOf(HasSubstr("Verdict limit."), Not(HasSubstr("```"))));
