@@ -1,18 +1,23 @@
 // Islands of solutions. Each island keeps the fastest member of each niche (what limits it and what it is made of:
-// Mouret and Clune 2015); parents are drawn from them by rank and by how seldom they were used; now and then an
-// island's best visits the next. Bandits weigh what tasks and models have gained against what they cost.
+// Mouret and Clune 2015); parents are drawn from them by rank and by how seldom they were used, hopeless ones hardly
+// ever; now and then an island's best visits the next. Bandits weigh what tasks and models have gained against what
+// they cost.
 #include <algorithm>
 #include <array>
 #include <random>
+#include <set>
+#include <string>
 
 #include "agent/search/strategies.h"
 
 namespace agent {
 namespace {
 constexpr std::array kTasks{Operator::fresh, Operator::improve, Operator::repair, Operator::cross};
-constexpr int kMigration = 6;      // yields of an island between visits of its neighbour's best
-constexpr size_t kYoung = 2;       // correct members that an island must have before they are bred
-constexpr size_t kRepairable = 8;  // of the latest members that were wrong, those that may be repaired
+constexpr int kMigration = 6;         // yields of an island between visits of its neighbour's best
+constexpr size_t kYoung = 2;          // correct members that an island must have before they are bred
+constexpr size_t kRepairable = 8;     // of the latest members that were wrong, those that may be repaired
+constexpr double kHopeful = 1.0 / 3;  // of the best's speed-up: what is slower is a parent only for its structure,
+constexpr size_t kDaring = 8;         // in one cross of so many
 
 class Evolve : public Strategy {
  public:
@@ -24,14 +29,17 @@ class Evolve : public Strategy {
     const std::vector<size_t> elites = elites_of(population, island);
     const std::vector<size_t> wrong = wrong_of(population, island);
     const bool grown = elites.size() >= kYoung || population.ranked(static_cast<int>(island)).size() >= kYoung;
-    const std::vector<bool> allowed{true, !elites.empty(), !wrong.empty(), grown && elites.size() >= 2};
+    const std::vector<size_t> hopeful = hopeful_of(population, elites);
+    const std::vector<size_t> second =
+        below(kDaring) == 0 ? with_other_structures(population, hopeful, elites) : hopeful;
+    const std::vector<bool> allowed{true, !elites.empty(), !wrong.empty(), grown && second.size() >= 2};
     const Operator task = kTasks.at(tasks_.choose(allowed));
     Inquiry inquiry{task, {}, static_cast<int>(island), models_.choose()};
-    if (task == Operator::improve) inquiry.parents = {draw(population, elites, {})};
+    if (task == Operator::improve) inquiry.parents = {draw(population, hopeful, {})};
     if (task == Operator::repair) inquiry.parents = {wrong[below(wrong.size())]};
     if (task == Operator::cross) {
-      inquiry.parents = {draw(population, elites, {})};
-      inquiry.parents.push_back(draw(population, elites, inquiry.parents[0]));
+      inquiry.parents = {draw(population, hopeful, {})};
+      inquiry.parents.push_back(draw(population, second, inquiry.parents[0]));
     }
     return inquiry;
   }
@@ -62,6 +70,29 @@ class Evolve : public Strategy {
     std::stable_sort(elites.begin(), elites.end(),
                      [&](size_t a, size_t b) { return population[a].speed_up() > population[b].speed_up(); });
     return elites;
+  }
+
+  // `elites`: the fastest first.
+  static std::vector<size_t> hopeful_of(const Population& population, std::vector<size_t> elites) {
+    std::erase_if(elites, [&, best = elites.empty() ? 0 : population[elites.front()].speed_up()](size_t member) {
+      return population[member].speed_up() < kHopeful * best;
+    });
+    return elites;
+  }
+
+  // And the slow ones that are made of what no hopeful one is made of.
+  static std::vector<size_t> with_other_structures(const Population& population, std::vector<size_t> hopeful,
+                                                   const std::vector<size_t>& elites) {
+    const auto structure = [&](size_t member) {
+      const std::string& niche = population[member].niche;
+      return niche.substr(0, niche.find('/'));
+    };
+    std::set<std::string> known;
+    for (const size_t member : hopeful) known.insert(structure(member));
+    for (const size_t member : elites) {
+      if (known.insert(structure(member)).second) hopeful.push_back(member);
+    }
+    return hopeful;
   }
 
   std::vector<size_t> wrong_of(const Population& population, size_t island) const {

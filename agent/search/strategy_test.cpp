@@ -95,6 +95,27 @@ TEST(Evolve, UsesEveryTaskAndEveryIsland) {
   EXPECT_EQ(models, (std::set<size_t>{0, 1}));
 }
 
+TEST(Evolve, WhatIsHopelessIsAParentOnlyForItsStructureAndRarely) {
+  const auto evolve = make_strategy("evolve", {1, 1, 1});
+  Population population;
+  const size_t best = population.add(member(0, 5.96, "vector/memory_bound"));
+  const size_t good = population.add(member(0, 3.0, "vector/compute_bound"));
+  const size_t alike = population.add(member(0, 1.07, "vector/latency_bound"));
+  const size_t other = population.add(member(0, 1.08, "warp/barriers"));
+  std::map<size_t, int> improved, first, second;
+  for (int i = 0; i < 400; ++i) {
+    const Inquiry inquiry = evolve->next(population).value();
+    evolve->learned(inquiry, population, {{}, 0, 1});
+    if (inquiry.task == Operator::improve) ++improved[inquiry.parents[0]];
+    if (inquiry.task == Operator::cross) ++first[inquiry.parents[0]], ++second[inquiry.parents[1]];
+  }
+  EXPECT_EQ(improved[alike] + improved[other] + first[alike] + first[other] + second[alike], 0);
+  EXPECT_GT(improved[best], improved[good]);
+  EXPECT_GT(improved[good], 0);
+  EXPECT_GT(second[other], 0);
+  EXPECT_LT(5 * second[other], first[best] + first[good]);
+}
+
 TEST(Evolve, TheSameSeedMakesTheSameChoices) {
   for (int repeat = 0; repeat < 2; ++repeat) {
     const auto one = make_strategy("evolve", {7, 1, 2}), other = make_strategy("evolve", {7, 1, 2});
