@@ -74,6 +74,9 @@ void ProblemSearch::begin(const CandidatePtr& candidate, const CandidatePtr& inc
 
 void ProblemSearch::control() {
   begin(bench_.naive(), bench_.naive(), Effort::control, [this](const Attempt& made) {
+    if (made.measurement && !made.measurement->workloads.empty()) {
+      naive_us_ = made.measurement->workloads.front().candidate_us;
+    }
     report(*bench_.naive(), Effort::control, made, speed_up_of(made, 1), false);
     if (!verifier::is_correct(made.verdict)) {
       progress_.warned(problem_.name +

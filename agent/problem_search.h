@@ -78,6 +78,8 @@ class ProblemSearch {
   SearchResult run(Proposals* proposals = nullptr);
 
   double best_speed_up() const { return best_score_; }
+  // The naive solution's time at the first timed workload, once its control has measured it.
+  std::optional<double> naive_us() const { return naive_us_; }
 
  private:
   struct Trial {
@@ -129,7 +131,8 @@ class ProblemSearch {
   int64_t begun_ = 0;      // attempts on their way that will be charged
   CandidatePtr best_;      // naive until something is confirmed to be faster
   double best_score_ = 1;  // its confirmed speed-up over naive
-  std::string why_;        // nothing more is begun
+  std::optional<double> naive_us_;
+  std::string why_;  // nothing more is begun
   std::string tuner_ended_;
 };
 

@@ -34,6 +34,7 @@ class TextProgress : public Progress {
   void problem_ended(const std::string&, double best, const std::string& why) override {
     keep(fmt::format("{}: best {} over naive; {}", where_, format_speed_up(best), why));
   }
+  void noted(const std::string& what) override { keep("  " + what); }
   void warned(const std::string& what) override { keep("warning: " + what); }
 
  protected:
@@ -112,6 +113,7 @@ class JsonProgress : public Progress {
   void problem_ended(const std::string& problem, double best, const std::string& why) override {
     put({{"event", "problem_ended"}, {"problem", problem}, {"best", best}, {"why", why}});
   }
+  void noted(const std::string& what) override { put({{"event", "noted"}, {"what", what}}); }
   void warned(const std::string& what) override { put({{"event", "warned"}, {"what", what}}); }
 
  private:

@@ -44,6 +44,8 @@ class Progress {
   virtual void answered(const ExchangeReport& report) = 0;
   // `why`: the reason the search of this problem ended.
   virtual void problem_ended(const std::string& problem, double best, const std::string& why) = 0;
+  // What a watcher may want to know and need not act on.
+  virtual void noted(const std::string& what) = 0;
   // Something of ours failed and was mended; the campaign goes on.
   virtual void warned(const std::string& what) = 0;
 };

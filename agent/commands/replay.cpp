@@ -49,6 +49,7 @@ class Ends : public Progress {
   void problem_ended(const std::string& problem, double best, const std::string& why) override {
     rows.push_back({{"problem", problem}, {"best", best}, {"why", why}});
   }
+  void noted(const std::string&) override {}
   void warned(const std::string&) override {}
 
   Json rows = Json::array();

@@ -158,4 +158,14 @@ std::string wanted_words(int wanted) {
   return wanted <= 1 ? "one solution" : std::to_string(wanted) + " solutions that differ in structure";
 }
 
+std::string others_words(size_t alongside) {
+  constexpr size_t kApproaches = 8;  // that one can be expected to think of
+  if (alongside == 0) return "";
+  const std::string others = alongside == 1 ? "Another expert is" : std::to_string(alongside) + " other experts are";
+  return others +
+         " asked the same at this moment. So list the approaches that you think of, in order of promise, and "
+         "take number " +
+         std::to_string(alongside % kApproaches + 1) + ".\n";
+}
+
 }  // namespace agent

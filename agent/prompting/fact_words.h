@@ -21,5 +21,7 @@ std::string bullets(const std::vector<std::string>& lines, size_t most);
 
 // "one solution", "3 solutions that differ in structure"
 std::string wanted_words(int wanted);
+// Empty where nobody else is asked for the same.
+std::string others_words(size_t alongside);
 
 }  // namespace agent

@@ -4,6 +4,7 @@
 
 #include "agent/models/tokens.h"
 #include "agent/prompting/fact_words.h"
+#include "agent/prompting/limits.h"
 #include "core/error.h"
 #include "core/text.h"
 
@@ -50,6 +51,7 @@ std::string cards_text(const std::vector<const Card*>& cards) {
 
 std::string known_text(const PromptFacts& facts, const PromptLimits& limits) {
   std::string text;
+  if (facts.naive_us) text = "- naive: 1.00x; " + time_words(*facts.naive_us) + "\n";
   for (size_t i = 0; i < std::min(facts.known.size(), limits.known); ++i) {
     const KnownSolution& known = facts.known[i];
     text += "- " + solution_line(known, facts.problem.problem, facts.device.backend) + "\n";
@@ -83,25 +85,34 @@ std::string PromptMaker::task_text(const PromptFacts& facts, const PromptLimits&
            solution_line(parent, problem, facts.device.backend) + "\n";
   };
   const std::string diagnosis = facts.diagnosis ? facts.diagnosis->text + "\n" : "";
-  const std::string wanted = wanted_words(facts.wanted);
+  const std::string wanted = wanted_words(facts.wanted), others = others_words(facts.alongside);
   switch (facts.task) {
     case Operator::fresh:
-      return text("fresh").fill({{"wanted", wanted}, {"diagnosis", diagnosis}});
+      return text("fresh").fill({{"wanted", wanted}, {"others", others}, {"diagnosis", diagnosis}});
     case Operator::improve:
       return text("improve").fill({{"wanted", wanted},
                                    {"parent", shown(facts.parents[0])},
                                    {"name", facts.parents[0].name},
-                                   {"diagnosis", diagnosis}});
+                                   {"diagnosis", diagnosis},
+                                   {"others", others}});
     case Operator::repair:
-      return text("repair").fill(
-          {{"parent", shown(facts.parents[0])}, {"name", facts.parents[0].name}, {"diagnosis", diagnosis}});
-    case Operator::cross:
+      return text("repair").fill({{"parent", shown(facts.parents[0])},
+                                  {"name", facts.parents[0].name},
+                                  {"diagnosis", diagnosis},
+                                  {"others", others}});
+    case Operator::cross: {
+      const auto found = [&](size_t parent, const std::optional<Diagnosis>& of) {
+        return of ? "What was found about " + facts.parents[parent].name + ":\n\n" + of->text + "\n\n" : "";
+      };
+      const std::string findings = found(0, facts.diagnosis) + found(1, facts.second_diagnosis);
       return text("cross").fill({{"wanted", wanted},
                                  {"first", shown(facts.parents[0])},
                                  {"first_name", facts.parents[0].name},
                                  {"second", shown(facts.parents[1])},
                                  {"second_name", facts.parents[1].name},
-                                 {"diagnosis", diagnosis}});
+                                 {"findings", findings},
+                                 {"others", others}});
+    }
   }
   return "";
 }

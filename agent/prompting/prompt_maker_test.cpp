@@ -85,6 +85,21 @@ TEST(PromptMaker, SaysWhatIsKnownAndWhatTellsItApart) {
                         "registers. Its author: \"line break?[2J\"\n"));
 }
 
+TEST(PromptMaker, NaivesTimeStandsWithTheOthers) {
+  PromptFacts facts = softmax("cpu");
+  facts.naive_us = 2210;
+  EXPECT_THAT(maker().make(facts).prompt.as_text(), HasSubstr("# Best solutions so far\n\n- naive: 1.00x; 2.21 ms\n"));
+}
+
+TEST(PromptMaker, WhoIsAskedTheSameIsAskedForSomethingElse) {
+  PromptFacts facts = softmax("cpu");
+  EXPECT_THAT(maker().make(facts).prompt.as_text(), Not(HasSubstr("asked the same")));
+  facts.alongside = 1;
+  EXPECT_THAT(maker().make(facts).prompt.as_text(), HasSubstr("in order of promise, and take number 2.\n"));
+  facts.alongside = 8;
+  EXPECT_THAT(maker().make(facts).prompt.as_text(), HasSubstr("8 other experts are asked the same at this moment."));
+}
+
 TEST(PromptMaker, TheDeviceWithItsMeasuredRates) {
   PromptFacts facts = softmax("cuda");
   facts.device.multiprocessors = 132;
@@ -117,7 +132,12 @@ TEST(PromptMaker, EachTask) {
   EXPECT_THAT(repair.cards, IsEmpty());
   const std::string cross = maker().make(with_task(softmax("cuda"), Operator::cross, 2)).prompt.as_text();
   EXPECT_THAT(cross, HasSubstr("Two solutions of the same problem, s7 and s4, are fast for different reasons."));
+  EXPECT_THAT(cross, HasSubstr("What was found about s7:\n\nIt waits.\n"));
   EXPECT_THAT(cross, Not(HasSubstr("# Best solutions so far")));
+  PromptFacts both = with_task(softmax("cuda"), Operator::cross, 2);
+  both.second_diagnosis = Diagnosis{"It spills.", true, {}};
+  EXPECT_THAT(maker().make(both).prompt.as_text(),
+              HasSubstr("What was found about s7:\n\nIt waits.\n\nWhat was found about s4:\n\nIt spills.\n"));
   EXPECT_THROW(maker().make(with_task(softmax("cuda"), Operator::cross, 1)), core::SystemError);
 }
 
@@ -174,7 +194,7 @@ TEST(PromptMaker, NamesATemplateThatLacksAPlace) {
   const std::filesystem::path folder = temporary.path() / "prompts";
   std::filesystem::copy(std::filesystem::canonical(core::installed_paths().prompts()), folder,
                         std::filesystem::copy_options::recursive);
-  std::ofstream(folder / "fresh.md") << "{{wanted}} {{diagnosis}} {{nonsense}}\n";
+  std::ofstream(folder / "fresh.md") << "{{wanted}} {{others}} {{diagnosis}} {{nonsense}}\n";
   const PromptMaker changed(folder);
   std::string error;
   try {

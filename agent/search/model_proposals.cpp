@@ -164,6 +164,9 @@ MadePrompt ModelProposals::prompt_for(const Inquiry& inquiry) const {
   }
   facts.tried = tried();
   if (!inquiry.parents.empty()) facts.diagnosis = population_[inquiry.parents.front()].diagnosis;
+  if (inquiry.parents.size() > 1) facts.second_diagnosis = population_[inquiry.parents[1]].diagnosis;
+  facts.alongside = under_way_.count({inquiry.task, inquiry.parents});
+  facts.naive_us = search_.naive_us();
   facts.seen_cards = seen_cards_;
   facts.wanted = settings_.wanted;
   return maker_.make(facts);
@@ -192,6 +195,7 @@ void ModelProposals::tend() {
       return;
     }
     seen_cards_.insert(running->made.cards.begin(), running->made.cards.end());
+    under_way_.emplace(inquiry->task, inquiry->parents);
     for (const size_t parent : inquiry->parents) ++population_[parent].asked;
     const Prompt prompt = running->made.prompt;
     ask(running, prompt);
@@ -210,6 +214,7 @@ void ModelProposals::ask(const RunningPtr& running, const Prompt& prompt) {
 
 void ModelProposals::answered(const RunningPtr& running, const Prompt& prompt, const Answered& answer) {
   running->yield.cost += answer.cost;
+  running->recalled = answer.recalled;
   ExchangeReport report;
   report.problem = problem_.problem.name;
   report.model = exchanges_.model_name(running->inquiry.model);
@@ -264,7 +269,12 @@ void ModelProposals::begin_trial(const RunningPtr& running, Proposal proposal, i
                                  const std::string& author) {
   const std::string identity = identity_of(proposal.solution.source);
   if (const auto same = identities_.find(identity); same != identities_.end()) {
-    unusable_.push_back("the same solution as " + population_[same->second].name + " once more");
+    const std::string& known = population_[same->second].name;
+    unusable_.push_back("the same solution as " + known + " once more");
+    if (!running->recalled) {
+      progress_.noted(core::clean_line(author, kAuthorBytes) + " proposed " + prefix_ + known +
+                      " once more: it is known and not judged again");
+    }
     if (unusable_.size() > kMostUnusable) unusable_.erase(unusable_.begin());
     return;
   }
@@ -304,6 +314,7 @@ void ModelProposals::trial_ended(const RunningPtr& running, size_t index, const 
 }
 
 void ModelProposals::conclude(const RunningPtr& running) {
+  under_way_.erase(under_way_.find({running->inquiry.task, running->inquiry.parents}));
   const double before = std::max(1.0, running->best_before), now = best_of_line(running->inquiry.line);
   running->yield.gain = std::max(0.0, std::log(std::max(now, 1.0) / before));
   const bool better = std::any_of(running->yield.members.begin(), running->yield.members.end(),

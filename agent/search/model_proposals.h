@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "agent/problem_search.h"
@@ -55,6 +56,7 @@ class ModelProposals : public Proposals {
     double best_before = 0;  // of its line
     size_t trials = 0;       // that have not ended
     bool again = false;      // the reply could not be used and was sent back
+    bool recalled = false;   // its reply is of the record
   };
   using RunningPtr = std::shared_ptr<Running>;
 
@@ -86,7 +88,8 @@ class ModelProposals : public Proposals {
   std::vector<std::string> unusable_;         // why replies brought nothing, the latest last
   std::set<std::string> seen_cards_;
   size_t exchanges_in_flight_ = 0;
-  int in_vain_ = 0, failures_ = 0;  // replies in a row
+  std::multiset<std::pair<Operator, std::vector<size_t>>> under_way_;  // tasks and their parents
+  int in_vain_ = 0, failures_ = 0;                                     // replies in a row
   std::optional<std::string> stopped_;
   const std::shared_ptr<bool> here_ = std::make_shared<bool>(true);  // for replies that come when this is gone
 };

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <set>
+
 #include "agent/recorded_bench.h"
 #include "agent/search/simulation_fixture.h"
 #include "core/paths.h"
@@ -151,6 +153,27 @@ TEST_F(Searches, TheSameSolutionIsNotJudgedTwice) {
       1, [&](const Occasion&, const Prompt&) { return say("/* again */\n" + numbered(7)); }, settings);
   EXPECT_GE(asked_, 20);
   EXPECT_LT(attempts_, 30) << "one solution, its points, and what was confirmed";
+  EXPECT_EQ(static_cast<int64_t>(progress_.notes.size()), asked_ - 1);
+  EXPECT_EQ(progress_.notes.at(0), "simulated proposed test-s1 once more: it is known and not judged again");
+}
+
+TEST_F(Searches, NoPromptIsPaidForTwiceWhileItsReplyIsAwaited) {
+  for (const std::string strategy : {"best_of_n", "refine", "evolve"}) {
+    ModelSearchSettings settings;
+    settings.strategy = strategy;
+    settings.in_flight = settings.lines = 12;
+    settings.patience = 1000;
+    std::set<std::string> prompts;
+    int number = 0;
+    started_.campaign = started_.archive.start_campaign({}, started_.environment).id;
+    search(4,
+           [&](const Occasion&, const Prompt& prompt) {
+             prompts.insert(prompt.as_text());
+             return say(numbered(++number));
+           },
+           settings, {std::nullopt, 40, std::nullopt});
+    EXPECT_EQ(prompts.size(), 40u) << strategy;
+  }
 }
 
 TEST_F(Searches, LimitsHoldWithRequestsInFlight) {

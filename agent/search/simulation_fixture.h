@@ -166,11 +166,12 @@ class SilentProgress : public Progress {
   void attempted(const AttemptReport& report) override { best = report.best; }
   void answered(const ExchangeReport& report) override { last = report; }
   void problem_ended(const std::string&, double, const std::string&) override {}
+  void noted(const std::string& what) override { notes.push_back(what); }
   void warned(const std::string& what) override { warnings.push_back(what); }
 
   double best = 1;
   ExchangeReport last;
-  std::vector<std::string> warnings;
+  std::vector<std::string> warnings, notes;
 };
 
 }  // namespace agent::test
