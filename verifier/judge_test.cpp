@@ -23,7 +23,7 @@ class JudgeTest : public testing::Test {
     const sandbox::WorkerCommand worker{paths.worker("cpu"), {"--device-headers", paths.device_headers().string()}, {}};
     pool_ = std::make_unique<sandbox::CompilePool>(worker, 2);
     JudgeSettings settings;
-    settings.check.launch_deadline_s = 1;
+    settings.check.launch_deadline_s = 2;  // the checking build takes half of one at a timed shape
     settings.timing.screen_pairs = 3;
     settings.timing.clear_pairs = kClearPairs;
     settings.timing.least_pairs = kLeastPairs;
