@@ -24,7 +24,13 @@ struct Unit {
   double scale;       // RMS of the reference
   double rms;         // error that is always allowed, of all elements
   double of_element;  // and of any one
+  double in_all;      // RMS, over the whole output
 };
+
+// Where sums are kept in a wider type than outputs, nearly all of an honest error is the one rounding at the end, which
+// so many elements show with little luck: then hardly more than what the naive solution shows is allowed them together.
+constexpr int64_t kManyElements = 4096;
+constexpr double kUlpsBesideRounding = 0.125;
 
 // The naive error of so few elements may be small by luck.
 constexpr int64_t kFewElements = 64;
@@ -39,6 +45,8 @@ double flushed_to_zero(DType dtype, const Reduction& reduction) {
 
 std::vector<Unit> units_of(const OutputForm& form, const std::vector<TileErrors>& tiles) {
   const double ulps = form.tiling.elements < kFewElements ? kUlpsForFew : 1;
+  const bool rounded_once =
+      core::size_bytes(form.dtype) < core::size_bytes(form.accumulate) && form.tiling.elements >= kManyElements;
   std::vector<Unit> units;
   units.reserve(tiles.size());
   for (size_t i = 0; i < tiles.size(); ++i) {
@@ -46,9 +54,11 @@ std::vector<Unit> units_of(const OutputForm& form, const std::vector<TileErrors>
     const auto length = static_cast<double>(form.tiling.end(tile) - form.tiling.begin(tile));
     const double scale = length > 0 ? std::sqrt(tiles[i].scale_squares / length) : 0;
     const auto honest = [&](double size) { return honest_error(form.reduction, form.accumulate, size); };
-    const double least = std::max(ulps * ulp_at(form.dtype, scale), flushed_to_zero(form.dtype, form.reduction));
+    const double ulp = ulp_at(form.dtype, scale), flushed = flushed_to_zero(form.dtype, form.reduction);
+    const double least = std::max(ulps * ulp, flushed);
     units.push_back({length, scale, std::max(least, honest(scale)),
-                     std::max(least, honest(form.reduction.alike ? tiles[i].peak : scale))});
+                     std::max(least, honest(form.reduction.alike ? tiles[i].peak : scale)),
+                     std::max({(rounded_once ? kUlpsBesideRounding : ulps) * ulp, flushed, honest(scale)})});
   }
   return units;
 }
@@ -131,7 +141,7 @@ std::variant<Match, Verdict> decide(const OutputForm& form, const std::vector<Ti
     worst_element.add(tiles[i].largest, allowed[i], tiles[i].worst);
     worst.add(std::sqrt(tiles[i].squares / unit.length), tile_rms * unit.scale + unit.rms);
     total += tiles[i].squares;
-    unit_squares += unit.rms * unit.rms * unit.length;
+    unit_squares += unit.in_all * unit.in_all * unit.length;
   }
   const auto count = static_cast<double>(form.tiling.elements);
   worst.add(std::sqrt(total / count), tolerance.rms * naive.absolute_rms + std::sqrt(unit_squares / count));

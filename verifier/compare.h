@@ -51,7 +51,8 @@ struct SecondLook {
 // (of the worst element). `neighbours`: naive_tiles for inputs close by.
 //
 // Allowed, with r the reference, b the naive output, s the RMS of r's tile:
-//   RMS(y - r) <= t_rms RMS(b - r) + u      over all elements
+//   RMS(y - r) <= t_rms RMS(b - r) + u      over all elements; u/8 where at least 4096 of them are stored in a narrower
+//                                           type than sums are kept in
 //   RMS(y - r) <= t_rms max(3 RMS(b - r), worst tile's RMS(b - r)) + u    over each tile, the naive errors relative to
 //                                                                         their tiles' scales
 //   |y - r|    <= t_max max(|b - r| / s) s + u

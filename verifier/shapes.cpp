@@ -97,4 +97,18 @@ std::vector<core::Bindings> draw_unseen_shapes(const benchsuite::Problem& proble
   return shapes;
 }
 
+BenchSize bench_size(const benchsuite::Problem& problem, const std::string& backend) {
+  BenchSize size;
+  for (const benchsuite::Workload& workload : problem.workloads) {
+    if (workload.role != benchsuite::Role::bench || !workload.runs_on(backend)) continue;
+    for (const auto* tensors : {&problem.inputs, &problem.outputs}) {
+      for (const benchsuite::Tensor& tensor : *tensors) {
+        size.elements = std::max(size.elements, tensor.elements(workload.axes));
+      }
+    }
+    size.flops = std::max(size.flops, problem.cost.flops.eval(workload.axes));
+  }
+  return size;
+}
+
 }  // namespace verifier

@@ -19,4 +19,10 @@ namespace verifier {
 std::vector<core::Bindings> draw_unseen_shapes(const benchsuite::Problem& problem, const std::string& backend,
                                                int count, int64_t most_elements, int64_t most_flops, Keys& keys);
 
+// Of the bench workloads of a backend the most elements that a tensor has, and the most operations.
+struct BenchSize {
+  int64_t elements = 0, flops = 0;
+};
+BenchSize bench_size(const benchsuite::Problem& problem, const std::string& backend);
+
 }  // namespace verifier

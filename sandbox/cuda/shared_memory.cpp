@@ -1,10 +1,12 @@
 #include "sandbox/cuda/shared_memory.h"
 
+#include <random>
 #include <utility>
 
 namespace sandbox::cuda {
 namespace {
 constexpr int kPosixDescriptor = 1;
+constexpr size_t kMostGap = 64;  // granules
 
 AllocationProperties properties(const Context& context) {
   AllocationProperties properties;
@@ -45,10 +47,13 @@ SharedMemory SharedMemory::import(const Context& context, int fd, size_t mapped_
 void SharedMemory::map(Access access) {
   const Context& context = *context_;
   const size_t granule = granularity(context);
-  const size_t wanted = mapped_bytes_ + 2 * granule;
+  // How far one memory is from the next is drawn, so that device code cannot tell where others lie.
+  std::random_device chance;
+  const size_t before = 1 + chance() % kMostGap, after = 1 + chance() % kMostGap;
+  const size_t wanted = mapped_bytes_ + (before + after) * granule;
   context.require(context->cuMemAddressReserve(&reserved_, wanted, granule, 0, 0), "cuMemAddressReserve");
   reserved_bytes_ = wanted;
-  const DevicePtr at = reserved_ + granule;
+  const DevicePtr at = reserved_ + before * granule;
   context.require(context->cuMemMap(at, mapped_bytes_, 0, handle_, 0), "cuMemMap");
   begin_ = at;
   AccessDescription description;

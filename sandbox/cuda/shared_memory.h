@@ -10,8 +10,8 @@ namespace sandbox::cuda {
 
 enum class Access : int { read = 1, read_write = 3 };
 
-// Memory of whole granules (2 MiB as a rule), mapped into this process between two reserved granules that stay
-// unmapped. Throws DriverError.
+// Memory of whole granules (2 MiB as a rule), mapped into this process between reserved ones that stay unmapped,
+// as many as chance wants on either side, one at least. Throws DriverError.
 class SharedMemory {
  public:
   // At least `bytes`; its content is undefined.

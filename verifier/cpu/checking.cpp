@@ -43,24 +43,6 @@ std::vector<const benchsuite::Workload*> checked_workloads(const benchsuite::Pro
   return chosen;
 }
 
-// Of the bench workloads the most elements that a tensor has, and the most operations.
-struct BenchSize {
-  int64_t elements = 0, flops = 0;
-};
-BenchSize bench_size(const benchsuite::Problem& problem) {
-  BenchSize size;
-  for (const benchsuite::Workload& workload : problem.workloads) {
-    if (workload.role != benchsuite::Role::bench || !workload.runs_on("cpu")) continue;
-    for (const auto* tensors : {&problem.inputs, &problem.outputs}) {
-      for (const benchsuite::Tensor& tensor : *tensors) {
-        size.elements = std::max(size.elements, tensor.elements(workload.axes));
-      }
-    }
-    size.flops = std::max(size.flops, problem.cost.flops.eval(workload.axes));
-  }
-  return size;
-}
-
 // An InvalidPlan verdict when the plan cannot be bound to a shape.
 template <typename Action>
 std::optional<Verdict> with_plan(Action action) {
@@ -106,7 +88,7 @@ std::optional<Verdict> Checking::fast_build(Side& side, bool thorough, bool benc
   if (auto verdict = unseen(side, settings_.unseen_shapes, kUnseenElements, kUnseenFlops)) return verdict;
   if (!benches) return std::nullopt;
   // Who wins must be right at other shapes of such a size, too, and not at those alone that are timed.
-  const BenchSize bench = bench_size(problem);
+  const BenchSize bench = bench_size(problem, "cpu");
   return unseen(side, 1, kBeyondBench * bench.elements, std::max(kBeyondBench * bench.flops, kUnseenFlops));
 }
 

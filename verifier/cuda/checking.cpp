@@ -13,7 +13,8 @@ constexpr int64_t kUnseenElements = 4 << 20, kUnseenFlops = int64_t{2} << 30;
 constexpr int kRepeats = 3;  // of one draw, to see whether the bits are the same
 }  // namespace
 
-std::optional<Verdict> Checking::run(Side& side, bool thorough) {
+std::optional<Verdict> Checking::run(Side& side, Effort effort) {
+  const bool thorough = effort != Effort::screen;
   const benchsuite::Problem& problem = at_hand_.problem();
   if (const auto failure = side.cell.await_loaded()) return verdict_of(*failure, {});
   FirstFailure first;
@@ -25,8 +26,16 @@ std::optional<Verdict> Checking::run(Side& side, bool thorough) {
     if (failed && first.add(std::move(*failed))) break;
   }
   if (first.verdict() || !thorough) return first.verdict();
+  if (auto verdict = unseen(side, settings_.unseen_shapes, kUnseenElements, kUnseenFlops)) return verdict;
+  if (effort != Effort::confirm) return std::nullopt;
+  // Who wins must be right at other shapes of such a size, too, and not at those alone that are timed.
+  const BenchSize bench = bench_size(problem, "cuda");
+  return unseen(side, 1, std::max(bench.elements, kUnseenElements), std::max(bench.flops, kUnseenFlops));
+}
+
+std::optional<Verdict> Checking::unseen(Side& side, int count, int64_t most_elements, int64_t most_flops) {
   for (const core::Bindings& axes :
-       draw_unseen_shapes(problem, "cuda", settings_.unseen_shapes, kUnseenElements, kUnseenFlops, keys_)) {
+       draw_unseen_shapes(at_hand_.problem(), "cuda", count, most_elements, most_flops, keys_)) {
     if (auto verdict = shape(side, "unseen", axes, false)) return verdict;
   }
   return std::nullopt;

@@ -15,14 +15,15 @@ class Checking {
   Checking(ProblemAtHand& at_hand, const CheckSettings& settings, Keys& keys)
       : at_hand_(at_hand), settings_(settings), keys_(keys), draw_keys_(keys) {}
 
-  // Every listed test shape, and one draw of every bench shape; `thorough`: all draws and distributions and unseen
-  // shapes, otherwise one draw of each.
-  std::optional<Verdict> run(Side& side, bool thorough);
+  // A screening takes one draw of every listed test shape. A full check adds the other draws and distributions, one
+  // draw of every bench shape, and unseen shapes; a confirmation one of a bench shape's size, too.
+  std::optional<Verdict> run(Side& side, Effort effort);
 
   const Correct& findings() const { return findings_; }
 
  private:
   std::optional<Verdict> shape(Side& side, const std::string& name, const core::Bindings& axes, bool thorough);
+  std::optional<Verdict> unseen(Side& side, int count, int64_t most_elements, int64_t most_flops);
   std::optional<Verdict> repeats(Rig& rig, const InputSlots& inputs, const core::Bindings& axes, const Where& where,
                                  int times);
   std::optional<Verdict> draw(Rig& rig, const InputSlots& inputs, const core::Bindings& axes, const Where& where,

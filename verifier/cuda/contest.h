@@ -10,8 +10,9 @@
 
 namespace verifier::cuda {
 
-// Kernels of 20 us and more are timed one by one. Of shorter ones, sequences of n and 3n launches over as many slots,
-// each on data of its own, are timed in turn: what a sequence costs beyond its launches drops out of the difference.
+// Kernels of 20 us and more are timed one by one, shorter ones in sequences of up to 12 launches, each on data of its
+// own: what an empty sequence costs is taken off. No launch goes untimed (a difference of two sequences would let a
+// kernel be fast by being slow in the shorter one), and each may be audited.
 //
 // Both sides, the monitor and the keys must outlive the contest. A Verdict when the candidate cannot be set up; throws
 // core::SystemError when the incumbent cannot.

@@ -90,7 +90,7 @@ class JudgeRole {
     Checking checking(*at_hand_, checks, keys);
     // What people use is trusted to be right at other shapes, too; what it is timed on is audited like any candidate.
     const bool library = json.has("library") && json.at("library").boolean();
-    std::optional<Verdict> failed = checking.run(candidate, effort != Effort::screen && !library);
+    std::optional<Verdict> failed = checking.run(candidate, library ? Effort::screen : effort);
     judgement.stages.check_ms = ms_since(begin);
     if (failed) {
       judgement.verdict = std::move(*failed);
