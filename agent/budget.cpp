@@ -1,14 +1,25 @@
 #include "agent/budget.h"
 
 #include <algorithm>
+#include <chrono>
+#include <utility>
 
 namespace agent {
 
-Budget::Budget(BudgetLeft limits, int64_t attempts_spent, double seconds_spent, Journal* journal)
-    : limits_(limits), attempts_(attempts_spent), seconds_before_(seconds_spent), journal_(journal) {}
+namespace {
+constexpr double kWaitingPerShare = 0.5;
+}
 
-double Budget::seconds() const {
-  return seconds_before_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+Budget::Budget(BudgetLeft limits, int64_t attempts_spent, double seconds_spent, Journal* journal, Clock clock)
+    : limits_(limits),
+      attempts_(attempts_spent),
+      seconds_before_(seconds_spent),
+      journal_(journal),
+      clock_(std::move(clock)),
+      begin_(clock_()) {}
+
+double Budget::steady_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 BudgetLeft Budget::left() const {
@@ -22,7 +33,17 @@ void Budget::start_share(size_t problems_left) {
   const BudgetLeft now = left();
   const auto count = static_cast<int64_t>(problems_left);
   if (now.attempts) share_attempts_ = attempts_ + (*now.attempts + count - 1) / count;
-  if (now.seconds) share_seconds_ = seconds() + *now.seconds / static_cast<double>(count);
+  if (!now.seconds) return;
+  const double share = *now.seconds / static_cast<double>(count);
+  share_seconds_ = seconds() + share;
+  waiting_left_ = kWaitingPerShare * share;
+}
+
+void Budget::waited(double seconds) {
+  if (!share_seconds_) return;
+  const double more = std::min(seconds, waiting_left_);
+  *share_seconds_ += more;
+  waiting_left_ -= more;
 }
 
 std::optional<std::string> Budget::used_up() const {

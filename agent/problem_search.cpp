@@ -249,8 +249,10 @@ bool ProblemSearch::is_idle() const {
 }
 
 // Time that is up is an event like others, and comes before what came later.
-void ProblemSearch::next_event() {
+void ProblemSearch::next_event(bool awaits_replies) {
+  const double begin = budget_.now();
   bench_.wait(kTick);
+  if (awaits_replies) budget_.waited(budget_.now() - begin);
   if (why_.empty()) {
     if (auto why = budget_.time_used_up()) {
       why_ = *why;
@@ -266,7 +268,8 @@ SearchResult ProblemSearch::run(Proposals* proposals) {
   while (!interrupted()) {
     feed();
     if (proposals != nullptr && why_.empty()) proposals->tend();
-    if (is_idle()) {
+    const bool idle = is_idle();
+    if (idle) {
       const bool waits = proposals != nullptr && why_.empty() && proposals->may_bring_more();
       if (!waits) break;
       if (auto why = budget_.attempts_used_up()) {
@@ -274,7 +277,7 @@ SearchResult ProblemSearch::run(Proposals* proposals) {
         break;
       }
     }
-    next_event();
+    next_event(idle);
   }
   if (interrupted()) return {best_score_, "interrupted", true};
   if (why_.empty() && proposals != nullptr) why_ = proposals->why_ended();

@@ -115,7 +115,7 @@ class ProblemSearch {
   void end_confirmation(const Confirmation& confirmation);
   static void correct(const Confirmation& confirmation, const Attempt& attempt, std::optional<double> speed_up);
   bool is_idle() const;
-  void next_event();
+  void next_event(bool awaits_replies);  // and nothing else
   void report(const Candidate& candidate, verifier::Effort effort, const Attempt& attempt,
               std::optional<double> speed_up, bool new_best);
 

@@ -242,7 +242,12 @@ void add_run_command(CLI::App& app, Shell& shell) {
   command->add_option("--device", settings.device, "Where candidates run: cpu, cuda, cuda:N, cuda:all")
       ->capture_default_str();
   command->add_flag("--hot", settings.hot, "On a GPU: time with a warm L2 cache");
-  command->add_option("--seconds", settings.budget.seconds, "Time to spend (default: 20 per problem)")->check(positive);
+  command
+      ->add_option("--seconds", settings.budget.seconds,
+                   "Time to spend (default: 20 per problem), in equal shares; one in which replies are awaited and "
+                   "nothing is judged "
+                   "gets up to half as much more")
+      ->check(positive);
   command->add_option("--attempts", settings.budget.attempts, "Candidates to judge")->check(positive);
   command->add_option("--patience", settings.patience, "Random restarts in vain before a search has converged")
       ->capture_default_str()
