@@ -8,7 +8,7 @@ namespace {
 using core::Json;
 constexpr std::array kTexts{std::pair("backend", &DeviceText::backend), std::pair("name", &DeviceText::name),
                             std::pair("architecture", &DeviceText::architecture),
-                            std::pair("compiler", &DeviceText::compiler)};
+                            std::pair("compiler", &DeviceText::compiler), std::pair("vectors", &DeviceText::vectors)};
 constexpr std::array kNumbers{
     std::pair("multiprocessors", &DeviceText::multiprocessors),
     std::pair("shared_bytes_per_block", &DeviceText::shared_bytes_per_block),
@@ -22,7 +22,10 @@ DeviceText device_text(const Workshop& workshop, const std::optional<verifier::C
   text.backend = facts.contains("gpu") ? "cuda" : "cpu";
   text.name = facts.value("gpu", facts.value("processor", ""));
   text.architecture = facts.value("architecture", "");
-  if (text.backend == "cpu") text.compiler = facts.value("compiler", "");
+  if (text.backend == "cpu") {
+    text.compiler = facts.value("compiler", "");
+    text.vectors = facts.value("vectors", "");
+  }
   const auto number = [&](const char* fact) {
     return facts.contains(fact) ? std::optional(facts.at(fact).get<int64_t>()) : std::nullopt;
   };
@@ -47,7 +50,7 @@ Json to_json(const DeviceText& text) {
 
 DeviceText device_text_from_json(const core::JsonView& json) {
   DeviceText text;
-  for (const auto& [key, member] : kTexts) text.*member = json.at(key).string();
+  for (const auto& [key, member] : kTexts) text.*member = json.has(key) ? json.at(key).string() : "";
   for (const auto& [key, member] : kNumbers) {
     if (json.has(key)) text.*member = json.at(key).integer();
   }

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <thread>
 
 #include "agent/devices.h"
+#include "agent/processor.h"
 #include "core/error.h"
 #include "core/text.h"
 
@@ -14,13 +16,10 @@ namespace agent {
 namespace {
 constexpr double kLaunchDeadline_s = 1.5;  // on a GPU: the slowest plain kernel takes a tenth of it
 
-std::string processor_name() {
+// Empty where there is none.
+std::string cpuinfo() {
   std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    const size_t colon = line.find(": ");
-    if (line.rfind("model name", 0) == 0 && colon != std::string::npos) return line.substr(colon + 2);
-  }
-  return "unknown";
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 verifier::JudgeSettings settings_for(const DeviceChoice& choice, bool hot) {
@@ -106,10 +105,12 @@ core::Json Workshop::environment() const {
   utsname system{};
   ::uname(&system);
   const core::Json& compiler = pool_.greeting();
+  const std::string processor = cpuinfo();
   const core::Json& jail = run_greeting_;
   core::Json facts{{"program", KW_VERSION},
                    {"device", device_},
-                   {"processor", processor_name()},
+                   {"processor", processor_name(processor)},
+                   {"vectors", vector_words(processor)},
                    {"machine", system.machine},
                    {"cores", std::thread::hardware_concurrency()},
                    {"kernel", system.release},

@@ -119,6 +119,7 @@ std::string device_words(const DeviceText& device) {
   if (device.registers) parts.push_back(std::to_string(*device.registers) + " registers of a multiprocessor");
   if (device.l2_bytes) parts.push_back("L2 " + bytes_words(*device.l2_bytes));
   if (!parts.empty()) text += "- " + core::join(parts, "; ") + "\n";
+  if (!device.vectors.empty()) text += "- " + line(device.vectors, 200) + "\n";
   if (!device.compiler.empty()) text += "- compiled by " + line(device.compiler, 200) + "\n";
   if (device.calibration) text += calibration_words(*device.calibration);
   return text;

@@ -29,6 +29,7 @@ struct DeviceText {
   std::string compiler;      // of the cpu device: its first line of --version
   std::optional<int64_t> multiprocessors, shared_bytes_per_block, shared_bytes_per_multiprocessor, registers, l2_bytes;
   std::optional<verifier::Calibration> calibration;  // measured rates
+  std::string vectors = {};                          // of the cpu device: its widest vectors, in words
 };
 
 // A solution that is known, at its best point.

@@ -1,6 +1,7 @@
 // The solutions of the technique cards are correct on a GPU: each that it can run is judged in full.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "agent/devices.h"
@@ -18,6 +19,7 @@ TEST(FragmentsOnGpu, OfCardsAreCorrect) {
   const size_t options = args.size();
   for (const Card& card : load_cards(core::installed_paths().prompts() / "techniques")) {
     const sandbox::Solution solution = sandbox::parse_solution(card.fragment, card.name);
+    if (std::find(solution.backends.begin(), solution.backends.end(), "cuda") == solution.backends.end()) continue;
     if (!sandbox::cuda::runs_on(device, solution.arch)) continue;
     args.push_back((home.folder() / (card.name + ".cu")).string());
     std::ofstream(args.back()) << card.fragment;

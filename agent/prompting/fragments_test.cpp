@@ -57,6 +57,10 @@ TEST(Fragments, TheExampleOfTheFormatIsASolution) {
   expect_row_maxima(reply.proposals[0].solution, 5, 64);
 }
 
+bool runs_on(const sandbox::Solution& solution, const std::string& backend) {
+  return std::find(solution.backends.begin(), solution.backends.end(), backend) != solution.backends.end();
+}
+
 struct Fragment {
   Card card;
   sandbox::Solution solution;
@@ -91,7 +95,7 @@ TEST(Fragments, OfCardsAreCorrectOnTheCpuDevice) {
   const test::Home home;
   std::vector<std::string> args{"--json", "judge", "--screen"};
   for (const auto& [card, solution] : fragments()) {
-    if (std::find(solution.backends.begin(), solution.backends.end(), "cpu") == solution.backends.end()) continue;
+    if (!runs_on(solution, "cpu")) continue;
     args.push_back((home.folder() / (card.name + ".cu")).string());
     std::ofstream(args.back()) << card.fragment;
   }
@@ -106,6 +110,7 @@ TEST(Fragments, OfCardsCompileForTheirLeastArchitectureWithoutSpills) {
   const sandbox::cuda::Nvrtc nvrtc = sandbox::cuda::Nvrtc::open(KW_CUDA_HOME);
   const std::string prelude = core::read_file(core::installed_paths().device_headers() / "kw_prelude.h");
   for (const auto& [card, solution] : fragments()) {
+    if (!runs_on(solution, "cuda")) continue;
     const sandbox::TunableBinding point = sandbox::default_binding(solution);
     const sandbox::Compilation compilation =
         sandbox::cuda::compile({card.name, solution.source, {point.begin(), point.end()}, sandbox::Build::fast},

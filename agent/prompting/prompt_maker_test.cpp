@@ -100,6 +100,12 @@ TEST(PromptMaker, WhoIsAskedTheSameIsAskedForSomethingElse) {
   EXPECT_THAT(maker().make(facts).prompt.as_text(), HasSubstr("8 other experts are asked the same at this moment."));
 }
 
+TEST(PromptMaker, TheVectorsOfTheCpuDevice) {
+  PromptFacts facts = softmax("cpu");
+  facts.device.vectors = "AVX2: vectors of 32 bytes";
+  EXPECT_THAT(maker().make(facts).prompt.as_text(), HasSubstr("- a processor\n- AVX2: vectors of 32 bytes\n"));
+}
+
 TEST(PromptMaker, TheDeviceWithItsMeasuredRates) {
   PromptFacts facts = softmax("cuda");
   facts.device.multiprocessors = 132;
