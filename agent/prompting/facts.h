@@ -60,7 +60,7 @@ struct PromptFacts {
   std::vector<std::string> tried;      // what failed, a line each, the latest first
   std::optional<Diagnosis> diagnosis;  // the one thing to act on: of the first parent, or of the search as a whole
   std::optional<Diagnosis> second_diagnosis;  // of the second parent
-  std::set<std::string> seen_cards;           // of earlier prompts
+  std::set<std::string> seen_cards;           // of earlier prompts of the same line of descent
   int wanted = 1;                             // solutions
   size_t alongside = 0;                       // requests for the same, not answered yet; prompts may not be alike
   std::optional<double> naive_us;             // of the naive solution at the first timed workload

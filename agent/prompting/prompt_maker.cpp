@@ -43,9 +43,15 @@ std::string without_blank_runs(const std::string& text) {
   return kept + "\n";
 }
 
-std::string cards_text(const std::vector<const Card*>& cards) {
+// Of a card that the line of descent was shown before, its words without their example: the parents were written with
+// it.
+std::string cards_text(const std::vector<const Card*>& cards, const PromptFacts& facts) {
   std::string text;
-  for (const Card* card : cards) text += (text.empty() ? "## " : "\n## ") + card->title + "\n\n" + card->text;
+  for (const Card* card : cards) {
+    const bool shown = facts.task != Operator::fresh && facts.seen_cards.count(card->name) > 0;
+    text += (text.empty() ? "## " : "\n## ") + card->title + "\n\n" +
+            card->text.substr(0, shown ? card->text.find("```") : card->text.npos);
+  }
   return text;
 }
 
@@ -136,7 +142,7 @@ MadePrompt PromptMaker::assemble(const PromptFacts& facts, const PromptLimits& l
   const size_t most_cards = facts.task == Operator::repair ? 0 : limits.cards;
   const std::vector<const Card*> cards = choose_cards(cards_, wish, most_cards);
   // Not stable: they change with the bottleneck, and a cache would be written for each choice.
-  if (!cards.empty()) add(text("techniques").fill({{"cards", cards_text(cards)}}), false);
+  if (!cards.empty()) add(text("techniques").fill({{"cards", cards_text(cards, facts)}}), false);
   for (const Card* card : cards) made.cards.push_back(card->name);
 
   if (const std::string known = known_text(facts, limits); !known.empty()) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "agent/prompting/prompting_fixture.h"
@@ -98,6 +99,22 @@ TEST(PromptMaker, WhoIsAskedTheSameIsAskedForSomethingElse) {
   EXPECT_THAT(maker().make(facts).prompt.as_text(), HasSubstr("in order of promise, and take number 2.\n"));
   facts.alongside = 8;
   EXPECT_THAT(maker().make(facts).prompt.as_text(), HasSubstr("8 other experts are asked the same at this moment."));
+}
+
+TEST(PromptMaker, ACardsExampleIsShownOncePerLineOfDescent) {
+  PromptFacts facts = with_task(softmax("cpu"), Operator::improve, 1);
+  const MadePrompt first = maker().make(facts);
+  for (const Card& card : maker().cards()) facts.seen_cards.insert(card.name);
+  const MadePrompt later = maker().make(facts);
+  EXPECT_LT(later.tokens + 800, first.tokens);
+  EXPECT_THAT(first.prompt.as_text(), HasSubstr("# Techniques that may help\n\n## "));
+  EXPECT_THAT(later.prompt.as_text(), HasSubstr("# Techniques that may help\n\n## "));
+  for (const Card& card : maker().cards()) EXPECT_THAT(later.prompt.as_text(), Not(HasSubstr(card.fragment)));
+  facts = softmax("cpu");
+  facts.seen_cards = {"cpu_polynomials", "cpu_vector_loops", "cpu_explicit_vectors"};
+  const std::string fresh = maker().make(facts).prompt.as_text();  // needs examples
+  EXPECT_TRUE(std::any_of(maker().cards().begin(), maker().cards().end(),
+                          [&](const Card& card) { return fresh.find(card.fragment) != std::string::npos; }));
 }
 
 TEST(PromptMaker, TheVectorsOfTheCpuDevice) {

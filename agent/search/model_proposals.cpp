@@ -167,7 +167,7 @@ MadePrompt ModelProposals::prompt_for(const Inquiry& inquiry) const {
   if (inquiry.parents.size() > 1) facts.second_diagnosis = population_[inquiry.parents[1]].diagnosis;
   facts.alongside = under_way_.count({inquiry.task, inquiry.parents});
   facts.naive_us = search_.naive_us();
-  facts.seen_cards = seen_cards_;
+  if (const auto seen = seen_cards_.find(inquiry.line); seen != seen_cards_.end()) facts.seen_cards = seen->second;
   facts.wanted = settings_.wanted;
   return maker_.make(facts);
 }
@@ -194,7 +194,7 @@ void ModelProposals::tend() {
       stopped_ = std::move(why);
       return;
     }
-    seen_cards_.insert(running->made.cards.begin(), running->made.cards.end());
+    seen_cards_[inquiry->line].insert(running->made.cards.begin(), running->made.cards.end());
     under_way_.emplace(inquiry->task, inquiry->parents);
     for (const size_t parent : inquiry->parents) ++population_[parent].asked;
     const Prompt prompt = running->made.prompt;

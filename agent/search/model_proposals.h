@@ -84,9 +84,9 @@ class ModelProposals : public Proposals {
   std::unique_ptr<Strategy> strategy_;
   std::string prefix_;
   Population population_;
-  std::map<std::string, size_t> identities_;  // of every member's solution
-  std::vector<std::string> unusable_;         // why replies brought nothing, the latest last
-  std::set<std::string> seen_cards_;
+  std::map<std::string, size_t> identities_;         // of every member's solution
+  std::vector<std::string> unusable_;                // why replies brought nothing, the latest last
+  std::map<int, std::set<std::string>> seen_cards_;  // by line of descent
   size_t exchanges_in_flight_ = 0;
   std::multiset<std::pair<Operator, std::vector<size_t>>> under_way_;  // tasks and their parents
   int in_vain_ = 0, failures_ = 0;                                     // replies in a row
