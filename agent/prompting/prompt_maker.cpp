@@ -43,8 +43,8 @@ std::string without_blank_runs(const std::string& text) {
   return kept + "\n";
 }
 
-// Of a card that the line of descent was shown before, its words without their example: the parents were written with
-// it.
+// Of a card that the line of descent was shown before, its words without their example, which costs most: by now it
+// has been taken up or left.
 std::string cards_text(const std::vector<const Card*>& cards, const PromptFacts& facts) {
   std::string text;
   for (const Card* card : cards) {
