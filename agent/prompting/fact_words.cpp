@@ -162,9 +162,9 @@ std::string wanted_words(int wanted) {
 std::string others_words(size_t alongside) {
   constexpr size_t kApproaches = 8;  // that one can be expected to think of
   if (alongside == 0) return "";
-  const std::string others = alongside == 1 ? "Another expert is" : std::to_string(alongside) + " other experts are";
+  const std::string others = alongside == 1 ? "Another expert was" : std::to_string(alongside) + " other experts were";
   return others +
-         " asked the same at this moment. So list the approaches that you think of, in order of promise, and "
+         " asked the same before you. So list the approaches that you think of, in order of promise, and "
          "take number " +
          std::to_string(alongside % kApproaches + 1) + ".\n";
 }

@@ -62,7 +62,7 @@ struct PromptFacts {
   std::optional<Diagnosis> second_diagnosis;  // of the second parent
   std::set<std::string> seen_cards;           // of earlier prompts of the same line of descent
   int wanted = 1;                             // solutions
-  size_t alongside = 0;                       // requests for the same, not answered yet; prompts may not be alike
+  size_t alongside = 0;                       // requests for the same before it; prompts may not be alike
   std::optional<double> naive_us;             // of the naive solution at the first timed workload
 };
 

@@ -98,7 +98,7 @@ TEST(PromptMaker, WhoIsAskedTheSameIsAskedForSomethingElse) {
   facts.alongside = 1;
   EXPECT_THAT(maker().make(facts).prompt.as_text(), HasSubstr("in order of promise, and take number 2.\n"));
   facts.alongside = 8;
-  EXPECT_THAT(maker().make(facts).prompt.as_text(), HasSubstr("8 other experts are asked the same at this moment."));
+  EXPECT_THAT(maker().make(facts).prompt.as_text(), HasSubstr("8 other experts were asked the same before you."));
 }
 
 TEST(PromptMaker, ACardsExampleIsShownOncePerLineOfDescent) {

@@ -169,7 +169,9 @@ MadePrompt ModelProposals::prompt_for(const Inquiry& inquiry) const {
   facts.naive_us = search_.naive_us();
   if (const auto seen = seen_cards_.find(inquiry.line); seen != seen_cards_.end()) facts.seen_cards = seen->second;
   facts.wanted = settings_.wanted;
-  return maker_.make(facts);
+  MadePrompt made = maker_.make(facts);
+  for (; asked_.count(made.prompt.hash()) > 0; made = maker_.make(facts)) ++facts.alongside;
+  return made;
 }
 
 void ModelProposals::tend() {
@@ -195,6 +197,7 @@ void ModelProposals::tend() {
       return;
     }
     seen_cards_[inquiry->line].insert(running->made.cards.begin(), running->made.cards.end());
+    asked_.insert(running->made.prompt.hash());
     under_way_.emplace(inquiry->task, inquiry->parents);
     for (const size_t parent : inquiry->parents) ++population_[parent].asked;
     const Prompt prompt = running->made.prompt;

@@ -157,7 +157,7 @@ TEST_F(Searches, TheSameSolutionIsNotJudgedTwice) {
   EXPECT_EQ(progress_.notes.at(0), "simulated proposed test-s1 once more: it is known and not judged again");
 }
 
-TEST_F(Searches, NoPromptIsPaidForTwiceWhileItsReplyIsAwaited) {
+TEST_F(Searches, NoPromptIsPaidForTwice) {
   for (const std::string strategy : {"best_of_n", "refine", "evolve"}) {
     ModelSearchSettings settings;
     settings.strategy = strategy;
@@ -169,7 +169,7 @@ TEST_F(Searches, NoPromptIsPaidForTwiceWhileItsReplyIsAwaited) {
     search(4,
            [&](const Occasion&, const Prompt& prompt) {
              prompts.insert(prompt.as_text());
-             return say(numbered(++number));
+             return say(numbered(std::min(++number, 5)));  // from then on nothing is new
            },
            settings, {std::nullopt, 40, std::nullopt});
     EXPECT_EQ(prompts.size(), 40u) << strategy;
