@@ -75,11 +75,11 @@ TEST(Cards, WhatWasSeenComesAfterWhatWasNot) {
 TEST(Cards, KindsOfProblems) {
   const auto kinds = [](const char* name) { return kinds_of(test::shipped_problem(name)); };
   using enum ProblemKind;
-  EXPECT_THAT(kinds("gelu_f32"), ElementsAre(elementwise));
-  EXPECT_THAT(kinds("softmax_f32"), ElementsAre(rowwise));
+  EXPECT_THAT(kinds("gelu_f32"), ElementsAre(elementwise, transcendental));
+  EXPECT_THAT(kinds("softmax_f32"), ElementsAre(rowwise, transcendental));
   EXPECT_THAT(kinds("rmsnorm_f16"), ElementsAre(rowwise, narrow));
   EXPECT_THAT(kinds("row_sum_f32"), ElementsAre(rowwise, reduction));
-  EXPECT_THAT(kinds("cross_entropy_f32"), ElementsAre(rowwise, reduction));
+  EXPECT_THAT(kinds("cross_entropy_f32"), ElementsAre(rowwise, reduction, transcendental));
   EXPECT_THAT(kinds("sum_f32"), ElementsAre(reduction));
   EXPECT_THAT(kinds("transpose_f32"), ElementsAre(transpose));
   EXPECT_THAT(kinds("gemm_f16"), ElementsAre(gemm, narrow));

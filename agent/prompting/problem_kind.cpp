@@ -87,6 +87,8 @@ std::string_view name_of(ProblemKind kind) {
       return "scan";
     case ProblemKind::attention:
       return "attention";
+    case ProblemKind::transcendental:
+      return "transcendental";
     case ProblemKind::narrow:
       return "narrow";
   }
@@ -95,8 +97,8 @@ std::string_view name_of(ProblemKind kind) {
 
 const std::vector<ProblemKind>& all_problem_kinds() {
   using enum ProblemKind;
-  static const std::vector<ProblemKind> all{elementwise, rowwise, reduction, transpose, gemm,
-                                            histogram,   scan,    attention, narrow};
+  static const std::vector<ProblemKind> all{elementwise, rowwise, reduction, transpose,      gemm,
+                                            histogram,   scan,    attention, transcendental, narrow};
   return all;
 }
 
@@ -114,6 +116,7 @@ std::set<ProblemKind> kinds_of(const benchsuite::Problem& problem) {
       })) {
     kinds.insert(ProblemKind::narrow);
   }
+  if (says(words_of(problem), {"exp(", "log(", "erf(", "tanh("})) kinds.insert(ProblemKind::transcendental);
   return kinds;
 }
 

@@ -19,7 +19,8 @@ enum class ProblemKind {
   histogram,    // counts of integers
   scan,         // running sums
   attention,
-  narrow,  // besides: inputs in floats of 16 bits or integers of 8
+  transcendental,  // besides: exponentials, logarithms and their like of elements
+  narrow,          // besides: inputs in floats of 16 bits or integers of 8
 };
 std::string_view name_of(ProblemKind kind);
 std::optional<ProblemKind> problem_kind_from_name(std::string_view name);
