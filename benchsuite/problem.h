@@ -51,10 +51,10 @@ struct Axis {
 };
 
 struct Contract {
-  core::DType accumulate;          // the least precise type in which sums may be kept
-  bool tf32 = false;               // may matrix products use TF32
-  bool nan = false;                // are NaN and Inf inputs defined (they propagate as in the reference)
-  bool exact_integers = false;     // bit-exact for inputs in {-1, 0, 1} (only sums and products: see the exact battery)
+  core::DType accumulate;       // the least precise type in which sums may be kept
+  bool tf32 = false;            // may matrix products use TF32
+  bool nan = false;             // are NaN and Inf inputs defined (they propagate as in the reference)
+  bool exact_integers = false;  // bit-exact for whole numbers (only sums, and products of two: see the exact battery)
   std::optional<core::Expr> sums;  // over the axes: terms of the longest sum behind an output element, where that is
                                    // not how many input elements there are to each output element
 };

@@ -194,7 +194,8 @@ std::optional<Pattern> pattern_in(const OutputForm& form, std::span<const std::b
   const auto wrong = [&](int64_t i) {
     const double y = got(i), r = right(i);
     if (!std::isfinite(y) || !std::isfinite(r)) return false;  // of its class: otherwise the verdict is another
-    return allowed.empty() ? y != r : !(std::fabs(y - r) <= allowed[static_cast<size_t>(form.tiling.tile_of(i))]);
+    return allowed.empty() ? y != rounded_to(form.dtype, r)
+                           : !(std::fabs(y - r) <= allowed[static_cast<size_t>(form.tiling.tile_of(i))]);
   };
   return find_pattern({form.shape, worst, got, right, wrong});
 }

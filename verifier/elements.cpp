@@ -1,6 +1,7 @@
 #include "verifier/elements.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -154,6 +155,12 @@ void store_element(core::DType dtype, std::span<std::byte> bytes, size_t index, 
     case core::DType::i64:
       return store(bytes, index, static_cast<int64_t>(value));
   }
+}
+
+double rounded_to(core::DType dtype, double value) {
+  std::array<std::byte, sizeof value> bytes;
+  store_element(dtype, bytes, 0, value);
+  return load_element(dtype, bytes, 0);
 }
 
 double ulp_at(core::DType dtype, double value) {

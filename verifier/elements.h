@@ -16,6 +16,9 @@ std::vector<double> load_elements(core::DType dtype, std::span<const std::byte> 
 // Rounds to nearest even; integers must be in range.
 void store_element(core::DType dtype, std::span<std::byte> bytes, size_t index, double value);
 
+// As storing it and loading it again would.
+double rounded_to(core::DType dtype, double value);
+
 // The distance between neighbouring numbers of the dtype at this magnitude (never below the least denormal). 0 for
 // integers.
 double ulp_at(core::DType dtype, double value);

@@ -16,12 +16,12 @@ using benchsuite::InputInit;
 using core::DType;
 
 constexpr std::pair<Distribution, std::string_view> kDistributions[] = {
-    {Distribution::ordinary, "ordinary"},     {Distribution::row_scales, "row_scales"},
-    {Distribution::offset, "offset"},         {Distribution::spikes, "spikes"},
-    {Distribution::one_hot, "one_hot"},       {Distribution::ties, "ties"},
-    {Distribution::denormals, "denormals"},   {Distribution::near_overflow, "near_overflow"},
-    {Distribution::exact, "exact"},           {Distribution::one_value, "one_value"},
-    {Distribution::non_finite, "non_finite"},
+    {Distribution::ordinary, "ordinary"},   {Distribution::row_scales, "row_scales"},
+    {Distribution::offset, "offset"},       {Distribution::spikes, "spikes"},
+    {Distribution::one_hot, "one_hot"},     {Distribution::ties, "ties"},
+    {Distribution::denormals, "denormals"}, {Distribution::near_overflow, "near_overflow"},
+    {Distribution::exact, "exact"},         {Distribution::exact_products, "exact_products"},
+    {Distribution::one_value, "one_value"}, {Distribution::non_finite, "non_finite"},
 };
 
 constexpr unsigned kKindShift = 62;
@@ -31,13 +31,15 @@ double least_normal(DType dtype) { return dtype == DType::f16 ? 0x1p-14 : dtype 
 
 // What all elements of one row share.
 struct Row {
-  size_t hot = 0;     // the element that is 1 in a one-hot draw
+  size_t hot = 0;     // the one that is not 0 in a one-hot or exact_products draw
   double scale = 1;   // of a row_scales draw
   uint32_t kind = 0;  // which non-finite values it gets: NaN, inf, -inf, or all of them
 };
 Row draw_row(DType dtype, Distribution distribution, size_t columns, uint32_t kind, Stream& stream) {
   Row row;
-  if (distribution == Distribution::one_hot) row.hot = stream.below(columns);
+  if (distribution == Distribution::one_hot || distribution == Distribution::exact_products) {
+    row.hot = stream.below(columns);
+  }
   row.kind = kind % kNonFiniteKinds;
   if (distribution == Distribution::row_scales) {
     row.scale = std::pow(10.0, (dtype == DType::f16 ? 3 : 6) * (stream.unit() - 0.5));
@@ -48,6 +50,15 @@ Row draw_row(DType dtype, Distribution distribution, size_t columns, uint32_t ki
 double non_finite(uint32_t kind, Stream& stream) {
   constexpr std::array<double, 3> kValues{NAN, INFINITY, -INFINITY};
   return kValues[kind < kValues.size() ? kind : stream.below(kValues.size())];
+}
+
+constexpr int kMostExact = 32;  // sums of some thousand products of two fit into the 24 bits of f32
+
+// Odd, so that it has all of its bits; with half of the significand's, or all of them where that is short.
+double odd_number(DType dtype, Stream& stream) {
+  const unsigned bits = dtype == DType::f16 ? 11 : dtype == DType::bf16 ? 8 : dtype == DType::f32 ? 12 : 26;
+  const auto size = static_cast<double>(2 * stream.below(uint64_t{1} << (bits - 1)) + 1);
+  return stream.below(2) == 0 ? size : -size;
 }
 
 // An element of an input that is N(0, scale) as a rule.
@@ -76,7 +87,9 @@ double unbounded(const InputInit& init, DType dtype, Distribution distribution, 
     case Distribution::near_overflow:
       return narrow ? ordinary() : static_cast<double>(stream.normal()) * 1e15;
     case Distribution::exact:
-      return static_cast<double>(stream.below(3)) - 1;
+      return static_cast<double>(stream.below(2 * kMostExact + 1)) - kMostExact;
+    case Distribution::exact_products:
+      return hot ? odd_number(dtype, stream) : 0;
     case Distribution::non_finite: {
       const double value = ordinary();
       return stream.below(kRare) == 0 ? non_finite(row.kind, stream) : value;
@@ -103,9 +116,11 @@ double bounded(const InputInit& init, DType dtype, Distribution distribution, co
     case Distribution::denormals:
       if (init.low > 0 || init.high <= 0) break;
       return least_normal(dtype) * 2 * unit;
-    case Distribution::exact: {
-      const double value = std::floor(unit * 3) - 1;
-      return value >= init.low && value < init.high ? value : std::ceil(init.low);
+    case Distribution::exact:
+    case Distribution::exact_products: {
+      const double least = std::ceil(std::max<double>(init.low, -kMostExact));
+      const double most = std::min<double>(std::ceil(init.high) - 1, kMostExact);
+      return std::max(least, std::floor(least + (most - least + 1) * unit));
     }
     case Distribution::non_finite:
       if (stream.below(kRare) == 0) return non_finite(row.kind, stream);
@@ -141,7 +156,8 @@ void fill_integers(std::span<std::byte> bytes, const benchsuite::Tensor& tensor,
         value = few[stream.below(few.size())];
         break;
       case Distribution::exact:
-        value = std::clamp<int64_t>(static_cast<int64_t>(stream.below(3)) - 1, least, most);
+      case Distribution::exact_products:
+        value = std::clamp<int64_t>(static_cast<int64_t>(stream.below(2 * kMostExact + 1)) - kMostExact, least, most);
         break;
       default:
         value = draw();
@@ -183,6 +199,10 @@ std::string_view name_of(Distribution distribution) {
   return "";
 }
 
+bool is_exact(Distribution distribution) {
+  return distribution == Distribution::exact || distribution == Distribution::exact_products;
+}
+
 bool rounds_alike(Distribution distribution) {
   return distribution == Distribution::ties || distribution == Distribution::one_value ||
          distribution == Distribution::one_hot || distribution == Distribution::spikes ||
@@ -203,6 +223,9 @@ std::vector<Distribution> adversarial_for(const benchsuite::Problem& problem) {
   const bool wide = std::none_of(problem.inputs.begin(), problem.inputs.end(),
                                  [](const benchsuite::Tensor& tensor) { return tensor.dtype == DType::f16; });
   if (wide) chosen.push_back(Distribution::near_overflow);
+  if (problem.contract.exact_integers) {
+    chosen.insert(chosen.end(), {Distribution::exact, Distribution::exact_products});
+  }
   return chosen;
 }
 

@@ -17,23 +17,27 @@ namespace verifier {
 // Magnitudes are chosen such that honest kernels stay finite: with up to some thousand terms, sums of squares fit into
 // f32, and f16 inputs are kept so small that products of two of them fit into f16 outputs.
 enum class Distribution {
-  ordinary,       // as the problem's init says
-  row_scales,     // ordinary, each row scaled by a log-uniform factor in [1e-3, 1e3]; f16: [0.03, 31]
-  offset,         // 100 + ordinary; f16: 8 + ordinary
-  spikes,         // ordinary, one element in 64 a thousand times as large; f16: thirty times
-  one_hot,        // one element of each row is 1, the others 0
-  ties,           // three distinct values only
-  denormals,      // about the least normal number of the dtype
-  near_overflow,  // about 1e15; f16: as usual
-  exact,          // -1, 0 and 1: the exact battery
-  one_value,      // one value everywhere; integers only
-  non_finite,     // ordinary, one element in 64 NaN or infinite: each row of one of kNonFiniteKinds
+  ordinary,        // as the problem's init says
+  row_scales,      // ordinary, each row scaled by a log-uniform factor in [1e-3, 1e3]; f16: [0.03, 31]
+  offset,          // 100 + ordinary; f16: 8 + ordinary
+  spikes,          // ordinary, one element in 64 a thousand times as large; f16: thirty times
+  one_hot,         // one element of each row is 1, the others 0
+  ties,            // three distinct values only
+  denormals,       // about the least normal number of the dtype
+  near_overflow,   // about 1e15; f16: as usual
+  exact,           // whole numbers from -32 to 32: the exact battery
+  exact_products,  // one odd number in each row, the others 0; two have a product that just fits (f32: of 24 bits)
+  one_value,       // one value everywhere; integers only
+  non_finite,      // ordinary, one element in 64 NaN or infinite: each row of one of kNonFiniteKinds
 };
 std::string_view name_of(Distribution distribution);
 
 // Whether many terms of a sum may be equal, or all tiny beside one: then all are rounded alike, and what an order of
 // summation loses grows with their number instead of its root.
 bool rounds_alike(Distribution distribution);
+
+// Whether sums, and products of two, are exactly representable, so that results must be right to the last bit.
+bool is_exact(Distribution distribution);
 
 // The adversarial distributions that suit a problem's inputs and contract, the most telling ones first.
 std::vector<Distribution> adversarial_for(const benchsuite::Problem& problem);

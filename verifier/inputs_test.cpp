@@ -21,9 +21,9 @@ using testing::Not;
 
 const core::Bindings kAxes{{"M", 64}, {"N", 1000}};
 constexpr Distribution kAll[] = {
-    Distribution::ordinary, Distribution::row_scales, Distribution::offset,     Distribution::spikes,
-    Distribution::one_hot,  Distribution::ties,       Distribution::denormals,  Distribution::near_overflow,
-    Distribution::exact,    Distribution::one_value,  Distribution::non_finite,
+    Distribution::ordinary, Distribution::row_scales,     Distribution::offset,    Distribution::spikes,
+    Distribution::one_hot,  Distribution::ties,           Distribution::denormals, Distribution::near_overflow,
+    Distribution::exact,    Distribution::exact_products, Distribution::one_value, Distribution::non_finite,
 };
 
 Tensor tensor(DType dtype, Init kind = Init::normal) {
@@ -165,7 +165,16 @@ TEST(Inputs, DistributionsAreWhatTheySay) {
   const std::vector<double> tiny = drawn(x, Distribution::denormals);
   EXPECT_GT(std::count_if(tiny.begin(), tiny.end(), [](double v) { return v != 0 && std::fabs(v) < 0x1p-126; }), 20000);
   const std::vector<double> exact = drawn(x, Distribution::exact);
-  EXPECT_EQ(std::set<double>(exact.begin(), exact.end()), (std::set<double>{-1, 0, 1}));
+  EXPECT_EQ(std::set<double>(exact.begin(), exact.end()).size(), 65u);
+  EXPECT_EQ(*std::max_element(exact.begin(), exact.end()), 32);
+  const std::vector<double> odd = drawn(x, Distribution::exact_products);
+  for (size_t row = 0; row < 64; ++row) {
+    const auto begin = odd.begin() + static_cast<std::ptrdiff_t>(row * 1000);
+    EXPECT_EQ(std::count(begin, begin + 1000, 0.0), 999);
+    const double size = std::fabs(rms(odd, row * 1000, (row + 1) * 1000) * std::sqrt(1000));
+    EXPECT_EQ(std::fmod(std::round(size), 2), 1);
+    EXPECT_LT(size, 4096);
+  }
   EXPECT_NEAR(rms(drawn(x, Distribution::near_overflow), 0, 64000), 1e15, 1e13);
 }
 

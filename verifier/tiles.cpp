@@ -102,7 +102,7 @@ std::vector<TileMismatches> tile_mismatches(DType dtype, const Tiling& tiling, s
   const bool floating = core::is_floating(dtype);
   const auto same = [&](size_t i) {
     if (!floating) return std::memcmp(output.data() + i * bytes, reference.data() + i * bytes, bytes) == 0;
-    const double y = load_element(dtype, output, i), r = load_element(DType::f64, reference, i);
+    const double y = load_element(dtype, output, i), r = rounded_to(dtype, load_element(DType::f64, reference, i));
     return y == r || (std::isnan(y) && std::isnan(r));
   };
   return each_tile<TileMismatches>(tiling, [&](int64_t, size_t begin, size_t end) {

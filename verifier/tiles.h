@@ -58,7 +58,8 @@ struct TileMismatches {
 std::vector<TileErrors> tile_errors(core::DType dtype, const Tiling& tiling, std::span<const std::byte> output,
                                     const NaiveRun& expected);
 std::vector<NaiveTile> naive_tiles(core::DType dtype, const Tiling& tiling, const NaiveRun& expected);
-// Of any output. Zeros of either sign are equal, and so are NaNs.
+// Of any output; floating ones against the reference as their dtype rounds it. Zeros of either sign are equal, and so
+// are NaNs.
 std::vector<TileMismatches> tile_mismatches(core::DType dtype, const Tiling& tiling, std::span<const std::byte> output,
                                             std::span<const std::byte> reference);
 // How many elements of a floating output err by more than their tile's `allowed`.

@@ -49,7 +49,8 @@ std::string contract_words(const benchsuite::Contract& contract) {
   std::string text = "sums are kept in " + std::string(core::name_of(contract.accumulate)) + " or better";
   text += contract.tf32 ? "; TF32 is allowed" : "; TF32 is not allowed";
   text += contract.nan ? "; NaN and infinity propagate as in the reference" : "; inputs are finite";
-  if (contract.exact_integers) text += "; inputs of -1, 0 and 1 must give exact results";
+  if (contract.exact_integers)
+    text += "; inputs that are whole numbers must give exact results while their sums stay below 2^24";
   return text + ".";
 }
 

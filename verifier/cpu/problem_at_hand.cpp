@@ -17,7 +17,7 @@ void ProblemAtHand::fill(const std::vector<LentBuffer>& inputs, const core::Bind
 Expected ProblemAtHand::expected(const std::vector<LentBuffer>& inputs, const core::Bindings& axes,
                                  Distribution distribution) {
   Expected expected{reference_.run(problem_, axes, inputs), naive_.run(problem_, axes, inputs), distribution, {}};
-  const uint64_t wanted = distribution == Distribution::exact ? 0 : neighbours_wanted(problem_, axes);
+  const uint64_t wanted = is_exact(distribution) ? 0 : neighbours_wanted(problem_, axes);
   for (uint64_t neighbour = 0; neighbour < wanted; ++neighbour) {
     const std::vector<LentBuffer> moved = jittered(inputs, axes, neighbour);
     expected.neighbours.push_back(

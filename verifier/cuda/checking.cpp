@@ -60,8 +60,7 @@ std::optional<Verdict> Checking::shape(Side& side, const std::string& name, cons
         if (auto verdict = draw(rig, inputs, axes, where, distribution)) return verdict;
       }
     }
-    if (!problem.contract.exact_integers) return std::nullopt;
-    return draw(rig, inputs, axes, where, Distribution::exact);
+    return std::nullopt;
   } catch (const core::InputError& error) {  // the plan cannot be bound to this shape
     return InvalidPlan{error.what()};
   }

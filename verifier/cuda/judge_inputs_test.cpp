@@ -22,9 +22,9 @@ const core::Bindings kAxes{{"M", 64}, {"N", 1000}};
 constexpr size_t kElements = 64000;
 constexpr DType kFloats[] = {DType::f16, DType::bf16, DType::f32, DType::f64};
 constexpr Distribution kAll[] = {
-    Distribution::ordinary, Distribution::row_scales, Distribution::offset,     Distribution::spikes,
-    Distribution::one_hot,  Distribution::ties,       Distribution::denormals,  Distribution::near_overflow,
-    Distribution::exact,    Distribution::one_value,  Distribution::non_finite,
+    Distribution::ordinary, Distribution::row_scales,     Distribution::offset,    Distribution::spikes,
+    Distribution::one_hot,  Distribution::ties,           Distribution::denormals, Distribution::near_overflow,
+    Distribution::exact,    Distribution::exact_products, Distribution::one_value, Distribution::non_finite,
 };
 
 Tensor tensor(DType dtype, Init kind = Init::normal) {
@@ -220,7 +220,7 @@ TEST_F(JudgeInputs, IntegersKeepTheirBoundsInEveryDistributionAndDtype) {
       const std::set<double> distinct(values.begin(), values.end());
       const size_t expected = distribution == Distribution::one_value ? 1
                               : distribution == Distribution::ties    ? 3
-                              : distribution == Distribution::exact   ? static_cast<size_t>(least < 0 ? 3 : 2)
+                              : is_exact(distribution)                ? static_cast<size_t>(33 - least)
                                                                       : static_cast<size_t>(101 - least);
       EXPECT_EQ(distinct.size(), expected) << core::name_of(dtype) << " " << name_of(distribution);
     }
@@ -253,7 +253,16 @@ TEST_F(JudgeInputs, DistributionsAreWhatTheySay) {
   EXPECT_NEAR(rms(drawn(x, Distribution::spikes)), 125, 15);
   const std::vector<double> ties = drawn(x, Distribution::ties), exact = drawn(x, Distribution::exact);
   EXPECT_EQ(std::set<double>(ties.begin(), ties.end()), (std::set<double>{-0.5, 0.25, 1.5}));
-  EXPECT_EQ(std::set<double>(exact.begin(), exact.end()), (std::set<double>{-1, 0, 1}));
+  EXPECT_EQ(std::set<double>(exact.begin(), exact.end()).size(), 65u);
+  EXPECT_EQ(*std::max_element(exact.begin(), exact.end()), 32);
+  const std::vector<double> odd = drawn(x, Distribution::exact_products);
+  for (size_t row = 0; row < 64; ++row) {
+    const auto begin = odd.begin() + static_cast<std::ptrdiff_t>(row * 1000);
+    EXPECT_EQ(std::count(begin, begin + 1000, 0.0), 999);
+    const double size = std::fabs(rms(odd, row * 1000, (row + 1) * 1000) * std::sqrt(1000));
+    EXPECT_EQ(std::fmod(std::round(size), 2), 1);
+    EXPECT_LT(size, 4096);
+  }
   EXPECT_NEAR(rms(drawn(x, Distribution::near_overflow)), 1e15, 2e13);
   EXPECT_NEAR(rms(drawn(tensor(DType::f16), Distribution::near_overflow)), 1, 0.02);
   for (const auto& [dtype, least_normal] : {std::pair(DType::f16, 0x1p-14), std::pair(DType::bf16, 0x1p-126),

@@ -108,6 +108,7 @@ enum Distribution {
   denormals,
   near_overflow,
   exact,
+  exact_products,
   one_value,
   non_finite
 };
@@ -198,6 +199,13 @@ __device__ __forceinline__ double least_normal(int64_t dtype) {
   return dtype == f16 ? 0x1p-14 : dtype == f64 ? 0x1p-1022 : 0x1p-126;
 }
 
+constexpr int kMostExact = 32;
+__device__ __forceinline__ double odd_number(int64_t dtype, const Chance& c) {
+  const unsigned bits = dtype == f16 ? 11 : dtype == bf16 ? 8 : dtype == f32 ? 12 : 26;
+  const double size = static_cast<double>(2 * below(uint64_t{1} << (bits - 1), c.first, 0) + 1);
+  return (c.second & 1) == 0 ? size : -size;
+}
+
 __device__ __forceinline__ double unbounded(const FillArgs& args, const Row& row, bool hot, const Chance& c) {
   const bool narrow = args.dtype == f16;
   const double value = args.scale * c.normal;
@@ -218,7 +226,9 @@ __device__ __forceinline__ double unbounded(const FillArgs& args, const Row& row
     case near_overflow:
       return narrow ? value : c.normal * 1e15;
     case exact:
-      return static_cast<double>(third) - 1;
+      return static_cast<double>(below(2 * kMostExact + 1, c.first, 0)) - kMostExact;
+    case exact_products:
+      return hot ? odd_number(args.dtype, c) : 0;
     case non_finite:
       return is_rare(c) ? rare_value(row.kind, c) : value;
     default:
@@ -242,9 +252,10 @@ __device__ __forceinline__ double bounded(const FillArgs& args, const Row& row, 
     case denormals:
       if (args.low > 0 || args.high <= 0) break;
       return least_normal(args.dtype) * 2 * c.unit;
-    case exact: {
-      const double value = floor(c.unit * 3) - 1;
-      return value >= args.low && value < args.high ? value : ceil(args.low);
+    case exact:
+    case exact_products: {
+      const double least = ceil(fmax(args.low, -kMostExact)), most = fmin(ceil(args.high) - 1, kMostExact);
+      return fmax(least, floor(least + (most - least + 1) * c.unit));
     }
     case non_finite:
       if (is_rare(c)) return rare_value(row.kind, c);
@@ -322,8 +333,8 @@ __device__ __forceinline__ Chance chance_of(int64_t dtype, float normal, uint32_
 
 // All other cases. Their code is there once, not unrolled: it takes longest to compile.
 __device__ __forceinline__ void fill_floats(void* out, const FillArgs& args) {
-  const bool by_rows =
-      args.distribution == row_scales || args.distribution == one_hot || args.distribution == non_finite;
+  const bool by_rows = args.distribution == row_scales || args.distribution == one_hot ||
+                       args.distribution == exact_products || args.distribution == non_finite;
   const int64_t quads = (args.elements + 3) / 4;
   for (int64_t quad = thread_index(); quad < quads; quad += all_threads()) {
     const uint4 first = philox(static_cast<uint64_t>(quad), value_of_quad, args.key);
@@ -375,8 +386,11 @@ __device__ __forceinline__ void fill_integers(void* out, const FillArgs& args) {
           value = third == 0 ? a : third == 1 ? b : c;
           break;
         case exact:
-          value = third - 1 < args.least ? args.least : third - 1 > args.most ? args.most : third - 1;
+        case exact_products: {
+          const int64_t drawn = static_cast<int64_t>(below(2 * kMostExact + 1, u, 0)) - kMostExact;
+          value = drawn < args.least ? args.least : drawn > args.most ? args.most : drawn;
           break;
+        }
         default:
           value = static_cast<int64_t>(least + below(count, u, v));
       }
@@ -635,11 +649,21 @@ __device__ __forceinline__ void tile_errors(const T* output, const double* refer
   }
 }
 
+// A sum of whole numbers, which f32 holds, as an output does.
+__device__ __forceinline__ double rounded(__half, double r) {
+  return as_double(__float2half_rn(static_cast<float>(r)));
+}
+__device__ __forceinline__ double rounded(Bfloat, double r) {
+  return as_double(Bfloat{static_cast<uint16_t>(bf16_bits(static_cast<float>(r)))});
+}
+__device__ __forceinline__ double rounded(float, double r) { return static_cast<double>(static_cast<float>(r)); }
+__device__ __forceinline__ double rounded(double, double r) { return r; }
+
 // Zeros of either sign are equal, and so are NaNs.
 template <typename T, typename Reference>
 __device__ __forceinline__ bool is_same(T y, Reference r) {
-  const double value = as_double(y);
-  return value == r || (isnan(value) && isnan(r));
+  const double value = as_double(y), right = rounded(y, r);
+  return value == right || (isnan(value) && isnan(right));
 }
 __device__ __forceinline__ bool is_same(uint8_t y, uint8_t r) { return y == r; }
 __device__ __forceinline__ bool is_same(uint32_t y, uint32_t r) { return y == r; }

@@ -54,7 +54,7 @@ Expected ProblemAtHand::expected(const std::vector<LentBuffer>& inputs, const co
                                  Distribution distribution, bool with_naive) {
   Expected expected;
   expected.distribution = distribution;
-  if (distribution != Distribution::exact) add_neighbours(expected, inputs, axes);
+  if (!is_exact(distribution)) add_neighbours(expected, inputs, axes);
   const std::vector<DeviceBuffer> lent = device_buffers(inputs);
   expected.reference = reference_.run(problem_, axes, lent);
   expected.naive_known = !with_naive && knows_naive(axes, distribution);

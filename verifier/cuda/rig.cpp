@@ -135,7 +135,7 @@ std::variant<Match, Verdict> Rig::compare_output(size_t slot, size_t output, con
                           ? work.moments(inputs_[slot][i].buffer().address, input.dtype, input.elements(axes_))
                           : Moments{});
   }
-  const bool exact = expected.distribution == Distribution::exact;
+  const bool exact = is_exact(expected.distribution);
   const Reduction reduction = reduction_of(problem, axes_, tensor, expected.distribution, moments);
   const auto columns = static_cast<size_t>(tensor.shape.back().eval(axes_));
   if (expected.neighbours.empty()) {
