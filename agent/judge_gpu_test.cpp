@@ -72,6 +72,29 @@ std::vector<std::filesystem::path> files_below(const std::filesystem::path& fold
   return files;
 }
 
+// One wrong element shows no pattern, so that other shapes are looked at before it is named; the GPU's worker falls
+// there.
+TEST_F(JudgeOnGpu, AWorkerThatFallsAfterTheFirstFailureIsReplaced) {
+  const sandbox::Solution solution = sandbox::parse_solution(R"(/* kernelwright
+{
+  "problem": "row_sum_f32",
+  "launches": [{"kernel": "row_sum", "grid": ["M"], "block": [32], "args": ["x", "y", "M", "N"]}]
+}
+*/
+extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
+  if (threadIdx.x != 0) return;
+  float sum = M == 1 ? 1 : 0;
+  for (int n = 0; n < N; ++n) sum += x[(size_t)blockIdx.x * N + n];
+  y[M == 1 ? 0 : blockIdx.x + (1ull << 40)] = sum;
+}
+)",
+                                                             "test.cu");
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(verifier::name_of(judge(solution, Effort::full).verdict), "wrong_result");
+    expect_in_order();
+  }
+}
+
 class AdversarialOnGpu : public JudgeOnGpu, public testing::WithParamInterface<std::string> {};
 
 TEST_P(AdversarialOnGpu, EveryCaseOfAProblemGetsTheVerdictItNames) {

@@ -144,7 +144,15 @@ void Judge::close_cells(std::vector<OpenCell>& cells, Judgement& judgement) {
     return;
   }
   std::vector<Json> ends;
-  for (OpenCell& cell : cells) ends.push_back(run_.close(cell));
+  try {
+    for (OpenCell& cell : cells) ends.push_back(run_.close(cell));
+  } catch (const sandbox::WorkerLost& lost) {
+    // A GPU's worker may have fallen at a later shape than the one that the verdict names. The cpu device's is no
+    // cell's to end.
+    if (!device_.gpu) throw;
+    if (is_correct(judgement.verdict)) judgement = {Crashed{std::nullopt, lost.signal()}, {}, {}, judgement.seed};
+    return run_.replace_all();
+  }
   for (size_t i = ends.size() - 1; i > 0; --i) explain_crash(judgement, ends[i]);
 }
 

@@ -41,7 +41,13 @@ class OneCase {
     if (const sandbox::Rejected* rejected = builds_.wait(pool_, effort)) {
       return {CompileFailed{rejected->reason, rejected->message, rejected->line}, {}, {}, 0};
     }
-    return judge_patiently(judge_, builds_, judge_.naive(), effort);
+    try {
+      return judge_patiently(judge_, builds_, judge_.naive(), effort);
+    } catch (const DeviceSetAside&) {
+      throw;
+    } catch (const core::SystemError& error) {
+      throw core::SystemError(of_.name + " cannot be judged: " + error.what());
+    }
   }
 
   Judge& judge_;
