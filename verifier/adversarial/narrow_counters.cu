@@ -9,7 +9,7 @@
 }
 */
 // Class: numerics.
-// On cpu: wrong_result.
+// On cpu: wrong_result or timed_out.
 // On cuda: wrong_result or timed_out.
 extern "C" __global__ void histogram(const int* x, int* y, int N) {
   unsigned short count = 0;
