@@ -4,6 +4,7 @@
 
 #include "agent/device_text.h"
 #include "agent/devices.h"
+#include "agent/models/providers.h"
 #include "agent/output.h"
 #include "agent/prompting/prompt_maker.h"
 #include "agent/search/estimate.h"
@@ -50,6 +51,7 @@ void print_estimate(const results::Archive& archive, const CampaignSettings& set
     throw core::InputError("run --dry-run", "estimates what models would cost, and none is named",
                            "name one with --proposer");
   }
+  for (const std::string& name : settings.proposers) check_model_name(name);
   const Workshop workshop(data.paths, parse_device(settings.device), settings.hot, 1);
   const DeviceText device = device_text(workshop, archive.newest_calibration(workshop.device()));
   const PromptMaker maker(data.paths.prompts());

@@ -147,6 +147,9 @@ TEST(DryRun, EstimatesWithoutAKeyAndSendsNothing) {
   const results::Archive archive(home.archive());
   EXPECT_TRUE(archive.campaigns().empty());
   EXPECT_EQ(home.run({"run", "gelu_f32", "--dry-run"}).exit_code, 1) << "no model is named";
+  const Ended unknown = home.run({"run", "gelu_f32", "--dry-run", "--proposer", "antropic:claude"});
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_THAT(unknown.err, HasSubstr("did you mean \"anthropic\"?"));
 }
 
 }  // namespace

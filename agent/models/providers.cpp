@@ -77,9 +77,6 @@ HttpModelSetup common_setup(const std::string& name, const ModelOptions& options
 
 std::unique_ptr<Model> provider_model(const Provider& provider, const std::string& name, const std::string& model,
                                       const ModelOptions& options) {
-  if (model.empty()) {
-    throw core::InputError(name, "names no model", std::string("write it like ") + provider.scheme + ":MODEL");
-  }
   const std::optional<std::string> elsewhere = options.environment(provider.base_variable);
   HttpModelSetup setup = common_setup(name, options);
   setup.model = model;
@@ -106,31 +103,55 @@ std::unique_ptr<Model> server_model(const std::string& name, const ModelOptions&
   setup.key_hint = options.key_file ? options.key_file->string() : "KW_API_KEY";
   return http_model(std::move(setup));
 }
+
+// What stands before the first colon, and behind it.
+std::pair<std::string, std::string> parts_of(const std::string& name) {
+  const size_t colon = name.find(':');
+  return {name.substr(0, colon), colon == std::string::npos ? "" : name.substr(colon + 1)};
+}
 }  // namespace
 
+void check_model_name(const std::string& name) {
+  const auto [scheme, rest] = parts_of(name);
+  if (scheme == "http" || scheme == "https") {
+    checked_url(name.substr(0, name.find('#')), "the URL of the model");
+    return;
+  }
+  if (scheme == "exec") {
+    split_command(rest);
+    return;
+  }
+  if ((scheme == "inbox" || scheme == "replay") && !rest.empty()) return;
+  std::vector<std::string> known = {"http", "https", "exec", "inbox", "replay"};
+  for (const Provider& provider : providers()) {
+    if (provider.scheme == scheme && name != scheme) {
+      if (!rest.empty()) return;
+      throw core::InputError(name, "names no model", "write it like " + scheme + ":MODEL");
+    }
+    known.push_back(provider.scheme);
+  }
+  throw core::InputError("model " + name, "is not known: a name is a provider, a colon and what it needs",
+                         core::did_you_mean(scheme, known, "providers"));
+}
+
 std::unique_ptr<Model> make_model(const std::string& name, const ModelOptions& options) {
-  const size_t colon = name.find(':');
-  const std::string scheme = name.substr(0, colon);
-  const std::string rest = colon == std::string::npos ? "" : name.substr(colon + 1);
+  check_model_name(name);
+  const auto [scheme, rest] = parts_of(name);
   if (scheme == "http" || scheme == "https") return server_model(name, options);
   if (scheme == "exec") {
     return exec_model({name, split_command(rest), options.limits.total, options.most_reply_bytes});
   }
-  if (scheme == "inbox" && !rest.empty()) {
+  if (scheme == "inbox") {
     InboxModelSetup setup;
     setup.name = name;
     setup.folder = rest;
     setup.most_reply_bytes = options.most_reply_bytes;
     return inbox_model(std::move(setup));
   }
-  if (scheme == "replay" && !rest.empty()) return replay_model(name, read_transcript(rest));
-  std::vector<std::string> known = {"http", "https", "exec", "inbox", "replay"};
-  for (const Provider& provider : providers()) {
-    if (colon != std::string::npos && provider.scheme == scheme) return provider_model(provider, name, rest, options);
-    known.push_back(provider.scheme);
-  }
-  throw core::InputError("model " + name, "is not known: a name is a provider, a colon and what it needs",
-                         core::did_you_mean(scheme, known, "providers"));
+  if (scheme == "replay") return replay_model(name, read_transcript(rest));
+  const std::vector<Provider> all = providers();
+  const auto provider = std::find_if(all.begin(), all.end(), [&s = scheme](const auto& p) { return p.scheme == s; });
+  return provider_model(*provider, name, rest, options);
 }
 
 }  // namespace agent

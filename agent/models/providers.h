@@ -42,4 +42,7 @@ struct ModelOptions {
 // Throws core::InputError when the name is not one of these, a key is missing or cannot be used, a file cannot be read.
 std::unique_ptr<Model> make_model(const std::string& name, const ModelOptions& options);
 
+// Throws core::InputError when make_model would not know what the name means. Needs no key, file or server.
+void check_model_name(const std::string& name);
+
 }  // namespace agent

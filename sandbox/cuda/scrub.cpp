@@ -5,8 +5,7 @@
 namespace sandbox::cuda {
 
 Scrub::Scrub(const Context& context, const std::string& own_kernels)
-    : context_(context),
-      module_(context, own_kernels),
+    : module_(context, own_kernels),
       shared_(module_.function("kw_scrub_shared")),
       registers_(module_.function("kw_scrub_registers")),
       shared_bytes_(static_cast<unsigned>(context.attribute(Attribute::shared_bytes_opt_in))),

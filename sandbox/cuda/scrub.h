@@ -22,7 +22,6 @@ class Scrub {
  private:
   static constexpr size_t kFrames[] = {256, 1024, 4096, 16384};  // bytes a thread
 
-  const Context& context_;
   Module module_;
   Function shared_, registers_;
   std::array<Function, std::size(kFrames)> local_;

@@ -196,7 +196,7 @@ JudgeSettings audit_settings(bool gpu) {
 std::vector<Variant> audit_variants(const benchsuite::Problem& problem, std::vector<Variant> written) {
   const sandbox::Solution naive = sandbox::load_solution(problem.naive_file());
   std::vector<Variant> variants = harness_mutants(problem, naive);
-  for (std::vector<Variant> more : {source_mutants(problem, naive), reorderings(problem, naive), std::move(written)}) {
+  for (std::vector<Variant> more : {source_mutants(problem, naive), reorderings(naive), std::move(written)}) {
     for (Variant& variant : more) variants.push_back(std::move(variant));
   }
   return variants;

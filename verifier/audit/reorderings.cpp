@@ -19,9 +19,8 @@ std::string in(const std::string& text) { return "(" + text + ")"; }
 
 class Maker {
  public:
-  Maker(const benchsuite::Problem& problem, const sandbox::Solution& naive)
-      : problem_(problem),
-        header_(core::parse_json(naive.header, naive.file)),
+  explicit Maker(const sandbox::Solution& naive)
+      : header_(core::parse_json(naive.header, naive.file)),
         body_(body_of(naive)),
         tokens_(sandbox::tokenize(body_)),
         loops_(find_loops(body_)) {}
@@ -156,7 +155,6 @@ class Maker {
     add("smaller blocks", "blocks have half of the threads in x", body_, header);
   }
 
-  const benchsuite::Problem& problem_;
   Json header_;
   std::string body_;
   std::vector<Token> tokens_;
@@ -165,9 +163,7 @@ class Maker {
 };
 }  // namespace
 
-std::vector<Variant> reorderings(const benchsuite::Problem& problem, const sandbox::Solution& naive) {
-  return Maker(problem, naive).make();
-}
+std::vector<Variant> reorderings(const sandbox::Solution& naive) { return Maker(naive).make(); }
 
 Variant written_variant(const sandbox::Solution& solution, const std::string& name, Must must) {
   return {name,

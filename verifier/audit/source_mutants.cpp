@@ -64,7 +64,6 @@ class Maker {
  public:
   Maker(const benchsuite::Problem& problem, const sandbox::Solution& naive)
       : problem_(problem),
-        naive_(naive),
         header_(core::parse_json(naive.header, naive.file)),
         body_(body_of(naive)),
         tokens_(sandbox::tokenize(body_)) {}
@@ -136,7 +135,6 @@ class Maker {
   }
 
   const benchsuite::Problem& problem_;
-  const sandbox::Solution& naive_;
   core::Json header_;
   std::string body_;
   std::vector<Token> tokens_;
