@@ -12,7 +12,16 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(SECCOMP REQUIRED IMPORTED_TARGET libseccomp)
 pkg_check_modules(LIBELF REQUIRED IMPORTED_TARGET libelf)
 pkg_check_modules(LIBDW REQUIRED IMPORTED_TARGET libdw)
+pkg_check_modules(HTTPLIB REQUIRED IMPORTED_TARGET cpp-httplib)
 find_package(zydis 4 REQUIRED)
+
+# JavaScript of the pages (results/pages), copied beside them when installing: charts, and the colours of sources.
+find_file(KW_CHART_JS chart.min.js PATHS /usr/share/javascript/chart.js NO_DEFAULT_PATH REQUIRED)
+set(KW_PAGE_SCRIPTS ${KW_CHART_JS})
+foreach(part core clike c cpp)
+  find_file(KW_PRISM_${part} prism-${part}.min.js PATHS /usr/share/nodejs/prismjs/components NO_DEFAULT_PATH REQUIRED)
+  list(APPEND KW_PAGE_SCRIPTS ${KW_PRISM_${part}})
+endforeach()
 
 # Never required: where the CUDA Toolkit is present the tests compile every shipped kernel with NVRTC.
 find_package(CUDAToolkit QUIET)

@@ -1,6 +1,6 @@
 // Every place on disk that the program knows. Data is found relative to the program, so an installed tree runs from
 // any folder: <prefix>/bin/kernelwright, <prefix>/share/kernelwright/{problems,suites,kernels,prompts,cpu,cuda,
-// adversarial}. A build tree has the same shape, with links to the sources.
+// adversarial,pages,vendor}. A build tree has the same shape, with links to the sources.
 #pragma once
 
 #include <filesystem>
@@ -20,6 +20,8 @@ struct Paths {
   std::filesystem::path device_headers() const { return data / "cpu"; }       // the cpu device's CUDA headers
   std::filesystem::path cuda_kernels() const { return data / "cuda"; }        // the judge's own kernels on NVIDIA GPUs
   std::filesystem::path adversarial() const { return data / "adversarial"; }  // kernels that must be refused, and twins
+  std::filesystem::path pages() const { return data / "pages"; }              // of reports and of the web server
+  std::filesystem::path vendor() const { return data / "vendor"; }            // scripts of others that pages use
   std::filesystem::path worker(const std::string& backend) const {
     return program_folder / ("kernelwright-" + backend);
   }
