@@ -2,15 +2,12 @@
 # sources are compiled.
 file(GLOB_RECURSE sources RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS core/*_fuzz.cpp benchsuite/*_fuzz.cpp sandbox/*_fuzz.cpp
      verifier/*_fuzz.cpp agent/*_fuzz.cpp)
-set(targets)
 foreach(source ${sources})
   cmake_path(GET source STEM target)
   add_executable(${target} ${source})
   string(REGEX REPLACE "/.*" "" folder ${source})
   target_link_libraries(${target} PRIVATE kw_${folder})
   target_link_options(${target} PRIVATE -fsanitize=fuzzer)
-  list(APPEND targets ${target})
 endforeach()
 add_executable(fuzz_seeds verifier/fuzz_seeds_main.cpp)
 target_link_libraries(fuzz_seeds PRIVATE kw_verifier)
-add_custom_target(fuzzers DEPENDS ${targets} fuzz_seeds)
