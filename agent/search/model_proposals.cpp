@@ -174,6 +174,17 @@ MadePrompt ModelProposals::prompt_for(const Inquiry& inquiry) const {
   return made;
 }
 
+ModelProposals::RunningPtr ModelProposals::next_inquiry() {
+  const std::optional<Inquiry> inquiry = strategy_->next(population_);
+  if (!inquiry) return nullptr;
+  auto running = std::make_shared<Running>();
+  running->inquiry = *inquiry;
+  running->made = prompt_for(*inquiry);
+  running->best_before = best_of_line(inquiry->line);
+  running->yield.cost = 0;
+  return running;
+}
+
 void ModelProposals::tend() {
   const size_t places = 1 + search_.side_by_side();
   while (!stopped_ && exchanges_in_flight_ < static_cast<size_t>(settings_.in_flight) &&
@@ -182,24 +193,24 @@ void ModelProposals::tend() {
       stopped_ = fmt::format("converged: {} replies in a row made nothing faster", in_vain_);
       return;
     }
-    const std::optional<Inquiry> inquiry = strategy_->next(population_);
-    if (!inquiry) {
+    const RunningPtr running = postponed_ ? std::exchange(postponed_, nullptr) : next_inquiry();
+    if (!running) {
       if (exchanges_in_flight_ == 0 && search_.trials() == 0) stopped_ = "";  // the tuner says why
       return;
     }
-    auto running = std::make_shared<Running>();
-    running->inquiry = *inquiry;
-    running->made = prompt_for(*inquiry);
-    running->best_before = best_of_line(inquiry->line);
-    running->yield.cost = 0;
-    if (auto why = exchanges_.why_not(problem_.problem.name, running->made.prompt, inquiry->model)) {
-      stopped_ = std::move(why);
+    const Inquiry& inquiry = running->inquiry;
+    if (auto why = exchanges_.why_not(problem_.problem.name, running->made.prompt, inquiry.model)) {
+      if (exchanges_in_flight_ > 0) {
+        postponed_ = running;  // what they do not use of their reserves may be enough for it
+      } else {
+        stopped_ = std::move(why);
+      }
       return;
     }
-    seen_cards_[inquiry->line].insert(running->made.cards.begin(), running->made.cards.end());
+    seen_cards_[inquiry.line].insert(running->made.cards.begin(), running->made.cards.end());
     asked_.insert(running->made.prompt.hash());
-    under_way_.emplace(inquiry->task, inquiry->parents);
-    for (const size_t parent : inquiry->parents) ++population_[parent].asked;
+    under_way_.emplace(inquiry.task, inquiry.parents);
+    for (const size_t parent : inquiry.parents) ++population_[parent].asked;
     const Prompt prompt = running->made.prompt;
     ask(running, prompt);
   }

@@ -64,6 +64,7 @@ class ModelProposals : public Proposals {
   MadePrompt prompt_for(const Inquiry& inquiry) const;
   KnownSolution known(size_t member) const;
   std::vector<std::string> tried() const;
+  RunningPtr next_inquiry();  // null when the strategy waits
   void ask(const RunningPtr& running, const Prompt& prompt);
   void answered(const RunningPtr& running, const Prompt& prompt, const Answered& answer);
   void no_completion(const NoCompletion& none);
@@ -89,7 +90,8 @@ class ModelProposals : public Proposals {
   std::vector<std::string> unusable_;                // why replies brought nothing, the latest last
   std::map<int, std::set<std::string>> seen_cards_;  // by line of descent
   size_t exchanges_in_flight_ = 0;
-  std::set<std::string> asked_;                                        // hashes of prompts
+  RunningPtr postponed_;         // for which there is no reserve while others are in flight
+  std::set<std::string> asked_;  // hashes of prompts
   std::multiset<std::pair<Operator, std::vector<size_t>>> under_way_;  // tasks and their parents
   int in_vain_ = 0, failures_ = 0;                                     // replies in a row
   std::optional<std::string> stopped_;
