@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "results/leaderboard.h"
 #include "results/records.h"
 
 namespace agent {

@@ -15,6 +15,21 @@ verifier::Measurement measured() {
   return m;
 }
 
+results::LeaderboardRow row_of(const std::string& device, const std::string& solution, double speed_up,
+                               double time_us) {
+  results::LeaderboardRow row;
+  row.rank = 1;
+  row.attempt = 7;
+  row.problem = "sum_f32";
+  row.device = device;
+  row.solution = solution;
+  row.origin = "seed";
+  row.confirmed = true;
+  row.speed_up = {speed_up, speed_up, speed_up};
+  row.workloads.push_back({"bench", {time_us, time_us, time_us}, time_us * speed_up, row.speed_up, {}});
+  return row;
+}
+
 TEST(Views, AMeasurementShowsItsShareOfTheBound) {
   verifier::Measurement m = measured();
   m.workloads[0].bound_us = 71;
@@ -24,7 +39,7 @@ TEST(Views, AMeasurementShowsItsShareOfTheBound) {
 
 TEST(Views, WhereNoBoundIsKnownNoneIsShown) {
   EXPECT_THAT(measurement_text(measured(), "naive"), Not(testing::ContainsRegex("BOUND|bound")));
-  const results::LeaderboardRow row{1, 7, "sum_f32", "cpu", "tiled", "seed", "", {}, {2, 1.9, 2.1}, 100};
+  const results::LeaderboardRow row = row_of("cpu", "tiled", 2, 100);
   EXPECT_THAT(leaderboard_text({row}, false), Not(HasSubstr("BOUND")));
   EXPECT_TRUE(to_json(row)["bound_us"].is_null());
 }
@@ -39,8 +54,9 @@ TEST(Views, SamplesSayWhatBecameOfThem) {
 }
 
 TEST(Views, TheLeaderboardHasAColumnForTheBound) {
-  const results::LeaderboardRow with{1, 7, "sum_f32", "cuda:0", "tiled", "seed", "", {}, {2, 1.9, 2.1}, 100, 84.6};
-  const results::LeaderboardRow without{1, 8, "gelu_f32", "cpu", "plain", "seed", "", {}, {2, 1.9, 2.1}, 100};
+  results::LeaderboardRow with = row_of("cuda:0", "tiled", 2, 100);
+  with.workloads[0].bound_us = 84.6;
+  const results::LeaderboardRow without = row_of("cpu", "plain", 2, 100);
   const std::string text = leaderboard_text({with, without}, false);
   EXPECT_THAT(text, HasSubstr("TIME  BOUND  DEVICE"));
   EXPECT_THAT(text, HasSubstr("100.0 us   85 %  cuda:0"));
@@ -49,13 +65,14 @@ TEST(Views, TheLeaderboardHasAColumnForTheBound) {
 }
 
 TEST(Views, LibrariesStandAmongTheSolutionsButAreNone) {
-  const results::LeaderboardRow best{1, 7, "sum_f32", "cuda GPU", "tiled", "seed", "", {}, {2, 1.9, 2.1}, 100};
-  const results::LeaderboardRow second{2, 8, "sum_f32", "cuda GPU", "plain", "seed", "", {}, {1.1, 1.0, 1.2}, 180};
-  results::LeaderboardRow library{0, 0, "sum_f32", "cuda GPU", "PyTorch 2.11 eager", "library", "", {}, {3, 3, 3}, 67};
+  const results::LeaderboardRow best = row_of("cuda GPU", "tiled", 2, 100);
+  results::LeaderboardRow second = row_of("cuda GPU", "plain", 1.1, 180);
+  second.rank = 2;
+  results::LeaderboardRow library = row_of("cuda GPU", "PyTorch 2.11 eager", 3, 67);
   library.library = true;
   results::LeaderboardRow failed = library;
   failed.solution = "PyTorch 2.11 compile";
-  failed.candidate_us = 0;
+  failed.workloads.clear();
   failed.verdict = verifier::NotWritten{{}, "y", 0, 1, 1};
   const std::string text = leaderboard_text({library, best, second, failed}, true);
   EXPECT_THAT(text, HasSubstr("library   3.00x [3.00, 3.00]   67.0 us  cuda GPU  PyTorch 2.11 eager"));

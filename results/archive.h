@@ -85,14 +85,11 @@ class Archive {
   // The solutions with this name, or whose hash begins like this (at least six digits of it); the newest first.
   std::vector<SolutionRecord> find_solutions(const std::string& name_or_hash) const;
 
-  // Best confirmed point of each solution, best first within a problem, with the libraries among them. Empty arguments
-  // mean all. Of a problem whose files have changed, only the version that was judged last counts.
-  std::vector<LeaderboardRow> leaderboard(const std::string& problem, const std::string& device) const;
+  // For the readers beside it in results/ (archive_state.h): leaderboard.h, scores.h, lineage.h, ...
+  struct State;
+  State& state() const { return *state_; }
 
  private:
-  void add_libraries(std::vector<LeaderboardRow>& board, const std::string& problem, const std::string& device) const;
-
-  struct State;
   std::unique_ptr<State> state_;
 };
 

@@ -222,41 +222,4 @@ int64_t Archive::count_attempts() const {
   return row.step() ? row.integer(0) : 0;
 }
 
-std::vector<LeaderboardRow> Archive::leaderboard(const std::string& problem, const std::string& device) const {
-  // A confirmed attempt is one of effort "confirm" that won against a naive solution; of each solution the best point
-  // counts. The lower ends of the intervals are compared: of many noisy values the largest is too large.
-  Statement rows = state_->database.prepare(R"sql(
-SELECT id, problem, device, solution, origin, tunables, made, speed_up, low, high, candidate_us,
-       row_number() OVER (PARTITION BY problem, device ORDER BY low DESC), bound_us FROM (
-  SELECT a.id, p.name AS problem, a.device, s.name AS solution, s.origin, c.tunables, a.made, m.speed_up, m.low, m.high,
-         (SELECT candidate_us FROM timings WHERE measurement = m.id ORDER BY id LIMIT 1) AS candidate_us,
-         (SELECT bound_us FROM timings WHERE measurement = m.id ORDER BY id LIMIT 1) AS bound_us,
-         row_number() OVER (PARTITION BY p.name, a.device, s.id ORDER BY m.low DESC) AS place
-  FROM attempts a JOIN problems p ON p.id = a.problem JOIN candidates c ON c.id = a.candidate
-       JOIN solutions s ON s.id = c.solution JOIN measurements m ON m.attempt = a.id
-       JOIN candidates n ON n.id = m.against JOIN solutions ns ON ns.id = n.solution
-  WHERE a.effort = 'confirm' AND a.verdict = 'correct' AND m.outcome = 'win' AND ns.origin = 'naive'
-        AND a.problem = (SELECT la.problem FROM attempts la JOIN problems lp ON lp.id = la.problem
-                         WHERE lp.name = p.name ORDER BY la.id DESC LIMIT 1)
-        AND (?1 = '' OR p.name = ?1) AND (?2 = '' OR a.device = ?2 OR a.device LIKE ?2 || ' %'))
-WHERE place = 1 ORDER BY problem, device, low DESC)sql");
-  rows.bind(problem).bind(device);
-  std::vector<LeaderboardRow> board;
-  while (rows.step()) {
-    board.push_back({rows.integer(11),
-                     rows.integer(0),
-                     rows.text(1),
-                     rows.text(2),
-                     rows.text(3),
-                     rows.text(4),
-                     rows.text(6),
-                     binding_from(rows.text(5)),
-                     {rows.real(7), rows.real(8), rows.real(9)},
-                     rows.real(10),
-                     rows.is_null(12) ? std::nullopt : std::optional(rows.real(12))});
-  }
-  add_libraries(board, problem, device);
-  return board;
-}
-
 }  // namespace results

@@ -1,5 +1,4 @@
 // Libraries in the archive: what people would otherwise use.
-#include <algorithm>
 #include <utility>
 
 #include "results/archive_state.h"
@@ -9,30 +8,6 @@ namespace {
 using core::Json;
 
 std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
-LeaderboardRow row_of(BaselineRecord&& baseline) {
-  LeaderboardRow row;
-  row.library = true;
-  row.problem = std::move(baseline.problem);
-  row.device = std::move(baseline.device);
-  row.solution = std::move(baseline.library);
-  row.origin = "library";
-  row.made = std::move(baseline.made);
-  row.verdict = std::move(baseline.verdict);
-  if (!baseline.measurement || baseline.measurement->workloads.empty()) return row;
-  row.speed_up = baseline.measurement->speed_up;
-  row.candidate_us = baseline.measurement->workloads[0].candidate_us;
-  row.bound_us = baseline.measurement->workloads[0].bound_us;
-  return row;
-}
-
-// By time where that is known; failed libraries come last.
-bool stands_before(const LeaderboardRow& a, const LeaderboardRow& b) {
-  if (a.problem != b.problem) return a.problem < b.problem;
-  if (a.device != b.device) return a.device < b.device;
-  const bool a_timed = a.candidate_us > 0, b_timed = b.candidate_us > 0;
-  return a_timed != b_timed ? a_timed : a.speed_up.low > b.speed_up.low;
-}
 }  // namespace
 
 int64_t Archive::add_baseline(const NewBaseline& baseline) {
@@ -69,10 +44,7 @@ SELECT b.id, p.name, b.device, b.library, b.made, b.verdict_json, b.measurement_
 FROM baselines b JOIN problems p ON p.id = b.problem
 WHERE b.id = (SELECT max(nb.id) FROM baselines nb
               WHERE nb.problem = b.problem AND nb.device = b.device AND nb.library = b.library)
-      AND b.problem = coalesce((SELECT la.problem FROM attempts la JOIN problems lp ON lp.id = la.problem
-                                WHERE lp.name = p.name ORDER BY la.id DESC LIMIT 1),
-                               (SELECT lb.problem FROM baselines lb JOIN problems lp ON lp.id = lb.problem
-                                WHERE lp.name = p.name ORDER BY lb.id DESC LIMIT 1))
+      AND b.problem IN (SELECT problem_id FROM v_problems WHERE is_current)
       AND (?1 = '' OR p.name = ?1) AND (?2 = '' OR b.device = ?2 OR b.device LIKE ?2 || ' %')
 ORDER BY p.name, b.device, b.id)sql");
   rows.bind(problem).bind(device);
@@ -93,12 +65,6 @@ ORDER BY p.name, b.device, b.id)sql");
     all.push_back(std::move(record));
   }
   return all;
-}
-
-void Archive::add_libraries(std::vector<LeaderboardRow>& board, const std::string& problem,
-                            const std::string& device) const {
-  for (BaselineRecord& baseline : baselines(problem, device)) board.push_back(row_of(std::move(baseline)));
-  std::stable_sort(board.begin(), board.end(), stands_before);
 }
 
 }  // namespace results

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "results/archive_fixture.h"
+#include "results/leaderboard.h"
 
 namespace results {
 namespace {
@@ -72,15 +73,15 @@ TEST(Baselines, StandInTheLeaderboardByTimeWithoutARank) {
   s.archive.add_baseline(baseline_of(s, "broken", wrong()));
   s.archive.add_baseline(baseline_of(s, "between", correct_judgement(4)));
   s.archive.add_baseline(baseline_of(s, "fastest", correct_judgement(8)));
-  const std::vector<LeaderboardRow> board = s.archive.leaderboard("", "");
+  const std::vector<LeaderboardRow> board = leaderboard(s.archive);
   std::vector<std::string> names;
   for (const LeaderboardRow& row : board) names.push_back(row.solution + (row.library ? " (library)" : ""));
   EXPECT_THAT(names,
               testing::ElementsAre("fastest (library)", "fast", "between (library)", "slow", "broken (library)"));
   EXPECT_EQ(board[1].rank, 1);
   EXPECT_EQ(board[3].rank, 2);
-  EXPECT_EQ(board[2].candidate_us, 25);
-  EXPECT_EQ(board[4].candidate_us, 0);
+  EXPECT_EQ(board[2].time_us(), 25);
+  EXPECT_EQ(board[4].time_us(), 0);
   EXPECT_EQ(verifier::name_of(board[4].verdict), "wrong_result");
 }
 

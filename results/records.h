@@ -131,20 +131,6 @@ struct ModelSpend {
   bool all_priced = true;  // false: some prices are not known, and dollars do without them
 };
 
-// One line of the leaderboard: the best confirmed point of one solution, or a library.
-struct LeaderboardRow {
-  int64_t rank = 0, attempt = 0;
-  std::string problem, device, solution, origin, made;
-  sandbox::TunableBinding binding;
-  verifier::SpeedUp speed_up;                     // over naive
-  double candidate_us = 0;                        // median, of the first bench workload
-  std::optional<double> bound_us = std::nullopt;  // of the same
-  // What people would otherwise use, named by `solution`: it stands in place but has neither rank nor attempt, and its
-  // numbers count only where it was found correct.
-  bool library = false;
-  verifier::Verdict verdict = verifier::Correct{};
-};
-
 struct SolutionRecord {
   int64_t id = 0;
   std::string hash, problem, name, origin, added, source;

@@ -122,6 +122,61 @@ ALTER TABLE events ADD COLUMN step INTEGER;
 )sql",
                                             R"sql(
 ALTER TABLE measurements ADD COLUMN counters TEXT;  -- JSON: what a profiler counted, where one watched
+)sql",
+                                            R"sql(
+-- What the leaderboard needs without looking at every attempt. These two tables only repeat what others hold, and
+-- triggers keep them: an import fills them by filling the others.
+CREATE TABLE standings (  -- of each solution the best point that was right against naive, confirmed (it won) or not
+  problem INTEGER NOT NULL REFERENCES problems(id), device TEXT NOT NULL,
+  solution INTEGER NOT NULL REFERENCES solutions(id), confirmed INTEGER NOT NULL,
+  attempt INTEGER NOT NULL REFERENCES attempts(id), low REAL NOT NULL,
+  PRIMARY KEY (problem, device, solution, confirmed)) WITHOUT ROWID;
+CREATE TABLE baseline_timings (  -- per bench workload
+  id INTEGER PRIMARY KEY, baseline INTEGER NOT NULL REFERENCES baselines(id), workload TEXT NOT NULL,
+  candidate_us REAL NOT NULL, incumbent_us REAL NOT NULL, speed_up REAL NOT NULL, low REAL NOT NULL, high REAL NOT NULL,
+  bound_us REAL);
+INSERT INTO standings SELECT problem, device, solution, confirmed, id, low FROM (
+  SELECT *, row_number() OVER (PARTITION BY problem, device, solution, confirmed ORDER BY low DESC, id) AS place FROM (
+    SELECT a.problem, a.device, c.solution, a.effort = 'confirm' AND m.outcome = 'win' AS confirmed, a.id, m.low
+    FROM attempts a JOIN measurements m ON m.attempt = a.id JOIN candidates c ON c.id = a.candidate
+         JOIN solutions s ON s.id = c.solution
+    WHERE a.effort IN ('full', 'confirm') AND a.verdict = 'correct' AND s.origin <> 'naive'
+          AND m.against IN (SELECT n.id FROM candidates n JOIN solutions ns ON ns.id = n.solution
+                            WHERE ns.origin = 'naive'))) WHERE place = 1;
+INSERT OR IGNORE INTO baseline_timings (baseline, workload, candidate_us, incumbent_us, speed_up, low, high, bound_us)
+  SELECT b.id, w.value ->> '$.workload', w.value ->> '$.candidate_us', w.value ->> '$.incumbent_us',
+         w.value ->> '$.speed_up[0]', w.value ->> '$.speed_up[1]', w.value ->> '$.speed_up[2]', w.value ->> '$.bound_us'
+  FROM baselines b JOIN json_each(b.measurement_json, '$.workloads') w WHERE b.measurement_json IS NOT NULL;
+CREATE TRIGGER measurements_stand AFTER INSERT ON measurements BEGIN
+  INSERT INTO standings
+    SELECT a.problem, a.device, c.solution, a.effort = 'confirm' AND NEW.outcome = 'win', a.id, NEW.low
+    FROM attempts a JOIN candidates c ON c.id = a.candidate JOIN solutions s ON s.id = c.solution
+    WHERE a.id = NEW.attempt AND a.effort IN ('full', 'confirm') AND a.verdict = 'correct' AND s.origin <> 'naive'
+          AND (SELECT ns.origin FROM candidates n JOIN solutions ns ON ns.id = n.solution
+               WHERE n.id = NEW.against) = 'naive'
+    ON CONFLICT DO UPDATE SET attempt = excluded.attempt, low = excluded.low WHERE excluded.low > low;
+END;
+CREATE TRIGGER baselines_timed AFTER INSERT ON baselines WHEN NEW.measurement_json IS NOT NULL BEGIN
+  INSERT OR IGNORE INTO baseline_timings (baseline, workload, candidate_us, incumbent_us, speed_up, low, high, bound_us)
+    SELECT NEW.id, w.value ->> '$.workload', w.value ->> '$.candidate_us', w.value ->> '$.incumbent_us',
+           w.value ->> '$.speed_up[0]', w.value ->> '$.speed_up[1]', w.value ->> '$.speed_up[2]',
+           w.value ->> '$.bound_us'
+    FROM json_each(NEW.measurement_json, '$.workloads') w;
+END;
+CREATE INDEX standings_by_low ON standings(problem, device, confirmed, low DESC);
+CREATE INDEX standings_by_solution ON standings(solution);
+CREATE INDEX baseline_timings_by_baseline ON baseline_timings(baseline);
+CREATE INDEX attempts_by_problem ON attempts(problem);
+CREATE INDEX attempts_by_verdict ON attempts(campaign, verdict);
+CREATE INDEX solutions_by_name ON solutions(name);
+CREATE INDEX solutions_by_parent ON solutions(parent) WHERE parent IS NOT NULL;
+-- Views for any SQLite client; docs/archive.md describes their columns.
+CREATE VIEW v_problems AS
+  SELECT id AS problem_id, name AS problem, hash,
+         row_number() OVER (PARTITION BY name ORDER BY last_attempt DESC NULLS LAST, last_baseline DESC NULLS LAST,
+                                                       id DESC) = 1 AS is_current
+  FROM (SELECT p.id, p.name, p.hash, (SELECT max(a.id) FROM attempts a WHERE a.problem = p.id) AS last_attempt,
+               (SELECT max(b.id) FROM baselines b WHERE b.problem = p.id) AS last_baseline FROM problems p);
 )sql"};
   return all;
 }

@@ -51,7 +51,10 @@ TEST(Schema, AnArchiveOfTheFirstVersionIsTakenOver) {
   {
     Database database(temporary.file());
     database.execute(
-        "DROP TABLE proposed; DROP TABLE replies; DROP TABLE requests; DROP TABLE texts; DROP TABLE selftests; DROP "
+        "DROP VIEW v_problems; DROP TRIGGER measurements_stand; DROP TRIGGER baselines_timed; DROP TABLE standings;"
+        " DROP TABLE baseline_timings; DROP INDEX attempts_by_problem; DROP INDEX attempts_by_verdict;"
+        " DROP INDEX solutions_by_name; DROP INDEX solutions_by_parent;"
+        " DROP TABLE proposed; DROP TABLE replies; DROP TABLE requests; DROP TABLE texts; DROP TABLE selftests; DROP "
         "TABLE calibrations; DROP TABLE baselines; ALTER TABLE timings DROP COLUMN bound_us;"
         " ALTER TABLE campaigns DROP COLUMN steps; ALTER TABLE measurements DROP COLUMN counters; ALTER TABLE attempts "
         "DROP COLUMN step; ALTER TABLE events DROP "

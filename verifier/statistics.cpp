@@ -30,6 +30,21 @@ double median_in_place(std::vector<double>& values) {
 
 double median(std::vector<double> values) { return median_in_place(values); }
 
+Interval median_with_interval(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const size_t n = values.size();
+  // How many values lie below the median is binomial with p = 1/2; `cut` of each end are left out.
+  size_t cut = 0;
+  double probability = std::pow(0.5, static_cast<double>(n)), tail = probability;
+  while (2 * (cut + 1) < n) {
+    probability *= static_cast<double>(n - cut) / static_cast<double>(cut + 1);
+    tail += probability;
+    if (tail > kTail) break;
+    ++cut;
+  }
+  return {median(values), values[cut], values[n - 1 - cut]};
+}
+
 std::vector<Pair> steady_pairs(const std::vector<Pair>& pairs) {
   std::vector<Pair> kept;
   std::copy_if(pairs.begin(), pairs.end(), std::back_inserter(kept), steady);

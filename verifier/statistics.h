@@ -8,7 +8,14 @@
 
 namespace verifier {
 
+struct Interval {
+  double value = 0, low = 0, high = 0;
+};
+
 double median(std::vector<double> values);  // of a non-empty set
+// With the order statistics between which the median lies with 99 % probability if the values are independent; all of
+// them where they are too few for that (under 8). Of a non-empty set.
+Interval median_with_interval(std::vector<double> values);
 
 // The pairs whose two sides ran at clocks within 1 % of each other, as far as the clocks are known. All of them when
 // that would leave fewer than half: then it is no disturbance but the kernels themselves that draw the clock down, and

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
+#include <numeric>
 #include <random>
 
 namespace verifier {
@@ -24,6 +26,20 @@ std::vector<Pair> simulate(double true_speed_up, double noise, int count, uint64
 TEST(Statistics, MedianOfOddAndEvenCounts) {
   EXPECT_EQ(median({3, 1, 2}), 2);
   EXPECT_EQ(median({4, 1, 2, 3}), 2.5);
+}
+
+// The ranks are those of the tables for the sign test, two-sided 1 %.
+TEST(Statistics, TheIntervalOfAMedianLiesBetweenOrderStatistics) {
+  std::vector<double> values;
+  for (const int n : {1, 7, 8, 12, 15, 31, 61}) {
+    values.resize(static_cast<size_t>(n));
+    std::iota(values.rbegin(), values.rend(), 1.0);
+    const Interval interval = median_with_interval(values);
+    const std::map<int, double> lowest{{1, 1}, {7, 1}, {8, 1}, {12, 2}, {15, 3}, {31, 8}, {61, 21}};
+    EXPECT_EQ(interval.value, (n + 1) / 2.0) << n;
+    EXPECT_EQ(interval.low, lowest.at(n)) << n;
+    EXPECT_EQ(interval.high, n + 1 - lowest.at(n)) << n;
+  }
 }
 
 TEST(Statistics, TheIntervalHoldsTheTruth) {

@@ -18,7 +18,8 @@ struct LeaderboardOptions {
 void leaderboard(const LeaderboardOptions& options, const Shell& shell) {
   if (!options.problem.empty()) find_problem(load_data(shell).problems, options.problem, "leaderboard");
   const results::Archive archive = open_existing_archive(shell);
-  auto rows = archive.leaderboard(options.problem, options.device.empty() ? "" : parse_device(options.device).backend);
+  auto rows = results::leaderboard(
+      archive, {options.problem, options.device.empty() ? "" : parse_device(options.device).backend});
   if (options.best) std::erase_if(rows, [](const auto& row) { return row.library || row.rank != 1; });
   if (shell.json) {
     core::Json all = core::Json::array();

@@ -14,6 +14,7 @@
 #include "agent/workshop.h"
 #include "core/error.h"
 #include "core/text.h"
+#include "results/leaderboard.h"
 
 namespace agent {
 namespace {
@@ -27,7 +28,7 @@ struct PromptOptions {
 std::vector<KnownSolution> known_solutions(const results::Archive& archive, const std::string& problem,
                                            const std::string& backend) {
   std::vector<KnownSolution> known;
-  for (const results::LeaderboardRow& row : archive.leaderboard(problem, backend)) {
+  for (const results::LeaderboardRow& row : results::leaderboard(archive, {problem, backend})) {
     if (row.library) continue;
     const results::RecordedAttempt attempt = archive.attempt(row.attempt);
     KnownSolution solution;
@@ -35,8 +36,8 @@ std::vector<KnownSolution> known_solutions(const results::Archive& archive, cons
     solution.solution = sandbox::parse_solution(attempt.source, row.solution);
     solution.binding = row.binding;
     solution.speed_up = row.speed_up;
-    solution.time_us = row.candidate_us;
-    if (row.bound_us) solution.share_of_bound = *row.bound_us / row.candidate_us;
+    solution.time_us = row.time_us();
+    if (row.timed()) solution.share_of_bound = row.workloads[0].share_of_bound();
     solution.registers = attempt.registers;
     solution.shared_bytes = attempt.shared_bytes;
     solution.spill_bytes = attempt.spill_bytes;

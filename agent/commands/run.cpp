@@ -81,7 +81,7 @@ void show_end(const results::Archive& archive, const CampaignSettings& settings,
   std::vector<results::LeaderboardRow> board;
   std::string without;
   for (const std::string& name : settings.problems) {
-    const auto of_problem = archive.leaderboard(name, parse_device(settings.device).backend);
+    const auto of_problem = results::leaderboard(archive, {name, parse_device(settings.device).backend});
     if (std::all_of(of_problem.begin(), of_problem.end(), [](const auto& row) { return row.library; }))
       without += (without.empty() ? "" : ", ") + name;
     for (const results::LeaderboardRow& row : of_problem) {
