@@ -1,12 +1,17 @@
 #include "results/sqlite.h"
 
 #include <sqlite3.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <map>
 
-#include "core/error.h"
-
 namespace results {
+namespace {
+// How long to wait for others who write: merging a large archive is one transaction.
+constexpr int kPatience_ms = 300'000;
+}  // namespace
 
 struct Database::Handles {
   sqlite3* database = nullptr;
@@ -23,38 +28,87 @@ void Statement::Reset::operator()(sqlite3_stmt* statement) const {
   sqlite3_clear_bindings(statement);
 }
 
-void Statement::check(int code, const char* what) const {
+namespace {
+std::string file_of(sqlite3* database) {
+  const char* file = sqlite3_db_filename(database, "main");
+  return file == nullptr || *file == '\0' ? "a temporary archive" : file;
+}
+
+bool is_full(int error_number) { return error_number == ENOSPC || error_number == EDQUOT || error_number == EFBIG; }
+
+// Everything that SQLite may have to say, for people.
+[[noreturn]] void fail(sqlite3* database, const std::string& file) {
+  const std::string said = sqlite3_errmsg(database);
+  const int error_number = sqlite3_system_errno(database);
+  const std::string cause = error_number != 0 ? std::string(": ") + std::strerror(error_number) : "";
+  const int code = sqlite3_errcode(database);  // the low byte of the extended one
+  if (code == SQLITE_FULL || (code == SQLITE_IOERR && is_full(error_number))) {
+    throw NoRoom(file + ": there is no room to write" + cause +
+                 "\n  make room on that disk and go on; everything that was recorded is kept");
+  }
+  switch (code) {
+    case SQLITE_NOTADB:
+      throw core::InputError(file, "is no archive, or its beginning is damaged (" + said + ")",
+                             "give another file with --archive, or go back to a copy (kernelwright archive backup)");
+    case SQLITE_CORRUPT:
+      throw core::InputError(file, "is damaged (" + said + ")",
+                             "go back to a copy (kernelwright archive backup makes them), or save what can be read: "
+                             "sqlite3 " +
+                                 file + " .recover | sqlite3 recovered.db; kernelwright archive verify checks that");
+    case SQLITE_READONLY:
+      throw core::InputError(
+          file, "may not be written (" + said + ")",
+          "make the file and its folder writable, copy it to where they are, or give another file with "
+          "--archive");
+    case SQLITE_CANTOPEN:
+      throw core::InputError(file, "cannot be opened" + cause,
+                             "it and its folder must be there and yours to read; or give another file with --archive");
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+      throw core::InputError(file, "may not be used (" + said + ")", "give another file with --archive");
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      throw core::SystemError(file + ": another program has kept it locked for " + std::to_string(kPatience_ms / 1000) +
+                              " seconds\n  end that (fuser " + file + " names it) and go on");
+    case SQLITE_IOERR:
+      throw core::SystemError(file + ": cannot be read or written (" + said + ")" + cause +
+                              "\n  see to that disk, then go on; everything that was recorded is kept");
+    default:
+      throw core::SystemError(file + ": the archive failed: " + said);
+  }
+}
+}  // namespace
+
+void Statement::check(int code) const {
   if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE) return;
-  throw core::SystemError(std::string("the archive failed to ") + what + ": " +
-                          sqlite3_errmsg(sqlite3_db_handle(statement_.get())));
+  sqlite3* database = sqlite3_db_handle(statement_.get());
+  fail(database, file_of(database));
 }
 
 Statement& Statement::bind(int64_t value) {
-  check(sqlite3_bind_int64(statement_.get(), next_++, value), "bind");
+  check(sqlite3_bind_int64(statement_.get(), next_++, value));
   return *this;
 }
 Statement& Statement::bind(double value) {
-  check(sqlite3_bind_double(statement_.get(), next_++, value), "bind");
+  check(sqlite3_bind_double(statement_.get(), next_++, value));
   return *this;
 }
 Statement& Statement::bind(std::string_view text) {
-  check(sqlite3_bind_text(statement_.get(), next_++, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT),
-        "bind");
+  check(sqlite3_bind_text(statement_.get(), next_++, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT));
   return *this;
 }
 Statement& Statement::bind_blob(const std::vector<char>& bytes) {
-  check(sqlite3_bind_blob(statement_.get(), next_++, bytes.data(), static_cast<int>(bytes.size()), SQLITE_TRANSIENT),
-        "bind");
+  check(sqlite3_bind_blob(statement_.get(), next_++, bytes.data(), static_cast<int>(bytes.size()), SQLITE_TRANSIENT));
   return *this;
 }
 Statement& Statement::bind_null() {
-  check(sqlite3_bind_null(statement_.get(), next_++), "bind");
+  check(sqlite3_bind_null(statement_.get(), next_++));
   return *this;
 }
 
 bool Statement::step() {
   const int code = sqlite3_step(statement_.get());
-  check(code, "write or read");
+  check(code);
   return code == SQLITE_ROW;
 }
 
@@ -77,22 +131,67 @@ std::vector<char> Statement::blob(int column) const {
 }
 bool Statement::is_null(int column) const { return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL; }
 
-Database::Database(const std::filesystem::path& file) : handles_(std::make_unique<Handles>()) {
-  const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-  if (sqlite3_open_v2(file.c_str(), &handles_->database, flags, nullptr) != SQLITE_OK) {
-    throw core::SystemError("cannot open " + file.string() + ": " + sqlite3_errmsg(handles_->database));
+Statement::Type Statement::type(int column) const {
+  switch (sqlite3_column_type(statement_.get(), column)) {
+    case SQLITE_INTEGER:
+      return Type::integer;
+    case SQLITE_FLOAT:
+      return Type::real;
+    case SQLITE_TEXT:
+      return Type::text;
+    case SQLITE_BLOB:
+      return Type::blob;
+    default:
+      return Type::null;
   }
-  sqlite3_busy_timeout(handles_->database, 10'000);
+}
+
+namespace {
+// An archive is in WAL mode, which even readers need files beside it for. Where those cannot be made and nobody else
+// can have any, the file is all there is, and cannot change.
+bool needs_no_log(const std::filesystem::path& file) {
+  std::error_code none;
+  const std::filesystem::path log = file.string() + "-wal";
+  const bool has_log = std::filesystem::exists(log, none) && std::filesystem::file_size(log, none) > 0;
+  return !has_log && ::access(file.c_str(), R_OK) == 0 &&
+         ::access(std::filesystem::absolute(file).parent_path().c_str(), W_OK) != 0;
+}
+
+std::string uri_of(const std::filesystem::path& file) {
+  std::string uri = "file:";
+  for (const char c : std::filesystem::absolute(file).string()) {
+    constexpr char kDigits[] = "0123456789ABCDEF";
+    if (c == '%' || c == '?' || c == '#') {
+      uri += {'%', kDigits[c >> 4], kDigits[c & 15]};
+    } else {
+      uri += c;
+    }
+  }
+  return uri + "?immutable=1";
+}
+}  // namespace
+
+Database::Database(const std::filesystem::path& file) : handles_(std::make_unique<Handles>()) {
+  const bool fixed = needs_no_log(file);
+  const int flags = fixed ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  const std::string name = fixed ? uri_of(file) : file.string();
+  if (sqlite3_open_v2(name.c_str(), &handles_->database, flags, nullptr) != SQLITE_OK) {
+    fail(handles_->database, file.string());
+  }
+  sqlite3_busy_timeout(handles_->database, kPatience_ms);
+}
+
+Database::Database(Temporary) : handles_(std::make_unique<Handles>()) {
+  if (sqlite3_open("", &handles_->database) != SQLITE_OK) fail(handles_->database, "a temporary archive");
 }
 
 Database::~Database() = default;
 
+bool Database::may_be_written() const { return sqlite3_db_readonly(handles_->database, "main") == 0; }
+
 void Database::execute(const std::string& sql) {
-  char* message = nullptr;
-  if (sqlite3_exec(handles_->database, sql.c_str(), nullptr, nullptr, &message) != SQLITE_OK) {
-    const std::string text = message != nullptr ? message : "unknown";
-    sqlite3_free(message);
-    throw core::SystemError("the archive failed: " + text);
+  if (sqlite3_exec(handles_->database, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) {
+    fail(handles_->database, file_of(handles_->database));
   }
 }
 
@@ -100,7 +199,7 @@ Statement Database::prepare(const std::string& sql) {
   sqlite3_stmt*& statement = handles_->statements[sql];
   if (statement == nullptr &&
       sqlite3_prepare_v2(handles_->database, sql.c_str(), -1, &statement, nullptr) != SQLITE_OK) {
-    throw core::SystemError(std::string("the archive refuses a query: ") + sqlite3_errmsg(handles_->database));
+    fail(handles_->database, file_of(handles_->database));
   }
   return Statement(statement);
 }
@@ -112,13 +211,32 @@ int64_t Database::pragma(const std::string& name) {
   return statement.step() ? statement.integer(0) : 0;
 }
 
+void Database::copy_from(Database& other) {
+  sqlite3_backup* copying = sqlite3_backup_init(handles_->database, "main", other.handles_->database, "main");
+  if (copying == nullptr) fail(handles_->database, file_of(handles_->database));
+  sqlite3_backup_step(copying, -1);
+  if (sqlite3_backup_finish(copying) == SQLITE_OK) return;
+  // What went wrong is told by the side that is copied to, whichever it was.
+  fail(handles_->database, file_of(other.handles_->database));
+}
+
+Snapshot::Snapshot(Database& database) : database_(database) { database_.execute("BEGIN"); }
+
+Snapshot::~Snapshot() {
+  try {
+    database_.execute("COMMIT");
+  } catch (const std::exception&) {
+    // It was over already.
+  }
+}
+
 Transaction::Transaction(Database& database) : database_(database) { database_.execute("BEGIN IMMEDIATE"); }
 
 Transaction::~Transaction() {
   if (!open_) return;
   try {
     database_.execute("ROLLBACK");
-  } catch (const core::SystemError&) {
+  } catch (const std::exception&) {
     // SQLite has already rolled back.
   }
 }

@@ -1,4 +1,7 @@
 // A thin, safe face for SQLite: handles that close themselves, errors that are exceptions.
+//
+// core::InputError: the file is none of ours, damaged, or may not be written. NoRoom and core::SystemError: it could
+// not be written or read now. Each says what to do; what was committed stays.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +12,18 @@
 #include <string_view>
 #include <vector>
 
+#include "core/error.h"
+
 struct sqlite3;
 struct sqlite3_stmt;
 
 namespace results {
+
+// The disk is full, a quota is used up, or a file may not grow further.
+class NoRoom : public core::SystemError {
+ public:
+  using core::SystemError::SystemError;
+};
 
 // A prepared statement. Bind by position (from 1), step, read columns (from 0).
 class Statement {
@@ -37,6 +48,8 @@ class Statement {
   std::string text(int column) const;
   std::vector<char> blob(int column) const;
   bool is_null(int column) const;
+  enum class Type { integer, real, text, blob, null };
+  Type type(int column) const;
 
  private:
   friend class Database;
@@ -44,7 +57,7 @@ class Statement {
   struct Reset {  // statements are kept prepared by their database
     void operator()(sqlite3_stmt* statement) const;
   };
-  void check(int code, const char* what) const;
+  void check(int code) const;
 
   std::unique_ptr<sqlite3_stmt, Reset> statement_;
   int next_ = 1;
@@ -52,8 +65,10 @@ class Statement {
 
 class Database {
  public:
-  // Opens or creates. Throws core::SystemError.
+  // Opens or creates. A file that may not be written is opened all the same: to write to it throws.
   explicit Database(const std::filesystem::path& file);
+  struct Temporary {};
+  explicit Database(Temporary);  // on disk, without a name: gone with this, whatever ends the process
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
@@ -62,10 +77,24 @@ class Database {
   Statement prepare(const std::string& sql);  // from a cache; one use of each text at a time
   int64_t last_id() const;                    // rowid of the newest insert
   int64_t pragma(const std::string& name);
+  bool may_be_written() const;
+  void copy_from(Database& other);  // all of it, over what this holds
 
  private:
   struct Handles;
   std::unique_ptr<Handles> handles_;
+};
+
+// As long as it lives, its database is read as it was at the first read.
+class Snapshot {
+ public:
+  explicit Snapshot(Database& database);
+  ~Snapshot();
+  Snapshot(const Snapshot&) = delete;
+  Snapshot& operator=(const Snapshot&) = delete;
+
+ private:
+  Database& database_;
 };
 
 // Commits when told to, otherwise rolls back.

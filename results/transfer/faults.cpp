@@ -1,0 +1,111 @@
+#include "results/transfer/faults.h"
+
+#include "core/error.h"
+#include "results/archive_state.h"
+#include "results/transfer/check.h"
+#include "results/transfer/reader.h"
+
+namespace results {
+namespace {
+constexpr int64_t kWatchEvery = 500;
+
+struct Misfit {
+  std::string table, what, rows;  // SQL: the rows that it is wrong of
+};
+
+const std::vector<Misfit>& misfits() {
+  static const std::vector<Misfit> all{
+      {"solutions", "its parent is of another problem",
+       "SELECT s.id FROM solutions s JOIN solutions p ON p.id = s.parent WHERE p.problem <> s.problem"},
+      {"attempts", "its candidate is of another problem",
+       "SELECT a.id FROM attempts a JOIN problems p ON p.id = a.problem JOIN candidates c ON c.id = a.candidate"
+       " JOIN solutions s ON s.id = c.solution WHERE s.problem <> p.name"},
+      {"attempts", "it was measured against a candidate of another problem",
+       "SELECT a.id FROM measurements m JOIN attempts a ON a.id = m.attempt JOIN problems p ON p.id = a.problem"
+       " JOIN candidates c ON c.id = m.against JOIN solutions s ON s.id = c.solution WHERE s.problem <> p.name"},
+      {"attempts", "its compilation is of another candidate, device or artefact",
+       "SELECT a.id FROM attempts a JOIN compilations k ON k.id = a.compilation WHERE k.candidate <> a.candidate"
+       " OR k.device <> a.device OR k.artefact IS NOT a.artefact"},
+      {"attempts", "it takes over the result of another campaign's, or of another verdict",
+       "SELECT a.id FROM attempts a JOIN attempts f ON f.id = a.reused_from"
+       " WHERE f.campaign IS NOT a.campaign OR f.verdict <> a.verdict"},
+      {"compilations", "belongs to no attempt",
+       "SELECT id FROM compilations WHERE id NOT IN (SELECT compilation FROM attempts)"},
+      {"proposed", "is a solution to another problem than was asked about",
+       "SELECT d.rowid FROM proposed d JOIN replies r ON r.id = d.reply JOIN requests q ON q.id = r.request"
+       " JOIN solutions s ON s.id = d.solution WHERE s.problem <> q.problem"},
+      {"campaigns", "its steps are not numbered from 1 to their count, each once",
+       "WITH numbered(campaign, step) AS (SELECT campaign, step FROM attempts UNION ALL"
+       " SELECT campaign, step FROM requests UNION ALL SELECT campaign, step FROM events UNION ALL"
+       " SELECT q.campaign, r.step FROM replies r JOIN requests q ON q.id = r.request)"
+       " SELECT g.id FROM campaigns g LEFT JOIN numbered n ON n.campaign = g.id GROUP BY g.id"
+       " HAVING count(n.step) <> g.steps OR count(DISTINCT n.step) <> g.steps OR coalesce(max(n.step), 0) <> g.steps"}};
+  return all;
+}
+
+void check_file(Database& database, const Fault& fault) {
+  {
+    Statement found = database.prepare("PRAGMA integrity_check(100)");
+    while (found.step()) {
+      if (found.text(0) != "ok") fault("the file", 0, found.text(0));
+    }
+  }
+  Statement lost = database.prepare("PRAGMA foreign_key_check");
+  while (lost.step()) fault(lost.text(0), lost.integer(1), "refers to a row of " + lost.text(2) + " that is not there");
+}
+
+std::string problem_of(const core::InputError& error) {
+  const size_t member = error.where().find('#');
+  return (member == std::string::npos ? "" : error.where().substr(member + 1) + " ") + error.problem();
+}
+}  // namespace
+
+void find_misfits(Database& database, const Fault& fault) {
+  for (const Misfit& misfit : misfits()) {
+    Statement rows = database.prepare(misfit.rows);
+    while (rows.step()) fault(misfit.table, rows.integer(0), misfit.what);
+  }
+}
+
+void find_faults(Database& database, const Fault& fault, const Watch& watch) {
+  const Snapshot snapshot(database);
+  check_file(database, fault);
+  Reader reader(database);
+  int64_t done = 0, total = 0;
+  for (const Table& table : tables()) total += reader.count(table);
+  for (const Table& table : tables()) {
+    const auto found = [&](int64_t row, const std::string& what) { fault(table.name, row, what); };
+    reader.each(
+        table,
+        [&](int64_t row, core::Json& record) {
+          std::optional<std::string> wrong;
+          try {
+            check_record(table, core::JsonView(record, ""));
+          } catch (const core::InputError& error) {
+            wrong = problem_of(error);
+          }
+          if (wrong) found(row, *wrong);
+          if (watch && ++done % kWatchEvery == 0) watch(done, total);
+        },
+        {}, found);
+  }
+  find_misfits(database, fault);
+}
+
+std::vector<Finding> verify(const Archive& archive, size_t most, const Watch& watch) {
+  struct Enough {};
+  std::vector<Finding> findings;
+  const auto add = [&](const std::string& table, int64_t row, const std::string& what) {
+    findings.push_back({table, row, what});
+    if (findings.size() >= most) throw Enough();
+  };
+  try {
+    find_faults(archive.state().database, add, watch);
+  } catch (const Enough&) {
+  } catch (const core::InputError& error) {  // too damaged to read on
+    findings.push_back({"the file", 0, error.problem()});
+  }
+  return findings;
+}
+
+}  // namespace results

@@ -1,0 +1,100 @@
+// An archive's data in and out: JSON Lines both ways, merging, checking, pruning, copies.
+//
+// The format and what merging does are described in docs/archive-transfer.md.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/strict_json.h"
+#include "results/archive.h"
+
+namespace results {
+
+// How far a long work is: of `total` records, `done`. Called now and then.
+using Watch = std::function<void(int64_t done, int64_t total)>;
+
+// Calls `take` with the header and then with every record, as the archive is at this moment, whatever is written to it
+// meanwhile. Of one campaign with what it needs in order to be replayed, or of all. Throws core::InputError for a row
+// that is damaged.
+void export_records(const Archive& archive, std::optional<int64_t> campaign,
+                    const std::function<void(const core::Json& line)>& take, const Watch& watch = {});
+
+// What merging did. Counts are by table, attempts with what belongs to them.
+struct Merged {
+  struct Count {
+    int64_t added = 0, known = 0;
+  };
+  std::map<std::string, Count> tables;
+  std::vector<std::string> continued;            // campaigns that went on in the other archive
+  std::map<std::string, std::string> separated;  // campaigns that went on in both: what the other's is called here
+};
+
+// Archives that are about to be merged into another. None is changed.
+class Sources {
+ public:
+  Sources();
+  ~Sources();
+  Sources(const Sources&) = delete;
+  Sources& operator=(const Sources&) = delete;
+
+  // Reads and checks a whole file of records. Throws core::InputError with file and line.
+  void add_records(const std::filesystem::path& file, const Watch& watch = {});
+  // An archive of this or an earlier version. Throws core::InputError with table and row for what does not check.
+  void add_archive(const std::filesystem::path& file, const Watch& watch = {});
+  // Adds to `archive` what it does not hold, in one transaction: all of it or, when it throws, nothing.
+  Merged merge_into(Archive& archive, const Watch& watch = {});
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+struct Finding {
+  std::string table;
+  int64_t row = 0;  // 0: not of one row
+  std::string what;
+};
+// All that is wrong with an archive, up to `most` findings.
+std::vector<Finding> verify(const Archive& archive, size_t most = 100, const Watch& watch = {});
+
+// What can be given up to make room. Confirmed results stay whole.
+enum class Prunable {
+  samples,  // of timings that are no confirmation: medians and intervals stay
+  prompts,  // their texts; hashes stay
+  logs      // of compilations that are not of a confirmation; models are told of them, so a replay needs them
+};
+std::string_view name_of(Prunable what);
+struct PruneScope {
+  std::optional<int64_t> campaign;  // none: all that are done, and what is of no campaign
+  bool all = false;                 // of this campaign, what resuming or replaying it needs, too
+};
+struct PrunedPart {
+  Prunable what = Prunable::samples;
+  int64_t rows = 0, bytes = 0;
+};
+// What could be pruned; with `apply` it is, and the file made smaller. A kill leaves it as it was before or after.
+// Throws core::InputError for a campaign that is running, or, unless `all`, not done.
+std::vector<PrunedPart> prune(Archive& archive, const PruneScope& scope, bool apply);
+
+// A copy of all that is committed, made while others may write, and checked. Throws core::InputError when `file` is
+// there already; then, as after any failure, nothing is left of it.
+void back_up(const Archive& archive, const std::filesystem::path& file);
+
+struct TableSize {
+  std::string table;  // indices count with theirs
+  int64_t rows = 0;
+  std::optional<int64_t> bytes;  // unknown where SQLite was built without dbstat
+};
+struct ArchiveInfo {
+  int64_t schema = 0, file_bytes = 0, log_bytes = 0, free_bytes = 0;
+  std::vector<TableSize> tables;  // the largest first
+};
+ArchiveInfo info_of(const Archive& archive, const std::filesystem::path& file);
+
+}  // namespace results
