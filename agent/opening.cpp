@@ -29,6 +29,11 @@ results::Archive open_existing_archive(const Shell& shell) {
     throw core::InputError(shell.archive.string(), "there is no archive yet",
                            "kernelwright run makes it, or give another file with --archive");
   }
+  if (std::filesystem::is_regular_file(shell.archive) && std::filesystem::file_size(shell.archive) == 0) {
+    throw core::InputError(
+        shell.archive.string(), "is empty: it was cut off, or never written",
+        "go back to a copy (kernelwright archive backup makes them), or give another file with --archive");
+  }
   return results::Archive(shell.archive);
 }
 

@@ -121,14 +121,7 @@ void Archive::State::add_measurement(int64_t attempt, int64_t against, const ver
   }
 }
 
-Archive::Archive(const std::filesystem::path& file) {
-  try {
-    state_ = std::make_unique<State>(with_folder(file));
-  } catch (const core::SystemError& error) {
-    throw core::InputError(file.string(), std::string("cannot be used as an archive: ") + error.what(),
-                           "give another file with --archive");
-  }
-}
+Archive::Archive(const std::filesystem::path& file) : state_(std::make_unique<State>(with_folder(file))) {}
 Archive::Archive(Archive&&) noexcept = default;
 Archive::~Archive() = default;
 
