@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "core/text.h"
+#include "verifier/cuda/judge_kernels.h"
 #include "verifier/judge_request.h"
 
 namespace verifier {
@@ -66,10 +67,10 @@ void require_built(const sandbox::Rejected* rejected, const sandbox::Solution& s
 }
 
 // Of a GPU's own kernels, which come with the program.
-core::UniqueFd compile_own(const std::filesystem::path& file, sandbox::CompilePool& pool) {
-  sandbox::Compilation compiled = pool.submit({file.filename().string(), core::read_file(file), {}, Build::fast}).get();
+core::UniqueFd compile_own(const std::string& name, const std::string& source, sandbox::CompilePool& pool) {
+  sandbox::Compilation compiled = pool.submit({name, source, {}, Build::fast}).get();
   if (const auto* rejected = std::get_if<sandbox::Rejected>(&compiled)) {
-    throw core::SystemError(file.string() + " does not compile: " + rejected->message + "\n" + rejected->log);
+    throw core::SystemError(name + " of ours does not compile: " + rejected->message + "\n" + rejected->log);
   }
   return std::move(std::get<sandbox::Built>(compiled).binary);
 }
@@ -92,8 +93,8 @@ Judge::Judge(JudgedDevice device, JudgeSettings settings)
 void Judge::start_judge() { judge_ = Worker::start(with_role(device_.worker, "judge")); }
 
 void Judge::load_own_kernels(sandbox::CompilePool& pool) {
-  judge_kernels_ = compile_own(device_.own_kernels / "judge_kernels.cu", pool);
-  run_.set_known_good(compile_own(device_.own_kernels / "run_kernels.cu", pool));
+  judge_kernels_ = compile_own("judge_kernels.cu", cuda::judge_kernels_source(device_.own_kernels), pool);
+  run_.set_known_good(compile_own("run_kernels.cu", core::read_file(device_.own_kernels / "run_kernels.cu"), pool));
 }
 
 void Judge::use_problem(const benchsuite::Problem& problem, sandbox::CompilePool& pool) {

@@ -1,4 +1,4 @@
-// What the judge computes on the GPU with kernels of its own (judge_kernels.cu): input content, poison, comparison.
+// What the judge computes on the GPU with kernels of its own (judge_*.cu): input content, poison, comparison.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct DeviceOutput {
 // Everything throws DriverError. Not for two threads at once.
 class DeviceWork {
  public:
-  // `cubin`: judge_kernels.cu, compiled for this device.
+  // `cubin`: those kernels, compiled for this device.
   DeviceWork(const sandbox::cuda::Context& context, const std::string& cubin);
 
   // These two do not wait.

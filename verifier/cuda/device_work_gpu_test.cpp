@@ -31,8 +31,9 @@ std::string compiled_judge_kernels(const Context& context) {
   const auto nvrtc = sandbox::cuda::Nvrtc::open(home != nullptr ? home : "");
   const sandbox::cuda::CompilerSettings settings{
       context.facts().architecture(), core::read_file(core::installed_paths().device_headers() / "kw_prelude.h")};
-  const auto compilation =
-      sandbox::cuda::compile({"judge_kernels.cu", judge_kernels_source(), {}, sandbox::Build::fast}, settings, nvrtc);
+  const auto compilation = sandbox::cuda::compile(
+      {"judge_kernels.cu", judge_kernels_source(core::installed_paths().cuda_kernels()), {}, sandbox::Build::fast},
+      settings, nvrtc);
   return sandbox::read_memory(std::get<sandbox::Built>(compilation).binary.get());
 }
 

@@ -8,8 +8,12 @@
 
 namespace verifier::cuda {
 
-std::string judge_kernels_source() {
-  return core::read_file(core::installed_paths().cuda_kernels() / "judge_kernels.cu");
+std::string judge_kernels_source(const std::filesystem::path& folder) {
+  std::string source;
+  for (const char* part : {"judge_common.cu", "judge_inputs.cu", "judge_poison.cu", "judge_statistics.cu"}) {
+    source += core::read_file(folder / part) + "\n";
+  }
+  return source;
 }
 
 FillArgs fill_args(const benchsuite::Tensor& tensor, const core::Bindings& axes, Distribution distribution,

@@ -1,4 +1,4 @@
-// The host's side of judge_kernels.cu: argument layouts, result structs, and how the results of blocks
+// The host's side of judge_*.cu: argument layouts, result structs, and how the results of blocks
 // are joined. The kernels, whose arguments are pointers to device memory and 64-bit integers unless said otherwise:
 //
 //   kw_fill(void* out, FillArgs args)
@@ -23,6 +23,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string>
 
@@ -38,8 +39,9 @@ namespace verifier::cuda {
 
 inline constexpr int64_t kJudgeBlock = 256;  // threads of a block, which may have no more
 
-// The text of judge_kernels.cu, from the installed data. Throws core::InputError when it is missing.
-std::string judge_kernels_source();
+// Their source: the files judge_*.cu of `folder` (core::Paths::cuda_kernels) as one. Throws core::InputError when one
+// is missing.
+std::string judge_kernels_source(const std::filesystem::path& folder);
 
 // What kw_fill draws: fill_input's ideas and magnitudes, but other numbers, since each element is drawn from its index.
 // The content does not depend on the grid.

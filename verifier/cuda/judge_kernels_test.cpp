@@ -348,15 +348,14 @@ TEST(JudgeKernelsChecked, NoKernelRacesOrLeavesItsBuffers) {
 
 #ifdef KW_HAVE_NVRTC
 // Without spills, and as many kernels as there are.
-void expect_compiled(const std::string& file, size_t kernels) {
+void expect_compiled(const std::string& source, size_t kernels) {
   const auto nvrtc = sandbox::cuda::Nvrtc::open(KW_CUDA_HOME);
   const core::Paths paths = core::installed_paths();
   for (const char* architecture : {"sm_80", "sm_90", "sm_100"}) {
     sandbox::cuda::CompilerSettings settings;
     settings.architecture = architecture;
     settings.prelude = core::read_file(paths.device_headers() / "kw_prelude.h");
-    const auto compilation =
-        sandbox::cuda::compile({file, core::read_file(paths.cuda_kernels() / file), {}, Build::fast}, settings, nvrtc);
+    const auto compilation = sandbox::cuda::compile({"kernels.cu", source, {}, Build::fast}, settings, nvrtc);
     const auto* built = std::get_if<sandbox::Built>(&compilation);
     ASSERT_NE(built, nullptr) << std::get<sandbox::Rejected>(compilation).log;
     EXPECT_EQ(built->kernels.size(), kernels);
@@ -364,8 +363,10 @@ void expect_compiled(const std::string& file, size_t kernels) {
     EXPECT_EQ(built->log, "");
   }
 }
-TEST(JudgeKernelsNvrtc, Compile) { expect_compiled("judge_kernels.cu", 9); }
-TEST(RunKernelsNvrtc, Compile) { expect_compiled("run_kernels.cu", 7); }
+TEST(JudgeKernelsNvrtc, Compile) { expect_compiled(judge_kernels_source(core::installed_paths().cuda_kernels()), 9); }
+TEST(RunKernelsNvrtc, Compile) {
+  expect_compiled(core::read_file(core::installed_paths().cuda_kernels() / "run_kernels.cu"), 7);
+}
 #endif
 
 }  // namespace

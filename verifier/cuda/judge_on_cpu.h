@@ -1,4 +1,4 @@
-// Tests of the judge's kernels: executes judge_kernels.cu on the cpu device.
+// Tests of the judge's kernels: executes judge_*.cu on the cpu device.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/paths.h"
 #include "sandbox/cpu/test_device.h"
 #include "verifier/cuda/judge_kernels.h"
 
@@ -21,8 +22,10 @@ struct Shape {
 class JudgeOnCpu {
  public:
   explicit JudgeOnCpu(sandbox::Build build = sandbox::Build::fast)
-      : module_(sandbox::cpu::Module::load(sandbox::cpu::test::built(judge_kernels_source(), build, {}).binary.get(),
-                                           build)) {}
+      : module_(sandbox::cpu::Module::load(
+            sandbox::cpu::test::built(judge_kernels_source(core::installed_paths().cuda_kernels()), build, {})
+                .binary.get(),
+            build)) {}
 
   // Memory for kernels, an unmapped page after its last 16 bytes; stays until the judge goes.
   template <typename T>

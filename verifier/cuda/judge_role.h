@@ -2,7 +2,7 @@
 // compares; it never holds a candidate's code.
 //
 // Requests of its owner, as of the cpu device's judge (verifier/cpu/judge_role.h), and before all others:
-//   {"op":"kernels"} + cubin of judge_kernels.cu       {"ok": true}
+//   {"op":"kernels"} + cubin of the judge's kernels       {"ok": true}
 //   {"op":"calibrate"} + cubins (calibration.h)        a Calibration
 // A judgement takes the channels of the incumbent's and the candidate's cell. With "library": true the latter is a
 // library's (sandbox/cuda/library_role.h), checked with one draw of each test shape.
