@@ -81,12 +81,16 @@ int run_command_line(int argc, const char* const* argv) {
   add_problems_command(app, shell);
   add_leaderboard_command(app, shell);
   add_show_command(app, shell);
+  add_export_command(app, shell);
   add_calibrate_command(app, shell);
   add_baselines_command(app, shell);
   add_prompt_command(app, shell);
   add_transcript_command(app, shell);
   add_replay_command(app, shell);
+  add_report_command(app, shell);
+  add_serve_command(app, shell);
   add_selftest_command(app, shell);
+  add_archive_command(app, shell);
   add_doctor_command(app, shell);
   try {
     app.parse(argc, argv);

@@ -37,12 +37,16 @@ void add_audit_command(CLI::App& app, Shell& shell);
 void add_problems_command(CLI::App& app, Shell& shell);
 void add_leaderboard_command(CLI::App& app, Shell& shell);
 void add_show_command(CLI::App& app, Shell& shell);
+void add_export_command(CLI::App& app, Shell& shell);
 void add_calibrate_command(CLI::App& app, Shell& shell);
 void add_baselines_command(CLI::App& app, Shell& shell);
 void add_prompt_command(CLI::App& app, Shell& shell);
 void add_transcript_command(CLI::App& app, Shell& shell);
 void add_replay_command(CLI::App& app, Shell& shell);
+void add_report_command(CLI::App& app, Shell& shell);
+void add_serve_command(CLI::App& app, Shell& shell);
 void add_selftest_command(CLI::App& app, Shell& shell);
+void add_archive_command(CLI::App& app, Shell& shell);
 void add_doctor_command(CLI::App& app, Shell& shell);
 
 }  // namespace agent

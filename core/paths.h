@@ -22,6 +22,8 @@ struct Paths {
   std::filesystem::path adversarial() const { return data / "adversarial"; }  // kernels that must be refused, and twins
   std::filesystem::path pages() const { return data / "pages"; }              // of reports and of the web server
   std::filesystem::path vendor() const { return data / "vendor"; }            // scripts of others that pages use
+  std::filesystem::path exports() const { return data / "export"; }           // templates of exported projects
+  std::filesystem::path licence() const { return data / "LICENSE"; }
   std::filesystem::path worker(const std::string& backend) const {
     return program_folder / ("kernelwright-" + backend);
   }

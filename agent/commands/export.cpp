@@ -1,0 +1,94 @@
+// kernelwright export WHAT...: kernels of the archive as projects that stand alone.
+#include <CLI/CLI.hpp>
+#include <ctime>
+#include <memory>
+
+#include "agent/cli.h"
+#include "agent/devices.h"
+#include "agent/opening.h"
+#include "agent/output.h"
+#include "core/error.h"
+#include "core/text.h"
+#include "results/exporting/choosing.h"
+#include "results/exporting/folder.h"
+#include "results/exporting/projects.h"
+
+namespace agent {
+namespace {
+struct ExportOptions {
+  results::ExportChoice choice;
+  std::string format;
+  std::filesystem::path folder;
+  bool force = false;
+};
+
+std::string now_utc() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+results::Files project_of(const ExportOptions& options, const results::Package& package,
+                          const results::ExportData& data) {
+  if (options.format == "cuda") return results::cuda_project(package, data, now_utc());
+  throw core::InputError("--to", "there is no format " + options.format);
+}
+
+void run_export(const ExportOptions& options, const Shell& shell) {
+  const Data data = load_data(shell);
+  const results::Archive archive = open_existing_archive(shell);
+  results::Package package = results::choose_kernels(archive, data.problems, options.choice);
+  package.archive = shell.archive.filename().string();
+  const results::ExportData texts{data.paths.exports(), data.paths.licence()};
+  const results::Files files = project_of(options, package, texts);
+  results::write_folder(options.folder, files, options.force);
+  if (shell.json) {
+    core::Json kernels = core::Json::array();
+    for (const results::ExportedKernel& kernel : package.kernels) {
+      kernels.push_back({{"name", kernel.id}, {"attempt", kernel.attempt.id}, {"confirmed", kernel.confirmed()}});
+    }
+    print_json({{"folder", options.folder.string()},
+                {"format", options.format},
+                {"files", files.size()},
+                {"kernels", kernels}});
+    return;
+  }
+  for (const results::ExportedKernel& kernel : package.kernels) {
+    print("attempt {}: {}{}{}\n", kernel.attempt.id, kernel.id, kernel.confirmed() ? "" : ", NOT CONFIRMED",
+          kernel.measured_on_gpu() ? "" : ", measured on the cpu device only");
+  }
+  print("{} files in {}; how to build and test it: {}\n", files.size(), core::clean_line(options.folder.string()),
+        core::clean_line((options.folder / "README.md").string()));
+}
+}  // namespace
+
+void add_export_command(CLI::App& app, Shell& shell) {
+  auto options = std::make_shared<ExportOptions>();
+  CLI::App* command =
+      app.add_subcommand("export", "Write kernels of the archive as a project that builds and tests itself");
+  command
+      ->add_option(
+          "WHAT", options->choice.what,
+          "A problem (its fastest confirmed kernels, by device and shape), or attempts by number and solutions by "
+          "name or hash")
+      ->required();
+  command->add_option("--to", options->format, "The format")->required()->check(CLI::IsMember({"cuda"}));
+  command->add_option("-o,--output", options->folder, "The folder to write: absent, or empty")->required();
+  command->add_option("--device", options->choice.device, "Only what was measured there: cpu, or a GPU's name");
+  command
+      ->add_option("--arch", options->choice.architectures, "Use the kernels on these architectures, too: sm_80,sm_100")
+      ->delimiter(',')
+      ->check([](const std::string& name) {
+        return results::capability_of(name) > 0 && name.rfind("sm_", 0) == 0 ? "" : "must be sm_NN, not " + name;
+      });
+  command->add_option("--name", options->choice.name, "Of the project and its namespace (default: the problem's)");
+  command->add_flag("--unconfirmed", options->choice.unconfirmed,
+                    "Take correct kernels that were not confirmed, and say so");
+  command->add_flag("--force", options->force, "Replace an earlier export in that folder");
+  command->callback([options, &shell] { run_export(*options, shell); });
+}
+
+}  // namespace agent

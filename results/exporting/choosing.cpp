@@ -1,0 +1,241 @@
+#include "results/exporting/choosing.h"
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+#include <tuple>
+
+#include "core/error.h"
+#include "core/text.h"
+#include "results/exporting/names.h"
+#include "results/leaderboard.h"
+
+namespace results {
+namespace {
+using core::InputError;
+
+bool is_attempt_number(const std::string& what) {
+  return !what.empty() && what.size() < 12 &&
+         std::all_of(what.begin(), what.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+bool is_of_device(const std::string& device, const std::string& wanted) {
+  return wanted.empty() || device == wanted || device.rfind(wanted + " ", 0) == 0;
+}
+
+ExportedKernel kernel_of(RecordedAttempt attempt) {
+  ExportedKernel kernel;
+  kernel.solution = sandbox::parse_solution(attempt.source, attempt.solution + ".cu");
+  kernel.binding = attempt.binding;
+  kernel.architecture = attempt.environment.value("architecture", "");
+  const std::string hash = kernel.solution.hash();
+  kernel.id = identifier_of(attempt.solution) + "_" + hash.substr(0, 8);
+  for (const auto& [name, value] : kernel.binding) kernel.id += "_" + std::to_string(value);
+  kernel.id = identifier_of(kernel.id);
+  kernel.attempt = std::move(attempt);
+  return kernel;
+}
+
+void require_exportable(const ExportedKernel& kernel, const ExportChoice& choice) {
+  const std::string where = "attempt " + std::to_string(kernel.attempt.id);
+  if (!verifier::is_correct(kernel.attempt.verdict)) {
+    throw InputError(where, "was refused (" + verifier::name_of(kernel.attempt.verdict) + "): it is not exported",
+                     "export another one; kernelwright leaderboard lists them");
+  }
+  if (!kernel.confirmed() && !choice.unconfirmed) {
+    throw InputError(where, "is not a confirmed win over naive",
+                     "judge it with kernelwright judge FILE --confirm, or export it as it is with --unconfirmed");
+  }
+  const std::vector<std::string>& backends = kernel.solution.backends;
+  const bool supported =
+      backends.empty() || std::find(backends.begin(), backends.end(), choice.backend) != backends.end();
+  if (!supported) {
+    throw InputError(where,
+                     "the solution " + kernel.attempt.solution + " does not say that it runs on " + choice.backend +
+                         ", only on " + core::join(backends, ", "),
+                     choice.backend == "hip" ? "port it: the runtime, warps of 64 lanes and headers differ there" : "");
+  }
+}
+
+double lower_end(const ExportedKernel& kernel, const std::string& workload) {
+  if (!kernel.attempt.measurement) return 0;
+  for (const verifier::WorkloadTiming& timing : kernel.attempt.measurement->workloads) {
+    if (timing.workload == workload) return timing.speed_up.low;
+  }
+  return 0;
+}
+
+std::optional<ExportedKernel> best_of_solution(const Archive& archive, const SolutionRecord& solution,
+                                               const ExportChoice& choice) {
+  std::optional<ExportedKernel> best;
+  for (const int64_t id : archive.attempts_of_solution(solution.id)) {
+    RecordedAttempt attempt = archive.attempt(id);
+    if (!verifier::is_correct(attempt.verdict) || !is_of_device(attempt.device, choice.device)) continue;
+    if (attempt.effort == "screen" || attempt.effort == "control") continue;
+    ExportedKernel kernel = kernel_of(std::move(attempt));
+    const auto worth = [](const ExportedKernel& one) {
+      const double low = one.attempt.measurement ? one.attempt.measurement->speed_up.low : 0;
+      return std::tuple(one.confirmed(), one.measured_on_gpu(), low);
+    };
+    if (!best || worth(kernel) > worth(*best)) best = std::move(kernel);
+  }
+  return best;
+}
+
+ExportedKernel find_kernel(const Archive& archive, const std::string& what, const ExportChoice& choice) {
+  if (is_attempt_number(what)) return kernel_of(archive.attempt(std::stoll(what)));
+  const std::vector<SolutionRecord> solutions = archive.find_solutions(what);
+  if (solutions.empty()) {
+    throw InputError(what, "is no problem, attempt or solution in this archive",
+                     "kernelwright leaderboard lists what was won, with the numbers of attempts");
+  }
+  std::optional<ExportedKernel> best;
+  for (const SolutionRecord& solution : solutions) {
+    auto one = best_of_solution(archive, solution, choice);
+    if (!one) continue;
+    if (best && best->attempt.problem != one->attempt.problem) {
+      throw InputError(what,
+                       "names solutions of several problems, " + best->attempt.problem + " and " + one->attempt.problem,
+                       "name one by its hash, or by the number of an attempt");
+    }
+    if (!best || (one->confirmed() && !best->confirmed())) best = std::move(one);
+  }
+  if (!best) throw InputError(what, "has no correct attempt yet", "judge it with kernelwright judge FILE --confirm");
+  return *best;
+}
+
+void add_kernel(Package& package, ExportedKernel kernel) {
+  const bool known = std::any_of(package.kernels.begin(), package.kernels.end(),
+                                 [&](const ExportedKernel& one) { return one.attempt.id == kernel.attempt.id; });
+  if (known) return;
+  // The same candidate measured on two devices is two entries of the archive, and one kernel in code.
+  package.kernels.push_back(std::move(kernel));
+}
+
+std::vector<ExportedKernel> winners_of(const Archive& archive, const std::string& problem, const ExportChoice& choice) {
+  std::vector<ExportedKernel> winners;
+  for (const LeaderboardRow& row : leaderboard(archive, {problem, ""})) {
+    if (!row.library && is_of_device(row.device, choice.device))
+      winners.push_back(kernel_of(archive.attempt(row.attempt)));
+  }
+  const auto on_gpu = [](const ExportedKernel& kernel) { return kernel.measured_on_gpu(); };
+  if (std::any_of(winners.begin(), winners.end(), on_gpu)) {
+    winners.erase(std::remove_if(winners.begin(), winners.end(), [&](const auto& one) { return !on_gpu(one); }),
+                  winners.end());
+  }
+  const auto unsupported = [&](const ExportedKernel& kernel) {
+    const auto& backends = kernel.solution.backends;
+    return !backends.empty() && std::find(backends.begin(), backends.end(), choice.backend) == backends.end();
+  };
+  winners.erase(std::remove_if(winners.begin(), winners.end(), unsupported), winners.end());
+  if (winners.empty()) {
+    throw InputError(problem,
+                     "no confirmed solution for " + choice.backend +
+                         (choice.device.empty() ? "" : " measured on " + choice.device) + " is in this archive",
+                     "search for one with kernelwright run " + problem + ", or name attempts and solutions yourself");
+  }
+  return winners;
+}
+
+const benchsuite::Problem& problem_of(const std::map<std::string, benchsuite::Problem>& problems,
+                                      const std::string& name) {
+  const auto found = problems.find(name);
+  if (found == problems.end()) {
+    throw InputError(name, "the problem is in the archive, and not among the problems here",
+                     "export needs its files: put its folder among the problems");
+  }
+  return found->second;
+}
+
+// For each device and bench workload the fastest kernel.
+std::vector<Route> routes_of(const Package& package, const ExportChoice& choice) {
+  std::vector<Route> routes;
+  const auto better = [&](const Route& route, size_t other) {
+    return lower_end(package.kernels[other], route.workload) > lower_end(package.kernels[route.kernel], route.workload);
+  };
+  for (size_t k = 0; k < package.kernels.size(); ++k) {
+    const ExportedKernel& kernel = package.kernels[k];
+    for (const benchsuite::Workload& workload : package.problem->workloads) {
+      if (lower_end(kernel, workload.name) <= 0) continue;
+      std::vector<std::pair<std::string, bool>> where{{kernel.architecture, true}};
+      for (const std::string& asked : choice.architectures) {
+        if (capability_of(asked) != capability_of(kernel.architecture)) where.emplace_back(asked, false);
+      }
+      for (const auto& [architecture, measured] : where) {
+        const auto same = std::find_if(routes.begin(), routes.end(), [&, &at = architecture](const Route& route) {
+          return route.workload == workload.name && capability_of(route.architecture) == capability_of(at);
+        });
+        if (same == routes.end()) {
+          routes.push_back({k, architecture, workload.axes, workload.name, measured});
+        } else if (better(*same, k)) {
+          *same = {k, architecture, workload.axes, workload.name, measured};
+        }
+      }
+    }
+  }
+  return routes;
+}
+
+// Kernels that no shape leads to stay behind.
+void keep_what_is_used(Package& package) {
+  std::vector<ExportedKernel> kept;
+  std::map<size_t, size_t> place;
+  for (Route& route : package.routes) {
+    const auto [found, fresh] = place.emplace(route.kernel, kept.size());
+    if (fresh) kept.push_back(std::move(package.kernels[route.kernel]));
+    route.kernel = found->second;
+  }
+  package.kernels = std::move(kept);
+}
+
+// Two attempts at one candidate are one kernel in code.
+void make_ids_unique(Package& package) {
+  std::map<std::string, int> seen;
+  for (ExportedKernel& kernel : package.kernels) {
+    const int count = ++seen[kernel.id];
+    if (count > 1) kernel.id += "_again" + std::to_string(count);
+  }
+}
+}  // namespace
+
+Package choose_kernels(const Archive& archive, const std::map<std::string, benchsuite::Problem>& problems,
+                       const ExportChoice& choice) {
+  Package package;
+  for (const std::string& what : choice.what) {
+    std::vector<ExportedKernel> found;
+    if (problems.count(what) > 0) {
+      found = winners_of(archive, what, choice);
+    } else {
+      found.push_back(find_kernel(archive, what, choice));
+    }
+    for (ExportedKernel& kernel : found) {
+      require_exportable(kernel, choice);
+      if (!package.kernels.empty() && package.kernels[0].attempt.problem != kernel.attempt.problem) {
+        throw InputError(
+            what,
+            "is for " + kernel.attempt.problem + ", what comes before it for " + package.kernels[0].attempt.problem,
+            "export each problem into a folder of its own");
+      }
+      add_kernel(package, std::move(kernel));
+    }
+  }
+  if (package.kernels.empty()) throw InputError("export", "nothing was named", "name a problem, attempts or solutions");
+  package.problem = &problem_of(problems, package.kernels[0].attempt.problem);
+  package.name = choice.name.empty() ? package.problem->name : choice.name;
+  if (identifier_of(package.name) != package.name || safe_name(package.name) != package.name) {
+    throw InputError("--name " + package.name, "is no name for a package", "letters, digits and _");
+  }
+  for (const ExportedKernel& kernel : package.kernels) sandbox::validate_solution(kernel.solution, *package.problem);
+  package.routes = routes_of(package, choice);
+  if (package.routes.empty()) {
+    throw InputError(choice.what[0], "was not timed at any bench workload",
+                     "judge it with kernelwright judge FILE --confirm");
+  }
+  keep_what_is_used(package);
+  make_ids_unique(package);
+  package.naive = sandbox::load_solution(package.problem->naive_file());
+  package.reference = sandbox::load_solution(package.problem->reference_file());
+  return package;
+}
+
+}  // namespace results

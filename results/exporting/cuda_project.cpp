@@ -1,0 +1,72 @@
+#include "core/text.h"
+#include "results/exporting/names.h"
+#include "results/exporting/places.h"
+#include "results/exporting/projects.h"
+#include "results/exporting/provenance.h"
+
+namespace results {
+namespace {
+// "90a-real" for what was measured on sm_90a; empty for what runs anywhere.
+std::string real_architectures(const Package& package, size_t kernel) {
+  std::string out;
+  for (const Route& route : package.routes) {
+    if (route.kernel != kernel) continue;
+    if (route.architecture.empty()) return "";
+    const std::string one = route.architecture.substr(3) + "-real";
+    if (out.find(one) == std::string::npos) out += (out.empty() ? "" : " ") + one;
+  }
+  return out;
+}
+
+void add_example(const Package& package, const ExportData& data, Places places, Files& files) {
+  const benchsuite::Problem& problem = *package.problem;
+  core::Bindings axes;
+  for (const benchsuite::Workload& workload : problem.workloads) axes = workload.axes;
+  std::string shape, bytes;
+  for (const benchsuite::Axis& axis : problem.axes)
+    shape += (shape.empty() ? "" : ", ") + std::to_string(axes[axis.name]);
+  for (const auto* tensors : {&problem.inputs, &problem.outputs}) {
+    for (const benchsuite::Tensor& tensor : *tensors) {
+      bytes += (bytes.empty() ? "" : ", ") + std::to_string(tensor.bytes(axes));
+    }
+  }
+  places["example_shape"] = shape;
+  places["example_bytes"] = bytes;
+  files["example/CMakeLists.txt"] = fill_file(data.templates, "cuda/example_CMakeLists.txt", places);
+  files["example/main.cpp"] = fill_file(data.templates, "cuda/example_main.cpp", places);
+}
+}  // namespace
+
+Files cuda_project(const Package& package, const ExportData& data, const std::string& made) {
+  Places places = common_places(package);
+  Files files;
+  std::string targets;
+  const std::string header = places.at("provenance_comment");
+  for (size_t i = 0; i < package.kernels.size(); ++i) {
+    const ExportedKernel& kernel = package.kernels[i];
+    files["src/" + kernel.id + ".cu"] =
+        header + kernel_file(package, kernel.solution, kernel.binding, kernel.id, "detail");
+    targets += "kernel(" + kernel.id + " " + real_architectures(package, i) + ")\n";
+  }
+  files["src/naive.cu"] =
+      as_comment("What runs anywhere: the naive solution of " + package.problem->name + ".") +
+      kernel_file(package, package.naive, sandbox::default_binding(package.naive), "naive", "detail");
+  places["kernel_targets"] = targets + "kernel(naive)\n";
+  places["default_architectures"] = "80 90 100";
+  files["include/" + package.name + ".h"] = fill_file(data.templates, "cuda/api.h", places);
+  files["src/plan.h"] = fill_file(data.templates, "common/plan.h", places);
+  files["src/dispatch.h"] = fill_file(data.templates, "common/dispatch.h", places);
+  files["src/launch.h"] = fill_file(data.templates, "cuda/launch.h", places);
+  files["src/dispatch.cpp"] = fill_file(data.templates, "cuda/dispatch.cpp", places);
+  files["test/subject.h"] = fill_file(data.templates, "cuda/subject.h", places);
+  add_tests(package, data, places, files);
+  add_example(package, data, places, files);
+  files["CMakeLists.txt"] = fill_file(data.templates, "cuda/CMakeLists.txt", places);
+  files["cmake/" + package.name + "Config.cmake.in"] = fill_file(data.templates, "cuda/Config.cmake.in", places);
+  files["README.md"] = fill_file(data.templates, "cuda/README.md", places);
+  files["LICENSE"] = core::read_file(data.licence);
+  files["provenance.json"] = provenance_json(package, "cuda", made).dump(2) + "\n";
+  return files;
+}
+
+}  // namespace results

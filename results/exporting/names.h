@@ -1,0 +1,28 @@
+// What things of a problem are called in exported code.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/dtype.h"
+
+namespace results {
+
+// A name of a problem's as an identifier of C++ and Python: keywords of either get a '_'.
+std::string safe_name(std::string_view name);
+
+// Any text as an identifier: what may not stand in one becomes '_'. Never empty.
+std::string identifier_of(std::string_view text);
+
+// An element in host and device code: "float", "__half", "int32_t".
+std::string_view cpp_type(core::DType dtype);
+// "float32", as PyTorch, NumPy and FlashInfer-Bench call it.
+std::string_view torch_type(core::DType dtype);
+
+// A text as a C++ string literal, quotes included. Bytes beyond ASCII become escapes.
+std::string cpp_string(std::string_view text);
+
+// Every line of a text as a C++ comment; a backslash at a line's end cannot join lines.
+std::string as_comment(std::string_view text);
+
+}  // namespace results

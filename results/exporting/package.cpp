@@ -1,0 +1,33 @@
+#include "results/exporting/package.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "core/hash.h"
+
+namespace results {
+
+bool ExportedKernel::confirmed() const {
+  return attempt.effort == "confirm" && verifier::is_correct(attempt.verdict) && attempt.measurement &&
+         attempt.measurement->outcome == verifier::Outcome::win;
+}
+
+std::string Package::version() const {
+  core::Hasher hasher;
+  hasher.field("name", name).field("problem", benchsuite::content_hash(*problem));
+  for (const ExportedKernel& kernel : kernels) hasher.field("kernel", kernel.id);
+  for (const Route& route : routes) {
+    hasher.field("route", kernels[route.kernel].id + " " + route.architecture + " " + sandbox::describe(route.shape));
+  }
+  return hasher.hex().substr(0, 8);
+}
+
+bool Package::all_confirmed() const {
+  return std::all_of(kernels.begin(), kernels.end(), [](const ExportedKernel& kernel) { return kernel.confirmed(); });
+}
+
+int capability_of(const std::string& architecture) {
+  return architecture.size() > 3 ? std::atoi(architecture.c_str() + 3) : 0;
+}
+
+}  // namespace results

@@ -1,0 +1,62 @@
+// What is exported together: one problem, the kernels chosen for it, and which of them takes a shape.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "benchsuite/problem.h"
+#include "results/records.h"
+#include "sandbox/solution.h"
+
+namespace results {
+
+// A candidate and the attempt that speaks for it.
+struct ExportedKernel {
+  sandbox::Solution solution;
+  sandbox::TunableBinding binding;
+  std::string id;  // its name in code: unique in the package
+  RecordedAttempt attempt;
+  std::string architecture;  // that it was measured on, "sm_90a"; "" for the cpu device, which says nothing about a GPU
+
+  bool confirmed() const;
+  bool measured_on_gpu() const { return !architecture.empty(); }
+};
+
+// On this architecture, the kernel is for shapes near this one.
+struct Route {
+  size_t kernel = 0;
+  std::string architecture;  // "" for any
+  core::Bindings shape;
+  std::string workload;
+  bool measured = true;  // there; false where the user asked for this architecture
+};
+
+struct Package {
+  const benchsuite::Problem* problem = nullptr;
+  std::string name;  // of the project, its namespace and its target: an identifier
+  std::vector<ExportedKernel> kernels;
+  std::vector<Route> routes;
+  sandbox::Solution naive, reference;
+  std::string archive;  // the file's name, for provenance
+
+  // Eight digits that tell this package's code from any other's.
+  std::string version() const;
+  bool all_confirmed() const;
+};
+
+// The folder of templates/ and the licence's text, as they were installed.
+struct ExportData {
+  std::filesystem::path templates, licence;
+};
+
+// The files of one exported project, by path in its folder.
+using Files = std::map<std::string, std::string>;
+
+// "sm_90a" and "sm_90" as 90; 0 for "".
+int capability_of(const std::string& architecture);
+
+}  // namespace results

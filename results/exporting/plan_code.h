@@ -1,0 +1,23 @@
+// A solution's launch plan as C++ over templates/common/plan.h.
+#pragma once
+
+#include <string>
+
+#include "benchsuite/problem.h"
+#include "sandbox/solution.h"
+
+namespace results {
+
+// Room that the plans of one export need.
+struct PlanRoom {
+  size_t workspaces = 1, launches = 1, arguments = 1, maps = 0;
+
+  void hold(const sandbox::Solution& solution);
+};
+
+// The function `bool <function>(const Shape& at, Plan& plan) noexcept`. Buffers are the problem's inputs, outputs and
+// then the workspaces, by number.
+std::string plan_function(const benchsuite::Problem& problem, const sandbox::Solution& solution,
+                          const sandbox::TunableBinding& binding, const std::string& function);
+
+}  // namespace results
