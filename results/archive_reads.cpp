@@ -87,7 +87,9 @@ CampaignRecord campaign_from(const Statement& row) {
 CampaignRecord Archive::find_campaign(const std::string& name) const {
   // An exact name comes before those that only begin with it.
   Statement row = state_->database.prepare(
-      std::string(kCampaigns) + "WHERE substr(name, 1, length(?1)) = ?1 ORDER BY name = ?1 DESC, id DESC LIMIT 2");
+      std::string(kCampaigns) +
+      "JOIN (SELECT id AS found, name = ?1 AS exact FROM campaigns WHERE substr(name, 1, length(?1)) = ?1"
+      " ORDER BY exact DESC, id DESC LIMIT 2) ON id = found ORDER BY exact DESC, id DESC");
   row.bind(name);
   if (!row.step()) {
     throw core::InputError("", name.empty() ? "the archive holds no campaign" : "there is no campaign \"" + name + "\"",
@@ -124,11 +126,13 @@ std::optional<verifier::Calibration> Archive::newest_calibration(const std::stri
 }
 
 std::vector<SolutionRecord> Archive::find_solutions(const std::string& name_or_hash) const {
-  Statement row = state_->database.prepare(
-      "SELECT id, hash, problem, name, origin, added, source, parent, (SELECT count(*) FROM attempts a JOIN candidates "
-      "c"
-      " ON c.id = a.candidate WHERE c.solution = solutions.id) FROM solutions WHERE name = ?1"
-      " OR (length(?1) >= 6 AND substr(hash, 1, length(?1)) = ?1) ORDER BY id DESC");
+  // By index both: hashes are hexadecimal, so that all that begin so come before it with a letter behind.
+  Statement row = state_->database.prepare(R"sql(
+SELECT id, hash, problem, name, origin, added, source, parent,
+       (SELECT count(*) FROM attempts a JOIN candidates c ON c.id = a.candidate WHERE c.solution = solutions.id)
+FROM solutions WHERE id IN (SELECT id FROM solutions WHERE name = ?1 UNION ALL SELECT id FROM solutions
+                            WHERE length(?1) >= 6 AND hash >= ?1 AND hash < ?1 || 'g')
+ORDER BY id DESC)sql");
   row.bind(name_or_hash);
   std::vector<SolutionRecord> all;
   while (row.step()) {

@@ -177,6 +177,73 @@ CREATE VIEW v_problems AS
                                                        id DESC) = 1 AS is_current
   FROM (SELECT p.id, p.name, p.hash, (SELECT max(a.id) FROM attempts a WHERE a.problem = p.id) AS last_attempt,
                (SELECT max(b.id) FROM baselines b WHERE b.problem = p.id) AS last_baseline FROM problems p);
+CREATE VIEW v_attempts AS
+  SELECT a.id AS attempt, g.name AS campaign, p.name AS problem, a.device, s.name AS solution, s.hash AS solution_hash,
+         s.origin, c.tunables, a.effort, a.verdict, m.outcome, ns.name AS against, m.speed_up, m.low, m.high,
+         k.compile_ms, k.registers, k.shared_bytes, k.spill_bytes, a.reused_from, a.made
+  FROM attempts a JOIN problems p ON p.id = a.problem JOIN candidates c ON c.id = a.candidate
+       JOIN solutions s ON s.id = c.solution JOIN compilations k ON k.id = a.compilation
+       LEFT JOIN campaigns g ON g.id = a.campaign LEFT JOIN measurements m ON m.attempt = a.id
+       LEFT JOIN candidates n ON n.id = m.against LEFT JOIN solutions ns ON ns.id = n.solution;
+CREATE VIEW v_timings AS
+  SELECT m.attempt, t.workload, t.candidate_us AS time_us, t.incumbent_us, t.speed_up, t.low, t.high, t.bound_us,
+         t.bound_us / t.candidate_us AS share_of_bound, length(t.samples) / 17 AS pairs
+  FROM timings t JOIN measurements m ON m.id = t.measurement;
+CREATE VIEW v_leaderboard AS
+  SELECT p.problem, st.device, row_number() OVER (PARTITION BY p.problem, st.device ORDER BY st.low DESC) AS rank,
+         s.name AS solution, s.hash AS solution_hash, s.origin, c.tunables, m.speed_up, m.low, m.high, t.workload,
+         t.candidate_us AS time_us, t.bound_us / t.candidate_us AS share_of_bound, st.attempt, a.made
+  FROM standings st JOIN v_problems p ON p.problem_id = st.problem AND p.is_current
+       JOIN solutions s ON s.id = st.solution JOIN attempts a ON a.id = st.attempt
+       JOIN candidates c ON c.id = a.candidate JOIN measurements m ON m.attempt = a.id
+       LEFT JOIN timings t ON t.id = (SELECT min(id) FROM timings WHERE measurement = m.id)
+  WHERE st.confirmed = 1;
+CREATE VIEW v_libraries AS
+  SELECT p.problem, b.device, b.library, b.verdict, t.workload, t.candidate_us AS time_us,
+         t.incumbent_us AS naive_us, t.speed_up, t.low, t.high, t.bound_us / t.candidate_us AS share_of_bound, b.made
+  FROM baselines b JOIN v_problems p ON p.problem_id = b.problem AND p.is_current
+       LEFT JOIN baseline_timings t ON t.baseline = b.id
+  WHERE b.id = (SELECT max(o.id) FROM baselines o
+                WHERE o.problem = b.problem AND o.device = b.device AND o.library = b.library);
+CREATE VIEW v_exchanges AS
+  SELECT q.id AS request, g.name AS campaign, q.problem, q.number, q.model, q.proposal ->> '$.operator' AS task,
+         q.asked, r.id AS reply, r.outcome, r.model AS answered_by, r.input, r.cache_read, r.cache_written,
+         r.output, r.input + r.cache_read + r.cache_written + r.output AS tokens, r.estimated, r.dollars, r.tries,
+         r.seconds, r.arrived, (SELECT count(*) FROM proposed o WHERE o.reply = r.id) AS solutions
+  FROM requests q JOIN campaigns g ON g.id = q.campaign LEFT JOIN replies r ON r.request = q.id;
+CREATE VIEW v_solutions AS
+  SELECT s.id AS solution_id, s.name AS solution, s.hash, s.problem, s.origin, o.hash AS parent_hash,
+         q.model, q.proposal ->> '$.operator' AS task, r.input + r.cache_read + r.cache_written + r.output AS tokens,
+         r.dollars, s.added,
+         (SELECT count(*) FROM attempts a JOIN candidates c ON c.id = a.candidate WHERE c.solution = s.id) AS attempts,
+         EXISTS (SELECT 1 FROM standings t WHERE t.solution = s.id AND t.confirmed = 1) AS confirmed, s.source
+  FROM solutions s LEFT JOIN solutions o ON o.id = s.parent
+       LEFT JOIN replies r ON r.id = (SELECT min(reply) FROM proposed WHERE solution = s.id)
+       LEFT JOIN requests q ON q.id = r.request;
+CREATE VIEW v_campaigns AS
+  SELECT g.name AS campaign, g.status, g.started, g.ended, g.spent_seconds, g.settings ->> '$.device' AS device,
+         (SELECT count(*) FROM attempts a WHERE a.campaign = g.id) AS attempts,
+         (SELECT count(*) FROM attempts a WHERE a.campaign = g.id AND a.verdict = 'correct') AS correct,
+         (SELECT count(*) FROM requests q WHERE q.campaign = g.id) AS requests,
+         (SELECT coalesce(sum(r.input + r.cache_read + r.cache_written + r.output), 0) FROM requests q
+            JOIN replies r ON r.request = q.id WHERE q.campaign = g.id) AS tokens,
+         (SELECT total(r.dollars) FROM requests q JOIN replies r ON r.request = q.id WHERE q.campaign = g.id) AS dollars
+  FROM campaigns g;
+CREATE VIEW v_models AS
+  SELECT q.model, count(*) AS requests, count(r.id) AS replies,
+         count(*) FILTER (WHERE r.outcome = 'completion') AS completions,
+         coalesce(sum(r.input + r.cache_read + r.cache_written + r.output), 0) AS tokens, total(r.dollars) AS dollars,
+         sum((SELECT count(*) FROM proposed o WHERE o.reply = r.id)) AS solutions,
+         sum((SELECT count(*) FROM proposed o WHERE o.reply = r.id
+                  AND EXISTS (SELECT 1 FROM standings t WHERE t.solution = o.solution AND t.confirmed = 1))) AS confirmed
+  FROM requests q LEFT JOIN replies r ON r.request = q.id GROUP BY q.model;
+CREATE VIEW v_verdicts AS
+  SELECT g.name AS campaign, p.name AS problem, a.device, a.effort, a.verdict, count(*) AS attempts
+  FROM attempts a JOIN problems p ON p.id = a.problem LEFT JOIN campaigns g ON g.id = a.campaign
+  GROUP BY a.campaign, a.problem, a.device, a.effort, a.verdict;
+CREATE VIEW v_events AS
+  SELECT g.name AS campaign, e.made, e.kind, e.details
+  FROM events e LEFT JOIN campaigns g ON g.id = e.campaign;
 )sql"};
   return all;
 }
@@ -199,7 +266,17 @@ void migrate(Database& database, const std::filesystem::path& file) {
                                ", this one knows " + std::to_string(newest) + ")",
                            "update kernelwright, or give another file with --archive");
   }
-  database.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;");
+  if (!database.may_be_written()) {
+    if (version == newest) return;
+    throw core::InputError(file.string(),
+                           "is of an earlier version (schema " + std::to_string(version) + "; this one reads " +
+                               std::to_string(newest) + ") and may not be written",
+                           "copy it to where it may be, or make the file and its folder writable: opening it brings it "
+                           "up to date");
+  }
+  // FULL: what is committed stays when the power fails. With NORMAL, the last minutes might be lost: a confirmed win,
+  // or what a provider has charged. An attempt takes far longer than bringing it to the disk.
+  database.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;");
   for (; version < newest; ++version) {
     Transaction transaction(database);
     if (database.pragma("user_version") == version) {  // another process may have been quicker

@@ -50,8 +50,13 @@ TEST(Schema, AnArchiveOfTheFirstVersionIsTakenOver) {
   }
   {
     Database database(temporary.file());
+    std::string views;
+    for (Statement view = database.prepare("SELECT name FROM sqlite_master WHERE type = 'view'"); view.step();) {
+      views += "DROP VIEW " + view.text(0) + ";";
+    }
+    database.execute(views);
     database.execute(
-        "DROP VIEW v_problems; DROP TRIGGER measurements_stand; DROP TRIGGER baselines_timed; DROP TABLE standings;"
+        "DROP TRIGGER measurements_stand; DROP TRIGGER baselines_timed; DROP TABLE standings;"
         " DROP TABLE baseline_timings; DROP INDEX attempts_by_problem; DROP INDEX attempts_by_verdict;"
         " DROP INDEX solutions_by_name; DROP INDEX solutions_by_parent;"
         " DROP TABLE proposed; DROP TABLE replies; DROP TABLE requests; DROP TABLE texts; DROP TABLE selftests; DROP "
