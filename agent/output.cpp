@@ -34,6 +34,8 @@ void print_json(const core::Json& json) {
   write(json.dump(-1, ' ', true, core::Json::error_handler_t::replace) + "\n", stdout);
 }
 
+void flush_output() { std::fflush(stdout); }
+
 void LiveLines::show(const std::vector<std::string>& lines) {
   std::FILE* file = stream_ == Stream::out ? stdout : stderr;
   winsize size{};

@@ -24,6 +24,9 @@ void print(fmt::format_string<Ts...> format, Ts&&... values) {
 // For programs: one line of ASCII on stdout.
 void print_json(const core::Json& json);
 
+// What was printed reaches a program at the other end of a pipe now, and not when the buffer is full.
+void flush_output();
+
 // Lines at the end of a terminal that are written again and again, each cut to its width. What else is printed comes
 // after clear().
 enum class Stream { out, error };

@@ -25,23 +25,6 @@ double peak_for(DType input, bool tf32, const Calibration& calibration) {
   }
 }
 
-// FLOP/s; nothing where the arithmetic is no reason for a bound.
-std::optional<double> peak_of(const benchsuite::Problem& problem, const core::Bindings& axes,
-                              const Calibration& calibration) {
-  if (!core::is_floating(problem.contract.accumulate)) return std::nullopt;
-  if (problem.contract.accumulate == DType::f64) return calibration.fp64_flop_s;
-  double peak = calibration.fp32_flop_s;
-  int64_t most = 0;
-  for (const benchsuite::Tensor& input : problem.inputs) {
-    const int64_t elements = input.elements(axes);
-    if (!core::is_floating(input.dtype) || elements < most) continue;
-    const double own = peak_for(input.dtype, problem.contract.tf32, calibration);
-    peak = elements == most ? std::min(peak, own) : own;
-    most = elements;
-  }
-  return peak;
-}
-
 double time_us(double bytes, double gb_s) { return bytes / gb_s * 1e-3; }
 
 double bytes_of(const std::vector<benchsuite::Tensor>& tensors, const core::Bindings& axes) {
@@ -59,6 +42,22 @@ const benchsuite::Workload& workload_of(const benchsuite::Problem& problem, cons
 }
 }  // namespace
 
+std::optional<double> peak_flop_s(const benchsuite::Problem& problem, const core::Bindings& axes,
+                                  const Calibration& calibration) {
+  if (!core::is_floating(problem.contract.accumulate)) return std::nullopt;
+  if (problem.contract.accumulate == DType::f64) return calibration.fp64_flop_s;
+  double peak = calibration.fp32_flop_s;
+  int64_t most = 0;
+  for (const benchsuite::Tensor& input : problem.inputs) {
+    const int64_t elements = input.elements(axes);
+    if (!core::is_floating(input.dtype) || elements < most) continue;
+    const double own = peak_for(input.dtype, problem.contract.tf32, calibration);
+    peak = elements == most ? std::min(peak, own) : own;
+    most = elements;
+  }
+  return peak;
+}
+
 Bound bound_of(const benchsuite::Problem& problem, const core::Bindings& axes, const Calibration& calibration,
                const Conditions& conditions) {
   const auto flops = static_cast<double>(problem.cost.flops.eval(axes));
@@ -66,7 +65,7 @@ Bound bound_of(const benchsuite::Problem& problem, const core::Bindings& axes, c
   const auto written = static_cast<double>(problem.cost.bytes_written.eval(axes));
   // A copy's own rate would be passed: what is written last is still in L2 when a kernel ends.
   const double memory_us = time_us(read + written, calibration.fastest_gb_s());
-  const std::optional<double> peak = peak_of(problem, axes, calibration);
+  const std::optional<double> peak = peak_flop_s(problem, axes, calibration);
   const double compute_us = peak ? flops / *peak * 1e6 : 0;
 
   const auto l2 = static_cast<double>(calibration.l2_bytes);

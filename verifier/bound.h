@@ -22,6 +22,10 @@ struct Bound {
   bool by_compute = false;  // the arithmetic takes longer than the memory
 };
 
+// FLOP/s that bounds are made of; nothing where the arithmetic is no reason for one.
+std::optional<double> peak_flop_s(const benchsuite::Problem& problem, const core::Bindings& axes,
+                                  const Calibration& calibration);
+
 // For a problem at these axes, which must have been validated for it. The peak is that of the largest floating input
 // (of several as large, the slower): tensor cores for f16 and bf16, and for f32 where the contract allows TF32,
 // otherwise the plain one; fp64 where sums are kept in it, and none where sums are integers. Memory goes at the

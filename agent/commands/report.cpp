@@ -1,0 +1,71 @@
+// kernelwright report -o FILE: what an archive holds as one HTML file for a browser, a printer or a mail.
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <ctime>
+#include <fstream>
+#include <memory>
+
+#include "agent/cli.h"
+#include "agent/devices.h"
+#include "agent/opening.h"
+#include "agent/output.h"
+#include "core/error.h"
+#include "core/text.h"
+#include "results/page_data.h"
+#include "results/report.h"
+
+namespace agent {
+namespace {
+struct ReportOptions {
+  std::string file;
+  results::PageScope scope;
+};
+
+// Aside, then renamed: a report is whole or not there.
+void write_file(const std::filesystem::path& file, const std::string& text) {
+  std::filesystem::path aside = file;
+  aside += ".new";
+  std::ofstream out(aside, std::ios::binary);
+  out << text;
+  out.close();
+  std::error_code failed;
+  if (out) std::filesystem::rename(aside, file, failed);
+  if (out && !failed) return;
+  std::error_code ignored;
+  std::filesystem::remove(aside, ignored);
+  throw core::InputError(file.string(), "cannot be written", "give another file with -o");
+}
+
+void report(const ReportOptions& options, const Shell& shell) {
+  const results::Archive archive = open_existing_archive(shell);
+  const core::Paths paths = core::installed_paths();
+  results::PageScope scope = options.scope;
+  if (!scope.device.empty()) scope.device = parse_device(scope.device).backend;
+  results::PageData data(archive, scope);
+  const core::Json answers = data.report();
+  const std::string made = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  const std::string page = results::report_html(paths.pages(), paths.vendor(),
+                                                {{"answers", answers}, {"version", KW_VERSION}, {"made", made}});
+  write_file(options.file, page);
+  if (shell.json) {
+    print_json({{"file", options.file}, {"bytes", page.size()}, {"parts", answers.size()}});
+    return;
+  }
+  print("report in {}, {:.1f} MB; it needs no network\n", core::clean_line(options.file),
+        static_cast<double>(page.size()) / 1e6);
+}
+}  // namespace
+
+void add_report_command(CLI::App& app, Shell& shell) {
+  auto options = std::make_shared<ReportOptions>();
+  CLI::App* command = app.add_subcommand("report", "Write what the archive holds as one HTML file");
+  command->add_option("-o,--output", options->file, "The file")->required();
+  command->add_option("--campaign", options->scope.campaign, "Only of this one and its problems");
+  command->add_option("--problem", options->scope.problem, "Only of this one");
+  command->add_option("--device", options->scope.device, "Only of this device");
+  command->callback([options, &shell] { report(*options, shell); });
+}
+
+}  // namespace agent

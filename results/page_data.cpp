@@ -1,0 +1,344 @@
+#include "results/page_data.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "core/error.h"
+#include "core/text.h"
+#include "results/archive_state.h"
+#include "results/page_json.h"
+
+namespace results {
+namespace {
+using core::clean_line;
+using core::Json;
+
+constexpr size_t kRowsOfBoard = 40;       // solutions of each problem and device on the overview
+constexpr size_t kRowsOfProblem = 25;     // solutions of each problem and device on the page of a problem
+constexpr size_t kCampaigns = 100;        // on the overview, the newest
+constexpr size_t kCampaignsInReport = 8;  // the newest
+constexpr size_t kSourcesInReport = 3;    // of each problem and device, the best
+constexpr size_t kEvents = 50;            // of a campaign, the newest
+constexpr size_t kSourceBytes = 1 << 20;  // shown; a download is whole
+constexpr size_t kSentenceBytes = 600;
+
+// All that is read meanwhile is of one moment.
+class View {
+ public:
+  explicit View(Database& database) : database_(database) { database_.execute("SAVEPOINT page"); }
+  ~View() { database_.execute("RELEASE page"); }
+  View(const View&) = delete;
+  View& operator=(const View&) = delete;
+
+ private:
+  Database& database_;
+};
+
+int64_t count(Database& database, const char* table) {
+  Statement row = database.prepare(std::string("SELECT count(*) FROM ") + table);
+  return row.step() ? row.integer(0) : 0;
+}
+
+// The newest version of a problem that the archive knows and this program understands.
+std::optional<benchsuite::Problem> newest_problem(Database& database, const std::string& name) {
+  Statement row = database.prepare("SELECT json FROM problems WHERE name = ? ORDER BY id DESC LIMIT 1");
+  row.bind(name);
+  if (!row.step()) return std::nullopt;
+  try {
+    return benchsuite::parse_problem(row.text(0), name);
+  } catch (const core::InputError&) {
+    return std::nullopt;  // of a version with another format: figures are shown without it
+  }
+}
+
+Json attempt_json(const RecordedAttempt& a) {
+  return {{"attempt", a.id},
+          {"made", a.made},
+          {"problem", clean_line(a.problem)},
+          {"solution", clean_line(a.solution)},
+          {"tunables", clean_line(sandbox::describe(a.binding))},
+          {"device", clean_line(a.device)},
+          {"effort", a.effort},
+          {"verdict", verifier::name_of(a.verdict)},
+          {"sentence", clean_line(verifier::sentence_for_people(a.verdict), kSentenceBytes)},
+          {"against", clean_line(a.against)},
+          {"outcome", a.measurement ? Json(verifier::name_of(a.measurement->outcome)) : Json()},
+          {"speed_up", a.measurement ? page_json(a.measurement->speed_up) : Json()}};
+}
+
+Json plan_of(const std::string& source, const std::string& name) {
+  try {
+    return Json::parse(sandbox::parse_solution(source, name).header);
+  } catch (const std::exception&) {
+    return {};  // a header that this version does not read; it is in the source anyway
+  }
+}
+
+Json models_of(Database& database, int64_t campaign) {
+  Statement rows = database.prepare(R"sql(
+SELECT q.model, count(*), count(r.id), sum(coalesce(r.outcome = 'completion', 0)),
+       sum(coalesce(r.input + r.cache_read + r.cache_written, 0)), sum(coalesce(r.output, 0)),
+       sum(coalesce(r.dollars, 0)), count(r.dollars), sum(coalesce(r.seconds, 0)),
+       (SELECT count(DISTINCT p.solution) FROM proposed p JOIN replies pr ON pr.id = p.reply
+        JOIN requests pq ON pq.id = pr.request WHERE pq.campaign = ?1 AND pq.model = q.model)
+FROM requests q LEFT JOIN replies r ON r.request = q.id WHERE q.campaign = ?1 GROUP BY q.model ORDER BY q.model)sql");
+  rows.bind(campaign);
+  Json all = Json::array();
+  while (rows.step()) {
+    all.push_back({{"model", clean_line(rows.text(0))},
+                   {"requests", rows.integer(1)},
+                   {"replies", rows.integer(2)},
+                   {"completions", rows.integer(3)},
+                   {"input_tokens", rows.integer(4)},
+                   {"output_tokens", rows.integer(5)},
+                   {"dollars", rows.real(6)},
+                   {"all_priced", rows.integer(7) == rows.integer(2)},
+                   {"seconds", rows.real(8)},
+                   {"solutions", rows.integer(9)}});
+  }
+  return all;
+}
+
+Json events_of(Database& database, int64_t campaign) {
+  Statement rows = database.prepare(
+      "SELECT made, kind, details FROM events WHERE campaign = ? AND kind NOT IN ('problem_started', 'places')"
+      " ORDER BY id DESC LIMIT ?");
+  rows.bind(campaign).bind(static_cast<int64_t>(kEvents));
+  Json all = Json::array();
+  while (rows.step()) {
+    all.push_back({{"made", rows.text(0)},
+                   {"kind", clean_line(rows.text(1))},
+                   {"details", clean_line(rows.text(2), kSentenceBytes)}});
+  }
+  return all;
+}
+
+// The solutions that this one was made from, its parent first.
+Json ancestors_of(Database& database, int64_t solution) {
+  Statement rows = database.prepare(R"sql(
+WITH RECURSIVE line(id, depth) AS (
+  SELECT parent, 1 FROM solutions WHERE id = ? AND parent IS NOT NULL
+  UNION ALL SELECT s.parent, depth + 1 FROM line JOIN solutions s ON s.id = line.id
+  WHERE s.parent IS NOT NULL AND depth < 100)
+SELECT s.hash, s.name, s.origin, s.added FROM line JOIN solutions s ON s.id = line.id ORDER BY depth)sql");
+  rows.bind(solution);
+  Json all = Json::array();
+  while (rows.step()) {
+    all.push_back({{"hash", rows.text(0)},
+                   {"name", clean_line(rows.text(1))},
+                   {"origin", clean_line(rows.text(2))},
+                   {"added", rows.text(3)}});
+  }
+  return all;
+}
+
+std::vector<int64_t> newest_attempts_at(Database& database, int64_t solution) {
+  Statement rows = database.prepare(
+      "SELECT a.id FROM candidates c JOIN attempts a ON a.candidate = c.id WHERE c.solution = ? ORDER BY a.id DESC "
+      "LIMIT "
+      "30");
+  rows.bind(solution);
+  std::vector<int64_t> ids;
+  while (rows.step()) ids.push_back(rows.integer(0));
+  return ids;
+}
+}  // namespace
+
+std::optional<Json> PageData::at(std::string_view path) {
+  const View view(archive_.state().database);
+  if (path == "overview") return overview();
+  const size_t slash = path.find('/');
+  if (slash == std::string_view::npos) return std::nullopt;
+  const std::string_view kind = path.substr(0, slash);
+  const std::string name(path.substr(slash + 1));
+  if (kind == "problem") return problem(name);
+  if (kind == "campaign") return campaign(name);
+  if (kind == "solution") return solution(name);
+  return std::nullopt;
+}
+
+bool PageData::in_scope(const CampaignRecord& campaign) const {
+  if (!scope_.campaign.empty() && campaign.name != scope_.campaign) return false;
+  if (scope_.problem.empty() || !campaign.settings.contains("problems")) return true;
+  const Json& problems = campaign.settings["problems"];
+  return std::find(problems.begin(), problems.end(), Json(scope_.problem)) != problems.end();
+}
+
+std::vector<LeaderboardRow> PageData::board() const {
+  LeaderboardFilter filter;
+  filter.problem = scope_.problem;
+  filter.device = scope_.device;
+  filter.limit = kRowsOfBoard;
+  filter.unconfirmed = true;
+  std::vector<LeaderboardRow> rows = leaderboard(archive_, filter);
+  if (scope_.campaign.empty()) return rows;
+  const Json problems = archive_.find_campaign(scope_.campaign).settings.value("problems", Json::array());
+  std::erase_if(rows, [&](const LeaderboardRow& row) {
+    return std::find(problems.begin(), problems.end(), Json(row.problem)) == problems.end();
+  });
+  return rows;
+}
+
+Json PageData::overview() {
+  Database& database = archive_.state().database;
+  Json rows = Json::array(), campaigns = Json::array(), selftests = Json::array();
+  std::set<std::string> tried;
+  for (const LeaderboardRow& row : board()) {
+    rows.push_back(page_json(row));
+    tried.insert(row.problem);
+  }
+  Json scores = Json::array();
+  for (const SuiteScores& of : suite_scores(archive_, {tried.begin(), tried.end()}, scope_.device)) {
+    scores.push_back(page_json(of));
+  }
+  for (const CampaignRecord& campaign : archive_.campaigns()) {
+    if (campaigns.size() < kCampaigns && in_scope(campaign)) campaigns.push_back(page_json(campaign));
+  }
+  for (const SelftestRecord& selftest : archive_.newest_selftests()) {
+    if (selftest.of.device.rfind(scope_.device, 0) == 0) selftests.push_back(page_json(selftest));
+  }
+  return {{"leaderboard", std::move(rows)},
+          {"scores", std::move(scores)},
+          {"campaigns", std::move(campaigns)},
+          {"selftests", std::move(selftests)},
+          {"scope", {{"campaign", scope_.campaign}, {"problem", scope_.problem}, {"device", scope_.device}}},
+          {"totals",
+           {{"attempts", count(database, "attempts")},
+            {"solutions", count(database, "solutions")},
+            {"campaigns", count(database, "campaigns")}}}};
+}
+
+std::optional<Json> PageData::problem(const std::string& name) {
+  const std::optional<benchsuite::Problem> problem = newest_problem(archive_.state().database, name);
+  LeaderboardFilter filter;
+  filter.problem = name;
+  filter.device = scope_.device;
+  filter.limit = kRowsOfProblem;
+  std::map<std::string, std::vector<LeaderboardRow>> by_device;
+  for (LeaderboardRow& row : leaderboard(archive_, filter)) by_device[row.device].push_back(std::move(row));
+  if (!problem && by_device.empty()) return std::nullopt;
+  Json devices = Json::array();
+  for (const auto& [device, rows] : by_device) {
+    Json of{{"device", clean_line(device)}, {"rows", Json::array()}, {"roofline", Json()}};
+    for (const LeaderboardRow& row : rows) of["rows"].push_back(page_json(row));
+    if (problem) of["roofline"] = roofline_json(*problem, rows, archive_.newest_calibration(device));
+    devices.push_back(std::move(of));
+  }
+  return Json{
+      {"name", clean_line(name)}, {"facts", problem ? page_json(*problem) : Json()}, {"devices", std::move(devices)}};
+}
+
+CampaignTally& PageData::tally(int64_t campaign) {
+  CampaignTally& tally = tallies_.try_emplace(campaign, campaign).first->second;
+  tally.update(archive_);
+  return tally;
+}
+
+std::optional<Json> PageData::campaign(const std::string& name) {
+  if (name.empty()) return std::nullopt;
+  Json json;
+  int64_t id = 0;
+  try {
+    const CampaignRecord record = archive_.find_campaign(name);
+    json = page_json(record);
+    id = record.id;
+  } catch (const core::InputError&) {
+    return std::nullopt;
+  }
+  const CampaignTally& so_far = tally(id);
+  json["verdicts"] = so_far.verdicts();
+  json["curves"] = Json::array();
+  for (const Curve& curve : so_far.curves()) {
+    const bool wanted =
+        (scope_.problem.empty() || curve.problem == scope_.problem) && curve.device.rfind(scope_.device, 0) == 0;
+    if (wanted) json["curves"].push_back(page_json(curve));
+  }
+  json["latest"] = Json::array();
+  for (const int64_t attempt : so_far.latest()) json["latest"].push_back(attempt_json(archive_.attempt(attempt)));
+  json["models"] = models_of(archive_.state().database, id);
+  json["events"] = events_of(archive_.state().database, id);
+  return json;
+}
+
+std::optional<Json> PageData::solution(const std::string& hash) {
+  if (hash.size() != 64) return std::nullopt;
+  const auto found = archive_.find_solutions(hash);
+  const auto solution = std::find_if(found.begin(), found.end(), [&](const auto& of) { return of.hash == hash; });
+  if (solution == found.end()) return std::nullopt;
+  Database& database = archive_.state().database;
+  LeaderboardFilter filter;
+  filter.problem = solution->problem;
+  filter.device = scope_.device;
+  filter.unconfirmed = true;
+  Json best = Json::array(), attempts = Json::array(), counters = Json::array();
+  for (const LeaderboardRow& row : leaderboard(archive_, filter)) {
+    if (row.hash != hash) continue;
+    best.push_back(page_json(row));
+    const RecordedAttempt attempt = archive_.attempt(row.attempt);
+    best.back()["registers"] = attempt.registers ? Json(*attempt.registers) : Json();
+    best.back()["shared_bytes"] = attempt.shared_bytes ? Json(*attempt.shared_bytes) : Json();
+    best.back()["spill_bytes"] = attempt.spill_bytes ? Json(*attempt.spill_bytes) : Json();
+    if (!attempt.measurement) continue;
+    for (const verifier::Counters& launch : attempt.measurement->counters) {
+      counters.push_back(verifier::to_json(launch));
+    }
+  }
+  for (const int64_t id : newest_attempts_at(database, solution->id))
+    attempts.push_back(attempt_json(archive_.attempt(id)));
+  const Descent descent = Descents(archive_).of(solution->id);
+  return Json{{"hash", hash},
+              {"name", clean_line(solution->name)},
+              {"problem", clean_line(solution->problem)},
+              {"origin", clean_line(solution->origin)},
+              {"model", clean_line(descent.model)},
+              {"task", clean_line(descent.task)},
+              {"cost", {{"tokens", descent.lineage.tokens}, {"dollars", descent.lineage.dollars}}},
+              {"added", solution->added},
+              {"attempts", solution->attempts},
+              {"plan", plan_of(solution->source, solution->name)},
+              {"ancestors", ancestors_of(database, solution->id)},
+              {"best", std::move(best)},
+              {"latest", std::move(attempts)},
+              {"counters", std::move(counters)},
+              {"source", core::clean_text(solution->source, kSourceBytes)}};
+}
+
+std::optional<std::string> PageData::source(std::string_view hash) const {
+  if (hash.size() != 64) return std::nullopt;
+  for (const SolutionRecord& solution : archive_.find_solutions(std::string(hash))) {
+    if (solution.hash == hash) return solution.source;
+  }
+  return std::nullopt;
+}
+
+Json PageData::report() {
+  if (!scope_.campaign.empty()) scope_.campaign = archive_.find_campaign(scope_.campaign).name;
+  Json all = Json::object();
+  all["overview"] = *at("overview");
+  std::map<std::pair<std::string, std::string>, size_t> shown;  // solutions of each problem and device
+  std::set<std::string> problems, hashes;
+  for (const LeaderboardRow& row : board()) {
+    problems.insert(row.problem);
+    if (!row.library && shown[{row.problem, row.device}]++ < kSourcesInReport) hashes.insert(row.hash);
+  }
+  if (!scope_.problem.empty()) problems.insert(scope_.problem);
+  for (const std::string& name : problems) {
+    const auto answer = at("problem/" + name);
+    if (!answer) {
+      throw core::InputError("report", "the archive knows no problem \"" + name + "\"",
+                             "kernelwright leaderboard lists what there is");
+    }
+    all["problem/" + name] = *answer;
+  }
+  size_t campaigns = 0;
+  for (const Json& campaign : all["overview"]["campaigns"]) {
+    if (campaigns++ == kCampaignsInReport) break;
+    const std::string path = "campaign/" + campaign["name"].get<std::string>();
+    all[path] = *at(path);
+  }
+  for (const std::string& hash : hashes) all["solution/" + hash] = *at("solution/" + hash);
+  return all;
+}
+
+}  // namespace results
