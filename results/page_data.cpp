@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "results/archive_state.h"
+#include "results/lineage.h"
 #include "results/page_json.h"
 
 namespace results {
@@ -19,6 +20,7 @@ constexpr size_t kRowsOfProblem = 25;     // solutions of each problem and devic
 constexpr size_t kCampaigns = 100;        // on the overview, the newest
 constexpr size_t kCampaignsInReport = 8;  // the newest
 constexpr size_t kSourcesInReport = 3;    // of each problem and device, the best
+constexpr int64_t kAttempts = 30;         // at a solution, the newest
 constexpr size_t kEvents = 50;            // of a campaign, the newest
 constexpr size_t kSourceBytes = 1 << 20;  // shown; a download is whole
 constexpr size_t kSentenceBytes = 600;
@@ -114,34 +116,18 @@ Json events_of(Database& database, int64_t campaign) {
   return all;
 }
 
-// The solutions that this one was made from, its parent first.
-Json ancestors_of(Database& database, int64_t solution) {
-  Statement rows = database.prepare(R"sql(
-WITH RECURSIVE line(id, depth) AS (
-  SELECT parent, 1 FROM solutions WHERE id = ? AND parent IS NOT NULL
-  UNION ALL SELECT s.parent, depth + 1 FROM line JOIN solutions s ON s.id = line.id
-  WHERE s.parent IS NOT NULL AND depth < 100)
-SELECT s.hash, s.name, s.origin, s.added FROM line JOIN solutions s ON s.id = line.id ORDER BY depth)sql");
-  rows.bind(solution);
+// The solutions that this one was made from, its parent first, each with where it stands.
+Json ancestors_of(const Archive& archive, int64_t solution) {
   Json all = Json::array();
-  while (rows.step()) {
-    all.push_back({{"hash", rows.text(0)},
-                   {"name", clean_line(rows.text(1))},
-                   {"origin", clean_line(rows.text(2))},
-                   {"added", rows.text(3)}});
+  for (const LineageStep& step : lineage(archive, solution)) {
+    if (step.solution.id == solution) continue;
+    all.push_back({{"hash", step.solution.hash},
+                   {"name", clean_line(step.solution.name)},
+                   {"origin", clean_line(step.solution.origin)},
+                   {"model", clean_line(step.descent.model)},
+                   {"speed_up", step.stands.empty() ? Json() : page_json(step.stands[0].speed_up)}});
   }
   return all;
-}
-
-std::vector<int64_t> newest_attempts_at(Database& database, int64_t solution) {
-  Statement rows = database.prepare(
-      "SELECT a.id FROM candidates c JOIN attempts a ON a.candidate = c.id WHERE c.solution = ? ORDER BY a.id DESC "
-      "LIMIT "
-      "30");
-  rows.bind(solution);
-  std::vector<int64_t> ids;
-  while (rows.step()) ids.push_back(rows.integer(0));
-  return ids;
 }
 }  // namespace
 
@@ -266,7 +252,6 @@ std::optional<Json> PageData::solution(const std::string& hash) {
   const auto found = archive_.find_solutions(hash);
   const auto solution = std::find_if(found.begin(), found.end(), [&](const auto& of) { return of.hash == hash; });
   if (solution == found.end()) return std::nullopt;
-  Database& database = archive_.state().database;
   LeaderboardFilter filter;
   filter.problem = solution->problem;
   filter.device = scope_.device;
@@ -284,7 +269,7 @@ std::optional<Json> PageData::solution(const std::string& hash) {
       counters.push_back(verifier::to_json(launch));
     }
   }
-  for (const int64_t id : newest_attempts_at(database, solution->id))
+  for (const int64_t id : newest_attempts(archive_, solution->id, kAttempts))
     attempts.push_back(attempt_json(archive_.attempt(id)));
   const Descent descent = Descents(archive_).of(solution->id);
   return Json{{"hash", hash},
@@ -297,7 +282,7 @@ std::optional<Json> PageData::solution(const std::string& hash) {
               {"added", solution->added},
               {"attempts", solution->attempts},
               {"plan", plan_of(solution->source, solution->name)},
-              {"ancestors", ancestors_of(database, solution->id)},
+              {"ancestors", ancestors_of(archive_, solution->id)},
               {"best", std::move(best)},
               {"latest", std::move(attempts)},
               {"counters", std::move(counters)},

@@ -264,6 +264,7 @@ void PageServer::State::route() {
   server.set_read_timeout(std::chrono::seconds(5));
   server.set_write_timeout(std::chrono::seconds(5));
   server.set_keep_alive_timeout(5);
+  server.set_keep_alive_max_count(100);
   server.set_default_headers(
       {{"Content-Security-Policy",
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; frame-ancestors "

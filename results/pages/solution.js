@@ -43,7 +43,7 @@
 
   function lineage(of) {
     if (of.ancestors.length === 0) return kw.el("p", { class: "note" }, "Made from no other solution.");
-    return kw.el("ol", { class: "lineage" }, [...of.ancestors].reverse().map((a) => kw.el("li", {}, kw.link("solution/" + a.hash, a.name), ` (${a.origin})`)), kw.el("li", {}, kw.el("strong", {}, of.name)));
+    return kw.el("ol", { class: "lineage" }, [...of.ancestors].reverse().map((a) => kw.el("li", {}, kw.link("solution/" + a.hash, a.name), ` (${a.model || a.origin})`, a.speed_up ? " " + kw.interval(a.speed_up) : "")), kw.el("li", {}, kw.el("strong", {}, of.name)));
   }
 
   function counters(of) {
