@@ -34,6 +34,7 @@ std::string now_utc() {
 results::Files project_of(const ExportOptions& options, const results::Package& package,
                           const results::ExportData& data) {
   if (options.format == "cuda") return results::cuda_project(package, data, now_utc());
+  if (options.format == "header") return results::header_project(package, data, now_utc(), {});
   throw core::InputError("--to", "there is no format " + options.format);
 }
 
@@ -42,7 +43,8 @@ void run_export(const ExportOptions& options, const Shell& shell) {
   const results::Archive archive = open_existing_archive(shell);
   results::Package package = results::choose_kernels(archive, data.problems, options.choice);
   package.archive = shell.archive.filename().string();
-  const results::ExportData texts{data.paths.exports(), data.paths.licence()};
+  const results::ExportData texts{data.paths.exports(), data.paths.licence(),
+                                  data.paths.device_headers() / "kw_prelude.h"};
   const results::Files files = project_of(options, package, texts);
   results::write_folder(options.folder, files, options.force);
   if (shell.json) {
@@ -75,7 +77,7 @@ void add_export_command(CLI::App& app, Shell& shell) {
           "A problem (its fastest confirmed kernels, by device and shape), or attempts by number and solutions by "
           "name or hash")
       ->required();
-  command->add_option("--to", options->format, "The format")->required()->check(CLI::IsMember({"cuda"}));
+  command->add_option("--to", options->format, "The format")->required()->check(CLI::IsMember({"cuda", "header"}));
   command->add_option("-o,--output", options->folder, "The folder to write: absent, or empty")->required();
   command->add_option("--device", options->choice.device, "Only what was measured there: cpu, or a GPU's name");
   command

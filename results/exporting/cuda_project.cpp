@@ -39,6 +39,7 @@ void add_example(const Package& package, const ExportData& data, Places places, 
 
 Files cuda_project(const Package& package, const ExportData& data, const std::string& made) {
   Places places = common_places(package);
+  places["types"] = fill_file(data.templates, "common/types.h", places);
   Files files;
   std::string targets;
   const std::string header = places.at("provenance_comment");

@@ -51,7 +51,15 @@ struct Package {
 // The folder of templates/ and the licence's text, as they were installed.
 struct ExportData {
   std::filesystem::path templates, licence;
+  std::filesystem::path prelude;  // what device code finds declared under NVRTC
 };
+
+// A kernel compiled for one architecture.
+struct KernelBinary {
+  std::string architecture;
+  std::string cubin;
+};
+using KernelBinaries = std::map<std::string, std::vector<KernelBinary>>;  // by the kernel's name, "naive" among them
 
 // The files of one exported project, by path in its folder.
 using Files = std::map<std::string, std::string>;

@@ -38,14 +38,6 @@ std::string shape_text(const Tensor& tensor) {
   return out + "]";
 }
 
-std::string values_in_order(const Problem& problem, const core::Bindings& axes) {
-  std::string out;
-  for (const benchsuite::Axis& axis : problem.axes) {
-    out += (out.empty() ? "" : ", ") + std::to_string(axes.at(axis.name));
-  }
-  return out;
-}
-
 void add_axes(const Problem& problem, Places& places) {
   std::string members, domains, values, zeros, locals;
   for (const benchsuite::Axis& axis : problem.axes) {
@@ -136,7 +128,7 @@ void add_test_places(const Problem& problem, Places& places) {
     }
   }
   for (const TestShape& shape : test_shapes(problem)) {
-    cases += "    {" + cpp_string(shape.name) + ", Shape{" + values_in_order(problem, shape.axes) + "}, " +
+    cases += "    {" + cpp_string(shape.name) + ", Shape{" + axis_values(problem, shape.axes) + "}, " +
              (shape.timed ? "true" : "false") + "},\n";
   }
   places["test_tensors"] = tensors;
@@ -168,12 +160,20 @@ void add_routes(const Package& package, Places& places) {
   for (const Route& route : package.routes) {
     entries += "    {&kernel_" + package.kernels[route.kernel].id + ", " +
                std::to_string(capability_of(route.architecture)) + ", Shape{" +
-               values_in_order(*package.problem, route.shape) + "}},\n";
+               axis_values(*package.problem, route.shape) + "}},\n";
   }
   places["kernel_declarations"] = declarations + "extern const Kernel kernel_naive;\n";
   places["measured_entries"] = entries;
 }
 }  // namespace
+
+std::string axis_values(const Problem& problem, const core::Bindings& axes) {
+  std::string out;
+  for (const benchsuite::Axis& axis : problem.axes) {
+    out += (out.empty() ? "" : ", ") + std::to_string(axes.at(axis.name));
+  }
+  return out;
+}
 
 Places common_places(const Package& package) {
   const Problem& problem = *package.problem;
@@ -195,6 +195,8 @@ Places common_places(const Package& package) {
                 {"licence_text", licence_text(package)},
                 {"dispatch_text", dispatch_text(package)},
                 {"status_line", status_line(package)},
+                {"error_type", "cudaError_t"},
+                {"no_error", "cudaSuccess"},
                 {"most_workspaces", std::to_string(room.workspaces)},
                 {"most_launches", std::to_string(room.launches)},
                 {"most_arguments", std::to_string(room.arguments)},

@@ -6,6 +6,9 @@
 
 namespace results {
 
+// The sizes of a shape in the order of the problem's axes, for `Shape{...}`.
+std::string axis_values(const benchsuite::Problem& problem, const core::Bindings& axes);
+
 Places common_places(const Package& package);
 
 // The declarations that device code relies on and a host compiler spells otherwise (kw_prelude.h has them under NVRTC).

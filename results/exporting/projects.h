@@ -12,4 +12,8 @@ namespace results {
 // A CUDA library: sources, header, CMake package, self-test, example.
 Files cuda_project(const Package& package, const ExportData& data, const std::string& made);
 
+// One header that compiles the kernels by NVRTC at run time, or carries `binaries` where there are any.
+Files header_project(const Package& package, const ExportData& data, const std::string& made,
+                     const KernelBinaries& binaries);
+
 }  // namespace results

@@ -1,0 +1,176 @@
+#include <algorithm>
+
+#include "core/text.h"
+#include "results/exporting/device_source.h"
+#include "results/exporting/names.h"
+#include "results/exporting/places.h"
+#include "results/exporting/plan_code.h"
+#include "results/exporting/projects.h"
+#include "results/exporting/provenance.h"
+
+namespace results {
+namespace {
+// In place of the toolkit's <cuda.h>, whose host functions NVRTC does not take.
+constexpr const char* kDriverHeader =
+    "#pragma once\ntypedef struct CUtensorMap_st {\n  alignas(128) unsigned long long opaque[16];\n} CUtensorMap;\n";
+
+struct Entry {
+  std::string id;
+  const sandbox::Solution* solution;
+  sandbox::TunableBinding binding;
+};
+
+std::vector<Entry> entries_of(const Package& package) {
+  std::vector<Entry> entries;
+  for (const ExportedKernel& kernel : package.kernels) entries.push_back({kernel.id, &kernel.solution, kernel.binding});
+  entries.push_back({"naive", &package.naive, sandbox::default_binding(package.naive)});
+  return entries;
+}
+
+// A text as a raw string literal, whatever it holds.
+std::string raw_string(const std::string& text) {
+  std::string mark = "cu";
+  while (text.find(")" + mark + "\"") != std::string::npos) mark += "u";
+  return "R\"" + mark + "(" + text + ")" + mark + "\"";
+}
+
+// A template without what only a file of its own needs.
+std::string as_part(const std::string& text) {
+  std::string out;
+  for (const std::string& line : core::split(text, '\n')) {
+    if (line.rfind("#include", 0) != 0 && line != "#pragma once") out += line + "\n";
+  }
+  return out;
+}
+
+std::string list_of_strings(const std::string& name, const std::vector<std::string>& all) {
+  std::string out = "inline constexpr const char* " + name + "[] = {";
+  for (const std::string& one : all) out += cpp_string(one) + ", ";
+  return out + (all.empty() ? "nullptr" : "") + "};\n";
+}
+
+std::string bytes_of(const std::string& binary) {
+  std::string out;
+  for (size_t i = 0; i < binary.size(); ++i) {
+    out += std::to_string(static_cast<unsigned char>(binary[i])) + (i % 32 == 31 ? ",\n" : ",");
+  }
+  return out;
+}
+
+// Its text with macros, or its binaries; the values of the last members of its Source.
+std::string payload_of(const Entry& entry, const KernelBinaries& binaries, std::string& members) {
+  if (binaries.empty()) {
+    std::vector<std::string> macros;
+    for (const auto& [name, value] : entry.binding) macros.push_back("-D" + name + "=" + std::to_string(value));
+    members = "text_" + entry.id + ", " + std::to_string(macros.size()) + ", macros_" + entry.id;
+    return "inline constexpr char text_" + entry.id + "[] = " + raw_string(entry.solution->source) + ";\n" +
+           list_of_strings("macros_" + entry.id, macros);
+  }
+  std::string out, table;
+  const std::vector<KernelBinary>& own = binaries.at(entry.id);
+  for (const KernelBinary& binary : own) {
+    const std::string name = "binary_" + entry.id + "_" + binary.architecture;
+    out += "alignas(16) inline constexpr unsigned char " + name + "[] = {\n" + bytes_of(binary.cubin) + "};\n";
+    table += "{" + std::to_string(capability_of(binary.architecture)) + ", " +
+             (binary.architecture.back() == 'a' ? "true" : "false") + ", " + name + "}, ";
+  }
+  members = std::to_string(own.size()) + ", binaries_" + entry.id;
+  return out + "inline constexpr Binary binaries_" + entry.id + "[] = {" + (own.empty() ? "{0, true, nullptr}" : table) + "};\n";
+}
+
+std::string sources_of(const Package& package, const KernelBinaries& binaries, const ExportData& data) {
+  std::string out;
+  if (binaries.empty()) {
+    out += "// What every kernel finds declared.\ninline constexpr char kPrelude[] = " + raw_string(core::read_file(data.prelude)) +
+           ";\ninline constexpr char kDriverHeader[] = " + raw_string(kDriverHeader) + ";\n\n";
+  }
+  for (const Entry& entry : entries_of(package)) {
+    std::string members;
+    const std::vector<std::string> kernels = kernels_of(*entry.solution);
+    out += payload_of(entry, binaries, members) + list_of_strings("names_" + entry.id, kernels) +
+           plan_function(*package.problem, *entry.solution, entry.binding, "plan_" + entry.id) +
+           "inline constexpr Source source_" + entry.id + " = {" + cpp_string(entry.id) + ", " +
+           std::to_string(capability_of(entry.solution->arch)) + ", &plan_" + entry.id + ", " +
+           std::to_string(kernels.size()) + ", names_" + entry.id + ", " + members + "};\n\n";
+  }
+  return out;
+}
+
+void add_tables(const Package& package, Places& places) {
+  std::string list, routes;
+  size_t most_functions = 1;
+  const std::vector<Entry> entries = entries_of(package);
+  for (const Entry& entry : entries) {
+    list += "&source_" + entry.id + ", ";
+    most_functions = std::max(most_functions, kernels_of(*entry.solution).size());
+  }
+  for (const Route& route : package.routes) {
+    routes += "    {" + std::to_string(route.kernel) + ", " + std::to_string(capability_of(route.architecture)) + ", Shape{" +
+              axis_values(*package.problem, route.shape) + "}},\n";
+  }
+  places["source_list"] = list;
+  places["kernel_count"] = std::to_string(entries.size());
+  places["most_functions"] = std::to_string(most_functions);
+  places["route_entries"] = routes;
+}
+
+void add_words(bool compiled, Places& places) {
+  places["payload_words"] = compiled ? "binaries" : "source";
+  places["nvrtc_words"] = compiled ? "" : " and libnvrtc";
+  places["nvrtc_include"] = compiled ? "" : "#include <nvrtc.h>\n";
+  places["nvrtc_target"] = compiled ? "" : " CUDA::nvrtc";
+  places["link_words"] = compiled ? "-lcuda" : "-lcuda -lnvrtc";
+  places["load_arguments"] = compiled ? "" : "TOOLKIT_INCLUDE, &log";
+  places["load_example"] = compiled ? "" : "\"/usr/local/cuda/include\"";
+  places["payload_paragraph"] =
+      compiled ? "It carries binaries for named architectures and launches them through CUDA's driver interface: neither nvcc "
+                 "nor NVRTC nor the CUDA runtime is needed."
+               : "It carries the kernels' source and compiles it for the device at hand by NVRTC when it is loaded; launches go "
+                 "through CUDA's driver interface, so that neither nvcc nor the CUDA runtime is needed.";
+  places["source_members"] = compiled ? "  int binaries;\n  const Binary* binary;\n"
+                                      : "  const char* text;\n  int macros;\n  const char* const* macro;\n";
+  places["binary_struct"] = compiled ? "struct Binary {\n  int architecture;  // 10 * major + minor\n  bool only;         // for no "
+                                       "other one\n  const unsigned char* bytes;\n};\n\n"
+                                     : "";
+}
+}  // namespace
+
+Files header_project(const Package& package, const ExportData& data, const std::string& made,
+                     const KernelBinaries& binaries) {
+  const bool compiled = !binaries.empty();
+  Package tests = package;
+  tests.name = package.name + "_test";
+  Places test_places = common_places(tests), places = common_places(package);
+  Files files;
+
+  test_places["types"] = fill_file(data.templates, "common/types.h", test_places);
+  test_places["api_include"] = "#include \"" + package.name + "_types.h\"";
+  files["test/" + package.name + "_types.h"] = fill_file(data.templates, "test/types.h", test_places);
+  files["test/plan.h"] = fill_file(data.templates, "common/plan.h", test_places);
+  files["test/launch.h"] = fill_file(data.templates, "cuda/launch.h", test_places);
+  add_tests(tests, data, test_places, files);
+
+  places["error_type"] = "CUresult";
+  places["no_error"] = "CUDA_SUCCESS";
+  places["api_include"] = "";
+  places["open_test"] = test_places.at("open");
+  places["close_test"] = test_places.at("close");
+  add_words(compiled, places);
+  add_tables(package, places);
+  places["types"] = fill_file(data.templates, "common/types.h", places);
+  places["plan"] = as_part(fill_file(data.templates, "common/plan.h", places));
+  places["dispatch"] = as_part(fill_file(data.templates, "common/dispatch.h", places));
+  places["driver_launch"] = fill_file(data.templates, "header/launch.h", places);
+  places["kernel_sources"] = sources_of(package, binaries, data);
+  places["load_function"] = fill_file(data.templates, compiled ? "header/load_binaries.h" : "header/load_nvrtc.h", places);
+  places["compile_function"] = compiled ? " private:\n" : fill_file(data.templates, "header/compile_nvrtc.h", places);
+  files[package.name + ".h"] = fill_file(data.templates, "header/kernels.h", places);
+  files["test/subject.h"] = fill_file(data.templates, "header/subject.h", places);
+  files["CMakeLists.txt"] = fill_file(data.templates, "header/CMakeLists.txt", places);
+  files["README.md"] = fill_file(data.templates, "header/README.md", places);
+  files["LICENSE"] = core::read_file(data.licence);
+  files["provenance.json"] = provenance_json(package, compiled ? "header with binaries" : "header", made).dump(2) + "\n";
+  return files;
+}
+
+}  // namespace results
