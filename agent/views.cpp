@@ -27,10 +27,6 @@ std::string share_text(std::optional<double> bound_us, double time_us) {
   return bound_us && time_us > 0 ? fmt::format("{:.0f} %", 100 * *bound_us / time_us) : "";
 }
 
-std::optional<double> bound_of(const results::LeaderboardRow& row) {
-  return row.timed() ? row.workloads[0].bound_us : std::nullopt;
-}
-
 std::string bound_note(const verifier::WorkloadTiming& timing) {
   if (!timing.share_of_bound()) return "";
   return fmt::format("{} of the bound ({})", share_text(timing.bound_us, timing.candidate_us),
@@ -42,27 +38,6 @@ std::string candidate_name(const std::string& solution, const sandbox::TunableBi
   return core::clean_line(solution) + (tunables.empty() ? "" : " " + tunables);
 }
 }  // namespace
-
-Json to_json(const results::LeaderboardRow& row) {
-  const bool timed = row.timed();
-  const auto if_timed = [&](double value) { return timed ? Json(value) : Json(); };
-  return {{"kind", row.library ? "library" : "solution"},
-          {"rank", row.library ? Json() : Json(row.rank)},
-          {"problem", row.problem},
-          {"device", row.device},
-          {"solution", row.solution},
-          {"origin", row.origin},
-          {"tunables", row.binding},
-          {"verdict", verifier::name_of(row.verdict)},
-          {"sentence", verifier::sentence_for_people(row.verdict)},
-          {"speed_up", if_timed(row.speed_up.value)},
-          {"low", if_timed(row.speed_up.low)},
-          {"high", if_timed(row.speed_up.high)},
-          {"time_us", if_timed(row.time_us())},
-          {"bound_us", bound_of(row) ? Json(*bound_of(row)) : Json()},
-          {"attempt", row.library ? Json() : Json(row.attempt)},
-          {"made", row.made}};
-}
 
 Json to_json(const results::RecordedAttempt& a) {
   Json json{{"attempt", a.id},
@@ -95,29 +70,6 @@ Json to_json(const results::CampaignRecord& c) {
           {"started", c.started},   {"ended", c.ended.empty() ? Json() : Json(c.ended)},
           {"settings", c.settings}, {"spent_seconds", c.spent_seconds},
           {"attempts", c.attempts}};
-}
-
-std::string leaderboard_text(const std::vector<results::LeaderboardRow>& rows, bool best_only) {
-  using Align = Table::Align;
-  const bool bound_known = std::any_of(rows.begin(), rows.end(), [](const auto& row) { return bool(bound_of(row)); });
-  std::vector<Table::Column> columns{
-      {"PROBLEM"}, {"RANK", Align::right}, {"SPEED-UP OVER NAIVE", Align::right}, {"TIME", Align::right}};
-  if (bound_known) columns.push_back({"BOUND", Align::right});
-  columns.insert(columns.end(), {{"DEVICE"}, {"SOLUTION"}, {"ATTEMPT", Align::right}});
-  Table table(columns);
-  for (const results::LeaderboardRow& row : rows) {
-    if (best_only && !row.library && row.rank != 1) continue;
-    const bool timed = row.timed();
-    std::vector<std::string> cells{row.problem, row.library ? "library" : std::to_string(row.rank),
-                                   timed ? format_speed_up(row.speed_up.value, row.speed_up.low, row.speed_up.high)
-                                         : verifier::name_of(row.verdict),
-                                   timed ? format_time_us(row.time_us()) : ""};
-    if (bound_known) cells.push_back(share_text(bound_of(row), row.time_us()));
-    cells.insert(cells.end(), {row.device, candidate_name(row.solution, row.binding),
-                               row.library ? "" : std::to_string(row.attempt)});
-    table.add_row(std::move(cells));
-  }
-  return table.empty() ? "" : table.text();
 }
 
 std::string measurement_text(const verifier::Measurement& m, const std::string& against) {

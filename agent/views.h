@@ -4,17 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "results/leaderboard.h"
 #include "results/records.h"
 
 namespace agent {
 
-core::Json to_json(const results::LeaderboardRow& row);
 core::Json to_json(const results::RecordedAttempt& attempt);
 core::Json to_json(const results::CampaignRecord& campaign);
 
-// `best_only`: of the solutions, one line per problem and device. Libraries always stand among them.
-std::string leaderboard_text(const std::vector<results::LeaderboardRow>& rows, bool best_only);
 std::string attempt_text(const results::RecordedAttempt& attempt);
 // Times and speed-ups per workload.
 std::string measurement_text(const verifier::Measurement& measurement, const std::string& against);

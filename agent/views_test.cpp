@@ -15,21 +15,6 @@ verifier::Measurement measured() {
   return m;
 }
 
-results::LeaderboardRow row_of(const std::string& device, const std::string& solution, double speed_up,
-                               double time_us) {
-  results::LeaderboardRow row;
-  row.rank = 1;
-  row.attempt = 7;
-  row.problem = "sum_f32";
-  row.device = device;
-  row.solution = solution;
-  row.origin = "seed";
-  row.confirmed = true;
-  row.speed_up = {speed_up, speed_up, speed_up};
-  row.workloads.push_back({"bench", {time_us, time_us, time_us}, time_us * speed_up, row.speed_up, {}});
-  return row;
-}
-
 TEST(Views, AMeasurementShowsItsShareOfTheBound) {
   verifier::Measurement m = measured();
   m.workloads[0].bound_us = 71;
@@ -39,9 +24,6 @@ TEST(Views, AMeasurementShowsItsShareOfTheBound) {
 
 TEST(Views, WhereNoBoundIsKnownNoneIsShown) {
   EXPECT_THAT(measurement_text(measured(), "naive"), Not(testing::ContainsRegex("BOUND|bound")));
-  const results::LeaderboardRow row = row_of("cpu", "tiled", 2, 100);
-  EXPECT_THAT(leaderboard_text({row}, false), Not(HasSubstr("BOUND")));
-  EXPECT_TRUE(to_json(row)["bound_us"].is_null());
 }
 
 TEST(Views, SamplesSayWhatBecameOfThem) {
@@ -51,39 +33,6 @@ TEST(Views, SamplesSayWhatBecameOfThem) {
   m.workloads[0].pairs[1].incumbent_mhz = 1900;
   m.workloads[0].pairs[2].throttled = true;
   EXPECT_THAT(measurement_text(m, "naive"), HasSubstr("3 pairs, 1 left out for their clocks, 1 throttled\n"));
-}
-
-TEST(Views, TheLeaderboardHasAColumnForTheBound) {
-  results::LeaderboardRow with = row_of("cuda:0", "tiled", 2, 100);
-  with.workloads[0].bound_us = 84.6;
-  const results::LeaderboardRow without = row_of("cpu", "plain", 2, 100);
-  const std::string text = leaderboard_text({with, without}, false);
-  EXPECT_THAT(text, HasSubstr("TIME  BOUND  DEVICE"));
-  EXPECT_THAT(text, HasSubstr("100.0 us   85 %  cuda:0"));
-  EXPECT_THAT(text, HasSubstr("100.0 us         cpu"));
-  EXPECT_EQ(to_json(with)["bound_us"], 84.6);
-}
-
-TEST(Views, LibrariesStandAmongTheSolutionsButAreNone) {
-  const results::LeaderboardRow best = row_of("cuda GPU", "tiled", 2, 100);
-  results::LeaderboardRow second = row_of("cuda GPU", "plain", 1.1, 180);
-  second.rank = 2;
-  results::LeaderboardRow library = row_of("cuda GPU", "PyTorch 2.11 eager", 3, 67);
-  library.library = true;
-  results::LeaderboardRow failed = library;
-  failed.solution = "PyTorch 2.11 compile";
-  failed.workloads.clear();
-  failed.verdict = verifier::NotWritten{{}, "y", 0, 1, 1};
-  const std::string text = leaderboard_text({library, best, second, failed}, true);
-  EXPECT_THAT(text, HasSubstr("library   3.00x [3.00, 3.00]   67.0 us  cuda GPU  PyTorch 2.11 eager"));
-  EXPECT_THAT(text, testing::ContainsRegex("library +not_written +cuda GPU +PyTorch 2.11 compile"));
-  EXPECT_THAT(text, Not(HasSubstr("plain")));  // not the best solution
-  EXPECT_EQ(to_json(best)["kind"], "solution");
-  EXPECT_EQ(to_json(library)["kind"], "library");
-  EXPECT_TRUE(to_json(library)["rank"].is_null() && to_json(library)["attempt"].is_null());
-  EXPECT_EQ(to_json(library)["time_us"], 67);
-  EXPECT_EQ(to_json(failed)["verdict"], "not_written");
-  EXPECT_TRUE(to_json(failed)["time_us"].is_null() && to_json(failed)["speed_up"].is_null());
 }
 
 }  // namespace

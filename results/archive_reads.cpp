@@ -73,6 +73,12 @@ std::vector<int64_t> Archive::State::ids(Statement statement) {
   return all;
 }
 
+std::vector<std::string> Archive::State::texts(Statement statement) {
+  std::vector<std::string> all;
+  while (statement.step()) all.push_back(statement.text(0));
+  return all;
+}
+
 namespace {
 constexpr std::string_view kCampaigns =
     "SELECT id, name, status, started, ended, settings, spent_seconds,"

@@ -17,6 +17,7 @@ struct Archive::State {
   // The number of what a campaign is about to write down, within that transaction.
   std::optional<int64_t> next_step(std::optional<int64_t> campaign);
   std::vector<int64_t> ids(Statement statement);  // the first column of every row
+  std::vector<std::string> texts(Statement statement);
 
   Database database;
 };

@@ -259,6 +259,15 @@ std::vector<LeaderboardRow> leaderboard(const Archive& archive, const Leaderboar
   return board;
 }
 
+std::vector<std::string> known_problems(const Archive& archive) {
+  return archive.state().texts(archive.state().database.prepare("SELECT DISTINCT name FROM problems ORDER BY name"));
+}
+
+std::vector<std::string> known_devices(const Archive& archive) {
+  return archive.state().texts(
+      archive.state().database.prepare("SELECT device FROM standings UNION SELECT device FROM baselines ORDER BY 1"));
+}
+
 const std::vector<std::string>& sort_names() {
   static const std::vector<std::string> names{"speedup", "time", "cost", "bound", "date", "name"};
   return names;

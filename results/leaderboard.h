@@ -76,6 +76,10 @@ struct LeaderboardRow {
 // version that was judged last counts.
 std::vector<LeaderboardRow> leaderboard(const Archive& archive, const LeaderboardFilter& filter = {});
 
+// What the archive has judged, in order: problems, and devices with solutions or libraries on them.
+std::vector<std::string> known_problems(const Archive& archive);
+std::vector<std::string> known_devices(const Archive& archive);
+
 // "speedup", "time", ...
 const std::vector<std::string>& sort_names();
 // Throws core::InputError at `where` for an unknown one.

@@ -13,7 +13,7 @@ SolutionRecord solution_with(Database& database, int64_t id) {
       " ON c.id = a.candidate WHERE c.solution = solutions.id) FROM solutions WHERE id = ?");
   row.bind(id);
   if (!row.step()) throw core::SystemError("the archive names a solution that it does not hold");
-  SolutionRecord record{id,          row.text(0), row.text(1), row.text(2), row.text(3),
+  SolutionRecord record{id,          row.text(0), row.text(1), row.text(2),   row.text(3),
                         row.text(4), row.text(5), {},          row.integer(7)};
   if (!row.is_null(6)) record.parent = row.integer(6);
   return record;

@@ -36,7 +36,8 @@ std::vector<Stand> stands_of(const Archive& archive, int64_t solution);
 // The attempt at its best point: of the first stand, else its newest attempt; none: it was never tried.
 std::optional<int64_t> best_attempt(const Archive& archive, int64_t solution);
 
-SolutionRecord solution_of_attempt(const Archive& archive, int64_t attempt);  // throws core::InputError: no such attempt
+SolutionRecord solution_of_attempt(const Archive& archive,
+                                   int64_t attempt);  // throws core::InputError: no such attempt
 // problem.json as the attempt was judged by. Throws core::InputError likewise.
 std::string problem_json_of(const Archive& archive, int64_t attempt);
 // How many attempts of a campaign came to which verdict.

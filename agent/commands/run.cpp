@@ -16,10 +16,10 @@
 #include "agent/cli.h"
 #include "agent/devices.h"
 #include "agent/dry_run.h"
+#include "agent/leaderboard_text.h"
 #include "agent/models/providers.h"
 #include "agent/opening.h"
 #include "agent/output.h"
-#include "agent/views.h"
 #include "core/error.h"
 
 namespace agent {
@@ -93,7 +93,7 @@ void show_end(const results::Archive& archive, const CampaignSettings& settings,
     print_json(core::Json{{"event", "leaderboard"}, {"rows", rows}});
     return;
   }
-  print("\n{}", leaderboard_text(board, true));
+  print("\n{}", best_text(board));
   if (!without.empty()) print("no verified solution faster than naive yet: {}\n", without);
   print("\nAll of them: kernelwright leaderboard. One in full: kernelwright show ATTEMPT.\n");
 }

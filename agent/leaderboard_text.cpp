@@ -1,0 +1,279 @@
+#include "agent/leaderboard_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "agent/table.h"
+#include "core/text.h"
+
+namespace agent {
+namespace {
+using core::Json;
+using results::LeaderboardRow;
+using Align = Table::Align;
+constexpr size_t kWidth = 120;
+constexpr size_t kAuthorWidth = 14;
+
+std::optional<double> bound_of(const LeaderboardRow& row) {
+  return row.timed() ? row.workloads[0].bound_us : std::nullopt;
+}
+
+std::string share_text(const LeaderboardRow& row) {
+  const auto share = row.timed() ? row.workloads[0].share_of_bound() : std::nullopt;
+  return share ? fmt::format("{:.0f} %", 100 * *share) : "";
+}
+
+std::string candidate_name(const LeaderboardRow& row) {
+  const std::string tunables = sandbox::describe(row.binding);
+  return core::clean_line(row.solution) + (tunables.empty() ? "" : " " + tunables);
+}
+
+// The wider side of an interval, as a share of the value: "+-0.4 %".
+std::string spread(double value, double low, double high) {
+  return value > 0 ? fmt::format(" ±{:.1f} %", 100 * std::max(value - low, high - value) / value) : "";
+}
+
+Json interval_json(const verifier::SpeedUp& s) { return {{"value", s.value}, {"low", s.low}, {"high", s.high}}; }
+
+Json to_json(const results::Cost& cost) {
+  return {
+      {"replies", cost.replies}, {"tokens", cost.tokens}, {"dollars", cost.dollars}, {"all_priced", cost.all_priced}};
+}
+
+Json to_json(const results::WorkloadFigures& figures) {
+  const auto share = figures.share_of_bound();
+  return {{"workload", figures.workload},
+          {"time_us", figures.time_us.value},
+          {"time_low_us", figures.time_us.low},
+          {"time_high_us", figures.time_us.high},
+          {"naive_us", figures.naive_us},
+          {"speed_up", interval_json(figures.speed_up)},
+          {"bound_us", figures.bound_us ? Json(*figures.bound_us) : Json()},
+          {"share_of_bound", share ? Json(*share) : Json()}};
+}
+
+std::string author(const LeaderboardRow& row) {
+  const results::Descent& from = row.descent;
+  return cut(core::clean_line(from.model.empty() ? row.origin : from.model), kAuthorWidth) +
+         (from.ancestors > 0 ? fmt::format(" +{}", from.ancestors) : "");
+}
+
+// Of one problem and device.
+std::string block_text(const LeaderboardRow* first, const LeaderboardRow* last) {
+  const auto any = [&](auto has) { return std::any_of(first, last, has); };
+  const bool bound = any([](const auto& row) { return bool(bound_of(row)); });
+  const bool cost = any([](const auto& row) { return row.descent.lineage.replies > 0; });
+  std::vector<std::string> libraries;
+  for (const LeaderboardRow* row = first; row != last; ++row) {
+    if (row->library && row->timed()) libraries.push_back(row->solution);
+  }
+  std::vector<Table::Column> columns{
+      {"  RANK", Align::right}, {"ATTEMPT", Align::right}, {"OVER NAIVE", Align::right}, {"TIME", Align::right}};
+  if (bound) columns.push_back({"BOUND", Align::right});
+  for (size_t i = 0; i < libraries.size(); ++i)
+    columns.push_back({fmt::format("OVER {}", char('A' + i)), Align::right});
+  if (cost) columns.push_back({"TOKENS", Align::right});
+  if (cost) columns.push_back({"COST", Align::right});
+  columns.insert(columns.end(), {{"BY"}, {"SOLUTION"}});
+  Table table(columns);
+  for (const LeaderboardRow* row = first; row != last; ++row) {
+    std::string rank = row->confirmed ? std::to_string(row->rank) : "no";
+    if (row->library) rank = "-";
+    const verifier::SpeedUp& s = row->speed_up;
+    std::vector<std::string> cells{
+        rank, row->library ? "" : std::to_string(row->attempt),
+        row->timed() ? format_speed_up(s.value) + spread(s.value, s.low, s.high) : verifier::name_of(row->verdict)};
+    const verifier::Interval time = row->timed() ? row->workloads[0].time_us : verifier::Interval{};
+    cells.push_back(!row->timed()
+                        ? ""
+                        : format_time_us(time.value) + (row->library ? "" : spread(time.value, time.low, time.high)));
+    if (bound) cells.push_back(share_text(*row));
+    for (const std::string& library : libraries) {
+      const auto over = std::find_if(row->over_libraries.begin(), row->over_libraries.end(),
+                                     [&](const auto& one) { return one.library == library; });
+      cells.push_back(over == row->over_libraries.end() ? "" : format_speed_up(over->ratio.value));
+    }
+    const results::Cost& spent = row->descent.lineage;
+    if (cost) cells.push_back(spent.replies > 0 ? format_tokens(spent.tokens) : "");
+    if (cost) cells.push_back(spent.dollars > 0 ? fmt::format("${:.2f}", spent.dollars) : "");
+    const auto letter = std::find(libraries.begin(), libraries.end(), row->solution);
+    const std::string mark =
+        row->library && letter != libraries.end() ? fmt::format("{}: ", char('A' + (letter - libraries.begin()))) : "";
+    cells.insert(cells.end(), {row->library ? "library" : author(*row), mark + candidate_name(*row)});
+    table.add_row(std::move(cells));
+  }
+  std::string text;
+  for (const std::string& line : core::split(table.text(), '\n')) {
+    if (!line.empty()) text += cut(line, kWidth) + "\n";
+  }
+  return text;
+}
+}  // namespace
+
+Json to_json(const LeaderboardRow& row) {
+  const auto if_timed = [&](double value) { return row.timed() ? Json(value) : Json(); };
+  const auto of_solution = [&](Json value) { return row.library ? Json() : std::move(value); };
+  Json workloads = Json::array(), over = Json::array();
+  for (const results::WorkloadFigures& figures : row.workloads) workloads.push_back(to_json(figures));
+  for (const results::OverLibrary& one : row.over_libraries) {
+    over.push_back({{"library", one.library},
+                    {"ratio", interval_json(one.ratio)},
+                    {"workloads", one.workloads},
+                    {"paired", false}});
+  }
+  const auto share = row.timed() ? row.workloads[0].share_of_bound() : std::nullopt;
+  return {{"kind", row.library ? "library" : "solution"},
+          {"rank", row.library || row.rank == 0 ? Json() : Json(row.rank)},
+          {"problem", row.problem},
+          {"device", row.device},
+          {"solution", row.solution},
+          {"hash", of_solution(row.hash)},
+          {"origin", row.origin},
+          {"tunables", row.binding},
+          {"confirmed", of_solution(row.confirmed)},
+          {"verdict", verifier::name_of(row.verdict)},
+          {"sentence", verifier::sentence_for_people(row.verdict)},
+          {"speed_up", if_timed(row.speed_up.value)},
+          {"low", if_timed(row.speed_up.low)},
+          {"high", if_timed(row.speed_up.high)},
+          {"time_us", if_timed(row.time_us())},
+          {"bound_us", bound_of(row) ? Json(*bound_of(row)) : Json()},
+          {"share_of_bound", share ? Json(*share) : Json()},
+          {"workloads", std::move(workloads)},
+          {"over_libraries", of_solution(std::move(over))},
+          {"model", row.descent.model.empty() ? Json() : Json(row.descent.model)},
+          {"task", row.descent.task.empty() ? Json() : Json(row.descent.task)},
+          {"ancestors", of_solution(row.descent.ancestors)},
+          {"cost", of_solution(to_json(row.descent.own))},
+          {"lineage_cost", of_solution(to_json(row.descent.lineage))},
+          {"campaign", row.campaign.empty() ? Json() : Json(row.campaign)},
+          {"attempt", of_solution(row.attempt)},
+          {"made", row.made}};
+}
+
+Json to_json(const results::SuiteScores& scores) {
+  Json fast = Json::array();
+  for (const results::FastP& one : scores.fast_p) {
+    fast.push_back({{"baseline", one.baseline},
+                    {"p", one.p},
+                    {"fast", one.fast},
+                    {"problems", one.problems},
+                    {"share", one.share()}});
+  }
+  return {
+      {"device", scores.device},
+      {"problems", scores.problems},
+      {"solved", scores.solved},
+      {"share_solved", scores.share_solved()},
+      {"geometric_mean", scores.geometric_mean},
+      {"geometric_mean_of_solved", scores.geometric_mean_of_solved ? Json(*scores.geometric_mean_of_solved) : Json()},
+      {"fast_p", std::move(fast)}};
+}
+
+std::string best_text(const std::vector<LeaderboardRow>& rows) {
+  const bool bound_known = std::any_of(rows.begin(), rows.end(), [](const auto& row) { return bool(bound_of(row)); });
+  std::vector<Table::Column> columns{
+      {"PROBLEM"}, {"RANK", Align::right}, {"SPEED-UP OVER NAIVE", Align::right}, {"TIME", Align::right}};
+  if (bound_known) columns.push_back({"BOUND", Align::right});
+  columns.insert(columns.end(), {{"DEVICE"}, {"SOLUTION"}, {"ATTEMPT", Align::right}});
+  Table table(columns);
+  for (const LeaderboardRow& row : rows) {
+    if (!row.library && row.rank != 1) continue;
+    std::vector<std::string> cells{row.problem, row.library ? "library" : std::to_string(row.rank),
+                                   row.timed()
+                                       ? format_speed_up(row.speed_up.value, row.speed_up.low, row.speed_up.high)
+                                       : verifier::name_of(row.verdict),
+                                   row.timed() ? format_time_us(row.time_us()) : ""};
+    if (bound_known) cells.push_back(share_text(row));
+    cells.insert(cells.end(), {row.device, candidate_name(row), row.library ? "" : std::to_string(row.attempt)});
+    table.add_row(std::move(cells));
+  }
+  return table.empty() ? "" : table.text();
+}
+
+std::string leaderboard_text(const std::vector<LeaderboardRow>& rows) {
+  std::string text;
+  bool libraries = false, cost = false;
+  for (size_t begin = 0, end = 0; begin < rows.size(); begin = end) {
+    while (end < rows.size() && rows[end].problem == rows[begin].problem && rows[end].device == rows[begin].device) {
+      libraries = libraries || !rows[end].over_libraries.empty();
+      cost = cost || rows[end].descent.lineage.replies > 0;
+      ++end;
+    }
+    const auto timed =
+        std::find_if(rows.begin() + static_cast<std::ptrdiff_t>(begin), rows.begin() + static_cast<std::ptrdiff_t>(end),
+                     [](const auto& row) { return row.timed(); });
+    const std::string workload =
+        timed == rows.begin() + static_cast<std::ptrdiff_t>(end) ? "" : ", time at " + timed->workloads[0].workload;
+    text += (text.empty() ? "" : "\n") +
+            core::clean_line(rows[begin].problem + " on " + rows[begin].device + workload) + "\n" +
+            block_text(rows.data() + begin, rows.data() + end);
+  }
+  if (text.empty()) return "";
+  text += "\n± is a 99 % interval. RANK no: not confirmed. BY model +N: N ancestors.\n";
+  if (libraries) {
+    text += "OVER a library: the quotient of both speed-ups over naive; the two never ran in turns.\n";
+  }
+  if (cost) text += "TOKENS, COST: of the replies that led there, its ancestors' too.\n";
+  return text;
+}
+
+std::string scores_text(const std::vector<results::SuiteScores>& all) {
+  std::string text;
+  for (const results::SuiteScores& scores : all) {
+    text += fmt::format("{}{}: {} of {} problems solved ({:.0f} %), geometric mean over naive {}",
+                        text.empty() ? "" : "\n", core::clean_line(scores.device), scores.solved, scores.problems,
+                        100 * scores.share_solved(), format_speed_up(scores.geometric_mean));
+    if (scores.geometric_mean_of_solved) {
+      text += fmt::format(" (of those solved {})", format_speed_up(*scores.geometric_mean_of_solved));
+    }
+    text += "\n";
+    std::vector<Table::Column> columns{{"  FASTER THAN"}, {"PROBLEMS", Align::right}};
+    std::map<std::string, std::vector<std::string>> lines;
+    std::vector<std::string> order;
+    for (const results::FastP& one : scores.fast_p) {
+      std::vector<std::string>& cells = lines[one.baseline];
+      if (cells.empty()) {
+        order.push_back(one.baseline);
+        cells = {"  " + one.baseline, std::to_string(one.problems)};
+      }
+      cells.push_back(fmt::format("{:.0f} %", 100 * one.share()));
+      if (order.size() == 1) columns.push_back({fmt::format("fast_{:g}", one.p), Align::right});
+    }
+    Table table(columns);
+    for (const std::string& baseline : order) table.add_row(lines.at(baseline));
+    text += table.text();
+  }
+  return text;
+}
+
+std::string format_tokens(int64_t tokens) {
+  const auto value = static_cast<double>(tokens);
+  if (tokens < 1000) return std::to_string(tokens);
+  return tokens < 1'000'000 ? fmt::format("{:.0f}k", value / 1e3) : fmt::format("{:.1f}M", value / 1e6);
+}
+
+std::string format_cost(const results::Cost& cost) {
+  if (cost.replies == 0) return "";
+  std::string text = format_tokens(cost.tokens) + " tokens";
+  if (cost.dollars > 0) text += fmt::format(", ${:.2f}", cost.dollars);
+  if (!cost.all_priced) text += cost.dollars > 0 ? " and what has no known price" : "";
+  return text;
+}
+
+std::string cut(const std::string& text, size_t characters) {
+  const auto begins = [](char c) { return (c & 0xC0) != 0x80; };
+  if (static_cast<size_t>(std::count_if(text.begin(), text.end(), begins)) <= characters) return text;
+  std::string kept;
+  size_t count = 0;
+  for (const char c : text) {
+    if (begins(c) && ++count > characters - 3) break;
+    kept += c;
+  }
+  return kept + "...";
+}
+
+}  // namespace agent
