@@ -98,7 +98,8 @@ Statement& Statement::bind(std::string_view text) {
   return *this;
 }
 Statement& Statement::bind_blob(const std::vector<char>& bytes) {
-  check(sqlite3_bind_blob(statement_.get(), next_++, bytes.data(), static_cast<int>(bytes.size()), SQLITE_TRANSIENT));
+  const char* const data = bytes.empty() ? "" : bytes.data();  // without data it would be NULL
+  check(sqlite3_bind_blob(statement_.get(), next_++, data, static_cast<int>(bytes.size()), SQLITE_TRANSIENT));
   return *this;
 }
 Statement& Statement::bind_null() {

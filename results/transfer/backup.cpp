@@ -14,7 +14,7 @@ std::optional<std::map<std::string, int64_t>> bytes_by_table(Database& database)
   std::map<std::string, int64_t> bytes;
   try {
     Statement sizes = database.prepare(
-        "SELECT m.tbl_name, sum(d.pgsize) FROM dbstat d JOIN sqlite_master m ON m.name = d.name WHERE d.aggregate"
+        "SELECT m.tbl_name, sum(d.pgsize) FROM dbstat d JOIN sqlite_master m ON m.name = d.name WHERE d.aggregate = TRUE"
         " GROUP BY m.tbl_name");
     while (sizes.step()) bytes[sizes.text(0)] = sizes.integer(1);
   } catch (const core::SystemError&) {
@@ -49,7 +49,7 @@ ArchiveInfo info_of(const Archive& archive, const std::filesystem::path& file) {
                    size_of(file.string() + "-wal"),
                    database.pragma("freelist_count") * database.pragma("page_size"),
                    {}};
-  const auto bytes = bytes_by_table(database);
+  auto bytes = bytes_by_table(database);
   std::vector<std::string> names;
   {
     Statement found = database.prepare(
@@ -59,7 +59,7 @@ ArchiveInfo info_of(const Archive& archive, const std::filesystem::path& file) {
   for (const std::string& name : names) {
     Statement rows = database.prepare("SELECT count(*) FROM " + name);
     rows.step();
-    info.tables.push_back({name, rows.integer(0), bytes ? std::optional(bytes->at(name)) : std::nullopt});
+    info.tables.push_back({name, rows.integer(0), bytes ? std::optional((*bytes)[name]) : std::nullopt});
   }
   std::stable_sort(info.tables.begin(), info.tables.end(),
                    [](const TableSize& a, const TableSize& b) { return a.bytes.value_or(0) > b.bytes.value_or(0); });

@@ -34,6 +34,16 @@ const std::vector<Misfit>& misfits() {
       {"proposed", "is a solution to another problem than was asked about",
        "SELECT d.rowid FROM proposed d JOIN replies r ON r.id = d.reply JOIN requests q ON q.id = r.request"
        " JOIN solutions s ON s.id = d.solution WHERE s.problem <> q.problem"},
+      {"standings", "the best result of a solution is not what its attempts say",
+       "WITH best(problem, device, solution, confirmed, low) AS ("
+       "SELECT a.problem, a.device, c.solution, a.effort = 'confirm' AND m.outcome = 'win' AS won, max(m.low)"
+       " FROM attempts a JOIN measurements m ON m.attempt = a.id JOIN candidates c ON c.id = a.candidate"
+       " JOIN solutions s ON s.id = c.solution WHERE a.effort IN ('full', 'confirm') AND a.verdict = 'correct'"
+       " AND s.origin <> 'naive' AND m.against IN (SELECT n.id FROM candidates n JOIN solutions ns"
+       " ON ns.id = n.solution WHERE ns.origin = 'naive') GROUP BY a.problem, a.device, c.solution, won)"
+       " SELECT 0 FROM (SELECT * FROM best EXCEPT SELECT problem, device, solution, confirmed, low FROM standings"
+       " UNION ALL SELECT * FROM (SELECT problem, device, solution, confirmed, low FROM standings"
+       " EXCEPT SELECT * FROM best)) LIMIT 1"},
       {"campaigns", "its steps are not numbered from 1 to their count, each once",
        "WITH numbered(campaign, step) AS (SELECT campaign, step FROM attempts UNION ALL"
        " SELECT campaign, step FROM requests UNION ALL SELECT campaign, step FROM events UNION ALL"

@@ -106,18 +106,18 @@ std::vector<Table> histories() {
 
 std::vector<Table> of_devices() {
   return {
-      {"calibrations", {text("device"), text("made"), json("facts")}, {}, "false"},
+      {"calibrations", {text("device"), text("made"), json("facts")}, {}, "?1 IS NULL"},
       {"baselines",
        {reference("problem", "problems"), text("device"), reference("environment", "environments"), text("library"),
         text("made"), text("verdict"), json("verdict_json"), json("measurement_json", kOptional)},
        {},
-       "false"},
+       "?1 IS NULL"},
       {"selftests",
        {text("device"), reference("environment", "environments"), text("made"), text("seed"), flag("quick"),
         real("seconds"), integer("dishonest"), integer("false_accepts"), integer("honest"), integer("false_rejects"),
         real("widest_noise", kOptional), real("candidates_per_hour", kOptional), json("details")},
        {},
-       "false"}};
+       "?1 IS NULL"}};
 }
 
 const std::vector<Table>& parts() {
