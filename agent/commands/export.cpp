@@ -35,6 +35,7 @@ results::Files project_of(const ExportOptions& options, const results::Package& 
                           const results::ExportData& data) {
   if (options.format == "cuda") return results::cuda_project(package, data, now_utc());
   if (options.format == "header") return results::header_project(package, data, now_utc(), {});
+  if (options.format == "pytorch") return results::torch_project(package, data, now_utc());
   throw core::InputError("--to", "there is no format " + options.format);
 }
 
@@ -77,7 +78,9 @@ void add_export_command(CLI::App& app, Shell& shell) {
           "A problem (its fastest confirmed kernels, by device and shape), or attempts by number and solutions by "
           "name or hash")
       ->required();
-  command->add_option("--to", options->format, "The format")->required()->check(CLI::IsMember({"cuda", "header"}));
+  command->add_option("--to", options->format, "The format")
+      ->required()
+      ->check(CLI::IsMember({"cuda", "header", "pytorch"}));
   command->add_option("-o,--output", options->folder, "The folder to write: absent, or empty")->required();
   command->add_option("--device", options->choice.device, "Only what was measured there: cpu, or a GPU's name");
   command

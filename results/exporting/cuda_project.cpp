@@ -6,18 +6,6 @@
 
 namespace results {
 namespace {
-// "90a-real" for what was measured on sm_90a; empty for what runs anywhere.
-std::string real_architectures(const Package& package, size_t kernel) {
-  std::string out;
-  for (const Route& route : package.routes) {
-    if (route.kernel != kernel) continue;
-    if (route.architecture.empty()) return "";
-    const std::string one = route.architecture.substr(3) + "-real";
-    if (out.find(one) == std::string::npos) out += (out.empty() ? "" : " ") + one;
-  }
-  return out;
-}
-
 void add_example(const Package& package, const ExportData& data, Places places, Files& files) {
   const benchsuite::Problem& problem = *package.problem;
   core::Bindings axes;
@@ -47,7 +35,9 @@ Files cuda_project(const Package& package, const ExportData& data, const std::st
     const ExportedKernel& kernel = package.kernels[i];
     files["src/" + kernel.id + ".cu"] =
         header + kernel_file(package, kernel.solution, kernel.binding, kernel.id, "detail");
-    targets += "kernel(" + kernel.id + " " + real_architectures(package, i) + ")\n";
+    targets += "kernel(" + kernel.id;
+    for (const std::string& architecture : compiled_for(package, i)) targets += " " + architecture.substr(3) + "-real";
+    targets += ")\n";
   }
   files["src/naive.cu"] =
       as_comment("What runs anywhere: the naive solution of " + package.problem->name + ".") +

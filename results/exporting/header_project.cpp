@@ -75,13 +75,15 @@ std::string payload_of(const Entry& entry, const KernelBinaries& binaries, std::
              (binary.architecture.back() == 'a' ? "true" : "false") + ", " + name + "}, ";
   }
   members = std::to_string(own.size()) + ", binaries_" + entry.id;
-  return out + "inline constexpr Binary binaries_" + entry.id + "[] = {" + (own.empty() ? "{0, true, nullptr}" : table) + "};\n";
+  return out + "inline constexpr Binary binaries_" + entry.id + "[] = {" +
+         (own.empty() ? "{0, true, nullptr}" : table) + "};\n";
 }
 
 std::string sources_of(const Package& package, const KernelBinaries& binaries, const ExportData& data) {
   std::string out;
   if (binaries.empty()) {
-    out += "// What every kernel finds declared.\ninline constexpr char kPrelude[] = " + raw_string(core::read_file(data.prelude)) +
+    out += "// What every kernel finds declared.\ninline constexpr char kPrelude[] = " +
+           raw_string(core::read_file(data.prelude)) +
            ";\ninline constexpr char kDriverHeader[] = " + raw_string(kDriverHeader) + ";\n\n";
   }
   for (const Entry& entry : entries_of(package)) {
@@ -105,8 +107,8 @@ void add_tables(const Package& package, Places& places) {
     most_functions = std::max(most_functions, kernels_of(*entry.solution).size());
   }
   for (const Route& route : package.routes) {
-    routes += "    {" + std::to_string(route.kernel) + ", " + std::to_string(capability_of(route.architecture)) + ", Shape{" +
-              axis_values(*package.problem, route.shape) + "}},\n";
+    routes += "    {" + std::to_string(route.kernel) + ", " + std::to_string(capability_of(route.architecture)) +
+              ", Shape{" + axis_values(*package.problem, route.shape) + "}},\n";
   }
   places["source_list"] = list;
   places["kernel_count"] = std::to_string(entries.size());
@@ -123,15 +125,18 @@ void add_words(bool compiled, Places& places) {
   places["load_arguments"] = compiled ? "" : "TOOLKIT_INCLUDE, &log";
   places["load_example"] = compiled ? "" : "\"/usr/local/cuda/include\"";
   places["payload_paragraph"] =
-      compiled ? "It carries binaries for named architectures and launches them through CUDA's driver interface: neither nvcc "
+      compiled ? "It carries binaries for named architectures and launches them through CUDA's driver interface: "
+                 "neither nvcc "
                  "nor NVRTC nor the CUDA runtime is needed."
-               : "It carries the kernels' source and compiles it for the device at hand by NVRTC when it is loaded; launches go "
+               : "It carries the kernels' source and compiles it for the device at hand by NVRTC when it is loaded; "
+                 "launches go "
                  "through CUDA's driver interface, so that neither nvcc nor the CUDA runtime is needed.";
   places["source_members"] = compiled ? "  int binaries;\n  const Binary* binary;\n"
                                       : "  const char* text;\n  int macros;\n  const char* const* macro;\n";
-  places["binary_struct"] = compiled ? "struct Binary {\n  int architecture;  // 10 * major + minor\n  bool only;         // for no "
-                                       "other one\n  const unsigned char* bytes;\n};\n\n"
-                                     : "";
+  places["binary_struct"] =
+      compiled ? "struct Binary {\n  int architecture;  // 10 * major + minor\n  bool only;         // for no "
+                 "other one\n  const unsigned char* bytes;\n};\n\n"
+               : "";
 }
 }  // namespace
 
@@ -162,14 +167,16 @@ Files header_project(const Package& package, const ExportData& data, const std::
   places["dispatch"] = as_part(fill_file(data.templates, "common/dispatch.h", places));
   places["driver_launch"] = fill_file(data.templates, "header/launch.h", places);
   places["kernel_sources"] = sources_of(package, binaries, data);
-  places["load_function"] = fill_file(data.templates, compiled ? "header/load_binaries.h" : "header/load_nvrtc.h", places);
+  places["load_function"] =
+      fill_file(data.templates, compiled ? "header/load_binaries.h" : "header/load_nvrtc.h", places);
   places["compile_function"] = compiled ? " private:\n" : fill_file(data.templates, "header/compile_nvrtc.h", places);
   files[package.name + ".h"] = fill_file(data.templates, "header/kernels.h", places);
   files["test/subject.h"] = fill_file(data.templates, "header/subject.h", places);
   files["CMakeLists.txt"] = fill_file(data.templates, "header/CMakeLists.txt", places);
   files["README.md"] = fill_file(data.templates, "header/README.md", places);
   files["LICENSE"] = core::read_file(data.licence);
-  files["provenance.json"] = provenance_json(package, compiled ? "header with binaries" : "header", made).dump(2) + "\n";
+  files["provenance.json"] =
+      provenance_json(package, compiled ? "header with binaries" : "header", made).dump(2) + "\n";
   return files;
 }
 

@@ -26,6 +26,18 @@ bool Package::all_confirmed() const {
   return std::all_of(kernels.begin(), kernels.end(), [](const ExportedKernel& kernel) { return kernel.confirmed(); });
 }
 
+std::vector<std::string> compiled_for(const Package& package, size_t kernel) {
+  std::vector<std::string> architectures;
+  for (const Route& route : package.routes) {
+    if (route.kernel != kernel) continue;
+    if (route.architecture.empty()) return {};
+    if (std::find(architectures.begin(), architectures.end(), route.architecture) == architectures.end()) {
+      architectures.push_back(route.architecture);
+    }
+  }
+  return architectures;
+}
+
 int capability_of(const std::string& architecture) {
   return architecture.size() > 3 ? std::atoi(architecture.c_str() + 3) : 0;
 }

@@ -64,6 +64,9 @@ using KernelBinaries = std::map<std::string, std::vector<KernelBinary>>;  // by 
 // The files of one exported project, by path in its folder.
 using Files = std::map<std::string, std::string>;
 
+// The architectures that a kernel is compiled for; none where it is for any.
+std::vector<std::string> compiled_for(const Package& package, size_t kernel);
+
 // "sm_90a" and "sm_90" as 90; 0 for "".
 int capability_of(const std::string& architecture);
 

@@ -16,4 +16,7 @@ Files cuda_project(const Package& package, const ExportData& data, const std::st
 Files header_project(const Package& package, const ExportData& data, const std::string& made,
                      const KernelBinaries& binaries);
 
+// An extension of PyTorch around the CUDA library.
+Files torch_project(const Package& package, const ExportData& data, const std::string& made);
+
 }  // namespace results
