@@ -10,6 +10,7 @@
 #include "agent/recorded_bench.h"
 #include "core/error.h"
 #include "core/hash.h"
+#include "results/no_room.h"
 
 namespace agent {
 namespace {
@@ -240,6 +241,16 @@ class RecordedModel : public Model {
  private:
   std::string name_;
 };
+
+void end_badly(results::Archive& archive, const results::CampaignRecord& campaign, const std::string& status,
+               const std::exception& error) {
+  try {
+    archive.add_event(campaign.id, status, {{"what", error.what()}});
+    archive.set_campaign_status(campaign.id, status);
+  } catch (const std::exception&) {
+    // What the archive cannot write down stays "running", which can be resumed like any other.
+  }
+}
 }  // namespace
 
 std::vector<Entrant> shipped_entrants(const core::Paths& paths, const benchsuite::Problem& problem,
@@ -271,9 +282,11 @@ CampaignEnd run_campaign(results::Archive& archive, const results::CampaignRecor
     const CampaignEnd end = Run(archive, campaign, settings, paths, problems, progress, models, journal, &works).run();
     archive.set_campaign_status(campaign.id, end.interrupted ? "interrupted" : "done");
     return end;
+  } catch (const results::NoRoom& error) {
+    end_badly(archive, campaign, "interrupted", error);
+    throw core::SystemError(std::string(error.what()) + "; then: kernelwright resume " + campaign.name);
   } catch (const std::exception& error) {
-    archive.add_event(campaign.id, "failed", {{"what", error.what()}});
-    archive.set_campaign_status(campaign.id, "failed");
+    end_badly(archive, campaign, "failed", error);
     throw;
   }
 }

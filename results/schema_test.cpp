@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 
-#include "core/error.h"
-#include "results/archive_fixture.h"
+#include "core/text.h"
+#include "results/leaderboard.h"
+#include "results/transfer/transfer_fixture.h"
 
 namespace results {
 namespace {
@@ -40,40 +42,55 @@ TEST(Schema, OpeningAgainChangesNothing) {
   EXPECT_EQ(database.pragma("schema_version"), schema);
 }
 
-// What later versions added is taken away again, so that the archive is as the first version made it.
-TEST(Schema, AnArchiveOfTheFirstVersionIsTakenOver) {
+int64_t newest_schema() {
   const TemporaryArchive temporary;
-  int64_t id = 0;
-  {
-    Started s(temporary.file());
-    id = s.archive.add_attempt(s.attempt_at(s.naive, verifier::Effort::full, correct_judgement(2)));
+  { const Archive archive(temporary.file()); }
+  return Database(temporary.file()).pragma("user_version");
+}
+
+// results/test_data/schema_<version>.sql: an archive with a confirmed win and whatever else that version knew. Whoever
+// adds a schema adds one of it.
+void load_schema(int64_t version, const std::filesystem::path& file) {
+  Database database(file);
+  database.execute(core::read_file(KW_SOURCE_FOLDER "/results/test_data/schema_" + std::to_string(version) + ".sql"));
+}
+
+TEST(Schema, AnArchiveOfEveryVersionIsTakenOver) {
+  for (int64_t version = 1; version <= newest_schema(); ++version) {
+    SCOPED_TRACE(version);
+    const TemporaryArchive old;
+    load_schema(version, old.file());
+    Archive archive(old.file());
+    EXPECT_EQ(findings_in(old.file()), "");
+    EXPECT_EQ(archive.count_attempts(), 6);
+    const std::vector<LeaderboardRow> board = leaderboard(archive, {});
+    const auto confirmed = std::find_if(board.begin(), board.end(), [](const auto& row) { return !row.library; });
+    ASSERT_NE(confirmed, board.end());
+    EXPECT_EQ(confirmed->attempt, 2);
+    EXPECT_EQ(archive.attempt(2).measurement->workloads[0].pairs.size(), 31u);
+    EXPECT_EQ(archive.attempt(2).measurement->workloads[0].bound_us.has_value(), version >= 2);
+    EXPECT_EQ(archive.baselines("", "").size(), version >= 2 ? 1u : 0u);
+    EXPECT_EQ(archive.newest_calibration("cuda GPU").has_value(), version >= 2);
+    EXPECT_EQ(archive.newest_selftests().size(), version >= 3 ? 1u : 0u);
+    EXPECT_EQ(archive.exchanges_of_campaign(1).size(), version >= 4 ? 2u : 0u);
+    EXPECT_EQ(archive.steps_of_campaign(1).front().number, version >= 5 ? 1 : 0);
+    EXPECT_EQ(archive.attempt(6).measurement->counters.size(), version >= 6 ? 1u : 0u);
+    // It goes on as one of today's, and travels.
+    archive.add_event(1, "went on", {});
+    archive.add_calibration("cuda GPU", calibration_of("GPU", 2000));
+    const TemporaryArchive imported;
+    import_text(exported(archive), imported.file());
+    EXPECT_EQ(exported(imported.file()), exported(archive));
+    EXPECT_EQ(findings_in(imported.file()), "");
   }
-  {
-    Database database(temporary.file());
-    std::string views;
-    for (Statement view = database.prepare("SELECT name FROM sqlite_master WHERE type = 'view'"); view.step();) {
-      views += "DROP VIEW " + view.text(0) + ";";
-    }
-    database.execute(views);
-    database.execute(
-        "DROP TRIGGER measurements_stand; DROP TRIGGER baselines_timed; DROP TABLE standings;"
-        " DROP TABLE baseline_timings; DROP INDEX attempts_by_problem; DROP INDEX attempts_by_verdict;"
-        " DROP INDEX solutions_by_name; DROP INDEX solutions_by_parent;"
-        " DROP TABLE proposed; DROP TABLE replies; DROP TABLE requests; DROP TABLE texts; DROP TABLE selftests; DROP "
-        "TABLE calibrations; DROP TABLE baselines; ALTER TABLE timings DROP COLUMN bound_us;"
-        " ALTER TABLE campaigns DROP COLUMN steps; ALTER TABLE measurements DROP COLUMN counters; ALTER TABLE attempts "
-        "DROP COLUMN step; ALTER TABLE events DROP "
-        "COLUMN"
-        " step; ALTER TABLE compilations DROP COLUMN registers; ALTER TABLE compilations DROP COLUMN shared_bytes;"
-        " ALTER TABLE compilations DROP COLUMN spill_bytes;"
-        " ALTER TABLE timings DROP COLUMN clocks; PRAGMA user_version = 1");
-  }
-  Archive archive(temporary.file());
-  EXPECT_EQ(verifier::to_json(archive.attempt(id).measurement.value()),
-            verifier::to_json(*correct_judgement(2).measurement));
-  archive.add_calibration("cuda GPU", calibration_of("GPU", 1000));
-  EXPECT_TRUE(archive.newest_calibration("cuda GPU"));
-  EXPECT_TRUE(archive.newest_selftests().empty());
+}
+
+TEST(Schema, AnOldArchiveIsMergedAndStaysAsItWas) {
+  const TemporaryArchive old, into;
+  load_schema(1, old.file());
+  EXPECT_GT(added_in(merge_files({old.file()}, into.file())), 0);
+  EXPECT_EQ(Database(old.file()).pragma("user_version"), 1);
+  EXPECT_EQ(leaderboard(Archive(into.file()), {}).size(), 1u);
 }
 
 TEST(Schema, ANewerArchiveIsRefusedAndKept) {
@@ -99,7 +116,7 @@ TEST(Schema, WhatIsNoDatabaseIsRefusedAndKept) {
   const TemporaryArchive temporary;
   const std::string text(5000, 'x');
   std::ofstream(temporary.file()) << text;
-  EXPECT_NE(refusal(temporary.file()).find("cannot be used as an archive"), std::string::npos);
+  EXPECT_NE(refusal(temporary.file()).find("is no archive"), std::string::npos);
   EXPECT_EQ(std::filesystem::file_size(temporary.file()), text.size());
   EXPECT_FALSE(refusal(temporary.file().parent_path()).empty());  // a folder
   EXPECT_FALSE(refusal(temporary.file() / "below_a_file.db").empty());

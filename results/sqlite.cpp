@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <map>
+#include <utility>
 
 namespace results {
 namespace {
@@ -34,7 +35,17 @@ std::string file_of(sqlite3* database) {
   return file == nullptr || *file == '\0' ? "a temporary archive" : file;
 }
 
-bool is_full(int error_number) { return error_number == ENOSPC || error_number == EDQUOT || error_number == EFBIG; }
+// SQLite tells a full disk from a failing one only where the system does: a file that may not grow further is neither.
+bool is_no_room(sqlite3* database) {
+  switch (sqlite3_extended_errcode(database)) {
+    case SQLITE_FULL:
+    case SQLITE_IOERR_WRITE:
+    case SQLITE_IOERR_SHMSIZE:
+      return true;
+    default:
+      return false;
+  }
+}
 
 // Everything that SQLite may have to say, for people.
 [[noreturn]] void fail(sqlite3* database, const std::string& file) {
@@ -42,9 +53,10 @@ bool is_full(int error_number) { return error_number == ENOSPC || error_number =
   const int error_number = sqlite3_system_errno(database);
   const std::string cause = error_number != 0 ? std::string(": ") + std::strerror(error_number) : "";
   const int code = sqlite3_errcode(database);  // the low byte of the extended one
-  if (code == SQLITE_FULL || (code == SQLITE_IOERR && is_full(error_number))) {
-    throw NoRoom(file + ": there is no room to write" + cause +
-                 "\n  make room on that disk and go on; everything that was recorded is kept");
+  if (is_no_room(database)) {
+    throw NoRoom(file + ": cannot be written (" + said + ")" + cause +
+                 "\n  see whether its disk or your quota there is full, make room and go on; everything that was "
+                 "recorded is kept");
   }
   switch (code) {
     case SQLITE_NOTADB:
@@ -219,6 +231,82 @@ void Database::copy_from(Database& other) {
   if (sqlite3_backup_finish(copying) == SQLITE_OK) return;
   // What went wrong is told by the side that is copied to, whichever it was.
   fail(handles_->database, file_of(other.handles_->database));
+}
+
+namespace {
+constexpr int kLongestValue_bytes = 64 << 20;
+constexpr int kInstructionsBetweenLooks = 10'000;
+
+int allow_reading(void*, int action, const char* what, const char* function, const char*, const char*) {
+  switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_RECURSIVE:
+      return SQLITE_OK;
+    case SQLITE_FUNCTION:
+      return std::string_view(function) == "load_extension" ? SQLITE_DENY : SQLITE_OK;
+    case SQLITE_PRAGMA:  // those that describe tables; their argument is a table's name
+      for (const std::string_view pragma : {"table_info", "table_xinfo", "table_list", "index_list", "index_info"}) {
+        if (pragma == what) return SQLITE_OK;
+      }
+      return SQLITE_DENY;
+    default:
+      return SQLITE_DENY;
+  }
+}
+
+int time_is_over(void* end) {
+  return std::chrono::steady_clock::now() > *static_cast<const std::chrono::steady_clock::time_point*>(end) ? 1 : 0;
+}
+}  // namespace
+
+void Question::Unguard::operator()(sqlite3* database) const {
+  sqlite3_progress_handler(database, 0, nullptr, nullptr);
+  sqlite3_set_authorizer(database, nullptr, nullptr);
+  sqlite3_exec(database, "PRAGMA query_only = OFF", nullptr, nullptr, nullptr);
+}
+
+Question::Question(Database& database, const std::string& sql, std::chrono::milliseconds at_most)
+    : at_most_(at_most), end_(std::chrono::steady_clock::now() + at_most) {
+  sqlite3* handle = database.handles_->database;
+  database.execute("PRAGMA query_only = ON");
+  guarded_.reset(handle);
+  sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kLongestValue_bytes);
+  sqlite3_set_authorizer(handle, allow_reading, nullptr);
+  sqlite3_progress_handler(handle, kInstructionsBetweenLooks, time_is_over, &end_);
+  sqlite3_stmt*& statement = database.handles_->statements["the question"];  // no text of SQL
+  sqlite3_finalize(std::exchange(statement, nullptr));
+  const char* rest = nullptr;
+  if (sqlite3_prepare_v2(handle, sql.c_str(), -1, &statement, &rest) != SQLITE_OK) refuse();
+  if (statement == nullptr) throw core::InputError("query", "asks nothing", "give a SELECT");
+  sqlite3_stmt* second = nullptr;
+  const bool more = sqlite3_prepare_v2(handle, rest, -1, &second, nullptr) != SQLITE_OK || second != nullptr;
+  sqlite3_finalize(second);
+  if (more) throw core::InputError("query", "holds more than one statement", "ask one at a time");
+  statement_ = Statement(statement);
+  for (int i = 0; i < sqlite3_column_count(statement); ++i) columns_.emplace_back(sqlite3_column_name(statement, i));
+}
+
+void Question::refuse() const {
+  sqlite3* handle = guarded_.get();
+  const std::string said = sqlite3_errmsg(handle);
+  switch (sqlite3_errcode(handle)) {
+    case SQLITE_INTERRUPT:
+      throw core::InputError("query",
+                             "took longer than " + std::to_string(at_most_.count() / 1000) + " s and was ended",
+                             "ask for less, or give it longer with --seconds");
+    case SQLITE_AUTH:
+    case SQLITE_READONLY:
+      throw core::InputError("query", "may only read the archive (" + said + ")", "give a SELECT");
+    default:
+      throw core::InputError("query", said);
+  }
+}
+
+bool Question::step() {
+  const int code = sqlite3_step(statement_.statement_.get());
+  if (code != SQLITE_ROW && code != SQLITE_DONE) refuse();
+  return code == SQLITE_ROW;
 }
 
 Snapshot::Snapshot(Database& database) : database_(database) { database_.execute("BEGIN"); }

@@ -4,6 +4,7 @@
 // not be written or read now. Each says what to do; what was committed stays.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -12,18 +13,12 @@
 #include <string_view>
 #include <vector>
 
-#include "core/error.h"
+#include "results/no_room.h"
 
 struct sqlite3;
 struct sqlite3_stmt;
 
 namespace results {
-
-// The disk is full, a quota is used up, or a file may not grow further.
-class NoRoom : public core::SystemError {
- public:
-  using core::SystemError::SystemError;
-};
 
 // A prepared statement. Bind by position (from 1), step, read columns (from 0).
 class Statement {
@@ -53,6 +48,7 @@ class Statement {
 
  private:
   friend class Database;
+  friend class Question;
   explicit Statement(sqlite3_stmt* statement) : statement_(statement) {}
   struct Reset {  // statements are kept prepared by their database
     void operator()(sqlite3_stmt* statement) const;
@@ -81,8 +77,33 @@ class Database {
   void copy_from(Database& other);  // all of it, over what this holds
 
  private:
+  friend class Question;
   struct Handles;
   std::unique_ptr<Handles> handles_;
+};
+
+// One statement that a person wrote. It can only read: as long as this lives, whatever else is asked of its database is
+// denied (writing, other files, settings, extensions).
+class Question {
+ public:
+  // Throws core::InputError for what is not one statement of SQL that reads.
+  Question(Database& database, const std::string& sql, std::chrono::milliseconds at_most);
+
+  const std::vector<std::string>& columns() const { return columns_; }
+  bool step();  // true while there is a row; throws core::InputError when it fails, or when its time is over
+  const Statement& row() const { return statement_; }
+
+ private:
+  struct Unguard {
+    void operator()(sqlite3* database) const;
+  };
+  [[noreturn]] void refuse() const;
+
+  std::chrono::milliseconds at_most_;
+  std::chrono::steady_clock::time_point end_;
+  std::unique_ptr<sqlite3, Unguard> guarded_;  // the database's own handle
+  Statement statement_{nullptr};
+  std::vector<std::string> columns_;
 };
 
 // As long as it lives, its database is read as it was at the first read.

@@ -1,0 +1,93 @@
+-- An archive as schema 1 of kernelwright had it, with a record of every kind. Loaded by schema_test.cpp.
+PRAGMA foreign_keys=OFF;
+BEGIN TRANSACTION;
+CREATE TABLE environments (  -- facts of host, device, compiler and sandbox that may bear on a result
+  id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, facts TEXT NOT NULL);
+INSERT INTO environments VALUES(1,'8669e0a1bb994fd0125e03f1194f8f3ded7173ea827f74e4d66427a69708dc9d','{"host":"test"}');
+CREATE TABLE problems (
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL, json TEXT NOT NULL, UNIQUE (name, hash));
+INSERT INTO problems VALUES(1,'sum_f32','hash of sum_f32','{}');
+CREATE TABLE solutions (
+  id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, problem TEXT NOT NULL, name TEXT NOT NULL,
+  origin TEXT NOT NULL,
+  parent INTEGER REFERENCES solutions(id), source TEXT NOT NULL, added TEXT NOT NULL);
+INSERT INTO solutions VALUES(1,'6627c3f83303df6f36962b3344560e2e6609869b86010784a558eea86c896207','sum_f32','naive','naive',NULL,'// sum_f32 naive','2026-11-22T00:37:08Z');
+INSERT INTO solutions VALUES(2,'0273e307c7d0eda3a1dca404e7d2472b6b3ce5a1352737479a9c17e4979b251a','sum_f32','seed','seed',NULL,'// sum_f32 seed','2026-11-22T00:37:08Z');
+INSERT INTO solutions VALUES(3,'cae9500948510290e6b51baaa23eca01af6f60ed882f01327724e79db2735e2f','sum_f32','broken','user',NULL,'// sum_f32 broken','2026-11-22T00:37:08Z');
+INSERT INTO solutions VALUES(4,'af8f85b08ec0a7fe28c138db425a25b21ebb6ee465e2dedfa2a1769b77ee1f34','sum_f32','proposed','anthropic:some-model',NULL,'// sum_f32 proposed 1','2026-11-22T00:37:08Z');
+INSERT INTO solutions VALUES(5,'7de664110abaff91895e29a8bd82487d3223b3a5eb3b4445017aa0b1edc6fa08','sum_f32','child','user',1,'// sum_f32 child','2026-11-22T00:37:08Z');
+CREATE TABLE candidates (  -- a solution with its tunables bound
+  id INTEGER PRIMARY KEY, solution INTEGER NOT NULL REFERENCES solutions(id), tunables TEXT NOT NULL,
+  UNIQUE (solution, tunables));
+INSERT INTO candidates VALUES(1,1,'{}');
+INSERT INTO candidates VALUES(2,2,'{"BLOCK":1}');
+INSERT INTO candidates VALUES(3,2,'{"BLOCK":2}');
+INSERT INTO candidates VALUES(4,3,'{}');
+INSERT INTO candidates VALUES(5,2,'{"BLOCK":8}');
+CREATE TABLE campaigns (
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, settings TEXT NOT NULL, environment INTEGER NOT NULL REFERENCES environments(id),
+  status TEXT NOT NULL CHECK (status IN ('running', 'done', 'interrupted', 'failed')), started TEXT NOT NULL, ended TEXT,
+  spent_seconds REAL NOT NULL DEFAULT 0);
+INSERT INTO campaigns VALUES(1,'q5jkqy9q','{"problems":["sum_f32"]}',1,'done','2026-11-22T00:37:08Z','2026-11-22T00:37:08Z',0.2000000000000000111);
+CREATE TABLE compilations (
+  id INTEGER PRIMARY KEY, candidate INTEGER NOT NULL REFERENCES candidates(id), device TEXT NOT NULL,
+  artefact TEXT, rejected TEXT, log TEXT NOT NULL, compile_ms REAL NOT NULL);
+INSERT INTO compilations VALUES(1,2,'cpu','artefact 2',NULL,'one warning',85.0);
+INSERT INTO compilations VALUES(2,2,'cpu','artefact 2',NULL,'one warning',85.0);
+INSERT INTO compilations VALUES(3,3,'cpu','artefact 3',NULL,'one warning',85.0);
+INSERT INTO compilations VALUES(4,4,'cpu',NULL,'compile_error','one warning',85.0);
+INSERT INTO compilations VALUES(5,1,'cpu','artefact 1',NULL,'one warning',85.0);
+INSERT INTO compilations VALUES(6,5,'cpu','artefact 5',NULL,'one warning',85.0);
+CREATE TABLE attempts (  -- append-only: see the triggers
+  id INTEGER PRIMARY KEY, campaign INTEGER REFERENCES campaigns(id), problem INTEGER NOT NULL REFERENCES problems(id),
+  candidate INTEGER NOT NULL REFERENCES candidates(id), compilation INTEGER NOT NULL REFERENCES compilations(id),
+  environment INTEGER NOT NULL REFERENCES environments(id), device TEXT NOT NULL, artefact TEXT,
+  effort TEXT NOT NULL CHECK (effort IN ('screen', 'full', 'confirm', 'control')),
+  verdict TEXT NOT NULL, verdict_json TEXT NOT NULL, stages TEXT NOT NULL, seed TEXT NOT NULL,
+  reused_from INTEGER REFERENCES attempts(id), made TEXT NOT NULL);
+INSERT INTO attempts VALUES(1,1,1,2,1,1,'cpu','artefact 2','full','correct','{"deterministic":true,"launches":12,"name":"correct","worst_ratio":0.25}','{"audit_ms":4.0,"check_ms":2.0,"sanitizer_ms":0.0,"timing_ms":3.0}','18364758544493064721',NULL,'2026-11-22T00:37:08Z');
+INSERT INTO attempts VALUES(2,1,1,2,2,1,'cpu','artefact 2','confirm','correct','{"deterministic":true,"launches":12,"name":"correct","worst_ratio":0.25}','{"audit_ms":4.0,"check_ms":2.0,"sanitizer_ms":0.0,"timing_ms":3.0}','18364758544493064721',NULL,'2026-11-22T00:37:08Z');
+INSERT INTO attempts VALUES(3,1,1,3,3,1,'cpu','artefact 3','full','correct','{"deterministic":true,"launches":12,"name":"correct","worst_ratio":0.25}','{"audit_ms":0.0,"check_ms":0.0,"sanitizer_ms":0.0,"timing_ms":0.0}','0',1,'2026-11-22T00:37:08Z');
+INSERT INTO attempts VALUES(4,1,1,4,4,1,'cpu',NULL,'screen','compile_error','{"line":3,"message":"line 3: what?","name":"compile_error"}','{"audit_ms":0.0,"check_ms":0.0,"sanitizer_ms":0.0,"timing_ms":0.0}','0',NULL,'2026-11-22T00:37:08Z');
+INSERT INTO attempts VALUES(5,NULL,1,1,5,1,'cpu','artefact 1','control','correct','{"deterministic":true,"launches":12,"name":"correct","worst_ratio":0.25}','{"audit_ms":4.0,"check_ms":2.0,"sanitizer_ms":0.0,"timing_ms":3.0}','18364758544493064720',NULL,'2026-11-22T00:37:08Z');
+INSERT INTO attempts VALUES(6,1,1,5,6,1,'cpu','artefact 5','full','correct','{"deterministic":true,"launches":12,"name":"correct","worst_ratio":0.25}','{"audit_ms":4.0,"check_ms":2.0,"sanitizer_ms":0.0,"timing_ms":3.0}','77',NULL,'2026-11-22T00:37:08Z');
+CREATE TABLE measurements (
+  id INTEGER PRIMARY KEY, attempt INTEGER NOT NULL UNIQUE REFERENCES attempts(id),
+  against INTEGER NOT NULL REFERENCES candidates(id), clock TEXT NOT NULL, outcome TEXT NOT NULL,
+  speed_up REAL NOT NULL, low REAL NOT NULL, high REAL NOT NULL, stopped_early INTEGER NOT NULL);
+INSERT INTO measurements VALUES(1,1,1,'cpu-rough','win',1.2428571428571428825,1.2179999999999999715,1.2677142857142857934,0);
+INSERT INTO measurements VALUES(2,2,1,'cpu-rough','win',1.2428571428571428825,1.2179999999999999715,1.2677142857142857934,0);
+INSERT INTO measurements VALUES(3,5,1,'cpu-rough','tie',1.0,0.97999999999999998223,1.0200000000000000177,0);
+INSERT INTO measurements VALUES(4,6,1,'cpu-rough','win',1.5,1.4699999999999999733,1.5300000000000000266,1);
+CREATE TABLE timings (  -- per bench workload; samples: 17 bytes a pair (two doubles in microseconds, who went first)
+  id INTEGER PRIMARY KEY, measurement INTEGER NOT NULL REFERENCES measurements(id), workload TEXT NOT NULL,
+  candidate_us REAL NOT NULL, incumbent_us REAL NOT NULL, speed_up REAL NOT NULL, low REAL NOT NULL, high REAL NOT NULL,
+  samples BLOB NOT NULL);
+INSERT INTO timings VALUES(1,1,'bench',80.459770114942529058,100.0,1.2428571428571428825,1.2179999999999999715,1.2677142857142857934,X'43bfd93af41b53409224499224895940013c27f8671e2d5340000000000080594000348f1695483e53406edbb66ddb765940002cf734c2724f5340dbb66ddbb66d594001255f53ef9c6053404a92244992645940001dc7711cc7715340b66ddbb66d5b594000142f9049f18253402549922449525940010d97ae761b94534092244992244959400005ffcca345a55340000000000040594000fd66ebd06fb653406edbb66ddb36594001f5ce09fe99c75340dbb66ddbb62d594000ee36282bc4d853404a9224499224594000e59e4658eee95340b66ddbb66d1b594001dd06658518fb5340254992244912594000d66e83b2420c5440922449922409594000ced6a1df6c1d5440000000000000594001c73ec00c972e54406edbb66ddbf6584000bea6de39c13f5440dbb66ddbb6ed584000b70efd66eb5054404992244992e4584001af761b9415625440b76ddbb66ddb584000a6de39c13f7354402549922449d25840009f4658ee698454409224499224c958400198ae761b949554400000000000c05840008f169548bea654406edbb66ddbb6584000887eb375e8b75440dbb66ddbb6ad58400180e6d1a212c954404a92244992a4584000774ef0cf3cda5440b76ddbb66d9b58400070b60efd66eb5440254992244992584001691e2d2a91fc544092244992248958400060864b57bb0d554000000000008058400059ee6984e51e55406ddbb66ddb76584001');
+INSERT INTO timings VALUES(2,2,'bench',80.459770114942529058,100.0,1.2428571428571428825,1.2179999999999999715,1.2677142857142857934,X'43bfd93af41b53409224499224895940013c27f8671e2d5340000000000080594000348f1695483e53406edbb66ddb765940002cf734c2724f5340dbb66ddbb66d594001255f53ef9c6053404a92244992645940001dc7711cc7715340b66ddbb66d5b594000142f9049f18253402549922449525940010d97ae761b94534092244992244959400005ffcca345a55340000000000040594000fd66ebd06fb653406edbb66ddb36594001f5ce09fe99c75340dbb66ddbb62d594000ee36282bc4d853404a9224499224594000e59e4658eee95340b66ddbb66d1b594001dd06658518fb5340254992244912594000d66e83b2420c5440922449922409594000ced6a1df6c1d5440000000000000594001c73ec00c972e54406edbb66ddbf6584000bea6de39c13f5440dbb66ddbb6ed584000b70efd66eb5054404992244992e4584001af761b9415625440b76ddbb66ddb584000a6de39c13f7354402549922449d25840009f4658ee698454409224499224c958400198ae761b949554400000000000c05840008f169548bea654406edbb66ddbb6584000887eb375e8b75440dbb66ddbb6ad58400180e6d1a212c954404a92244992a4584000774ef0cf3cda5440b76ddbb66d9b58400070b60efd66eb5440254992244992584001691e2d2a91fc544092244992248958400060864b57bb0d554000000000008058400059ee6984e51e55406ddbb66ddb76584001');
+INSERT INTO timings VALUES(3,3,'bench',100.0,100.0,1.0,0.97999999999999998223,1.0200000000000000177,X'0000000000c057409224499224895940015655555555d55740000000000080594000abaaaaaaaaea57406edbb66ddb765940000000000000005840dbb66ddbb66d59400156555555551558404a9224499264594000abaaaaaaaa2a5840b66ddbb66d5b59400000000000004058402549922449525940015655555555555840922449922449594000abaaaaaaaa6a584000000000004059400000000000008058406edbb66ddb365940015555555555955840dbb66ddbb62d594000abaaaaaaaaaa58404a92244992245940000000000000c05840b66ddbb66d1b5940015555555555d55840254992244912594000abaaaaaaaaea5840922449922409594000000000000000594000000000000059400156555555551559406edbb66ddbf6584000aaaaaaaaaa2a5940dbb66ddbb6ed58400000000000004059404992244992e45840015655555555555940b76ddbb66ddb584000aaaaaaaaaa6a59402549922449d258400000000000008059409224499224c958400156555555559559400000000000c0584000aaaaaaaaaaaa59406edbb66ddbb65840000000000000c05940dbb66ddbb6ad5840015655555555d559404a92244992a4584000aaaaaaaaaaea5940b76ddbb66d9b5840000000000000005a402549922449925840015655555555155a40922449922489584000aaaaaaaaaa2a5a400000000000805840000000000000405a406ddbb66ddb76584001');
+INSERT INTO timings VALUES(4,4,'bench',66.666666666666671405,100.0,1.5,1.4699999999999999733,1.5300000000000000266,X'0000000000805040b66ddbb66d1b594001e4388ee3388e5040254992244912594000c8711cc7719c5040922449922409594000abaaaaaaaaaa50400000000000005940018fe3388ee3b850406edbb66ddbf6584000721cc7711cc75040dbb66ddbb6ed5840005655555555d550404992244992e4584001');
+CREATE TABLE events (
+  id INTEGER PRIMARY KEY, campaign INTEGER REFERENCES campaigns(id), made TEXT NOT NULL, kind TEXT NOT NULL, details TEXT NOT NULL);
+INSERT INTO events VALUES(1,1,'2026-11-22T00:37:08Z','problem_started','{"problem":"sum_f32"}');
+INSERT INTO events VALUES(2,NULL,'2026-11-22T00:37:08Z','said twice, and a third time','{"x":0.1}');
+INSERT INTO events VALUES(3,NULL,'2026-11-22T00:37:08Z','said twice, and a third time','{"x":0.1}');
+INSERT INTO events VALUES(4,NULL,'2026-11-22T00:37:08Z','said twice, and a third time','{"x":0.1}');
+CREATE INDEX attempts_by_campaign ON attempts(campaign, candidate, effort);
+CREATE INDEX attempts_by_artefact ON attempts(campaign, artefact, effort);
+CREATE INDEX timings_by_measurement ON timings(measurement);
+CREATE INDEX attempts_by_candidate ON attempts(candidate);
+CREATE INDEX events_by_campaign ON events(campaign);
+CREATE TRIGGER attempts_stay BEFORE UPDATE ON attempts BEGIN SELECT RAISE(ABORT, 'attempts are append-only'); END;
+CREATE TRIGGER attempts_remain BEFORE DELETE ON attempts BEGIN SELECT RAISE(ABORT, 'attempts are append-only'); END;
+CREATE TRIGGER measurements_stay BEFORE UPDATE ON measurements BEGIN SELECT RAISE(ABORT, 'measurements are append-only'); END;
+CREATE TRIGGER measurements_remain BEFORE DELETE ON measurements BEGIN SELECT RAISE(ABORT, 'measurements are append-only'); END;
+CREATE TRIGGER compilations_stay BEFORE UPDATE ON compilations BEGIN SELECT RAISE(ABORT, 'compilations are append-only'); END;
+CREATE TRIGGER compilations_remain BEFORE DELETE ON compilations BEGIN SELECT RAISE(ABORT, 'compilations are append-only'); END;
+CREATE TRIGGER timings_stay BEFORE UPDATE ON timings BEGIN SELECT RAISE(ABORT, 'timings are append-only'); END;
+CREATE TRIGGER timings_remain BEFORE DELETE ON timings BEGIN SELECT RAISE(ABORT, 'timings are append-only'); END;
+CREATE TRIGGER events_stay BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
+CREATE TRIGGER events_remain BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
+COMMIT;
+PRAGMA application_id = 1264009554;
+PRAGMA user_version = 1;
