@@ -56,13 +56,21 @@ TEST(Report, ScriptsCannotEndTheirElementNorHideItsEnd) {
 }
 
 TEST(Report, LoadsNothing) {
-  std::string page = page_with({{"overview", {{"name", kHostile}}}});
+  const std::string page = page_with({{"overview", {{"name", kHostile}}}});
   EXPECT_THAT(page, Not(HasSubstr("@import")));
   for (const std::string& style : bodies(page, "<style>", "</style>")) EXPECT_THAT(style, Not(HasSubstr("url(")));
-  page = std::regex_replace(page, std::regex("<(style|script)([^>]*)>[^<]*(<(?!/(style|script)>)[^<]*)*"), "<$1$2>");
+  std::string markup = page;
+  for (const std::string end : {"</script>", "</style>"}) {
+    const std::string begin = "<" + end.substr(2, end.size() - 3);
+    for (size_t at = markup.find(begin); at != std::string::npos; at = markup.find(begin, at + 1)) {
+      const size_t open = markup.find('>', at) + 1;
+      markup.erase(open, markup.find(end, open) - open);
+    }
+  }
+  ASSERT_LT(markup.size(), 10'000u);
   static const std::regex kReference(R"re((src|href|action|data|srcset)="([^"]*)")re");
   size_t references = 0;
-  for (auto at = std::sregex_iterator(page.begin(), page.end(), kReference); at != std::sregex_iterator(); ++at) {
+  for (auto at = std::sregex_iterator(markup.begin(), markup.end(), kReference); at != std::sregex_iterator(); ++at) {
     ++references;
     const std::string to = (*at)[2];
     EXPECT_TRUE(to[0] == '#' || to == "data:,") << to;
@@ -72,9 +80,10 @@ TEST(Report, LoadsNothing) {
 
 TEST(Report, ItsPolicyNamesItsScriptsAndStylesAndNothingElse) {
   const std::string page = page_with({{"overview", {{"name", kHostile}}}});
-  std::smatch found;
-  ASSERT_TRUE(std::regex_search(page, found, std::regex("Content-Security-Policy\" content=\"([^\"]*)\"")));
-  const std::string policy = found[1];
+  const std::string begin = "Content-Security-Policy\" content=\"";
+  const size_t at = page.find(begin);
+  ASSERT_NE(at, std::string::npos);
+  const std::string policy = page.substr(at + begin.size(), page.find('"', at + begin.size()) - at - begin.size());
   EXPECT_THAT(policy, HasSubstr("default-src 'none'"));
   EXPECT_THAT(policy, Not(HasSubstr("unsafe")));
   const auto scripts = bodies(page, "<script>", "</script>"), styles = bodies(page, "<style>", "</style>");

@@ -260,10 +260,15 @@ void PageServer::State::look_for_changes() {
 void PageServer::State::route() {
   const size_t threads = settings.connections;
   server.new_task_queue = [threads] { return new httplib::ThreadPool(threads); };
+  // The library's own would let a second server share the port.
+  server.set_socket_options([](socket_t socket) {
+    const int yes = 1;
+    ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  });
   server.set_payload_max_length(0);
   server.set_read_timeout(std::chrono::seconds(5));
   server.set_write_timeout(std::chrono::seconds(5));
-  server.set_keep_alive_timeout(5);
+  server.set_keep_alive_timeout(1);  // who is silent may hold a thread, and the end, no longer
   server.set_keep_alive_max_count(100);
   server.set_default_headers(
       {{"Content-Security-Policy",

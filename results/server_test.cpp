@@ -124,7 +124,7 @@ TEST(PageServer, OnlyShows) {
     EXPECT_THAT(web.get("/", "", method), StartsWith("HTTP/1.1 405")) << method;
   }
   EXPECT_THAT(web.get("/api/overview", "", "HEAD"), StartsWith("HTTP/1.1 200"));
-  EXPECT_THROW(web.served().state().database.execute("DELETE FROM events"), core::SystemError);
+  EXPECT_THROW(web.served().state().database.execute("DELETE FROM events"), core::InputError);
 }
 
 TEST(PageServer, NothingOfARequestReachesTheFileSystem) {

@@ -92,11 +92,12 @@
     made.show = function (curves) {
       const start = { attempts: 0, seconds: 0, dollars: 0, speed_up: { value: 1, low: 1, high: 1 } };
       const points = (curve) => [start, ...curve.steps, curve.now].map((p) => ({ x: p[kind], y: p.speed_up.value }));
+      const several = new Set(curves.map((curve) => curve.device)).size > 1;
       made.update(() => ({
-        height: 260,
+        height: curves.length > 6 ? 330 : 260,
         config: {
           type: "line",
-          data: { datasets: curves.map((curve, index) => ({ label: curve.problem + (new Set(curves.map((c) => c.device)).size > 1 ? ", " + curve.device : ""),
+          data: { datasets: curves.map((curve, index) => ({ label: curve.problem + (several ? ", " + curve.device : ""),
             data: points(curve), stepped: true, borderColor: series(index), backgroundColor: series(index),
             borderWidth: 2, borderDash: dashes[Math.floor(index / 8) % 3], pointRadius: (at) => (at.dataIndex === 0 || at.dataIndex > curve.steps.length ? 0 : 3) })) },
           options: { parsing: false, interaction: { mode: "nearest", intersect: false },

@@ -73,7 +73,7 @@
         }
         kw.fill(rest, counters(of), kw.section("Lineage", lineage(of)),
           of.plan ? kw.section("Launch plan", kw.el("details", {}, kw.el("summary", {}, "The header as JSON"), kw.el("pre", { class: "source plain" }, JSON.stringify(of.plan, null, 2)))) : null,
-          kw.section("Attempts, the newest first", kw.plainTable("The newest attempts at this solution", attempts, of.latest)));
+          kw.section("Attempts", kw.el("details", { open: !kw.bundle }, kw.el("summary", {}, `The newest ${of.latest.length}`), kw.plainTable("The newest attempts at this solution", attempts, of.latest))));
       },
     };
   };

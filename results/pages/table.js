@@ -30,6 +30,8 @@
     const element = kw.el("div", { class: "table" },
       kw.el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": about }, table), more);
 
+    const isEmpty = (cell) => cell === "" || cell === null || cell === undefined;
+
     function classes(column) {
       return [column.number ? "n" : "", column.minor ? "minor" : ""].filter(Boolean).join(" ") || null;
     }
@@ -55,13 +57,13 @@
         head.setAttribute("aria-sort", by ? (order[1] ? "descending" : "ascending") : "none");
       });
       body.replaceChildren();
-      for (const row of all ? shown : shown.slice(0, kAtOnce)) {
-        body.append(kw.el("tr", { class: row.library ? "library" : null }, columns.map((column) => {
-          const cell = column.show(row);
-          return kw.el("td", { class: classes(column), "data-label": column.title,
-            "data-empty": cell === "" || cell === null ? "yes" : null }, cell);
-        })));
-      }
+      const cells = (all ? shown : shown.slice(0, kAtOnce)).map((row) => columns.map((column) => column.show(row)));
+      // What no row has is not worth a column.
+      const used = columns.map((_, index) => cells.length === 0 || cells.some((row) => !isEmpty(row[index])));
+      heads.forEach((head, index) => (head.hidden = !used[index]));
+      cells.forEach((row, at) => body.append(kw.el("tr", { class: shown[at].library ? "library" : null },
+        row.map((cell, index) => kw.el("td", { class: classes(columns[index]), hidden: !used[index], "data-label": columns[index].title,
+          "data-empty": isEmpty(cell) ? "yes" : null }, kw.el("div", {}, cell))))));
       if (shown.length === 0) {
         body.append(kw.el("tr", {}, kw.el("td", { colspan: columns.length, class: "none" }, rows.length ? "Nothing fits the filter." : empty || "Nothing yet.")));
       }
