@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "agent/cli.h"
-#include "agent/devices.h"
+#include "agent/export_binaries.h"
 #include "agent/opening.h"
 #include "agent/output.h"
 #include "core/error.h"
@@ -19,6 +19,7 @@ struct ExportOptions {
   results::ExportChoice choice;
   std::string format;
   std::filesystem::path folder;
+  std::vector<std::string> fatbin;  // architectures
   bool force = false;
 };
 
@@ -31,22 +32,25 @@ std::string now_utc() {
   return text;
 }
 
-results::Files project_of(const ExportOptions& options, const results::Package& package,
-                          const results::ExportData& data) {
+results::Files project_of(const ExportOptions& options, const core::Paths& paths, const results::Package& package) {
+  const results::ExportData data{paths.exports(), paths.licence(), paths.device_headers() / "kw_prelude.h"};
   if (options.format == "cuda") return results::cuda_project(package, data, now_utc());
-  if (options.format == "header") return results::header_project(package, data, now_utc(), {});
+  if (options.format == "header") {
+    return results::header_project(package, data, now_utc(), compile_exported(paths, package, options.fatbin));
+  }
   if (options.format == "pytorch") return results::torch_project(package, data, now_utc());
   throw core::InputError("--to", "there is no format " + options.format);
 }
 
 void run_export(const ExportOptions& options, const Shell& shell) {
+  if (!options.fatbin.empty() && options.format != "header") {
+    throw core::InputError("--fatbin", "is for --to header", "leave it out, or export a header");
+  }
   const Data data = load_data(shell);
   const results::Archive archive = open_existing_archive(shell);
   results::Package package = results::choose_kernels(archive, data.problems, options.choice);
   package.archive = shell.archive.filename().string();
-  const results::ExportData texts{data.paths.exports(), data.paths.licence(),
-                                  data.paths.device_headers() / "kw_prelude.h"};
-  const results::Files files = project_of(options, package, texts);
+  const results::Files files = project_of(options, data.paths, package);
   results::write_folder(options.folder, files, options.force);
   if (shell.json) {
     core::Json kernels = core::Json::array();
@@ -70,6 +74,9 @@ void run_export(const ExportOptions& options, const Shell& shell) {
 
 void add_export_command(CLI::App& app, Shell& shell) {
   auto options = std::make_shared<ExportOptions>();
+  const auto is_architecture = [](const std::string& name) {
+    return results::capability_of(name) > 0 && name.rfind("sm_", 0) == 0 ? "" : "must be sm_NN, not " + name;
+  };
   CLI::App* command =
       app.add_subcommand("export", "Write kernels of the archive as a project that builds and tests itself");
   command
@@ -86,9 +93,12 @@ void add_export_command(CLI::App& app, Shell& shell) {
   command
       ->add_option("--arch", options->choice.architectures, "Use the kernels on these architectures, too: sm_80,sm_100")
       ->delimiter(',')
-      ->check([](const std::string& name) {
-        return results::capability_of(name) > 0 && name.rfind("sm_", 0) == 0 ? "" : "must be sm_NN, not " + name;
-      });
+      ->check(is_architecture);
+  command
+      ->add_option("--fatbin", options->fatbin,
+                   "Of a header: carry binaries for these architectures instead of source, so that no NVRTC is needed")
+      ->delimiter(',')
+      ->check(is_architecture);
   command->add_option("--name", options->choice.name, "Of the project and its namespace (default: the problem's)");
   command->add_flag("--unconfirmed", options->choice.unconfirmed,
                     "Take correct kernels that were not confirmed, and say so");

@@ -159,7 +159,10 @@ std::vector<Route> routes_of(const Package& package, const ExportChoice& choice)
       if (lower_end(kernel, workload.name) <= 0) continue;
       std::vector<std::pair<std::string, bool>> where{{kernel.architecture, true}};
       for (const std::string& asked : choice.architectures) {
-        if (capability_of(asked) != capability_of(kernel.architecture)) where.emplace_back(asked, false);
+        const bool runs =
+            capability_of(asked) >= capability_of(kernel.solution.arch) &&
+            (kernel.solution.arch.empty() || kernel.solution.arch.back() != 'a' || asked == kernel.solution.arch);
+        if (runs && capability_of(asked) != capability_of(kernel.architecture)) where.emplace_back(asked, false);
       }
       for (const auto& [architecture, measured] : where) {
         const auto same = std::find_if(routes.begin(), routes.end(), [&, &at = architecture](const Route& route) {

@@ -1,0 +1,17 @@
+// Exported kernels compiled here, by the workers that compile candidates: no GPU and no nvcc is needed, NVRTC is.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/paths.h"
+#include "results/exporting/package.h"
+
+namespace agent {
+
+// Of every kernel and of the naive one, for each of the architectures that it may be used on. Throws core::InputError
+// when a kernel does not compile for one, core::SystemError when NVRTC is missing.
+results::KernelBinaries compile_exported(const core::Paths& paths, const results::Package& package,
+                                         const std::vector<std::string>& architectures);
+
+}  // namespace agent

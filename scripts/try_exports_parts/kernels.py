@@ -1,0 +1,53 @@
+"""Which kernels are tried, and their judging."""
+
+import dataclasses
+import json
+import pathlib
+import re
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+@dataclasses.dataclass
+class Judged:
+    name: str
+    problem: str
+    attempt: int
+    times: dict  # workload: median in microseconds
+
+
+def from_transcript(data, problem, number):
+    """A solution that a language model wrote: clusters, tensor maps for loads and stores."""
+    for line in (data / "prompts" / "transcripts" / "h200_gemm_layernorm_rmsnorm.jsonl").read_text().splitlines():
+        reply = json.loads(line)
+        if reply.get("problem") == problem and reply.get("number") == number:
+            return re.search(r"```\w*\n(/\* kernelwright.*?)```", reply["reply"], re.S).group(1)
+    sys.exit("try_exports: the transcript has no reply %d for %s" % (number, problem))
+
+
+def chosen(data, folder, device):
+    """(name, file, tunables): what an export may have to carry is among them."""
+    shipped = data / "kernels"
+    if device == "cpu":
+        return [("one launch", shipped / "row_sum_f32/lanes_per_row.cu", ["LANES=1", "ROWS=32", "VEC=8"]),
+                ("two launches, workspace", shipped / "sum_f32/two_launches.cu", ["BLOCK=64", "BLOCKS=16", "VEC=8"])]
+    gemm = folder / "wgmma_clusters.cu"
+    gemm.write_text(from_transcript(data, "gemm_f16", 4))
+    return [("softmax, registers", shipped / "softmax_f32/row_in_registers.cu", ["BLOCK=512", "PACKS=4"]),
+            ("row sum", shipped / "row_sum_f32/lanes_per_row.cu", ["LANES=256", "ROWS=1", "VEC=8"]),
+            ("sum, two launches", shipped / "sum_f32/two_launches.cu", []),
+            ("sum, cooperative", HERE / "cooperative_sum.cu", []),
+            ("gemm, tensor maps, clusters", gemm, [])]
+
+
+def judge_all(program, folder, device):
+    judged = []
+    for name, file, tunables in chosen(program.data, folder, device):
+        settings = [word for one in tunables for word in ("--set", one)]
+        attempt = program.values("judge", file, "--device", device, "--confirm", *settings)[-1]["attempt"]
+        shown = program.values("show", attempt)[0]
+        times = {one["workload"]: one["candidate_us"] for one in shown["measurement"]["workloads"]}
+        judged.append(Judged(name, shown["problem"], attempt, times))
+        print("judged %s: attempt %d, %s" % (name, attempt, ", ".join("%s %.2f us" % one for one in times.items())), flush=True)
+    return judged
