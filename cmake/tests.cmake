@@ -44,6 +44,16 @@ if(TARGET sandbox_tests AND CUDAToolkit_FOUND AND TARGET CUDA::nvrtc)
   target_include_directories(sandbox_tests SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
 endif()
 
+# Exported projects are compiled by nvcc where it is.
+find_program(KW_NVCC nvcc HINTS ${CUDAToolkit_BIN_DIR} /usr/local/cuda/bin)
+if(KW_NVCC)
+  target_compile_definitions(results_tests PRIVATE KW_NVCC="${KW_NVCC}")
+  add_test(NAME try_exports COMMAND ${CMAKE_SOURCE_DIR}/scripts/try_exports --tree ${CMAKE_BINARY_DIR})
+  set_tests_properties(try_exports PROPERTIES LABELS export TIMEOUT 900 PROCESSORS 2)
+else()
+  message(WARNING "nvcc not found: exported projects are NOT compiled in the tests; install the CUDA Toolkit for that")
+endif()
+
 # Every header compiles alone.
 file(GLOB_RECURSE headers RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS
      core/*.h benchsuite/*.h sandbox/*.h verifier/*.h results/*.h agent/*.h)
