@@ -81,6 +81,9 @@ int run_command_line(int argc, const char* const* argv) {
   add_problems_command(app, shell);
   add_leaderboard_command(app, shell);
   add_show_command(app, shell);
+  add_diff_command(app, shell);
+  add_lineage_command(app, shell);
+  add_query_command(app, shell);
   add_export_command(app, shell);
   add_calibrate_command(app, shell);
   add_baselines_command(app, shell);

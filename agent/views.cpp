@@ -94,7 +94,7 @@ std::string measurement_text(const verifier::Measurement& m, const std::string& 
   return text + table.text();
 }
 
-std::string attempt_text(const results::RecordedAttempt& a) {
+std::string attempt_text(const results::RecordedAttempt& a, const std::string& facts) {
   std::string text = fmt::format("attempt {}: {} for {} on {}, {} effort, {}\n", a.id,
                                  candidate_name(a.solution, a.binding), a.problem, a.device, a.effort, a.made);
   if (!a.campaign.empty()) text += "campaign " + a.campaign + "\n";
@@ -102,6 +102,7 @@ std::string attempt_text(const results::RecordedAttempt& a) {
     text += fmt::format("same binary and plan as attempt {}, whose result it takes over\n", *a.reused_from);
   text += fmt::format("{}: {}\n", verifier::name_of(a.verdict), verifier::sentence_for_people(a.verdict));
   if (a.measurement) text += measurement_text(*a.measurement, a.against);
+  text += facts;
   if (!a.compile_log.empty()) text += "\ncompiler:\n  " + core::join(core::split(a.compile_log, '\n'), "\n  ") + "\n";
   text += "\n";
   for (const auto& [fact, value] : a.environment.items()) {

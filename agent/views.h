@@ -11,7 +11,8 @@ namespace agent {
 core::Json to_json(const results::RecordedAttempt& attempt);
 core::Json to_json(const results::CampaignRecord& campaign);
 
-std::string attempt_text(const results::RecordedAttempt& attempt);
+// `facts`: lines that stand below its figures.
+std::string attempt_text(const results::RecordedAttempt& attempt, const std::string& facts = "");
 // Times and speed-ups per workload.
 std::string measurement_text(const verifier::Measurement& measurement, const std::string& against);
 

@@ -14,6 +14,7 @@ pkg_check_modules(LIBELF REQUIRED IMPORTED_TARGET libelf)
 pkg_check_modules(LIBDW REQUIRED IMPORTED_TARGET libdw)
 pkg_check_modules(HTTPLIB REQUIRED IMPORTED_TARGET cpp-httplib)
 find_package(zydis 4 REQUIRED)
+find_path(DTL_INCLUDE_DIR dtl/dtl.hpp REQUIRED)  # headers alone
 
 # JavaScript of the pages (results/pages), copied beside them when installing: charts, and the colours of sources.
 find_file(KW_CHART_JS chart.min.js PATHS /usr/share/javascript/chart.js NO_DEFAULT_PATH REQUIRED)

@@ -2,13 +2,14 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <map>
 #include <memory>
 
 #include "agent/cli.h"
 #include "agent/opening.h"
 #include "agent/output.h"
+#include "agent/picking.h"
+#include "agent/solution_text.h"
 #include "agent/table.h"
 #include "agent/views.h"
 #include "core/error.h"
@@ -18,6 +19,7 @@ namespace agent {
 namespace {
 using core::Json;
 using Align = Table::Align;
+constexpr int64_t kNewestAttempts = 20;
 
 void list_campaigns(const results::Archive& archive, bool json) {
   const auto campaigns = archive.campaigns();
@@ -37,21 +39,37 @@ void list_campaigns(const results::Archive& archive, bool json) {
   print("{}", table.empty() ? "No campaign yet. Start with: kernelwright run --suite quick\n" : table.text());
 }
 
+struct Descent {
+  results::Descent descent;
+  std::string parent_name;
+};
+Descent descent_of(const results::Archive& archive, const results::SolutionRecord& solution) {
+  const std::vector<results::LineageStep> steps = results::lineage(archive, solution.id);
+  return {steps[0].descent, steps.size() > 1 ? steps[1].solution.name : ""};
+}
+
 void show_attempt(const results::Archive& archive, int64_t id, bool json) {
   const results::RecordedAttempt attempt = archive.attempt(id);
+  const results::SolutionRecord solution = results::solution_of_attempt(archive, id);
+  const std::string problem = results::problem_json_of(archive, id);
+  const Descent from = descent_of(archive, solution);
   if (json) {
-    print_json(to_json(attempt));
-  } else {
-    print("{}", attempt_text(attempt));
+    Json all = to_json(attempt);
+    all["hash"] = solution.hash;
+    all["plan"] = plan_json(attempt, problem);
+    all["descent"] = to_json(from.descent);
+    return print_json(all);
   }
+  std::string facts = "solution " + solution.hash.substr(0, 12) + ", " +
+                      descent_text(from.descent, solution.origin, from.parent_name) + "\n" +
+                      plan_text(attempt, problem);
+  if (attempt.measurement) facts += counters_text(attempt.measurement->counters);
+  print("{}", attempt_text(attempt, facts));
 }
 
 void show_campaign(const results::Archive& archive, const results::CampaignRecord& campaign, bool json) {
   const auto events = archive.events_of_campaign(campaign.id);
-  std::map<std::string, int64_t> verdicts;
-  for (const int64_t id : archive.attempts_of_campaign(campaign.id)) {
-    ++verdicts[verifier::name_of(archive.attempt(id).verdict)];
-  }
+  const std::map<std::string, int64_t> verdicts = results::verdicts_of_campaign(archive, campaign.id);
   if (json) {
     Json all = to_json(campaign);
     all["verdicts"] = verdicts;
@@ -79,25 +97,53 @@ void show_campaign(const results::Archive& archive, const results::CampaignRecor
 }
 
 void show_solution(const results::Archive& archive, const results::SolutionRecord& solution, bool json) {
+  const Descent from = descent_of(archive, solution);
+  const std::vector<results::Stand> stands = results::stands_of(archive, solution.id);
+  const std::optional<int64_t> best = results::best_attempt(archive, solution.id);
+  const std::vector<int64_t> newest = results::newest_attempts(archive, solution.id, kNewestAttempts);
+  std::optional<results::RecordedAttempt> attempt;
+  std::string problem;
+  if (best) {
+    attempt = archive.attempt(*best);
+    problem = results::problem_json_of(archive, *best);
+  }
   if (json) {
-    print_json(Json{{"solution", solution.name},
-                    {"hash", solution.hash},
-                    {"problem", solution.problem},
-                    {"origin", solution.origin},
-                    {"added", solution.added},
-                    {"attempts", archive.attempts_of_solution(solution.id)},
-                    {"source", solution.source}});
+    Json of_stands = Json::array();
+    for (const results::Stand& stand : stands) of_stands.push_back(to_json(stand));
+    print_json(
+        Json{{"solution", solution.name},
+             {"hash", solution.hash},
+             {"problem", solution.problem},
+             {"origin", solution.origin},
+             {"added", solution.added},
+             {"descent", to_json(from.descent)},
+             {"parent", from.parent_name.empty() ? Json() : Json(from.parent_name)},
+             {"attempts", solution.attempts},
+             {"newest_attempts", newest},
+             {"stands", std::move(of_stands)},
+             {"best_attempt", best ? Json(*best) : Json()},
+             {"plan", attempt ? plan_json(*attempt, problem) : Json()},
+             {"measurement", attempt && attempt->measurement ? verifier::to_json(*attempt->measurement) : Json()},
+             {"source", solution.source}});
     return;
   }
-  print("{} for {} ({}), {} attempts, hash {}\n\n{}\n", core::clean_line(solution.name), solution.problem,
-        solution.origin, solution.attempts, solution.hash.substr(0, 12), solution.source);
+  print("{} for {} ({}), {} attempts, hash {}\n{}\n", core::clean_line(solution.name), solution.problem,
+        core::clean_line(solution.origin), solution.attempts, solution.hash.substr(0, 12),
+        descent_text(from.descent, solution.origin, from.parent_name));
+  print("{}", stands_text(stands));
+  if (attempt && attempt->measurement) {
+    print("\nits best point, attempt {}:\n{}", *best, measurement_text(*attempt->measurement, attempt->against));
+    print("{}", counters_text(attempt->measurement->counters));
+  }
+  if (attempt) print("{}", plan_text(*attempt, problem));
+  print("\n{}\n", solution.source);
+  if (from.descent.ancestors > 0) print("How it came about: kernelwright lineage {}\n", solution.hash.substr(0, 12));
 }
 
 void show(const std::string& what, const Shell& shell) {
   const results::Archive archive = open_existing_archive(shell);
   if (what.empty()) return list_campaigns(archive, shell.json);
-  const bool number = std::all_of(what.begin(), what.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
-  if (number && what.size() < 12) return show_attempt(archive, std::stoll(what), shell.json);
+  if (const auto number = attempt_number(what)) return show_attempt(archive, *number, shell.json);
   const auto solutions = archive.find_solutions(what);
   if (!solutions.empty()) {
     for (const results::SolutionRecord& solution : solutions) show_solution(archive, solution, shell.json);

@@ -1,0 +1,82 @@
+// kernelwright lineage ID: the path that led to a solution.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "agent/cli.h"
+#include "agent/leaderboard_text.h"
+#include "agent/opening.h"
+#include "agent/output.h"
+#include "agent/picking.h"
+#include "agent/solution_text.h"
+#include "agent/table.h"
+#include "agent/text_diff.h"
+#include "core/text.h"
+
+namespace agent {
+namespace {
+using core::Json;
+
+std::string name_of(const results::LineageStep& step) {
+  return core::clean_line(step.solution.name) + " " + step.solution.hash.substr(0, 12);
+}
+
+// Lines that a diff adds and takes away.
+std::string change_text(const results::LineageStep& before, const results::LineageStep& after) {
+  int added = 0, removed = 0;
+  for (const std::string& line : core::split(unified_diff(before.solution.source, after.solution.source), '\n')) {
+    added += line.rfind('+', 0) == 0 ? 1 : 0;
+    removed += line.rfind('-', 0) == 0 ? 1 : 0;
+  }
+  return fmt::format("{} line{} more, {} fewer", added, added == 1 ? "" : "s", removed);
+}
+
+void show(const std::string& word, bool with_source, const Shell& shell) {
+  const results::Archive archive = open_existing_archive(shell);
+  const Picked picked = pick_solution(archive, word, "lineage");
+  const std::vector<results::LineageStep> steps = results::lineage(archive, picked.solution.id);
+  Json all = Json::array();
+  for (size_t i = steps.size(); i-- > 0;) {  // from where it began
+    const results::LineageStep& step = steps[i];
+    const results::LineageStep* parent = i + 1 < steps.size() ? &steps[i + 1] : nullptr;
+    if (shell.json) {
+      Json one = to_json(step.descent);
+      one["solution"] = step.solution.name;
+      one["hash"] = step.solution.hash;
+      one["problem"] = step.solution.problem;
+      one["origin"] = step.solution.origin;
+      one["added"] = step.solution.added;
+      one["stands"] = Json::array();
+      for (const results::Stand& stand : step.stands) one["stands"].push_back(to_json(stand));
+      one["diff"] = parent != nullptr ? Json(unified_diff(parent->solution.source, step.solution.source)) : Json();
+      all.push_back(std::move(one));
+      continue;
+    }
+    const std::string cost = format_cost(step.descent.own);
+    print("{}. {} for {}\n   {}{}\n", steps.size() - i, name_of(step), step.solution.problem,
+          descent_text(step.descent, step.solution.origin, parent != nullptr ? parent->solution.name : ""),
+          cost.empty() ? "" : "; this step: " + cost);
+    if (parent != nullptr) print("   {}\n", change_text(*parent, step));
+    const std::string stands = stands_text(step.stands);
+    print("{}", stands.empty() ? "   nowhere judged right against naive\n" : stands);
+    if (with_source && parent != nullptr) print("{}", unified_diff(parent->solution.source, step.solution.source));
+  }
+  if (shell.json) {
+    print_json(all);
+  } else if (!with_source && steps.size() > 1) {
+    print("With --diff, what each step changed.\n");
+  }
+}
+}  // namespace
+
+void add_lineage_command(CLI::App& app, Shell& shell) {
+  auto word = std::make_shared<std::string>();
+  auto with_source = std::make_shared<bool>(false);
+  CLI::App* command = app.add_subcommand("lineage", "Show the path that led to a solution");
+  command->add_option("ID", *word, "The number of an attempt, a solution's name, or how its hash begins")->required();
+  command->add_flag("--diff", *with_source, "What each step changed in the source");
+  command->callback([word, with_source, &shell] { show(*word, *with_source, shell); });
+}
+
+}  // namespace agent
