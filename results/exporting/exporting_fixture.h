@@ -1,0 +1,155 @@
+// For the tests of exports: packages of shipped and hand-written kernels that might have been won.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/paths.h"
+#include "core/text.h"
+#include "results/archive_fixture.h"
+#include "results/exporting/choosing.h"
+#include "results/exporting/projects.h"
+
+namespace results {
+
+inline const std::map<std::string, benchsuite::Problem>& shipped_problems() {
+  static const auto problems = benchsuite::load_problems(core::installed_paths().problems());
+  return problems;
+}
+
+inline ExportData export_data() {
+  const core::Paths paths = core::installed_paths();
+  return {paths.exports(), paths.licence(), paths.device_headers() / "kw_prelude.h"};
+}
+
+// How an attempt went that never was.
+struct Made {
+  std::string device = "cuda NVIDIA H200", architecture = "sm_90a";
+  verifier::Effort effort = verifier::Effort::confirm;
+  verifier::Verdict verdict = verifier::Correct{12, 0.25, true};
+  std::map<std::string, double> speed_ups = {};  // by bench workload; empty: 2 at each of the device
+  std::string name = "written";
+  std::string origin = "seed";
+  sandbox::TunableBinding binding = {};  // empty: the default point
+};
+
+// An archive in a folder of its own, and what is put there.
+class ExportArchive {
+ public:
+  // The number of the attempt.
+  int64_t add(const std::string& source, const Made& made = {}) {
+    const sandbox::Solution solution = sandbox::parse_solution(source, made.name + ".cu");
+    const benchsuite::Problem& problem = shipped_problems().at(solution.problem);
+    const sandbox::Solution naive = sandbox::load_solution(problem.naive_file());
+    const int64_t against =
+        archive_.add_candidate(archive_.add_solution({&naive, "naive", "naive", {}}), sandbox::default_binding(naive));
+    const int64_t id = archive_.add_solution({&solution, made.name, made.origin, {}});
+    NewAttempt attempt;
+    attempt.problem = archive_.add_problem(problem, benchsuite::content_hash(problem));
+    core::Json facts{{"device", made.device}};
+    if (!made.architecture.empty()) facts["architecture"] = made.architecture;
+    attempt.environment = archive_.add_environment(facts);
+    attempt.candidate =
+        archive_.add_candidate(id, made.binding.empty() ? sandbox::default_binding(solution) : made.binding);
+    attempt.device = made.device;
+    attempt.effort = made.effort;
+    attempt.judgement = judgement_of(problem, made);
+    if (attempt.judgement.measurement) attempt.against = against;
+    return archive_.add_attempt(attempt);
+  }
+  int64_t add_shipped(const std::string& file, Made made = {}) {
+    made.name = std::filesystem::path(file).stem().string();
+    return add(core::read_file(core::installed_paths().kernels() / file), made);
+  }
+
+  Package choose(const ExportChoice& choice) const { return choose_kernels(archive_, shipped_problems(), choice); }
+  Package choose(int64_t attempt) const { return choose(ExportChoice{{std::to_string(attempt)}}); }
+  const Archive& archive() const { return archive_; }
+
+ private:
+  static verifier::Judgement judgement_of(const benchsuite::Problem& problem, const Made& made) {
+    verifier::Judgement judgement;
+    judgement.verdict = made.verdict;
+    if (!verifier::is_correct(made.verdict)) return judgement;
+    verifier::Measurement measurement;
+    measurement.clock = "gpu";
+    measurement.outcome = verifier::Outcome::win;
+    for (const benchsuite::Workload& workload : problem.workloads) {
+      const std::string backend = made.architecture.empty() ? "cpu" : "cuda";
+      if (workload.role != benchsuite::Role::bench || !workload.runs_on(backend)) continue;
+      const auto found = made.speed_ups.find(workload.name);
+      const double speed_up = found == made.speed_ups.end() ? 2 : found->second;
+      measurement.workloads.push_back(
+          {workload.name, {}, 100 / speed_up, 100, {speed_up, speed_up * 0.98, speed_up * 1.02}});
+    }
+    measurement.speed_up = {2, 1.9, 2.1};
+    judgement.measurement = measurement;
+    return judgement;
+  }
+
+  TemporaryArchive folder_;
+  Archive archive_{folder_.file()};
+};
+
+// Has all that a launch plan can have.
+inline std::string rich_solution() {
+  return R"cu(/* kernelwright
+{
+  "problem": "sum_f32",
+  "backends": ["cuda"],
+  "arch": "sm_90",
+  "description": "everything that a plan can say",
+  "tunables": {"BLOCK": [128, 256], "BLOCKS": [64, 128]},
+  "workspace": {"partial": {"bytes": "4 * max(BLOCKS, 64)"}, "arrived": {"bytes": 4, "zeroed": true}},
+  "tensor_maps": {
+    "x_map": {"tensor": "x", "box": [64], "when": "N % 64 == 0", "l2_promotion": 128, "fill": "nan"},
+    "part_map": {"tensor": "partial", "dtype": "f32", "shape": [32, 2], "box": [32, 1], "swizzle": 128}
+  },
+  "launches": [
+    {"kernel": "parts", "grid": ["BLOCKS", 1, 1], "block": ["BLOCK", 1, 1], "cluster": [2, 1, 1],
+     "shared_bytes": "4 * BLOCK", "args": ["x_map", "x", "partial", "arrived", "N", "N % 64 == 0"]},
+    {"kernel": "total", "grid": [1], "block": [32], "cooperative": true, "overlaps_previous": true,
+     "args": ["partial", "y", "part_map", "-N + ceil_div(N, 2)"]}
+  ]
+}
+*/
+#include <cooperative_groups.h>
+#include <cuda.h>
+#define LANES 32
+#define N_OF(i) (i)
+namespace { __constant__ float table[2] = {0, 1}; }
+struct Launch { int plan; };  // names that the launch code has, too
+__device__ int kernels = 0;
+extern "C" {
+__global__ void parts(const __grid_constant__ CUtensorMap x_map, const float* x, float* partial, unsigned* arrived, int N,
+                      int mapped) {
+  extern __shared__ float room[];
+  float sum = 0;
+  for (int64_t i = blockIdx.x * BLOCK + threadIdx.x; i < N_OF(N); i += BLOCKS * BLOCK) sum += x[i];
+  room[threadIdx.x] = sum;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    for (int i = 1; i < BLOCK; ++i) sum += room[i];
+    partial[blockIdx.x] = sum * table[1];
+    atomicAdd(arrived, mapped >= 0 ? 1u : 0u);
+  }
+  cooperative_groups::this_cluster().sync();
+}
+}
+extern "C" __global__ void total(const float* partial, float* y, const __grid_constant__ CUtensorMap part_map, int unused) {
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  Launch launch{0};
+  float sum = launch.plan;
+  for (int i = threadIdx.x; i < BLOCKS; i += LANES) sum += partial[i];
+  for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
+  cooperative_groups::this_grid().sync();
+  if (threadIdx.x == 0 && unused != INT_MAX) y[0] = sum;
+}
+)cu";
+}
+
+}  // namespace results
