@@ -39,6 +39,7 @@ results::Files project_of(const ExportOptions& options, const core::Paths& paths
     return results::header_project(package, data, now_utc(), compile_exported(paths, package, options.fatbin));
   }
   if (options.format == "pytorch") return results::torch_project(package, data, now_utc());
+  if (options.format == "flashinfer-bench") return results::flashinfer_project(package, data, now_utc());
   throw core::InputError("--to", "there is no format " + options.format);
 }
 
@@ -87,7 +88,7 @@ void add_export_command(CLI::App& app, Shell& shell) {
       ->required();
   command->add_option("--to", options->format, "The format")
       ->required()
-      ->check(CLI::IsMember({"cuda", "header", "pytorch"}));
+      ->check(CLI::IsMember({"cuda", "header", "pytorch", "flashinfer-bench"}));
   command->add_option("-o,--output", options->folder, "The folder to write: absent, or empty")->required();
   command->add_option("--device", options->choice.device, "Only what was measured there: cpu, or a GPU's name");
   command

@@ -11,12 +11,13 @@
 namespace results {
 
 struct ExportChoice {
-  std::vector<std::string> what;           // a problem, or numbers of attempts, names or hashes of solutions
-  std::string device = {};                      // only what was measured there; "" for all
-  std::string name = {};                        // of the package; "" for the problem's
-  std::vector<std::string> architectures = {};  // that the kernels are to be used on though they were not measured there
-  bool unconfirmed = false;                // take what was not confirmed, too
-  std::string backend = "cuda";            // that the kernels must support
+  std::vector<std::string> what;  // a problem, or numbers of attempts, names or hashes of solutions
+  std::string device = {};        // only what was measured there; "" for all
+  std::string name = {};          // of the package; "" for the problem's
+  std::vector<std::string> architectures =
+      {};                        // that the kernels are to be used on though they were not measured there
+  bool unconfirmed = false;      // take what was not confirmed, too
+  std::string backend = "cuda";  // that the kernels must support
 };
 
 // A problem gives the confirmed kernel that is fastest at each bench workload of each device that it was measured on;

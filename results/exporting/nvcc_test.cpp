@@ -1,5 +1,5 @@
-// Exported projects compiled by nvcc, which needs no GPU. scripts/try_exports does it by their own instructions; here are the
-// kernels that only a GPU could judge.
+// Exported projects compiled by nvcc, which needs no GPU. scripts/try_exports does it by their own instructions; here
+// are the kernels that only a GPU could judge.
 #ifdef KW_NVCC
 #include <gtest/gtest.h>
 
@@ -15,7 +15,8 @@ namespace fs = std::filesystem;
 // Compiles one source of a project for sm_90a; what the compiler said where it failed.
 std::string compile(const fs::path& folder, const std::string& source, const std::string& include) {
   const fs::path log = folder / "log.txt";
-  const std::string command = std::string(KW_NVCC) + " -std=c++17 -arch=sm_90a -Xcompiler -Wall,-Wextra -Werror all-warnings -I" +
+  const std::string command = std::string(KW_NVCC) +
+                              " -std=c++17 -arch=sm_90a -Xcompiler -Wall,-Wextra -Werror all-warnings -I" +
                               (folder / include).string() + " -c " + (folder / source).string() + " -o " +
                               (folder / "object.o").string() + " > " + log.string() + " 2>&1";
   return std::system(command.c_str()) == 0 ? "" : core::read_file(log);

@@ -19,4 +19,11 @@ Files header_project(const Package& package, const ExportData& data, const std::
 // An extension of PyTorch around the CUDA library.
 Files torch_project(const Package& package, const ExportData& data, const std::string& made);
 
+// csrc/ of it: how Python finds the operator is up to who builds it.
+enum class Registration { library, module };  // TORCH_LIBRARY, or a pybind11 module with `run`
+Files torch_sources(const Package& package, const ExportData& data, const std::string& made, Registration registration);
+
+// A dataset of FlashInfer-Bench. Throws core::InputError for what its format cannot describe.
+Files flashinfer_project(const Package& package, const ExportData& data, const std::string& made);
+
 }  // namespace results

@@ -172,9 +172,19 @@ void add_python(const Problem& problem, const Axes& axes, Places& places) {
   places["python_benches"] = python_cases(problem, true);
   places["python_doc"] = core::clean_line(problem.title + ". " + problem.description);
 }
+
+Places torch_places(const Package& package) {
+  Places places = common_places(package);
+  const Axes axes = axes_of(*package.problem);
+  add_binding(*package.problem, axes, places);
+  add_python(*package.problem, axes, places);
+  places["pytorch"] = package.problem->equivalents.pytorch;
+  return places;
+}
 }  // namespace
 
-Files torch_project(const Package& package, const ExportData& data, const std::string& made) {
+Files torch_sources(const Package& package, const ExportData& data, const std::string& made,
+                    Registration registration) {
   const Problem& problem = *package.problem;
   if (problem.equivalents.pytorch.empty()) {
     throw core::InputError(
@@ -182,24 +192,29 @@ Files torch_project(const Package& package, const ExportData& data, const std::s
         "give its problem.json \"equivalents\": {\"pytorch\": ...}, or export --to cuda, which is tested "
         "against the reference");
   }
-  Places places = common_places(package);
-  const Axes axes = axes_of(problem);
-  add_binding(problem, axes, places);
-  add_python(problem, axes, places);
-  places["pytorch"] = problem.equivalents.pytorch;
-
+  Places places = torch_places(package);
+  const bool as_module = registration == Registration::module;
+  places["torch_header"] = as_module ? "torch/extension.h" : "torch/library.h";
+  places["registration"] =
+      fill_file(data.templates, as_module ? "torch/as_module.cpp" : "torch/as_library.cpp", places);
   Files files;
-  std::string kernels;
   for (const auto& [path, text] : cuda_project(package, data, made)) {
     if (path.rfind("src/", 0) == 0 || path.rfind("include/", 0) == 0) files["csrc/" + path] = text;
   }
+  files["csrc/binding.cpp"] = fill_file(data.templates, "torch/binding.cpp", places);
+  return files;
+}
+
+Files torch_project(const Package& package, const ExportData& data, const std::string& made) {
+  Files files = torch_sources(package, data, made, Registration::library);
+  Places places = torch_places(package);
+  std::string kernels;
   for (size_t i = 0; i < package.kernels.size(); ++i) {
     std::string list;
     for (const std::string& architecture : compiled_for(package, i)) list += "\"" + architecture.substr(3) + "\", ";
     kernels += "    \"csrc/src/" + package.kernels[i].id + ".cu\": [" + list + "],\n";
   }
   places["setup_kernels"] = kernels + "    \"csrc/src/naive.cu\": [],\n";
-  files["csrc/binding.cpp"] = fill_file(data.templates, "torch/binding.cpp", places);
   files[package.name + "/__init__.py"] = fill_file(data.templates, "torch/init.py", places);
   files["setup.py"] = fill_file(data.templates, "torch/setup.py", places);
   files["pyproject.toml"] = fill_file(data.templates, "torch/pyproject.toml", places);
