@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <fstream>
 #include <memory>
+#include <utility>
 
 #include "agent/cli.h"
 #include "agent/opening.h"
@@ -45,13 +46,15 @@ class Meter {
   results::Watch watch() {
     if (!shown_) return {};
     return [this](int64_t done, int64_t total) {
-      line_.show({fmt::format("{}: {} %", what_, total > 0 ? 100 * done / total : 100)});
+      const int64_t percent = total > 0 ? 100 * done / total : 100;
+      if (percent != std::exchange(percent_, percent)) line_.show({fmt::format("{}: {} %", what_, percent)});
     };
   }
 
  private:
   std::string what_;
   bool shown_;
+  int64_t percent_ = -1;
   LiveLines line_{Stream::error};
 };
 

@@ -14,7 +14,8 @@ std::optional<std::map<std::string, int64_t>> bytes_by_table(Database& database)
   std::map<std::string, int64_t> bytes;
   try {
     Statement sizes = database.prepare(
-        "SELECT m.tbl_name, sum(d.pgsize) FROM dbstat d JOIN sqlite_master m ON m.name = d.name WHERE d.aggregate = TRUE"
+        "SELECT m.tbl_name, sum(d.pgsize) FROM dbstat d JOIN sqlite_master m ON m.name = d.name WHERE d.aggregate = "
+        "TRUE"
         " GROUP BY m.tbl_name");
     while (sizes.step()) bytes[sizes.text(0)] = sizes.integer(1);
   } catch (const core::SystemError&) {

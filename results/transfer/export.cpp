@@ -4,10 +4,7 @@
 #include "results/transfer/transfer.h"
 
 namespace results {
-namespace {
 using core::Json;
-constexpr int64_t kWatchEvery = 500;
-}  // namespace
 
 void export_records(const Archive& archive, std::optional<int64_t> campaign,
                     const std::function<void(const Json&)>& take, const Watch& watch) {
@@ -28,7 +25,7 @@ void export_records(const Archive& archive, std::optional<int64_t> campaign,
         [&](int64_t, Json& record) {
           record[kTable] = table.name;
           take(record);
-          if (watch && ++done % kWatchEvery == 0) watch(done, total);
+          if (watch) watch(++done, total);
         },
         rows_of_campaign(table, campaign));
   }

@@ -7,7 +7,6 @@
 
 namespace results {
 namespace {
-constexpr int64_t kWatchEvery = 500;
 
 struct Misfit {
   std::string table, what, rows;  // SQL: the rows that it is wrong of
@@ -95,7 +94,7 @@ void find_faults(Database& database, const Fault& fault, const Watch& watch) {
             wrong = problem_of(error);
           }
           if (wrong) found(row, *wrong);
-          if (watch && ++done % kWatchEvery == 0) watch(done, total);
+          if (watch) watch(++done, total);
         },
         {}, found);
   }

@@ -11,7 +11,6 @@ namespace results {
 namespace {
 using core::Json;
 using core::JsonView;
-constexpr int64_t kWatchEvery = 500;
 
 // What a campaign wrote down, by identity: how it began, then all else in its order.
 struct History {
@@ -81,7 +80,7 @@ class Merge {
   void count(const Table& table, bool added) {
     Merged::Count& counts = merged_.tables[table.name];
     ++(added ? counts.added : counts.known);
-    if (watch_ && ++done_ % kWatchEvery == 0) watch_(done_, total_);
+    if (watch_) watch_(++done_, total_);
   }
   void add(const Table& table, const Json& record) {
     writer_.add(table, JsonView(record, table.name));

@@ -9,10 +9,6 @@
 #include "results/transfer/writer.h"
 
 namespace results {
-namespace {
-constexpr int64_t kWatchEvery = 500;
-}  // namespace
-
 struct Sources::State {
   // Private copies: what a source is, is what it was when it was checked.
   std::vector<std::unique_ptr<Database>> databases;
@@ -40,7 +36,7 @@ void Sources::add_records(const std::filesystem::path& file, const Watch& watch)
     }
     writer.add(table, record);
     of_table.push_back(line);
-    if (watch && line % kWatchEvery == 0) watch(in.tellg(), size);
+    if (watch) watch(in.tellg(), size);
   });
   transaction.commit();
   find_misfits(*staged, [&](const std::string& table, int64_t row, const std::string& what) {

@@ -16,7 +16,7 @@
 
 namespace results {
 
-// How far a long work is: of `total` records, `done`. Called now and then.
+// How far a long work is: `done` of `total`. Called for every record.
 using Watch = std::function<void(int64_t done, int64_t total)>;
 
 // Calls `take` with the header and then with every record, as the archive is at this moment, whatever is written to it

@@ -51,7 +51,7 @@ TEST(Transfer, WhatIsExportedAndImportedIsTheSame) {
   const std::string lines = exported(from.file());
   for (const Table& table : tables()) EXPECT_THAT(lines, HasSubstr("\"table\":\"" + table.name + "\"")) << table.name;
   import_text(lines, to.file());
-  EXPECT_EQ(exported(to.file()), lines);
+  EXPECT_TRUE(exported(to.file()) == lines);
   EXPECT_EQ(findings_in(from.file()), "");
   EXPECT_EQ(findings_in(to.file()), "");
   const Archive a(from.file()), b(to.file());
@@ -74,7 +74,7 @@ TEST(Transfer, WhatIsKnownIsNotAddedAgain) {
   EXPECT_EQ(first.tables.at("events").added, 4);
   EXPECT_EQ(added_in(merge_files({from.file()}, to.file())), 0);
   EXPECT_EQ(added_in(merge_files({to.file()}, from.file())), 0);
-  EXPECT_EQ(exported(to.file()), lines);
+  EXPECT_TRUE(exported(to.file()) == lines);
 }
 
 TEST(Transfer, ArchivesOfSeveralMachinesBecomeOne) {
@@ -224,7 +224,7 @@ TEST(Transfer, PruningKeepsWhatIsConfirmedAndWhatReplayNeeds) {
   ASSERT_EQ(parts.size(), 2u);
   EXPECT_EQ(parts[0].rows, 2);
   EXPECT_EQ(parts[1].rows, 4);
-  EXPECT_EQ(exported(rich.archive), before);
+  EXPECT_TRUE(exported(rich.archive) == before);
   prune(rich.archive, {}, true);
   EXPECT_EQ(findings_in(temporary.file()), "");
   EXPECT_TRUE(rich.archive.attempt(1).measurement->workloads[0].pairs.empty());
@@ -244,7 +244,7 @@ TEST(Transfer, PruningKeepsWhatIsConfirmedAndWhatReplayNeeds) {
   // What was pruned travels as it is.
   const TemporaryArchive to;
   import_text(exported(rich.archive), to.file());
-  EXPECT_EQ(exported(to.file()), exported(rich.archive));
+  EXPECT_TRUE(exported(to.file()) == exported(rich.archive));
 }
 
 TEST(Transfer, PruningLeavesCampaignsAloneThatAreNotDone) {
@@ -263,7 +263,7 @@ TEST(Transfer, ABackupIsTheSameAndReplacesNothing) {
   Rich rich(temporary.file());
   const std::filesystem::path copy = temporary.file().parent_path() / "copy.db";
   back_up(rich.archive, copy);
-  EXPECT_EQ(exported(copy), exported(rich.archive));
+  EXPECT_TRUE(exported(copy) == exported(rich.archive));
   EXPECT_THAT(refusal([&] { back_up(rich.archive, copy); }), HasSubstr("is there already"));
   for (const auto& entry : std::filesystem::directory_iterator(copy.parent_path())) {
     EXPECT_EQ(entry.path().string().find(".part"), std::string::npos);
