@@ -69,3 +69,25 @@ add_library(headers_alone OBJECT ${header_sources})
 target_link_libraries(headers_alone PRIVATE kw_agent)
 
 add_test(NAME include_direction COMMAND ${CMAKE_SOURCE_DIR}/scripts/check_includes ${CMAKE_SOURCE_DIR})
+
+# Pages in a real browser, where there is one with its driver. Ubuntu's chromium-browser may be a script that asks for a snap.
+find_program(KW_BROWSER NAMES chromium google-chrome chrome chromium-browser)
+find_program(KW_BROWSER_DRIVER NAMES chromedriver)
+find_program(KW_BROWSER_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)  # whose packages the distribution's are
+set(browser_works FALSE)
+if(KW_BROWSER AND KW_BROWSER_DRIVER AND KW_BROWSER_PYTHON)
+  execute_process(COMMAND ${KW_BROWSER} --version RESULT_VARIABLE browser_failed OUTPUT_QUIET ERROR_QUIET)
+  execute_process(COMMAND ${KW_BROWSER_PYTHON} -c "import selenium" RESULT_VARIABLE selenium_failed OUTPUT_QUIET ERROR_QUIET)
+  if(browser_failed EQUAL 0 AND selenium_failed EQUAL 0)
+    set(browser_works TRUE)
+  endif()
+endif()
+if(browser_works)
+  message(STATUS "${KW_BROWSER}: pages are tried in it")
+  add_test(NAME pages_browser_test
+           COMMAND ${KW_BROWSER_PYTHON} ${CMAKE_SOURCE_DIR}/results/pages_browser_test.py --programs ${CMAKE_BINARY_DIR}/bin
+                   --kernels ${CMAKE_SOURCE_DIR}/kernels --browser ${KW_BROWSER} --driver ${KW_BROWSER_DRIVER})
+  set_tests_properties(pages_browser_test PROPERTIES LABELS browser TIMEOUT 300)
+else()
+  message(STATUS "No Chromium or Chrome with chromedriver and python3-selenium: pages are NOT tried in a browser")
+endif()

@@ -201,6 +201,7 @@ std::optional<Json> PageData::problem(const std::string& name) {
   filter.problem = name;
   filter.device = scope_.device;
   filter.limit = kRowsOfProblem;
+  filter.unconfirmed = true;
   std::map<std::string, std::vector<LeaderboardRow>> by_device;
   for (LeaderboardRow& row : leaderboard(archive_, filter)) by_device[row.device].push_back(std::move(row));
   if (!problem && by_device.empty()) return std::nullopt;

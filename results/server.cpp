@@ -30,7 +30,7 @@ constexpr size_t kLongestTarget = 1024;
 constexpr size_t kAnswersKept = 64;
 constexpr milliseconds kLookAgain{250};     // for changes of the archive
 constexpr milliseconds kBetweenNews{1000};  // to one listener, at least
-constexpr milliseconds kHeartbeat{10'000};  // so that one that has gone is noticed
+constexpr milliseconds kGoneWithin{500};    // a listener that has gone is noticed
 constexpr const char* kPlain = "text/plain; charset=utf-8";
 constexpr const char* kJson = "application/json";
 constexpr const char* kCookie = "kernelwright";
@@ -227,13 +227,13 @@ void PageServer::State::listen_for_news(Response& response) {
       [this, told](size_t, httplib::DataSink& sink) {
         std::unique_lock lock(news_mutex);
         if (*told != 0) news.wait_for(lock, kBetweenNews, [this] { return ended; });
-        news.wait_for(lock, kHeartbeat, [&] { return ended || version != *told; });
+        const bool any = news.wait_for(lock, kGoneWithin, [&] { return ended || version != *told; });
         if (ended) {
           sink.done();
           return true;
         }
-        const std::string text =
-            version == *told ? ": still here\n\n" : "event: changed\ndata: " + std::to_string(version) + "\n\n";
+        if (!any) return sink.is_writable();  // whoever has gone leaves room for others
+        const std::string text = "event: changed\ndata: " + std::to_string(version) + "\n\n";
         *told = version;
         lock.unlock();
         return sink.write(text.data(), text.size());

@@ -81,6 +81,7 @@
     events.addEventListener("error", () => {
       live.textContent = "not connected";
       live.dataset.state = "off";
+      if (events.readyState === EventSource.CLOSED) setTimeout(listen, 5000); // too many pages listened
     });
   }
 
