@@ -35,6 +35,7 @@ std::string now_utc() {
 results::Files project_of(const ExportOptions& options, const core::Paths& paths, const results::Package& package) {
   const results::ExportData data{paths.exports(), paths.licence(), paths.device_headers() / "kw_prelude.h"};
   if (options.format == "cuda") return results::cuda_project(package, data, now_utc());
+  if (options.format == "hip") return results::hip_project(package, data, now_utc());
   if (options.format == "header") {
     return results::header_project(package, data, now_utc(), compile_exported(paths, package, options.fatbin));
   }
@@ -43,12 +44,13 @@ results::Files project_of(const ExportOptions& options, const core::Paths& paths
   throw core::InputError("--to", "there is no format " + options.format);
 }
 
-void run_export(const ExportOptions& options, const Shell& shell) {
+void run_export(ExportOptions& options, const Shell& shell) {
   if (!options.fatbin.empty() && options.format != "header") {
     throw core::InputError("--fatbin", "is for --to header", "leave it out, or export a header");
   }
   const Data data = load_data(shell);
   const results::Archive archive = open_existing_archive(shell);
+  options.choice.backend = options.format == "hip" ? "hip" : "cuda";
   results::Package package = results::choose_kernels(archive, data.problems, options.choice);
   package.archive = shell.archive.filename().string();
   const results::Files files = project_of(options, data.paths, package);
@@ -88,7 +90,7 @@ void add_export_command(CLI::App& app, Shell& shell) {
       ->required();
   command->add_option("--to", options->format, "The format")
       ->required()
-      ->check(CLI::IsMember({"cuda", "header", "pytorch", "flashinfer-bench"}));
+      ->check(CLI::IsMember({"cuda", "header", "hip", "pytorch", "flashinfer-bench"}));
   command->add_option("-o,--output", options->folder, "The folder to write: absent, or empty")->required();
   command->add_option("--device", options->choice.device, "Only what was measured there: cpu, or a GPU's name");
   command

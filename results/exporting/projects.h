@@ -12,6 +12,9 @@ namespace results {
 // A CUDA library: sources, header, CMake package, self-test, example.
 Files cuda_project(const Package& package, const ExportData& data, const std::string& made);
 
+// The same for hipcc. Throws core::InputError for what HIP has not.
+Files hip_project(const Package& package, const ExportData& data, const std::string& made);
+
 // One header that compiles the kernels by NVRTC at run time, or carries `binaries` where there are any.
 Files header_project(const Package& package, const ExportData& data, const std::string& made,
                      const KernelBinaries& binaries);

@@ -1,0 +1,91 @@
+#include <algorithm>
+#include <regex>
+
+#include "core/error.h"
+#include "core/text.h"
+#include "results/exporting/places.h"
+#include "results/exporting/projects.h"
+#include "results/exporting/provenance.h"
+
+namespace results {
+namespace {
+void require_portable(const Package& package) {
+  const auto refuse = [&](const std::string& what) {
+    throw core::InputError(package.problem->name, what + ", which HIP has not", "export --to cuda");
+  };
+  for (const ExportedKernel& kernel : package.kernels) {
+    if (!kernel.solution.tensor_maps.empty()) refuse(kernel.id + " uses tensor maps");
+    for (const sandbox::Launch& launch : kernel.solution.launches) {
+      const bool clustered =
+          launch.cluster[0].text() != "1" || launch.cluster[1].text() != "1" || launch.cluster[2].text() != "1";
+      if (clustered) refuse(kernel.id + " launches clusters");
+      if (launch.overlaps_previous) refuse(kernel.id + " has a launch that overlaps the one before it");
+    }
+  }
+  for (const auto* tensors : {&package.problem->inputs, &package.problem->outputs}) {
+    for (const benchsuite::Tensor& tensor : *tensors) {
+      if (tensor.dtype == core::DType::bf16) refuse(tensor.name + " is bf16 as CUDA declares it");
+    }
+  }
+  for (const sandbox::Solution* own : {&package.naive, &package.reference}) {
+    const auto& backends = own->backends;
+    if (!backends.empty() && std::find(backends.begin(), backends.end(), "hip") == backends.end()) {
+      refuse(own->file + ", which every export carries, does not say that it runs on hip");
+    }
+  }
+}
+
+// The runtime's names, in host code of ours and in the headers that kernels include. HIP took CUDA's over, but for
+// these.
+std::string in_hip(std::string text) {
+  static const std::pair<std::regex, const char*> kWords[] = {
+      {std::regex(R"(.*cudaCtxResetPersistingL2Cache.*\n)"), ""},
+      {std::regex(R"(<cuda_runtime(_api)?\.h>)"), "<hip/hip_runtime.h>"},
+      {std::regex(R"(([<"])cuda_fp16\.h([>"]))"), "$1hip/hip_fp16.h$2"},
+      {std::regex(R"(([<"])cooperative_groups\.h([>"]))"), "$1hip/hip_cooperative_groups.h$2"},
+      {std::regex(R"(\bcudaDeviceProp\b)"), "hipDeviceProp_t"},
+      {std::regex(R"(\bcudaDevAttr)"), "hipDeviceAttribute"},
+      {std::regex(R"(\bcuda([A-Z]))"), "hip$1"},
+      {std::regex(R"(\bcuda_error\b)"), "hip_error"},
+      {std::regex(R"(\bcuda\b)"), "hip"}};
+  for (const auto& [word, with] : kWords) text = std::regex_replace(text, word, with);
+  return text;
+}
+
+// "src/a.cu" as "src/a.hip"; host code is compiled by hipcc, too.
+std::string hip_path(const std::string& path) {
+  for (const std::string end : {".cu", ".cpp"}) {
+    if (path.size() > end.size() && path.compare(path.size() - end.size(), end.size(), end) == 0) {
+      return path.substr(0, path.size() - end.size()) + ".hip";
+    }
+  }
+  return path;
+}
+
+// clang makes constants of the host known on the device, too, but not the functions that they point to.
+std::string for_the_host_alone(std::string text, const std::string& package) {
+  const size_t begin = text.rfind("\nnamespace " + package + " {\n");
+  if (begin == std::string::npos) throw core::SystemError("a kernel's file does not end with its launch plan");
+  return text.insert(begin, "\n#ifndef __HIP_DEVICE_COMPILE__") + "#endif\n";
+}
+}  // namespace
+
+Files hip_project(const Package& package, const ExportData& data, const std::string& made) {
+  require_portable(package);
+  Places places = common_places(package);
+  Files files;
+  for (const auto& [path, text] : cuda_project(package, data, made)) {
+    const bool code = path.rfind("src/", 0) == 0 || path.rfind("include/", 0) == 0 || path.rfind("test/", 0) == 0;
+    if (!code) continue;
+    const bool kernel = path.find(".cu") != std::string::npos && path != "test/selftest.cu";
+    files[hip_path(path)] = in_hip(kernel ? for_the_host_alone(text, package.name) : text);
+  }
+  files["src/launch.h"] = fill_file(data.templates, "hip/launch.h", places);
+  files["Makefile"] = fill_file(data.templates, "hip/Makefile", places);
+  files["README.md"] = fill_file(data.templates, "hip/README.md", places);
+  files["LICENSE"] = core::read_file(data.licence);
+  files["provenance.json"] = provenance_json(package, "hip", made).dump(2) + "\n";
+  return files;
+}
+
+}  // namespace results
