@@ -85,6 +85,8 @@ bool is_no_room(sqlite3* database) {
     case SQLITE_IOERR:
       throw core::SystemError(file + ": cannot be read or written (" + said + ")" + cause +
                               "\n  see to that disk, then go on; everything that was recorded is kept");
+    case SQLITE_CONSTRAINT:
+      throw Contradiction(file + ": the archive refuses it: " + said);
     default:
       throw core::SystemError(file + ": the archive failed: " + said);
   }
@@ -215,6 +217,12 @@ Statement Database::prepare(const std::string& sql) {
     fail(handles_->database, file_of(handles_->database));
   }
   return Statement(statement);
+}
+
+std::vector<std::string> Database::prepared() const {
+  std::vector<std::string> texts;
+  for (const auto& [sql, statement] : handles_->statements) texts.push_back(sql);
+  return texts;
 }
 
 int64_t Database::last_id() const { return sqlite3_last_insert_rowid(handles_->database); }

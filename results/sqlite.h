@@ -20,6 +20,12 @@ struct sqlite3_stmt;
 
 namespace results {
 
+// What was to be written contradicts what is there, or a rule of its table.
+class Contradiction : public core::SystemError {
+ public:
+  using core::SystemError::SystemError;
+};
+
 // A prepared statement. Bind by position (from 1), step, read columns (from 0).
 class Statement {
  public:
@@ -71,6 +77,7 @@ class Database {
 
   void execute(const std::string& sql);       // one or more statements without parameters
   Statement prepare(const std::string& sql);  // from a cache; one use of each text at a time
+  std::vector<std::string> prepared() const;  // the texts that prepare() has been given, for looks at their plans
   int64_t last_id() const;                    // rowid of the newest insert
   int64_t pragma(const std::string& name);
   bool may_be_written() const;
