@@ -1,96 +1,102 @@
 // Puts views into the page. In a report all of them stand one after another and the data stands in the file; the web
 // server's page shows one at a time and asks again when the archive has changed.
 "use strict";
-(function (kw) {
-  const main = document.getElementById("main");
-  const live = document.getElementById("live");
-  const nav = document.getElementById("nav");
-  const data = document.getElementById("data");
-  kw.bundle = data ? JSON.parse(data.textContent) : null;
-  kw.has = (path) => !kw.bundle || path in kw.bundle.answers;
+(function(kw) {
+const main = document.getElementById("main");
+const live = document.getElementById("live");
+const nav = document.getElementById("nav");
+const data = document.getElementById("data");
+kw.bundle = data ? JSON.parse(data.textContent) : null;
+kw.has = (path) => !kw.bundle || path in kw.bundle.answers;
 
-  const themes = ["system", "light", "dark"];
-  const button = document.getElementById("theme");
-  function setTheme(theme) {
-    if (theme === "system") delete document.documentElement.dataset.theme;
-    else document.documentElement.dataset.theme = theme;
-    button.textContent = "Theme: " + theme;
-    kw.redraw();
+const themes = ["system", "light", "dark"];
+const button = document.getElementById("theme");
+function setTheme(theme) {
+  if (theme === "system")
+    delete document.documentElement.dataset.theme;
+  else
+    document.documentElement.dataset.theme = theme;
+  button.textContent = "Theme: " + theme;
+  kw.redraw();
+}
+let theme = "system";  // not remembered: a file from a disk may not store anything
+button.addEventListener("click", () => setTheme((theme = themes[(themes.indexOf(theme) + 1) % themes.length])));
+window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", kw.redraw);
+
+function report() {
+  const answers = kw.bundle.answers;
+  document.title = "Kernelwright report";
+  document.getElementById("made").textContent = [
+    kw.bundle.version ? "Kernelwright " + kw.bundle.version : "",
+    kw.bundle.made ? "made " + kw.when(kw.bundle.made) : ""
+  ].filter(Boolean).join(", ");
+  main.replaceChildren();
+  const order = ["overview", "campaign", "problem", "solution"];
+  const paths = Object.keys(answers).sort((a, b) => order.indexOf(a.split("/")[0]) - order.indexOf(b.split("/")[0]));
+  for (const path of paths) {
+    const [kind, name] = [path.split("/")[0], path.slice(path.indexOf("/") + 1)];
+    const view = kw.views[kind](name);
+    const id = path === "overview" ? "/" : kw.address(kind, name).slice(1);
+    main.append(kw.el("article", {id, class: kind}, view.element));
+    view.update(answers[path]);
+    if (kind === "problem" || kind === "campaign") nav.append(kw.el("a", {href: "#" + id}, name));
   }
-  let theme = "system"; // not remembered: a file from a disk may not store anything
-  button.addEventListener("click", () => setTheme((theme = themes[(themes.indexOf(theme) + 1) % themes.length])));
-  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", kw.redraw);
+}
 
-  function report() {
-    const answers = kw.bundle.answers;
-    document.title = "Kernelwright report";
-    document.getElementById("made").textContent = [kw.bundle.version ? "Kernelwright " + kw.bundle.version : "", kw.bundle.made ? "made " + kw.when(kw.bundle.made) : ""].filter(Boolean).join(", ");
-    main.replaceChildren();
-    const order = ["overview", "campaign", "problem", "solution"];
-    const paths = Object.keys(answers).sort((a, b) => order.indexOf(a.split("/")[0]) - order.indexOf(b.split("/")[0]));
-    for (const path of paths) {
-      const [kind, name] = [path.split("/")[0], path.slice(path.indexOf("/") + 1)];
-      const view = kw.views[kind](name);
-      const id = path === "overview" ? "/" : kw.address(kind, name).slice(1);
-      main.append(kw.el("article", { id, class: kind }, view.element));
-      view.update(answers[path]);
-      if (kind === "problem" || kind === "campaign") nav.append(kw.el("a", { href: "#" + id }, name));
-    }
+let shown = null;  // {view, tags: what the server called each answer}
+
+async function get(path) {
+  const response = await fetch("/api/" + path.split("/").map(encodeURIComponent).join("/"), {cache: "no-cache"});
+  if (!response.ok) throw new Error((await response.text()).trim() || "error " + response.status);
+  return {tag: response.headers.get("ETag"), json: await response.json()};
+}
+
+async function refresh(page) {
+  try {
+    const answers = await Promise.all(page.view.paths.map(get));
+    if (shown !== page) return;  // one has gone on meanwhile
+    const tags = answers.map((answer) => answer.tag).join();
+    if (tags === page.tags) return;
+    if (page.tags === null) main.replaceChildren(page.view.element);
+    page.tags = tags;
+    page.view.update(...answers.map((answer) => answer.json));
+  } catch (error) {
+    if (shown === page && page.tags === null)
+      kw.fill(main, kw.el("h1", {}, "Not found"), kw.el("p", {}, error.message));
   }
+}
 
-  let shown = null; // {view, tags: what the server called each answer}
+function go() {
+  const parts = location.hash.replace(/^#\/?/, "").split("/").filter(Boolean).map(decodeURIComponent);
+  const kind = Object.hasOwn(kw.views, parts[0] || "overview") ? parts[0] || "overview" : null;
+  kw.dropCharts();
+  if (!kind) return kw.fill(main, kw.el("h1", {}, "Not found"), kw.el("p", {}, "There is no such page."));
+  shown = {view: kw.views[kind](...parts.slice(1).concat("", "")), tags: null};
+  document.title = shown.view.title + " – Kernelwright";
+  window.scrollTo(0, 0);
+  refresh(shown);
+}
 
-  async function get(path) {
-    const response = await fetch("/api/" + path.split("/").map(encodeURIComponent).join("/"), { cache: "no-cache" });
-    if (!response.ok) throw new Error((await response.text()).trim() || "error " + response.status);
-    return { tag: response.headers.get("ETag"), json: await response.json() };
-  }
+function listen() {
+  const events = new EventSource("/events");
+  events.addEventListener("changed", () => shown && refresh(shown));
+  events.addEventListener("open", () => {
+    live.textContent = "live";
+    live.dataset.state = "on";
+  });
+  events.addEventListener("error", () => {
+    live.textContent = "not connected";
+    live.dataset.state = "off";
+    if (events.readyState === EventSource.CLOSED) setTimeout(listen, 5000);  // too many pages listened
+  });
+}
 
-  async function refresh(page) {
-    try {
-      const answers = await Promise.all(page.view.paths.map(get));
-      if (shown !== page) return; // one has gone on meanwhile
-      const tags = answers.map((answer) => answer.tag).join();
-      if (tags === page.tags) return;
-      if (page.tags === null) main.replaceChildren(page.view.element);
-      page.tags = tags;
-      page.view.update(...answers.map((answer) => answer.json));
-    } catch (error) {
-      if (shown === page && page.tags === null) kw.fill(main, kw.el("h1", {}, "Not found"), kw.el("p", {}, error.message));
-    }
-  }
-
-  function go() {
-    const parts = location.hash.replace(/^#\/?/, "").split("/").filter(Boolean).map(decodeURIComponent);
-    const kind = Object.hasOwn(kw.views, parts[0] || "overview") ? parts[0] || "overview" : null;
-    kw.dropCharts();
-    if (!kind) return kw.fill(main, kw.el("h1", {}, "Not found"), kw.el("p", {}, "There is no such page."));
-    shown = { view: kw.views[kind](...parts.slice(1).concat("", "")), tags: null };
-    document.title = shown.view.title + " – Kernelwright";
-    window.scrollTo(0, 0);
-    refresh(shown);
-  }
-
-  function listen() {
-    const events = new EventSource("/events");
-    events.addEventListener("changed", () => shown && refresh(shown));
-    events.addEventListener("open", () => {
-      live.textContent = "live";
-      live.dataset.state = "on";
-    });
-    events.addEventListener("error", () => {
-      live.textContent = "not connected";
-      live.dataset.state = "off";
-      if (events.readyState === EventSource.CLOSED) setTimeout(listen, 5000); // too many pages listened
-    });
-  }
-
-  if (kw.bundle) {
-    report();
-  } else {
-    nav.append(kw.el("a", { href: "#/" }, "Leaderboard"));
-    window.addEventListener("hashchange", go);
-    go();
-    listen();
-  }
+if (kw.bundle) {
+  report();
+} else {
+  nav.append(kw.el("a", {href: "#/"}, "Leaderboard"));
+  window.addEventListener("hashchange", go);
+  go();
+  listen();
+}
 })(window.kw);

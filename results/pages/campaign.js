@@ -1,54 +1,87 @@
 // One campaign: how it goes, what was found, what models cost.
 "use strict";
-(function (kw) {
-  const columns = [
-    { title: "Problem", value: (a) => a.problem, show: (a) => kw.link("problem/" + a.problem, a.problem) },
-    { title: "Solution", value: (a) => a.solution, show: (a) => a.solution },
-    ...kw.attemptColumns,
-  ];
-  const models = [
-    { title: "Model", show: (m) => m.model },
-    { title: "Requests", number: true, show: (m) => kw.count(m.requests) },
-    { title: "Answered", number: true, show: (m) => kw.count(m.completions) },
-    { title: "Solutions", number: true, show: (m) => kw.count(m.solutions) },
-    { title: "Tokens in", number: true, show: (m) => kw.count(m.input_tokens) },
-    { title: "Tokens out", number: true, show: (m) => kw.count(m.output_tokens) },
-    { title: "Cost", number: true, show: (m) => kw.dollars(m.dollars) + (m.all_priced ? "" : " and what has no price") },
-    { title: "Waited", number: true, show: (m) => kw.seconds(m.seconds) },
-  ];
+(function(kw) {
+const columns = [
+  {title: "Problem", value: (a) => a.problem, show: (a) => kw.link("problem/" + a.problem, a.problem)},
+  {title: "Solution", value: (a) => a.solution, show: (a) => a.solution},
+  ...kw.attemptColumns,
+];
+const models = [
+  {title: "Model", show: (m) => m.model},
+  {title: "Requests", number: true, show: (m) => kw.count(m.requests)},
+  {title: "Answered", number: true, show: (m) => kw.count(m.completions)},
+  {title: "Solutions", number: true, show: (m) => kw.count(m.solutions)},
+  {title: "Tokens in", number: true, show: (m) => kw.count(m.input_tokens)},
+  {title: "Tokens out", number: true, show: (m) => kw.count(m.output_tokens)},
+  {title: "Cost", number: true, show: (m) => kw.dollars(m.dollars) + (m.all_priced ? "" : " and what has no price")},
+  {title: "Waited", number: true, show: (m) => kw.seconds(m.seconds)},
+];
 
-  kw.views.campaign = function (name) {
-    const facts = kw.el("div");
-    const charts = [kw.curves("Best so far, by attempts", "attempts", "attempts at the problem"), kw.curves("Best so far, by time", "seconds", "seconds since its first attempt"),
-      kw.curves("Best so far, by money", "dollars", "dollars for models")];
-    const verdicts = kw.verdictBars("Verdicts");
-    const latest = kw.table({ about: "The newest attempts", columns, empty: "No attempt yet." });
-    const asked = kw.el("div"), events = kw.el("div"), free = kw.el("p", { class: "note" });
-    return {
-      title: name,
-      element: kw.el("div", {}, kw.el("h1", {}, "Campaign " + name), facts,
-        kw.section("Best so far", kw.el("p", { class: "note" }, "Confirmed speed-ups over naive: each was won again in fresh processes on fresh inputs."), kw.el("div", { class: "charts three" }, charts.map((chart) => chart.element)), free),
-        kw.section("Verdicts", kw.el("div", { class: "charts" }, verdicts.element)), asked,
+kw.views.campaign = function(name) {
+  const facts = kw.el("div");
+  const charts = [
+    kw.curves("Best so far, by attempts", "attempts", "attempts at the problem"),
+    kw.curves("Best so far, by time", "seconds", "seconds since its first attempt"),
+    kw.curves("Best so far, by money", "dollars", "dollars for models")
+  ];
+  const verdicts = kw.verdictBars("Verdicts");
+  const latest = kw.table({about: "The newest attempts", columns, empty: "No attempt yet."});
+  const asked = kw.el("div"), events = kw.el("div"), free = kw.el("p", {class: "note"});
+  return {
+    title: name,
+    element: kw.el(
+        "div", {}, kw.el("h1", {}, "Campaign " + name), facts,
+        kw.section(
+            "Best so far",
+            kw.el(
+                "p", {class: "note"},
+                "Confirmed speed-ups over naive: each was won again in fresh processes on fresh inputs."),
+            kw.el("div", {class: "charts three"}, charts.map((chart) => chart.element)), free),
+        kw.section("Verdicts", kw.el("div", {class: "charts"}, verdicts.element)), asked,
         kw.section("Newest attempts", latest.element), events),
-      paths: ["campaign/" + name],
-      update(of) {
-        const best = of.curves.filter((curve) => curve.steps.length);
-        kw.fill(facts, kw.facts([
-          ["Status", kw.el("span", { class: "status " + of.status }, of.status)], ["Started", kw.when(of.started)], ["Ended", kw.when(of.ended)],
-          ["Device", of.settings.device], ["Attempts", kw.count(of.attempts)], ["Judging took", kw.seconds(of.seconds)],
-          ["Best", best.map((curve) => `${curve.problem} ${kw.times(curve.now.speed_up.value)}`).join(", ")],
-          ["Models", (of.settings.proposers || []).join(", ")], ["Strategy", (of.settings.proposers || []).length ? of.settings.strategy : "tune"],
-        ]));
-        charts.forEach((chart) => chart.show(of.curves));
-        const paid = of.curves.some((curve) => curve.now.dollars > 0);
-        charts[2].element.hidden = !paid;
-        kw.fill(free, paid ? "" : of.models.length ? "What the models' replies cost is not known, so there is no curve against money." : "No model was asked, so nothing was spent: there is no curve against money.");
-        verdicts.show(of.verdicts);
-        kw.fill(asked, of.models.length ? kw.section("Models", kw.plainTable("What each model was asked and what it cost", models, of.models)) : null);
-        latest.update(of.latest);
-        kw.fill(events, of.events.length ? kw.section("Events", kw.plainTable("What happened, the newest first", [
-          { title: "When", show: (e) => kw.when(e.made) }, { title: "What", show: (e) => e.kind.replaceAll("_", " ") }, { title: "Details", show: (e) => e.details }], of.events)) : null);
-      },
-    };
+    paths: ["campaign/" + name],
+    update(of) {
+      const best = of.curves.filter((curve) => curve.steps.length);
+      kw.fill(facts, kw.facts([
+        ["Status", kw.el("span", {class: "status " + of.status}, of.status)],
+        ["Started", kw.when(of.started)],
+        ["Ended", kw.when(of.ended)],
+        ["Device", of.settings.device],
+        ["Attempts", kw.count(of.attempts)],
+        ["Judging took", kw.seconds(of.seconds)],
+        ["Best", best.map((curve) => `${curve.problem} ${kw.times(curve.now.speed_up.value)}`).join(", ")],
+        ["Models", (of.settings.proposers || []).join(", ")],
+        ["Strategy", (of.settings.proposers || []).length ? of.settings.strategy : "tune"],
+      ]));
+      charts.forEach((chart) => chart.show(of.curves));
+      const paid = of.curves.some((curve) => curve.now.dollars > 0);
+      charts[2].element.hidden = !paid;
+      kw.fill(
+          free,
+          paid                 ? "" :
+              of.models.length ? "What the models' replies cost is not known, so there is no curve against money." :
+                                 "No model was asked, so nothing was spent: there is no curve against money.");
+      verdicts.show(of.verdicts);
+      kw.fill(
+          asked,
+          of.models.length ?
+              kw.section("Models", kw.plainTable("What each model was asked and what it cost", models, of.models)) :
+              null);
+      latest.update(of.latest);
+      kw.fill(
+          events,
+          of.events.length ? kw.section(
+                                 "Events",
+                                 kw.plainTable(
+                                     "What happened, the newest first",
+                                     [
+                                       {title: "When", show: (e) => kw.when(e.made)},
+                                       {title: "What", show: (e) => e.kind.replaceAll("_", " ")},
+                                       {title: "Details", show: (e) => e.details}
+                                     ],
+                                     of.events)) :
+                             null);
+    },
   };
+};
 })(window.kw);

@@ -1,76 +1,79 @@
-// Building blocks of the pages. Whatever an archive holds is put into a page as text, never as markup: nothing here or in
-// the other files sets innerHTML, and the content security policy would refuse it.
+// Building blocks of the pages. Whatever an archive holds is put into a page as text, never as markup: nothing here or
+// in the other files sets innerHTML, and the content security policy would refuse it.
 "use strict";
-window.kw = { views: {} };
+window.kw = {
+  views: {}
+};
 
-(function (kw) {
-  // el("td", {class: "n"}, child, ...): children are nodes or become text; null is left out.
-  kw.el = function (tag, attributes, ...children) {
-    const element = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes || {})) {
-      if (value === null || value === undefined || value === false) continue;
-      element.setAttribute(name, value === true ? "" : String(value));
-    }
-    kw.put(element, ...children);
-    return element;
-  };
-
-  kw.put = function (element, ...children) {
-    for (const child of children.flat(Infinity)) {
-      if (child === null || child === undefined) continue;
-      element.append(child instanceof Node ? child : document.createTextNode(String(child)));
-    }
-    return element;
-  };
-
-  kw.fill = function (element, ...children) {
-    element.replaceChildren();
-    return kw.put(element, ...children);
-  };
-
-  // Three significant digits, no exponent.
-  function digits(value) {
-    const places = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value) || 1)));
-    return value.toFixed(Math.min(places, 6));
+(function(kw) {
+// el("td", {class: "n"}, child, ...): children are nodes or become text; null is left out.
+kw.el = function(tag, attributes, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes || {})) {
+    if (value === null || value === undefined || value === false) continue;
+    element.setAttribute(name, value === true ? "" : String(value));
   }
+  kw.put(element, ...children);
+  return element;
+};
 
-  kw.time = function (us) {
-    if (us === null || us === undefined) return "";
-    if (us < 1000) return digits(us) + " µs";
-    return us < 1e6 ? digits(us / 1e3) + " ms" : digits(us / 1e6) + " s";
-  };
-  kw.seconds = function (s) {
-    if (s < 120) return digits(s) + " s";
-    return s < 7200 ? digits(s / 60) + " min" : digits(s / 3600) + " h";
-  };
-  kw.times = (x) => (x === null || x === undefined ? "" : x.toFixed(2) + "×");
-  kw.interval = (s) => (s ? `${kw.times(s.value)} [${s.low.toFixed(2)}, ${s.high.toFixed(2)}]` : "");
-  kw.percent = (share) => (share === null || share === undefined ? "" : (100 * share).toFixed(0) + " %");
-  kw.count = (n) => Math.round(n).toLocaleString("en-US").replaceAll(",", "\u202f");
-  kw.dollars = (d) => "$" + (d < 1 ? d.toFixed(4) : d.toFixed(2));
-  kw.when = (utc) => (utc ? utc.replace("T", " ").replace("Z", " UTC") : "");
-  kw.digits = digits;
+kw.put = function(element, ...children) {
+  for (const child of children.flat(Infinity)) {
+    if (child === null || child === undefined) continue;
+    element.append(child instanceof Node ? child : document.createTextNode(String(child)));
+  }
+  return element;
+};
 
-  kw.name = (row) => row.solution + (row.tunables ? " " + row.tunables : "");
+kw.fill = function(element, ...children) {
+  element.replaceChildren();
+  return kw.put(element, ...children);
+};
 
-  kw.address = (...parts) => "#/" + parts.map(encodeURIComponent).join("/");
+// Three significant digits, no exponent.
+function digits(value) {
+  const places = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value) || 1)));
+  return value.toFixed(Math.min(places, 6));
+}
 
-  // A link to what a page shows, or the text alone where this report does not hold it.
-  kw.link = function (path, text) {
-    if (!kw.has(path)) return document.createTextNode(text);
-    const slash = path.indexOf("/");
-    return kw.el("a", { href: kw.address(path.slice(0, slash), path.slice(slash + 1)) }, text);
-  };
+kw.time = function(us) {
+  if (us === null || us === undefined) return "";
+  if (us < 1000) return digits(us) + " µs";
+  return us < 1e6 ? digits(us / 1e3) + " ms" : digits(us / 1e6) + " s";
+};
+kw.seconds = function(s) {
+  if (s < 120) return digits(s) + " s";
+  return s < 7200 ? digits(s / 60) + " min" : digits(s / 3600) + " h";
+};
+kw.times = (x) => (x === null || x === undefined ? "" : x.toFixed(2) + "×");
+kw.interval = (s) => (s ? `${kw.times(s.value)} [${s.low.toFixed(2)}, ${s.high.toFixed(2)}]` : "");
+kw.percent = (share) => (share === null || share === undefined ? "" : (100 * share).toFixed(0) + " %");
+kw.count = (n) => Math.round(n).toLocaleString("en-US").replaceAll(",", "\u202f");
+kw.many = (n, what) => `${kw.count(n)} ${what}${n === 1 ? "" : "s"}`;
+kw.dollars = (d) => "$" + (d < 1 ? d.toFixed(4) : d.toFixed(2));
+kw.when = (utc) => (utc ? utc.replace("T", " ").replace("Z", " UTC") : "");
+kw.digits = digits;
 
-  // [["Device", "cpu"], ...] as a list of facts; what is empty is left out.
-  kw.facts = function (pairs) {
-    const list = kw.el("dl", { class: "facts" });
-    for (const [term, fact] of pairs) {
-      if (fact === null || fact === undefined || fact === "") continue;
-      list.append(kw.el("div", {}, kw.el("dt", {}, term), kw.el("dd", {}, fact)));
-    }
-    return list;
-  };
+kw.name = (row) => row.solution + (row.tunables ? " " + row.tunables : "");
 
-  kw.section = (title, ...children) => kw.el("section", {}, kw.el("h2", {}, title), ...children);
+kw.address = (...parts) => "#/" + parts.map(encodeURIComponent).join("/");
+
+// A link to what a page shows, or the text alone where this report does not hold it.
+kw.link = function(path, text) {
+  if (!kw.has(path)) return document.createTextNode(text);
+  const slash = path.indexOf("/");
+  return kw.el("a", {href: kw.address(path.slice(0, slash), path.slice(slash + 1))}, text);
+};
+
+// [["Device", "cpu"], ...] as a list of facts; what is empty is left out.
+kw.facts = function(pairs) {
+  const list = kw.el("dl", {class: "facts"});
+  for (const [term, fact] of pairs) {
+    if (fact === null || fact === undefined || fact === "") continue;
+    list.append(kw.el("div", {}, kw.el("dt", {}, term), kw.el("dd", {}, fact)));
+  }
+  return list;
+};
+
+kw.section = (title, ...children) => kw.el("section", {}, kw.el("h2", {}, title), ...children);
 })(window.kw);

@@ -1,108 +1,201 @@
 // The leaderboard, campaigns, and what the judges say of themselves.
 "use strict";
-(function (kw) {
-  kw.views.overview = function () {
-    const chosen = new Set(); // hashes of two solutions to compare
-    const heading = kw.el("p", { class: "lead" });
-    const best = kw.el("div", { class: "cards" });
-    const compare = kw.el("a", { class: "button", "aria-disabled": "true" }, "Compare two");
+(function(kw) {
+// Columns of leaderboards.
+kw.column = {
+  problem: {title: "Problem", value: (r) => r.problem, show: (r) => kw.link("problem/" + r.problem, r.problem)},
+  rank:
+      {title: "Rank", number: true, value: (r) => r.rank || null, show: (r) => (r.library ? "library" : r.rank || "–")},
+  solution: {
+    title: "Solution",
+    value: (r) => kw.name(r),
+    show: (r) =>
+        [r.hash ? kw.link("solution/" + r.hash, r.solution) : r.solution,
+         r.tunables ? kw.el("span", {class: "tunables"}, " " + r.tunables) : null]
+  },
+  speedUp: {
+    title: "Speed-up over naive",
+    number: true,
+    value: (r) => r.speed_up && r.speed_up.low,
+    show: (r) => (r.speed_up ? kw.interval(r.speed_up) : r.verdict)
+  },
+  time: {title: "Time", number: true, value: (r) => r.time_us, show: (r) => kw.time(r.time_us)},
+  bound: {
+    title: "Bound",
+    number: true,
+    minor: true,
+    value: (r) => r.share_of_bound,
+    show: (r) => kw.percent(r.share_of_bound)
+  },
+  by: {title: "By", value: (r) => r.model || r.origin, show: (r) => r.model || r.origin},
+};
 
-    const filters = kw.filters([
-      { label: "Search", kind: "text", hint: "name, model, tunables", test: (row, text) => [row.problem, row.solution, row.tunables, row.origin, row.model, row.hash].join(" ").toLowerCase().includes(text.toLowerCase()) },
-      { label: "Problem", kind: "select", of: (row) => row.problem, test: (row, problem) => row.problem === problem },
-      { label: "Device", kind: "select", of: (row) => row.device, test: (row, device) => row.device === device },
-      { label: "Confirmed only", kind: "check", start: true, test: (row) => row.confirmed || row.library },
-    ], () => board.draw());
+kw.views.overview = function() {
+  const chosen = new Set();  // hashes of two solutions to compare
+  const heading = kw.el("p", {class: "lead"});
+  const best = kw.el("div", {class: "cards"});
+  const compare = kw.el("a", {class: "button", "aria-disabled": "true"}, "Compare two");
 
-    function choice(row) {
-      if (row.library || kw.bundle) return "";
-      const box = kw.el("input", { type: "checkbox", "aria-label": "Compare " + kw.name(row) });
-      box.checked = chosen.has(row.hash);
-      box.addEventListener("change", () => {
-        if (box.checked) chosen.add(row.hash); else chosen.delete(row.hash);
-        if (chosen.size > 2) chosen.delete(chosen.values().next().value);
-        if (chosen.size === 2) compare.setAttribute("href", kw.address("compare", ...chosen));
-        else compare.removeAttribute("href");
-        compare.setAttribute("aria-disabled", String(chosen.size !== 2));
-        board.draw();
-      });
-      return box;
-    }
-
-    const board = kw.table({
-      about: "Leaderboard: the best verified solutions",
-      keep: (row) => filters.keep(row),
-      empty: "Nothing is verified yet. Start with: kernelwright run --suite quick",
-      columns: [
-        ...(kw.bundle ? [] : [{ title: "Pick", show: choice }]),
-        { title: "Problem", value: (r) => r.problem, show: (r) => kw.link("problem/" + r.problem, r.problem) },
-        { title: "Rank", number: true, value: (r) => r.rank || null, show: (r) => (r.library ? "library" : r.rank || "–") },
-        { title: "Solution", value: (r) => kw.name(r), show: (r) => [r.hash ? kw.link("solution/" + r.hash, r.solution) : r.solution, r.tunables ? kw.el("span", { class: "tunables" }, " " + r.tunables) : null] },
-        { title: "Speed-up over naive", number: true, value: (r) => r.speed_up && r.speed_up.low, show: (r) => (r.speed_up ? kw.interval(r.speed_up) : r.verdict) },
-        { title: "Time", number: true, value: (r) => r.time_us, show: (r) => kw.time(r.time_us) },
-        { title: "Bound", number: true, minor: true, value: (r) => r.share_of_bound, show: (r) => kw.percent(r.share_of_bound) },
-        { title: "Over libraries", number: true, minor: true, value: (r) => (r.over_libraries.length ? Math.min(...r.over_libraries.map((l) => l.ratio.value)) : null), show: (r) => r.over_libraries.map((l) => `${kw.times(l.ratio.value)} ${l.library}`).join(", ") },
-        { title: "Device", value: (r) => r.device, show: (r) => r.device },
-        { title: "By", value: (r) => r.model || r.origin, show: (r) => r.model || r.origin },
-        { title: "Cost", number: true, minor: true, value: (r) => (r.library ? null : r.cost.dollars || r.cost.tokens), show: (r) => (r.cost.tokens ? `${kw.dollars(r.cost.dollars)}, ${kw.count(r.cost.tokens)} tokens` : "") },
-        { title: "Confirmed", minor: true, value: (r) => (r.library ? "" : r.confirmed ? "yes" : "no"), show: (r) => (r.library ? "" : r.confirmed ? "yes" : "no") },
+  const filters = kw.filters(
+      [
+        {
+          label: "Search",
+          kind: "text",
+          hint: "name, model, tunables",
+          test: (row, text) => [row.problem, row.solution, row.tunables, row.origin, row.model, row.hash]
+                                   .join(" ")
+                                   .toLowerCase()
+                                   .includes(text.toLowerCase())
+        },
+        {label: "Problem", kind: "select", of: (row) => row.problem, test: (row, problem) => row.problem === problem},
+        {label: "Device", kind: "select", of: (row) => row.device, test: (row, device) => row.device === device},
+        {label: "Confirmed only", kind: "check", start: true, test: (row) => row.confirmed || row.library},
       ],
+      () => board.draw());
+
+  function choice(row) {
+    if (row.library || kw.bundle) return "";
+    const box = kw.el("input", {type: "checkbox", "aria-label": "Compare " + kw.name(row)});
+    box.checked = chosen.has(row.hash);
+    box.addEventListener("change", () => {
+      if (box.checked)
+        chosen.add(row.hash);
+      else
+        chosen.delete(row.hash);
+      if (chosen.size > 2) chosen.delete(chosen.values().next().value);
+      if (chosen.size === 2)
+        compare.setAttribute("href", kw.address("compare", ...chosen));
+      else
+        compare.removeAttribute("href");
+      compare.setAttribute("aria-disabled", String(chosen.size !== 2));
+      board.draw();
     });
+    return box;
+  }
 
-    const campaigns = kw.table({
-      about: "Campaigns, the newest first",
-      empty: "No campaign yet.",
-      columns: [
-        { title: "Campaign", value: (c) => c.name, show: (c) => kw.link("campaign/" + c.name, c.name) },
-        { title: "Status", value: (c) => c.status, show: (c) => kw.el("span", { class: "status " + c.status }, c.status) },
-        { title: "Started", value: (c) => c.started, show: (c) => kw.when(c.started) },
-        { title: "Attempts", number: true, value: (c) => c.attempts, show: (c) => kw.count(c.attempts) },
-        { title: "Judging", number: true, value: (c) => c.seconds, show: (c) => kw.seconds(c.seconds) },
-        { title: "Device", minor: true, value: (c) => c.settings.device, show: (c) => c.settings.device || "" },
-        { title: "Problems", show: (c) => { const p = c.settings.problems || []; return p.length > 3 ? p.length + " problems" : p.join(", "); } },
-        { title: "Models", minor: true, show: (c) => (c.settings.proposers || []).join(", ") },
-      ],
-    });
-
-    const selftests = kw.table({
-      about: "Selftests: how often each device's judge was wrong",
-      empty: "No selftest yet: kernelwright selftest makes one.",
-      columns: [
-        { title: "Device", show: (s) => s.device },
-        { title: "Made", show: (s) => kw.when(s.made) + (s.quick ? " (quick)" : "") },
-        { title: "Dishonest kernels accepted", number: true, show: (s) => `${s.false_accepts} of ${s.dishonest}` },
-        { title: "Honest kernels refused", number: true, show: (s) => `${s.false_rejects} of ${s.honest}` },
-        { title: "Widest A/A noise", number: true, show: (s) => (s.widest_noise ? s.widest_noise.toFixed(3) + "×" : "") },
-        { title: "Candidates an hour", number: true, show: (s) => (s.candidates_per_hour ? kw.count(s.candidates_per_hour) : "") },
-      ],
-    });
-
-    // fast_p: the share of problems solved more than p times as fast as a baseline (KernelBench).
-    function card(of) {
-      const fast = of.fast_p.filter((f) => f.problems > 0).map((f) => [`fast at ${f.p}× ${f.baseline}`, `${f.fast} of ${f.problems}`]);
-      return kw.el("div", { class: "card" }, kw.el("h2", {}, of.device),
-        kw.facts([["Solved", `${of.solved} of ${of.problems}`], ["Mean speed-up", kw.times(of.geometric_mean)], ...fast]));
-    }
-
-    return {
-      title: "Leaderboard",
-      element: kw.el("div", {}, kw.el("h1", {}, "Leaderboard"), heading, best,
-        kw.el("div", { class: "tools" }, filters.element, kw.bundle ? null : kw.el("p", { class: "downloads" }, compare,
-          " Download: ", kw.el("a", { href: "/download/leaderboard.csv", download: true }, "CSV"), " · ",
-          kw.el("a", { href: "/download/overview.json", download: true }, "JSON"), " · ",
-          kw.el("a", { href: "/download/report.html", download: true }, "report"))),
-        board.element, kw.section("Campaigns", campaigns.element),
-        kw.section("The judge, judged", kw.el("p", { class: "note" }, "Each device's judge is tried on kernels that must be refused and kernels that must be accepted, and times kernels against themselves."), selftests.element)),
-      paths: ["overview"],
-      update(answer) {
-        const scope = Object.values(answer.scope).filter(Boolean).join(", ");
-        kw.fill(heading, `${kw.count(answer.totals.attempts)} attempts at ${kw.count(answer.totals.solutions)} solutions in ${kw.count(answer.totals.campaigns)} campaigns`, scope ? ` (shown: ${scope})` : "", ".");
-        kw.fill(best, answer.scores.map(card));
-        filters.update(answer.leaderboard);
-        board.update(answer.leaderboard);
-        campaigns.update(answer.campaigns);
-        selftests.update(answer.selftests);
+  const board = kw.table({
+    about: "Leaderboard: the best verified solutions",
+    keep: (row) => filters.keep(row),
+    empty: "Nothing is verified yet. Start with: kernelwright run --suite quick",
+    columns: [
+      ...(kw.bundle ? [] : [{title: "Pick", show: choice}]),
+      kw.column.problem,
+      kw.column.rank,
+      kw.column.solution,
+      kw.column.speedUp,
+      kw.column.time,
+      kw.column.bound,
+      {
+        title: "Over libraries",
+        number: true,
+        minor: true,
+        value: (r) => (r.over_libraries.length ? Math.min(...r.over_libraries.map((l) => l.ratio.value)) : null),
+        show: (r) => r.over_libraries.map((l) => `${kw.times(l.ratio.value)} ${l.library}`).join(", ")
       },
-    };
+      {title: "Device", value: (r) => r.device, show: (r) => r.device},
+      kw.column.by,
+      {
+        title: "Cost",
+        number: true,
+        minor: true,
+        value: (r) => (r.library ? null : r.cost.dollars || r.cost.tokens),
+        show: (r) => (r.cost.tokens ? `${kw.dollars(r.cost.dollars)}, ${kw.count(r.cost.tokens)} tokens` : "")
+      },
+      {
+        title: "Confirmed",
+        minor: true,
+        value: (r) =>
+            (r.library       ? "" :
+                 r.confirmed ? "yes" :
+                               "no"),
+        show: (r) =>
+            (r.library       ? "" :
+                 r.confirmed ? "yes" :
+                               "no")
+      },
+    ],
+  });
+
+  const campaigns = kw.table({
+    about: "Campaigns, the newest first",
+    empty: "No campaign yet.",
+    columns: [
+      {title: "Campaign", value: (c) => c.name, show: (c) => kw.link("campaign/" + c.name, c.name)},
+      {title: "Status", value: (c) => c.status, show: (c) => kw.el("span", {class: "status " + c.status}, c.status)},
+      {title: "Started", value: (c) => c.started, show: (c) => kw.when(c.started)},
+      {title: "Attempts", number: true, value: (c) => c.attempts, show: (c) => kw.count(c.attempts)},
+      {title: "Judging", number: true, value: (c) => c.seconds, show: (c) => kw.seconds(c.seconds)},
+      {title: "Device", minor: true, value: (c) => c.settings.device, show: (c) => c.settings.device || ""},
+      {
+        title: "Problems",
+        show: (c) => {
+          const p = c.settings.problems || [];
+          return p.length > 3 ? p.length + " problems" : p.join(", ");
+        }
+      },
+      {title: "Models", minor: true, show: (c) => (c.settings.proposers || []).join(", ")},
+    ],
+  });
+
+  const selftests = kw.table({
+    about: "Selftests: how often each device's judge was wrong",
+    empty: "No selftest yet: kernelwright selftest makes one.",
+    columns: [
+      {title: "Device", show: (s) => s.device},
+      {title: "Made", show: (s) => kw.when(s.made) + (s.quick ? " (quick)" : "")},
+      {title: "Dishonest kernels accepted", number: true, show: (s) => `${s.false_accepts} of ${s.dishonest}`},
+      {title: "Honest kernels refused", number: true, show: (s) => `${s.false_rejects} of ${s.honest}`},
+      {title: "Widest A/A noise", number: true, show: (s) => (s.widest_noise ? s.widest_noise.toFixed(3) + "×" : "")},
+      {
+        title: "Candidates an hour",
+        number: true,
+        show: (s) => (s.candidates_per_hour ? kw.count(s.candidates_per_hour) : "")
+      },
+    ],
+  });
+
+  // fast_p: the share of problems solved more than p times as fast as a baseline (KernelBench).
+  function card(of) {
+    const fast = of.fast_p.filter((f) => f.problems > 0)
+                     .map((f) => [`Over ${f.p}× ${f.baseline}`, `${f.fast} of ${f.problems}`]);
+    return kw.el("div", {class: "card"}, kw.el("h2", {}, of.device), kw.facts([
+      ["Solved", `${of.solved} of ${of.problems}`], ["Mean speed-up", kw.times(of.geometric_mean)], ...fast
+    ]));
+  }
+
+  return {
+    title: "Leaderboard",
+    element: kw.el(
+        "div", {}, kw.el("h1", {}, "Leaderboard"), heading, best,
+        kw.el(
+            "div", {class: "tools"}, filters.element,
+            kw.bundle ? null :
+                        kw.el(
+                            "p", {class: "downloads"}, compare,
+                            " Download: ", kw.el("a", {href: "/download/leaderboard.csv", download: true}, "CSV"),
+                            " · ", kw.el("a", {href: "/download/overview.json", download: true}, "JSON"), " · ",
+                            kw.el("a", {href: "/download/report.html", download: true}, "report"))),
+        board.element, kw.section("Campaigns", campaigns.element),
+        kw.section(
+            "The judge, judged",
+            kw.el(
+                "p", {class: "note"},
+                "Each device's judge is tried on kernels that must be refused and kernels that must be accepted, and times kernels against themselves."),
+            selftests.element)),
+    paths: ["overview"],
+    update(answer) {
+      const scope = Object.values(answer.scope).filter(Boolean).join(", ");
+      kw.fill(
+          heading,
+          `${kw.many(answer.totals.attempts, "attempt")} at ${kw.many(answer.totals.solutions, "solution")} in ${
+              kw.many(answer.totals.campaigns, "campaign")}`,
+          scope ? ` (shown: ${scope})` : "", ".");
+      kw.fill(best, answer.scores.map(card));
+      filters.update(answer.leaderboard);
+      board.update(answer.leaderboard);
+      campaigns.update(answer.campaigns);
+      selftests.update(answer.selftests);
+    },
   };
+};
 })(window.kw);

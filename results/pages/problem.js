@@ -1,67 +1,73 @@
 // One problem: what it asks, how it stands on each device.
 "use strict";
-(function (kw) {
-  const kBars = 8; // solutions with bars, besides libraries
+(function(kw) {
+const kBars = 8;  // solutions with bars, besides libraries
 
-  function facts(of) {
-    if (!of) return kw.el("p", { class: "note" }, "This version cannot read the problem's description.");
-    return [
-      kw.el("p", { class: "lead" }, of.title),
-      kw.el("p", { class: "formula" }, of.description),
-      kw.facts([
-        ["Axes", of.axes.map((axis) => `${axis.name}: ${axis.description} (${kw.count(axis.min)} to ${kw.count(axis.max)})`).join("; ")],
-        ["Timed at", of.workloads.filter((w) => w.role === "bench").map((w) => w.name + (w.devices.length ? ` (${w.devices.join(", ")})` : "")).join(", ")],
-        ["FLOP", of.cost.flops], ["Bytes read", of.cost.bytes_read], ["Bytes written", of.cost.bytes_written],
-      ]),
-    ];
-  }
-
-  function onDevice(device) {
-    const bars = kw.workloadBars("Speed-up over naive by workload, " + device);
-    const roof = kw.roofline("Roofline, " + device);
-    const rows = kw.table({
-      about: "Solutions on " + device,
-      columns: [
-        { title: "Rank", number: true, value: (r) => r.rank || null, show: (r) => (r.library ? "library" : r.rank || "–") },
-        { title: "Solution", value: (r) => kw.name(r), show: (r) => [r.hash ? kw.link("solution/" + r.hash, r.solution) : r.solution, r.tunables ? kw.el("span", { class: "tunables" }, " " + r.tunables) : null] },
-        { title: "Speed-up over naive", number: true, value: (r) => r.speed_up && r.speed_up.low, show: (r) => (r.speed_up ? kw.interval(r.speed_up) : r.verdict) },
-        { title: "Time", number: true, value: (r) => r.time_us, show: (r) => kw.time(r.time_us) },
-        { title: "Bound", number: true, value: (r) => r.share_of_bound, show: (r) => kw.percent(r.share_of_bound) },
-        { title: "By", value: (r) => r.model || r.origin, show: (r) => r.model || r.origin },
+function facts(of) {
+  if (!of) return kw.el("p", {class: "note"}, "This version cannot read the problem's description.");
+  return [
+    kw.el("p", {class: "lead"}, of.title),
+    kw.el("p", {class: "formula"}, of.description),
+    kw.facts([
+      [
+        "Axes",
+        of.axes.map((axis) => `${axis.name}: ${axis.description} (${kw.count(axis.min)} to ${kw.count(axis.max)})`)
+            .join("; ")
       ],
-    });
-    const element = kw.section("On " + device, rows.element, kw.el("div", { class: "charts two" }, bars.element, roof.element));
-    return {
-      element,
-      update(of) {
-        const timed = of.rows.filter((row) => row.workloads.length > 0);
-        rows.update(of.rows);
-        bars.show([...timed.filter((row) => !row.library).slice(0, kBars), ...timed.filter((row) => row.library)]);
-        roof.element.hidden = !of.roofline;
-        if (of.roofline) roof.show(of.roofline);
-      },
-    };
-  }
+      [
+        "Timed at",
+        of.workloads.filter((w) => w.role === "bench")
+            .map((w) => w.name + (w.devices.length ? ` (${w.devices.join(", ")})` : ""))
+            .join(", ")
+      ],
+      ["FLOP", of.cost.flops],
+      ["Bytes read", of.cost.bytes_read],
+      ["Bytes written", of.cost.bytes_written],
+    ]),
+  ];
+}
 
-  kw.views.problem = function (name) {
-    const about = kw.el("div");
-    const parts = new Map();
-    const devices = kw.el("div");
-    return {
-      title: name,
-      element: kw.el("div", {}, kw.el("h1", {}, name), about, devices),
-      paths: ["problem/" + name],
-      update(answer) {
-        kw.fill(about, facts(answer.facts));
-        for (const of of answer.devices) {
-          if (!parts.has(of.device)) {
-            parts.set(of.device, onDevice(of.device));
-            devices.append(parts.get(of.device).element);
-          }
-          parts.get(of.device).update(of);
-        }
-        if (answer.devices.length === 0) kw.fill(devices, kw.el("p", { class: "note" }, "Nothing is verified to be faster than naive yet."));
-      },
-    };
+function onDevice(device) {
+  const bars = kw.workloadBars("Speed-up over naive by workload, " + device);
+  const roof = kw.roofline("Roofline, " + device);
+  const rows = kw.table({
+    about: "Solutions on " + device,
+    columns: [kw.column.rank, kw.column.solution, kw.column.speedUp, kw.column.time, kw.column.bound, kw.column.by],
+  });
+  const element =
+      kw.section("On " + device, rows.element, kw.el("div", {class: "charts two"}, bars.element, roof.element));
+  return {
+    element,
+    update(of) {
+      const timed = of.rows.filter((row) => row.workloads.length > 0);
+      rows.update(of.rows);
+      bars.show([...timed.filter((row) => !row.library).slice(0, kBars), ...timed.filter((row) => row.library)]);
+      roof.element.hidden = !of.roofline;
+      if (of.roofline) roof.show(of.roofline);
+    },
   };
+}
+
+kw.views.problem = function(name) {
+  const about = kw.el("div");
+  const parts = new Map();
+  const devices = kw.el("div");
+  return {
+    title: name,
+    element: kw.el("div", {}, kw.el("h1", {}, name), about, devices),
+    paths: ["problem/" + name],
+    update(answer) {
+      kw.fill(about, facts(answer.facts));
+      for (const of of answer.devices) {
+        if (!parts.has(of.device)) {
+          parts.set(of.device, onDevice(of.device));
+          devices.append(parts.get(of.device).element);
+        }
+        parts.get(of.device).update(of);
+      }
+      if (answer.devices.length === 0)
+        kw.fill(devices, kw.el("p", {class: "note"}, "Nothing is verified to be faster than naive yet."));
+    },
+  };
+};
 })(window.kw);
