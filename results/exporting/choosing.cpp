@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <cctype>
 #include <optional>
+#include <set>
 #include <tuple>
 
 #include "core/error.h"
 #include "core/text.h"
 #include "results/exporting/names.h"
-#include "results/leaderboard.h"
+#include "results/exporting/winners.h"
 
 namespace results {
 namespace {
@@ -36,6 +37,11 @@ ExportedKernel kernel_of(RecordedAttempt attempt) {
   return kernel;
 }
 
+bool supports(const ExportedKernel& kernel, const std::string& backend) {
+  const std::vector<std::string>& backends = kernel.solution.backends;
+  return backends.empty() || std::find(backends.begin(), backends.end(), backend) != backends.end();
+}
+
 void require_exportable(const ExportedKernel& kernel, const ExportChoice& choice) {
   const std::string where = "attempt " + std::to_string(kernel.attempt.id);
   if (!verifier::is_correct(kernel.attempt.verdict)) {
@@ -46,13 +52,10 @@ void require_exportable(const ExportedKernel& kernel, const ExportChoice& choice
     throw InputError(where, "is not a confirmed win over naive",
                      "judge it with kernelwright judge FILE --confirm, or export it as it is with --unconfirmed");
   }
-  const std::vector<std::string>& backends = kernel.solution.backends;
-  const bool supported =
-      backends.empty() || std::find(backends.begin(), backends.end(), choice.backend) != backends.end();
-  if (!supported) {
+  if (!supports(kernel, choice.backend)) {
     throw InputError(where,
                      "the solution " + kernel.attempt.solution + " does not say that it runs on " + choice.backend +
-                         ", only on " + core::join(backends, ", "),
+                         ", only on " + core::join(kernel.solution.backends, ", "),
                      choice.backend == "hip" ? "port it: the runtime, warps of 64 lanes and headers differ there" : "");
   }
 }
@@ -112,29 +115,30 @@ void add_kernel(Package& package, ExportedKernel kernel) {
   package.kernels.push_back(std::move(kernel));
 }
 
+// Of each device and workload the fastest that supports the backend.
 std::vector<ExportedKernel> winners_of(const Archive& archive, const std::string& problem, const ExportChoice& choice) {
-  std::vector<ExportedKernel> winners;
-  for (const LeaderboardRow& row : leaderboard(archive, {problem, ""})) {
-    if (!row.library && is_of_device(row.device, choice.device))
-      winners.push_back(kernel_of(archive.attempt(row.attempt)));
+  std::vector<ExportedKernel> found;
+  std::map<int64_t, ExportedKernel> read;
+  std::set<std::pair<std::string, std::string>> settled;
+  for (const Winner& winner : winners(archive, problem)) {
+    if (!is_of_device(winner.device, choice.device) || settled.count({winner.device, winner.workload}) > 0) continue;
+    auto at = read.find(winner.attempt);
+    if (at == read.end()) at = read.emplace(winner.attempt, kernel_of(archive.attempt(winner.attempt))).first;
+    if (!supports(at->second, choice.backend)) continue;
+    settled.insert({winner.device, winner.workload});
+    found.push_back(at->second);
   }
   const auto on_gpu = [](const ExportedKernel& kernel) { return kernel.measured_on_gpu(); };
-  if (std::any_of(winners.begin(), winners.end(), on_gpu)) {
-    winners.erase(std::remove_if(winners.begin(), winners.end(), [&](const auto& one) { return !on_gpu(one); }),
-                  winners.end());
+  if (std::any_of(found.begin(), found.end(), on_gpu)) {
+    std::erase_if(found, [&](const ExportedKernel& kernel) { return !on_gpu(kernel); });
   }
-  const auto unsupported = [&](const ExportedKernel& kernel) {
-    const auto& backends = kernel.solution.backends;
-    return !backends.empty() && std::find(backends.begin(), backends.end(), choice.backend) == backends.end();
-  };
-  winners.erase(std::remove_if(winners.begin(), winners.end(), unsupported), winners.end());
-  if (winners.empty()) {
+  if (found.empty()) {
     throw InputError(problem,
                      "no confirmed solution for " + choice.backend +
                          (choice.device.empty() ? "" : " measured on " + choice.device) + " is in this archive",
                      "search for one with kernelwright run " + problem + ", or name attempts and solutions yourself");
   }
-  return winners;
+  return found;
 }
 
 const benchsuite::Problem& problem_of(const std::map<std::string, benchsuite::Problem>& problems,
@@ -227,6 +231,12 @@ Package choose_kernels(const Archive& archive, const std::map<std::string, bench
   package.name = choice.name.empty() ? package.problem->name : choice.name;
   if (identifier_of(package.name) != package.name || safe_name(package.name) != package.name) {
     throw InputError("--name " + package.name, "is no name for a package", "letters, digits and _");
+  }
+  for (const ExportedKernel& kernel : package.kernels) {
+    if (problem_hash_of(archive, kernel.attempt.id) == benchsuite::content_hash(*package.problem)) continue;
+    throw InputError("attempt " + std::to_string(kernel.attempt.id),
+                     "was judged by other files of the problem " + package.problem->name + " than those here",
+                     "judge it again with kernelwright judge FILE --confirm");
   }
   for (const ExportedKernel& kernel : package.kernels) sandbox::validate_solution(kernel.solution, *package.problem);
   package.routes = routes_of(package, choice);

@@ -10,6 +10,8 @@
 namespace results {
 namespace fs = std::filesystem;
 namespace {
+constexpr const char* kMark = "provenance.json";  // which every export has
+
 void write_file(const fs::path& path, const std::string& text) {
   fs::create_directories(path.parent_path());
   std::ofstream file(path, std::ios::binary);
@@ -27,11 +29,13 @@ class Aside {
   ~Aside() {
     std::error_code ignored;
     fs::remove_all(path_, ignored);
+    fs::remove_all(former(), ignored);
   }
   Aside(const Aside&) = delete;
   Aside& operator=(const Aside&) = delete;
 
   const fs::path& path() const { return path_; }
+  fs::path former() const { return path_.string() + "-former"; }  // what it replaces, until it is there
 
  private:
   fs::path path_;
@@ -45,13 +49,18 @@ void write_folder(const fs::path& asked, const Files& files, bool force) {
   if (there && !fs::is_directory(folder)) {
     throw core::InputError(folder.string(), "is a file", "name a folder that is not there yet");
   }
-  if (there && !fs::is_empty(folder) && !force) {
-    throw core::InputError(folder.string(), "is not empty", "name another folder, or replace it with --force");
+  const bool replaced = there && !fs::is_empty(folder);
+  if (replaced && !force) {
+    throw core::InputError(folder.string(), "is not empty", "name another folder, or replace an export with --force");
+  }
+  if (replaced && !fs::exists(folder / kMark)) {
+    throw core::InputError(folder.string(), "holds something else than an export: --force replaces only those",
+                           "name another folder");
   }
   try {
     const Aside aside(folder);
     for (const auto& [path, text] : files) write_file(aside.path() / path, text);
-    if (there) fs::remove_all(folder);
+    if (there) fs::rename(folder, aside.former());
     fs::rename(aside.path(), folder);
   } catch (const fs::filesystem_error& error) {
     throw core::SystemError("cannot write " + folder.string() + ": " + error.code().message());

@@ -1,0 +1,220 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "results/exporting/device_source.h"
+#include "results/exporting/exporting_fixture.h"
+#include "results/exporting/expressions.h"
+#include "results/exporting/folder.h"
+#include "results/exporting/names.h"
+#include "results/exporting/places.h"
+#include "results/exporting/provenance.h"
+#include "results/exporting/templates.h"
+
+namespace results {
+namespace {
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+std::string cpp(const std::string& text) {
+  return cpp_of(core::Expr::parse(text), [](const std::string& name) { return "at_" + name; });
+}
+
+// What `run` throws, or nothing.
+template <typename Run>
+std::string refusal(Run run) {
+  try {
+    run();
+  } catch (const core::InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Expressions, KeepTheirMeaningInCpp) {
+  EXPECT_EQ(cpp("4*BLOCKS + 1"), "Exact(4) * at_BLOCKS + Exact(1)");
+  EXPECT_EQ(cpp("ceil_div(N, 32*(BM/WM))"), "ceil_div(at_N, Exact(32) * (at_BM / at_WM))");
+  EXPECT_EQ(cpp("min(max(N,1), 7, M)"), "least_of(largest_of(at_N, Exact(1)), Exact(7), at_M)");
+  EXPECT_EQ(cpp("- -3 - -N"), "- - Exact(3) - - at_N") << "and never a decrement";
+  EXPECT_EQ(cpp("K%8==0"), "at_K % Exact(8) == Exact(0)");
+  EXPECT_EQ(cpp("(a<=b)*(c!=d)"), "(at_a <= at_b) * (at_c != at_d)");
+}
+
+TEST(Expressions, BecomePython) {
+  const auto python = [](const std::string& text) {
+    return python_of(core::Expr::parse(text), [](const std::string& name) { return safe_name(name); });
+  };
+  EXPECT_EQ(python("2*M/3"), "2 * M // 3");
+  EXPECT_EQ(python("min(in, N) - 1"), "min(in_, N) - 1");
+}
+
+TEST(Names, AreIdentifiers) {
+  EXPECT_EQ(safe_name("N"), "N");
+  EXPECT_EQ(safe_name("default"), "default_");
+  EXPECT_EQ(safe_name("lambda"), "lambda_");
+  EXPECT_EQ(identifier_of("claude's 2nd-best"), "claude_s_2nd_best");
+  EXPECT_EQ(identifier_of("4x4"), "k_4x4");
+  EXPECT_EQ(identifier_of(""), "k_");
+}
+
+TEST(Names, TextsCannotLeaveTheirQuotes) {
+  EXPECT_EQ(cpp_string("a\"b\\\n?"
+                       "?/"),
+            R"("a\"b\\\012\?\?/")");
+  EXPECT_EQ(as_comment("one \\\ntwo\n*/ #include <x>"), "// one\n// two\n// */ #include <x>\n");
+}
+
+TEST(Templates, EveryPlaceIsFilled) {
+  EXPECT_EQ(fill("a @b@ c@d e@@", {{"b", "@x@"}}, "file"), "a @x@ c@d e@@");
+  EXPECT_THROW(fill("@missing@", {}, "file"), core::SystemError);
+}
+
+TEST(DeviceSource, StandsInANamespaceBelowItsHeaders) {
+  const sandbox::Solution solution = sandbox::parse_solution(rich_solution(), "rich.cu");
+  const std::string text = in_namespace(solution, sandbox::default_binding(solution), "mine", "typedef int T;\n");
+  EXPECT_LT(text.find("#include <cooperative_groups.h>"), text.find("namespace mine {"));
+  EXPECT_THAT(text, AllOf(HasSubstr("#define BLOCK 128\n"), HasSubstr("#undef BLOCK\n"), HasSubstr("#undef LANES\n"),
+                          HasSubstr("#undef N_OF\n"), HasSubstr("extern \"C++\" {"), Not(HasSubstr("extern \"C\""))));
+  EXPECT_EQ(kernels_of(solution), (std::vector<std::string>{"parts", "total"}));
+}
+
+TEST(Plans, SayEverything) {
+  ExportArchive archive;
+  const Package package = archive.choose(archive.add(rich_solution()));
+  const std::string file = cuda_project(package, export_data(), "now").at("src/" + package.kernels[0].id + ".cu");
+  const std::string plan = file.substr(file.find("inline bool plan_"));
+  EXPECT_THAT(plan, HasSubstr("plan.workspace[0] = {Exact(4), true};"));
+  EXPECT_THAT(plan, HasSubstr("plan.workspace[1] = {Exact(4) * largest_of(Exact(64), Exact(64)), false};"));
+  EXPECT_THAT(plan, HasSubstr("{Exact(1), 3, 7, 4, 2, {Exact(32), Exact(2)}, {Exact(32), Exact(1)}, 128, 0, false};"));
+  EXPECT_THAT(plan, HasSubstr("{at_N % Exact(64) == Exact(0), 0, 7, 4, 1, {at_N}, {Exact(64)}, 0, 128, true};"));
+  EXPECT_THAT(plan, HasSubstr("{Exact(2), Exact(1), Exact(1)},\n      Exact(4) * Exact(128), false, false, 6"));
+  EXPECT_THAT(plan, HasSubstr("{map_at(1), buffer_at(0), buffer_at(3), buffer_at(2), number(at_N), "
+                              "number(at_N % Exact(64) == Exact(0))}"));
+  EXPECT_THAT(plan, HasSubstr("true, true, 4"));
+}
+
+TEST(Choosing, TakesTheFastestAtEachShape) {
+  ExportArchive archive;
+  const int64_t large = archive.add_shipped("gemm_f16/tensor_cores.cu",
+                                            {.speed_ups = {{"bench_4096x4096x4096", 9}, {"bench_1024x1024x1024", 3}}});
+  const int64_t small = archive.add_shipped("gemm_f16/register_tile.cu",
+                                            {.speed_ups = {{"bench_4096x4096x4096", 4}, {"bench_1024x1024x1024", 5}}});
+  archive.add_shipped("gemm_f16/register_tile.cu", {.device = "cpu", .architecture = ""});
+  const Package package = archive.choose(ExportChoice{{"gemm_f16"}});
+  ASSERT_EQ(package.routes.size(), 2u);
+  for (const Route& route : package.routes) {
+    EXPECT_EQ(route.architecture, "sm_90a");
+    EXPECT_EQ(package.kernels[route.kernel].attempt.id, route.workload == "bench_1024x1024x1024" ? small : large);
+  }
+  const Files files = cuda_project(package, export_data(), "now");
+  EXPECT_THAT(files.at("CMakeLists.txt"), HasSubstr(package.kernels[0].id + " 90a-real)"));
+  EXPECT_THAT(files.at("src/dispatch.cpp"), HasSubstr(", 90, Shape{4096, 4096, 4096}}"));
+}
+
+TEST(Choosing, WhatTheCpuDeviceMeasuredIsForAnyArchitectureAndSaysSo) {
+  ExportArchive archive;
+  archive.add_shipped("sum_f32/two_launches.cu", {.device = "cpu", .architecture = ""});
+  const Package package = archive.choose(ExportChoice{{"sum_f32"}});
+  EXPECT_EQ(package.routes.at(0).architecture, "");
+  EXPECT_THAT(status_line(package), HasSubstr("cpu device only"));
+  EXPECT_THAT(provenance_text(package), HasSubstr("on cpu, which is no GPU"));
+  EXPECT_FALSE(provenance_json(package, "cuda", "now").at("kernels").at(0).at("measured_on_gpu").get<bool>());
+}
+
+TEST(Choosing, OtherArchitecturesAreUsedWhereTheUserWantsThemAndTheSolutionRuns) {
+  ExportArchive archive;
+  const std::string id = std::to_string(archive.add_shipped("gemm_f16/tensor_cores.cu"));
+  Package package = archive.choose({.what = {id}, .architectures = {"sm_75", "sm_80", "sm_100"}});
+  std::set<std::string> architectures;
+  for (const Route& route : package.routes) architectures.insert(route.architecture);
+  EXPECT_EQ(architectures, (std::set<std::string>{"sm_90a", "sm_80", "sm_100"}));
+  EXPECT_THAT(dispatch_text(package), HasSubstr("sm_80 (not measured there)"));
+}
+
+TEST(Choosing, RefusesWhatWasNotProven) {
+  ExportArchive archive;
+  const auto id = [](int64_t attempt) { return std::to_string(attempt); };
+  const int64_t wrong = archive.add_shipped("sum_f32/two_launches.cu", {.verdict = verifier::NotWritten{}});
+  EXPECT_THAT(refusal([&] { archive.choose(wrong); }), HasSubstr("was refused"));
+  const int64_t once = archive.add_shipped("sum_f32/two_launches.cu", {.effort = verifier::Effort::full});
+  EXPECT_THAT(refusal([&] { archive.choose(once); }),
+              AllOf(HasSubstr("not a confirmed win"), HasSubstr("--unconfirmed")));
+  const Package package = archive.choose({.what = {id(once)}, .unconfirmed = true});
+  EXPECT_THAT(status_line(package), HasSubstr("Not all kernels here are confirmed"));
+  EXPECT_THAT(provenance_text(package), HasSubstr("NOT CONFIRMED"));
+  EXPECT_FALSE(provenance_json(package, "cuda", "now").at("kernels").at(0).at("confirmed").get<bool>());
+  EXPECT_THAT(refusal([&] { archive.choose(ExportChoice{{"nothing"}}); }),
+              HasSubstr("no problem, attempt or solution"));
+  EXPECT_THAT(refusal([&] { archive.choose(ExportChoice{{"softmax_f32"}}); }), HasSubstr("no confirmed solution"));
+  const int64_t other = archive.add_shipped("gelu_f32/float4_items.cu");
+  EXPECT_THAT(refusal([&] {
+                archive.choose({.what = {id(other), id(once)}, .unconfirmed = true});
+              }),
+              HasSubstr("a folder of its own"));
+  EXPECT_THAT(refusal([&] { archive.choose({.what = {id(once)}, .unconfirmed = true, .backend = "hip"}); }),
+              HasSubstr("does not say that it runs on hip"));
+}
+
+TEST(Choosing, LicencesOfOthersAreNotGranted) {
+  ExportArchive archive;
+  const Package package = archive.choose(archive.add(rich_solution(), {.origin = "model-x"}));
+  EXPECT_THAT(licence_text(package), AllOf(HasSubstr("proposed by model-x"), HasSubstr("not ours to grant")));
+  EXPECT_EQ(provenance_json(package, "cuda", "now").at("kernels").at(0).at("licence"), "not stated");
+}
+
+TEST(Folder, IsWrittenWhollyOrNotAtAll) {
+  TemporaryArchive place;
+  const auto folder = place.file().parent_path() / "out";
+  write_folder(folder, {{"provenance.json", "{}"}, {"a/b.txt", "one"}}, false);
+  EXPECT_EQ(core::read_file(folder / "a/b.txt"), "one");
+  EXPECT_THAT(refusal([&] { write_folder(folder, {{"c", ""}}, false); }), HasSubstr("is not empty"));
+  write_folder(folder, {{"provenance.json", "{}"}}, true);
+  EXPECT_FALSE(std::filesystem::exists(folder / "a"));
+  std::filesystem::remove(folder / "provenance.json");
+  std::ofstream(folder / "precious") << "mine";
+  EXPECT_THAT(refusal([&] { write_folder(folder, {{"c", ""}}, true); }), HasSubstr("something else than an export"));
+  EXPECT_EQ(core::read_file(folder / "precious"), "mine");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.parent_path()), {}), 1)
+      << "nothing is left beside it";
+}
+
+// Every shipped kernel in every format that takes it: no place is left open, nothing depends on us.
+class Shipped : public testing::TestWithParam<std::string> {};
+
+TEST_P(Shipped, GoesIntoEveryFormat) {
+  ExportArchive archive;
+  const Package package = archive.choose(archive.add_shipped(GetParam()));
+  std::vector<Files> projects{
+      cuda_project(package, export_data(), "now"), header_project(package, export_data(), "now", {}),
+      torch_project(package, export_data(), "now"), flashinfer_project(package, export_data(), "now")};
+  KernelBinaries binaries{{"naive", {{"sm_90", "n"}}}};
+  binaries[package.kernels[0].id] = {{"sm_90a", "k"}};
+  projects.push_back(header_project(package, export_data(), "now", binaries));
+  for (const Files& files : projects) {
+    EXPECT_EQ(files.count("README.md") + files.count("LICENSE") + files.count("provenance.json"), 3u);
+    for (const auto& [path, text] : files) {
+      const bool code = path.rfind(".h") != std::string::npos || path.rfind(".cu") != std::string::npos;
+      EXPECT_TRUE(!code || text.find("#include \"core/") == std::string::npos) << path;
+    }
+  }
+  EXPECT_FALSE(test_shapes(*package.problem).empty());
+}
+
+std::vector<std::string> shipped_files() {
+  std::vector<std::string> files;
+  const auto folder = core::installed_paths().kernels();
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(std::filesystem::canonical(folder))) {
+    if (entry.path().extension() == ".cu") {
+      files.push_back(entry.path().parent_path().filename().string() + "/" + entry.path().filename().string());
+    }
+  }
+  return files;
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, Shipped, testing::ValuesIn(shipped_files()),
+                         [](const auto& test) { return identifier_of(test.param); });
+
+}  // namespace
+}  // namespace results
