@@ -277,7 +277,8 @@ void Question::Unguard::operator()(sqlite3* database) const {
 Question::Question(Database& database, const std::string& sql, std::chrono::milliseconds at_most)
     : at_most_(at_most), end_(std::chrono::steady_clock::now() + at_most) {
   sqlite3* handle = database.handles_->database;
-  database.execute("PRAGMA query_only = ON");
+  // Tables that are functions declare themselves at their first use, which would be denied later.
+  database.execute("SELECT 1 FROM json_each('[]'), json_tree('[]'); PRAGMA query_only = ON");
   guarded_.reset(handle);
   sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kLongestValue_bytes);
   sqlite3_set_authorizer(handle, allow_reading, nullptr);
