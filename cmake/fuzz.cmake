@@ -1,7 +1,7 @@
 # One program per *_fuzz.cpp, named like its source; scripts/fuzz runs them. For clang, whose preset "fuzz" says how all
 # sources are compiled.
 file(GLOB_RECURSE sources RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS core/*_fuzz.cpp benchsuite/*_fuzz.cpp sandbox/*_fuzz.cpp
-     verifier/*_fuzz.cpp agent/*_fuzz.cpp)
+     verifier/*_fuzz.cpp results/*_fuzz.cpp agent/*_fuzz.cpp)
 foreach(source ${sources})
   cmake_path(GET source STEM target)
   add_executable(${target} ${source})

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/text.h"
 #include "results/leaderboard.h"
 #include "results/transfer/layout.h"
 #include "results/transfer/transfer_fixture.h"
@@ -61,6 +62,18 @@ TEST(Transfer, WhatIsExportedAndImportedIsTheSame) {
   EXPECT_EQ(b.attempt(3).reused_from, 1);
   EXPECT_EQ(b.exchanges_of_campaign(1)[0].request.prompt, a.exchanges_of_campaign(1)[0].request.prompt);
   EXPECT_EQ(leaderboard(b, {}).size(), leaderboard(a, {}).size());
+}
+
+// results/test_data/records.jsonl was exported with schema 7: whoever changes the format reads it still.
+TEST(Transfer, AnEarlierExportIsImported) {
+  const TemporaryArchive to;
+  const std::string lines = core::read_file(KW_SOURCE_FOLDER "/results/test_data/records.jsonl");
+  import_text(lines, to.file());
+  EXPECT_EQ(findings_in(to.file()), "");
+  const std::string now = exported(to.file());
+  for (const std::string& line : core::split(lines, '\n')) {
+    EXPECT_TRUE(line.find("\"format\"") != std::string::npos || now.find(line) != std::string::npos) << line;
+  }
 }
 
 TEST(Transfer, WhatIsKnownIsNotAddedAgain) {
@@ -172,6 +185,11 @@ TEST(Transfer, WhatDoesNotFitIsRefusedWithItsLine) {
   EXPECT_THAT(why(with(R"("samples":")", R"("samples":"AAAA)")), HasSubstr("samples"));
   EXPECT_THAT(why(with(R"("step":8,)", R"("step":9,)")), HasSubstr("steps"));
   EXPECT_THAT(why(with(R"("effort":"full")", R"("effort":"full","surprise":1)")), HasSubstr("is not known here"));
+  const size_t reply = lines.find("{\"arrived\":\"");  // a second one to the same request
+  const std::string another = lines.substr(reply, lines.find('\n', reply) - reply + 1);
+  std::string twice = lines;
+  twice.insert(reply, std::string(another).replace(another.find("\"tries\":1"), 9, "\"tries\":2"));
+  EXPECT_THAT(why(twice), HasSubstr("contradicts what came before it"));
   EXPECT_THAT(why(with(R"("seed":")", R"("seed":"x)")), HasSubstr("is no seed"));
   EXPECT_THAT(why(with(R"("version":1)", R"("version":2)")), HasSubstr("this program knows 1"));
   EXPECT_THAT(why(lines.substr(0, lines.rfind('\n', lines.size() - 2) + 1)), HasSubstr("that its first line tells of"));

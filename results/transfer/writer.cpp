@@ -1,7 +1,5 @@
 #include "results/transfer/writer.h"
 
-#include "core/error.h"
-
 namespace results {
 namespace {
 using core::Json;
@@ -145,10 +143,13 @@ int64_t Writer::insert(const Table& table, const JsonView& record, const std::st
 
 int64_t Writer::add(const Table& table, const JsonView& record) {
   const Json& json = record.json();
-  // A campaign's own row is found by its name; whatever else has a campaign is found only within that.
-  const int64_t row = insert(table, record, table.name == "campaigns" ? "" : json.value("campaign", ""));
-  if (table.key.empty()) remember(table, json, row);
-  return row;
+  try {
+    const int64_t row = insert(table, record, json.value("campaign", ""));
+    if (table.key.empty()) remember(table, json, row);
+    return row;
+  } catch (const Contradiction& error) {
+    record.fail(std::string("contradicts what came before it (") + error.what() + ")");
+  }
 }
 
 }  // namespace results
