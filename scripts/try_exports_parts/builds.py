@@ -5,10 +5,12 @@ import dataclasses
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import time
 
+import python_packages
 import torch_headers
 
 STUBS = "/usr/local/cuda/lib64/stubs"
@@ -21,8 +23,13 @@ class Job:
     folder: pathlib.Path
     package: str
     problem: str = ""   # what went wrong
+    note: str = ""      # what was not tried
     said: str = ""      # the self-test's output
     seconds: float = 0
+
+
+def supports_hip(kernel):
+    return '"hip"' in kernel.source.split("*/")[0]
 
 
 def export_all(program, judged, formats, folder, confirmed):
@@ -31,6 +38,8 @@ def export_all(program, judged, formats, folder, confirmed):
     for kernel in judged:
         for form in formats:
             target = folder / ("%s_%s_%d" % (form, kernel.problem, kernel.attempt))
+            if form not in kernel.formats or (form == "hip" and not supports_hip(kernel)):
+                continue
             words = ["--to", "header", "--fatbin", "sm_90a,sm_80"] if form == "fatbin" else ["--to", form]
             program.run("export", kernel.attempt, *words, "-o", target, "--force", *([] if confirmed else ["--unconfirmed"]))
             jobs.append(Job(kernel, form, target, kernel.problem))
@@ -79,18 +88,34 @@ def build_torch(job, gpu, headers):
     shell("python3 -m py_compile setup.py tests/*.py %s/__init__.py" % job.package, job)
 
 
+def build_hip(job):
+    """Where there is a hipcc; nothing here runs on an AMD GPU."""
+    if shutil.which("hipcc") is None:
+        job.note = "not compiled: there is no hipcc"
+        return
+    shell(instructions(job, "make ARCH=gfx90a"), job)
+
+
 def build_all(jobs, folder, gpu, at_once):
     needs_headers = not gpu and any(job.format == "pytorch" for job in jobs)
     headers = torch_headers.folder(folder) if needs_headers else None
+    flashinfer = python_packages.flashinfer_check(folder) if any(job.format == "flashinfer-bench" for job in jobs) else ""
 
     def build(job):
         began = time.monotonic()
         try:
-            build_torch(job, gpu, headers) if job.format == "pytorch" else build_cuda(job, gpu)
+            if job.format == "pytorch":
+                build_torch(job, gpu, headers)
+            elif job.format == "flashinfer-bench":
+                shell(flashinfer, job)
+            elif job.format == "hip":
+                build_hip(job)
+            else:
+                build_cuda(job, gpu)
         except RuntimeError as error:
             job.problem = "does not build: %s" % error
         job.seconds = time.monotonic() - began
-        print("%s %s: %s, %.0f s" % (job.format, job.kernel.name, "FAILED" if job.problem else "built", job.seconds), flush=True)
+        print("%s %s: %s, %.0f s" % (job.format, job.kernel.name, "FAILED" if job.problem else job.note or "built", job.seconds), flush=True)
 
     with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
         list(pool.map(build, jobs))
@@ -99,7 +124,7 @@ def build_all(jobs, folder, gpu, at_once):
 def run_all(jobs):
     """One after another: nothing else may use the GPU while one is timed."""
     for job in jobs:
-        if job.problem:
+        if job.problem or job.format in ("hip", "flashinfer-bench"):
             continue
         test = "python3 tests/test_" if job.format == "pytorch" else "build/%s_selftest" % job.package
         began = time.monotonic()
@@ -124,6 +149,8 @@ def report(jobs, gpu):
         return good
     print("\n| kernel | workload | format | self-test | leaderboard us | exported us | difference |\n|---|---|---|---|---|---|---|")
     for job in jobs:
+        if job.format in ("hip", "flashinfer-bench"):
+            continue
         exported = times_of(job)
         for workload, us in job.kernel.times.items():
             own = exported.get(workload)

@@ -14,6 +14,8 @@ class Judged:
     name: str
     problem: str
     attempt: int
+    source: str
+    formats: tuple
     times: dict  # workload: median in microseconds
 
 
@@ -26,28 +28,33 @@ def from_transcript(data, problem, number):
     sys.exit("try_exports: the transcript has no reply %d for %s" % (number, problem))
 
 
+ALL = ("cuda", "header", "fatbin", "pytorch", "hip", "flashinfer-bench")
+
+
 def chosen(data, folder, device):
-    """(name, file, tunables): what an export may have to carry is among them."""
+    """(name, file, tunables, formats): what an export may have to carry is among them, on a small host once each."""
     shipped = data / "kernels"
     if device == "cpu":
-        return [("one launch", shipped / "row_sum_f32/lanes_per_row.cu", ["LANES=1", "ROWS=32", "VEC=8"]),
-                ("two launches, workspace", shipped / "sum_f32/two_launches.cu", ["BLOCK=64", "BLOCKS=16", "VEC=8"])]
+        return [("one launch", shipped / "row_sum_f32/lanes_per_row.cu", ["LANES=1", "ROWS=32", "VEC=8"], ALL),
+                ("for hip, too", shipped / "vector_add_f32/float4_items.cu", [], ("hip", "flashinfer-bench")),
+                ("two launches, workspace", shipped / "sum_f32/two_launches.cu", ["BLOCK=64", "BLOCKS=16", "VEC=8"],
+                 ("cuda", "pytorch"))]
     gemm = folder / "wgmma_clusters.cu"
     gemm.write_text(from_transcript(data, "gemm_f16", 4))
-    return [("softmax, registers", shipped / "softmax_f32/row_in_registers.cu", ["BLOCK=512", "PACKS=4"]),
-            ("row sum", shipped / "row_sum_f32/lanes_per_row.cu", ["LANES=256", "ROWS=1", "VEC=8"]),
-            ("sum, two launches", shipped / "sum_f32/two_launches.cu", []),
-            ("sum, cooperative", HERE / "cooperative_sum.cu", []),
-            ("gemm, tensor maps, clusters", gemm, [])]
+    return [("softmax, registers", shipped / "softmax_f32/row_in_registers.cu", ["BLOCK=512", "PACKS=4"], ALL),
+            ("row sum", shipped / "row_sum_f32/lanes_per_row.cu", ["LANES=256", "ROWS=1", "VEC=8"], ALL),
+            ("sum, two launches", shipped / "sum_f32/two_launches.cu", [], ALL),
+            ("sum, cooperative", HERE / "cooperative_sum.cu", [], ALL),
+            ("gemm, tensor maps, clusters", gemm, [], ALL)]
 
 
 def judge_all(program, folder, device):
     judged = []
-    for name, file, tunables in chosen(program.data, folder, device):
+    for name, file, tunables, formats in chosen(program.data, folder, device):
         settings = [word for one in tunables for word in ("--set", one)]
         attempt = program.values("judge", file, "--device", device, "--confirm", *settings)[-1]["attempt"]
         shown = program.values("show", attempt)[0]
         times = {one["workload"]: one["candidate_us"] for one in shown["measurement"]["workloads"]}
-        judged.append(Judged(name, shown["problem"], attempt, times))
+        judged.append(Judged(name, shown["problem"], attempt, shown["source"], formats, times))
         print("judged %s: attempt %d, %s" % (name, attempt, ", ".join("%s %.2f us" % one for one in times.items())), flush=True)
     return judged
