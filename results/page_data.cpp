@@ -15,7 +15,7 @@ namespace {
 using core::clean_line;
 using core::Json;
 
-constexpr size_t kRowsOfBoard = 40;       // solutions of each problem and device on the overview
+constexpr size_t kRowsOfBoard = 25;       // solutions of each problem and device on the overview
 constexpr size_t kRowsOfProblem = 25;     // solutions of each problem and device on the page of a problem
 constexpr size_t kCampaigns = 100;        // on the overview, the newest
 constexpr size_t kCampaignsInReport = 8;  // the newest
@@ -172,6 +172,7 @@ Json PageData::overview() {
   std::set<std::string> tried;
   for (const LeaderboardRow& row : board()) {
     rows.push_back(page_json(row));
+    rows.back().erase("workloads");  // many, and on the pages of problems
     tried.insert(row.problem);
   }
   Json scores = Json::array();
