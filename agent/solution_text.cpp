@@ -18,7 +18,9 @@ struct BoundPlan {
   sandbox::LaunchPlan plan;
 };
 
-std::optional<BoundPlan> bound_plan(const results::RecordedAttempt& attempt, const std::string& problem_json) {
+// `why` receives why there is none: refused for its plan, or written for a version with other fields.
+std::optional<BoundPlan> bound_plan(const results::RecordedAttempt& attempt, const std::string& problem_json,
+                                    std::string& why) {
   try {
     const benchsuite::Problem problem = benchsuite::parse_problem(problem_json, attempt.problem);
     const sandbox::Solution solution = sandbox::parse_solution(attempt.source, attempt.solution);
@@ -27,8 +29,9 @@ std::optional<BoundPlan> bound_plan(const results::RecordedAttempt& attempt, con
       if (workload.role != benchsuite::Role::bench || !workload.runs_on(backend)) continue;
       return BoundPlan{workload.name, sandbox::bind_plan(solution, attempt.binding, workload.axes, &problem)};
     }
-  } catch (const core::InputError&) {
-    // Of a version with other fields, or refused for its plan, which its verdict says.
+    why = "its problem has no bench workload on " + backend;
+  } catch (const core::InputError& error) {
+    why = error.what();
   }
   return std::nullopt;
 }
@@ -60,8 +63,9 @@ std::string longest_stalls(const std::map<std::string, double>& stalls) {
 }  // namespace
 
 std::string plan_text(const results::RecordedAttempt& attempt, const std::string& problem_json) {
-  const std::optional<BoundPlan> bound = bound_plan(attempt, problem_json);
-  if (!bound) return "";
+  std::string why;
+  const std::optional<BoundPlan> bound = bound_plan(attempt, problem_json, why);
+  if (!bound) return core::clean_line("no launch plan to show: " + why) + "\n";
   std::string text = core::clean_line("launch plan at " + bound->workload) + ":\n";
   for (const sandbox::PlannedWorkspace& workspace : bound->plan.workspaces) {
     text += core::clean_line(fmt::format("  workspace {} of {} bytes{}", workspace.name, workspace.bytes,
@@ -83,7 +87,8 @@ std::string plan_text(const results::RecordedAttempt& attempt, const std::string
 }
 
 Json plan_json(const results::RecordedAttempt& attempt, const std::string& problem_json) {
-  const std::optional<BoundPlan> bound = bound_plan(attempt, problem_json);
+  std::string why;
+  const std::optional<BoundPlan> bound = bound_plan(attempt, problem_json, why);
   if (!bound) return {};
   Json launches = Json::array(), workspaces = Json::array();
   for (const sandbox::PlannedWorkspace& workspace : bound->plan.workspaces) {

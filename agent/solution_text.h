@@ -10,8 +10,8 @@
 
 namespace agent {
 
-// The launch plan of an attempt's solution at its point, for the first bench workload of its device. Empty when the
-// archive's problem or solution cannot be read by this version. `problem_json` is the problem as it was judged by.
+// The launch plan of an attempt's solution at its point, for the first bench workload of its device, or a line that
+// says why there is none (JSON: null). `problem_json` is the problem as it was judged by.
 std::string plan_text(const results::RecordedAttempt& attempt, const std::string& problem_json);
 core::Json plan_json(const results::RecordedAttempt& attempt, const std::string& problem_json);
 

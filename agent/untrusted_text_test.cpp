@@ -75,8 +75,16 @@ TEST(UntrustedText, OfAnAcceptedSolution) {
   expect_json_lines(home.run({"--json", "judge", "--screen", file}));
   expect_only_text(home.run({"run", "--solution", file, "--own-only", "--attempts", "6"}));
   expect_json_lines(home.run({"--json", "run", "--solution", file, "--own-only", "--attempts", "3"}));
-  for (const std::vector<std::string>& args : std::vector<std::vector<std::string>>{
-           {"leaderboard"}, {"show"}, {"show", "1"}, {"show", kHostileName}, {"show", kHostile}}) {
+  for (const std::vector<std::string>& args :
+       std::vector<std::vector<std::string>>{{"leaderboard"},
+                                             {"show"},
+                                             {"show", "1"},
+                                             {"show", kHostileName},
+                                             {"show", kHostile},
+                                             {"leaderboard", "--unconfirmed"},
+                                             {"lineage", kHostileName},
+                                             {"diff", "1", kHostileName},
+                                             {"query", "SELECT * FROM v_solutions"}}) {
     expect_only_text(home.run(args));
     std::vector<std::string> json{"--json"};
     json.insert(json.end(), args.begin(), args.end());
