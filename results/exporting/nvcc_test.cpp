@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "results/exporting/exporting_fixture.h"
+#include "results/exporting/expressions.h"
 #include "results/exporting/folder.h"
 
 namespace results {
@@ -21,6 +22,8 @@ std::string compile(const fs::path& folder, const std::string& source, const std
                               (folder / "object.o").string() + " > " + log.string() + " 2>&1";
   return std::system(command.c_str()) == 0 ? "" : core::read_file(log);
 }
+
+int run(const std::string& command) { return std::system((command + " > /dev/null 2>&1").c_str()); }
 
 class Compiled : public testing::Test {
  protected:
@@ -45,6 +48,65 @@ TEST_F(Compiled, EverythingThatAPlanCanSayInAHeader) {
   const Package package = archive.choose(archive.add(rich_solution()));
   const fs::path folder = write(header_project(package, export_data(), "now", {}));
   EXPECT_EQ(compile(folder, "test/selftest.cu", "."), "");
+}
+
+// Values and faults of expressions, in C++ as core::Expr has them.
+TEST_F(Compiled, ExpressionsCountAsOursDo) {
+  const std::vector<std::string> expressions{
+      "N / 3 - N % 7",      "ceil_div(N, 32) * -4", "ceil_div(-N, 4)", "min(N, 5, 9 - N)",
+      "max(N * N, 7)",      "(N <= 5) * (N != 3)",  "100 / (N - 5)",   "N * 9223372036854775807",
+      "- -N + 2 * (3 - N)", "N % (N - N)",          "(N > 2) == 1",    "-7 / N"};
+  ExportArchive archive;
+  const Package package = archive.choose(archive.add_shipped("sum_f32/two_launches.cu"));
+  Files files = cuda_project(package, export_data(), "now");
+  std::string body, expected;
+  for (const int64_t n : {1, 2, 3, 5, 64, 1000}) {
+    for (const std::string& text : expressions) {
+      const core::Expr expr = core::Expr::parse(text);
+      body += "  show(" + cpp_of(expr, [&](const std::string&) { return "Exact(" + std::to_string(n) + ")"; }) + ");\n";
+      try {
+        expected += std::to_string(expr.eval({{"N", n}})) + "\n";
+      } catch (const core::ExprError&) {
+        expected += "fault\n";
+      }
+    }
+  }
+  files["src/main.cpp"] =
+      "#include <cstdio>\n#include \"plan.h\"\nusing namespace sum_f32::detail;\n"
+      "static void show(Exact e) { e.ok ? (void)std::printf(\"%lld\\n\", (long long)e.value) : "
+      "(void)std::puts(\"fault\"); }\nint main() {\n" +
+      body + "}\n";
+  const fs::path folder = write(files), program = folder / "program", said = folder / "said";
+  ASSERT_EQ(run(std::string(KW_NVCC) + " -std=c++17 -I" + (folder / "include").string() + " " +
+                (folder / "src/main.cpp").string() + " -o " + program.string()),
+            0);
+  ASSERT_EQ(std::system((program.string() + " > " + said.string()).c_str()), 0);
+  EXPECT_EQ(core::read_file(said), expected);
+}
+
+// Two exports of one problem, with kernels of the same name, in one library.
+TEST_F(Compiled, ExportsNeverShareASymbol) {
+  ExportArchive archive;
+  const int64_t one = archive.add_shipped("transpose_f32/shared_tile.cu");
+  const int64_t other = archive.add_shipped("transpose_f32/register_tile.cu");
+  std::string objects;
+  for (const int64_t attempt : {one, other}) {
+    const Package package = archive.choose(attempt);
+    const fs::path folder = place_.file().parent_path() / std::to_string(attempt);
+    write_folder(folder, cuda_project(package, export_data(), "now"), false);
+    for (const std::string& source : {package.kernels[0].id + ".cu", std::string("dispatch.cpp")}) {
+      const fs::path object = folder / (source + ".o");
+      ASSERT_EQ(
+          run(std::string(KW_NVCC) + " -std=c++17 -arch=sm_90 -Xcompiler -fPIC -I" + (folder / "include").string() +
+              " -c " + (folder / "src" / source).string() + " -o " + object.string()),
+          0)
+          << source;
+      objects += " " + object.string();
+    }
+  }
+  EXPECT_EQ(
+      run(std::string(KW_NVCC) + " -shared" + objects + " -o " + (place_.file().parent_path() / "both.so").string()),
+      0);
 }
 
 }  // namespace
