@@ -114,12 +114,15 @@ TEST_F(LargeArchive, StandingsAreWhatTheAttemptsSay) {
 WITH told AS (
   SELECT a.problem, a.device, c.solution, a.effort = 'confirm' AND m.outcome = 'win' AS confirmed, max(m.low) AS low
   FROM attempts a JOIN measurements m ON m.attempt = a.id JOIN candidates c ON c.id = a.candidate
-       JOIN solutions s ON s.id = c.solution JOIN candidates n ON n.id = m.against JOIN solutions ns ON ns.id = n.solution
+       JOIN solutions s ON s.id = c.solution JOIN candidates n ON n.id = m.against
+       JOIN solutions ns ON ns.id = n.solution
   WHERE a.effort IN ('full', 'confirm') AND a.verdict = 'correct' AND s.origin <> 'naive' AND ns.origin = 'naive'
   GROUP BY 1, 2, 3, 4)
 SELECT (SELECT count(*) FROM told),
-       (SELECT count(*) FROM (SELECT * FROM told EXCEPT SELECT problem, device, solution, confirmed, low FROM standings)),
-       (SELECT count(*) FROM (SELECT problem, device, solution, confirmed, low FROM standings EXCEPT SELECT * FROM told)))sql");
+       (SELECT count(*) FROM (SELECT * FROM told
+                              EXCEPT SELECT problem, device, solution, confirmed, low FROM standings)),
+       (SELECT count(*) FROM (SELECT problem, device, solution, confirmed, low FROM standings
+                              EXCEPT SELECT * FROM told)))sql");
   ASSERT_TRUE(wrong.step());
   EXPECT_GT(wrong.integer(0), 500);
   EXPECT_EQ(wrong.integer(1), 0);
