@@ -114,6 +114,31 @@ TEST(Damage, GarbageInTheMiddleIsFoundWhereverItIs) {
   EXPECT_THAT(said_of(temporary.file()), HasSubstr("is no archive"));
 }
 
+TEST(Damage, WhatIsSoundInADamagedArchiveIsSaved) {
+  const TemporaryArchive temporary;
+  make_rich(temporary.file());
+  const auto pages = static_cast<int>(fs::file_size(temporary.file()) / 4096);
+  int64_t most = 0;
+  for (int page = 2; page < pages; page += 5) {
+    const TemporaryArchive damaged, saved;
+    fs::copy_file(temporary.file(), damaged.file());
+    overwrite(damaged.file(), static_cast<size_t>(page) * 4096, std::string(4096, '\x5a'));
+    Sources sources;
+    Salvaged salvaged;
+    try {
+      salvaged = sources.salvage(damaged.file());
+    } catch (const core::InputError&) {
+      continue;  // the page that says what tables there are
+    }
+    Archive into(saved.file());
+    sources.merge_into(into);
+    EXPECT_EQ(into.count_attempts(), salvaged.kept["attempts"]);
+    for (const Finding& f : verify(into)) EXPECT_EQ(f.table, "campaigns") << f.what;  // steps that are lost
+    most = std::max(most, into.count_attempts());
+  }
+  EXPECT_EQ(most, 45);  // all, where it was an index
+}
+
 TEST(Damage, AFlippedBitInAResultIsFound) {
   const TemporaryArchive temporary;
   make_rich(temporary.file());

@@ -65,8 +65,8 @@ bool is_no_room(sqlite3* database) {
     case SQLITE_CORRUPT:
       throw core::InputError(file, "is damaged (" + said + ")",
                              "go back to a copy (kernelwright archive backup makes them), or save what can be read: "
-                             "sqlite3 " +
-                                 file + " .recover | sqlite3 recovered.db; kernelwright archive verify checks that");
+                             "kernelwright --archive NEW archive recover " +
+                                 file);
     case SQLITE_READONLY:
       throw core::InputError(
           file, "may not be written (" + said + ")",

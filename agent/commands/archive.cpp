@@ -162,6 +162,23 @@ void merge_archives(const ArchiveOptions& options, const Shell& shell) {
   merge_sources(sources, shell);
 }
 
+void recover_archive(const ArchiveOptions& options, Shell& shell) {
+  if (std::filesystem::exists(shell.archive)) {
+    throw core::InputError(shell.archive.string(), "is there already",
+                           "give --archive a new file, for what can be saved; kernelwright archive merge joins them");
+  }
+  results::Sources sources;
+  const results::Salvaged salvaged = sources.salvage(options.file);
+  if (!salvaged.lost.empty()) shell.exit_code = kRefused;
+  results::Archive archive(shell.archive);
+  sources.merge_into(archive);
+  if (shell.json) return print_json({{"kept", salvaged.kept}, {"lost", salvaged.lost.size()}});
+  Table table({{"table"}, {"saved", Table::Align::right}});
+  for (const auto& [name, count] : salvaged.kept) table.add_row({name, std::to_string(count)});
+  print("{}", table.text());
+  for (const auto& lost : salvaged.lost) print("lost: {} {}: {}\n", lost.table, lost.row, core::clean_line(lost.what));
+}
+
 void verify_archive(Shell& shell) {
   const results::Archive archive = open_existing_archive(shell);
   std::vector<results::Finding> findings;
@@ -183,8 +200,10 @@ void verify_archive(Shell& shell) {
   for (const auto& f : findings) {
     print("{}{}: {}\n", f.table, f.row > 0 ? " " + std::to_string(f.row) : "", core::clean_line(f.what));
   }
-  print("{}{} findings. Go back to a copy (kernelwright archive backup), or export what is sound into another.\n",
-        findings.size() == 100 ? "the first " : "", findings.size());
+  print(
+      "{}{} findings. Go back to a copy (kernelwright archive backup), or save what is sound: kernelwright --archive "
+      "NEW archive recover {}\n",
+      findings.size() == 100 ? "the first " : "", findings.size(), core::clean_line(shell.archive.string()));
 }
 
 void prune_archive(const ArchiveOptions& options, const Shell& shell) {
@@ -233,6 +252,9 @@ void add_in_and_out(CLI::App& command, const std::shared_ptr<ArchiveOptions>& op
 void add_care(CLI::App& command, const std::shared_ptr<ArchiveOptions>& options, Shell& shell) {
   command.add_subcommand("verify", "Check the file, and that hashes, figures and references fit what they are of")
       ->callback([&shell] { verify_archive(shell); });
+  CLI::App* recover = command.add_subcommand("recover", "Save what can be read of a damaged archive into a new one");
+  recover->add_option("FILE", options->file, "The damaged one, which stays as it is")->required();
+  recover->callback([options, &shell] { recover_archive(*options, shell); });
   CLI::App* prune = command.add_subcommand("prune", "Show what could be removed to make room, or remove it");
   prune->add_option("--campaign", options->campaign, "Only of this one (default: of all that are done)");
   prune->add_flag("--all", options->all, "Of that campaign, what resuming or replaying it needs, too");

@@ -6,14 +6,10 @@
 #include "results/transfer/faults.h"
 #include "results/transfer/format.h"
 #include "results/transfer/merge.h"
+#include "results/transfer/sources_state.h"
 #include "results/transfer/writer.h"
 
 namespace results {
-struct Sources::State {
-  // Private copies: what a source is, is what it was when it was checked.
-  std::vector<std::unique_ptr<Database>> databases;
-};
-
 Sources::Sources() : state_(std::make_unique<State>()) {}
 Sources::~Sources() = default;
 

@@ -35,6 +35,18 @@ struct Merged {
   std::map<std::string, std::string> separated;  // campaigns that went on in both: what the other's is called here
 };
 
+struct Finding {
+  std::string table;
+  int64_t row = 0;  // 0: not of one row
+  std::string what;
+};
+// What could be read of a damaged archive, by table, and what could not: rows that are gone or do not check, and those
+// that refer to them.
+struct Salvaged {
+  std::map<std::string, int64_t> kept;
+  std::vector<Finding> lost;
+};
+
 // Archives that are about to be merged into another. None is changed.
 class Sources {
  public:
@@ -47,6 +59,8 @@ class Sources {
   void add_records(const std::filesystem::path& file, const Watch& watch = {});
   // An archive of this or an earlier version. Throws core::InputError with table and row for what does not check.
   void add_archive(const std::filesystem::path& file, const Watch& watch = {});
+  // The sound records of a damaged archive. Throws core::InputError when it cannot be opened at all.
+  Salvaged salvage(const std::filesystem::path& file);
   // Adds to `archive` what it does not hold, in one transaction: all of it or, when it throws, nothing.
   Merged merge_into(Archive& archive, const Watch& watch = {});
 
@@ -55,11 +69,6 @@ class Sources {
   std::unique_ptr<State> state_;
 };
 
-struct Finding {
-  std::string table;
-  int64_t row = 0;  // 0: not of one row
-  std::string what;
-};
 // All that is wrong with an archive, up to `most` findings.
 std::vector<Finding> verify(const Archive& archive, size_t most = 100, const Watch& watch = {});
 

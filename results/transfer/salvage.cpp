@@ -1,0 +1,87 @@
+// What can still be read of a damaged archive.
+#include "core/error.h"
+#include "results/archive_state.h"
+#include "results/schema.h"
+#include "results/transfer/check.h"
+#include "results/transfer/reader.h"
+#include "results/transfer/sources_state.h"
+#include "results/transfer/writer.h"
+
+namespace results {
+namespace {
+constexpr int64_t kFarthest = 1 << 20;  // rows that a damaged page may hide
+
+// Indices hold nothing of their own, and a damaged one hides rows that are sound.
+void make_indices_anew(Database& database) {
+  std::vector<std::string> names;
+  {
+    Statement found = database.prepare("SELECT name FROM sqlite_master WHERE type = 'index'");
+    while (found.step()) names.push_back(found.text(0));
+  }
+  for (const std::string& name : names) {
+    try {
+      database.execute("REINDEX " + name);
+    } catch (const std::exception&) {
+      // Its table is damaged, too: what the index still finds is found.
+    }
+  }
+}
+
+// Takes every row that can be read: where reading stops, it goes on some rows further, and further each time in vain.
+void each_readable(Database& database, const Table& table, const Reader::Take& take, const Reader::Fault& fault) {
+  int64_t last = 0;
+  for (int64_t skip = 0; skip <= kFarthest; skip = skip == 0 ? 1 : 2 * skip) {
+    const int64_t before = last;
+    try {
+      Reader(database).each(
+          table,
+          [&](int64_t row, core::Json& record) {
+            last = row;
+            take(row, record);
+          },
+          {"rowid > ?1", last + skip}, fault);
+      return;
+    } catch (const std::exception& error) {
+      fault(last + skip + 1, error.what());
+      if (last > before) skip = 0;
+    }
+  }
+}
+}  // namespace
+
+Salvaged Sources::salvage(const std::filesystem::path& file) {
+  auto staged = std::make_unique<Database>(Database::Temporary());
+  Database damaged{Database::Temporary()};
+  {
+    Database original(file);
+    damaged.copy_from(original);
+  }
+  make_indices_anew(damaged);
+  migrate(damaged, file);
+  migrate(*staged, file);
+  Salvaged salvaged;
+  Transaction transaction(*staged);
+  Writer writer(*staged);
+  for (const Table& table : tables()) {
+    each_readable(
+        damaged, table,
+        [&](int64_t row, core::Json& record) {
+          try {
+            const core::JsonView view(record, table.name);
+            check_record(table, view);
+            writer.add(table, view);
+            ++salvaged.kept[table.name];
+          } catch (const core::InputError& error) {
+            salvaged.lost.push_back({table.name, row, error.problem()});
+          }
+        },
+        [&](int64_t row, const std::string& what) {
+          salvaged.lost.push_back({table.name, row, what});
+        });
+  }
+  transaction.commit();
+  state_->databases.push_back(std::move(staged));
+  return salvaged;
+}
+
+}  // namespace results
