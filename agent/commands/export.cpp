@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "agent/cli.h"
+#include "agent/devices.h"
 #include "agent/export_binaries.h"
 #include "agent/opening.h"
 #include "agent/output.h"
@@ -48,6 +49,8 @@ void run_export(ExportOptions& options, const Shell& shell) {
   if (!options.fatbin.empty() && options.format != "header") {
     throw core::InputError("--fatbin", "is for --to header", "leave it out, or export a header");
   }
+  const bool backend = options.choice.device == "cpu" || options.choice.device.rfind("cuda:", 0) == 0;
+  if (backend) options.choice.device = parse_device(options.choice.device).backend;
   const Data data = load_data(shell);
   const results::Archive archive = open_existing_archive(shell);
   options.choice.backend = options.format == "hip" ? "hip" : "cuda";
@@ -92,7 +95,8 @@ void add_export_command(CLI::App& app, Shell& shell) {
       ->required()
       ->check(CLI::IsMember({"cuda", "header", "hip", "pytorch", "flashinfer-bench"}));
   command->add_option("-o,--output", options->folder, "The folder to write: absent, or empty")->required();
-  command->add_option("--device", options->choice.device, "Only what was measured there: cpu, or a GPU's name");
+  command->add_option("--device", options->choice.device,
+                      "Only what was measured there: cpu, cuda, or a device as the leaderboard names it");
   command
       ->add_option("--arch", options->choice.architectures, "Use the kernels on these architectures, too: sm_80,sm_100")
       ->delimiter(',')

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "core/text.h"
 #include "results/exporting/device_source.h"
 #include "results/exporting/expressions.h"
 #include "results/exporting/names.h"
@@ -187,7 +188,7 @@ Places common_places(const Package& package) {
                 {"open", "namespace " + package.name + " {\ninline namespace " + version + " {"},
                 {"close", "}  // namespace " + version + "\n}  // namespace " + package.name},
                 {"api_include", "#include \"" + package.name + ".h\""},
-                {"title", problem.title},
+                {"title", core::clean_line(problem.title)},
                 {"problem", problem.name},
                 {"description_comment", as_comment(problem.title + ": " + problem.description)},
                 {"provenance_comment", as_comment(provenance_text(package) + "Licence: " + licence_text(package))},

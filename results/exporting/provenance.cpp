@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "core/text.h"
+#include "verifier/statistics.h"
 
 namespace results {
 namespace {
@@ -43,6 +44,12 @@ Json figures_of(const ExportedKernel& kernel) {
                   {"low", timing.speed_up.low},
                   {"high", timing.speed_up.high},
                   {"confidence", 0.99}}}};
+    std::vector<double> times;
+    for (const verifier::Pair& pair : verifier::steady_pairs(timing.pairs)) times.push_back(pair.candidate_us);
+    if (!times.empty()) {
+      const verifier::Interval interval = verifier::median_with_interval(std::move(times));
+      figure["interval_us"] = {interval.low, interval.high};
+    }
     if (timing.bound_us) figure["bound_us"] = *timing.bound_us;
     figures.push_back(std::move(figure));
   }

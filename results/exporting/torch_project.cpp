@@ -59,8 +59,9 @@ void add_binding(const Problem& problem, const Axes& axes, Places& places) {
                        ".const_data_ptr())");
     for (size_t d = 0; d < tensor.shape.size(); ++d) {
       checks += "  TORCH_CHECK(" + name + ".size(" + std::to_string(d) + ") == (" + extent(tensor.shape[d]) + "), " +
-                cpp_string(tensor.name + ": dimension " + std::to_string(d) + " must be " + tensor.shape[d].text()) +
-                ", \", not \", " + name + ".size(" + std::to_string(d) + "));\n";
+                cpp_string(tensor.name + ": dimension " + std::to_string(d) + " must be " + tensor.shape[d].text() +
+                           ", not ") +
+                " + std::to_string(" + name + ".size(" + std::to_string(d) + ")));\n";
     }
   }
   for (const auto& [axis, place] : axes.of_inputs) {
@@ -128,6 +129,14 @@ std::string python_cases(const Problem& problem, bool timed) {
   return out;
 }
 
+// Text that cannot end the docstring that it stands in.
+std::string in_docstring(const std::string& text) {
+  std::string line = core::clean_line(text);
+  std::replace(line.begin(), line.end(), '"', '\'');
+  std::replace(line.begin(), line.end(), '\\', '/');
+  return line;
+}
+
 void add_python(const Problem& problem, const Axes& axes, Places& places) {
   std::vector<std::string> parameters, typed, schema, names, results, made;
   std::string reads, of_case;
@@ -170,7 +179,8 @@ void add_python(const Problem& problem, const Axes& axes, Places& places) {
   places["python_make_inputs"] = joined(made) + ",";
   places["python_cases"] = python_cases(problem, false);
   places["python_benches"] = python_cases(problem, true);
-  places["python_doc"] = core::clean_line(problem.title + ". " + problem.description);
+  places["python_title"] = in_docstring(problem.title);
+  places["python_doc"] = in_docstring(problem.title + ". " + problem.description);
 }
 
 Places torch_places(const Package& package) {
