@@ -321,7 +321,8 @@ PageServer::PageServer(const Archive& archive, ServeSettings settings)
   }
   if (state_->port < 0) {
     throw core::InputError("serve", "cannot listen at " + set.host + ", port " + std::to_string(set.port),
-                           "another program may have that port: leave --port out for any that is free");
+                           set.port == 0 ? "give an address of this machine with --host"
+                                         : "another program may have that port: leave --port out for any that is free");
   }
 }
 

@@ -1,0 +1,52 @@
+// kernelwright report and serve, as the real program.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "agent/cli.h"
+#include "agent/program_fixture.h"
+#include "results/archive.h"
+
+namespace agent {
+namespace {
+using testing::HasSubstr;
+
+TEST(PagesCommands, AReportOfAnEmptyArchiveIsAPage) {
+  const test::Home home;
+  { const results::Archive made(home.archive()); }
+  const std::string file = (home.folder() / "report.html").string();
+  const test::Ended ended = home.run({"report", "-o", file, "--json"});
+  EXPECT_EQ(ended.exit_code, kDone) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("\"bytes\":"));
+  EXPECT_THAT(core::read_file(file), HasSubstr("<!doctype html>"));
+  EXPECT_FALSE(std::filesystem::exists(file + ".new"));
+}
+
+TEST(PagesCommands, AReportOfWhatIsNotThereIsRefused) {
+  const test::Home home;
+  EXPECT_EQ(home.run({"report", "-o", "/dev/null"}).exit_code, kRefused);  // no archive
+  { const results::Archive made(home.archive()); }
+  const std::string file = (home.folder() / "report.html").string();
+  const test::Ended problem = home.run({"report", "-o", file, "--problem", "no_such_problem"});
+  EXPECT_EQ(problem.exit_code, kRefused);
+  EXPECT_THAT(problem.err, HasSubstr("no_such_problem"));
+  EXPECT_EQ(home.run({"report", "-o", file, "--campaign", "none"}).exit_code, kRefused);
+  const test::Ended place = home.run({"report", "-o", "/no/such/folder/report.html"});
+  EXPECT_EQ(place.exit_code, kRefused);
+  EXPECT_THAT(place.err, HasSubstr("/no/such/folder/report.html: cannot be written"));
+}
+
+TEST(PagesCommands, AServerNeedsAPlaceAndAToken) {
+  const test::Home home;
+  { const results::Archive made(home.archive()); }
+  const test::Ended place = home.run({"serve", "--host", "192.0.2.1"});  // an address of no machine
+  EXPECT_EQ(place.exit_code, kRefused);
+  EXPECT_THAT(place.err, HasSubstr("cannot listen at 192.0.2.1"));
+  const std::filesystem::path token = home.folder() / "token";
+  std::ofstream(token) << "short\n";
+  const test::Ended weak = home.run({"serve", "--token-file", token.string()});
+  EXPECT_EQ(weak.exit_code, kRefused);
+  EXPECT_THAT(weak.err, HasSubstr("16 letters"));
+}
+
+}  // namespace
+}  // namespace agent
