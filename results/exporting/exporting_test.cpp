@@ -202,6 +202,18 @@ TEST_P(Shipped, GoesIntoEveryFormat) {
   EXPECT_FALSE(test_shapes(*package.problem).empty());
 }
 
+TEST(Hip, TakesWhatSupportsItAndNothingOfCuda) {
+  ExportArchive archive;
+  const Package package =
+      archive.choose({.what = {std::to_string(archive.add_shipped("transpose_f32/shared_tile.cu"))}, .backend = "hip"});
+  for (const auto& [path, text] : hip_project(package, export_data(), "now")) {
+    const bool code = path.rfind("src/", 0) == 0 || path.rfind("test/", 0) == 0 || path.rfind("include/", 0) == 0;
+    EXPECT_TRUE(!code || text.find("cudaError") + text.find("#include <cuda") == 2 * std::string::npos) << path;
+  }
+  const int64_t rich = archive.add(rich_solution());
+  EXPECT_THAT(refusal([&] { hip_project(archive.choose(rich), export_data(), "now"); }), HasSubstr("uses tensor maps"));
+}
+
 std::vector<std::string> shipped_files() {
   std::vector<std::string> files;
   const auto folder = core::installed_paths().kernels();
