@@ -38,7 +38,10 @@ kw.views.campaign = function(name) {
                 "Confirmed speed-ups over naive: each was won again in fresh processes on fresh inputs."),
             kw.el("div", {class: "charts three"}, charts.map((chart) => chart.element)), free),
         kw.section("Verdicts", kw.el("div", {class: "charts"}, verdicts.element)), asked,
-        kw.section("Newest attempts", latest.element), events),
+        kw.section(
+            "Newest attempts",
+            kw.el("details", {open: !kw.bundle}, kw.el("summary", {}, "The last of them"), latest.element)),
+        events),
     paths: ["campaign/" + name],
     update(of) {
       const best = of.curves.filter((curve) => curve.steps.length);
