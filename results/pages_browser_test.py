@@ -236,7 +236,7 @@ class Pages(unittest.TestCase):
         self.wait(lambda: " in " in self.find(".lead")[0].text)
         before = self.find(".lead")[0].text
         self.script("window.same_page = true")
-        campaign = self.site.start("run", "row_sum_f32", "--attempts", "6", "--seconds", "60")
+        campaign = self.site.start("run", "row_sum_f32", "--attempts", "6")
         try:
             self.wait(lambda: self.find(".lead")[0].text != before)
             self.wait(lambda: self.find(".status.running") or campaign.poll() is not None)

@@ -77,8 +77,10 @@ function go() {
   refresh(shown);
 }
 
+let events = null;
+
 function listen() {
-  const events = new EventSource("/events");
+  events = new EventSource("/events");
   events.addEventListener("changed", () => shown && refresh(shown));
   events.addEventListener("open", () => {
     live.textContent = "live";
@@ -98,5 +100,8 @@ if (kw.bundle) {
   window.addEventListener("hashchange", go);
   go();
   listen();
+  // A browser has six connections for a server, and keeps those of pages out of sight: they listen again when they are
+  // seen.
+  document.addEventListener("visibilitychange", () => document.hidden ? events.close() : listen());
 }
 })(window.kw);
