@@ -61,54 +61,106 @@ std::string author(const LeaderboardRow& row) {
          (from.ancestors > 0 ? fmt::format(" +{}", from.ancestors) : "");
 }
 
+// What solutions are compared with, each once; its place is its letter.
+std::vector<std::string> libraries_of(const LeaderboardRow* first, const LeaderboardRow* last) {
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
+  for (const LeaderboardRow* row = first; row != last; ++row) {
+    for (const results::OverLibrary& over : row->over_libraries) add(over.library);
+    if (row->library && row->timed()) add(row->solution);
+  }
+  return names;
+}
+
+std::string letter(size_t library) { return std::string(1, static_cast<char>('A' + library)); }
+
+// Which columns a block has beside those that all have.
+struct Shown {
+  bool bound = false, cost = false;
+  std::vector<std::string> libraries;
+};
+
+std::vector<Table::Column> figure_columns(const Shown& shown) {
+  std::vector<Table::Column> columns{
+      {"  RANK", Align::right}, {"ATTEMPT", Align::right}, {"OVER NAIVE", Align::right}, {"TIME", Align::right}};
+  if (shown.bound) columns.push_back({"BOUND", Align::right});
+  for (size_t i = 0; i < shown.libraries.size(); ++i) columns.push_back({"OVER " + letter(i), Align::right});
+  if (shown.cost) columns.insert(columns.end(), {{"TOKENS", Align::right}, {"COST", Align::right}});
+  return columns;
+}
+
+std::vector<std::string> figure_cells(const LeaderboardRow& row, const Shown& shown) {
+  std::string rank = row.confirmed ? std::to_string(row.rank) : "no";
+  if (row.library) rank = "-";
+  const verifier::SpeedUp& s = row.speed_up;
+  std::vector<std::string> cells{
+      rank, row.library ? "" : std::to_string(row.attempt),
+      row.timed() ? format_speed_up(s.value) + spread(s.value, s.low, s.high) : verifier::name_of(row.verdict)};
+  const verifier::Interval time = row.timed() ? row.workloads[0].time_us : verifier::Interval{};
+  cells.push_back(
+      !row.timed() ? "" : format_time_us(time.value) + (row.library ? "" : spread(time.value, time.low, time.high)));
+  if (shown.bound) cells.push_back(share_text(row));
+  for (const std::string& library : shown.libraries) {
+    const auto over = std::find_if(row.over_libraries.begin(), row.over_libraries.end(),
+                                   [&](const auto& one) { return one.library == library; });
+    cells.push_back(over == row.over_libraries.end() ? "" : format_speed_up(over->ratio.value));
+  }
+  const results::Cost& spent = row.descent.lineage;
+  if (shown.cost) cells.push_back(spent.replies > 0 ? format_tokens(spent.tokens) : "");
+  if (shown.cost) cells.push_back(spent.dollars > 0 ? fmt::format("${:.2f}", spent.dollars) : "");
+  return cells;
+}
+
+std::string marked_name(const LeaderboardRow& row, const Shown& shown) {
+  const auto at = std::find(shown.libraries.begin(), shown.libraries.end(), row.solution);
+  const bool marked = row.library && at != shown.libraries.end();
+  return (marked ? letter(static_cast<size_t>(at - shown.libraries.begin())) + ": " : "") + candidate_name(row);
+}
+
+// Lines no wider than a terminal: where names have no room behind the figures, they stand below them.
+std::string lines_of(const LeaderboardRow* first, const LeaderboardRow* last, const Shown& shown) {
+  std::vector<Table::Column> columns = figure_columns(shown);
+  Table figures(columns);
+  columns.insert(columns.end(), {{"BY"}, {"SOLUTION"}});
+  Table all(columns);
+  for (const LeaderboardRow* row = first; row != last; ++row) {
+    std::vector<std::string> cells = figure_cells(*row, shown);
+    figures.add_row(cells);
+    cells.insert(cells.end(), {row->library ? "library" : author(*row), marked_name(*row, shown)});
+    all.add_row(std::move(cells));
+  }
+  const std::vector<std::string> lines = core::split(all.text(), '\n');
+  if (std::all_of(lines.begin(), lines.end(), [](const auto& line) { return cut(line, kWidth) == line; })) {
+    return all.text();
+  }
+  std::string text;
+  const LeaderboardRow* row = nullptr;  // the first line is the titles'
+  for (const std::string& line : core::split(figures.text(), '\n')) {
+    if (line.empty()) continue;
+    text += line + "\n";
+    if (row != nullptr) {
+      const std::string by = row->library ? "" : " by " + author(*row);
+      text += cut(std::string(8, ' ') + marked_name(*row, shown), kWidth - by.size()) + by + "\n";
+    }
+    row = row == nullptr ? first : row + 1;
+  }
+  return text;
+}
+
 // Of one problem and device.
 std::string block_text(const LeaderboardRow* first, const LeaderboardRow* last) {
   const auto any = [&](auto has) { return std::any_of(first, last, has); };
-  const bool bound = any([](const auto& row) { return bool(bound_of(row)); });
-  const bool cost = any([](const auto& row) { return row.descent.lineage.replies > 0; });
-  std::vector<std::string> libraries;
-  for (const LeaderboardRow* row = first; row != last; ++row) {
-    if (row->library && row->timed()) libraries.push_back(row->solution);
+  const Shown shown{any([](const auto& row) { return bool(bound_of(row)); }),
+                    any([](const auto& row) { return row.descent.lineage.replies > 0; }), libraries_of(first, last)};
+  std::string text = lines_of(first, last, shown);
+  if (any([](const auto& row) { return row.library; })) return text;
+  std::vector<std::string> named;
+  for (size_t i = 0; i < shown.libraries.size(); ++i) {
+    named.push_back(letter(i) + ": " + core::clean_line(shown.libraries[i]));
   }
-  std::vector<Table::Column> columns{
-      {"  RANK", Align::right}, {"ATTEMPT", Align::right}, {"OVER NAIVE", Align::right}, {"TIME", Align::right}};
-  if (bound) columns.push_back({"BOUND", Align::right});
-  for (size_t i = 0; i < libraries.size(); ++i)
-    columns.push_back({fmt::format("OVER {}", char('A' + i)), Align::right});
-  if (cost) columns.push_back({"TOKENS", Align::right});
-  if (cost) columns.push_back({"COST", Align::right});
-  columns.insert(columns.end(), {{"BY"}, {"SOLUTION"}});
-  Table table(columns);
-  for (const LeaderboardRow* row = first; row != last; ++row) {
-    std::string rank = row->confirmed ? std::to_string(row->rank) : "no";
-    if (row->library) rank = "-";
-    const verifier::SpeedUp& s = row->speed_up;
-    std::vector<std::string> cells{
-        rank, row->library ? "" : std::to_string(row->attempt),
-        row->timed() ? format_speed_up(s.value) + spread(s.value, s.low, s.high) : verifier::name_of(row->verdict)};
-    const verifier::Interval time = row->timed() ? row->workloads[0].time_us : verifier::Interval{};
-    cells.push_back(!row->timed()
-                        ? ""
-                        : format_time_us(time.value) + (row->library ? "" : spread(time.value, time.low, time.high)));
-    if (bound) cells.push_back(share_text(*row));
-    for (const std::string& library : libraries) {
-      const auto over = std::find_if(row->over_libraries.begin(), row->over_libraries.end(),
-                                     [&](const auto& one) { return one.library == library; });
-      cells.push_back(over == row->over_libraries.end() ? "" : format_speed_up(over->ratio.value));
-    }
-    const results::Cost& spent = row->descent.lineage;
-    if (cost) cells.push_back(spent.replies > 0 ? format_tokens(spent.tokens) : "");
-    if (cost) cells.push_back(spent.dollars > 0 ? fmt::format("${:.2f}", spent.dollars) : "");
-    const auto letter = std::find(libraries.begin(), libraries.end(), row->solution);
-    const std::string mark =
-        row->library && letter != libraries.end() ? fmt::format("{}: ", char('A' + (letter - libraries.begin()))) : "";
-    cells.insert(cells.end(), {row->library ? "library" : author(*row), mark + candidate_name(*row)});
-    table.add_row(std::move(cells));
-  }
-  std::string text;
-  for (const std::string& line : core::split(table.text(), '\n')) {
-    if (!line.empty()) text += cut(line, kWidth) + "\n";
-  }
+  if (!named.empty()) text += cut("  " + core::join(named, ", "), kWidth) + "\n";
   return text;
 }
 }  // namespace
@@ -135,7 +187,7 @@ Json to_json(const LeaderboardRow& row) {
           {"tunables", row.binding},
           {"confirmed", of_solution(row.confirmed)},
           {"verdict", verifier::name_of(row.verdict)},
-          {"sentence", verifier::sentence_for_people(row.verdict)},
+          {"sentence", row.library ? Json(verifier::sentence_for_people(row.verdict)) : Json()},
           {"speed_up", if_timed(row.speed_up.value)},
           {"low", if_timed(row.speed_up.low)},
           {"high", if_timed(row.speed_up.high)},

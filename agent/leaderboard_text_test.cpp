@@ -57,5 +57,29 @@ TEST(LeaderboardText, LibrariesStandAmongTheSolutionsButAreNone) {
   EXPECT_TRUE(to_json(failed)["time_us"].is_null() && to_json(failed)["speed_up"].is_null());
 }
 
+TEST(LeaderboardText, WhereLinesWouldBeTooWideNamesStandBelowTheFigures) {
+  results::LeaderboardRow best = row_of("cuda GPU", "a_solution_with_a_name", 2, 100);
+  best.binding = {{"BLOCK_ROWS", 128}, {"BLOCK_COLUMNS", 256}, {"STAGES", 4}};
+  best.workloads[0].bound_us = 50;
+  best.descent.model = "provider:model";
+  best.descent.lineage = {3, 12000, 0.5, true};
+  std::vector<results::LeaderboardRow> rows;
+  for (const std::string name : {"cuBLAS 13.0", "PyTorch 2.11 eager", "PyTorch 2.11 compile"}) {
+    best.over_libraries.push_back({name, {2, 1.9, 2.1}, 1});
+    rows.push_back(row_of("cuda GPU", name, 1, 200));
+    rows.back().library = true;
+  }
+  rows.insert(rows.begin(), best);
+  const std::string text = leaderboard_text(rows);
+  EXPECT_THAT(
+      text, HasSubstr("\n        a_solution_with_a_name BLOCK_COLUMNS=256 BLOCK_ROWS=128 STAGES=4 by provider:model"));
+  EXPECT_THAT(text, HasSubstr("\n        C: PyTorch 2.11 compile\n"));
+  EXPECT_THAT(text, Not(testing::ContainsRegex("[^\n]{125}")));  // bytes; "±" has two
+  const std::string alone = leaderboard_text({best});
+  EXPECT_THAT(alone, HasSubstr("  A: cuBLAS 13.0, B: PyTorch 2.11 eager, C: PyTorch 2.11 compile\n"));
+  EXPECT_TRUE(to_json(best)["sentence"].is_null());  // its verdict is not read for the leaderboard
+  EXPECT_TRUE(to_json(rows[1])["sentence"].is_string());
+}
+
 }  // namespace
 }  // namespace agent

@@ -38,17 +38,22 @@ std::vector<std::string> chosen_problems(const LeaderboardOptions& options, cons
   return chosen;
 }
 
-void show_scores(const results::Archive& archive, const std::vector<std::string>& problems, const std::string& device,
-                 bool json) {
+void show_scores(const results::Archive& archive, const std::vector<std::string>& problems,
+                 const LeaderboardOptions& options, const std::string& device, bool json) {
   const auto scores = results::suite_scores(archive, problems, device);
+  const std::string suite = options.suite.empty() && options.problem.empty() ? "core" : options.suite;
   if (!json) {
+    if (!scores.empty() && !suite.empty()) print("suite {}\n", suite);
     print("{}", scores.empty()
                     ? "None of these problems has been judged yet. Start with: kernelwright run --suite core\n"
                     : scores_text(scores));
     return;
   }
   core::Json all = core::Json::array();
-  for (const results::SuiteScores& one : scores) all.push_back(to_json(one));
+  for (const results::SuiteScores& one : scores) {
+    all.push_back(to_json(one));
+    all.back()["suite"] = suite.empty() ? core::Json() : core::Json(suite);
+  }
   print_json(all);
 }
 
@@ -60,7 +65,7 @@ void leaderboard(const LeaderboardOptions& options, const Shell& shell) {
   const results::Archive archive = open_existing_archive(shell);
   filter.device = pick_device(archive, options.device);
   std::vector<std::string> problems = chosen_problems(options, archive, shell);
-  if (options.scores) return show_scores(archive, problems, filter.device, shell.json);
+  if (options.scores) return show_scores(archive, problems, options, filter.device, shell.json);
   if (problems.empty()) problems.push_back("");  // all
   std::vector<results::LeaderboardRow> rows;
   for (const std::string& problem : problems) {
