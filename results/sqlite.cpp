@@ -243,6 +243,7 @@ void Database::copy_from(Database& other) {
 
 namespace {
 constexpr int kLongestValue_bytes = 64 << 20;
+constexpr int kLongestPattern_bytes = 1000;  // of LIKE and GLOB, whose time is the product of two lengths
 constexpr int kInstructionsBetweenLooks = 10'000;
 
 int allow_reading(void*, int action, const char* what, const char* function, const char*, const char*) {
@@ -281,6 +282,7 @@ Question::Question(Database& database, const std::string& sql, std::chrono::mill
   database.execute("SELECT 1 FROM json_each('[]'), json_tree('[]'); PRAGMA query_only = ON");
   guarded_.reset(handle);
   sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kLongestValue_bytes);
+  sqlite3_limit(handle, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, kLongestPattern_bytes);
   sqlite3_set_authorizer(handle, allow_reading, nullptr);
   sqlite3_progress_handler(handle, kInstructionsBetweenLooks, time_is_over, &end_);
   sqlite3_stmt*& statement = database.handles_->statements["the question"];  // no text of SQL
@@ -301,8 +303,7 @@ void Question::refuse() const {
   const std::string said = sqlite3_errmsg(handle);
   switch (sqlite3_errcode(handle)) {
     case SQLITE_INTERRUPT:
-      throw core::InputError("query",
-                             "took longer than " + std::to_string(at_most_.count() / 1000) + " s and was ended",
+      throw core::InputError("query", "took longer than " + std::to_string(at_most_.count()) + " ms and was ended",
                              "ask for less, or give it longer with --seconds");
     case SQLITE_AUTH:
     case SQLITE_READONLY:

@@ -82,10 +82,10 @@ void show_info(const Shell& shell) {
         info.log_bytes > 0 ? " and " + in_bytes(info.log_bytes) + " in its log" : "",
         info.free_bytes > 0 ? ", " + in_bytes(info.free_bytes) + " of it unused" : "");
   if (!campaigns.empty()) {
-    print("{} campaigns, the newest {} ({}, {})\n", campaigns.size(), core::clean_line(campaigns[0].name),
-          campaigns[0].status, core::clean_line(campaigns[0].started));
+    print("{} campaign{}, the newest {} ({}, {})\n", campaigns.size(), campaigns.size() == 1 ? "" : "s",
+          core::clean_line(campaigns[0].name), campaigns[0].status, core::clean_line(campaigns[0].started));
   }
-  Table table({{"table"}, {"rows", Table::Align::right}, {"with indices", Table::Align::right}});
+  Table table({{"table"}, {"rows", Table::Align::right}, {"size with indices", Table::Align::right}});
   for (const auto& row : info.tables) {
     table.add_row({row.table, std::to_string(row.rows), row.bytes ? in_bytes(*row.bytes) : "not known"});
   }

@@ -4,10 +4,10 @@
 #include <memory>
 
 #include "agent/cli.h"
-#include "agent/devices.h"
 #include "agent/export_binaries.h"
 #include "agent/opening.h"
 #include "agent/output.h"
+#include "agent/picking.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "results/exporting/choosing.h"
@@ -49,10 +49,9 @@ void run_export(ExportOptions& options, const Shell& shell) {
   if (!options.fatbin.empty() && options.format != "header") {
     throw core::InputError("--fatbin", "is for --to header", "leave it out, or export a header");
   }
-  const bool backend = options.choice.device == "cpu" || options.choice.device.rfind("cuda:", 0) == 0;
-  if (backend) options.choice.device = parse_device(options.choice.device).backend;
   const Data data = load_data(shell);
   const results::Archive archive = open_existing_archive(shell);
+  options.choice.device = pick_device(archive, options.choice.device);
   options.choice.backend = options.format == "hip" ? "hip" : "cuda";
   results::Package package = results::choose_kernels(archive, data.problems, options.choice);
   package.archive = shell.archive.filename().string();
@@ -91,12 +90,15 @@ void add_export_command(CLI::App& app, Shell& shell) {
           "A problem (its fastest confirmed kernels, by device and shape), or attempts by number and solutions by "
           "name or hash")
       ->required();
-  command->add_option("--to", options->format, "The format")
+  command
+      ->add_option("--to", options->format,
+                   "cuda or hip: a library; header: one file; pytorch: an extension; "
+                   "flashinfer-bench: its files")
       ->required()
       ->check(CLI::IsMember({"cuda", "header", "hip", "pytorch", "flashinfer-bench"}));
   command->add_option("-o,--output", options->folder, "The folder to write: absent, or empty")->required();
   command->add_option("--device", options->choice.device,
-                      "Only what was measured there: cpu, cuda, or a device as the leaderboard names it");
+                      "Only what was measured there: cpu, cuda, or a part of the device's name as in H200");
   command
       ->add_option("--arch", options->choice.architectures, "Use the kernels on these architectures, too: sm_80,sm_100")
       ->delimiter(',')

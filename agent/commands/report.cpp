@@ -8,9 +8,9 @@
 #include <memory>
 
 #include "agent/cli.h"
-#include "agent/devices.h"
 #include "agent/opening.h"
 #include "agent/output.h"
+#include "agent/picking.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "results/page_data.h"
@@ -42,7 +42,7 @@ void report(const ReportOptions& options, const Shell& shell) {
   const results::Archive archive = open_existing_archive(shell);
   const core::Paths paths = core::installed_paths();
   results::PageScope scope = options.scope;
-  if (!scope.device.empty()) scope.device = parse_device(scope.device).backend;
+  scope.device = pick_device(archive, scope.device);
   results::PageData data(archive, scope);
   const core::Json answers = data.report();
   const std::string made = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
@@ -64,7 +64,8 @@ void add_report_command(CLI::App& app, Shell& shell) {
   command->add_option("-o,--output", options->file, "The file")->required();
   command->add_option("--campaign", options->scope.campaign, "Only of this one and its problems");
   command->add_option("--problem", options->scope.problem, "Only of this one");
-  command->add_option("--device", options->scope.device, "Only of this device");
+  command->add_option("--device", options->scope.device,
+                      "Only of this device: cpu, cuda, or a part of its name as in H200");
   command->callback([options, &shell] { report(*options, shell); });
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <map>
 #include <memory>
 
@@ -148,6 +149,11 @@ void show(const std::string& what, const Shell& shell) {
   if (!solutions.empty()) {
     for (const results::SolutionRecord& solution : solutions) show_solution(archive, solution, shell.json);
     return;
+  }
+  const auto campaigns = archive.campaigns();
+  if (std::none_of(campaigns.begin(), campaigns.end(), [&](const auto& c) { return c.name.rfind(what, 0) == 0; })) {
+    throw core::InputError("show", "there is no attempt, campaign or solution \"" + core::clean_line(what) + "\"",
+                           "kernelwright show lists the campaigns, kernelwright leaderboard the best attempts");
   }
   show_campaign(archive, archive.find_campaign(what), shell.json);
 }
