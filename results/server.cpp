@@ -15,6 +15,7 @@
 #include "core/hash.h"
 #include "core/text.h"
 #include "results/archive_state.h"
+#include "results/connection.h"
 #include "results/page_data.h"
 #include "results/page_files.h"
 #include "results/report.h"
@@ -81,6 +82,13 @@ bool is_address(const std::string& host) {
   return !host.empty() && (host[0] == '[' || host.find_first_not_of("0123456789.") == std::string::npos);
 }
 
+// Browsers say who asks. A page elsewhere cannot read an answer, but it could count the time that it takes, and keep us
+// busy. Following a link is nothing of that.
+bool is_of_another_page(const Request& request) {
+  const std::string site = request.get_header_value("Sec-Fetch-Site");
+  return (site == "cross-site" || site == "same-site") && request.get_header_value("Sec-Fetch-Mode") != "navigate";
+}
+
 void refuse(Response& response, int status, const std::string& why) {
   response.status = status;
   response.set_content(why + "\n", kPlain);
@@ -103,7 +111,7 @@ struct PageServer::State {
 
   const Archive& archive;
   const ServeSettings settings;
-  httplib::Server server;
+  BoundedServer server;
   int port = 0;
 
   std::mutex archive_mutex;  // of all below, until the next comment
@@ -145,6 +153,8 @@ bool PageServer::State::allowed(const Request& request, Response& response) cons
     refuse(response, 400, "Parts of a page cannot be asked for.");
   } else if (!known_host(request)) {
     refuse(response, 403, "This server does not answer to that host name; open the address that it printed.");
+  } else if (is_of_another_page(request)) {
+    refuse(response, 403, "This server answers its own pages.");
   } else if (settings.token.empty() || same(cookie_of(request), settings.token) ||
              same(request.get_header_value("Authorization"), "Bearer " + settings.token)) {
     return true;
@@ -266,8 +276,6 @@ void PageServer::State::route() {
     ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   });
   server.set_payload_max_length(0);
-  server.set_read_timeout(std::chrono::seconds(5));
-  server.set_write_timeout(std::chrono::seconds(5));
   server.set_keep_alive_timeout(1);  // who is silent may hold a thread, and the end, no longer
   server.set_keep_alive_max_count(100);
   server.set_default_headers(

@@ -127,6 +127,30 @@ TEST(PageServer, OnlyShows) {
   EXPECT_THROW(web.served().state().database.execute("DELETE FROM events"), core::InputError);
 }
 
+TEST(PageServer, ARequestWithoutEndIsCutOffWhoeverSendsIt) {
+  const Web web(kToken);
+  for (const std::string& begin : {std::string("GET / HTTP/1.1\r\n"), std::string()}) {
+    const core::UniqueFd fd(web.connect_to());
+    std::string part = begin;
+    while (part.size() < 8000) part += begin.empty() ? "G" : "A: 1\r\n";
+    size_t sent = 0;
+    constexpr size_t kFar = size_t{64} << 20;  // more than sockets hold
+    while (sent<kFar&& ::send(fd.get(), part.data(), part.size(), MSG_NOSIGNAL)> 0) sent += part.size();
+    EXPECT_LT(sent, kFar);
+  }
+  EXPECT_THAT(web.get("/?token=" + std::string(kToken)), StartsWith("HTTP/1.1 303"));
+}
+
+TEST(PageServer, OtherPagesInTheBrowserMayOnlyLinkToIt) {
+  const Web web;
+  for (const std::string site : {"cross-site", "same-site"}) {
+    const std::string from = "Sec-Fetch-Site: " + site + "\r\n";
+    EXPECT_THAT(web.get("/api/overview", from + "Sec-Fetch-Mode: no-cors\r\n"), StartsWith("HTTP/1.1 403"));
+    EXPECT_THAT(web.get("/", from + "Sec-Fetch-Mode: navigate\r\n"), StartsWith("HTTP/1.1 200"));
+  }
+  EXPECT_THAT(web.get("/api/overview", "Sec-Fetch-Site: same-origin\r\n"), StartsWith("HTTP/1.1 200"));
+}
+
 TEST(PageServer, NothingOfARequestReachesTheFileSystem) {
   const Web web;
   for (const char* target : {"/../../../etc/passwd", "/vendor/../../../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd",
