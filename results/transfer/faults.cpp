@@ -1,7 +1,10 @@
 #include "results/transfer/faults.h"
 
+#include <map>
+
 #include "core/error.h"
 #include "results/archive_state.h"
+#include "results/schema.h"
 #include "results/transfer/check.h"
 #include "results/transfer/reader.h"
 
@@ -63,6 +66,43 @@ void check_file(Database& database, const Fault& fault) {
   while (lost.step()) fault(lost.text(0), lost.integer(1), "refers to a row of " + lost.text(2) + " that is not there");
 }
 
+// By name, what our tables, views, indices and triggers are.
+using Definitions = std::map<std::string, std::string>;
+
+Definitions definitions_in(Database& database) {
+  Definitions all;
+  Statement found = database.prepare(
+      "SELECT type || ' ' || name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE "
+      "'\\'");
+  while (found.step()) all[found.text(0)] = found.text(1);
+  return all;
+}
+
+// Whoever made the file may have put a view or a trigger in our place, that says one thing now and another one later.
+// What somebody added for himself is his; but triggers change what we write. Is all as it should be?
+bool check_definitions(Database& database, const Fault& fault) {
+  Database ours{Database::Temporary()};
+  migrate(ours, "");
+  const Definitions expected = definitions_in(ours), there = definitions_in(database);
+  bool sound = true;
+  const auto differs = [&](const std::string& name, const char* how) {
+    fault("the file", 0, "its " + name + how);
+    sound = false;
+  };
+  for (const auto& [name, sql] : expected) {
+    const auto found = there.find(name);
+    if (found == there.end()) {
+      differs(name, " is missing");
+    } else if (found->second != sql) {
+      differs(name, " is another one than this program makes");
+    }
+  }
+  for (const auto& [name, sql] : there) {
+    if (expected.count(name) == 0 && name.rfind("trigger ", 0) == 0) differs(name, " is none of this program's");
+  }
+  return sound;
+}
+
 std::string problem_of(const core::InputError& error) {
   const size_t member = error.where().find('#');
   return (member == std::string::npos ? "" : error.where().substr(member + 1) + " ") + error.problem();
@@ -79,6 +119,7 @@ void find_misfits(Database& database, const Fault& fault) {
 void find_faults(Database& database, const Fault& fault, const Watch& watch) {
   const Snapshot snapshot(database);
   check_file(database, fault);
+  if (!check_definitions(database, fault)) return;  // what is read would be whatever they make of it
   Reader reader(database);
   int64_t done = 0, total = 0;
   for (const Table& table : tables()) total += reader.count(table);

@@ -118,12 +118,15 @@ inline std::string findings_in(const std::filesystem::path& file) {
 // Lets `body` have its way with rows that are append-only.
 inline void tamper(const std::filesystem::path& file, const std::string& sql) {
   Database database(file);
-  std::string triggers;
+  std::string dropped, made_again;
   {
-    Statement found = database.prepare("SELECT name FROM sqlite_master WHERE type = 'trigger'");
-    while (found.step()) triggers += "DROP TRIGGER " + found.text(0) + ";";
+    Statement found = database.prepare("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'");
+    while (found.step()) {
+      dropped += "DROP TRIGGER " + found.text(0) + ";";
+      made_again += found.text(1) + ";";
+    }
   }
-  database.execute(triggers + "PRAGMA foreign_keys = OFF;" + sql);
+  database.execute(dropped + "PRAGMA foreign_keys = OFF;" + sql + ";" + made_again);
 }
 
 }  // namespace results

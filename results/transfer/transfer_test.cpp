@@ -221,6 +221,9 @@ TEST(Transfer, VerifyNamesEveryRowThatDoesNotFit) {
       {"UPDATE texts SET text = 'x' WHERE id = 2", "texts 2: /hash does not fit"},
       {"UPDATE replies SET complete = 7", "replies 1: complete is no flag"},
       {"UPDATE campaigns SET spent_seconds = 9e999", "campaigns 1: spent_seconds is not finite"},
+      {"DROP VIEW v_problems; CREATE VIEW v_problems AS SELECT 1 AS problem_id", "view v_problems is another"},
+      {"CREATE TRIGGER mine AFTER INSERT ON texts BEGIN SELECT 1; END", "trigger mine is none of this program's"},
+      {"ALTER TABLE texts RENAME TO t; CREATE VIEW texts AS SELECT rowid, * FROM t", "table texts is missing"},
       {"UPDATE standings SET low = 77", "standings"}};
   for (const auto& [sql, finding] : cases) {
     const TemporaryArchive temporary;
