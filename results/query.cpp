@@ -7,6 +7,7 @@
 namespace results {
 namespace {
 using core::Json;
+constexpr size_t kMostText = size_t{256} << 20;
 
 Json value_of(const Statement& row, int column) {
   switch (row.type(column)) {
@@ -53,13 +54,21 @@ QueryResult query(const Archive& archive, const std::string& sql, const QueryLim
   Question question(archive.state().database, sql, limits.at_most);
   QueryResult result;
   result.columns = question.columns();
+  size_t bytes = 0;
   while (question.step()) {
     if (limits.rows > 0 && result.rows.size() == limits.rows) {
       result.more = true;
       break;
     }
     std::vector<Json>& row = result.rows.emplace_back();
-    for (size_t i = 0; i < result.columns.size(); ++i) row.push_back(value_of(question.row(), static_cast<int>(i)));
+    for (size_t i = 0; i < result.columns.size(); ++i) {
+      row.push_back(value_of(question.row(), static_cast<int>(i)));
+      if (row.back().is_string()) bytes += row.back().get_ref<const std::string&>().size();
+    }
+    if (bytes > kMostText) {
+      throw core::InputError("query", "gives more than " + std::to_string(kMostText >> 20) + " MB of text",
+                             "ask for fewer columns or rows");
+    }
   }
   return result;
 } catch (const core::InputError& error) {

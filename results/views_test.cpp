@@ -144,6 +144,11 @@ TEST(Query, SaysWhatIsWrong) {
                       {10, std::chrono::milliseconds(20)}),
               HasSubstr("took longer than"));
   EXPECT_THAT(refusal(archive, "SELECT zeroblob(1000000000)"), HasSubstr("too big"));
+  EXPECT_THAT(refusal(archive, "SELECT 'x' LIKE replace(hex(zeroblob(1000)), '0', '%')"), HasSubstr("too complex"));
+  EXPECT_THAT(refusal(archive,
+                      "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)"
+                      " SELECT hex(zeroblob(30000000)) FROM c"),
+              HasSubstr("MB of text"));
 }
 
 }  // namespace

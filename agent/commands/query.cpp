@@ -1,8 +1,11 @@
 // kernelwright query SQL: one question to the archive, read only.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <memory>
+#include <string_view>
 
 #include "agent/cli.h"
 #include "agent/opening.h"
@@ -13,6 +16,7 @@
 namespace agent {
 namespace {
 using core::Json;
+constexpr unsigned kGrace_s = 5;
 
 struct QueryOptions {
   std::string sql;
@@ -63,10 +67,25 @@ void print_table(const results::QueryResult& result) {
   print("{}", table.empty() ? "No rows.\n" : table.text());
 }
 
+void end_now(int) {
+  constexpr std::string_view kWhy = "kernelwright: query: took too long within one instruction and was ended\n";
+  static_cast<void>(!::write(STDERR_FILENO, kWhy.data(), kWhy.size()));
+  ::_exit(kRefused);
+}
+
+// SQLite looks at the time between its instructions, and one of them may take for ever (instr of two long texts). The
+// archive is only read: to end at once harms nothing.
+void end_later(std::chrono::milliseconds at_most) {
+  std::signal(SIGALRM, end_now);
+  ::alarm(static_cast<unsigned>(at_most.count() / 1000) + kGrace_s);
+}
+
 void query(const QueryOptions& options, const Shell& shell) {
   const results::Archive archive = open_existing_archive(shell);
   const auto at_most = std::chrono::milliseconds(static_cast<int64_t>(options.seconds * 1000));
+  end_later(at_most);
   const results::QueryResult result = results::query(archive, options.sql, {options.limit, at_most});
+  ::alarm(0);
   if (shell.json) {
     Json rows = Json::array();
     for (const std::vector<Json>& row : result.rows) rows.push_back(row);
