@@ -152,7 +152,8 @@ Json solution_of(const Package& package, const Files& torch) {
     sources.push_back({{"path", path.substr(path.rfind('/') + 1)}, {"content", text}});
   }
   for (const ExportedKernel& kernel : package.kernels) {
-    const std::string name = kernel.attempt.device;
+    std::string name = kernel.attempt.device;
+    if (name.rfind("cuda ", 0) == 0) name.erase(0, 5);
     if (std::find(hardware.begin(), hardware.end(), Json(name)) == hardware.end()) hardware.push_back(name);
   }
   return {{"name", package.name + "_" + package.version()},

@@ -42,7 +42,9 @@ void each_readable(Database& database, const Table& table, const Reader::Take& t
           {"rowid > ?1", last + skip}, fault);
       return;
     } catch (const std::exception& error) {
-      fault(last + skip + 1, error.what());
+      const auto* said = dynamic_cast<const core::InputError*>(&error);
+      const std::string problem = said != nullptr ? said->problem() : error.what();
+      if (skip == 0 || last > before) fault(last + skip + 1, "and what follows: " + problem);  // once for each gap
       if (last > before) skip = 0;
     }
   }
