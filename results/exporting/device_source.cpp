@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "results/exporting/host_code.h"
 #include "sandbox/tokens.h"
 
 namespace results {
@@ -47,6 +48,7 @@ std::string with_cpp_linkage(const std::string& source, const std::vector<Token>
 
 std::string in_namespace(const sandbox::Solution& solution, const sandbox::TunableBinding& binding,
                          const std::string& name_space, const std::string& types) {
+  refuse_host_code(solution, binding);
   const std::vector<Token> tokens = sandbox::tokenize(solution.source);
   const Directives directives = read_directives(solution.source, tokens);
   std::string out;

@@ -80,6 +80,45 @@ TEST(DeviceSource, StandsInANamespaceBelowItsHeaders) {
   EXPECT_EQ(kernels_of(solution), (std::vector<std::string>{"parts", "total"}));
 }
 
+TEST(DeviceSource, HoldsNothingThatOnlyAHostsCompilerWouldSee) {
+  const sandbox::TunableBinding binding{{"BLOCK", 128}};
+  const auto refusal = [&](const std::string& source) -> std::string {
+    sandbox::Solution solution;
+    solution.file = "sly.cu";
+    solution.source = source;
+    try {
+      in_namespace(solution, binding, "mine", "");
+    } catch (const core::InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const std::vector<std::string> refused{"#ifndef __CUDACC_RTC__\nint now = system(\"x\");\n#endif",
+                                         "#if !defined(__CUDA_ARCH__)\n#endif",
+                                         "#define HERE __GNUC__\n#if HERE\n#endif",
+                                         "#ifdef EOF\n#endif\n#define EOF 1",
+                                         "#if 0\n#define EOF 1\n#endif\n#ifdef EOF\n#endif",
+                                         "#if __has_include(<stdio.h>)\n#endif",
+                                         "asm(\".incbin \\\"/etc/passwd\\\"\");",
+                                         "namespace [[deprecated(\"x\")]] a { asm(\"nop\"); }",
+                                         "extern \"C\" { asm(\"nop\"); }",
+                                         "#define A asm(\"nop\")\nA;",
+                                         "#define END }\n__device__ void f() { END asm(\"nop\"); namespace a {",
+                                         "} asm(\"nop\"); namespace a {",
+                                         "__host__ __device__ void f() {}",
+                                         "__attribute__((constructor)) __device__ void f() {}",
+                                         "#define JOIN(a, b) a##b",
+                                         "#pragma weak main = f"};
+  for (const std::string& source : refused) {
+    EXPECT_THAT(refusal(source), HasSubstr("could be another one than was judged")) << source;
+  }
+  const std::vector<std::string> accepted{
+      "#define WIDE (BLOCK > 64)\n#if WIDE && defined(WIDE)\n#pragma unroll\n#else\n#endif",
+      "namespace a { __device__ void f() { asm volatile(\"membar.gl;\"); } }",
+      "#define COMMIT asm volatile(\"cp.async.commit_group;\" ::)\n__device__ void f() { COMMIT; }"};
+  for (const std::string& source : accepted) EXPECT_EQ(refusal(source), "");
+}
+
 TEST(Plans, SayEverything) {
   ExportArchive archive;
   const Package package = archive.choose(archive.add(rich_solution()));
