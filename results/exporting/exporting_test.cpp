@@ -64,6 +64,8 @@ TEST(Names, TextsCannotLeaveTheirQuotes) {
                        "?/"),
             R"("a\"b\\\012\?\?/")");
   EXPECT_EQ(as_comment("one \\\ntwo\n*/ #include <x>"), "// one\n// two\n// */ #include <x>\n");
+  const std::string half(90, 'a');
+  EXPECT_EQ(as_comment(half + " \\ " + half), "// " + half + "\n// " + half + "\n") << "long lines are folded";
 }
 
 TEST(Templates, EveryPlaceIsFilled) {

@@ -96,11 +96,26 @@ std::string cpp_string(std::string_view text) {
   return out + "\"";
 }
 
+namespace {
+constexpr size_t kWidest = 116;  // of a comment's text
+
+// A backslash at its end would draw the next line into it.
+std::string comment_line(std::string line) {
+  while (!line.empty() && (line.back() == ' ' || line.back() == '\\')) line.pop_back();
+  return line.empty() ? "//\n" : "// " + line + "\n";
+}
+}  // namespace
+
 std::string as_comment(std::string_view text) {
   std::string out;
   for (std::string line : core::split(core::clean_text(text, size_t{1} << 20), '\n')) {
-    while (!line.empty() && (line.back() == ' ' || line.back() == '\\')) line.pop_back();
-    out += line.empty() ? "//\n" : "// " + line + "\n";
+    while (line.size() > kWidest) {
+      const size_t space = line.rfind(' ', kWidest);
+      if (space == std::string::npos || space == 0) break;
+      out += comment_line(line.substr(0, space));
+      line.erase(0, space + 1);
+    }
+    out += comment_line(line);
   }
   return out;
 }

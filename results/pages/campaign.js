@@ -13,7 +13,7 @@ const models = [
   {title: "Solutions", number: true, show: (m) => kw.count(m.solutions)},
   {title: "Tokens in", number: true, show: (m) => kw.count(m.input_tokens)},
   {title: "Tokens out", number: true, show: (m) => kw.count(m.output_tokens)},
-  {title: "Cost", number: true, show: (m) => kw.dollars(m.dollars) + (m.all_priced ? "" : " and what has no price")},
+  {title: "Cost", number: true, show: (m) => kw.money(m)},
   {title: "Waited", number: true, show: (m) => kw.seconds(m.seconds)},
 ];
 

@@ -99,7 +99,7 @@ kw.views.overview = function() {
         number: true,
         minor: true,
         value: (r) => (r.library ? null : r.cost.dollars || r.cost.tokens),
-        show: (r) => (r.cost.tokens ? `${kw.dollars(r.cost.dollars)}, ${kw.count(r.cost.tokens)} tokens` : "")
+        show: (r) => (r.library ? "" : kw.cost(r.cost))
       },
       {
         title: "Confirmed",
@@ -158,8 +158,8 @@ kw.views.overview = function() {
   function card(of) {
     const fast = of.fast_p.filter((f) => f.problems > 0)
                      .map((f) => [`Over ${f.p}× ${f.baseline}`, `${f.fast} of ${f.problems}`]);
-    return kw.el("div", {class: "card"}, kw.el("h2", {}, of.device), kw.facts([
-      ["Solved", `${of.solved} of ${of.problems}`], ["Mean speed-up", kw.times(of.geometric_mean)], ...fast
+    return kw.el("div", {class: "card"}, kw.el("h2", {}, `${of.device}, problems tried so far`), kw.facts([
+      ["Solved", `${of.solved} of ${of.problems}`], ["Geometric mean over naive", kw.times(of.geometric_mean)], ...fast
     ]));
   }
 

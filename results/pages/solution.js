@@ -44,7 +44,7 @@ function origin(of) {
   return kw.facts([
     ["Problem", kw.link("problem/" + of.problem, of.problem)],
     ["By", of.model ? `${of.model} (${of.task})` : of.origin],
-    ["Cost of its lineage", of.cost.tokens ? `${kw.dollars(of.cost.dollars)}, ${kw.count(of.cost.tokens)} tokens` : ""],
+    ["Cost of its lineage", kw.cost(of.cost)],
     ["Added", kw.when(of.added)],
     ["Attempts", kw.count(of.attempts)],
     ["A thread block takes", resources(of.best)],

@@ -51,6 +51,10 @@ void read_records(std::istream& in, const std::string& name,
   while (std::getline(in, line)) {
     const std::string where = name + ":" + std::to_string(++number);
     if (line.size() > kLongestLine) throw core::InputError(where, "is longer than any record", kAgain);
+    if (number == 1 && line.rfind("SQLite format 3", 0) == 0) {
+      throw core::InputError(name, "is an archive and no file of records",
+                             "kernelwright archive merge adds what it holds");
+    }
     const Json json = core::parse_json(line, where);
     const JsonView view(json, where);
     if (number == 1) {

@@ -49,6 +49,10 @@ void Sources::add_archive(const std::filesystem::path& file, const Watch& watch)
   if (!std::filesystem::is_regular_file(file)) {
     throw core::InputError(file.string(), "is no file", "give the archives to merge");
   }
+  if (std::ifstream(file).peek() == '{') {
+    throw core::InputError(file.string(), "is a file of records and no archive",
+                           "kernelwright archive import adds what it holds");
+  }
   auto copy = std::make_unique<Database>(Database::Temporary());
   {
     Database original(file);

@@ -198,6 +198,7 @@ TEST(Transfer, WhatDoesNotFitIsRefusedWithItsLine) {
   EXPECT_THAT(why(""), HasSubstr("is empty"));
   EXPECT_THAT(why("{}\n"), HasSubstr("is no file that kernelwright archive export wrote"));
   EXPECT_THAT(why("\x01\xff"), HasSubstr("is not valid JSON"));
+  EXPECT_THAT(why("SQLite format 3\n"), HasSubstr("kernelwright archive merge"));
   EXPECT_FALSE(std::filesystem::exists(to.file()));  // nothing was opened before all was read
 }
 
