@@ -4,6 +4,7 @@
 
 #include <future>
 #include <map>
+#include <set>
 
 #include "agent/devices.h"
 #include "core/error.h"
@@ -63,12 +64,21 @@ results::KernelBinaries compile_exported(const core::Paths& paths, const results
       const sandbox::Compilation compilation = job.compilation.get();
       if (const auto* rejected = std::get_if<sandbox::Rejected>(&compilation)) {
         throw core::InputError(job.kernel, "does not compile for " + architecture + ": " + rejected->message,
-                               "leave that architecture out of --fatbin");
+                               "leave out that architecture, or the kernel");
       }
       binaries[job.kernel].push_back({architecture, bytes_of(std::get<sandbox::Built>(compilation))});
     }
   }
   return binaries;
+}
+
+void check_exported(const core::Paths& paths, const results::Package& package) {
+  std::set<std::string> architectures;
+  for (const results::Route& route : package.routes) {
+    const std::string& least = package.kernels[route.kernel].solution.arch;
+    architectures.insert(!route.architecture.empty() ? route.architecture : least.empty() ? "sm_80" : least);
+  }
+  compile_exported(paths, package, {architectures.begin(), architectures.end()});
 }
 
 }  // namespace agent

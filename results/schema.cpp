@@ -166,7 +166,7 @@ END;
 CREATE INDEX standings_by_low ON standings(problem, device, confirmed, low DESC);
 CREATE INDEX standings_by_solution ON standings(solution);
 CREATE INDEX baseline_timings_by_baseline ON baseline_timings(baseline);
-CREATE INDEX attempts_by_problem ON attempts(problem);
+CREATE INDEX attempts_by_problem ON attempts(problem, made);
 CREATE INDEX attempts_by_verdict ON attempts(campaign, verdict);
 CREATE INDEX solutions_by_name ON solutions(name);
 CREATE INDEX solutions_by_parent ON solutions(parent) WHERE parent IS NOT NULL;
@@ -175,8 +175,8 @@ CREATE VIEW v_problems AS
   SELECT id AS problem_id, name AS problem, hash,
          row_number() OVER (PARTITION BY name ORDER BY last_attempt DESC NULLS LAST, last_baseline DESC NULLS LAST,
                                                        id DESC) = 1 AS is_current
-  FROM (SELECT p.id, p.name, p.hash, (SELECT max(a.id) FROM attempts a WHERE a.problem = p.id) AS last_attempt,
-               (SELECT max(b.id) FROM baselines b WHERE b.problem = p.id) AS last_baseline FROM problems p);
+  FROM (SELECT p.id, p.name, p.hash, (SELECT max(a.made) FROM attempts a WHERE a.problem = p.id) AS last_attempt,
+               (SELECT max(b.made) FROM baselines b WHERE b.problem = p.id) AS last_baseline FROM problems p);
 CREATE VIEW v_attempts AS
   SELECT a.id AS attempt, g.name AS campaign, p.name AS problem, a.device, s.name AS solution, s.hash AS solution_hash,
          s.origin, c.tunables, a.effort, a.verdict, m.outcome, ns.name AS against, m.speed_up, m.low, m.high,

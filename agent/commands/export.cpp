@@ -45,6 +45,17 @@ results::Files project_of(const ExportOptions& options, const core::Paths& paths
   throw core::InputError("--to", "there is no format " + options.format);
 }
 
+void check_sources(const core::Paths& paths, const results::Package& package) {
+  try {
+    check_exported(paths, package);
+  } catch (const core::SystemError& error) {
+    print_error(
+        fmt::format("not compiled here: {}\nRead kernels that others sent before you build them: they are code for "
+                    "your host, too.\n",
+                    error.what()));
+  }
+}
+
 void run_export(ExportOptions& options, const Shell& shell) {
   if (!options.fatbin.empty() && options.format != "header") {
     throw core::InputError("--fatbin", "is for --to header", "leave it out, or export a header");
@@ -55,6 +66,7 @@ void run_export(ExportOptions& options, const Shell& shell) {
   options.choice.backend = options.format == "hip" ? "hip" : "cuda";
   results::Package package = results::choose_kernels(archive, data.problems, options.choice);
   package.archive = shell.archive.filename().string();
+  if (options.fatbin.empty()) check_sources(data.paths, package);
   const results::Files files = project_of(options, data.paths, package);
   results::write_folder(options.folder, files, options.force);
   if (shell.json) {
