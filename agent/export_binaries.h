@@ -14,8 +14,8 @@ namespace agent {
 results::KernelBinaries compile_exported(const core::Paths& paths, const results::Package& package,
                                          const std::vector<std::string>& architectures);
 
-// That each kernel is device code alone, which NVRTC insists on: nothing runs when the project's host compiler builds or
-// starts it. An imported kernel may never have been compiled here. Throws likewise.
+// That each kernel is device code alone, which NVRTC insists on: nothing runs when the project's host compiler builds
+// or starts it. An imported kernel may never have been compiled here. Throws likewise.
 void check_exported(const core::Paths& paths, const results::Package& package);
 
 }  // namespace agent

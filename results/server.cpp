@@ -1,6 +1,5 @@
 #include "results/server.h"
 
-#include <httplib.h>
 #include <openssl/crypto.h>
 
 #include <atomic>
@@ -15,7 +14,7 @@
 #include "core/hash.h"
 #include "core/text.h"
 #include "results/archive_state.h"
-#include "results/connection.h"
+#include "results/connection.h"  // and the library
 #include "results/page_data.h"
 #include "results/page_files.h"
 #include "results/report.h"
