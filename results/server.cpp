@@ -1,5 +1,6 @@
 #include "results/server.h"
 
+#include <arpa/inet.h>
 #include <openssl/crypto.h>
 
 #include <atomic>
@@ -94,7 +95,11 @@ void refuse(Response& response, int status, const std::string& why) {
 }
 }  // namespace
 
-bool is_loopback(const std::string& host) { return host == "localhost" || host == "::1" || host.rfind("127.", 0) == 0; }
+bool is_loopback(const std::string& host) {
+  in_addr address{};
+  const bool numeric = ::inet_pton(AF_INET, host.c_str(), &address) == 1;
+  return host == "localhost" || host == "::1" || (numeric && host.rfind("127.", 0) == 0);
+}
 
 struct PageServer::State {
   State(const Archive& of, ServeSettings set)
