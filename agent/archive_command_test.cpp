@@ -154,7 +154,7 @@ TEST(ArchiveCommand, ADamagedArchiveIsRefusedWithARemedy) {
   refused(kShortRun, "is no archive");
   std::filesystem::remove(archive);
   refused({"archive", "verify"}, "there is no archive yet");
-  refused({"archive", "import", kept.string()}, "is not valid JSON");
+  refused({"archive", "import", kept.string()}, "kernelwright archive merge adds what it holds");
   refused({"archive", "merge", home.folder().string()}, "is no file");
   refused({"--archive", home.folder().string(), "leaderboard"}, "cannot be opened");
   EXPECT_FALSE(std::filesystem::exists(archive));
