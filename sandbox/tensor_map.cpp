@@ -142,4 +142,27 @@ PlannedTensorMap bind_tensor_map(const TensorMap& map, const MappedTensor& tenso
   return planned;
 }
 
+int tensor_map_type(core::DType dtype) {
+  switch (dtype) {
+    case core::DType::i8:
+    case core::DType::u8:
+      return 0;
+    case core::DType::u32:
+      return 2;
+    case core::DType::i32:
+      return 3;
+    case core::DType::i64:
+      return 5;
+    case core::DType::f16:
+      return 6;
+    case core::DType::f32:
+      return 7;
+    case core::DType::f64:
+      return 8;
+    case core::DType::bf16:
+      return 9;
+  }
+  return 0;
+}
+
 }  // namespace sandbox

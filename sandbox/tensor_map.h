@@ -54,4 +54,7 @@ TensorMap parse_tensor_map(const std::string& name, const core::JsonView& view);
 PlannedTensorMap bind_tensor_map(const TensorMap& map, const MappedTensor& tensor, const core::Bindings& bindings,
                                  const std::string& where);
 
+// Elements of this type, as the driver numbers them (CUtensorMapDataType).
+int tensor_map_type(core::DType dtype);
+
 }  // namespace sandbox

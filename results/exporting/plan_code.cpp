@@ -14,30 +14,6 @@ using benchsuite::Problem;
 using benchsuite::Tensor;
 using sandbox::Solution;
 
-// CUtensorMapDataType
-int map_type(core::DType dtype) {
-  switch (dtype) {
-    case core::DType::i8:
-    case core::DType::u8:
-      return 0;
-    case core::DType::u32:
-      return 2;
-    case core::DType::i32:
-      return 3;
-    case core::DType::i64:
-      return 5;
-    case core::DType::f16:
-      return 6;
-    case core::DType::f32:
-      return 7;
-    case core::DType::f64:
-      return 8;
-    case core::DType::bf16:
-      return 9;
-  }
-  return 0;
-}
-
 class Writer {
  public:
   Writer(const Problem& problem, const Solution& solution, const sandbox::TunableBinding& binding)
@@ -57,7 +33,7 @@ class Writer {
     const core::DType dtype = of.dtype ? *of.dtype : tensor->dtype;
     const std::string plan = "  plan.map[" + std::to_string(index) + "]";
     return plan + " = {" + value(of.when) + ", " + std::to_string(buffer(of.buffer)) + ", " +
-           std::to_string(map_type(dtype)) + ", " + std::to_string(core::size_bytes(dtype)) + ", " +
+           std::to_string(sandbox::tensor_map_type(dtype)) + ", " + std::to_string(core::size_bytes(dtype)) + ", " +
            std::to_string(shape.size()) + ", {" + list(shape) + "}, {" + list(of.box) + "}, " +
            std::to_string(of.swizzle) + ", " + std::to_string(of.l2_promotion) + ", " + truth(of.nan_fill) + "};  // " +
            of.name + "\n";

@@ -55,6 +55,10 @@ void read_records(std::istream& in, const std::string& name,
       throw core::InputError(name, "is an archive and no file of records",
                              "kernelwright archive merge adds what it holds");
     }
+    if (number == 1 && line.rfind('{', 0) != 0) {
+      throw core::InputError(name, "is no file of records: its first line is no JSON object",
+                             "kernelwright archive export writes such files");
+    }
     const Json json = core::parse_json(line, where);
     const JsonView view(json, where);
     if (number == 1) {

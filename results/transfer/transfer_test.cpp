@@ -197,7 +197,7 @@ TEST(Transfer, WhatDoesNotFitIsRefusedWithItsLine) {
   EXPECT_THAT(why(lines + lines.substr(lines.rfind('\n', lines.size() - 2) + 1)), HasSubstr("a line before it said"));
   EXPECT_THAT(why(""), HasSubstr("is empty"));
   EXPECT_THAT(why("{}\n"), HasSubstr("is no file that kernelwright archive export wrote"));
-  EXPECT_THAT(why("\x01\xff"), HasSubstr("is not valid JSON"));
+  EXPECT_THAT(why("\x01\xff"), HasSubstr("its first line is no JSON object"));
   EXPECT_THAT(why("SQLite format 3\n"), HasSubstr("kernelwright archive merge"));
   EXPECT_FALSE(std::filesystem::exists(to.file()));  // nothing was opened before all was read
 }

@@ -25,29 +25,6 @@ void store(Bytes& bytes, const T& value) {
   std::memcpy(bytes.data(), &value, sizeof value);
 }
 
-int tensor_map_type(core::DType dtype) {  // CUtensorMapDataType
-  switch (dtype) {
-    case core::DType::i8:
-    case core::DType::u8:
-      return 0;
-    case core::DType::u32:
-      return 2;
-    case core::DType::i32:
-      return 3;
-    case core::DType::i64:
-      return 5;
-    case core::DType::f16:
-      return 6;
-    case core::DType::f32:
-      return 7;
-    case core::DType::f64:
-      return 8;
-    case core::DType::bf16:
-      return 9;
-  }
-  return 0;
-}
-
 // 0, 32, 64, 128 bytes as CUtensorMapSwizzle; 0, 64, 128, 256 as CUtensorMapL2promotion.
 int step_of(int64_t bytes, int64_t first) {
   int step = 0;
