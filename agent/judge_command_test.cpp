@@ -11,8 +11,10 @@ using core::Json;
 using test::Ended;
 using test::Home;
 
-std::string shipped(const std::string& file) { return (core::installed_paths().kernels() / file).string(); }
-std::string adversarial(const std::string& name) { return KW_SOURCE_FOLDER "/verifier/adversarial/" + name + ".cu"; }
+std::string shipped_file(const std::string& file) { return (core::installed_paths().kernels() / file).string(); }
+std::string adversarial_file(const std::string& name) {
+  return KW_SOURCE_FOLDER "/verifier/adversarial/" + name + ".cu";
+}
 
 std::vector<Json> lines_of(const std::string& out) {
   std::vector<Json> lines;
@@ -24,8 +26,8 @@ std::vector<Json> lines_of(const std::string& out) {
 
 TEST(JudgeCommand, JudgesFilesOfSeveralProblemsInTheirOrder) {
   const Home home;
-  const std::vector<std::string> files{shipped("gelu_f32/float4_items.cu"), adversarial("trap"),
-                                       adversarial("honest_tree"), shipped("gelu_f32/float4_items.cu")};
+  const std::vector<std::string> files{shipped_file("gelu_f32/float4_items.cu"), adversarial_file("trap"),
+                                       adversarial_file("honest_tree"), shipped_file("gelu_f32/float4_items.cu")};
   const Ended ended = home.run({"--json", "judge", "--screen", files[0], files[1], files[2], files[3]});
   EXPECT_EQ(ended.exit_code, 1) << ended.err;
   const std::vector<Json> lines = lines_of(ended.out);
@@ -40,7 +42,7 @@ TEST(JudgeCommand, JudgesFilesOfSeveralProblemsInTheirOrder) {
 
 TEST(JudgeCommand, OneWrongFileStopsItBeforeAnythingIsJudged) {
   const Home home;
-  const Ended ended = home.run({"--json", "judge", shipped("gelu_f32/float4_items.cu"), "nowhere.cu"});
+  const Ended ended = home.run({"--json", "judge", shipped_file("gelu_f32/float4_items.cu"), "nowhere.cu"});
   EXPECT_EQ(ended.exit_code, 1);
   const std::vector<Json> lines = lines_of(ended.out);
   ASSERT_EQ(lines.size(), 1u);
@@ -49,13 +51,13 @@ TEST(JudgeCommand, OneWrongFileStopsItBeforeAnythingIsJudged) {
 
 TEST(JudgeCommand, AControlIsTimedAgainstItself) {
   const Home home;
-  const Ended ended = home.run({"--json", "judge", "--control", shipped("gelu_f32/float4_items.cu")});
+  const Ended ended = home.run({"--json", "judge", "--control", shipped_file("gelu_f32/float4_items.cu")});
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   const Json timed = lines_of(ended.out).at(0).at("measurement");
   // Against naive it wins by far; against itself it is about as fast.
   EXPECT_GT(timed.at("speed_up").at(0), 0.7);
   EXPECT_LT(timed.at("speed_up").at(0), 1.4);
-  EXPECT_EQ(home.run({"judge", "--control", "--confirm", shipped("gelu_f32/float4_items.cu")}).exit_code, 64);
+  EXPECT_EQ(home.run({"judge", "--control", "--confirm", shipped_file("gelu_f32/float4_items.cu")}).exit_code, 64);
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ std::string write(const Home& home, const std::string& name, const std::string& 
   return file.string();
 }
 
-std::string solution(const std::string& fields, const std::string& code) {
+std::string hostile_solution(const std::string& fields, const std::string& code) {
   return "/* kernelwright\n{\"problem\": \"row_sum_f32\", \"backends\": [\"cpu\"], " + fields +
          " \"launches\": [{\"kernel\": \"row_sum\", \"grid\": [\"M\"], \"block\": [32], \"args\": [\"x\", \"y\", "
          "\"M\", "
@@ -66,7 +66,7 @@ const char* kHonest =
 TEST(UntrustedText, OfAnAcceptedSolution) {
   const Home home;
   const std::string description = R"("description": "\u001b[31m\u202e\u0007\nrefused: forged",)";
-  const std::string file = write(home, kHostileName, solution(description, kHonest));
+  const std::string file = write(home, kHostileName, hostile_solution(description, kHonest));
   const Ended judged = home.run({"judge", file, file});
   expect_only_text(judged);
   EXPECT_THAT(judged.out, HasSubstr("accepted: correct"));
@@ -97,10 +97,11 @@ TEST(UntrustedText, OfOneThatDoesNotCompile) {
   const Home home;
   const std::string message = kHostile + std::string(200000, 'x');
   const std::vector<std::string> sources{
-      solution("", "// " + kHostile + "\n" + kHonest), solution("", "#error " + message + "\n" + kHonest),
-      solution("", "#line 7 \"" + kHostile + "\"\n" + kHonest),
-      solution("", "static_assert(false, \"\\033[31m\\nrefused: forged\");\n" + std::string(kHonest)),
-      solution("", "int \xe2\x80\xae\xc2\x9b = 3;\n" + std::string(kHonest))};
+      hostile_solution("", "// " + kHostile + "\n" + kHonest),
+      hostile_solution("", "#error " + message + "\n" + kHonest),
+      hostile_solution("", "#line 7 \"" + kHostile + "\"\n" + kHonest),
+      hostile_solution("", "static_assert(false, \"\\033[31m\\nrefused: forged\");\n" + std::string(kHonest)),
+      hostile_solution("", "int \xe2\x80\xae\xc2\x9b = 3;\n" + std::string(kHonest))};
   for (size_t i = 0; i < sources.size(); ++i) {
     const std::string file = write(home, "bad" + std::to_string(i), sources[i]);
     expect_only_text(home.run({"check", file}));
@@ -122,9 +123,9 @@ TEST(UntrustedText, OfFilesThatAreNoSolutions) {
       "/* kernelwright\n{\"problem\": \"" + kHostile + "\"}\n*/\n",
       "/* kernelwright\n{\"problem\": \"\\u001b[31m\\nrefused: forged\", \"launches\": []}\n*/\n",
       "/* kernelwright\n{\"\\u001b[31m\\u202e\": 3}\n*/\n",
-      solution("\"workspace\": {\"\\u001b[31m\": {\"bytes\": 4}},", kHonest),
-      solution("\"constraints\": [\"\xe6\x97\xa5 + \\u001b\"],", kHonest),
-      solution("\"description\": \"" + std::string(200000, 'x') + "\",", kHonest),
+      hostile_solution("\"workspace\": {\"\\u001b[31m\": {\"bytes\": 4}},", kHonest),
+      hostile_solution("\"constraints\": [\"\xe6\x97\xa5 + \\u001b\"],", kHonest),
+      hostile_solution("\"description\": \"" + std::string(200000, 'x') + "\",", kHonest),
       std::string("a\0b", 3)};
   for (size_t i = 0; i < sources.size(); ++i) {
     const std::string file = write(home, std::to_string(i) + kHostile, sources[i]);

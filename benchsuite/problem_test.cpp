@@ -27,7 +27,7 @@ const char* const kProblem = R"({
                 {"name": "cpu", "role": "bench", "axes": {"M": 64, "N": 64}, "devices": ["cpu"]}]
 })";
 
-std::string refusal(const Json& json) {
+std::string problem_refusal(const Json& json) {
   try {
     parse_problem(json.dump(), "p.json");
   } catch (const core::InputError& error) {
@@ -40,14 +40,14 @@ std::string refusal(const Json& json) {
 std::string refusal_with(const std::string& pointer, const Json& value) {
   Json json = Json::parse(kProblem);
   json[Json::json_pointer(pointer)] = value;
-  return refusal(json);
+  return problem_refusal(json);
 }
 
 std::string refusal_without(const std::string& pointer) {
   Json json = Json::parse(kProblem);
   const Json::json_pointer at(pointer);
   json[at.parent_pointer()].erase(at.back());
-  return refusal(json);
+  return problem_refusal(json);
 }
 
 TEST(Problem, ReadsEveryField) {

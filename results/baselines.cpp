@@ -7,7 +7,7 @@ namespace results {
 namespace {
 using core::Json;
 
-std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string dump_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 }  // namespace
 
 int64_t Archive::add_baseline(const NewBaseline& baseline) {
@@ -19,9 +19,9 @@ int64_t Archive::add_baseline(const NewBaseline& baseline) {
       .bind(baseline.environment)
       .bind(baseline.library)
       .bind(verifier::name_of(baseline.judgement.verdict))
-      .bind(text_of(verifier::to_json(baseline.judgement.verdict)));
+      .bind(dump_of(verifier::to_json(baseline.judgement.verdict)));
   if (baseline.judgement.measurement) {
-    row.bind(text_of(verifier::to_json(*baseline.judgement.measurement)));
+    row.bind(dump_of(verifier::to_json(*baseline.judgement.measurement)));
   } else {
     row.bind_null();
   }

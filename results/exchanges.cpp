@@ -35,10 +35,6 @@ Json with_texts(const Json& prompt, Exchange exchange) {
   return {{"system", exchange(prompt.at("system"))}, {"turns", std::move(turns)}};
 }
 
-std::optional<double> real_or_none(const Statement& row, int column) {
-  return row.is_null(column) ? std::nullopt : std::optional(row.real(column));
-}
-
 NewReply reply_of(const Statement& row, int first) {
   NewReply reply;
   reply.outcome = row.text(first);
@@ -51,7 +47,7 @@ NewReply reply_of(const Statement& row, int first) {
   reply.cache_written = row.integer(first + 7);
   reply.output = row.integer(first + 8);
   reply.estimated = row.integer(first + 9) != 0;
-  reply.dollars = real_or_none(row, first + 10);
+  reply.dollars = row.real_or_none(first + 10);
   reply.tries = static_cast<int>(row.integer(first + 11));
   reply.seconds = row.real(first + 12);
   return reply;
@@ -149,7 +145,7 @@ WHERE q.campaign = ? ORDER BY q.id)sql");
                       with_texts(Json::parse(rows.text(5)), [&](const Json& id) { return text_of(database, id); }),
                       rows.text(6),
                       rows.integer(7),
-                      real_or_none(rows, 8)};
+                      rows.real_or_none(8)};
     record.asked = rows.text(9);
     if (!rows.is_null(10)) {
       record.reply_id = rows.integer(10);

@@ -109,10 +109,6 @@ std::vector<Standing> standings(Database& database, const Place& place, const Le
   return all;
 }
 
-std::optional<double> real_or_none(const Statement& row, int column) {
-  return row.is_null(column) ? std::nullopt : std::optional(row.real(column));
-}
-
 std::vector<WorkloadFigures> figures_of(Database& database, int64_t measurement) {
   Statement rows = database.prepare(
       "SELECT workload, candidate_us, incumbent_us, speed_up, low, high, bound_us, samples, clocks FROM timings"
@@ -124,7 +120,7 @@ std::vector<WorkloadFigures> figures_of(Database& database, int64_t measurement)
                             {rows.real(1), rows.real(1), rows.real(1)},
                             rows.real(2),
                             {rows.real(3), rows.real(4), rows.real(5)},
-                            real_or_none(rows, 6)};
+                            rows.real_or_none(6)};
     std::vector<double> times;
     for (const verifier::Pair& pair : verifier::steady_pairs(unpack(rows.blob(7), rows.blob(8)))) {
       times.push_back(pair.candidate_us);
@@ -198,7 +194,7 @@ ORDER BY id)sql");
       const double time = timings.real(1);
       parts.push_back({timings.real(3), timings.real(4), timings.real(5)});
       row.workloads.push_back(
-          {timings.text(0), {time, time, time}, timings.real(2), parts.back(), real_or_none(timings, 6)});
+          {timings.text(0), {time, time, time}, timings.real(2), parts.back(), timings.real_or_none(6)});
     }
     if (!parts.empty()) row.speed_up = verifier::combine(parts);
     all.push_back(std::move(row));

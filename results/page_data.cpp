@@ -17,7 +17,7 @@ using core::Json;
 
 constexpr size_t kRowsOfBoard = 25;       // solutions of each problem and device on the overview
 constexpr size_t kRowsOfProblem = 25;     // solutions of each problem and device on the page of a problem
-constexpr size_t kCampaigns = 100;        // on the overview, the newest
+constexpr size_t kMostCampaigns = 100;    // on the overview, the newest
 constexpr size_t kCampaignsInReport = 8;  // the newest
 constexpr size_t kSourcesInReport = 3;    // of each problem and device, the best
 constexpr int64_t kAttempts = 30;         // at a solution, the newest
@@ -180,7 +180,7 @@ Json PageData::overview() {
     scores.push_back(page_json(of));
   }
   for (const CampaignRecord& campaign : archive_.campaigns()) {
-    if (campaigns.size() < kCampaigns && in_scope(campaign)) campaigns.push_back(page_json(campaign));
+    if (campaigns.size() < kMostCampaigns && in_scope(campaign)) campaigns.push_back(page_json(campaign));
   }
   for (const SelftestRecord& selftest : archive_.newest_selftests()) {
     if (selftest.of.device.rfind(scope_.device, 0) == 0) selftests.push_back(page_json(selftest));

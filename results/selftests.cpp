@@ -2,11 +2,6 @@
 #include "results/archive_state.h"
 
 namespace results {
-namespace {
-std::optional<double> real_or_none(const Statement& row, int column) {
-  return row.is_null(column) ? std::nullopt : std::optional(row.real(column));
-}
-}  // namespace
 
 int64_t Archive::add_selftest(const NewSelftest& s) {
   state_->database
@@ -39,10 +34,10 @@ WHERE id = (SELECT id FROM selftests o WHERE o.device = s.device ORDER BY o.quic
 ORDER BY device)sql");
   std::vector<SelftestRecord> all;
   while (rows.step()) {
-    NewSelftest of{rows.text(1),           rows.integer(2),        std::stoull(rows.text(4)),
-                   rows.integer(5) != 0,   rows.real(6),           rows.integer(7),
-                   rows.integer(8),        rows.integer(9),        rows.integer(10),
-                   real_or_none(rows, 11), real_or_none(rows, 12), core::Json::parse(rows.text(13))};
+    NewSelftest of{rows.text(1),          rows.integer(2),       std::stoull(rows.text(4)),
+                   rows.integer(5) != 0,  rows.real(6),          rows.integer(7),
+                   rows.integer(8),       rows.integer(9),       rows.integer(10),
+                   rows.real_or_none(11), rows.real_or_none(12), core::Json::parse(rows.text(13))};
     all.push_back({rows.integer(0), rows.text(3), std::move(of)});
   }
   return all;

@@ -134,6 +134,9 @@ void Statement::run() {
 
 int64_t Statement::integer(int column) const { return sqlite3_column_int64(statement_.get(), column); }
 double Statement::real(int column) const { return sqlite3_column_double(statement_.get(), column); }
+std::optional<double> Statement::real_or_none(int column) const {
+  return is_null(column) ? std::nullopt : std::optional(real(column));
+}
 std::string Statement::text(int column) const {
   const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement_.get(), column));
   return bytes == nullptr ? std::string()

@@ -46,6 +46,7 @@ class Statement {
 
   int64_t integer(int column) const;
   double real(int column) const;
+  std::optional<double> real_or_none(int column) const;  // none where the column is NULL
   std::string text(int column) const;
   std::vector<char> blob(int column) const;
   bool is_null(int column) const;

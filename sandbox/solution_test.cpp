@@ -39,7 +39,7 @@ const std::string kPlan = R"json({
 } ]
 })json";
 
-benchsuite::Problem copy_problem() {
+benchsuite::Problem copied_problem() {
   benchsuite::Problem problem;
   problem.name = "copy";
   problem.axes = {{"N", "", 1, 1 << 20, 1}};
@@ -51,7 +51,7 @@ benchsuite::Problem copy_problem() {
 
 TEST(Solution, PlanIsParsedAndBound) {
   const Solution solution = parse_solution(with_plan(kPlan), "s.cu");
-  validate_solution(solution, copy_problem());
+  validate_solution(solution, copied_problem());
   EXPECT_EQ(describe(default_binding(solution)), "BLOCK=128 VEC=1");
   const LaunchPlan plan = bind_plan(solution, {{"BLOCK", 256}, {"VEC", 1}}, {{"N", 1000}});
   ASSERT_EQ(plan.launches.size(), 1u);
@@ -103,7 +103,7 @@ TEST(Solution, RefusalsSayWhatToDo) {
 std::string validation(const std::string& from, const std::string& to) {
   std::string plan = kPlan;
   plan.replace(plan.find(from), from.size(), to);
-  return refusal([&] { validate_solution(parse_solution(with_plan(plan), "s.cu"), copy_problem()); });
+  return refusal([&] { validate_solution(parse_solution(with_plan(plan), "s.cu"), copied_problem()); });
 }
 
 TEST(Solution, ValidationHoldsThePlanAgainstTheProblem) {

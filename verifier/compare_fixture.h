@@ -35,7 +35,7 @@ std::vector<std::byte> stored(DType dtype, const Values& values) {
   return bytes;
 }
 
-struct Case {
+struct ComparisonCase {
   DType dtype = DType::f32;
   size_t columns = 1;
   Reduction reduction;
@@ -44,7 +44,7 @@ struct Case {
 
 // nullopt: accepted.
 template <typename Output, typename Naive>
-std::optional<Verdict> judged(const Case& c, const Output& y, const Doubles& r, const Naive& b) {
+std::optional<Verdict> judged(const ComparisonCase& c, const Output& y, const Doubles& r, const Naive& b) {
   const auto output = stored(c.dtype, y), naive = stored(c.dtype, b);
   const auto reference = stored(core::is_floating(c.dtype) ? DType::f64 : c.dtype, r);
   const auto result = compare({c.dtype, DType::f32, c.columns, c.reduction, c.exact, output, {reference, naive}, {}},

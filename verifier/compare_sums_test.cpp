@@ -8,7 +8,7 @@
 
 namespace verifier {
 namespace {
-using test::Case;
+using test::ComparisonCase;
 using test::Doubles;
 using test::DType;
 using test::Floats;
@@ -57,7 +57,7 @@ TEST(Compare, SumInAnyOrderIsAcceptedInEveryDistribution) {
     for (const size_t count : {3, 13, 700, 4099, 16384}) {
       for (uint64_t key = 0; key < 40; ++key) {
         const Sum sum(count, distribution, key * 1000 + count);
-        const Case form{DType::f32, 1, sum.reduction, false};
+        const ComparisonCase form{DType::f32, 1, sum.reduction, false};
         const Floats naive = sum.strided(256);
         for (const size_t threads : {1, 2, 32, 1024, 4096}) {
           refused += judged(form, sum.strided(threads), sum.reference(), naive).has_value();
@@ -74,7 +74,7 @@ TEST(Compare, SumCheatsAreRefused) {
   for (const Distribution distribution : {Distribution::ordinary, Distribution::offset, Distribution::spikes}) {
     for (uint64_t key = 0; key < 50; ++key) {
       const Sum sum(16384, distribution, key);
-      const Case form{DType::f32, 1, sum.reduction, false};
+      const ComparisonCase form{DType::f32, 1, sum.reduction, false};
       const Floats naive = sum.strided(256);
       for (const Floats& y : {sum.strided(256, plain, 100), Floats{0}, Floats{1}, Floats{naive[0] * 1.01f}}) {
         accepted += !judged(form, y, sum.reference(), naive).has_value();

@@ -12,7 +12,7 @@
 
 namespace verifier {
 namespace {
-using test::Case;
+using test::ComparisonCase;
 using test::Doubles;
 using test::DType;
 using test::Floats;
@@ -27,7 +27,7 @@ using test::tf32;
 struct Gemm {
   static constexpr size_t kM = 48, kN = 64, kK = 512;
   Floats a = normal(kM * kK, 1), b = normal(kK * kN, 2);
-  Case form{DType::f32, kN, {}, false};
+  ComparisonCase form{DType::f32, kN, {}, false};
 
   Doubles reference() const {
     Doubles c(kM * kN);
@@ -117,7 +117,7 @@ TEST(Compare, NothingNonFiniteIsAcceptedWhereTheReferenceIsFinite) {
 
 TEST(Compare, NonFiniteValuesMustStandWhereTheReferenceHasThem) {
   const Doubles r{NAN, INFINITY, -INFINITY, 1};
-  const Case form{DType::f32, 4, {}, false};
+  const ComparisonCase form{DType::f32, 4, {}, false};
   const Floats right{NAN, INFINITY, -INFINITY, 1};
   EXPECT_EQ(name_of(judged(form, right, r, right)), "accepted");
   EXPECT_EQ(name_of(judged(form, Floats{0, INFINITY, -INFINITY, 1}, r, right)), "wrong_non_finite");
@@ -127,7 +127,7 @@ TEST(Compare, NonFiniteValuesMustStandWhereTheReferenceHasThem) {
 
 TEST(Compare, OverflowOfTheOutputTypeIsExpected) {
   const Doubles r{1e5, -1e5, 65504, 100};
-  const Case form{DType::f16, 4, {}, false};
+  const ComparisonCase form{DType::f16, 4, {}, false};
   const Doubles right{INFINITY, -INFINITY, 65504, 100};
   EXPECT_EQ(name_of(judged(form, right, r, right)), "accepted");
   EXPECT_EQ(name_of(judged(form, Doubles{65504, -INFINITY, 65504, 100}, r, right)), "wrong_non_finite");
@@ -151,10 +151,10 @@ TEST(Compare, TinyGemmsInAnyOrderAreAccepted) {
         problem.outputs = {{"c", DType::f32, {constant(m), constant(n)}, {}}};
         for (int draw = 0; draw < 60; ++draw) {
           const Floats a = normal(m * k, ++key), b = normal(k * n, ++key);
-          const Case form{DType::f32, n,
-                          reduction_of(problem, {}, problem.outputs[0], Distribution::ordinary,
-                                       {stored(DType::f32, a), stored(DType::f32, b)}),
-                          false};
+          const ComparisonCase form{DType::f32, n,
+                                    reduction_of(problem, {}, problem.outputs[0], Distribution::ordinary,
+                                                 {stored(DType::f32, a), stored(DType::f32, b)}),
+                                    false};
           Doubles r(m * n);
           Floats forward(m * n), backward(m * n), rounded(m * n);
           for (size_t i = 0; i < m * n; ++i) {
@@ -207,8 +207,9 @@ TEST(Compare, GemmsOfSpikesInAnyOrderAreAccepted) {
         backward[i] = std::fma(a[i / kN * kK + last], b[last * kN + i % kN], backward[i]);
       }
     }
-    const Case form{DType::f32, kN,
-                    reduction_of(problem, {}, problem.outputs[0], Distribution::spikes, {inputs[0], inputs[1]}), false};
+    const ComparisonCase form{
+        DType::f32, kN, reduction_of(problem, {}, problem.outputs[0], Distribution::spikes, {inputs[0], inputs[1]}),
+        false};
     refused += judged(form, backward, r, forward).has_value();
     refused += judged(form, forward, r, backward).has_value();
   }
@@ -228,7 +229,7 @@ TEST(Compare, GeluByAnotherFormulaIsAcceptedAndTheTanhFormRefused) {
       honest[i] = v * (0.5f + 0.5f * std::erf(v * 0.70710678f));
       tanh_form[i] = 0.5f * v * (1 + std::tanh(0.7978845608f * (v + 0.044715f * v * v * v)));
     }
-    const Case form{DType::f32, x.size(), {}, false};
+    const ComparisonCase form{DType::f32, x.size(), {}, false};
     EXPECT_EQ(name_of(judged(form, honest, r, naive)), "accepted") << scale;
     if (scale == 1) {
       EXPECT_EQ(name_of(judged(form, tanh_form, r, naive)), "wrong_result");
@@ -242,7 +243,7 @@ TEST(Compare, ASmallRowIsMeasuredByItsOwnScale) {
   Doubles r(kRows * kColumns);
   Stream stream(4);
   for (size_t i = 0; i < r.size(); ++i) r[i] = std::pow(10.0, static_cast<double>(i / kColumns) - 4) * stream.normal();
-  const Case form{DType::f32, kColumns, {}, false};
+  const ComparisonCase form{DType::f32, kColumns, {}, false};
   Floats naive(r.begin(), r.end()), y = naive;
   for (float& value : naive) value *= 1 + 3e-7f * stream.normal();
   EXPECT_EQ(name_of(judged(form, y, r, naive)), "accepted");
@@ -266,7 +267,7 @@ TEST(Compare, NarrowOutputsMayDifferByTheirRounding) {
   const Doubles r = gemm.reference();
   const Floats naive = gemm.product();
   for (const DType dtype : {DType::f16, DType::bf16}) {
-    const Case form{dtype, Gemm::kN, {}, false};
+    const ComparisonCase form{dtype, Gemm::kN, {}, false};
     EXPECT_EQ(name_of(judged(form, gemm.product(16), r, naive)), "accepted");
     EXPECT_EQ(name_of(judged(form, gemm.product(1, plain, 100), r, naive)), "wrong_result");
     const auto narrow_sum = [](float v) { return std::bit_cast<float>(std::bit_cast<uint32_t>(v) & 0xFFF80000u); };
@@ -278,7 +279,7 @@ TEST(Compare, TheExactBatteryAllowsNoDifference) {
   Doubles r(1000);
   Stream stream(5);
   for (double& value : r) value = static_cast<double>(stream.below(41)) - 20;
-  Case form{DType::f32, 100, {}, true};
+  ComparisonCase form{DType::f32, 100, {}, true};
   Floats y(r.begin(), r.end());
   EXPECT_EQ(name_of(judged(form, y, r, y)), "accepted");
   y[10] = std::nextafterf(y[10], 100);
@@ -313,7 +314,7 @@ TEST(Compare, LargeIntegersAreExact) {
 
 TEST(Compare, AllZerosMustBeZero) {
   const Doubles r(64, 0.0);
-  const Case form{DType::f32, 64, {}, false};
+  const ComparisonCase form{DType::f32, 64, {}, false};
   EXPECT_EQ(name_of(judged(form, r, r, r)), "accepted");
   EXPECT_EQ(name_of(judged(form, Floats(64, 1e-30f), r, r)), "wrong_result");
 }

@@ -17,7 +17,7 @@ namespace verifier {
 enum class Contestant { candidate, incumbent };
 
 // One timed launch.
-struct Sample {
+struct TimingSample {
   double us = 0;
   float mhz = 0;           // of the device's processors meanwhile; 0 where it is not known
   bool throttled = false;  // the device held its clock back: power or heat
@@ -35,7 +35,7 @@ class Contest {
   // Fresh inputs, the same for both sides.
   virtual void draw(uint64_t key, Distribution distribution) = 0;
   // Poisons what the side writes, and launches it.
-  virtual std::variant<Sample, CellFailure> launch(Contestant side, uint64_t key) = 0;
+  virtual std::variant<TimingSample, CellFailure> launch(Contestant side, uint64_t key) = 0;
   // How far the two sides' outputs of the last launches are apart (difference.h).
   virtual double difference() = 0;
   // Holds the candidate's last launch against what is right; nullopt when it is.

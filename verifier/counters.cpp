@@ -64,7 +64,7 @@ std::vector<std::string> cells_of(std::string_view line) {
 }
 
 // "1,205.00"; nullopt for "n/a" and the like.
-std::optional<double> number(const std::string& cell) {
+std::optional<double> number_of(const std::string& cell) {
   std::string digits;
   for (const char c : cell) {
     if (c != ',') digits += c;
@@ -76,13 +76,13 @@ std::optional<double> number(const std::string& cell) {
   return value;
 }
 
-using Row = std::map<std::string, std::string>;
-std::optional<double> number_at(const Row& row, std::string_view name) {
+using CsvRow = std::map<std::string, std::string>;
+std::optional<double> number_at(const CsvRow& row, std::string_view name) {
   const auto found = row.find(std::string(name));
-  return found == row.end() ? std::nullopt : number(found->second);
+  return found == row.end() ? std::nullopt : number_of(found->second);
 }
 
-std::optional<double> sum_at(const Row& row, const std::array<std::string_view, 2>& names) {
+std::optional<double> sum_at(const CsvRow& row, const std::array<std::string_view, 2>& names) {
   std::optional<double> sum;
   for (const std::string_view name : names) {
     if (const auto value = number_at(row, name)) sum = sum.value_or(0) + *value;
@@ -90,7 +90,7 @@ std::optional<double> sum_at(const Row& row, const std::array<std::string_view, 
   return sum;
 }
 
-Counters counters_of(const Row& row) {
+Counters counters_of(const CsvRow& row) {
   Counters counters;
   if (const auto name = row.find("Kernel Name"); name != row.end()) {
     counters.kernel = core::clean_line(name->second, kMostName);
@@ -126,8 +126,8 @@ std::vector<Counters> parse_counters(std::string_view report) {
       continue;
     }
     // The second line holds units and has no number of a launch.
-    if (cells.size() != header.size() || !number(cells.front()) || launches.size() == kMostLaunches) continue;
-    Row row;
+    if (cells.size() != header.size() || !number_of(cells.front()) || launches.size() == kMostLaunches) continue;
+    CsvRow row;
     for (size_t i = 0; i < cells.size(); ++i) row[header[i]] = std::move(cells[i]);
     launches.push_back(counters_of(row));
   }

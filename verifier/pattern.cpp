@@ -61,8 +61,8 @@ std::optional<PatternKind> pattern_kind_from_name(std::string_view name) {
   return std::nullopt;
 }
 
-Sample sample_of(const WrongOutput& output) {
-  Sample sample;
+ErrorSample sample_of(const WrongOutput& output) {
+  ErrorSample sample;
   if (!output.shape.empty()) sample.columns = output.shape.back();
   if (output.shape.size() >= 2) sample.height = output.shape[output.shape.size() - 2];
   for (size_t d = 0; d + 1 < output.shape.size(); ++d) sample.rows *= output.shape[d];
@@ -91,7 +91,7 @@ Sample sample_of(const WrongOutput& output) {
 }
 
 std::optional<Pattern> find_pattern(const WrongOutput& output) {
-  const Sample sample = sample_of(output);
+  const ErrorSample sample = sample_of(output);
   const auto as_pattern = [](const Remark& remark) {
     return Pattern{remark.kind, remark.sentence + " " + remark.advice};
   };

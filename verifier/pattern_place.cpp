@@ -24,7 +24,7 @@ struct Share {
   double value() const { return count == 0 ? 0 : static_cast<double>(wrong) / static_cast<double>(count); }
 };
 template <typename Inside>
-Share share_of(const Sample& s, Inside inside) {
+Share share_of(const ErrorSample& s, Inside inside) {
   Share share;
   for (size_t i = 0; i < s.got.size(); ++i) {
     if (!inside(s.row[i / s.column.size()] % s.height, s.column[i % s.column.size()])) continue;
@@ -38,7 +38,7 @@ Share share_of(const Sample& s, Inside inside) {
 struct First {
   int64_t row, column, flat;
 };
-First first_wrong(const Sample& s) {
+First first_wrong(const ErrorSample& s) {
   First first{s.height, s.columns, s.rows * s.columns};
   for (size_t i = 0; i < s.got.size(); ++i) {
     if (!s.wrong[i]) continue;
@@ -70,7 +70,7 @@ bool is_tail(int64_t count, int64_t total) {
   return false;
 }
 
-std::optional<Remark> tail_of(const Sample& s) {
+std::optional<Remark> tail_of(const ErrorSample& s) {
   const auto remark = [](const std::string& what) {
     return Remark{PatternKind::tail, "Only " + what + " differ.",
                   "Check the bound of the partial block at the end and how its elements are masked."};
@@ -124,7 +124,7 @@ std::string listed(const std::vector<int64_t>& lines, const std::string& word) {
 
 // The lines (`at` gives an element's) of which this share at least is wrong; nullopt unless every other line is right.
 template <typename At>
-std::optional<std::vector<int64_t>> wrong_lines(const Sample& s, const std::vector<int64_t>& lines, double share,
+std::optional<std::vector<int64_t>> wrong_lines(const ErrorSample& s, const std::vector<int64_t>& lines, double share,
                                                 At at) {
   std::vector<size_t> wrong(lines.size());
   for (size_t i = 0; i < s.got.size(); ++i) wrong[at(i)] += s.wrong[i];
@@ -140,7 +140,7 @@ std::optional<std::vector<int64_t>> wrong_lines(const Sample& s, const std::vect
 }
 
 // Rows or columns that are wrong as a whole, or in `share` of their elements.
-std::optional<Remark> lines_of(const Sample& s, double share) {
+std::optional<Remark> lines_of(const ErrorSample& s, double share) {
   const bool whole = share >= kWhole;
   // So many elements of a line do not stay right by chance.
   const size_t least = whole ? 2 : kLongLine;
@@ -174,7 +174,7 @@ std::vector<size_t> tiles_along(const std::vector<int64_t>& lines, int64_t lengt
   return number;
 }
 
-std::optional<Remark> tiles_of_size(const Sample& s, int64_t tile) {
+std::optional<Remark> tiles_of_size(const ErrorSample& s, int64_t tile) {
   const bool flat = s.rows == 1;
   const std::vector<size_t> down = tiles_along(s.row, s.height, tile), across = tiles_along(s.column, s.columns, tile);
   const size_t wide = across.back() + 1;
@@ -202,7 +202,7 @@ std::optional<Remark> tiles_of_size(const Sample& s, int64_t tile) {
 }
 }  // namespace
 
-std::optional<Remark> place_of(const Sample& sample) {
+std::optional<Remark> place_of(const ErrorSample& sample) {
   if (static_cast<double>(sample.wrong_count) >= kAllOver * static_cast<double>(sample.got.size())) return std::nullopt;
   if (auto tail = tail_of(sample)) return tail;
   if (auto lines = lines_of(sample, kWhole)) return lines;

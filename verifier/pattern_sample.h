@@ -11,7 +11,7 @@
 
 namespace verifier {
 
-struct Sample {
+struct ErrorSample {
   int64_t rows = 1, columns = 1;     // of the output, all matrices below each other
   int64_t height = 1;                // rows of one matrix
   std::vector<int64_t> row, column;  // that were taken, ascending
@@ -23,7 +23,7 @@ struct Sample {
   bool whole() const { return got.size() == static_cast<size_t>(rows * columns); }
   int64_t flat(size_t i) const { return row[i / column.size()] * columns + column[i % column.size()]; }
 };
-Sample sample_of(const WrongOutput& output);
+ErrorSample sample_of(const WrongOutput& output);
 
 struct Remark {
   PatternKind kind;
@@ -31,10 +31,10 @@ struct Remark {
   std::string advice;    // where to look
 };
 // Where the wrong elements lie; nullopt: all over, or in no order.
-std::optional<Remark> place_of(const Sample& sample);
+std::optional<Remark> place_of(const ErrorSample& sample);
 // What is wrong with their values.
-std::optional<Remark> values_of(const Sample& sample, const WrongOutput& output);
+std::optional<Remark> values_of(const ErrorSample& sample, const WrongOutput& output);
 // Whether all are off by little.
-std::optional<Remark> small_errors(const Sample& sample);
+std::optional<Remark> small_errors(const ErrorSample& sample);
 
 }  // namespace verifier

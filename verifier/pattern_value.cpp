@@ -15,7 +15,7 @@ constexpr size_t kMostTried = 4096;  // of the wrong elements, for each way in w
 constexpr double kSmall = 0.02;      // relative error
 constexpr double kRounding = 4e-3;   // relative; bf16's and more
 
-std::string number(double value) {
+std::string short_number(double value) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.4g", value);
   return text.data();
@@ -25,7 +25,7 @@ struct Wrong {
   size_t at;  // in the sample
   double got, right;
 };
-std::vector<Wrong> wrong_of(const Sample& s) {
+std::vector<Wrong> wrong_of(const ErrorSample& s) {
   std::vector<Wrong> all;
   all.reserve(s.wrong_count);
   for (size_t i = 0; i < s.got.size(); ++i) {
@@ -37,7 +37,7 @@ std::vector<Wrong> wrong_of(const Sample& s) {
 // Does what stands at an element belong to the place that `source` gives for it (negative: to none)? Where an element
 // and its source are meant to be alike nothing can be told from it.
 template <typename Source>
-bool moved(const Sample& s, const WrongOutput& output, const std::vector<Wrong>& wrong, Source source) {
+bool moved(const ErrorSample& s, const WrongOutput& output, const std::vector<Wrong>& wrong, Source source) {
   const size_t step = std::max<size_t>(wrong.size() / kMostTried, 1);
   size_t tried = 0, matched = 0;
   for (size_t i = 0; i < wrong.size(); i += step) {
@@ -53,7 +53,7 @@ bool moved(const Sample& s, const WrongOutput& output, const std::vector<Wrong>&
          static_cast<double>(matched) >= 0.95 * static_cast<double>(tried);
 }
 
-std::optional<Remark> transposed(const Sample& s, const WrongOutput& output, const std::vector<Wrong>& wrong) {
+std::optional<Remark> transposed(const ErrorSample& s, const WrongOutput& output, const std::vector<Wrong>& wrong) {
   if (s.height < 2 || s.columns < 2) return std::nullopt;
   const int64_t size = s.height * s.columns;
   const auto source = [&](int64_t index) {
@@ -66,7 +66,7 @@ std::optional<Remark> transposed(const Sample& s, const WrongOutput& output, con
                 "Swap row and column where the output is written, or where an operand is read."};
 }
 
-std::optional<Remark> shifted(const Sample& s, const WrongOutput& output, const std::vector<Wrong>& wrong) {
+std::optional<Remark> shifted(const ErrorSample& s, const WrongOutput& output, const std::vector<Wrong>& wrong) {
   const auto try_all = [&](int64_t unit, const std::string& word) -> std::optional<Remark> {
     for (const int64_t steps : {1, -1, 2, -2, 4, -4, 8, -8, 16, -16, 32, -32}) {
       if (!moved(s, output, wrong, [&](int64_t index) { return index + steps * unit; })) continue;
@@ -91,7 +91,7 @@ std::optional<Remark> zeros(const std::vector<Wrong>& wrong) {
 }
 
 // got / right, of the elements where that says something.
-std::vector<double> ratios_of(const Sample& s, const std::vector<Wrong>& wrong) {
+std::vector<double> ratios_of(const ErrorSample& s, const std::vector<Wrong>& wrong) {
   std::vector<double> ratios;
   for (const Wrong& w : wrong) {
     if (std::fabs(w.right) > 0.01 * s.scale) ratios.push_back(w.got / w.right);
@@ -109,14 +109,15 @@ Remark scaled_by(double factor) {
     return remark("the sign of every wrong element is flipped", "Look at what is subtracted from what.");
   const std::string each = "every wrong element is ";
   if (factor > 1.5 && std::fabs(factor - std::round(factor)) < 0.01 * factor) {
-    return remark(each + number(std::round(factor)) + " times what is right",
+    return remark(each + short_number(std::round(factor)) + " times what is right",
                   "Terms are added more than once, or a scale or division is missing.");
   }
   if (inverse > 1.5 && std::fabs(inverse - std::round(inverse)) < 0.01 * inverse) {
-    return remark(each + "1/" + number(std::round(inverse)) + " of what is right",
+    return remark(each + "1/" + short_number(std::round(inverse)) + " of what is right",
                   "A scale is applied twice, or only a part of the threads, warps or splits is summed.");
   }
-  return remark(each + number(factor) + " times what is right", "Look for a scale that is missing or applied twice.");
+  return remark(each + short_number(factor) + " times what is right",
+                "Look for a scale that is missing or applied twice.");
 }
 
 std::optional<Remark> scaled(const std::vector<double>& ratios) {
@@ -131,7 +132,7 @@ std::optional<Remark> scaled(const std::vector<double>& ratios) {
 
 Remark lost(double share) {
   return {PatternKind::lost_terms,
-          "Each wrong element is what about " + number(100 * share) + " % of its terms sum up to.",
+          "Each wrong element is what about " + short_number(100 * share) + " % of its terms sum up to.",
           "A part of the sum is lost, such as the last step of the loop over K, the partial sums of other warps, or a "
           "split that is overwritten and not added."};
 }
@@ -162,7 +163,7 @@ std::optional<Remark> lost_terms(const std::vector<Wrong>& wrong, const std::vec
   return lost(share);
 }
 
-std::optional<Remark> imprecise(const Sample& s, const std::vector<Wrong>& elements) {
+std::optional<Remark> imprecise(const ErrorSample& s, const std::vector<Wrong>& elements) {
   double squares = 0, error_squares = 0;
   size_t small = 0;
   for (const Wrong& w : elements) {
@@ -174,14 +175,14 @@ std::optional<Remark> imprecise(const Sample& s, const std::vector<Wrong>& eleme
   if (elements.empty() || error_squares == 0 ||
       static_cast<double>(small) < 0.99 * static_cast<double>(elements.size()))
     return std::nullopt;
-  return Remark{
-      PatternKind::imprecise,
-      "The errors are small, " + number(std::sqrt(error_squares / std::max(squares, 1e-300))) + " of what is right.",
-      "Look at precision (type of the sums, rounding between steps, approximate functions) before indexing."};
+  return Remark{PatternKind::imprecise,
+                "The errors are small, " + short_number(std::sqrt(error_squares / std::max(squares, 1e-300))) +
+                    " of what is right.",
+                "Look at precision (type of the sums, rounding between steps, approximate functions) before indexing."};
 }
 }  // namespace
 
-std::optional<Remark> small_errors(const Sample& sample) {
+std::optional<Remark> small_errors(const ErrorSample& sample) {
   std::vector<Wrong> all;
   for (size_t i = 0; i < sample.got.size(); ++i) {
     if (std::isfinite(sample.got[i]) && std::isfinite(sample.right[i])) {
@@ -191,7 +192,7 @@ std::optional<Remark> small_errors(const Sample& sample) {
   return imprecise(sample, all);
 }
 
-std::optional<Remark> values_of(const Sample& sample, const WrongOutput& output) {
+std::optional<Remark> values_of(const ErrorSample& sample, const WrongOutput& output) {
   const std::vector<Wrong> wrong = wrong_of(sample);
   if (wrong.size() < kFew) return std::nullopt;
   if (auto found = zeros(wrong)) return found;

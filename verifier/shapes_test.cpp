@@ -11,7 +11,7 @@ namespace verifier {
 namespace {
 constexpr int64_t kElements = 1 << 17, kFlops = int64_t{1} << 33;
 
-benchsuite::Problem shipped(const std::string& name) {
+benchsuite::Problem shipped_problem(const std::string& name) {
   return benchsuite::load_problem(core::installed_paths().problems() / name);
 }
 std::vector<core::Bindings> drawn(const benchsuite::Problem& problem, uint64_t seed) {
@@ -21,7 +21,7 @@ std::vector<core::Bindings> drawn(const benchsuite::Problem& problem, uint64_t s
 
 TEST(Shapes, AreNewAndDistinctAndWithinTheLimits) {
   for (const char* name : {"transpose_f32", "gemm_f32", "sum_f32"}) {
-    const benchsuite::Problem problem = shipped(name);
+    const benchsuite::Problem problem = shipped_problem(name);
     for (uint64_t seed = 0; seed < 50; ++seed) {
       const auto shapes = drawn(problem, seed);
       EXPECT_GE(shapes.size(), 4u) << name;
@@ -36,7 +36,7 @@ TEST(Shapes, AreNewAndDistinctAndWithinTheLimits) {
 
 // What is right at the listed shapes and below alone must not get far.
 TEST(Shapes, EveryAxisPassesWhatIsListedSomewhere) {
-  const benchsuite::Problem problem = shipped("transpose_f32");
+  const benchsuite::Problem problem = shipped_problem("transpose_f32");
   for (const benchsuite::Axis& axis : problem.axes) {
     int64_t listed = 0;
     for (const benchsuite::Workload& workload : problem.workloads) {
@@ -52,7 +52,7 @@ TEST(Shapes, EveryAxisPassesWhatIsListedSomewhere) {
 }
 
 TEST(Shapes, OneIsOfMultiplesOf64AndOftenASquare) {
-  const benchsuite::Problem problem = shipped("transpose_f32");
+  const benchsuite::Problem problem = shipped_problem("transpose_f32");
   int squares = 0;
   for (uint64_t seed = 0; seed < 50; ++seed) {
     const core::Bindings axes = drawn(problem, seed).back();

@@ -104,7 +104,7 @@ std::variant<Verdict, WorkloadTiming> Timing::workload(const benchsuite::Workloa
         if (turn) return verdict;
         throw core::SystemError("the incumbent failed while it was timed: " + sentence_for_people(verdict));
       }
-      const Sample& sample = std::get<Sample>(launched);
+      const TimingSample& sample = std::get<TimingSample>(launched);
       (turn ? pair.candidate_us : pair.incumbent_us) = sample.us;
       (turn ? pair.candidate_mhz : pair.incumbent_mhz) = sample.mhz;
       pair.throttled = pair.throttled || sample.throttled;

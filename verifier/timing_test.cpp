@@ -29,12 +29,12 @@ class ScriptedContest : public Contest {
     keys_ = Keys(key);
     surprise_ = distribution != Distribution::ordinary;
   }
-  std::variant<Sample, CellFailure> launch(Contestant side, uint64_t) override {
+  std::variant<TimingSample, CellFailure> launch(Contestant side, uint64_t) override {
     const bool candidate = side == Contestant::candidate;
-    if (surprise_) return script_.surprises++, Sample{1e3};
+    if (surprise_) return script_.surprises++, TimingSample{1e3};
     if (candidate && script_.launches++ == script_.fails_at) return CellFailure(CellDied{});
     const double us = candidate ? script_.candidate_us : script_.incumbent_us;
-    return Sample{us * (1 + script_.jitter * (keys_.unit() - 0.5))};
+    return TimingSample{us * (1 + script_.jitter * (keys_.unit() - 0.5))};
   }
   double difference() override { return left_out() ? 1e6 : 1e-7 * (1 + keys_.unit() / 2); }
   std::optional<Verdict> audit(const Where& where) override {

@@ -34,12 +34,12 @@ std::optional<Pattern> pattern(const JsonView& json) {
 }
 
 // NaN and infinities, which JSON lacks, travel as strings.
-Json number(double value) {
+Json number_json(double value) {
   if (value != value) return "nan";
   if (value - value != 0) return value > 0 ? "inf" : "-inf";
   return value;
 }
-double number(const JsonView& json) {
+double number_json(const JsonView& json) {
   if (!json.json().is_string()) return json.number();
   const std::string text = json.string();
   if (text == "nan") return __builtin_nan("");
@@ -49,14 +49,14 @@ double number(const JsonView& json) {
 }
 
 Json fields(const Correct& v) {
-  return {{"launches", v.launches}, {"worst_ratio", number(v.worst_ratio)}, {"deterministic", v.deterministic}};
+  return {{"launches", v.launches}, {"worst_ratio", number_json(v.worst_ratio)}, {"deterministic", v.deterministic}};
 }
 Json fields(const CompileFailed& v) { return {{"message", v.message}, {"line", v.line ? Json(*v.line) : Json()}}; }
 Json fields(const InvalidPlan& v) { return {{"message", v.message}}; }
 Json fields(const WrongResult& v) {
-  Json json{{"where", to_json(v.where)},          {"output", v.output},    {"index", v.index},
-            {"expected", number(v.expected)},     {"got", number(v.got)},  {"ratio", number(v.ratio)},
-            {"wrong_elements", v.wrong_elements}, {"elements", v.elements}};
+  Json json{{"where", to_json(v.where)},           {"output", v.output},        {"index", v.index},
+            {"expected", number_json(v.expected)}, {"got", number_json(v.got)}, {"ratio", number_json(v.ratio)},
+            {"wrong_elements", v.wrong_elements},  {"elements", v.elements}};
   if (v.pattern) json["pattern"] = {{"kind", name_of(v.pattern->kind)}, {"sentence", v.pattern->sentence}};
   return json;
 }
@@ -71,8 +71,8 @@ Json fields(const WrongNonFinite& v) {
   return {{"where", to_json(v.where)},
           {"output", v.output},
           {"index", v.index},
-          {"expected", number(v.expected)},
-          {"got", number(v.got)}};
+          {"expected", number_json(v.expected)},
+          {"got", number_json(v.got)}};
 }
 Json fields(const OrderDependent& v) { return {{"where", to_json(v.where)}, {"output", v.output}, {"index", v.index}}; }
 Json fields(const GuardDamaged& v) { return {{"where", to_json(v.where)}, {"buffer", v.buffer}}; }
@@ -89,7 +89,7 @@ const std::map<std::string, Reader>& readers() {
   static const std::map<std::string, Reader> all{
       {"correct",
        [](const JsonView& j) {
-         return Correct{j.at("launches").integer(), number(j.at("worst_ratio")), j.at("deterministic").boolean()};
+         return Correct{j.at("launches").integer(), number_json(j.at("worst_ratio")), j.at("deterministic").boolean()};
        }},
       {"invalid_plan", [](const JsonView& j) { return InvalidPlan{j.at("message").string()}; }},
       {"wrong_result",
@@ -97,9 +97,9 @@ const std::map<std::string, Reader>& readers() {
          return WrongResult{where(j),
                             j.at("output").string(),
                             j.at("index").integer(),
-                            number(j.at("expected")),
-                            number(j.at("got")),
-                            number(j.at("ratio")),
+                            number_json(j.at("expected")),
+                            number_json(j.at("got")),
+                            number_json(j.at("ratio")),
                             j.at("wrong_elements").integer(),
                             j.at("elements").integer(),
                             pattern(j)};
@@ -111,8 +111,8 @@ const std::map<std::string, Reader>& readers() {
        }},
       {"wrong_non_finite",
        [](const JsonView& j) {
-         return WrongNonFinite{where(j), j.at("output").string(), j.at("index").integer(), number(j.at("expected")),
-                               number(j.at("got"))};
+         return WrongNonFinite{where(j), j.at("output").string(), j.at("index").integer(),
+                               number_json(j.at("expected")), number_json(j.at("got"))};
        }},
       {"order_dependent",
        [](const JsonView& j) {

@@ -6,7 +6,7 @@
 
 namespace verifier {
 namespace {
-std::string number(double value) {
+std::string nine_digits(double value) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.9g", value);
   return text.data();
@@ -44,9 +44,10 @@ std::string what_was_seen(const CompileFailed& v) {
 }
 std::string what_was_seen(const InvalidPlan& v) { return "The launch plan cannot be used: " + v.message; }
 std::string what_was_seen(const WrongResult& v) {
-  return "Wrong result " + place(v.where) + ": " + v.output + "[" + std::to_string(v.index) + "] is " + number(v.got) +
-         " where " + number(v.expected) + " is right, " + number(v.ratio) + " times the allowed error; " +
-         counted(v.wrong_elements, v.elements) + " elements are wrong." + (v.pattern ? " " + v.pattern->sentence : "");
+  return "Wrong result " + place(v.where) + ": " + v.output + "[" + std::to_string(v.index) + "] is " +
+         nine_digits(v.got) + " where " + nine_digits(v.expected) + " is right, " + nine_digits(v.ratio) +
+         " times the allowed error; " + counted(v.wrong_elements, v.elements) + " elements are wrong." +
+         (v.pattern ? " " + v.pattern->sentence : "");
 }
 std::string what_was_seen(const NotWritten& v) {
   return "Not written " + place(v.where) + ": " + counted(v.count, v.elements) + " elements of " + v.output +
@@ -54,7 +55,7 @@ std::string what_was_seen(const NotWritten& v) {
 }
 std::string what_was_seen(const WrongNonFinite& v) {
   return "NaN or infinity out of place " + place(v.where) + ": " + v.output + "[" + std::to_string(v.index) + "] is " +
-         number(v.got) + " where " + number(v.expected) + " is right.";
+         nine_digits(v.got) + " where " + nine_digits(v.expected) + " is right.";
 }
 std::string what_was_seen(const OrderDependent& v) {
   return "Right in one thread order and wrong in another " + place(v.where) + ": " + v.output + "[" +
@@ -66,7 +67,7 @@ std::string what_was_seen(const InputModified& v) {
 }
 std::string what_was_seen(const Faulted& v) { return v.fault.describe() + " (" + place(v.where) + ")"; }
 std::string what_was_seen(const TimedOut& v) {
-  const std::string limit = v.limit_s > 0 ? " within " + number(v.limit_s) + " s" : " within its processor time";
+  const std::string limit = v.limit_s > 0 ? " within " + nine_digits(v.limit_s) + " s" : " within its processor time";
   return "Did not end" + limit + " " + place(v.where) + ".";
 }
 std::string what_was_seen(const Crashed& v) {
@@ -82,8 +83,8 @@ std::string what_was_seen(const ForbiddenCall& v) {
 }
 std::string what_was_seen(const MemoryLimit& v) { return "Out of memory: " + v.message + "."; }
 std::string what_was_seen(const TooFast& v) {
-  return "Workload " + v.workload + " took " + number(v.time_us) + " us, less than the " + number(v.floor_us) +
-         " us that the device needs at least: not all of the work was done.";
+  return "Workload " + v.workload + " took " + nine_digits(v.time_us) + " us, less than the " +
+         nine_digits(v.floor_us) + " us that the device needs at least: not all of the work was done.";
 }
 
 std::string what_to_change(const Correct&) { return "Make it faster and keep it correct."; }

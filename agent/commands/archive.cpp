@@ -114,14 +114,14 @@ void export_archive(const ArchiveOptions& options, const Shell& shell) {
   print("{} records in {}\n", lines, core::clean_line(options.out));
 }
 
-Json to_json(const results::Merged& merged) {
+Json merged_json(const results::Merged& merged) {
   Json tables = Json::object();
   for (const auto& [name, count] : merged.tables) tables[name] = {{"added", count.added}, {"known", count.known}};
   return {{"tables", tables}, {"continued", merged.continued}, {"separated", merged.separated}};
 }
 
 void show_merged(const results::Merged& merged, const Shell& shell) {
-  if (shell.json) return print_json(to_json(merged));
+  if (shell.json) return print_json(merged_json(merged));
   Table table({{"table"}, {"added", Table::Align::right}, {"already there", Table::Align::right}});
   for (const auto& [name, count] : merged.tables) {
     table.add_row({name, std::to_string(count.added), std::to_string(count.known)});

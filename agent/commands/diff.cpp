@@ -87,7 +87,7 @@ std::string figures_text(const Side& a, const Side& b) {
 
 std::string tunables_of(const Side& side) { return side.attempt ? sandbox::describe(side.attempt->binding) : ""; }
 
-Json to_json(const Side& side) {
+Json side_json(const Side& side) {
   Json json{{"solution", side.solution.name}, {"hash", side.solution.hash}, {"problem", side.solution.problem}};
   json["attempt"] = side.attempt ? agent::to_json(*side.attempt) : Json();
   return json;
@@ -105,8 +105,8 @@ void diff(const std::string& a_word, const std::string& b_word, const Shell& she
                          {"a_us", of_a ? Json(of_a->candidate_us) : Json()},
                          {"b_us", of_b ? Json(of_b->candidate_us) : Json()}});
     }
-    print_json({{"a", to_json(a)},
-                {"b", to_json(b)},
+    print_json({{"a", side_json(a)},
+                {"b", side_json(b)},
                 {"source", source},
                 {"plan", unified_diff(a.plan, b.plan)},
                 {"figures", std::move(figures)}});

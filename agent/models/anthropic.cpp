@@ -31,7 +31,7 @@ int version_of(const std::string& model) {
 // Up to 4.5 thinking has a budget; later models decide themselves, within max_tokens, and from 4.7 on refuse both a
 // budget and a temperature.
 bool takes_budget(int version) { return version > 0 && version <= 405; }
-bool takes_temperature(int version) { return version > 0 && version <= 406; }
+bool version_takes_temperature(int version) { return version > 0 && version <= 406; }
 
 bool is_blank(const std::string& text) { return text.find_first_not_of(" \t\r\n") == std::string::npos; }
 
@@ -99,7 +99,7 @@ class Anthropic : public WireFormat {
                                 ? Json{{"type", "enabled"}, {"budget_tokens", sampling.thinking_tokens}}
                                 : Json{{"type", "adaptive"}};
     }
-    const bool may_vary = takes_temperature(version) && sampling.thinking_tokens == 0;
+    const bool may_vary = version_takes_temperature(version) && sampling.thinking_tokens == 0;
     if (sampling.temperature && may_vary) request["temperature"] = *sampling.temperature;
     return request;
   }

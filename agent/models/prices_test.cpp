@@ -22,18 +22,19 @@ class PricesTest : public testing::Test {
   test::Folder folder_;
 };
 
-const std::string kRest = R"("as_of": "2026-10-01", "source": "a page"})";
+const std::string kOtherPrices = R"("as_of": "2026-10-01", "source": "a page"})";
 
 TEST_F(PricesTest, TokensOfEachKindHaveTheirPrice) {
-  const Prices prices = prices_of(
-      R"({"models": ["anthropic:a"], "input": 3, "output": 15, "cache_read": 0.3, "cache_write": 3.75, )" + kRest);
+  const Prices prices =
+      prices_of(R"({"models": ["anthropic:a"], "input": 3, "output": 15, "cache_read": 0.3, "cache_write": 3.75, )" +
+                kOtherPrices);
   EXPECT_DOUBLE_EQ(*prices.cost({1'000'000, 0, 0, 0, false}, "anthropic:a"), 3);
   EXPECT_DOUBLE_EQ(*prices.cost({1000, 100'000, 2000, 500, false}, "anthropic:a"), 0.003 + 0.03 + 0.0075 + 0.0075);
   EXPECT_EQ(prices.cost({}, "anthropic:a"), 0.0);
 }
 
 TEST_F(PricesTest, WhatIsNotKnownHasNoPrice) {
-  const Prices prices = prices_of(R"({"models": ["openai:gpt-5"], "input": 1, "output": 2, )" + kRest);
+  const Prices prices = prices_of(R"({"models": ["openai:gpt-5"], "input": 1, "output": 2, )" + kOtherPrices);
   for (const char* name : {"openai:gpt-5", "openai-chat:gpt-5", "openai:gpt-5-2025-08-07", "openai:gpt-5-20250807",
                            "openai:gpt-5-latest"}) {
     EXPECT_TRUE(prices.cost({1, 0, 0, 1, false}, name)) << name;
@@ -49,7 +50,7 @@ TEST_F(PricesTest, WhatIsNotKnownHasNoPrice) {
 TEST_F(PricesTest, LongPromptsMayCostMore) {
   const Prices prices = prices_of(
       R"({"models": ["gemini:a", "gemini:b"], "prompt_up_to": 1000, "input": 1, "output": 1, "cache_read": 1, )" +
-      kRest + R"(, {"models": ["gemini:a"], "input": 2, "output": 2, "cache_read": 2, )" + kRest);
+      kOtherPrices + R"(, {"models": ["gemini:a"], "input": 2, "output": 2, "cache_read": 2, )" + kOtherPrices);
   EXPECT_DOUBLE_EQ(*prices.cost({900, 100, 0, 0, false}, "gemini:a"), 0.001);
   EXPECT_DOUBLE_EQ(*prices.cost({901, 100, 0, 0, false}, "gemini:a"), 0.002002);
   EXPECT_TRUE(prices.cost({1000, 0, 0, 0, false}, "gemini:b"));
@@ -57,7 +58,8 @@ TEST_F(PricesTest, LongPromptsMayCostMore) {
 }
 
 TEST_F(PricesTest, OffersEnd) {
-  const std::string offer = R"({"models": ["gemini:a"], "input": 1, "output": 1, "until": "2026-12-31", )" + kRest;
+  const std::string offer =
+      R"({"models": ["gemini:a"], "input": 1, "output": 1, "until": "2026-12-31", )" + kOtherPrices;
   EXPECT_NE(prices_of(offer, "2026-12-31").find("gemini:a"), nullptr);
   EXPECT_EQ(prices_of(offer, "2027-01-01").find("gemini:a"), nullptr);
 }

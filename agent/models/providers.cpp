@@ -105,14 +105,14 @@ std::unique_ptr<Model> server_model(const std::string& name, const ModelOptions&
 }
 
 // What stands before the first colon, and behind it.
-std::pair<std::string, std::string> parts_of(const std::string& name) {
+std::pair<std::string, std::string> kind_and_rest(const std::string& name) {
   const size_t colon = name.find(':');
   return {name.substr(0, colon), colon == std::string::npos ? "" : name.substr(colon + 1)};
 }
 }  // namespace
 
 void check_model_name(const std::string& name) {
-  const auto [scheme, rest] = parts_of(name);
+  const auto [scheme, rest] = kind_and_rest(name);
   if (scheme == "http" || scheme == "https") {
     checked_url(name.substr(0, name.find('#')), "the URL of the model");
     return;
@@ -136,7 +136,7 @@ void check_model_name(const std::string& name) {
 
 std::unique_ptr<Model> make_model(const std::string& name, const ModelOptions& options) {
   check_model_name(name);
-  const auto [scheme, rest] = parts_of(name);
+  const auto [scheme, rest] = kind_and_rest(name);
   if (scheme == "http" || scheme == "https") return server_model(name, options);
   if (scheme == "exec") {
     return exec_model({name, split_command(rest), options.limits.total, options.most_reply_bytes});

@@ -10,7 +10,7 @@
 
 namespace agent {
 namespace {
-constexpr size_t kMostBytes = size_t{16} << 10;
+constexpr size_t kMostCardBytes = size_t{16} << 10;
 
 std::string trimmed(const std::string& text) {
   const size_t begin = text.find_first_not_of(" \t\r");
@@ -185,7 +185,7 @@ std::vector<Card> load_cards(const std::filesystem::path& folder) {
   std::sort(files.begin(), files.end());
   std::vector<Card> cards;
   for (const std::filesystem::path& file : files) {
-    cards.push_back(parse_card(core::read_file(file, kMostBytes), file.string()));
+    cards.push_back(parse_card(core::read_file(file, kMostCardBytes), file.string()));
   }
   return cards;
 }

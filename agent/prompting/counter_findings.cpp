@@ -19,7 +19,7 @@ constexpr double kOccupancy = 0.3;
 constexpr double kStallShare = 0.35;  // of the cycles that warps wait
 constexpr double kTensor = 0.05;      // below it, tensor cores do nothing
 
-std::string number(double value) {
+std::string counter_text(double value) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.1f", value);
   return text.data();
@@ -79,7 +79,7 @@ void add_memory(const Counters& c, std::vector<Weighed>& found) {
   const auto sectors = [&](const std::optional<double>& value, const std::string& what) {
     if (!value || *value <= kMostSectors) return;
     found.push_back({std::min(0.6 + *value / 100, 0.95),
-                     {Bottleneck::uncoalesced, "A warp's global " + what + " touches " + number(*value) +
+                     {Bottleneck::uncoalesced, "A warp's global " + what + " touches " + counter_text(*value) +
                                                    " sectors of 32 bytes on average, where 4 hold 32 floats: let "
                                                    "neighbouring threads use neighbouring addresses."}});
   };
@@ -109,7 +109,7 @@ void add_arithmetic(const Counters& c, std::vector<Weighed>& found) {
   }
   if (c.lanes && *c.lanes < kLanes) {
     found.push_back({1 - *c.lanes / 40,
-                     {Bottleneck::divergence, "Only " + number(*c.lanes) +
+                     {Bottleneck::divergence, "Only " + counter_text(*c.lanes) +
                                                   " of 32 lanes take part in an instruction on average: branches of a "
                                                   "warp part, or blocks are no multiple of 32 threads."}});
   }

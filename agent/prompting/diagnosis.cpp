@@ -9,7 +9,7 @@
 
 namespace agent {
 namespace {
-constexpr size_t kMostBytes = 3000;
+constexpr size_t kMostDiagnosisBytes = 3000;
 constexpr size_t kMostFindings = 3;  // of the counters
 
 std::string quote(const std::string& lines) { return lines.empty() ? "" : "\n```\n" + lines + "```\n"; }
@@ -126,7 +126,7 @@ Diagnosis diagnose(const AttemptFacts& facts, const benchsuite::Problem& problem
                         core::clean_line(point, 300) + ".";
     }
   }
-  diagnosis.text = core::clean_text(diagnosis.text, kMostBytes);
+  diagnosis.text = core::clean_text(diagnosis.text, kMostDiagnosisBytes);
   return diagnosis;
 }
 

@@ -11,7 +11,7 @@
 
 namespace agent {
 namespace {
-std::string number(double value, const char* format = "%.4g") {
+std::string fact_number(double value, const char* format = "%.4g") {
   std::array<char, 40> text{};
   std::snprintf(text.data(), text.size(), format, value);
   return text.data();
@@ -22,9 +22,9 @@ std::string line(const std::string& text, size_t most = 300) { return core::clea
 std::string init_words(const benchsuite::InputInit& init) {
   switch (init.kind) {
     case benchsuite::Init::normal:
-      return "N(0, " + number(init.scale) + ")";
+      return "N(0, " + fact_number(init.scale) + ")";
     case benchsuite::Init::uniform:
-      return "U[" + number(init.low) + ", " + number(init.high) + ")";
+      return "U[" + fact_number(init.low) + ", " + fact_number(init.high) + ")";
     case benchsuite::Init::integers:
       return "integers in [" + init.least.text() + ", " + init.most.text() + "]";
   }
@@ -70,13 +70,14 @@ std::string bytes_words(int64_t bytes) {
 }
 
 std::string calibration_words(const verifier::Calibration& c) {
-  const auto tera = [](double per_s) { return number(per_s / 1e12, "%.3g"); };
-  return "- measured: memory reads " + number(c.dram_read_gb_s, "%.0f") + " GB/s, writes " +
-         number(c.dram_write_gb_s, "%.0f") + " GB/s, copies (both counted) " + number(c.dram_copy_gb_s, "%.0f") +
-         " GB/s; L2 reads " + number(c.l2_read_gb_s, "%.0f") + " GB/s\n- measured peaks: fp32 " + tera(c.fp32_flop_s) +
-         " TFLOP/s; tensor cores f16 " + tera(c.tensor_f16_flop_s) + ", bf16 " + tera(c.tensor_bf16_flop_s) +
-         ", tf32 " + tera(c.tensor_tf32_flop_s) + " TFLOP/s (" + line(c.tensor_instruction, 40) +
-         ")\n- an empty launch takes " + number(c.launch_floor_us, "%.2f") + " us\n";
+  const auto tera = [](double per_s) { return fact_number(per_s / 1e12, "%.3g"); };
+  return "- measured: memory reads " + fact_number(c.dram_read_gb_s, "%.0f") + " GB/s, writes " +
+         fact_number(c.dram_write_gb_s, "%.0f") + " GB/s, copies (both counted) " +
+         fact_number(c.dram_copy_gb_s, "%.0f") + " GB/s; L2 reads " + fact_number(c.l2_read_gb_s, "%.0f") +
+         " GB/s\n- measured peaks: fp32 " + tera(c.fp32_flop_s) + " TFLOP/s; tensor cores f16 " +
+         tera(c.tensor_f16_flop_s) + ", bf16 " + tera(c.tensor_bf16_flop_s) + ", tf32 " + tera(c.tensor_tf32_flop_s) +
+         " TFLOP/s (" + line(c.tensor_instruction, 40) + ")\n- an empty launch takes " +
+         fact_number(c.launch_floor_us, "%.2f") + " us\n";
 }
 
 // Without its header: how the reference is launched is of no use to a reader.
@@ -129,8 +130,8 @@ std::string device_words(const DeviceText& device) {
 std::string solution_line(const KnownSolution& known, const benchsuite::Problem& problem, const std::string& backend) {
   std::vector<std::string> parts;
   if (known.speed_up) {
-    parts.push_back(number(known.speed_up->value, "%.2fx") + " over naive [" + number(known.speed_up->low, "%.2f") +
-                    ", " + number(known.speed_up->high, "%.2f") + "]");
+    parts.push_back(fact_number(known.speed_up->value, "%.2fx") + " over naive [" +
+                    fact_number(known.speed_up->low, "%.2f") + ", " + fact_number(known.speed_up->high, "%.2f") + "]");
   }
   if (known.time_us) parts.push_back(time_words(*known.time_us));
   if (known.share_of_bound) parts.push_back(percent(*known.share_of_bound) + " of the bound");

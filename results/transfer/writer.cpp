@@ -4,7 +4,7 @@ namespace results {
 namespace {
 using core::Json;
 using core::JsonView;
-constexpr size_t kMostKeysKept = 200'000;
+constexpr size_t kMostNamesKept = 200'000;
 
 std::string name_in_memory(const Table& table, const std::string& campaign, const std::string& identity) {
   return table.name + " " + campaign + " " + identity;
@@ -57,7 +57,7 @@ std::optional<int64_t> Writer::find(const Table& table, const std::string& key, 
   }
   if (table.key.size() == 2) found.bind(second);
   if (!found.step()) return std::nullopt;
-  if (keys_.size() < kMostKeysKept) keys_.emplace(name, found.integer(0));
+  if (keys_.size() < kMostNamesKept) keys_.emplace(name, found.integer(0));
   return found.integer(0);
 }
 

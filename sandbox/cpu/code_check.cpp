@@ -24,7 +24,7 @@ constexpr ZydisMnemonic kRefusedMnemonics[] = {
     ZYDIS_MNEMONIC_UMONITOR, ZYDIS_MNEMONIC_UMWAIT, ZYDIS_MNEMONIC_TPAUSE};
 
 template <typename T, size_t n>
-bool among(const T (&values)[n], T value) {
+bool is_among(const T (&values)[n], T value) {
   return std::find(std::begin(values), std::end(values), value) != std::end(values);
 }
 
@@ -60,7 +60,7 @@ class Walk {
     for (size_t at = 0; at < section.size; at += instruction.length) {
       if (!ZYAN_SUCCESS(
               ZydisDecoderDecodeInstruction(&decoder_, nullptr, section.bytes + at, section.size - at, &instruction))) {
-        return "holds bytes that are no instructions among its code";
+        return "holds bytes that are no instructions is_among its code";
       }
       begins_.push_back(section.address + at);
       if (auto refused = look_at(instruction, section.address + at)) return refused;
@@ -69,7 +69,7 @@ class Walk {
   }
 
   std::optional<std::string> look_at(const ZydisDecodedInstruction& instruction, uint64_t address) {
-    if (among(kRefusedCategories, instruction.meta.category) || among(kRefusedMnemonics, instruction.mnemonic) ||
+    if (is_among(kRefusedCategories, instruction.meta.category) || is_among(kRefusedMnemonics, instruction.mnemonic) ||
         writes_segment(instruction)) {
       return std::string("holds the instruction ") + ZydisMnemonicGetString(instruction.mnemonic) +
              ", which no kernel has a use for";

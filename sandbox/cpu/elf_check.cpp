@@ -36,17 +36,16 @@ constexpr std::string_view kDeviceHeap[] = {"malloc",  "free",    "calloc", "_Zn
 constexpr std::string_view kSanitizerConstructors[] = {"_sub_I_00099_0", "tsan.module_ctor"};
 
 template <size_t n>
-bool among(const std::string_view (&names)[n], std::string_view name) {
+bool named_in(const std::string_view (&names)[n], std::string_view name) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
-bool starts_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
 
 bool is_allowed(std::string_view name, Build build) {
   name = name.substr(0, name.find('@'));  // without the version that the linker found
-  if (starts_with(name, "__kw_") || among(kAllowed, name) || among(kMathematics, name)) return true;
-  if (build == Build::check && starts_with(name, "__wrap_")) return true;
+  if (name.starts_with("__kw_") || named_in(kAllowed, name) || named_in(kMathematics, name)) return true;
+  if (build == Build::check && name.starts_with("__wrap_")) return true;
   return name.size() > 1 && name.back() == 'f' &&
-         among(kMathematics, name.substr(0, name.size() - 1));  // float variants
+         named_in(kMathematics, name.substr(0, name.size() - 1));  // float variants
 }
 
 [[noreturn]] void refuse(const std::string& what) { throw BinaryRefused(Rejection::forbidden, what); }
@@ -109,7 +108,7 @@ class Inspection {
       return;
     }
     const bool by_linker =
-        name == ".dynamic" || name == ".got" || name == ".got.plt" || starts_with(name, ".data.rel.ro");
+        name == ".dynamic" || name == ".got" || name == ".got.plt" || name.starts_with(".data.rel.ro");
     if (!by_linker) state_bytes_ += header.sh_size;
     if (!by_linker && header.sh_type == SHT_NOBITS) bss_bytes_ += header.sh_size;
   }
@@ -118,7 +117,7 @@ class Inspection {
     const Elf_Data* data = header.sh_type == SHT_PROGBITS ? elf_rawdata(section, nullptr) : nullptr;
     if (data == nullptr || (data->d_buf == nullptr && data->d_size > 0)) refuse("is a damaged shared object");
     code_.push_back({header.sh_addr, static_cast<const uint8_t*>(data->d_buf), data->d_size,
-                     starts_with(section_name(header), ".plt")});
+                     section_name(header).starts_with(".plt")});
     if ((header.sh_flags & SHF_WRITE) != 0) refuse("holds code that it can write");
   }
 
@@ -156,24 +155,24 @@ class Inspection {
     if (type == STT_GNU_IFUNC) refuse("holds code that runs when it is loaded (ifunc " + shown + ")");
     if (symbol.st_shndx == SHN_UNDEF) {
       if (name.empty() || is_allowed(name, build_)) return;
-      if (among(kDeviceHeap, name.substr(0, name.find('@')))) {
+      if (named_in(kDeviceHeap, name.substr(0, name.find('@')))) {
         throw BinaryRefused(Rejection::unsupported,
                             "the device heap and printf are unsupported on the cpu device (" + shown + ")");
       }
       refuse("calls " + shown + ", which is no part of the device language");
     }
     if (dynamic) {
-      if (starts_with(name, kKernelPrefix)) facts_.kernels[name.substr(kKernelPrefix.size())] = parameters_of(symbol);
+      if (name.starts_with(kKernelPrefix)) facts_.kernels[name.substr(kKernelPrefix.size())] = parameters_of(symbol);
       return;
     }
     if (type == STT_TLS) {
-      const bool guard = starts_with(name, "_ZGV");
+      const bool guard = name.starts_with("_ZGV");
       facts_.shared.push_back({guard ? kConstructionGuard : name, symbol.st_value, symbol.st_size});
-      if (!guard && !starts_with(name, "__kw_") && name.find("__kw_pad_") == std::string::npos) {
+      if (!guard && !name.starts_with("__kw_") && name.find("__kw_pad_") == std::string::npos) {
         facts_.static_shared_bytes += symbol.st_size;
       }
     }
-    if (type == STT_FUNC && among(kSanitizerConstructors, name)) sanitizer_constructor_ = symbol.st_value;
+    if (type == STT_FUNC && named_in(kSanitizerConstructors, name)) sanitizer_constructor_ = symbol.st_value;
     if (type == STT_OBJECT && state_name_.empty() && in_writable_section(symbol)) state_name_ = shown;
   }
 
@@ -198,7 +197,7 @@ class Inspection {
     Elf_Scn* section = elf_getscn(elf_.get(), symbol.st_shndx);
     if (section == nullptr || gelf_getshdr(section, &header) == nullptr) return false;
     const std::string name = section_name(header);
-    return name == ".data" || name == ".bss" || starts_with(name, ".data.") != starts_with(name, ".data.rel.ro");
+    return name == ".data" || name == ".bss" || name.starts_with(".data.") != name.starts_with(".data.rel.ro");
   }
 
   // Of the checking build: at most the compiler's own.

@@ -68,7 +68,7 @@ class Arguments {
     }
   }
   void** pointers() { return reinterpret_cast<void**>(memory_.data()); }
-  AddressRange range() const {
+  MemoryRange range() const {
     const auto begin = reinterpret_cast<uintptr_t>(memory_.data());
     return {begin, begin + memory_.size() * sizeof(Chunk)};
   }
@@ -111,7 +111,7 @@ struct Module::State {
   void* handle = nullptr;
   Build build = Build::fast;
   BinaryFacts facts;
-  AddressRange image;
+  MemoryRange image;
   std::byte* shared = nullptr;  // static and dynamic shared memory
   size_t shared_bytes = 0;
   std::byte* dynamic = nullptr;  // within it; null when the module has none
@@ -213,7 +213,7 @@ std::optional<Fault> Module::launch(const KernelLaunch& launch, const std::vecto
   if (state_->build == Build::check) {
     const auto range = [](const std::byte* begin, size_t bytes) {
       const auto address = reinterpret_cast<uintptr_t>(begin);
-      return AddressRange(address, address + bytes);
+      return MemoryRange(address, address + bytes);
     };
     begin_checked_launch({state_->image, range(state_->shared, state_->shared_bytes),
                           range(state_->dynamic, state_->dynamic != nullptr ? launch.shared_bytes : 0),

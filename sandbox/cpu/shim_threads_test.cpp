@@ -10,14 +10,14 @@ namespace sandbox::cpu {
 namespace {
 using test::Device;
 
-constexpr Order kOrders[] = {Order::forward, Order::reverse, Order::seeded};
+constexpr Order kThreadOrders[] = {Order::forward, Order::reverse, Order::seeded};
 
 // Launches `k` with 64 threads and holds what thread i wrote into data[i] to `expected`, in every thread order.
 void expect_of_each_thread(const std::string& body, const std::function<double(int)>& expected, Build build) {
   Device device(
       "extern \"C\" __global__ void k(float* data) { const int i = threadIdx.x, lane = i % 32; " + body + " }", build);
   float* data = device.add_floats("data", 64);
-  for (const Order order : kOrders) {
+  for (const Order order : kThreadOrders) {
     std::fill(data, data + 64, -1.0f);
     const auto fault = device.launch("k", 1, 64, order);
     ASSERT_FALSE(fault) << fault->describe();
@@ -25,14 +25,14 @@ void expect_of_each_thread(const std::string& body, const std::function<double(i
   }
 }
 
-struct Case {
+struct ThreadCase {
   const char* name;
   const char* body;
   double (*expected)(int thread);
 };
 
-std::ostream& operator<<(std::ostream& out, const Case& one) { return out << one.name; }
-class WarpOperation : public testing::TestWithParam<Case> {};
+std::ostream& operator<<(std::ostream& out, const ThreadCase& one) { return out << one.name; }
+class WarpOperation : public testing::TestWithParam<ThreadCase> {};
 
 TEST_P(WarpOperation, GivesEachLaneItsOwn) {
   for (const Build build : {Build::fast, Build::check}) {
@@ -40,7 +40,7 @@ TEST_P(WarpOperation, GivesEachLaneItsOwn) {
   }
 }
 
-const Case kCases[] = {
+const ThreadCase kThreadCases[] = {
     {"shfl", "data[i] = __shfl_sync(~0u, i, 5);", [](int i) { return i / 32 * 32 + 5.0; }},
     {"shfl_width", "data[i] = __shfl_sync(~0u, i, 9, 8);", [](int i) { return i / 8 * 8 + 1.0; }},
     {"shfl_up", "data[i] = __shfl_up_sync(~0u, i, 3);", [](int i) { return i % 32 < 3 ? i : i - 3.0; }},
@@ -86,7 +86,7 @@ const Case kCases[] = {
      "__syncthreads(); data[i] = sum;",
      [](int) { return 64.0; }},
 };
-INSTANTIATE_TEST_SUITE_P(All, WarpOperation, testing::ValuesIn(kCases),
+INSTANTIATE_TEST_SUITE_P(All, WarpOperation, testing::ValuesIn(kThreadCases),
                          [](const auto& one) { return std::string(one.param.name); });
 
 TEST(Atomics, EachDoesWhatItsNameSays) {

@@ -130,12 +130,11 @@ template <size_t n>
 bool among(const std::string_view (&names)[n], std::string_view name) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
-bool starts_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
 
 Rejected reject(Rejection reason, int line, std::string message) { return {reason, std::move(message), line, ""}; }
 
 std::string without_underscores(const std::string& name) {
-  const bool wrapped = name.size() > 4 && starts_with(name, "__") && name.substr(name.size() - 2) == "__";
+  const bool wrapped = name.size() > 4 && name.starts_with("__") && name.substr(name.size() - 2) == "__";
   return wrapped ? name.substr(2, name.size() - 4) : name;
 }
 
@@ -175,23 +174,23 @@ std::optional<Rejected> check_word(const std::vector<Token>& tokens, size_t at) 
   const Token& token = tokens[at];
   const std::string& text = token.text;
   for (std::string_view prefix : kReservedPrefixes) {
-    if (starts_with(text, prefix)) {
+    if (text.starts_with(prefix)) {
       return reject(Rejection::forbidden, token.line, "names that begin with " + std::string(prefix) + " are reserved");
     }
   }
   for (std::string_view prefix : kHostPrefixes) {
-    if (starts_with(text, prefix)) {
+    if (text.starts_with(prefix)) {
       return reject(Rejection::forbidden, token.line,
                     core::clean_line(text, 60) + " is no part of the device language");
     }
   }
   for (std::string_view prefix : kBuildPrefixes) {
-    if (!starts_with(text, prefix)) continue;
+    if (!text.starts_with(prefix)) continue;
     return reject(
         Rejection::forbidden, token.line,
         core::clean_line(text, 60) + " tells one build from another, and a kernel is the same in all; leave it out");
   }
-  if (text == "__has_include_next" || starts_with(text, "__has_embed")) {
+  if (text == "__has_include_next" || text.starts_with("__has_embed")) {
     return reject(Rejection::forbidden, token.line, text + " looks for files");
   }
   if (text == "__has_include") {
@@ -214,8 +213,8 @@ std::optional<Rejected> check_pragma(const std::vector<Token>& tokens, size_t at
   const Token& pragma = tokens[at];
   const std::string what =
       at + 1 < tokens.size() && tokens[at + 1].directive == pragma.directive ? tokens[at + 1].text : "";
-  if (what.empty() || what == "unroll" || what == "nounroll" || what == "once" || starts_with(what, "nv_") ||
-      starts_with(what, "diag_")) {
+  if (what.empty() || what == "unroll" || what == "nounroll" || what == "once" || what.starts_with("nv_") ||
+      what.starts_with("diag_")) {
     return std::nullopt;
   }
   return reject(Rejection::forbidden, pragma.line, "#pragma " + core::clean_line(what, 60) + " is not for kernels");
@@ -290,9 +289,9 @@ std::variant<HeaderRule, Rejected> header_rule(const std::string& name, int line
   if (among(kOurs, name)) return HeaderRule::ours;
   if (among(kBuiltIn, name)) return HeaderRule::built_in;
   const std::string shown = "<" + core::clean_line(name, 100) + ">";
-  const bool climbs = name.find("..") != std::string::npos || starts_with(name, "/");
+  const bool climbs = name.find("..") != std::string::npos || name.starts_with("/");
   const bool in_toolkit = among(kToolkit, name) || std::any_of(std::begin(kToolkitFolders), std::end(kToolkitFolders),
-                                                               [&](auto folder) { return starts_with(name, folder); });
+                                                               [&](auto folder) { return name.starts_with(folder); });
   if (in_toolkit && !climbs) {
     return reject(Rejection::unsupported, line, "the header " + shown + " is unsupported on the cpu device");
   }

@@ -28,7 +28,7 @@ typedef struct CUtensorMap_st {
   alignas(128) unsigned long long opaque[16];
 } CUtensorMap;
 )";
-constexpr const char* kOutOfMemory = "catastrophic error: out of memory";  // NVRTC tells it as the source's fault
+constexpr const char* kOutOfMemoryLog = "catastrophic error: out of memory";  // NVRTC tells it as the source's fault
 constexpr size_t kLogBytes = 8192;
 constexpr size_t kMostSourceBytes = size_t{1} << 20;
 
@@ -183,7 +183,7 @@ Compilation compile(const CompileRequest& request, const CompilerSettings& setti
   if (auto refused = refuse_time_of_day(request.source)) return *refused;
   const NvrtcOutput output =
       nvrtc.compile(request.source, kSourceName, headers_for(settings, nvrtc), options_for(request, settings, nvrtc));
-  if (output.out_of_memory || output.log.find(kOutOfMemory) != std::string::npos) {
+  if (output.out_of_memory || output.log.find(kOutOfMemoryLog) != std::string::npos) {
     return Rejected{Rejection::limit, "compiling it takes more memory than a compile worker has", std::nullopt, ""};
   }
   if (!output.built) return classify(output.log, without_ptxas(output.log));

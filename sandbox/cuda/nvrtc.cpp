@@ -9,7 +9,7 @@
 namespace sandbox::cuda {
 namespace {
 namespace fs = std::filesystem;
-constexpr int kOutOfMemory = 1;        // NVRTC_ERROR_OUT_OF_MEMORY
+constexpr int kNvrtcOutOfMemory = 1;   // NVRTC_ERROR_OUT_OF_MEMORY
 constexpr int kCompilationFailed = 6;  // NVRTC_ERROR_COMPILATION: the log says why
 
 std::vector<fs::path> candidates(const fs::path& cuda_home) {
@@ -125,7 +125,7 @@ NvrtcOutput Nvrtc::compile(const std::string& source, const std::string& name,
 
   const int result = functions_.compile(created, static_cast<int>(arguments.size()), arguments.data());
   NvrtcOutput output;
-  output.out_of_memory = result == kOutOfMemory;
+  output.out_of_memory = result == kNvrtcOutOfMemory;
   if (output.out_of_memory) return output;
   output.log = take(created, functions_.log_size, functions_.log, "log");
   while (!output.log.empty() && output.log.back() == '\0') output.log.pop_back();

@@ -63,10 +63,8 @@ template <size_t n>
 bool among(const std::string_view (&names)[n], std::string_view name) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
-bool starts_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 std::string_view up_to_dot(std::string_view name) { return name.substr(0, name.find('.', 1)); }
-std::string shown(std::string_view name) { return core::clean_line(std::string(name), 100); }
 
 class Check {
  public:
@@ -107,7 +105,7 @@ class Check {
     if (name == "malloc" || name == "free") {
       return "uses the device heap, which keeps state between launches: ask for a workspace instead";
     }
-    return "calls " + shown(name) + ", which is no part of what a kernel may call";
+    return "calls " + shown_name(name) + ", which is no part of what a kernel may call";
   }
 
   Message refuse(const PtxStatement& statement) const {
@@ -117,15 +115,15 @@ class Check {
         if (auto message = refuse_register(statement, token)) return message;
       }
       if (contains(token, "L2::evict_last")) {
-        return "pins lines in L2 (" + shown(token) +
+        return "pins lines in L2 (" + shown_name(token) +
                "), where they outlast the launch: use evict_first or evict_normal";
       }
       if (token == ".managed" || token == ".unified") return "declares managed memory: use the tensors and workspaces";
       if (among(kTextureObjects, token)) return "declares a texture or a surface, to which nothing can be bound";
-      const bool is_value = i > 0 && statement.function >= 0 && !starts_with(statement.opcode(), ".") &&
+      const bool is_value = i > 0 && statement.function >= 0 && !statement.opcode().starts_with(".") &&
                             !scopes_.is_declared(statement, token);
-      if (is_value && functions_.count(token) > 0 && !starts_with(statement.opcode(), "call")) {
-        return "takes the address of the function " + shown(token) + ": call it by its name";
+      if (is_value && functions_.count(token) > 0 && !statement.opcode().starts_with("call")) {
+        return "takes the address of the function " + shown_name(token) + ": call it by its name";
       }
     }
     return statement.function >= 0 ? refuse_instruction(statement) : Message();
@@ -135,15 +133,15 @@ class Check {
     const std::string_view name = up_to_dot(token);
     const bool special =
         among(kClocks, name) || among(kPlaces, name) || among(kGridBarrier, name) || among(kSpecialRegisters, name);
-    if (special && statement.opcode() == ".reg") return "declares a register named " + shown(name);
-    if (among(kClocks, name)) return "reads a clock (" + shown(name) + "): time is measured outside of kernels";
+    if (special && statement.opcode() == ".reg") return "declares a register named " + shown_name(name);
+    if (among(kClocks, name)) return "reads a clock (" + shown_name(name) + "): time is measured outside of kernels";
     if (among(kGridBarrier, name) && cooperative_) return {};
     if (among(kGridBarrier, name)) {
       return "waits for the whole grid in a launch that is not declared \"cooperative\": true";
     }
     if (!special && (scopes_.is_declared(statement, name) || statement.opcode() == ".reg")) return {};
     if (among(kSpecialRegisters, name)) return {};
-    return "reads the special register " + shown(name) +
+    return "reads the special register " + shown_name(name) +
            ", of which kernels have no honest use: work follows from block and thread indices alone";
   }
 
@@ -152,18 +150,20 @@ class Check {
     if (base == "discard") {
       return "discards lines of L2, which brings back what the memory held before: write the memory instead";
     }
-    if (among(kTextures, base)) return "uses a texture or a surface (" + shown(opcode) + "), to which nothing is bound";
+    if (among(kTextures, base))
+      return "uses a texture or a surface (" + shown_name(opcode) + "), to which nothing is bound";
     if (base == "createpolicy" && contains(opcode, ".cvt") && !makes_harmless_policy(statement)) {
       return "makes an L2 policy of a number that is none for evict_first or evict_normal";
     }
     if (base == "alloca" || base == "stacksave" || base == "stackrestore") {
-      return "takes stack memory while it runs (" + shown(base) + "): declare an array, or ask for a workspace";
+      return "takes stack memory while it runs (" + shown_name(base) + "): declare an array, or ask for a workspace";
     }
     const PtxFunction& function = ptx_.functions[static_cast<size_t>(statement.function)];
     if (function.entry && contains(opcode, ".local") && with_local_.count(statement.function) == 0) {
-      return "reads local memory that it did not declare (" + shown(opcode) + "): declare an array";
+      return "reads local memory that it did not declare (" + shown_name(opcode) + "): declare an array";
     }
-    if (base == "brkpt" || base == "pmevent") return "uses " + shown(base) + ", which is for debuggers and profilers";
+    if (base == "brkpt" || base == "pmevent")
+      return "uses " + shown_name(base) + ", which is for debuggers and profilers";
     if (base == "call" && !is_direct_call(statement)) return "calls a function through a pointer: call it by its name";
     if (contains(opcode, "L2::cache_hint")) return refuse_policy(statement);
     return {};
@@ -193,7 +193,7 @@ class Check {
   }
   bool is_harmless(int function, std::string_view policy, std::set<std::string_view>& seen) const {
     if (!is_ptx_name(policy)) {
-      const bool hexadecimal = starts_with(policy, "0x") || starts_with(policy, "0X");
+      const bool hexadecimal = policy.starts_with("0x") || policy.starts_with("0X");
       uint64_t value = 0;
       const char* end = policy.data() + policy.size();
       const auto read = std::from_chars(policy.data() + (hexadecimal ? 2 : 0), end, value, hexadecimal ? 16 : 10);
@@ -218,11 +218,11 @@ class Check {
   // Which instructions write a register; asked for when there is a policy.
   void index_definitions() {
     const auto has_policy = [](const PtxStatement& s) {
-      return contains(s.opcode(), "L2::cache_hint") || starts_with(s.opcode(), "createpolicy");
+      return contains(s.opcode(), "L2::cache_hint") || s.opcode().starts_with("createpolicy");
     };
     if (std::none_of(ptx_.statements.begin(), ptx_.statements.end(), has_policy)) return;
     for (const PtxStatement& statement : ptx_.statements) {
-      if (statement.function < 0 || starts_with(statement.opcode(), ".")) continue;
+      if (statement.function < 0 || statement.opcode().starts_with(".")) continue;
       const auto operands = operands_of(statement);
       if (operands.empty() || operands[0].empty() || operands[0].front() == "[") continue;
       for (const std::string_view token : operands[0]) {

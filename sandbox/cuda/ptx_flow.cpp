@@ -17,7 +17,6 @@ using Operand = std::vector<std::string_view>;
 // Stands for the address of a kernel's parameters, and for what cvta makes of a number: both are in constant memory.
 constexpr std::string_view kConstantBank = "(constant memory)";
 
-bool starts_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
 bool has(const PtxStatement& statement, std::string_view token) {
   return std::find(statement.tokens.begin(), statement.tokens.end(), token) != statement.tokens.end();
 }
@@ -34,7 +33,6 @@ bool has_64_bits(std::string_view opcode) {
 }
 bool is_address(const Operand& operand) { return !operand.empty() && operand.front() == "["; }
 bool is_vector(const Operand& operand) { return !operand.empty() && operand.front() == "{"; }
-std::string shown(std::string_view name) { return core::clean_line(std::string(name), 100); }
 
 Rejected refusal(const PtxStatement& statement, const std::string& message) {
   const auto line = statement.line > 0 ? std::optional(statement.line) : std::nullopt;
@@ -60,7 +58,7 @@ bool has_no_result(std::string_view opcode, size_t operands) {
 bool only_reads(std::string_view opcode) {
   const std::string_view base = base_of(opcode);
   return base == "ld" || base == "ldu" || base == "prefetch" || base == "prefetchu" || base == "ldmatrix" ||
-         base == "fence" || starts_with(opcode, "wmma.load") || has_modifier(opcode, ".prefetch");
+         base == "fence" || opcode.starts_with("wmma.load") || has_modifier(opcode, ".prefetch");
 }
 
 // An address and an offset, or one of two addresses: held[i] tells whether operand i may hold an address.
@@ -69,7 +67,7 @@ bool makes_an_address(std::string_view opcode, const std::vector<Operand>& opera
   if (std::any_of(operands.begin(), operands.end(), is_vector)) return false;
   if (base == "cvta") return true;
   if (base == "mad" && operands.size() == 4 && !held[1] && !held[2]) {
-    return starts_with(opcode, "mad.wide") || opcode == "mad.lo.s64" || opcode == "mad.lo.u64";
+    return opcode.starts_with("mad.wide") || opcode == "mad.lo.s64" || opcode == "mad.lo.u64";
   }
   if (!has_64_bits(opcode)) return false;
   if (base == "mov") return operands.size() == 2;
@@ -108,7 +106,7 @@ class Flow {
   // outside of functions.
   std::optional<Rejected> take_variable(const PtxStatement& statement) {
     const auto& tokens = statement.tokens;
-    if (!starts_with(statement.opcode(), ".") || has(statement, ".func") || has(statement, ".entry")) return {};
+    if (!statement.opcode().starts_with(".") || has(statement, ".func") || has(statement, ".entry")) return {};
     if (statement.function < 0 && (has(statement, ".reg") || has(statement, ".local") || has(statement, ".param"))) {
       return refusal(statement, "declares registers or local memory outside of functions, as the compiler never does");
     }
@@ -120,13 +118,13 @@ class Flow {
       return token == "[" || token == "]" || token.find_first_not_of("0123456789") == std::string_view::npos;
     });
     if (statement.function >= 0 || !plain) {
-      return refusal(statement, "declares " + shown(*name) +
+      return refusal(statement, "declares " + shown_name(*name) +
                                     " in assembly: write __constant__ or __device__ const tables, or use a workspace");
     }
     variables_.insert(*name);
     if (std::any_of(content, tokens.end(), is_ptx_name)) {
       return refusal(statement,
-                     "the __device__ variable " + shown(*name) +
+                     "the __device__ variable " + shown_name(*name) +
                          " holds an address, so that it cannot be shown what is read and written through it");
     }
     return {};
@@ -167,7 +165,7 @@ class Flow {
 
   std::optional<Rejected> follow(const PtxStatement& statement) {
     const std::string_view opcode = statement.opcode(), base = base_of(opcode);
-    if (starts_with(opcode, ".")) {
+    if (opcode.starts_with(".")) {
       scopes_.declare(statement);
       return {};
     }
@@ -221,7 +219,7 @@ class Flow {
     if (variable.empty()) return {};
     if (std::any_of(operands.begin(), operands.end(), is_address)) return check_access(statement, operands);
     if (variable != kConstantBank && !makes_an_address(opcode, operands, held)) {
-      return refusal(statement, "computes with the address of the __device__ variable " + shown(variable) +
+      return refusal(statement, "computes with the address of the __device__ variable " + shown_name(variable) +
                                     ", so that it cannot be followed: count with an index, and "
                                     "write the variable's name with it where it is read");
     }
@@ -255,11 +253,11 @@ class Flow {
     if (variable == kConstantBank) {
       return refusal(statement, "writes to constant memory, which is the same for all launches: use a workspace");
     }
-    return refusal(statement, "writes to the __device__ variable " + shown(variable) +
+    return refusal(statement, "writes to the __device__ variable " + shown_name(variable) +
                                   ", which keeps state between launches: use a workspace or a __constant__ table");
   }
   static Rejected refuse_escape(const PtxStatement& statement, std::string_view variable) {
-    return refusal(statement, "stores the address of the __device__ variable " + shown(variable) +
+    return refusal(statement, "stores the address of the __device__ variable " + shown_name(variable) +
                                   ", so that it cannot be shown that nothing writes to it: index it by its name");
   }
 

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "core/error.h"
+#include "core/text.h"
 
 namespace sandbox::cuda {
 namespace {
@@ -329,5 +330,7 @@ std::vector<std::vector<std::string_view>> operands_of(const PtxStatement& state
 bool is_ptx_name(std::string_view token) {
   return !token.empty() && begins_name(token[0]) && token[0] != '.' && token != "_";
 }
+
+std::string shown_name(std::string_view name) { return core::clean_line(std::string(name), 100); }
 
 }  // namespace sandbox::cuda

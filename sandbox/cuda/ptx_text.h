@@ -48,6 +48,9 @@ PtxText parse_ptx(std::string_view text, std::string_view source);
 // The operands of an instruction: its tokens behind the opcode, cut at the commas outside of all brackets.
 std::vector<std::vector<std::string_view>> operands_of(const PtxStatement& statement);
 
+// A name as messages show it: cleaned and cut to 100 characters.
+std::string shown_name(std::string_view name);
+
 // A name: of a variable, a function, a register.
 bool is_ptx_name(std::string_view token);
 

@@ -6,13 +6,13 @@
 namespace verifier {
 namespace {
 
-struct Case {
+struct LoopCase {
   const char* name;
   const char* source;
   bool any_order, only_sums;
 };
-std::ostream& operator<<(std::ostream& out, const Case& one) { return out << one.name; }
-class OneLoop : public testing::TestWithParam<Case> {};
+std::ostream& operator<<(std::ostream& out, const LoopCase& one) { return out << one.name; }
+class OneLoop : public testing::TestWithParam<LoopCase> {};
 
 TEST_P(OneLoop, IsUnderstood) {
   const auto loops = find_loops(GetParam().source);
@@ -20,7 +20,7 @@ TEST_P(OneLoop, IsUnderstood) {
   EXPECT_EQ(loops[0].any_order, GetParam().any_order);
   EXPECT_EQ(loops[0].only_sums, GetParam().only_sums);
 }
-const Case kCases[] = {
+const LoopCase kCases[] = {
     {"sum", "for (int i = 0; i < N; ++i) s += x[i];", true, true},
     {"sum_under_a_condition", "for (int i = 0; i < N; i++) { if (x[i] > 0) s += x[i]; else t += x[i]; }", true, true},
     {"strided", "for (int i = threadIdx.x; i < N; i += blockDim.x) s += x[i];", true, true},

@@ -17,9 +17,9 @@ constexpr const char* kTooNarrow =
 
 std::string in(const std::string& text) { return "(" + text + ")"; }
 
-class Maker {
+class ReorderingMaker {
  public:
-  explicit Maker(const sandbox::Solution& naive)
+  explicit ReorderingMaker(const sandbox::Solution& naive)
       : header_(core::parse_json(naive.header, naive.file)),
         body_(body_of(naive)),
         tokens_(sandbox::tokenize(body_)),
@@ -163,7 +163,7 @@ class Maker {
 };
 }  // namespace
 
-std::vector<Variant> reorderings(const sandbox::Solution& naive) { return Maker(naive).make(); }
+std::vector<Variant> reorderings(const sandbox::Solution& naive) { return ReorderingMaker(naive).make(); }
 
 Variant written_variant(const sandbox::Solution& solution, const std::string& name, Must must) {
   return {name,

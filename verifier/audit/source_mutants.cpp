@@ -60,9 +60,9 @@ std::string narrow_float(bool wide, int bits) {
   return replaced(text, "@BITS", std::to_string(bits));
 }
 
-class Maker {
+class SourceMutantMaker {
  public:
-  Maker(const benchsuite::Problem& problem, const sandbox::Solution& naive)
+  SourceMutantMaker(const benchsuite::Problem& problem, const sandbox::Solution& naive)
       : problem_(problem),
         header_(core::parse_json(naive.header, naive.file)),
         body_(body_of(naive)),
@@ -143,7 +143,7 @@ class Maker {
 }  // namespace
 
 std::vector<Variant> source_mutants(const benchsuite::Problem& problem, const sandbox::Solution& naive) {
-  return Maker(problem, naive).make();
+  return SourceMutantMaker(problem, naive).make();
 }
 
 }  // namespace verifier

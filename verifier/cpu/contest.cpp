@@ -44,9 +44,9 @@ class CpuContest : public Contest {
     at_hand_.fill(inputs_, axes_, distribution, key);
   }
 
-  std::variant<Sample, CellFailure> launch(Contestant side, uint64_t key) override {
+  std::variant<TimingSample, CellFailure> launch(Contestant side, uint64_t key) override {
     Rig& rig = side == Contestant::candidate ? candidate_ : incumbent_;
-    Sample sample;
+    TimingSample sample;
     if (auto failure = rig.launch(Order::timed, key, sample.us)) return std::move(*failure);
     sample.us = std::max(sample.us - empty_us_, kLeastTime_us);
     return sample;

@@ -19,8 +19,8 @@ using sandbox::cuda::Function;
 using sandbox::cuda::Module;
 using sandbox::cuda::PrivateMemory;
 
-constexpr double kLeastTime_us = 5000;
-constexpr int kRepeats = 5;
+constexpr double kLeastCalibration_us = 5000;
+constexpr int kCalibrations = 5;
 constexpr int kMostLaunches = 1 << 20;
 constexpr auto kDeadline = std::chrono::seconds(120);
 
@@ -167,12 +167,12 @@ class Bench {
 double best_rate(double work, const std::function<double(int)>& time_us) {
   int launches = 1;
   double taken_us = time_us(launches);  // warms up
-  for (taken_us = time_us(launches); taken_us < kLeastTime_us; taken_us = time_us(launches)) {
+  for (taken_us = time_us(launches); taken_us < kLeastCalibration_us; taken_us = time_us(launches)) {
     if (launches >= kMostLaunches) throw core::SystemError("the GPU's clock stands still");
     launches *= 2;
   }
   double best = 0;
-  for (int repeat = 0; repeat < kRepeats; ++repeat) {
+  for (int repeat = 0; repeat < kCalibrations; ++repeat) {
     taken_us = time_us(launches);
     if (!(taken_us > 0)) throw core::SystemError("the GPU's clock stands still");
     best = std::max(best, work * launches / (taken_us * 1e-6));

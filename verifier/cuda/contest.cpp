@@ -49,7 +49,7 @@ class CudaContest : public Contest {
           if (side == Contestant::candidate) return std::move(*failure);
           incumbent_failed(*failure);
         }
-        us = std::get<Sample>(launched).us;
+        us = std::get<TimingSample>(launched).us;
       }
       least_us = least_us == 0 ? us : std::min(least_us, us);
     }
@@ -69,7 +69,7 @@ class CudaContest : public Contest {
     }
   }
 
-  std::variant<Sample, CellFailure> launch(Contestant side, uint64_t key) override {
+  std::variant<TimingSample, CellFailure> launch(Contestant side, uint64_t key) override {
     Corner& corner = side == Contestant::candidate ? candidate_ : incumbent_;
     Keys own(key);
     if (auto failure = exchange(corner, own)) return std::move(*failure);
@@ -80,7 +80,7 @@ class CudaContest : public Contest {
     // Nothing but empty sequences is taken off: whatever else is, a kernel may take its time in.
     const double own_us = (us - std::min(candidate_.empty_us, incumbent_.empty_us)) / static_cast<double>(all);
     const sandbox::cuda::ClockState clock = clocks_.read();
-    return Sample{std::max(own_us, kLeastTime_us), clock.mhz, clock.throttled};
+    return TimingSample{std::max(own_us, kLeastTime_us), clock.mhz, clock.throttled};
   }
 
   double difference() override {

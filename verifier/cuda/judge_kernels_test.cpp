@@ -27,7 +27,7 @@ using test::Shape;
 using Bytes = std::vector<std::byte>;
 
 constexpr Shape kShapes[] = {{1, 256}, {3, 100}, {7, 32}, {2, 1}};
-constexpr DType kFloats[] = {DType::f16, DType::bf16, DType::f32, DType::f64};
+constexpr DType kFloatTypes[] = {DType::f16, DType::bf16, DType::f32, DType::f64};
 
 Bytes stored(DType dtype, const std::vector<double>& values) {
   Bytes bytes(values.size() * core::size_bytes(dtype));
@@ -169,7 +169,7 @@ void expect_close(double a, double b, const char* what) {
 
 TEST_F(JudgeKernels, StatisticsOfOutputsAreTheHosts) {
   int64_t mismatches = 0;
-  for (const DType dtype : kFloats) {
+  for (const DType dtype : kFloatTypes) {
     for (const auto& [elements, columns] : kOutputs) {
       const Output o(dtype, elements, columns, false);
       const std::vector<TileErrors> expected = tile_errors(dtype, o.tiling, o.output, {o.reference, o.naive});
@@ -203,7 +203,7 @@ TEST_F(JudgeKernels, StatisticsOfOutputsAreTheHosts) {
 
 // The verdict from the kernels' statistics, as the cuda device comes to it.
 TEST_F(JudgeKernels, TheDecisionIsTheHosts) {
-  for (const DType dtype : kFloats) {
+  for (const DType dtype : kFloatTypes) {
     for (const bool wrong : {false, true}) {
       Output o(dtype, 9000, 4500, true);
       if (wrong) {
@@ -270,7 +270,7 @@ TEST_F(JudgeKernels, MismatchesAreTheHostsInEveryDtype) {
 }
 
 TEST_F(JudgeKernels, MomentsAreTheHosts) {
-  for (const DType dtype : kFloats) {
+  for (const DType dtype : kFloatTypes) {
     const Output o(dtype, 200001, 1000, false);
     const int64_t step = sample_step(200001);
     const Moments expected = moments_of(dtype, o.output);
@@ -294,7 +294,7 @@ double difference_on_device(JudgeOnCpu& judge, DType dtype, const Bytes& a, cons
 }
 
 TEST_F(JudgeKernels, DifferencesOfTwoSidesAreTheHosts) {
-  for (const DType dtype : kFloats) {
+  for (const DType dtype : kFloatTypes) {
     Output o(dtype, 3000, 100, true);
     const auto both = [&] {
       const double found = difference_on_device(*judge_, dtype, o.output, o.naive);
@@ -323,7 +323,7 @@ TEST_F(JudgeKernels, DifferencesOfTwoSidesAreTheHosts) {
 // The checking build sees races between threads of a block, and every access outside the buffers.
 TEST(JudgeKernelsChecked, NoKernelRacesOrLeavesItsBuffers) {
   JudgeOnCpu judge(Build::check);
-  for (const DType dtype : kFloats) {
+  for (const DType dtype : kFloatTypes) {
     const Output o(dtype, 333, 111, false);
     const Shape shape{2, 64};
     EXPECT_EQ(errors_on_device(judge, o, shape).size(), 3u);

@@ -10,7 +10,7 @@
 
 namespace verifier::cuda {
 namespace {
-constexpr int64_t kMostBytes = int64_t{16} << 20;
+constexpr int64_t kMostSanitizerBytes = int64_t{16} << 20;
 constexpr size_t kMostMessage = 400;
 
 sandbox::FaultKind kind_of(std::string_view tool, const std::string& message) {
@@ -33,7 +33,7 @@ std::vector<const benchsuite::Workload*> shapes_of(const benchsuite::Problem& pr
   std::vector<const benchsuite::Workload*> shapes;
   for (const benchsuite::Workload& workload : problem.workloads) {
     const bool test = workload.role == benchsuite::Role::test && workload.runs_on("cuda");
-    if (test && bytes_of(problem, workload) <= kMostBytes) shapes.push_back(&workload);
+    if (test && bytes_of(problem, workload) <= kMostSanitizerBytes) shapes.push_back(&workload);
   }
   return shapes;
 }

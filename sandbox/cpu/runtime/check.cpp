@@ -97,7 +97,7 @@ class Checker {
     shadow_bytes_ = 0;
   }
 
-  static bool within(uintptr_t address, size_t bytes, const AddressRange& range) {
+  static bool within(uintptr_t address, size_t bytes, const MemoryRange& range) {
     return address >= range.first && address <= range.second && bytes <= range.second - address;
   }
 

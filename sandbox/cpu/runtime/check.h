@@ -13,13 +13,13 @@
 
 namespace sandbox::cpu {
 
-using AddressRange = std::pair<uintptr_t, uintptr_t>;  // begin, end
+using MemoryRange = std::pair<uintptr_t, uintptr_t>;  // begin, end
 
 struct CheckedLaunch {
-  AddressRange image;  // the loaded module: constants
-  AddressRange shared;
-  AddressRange dynamic;  // dynamic shared memory, as much as this launch has; within `shared`
-  AddressRange arguments;
+  MemoryRange image;  // the loaded module: constants
+  MemoryRange shared;
+  MemoryRange dynamic;  // dynamic shared memory, as much as this launch has; within `shared`
+  MemoryRange arguments;
   const std::vector<SharedVariable>* variables = nullptr;
   const std::vector<Buffer>* buffers = nullptr;
 };
