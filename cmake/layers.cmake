@@ -22,19 +22,21 @@ function(kw_unite target)
   endforeach()
 endfunction()
 
-# kw_layer(<folder> LINKS ...): the library kw_<folder> from every source below <folder> that is no test, no fuzz target and no main.
-# Test sources (*_test.cpp) are remembered in KW_TESTS_<folder>.
+# kw_layer(<folder> LINKS ...): the library kw_<folder>, '/' spelled '_', from every source below <folder> that is not a
+# test, a fuzz target or a main. Test sources (*_test.cpp) are added to KW_TESTS_<top folder>.
 function(kw_layer folder)
   cmake_parse_arguments(ARG "" "" "LINKS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cpp ${folder}/*.S)
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "(_test|_fuzz|main)\\.cpp$|/shim/|/adversarial/|/templates/")
-  add_library(kw_${folder} STATIC ${sources})
-  kw_unite(kw_${folder} ${sources})
-  target_include_directories(kw_${folder} PUBLIC ${CMAKE_SOURCE_DIR})
-  target_link_libraries(kw_${folder} PUBLIC ${ARG_LINKS})
-  set(KW_TESTS_${folder} ${tests} PARENT_SCOPE)
+  string(REPLACE "/" "_" library kw_${folder})
+  string(REGEX REPLACE "/.*" "" top ${folder})
+  add_library(${library} STATIC ${sources})
+  kw_unite(${library} ${sources})
+  target_include_directories(${library} PUBLIC ${CMAKE_SOURCE_DIR})
+  target_link_libraries(${library} PUBLIC ${ARG_LINKS})
+  set(KW_TESTS_${top} ${KW_TESTS_${top}} ${tests} PARENT_SCOPE)
 endfunction()
 
 function(kw_program name source)
