@@ -43,9 +43,7 @@ std::string member_name(const std::string& key, const JsonView& value) {
   return name;
 }
 
-core::DType parse_dtype(const JsonView& view) {
-  return *core::dtype_from_name(view.one_of(core::dtype_names(), "dtypes"));
-}
+core::DType parse_dtype(const JsonView& view) { return view.one_of<core::DType>("dtypes"); }
 
 core::Expr parse_axis_expr(const JsonView& view, const std::vector<std::string>& axes) {
   core::Expr expr = view.expr();

@@ -2,20 +2,18 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
+
+#include "core/enum_names.h"
 
 namespace core {
 
 enum class DType { f16, bf16, f32, f64, i8, u8, i32, u32, i64 };
+KW_ENUM_NAMES(DType, f16, bf16, f32, f64, i8, u8, i32, u32, i64)
 
-size_t size_bytes(DType dtype);
-bool is_floating(DType dtype);
-// One spelling everywhere: "f16", "bf16", ...
-std::string_view name_of(DType dtype);
-std::optional<DType> dtype_from_name(std::string_view name);
-std::vector<std::string> dtype_names();
+constexpr size_t size_bytes(DType dtype) {
+  constexpr size_t kBytes[] = {2, 2, 4, 8, 1, 1, 4, 4, 8};
+  return kBytes[static_cast<size_t>(dtype)];
+}
+constexpr bool is_floating(DType dtype) { return dtype <= DType::f64; }
 
 }  // namespace core

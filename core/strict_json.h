@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/enum_names.h"
 #include "core/expr.h"
 
 namespace core {
@@ -35,6 +36,11 @@ class JsonView {
 
   std::string string() const;
   std::string one_of(const std::vector<std::string>& allowed, std::string_view kind) const;
+  // The enumerator of this name (core/enum_names.h). `kind` names the enumeration in the plural.
+  template <typename E>
+  E one_of(std::string_view kind) const {
+    return *enum_from_name<E>(one_of(enum_names<E>(), kind));
+  }
   int64_t integer(int64_t least = INT64_MIN, int64_t most = INT64_MAX) const;
   double number() const;
   bool boolean() const;

@@ -5,11 +5,11 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "core/enum_names.h"
 #include "core/unique_fd.h"
 
 namespace sandbox {
@@ -19,7 +19,7 @@ enum class Build {
   fast,   // optimised
   check,  // instrumented: bounds, races, uninitialised shared memory, alignment
 };
-std::string_view name_of(Build build);
+KW_ENUM_NAMES(Build, fast, check)
 
 using Macros = std::vector<std::pair<std::string, int64_t>>;  // tunables, as -DNAME=value
 
@@ -49,8 +49,7 @@ enum class Rejection {
   forbidden,      // uses a construct that no honest kernel needs
   limit,          // too large or too slow to compile
 };
-std::string_view name_of(Rejection rejection);
-std::optional<Rejection> rejection_from_name(std::string_view name);
+KW_ENUM_NAMES(Rejection, compile_error, unsupported, forbidden, limit)
 
 struct Rejected {
   Rejection reason;

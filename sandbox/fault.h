@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
+#include "core/enum_names.h"
 
 namespace sandbox {
 
@@ -22,6 +22,9 @@ enum class FaultKind {
   unsupported,     // met at run time what this device cannot execute
 };
 
+KW_ENUM_NAMES(FaultKind, out_of_bounds, misaligned, uninitialised, race, deadlock, warp_misuse, trap, resource_limit,
+              invalid_launch, unsupported)
+
 struct Fault {
   FaultKind kind;
   std::string message;  // one sentence, without the place
@@ -33,8 +36,5 @@ struct Fault {
   // "out_of_bounds in kernel k, block (3,0,0), thread (232,0,0), line 7: reads 4 bytes at offset 4000 of ..."
   std::string describe() const;
 };
-
-std::string_view name_of(FaultKind kind);
-std::optional<FaultKind> fault_kind_from_name(std::string_view name);
 
 }  // namespace sandbox

@@ -116,7 +116,7 @@ TensorMap parse_tensor_map(const std::string& name, const JsonView& view) {
   map.box = parse_dimensions(view.at("box"));
   if (view.has("shape")) map.shape = parse_dimensions(view.at("shape"));
   if (view.has("dtype")) {
-    map.dtype = core::dtype_from_name(view.at("dtype").one_of(core::dtype_names(), "dtypes")).value();
+    map.dtype = view.at("dtype").one_of<core::DType>("dtypes");
   }
   if (view.has("when")) map.when = view.at("when").expr();
   if (view.has("swizzle")) map.swizzle = parse_bytes(view.at("swizzle"), {0, 32, 64, 128});

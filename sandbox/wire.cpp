@@ -38,9 +38,12 @@ Json to_json(const Fault& fault) {
 }
 
 Fault fault_from_json(const JsonView& json) {
-  const auto kind = fault_kind_from_name(json.at("kind").string());
-  if (!kind) json.at("kind").fail("is no kind of fault");
-  Fault fault{*kind, json.at("message").string(), json.at("kernel").string(), {}, {}, optional_integer(json, "line")};
+  Fault fault{json.at("kind").one_of<FaultKind>("kinds of fault"),
+              json.at("message").string(),
+              json.at("kernel").string(),
+              {},
+              {},
+              optional_integer(json, "line")};
   if (json.has("block")) fault.block = triple(json.at("block"));
   if (json.has("thread")) fault.thread = triple(json.at("thread"));
   return fault;
@@ -57,10 +60,8 @@ Json to_json(const CompileRequest& request) {
 }
 
 CompileRequest compile_request_from_json(const JsonView& json) {
-  CompileRequest request{json.at("file").string(),
-                         json.at("source").string(),
-                         {},
-                         json.at("build").string() == "check" ? Build::check : Build::fast};
+  CompileRequest request{
+      json.at("file").string(), json.at("source").string(), {}, json.at("build").one_of<Build>("builds")};
   for (const JsonView& macro : json.at("macros").items()) {
     const std::vector<JsonView> pair = macro.items();
     if (pair.size() != 2) macro.fail("must be a name and a value");
@@ -96,10 +97,9 @@ void send_compilation(Channel& channel, const Compilation& compilation) {
 Compilation compilation_from_message(Message message) {
   const JsonView json(message.json, "compile worker's answer");
   if (json.has("rejected")) {
-    const auto reason = rejection_from_name(json.at("rejected").string());
-    if (!reason) json.at("rejected").fail("is no reason");
-    return Rejected{*reason, core::clean_line(json.at("message").string(), kMostMessageBytes),
-                    optional_integer(json, "line"), core::clean_text(json.at("log").string(), kMostLogBytes)};
+    return Rejected{json.at("rejected").one_of<Rejection>("reasons"),
+                    core::clean_line(json.at("message").string(), kMostMessageBytes), optional_integer(json, "line"),
+                    core::clean_text(json.at("log").string(), kMostLogBytes)};
   }
   const size_t files = json.has("ptx") ? 2 : 1;
   if (message.fds.size() != files) json.fail("brings no binary");

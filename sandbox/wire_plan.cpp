@@ -74,7 +74,7 @@ PlannedTensorMap tensor_map_from_json(const JsonView& json) {
   PlannedTensorMap map;
   map.name = json.at("name").string();
   map.buffer = json.at("buffer").string();
-  map.dtype = core::dtype_from_name(json.at("dtype").one_of(core::dtype_names(), "dtypes")).value();
+  map.dtype = json.at("dtype").one_of<core::DType>("dtypes");
   map.shape = integers(json.at("shape"), 1);
   map.strides_bytes = integers(json.at("strides_bytes"), 1);
   map.box = integers(json.at("box"), 1);

@@ -74,7 +74,7 @@ CaseClass class_in(const Statements& statements) {
 }
 
 bool is_verdict(const std::string& word) {
-  return sandbox::rejection_from_name(word) || sandbox::fault_kind_from_name(word) ||
+  return core::enum_from_name<sandbox::Rejection>(word) || core::enum_from_name<sandbox::FaultKind>(word) ||
          std::find(kOtherVerdicts.begin(), kOtherVerdicts.end(), word) != kOtherVerdicts.end();
 }
 

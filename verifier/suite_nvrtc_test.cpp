@@ -22,7 +22,7 @@ std::vector<Case> compiled_cases() {
   return chosen;
 }
 
-bool is_rejection(const std::string& verdict) { return sandbox::rejection_from_name(verdict).has_value(); }
+bool is_rejection(const std::string& verdict) { return core::enum_from_name<sandbox::Rejection>(verdict).has_value(); }
 
 TEST(SuiteWithNvrtc, WhatIsForAGpuCompilesOrIsRefusedAsItSays) {
   const core::Paths paths = core::installed_paths();

@@ -152,7 +152,7 @@ Json to_json(const Verdict& verdict) {
 Verdict verdict_from_json(const JsonView& json) {
   const std::string name = json.at("name").string();
   if (json.has("fault")) return Faulted{where(json), sandbox::fault_from_json(json.at("fault"))};
-  if (const auto reason = sandbox::rejection_from_name(name)) {
+  if (const auto reason = core::enum_from_name<sandbox::Rejection>(name)) {
     const JsonView line = json.at("line");
     return CompileFailed{*reason, json.at("message").string(),
                          line.json().is_null() ? std::nullopt : std::optional(line.integer())};

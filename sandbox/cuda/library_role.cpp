@@ -64,7 +64,7 @@ class GemmCell {
     }
     const JsonView a = json.at("tensors").at(names_[0]);
     const std::vector<int64_t> left = shape_of(a), right = shape_of(json.at("tensors").at(names_[1]));
-    const auto dtype = core::dtype_from_name(a.at("dtype").string());
+    const auto dtype = core::enum_from_name<core::DType>(a.at("dtype").string());
     if (!dtype || left[1] != right[0]) a.fail("does not fit the other operand of the product");
     library_.prepare({*dtype, left[0], right[1], left[1]});
     tuned_ = false;
