@@ -1,12 +1,13 @@
 // kernelwright prompt PROBLEM: what a model would be sent first, with its token count.
 #include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <memory>
 
 #include "agent/calibrations.h"
 #include "agent/cli.h"
 #include "agent/device_text.h"
-#include "agent/models/tokens.h"
+#include "agent/models/model.h"
 #include "agent/opening.h"
 #include "agent/output.h"
 #include "agent/prompting/prompt_maker.h"

@@ -4,7 +4,6 @@
 #include <cstdlib>
 
 #include "agent/models/wire_format.h"
-#include "agent/models/wire_json.h"
 
 namespace agent {
 namespace {

@@ -19,7 +19,7 @@
 #include <thread>
 #include <utility>
 
-#include "agent/models/tokens.h"
+#include "agent/models/model.h"
 #include "core/error.h"
 #include "core/unique_fd.h"
 

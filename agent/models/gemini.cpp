@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "agent/models/wire_format.h"
-#include "agent/models/wire_json.h"
 
 namespace agent {
 namespace {

@@ -9,7 +9,7 @@
 #include <thread>
 #include <utility>
 
-#include "agent/models/tokens.h"
+#include "agent/models/model.h"
 #include "core/error.h"
 #include "core/text.h"
 

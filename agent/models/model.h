@@ -35,6 +35,13 @@ struct Prompt {
   std::string as_text() const;
 };
 
+// Every model counts in its own way; this is for planning. Against the tokenizer of Gemma 3 (measured 2026-11-21) it is
+// at most 8 % off on each of 72 kernels, problem files, pages of documentation and C++ sources of this repository.
+// Other tokenizers were not measured; Anthropic says that its own since Opus 4.7 gives up to 1.35 times what the one
+// before gave. Work in proportion to the text.
+int64_t estimate_tokens(std::string_view text);
+int64_t estimate_tokens(const Prompt& prompt);
+
 struct Sampling {
   int64_t max_output_tokens = 16'000;  // thinking included
   std::optional<double> temperature;   // the provider's own when absent

@@ -8,7 +8,6 @@
 #include "agent/models/exec_model.h"
 #include "agent/models/http_model.h"
 #include "agent/models/inbox_model.h"
-#include "agent/models/replay_model.h"
 #include "agent/models/transcript.h"
 #include "core/error.h"
 #include "core/suggest.h"

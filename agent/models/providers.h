@@ -9,9 +9,9 @@
 #include <string>
 
 #include "agent/models/http_client.h"
+#include "agent/models/http_model.h"
 #include "agent/models/keys.h"
 #include "agent/models/model.h"
-#include "agent/models/retry.h"
 
 namespace agent {
 

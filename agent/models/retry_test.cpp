@@ -1,4 +1,4 @@
-#include "agent/models/retry.h"
+#include "agent/models/http_model.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "agent/models/tokens.h"
+#include "agent/models/model.h"
 
 #include <gtest/gtest.h>
 

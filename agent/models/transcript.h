@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -40,5 +41,10 @@ struct Transcript {
 Transcript read_transcript(const std::filesystem::path& file);
 // Written aside and renamed. Throws core::SystemError when it cannot be written.
 void write_transcript(const Transcript& transcript, const std::filesystem::path& file);
+
+// A prompt gets the answer recorded for the same problem and number, else the next one of that problem that nobody has
+// got yet (so a campaign that asks in another order still runs), else `exhausted`. Usage and seconds are those of the
+// record. Answers come in the order of asking.
+std::unique_ptr<Model> replay_model(std::string name, Transcript transcript);
 
 }  // namespace agent

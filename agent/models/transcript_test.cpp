@@ -8,7 +8,6 @@
 
 #include "agent/models/folder_fixture.h"
 #include "agent/models/model_fixture.h"
-#include "agent/models/replay_model.h"
 #include "core/error.h"
 #include "core/text.h"
 

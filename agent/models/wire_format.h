@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -55,5 +56,11 @@ std::unique_ptr<WireFormat> gemini_format();
 
 // The error in the body of an answer, in any of the forms that these providers and servers use; nullopt: none.
 std::optional<ProviderError> read_error(const core::Json& answer);
+
+// Lenient readers of one field.
+const core::Json& member(const core::Json& object, const char* key);    // null when absent
+std::string text_of(const core::Json& object, const char* key);         // "" unless a string
+int64_t count_of(const core::Json& object, const char* key);            // 0 unless a number from 0 to 10^12
+const core::Json& items_of(const core::Json& object, const char* key);  // an empty array unless an array
 
 }  // namespace agent

@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "agent/models/tokens.h"
+#include "agent/models/model.h"
 #include "agent/prompting/prompting_fixture.h"
 #include "core/error.h"
 

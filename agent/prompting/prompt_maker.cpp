@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "agent/models/tokens.h"
-#include "agent/prompting/fact_words.h"
+#include "agent/models/model.h"
+#include "agent/prompting/facts.h"
 #include "agent/prompting/limits.h"
 #include "core/error.h"
 #include "core/text.h"

@@ -33,4 +33,7 @@ class Template {
   std::vector<Piece> pieces_;
 };
 
+// The fence is longer than any run of backticks in the text, which ends in a newline.
+std::string fenced(std::string_view text, std::string_view language = "");
+
 }  // namespace agent

@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "agent/models/tokens.h"
+#include "agent/models/model.h"
 
 namespace agent {
 namespace {

@@ -1,9 +1,7 @@
-#include "agent/models/wire_json.h"
+#include "agent/models/wire_format.h"
 
 #include <cmath>
 #include <cstdlib>
-
-#include "agent/models/wire_format.h"
 
 namespace agent {
 using core::Json;
