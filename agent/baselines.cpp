@@ -23,7 +23,7 @@ void say(const std::string& what, bool json) {
   }
 }
 
-Json to_json(const std::string& problem, const std::string& library, const verifier::Judgement& judgement) {
+Json baseline_json(const std::string& problem, const std::string& library, const verifier::Judgement& judgement) {
   Json json{{"event", "baseline"},
             {"problem", problem},
             {"library", library},
@@ -66,7 +66,7 @@ class Measuring {
     if (calibration_) verifier::hold_against_floor(baseline.judgement, *problem_, *calibration_, {true, false});
     archive_.add_baseline(baseline);
     if (json_) {
-      print_json(to_json(problem_->name, library.name, baseline.judgement));
+      print_json(baseline_json(problem_->name, library.name, baseline.judgement));
     } else {
       print("{}\n", baseline_text(problem_->name, library.name, baseline.judgement));
     }

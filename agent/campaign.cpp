@@ -70,7 +70,7 @@ class Run {
   // `works`: none where the campaign is replayed. All outlive it.
   Run(results::Archive& archive, const results::CampaignRecord& campaign, const CampaignSettings& settings,
       const core::Paths& paths, const std::map<std::string, benchsuite::Problem>& problems, Progress& progress,
-      const std::vector<Model*>& models, Journal& journal, Works* works)
+      const std::vector<models::Model*>& models, Journal& journal, Works* works)
       : archive_(archive),
         campaign_(campaign),
         settings_(settings),
@@ -88,7 +88,7 @@ class Run {
     bench_.emplace(archive, journal, works != nullptr ? &works->attempts : nullptr);
     if (!models.empty()) {
       if (works != nullptr) works->attempts.look_closer();
-      prices_.emplace(Prices::load(paths.prompts() / "prices.json", today()));
+      prices_.emplace(models::Prices::load(paths.prompts() / "prices.json", models::today()));
       prompts_.emplace(paths.prompts());
       exchanges_.emplace(archive, campaign.id, models, *prices_, settings_.sampling, settings_.spending,
                          works != nullptr ? works->workshop.mailbox() : no_mail_, journal);
@@ -199,8 +199,9 @@ class Run {
       search.add(std::move(known));
       return search.run();
     }
-    const ProblemText text = read_problem_text(problem);
-    const DeviceText device = device_text_from_json(core::JsonView(start.at("device"), "campaign " + campaign_.name));
+    const prompting::ProblemText text = prompting::read_problem_text(problem);
+    const prompting::DeviceText device =
+        device_text_from_json(core::JsonView(start.at("device"), "campaign " + campaign_.name));
     ModelProposals proposals(text, device, *prompts_, *exchanges_, search, archive_, progress_, settings_.models, seed,
                              campaign_.name + "-");
     std::vector<size_t> members;
@@ -221,8 +222,8 @@ class Run {
   Budget budget_;
   std::optional<RecordedBench> bench_;
   Mailbox no_mail_;
-  std::optional<Prices> prices_;  // these, where models propose
-  std::optional<PromptMaker> prompts_;
+  std::optional<models::Prices> prices_;  // these, where models propose
+  std::optional<prompting::PromptMaker> prompts_;
   std::optional<Exchanges> exchanges_;
 };
 
@@ -231,11 +232,12 @@ CampaignSettings settings_of(const results::CampaignRecord& campaign) {
 }
 
 // Answers nothing: what it said is in the archive.
-class RecordedModel : public Model {
+class RecordedModel : public models::Model {
  public:
   explicit RecordedModel(std::string name) : name_(std::move(name)) {}
   const std::string& name() const override { return name_; }
-  void ask(const Occasion&, const Prompt&, const Sampling&, std::function<void(Answer)>) override {}
+  void ask(const models::Occasion&, const models::Prompt&, const models::Sampling&,
+           std::function<void(models::Answer)>) override {}
   void cancel() override {}
 
  private:
@@ -272,7 +274,7 @@ std::vector<Entrant> shipped_entrants(const core::Paths& paths, const benchsuite
 
 CampaignEnd run_campaign(results::Archive& archive, const results::CampaignRecord& campaign, const core::Paths& paths,
                          const std::map<std::string, benchsuite::Problem>& problems, Progress& progress,
-                         const std::vector<Model*>& models) {
+                         const std::vector<models::Model*>& models) {
   watch_for_interrupt();
   archive.set_campaign_status(campaign.id, "running");
   try {
@@ -302,7 +304,7 @@ Replayed replay_campaign(results::Archive& archive, const results::CampaignRecor
   }
   std::vector<RecordedModel> recorded;
   recorded.reserve(settings.proposers.size());
-  std::vector<Model*> models;
+  std::vector<models::Model*> models;
   for (const std::string& name : settings.proposers) models.push_back(&recorded.emplace_back(name));
   try {
     Run(archive, campaign, settings, paths, problems, progress, models, journal, nullptr).run();

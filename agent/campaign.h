@@ -23,7 +23,7 @@ struct CampaignSettings {
   bool shipped = true;                 // take part: kernels/<problem>/*.cu
   std::vector<std::string> proposers;  // names of models (agent/models/providers.h); none: the tuner alone
   ModelSearchSettings models;
-  Sampling sampling;
+  models::Sampling sampling;
   SpendingLimits spending;
   std::vector<std::string> solutions;  // hashes of the user's own, which the archive holds
 };
@@ -44,7 +44,7 @@ struct CampaignEnd {
 // marked the campaign as failed, when our side fails for good.
 CampaignEnd run_campaign(results::Archive& archive, const results::CampaignRecord& campaign, const core::Paths& paths,
                          const std::map<std::string, benchsuite::Problem>& problems, Progress& progress,
-                         const std::vector<Model*>& models = {});
+                         const std::vector<models::Model*>& models = {});
 
 struct Replayed {
   int64_t steps = 0;   // of the record that were decided as they were

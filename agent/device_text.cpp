@@ -6,19 +6,20 @@
 namespace agent {
 namespace {
 using core::Json;
-constexpr std::array kTexts{std::pair("backend", &DeviceText::backend), std::pair("name", &DeviceText::name),
-                            std::pair("architecture", &DeviceText::architecture),
-                            std::pair("compiler", &DeviceText::compiler), std::pair("vectors", &DeviceText::vectors)};
+constexpr std::array kTexts{
+    std::pair("backend", &prompting::DeviceText::backend), std::pair("name", &prompting::DeviceText::name),
+    std::pair("architecture", &prompting::DeviceText::architecture),
+    std::pair("compiler", &prompting::DeviceText::compiler), std::pair("vectors", &prompting::DeviceText::vectors)};
 constexpr std::array kNumbers{
-    std::pair("multiprocessors", &DeviceText::multiprocessors),
-    std::pair("shared_bytes_per_block", &DeviceText::shared_bytes_per_block),
-    std::pair("shared_bytes_per_multiprocessor", &DeviceText::shared_bytes_per_multiprocessor),
-    std::pair("registers", &DeviceText::registers), std::pair("l2_bytes", &DeviceText::l2_bytes)};
+    std::pair("multiprocessors", &prompting::DeviceText::multiprocessors),
+    std::pair("shared_bytes_per_block", &prompting::DeviceText::shared_bytes_per_block),
+    std::pair("shared_bytes_per_multiprocessor", &prompting::DeviceText::shared_bytes_per_multiprocessor),
+    std::pair("registers", &prompting::DeviceText::registers), std::pair("l2_bytes", &prompting::DeviceText::l2_bytes)};
 }  // namespace
 
-DeviceText device_text(const Workshop& workshop, const std::optional<verifier::Calibration>& calibration) {
+prompting::DeviceText device_text(const Workshop& workshop, const std::optional<verifier::Calibration>& calibration) {
   const core::Json facts = workshop.environment();
-  DeviceText text;
+  prompting::DeviceText text;
   text.backend = facts.contains("gpu") ? "cuda" : "cpu";
   text.name = facts.value("gpu", facts.value("processor", ""));
   text.architecture = facts.value("architecture", "");
@@ -38,7 +39,7 @@ DeviceText device_text(const Workshop& workshop, const std::optional<verifier::C
   return text;
 }
 
-Json to_json(const DeviceText& text) {
+Json to_json(const prompting::DeviceText& text) {
   Json json = Json::object();
   for (const auto& [key, member] : kTexts) json[key] = text.*member;
   for (const auto& [key, member] : kNumbers) {
@@ -48,8 +49,8 @@ Json to_json(const DeviceText& text) {
   return json;
 }
 
-DeviceText device_text_from_json(const core::JsonView& json) {
-  DeviceText text;
+prompting::DeviceText device_text_from_json(const core::JsonView& json) {
+  prompting::DeviceText text;
   for (const auto& [key, member] : kTexts) text.*member = json.has(key) ? json.at(key).string() : "";
   for (const auto& [key, member] : kNumbers) {
     if (json.has(key)) text.*member = json.at(key).integer();

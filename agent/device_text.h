@@ -9,10 +9,10 @@
 
 namespace agent {
 
-DeviceText device_text(const Workshop& workshop, const std::optional<verifier::Calibration>& calibration);
+prompting::DeviceText device_text(const Workshop& workshop, const std::optional<verifier::Calibration>& calibration);
 
 // For the archive: a campaign that is resumed or replayed says the same of its device.
-core::Json to_json(const DeviceText& text);
-DeviceText device_text_from_json(const core::JsonView& json);
+core::Json to_json(const prompting::DeviceText& text);
+prompting::DeviceText device_text_from_json(const core::JsonView& json);
 
 }  // namespace agent

@@ -6,11 +6,11 @@ namespace agent {
 namespace {
 
 TEST(DeviceText, IsReadBackAsItWasWritten) {
-  DeviceText text;
+  prompting::DeviceText text;
   text.backend = "cpu";
   text.vectors = "AVX2: vectors of 32 bytes";
   text.l2_bytes = 1 << 20;
-  const DeviceText back = device_text_from_json(core::JsonView(to_json(text), "test"));
+  const prompting::DeviceText back = device_text_from_json(core::JsonView(to_json(text), "test"));
   EXPECT_EQ(back.backend, "cpu");
   EXPECT_EQ(back.vectors, text.vectors);
   EXPECT_EQ(back.l2_bytes, 1 << 20);
@@ -18,7 +18,7 @@ TEST(DeviceText, IsReadBackAsItWasWritten) {
 }
 
 TEST(DeviceText, OfAnEarlierVersionSaysLess) {
-  core::Json json = to_json(DeviceText{});
+  core::Json json = to_json(prompting::DeviceText{});
   json.erase("vectors");
   EXPECT_EQ(device_text_from_json(core::JsonView(json, "test")).vectors, "");
 }

@@ -33,7 +33,7 @@ Json habits_json(const std::vector<Habit>& habits) {
   return rows;
 }
 
-void print_habits(const std::vector<Habit>& habits, const Prices& prices) {
+void print_habits(const std::vector<Habit>& habits, const models::Prices& prices) {
   for (const Habit& habit : habits) {
     print("\n{}: {:.0f} tokens and {:.0f} s a reply ({}); {}", habit.model, habit.output_tokens, habit.seconds,
           habit.replies > 0 ? fmt::format("as in {} replies that the archive has", habit.replies)
@@ -51,11 +51,11 @@ void print_estimate(const results::Archive& archive, const CampaignSettings& set
     throw core::InputError("run --dry-run", "estimates what models would cost, and none is named",
                            "name one with --proposer");
   }
-  for (const std::string& name : settings.proposers) check_model_name(name);
+  for (const std::string& name : settings.proposers) models::check_model_name(name);
   const Workshop workshop(data.paths, parse_device(settings.device), settings.hot, 1);
-  const DeviceText device = device_text(workshop, archive.newest_calibration(workshop.device()));
-  const PromptMaker maker(data.paths.prompts());
-  const Prices prices = Prices::load(data.paths.prompts() / "prices.json", today());
+  const prompting::DeviceText device = device_text(workshop, archive.newest_calibration(workshop.device()));
+  const prompting::PromptMaker maker(data.paths.prompts());
+  const models::Prices prices = models::Prices::load(data.paths.prompts() / "prices.json", models::today());
   std::vector<Habit> habits;
   for (const std::string& name : settings.proposers) habits.push_back(habit_of(archive, name));
   Table table({{"PROBLEM", Table::Align::left},
@@ -67,8 +67,8 @@ void print_estimate(const results::Archive& archive, const CampaignSettings& set
   Json rows = Json::array();
   std::string limit;
   for (const std::string& name : settings.problems) {
-    PromptFacts facts;
-    facts.problem = read_problem_text(data.problems.at(name));
+    prompting::PromptFacts facts;
+    facts.problem = prompting::read_problem_text(data.problems.at(name));
     facts.device = device;
     facts.wanted = settings.models.wanted;
     const int64_t tokens = maker.make(facts).tokens;

@@ -28,9 +28,9 @@ struct AttemptReport {
 // A model has answered, or will not.
 struct ExchangeReport {
   std::string problem, model, task;
-  std::string failed;  // why there is no reply; empty when there is one
-  Usage usage;         // of the campaign
-  double dollars = 0;  // likewise
+  std::string failed;   // why there is no reply; empty when there is one
+  models::Usage usage;  // of the campaign
+  double dollars = 0;   // likewise
   int64_t requests = 0;
   size_t in_flight = 0;
 };

@@ -16,7 +16,7 @@ using test::Ended;
 TEST(ReplayedCampaign, ImprovesThreeProblemsOverTheShippedSolutions) {
   const core::Paths paths = core::installed_paths();
   const std::string file = (paths.prompts() / "transcripts" / "cpu_softmax_gelu_cross_entropy.jsonl").string();
-  const std::string author = read_transcript(file).header.model;
+  const std::string author = models::read_transcript(file).header.model;
   const test::Home home;
   const auto judge = [&](const char* kernel, std::vector<std::string> point) {
     std::vector<std::string> args{"--json", "judge", "--confirm", (paths.kernels() / kernel).string()};

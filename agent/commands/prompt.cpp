@@ -26,13 +26,13 @@ struct PromptOptions {
 };
 
 // What the leaderboard has of this problem and device, the best first.
-std::vector<KnownSolution> known_solutions(const results::Archive& archive, const std::string& problem,
-                                           const std::string& backend) {
-  std::vector<KnownSolution> known;
+std::vector<prompting::KnownSolution> known_solutions(const results::Archive& archive, const std::string& problem,
+                                                      const std::string& backend) {
+  std::vector<prompting::KnownSolution> known;
   for (const results::LeaderboardRow& row : results::leaderboard(archive, {problem, backend})) {
     if (row.library) continue;
     const results::RecordedAttempt attempt = archive.attempt(row.attempt);
-    KnownSolution solution;
+    prompting::KnownSolution solution;
     solution.name = "s" + std::to_string(known.size() + 1);
     solution.solution = sandbox::parse_solution(attempt.source, row.solution);
     solution.binding = row.binding;
@@ -53,14 +53,16 @@ void show(const PromptOptions& options, Shell& shell) {
   const DeviceChoice device = parse_device(options.device);
   results::Archive archive = open_seeded_archive(shell, data);
   const Workshop workshop(data.paths, device, false, 1);
-  PromptFacts facts;
-  facts.problem = read_problem_text(problem);
+  prompting::PromptFacts facts;
+  facts.problem = prompting::read_problem_text(problem);
   facts.device = device_text(workshop, archive.newest_calibration(workshop.device()));
   facts.known = known_solutions(archive, problem.name, device.backend);
   facts.wanted = options.wanted;
   const std::string task = !options.task.empty() ? options.task : facts.known.empty() ? "fresh" : "improve";
-  facts.task = operator_from_name(task).value();
-  const size_t parents = facts.task == Operator::cross ? 2 : facts.task == Operator::fresh ? 0 : 1;
+  facts.task = prompting::operator_from_name(task).value();
+  const size_t parents = facts.task == prompting::Operator::cross   ? 2
+                         : facts.task == prompting::Operator::fresh ? 0
+                                                                    : 1;
   if (facts.known.size() < parents) {
     throw core::InputError("prompt",
                            "\"" + task + "\" needs " + std::to_string(parents) + " known solution(s) of " +
@@ -70,7 +72,7 @@ void show(const PromptOptions& options, Shell& shell) {
   const auto first = facts.known.begin();
   facts.parents.assign(first, first + static_cast<std::ptrdiff_t>(parents));
   facts.known.erase(first, first + static_cast<std::ptrdiff_t>(parents));
-  const MadePrompt made = PromptMaker(data.paths.prompts()).make(facts);
+  const prompting::MadePrompt made = prompting::PromptMaker(data.paths.prompts()).make(facts);
   if (shell.json) {
     print_json({{"prompt", to_json(made.prompt)}, {"tokens", made.tokens}, {"hash", made.prompt.hash()}});
     return;

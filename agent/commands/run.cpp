@@ -31,13 +31,14 @@ struct RunOptions {
   std::string suite;
   CampaignSettings settings;
   bool own_only = false, no_baselines = false, dry_run = false;
-  ModelOptions models;
+  models::ModelOptions models;
 };
 
 // The models of a campaign, made anew for each run: keys are in no archive.
-std::vector<std::unique_ptr<Model>> make_models(const CampaignSettings& settings, const ModelOptions& options) {
-  std::vector<std::unique_ptr<Model>> models;
-  for (const std::string& name : settings.proposers) models.push_back(make_model(name, options));
+std::vector<std::unique_ptr<models::Model>> make_models(const CampaignSettings& settings,
+                                                        const models::ModelOptions& options) {
+  std::vector<std::unique_ptr<models::Model>> models;
+  for (const std::string& name : settings.proposers) models.push_back(models::make_model(name, options));
   return models;
 }
 
@@ -121,10 +122,10 @@ void add_baselines(results::Archive& archive, const Data& data, const CampaignSe
 }
 
 void finish(results::Archive& archive, const results::CampaignRecord& campaign, const Data& data,
-            const std::vector<std::unique_ptr<Model>>& models, Shell& shell) {
+            const std::vector<std::unique_ptr<models::Model>>& models, Shell& shell) {
   const auto settings = campaign_settings_from_json(core::JsonView(campaign.settings, "campaign " + campaign.name));
   const std::unique_ptr<Progress> progress = make_progress(shell.json);
-  std::vector<Model*> asked;
+  std::vector<models::Model*> asked;
   for (const auto& model : models) asked.push_back(model.get());
   const CampaignEnd end = run_campaign(archive, campaign, data.paths, data.problems, *progress, asked);
   if (shell.json) print_json(own_usage(end.attempts));
@@ -143,7 +144,7 @@ void run(RunOptions& options, Shell& shell) {
   parse_device(options.settings.device);
   const Data data = load_data(shell);
   CampaignSettings& settings = options.settings;
-  std::vector<std::unique_ptr<Model>> models;
+  std::vector<std::unique_ptr<models::Model>> models;
   if (!options.dry_run) models = make_models(settings, options.models);
   settings.problems = chosen_problems(options, data);
   if (settings.problems.empty() && options.files.empty()) {
@@ -164,7 +165,7 @@ void run(RunOptions& options, Shell& shell) {
   finish(archive, archive.start_campaign(to_json(settings), archive.add_environment(environment)), data, models, shell);
 }
 
-void resume(const std::string& name, const ModelOptions& models, Shell& shell) {
+void resume(const std::string& name, const models::ModelOptions& models, Shell& shell) {
   const Data data = load_data(shell);
   results::Archive archive = open_existing_archive(shell);
   const results::CampaignRecord campaign = archive.find_campaign(name);
@@ -175,7 +176,7 @@ void resume(const std::string& name, const ModelOptions& models, Shell& shell) {
   finish(archive, campaign, data, make_models(settings, models), shell);
 }
 
-void add_model_options(CLI::App& command, ModelOptions& models) {
+void add_model_options(CLI::App& command, models::ModelOptions& models) {
   command.add_option("--key-file", models.key_file, "A file with the provider's key, instead of the environment");
   command.add_option("--ca-file", models.ca_file, "Certificates to trust");
   const auto be_silent = [&models](double seconds) {
@@ -268,7 +269,7 @@ void add_run_command(CLI::App& app, Shell& shell) {
 
 void add_resume_command(CLI::App& app, Shell& shell) {
   auto name = std::make_shared<std::string>();
-  auto models = std::make_shared<ModelOptions>();
+  auto models = std::make_shared<models::ModelOptions>();
   CLI::App* command = app.add_subcommand("resume", "Go on with a campaign that was interrupted");
   command->add_option("CAMPAIGN", *name, "Its name or the beginning of it (default: the newest)");
   add_model_options(*command, *models);

@@ -19,10 +19,10 @@ struct TranscriptOptions {
 };
 
 // `author` stands for what the proposer calls itself, which may be a path.
-Exchange exchange_of(const results::ExchangeRecord& record, const std::string& author) {
-  Exchange exchange{
+models::Exchange exchange_of(const results::ExchangeRecord& record, const std::string& author) {
+  models::Exchange exchange{
       {record.request.problem, record.request.number}, record.request.prompt_hash, answer_of(*record.reply)};
-  auto* completion = std::get_if<Completion>(&exchange.answer);
+  auto* completion = std::get_if<models::Completion>(&exchange.answer);
   if (completion != nullptr && !author.empty()) completion->model = author;
   return exchange;
 }
@@ -31,7 +31,7 @@ void write(const TranscriptOptions& options, const Shell& shell) {
   const results::Archive archive = open_existing_archive(shell);
   const results::CampaignRecord campaign = archive.find_campaign(options.campaign);
   const auto settings = campaign_settings_from_json(core::JsonView(campaign.settings, "campaign " + campaign.name));
-  Transcript transcript;
+  models::Transcript transcript;
   transcript.header = {options.author.empty() ? core::join(settings.proposers, ", ") : options.author, campaign.started,
                        KW_VERSION, settings.device, options.note};
   size_t unanswered = 0;
@@ -46,7 +46,7 @@ void write(const TranscriptOptions& options, const Shell& shell) {
     throw core::InputError("transcript", "campaign " + campaign.name + " has no exchange with a model",
                            "name one that ran with --proposer; kernelwright show lists them");
   }
-  write_transcript(transcript, options.file);
+  models::write_transcript(transcript, options.file);
   if (shell.json) {
     print_json({{"campaign", campaign.name},
                 {"file", options.file},

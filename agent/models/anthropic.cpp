@@ -5,7 +5,7 @@
 
 #include "agent/models/wire_format.h"
 
-namespace agent {
+namespace agent::models {
 namespace {
 using core::Json;
 
@@ -31,8 +31,6 @@ int version_of(const std::string& model) {
 // budget and a temperature.
 bool takes_budget(int version) { return version > 0 && version <= 405; }
 bool version_takes_temperature(int version) { return version > 0 && version <= 406; }
-
-bool is_blank(const std::string& text) { return text.find_first_not_of(" \t\r\n") == std::string::npos; }
 
 Json text_block(const std::string& text, bool end_of_cached) {
   Json block = {{"type", "text"}, {"text", text}};
@@ -165,4 +163,4 @@ class Anthropic : public WireFormat {
 
 std::unique_ptr<WireFormat> anthropic_format() { return std::make_unique<Anthropic>(); }
 
-}  // namespace agent
+}  // namespace agent::models

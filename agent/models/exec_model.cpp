@@ -25,7 +25,7 @@
 
 extern char** environ;
 
-namespace agent {
+namespace agent::models {
 namespace {
 using Cause = NoCompletion::Cause;
 using Clock = std::chrono::steady_clock;
@@ -346,4 +346,4 @@ std::vector<std::string> split_command(std::string_view command) {
 
 std::unique_ptr<Model> exec_model(ExecModelSetup setup) { return std::make_unique<ExecModel>(std::move(setup)); }
 
-}  // namespace agent
+}  // namespace agent::models

@@ -10,7 +10,7 @@
 
 #include "agent/models/model.h"
 
-namespace agent {
+namespace agent::models {
 
 // Words apart at spaces; 'single' and "double" quotes keep words together, a backslash outside of single quotes takes
 // the next character as it is. Nothing else is special: no shell sees it. Throws core::InputError when a quote does not
@@ -29,4 +29,4 @@ struct ExecModelSetup {
 // killed with its process group when it is late, writes too much, or is cancelled. Tokens are estimated.
 std::unique_ptr<Model> exec_model(ExecModelSetup setup);
 
-}  // namespace agent
+}  // namespace agent::models

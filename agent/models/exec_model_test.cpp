@@ -14,7 +14,7 @@
 #include "core/error.h"
 #include "core/text.h"
 
-namespace agent {
+namespace agent::models {
 namespace {
 using Cause = NoCompletion::Cause;
 using std::chrono::milliseconds;
@@ -119,4 +119,4 @@ TEST(ExecModel, ManyRunAtOnceAndAllAreCancelled) {
   for (auto& answer : answers) EXPECT_EQ(no_completion_of(wait_for(std::move(answer))).cause, Cause::cancelled);
 }
 }  // namespace
-}  // namespace agent
+}  // namespace agent::models

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace agent::test {
+namespace agent::models::test {
 
 class Folder {
  public:
@@ -29,4 +29,4 @@ class Folder {
   std::filesystem::path path_;
 };
 
-}  // namespace agent::test
+}  // namespace agent::models::test

@@ -6,7 +6,7 @@
 
 #include "agent/models/wire_format.h"
 
-namespace agent {
+namespace agent::models {
 namespace {
 using core::Json;
 
@@ -109,4 +109,4 @@ class Gemini : public WireFormat {
 
 std::unique_ptr<WireFormat> gemini_format() { return std::make_unique<Gemini>(); }
 
-}  // namespace agent
+}  // namespace agent::models

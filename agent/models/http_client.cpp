@@ -11,7 +11,7 @@
 
 #include "core/error.h"
 
-namespace agent {
+namespace agent::models {
 namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
@@ -340,4 +340,4 @@ void HttpClient::send(HttpRequest request, std::shared_ptr<HttpReceiver> receive
 
 void HttpClient::cancel() { loop_->ask(std::nullopt); }
 
-}  // namespace agent
+}  // namespace agent::models

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-namespace agent {
+namespace agent::models {
 
 struct HttpLimits {
   std::chrono::milliseconds connect{15'000};
@@ -76,4 +76,4 @@ class HttpClient {
   std::thread thread_;
 };
 
-}  // namespace agent
+}  // namespace agent::models

@@ -11,7 +11,7 @@
 #include "agent/models/wire_format.h"
 #include "core/error.h"
 
-namespace agent {
+namespace agent::models {
 namespace {
 using Clock = std::chrono::steady_clock;
 using Cause = NoCompletion::Cause;
@@ -336,4 +336,4 @@ std::optional<std::chrono::milliseconds> Retry::next(int tries, NoCompletion::Ca
   return retry_after.value_or(std::chrono::milliseconds{0}) + jitter;
 }
 
-}  // namespace agent
+}  // namespace agent::models

@@ -12,7 +12,7 @@
 #include "agent/models/model.h"
 #include "agent/models/wire_format.h"
 
-namespace agent {
+namespace agent::models {
 
 struct RetryOptions {
   int most_tries = 5;                            // of one request that fail
@@ -55,4 +55,4 @@ struct HttpModelSetup {
 
 std::unique_ptr<Model> http_model(HttpModelSetup setup);
 
-}  // namespace agent
+}  // namespace agent::models

@@ -11,7 +11,7 @@
 #include "agent/models/http_server_fixture.h"
 #include "agent/models/model_fixture.h"
 
-namespace agent::test {
+namespace agent::models::test {
 
 inline constexpr char kKey[] = "sk-secret-0123456789abcdef";
 inline const std::string kStart = R"(data: {"model":"tiny-1","choices":[{"index":0,"delta":{"content":"Hel"}}]})"
@@ -44,4 +44,4 @@ class HttpModelTest : public testing::Test {
   }
 };
 
-}  // namespace agent::test
+}  // namespace agent::models::test

@@ -10,7 +10,7 @@
 
 #include "agent/models/http_model_fixture.h"
 
-namespace agent {
+namespace agent::models {
 namespace {
 using Cause = NoCompletion::Cause;
 using std::chrono::milliseconds;
@@ -213,4 +213,4 @@ TEST_F(HttpModelTest, ManyRequestsTakeTheTimeOfOne) {
 }
 
 }  // namespace
-}  // namespace agent
+}  // namespace agent::models

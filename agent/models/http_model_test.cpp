@@ -9,7 +9,7 @@
 
 #include "agent/models/http_model_fixture.h"
 
-namespace agent {
+namespace agent::models {
 namespace {
 using Cause = NoCompletion::Cause;
 using std::chrono::milliseconds;
@@ -266,4 +266,4 @@ TEST_F(HttpModelTest, ARefusalIsFinal) {
 }
 
 }  // namespace
-}  // namespace agent
+}  // namespace agent::models

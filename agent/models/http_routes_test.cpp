@@ -19,7 +19,7 @@
 #include "agent/models/model_fixture.h"
 #include "agent/models/providers.h"
 
-namespace agent {
+namespace agent::models {
 namespace {
 namespace bp = boost::process;
 using test::ask;
@@ -157,4 +157,4 @@ TEST(HttpRoutes, AProxyForTlsSeesNoKey) {
   }
 }
 }  // namespace
-}  // namespace agent
+}  // namespace agent::models

@@ -21,7 +21,7 @@
 
 #include "core/unique_fd.h"
 
-namespace agent::test {
+namespace agent::models::test {
 
 struct HttpSeen {
   std::string head, body;  // as they came
@@ -159,4 +159,4 @@ class HttpServer {
   std::thread acceptor_;
 };
 
-}  // namespace agent::test
+}  // namespace agent::models::test

@@ -13,7 +13,7 @@
 #include "core/error.h"
 #include "core/text.h"
 
-namespace agent {
+namespace agent::models {
 namespace {
 namespace fs = std::filesystem;
 using Cause = NoCompletion::Cause;
@@ -215,4 +215,4 @@ class InboxModel : public Model {
 
 std::unique_ptr<Model> inbox_model(InboxModelSetup setup) { return std::make_unique<InboxModel>(std::move(setup)); }
 
-}  // namespace agent
+}  // namespace agent::models

@@ -9,7 +9,7 @@
 
 #include "agent/models/model.h"
 
-namespace agent {
+namespace agent::models {
 
 struct InboxModelSetup {
   std::string name;
@@ -24,4 +24,4 @@ struct InboxModelSetup {
 // estimated. Throws core::InputError when the folder cannot be made or written.
 std::unique_ptr<Model> inbox_model(InboxModelSetup setup);
 
-}  // namespace agent
+}  // namespace agent::models

@@ -11,7 +11,7 @@
 #include "core/error.h"
 #include "core/text.h"
 
-namespace agent {
+namespace agent::models {
 namespace {
 namespace fs = std::filesystem;
 using Cause = NoCompletion::Cause;
@@ -127,4 +127,4 @@ TEST_F(InboxTest, AFolderThatCannotBeMadeIsSaid) {
   EXPECT_THROW(model(), core::InputError);
 }
 }  // namespace
-}  // namespace agent
+}  // namespace agent::models

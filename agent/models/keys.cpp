@@ -13,7 +13,7 @@
 #include "core/text.h"
 #include "core/unique_fd.h"
 
-namespace agent {
+namespace agent::models {
 namespace {
 constexpr size_t kShortestSecret = 8;
 
@@ -98,4 +98,4 @@ Key find_key(const std::vector<std::string>& names, const std::optional<std::fil
   return {};
 }
 
-}  // namespace agent
+}  // namespace agent::models

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace agent {
+namespace agent::models {
 
 // The value of a variable of the environment; nullopt: not set, or empty.
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
@@ -35,4 +35,4 @@ class Key {
 Key find_key(const std::vector<std::string>& names, const std::optional<std::filesystem::path>& file,
              const Environment& environment);
 
-}  // namespace agent
+}  // namespace agent::models

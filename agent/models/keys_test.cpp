@@ -10,7 +10,7 @@
 #include "agent/models/folder_fixture.h"
 #include "core/error.h"
 
-namespace agent {
+namespace agent::models {
 namespace {
 using testing::HasSubstr;
 using testing::Not;
@@ -83,4 +83,4 @@ TEST(Key, IsRemovedWhereverItStands) {
   EXPECT_EQ(Key().removed_from("text"), "text");
 }
 }  // namespace
-}  // namespace agent
+}  // namespace agent::models

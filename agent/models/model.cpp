@@ -8,7 +8,7 @@
 
 #include "core/hash.h"
 
-namespace agent {
+namespace agent::models {
 namespace {
 using Cause = NoCompletion::Cause;
 
@@ -130,4 +130,4 @@ int64_t estimate_tokens(const Prompt& prompt) {
   return tokens;
 }
 
-}  // namespace agent
+}  // namespace agent::models

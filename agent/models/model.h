@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-namespace agent {
+namespace agent::models {
 
 // A piece of a turn. Stable ones are the same in many prompts and come first, so that a provider's cache hits.
 struct Section {
@@ -116,4 +116,4 @@ class Model {
   virtual void cancel() = 0;
 };
 
-}  // namespace agent
+}  // namespace agent::models

@@ -10,7 +10,7 @@
 
 #include "agent/models/model.h"
 
-namespace agent::test {
+namespace agent::models::test {
 
 inline Prompt prompt_of(const std::string& text) {
   return {"You write kernels.", {{Turn::Speaker::user, {{"The format is so.\n", true}, {text, false}}}}};
@@ -38,4 +38,4 @@ inline NoCompletion no_completion_of(const Answer& answer) {
   return std::get<NoCompletion>(answer);
 }
 
-}  // namespace agent::test
+}  // namespace agent::models::test

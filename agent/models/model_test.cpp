@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace agent {
+namespace agent::models {
 namespace {
 
 TEST(Prompt, ItsHashIsOfWhatIsSent) {
@@ -42,4 +42,4 @@ TEST(Usage, AddsUp) {
   EXPECT_TRUE(usage.estimated);
 }
 }  // namespace
-}  // namespace agent
+}  // namespace agent::models

@@ -5,7 +5,7 @@
 
 #include "agent/models/wire_format.h"
 
-namespace agent {
+namespace agent::models {
 namespace {
 using core::Json;
 
@@ -181,4 +181,4 @@ class OpenAiChat : public WireFormat {
 std::unique_ptr<WireFormat> openai_responses_format() { return std::make_unique<OpenAiResponses>(); }
 std::unique_ptr<WireFormat> openai_chat_format(bool compatible) { return std::make_unique<OpenAiChat>(compatible); }
 
-}  // namespace agent
+}  // namespace agent::models

@@ -7,7 +7,7 @@
 #include "core/strict_json.h"
 #include "core/text.h"
 
-namespace agent {
+namespace agent::models {
 namespace {
 using core::JsonView;
 
@@ -104,4 +104,4 @@ std::optional<double> Prices::cost(const Usage& usage, std::string_view model) c
          of(usage.cache_read, price->cache_read.value_or(0)) + of(usage.cache_written, price->cache_write.value_or(0));
 }
 
-}  // namespace agent
+}  // namespace agent::models

@@ -11,7 +11,7 @@
 
 #include "agent/models/model.h"
 
-namespace agent {
+namespace agent::models {
 
 // US dollars per million tokens.
 struct Price {
@@ -39,4 +39,4 @@ class Prices {
   std::map<std::string, std::vector<Price>, std::less<>> prices_;  // in the order of the file
 };
 
-}  // namespace agent
+}  // namespace agent::models

@@ -8,7 +8,7 @@
 #include "agent/models/folder_fixture.h"
 #include "core/error.h"
 
-namespace agent {
+namespace agent::models {
 namespace {
 using testing::HasSubstr;
 
@@ -93,4 +93,4 @@ TEST(ShippedPrices, AreReadAndDated) {
   EXPECT_DOUBLE_EQ(*prices.cost({0, 0, 0, 1000, false}, "anthropic:claude-opus-5"), 0.025);
 }
 }  // namespace
-}  // namespace agent
+}  // namespace agent::models

@@ -13,7 +13,7 @@
 #include "core/suggest.h"
 #include "core/text.h"
 
-namespace agent {
+namespace agent::models {
 namespace {
 
 struct Provider {
@@ -153,4 +153,4 @@ std::unique_ptr<Model> make_model(const std::string& name, const ModelOptions& o
   return provider_model(*provider, name, rest, options);
 }
 
-}  // namespace agent
+}  // namespace agent::models

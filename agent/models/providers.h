@@ -13,7 +13,7 @@
 #include "agent/models/keys.h"
 #include "agent/models/model.h"
 
-namespace agent {
+namespace agent::models {
 
 struct ModelOptions {
   std::optional<std::filesystem::path> key_file;  // instead of the environment
@@ -45,4 +45,4 @@ std::unique_ptr<Model> make_model(const std::string& name, const ModelOptions& o
 // Throws core::InputError when make_model would not know what the name means. Needs no key, file or server.
 void check_model_name(const std::string& name);
 
-}  // namespace agent
+}  // namespace agent::models

@@ -15,7 +15,7 @@
 #include "core/error.h"
 #include "core/strict_json.h"
 
-namespace agent {
+namespace agent::models {
 namespace {
 using core::Json;
 using test::ask;
@@ -175,4 +175,4 @@ TEST(MakeModel, CommandsFoldersAndTranscripts) {
   EXPECT_EQ(completion_of(wait_for(ask(*model, prompt_of("x")))).text, "again");
 }
 }  // namespace
-}  // namespace agent
+}  // namespace agent::models

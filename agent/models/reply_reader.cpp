@@ -7,7 +7,7 @@
 
 #include "core/error.h"
 
-namespace agent {
+namespace agent::models {
 namespace {
 using Cause = NoCompletion::Cause;
 using core::Json;
@@ -63,10 +63,6 @@ Cause cause_of_error(int status, const ProviderError& error) {
   const std::optional<Cause> said = cause_of_type(error.type);
   if (status == 200) return said.value_or(Cause::overloaded);
   return said == Cause::unauthorized ? *said : cause_of_status(status);
-}
-
-bool is_blank(const std::string& text) {
-  return std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isspace(c); });
 }
 
 std::string lower(std::string_view text) {
@@ -211,4 +207,4 @@ std::optional<FailedTry> ReplyReader::end_of_error() const {
   return FailedTry{cause, what, error.retry_after, cause == Cause::not_understood};
 }
 
-}  // namespace agent
+}  // namespace agent::models

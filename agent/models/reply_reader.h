@@ -9,7 +9,7 @@
 #include "agent/models/sse.h"
 #include "agent/models/wire_format.h"
 
-namespace agent {
+namespace agent::models {
 
 // Why a try gave no completion.
 struct FailedTry {
@@ -59,4 +59,4 @@ class ReplyReader {
   std::optional<FailedTry> refused_;
 };
 
-}  // namespace agent
+}  // namespace agent::models

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace agent {
+namespace agent::models {
 namespace {
 using Cause = NoCompletion::Cause;
 using std::chrono::milliseconds;
@@ -51,4 +51,4 @@ TEST(Retry, AVeryLateTryDoesNotOverflow) {
   EXPECT_EQ(retry.next(999'999, Cause::overloaded, {}, 0.5), milliseconds(30'000));
 }
 }  // namespace
-}  // namespace agent
+}  // namespace agent::models

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace agent {
+namespace agent::models {
 
 void SseParser::feed(std::string_view bytes, const std::function<void(const ServerEvent&)>& on_event) {
   while (!bytes.empty() && !too_long_) {
@@ -57,4 +57,4 @@ void SseParser::dispatch(const std::function<void(const ServerEvent&)>& on_event
   if (std::exchange(has_data_, false)) on_event(event);
 }
 
-}  // namespace agent
+}  // namespace agent::models

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace agent {
+namespace agent::models {
 
 struct ServerEvent {
   std::string type;  // "" when the stream names none
@@ -40,4 +40,4 @@ class SseParser {
   bool too_long_ = false;
 };
 
-}  // namespace agent
+}  // namespace agent::models

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace agent {
+namespace agent::models {
 namespace {
 using Events = std::vector<std::pair<std::string, std::string>>;
 
@@ -71,4 +71,4 @@ TEST(Sse, NothingIsKeptWithoutLimit) {
   EXPECT_EQ(events, 10);
 }
 }  // namespace
-}  // namespace agent
+}  // namespace agent::models

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string>
 
-namespace agent {
+namespace agent::models {
 namespace {
 
 constexpr char kKernel[] =
@@ -54,4 +54,4 @@ TEST(Tokens, PartsAddUpAndNothingIsNothing) {
   EXPECT_NEAR(static_cast<double>(estimate_tokens(prompt)), static_cast<double>(parts), 12);
 }
 }  // namespace
-}  // namespace agent
+}  // namespace agent::models

@@ -17,7 +17,7 @@
 #include "core/strict_json.h"
 #include "core/text.h"
 
-namespace agent {
+namespace agent::models {
 namespace {
 using core::Json;
 using core::JsonView;
@@ -243,4 +243,4 @@ std::unique_ptr<Model> replay_model(std::string name, Transcript transcript) {
   return std::make_unique<ReplayModel>(std::move(name), std::move(transcript));
 }
 
-}  // namespace agent
+}  // namespace agent::models

@@ -16,7 +16,7 @@
 
 #include "agent/models/model.h"
 
-namespace agent {
+namespace agent::models {
 
 struct TranscriptHeader {
   std::string model;         // that wrote the replies, as the user named it
@@ -47,4 +47,4 @@ void write_transcript(const Transcript& transcript, const std::filesystem::path&
 // record. Answers come in the order of asking.
 std::unique_ptr<Model> replay_model(std::string name, Transcript transcript);
 
-}  // namespace agent
+}  // namespace agent::models

@@ -11,7 +11,7 @@
 #include "core/error.h"
 #include "core/text.h"
 
-namespace agent {
+namespace agent::models {
 namespace {
 using Cause = NoCompletion::Cause;
 using test::ask;
@@ -133,4 +133,4 @@ TEST(ReplayModel, ItsEndLeavesNoQuestionOpen) {
   for (auto& answer : answers) wait_for(std::move(answer));
 }
 }  // namespace
-}  // namespace agent
+}  // namespace agent::models

@@ -1,9 +1,11 @@
 #include "agent/models/wire_format.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 
-namespace agent {
+namespace agent::models {
 using core::Json;
 
 const Json& member(const Json& object, const char* key) {
@@ -29,6 +31,10 @@ const Json& items_of(const Json& object, const char* key) {
   static const Json kNone = Json::array();
   const Json& value = member(object, key);
   return value.is_array() ? value : kNone;
+}
+
+bool is_blank(const std::string& text) {
+  return std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isspace(c); });
 }
 
 namespace {
@@ -65,4 +71,4 @@ std::optional<ProviderError> read_error(const Json& answer) {
   return std::nullopt;
 }
 
-}  // namespace agent
+}  // namespace agent::models

@@ -12,7 +12,7 @@
 #include "agent/models/model.h"
 #include "core/strict_json.h"
 
-namespace agent {
+namespace agent::models {
 
 // What a provider says went wrong, in a stream or instead of one.
 struct ProviderError {
@@ -62,5 +62,6 @@ const core::Json& member(const core::Json& object, const char* key);    // null 
 std::string text_of(const core::Json& object, const char* key);         // "" unless a string
 int64_t count_of(const core::Json& object, const char* key);            // 0 unless a number from 0 to 10^12
 const core::Json& items_of(const core::Json& object, const char* key);  // an empty array unless an array
+bool is_blank(const std::string& text);                                 // nothing but white space
 
-}  // namespace agent
+}  // namespace agent::models

@@ -7,7 +7,7 @@
 #include "agent/models/reply_reader.h"
 #include "agent/models/wire_format.h"
 
-namespace agent {
+namespace agent::models {
 namespace {
 using Cause = NoCompletion::Cause;
 using core::Json;
@@ -28,7 +28,8 @@ Read read_answer(const WireFormat& format, const std::string& body, const char* 
   return {reader.reply(), failed};
 }
 
-void expect_usage(const Reply& reply, int64_t input, int64_t cache_read, int64_t cache_written, int64_t output) {
+void expect_usage(const Reply& reply, int64_t input, int64_t cache_read, int64_t cache_written,
+                  int64_t output) {
   ASSERT_TRUE(reply.usage.has_value());
   EXPECT_EQ(reply.usage->input, input);
   EXPECT_EQ(reply.usage->cache_read, cache_read);
@@ -424,4 +425,4 @@ TEST(WireFormats, FieldsOfOtherTypesCountAsAbsent) {
   }
 }
 }  // namespace
-}  // namespace agent
+}  // namespace agent::models

@@ -1,6 +1,6 @@
 #include "agent/prompting/bottleneck.h"
 
-namespace agent {
+namespace agent::prompting {
 
 std::string_view name_of(Bottleneck bottleneck) {
   switch (bottleneck) {
@@ -47,4 +47,4 @@ std::optional<Bottleneck> bottleneck_from_name(std::string_view name) {
   return std::nullopt;
 }
 
-}  // namespace agent
+}  // namespace agent::prompting

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace agent {
+namespace agent::prompting {
 
 enum class Bottleneck {
   memory_bound,
@@ -25,4 +25,4 @@ std::string_view name_of(Bottleneck bottleneck);  // one spelling everywhere: "m
 std::optional<Bottleneck> bottleneck_from_name(std::string_view name);
 const std::vector<Bottleneck>& all_bottlenecks();
 
-}  // namespace agent
+}  // namespace agent::prompting

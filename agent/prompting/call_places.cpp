@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-namespace agent {
+namespace agent::prompting {
 namespace {
 using sandbox::Token;
 using sandbox::TokenKind;
@@ -126,4 +126,4 @@ CallPlaces call_places(const std::vector<Token>& tokens, const std::function<boo
   return counter.places;
 }
 
-}  // namespace agent
+}  // namespace agent::prompting

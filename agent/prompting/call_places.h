@@ -7,7 +7,7 @@
 
 #include "sandbox/tokens.h"
 
-namespace agent {
+namespace agent::prompting {
 
 struct CallPlaces {
   int innermost = 0;  // in loops that hold no other loop, and in kernels without loops: about once per element
@@ -19,4 +19,4 @@ struct CallPlaces {
 CallPlaces call_places(const std::vector<sandbox::Token>& tokens,
                        const std::function<bool(const std::string& name)>& is_one);
 
-}  // namespace agent
+}  // namespace agent::prompting

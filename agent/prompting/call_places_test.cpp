@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace agent {
+namespace agent::prompting {
 namespace {
 
 std::pair<int, int> places(const std::string& source) {
@@ -54,4 +54,4 @@ TEST(CallPlaces, MalformedSourcesDoNoHarm) {
 }
 
 }  // namespace
-}  // namespace agent
+}  // namespace agent::prompting

@@ -8,7 +8,7 @@
 #include "core/text.h"
 #include "sandbox/cuda/driver.h"
 
-namespace agent {
+namespace agent::prompting {
 namespace {
 constexpr size_t kMostCardBytes = size_t{16} << 10;
 
@@ -204,4 +204,4 @@ std::vector<const Card*> choose_cards(const std::vector<Card>& cards, const Card
   return chosen;
 }
 
-}  // namespace agent
+}  // namespace agent::prompting

@@ -20,7 +20,7 @@
 #include "agent/prompting/bottleneck.h"
 #include "agent/prompting/problem_kind.h"
 
-namespace agent {
+namespace agent::prompting {
 
 struct Card {
   std::string name;  // the file's, without .md
@@ -48,4 +48,4 @@ struct CardWish {
 // The `most` cards of most use for the wish, that one first; fewer where fewer are of use. The same every time.
 std::vector<const Card*> choose_cards(const std::vector<Card>& cards, const CardWish& wish, size_t most);
 
-}  // namespace agent
+}  // namespace agent::prompting

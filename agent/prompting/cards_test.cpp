@@ -9,7 +9,7 @@
 #include "agent/prompting/prompting_fixture.h"
 #include "core/error.h"
 
-namespace agent {
+namespace agent::prompting {
 namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -30,7 +30,7 @@ std::vector<std::string> chosen(const CardWish& wish, size_t most = 2) {
 TEST(Cards, ThoseThatShipAreShortAndHelpEachBottleneck) {
   std::set<Bottleneck> helped;
   for (const Card& card : shipped()) {
-    EXPECT_LT(estimate_tokens(card.text), 3200) << card.name;
+    EXPECT_LT(models::estimate_tokens(card.text), 3200) << card.name;
     EXPECT_LT(card.title.size(), 60u) << card.name;
     helped.insert(card.helps.begin(), card.helps.end());
   }
@@ -129,4 +129,4 @@ TEST(Cards, AreReadStrictly) {
 }
 
 }  // namespace
-}  // namespace agent
+}  // namespace agent::prompting

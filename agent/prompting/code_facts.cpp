@@ -10,7 +10,7 @@
 #include "core/text.h"
 #include "sandbox/tokens.h"
 
-namespace agent {
+namespace agent::prompting {
 namespace {
 bool begins_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
 bool holds(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
@@ -148,4 +148,4 @@ const benchsuite::Workload* first_bench(const benchsuite::Problem& problem, cons
   return nullptr;
 }
 
-}  // namespace agent
+}  // namespace agent::prompting

@@ -10,7 +10,7 @@
 #include "benchsuite/problem.h"
 #include "sandbox/solution.h"
 
-namespace agent {
+namespace agent::prompting {
 
 struct CodeFacts {
   // Of the source's tokens.
@@ -52,4 +52,4 @@ std::string distinguishing_line(const CodeFacts& facts);
 // The first bench workload of the backend; null where there is none.
 const benchsuite::Workload* first_bench(const benchsuite::Problem& problem, const std::string& backend);
 
-}  // namespace agent
+}  // namespace agent::prompting

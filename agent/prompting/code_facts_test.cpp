@@ -4,7 +4,7 @@
 
 #include "agent/prompting/prompting_fixture.h"
 
-namespace agent {
+namespace agent::prompting {
 namespace {
 
 std::string line_of(const std::string& file, const std::string& backend) {
@@ -48,4 +48,4 @@ TEST(CodeFacts, ExplicitVectorTypes) {
 }
 
 }  // namespace
-}  // namespace agent
+}  // namespace agent::prompting

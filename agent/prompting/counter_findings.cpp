@@ -7,7 +7,7 @@
 
 #include "agent/prompting/limits.h"
 
-namespace agent {
+namespace agent::prompting {
 namespace {
 using verifier::Counters;
 constexpr double kBusy = 0.6;        // of a unit's peak: it holds the kernel back
@@ -144,4 +144,4 @@ std::vector<CounterFinding> findings_in(const std::vector<Counters>& launches) {
   return findings;
 }
 
-}  // namespace agent
+}  // namespace agent::prompting

@@ -7,7 +7,7 @@
 #include "agent/prompting/bottleneck.h"
 #include "verifier/counters.h"
 
-namespace agent {
+namespace agent::prompting {
 
 // What a profiler found ("41 % of the passes through shared memory are bank conflicts"), and the bottleneck that it
 // speaks of.
@@ -19,4 +19,4 @@ struct CounterFinding {
 // What the longest launch's counters say, a sentence each, the most telling first. Empty when nothing stands out.
 std::vector<CounterFinding> findings_in(const std::vector<verifier::Counters>& launches);
 
-}  // namespace agent
+}  // namespace agent::prompting

@@ -5,7 +5,7 @@
 
 #include "verifier/counters_fixture.h"
 
-namespace agent {
+namespace agent::prompting {
 namespace {
 using testing::HasSubstr;
 using verifier::counters_report;
@@ -76,4 +76,4 @@ TEST(CounterFindings, TheLongestLaunchSpeaksAndTheMostTellingFirst) {
 }
 
 }  // namespace
-}  // namespace agent
+}  // namespace agent::prompting

@@ -10,7 +10,7 @@
 #include "agent/prompting/limits.h"
 #include "core/text.h"
 
-namespace agent {
+namespace agent::prompting {
 namespace {
 // "M=7 N=1023", as sandbox::describe writes it.
 core::Bindings bindings_from(const std::string& text) {
@@ -276,4 +276,4 @@ Diagnosis diagnose(const AttemptFacts& facts, const benchsuite::Problem& problem
   return diagnosis;
 }
 
-}  // namespace agent
+}  // namespace agent::prompting

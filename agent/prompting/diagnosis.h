@@ -13,7 +13,7 @@
 #include "verifier/measurement.h"
 #include "verifier/verdict.h"
 
-namespace agent {
+namespace agent::prompting {
 
 // What is known of an attempt. Whatever is absent is not spoken of.
 struct AttemptFacts {
@@ -39,4 +39,4 @@ struct Diagnosis {
 // `backend`: where it ran, "cpu" or "cuda".
 Diagnosis diagnose(const AttemptFacts& facts, const benchsuite::Problem& problem, const std::string& backend);
 
-}  // namespace agent
+}  // namespace agent::prompting

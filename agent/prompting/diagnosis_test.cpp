@@ -5,7 +5,7 @@
 
 #include "agent/prompting/prompting_fixture.h"
 
-namespace agent {
+namespace agent::prompting {
 namespace {
 using testing::AllOf;
 using testing::ElementsAre;
@@ -223,4 +223,4 @@ TEST(Diagnosis, OnTheCpuDeviceItClaimsOnlyWhatTheSourceShows) {
 }
 
 }  // namespace
-}  // namespace agent
+}  // namespace agent::prompting

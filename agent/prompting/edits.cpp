@@ -4,7 +4,7 @@
 
 #include "core/text.h"
 
-namespace agent {
+namespace agent::prompting {
 namespace {
 using Lines = std::vector<std::string>;
 
@@ -73,4 +73,4 @@ std::variant<std::string, EditFailed> apply_edits(std::string_view text, const s
   return core::join(lines, "\n") + "\n";
 }
 
-}  // namespace agent
+}  // namespace agent::prompting

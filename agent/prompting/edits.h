@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-namespace agent {
+namespace agent::prompting {
 
 struct Edit {
   std::string search, replace;  // whole lines
@@ -20,4 +20,4 @@ struct EditFailed {
 // text exactly once; white space at the ends of lines does not count. Linear in the text for each edit.
 std::variant<std::string, EditFailed> apply_edits(std::string_view text, const std::vector<Edit>& edits);
 
-}  // namespace agent
+}  // namespace agent::prompting

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace agent {
+namespace agent::prompting {
 namespace {
 using testing::HasSubstr;
 using testing::Not;
@@ -48,4 +48,4 @@ TEST(Edits, ManyEqualLinesTakeNoLonger) {
 }
 
 }  // namespace
-}  // namespace agent
+}  // namespace agent::prompting

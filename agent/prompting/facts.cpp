@@ -9,7 +9,7 @@
 #include "agent/prompting/templates.h"
 #include "core/text.h"
 
-namespace agent {
+namespace agent::prompting {
 
 ProblemText read_problem_text(const benchsuite::Problem& problem) {
   return {problem, core::read_file(problem.reference_file()), core::read_file(problem.naive_file())};
@@ -197,4 +197,4 @@ std::string others_words(size_t alongside) {
          std::to_string(alongside % kApproaches + 1) + ".\n";
 }
 
-}  // namespace agent
+}  // namespace agent::prompting

@@ -13,7 +13,7 @@
 #include "verifier/calibration.h"
 #include "verifier/measurement.h"
 
-namespace agent {
+namespace agent::prompting {
 
 struct ProblemText {
   benchsuite::Problem problem;
@@ -82,4 +82,4 @@ std::string wanted_words(int wanted);
 // Empty where nobody else is asked for the same.
 std::string others_words(size_t alongside);
 
-}  // namespace agent
+}  // namespace agent::prompting

@@ -9,12 +9,12 @@
 #include "agent/prompting/cards.h"
 #include "sandbox/solution.h"
 
-namespace agent {
+namespace agent::prompting {
 namespace {
 
 TEST(FragmentsOnGpu, OfCardsAreCorrect) {
   const std::string device = cuda_devices().at(0).architecture();
-  const test::Home home;
+  const agent::test::Home home;
   std::vector<std::string> args{"--json", "judge", "--device", "cuda"};
   const size_t options = args.size();
   for (const Card& card : load_cards(core::installed_paths().prompts() / "techniques")) {
@@ -25,9 +25,9 @@ TEST(FragmentsOnGpu, OfCardsAreCorrect) {
     std::ofstream(args.back()) << card.fragment;
   }
   ASSERT_GT(args.size(), options + 15);
-  const test::Ended ended = home.run(args);
+  const agent::test::Ended ended = home.run(args);
   EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
 }
 
 }  // namespace
-}  // namespace agent
+}  // namespace agent::prompting

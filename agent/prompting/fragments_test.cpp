@@ -15,7 +15,7 @@
 #include "sandbox/cuda/compiler.h"
 #endif
 
-namespace agent {
+namespace agent::prompting {
 namespace {
 using testing::Contains;
 
@@ -92,7 +92,7 @@ TEST(Fragments, OfCardsAreSolutionsOfShippedProblems) {
 }
 
 TEST(Fragments, OfCardsAreCorrectOnTheCpuDevice) {
-  const test::Home home;
+  const agent::test::Home home;
   std::vector<std::string> args{"--json", "judge", "--screen"};
   for (const auto& [card, solution] : fragments()) {
     if (!runs_on(solution, "cpu")) continue;
@@ -100,7 +100,7 @@ TEST(Fragments, OfCardsAreCorrectOnTheCpuDevice) {
     std::ofstream(args.back()) << card.fragment;
   }
   ASSERT_GE(args.size(), 3 + 15u);
-  const test::Ended ended = home.run(args);
+  const agent::test::Ended ended = home.run(args);
   EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
   EXPECT_EQ(std::count(ended.out.begin(), ended.out.end(), '\n'), static_cast<std::ptrdiff_t>(args.size() - 3));
 }
@@ -126,4 +126,4 @@ TEST(Fragments, OfCardsCompileForTheirLeastArchitectureWithoutSpills) {
 #endif
 
 }  // namespace
-}  // namespace agent
+}  // namespace agent::prompting

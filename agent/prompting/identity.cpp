@@ -6,7 +6,7 @@
 #include "sandbox/solution.h"
 #include "sandbox/tokens.h"
 
-namespace agent {
+namespace agent::prompting {
 namespace {
 // Of these, two that touch may be one operator: "> >" is not ">>".
 bool joins(const sandbox::Token& token) {
@@ -47,4 +47,4 @@ std::string identity_of(std::string_view source) {
   return hasher.hex();
 }
 
-}  // namespace agent
+}  // namespace agent::prompting

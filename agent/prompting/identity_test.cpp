@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace agent {
+namespace agent::prompting {
 namespace {
 constexpr const char* kHeader = R"(/* kernelwright
 {"problem": "sum_f32", "description": "one", "tunables": {"BLOCK": [64, 128]},
@@ -52,4 +52,4 @@ TEST(Identity, TextWithoutAHeaderIsItself) {
 }
 
 }  // namespace
-}  // namespace agent
+}  // namespace agent::prompting

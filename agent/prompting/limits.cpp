@@ -6,7 +6,7 @@
 
 #include "core/error.h"
 
-namespace agent {
+namespace agent::prompting {
 namespace {
 using enum Bottleneck;
 
@@ -234,4 +234,4 @@ Limit limit_on_cpu(const AttemptFacts& facts, const CodeFacts& code, const bench
               "chains of dependent operations, divisions and conversions are what may be saved."};
 }
 
-}  // namespace agent
+}  // namespace agent::prompting

@@ -7,7 +7,7 @@
 #include "agent/prompting/code_facts.h"
 #include "agent/prompting/diagnosis.h"
 
-namespace agent {
+namespace agent::prompting {
 
 struct Limit {
   std::vector<Bottleneck> of;  // the worst first
@@ -22,4 +22,4 @@ Limit limit_on_cpu(const AttemptFacts& facts, const CodeFacts& code, const bench
 std::string time_words(double us);
 std::string percent(double share);
 
-}  // namespace agent
+}  // namespace agent::prompting

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <string>
 
-namespace agent {
+namespace agent::prompting {
 namespace {
 using benchsuite::Tensor;
 using Shape = std::vector<std::string>;
@@ -120,4 +120,4 @@ std::set<ProblemKind> kinds_of(const benchsuite::Problem& problem) {
   return kinds;
 }
 
-}  // namespace agent
+}  // namespace agent::prompting

@@ -8,7 +8,7 @@
 
 #include "benchsuite/problem.h"
 
-namespace agent {
+namespace agent::prompting {
 
 enum class ProblemKind {
   elementwise,  // each output element of the input elements at its place
@@ -29,4 +29,4 @@ const std::vector<ProblemKind>& all_problem_kinds();
 // By the shapes of its tensors and the words of its description; one problem may be of several kinds, and of none.
 std::set<ProblemKind> kinds_of(const benchsuite::Problem& problem);
 
-}  // namespace agent
+}  // namespace agent::prompting

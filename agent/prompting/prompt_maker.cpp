@@ -8,7 +8,7 @@
 #include "core/error.h"
 #include "core/text.h"
 
-namespace agent {
+namespace agent::prompting {
 namespace {
 constexpr const char* kTemplates[] = {"system",     "solution_format", "problem", "device_cpu", "device_cuda",
                                       "techniques", "known",           "tried",   "fresh",      "improve",
@@ -128,7 +128,7 @@ MadePrompt PromptMaker::assemble(const PromptFacts& facts, const PromptLimits& l
   const std::string& backend = facts.device.backend;
   const benchsuite::Problem& problem = facts.problem.problem;
   made.prompt.system = text("system").fill({});
-  Turn turn;
+  models::Turn turn;
   const auto add = [&](const std::string& section, bool stable) {
     turn.sections.push_back({without_blank_runs(section) + "\n", stable});
   };
@@ -161,7 +161,7 @@ MadePrompt PromptMaker::assemble(const PromptFacts& facts, const PromptLimits& l
   for (size_t i = 0; i < std::min({facts.known.size(), limits.known, limits.known_sources}); ++i) {
     may_be_edited(facts.known[i]);
   }
-  made.tokens = estimate_tokens(made.prompt);
+  made.tokens = models::estimate_tokens(made.prompt);
   return made;
 }
 
@@ -177,15 +177,15 @@ MadePrompt PromptMaker::make(const PromptFacts& facts, const PromptLimits& limit
   return made;
 }
 
-Prompt PromptMaker::retry(const Prompt& before, const std::string& reply,
-                          const std::vector<std::string>& reasons) const {
-  Prompt prompt = before;
+models::Prompt PromptMaker::retry(const models::Prompt& before, const std::string& reply,
+                                  const std::vector<std::string>& reasons) const {
+  models::Prompt prompt = before;
   // Providers refuse an empty turn.
   const std::string shown = core::clean_text(reply, kMostReplyBytes);
-  prompt.turns.push_back({Turn::Speaker::assistant, {{shown.empty() ? "(nothing)" : shown, false}}});
+  prompt.turns.push_back({models::Turn::Speaker::assistant, {{shown.empty() ? "(nothing)" : shown, false}}});
   prompt.turns.push_back(
-      {Turn::Speaker::user, {{text("retry").fill({{"reasons", bullets(reasons, reasons.size())}}), false}}});
+      {models::Turn::Speaker::user, {{text("retry").fill({{"reasons", bullets(reasons, reasons.size())}}), false}}});
   return prompt;
 }
 
-}  // namespace agent
+}  // namespace agent::prompting

@@ -11,7 +11,7 @@
 #include "agent/prompting/facts.h"
 #include "agent/prompting/templates.h"
 
-namespace agent {
+namespace agent::prompting {
 
 struct PromptLimits {
   int64_t tokens = 24'000;                 // estimated, of the whole prompt; what matters least is left out first
@@ -23,7 +23,7 @@ struct PromptLimits {
 };
 
 struct MadePrompt {
-  Prompt prompt;
+  models::Prompt prompt;
   int64_t tokens = 0;              // estimated
   std::vector<std::string> cards;  // names of those in it
   // The solutions that a reply may edit, by name; what was cut is not among them.
@@ -41,7 +41,8 @@ class PromptMaker {
   MadePrompt make(const PromptFacts& facts, const PromptLimits& limits = {}) const;
 
   // The prompt again, with the reply that could not be used and why: to be sent once.
-  Prompt retry(const Prompt& before, const std::string& reply, const std::vector<std::string>& reasons) const;
+  models::Prompt retry(const models::Prompt& before, const std::string& reply,
+                       const std::vector<std::string>& reasons) const;
 
   const std::vector<Card>& cards() const { return cards_; }
 
@@ -54,4 +55,4 @@ class PromptMaker {
   std::vector<Card> cards_;
 };
 
-}  // namespace agent
+}  // namespace agent::prompting

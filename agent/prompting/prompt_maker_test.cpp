@@ -10,7 +10,7 @@
 #include "core/error.h"
 #include "sandbox/cpu/test_device.h"
 
-namespace agent {
+namespace agent::prompting {
 namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -44,7 +44,7 @@ TEST(PromptMaker, WhatStaysTheSameComesFirst) {
   const MadePrompt made = maker().make(with_task(softmax("cuda"), Operator::improve, 1));
   ASSERT_EQ(made.prompt.turns.size(), 1u);
   std::vector<std::string> stable, changing;
-  for (const Section& section : made.prompt.turns[0].sections) {
+  for (const models::Section& section : made.prompt.turns[0].sections) {
     EXPECT_TRUE(changing.empty() || !section.stable) << section.text;
     (section.stable ? stable : changing).push_back(section.text.substr(0, section.text.find('\n')));
   }
@@ -202,11 +202,11 @@ TEST(PromptMaker, ASourceCannotLeaveItsFence) {
 }
 
 TEST(PromptMaker, ARetrySendsBackTheReplyAndTheReasons) {
-  const Prompt before = maker().make(softmax("cuda")).prompt;
-  const Prompt again = maker().retry(before, "here:\x1b[2J", {"solution 1 has no header", "two"});
+  const models::Prompt before = maker().make(softmax("cuda")).prompt;
+  const models::Prompt again = maker().retry(before, "here:\x1b[2J", {"solution 1 has no header", "two"});
   ASSERT_EQ(again.turns.size(), 3u);
   EXPECT_EQ(again.turns[0].text(), before.turns[0].text());
-  EXPECT_EQ(again.turns[1].speaker, Turn::Speaker::assistant);
+  EXPECT_EQ(again.turns[1].speaker, models::Turn::Speaker::assistant);
   EXPECT_EQ(again.turns[1].text(), "here:?[2J");
   EXPECT_THAT(again.turns[2].text(), HasSubstr("- solution 1 has no header\n- two\n"));
   EXPECT_EQ(maker().retry(before, "", {}).turns[1].text(), "(nothing)");
@@ -231,4 +231,4 @@ TEST(PromptMaker, NamesATemplateThatLacksAPlace) {
 }
 
 }  // namespace
-}  // namespace agent
+}  // namespace agent::prompting

@@ -8,7 +8,7 @@
 #include "core/paths.h"
 #include "core/text.h"
 
-namespace agent::test {
+namespace agent::prompting::test {
 
 inline const benchsuite::Problem& shipped_problem(const std::string& name) {
   static const auto problems = benchsuite::load_problems(core::installed_paths().problems());
@@ -38,4 +38,4 @@ inline PromptFacts facts_for(const std::string& problem, const std::string& back
   return facts;
 }
 
-}  // namespace agent::test
+}  // namespace agent::prompting::test

@@ -9,7 +9,7 @@
 #include "core/suggest.h"
 #include "core/text.h"
 
-namespace agent {
+namespace agent::prompting {
 namespace {
 constexpr size_t kReasonBytes = 700;
 
@@ -134,4 +134,4 @@ Reply read_reply(std::string_view text, const Asked& asked, const ReplyLimits& l
   return Reader(asked, limits).run(text);
 }
 
-}  // namespace agent
+}  // namespace agent::prompting

@@ -22,7 +22,7 @@
 #include "benchsuite/problem.h"
 #include "sandbox/solution.h"
 
-namespace agent {
+namespace agent::prompting {
 
 struct ReplyLimits {
   size_t reply_bytes = size_t{1} << 20;  // what is beyond is not read
@@ -56,4 +56,4 @@ struct Reply {
 // nothing.
 Reply read_reply(std::string_view text, const Asked& asked, const ReplyLimits& limits = {});
 
-}  // namespace agent
+}  // namespace agent::prompting

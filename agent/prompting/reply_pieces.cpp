@@ -6,7 +6,7 @@
 
 #include "core/text.h"
 
-namespace agent {
+namespace agent::prompting {
 namespace {
 constexpr std::string_view kHeader = "/* kernelwright";
 constexpr std::string_view kSearch = "<<<<<<< SEARCH", kDivider = "=======", kReplace = ">>>>>>> REPLACE";
@@ -169,4 +169,4 @@ class Cutter {
 
 ReplyPieces cut_reply(std::string_view text, size_t most) { return Cutter(most).run(text); }
 
-}  // namespace agent
+}  // namespace agent::prompting

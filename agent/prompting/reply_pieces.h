@@ -7,7 +7,7 @@
 
 #include "agent/prompting/edits.h"
 
-namespace agent {
+namespace agent::prompting {
 
 // A whole solution.
 struct SourcePiece {
@@ -36,4 +36,4 @@ struct ReplyPieces {
 // Linear in the text; keeps at most `most` of each kind.
 ReplyPieces cut_reply(std::string_view text, size_t most);
 
-}  // namespace agent
+}  // namespace agent::prompting

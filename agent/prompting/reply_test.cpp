@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace agent {
+namespace agent::prompting {
 namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -150,4 +150,4 @@ TEST(Reply, ReasonsAreCleanAndShort) {
 }
 
 }  // namespace
-}  // namespace agent
+}  // namespace agent::prompting

@@ -8,7 +8,7 @@
 #include "core/suggest.h"
 #include "core/text.h"
 
-namespace agent {
+namespace agent::prompting {
 namespace {
 constexpr std::string_view kOpen = "{{", kClose = "}}";
 
@@ -84,4 +84,4 @@ std::string fenced(std::string_view text, std::string_view language) {
   return block + fence + "\n";
 }
 
-}  // namespace agent
+}  // namespace agent::prompting

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace agent {
+namespace agent::prompting {
 
 // The text for each place, by name. It stands as it is: places in it are not filled.
 using TemplateValues = std::map<std::string, std::string, std::less<>>;
@@ -36,4 +36,4 @@ class Template {
 // The fence is longer than any run of backticks in the text, which ends in a newline.
 std::string fenced(std::string_view text, std::string_view language = "");
 
-}  // namespace agent
+}  // namespace agent::prompting

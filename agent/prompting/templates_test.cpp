@@ -5,7 +5,7 @@
 
 #include "core/error.h"
 
-namespace agent {
+namespace agent::prompting {
 namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -51,4 +51,4 @@ TEST(Templates, AMissingFileIsNamed) {
 }
 
 }  // namespace
-}  // namespace agent
+}  // namespace agent::prompting

@@ -7,7 +7,9 @@ class BestOfN : public Strategy {
  public:
   explicit BestOfN(const StrategySettings& settings) : models_(settings.models) {}
 
-  std::optional<Inquiry> next(const Population&) override { return Inquiry{Operator::fresh, {}, 0, models_.choose()}; }
+  std::optional<Inquiry> next(const Population&) override {
+    return Inquiry{prompting::Operator::fresh, {}, 0, models_.choose()};
+  }
   void learned(const Inquiry& inquiry, const Population&, const Yield& yield) override {
     models_.learn(inquiry.model, yield.gain, yield.cost);
   }

@@ -18,12 +18,12 @@ struct Cost {
 };
 
 // Of one request, averaged over the models.
-Cost cost_of(double prompt, const std::vector<double>& outputs, const Prices& prices,
+Cost cost_of(double prompt, const std::vector<double>& outputs, const models::Prices& prices,
              const std::vector<Habit>& habits) {
   Cost cost;
   const auto share = 1 / static_cast<double>(habits.size());
   for (size_t i = 0; i < habits.size(); ++i) {
-    const Usage usage{std::llround(prompt), 0, 0, std::llround(outputs[i]), true};
+    const models::Usage usage{std::llround(prompt), 0, 0, std::llround(outputs[i]), true};
     cost.tokens += share * (prompt + outputs[i]);
     const std::optional<double> dollars = prices.cost(usage, habits[i].model);
     cost.dollars = cost.dollars && dollars ? std::optional(*cost.dollars + share * *dollars) : std::nullopt;
@@ -78,7 +78,7 @@ Habit habit_of(const results::Archive& archive, const std::string& model) {
   return habit;
 }
 
-Estimate estimate(int64_t prompt_tokens, const CampaignSettings& settings, const Prices& prices,
+Estimate estimate(int64_t prompt_tokens, const CampaignSettings& settings, const models::Prices& prices,
                   const std::vector<Habit>& habits) {
   const auto prompt = static_cast<double>(prompt_tokens);
   std::vector<double> shortest, usual, longest;

@@ -32,7 +32,7 @@ struct Estimate {
 
 // `prompt_tokens`: of the first prompt. Later ones are longer, as they hold what became known. `settings` must name a
 // limit of attempts or seconds, and at least one model has a habit.
-Estimate estimate(int64_t prompt_tokens, const CampaignSettings& settings, const Prices& prices,
+Estimate estimate(int64_t prompt_tokens, const CampaignSettings& settings, const models::Prices& prices,
                   const std::vector<Habit>& habits);
 
 }  // namespace agent

@@ -22,7 +22,7 @@ class Estimates : public testing::Test {
  protected:
   Estimate made(SpendingLimits spending) { return estimate(5000, settings_with(spending), prices_, {habit_}); }
 
-  const Prices prices_ = Prices::load(core::installed_paths().prompts() / "prices.json", "2026-11-21");
+  const models::Prices prices_ = models::Prices::load(core::installed_paths().prompts() / "prices.json", "2026-11-21");
   Habit habit_{"anthropic:claude-opus-5", 0, 2000, 40};
 };
 
@@ -46,7 +46,7 @@ TEST_F(Estimates, TheTightestLimitIsNamedAndKept) {
 TEST_F(Estimates, MoneyIsThatOfThePrices) {
   const Estimate one = made({std::nullopt, 2, std::nullopt});
   ASSERT_EQ(one.requests.most, 1);
-  const Usage least{5000, 0, 0, 600, true}, most{10'000, 0, 0, 16'000, true};
+  const models::Usage least{5000, 0, 0, 600, true}, most{10'000, 0, 0, 16'000, true};
   EXPECT_DOUBLE_EQ(one.dollars.value().least, prices_.cost(least, habit_.model).value());
   EXPECT_DOUBLE_EQ(one.dollars.value().most, prices_.cost(most, habit_.model).value());
   habit_.model = "exec:true";

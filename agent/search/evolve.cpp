@@ -12,7 +12,8 @@
 
 namespace agent {
 namespace {
-constexpr std::array kTasks{Operator::fresh, Operator::improve, Operator::repair, Operator::cross};
+constexpr std::array kTasks{prompting::Operator::fresh, prompting::Operator::improve, prompting::Operator::repair,
+                            prompting::Operator::cross};
 constexpr int kMigration = 6;         // yields of an island between visits of its neighbour's best
 constexpr size_t kYoung = 2;          // correct members that an island must have before they are bred
 constexpr size_t kRepairable = 8;     // of the latest members that were wrong, those that may be repaired
@@ -33,11 +34,11 @@ class Evolve : public Strategy {
     const std::vector<size_t> second =
         below(kDaring) == 0 ? with_other_structures(population, hopeful, elites) : hopeful;
     const std::vector<bool> allowed{true, !elites.empty(), !wrong.empty(), grown && second.size() >= 2};
-    const Operator task = kTasks.at(tasks_.choose(allowed));
+    const prompting::Operator task = kTasks.at(tasks_.choose(allowed));
     Inquiry inquiry{task, {}, static_cast<int>(island), models_.choose()};
-    if (task == Operator::improve) inquiry.parents = {draw(population, hopeful, {})};
-    if (task == Operator::repair) inquiry.parents = {wrong[below(wrong.size())]};
-    if (task == Operator::cross) {
+    if (task == prompting::Operator::improve) inquiry.parents = {draw(population, hopeful, {})};
+    if (task == prompting::Operator::repair) inquiry.parents = {wrong[below(wrong.size())]};
+    if (task == prompting::Operator::cross) {
       inquiry.parents = {draw(population, hopeful, {})};
       inquiry.parents.push_back(draw(population, second, inquiry.parents[0]));
     }

@@ -12,13 +12,15 @@ using core::Json;
 using Kind = results::StepRecord::Kind;
 constexpr double kEstimateMargin = 1.3;  // estimates of a prompt's tokens may be this far too low
 
-int64_t total(const Usage& usage) { return usage.input + usage.cache_read + usage.cache_written + usage.output; }
+int64_t total(const models::Usage& usage) {
+  return usage.input + usage.cache_read + usage.cache_written + usage.output;
+}
 
-Usage usage_of(const results::NewReply& reply) {
+models::Usage usage_of(const results::NewReply& reply) {
   return {reply.input, reply.cache_read, reply.cache_written, reply.output, reply.estimated};
 }
 
-results::NewReply record_of(int64_t request, const Answer& answer, std::optional<double> dollars) {
+results::NewReply record_of(int64_t request, const models::Answer& answer, std::optional<double> dollars) {
   results::NewReply record;
   record.request = request;
   const auto keep = [&](const auto& of) {
@@ -30,14 +32,14 @@ results::NewReply record_of(int64_t request, const Answer& answer, std::optional
     record.tries = of.tries;
     record.seconds = of.seconds;
   };
-  if (const auto* completion = std::get_if<Completion>(&answer)) {
+  if (const auto* completion = std::get_if<models::Completion>(&answer)) {
     keep(*completion);
     record.outcome = "completion";
     record.model = completion->model;
     record.reply = completion->text;
     record.complete = completion->complete;
   } else {
-    const auto& none = std::get<NoCompletion>(answer);
+    const auto& none = std::get<models::NoCompletion>(answer);
     keep(none);
     record.outcome = std::string(name_of(none.cause));
     record.what = none.what;
@@ -46,11 +48,11 @@ results::NewReply record_of(int64_t request, const Answer& answer, std::optional
   return record;
 }
 
-const Usage& usage_of(const Answer& answer) {
-  return std::visit([](const auto& of) -> const Usage& { return of.usage; }, answer);
+const models::Usage& usage_of(const models::Answer& answer) {
+  return std::visit([](const auto& of) -> const models::Usage& { return of.usage; }, answer);
 }
 
-double cost_of(const Usage& usage, std::optional<double> dollars) {
+double cost_of(const models::Usage& usage, std::optional<double> dollars) {
   constexpr double kLeast = 1e-6;
   return std::max(kLeast, dollars.value_or(static_cast<double>(total(usage)) / 1e6));
 }
@@ -58,38 +60,39 @@ double cost_of(const Usage& usage, std::optional<double> dollars) {
 Reserve reserve_of(const results::NewRequest& request) { return {request.reserved_tokens, request.reserved_dollars}; }
 }  // namespace
 
-Answer answer_of(const results::NewReply& reply) {
+models::Answer answer_of(const results::NewReply& reply) {
   if (reply.outcome == "completion") {
-    return Completion{reply.reply, reply.model, reply.complete, usage_of(reply), reply.tries, reply.seconds};
+    return models::Completion{reply.reply, reply.model, reply.complete, usage_of(reply), reply.tries, reply.seconds};
   }
-  return NoCompletion{cause_from_name(reply.outcome).value_or(NoCompletion::Cause::unreachable), reply.what,
-                      usage_of(reply), reply.tries, reply.seconds};
+  return models::NoCompletion{models::cause_from_name(reply.outcome).value_or(models::NoCompletion::Cause::unreachable),
+                              reply.what, usage_of(reply), reply.tries, reply.seconds};
 }
 
-Json to_json(const Prompt& prompt) {
+Json to_json(const models::Prompt& prompt) {
   Json turns = Json::array();
-  for (const Turn& turn : prompt.turns) {
+  for (const models::Turn& turn : prompt.turns) {
     Json sections = Json::array();
-    for (const Section& section : turn.sections) sections.push_back(section.text);
-    turns.push_back(
-        {{"speaker", turn.speaker == Turn::Speaker::user ? "user" : "assistant"}, {"sections", std::move(sections)}});
+    for (const models::Section& section : turn.sections) sections.push_back(section.text);
+    turns.push_back({{"speaker", turn.speaker == models::Turn::Speaker::user ? "user" : "assistant"},
+                     {"sections", std::move(sections)}});
   }
   return {{"system", prompt.system}, {"turns", std::move(turns)}};
 }
 
-Prompt prompt_from_json(const Json& json) {
-  Prompt prompt;
+models::Prompt prompt_from_json(const Json& json) {
+  models::Prompt prompt;
   prompt.system = json.at("system").get<std::string>();
   for (const Json& turn : json.at("turns")) {
-    Turn& made = prompt.turns.emplace_back();
-    made.speaker = turn.at("speaker") == "user" ? Turn::Speaker::user : Turn::Speaker::assistant;
+    models::Turn& made = prompt.turns.emplace_back();
+    made.speaker = turn.at("speaker") == "user" ? models::Turn::Speaker::user : models::Turn::Speaker::assistant;
     for (const Json& section : turn.at("sections")) made.sections.push_back({section.get<std::string>(), false});
   }
   return prompt;
 }
 
-Exchanges::Exchanges(results::Archive& archive, int64_t campaign, std::vector<Model*> models, const Prices& prices,
-                     Sampling sampling, SpendingLimits limits, Mailbox& mailbox, Journal& journal)
+Exchanges::Exchanges(results::Archive& archive, int64_t campaign, std::vector<models::Model*> models,
+                     const models::Prices& prices, models::Sampling sampling, SpendingLimits limits, Mailbox& mailbox,
+                     Journal& journal)
     : archive_(archive),
       campaign_(campaign),
       models_(std::move(models)),
@@ -123,15 +126,15 @@ void Exchanges::withdraw() {
     if (std::exchange(waiting.second.answered, {})) --in_flight_;
   }
   if (in_flight_ == 0) return;
-  for (Model* model : models_) model->cancel();
+  for (models::Model* model : models_) model->cancel();
 }
 
 // Everything that is sent and everything that may come back.
-Reserve Exchanges::reserve_for(const Prompt& prompt, size_t model) const {
-  Usage most;
-  most.input = static_cast<int64_t>(static_cast<double>(estimate_tokens(prompt)) * kEstimateMargin);
+Reserve Exchanges::reserve_for(const models::Prompt& prompt, size_t model) const {
+  models::Usage most;
+  most.input = static_cast<int64_t>(static_cast<double>(models::estimate_tokens(prompt)) * kEstimateMargin);
   most.output = sampling_.max_output_tokens;
-  Usage written = most;  // writing to a cache costs more than reading
+  models::Usage written = most;  // writing to a cache costs more than reading
   std::swap(written.input, written.cache_written);
   const std::string& name = models_[model]->name();
   std::optional<double> dollars = prices_.cost(most, name);
@@ -146,13 +149,14 @@ bool Exchanges::is_next(const std::string& problem, int64_t number) const {
   return request.problem == problem && request.number == number;
 }
 
-std::optional<std::string> Exchanges::why_not(const std::string& problem, const Prompt& prompt, size_t model) const {
+std::optional<std::string> Exchanges::why_not(const std::string& problem, const models::Prompt& prompt,
+                                              size_t model) const {
   const auto asked = asked_.find(problem);
   if (is_next(problem, asked == asked_.end() ? 1 : asked->second + 1)) return std::nullopt;
   return spending_.why_not(reserve_for(prompt, model));
 }
 
-void Exchanges::ask(const std::string& problem, const Prompt& prompt, size_t model, const Json& proposal,
+void Exchanges::ask(const std::string& problem, const models::Prompt& prompt, size_t model, const Json& proposal,
                     std::function<void(Answered)> answered) {
   const int64_t number = ++asked_[problem];
   Waiting request{problem, number, model, proposal, prompt, {}, std::move(answered)};
@@ -212,15 +216,15 @@ void Exchanges::send(Waiting asked) {
   auto kept = std::make_shared<Waiting>(std::move(asked));
   models_[kept->model]->ask(
       {kept->problem, kept->number}, kept->prompt, sampling_,
-      [this, request, kept, &mailbox = mailbox_, here = std::weak_ptr<bool>(here_)](Answer answer) {
+      [this, request, kept, &mailbox = mailbox_, here = std::weak_ptr<bool>(here_)](models::Answer answer) {
         mailbox.post([this, request, kept, here, answer = std::move(answer)] {
           if (!here.expired()) arrived(request, *kept, answer);
         });
       });
 }
 
-void Exchanges::arrived(int64_t request, Waiting& asked, Answer answer) {
-  const Usage& usage = usage_of(answer);
+void Exchanges::arrived(int64_t request, Waiting& asked, models::Answer answer) {
+  const models::Usage& usage = usage_of(answer);
   const std::optional<double> dollars = prices_.cost(usage, models_[asked.model]->name());
   spending_.settle(asked.reserve, usage, dollars);
   usage_ += usage;
@@ -263,7 +267,7 @@ void Exchanges::take_again(const results::ExchangeRecord& record) {
 
 void Exchanges::take_reply(const results::ExchangeRecord& record, Waiting waiting) {
   const results::NewReply& reply = *record.reply;
-  const Usage usage = usage_of(reply);
+  const models::Usage usage = usage_of(reply);
   spending_.settle(waiting.reserve, usage, reply.dollars);
   usage_ += usage;
   if (!waiting.answered) return;
@@ -318,8 +322,8 @@ bool Exchanges::ask_again() {
       send(std::move(request));
       return true;
     }
-    NoCompletion none;
-    none.cause = NoCompletion::Cause::cancelled;
+    models::NoCompletion none;
+    none.cause = models::NoCompletion::Cause::cancelled;
     none.what = "the campaign was interrupted before the answer came, and it cannot be asked for again: " + *why;
     none.usage = {request.reserve.tokens, 0, 0, 0, true};
     const int64_t reply = archive_.add_reply(record_of(lost.key(), none, request.reserve.dollars));

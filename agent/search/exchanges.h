@@ -20,16 +20,16 @@
 
 namespace agent {
 
-core::Json to_json(const Prompt& prompt);
-Prompt prompt_from_json(const core::Json& json);
+core::Json to_json(const models::Prompt& prompt);
+models::Prompt prompt_from_json(const core::Json& json);
 
 // What the archive keeps of an answer, as an answer.
-Answer answer_of(const results::NewReply& reply);
+models::Answer answer_of(const results::NewReply& reply);
 
 // An exchange that has ended.
 struct Answered {
   int64_t reply = 0;  // in the archive
-  Answer answer;
+  models::Answer answer;
   double cost = 1;        // dollars, or tokens / 1e6 where the price is not known
   bool recalled = false;  // from before the campaign was interrupted
 };
@@ -38,17 +38,18 @@ class Exchanges {
  public:
   // All outlive it. What the journal recalls is neither sent nor paid for again; a request that nobody answered before
   // the campaign was killed stays counted with the most it can cost, and is sent once more.
-  Exchanges(results::Archive& archive, int64_t campaign, std::vector<Model*> models, const Prices& prices,
-            Sampling sampling, SpendingLimits limits, Mailbox& mailbox, Journal& journal);
+  Exchanges(results::Archive& archive, int64_t campaign, std::vector<models::Model*> models,
+            const models::Prices& prices, models::Sampling sampling, SpendingLimits limits, Mailbox& mailbox,
+            Journal& journal);
   // Cancels what is on its way.
   ~Exchanges();
   Exchanges(const Exchanges&) = delete;
   Exchanges& operator=(const Exchanges&) = delete;
 
   // Why this prompt may not be sent; nullopt when it may.
-  std::optional<std::string> why_not(const std::string& problem, const Prompt& prompt, size_t model) const;
+  std::optional<std::string> why_not(const std::string& problem, const models::Prompt& prompt, size_t model) const;
   // `proposal`: why it is asked, for the archive. `answered` is told on the mailbox's thread.
-  void ask(const std::string& problem, const Prompt& prompt, size_t model, const core::Json& proposal,
+  void ask(const std::string& problem, const models::Prompt& prompt, size_t model, const core::Json& proposal,
            std::function<void(Answered)> answered);
   // A solution that a reply brought.
   void brought(int64_t reply, int64_t solution);
@@ -59,7 +60,7 @@ class Exchanges {
   size_t in_flight() const { return in_flight_; }
   const Spending& spending() const { return spending_; }
   std::vector<std::string> warnings() { return spending_.warnings(); }
-  const Usage& usage() const { return usage_; }  // of this run and those before
+  const models::Usage& usage() const { return usage_; }  // of this run and those before
   const std::string& model_name(size_t model) const { return models_[model]->name(); }
   size_t models() const { return models_.size(); }
 
@@ -71,17 +72,17 @@ class Exchanges {
     int64_t number = 0;
     size_t model = 0;
     core::Json proposal;
-    Prompt prompt;
+    models::Prompt prompt;
     Reserve reserve;
     Told answered;  // empty: nobody waits any more
   };
 
-  Reserve reserve_for(const Prompt& prompt, size_t model) const;
+  Reserve reserve_for(const models::Prompt& prompt, size_t model) const;
   const results::ExchangeRecord& recorded(int64_t request) const { return records_.at(request); }
   bool is_next(const std::string& problem, int64_t number) const;
   std::string difference(const results::ExchangeRecord& was, const Waiting& now) const;
   void send(Waiting request);
-  void arrived(int64_t request, Waiting& asked, Answer answer);
+  void arrived(int64_t request, Waiting& asked, models::Answer answer);
   void take(const Journal::Step& step);
   void take_again(const results::ExchangeRecord& record);
   void take_reply(const results::ExchangeRecord& record, Waiting waiting);
@@ -91,9 +92,9 @@ class Exchanges {
 
   results::Archive& archive_;
   int64_t campaign_;
-  std::vector<Model*> models_;
-  const Prices& prices_;
-  Sampling sampling_;
+  std::vector<models::Model*> models_;
+  const models::Prices& prices_;
+  models::Sampling sampling_;
   Spending spending_;
   Mailbox& mailbox_;
   Journal& journal_;
@@ -102,7 +103,7 @@ class Exchanges {
   std::map<int64_t, Waiting> waiting_;                       // for a recorded reply, by request
   std::map<std::pair<std::string, int64_t>, int64_t> left_;  // requests with a reply, where the order is not known
   size_t in_flight_ = 0;
-  Usage usage_;
+  models::Usage usage_;
   const std::shared_ptr<bool> here_ = std::make_shared<bool>(true);  // for answers that come when this is gone
 };
 

@@ -22,7 +22,7 @@ constexpr size_t kMostUnusable = 6;
 constexpr size_t kAuthorBytes = 80;
 constexpr size_t kLineBytes = 240;  // of what was tried
 
-std::string_view kind_word(const CodeFacts& facts) {
+std::string_view kind_word(const prompting::CodeFacts& facts) {
   if (facts.tensor_cores) return "tensor";
   if (facts.tma || facts.async_copies) return "async";
   if (facts.shared) return "shared";
@@ -36,9 +36,9 @@ Json to_json(const Inquiry& inquiry, const Population& population) {
   return {{"operator", name_of(inquiry.task)}, {"parents", parents}, {"line", inquiry.line}};
 }
 
-AttemptFacts facts_of(const Member& member, const JudgedPoint& point, const benchsuite::Problem& problem,
-                      const DeviceText& device) {
-  AttemptFacts facts;
+prompting::AttemptFacts attempt_facts(const Member& member, const JudgedPoint& point,
+                                      const benchsuite::Problem& problem, const prompting::DeviceText& device) {
+  prompting::AttemptFacts facts;
   facts.verdict = point.attempt.verdict;
   facts.measurement = point.attempt.measurement;
   facts.against = "the best so far";
@@ -48,8 +48,8 @@ AttemptFacts facts_of(const Member& member, const JudgedPoint& point, const benc
   facts.registers = point.attempt.registers;
   facts.shared_bytes = point.attempt.shared_bytes;
   facts.spill_bytes = point.attempt.spill_bytes;
-  if (facts.measurement) facts.counters = findings_in(facts.measurement->counters);
-  if (const benchsuite::Workload* bench = first_bench(problem, device.backend);
+  if (facts.measurement) facts.counters = prompting::findings_in(facts.measurement->counters);
+  if (const benchsuite::Workload* bench = prompting::first_bench(problem, device.backend);
       bench != nullptr && device.calibration) {
     facts.bound_by_compute = verifier::bound_of(problem, bench->axes, *device.calibration).by_compute;
     facts.launch_floor_us = device.calibration->launch_floor_us;
@@ -58,10 +58,10 @@ AttemptFacts facts_of(const Member& member, const JudgedPoint& point, const benc
 }
 }  // namespace
 
-ModelProposals::ModelProposals(const ProblemText& problem, const DeviceText& device, const PromptMaker& maker,
-                               Exchanges& exchanges, ProblemSearch& search, results::Archive& archive,
-                               Progress& progress, const ModelSearchSettings& settings, uint64_t seed,
-                               std::string prefix)
+ModelProposals::ModelProposals(const prompting::ProblemText& problem, const prompting::DeviceText& device,
+                               const prompting::PromptMaker& maker, Exchanges& exchanges, ProblemSearch& search,
+                               results::Archive& archive, Progress& progress, const ModelSearchSettings& settings,
+                               uint64_t seed, std::string prefix)
     : problem_(problem),
       device_(device),
       maker_(maker),
@@ -80,7 +80,7 @@ size_t ModelProposals::add_known(const Entrant& entrant) {
   member.origin = entrant.origin;
   member.line = kEveryLine;
   const size_t index = population_.add(std::move(member));
-  identities_.emplace(identity_of(entrant.solution.source), index);
+  identities_.emplace(prompting::identity_of(entrant.solution.source), index);
   return index;
 }
 
@@ -94,10 +94,11 @@ void ModelProposals::judged(size_t index, const JudgedPoint& point) {
 // What limits it, and the cell of the grid that follows.
 void ModelProposals::describe(Member& member) const {
   const JudgedPoint& point = member.best ? *member.best : member.probe.value();
-  member.diagnosis = diagnose(facts_of(member, point, problem_.problem, device_), problem_.problem, device_.backend);
-  const benchsuite::Workload* bench = first_bench(problem_.problem, device_.backend);
+  member.diagnosis =
+      prompting::diagnose(attempt_facts(member, point, problem_.problem, device_), problem_.problem, device_.backend);
+  const benchsuite::Workload* bench = prompting::first_bench(problem_.problem, device_.backend);
   if (bench == nullptr || !member.best) return;
-  const CodeFacts facts = agent::facts_of(member.solution, point.binding, bench->axes, problem_.problem);
+  const prompting::CodeFacts facts = prompting::facts_of(member.solution, point.binding, bench->axes, problem_.problem);
   const auto& limits = member.diagnosis->bottlenecks;
   member.niche = std::string(kind_word(facts)) + "/" + (limits.empty() ? "" : std::string(name_of(limits.front())));
 }
@@ -107,9 +108,9 @@ double ModelProposals::best_of_line(int line) const {
   return ranked.empty() ? 0 : population_[ranked.front()].speed_up();
 }
 
-KnownSolution ModelProposals::known(size_t index) const {
+prompting::KnownSolution ModelProposals::known(size_t index) const {
   const Member& member = population_[index];
-  KnownSolution known;
+  prompting::KnownSolution known;
   known.name = member.name;
   known.solution = member.solution;
   const JudgedPoint* point = member.best ? &*member.best : member.probe ? &*member.probe : nullptr;
@@ -134,8 +135,8 @@ std::vector<std::string> ModelProposals::tried() const {
   std::vector<std::string> lines(unusable_.rbegin(), unusable_.rend());
   const std::vector<size_t> ranked = population_.ranked();
   const double best = ranked.empty() ? 0 : population_[ranked.front()].speed_up();
-  const std::set<size_t> shown(
-      ranked.begin(), ranked.begin() + static_cast<std::ptrdiff_t>(std::min(ranked.size(), PromptLimits().known)));
+  const std::set<size_t> shown(ranked.begin(), ranked.begin() + static_cast<std::ptrdiff_t>(std::min(
+                                                                    ranked.size(), prompting::PromptLimits().known)));
   for (size_t i = population_.size(); i-- > 0;) {
     if (shown.count(i) > 0) continue;  // among the best solutions, with its figures
     const Member& member = population_[i];
@@ -151,8 +152,8 @@ std::vector<std::string> ModelProposals::tried() const {
   return lines;
 }
 
-MadePrompt ModelProposals::prompt_for(const Inquiry& inquiry) const {
-  PromptFacts facts;
+prompting::MadePrompt ModelProposals::prompt_for(const Inquiry& inquiry) const {
+  prompting::PromptFacts facts;
   facts.problem = problem_;
   facts.device = device_;
   facts.task = inquiry.task;
@@ -169,7 +170,7 @@ MadePrompt ModelProposals::prompt_for(const Inquiry& inquiry) const {
   facts.naive_us = search_.naive_us();
   if (const auto seen = seen_cards_.find(inquiry.line); seen != seen_cards_.end()) facts.seen_cards = seen->second;
   facts.wanted = settings_.wanted;
-  MadePrompt made = maker_.make(facts);
+  prompting::MadePrompt made = maker_.make(facts);
   for (; asked_.count(made.prompt.hash()) > 0; made = maker_.make(facts)) ++facts.alongside;
   return made;
 }
@@ -211,12 +212,12 @@ void ModelProposals::tend() {
     asked_.insert(running->made.prompt.hash());
     under_way_.emplace(inquiry.task, inquiry.parents);
     for (const size_t parent : inquiry.parents) ++population_[parent].asked;
-    const Prompt prompt = running->made.prompt;
+    const models::Prompt prompt = running->made.prompt;
     ask(running, prompt);
   }
 }
 
-void ModelProposals::ask(const RunningPtr& running, const Prompt& prompt) {
+void ModelProposals::ask(const RunningPtr& running, const models::Prompt& prompt) {
   ++exchanges_in_flight_;
   exchanges_.ask(problem_.problem.name, prompt, running->inquiry.model, to_json(running->inquiry, population_),
                  [this, running, prompt, here = std::weak_ptr<bool>(here_)](const Answered& answer) {
@@ -226,7 +227,7 @@ void ModelProposals::ask(const RunningPtr& running, const Prompt& prompt) {
                  });
 }
 
-void ModelProposals::answered(const RunningPtr& running, const Prompt& prompt, const Answered& answer) {
+void ModelProposals::answered(const RunningPtr& running, const models::Prompt& prompt, const Answered& answer) {
   running->yield.cost += answer.cost;
   running->recalled = answer.recalled;
   ExchangeReport report;
@@ -237,21 +238,21 @@ void ModelProposals::answered(const RunningPtr& running, const Prompt& prompt, c
   report.dollars = exchanges_.spending().spent().dollars;
   report.requests = exchanges_.spending().spent().requests;
   report.in_flight = exchanges_.in_flight();
-  if (const auto* none = std::get_if<NoCompletion>(&answer.answer)) report.failed = none->what;
+  if (const auto* none = std::get_if<models::NoCompletion>(&answer.answer)) report.failed = none->what;
   for (const std::string& warning : exchanges_.warnings()) progress_.warned(warning);
   if (!answer.recalled) progress_.answered(report);
-  if (const auto* none = std::get_if<NoCompletion>(&answer.answer)) {
+  if (const auto* none = std::get_if<models::NoCompletion>(&answer.answer)) {
     no_completion(*none);
     return conclude(running);
   }
   failures_ = 0;
-  if (use(running, std::get<Completion>(answer.answer), answer.reply, prompt)) return;
+  if (use(running, std::get<models::Completion>(answer.answer), answer.reply, prompt)) return;
   if (running->trials == 0) conclude(running);
 }
 
 // Some failures would only be paid for again.
-void ModelProposals::no_completion(const NoCompletion& none) {
-  using Cause = NoCompletion::Cause;
+void ModelProposals::no_completion(const models::NoCompletion& none) {
+  using Cause = models::NoCompletion::Cause;
   ++failures_;
   const bool for_good = none.cause == Cause::unauthorized || none.cause == Cause::bad_request ||
                         none.cause == Cause::exhausted || none.cause == Cause::cancelled;
@@ -259,15 +260,16 @@ void ModelProposals::no_completion(const NoCompletion& none) {
 }
 
 // True when the reply went back to its author.
-bool ModelProposals::use(const RunningPtr& running, const Completion& completion, int64_t reply, const Prompt& prompt) {
-  Asked asked{&problem_.problem, device_.backend, running->made.parents, completion.complete};
-  Reply read = read_reply(completion.text, asked);
+bool ModelProposals::use(const RunningPtr& running, const models::Completion& completion, int64_t reply,
+                         const models::Prompt& prompt) {
+  prompting::Asked asked{&problem_.problem, device_.backend, running->made.parents, completion.complete};
+  prompting::Reply read = prompting::read_reply(completion.text, asked);
   const std::string& asked_model = exchanges_.model_name(running->inquiry.model);
   const std::string& author = completion.model.empty() ? asked_model : completion.model;
-  for (Proposal& proposal : read.proposals) begin_trial(running, std::move(proposal), reply, author);
+  for (prompting::Proposal& proposal : read.proposals) begin_trial(running, std::move(proposal), reply, author);
   if (!read.proposals.empty()) return false;
   if (!running->again && !stopped_) {
-    Prompt again = maker_.retry(prompt, completion.text, read.reasons);
+    models::Prompt again = maker_.retry(prompt, completion.text, read.reasons);
     if (!exchanges_.why_not(problem_.problem.name, again, running->inquiry.model)) {
       running->again = true;
       ask(running, again);
@@ -279,9 +281,9 @@ bool ModelProposals::use(const RunningPtr& running, const Completion& completion
   return false;
 }
 
-void ModelProposals::begin_trial(const RunningPtr& running, Proposal proposal, int64_t reply,
+void ModelProposals::begin_trial(const RunningPtr& running, prompting::Proposal proposal, int64_t reply,
                                  const std::string& author) {
-  const std::string identity = identity_of(proposal.solution.source);
+  const std::string identity = prompting::identity_of(proposal.solution.source);
   if (const auto same = identities_.find(identity); same != identities_.end()) {
     const std::string& known = population_[same->second].name;
     unusable_.push_back("the same solution as " + known + " once more");

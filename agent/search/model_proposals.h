@@ -31,9 +31,10 @@ struct ModelSearchSettings {
 class ModelProposals : public Proposals {
  public:
   // Everything outlives it. `origin` of what it adds is the model's name; names are `prefix` and a number.
-  ModelProposals(const ProblemText& problem, const DeviceText& device, const PromptMaker& maker, Exchanges& exchanges,
-                 ProblemSearch& search, results::Archive& archive, Progress& progress,
-                 const ModelSearchSettings& settings, uint64_t seed, std::string prefix);
+  ModelProposals(const prompting::ProblemText& problem, const prompting::DeviceText& device,
+                 const prompting::PromptMaker& maker, Exchanges& exchanges, ProblemSearch& search,
+                 results::Archive& archive, Progress& progress, const ModelSearchSettings& settings, uint64_t seed,
+                 std::string prefix);
 
   ~ModelProposals() override { exchanges_.withdraw(); }
 
@@ -51,7 +52,7 @@ class ModelProposals : public Proposals {
   // An inquiry on its way, until all that it brought is judged.
   struct Running {
     Inquiry inquiry;
-    MadePrompt made;
+    prompting::MadePrompt made;
     Yield yield;
     double best_before = 0;  // of its line
     size_t trials = 0;       // that have not ended
@@ -61,23 +62,24 @@ class ModelProposals : public Proposals {
   using RunningPtr = std::shared_ptr<Running>;
 
   // Unlike every prompt that was asked before.
-  MadePrompt prompt_for(const Inquiry& inquiry) const;
-  KnownSolution known(size_t member) const;
+  prompting::MadePrompt prompt_for(const Inquiry& inquiry) const;
+  prompting::KnownSolution known(size_t member) const;
   std::vector<std::string> tried() const;
   RunningPtr next_inquiry();  // null when the strategy waits
-  void ask(const RunningPtr& running, const Prompt& prompt);
-  void answered(const RunningPtr& running, const Prompt& prompt, const Answered& answer);
-  void no_completion(const NoCompletion& none);
-  bool use(const RunningPtr& running, const Completion& completion, int64_t reply, const Prompt& prompt);
-  void begin_trial(const RunningPtr& running, Proposal proposal, int64_t reply, const std::string& author);
+  void ask(const RunningPtr& running, const models::Prompt& prompt);
+  void answered(const RunningPtr& running, const models::Prompt& prompt, const Answered& answer);
+  void no_completion(const models::NoCompletion& none);
+  bool use(const RunningPtr& running, const models::Completion& completion, int64_t reply,
+           const models::Prompt& prompt);
+  void begin_trial(const RunningPtr& running, prompting::Proposal proposal, int64_t reply, const std::string& author);
   void trial_ended(const RunningPtr& running, size_t member, const TrialResult& result);
   void conclude(const RunningPtr& running);
   void describe(Member& member) const;
   double best_of_line(int line) const;
 
-  const ProblemText& problem_;
-  const DeviceText& device_;
-  const PromptMaker& maker_;
+  const prompting::ProblemText& problem_;
+  const prompting::DeviceText& device_;
+  const prompting::PromptMaker& maker_;
   Exchanges& exchanges_;
   ProblemSearch& search_;
   results::Archive& archive_;
@@ -92,8 +94,8 @@ class ModelProposals : public Proposals {
   size_t exchanges_in_flight_ = 0;
   RunningPtr postponed_;         // for which there is no reserve while others are in flight
   std::set<std::string> asked_;  // hashes of prompts
-  std::multiset<std::pair<Operator, std::vector<size_t>>> under_way_;  // tasks and their parents
-  int in_vain_ = 0, failures_ = 0;                                     // replies in a row
+  std::multiset<std::pair<prompting::Operator, std::vector<size_t>>> under_way_;  // tasks and their parents
+  int in_vain_ = 0, failures_ = 0;                                                // replies in a row
   std::optional<std::string> stopped_;
   const std::shared_ptr<bool> here_ = std::make_shared<bool>(true);  // for replies that come when this is gone
 };

@@ -48,10 +48,10 @@ class Searches : public testing::Test {
     Journal journal(started_.archive, started_.campaign);
     RecordedBench recorded(started_.archive, journal, &bench);
     Exchanges exchanges(started_.archive, started_.campaign, {&model}, prices_, {}, limits, mailbox_, journal);
-    recorded.use_problem(test::shipped_problem("gelu_f32"), devices);
-    const PromptMaker maker(core::installed_paths().prompts());
-    const ProblemText text = read_problem_text(test::shipped_problem("gelu_f32"));
-    DeviceText device;
+    recorded.use_problem(prompting::test::shipped_problem("gelu_f32"), devices);
+    const prompting::PromptMaker maker(core::installed_paths().prompts());
+    const prompting::ProblemText text = prompting::read_problem_text(prompting::test::shipped_problem("gelu_f32"));
+    prompting::DeviceText device;
     device.backend = "cpu";
     ProblemSearch problem_search(text.problem, recorded, spent, progress_, 1);
     ModelProposals proposals(text, device, maker, exchanges, problem_search, started_.archive, progress_, settings, 1,
@@ -63,8 +63,8 @@ class Searches : public testing::Test {
     attempts_ = bench.attempts;
     return result;
   }
-  static Answer say(const std::string& text) {
-    Completion completion;
+  static models::Answer say(const std::string& text) {
+    models::Completion completion;
     completion.text = text;
     completion.model = "simulated";
     completion.usage = {100, 1000, 0, 500, false};
@@ -76,7 +76,7 @@ class Searches : public testing::Test {
   const results::TemporaryArchive temporary_;
   results::Started started_{temporary_.file(), "gelu_f32"};
   test::SilentProgress progress_;
-  const Prices prices_ = Prices::load(core::installed_paths().prompts() / "prices.json", "2026-11-21");
+  const models::Prices prices_ = models::Prices::load(core::installed_paths().prompts() / "prices.json", "2026-11-21");
   double latency_least_s_ = 5, latency_most_s_ = 20;
   int64_t asked_ = 0, most_in_flight_ = 0, attempts_ = 0;
   double utilisation_ = 0;
@@ -90,7 +90,8 @@ TEST_F(Searches, EveryStrategyFindsWhatTheModelFinds) {
     settings.strategy = strategy;
     settings.patience = 5;
     const SearchResult result = search(
-        1, [&](const Occasion&, const Prompt&) { return say(numbered(std::min(++number, 40))); }, settings);
+        1, [&](const models::Occasion&, const models::Prompt&) { return say(numbered(std::min(++number, 40))); },
+        settings);
     EXPECT_NEAR(result.best, 1.4, 0.001) << strategy;
     EXPECT_THAT(result.why, HasSubstr("converged")) << strategy;
   }
@@ -100,7 +101,7 @@ TEST_F(Searches, TuneAsksNothing) {
   ModelSearchSettings settings;
   settings.strategy = "tune";
   const SearchResult result = search(
-      1, [&](const Occasion&, const Prompt&) { return say(numbered(9)); }, settings);
+      1, [&](const models::Occasion&, const models::Prompt&) { return say(numbered(9)); }, settings);
   EXPECT_EQ(asked_, 0);
   EXPECT_EQ(result.best, 1);
   EXPECT_EQ(attempts_, 1) << "the control";
@@ -114,7 +115,7 @@ TEST_F(Searches, WhatCannotBeReadGoesBackOnceAndIsLearnedFrom) {
   std::vector<std::string> prompts;
   const SearchResult result = search(
       1,
-      [&](const Occasion&, const Prompt& prompt) {
+      [&](const models::Occasion&, const models::Prompt& prompt) {
         prompts.push_back(prompt.as_text());
         return say("I would rather talk about the weather.");
       },
@@ -132,7 +133,7 @@ TEST_F(Searches, AWrongSolutionIsRepaired) {
   settings.patience = 2;
   std::vector<std::string> prompts;
   search(1,
-         [&](const Occasion&, const Prompt& prompt) {
+         [&](const models::Occasion&, const models::Prompt& prompt) {
            prompts.push_back(prompt.turns.back().text());
            return say(prompts.size() == 1 ? numbered(-1) : numbered(static_cast<int>(prompts.size())));
          },
@@ -150,7 +151,7 @@ TEST_F(Searches, TheSameSolutionIsNotJudgedTwice) {
   settings.strategy = "best_of_n";
   settings.patience = 20;
   search(
-      1, [&](const Occasion&, const Prompt&) { return say("/* again */\n" + numbered(7)); }, settings);
+      1, [&](const models::Occasion&, const models::Prompt&) { return say("/* again */\n" + numbered(7)); }, settings);
   EXPECT_GE(asked_, 20);
   EXPECT_LT(attempts_, 30) << "one solution, its points, and what was confirmed";
   EXPECT_EQ(static_cast<int64_t>(progress_.notes.size()), asked_ - 1);
@@ -167,7 +168,7 @@ TEST_F(Searches, NoPromptIsPaidForTwice) {
     int number = 0;
     started_.campaign = started_.archive.start_campaign({}, started_.environment).id;
     search(4,
-           [&](const Occasion&, const Prompt& prompt) {
+           [&](const models::Occasion&, const models::Prompt& prompt) {
              prompts.insert(prompt.as_text());
              return say(numbered(std::min(++number, 5)));  // from then on nothing is new
            },
@@ -182,7 +183,7 @@ TEST_F(Searches, LimitsHoldWithRequestsInFlight) {
   settings.in_flight = 16;
   settings.patience = 1000;
   int number = 0;
-  const auto reply = [&](const Occasion&, const Prompt&) { return say(numbered(++number)); };
+  const auto reply = [&](const models::Occasion&, const models::Prompt&) { return say(numbered(++number)); };
   const SearchResult result = search(8, reply, settings, {std::nullopt, 30, std::nullopt});
   EXPECT_EQ(asked_, 30);
   EXPECT_EQ(result.why, "all requests are used up");
@@ -200,20 +201,20 @@ TEST_F(Searches, LimitsHoldWithRequestsInFlight) {
 
 // A problem's time ends while a model still writes; what it answers then is kept and harms nothing.
 TEST_F(Searches, AReplyMayComeWhenItsSearchHasEnded) {
-  SimulatedModel model(time_, 50, 60, [](const Occasion&, const Prompt&) { return say(numbered(3)); });
+  SimulatedModel model(time_, 50, 60, [](const models::Occasion&, const models::Prompt&) { return say(numbered(3)); });
   SimulatedBench bench(time_, mailbox_, started_, 1, [](const Candidate&) { return 2.0; });
   Journal journal(started_.archive, started_.campaign);
   Exchanges exchanges(started_.archive, started_.campaign, {&model}, prices_, {}, {}, mailbox_, journal);
   {
     Budget budget({3, std::nullopt}, 0, 0);
-    const PromptMaker maker(core::installed_paths().prompts());
-    const ProblemText text = read_problem_text(test::shipped_problem("gelu_f32"));
-    DeviceText device;
+    const prompting::PromptMaker maker(core::installed_paths().prompts());
+    const prompting::ProblemText text = prompting::read_problem_text(prompting::test::shipped_problem("gelu_f32"));
+    prompting::DeviceText device;
     device.backend = "cpu";
     ProblemSearch problem_search(text.problem, bench, budget, progress_, 1);
     ModelProposals proposals(text, device, maker, exchanges, problem_search, started_.archive, progress_, {}, 1, "t-");
     std::vector<Entrant> shipped;
-    shipped.push_back({test::shipped_solution("gelu_f32/float4_items.cu"), "float4_items", "seed"});
+    shipped.push_back({prompting::test::shipped_solution("gelu_f32/float4_items.cu"), "float4_items", "seed"});
     problem_search.add({std::move(shipped), {}, false, {}, {}});
     EXPECT_EQ(problem_search.run(&proposals).why, "all attempts are used up");
     EXPECT_GT(exchanges.in_flight(), 0u);
@@ -230,8 +231,9 @@ TEST_F(Searches, SilenceEndsASearchWithItsReason) {
   ModelSearchSettings settings;
   const SearchResult result = search(
       1,
-      [](const Occasion&, const Prompt&) {
-        return Answer(NoCompletion{NoCompletion::Cause::unauthorized, "the key is not accepted", {}, 1, 0});
+      [](const models::Occasion&, const models::Prompt&) {
+        return models::Answer(
+            models::NoCompletion{models::NoCompletion::Cause::unauthorized, "the key is not accepted", {}, 1, 0});
       },
       settings);
   EXPECT_THAT(result.why, HasSubstr("the key is not accepted"));
@@ -244,7 +246,7 @@ TEST_F(Searches, WhatTheArchiveHasAnAnswerForIsNotAskedAgain) {
   settings.lines = 1;
   settings.in_flight = 1;
   int number = 0;
-  const auto reply = [&](const Occasion&, const Prompt&) { return say(numbered(++number)); };
+  const auto reply = [&](const models::Occasion&, const models::Prompt&) { return say(numbered(++number)); };
   search(1, reply, settings, {std::nullopt, 5, std::nullopt});
   EXPECT_EQ(asked_, 5);
   const results::ModelSpend before = started_.archive.model_spend(started_.campaign);
@@ -267,7 +269,7 @@ TEST_F(Searches, KeepSixtyFourDevicesBusy) {
   rusage begin{}, end{};
   ::getrusage(RUSAGE_SELF, &begin);
   search(64,
-         [&](const Occasion&, const Prompt&) {
+         [&](const models::Occasion&, const models::Prompt&) {
            return say(numbered(number++ % 3 == 0 ? -number : static_cast<int>(chance() % 1000)));
          },
          settings, {}, {8000, std::nullopt});

@@ -23,7 +23,7 @@ struct Member {
   std::optional<JudgedPoint> probe;  // its default point
   std::optional<JudgedPoint> best;   // its best correct point
   bool new_best = false;             // was confirmed to be the best of the problem when it came
-  std::optional<Diagnosis> diagnosis;
+  std::optional<prompting::Diagnosis> diagnosis;
   std::string niche;  // what limits it and what it is made of: a cell of the grid that evolution keeps full
   int asked = 0;      // how often it was made a parent of
 

@@ -18,11 +18,11 @@ class Refine : public Strategy {
     if (line == lines_.end()) return std::nullopt;
     const int index = static_cast<int>(line - lines_.begin());
     line->waiting = true;
-    if (line->wrong) return Inquiry{Operator::repair, {*line->wrong}, index, models_.choose()};
+    if (line->wrong) return Inquiry{prompting::Operator::repair, {*line->wrong}, index, models_.choose()};
     std::vector<size_t> ranked = population.ranked(index);
     if (ranked.empty() && index == 0) ranked = population.ranked();  // the first line goes on from what is known
-    if (ranked.empty()) return Inquiry{Operator::fresh, {}, index, models_.choose()};
-    return Inquiry{Operator::improve, {ranked.front()}, index, models_.choose()};
+    if (ranked.empty()) return Inquiry{prompting::Operator::fresh, {}, index, models_.choose()};
+    return Inquiry{prompting::Operator::improve, {ranked.front()}, index, models_.choose()};
   }
 
   void learned(const Inquiry& inquiry, const Population& population, const Yield& yield) override {
@@ -33,7 +33,7 @@ class Refine : public Strategy {
                                     [&](size_t member) { return !population[member].correct(); });
     const bool all_wrong = std::none_of(yield.members.begin(), yield.members.end(),
                                         [&](size_t member) { return population[member].correct(); });
-    line.repairs = inquiry.task == Operator::repair ? line.repairs + 1 : 0;
+    line.repairs = inquiry.task == prompting::Operator::repair ? line.repairs + 1 : 0;
     line.wrong.reset();
     if (all_wrong && wrong != yield.members.end() && line.repairs < kRepairs) line.wrong = *wrong;
   }

@@ -27,7 +27,7 @@ double drawn(const std::string& name, double least, double most) {
 }
 
 // What a model would write: wrong ones, slow ones, the same again, and now and then nothing that can be read.
-std::string reply_to(const Occasion& occasion) {
+std::string reply_to(const models::Occasion& occasion) {
   const int64_t n = occasion.number;
   if (n % 7 == 3) return "I would rather talk about the weather.";
   const int64_t number = n % 5 == 4 ? -n : n % 6 == 5 ? 11 : static_cast<int64_t>(drawn(std::to_string(n), 1, 40));
@@ -70,12 +70,12 @@ class World {
         return ends_.emplace(name, time_.now() + drawn(name, least, most)).first->second - time_.now();
       };
     };
-    SimulatedModel model(time_, 0, 1, [&](const Occasion& occasion, const Prompt&) {
+    SimulatedModel model(time_, 0, 1, [&](const models::Occasion& occasion, const models::Prompt&) {
       moment();
-      Completion completion;
+      models::Completion completion;
       completion.text = reply_to(occasion);
       completion.usage = {100, 1000, 0, 500, false};
-      return Answer(completion);
+      return models::Answer(completion);
     });
     model.moment = moment;
     model.seconds = takes(1, 6);
@@ -160,10 +160,10 @@ class World {
   test::VirtualTime time_;
   std::map<std::string, double> ends_;  // of whatever was begun
   int64_t moments_left_ = 0;
-  const PromptMaker maker_{core::installed_paths().prompts()};
-  const Prices prices_ = Prices::load(core::installed_paths().prompts() / "prices.json", "2026-11-21");
-  const ProblemText text_ = read_problem_text(test::shipped_problem("gelu_f32"));
-  const DeviceText device_{"cpu", {}, {}, {}, {}, {}, {}, {}, {}, {}};
+  const prompting::PromptMaker maker_{core::installed_paths().prompts()};
+  const models::Prices prices_ = models::Prices::load(core::installed_paths().prompts() / "prices.json", "2026-11-21");
+  const prompting::ProblemText text_ = prompting::read_problem_text(prompting::test::shipped_problem("gelu_f32"));
+  const prompting::DeviceText device_{"cpu", {}, {}, {}, {}, {}, {}, {}, {}, {}};
 };
 
 constexpr int64_t kNever = 1'000'000;

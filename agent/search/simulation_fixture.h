@@ -121,20 +121,20 @@ class SimulatedBench : public Bench {
   size_t devices_, busy_ = 0;
   SpeedUp speed_up_;
   std::mt19937_64 chance_{1};
-  const sandbox::Solution naive_solution_ = sandbox::load_solution(shipped_problem("gelu_f32").naive_file());
+  const sandbox::Solution naive_solution_ = sandbox::load_solution(prompting::test::shipped_problem("gelu_f32").naive_file());
   const CandidatePtr naive_ = add_candidate(started_.archive, naive_solution_, "naive", "naive", {});
 };
 
 // Answers what `reply` says, after some seconds.
-class SimulatedModel : public Model {
+class SimulatedModel : public models::Model {
  public:
-  using Reply = std::function<Answer(const Occasion&, const Prompt&)>;
+  using Reply = std::function<models::Answer(const models::Occasion&, const models::Prompt&)>;
   SimulatedModel(VirtualTime& time, double least_s, double most_s, Reply reply)
       : time_(time), latency_(least_s, most_s), reply_(std::move(reply)) {}
 
   const std::string& name() const override { return name_; }
-  void ask(const Occasion& occasion, const Prompt& prompt, const Sampling&,
-           std::function<void(Answer)> answered) override {
+  void ask(const models::Occasion& occasion, const models::Prompt& prompt, const models::Sampling&,
+           std::function<void(models::Answer)> answered) override {
     most_in_flight = std::max(most_in_flight, ++in_flight_);
     ++asked;
     moment();

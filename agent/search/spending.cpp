@@ -7,7 +7,7 @@ namespace {
 constexpr double kNearlyAll = 0.8;
 }
 
-Sampling within(const SpendingLimits& limits, Sampling sampling) {
+models::Sampling within(const SpendingLimits& limits, models::Sampling sampling) {
   if (limits.tokens || limits.dollars) sampling.most_paid_tries = 1;
   return sampling;
 }
@@ -38,7 +38,7 @@ void Spending::reserve(const Reserve& reserve) {
   reserved_.dollars += reserve.dollars.value_or(0);
 }
 
-void Spending::settle(const Reserve& reserve, const Usage& usage, std::optional<double> dollars) {
+void Spending::settle(const Reserve& reserve, const models::Usage& usage, std::optional<double> dollars) {
   --reserved_.requests;
   reserved_.tokens -= reserve.tokens;
   reserved_.dollars -= reserve.dollars.value_or(0);

@@ -16,7 +16,7 @@ struct SpendingLimits {
 };
 
 // Under limits a request reserves what one try costs, so no more may be paid for: the search may ask again.
-Sampling within(const SpendingLimits& limits, Sampling sampling);
+models::Sampling within(const SpendingLimits& limits, models::Sampling sampling);
 
 // The most that a request can cost.
 struct Reserve {
@@ -37,7 +37,7 @@ class Spending {
   std::optional<std::string> why_not(const Reserve& reserve) const;
   void reserve(const Reserve& reserve);
   // Its answer is there.
-  void settle(const Reserve& reserve, const Usage& usage, std::optional<double> dollars);
+  void settle(const Reserve& reserve, const models::Usage& usage, std::optional<double> dollars);
 
   // Its answer will never be known: it counts with the most that it can have cost.
   void lose(const Reserve& reserve);

@@ -28,7 +28,7 @@ TEST(Spending, WhatIsReservedCounts) {
 TEST(Spending, NoTryIsPaidForThatIsNotReserved) {
   EXPECT_EQ(within({1000, std::nullopt, std::nullopt}, {}).most_paid_tries, 1);
   EXPECT_EQ(within({std::nullopt, std::nullopt, 1.0}, {}).most_paid_tries, 1);
-  EXPECT_EQ(within({std::nullopt, 10, std::nullopt}, {}).most_paid_tries, Sampling().most_paid_tries);
+  EXPECT_EQ(within({std::nullopt, 10, std::nullopt}, {}).most_paid_tries, models::Sampling().most_paid_tries);
 }
 
 TEST(Spending, ALimitOfMoneyNeedsAPrice) {

@@ -13,7 +13,7 @@
 namespace agent {
 
 struct Inquiry {
-  Operator task = Operator::fresh;
+  prompting::Operator task = prompting::Operator::fresh;
   std::vector<size_t> parents;  // members; as many as the task needs
   int line = 0;                 // of descent, or island, that its children belong to
   size_t model = 0;             // which of the campaign's

@@ -45,22 +45,22 @@ TEST(Refine, OneAtATimeRepairsWhatIsWrongAndImprovesWhatIsBest) {
   const auto refine = make_strategy("refine", {1, 1, 1});
   Population population;
   const Inquiry first = refine->next(population).value();
-  EXPECT_EQ(first.task, Operator::fresh);
+  EXPECT_EQ(first.task, prompting::Operator::fresh);
   EXPECT_FALSE(refine->next(population)) << "its line waits";
   const size_t wrong = population.add(member(0, std::nullopt));
   refine->learned(first, population, {{wrong}, 0, 1});
   for (int repairs = 0; repairs < 2; ++repairs) {
     const Inquiry repair = refine->next(population).value();
-    EXPECT_EQ(repair.task, Operator::repair);
+    EXPECT_EQ(repair.task, prompting::Operator::repair);
     EXPECT_EQ(repair.parents, std::vector<size_t>{population.size() - 1});
     refine->learned(repair, population, {{population.add(member(0, std::nullopt))}, 0, 1});
   }
   const Inquiry fresh = refine->next(population).value();
-  EXPECT_EQ(fresh.task, Operator::fresh) << "given up";
+  EXPECT_EQ(fresh.task, prompting::Operator::fresh) << "given up";
   const size_t right = population.add(member(0, 1.5));
   refine->learned(fresh, population, {{right}, 0.4, 1});
   const Inquiry improve = refine->next(population).value();
-  EXPECT_EQ(improve.task, Operator::improve);
+  EXPECT_EQ(improve.task, prompting::Operator::improve);
   EXPECT_EQ(improve.parents, std::vector<size_t>{right});
 }
 
@@ -68,7 +68,7 @@ TEST(Evolve, UsesEveryTaskAndEveryIsland) {
   const auto evolve = make_strategy("evolve", {1, 2, 3});
   Population population;
   population.add(member(kEveryLine, 2.0, "vector/memory_bound"));
-  std::map<Operator, int> tasks;
+  std::map<prompting::Operator, int> tasks;
   std::set<int> islands;
   std::set<size_t> models;
   for (int i = 0; i < 120; ++i) {
@@ -76,11 +76,13 @@ TEST(Evolve, UsesEveryTaskAndEveryIsland) {
     ++tasks[inquiry.task];
     islands.insert(inquiry.line);
     models.insert(inquiry.model);
-    EXPECT_EQ(inquiry.parents.size(), inquiry.task == Operator::fresh ? 0u : inquiry.task == Operator::cross ? 2u : 1u);
-    if (inquiry.task == Operator::cross) {
+    EXPECT_EQ(inquiry.parents.size(), inquiry.task == prompting::Operator::fresh   ? 0u
+                                      : inquiry.task == prompting::Operator::cross ? 2u
+                                                                                   : 1u);
+    if (inquiry.task == prompting::Operator::cross) {
       EXPECT_NE(inquiry.parents[0], inquiry.parents[1]);
     }
-    if (inquiry.task == Operator::repair) {
+    if (inquiry.task == prompting::Operator::repair) {
       EXPECT_FALSE(population[inquiry.parents[0]].correct());
     }
     const std::optional<double> speed_up = i % 4 == 0 ? std::nullopt : std::optional(1.0 + i / 100.0);
@@ -88,7 +90,8 @@ TEST(Evolve, UsesEveryTaskAndEveryIsland) {
         population.add(member(inquiry.line, speed_up, i % 2 == 0 ? "warp/" : "shared/", inquiry.parents));
     evolve->learned(inquiry, population, {{made}, i % 3 == 0 ? 0.05 : 0, 1});
   }
-  for (const Operator task : {Operator::fresh, Operator::improve, Operator::repair, Operator::cross}) {
+  for (const prompting::Operator task : {prompting::Operator::fresh, prompting::Operator::improve,
+                                         prompting::Operator::repair, prompting::Operator::cross}) {
     EXPECT_GT(tasks[task], 0) << name_of(task);
   }
   EXPECT_EQ(islands, (std::set<int>{0, 1, 2}));
@@ -106,8 +109,8 @@ TEST(Evolve, WhatIsHopelessIsAParentOnlyForItsStructureAndRarely) {
   for (int i = 0; i < 400; ++i) {
     const Inquiry inquiry = evolve->next(population).value();
     evolve->learned(inquiry, population, {{}, 0, 1});
-    if (inquiry.task == Operator::improve) ++improved[inquiry.parents[0]];
-    if (inquiry.task == Operator::cross) ++first[inquiry.parents[0]], ++second[inquiry.parents[1]];
+    if (inquiry.task == prompting::Operator::improve) ++improved[inquiry.parents[0]];
+    if (inquiry.task == prompting::Operator::cross) ++first[inquiry.parents[0]], ++second[inquiry.parents[1]];
   }
   EXPECT_EQ(improved[alike] + improved[other] + first[alike] + first[other] + second[alike], 0);
   EXPECT_GT(improved[best], improved[good]);
