@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "core/error.h"
-#include "sandbox/cuda/driver.h"
+#include "sandbox/cuda/driver/driver.h"
 #include "verifier/audit/reorderings.h"
 
 namespace agent {
@@ -50,7 +50,7 @@ AuditShop::AuditShop(const core::Paths& paths, const DeviceChoice& choice)
 
 bool AuditShop::runs_here(const sandbox::Solution& solution) const {
   if (std::find(solution.backends.begin(), solution.backends.end(), backend_) == solution.backends.end()) return false;
-  return architecture_.empty() || sandbox::cuda::runs_on(architecture_, solution.arch);
+  return architecture_.empty() || sandbox::cuda::driver::runs_on(architecture_, solution.arch);
 }
 
 std::vector<verifier::Variant> AuditShop::written(const benchsuite::Problem& problem) const {

@@ -53,7 +53,7 @@ class Measuring {
   void measure(const Library& library, int64_t problem_id) {
     results::NewBaseline baseline{problem_id, environment_, workshop_.device(), library.name, {}};
     try {
-      sandbox::Worker& worker = library.worker->running();
+      sandbox::process::Worker& worker = library.worker->running();
       const Json request = open_request(library, *problem_);
       baseline.judgement =
           workshop_.judges().with_first([&](verifier::Judge& judge) { return judge.judge_library(worker, request); });
@@ -89,7 +89,7 @@ void measure_baselines(results::Archive& archive, const core::Paths& paths, Devi
     throw core::InputError("--device", "libraries are measured on GPUs only", "take one, as in --device cuda:0");
   }
   if (choice.all) choice = {choice.backend, 0, false};
-  const std::vector<sandbox::cuda::DeviceFacts> devices = cuda_devices();
+  const std::vector<sandbox::cuda::driver::DeviceFacts> devices = cuda_devices();
   if (choice.index >= static_cast<int>(devices.size())) {
     throw core::InputError("--device", "there is no GPU " + std::to_string(choice.index),
                            "kernelwright doctor lists what this host has");

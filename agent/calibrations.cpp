@@ -24,9 +24,9 @@ verifier::Calibration calibrate(results::Archive& archive, const core::Paths& pa
     throw core::InputError("--device", "the cpu device has no calibration: its times are rough and know no bound",
                            "calibrate a GPU, as in --device cuda:0");
   }
-  sandbox::WorkerCommand command = judged_device(paths, choice.backend, choice.index).worker;
+  sandbox::process::WorkerCommand command = judged_device(paths, choice.backend, choice.index).worker;
   command.args.insert(command.args.end(), {"--role", "judge"});
-  sandbox::Worker judge = sandbox::Worker::start(command);
+  sandbox::process::Worker judge = sandbox::process::Worker::start(command);
   sandbox::CompilePool pool(cuda_compile_worker(paths, judge.greeting().at("architecture").get<std::string>()),
                             kCompileWorkers);
   const verifier::Calibration calibration = verifier::cuda::ask_for_calibration(judge, pool, paths.cuda_kernels());

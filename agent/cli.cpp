@@ -9,7 +9,7 @@
 #include "core/error.h"
 #include "core/strict_json.h"
 #include "core/suggest.h"
-#include "sandbox/worker.h"
+#include "sandbox/process/worker.h"
 
 namespace agent {
 namespace {
@@ -108,7 +108,7 @@ int run_command_line(int argc, const char* const* argv) {
     return report_failure(shell, kUsage, explain_missing_command(app, argc, argv));
   } catch (const core::InputError& error) {
     return report_failure(shell, kRefused, error.what());
-  } catch (const sandbox::LevelNotReached& error) {
+  } catch (const sandbox::process::LevelNotReached& error) {
     return report_failure(shell, kRefused, error.what());
   } catch (const std::exception& error) {
     return report_failure(shell, kOurFault, error.what());

@@ -9,7 +9,7 @@
 namespace agent {
 
 namespace {
-sandbox::WorkerCommand worker(const core::Paths& paths, const char* backend) {
+sandbox::process::WorkerCommand worker(const core::Paths& paths, const char* backend) {
   const std::filesystem::path program = paths.worker(backend);
   if (!std::filesystem::exists(program)) {
     throw core::SystemError("the worker program " + program.string() +
@@ -19,10 +19,10 @@ sandbox::WorkerCommand worker(const core::Paths& paths, const char* backend) {
 }
 }  // namespace
 
-sandbox::WorkerCommand cpu_worker(const core::Paths& paths) { return worker(paths, "cpu"); }
+sandbox::process::WorkerCommand cpu_worker(const core::Paths& paths) { return worker(paths, "cpu"); }
 
-sandbox::WorkerCommand cuda_compile_worker(const core::Paths& paths, const std::string& architecture) {
-  sandbox::WorkerCommand command = worker(paths, "cuda");
+sandbox::process::WorkerCommand cuda_compile_worker(const core::Paths& paths, const std::string& architecture) {
+  sandbox::process::WorkerCommand command = worker(paths, "cuda");
   command.args.insert(command.args.end(), {"--arch", architecture});
   if (const char* home = std::getenv("CUDA_HOME"); home != nullptr && *home != '\0') {
     command.args.insert(command.args.end(), {"--cuda-home", home});
@@ -68,10 +68,10 @@ verifier::JudgedDevice judged_device(const core::Paths& paths, const std::string
   return device;
 }
 
-std::vector<sandbox::cuda::DeviceFacts> cuda_devices() {
-  const auto driver = sandbox::cuda::Driver::open();
-  std::vector<sandbox::cuda::DeviceFacts> devices;
-  for (int i = 0; i < driver.device_count(); ++i) devices.push_back(sandbox::cuda::device_facts(driver, i));
+std::vector<sandbox::cuda::driver::DeviceFacts> cuda_devices() {
+  const auto driver = sandbox::cuda::driver::Driver::open();
+  std::vector<sandbox::cuda::driver::DeviceFacts> devices;
+  for (int i = 0; i < driver.device_count(); ++i) devices.push_back(sandbox::cuda::driver::device_facts(driver, i));
   return devices;
 }
 

@@ -9,18 +9,18 @@
 
 #include "benchsuite/problem.h"
 #include "core/paths.h"
-#include "sandbox/cuda/driver.h"
-#include "sandbox/worker.h"
+#include "sandbox/cuda/driver/driver.h"
+#include "sandbox/process/worker.h"
 #include "verifier/judge.h"
 
 namespace agent {
 
 // The worker program of the cpu device. Throws core::SystemError when it is not installed.
-sandbox::WorkerCommand cpu_worker(const core::Paths& paths);
+sandbox::process::WorkerCommand cpu_worker(const core::Paths& paths);
 
 // The compile worker for an NVIDIA architecture ("sm_90"), with the toolkit that $CUDA_HOME names and the CUTLASS that
 // $KW_CUTLASS names, where these are set. Throws core::InputError when the latter is no CUTLASS.
-sandbox::WorkerCommand cuda_compile_worker(const core::Paths& paths, const std::string& architecture);
+sandbox::process::WorkerCommand cuda_compile_worker(const core::Paths& paths, const std::string& architecture);
 
 // Where candidates are to be judged: "cpu", "cuda" (its first GPU), "cuda:1", "cuda:all".
 struct DeviceChoice {
@@ -41,7 +41,7 @@ verifier::JudgedDevice judged_device(const core::Paths& paths, const std::string
 
 // As the driver counts them, $CUDA_VISIBLE_DEVICES considered. Throws core::SystemError where there is no driver or no
 // GPU.
-std::vector<sandbox::cuda::DeviceFacts> cuda_devices();
+std::vector<sandbox::cuda::driver::DeviceFacts> cuda_devices();
 
 // Throws core::InputError at `where`, with the nearest name.
 const benchsuite::Problem& find_problem(const std::map<std::string, benchsuite::Problem>& problems,

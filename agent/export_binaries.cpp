@@ -31,7 +31,7 @@ std::string architecture_for(const results::Package& package, size_t kernel, con
   for (const results::Route& route : package.routes) {
     if (route.kernel != kernel) continue;
     if (route.architecture.empty())
-      return sandbox::cuda::runs_on(asked, package.kernels[kernel].solution.arch) ? asked : "";
+      return sandbox::cuda::driver::runs_on(asked, package.kernels[kernel].solution.arch) ? asked : "";
     if (results::capability_of(route.architecture) == results::capability_of(asked)) return route.architecture;
   }
   return "";

@@ -28,8 +28,8 @@ bool is_pytorch(Library::Kind kind) {
 
 const char* request_name(Library::Kind kind) { return kind == Library::Kind::cublas ? "cublas" : "cublaslt"; }
 
-sandbox::WorkerCommand cublas_worker(const core::Paths& paths, const DeviceChoice& choice) {
-  sandbox::WorkerCommand command = judged_device(paths, choice.backend, choice.index).worker;
+sandbox::process::WorkerCommand cublas_worker(const core::Paths& paths, const DeviceChoice& choice) {
+  sandbox::process::WorkerCommand command = judged_device(paths, choice.backend, choice.index).worker;
   command.args.insert(command.args.end(), {"--role", "library"});
   if (const std::string home = variable("CUDA_HOME"); !home.empty()) {
     command.args.insert(command.args.end(), {"--cuda-home", home});
@@ -39,8 +39,8 @@ sandbox::WorkerCommand cublas_worker(const core::Paths& paths, const DeviceChoic
 
 // Workers start with an empty environment. PyTorch finds its compilers, caches and libraries by these; what may name
 // keys or tokens stays out.
-sandbox::WorkerCommand pytorch_worker(const core::Paths& paths, const DeviceChoice& choice, const fs::path& python) {
-  sandbox::WorkerCommand command{
+sandbox::process::WorkerCommand pytorch_worker(const core::Paths& paths, const DeviceChoice& choice, const fs::path& python) {
+  sandbox::process::WorkerCommand command{
       python, {"-B", (paths.cuda_kernels() / "torch_cell.py").string(), "--device", std::to_string(choice.index)}, {}};
   command.launcher = {"/usr/bin/env"};
   for (const char* name : {"PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "LANG", "LD_LIBRARY_PATH", "PYTHONPATH",
@@ -84,8 +84,8 @@ void add_pytorch(std::vector<Library>& libraries, const core::Paths& paths, cons
 }
 }  // namespace
 
-sandbox::Worker& LibraryWorker::running() {
-  if (!worker_ || worker_->pid() <= 0) worker_ = sandbox::Worker::start(command_);
+sandbox::process::Worker& LibraryWorker::running() {
+  if (!worker_ || worker_->pid() <= 0) worker_ = sandbox::process::Worker::start(command_);
   return *worker_;
 }
 

@@ -10,20 +10,20 @@
 #include "agent/devices.h"
 #include "benchsuite/problem.h"
 #include "core/paths.h"
-#include "sandbox/worker.h"
+#include "sandbox/process/worker.h"
 
 namespace agent {
 
 // A worker that opens libraries' cells (verifier::Judge::judge_library), started anew after it was lost.
 class LibraryWorker {
  public:
-  explicit LibraryWorker(sandbox::WorkerCommand command) : command_(std::move(command)) {}
+  explicit LibraryWorker(sandbox::process::WorkerCommand command) : command_(std::move(command)) {}
   // Throws core::SystemError when it does not start. To be called from a thread that outlives it.
-  sandbox::Worker& running();
+  sandbox::process::Worker& running();
 
  private:
-  sandbox::WorkerCommand command_;
-  std::optional<sandbox::Worker> worker_;
+  sandbox::process::WorkerCommand command_;
+  std::optional<sandbox::process::Worker> worker_;
 };
 
 struct Library {

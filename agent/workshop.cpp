@@ -38,8 +38,8 @@ verifier::JudgeSettings settings_for(const DeviceChoice& choice, bool hot) {
 std::vector<verifier::JudgedDevice> devices_of(const core::Paths& paths, const DeviceChoice& choice) {
   if (!choice.all) return {judged_device(paths, choice.backend, choice.index)};
   std::vector<verifier::JudgedDevice> devices;
-  const std::vector<sandbox::cuda::DeviceFacts> found = cuda_devices();
-  for (const sandbox::cuda::DeviceFacts& facts : found) {
+  const std::vector<sandbox::cuda::driver::DeviceFacts> found = cuda_devices();
+  for (const sandbox::cuda::driver::DeviceFacts& facts : found) {
     if (facts.name != found.front().name) {
       throw core::InputError("--device", "the GPUs here are not alike: " + found.front().name + " and " + facts.name,
                              "choose those of one kind with CUDA_VISIBLE_DEVICES, or one of them with cuda:N");
@@ -53,7 +53,7 @@ std::string label_of(const DeviceChoice& choice, const core::Json& judge) {
   return choice.backend == "cpu" ? "cpu" : choice.backend + " " + judge.at("gpu").get<std::string>();
 }
 
-sandbox::WorkerCommand compile_worker(const core::Paths& paths, const DeviceChoice& choice, const core::Json& judge) {
+sandbox::process::WorkerCommand compile_worker(const core::Paths& paths, const DeviceChoice& choice, const core::Json& judge) {
   if (choice.backend == "cpu") return cpu_worker(paths);
   return cuda_compile_worker(paths, judge.at("architecture").get<std::string>());
 }
@@ -97,7 +97,7 @@ std::optional<std::string> Workshop::why_not(const sandbox::Solution& solution) 
   }
   if (!judge_greeting_.contains("architecture")) return std::nullopt;
   const auto here = judge_greeting_.at("architecture").get<std::string>();
-  if (sandbox::cuda::runs_on(here, solution.arch)) return std::nullopt;
+  if (sandbox::cuda::driver::runs_on(here, solution.arch)) return std::nullopt;
   return "it needs " + solution.arch + ", and this GPU is " + here;
 }
 

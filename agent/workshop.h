@@ -51,7 +51,7 @@ class Workshop {
   core::Json run_greeting_, judge_greeting_;  // of the first judge
   std::string backend_, device_;
   sandbox::CompilePool pool_;
-  sandbox::WorkerCommand first_worker_;             // of the first device
+  sandbox::process::WorkerCommand first_worker_;             // of the first device
   std::optional<std::filesystem::path> sanitizer_;  // compute-sanitizer, on a GPU
   std::mutex examining_;
   std::optional<verifier::cuda::Sanitizers> sanitizers_;   // once they are needed

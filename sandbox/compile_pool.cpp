@@ -36,8 +36,8 @@ class Nonsense : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-Compilation answer_of(Worker& worker, const CompileRequest& request, std::chrono::seconds deadline) {
-  Message answer = worker.request(to_json(request), {}, deadline);
+Compilation answer_of(process::Worker& worker, const CompileRequest& request, std::chrono::seconds deadline) {
+  process::Message answer = worker.request(to_json(request), {}, deadline);
   try {
     return compilation_from_message(std::move(answer));
   } catch (const core::InputError& error) {
@@ -56,7 +56,8 @@ void sweep_stale_scratch(const fs::path& temporary_folder) {
   }
 }
 
-CompilePool::CompilePool(const WorkerCommand& command, int workers) : command_(command), scratch_(make_scratch()) {
+CompilePool::CompilePool(const process::WorkerCommand& command, int workers)
+    : command_(command), scratch_(make_scratch()) {
   std::vector<std::future<core::Json>> starts;
   for (int i = 0; i < workers; ++i) {
     std::promise<core::Json> started;
@@ -108,20 +109,20 @@ void CompilePool::on_compiled(std::function<void()> listener) {
   compiled_ = std::move(listener);
 }
 
-Worker CompilePool::start_worker(size_t index) const {
+process::Worker CompilePool::start_worker(size_t index) const {
   const fs::path folder = scratch_ / std::to_string(index);
   fs::remove_all(folder);
   fs::create_directory(folder);
-  WorkerCommand command = command_;
+  process::WorkerCommand command = command_;
   for (const std::string& arg :
        {std::string("--role"), std::string("compile"), std::string("--scratch"), folder.string()}) {
     command.args.push_back(arg);
   }
-  return Worker::start(command);
+  return process::Worker::start(command);
 }
 
 void CompilePool::serve(size_t index, std::promise<core::Json> started) {
-  std::optional<Worker> worker;
+  std::optional<process::Worker> worker;
   std::chrono::seconds deadline{};
   try {
     worker = start_worker(index);
@@ -145,9 +146,9 @@ void CompilePool::serve(size_t index, std::promise<core::Json> started) {
       worker.reset();
       job.promise.set_value(Rejected{
           Rejection::limit, "compiling it led to an answer without sense: " + std::string(nonsense.what()), {}, ""});
-    } catch (const WorkerLost& lost) {
+    } catch (const process::WorkerLost& lost) {
       worker.reset();
-      const bool late = lost.cause() == WorkerLost::Cause::deadline;
+      const bool late = lost.cause() == process::WorkerLost::Cause::deadline;
       job.promise.set_value(Rejected{Rejection::limit,
                                      late ? "compiling took longer than " + std::to_string(deadline.count()) + " s"
                                           : "compiling it ended the compile worker: " + std::string(lost.what()),

@@ -12,7 +12,7 @@
 
 #include "core/strict_json.h"
 #include "sandbox/compilation.h"
-#include "sandbox/worker.h"
+#include "sandbox/process/worker.h"
 
 namespace sandbox {
 
@@ -20,7 +20,7 @@ class CompilePool {
  public:
   // Starts `workers` processes of `command` ("--role compile --scratch <own folder>" is appended). Throws
   // core::SystemError when one does not start.
-  CompilePool(const WorkerCommand& command, int workers);
+  CompilePool(const process::WorkerCommand& command, int workers);
   ~CompilePool();
   CompilePool(const CompilePool&) = delete;
   CompilePool& operator=(const CompilePool&) = delete;
@@ -43,10 +43,10 @@ class CompilePool {
     std::promise<Compilation> promise;
   };
   void serve(size_t index, std::promise<core::Json> started);
-  Worker start_worker(size_t index) const;
+  process::Worker start_worker(size_t index) const;
   void stop();
 
-  WorkerCommand command_;
+  process::WorkerCommand command_;
   std::filesystem::path scratch_;  // one folder per worker below it; removed at the end
   core::Json greeting_;
   std::mutex mutex_;

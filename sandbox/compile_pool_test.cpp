@@ -43,7 +43,7 @@ TEST(CompilePool, AnAnswerWithoutSenseIsHeldAgainstTheCandidateAndEndsTheWorker)
   const std::string folder = testing::TempDir() + "/kernelwright-taken-over-" + std::to_string(::getpid());
   std::filesystem::create_directories(folder);
   std::ofstream(folder + "/worker.py") << kTakenOver;
-  WorkerCommand command{
+  process::WorkerCommand command{
       "/usr/bin/env", {"python3", folder + "/worker.py", folder, "other,usual,reason,nothing,unsealed,text,usual"}, {}};
   {
     CompilePool pool(command, 1);

@@ -11,10 +11,10 @@
 #include <random>
 
 #include "core/paths.h"
-#include "sandbox/cpu/compiler.h"
-#include "sandbox/cpu/mapped_buffer.h"
-#include "sandbox/cpu/module.h"
-#include "sandbox/shipped_kernels.h"
+#include "sandbox/cpu/compiler/compiler.h"
+#include "sandbox/cpu/runtime/mapped_buffer.h"
+#include "sandbox/cpu/runtime/module.h"
+#include "sandbox/shipped_kernels_fixture.h"
 
 namespace sandbox::test {
 namespace {
@@ -68,10 +68,10 @@ std::vector<double> as_doubles(const Bytes& bytes, core::DType dtype) {
   return values;
 }
 
-cpu::MappedBuffer map_bytes(size_t bytes, int poison) {
+cpu::runtime::MappedBuffer map_bytes(size_t bytes, int poison) {
   const int fd = ::memfd_create("buffer", MFD_CLOEXEC);
-  EXPECT_EQ(::ftruncate(fd, static_cast<off_t>(cpu::memory_file_bytes(bytes))), 0);
-  cpu::MappedBuffer buffer(fd, bytes, cpu::MappedBuffer::Access::read_write);
+  EXPECT_EQ(::ftruncate(fd, static_cast<off_t>(cpu::runtime::memory_file_bytes(bytes))), 0);
+  cpu::runtime::MappedBuffer buffer(fd, bytes, cpu::runtime::MappedBuffer::Access::read_write);
   ::close(fd);
   std::memset(buffer.content().data(), poison, bytes);
   return buffer;
@@ -82,27 +82,27 @@ class Loaded {
  public:
   Loaded(const ShippedKernel& kernel, const Solution& solution, const TunableBinding& point, Build build)
       : kernel_(kernel), solution_(solution), point_(point) {
-    cpu::CompilerSettings settings;
-    settings.host = cpu::find_host_compiler().value();
+    cpu::compiler::CompilerSettings settings;
+    settings.host = cpu::compiler::find_host_compiler().value();
     settings.device_headers = core::installed_paths().device_headers();
     settings.scratch = std::filesystem::path(testing::TempDir()) / ("kw_kernels_" + std::to_string(::getpid()));
     std::filesystem::create_directories(settings.scratch);
     CompileRequest request{solution.file, solution.source, {}, build};
     for (const auto& [name, value] : point) request.macros.emplace_back(name, value);
-    Compilation compilation = cpu::compile(request, settings);
+    Compilation compilation = cpu::compiler::compile(request, settings);
     std::filesystem::remove_all(settings.scratch);
     if (const auto* rejected = std::get_if<Rejected>(&compilation)) {
       throw std::runtime_error(kernel.name + ": " + rejected->message + "\n" + rejected->log);
     }
-    module_.emplace(cpu::Module::load(std::get<Built>(compilation).binary.get(), build));
+    module_.emplace(cpu::runtime::Module::load(std::get<Built>(compilation).binary.get(), build));
   }
 
   // The outputs by name. A fault fails the test.
   std::map<std::string, std::vector<double>> run(const core::Bindings& axes, const std::map<std::string, Bytes>& inputs,
-                                                 cpu::Order order) {
+                                                 cpu::runtime::Order order) {
     const LaunchPlan plan = bind_plan(solution_, point_, axes);
-    std::map<std::string, cpu::MappedBuffer> memory;
-    std::vector<cpu::Buffer> buffers;
+    std::map<std::string, cpu::runtime::MappedBuffer> memory;
+    std::vector<cpu::runtime::Buffer> buffers;
     const auto add = [&](const std::string& name, size_t bytes, int poison, bool writable) {
       const auto at = memory.emplace(name, map_bytes(bytes, poison)).first;
       buffers.push_back({name, at->second.content().data(), bytes, writable});
@@ -135,8 +135,8 @@ class Loaded {
     return kernel_.reference && core::is_floating(output.dtype) ? core::DType::f64 : output.dtype;
   }
 
-  static cpu::KernelLaunch bound(const PlannedLaunch& planned, const std::map<std::string, cpu::MappedBuffer>& memory) {
-    cpu::KernelLaunch launch{
+  static cpu::runtime::KernelLaunch bound(const PlannedLaunch& planned, const std::map<std::string, cpu::runtime::MappedBuffer>& memory) {
+    cpu::runtime::KernelLaunch launch{
         planned.kernel, planned.grid, planned.block, static_cast<size_t>(planned.shared_bytes), {}};
     const auto push = [&](const auto& value) {
       const auto* begin = reinterpret_cast<const std::byte*>(&value);
@@ -155,7 +155,7 @@ class Loaded {
   const ShippedKernel& kernel_;
   const Solution& solution_;
   TunableBinding point_;
-  std::optional<cpu::Module> module_;
+  std::optional<cpu::runtime::Module> module_;
 };
 
 void expect_near(const std::vector<double>& got, const std::vector<double>& expected, double tolerance,
@@ -177,7 +177,7 @@ class KernelsOnCpu : public testing::TestWithParam<ShippedKernel> {
         reference_(reference_kernel_, reference_solution_, {}, Build::fast) {}
 
   // Runs the point at every test workload in these orders and compares with the reference.
-  void compare(const TunableBinding& point, Build build, const std::vector<cpu::Order>& orders) {
+  void compare(const TunableBinding& point, Build build, const std::vector<cpu::runtime::Order>& orders) {
     const Solution solution = load_solution(GetParam().file);
     Loaded candidate(GetParam(), solution, point, build);
     std::mt19937_64 random(1);
@@ -185,8 +185,8 @@ class KernelsOnCpu : public testing::TestWithParam<ShippedKernel> {
       if (workload.role != benchsuite::Role::test) continue;
       std::map<std::string, Bytes> inputs;
       for (const Tensor& input : GetParam().problem.inputs) inputs[input.name] = draw(input, workload.axes, random);
-      const auto expected = reference_.run(workload.axes, inputs, cpu::Order::forward);
-      for (const cpu::Order order : orders) {
+      const auto expected = reference_.run(workload.axes, inputs, cpu::runtime::Order::forward);
+      for (const cpu::runtime::Order order : orders) {
         const auto got = candidate.run(workload.axes, inputs, order);
         for (const Tensor& output : GetParam().problem.outputs) {
           const double tolerance = output.dtype == core::DType::f16   ? 2e-3
@@ -207,15 +207,15 @@ class KernelsOnCpu : public testing::TestWithParam<ShippedKernel> {
 
 TEST_P(KernelsOnCpu, DefaultPointInEveryOrder) {
   compare(default_binding(load_solution(GetParam().file)), Build::fast,
-          {cpu::Order::forward, cpu::Order::reverse, cpu::Order::seeded});
+          {cpu::runtime::Order::forward, cpu::runtime::Order::reverse, cpu::runtime::Order::seeded});
 }
 
 TEST_P(KernelsOnCpu, AnotherPoint) {
-  compare(another_point(GetParam(), load_solution(GetParam().file)), Build::fast, {cpu::Order::forward});
+  compare(another_point(GetParam(), load_solution(GetParam().file)), Build::fast, {cpu::runtime::Order::forward});
 }
 
 TEST_P(KernelsOnCpu, CheckingBuildFindsNothing) {
-  compare(default_binding(load_solution(GetParam().file)), Build::check, {cpu::Order::forward});
+  compare(default_binding(load_solution(GetParam().file)), Build::check, {cpu::runtime::Order::forward});
 }
 
 INSTANTIATE_TEST_SUITE_P(All, KernelsOnCpu, testing::ValuesIn(shipped_kernels()),

@@ -5,19 +5,19 @@
 
 #include "core/paths.h"
 #include "core/text.h"
-#include "sandbox/cuda/compiler.h"
-#include "sandbox/cuda/leaks_fixture.h"
-#include "sandbox/shipped_kernels.h"
+#include "sandbox/cuda/compiler/compiler.h"
+#include "sandbox/cuda/driver/leaks_fixture.h"
+#include "sandbox/shipped_kernels_fixture.h"
 
 namespace sandbox::test {
 namespace {
 
 // What the compile worker of the cuda device does, in this process.
 Compilation compile_for(const std::string& architecture, const Solution& solution, const TunableBinding& binding) {
-  static const cuda::Nvrtc nvrtc = cuda::Nvrtc::open(KW_CUDA_HOME);
-  const cuda::CompilerSettings settings{architecture,
+  static const cuda::compiler::Nvrtc nvrtc = cuda::compiler::Nvrtc::open(KW_CUDA_HOME);
+  const cuda::compiler::CompilerSettings settings{architecture,
                                         core::read_file(core::installed_paths().device_headers() / "kw_prelude.h")};
-  return cuda::compile({solution.file, solution.source, Macros(binding.begin(), binding.end()), Build::fast}, settings,
+  return cuda::compiler::compile({solution.file, solution.source, Macros(binding.begin(), binding.end()), Build::fast}, settings,
                        nvrtc);
 }
 

@@ -1,5 +1,5 @@
 // The launch plans of every shipped kernel, at every point and workload.
-#include "sandbox/shipped_kernels.h"
+#include "sandbox/shipped_kernels_fixture.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include "core/error.h"
 #include "core/fuzzing.h"
 #include "core/paths.h"
-#include "sandbox/cpu/plan_rules.h"
+#include "sandbox/cpu/compiler/plan_rules.h"
 #include "sandbox/wire.h"
 
 namespace {
@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
     require(plan.problem == solution.problem && plan.launches.size() == solution.launches.size(), "a header is enough");
     sandbox::TunableBinding binding = sandbox::default_binding(solution);
     sandbox::describe(binding);
-    sandbox::cpu::why_not(solution, binding);
+    sandbox::cpu::compiler::why_not(solution, binding);
     const auto problem = problems.find(solution.problem);
     if (problem == problems.end()) return 0;
     for (const sandbox::Tunable& tunable : solution.tunables) {

@@ -5,7 +5,7 @@
 #include "core/error.h"
 #include "core/hash.h"
 #include "core/text.h"
-#include "sandbox/sealed_memory.h"
+#include "sandbox/process/sealed_memory.h"
 
 namespace sandbox {
 namespace {
@@ -70,7 +70,7 @@ CompileRequest compile_request_from_json(const JsonView& json) {
   return request;
 }
 
-void send_compilation(Channel& channel, const Compilation& compilation) {
+void send_compilation(process::Channel& channel, const Compilation& compilation) {
   if (const auto* rejected = std::get_if<Rejected>(&compilation)) {
     channel.send({{"rejected", name_of(rejected->reason)},
                   {"message", rejected->message},
@@ -94,7 +94,7 @@ void send_compilation(Channel& channel, const Compilation& compilation) {
   channel.send(json, fds);
 }
 
-Compilation compilation_from_message(Message message) {
+Compilation compilation_from_message(process::Message message) {
   const JsonView json(message.json, "compile worker's answer");
   if (json.has("rejected")) {
     return Rejected{json.at("rejected").one_of<Rejection>("reasons"),
@@ -104,16 +104,16 @@ Compilation compilation_from_message(Message message) {
   const size_t files = json.has("ptx") ? 2 : 1;
   if (message.fds.size() != files) json.fail("brings no binary");
   for (const core::UniqueFd& fd : message.fds) {
-    if (!is_sealed(fd.get())) json.fail("brings a file that can still be changed");
+    if (!process::is_sealed(fd.get())) json.fail("brings a file that can still be changed");
   }
   Built built;
   if (files == 2) {
     built.ptx = std::move(message.fds[1]);
-    built.ptx_bytes = read_memory(built.ptx.get()).size();
+    built.ptx_bytes = process::read_memory(built.ptx.get()).size();
   }
   built.binary = std::move(message.fds[0]);
   // Of what is here, not of what the worker says: it may be the candidate's by now.
-  const std::string binary = read_memory(built.binary.get());
+  const std::string binary = process::read_memory(built.binary.get());
   built.binary_bytes = binary.size();
   built.binary_hash = core::sha256_hex(binary);
   built.log = core::clean_text(json.at("log").string(), kMostLogBytes);

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "core/strict_json.h"
-#include "sandbox/channel.h"
 #include "sandbox/compilation.h"
 #include "sandbox/fault.h"
+#include "sandbox/process/channel.h"
 #include "sandbox/solution.h"
 
 namespace sandbox {
@@ -28,7 +28,7 @@ core::Json to_json(const CompileRequest& request);
 CompileRequest compile_request_from_json(const core::JsonView& json);
 
 // A Built's binary travels as the message's first descriptor, its PTX, if any, as the second.
-void send_compilation(Channel& channel, const Compilation& compilation);
-Compilation compilation_from_message(Message message);
+void send_compilation(process::Channel& channel, const Compilation& compilation);
+Compilation compilation_from_message(process::Message message);
 
 }  // namespace sandbox

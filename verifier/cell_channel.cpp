@@ -15,7 +15,7 @@ constexpr size_t kMaxMessageBytes = 2000;
 std::variant<CellChannel::Answer, CellFailure> CellChannel::await(const char* expected, Clock::time_point asked,
                                                                   std::chrono::duration<double> deadline) {
   try {
-    std::optional<sandbox::Message> answer =
+    std::optional<sandbox::process::Message> answer =
         channel_.receive(asked + std::chrono::duration_cast<Clock::duration>(deadline));
     const Clock::time_point answered = Clock::now();
     if (!answer) return CellFailure(CellSilent{deadline.count()});
@@ -31,7 +31,7 @@ std::variant<CellChannel::Answer, CellFailure> CellChannel::await(const char* ex
     }
     if (!json.has(expected)) return CellFailure(CellDied{});
     return Answer{std::move(answer->json), std::chrono::duration<double, std::micro>(answered - asked).count()};
-  } catch (const sandbox::ChannelClosed&) {
+  } catch (const sandbox::process::ChannelClosed&) {
     return CellFailure(CellDied{});
   } catch (const core::InputError&) {  // an answer that is not one
     return CellFailure(CellDied{});
@@ -51,7 +51,7 @@ std::variant<CellChannel::Answer, CellFailure> CellChannel::ask(const core::Json
     if (channel_.receive(asked)) return CellFailure(CellDied{});
     asked = Clock::now();
     channel_.send(request, fds);
-  } catch (const sandbox::ChannelClosed&) {
+  } catch (const sandbox::process::ChannelClosed&) {
     return CellFailure(CellDied{});
   }
   return await("ok", asked, deadline);

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "sandbox/channel.h"
+#include "sandbox/process/channel.h"
 #include "sandbox/fault.h"
 #include "verifier/verdict.h"
 
@@ -29,7 +29,7 @@ Verdict verdict_of(const CellFailure& failure, const Where& where);
 
 class CellChannel {
  public:
-  CellChannel(sandbox::Channel channel, std::chrono::duration<double> deadline)
+  CellChannel(sandbox::process::Channel channel, std::chrono::duration<double> deadline)
       : channel_(std::move(channel)), deadline_(deadline) {}
 
   // An answer, and the time from request to answer on the judge's clock, which no candidate can reach.
@@ -48,7 +48,7 @@ class CellChannel {
   std::variant<Answer, CellFailure> await(const char* expected, std::chrono::steady_clock::time_point asked,
                                           std::chrono::duration<double> deadline);
 
-  sandbox::Channel channel_;
+  sandbox::process::Channel channel_;
   std::chrono::duration<double> deadline_;
 };
 

@@ -3,9 +3,9 @@
 #include <string>
 
 #include "core/error.h"
-#include "sandbox/cpu/compile_role.h"
-#include "sandbox/cpu/run_role.h"
-#include "sandbox/worker.h"
+#include "sandbox/cpu/compiler/compile_role.h"
+#include "sandbox/cpu/run/run_role.h"
+#include "sandbox/process/worker.h"
 #include "verifier/cpu/judge_role.h"
 
 int main(int argc, char** argv) {
@@ -15,12 +15,12 @@ int main(int argc, char** argv) {
   app.add_option("--device-headers", device_headers)->required();
   app.add_option("--scratch", scratch);
   CLI11_PARSE(app, argc, argv);
-  sandbox::Channel owner{core::UniqueFd(sandbox::kWorkerChannelFd)};
+  sandbox::process::Channel owner{core::UniqueFd(sandbox::process::kWorkerChannelFd)};
   try {
-    if (role == "compile") sandbox::cpu::serve_compile_role(owner, device_headers, scratch);
-    if (role == "run") sandbox::cpu::serve_run_role(owner);
+    if (role == "compile") sandbox::cpu::compiler::serve_compile_role(owner, device_headers, scratch);
+    if (role == "run") sandbox::cpu::run::serve_run_role(owner);
     if (role == "judge") verifier::cpu::serve_judge_role(owner);
-  } catch (const sandbox::ChannelClosed&) {
+  } catch (const sandbox::process::ChannelClosed&) {
     return 0;  // the owner hung up
   } catch (const std::exception& error) {
     owner.send({{"error", error.what()}});  // nobody listens to the standard streams

@@ -3,18 +3,18 @@
 #include <cstdlib>
 #include <string>
 
-#include "sandbox/cuda/compile_role.h"
-#include "sandbox/cuda/library_role.h"
-#include "sandbox/cuda/run_role.h"
-#include "sandbox/cuda/watched_role.h"
-#include "sandbox/worker.h"
+#include "sandbox/cuda/compiler/compile_role.h"
+#include "sandbox/cuda/run/library_role.h"
+#include "sandbox/cuda/run/run_role.h"
+#include "sandbox/cuda/run/watched_role.h"
+#include "sandbox/process/worker.h"
 #include "verifier/cuda/judge_role.h"
 
 int main(int argc, char** argv) {
   CLI::App app("The worker program of kernelwright's cuda device; kernelwright starts it.");
   std::string role, scratch, visible;
   int device = 0;
-  sandbox::cuda::CompileRoleSettings compile;
+  sandbox::cuda::compiler::CompileRoleSettings compile;
   app.add_option("--role", role)->required()->check(CLI::IsMember({"compile", "run", "judge", "library", "watched"}));
   app.add_option("--device-headers", compile.device_headers)->required();
   app.add_option("--arch", compile.architecture);
@@ -26,15 +26,15 @@ int main(int argc, char** argv) {
   app.add_option("--device", device);
   app.add_option("--visible-devices", visible);
   CLI11_PARSE(app, argc, argv);
-  sandbox::Channel owner{core::UniqueFd(sandbox::kWorkerChannelFd)};
+  sandbox::process::Channel owner{core::UniqueFd(sandbox::process::kWorkerChannelFd)};
   try {
     if (!visible.empty()) ::setenv("CUDA_VISIBLE_DEVICES", visible.c_str(), 1);
-    if (role == "compile") sandbox::cuda::serve_compile_role(owner, compile);
-    if (role == "run") sandbox::cuda::serve_run_role(owner, device);
-    if (role == "library") sandbox::cuda::serve_library_role(owner, device, compile.cuda_home);
-    if (role == "watched") sandbox::cuda::serve_watched_role(owner, device);
+    if (role == "compile") sandbox::cuda::compiler::serve_compile_role(owner, compile);
+    if (role == "run") sandbox::cuda::run::serve_run_role(owner, device);
+    if (role == "library") sandbox::cuda::run::serve_library_role(owner, device, compile.cuda_home);
+    if (role == "watched") sandbox::cuda::run::serve_watched_role(owner, device);
     if (role == "judge") verifier::cuda::serve_judge_role(owner, device);
-  } catch (const sandbox::ChannelClosed&) {
+  } catch (const sandbox::process::ChannelClosed&) {
     return 0;  // the owner hung up
   } catch (const std::exception& error) {
     owner.send({{"error", error.what()}});  // nobody listens to the standard streams

@@ -7,9 +7,9 @@
 #include "core/error.h"
 #include "core/paths.h"
 #include "core/text.h"
-#include "sandbox/cpu/compiler.h"
-#include "sandbox/cuda/nvrtc.h"
-#include "sandbox/sealed_memory.h"
+#include "sandbox/cpu/compiler/compiler.h"
+#include "sandbox/cuda/compiler/nvrtc.h"
+#include "sandbox/process/sealed_memory.h"
 #include "sandbox/wire.h"
 #include "verifier/judge_request.h"
 #include "verifier/judgement.h"
@@ -32,24 +32,24 @@ std::string naive_of(const char* problem) {
 void write_binaries(const fs::path& folder) {
   const fs::path scratch = folder / "scratch";
   fs::create_directories(scratch);
-  const auto host = sandbox::cpu::find_host_compiler();
+  const auto host = sandbox::cpu::compiler::find_host_compiler();
   if (!host) throw core::SystemError("there is no host compiler");
-  const sandbox::cpu::CompilerSettings settings{*host, fs::canonical(core::installed_paths().device_headers()),
+  const sandbox::cpu::compiler::CompilerSettings settings{*host, fs::canonical(core::installed_paths().device_headers()),
                                                 scratch};
   for (const char* problem : kKernels) {
     for (const sandbox::Build build : {sandbox::Build::fast, sandbox::Build::check}) {
-      const auto compiled = sandbox::cpu::compile({"seed.cu", naive_of(problem), {}, build}, settings);
+      const auto compiled = sandbox::cpu::compiler::compile({"seed.cu", naive_of(problem), {}, build}, settings);
       const auto* built = std::get_if<sandbox::Built>(&compiled);
       if (built == nullptr) throw core::SystemError(std::get<sandbox::Rejected>(compiled).log);
       write(folder / "elf_check" / (std::string(problem) + "." + std::string(sandbox::name_of(build))),
-            sandbox::read_memory(built->binary.get()));
+            sandbox::process::read_memory(built->binary.get()));
     }
   }
   fs::remove_all(scratch);
 }
 
 void write_device_code(const fs::path& folder) {
-  const sandbox::cuda::Nvrtc nvrtc = sandbox::cuda::Nvrtc::open();
+  const sandbox::cuda::compiler::Nvrtc nvrtc = sandbox::cuda::compiler::Nvrtc::open();
   const std::string prelude = core::read_file(core::installed_paths().device_headers() / "kw_prelude.h");
   for (const char* problem : kKernels) {
     const auto output = nvrtc.compile(naive_of(problem), "solution.cu", {{"kw_prelude.h", prelude}},

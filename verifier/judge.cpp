@@ -15,7 +15,7 @@ namespace verifier {
 namespace {
 using core::Json;
 using sandbox::Build;
-using sandbox::Worker;
+using sandbox::process::Worker;
 constexpr auto kShortDeadline = std::chrono::seconds(20);
 // Of a library: it is ours to trust, but imports, tunes and compiles for a while.
 constexpr auto kLibraryOpens = std::chrono::seconds(180);
@@ -31,7 +31,7 @@ uint64_t secret_seed() {
 
 Json plan_of(const Builds& builds) { return plan_json(builds.solution(), builds.binding()); }
 
-sandbox::WorkerCommand with_role(sandbox::WorkerCommand command, const char* role) {
+sandbox::process::WorkerCommand with_role(sandbox::process::WorkerCommand command, const char* role) {
   command.args.insert(command.args.end(), {"--role", role});
   return command;
 }
@@ -108,13 +108,13 @@ void Judge::use_problem(const benchsuite::Problem& problem, sandbox::CompilePool
   if (device_.gpu && !judge_kernels_) load_own_kernels(pool);
   require_built(reference_builds_->wait(pool, Effort::screen), reference_);
   require_built(naive_builds_->wait(pool, Effort::full), naive_);
-  const sandbox::Message answer = teach(true);
+  const sandbox::process::Message answer = teach(true);
   if (!answer.json.contains("refused")) return;
   throw core::InputError((problem.folder / "problem.json").string(), answer.json.at("refused").get<std::string>(),
                          answer.json.at("remedy").get<std::string>());
 }
 
-sandbox::Message Judge::teach(bool look) {
+sandbox::process::Message Judge::teach(bool look) {
   if (device_.gpu) judge_->request({{"op", "kernels"}}, {judge_kernels_.get()}, kShortDeadline);
   return judge_->request({{"op", "problem"},
                           {"problem", problem_->json_text},
@@ -147,7 +147,7 @@ void Judge::close_cells(std::vector<OpenCell>& cells, Judgement& judgement) {
   std::vector<Json> ends;
   try {
     for (OpenCell& cell : cells) ends.push_back(run_.close(cell));
-  } catch (const sandbox::WorkerLost& lost) {
+  } catch (const sandbox::process::WorkerLost& lost) {
     // A GPU's worker may have fallen at a later shape than the one that the verdict names. The cpu device's is no
     // cell's to end.
     if (!device_.gpu) throw;
@@ -170,7 +170,7 @@ Judgement Judge::judge_in_cells(const Builds& candidate, const Builds& incumbent
   std::vector<int> ends;
   for (const OpenCell& cell : cells) ends.push_back(cell.judge_end.get());
   try {
-    const sandbox::Message answer =
+    const sandbox::process::Message answer =
         judge_->request({{"op", "judge"},
                          {"candidate", plan_of(candidate)},
                          {"incumbent", plan_of(incumbent)},
@@ -181,9 +181,9 @@ Judgement Judge::judge_in_cells(const Builds& candidate, const Builds& incumbent
                          {"timing", to_json(settings_.timing)}},
                         ends, std::chrono::milliseconds(static_cast<int64_t>(deadline_s * 1e3)));
     return judgement_from_json(core::JsonView(answer.json, "judge worker's answer"));
-  } catch (const sandbox::WorkerLost& lost) {
+  } catch (const sandbox::process::WorkerLost& lost) {
     start_over();
-    if (lost.cause() == sandbox::WorkerLost::Cause::deadline) {
+    if (lost.cause() == sandbox::process::WorkerLost::Cause::deadline) {
       return {TimedOut{std::nullopt, deadline_s}, {}, {}, seed};
     }
     throw core::SystemError(std::string("the judge died and was replaced: ") + lost.what());
@@ -198,7 +198,7 @@ Judgement Judge::judge(const Builds& candidate, const Builds& incumbent, Effort 
     Judgement judgement = judge_in_cells(candidate, incumbent, effort, cells, false);
     if (judge_->pid() == judge_before) close_cells(cells, judgement);  // else they went with their run workers
     return judgement;
-  } catch (const sandbox::WorkerLost& lost) {
+  } catch (const sandbox::process::WorkerLost& lost) {
     start_over();
     throw core::SystemError(std::string("a run worker was lost and replaced: ") + lost.what());
   }
@@ -211,10 +211,10 @@ void Judge::start_over() {
 }
 
 Judgement Judge::judge_library(Worker& library, const Json& open) {
-  sandbox::Message opened;
+  sandbox::process::Message opened;
   try {
     opened = library.request(open, {}, kLibraryOpens);
-  } catch (const sandbox::WorkerLost& lost) {
+  } catch (const sandbox::process::WorkerLost& lost) {
     throw core::SystemError(std::string("the library's worker was lost: ") + lost.what());
   }
   if (opened.fds.size() != 1) throw core::SystemError("the library's worker opened no cell");
@@ -229,13 +229,13 @@ Judgement Judge::judge_library(Worker& library, const Json& open) {
     judgement = judge_in_cells(naive(), naive(), Effort::full, cells, true);
     cells[1].judge_end.reset();
     if (judge_->pid() == judge_before) run_.close(cells[0]);
-  } catch (const sandbox::WorkerLost& lost) {
+  } catch (const sandbox::process::WorkerLost& lost) {
     start_over();
     throw core::SystemError(std::string("a run worker was lost and replaced: ") + lost.what());
   }
   try {
     library.request({{"op", "close"}, {"cell", id}}, {}, kShortDeadline);
-  } catch (const sandbox::WorkerLost&) {  // it ended with its context; the judgement says so
+  } catch (const sandbox::process::WorkerLost&) {  // it ended with its context; the judgement says so
   }
   return judgement;
 }

@@ -10,7 +10,7 @@
 #include "benchsuite/problem.h"
 #include "sandbox/compile_pool.h"
 #include "sandbox/solution.h"
-#include "sandbox/worker.h"
+#include "sandbox/process/worker.h"
 #include "verifier/builds.h"
 #include "verifier/judgement.h"
 #include "verifier/keys.h"
@@ -26,7 +26,7 @@ struct JudgeSettings {
 
 // Where candidates are judged.
 struct JudgedDevice {
-  sandbox::WorkerCommand worker;
+  sandbox::process::WorkerCommand worker;
   bool gpu = false;                   // then there is no checking build
   std::filesystem::path own_kernels;  // on a GPU: the folder of our own device code
 };
@@ -45,9 +45,9 @@ class Judge {
   Judgement judge(const Builds& candidate, const Builds& incumbent, Effort effort);
 
   // Judges a library with full effort against naive, on a GPU. `library`: a worker that opens cells when asked `open`,
-  // which speak as sandbox/cuda/cell.h says. It is lost where it died (its pid is then 0 or less). Throws
+  // which speak as sandbox/cuda/run/loaded_candidate.h says. It is lost where it died (its pid is then 0 or less). Throws
   // core::SystemError for our own failures and for what the library's worker reports as such.
-  Judgement judge_library(sandbox::Worker& library, const core::Json& open);
+  Judgement judge_library(sandbox::process::Worker& library, const core::Json& open);
 
   // From now on the seeds of judgements follow from this one, so that all of them can be repeated. For selftests alone:
   // otherwise every seed is secret until its judgement is over.
@@ -65,7 +65,7 @@ class Judge {
   void start_judge();
   void load_own_kernels(sandbox::CompilePool& pool);
   // `look`: whether the problem asks for anything (dependence.h), which the answer then says.
-  sandbox::Message teach(bool look);
+  sandbox::process::Message teach(bool look);
   std::vector<OpenCell> open_cells(const Builds& candidate, const Builds& incumbent, Effort effort);
   void close_cells(std::vector<OpenCell>& cells, Judgement& judgement);
   Judgement judge_in_cells(const Builds& candidate, const Builds& incumbent, Effort effort,
@@ -75,7 +75,7 @@ class Judge {
   JudgedDevice device_;
   JudgeSettings settings_;
   RunWorkers run_;
-  std::optional<sandbox::Worker> judge_;
+  std::optional<sandbox::process::Worker> judge_;
   core::UniqueFd judge_kernels_;  // on a GPU, once they are compiled
 
   std::optional<Keys> seeds_;

@@ -20,7 +20,7 @@ class JudgeTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     const core::Paths paths = core::installed_paths();
-    const sandbox::WorkerCommand worker{paths.worker("cpu"), {"--device-headers", paths.device_headers().string()}, {}};
+    const sandbox::process::WorkerCommand worker{paths.worker("cpu"), {"--device-headers", paths.device_headers().string()}, {}};
     pool_ = std::make_unique<sandbox::CompilePool>(worker, 2);
     JudgeSettings settings;
     settings.check.launch_deadline_s = 2;  // the checking build takes half of one at a timed shape

@@ -16,7 +16,7 @@
 namespace {
 using core::JsonView;
 using core::fuzzing::require;
-using sandbox::Channel;
+using sandbox::process::Channel;
 
 template <typename Read>
 void travel(const JsonView& view, const Read& read) {
@@ -67,7 +67,7 @@ void receive_anything(std::string_view bytes) {
   theirs = Channel();
   try {
     while (true) ours.receive();
-  } catch (const sandbox::ChannelClosed&) {
+  } catch (const sandbox::process::ChannelClosed&) {
   }
 }
 
@@ -108,10 +108,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
     } else {
       auto [ours, theirs] = Channel::make_pair();
       send_frame(theirs.fd(), text);
-      const sandbox::Message message = ours.receive();
+      const sandbox::process::Message message = ours.receive();
       kReaders[kind](JsonView(message.json, "fuzzed"));
     }
-  } catch (const sandbox::ChannelClosed&) {
+  } catch (const sandbox::process::ChannelClosed&) {
   } catch (const core::InputError&) {
   }
   return 0;

@@ -8,14 +8,14 @@
 namespace verifier {
 namespace {
 using core::Json;
-using sandbox::Worker;
+using sandbox::process::Worker;
 constexpr auto kShortDeadline = std::chrono::seconds(20);
 constexpr int kSpares =
     4;  // two confirmations, one after the other, need so many; a GPU's worker takes most of a second to start
 constexpr int kProofs = 2;  // a device that fails so many in a row is set aside
 }  // namespace
 
-RunWorkers::RunWorkers(sandbox::WorkerCommand command, Kind kind) : command_(std::move(command)), kind_(kind) {
+RunWorkers::RunWorkers(sandbox::process::WorkerCommand command, Kind kind) : command_(std::move(command)), kind_(kind) {
   if (kind_ == Kind::forking) {
     incumbent_ = Worker::start(command_);
     return;
@@ -32,7 +32,7 @@ Worker& RunWorkers::worker_of(Contestant contestant) {
 }
 
 OpenCell RunWorkers::open(Contestant contestant, const sandbox::Built& built, sandbox::Build build) {
-  sandbox::Message answer =
+  sandbox::process::Message answer =
       worker_of(contestant)
           .request({{"op", "open"}, {"build", sandbox::name_of(build)}}, {built.binary.get()}, kShortDeadline);
   if (answer.fds.size() != 1) throw core::SystemError("the run worker opened no cell");

@@ -7,7 +7,7 @@
 #include "core/error.h"
 #include "core/unique_fd.h"
 #include "sandbox/compilation.h"
-#include "sandbox/worker.h"
+#include "sandbox/process/worker.h"
 #include "verifier/contest.h"
 
 namespace verifier {
@@ -26,9 +26,9 @@ class RunWorkers {
  public:
   enum class Kind { forking, one_per_contestant };
 
-  RunWorkers(sandbox::WorkerCommand command, Kind kind);
+  RunWorkers(sandbox::process::WorkerCommand command, Kind kind);
 
-  // Throws sandbox::WorkerLost, core::SystemError.
+  // Throws sandbox::process::WorkerLost, core::SystemError.
   OpenCell open(Contestant contestant, const sandbox::Built& built, sandbox::Build build);
   // Hangs up. How it ended: {"killed": true}, or {"signal": n}, {"exit": n}, {"failed": true} where it ended by itself.
   core::Json close(OpenCell& cell);
@@ -43,14 +43,14 @@ class RunWorkers {
   const core::Json& greeting() const { return incumbent_->greeting(); }
 
  private:
-  sandbox::Worker& worker_of(Contestant contestant);
-  sandbox::Worker next();
-  void prove(sandbox::Worker& worker);
+  sandbox::process::Worker& worker_of(Contestant contestant);
+  sandbox::process::Worker next();
+  void prove(sandbox::process::Worker& worker);
 
-  sandbox::WorkerCommand command_;
+  sandbox::process::WorkerCommand command_;
   Kind kind_;
-  std::optional<sandbox::Worker> incumbent_, candidate_;
-  std::deque<sandbox::Worker> spares_;  // launched; the first is the oldest
+  std::optional<sandbox::process::Worker> incumbent_, candidate_;
+  std::deque<sandbox::process::Worker> spares_;  // launched; the first is the oldest
   core::UniqueFd known_good_;
 };
 

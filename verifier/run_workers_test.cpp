@@ -29,7 +29,7 @@ class FailingWorker {
   }
   ~FailingWorker() { fs::remove_all(folder_); }
   void break_down() const { std::ofstream(folder_ / "broken"); }
-  sandbox::WorkerCommand command() const { return {folder_ / "worker", {}, {}}; }
+  sandbox::process::WorkerCommand command() const { return {folder_ / "worker", {}, {}}; }
 
  private:
   fs::path folder_;

@@ -46,7 +46,7 @@ struct Checked {
 };
 
 // Compiles the default point and holds the plan against what came out. Throws core::InputError with the place.
-Checked compile_for(const std::string& target, const sandbox::WorkerCommand& worker, verifier::Effort effort,
+Checked compile_for(const std::string& target, const sandbox::process::WorkerCommand& worker, verifier::Effort effort,
                     const sandbox::Solution& solution) {
   sandbox::CompilePool pool(worker, effort == verifier::Effort::full ? 2 : 1);
   verifier::Builds builds(solution, sandbox::default_binding(solution));

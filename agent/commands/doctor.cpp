@@ -20,8 +20,8 @@
 #include "core/error.h"
 #include "core/paths.h"
 #include "sandbox/compile_pool.h"
-#include "sandbox/jail.h"
-#include "sandbox/worker.h"
+#include "sandbox/jail/jail.h"
+#include "sandbox/process/worker.h"
 
 namespace agent {
 namespace {
@@ -81,7 +81,7 @@ Finding nvrtc(const core::Paths& paths) {
 }
 
 // Where none can be opened, the driver's own finding says so.
-std::vector<sandbox::cuda::DeviceFacts> gpus_here() {
+std::vector<sandbox::cuda::driver::DeviceFacts> gpus_here() {
   try {
     return cuda_devices();
   } catch (const core::SystemError&) {
@@ -89,7 +89,7 @@ std::vector<sandbox::cuda::DeviceFacts> gpus_here() {
   }
 }
 
-Finding gpu(const sandbox::cuda::DeviceFacts& facts, const std::string& driver) {
+Finding gpu(const sandbox::cuda::driver::DeviceFacts& facts, const std::string& driver) {
   return {fmt::format("cuda:{}", facts.index), State::ok,
           fmt::format("{}, {:.0f} GiB, {} multiprocessors, {}; driver for CUDA {}", facts.name,
                       static_cast<double>(facts.memory_bytes) / (1 << 30), facts.multiprocessors, facts.architecture(),
@@ -98,11 +98,11 @@ Finding gpu(const sandbox::cuda::DeviceFacts& facts, const std::string& driver) 
 }
 
 // One for each GPU, and one for the calibration of each kind.
-std::vector<Finding> gpus(const Shell& shell, const std::vector<sandbox::cuda::DeviceFacts>& here) {
+std::vector<Finding> gpus(const Shell& shell, const std::vector<sandbox::cuda::driver::DeviceFacts>& here) {
   std::vector<Finding> findings;
   std::set<std::string> names;
-  for (const sandbox::cuda::DeviceFacts& facts : here) {
-    findings.push_back(gpu(facts, sandbox::cuda::Driver::open().version()));
+  for (const sandbox::cuda::driver::DeviceFacts& facts : here) {
+    findings.push_back(gpu(facts, sandbox::cuda::driver::Driver::open().version()));
     names.insert(facts.name);
   }
   for (const std::string& name : names) {
@@ -156,7 +156,7 @@ std::vector<Finding> libraries_here(const core::Paths& paths, const Shell& shell
 }
 
 // How far a kind of worker is locked, and what would lock it further.
-Finding sandbox_of(const std::string& what, const sandbox::WorkerCommand& worker, const std::string& role,
+Finding sandbox_of(const std::string& what, const sandbox::process::WorkerCommand& worker, const std::string& role,
                    int required_level) {
   const std::string name = "sandbox: " + what;
   try {
@@ -164,13 +164,13 @@ Finding sandbox_of(const std::string& what, const sandbox::WorkerCommand& worker
     if (role == "compile") {
       greeting = sandbox::CompilePool(worker, 1).greeting();
     } else {
-      sandbox::WorkerCommand command = worker;
+      sandbox::process::WorkerCommand command = worker;
       command.args.insert(command.args.end(), {"--role", role});
-      greeting = sandbox::Worker::start(command).greeting();
+      greeting = sandbox::process::Worker::start(command).greeting();
     }
-    const auto report = sandbox::JailReport::of(greeting);
+    const auto report = sandbox::jail::JailReport::of(greeting);
     return {name, report.level < required_level ? State::broken : State::ok,
-            fmt::format("level {} of {}: {}", report.level, sandbox::kHighestLevel, report.sentence()),
+            fmt::format("level {} of {}: {}", report.level, sandbox::jail::kHighestLevel, report.sentence()),
             report.missing ? report.missing->remedy : ""};
   } catch (const std::exception& error) {
     return {name, State::broken, error.what(), "candidates cannot be judged until this worker starts"};
@@ -178,22 +178,22 @@ Finding sandbox_of(const std::string& what, const sandbox::WorkerCommand& worker
 }
 
 std::vector<Finding> sandboxes(const core::Paths& paths, const Shell& shell,
-                               const std::vector<sandbox::cuda::DeviceFacts>& here) {
+                               const std::vector<sandbox::cuda::driver::DeviceFacts>& here) {
   std::vector<Finding> findings;
   for (const char* role : {"compile", "judge", "run"}) {
     findings.push_back(sandbox_of(std::string("cpu, ") + role, cpu_worker(paths), role, shell.sandbox_level));
   }
   if (here.empty()) return findings;
-  const sandbox::WorkerCommand gpu = judged_device(paths, "cuda", here.front().index).worker;
+  const sandbox::process::WorkerCommand gpu = judged_device(paths, "cuda", here.front().index).worker;
   for (const char* role : {"judge", "run"}) {
     findings.push_back(sandbox_of(std::string("cuda, ") + role, gpu, role, shell.sandbox_level));
   }
-  const sandbox::WorkerCommand compiler = cuda_compile_worker(paths, here.front().architecture());
+  const sandbox::process::WorkerCommand compiler = cuda_compile_worker(paths, here.front().architecture());
   findings.push_back(sandbox_of("cuda, compile", compiler, "compile", shell.sandbox_level));
   return findings;
 }
 
-std::vector<Finding> examine(const Shell& shell, const std::vector<sandbox::cuda::DeviceFacts>& here) {
+std::vector<Finding> examine(const Shell& shell, const std::vector<sandbox::cuda::driver::DeviceFacts>& here) {
   core::Paths paths = core::installed_paths();
   paths.sandbox_level = 0;  // what is reached is to be seen, not refused
   std::vector<Finding> findings;
@@ -226,13 +226,13 @@ std::vector<Finding> examine(const Shell& shell, const std::vector<sandbox::cuda
 }
 
 void doctor(Shell& shell) {
-  const std::vector<sandbox::cuda::DeviceFacts> here = gpus_here();
+  const std::vector<sandbox::cuda::driver::DeviceFacts> here = gpus_here();
   const std::vector<Finding> findings = examine(shell, here);
   const bool compiles = std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
     return finding.what == "NVRTC" && finding.state == State::ok;
   });
   std::string devices = "cpu";
-  for (const sandbox::cuda::DeviceFacts& facts : here) devices += compiles ? fmt::format(", cuda:{}", facts.index) : "";
+  for (const sandbox::cuda::driver::DeviceFacts& facts : here) devices += compiles ? fmt::format(", cuda:{}", facts.index) : "";
   core::Json all = core::Json::array();
   Table table({{"WHAT"}, {"STATE"}, {"FOUND, OR WHAT ITS ABSENCE COSTS"}, {"HOW TO GET IT"}});
   for (const Finding& finding : findings) {

@@ -6,7 +6,7 @@
 #include "core/error.h"
 #include "core/suggest.h"
 #include "core/text.h"
-#include "sandbox/cuda/driver.h"
+#include "sandbox/cuda/driver/driver.h"
 
 namespace agent::prompting {
 namespace {
@@ -156,7 +156,7 @@ int score(const Card& card, const CardWish& wish) {
 
 bool suits(const Card& card, const CardWish& wish) {
   if (std::find(card.backends.begin(), card.backends.end(), wish.backend) == card.backends.end()) return false;
-  if (wish.backend == "cuda" && !sandbox::cuda::runs_on(wish.arch, card.arch)) return false;
+  if (wish.backend == "cuda" && !sandbox::cuda::driver::runs_on(wish.arch, card.arch)) return false;
   return card.problems.empty() || std::any_of(card.problems.begin(), card.problems.end(),
                                               [&](ProblemKind kind) { return wish.problem.count(kind) > 0; });
 }

@@ -20,7 +20,7 @@ TEST(FragmentsOnGpu, OfCardsAreCorrect) {
   for (const Card& card : load_cards(core::installed_paths().prompts() / "techniques")) {
     const sandbox::Solution solution = sandbox::parse_solution(card.fragment, card.name);
     if (std::find(solution.backends.begin(), solution.backends.end(), "cuda") == solution.backends.end()) continue;
-    if (!sandbox::cuda::runs_on(device, solution.arch)) continue;
+    if (!sandbox::cuda::driver::runs_on(device, solution.arch)) continue;
     args.push_back((home.folder() / (card.name + ".cu")).string());
     std::ofstream(args.back()) << card.fragment;
   }

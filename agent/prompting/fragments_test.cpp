@@ -10,9 +10,9 @@
 #include "agent/prompting/cards.h"
 #include "agent/prompting/prompting_fixture.h"
 #include "agent/prompting/reply.h"
-#include "sandbox/cpu/test_device.h"
+#include "sandbox/cpu/test_device_fixture.h"
 #ifdef KW_HAVE_NVRTC
-#include "sandbox/cuda/compiler.h"
+#include "sandbox/cuda/compiler/compiler.h"
 #endif
 
 namespace agent::prompting {
@@ -107,13 +107,13 @@ TEST(Fragments, OfCardsAreCorrectOnTheCpuDevice) {
 
 #ifdef KW_HAVE_NVRTC
 TEST(Fragments, OfCardsCompileForTheirLeastArchitectureWithoutSpills) {
-  const sandbox::cuda::Nvrtc nvrtc = sandbox::cuda::Nvrtc::open(KW_CUDA_HOME);
+  const sandbox::cuda::compiler::Nvrtc nvrtc = sandbox::cuda::compiler::Nvrtc::open(KW_CUDA_HOME);
   const std::string prelude = core::read_file(core::installed_paths().device_headers() / "kw_prelude.h");
   for (const auto& [card, solution] : fragments()) {
     if (!runs_on(solution, "cuda")) continue;
     const sandbox::TunableBinding point = sandbox::default_binding(solution);
     const sandbox::Compilation compilation =
-        sandbox::cuda::compile({card.name, solution.source, {point.begin(), point.end()}, sandbox::Build::fast},
+        sandbox::cuda::compiler::compile({card.name, solution.source, {point.begin(), point.end()}, sandbox::Build::fast},
                                {card.arch.empty() ? "sm_80" : card.arch, prelude}, nvrtc);
     const auto* built = std::get_if<sandbox::Built>(&compilation);
     ASSERT_NE(built, nullptr) << card.name << ": " << std::get<sandbox::Rejected>(compilation).log;

@@ -8,7 +8,7 @@
 
 #include "agent/prompting/prompting_fixture.h"
 #include "core/error.h"
-#include "sandbox/cpu/test_device.h"
+#include "sandbox/cpu/test_device_fixture.h"
 
 namespace agent::prompting {
 namespace {

@@ -8,7 +8,7 @@
 #include <functional>
 #include <string>
 
-#include "sandbox/cpu/test_device.h"
+#include "sandbox/cpu/test_device_fixture.h"
 
 namespace {
 using sandbox::Build;

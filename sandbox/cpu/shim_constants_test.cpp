@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "sandbox/cpu/test_device.h"
+#include "sandbox/cpu/test_device_fixture.h"
 
 namespace sandbox::cpu::test {
 namespace {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sandbox/cpu/test_device.h"
+#include "sandbox/cpu/test_device_fixture.h"
 
 namespace sandbox::cpu {
 namespace {
@@ -21,7 +21,7 @@ void expect_nothing_wrong(const std::string& body, std::array<int64_t, 3> grid =
   for (const Build build : {Build::fast, Build::check}) {
     Device device(kPrelude + body, build);
     const float* wrong = device.add_floats("wrong", 96);
-    for (const Order order : {Order::forward, Order::seeded}) {
+    for (const runtime::Order order : {runtime::Order::forward, runtime::Order::seeded}) {
       const auto fault = device.launch("k", grid, {8, 6, 2}, order);
       ASSERT_FALSE(fault) << fault->describe();
       for (int i = 0; i < 96; ++i) {
@@ -173,7 +173,7 @@ TEST(ShimGroups, ReducesPartialWarpsInAFixedOrder) {
     })",
                 Build::check);
   const float* out = device.add_floats("out", 40);
-  const auto fault = device.launch("k", 1, 40, Order::seeded);
+  const auto fault = device.launch("k", 1, 40, runtime::Order::seeded);
   ASSERT_FALSE(fault) << fault->describe();
   // Of eight: (0 + 4) + (2 + 6) and (1 + 5) + (3 + 7).
   for (int i = 32; i < 40; ++i) EXPECT_EQ(out[i], 6);

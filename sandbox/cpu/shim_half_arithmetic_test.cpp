@@ -1,7 +1,7 @@
 // Arithmetic, comparisons and mathematics of __half, __nv_bfloat16 and their pairs.
 #include <algorithm>
 
-#include "sandbox/cpu/narrow_float_cases.h"
+#include "sandbox/cpu/narrow_float_cases_fixture.h"
 
 namespace sandbox::cpu::test {
 namespace {

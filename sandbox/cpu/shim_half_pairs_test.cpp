@@ -1,6 +1,6 @@
 // Pairs of halves and of bfloat16, and both types as kernels use them: in shared memory, unions and vectors, exchanged
 // by warps, added to atomically, converted by assignment.
-#include "sandbox/cpu/narrow_float_cases.h"
+#include "sandbox/cpu/narrow_float_cases_fixture.h"
 
 namespace sandbox::cpu::test {
 namespace {
@@ -21,7 +21,7 @@ class ShimHalfPairs : public NarrowFloatTest {
     for (const Build build : {Build::fast, Build::check}) {
       Device device(source_of(format, body), build);
       const float* wrong = device.add_floats("wrong", 64);
-      for (const Order order : {Order::forward, Order::seeded}) {
+      for (const runtime::Order order : {runtime::Order::forward, runtime::Order::seeded}) {
         const auto fault = device.launch("k", 1, 64, order);
         ASSERT_FALSE(fault) << fault->describe();
         for (int i = 0; i < 64; ++i) ASSERT_EQ(bits_of(wrong[i]), 0u) << "thread " << i;

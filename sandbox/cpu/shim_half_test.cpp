@@ -1,7 +1,7 @@
 // Conversions of __half and __nv_bfloat16.
 #include <algorithm>
 
-#include "sandbox/cpu/narrow_float_cases.h"
+#include "sandbox/cpu/narrow_float_cases_fixture.h"
 
 namespace sandbox::cpu::test {
 namespace {

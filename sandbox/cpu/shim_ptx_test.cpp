@@ -8,8 +8,8 @@
 #include <set>
 
 #include "core/text.h"
-#include "sandbox/cpu/ptx_table.h"
-#include "sandbox/cpu/test_device.h"
+#include "sandbox/cpu/compiler/ptx_table.h"
+#include "sandbox/cpu/test_device_fixture.h"
 
 namespace sandbox::cpu {
 namespace {
@@ -207,7 +207,7 @@ struct Copy {
 
 std::vector<Copy> copies() {
   std::vector<Copy> found;
-  for (const std::string_view name : kPtxInstructions) {
+  for (const std::string_view name : compiler::kPtxInstructions) {
     if (name.substr(2, 7) != ".global") continue;
     const bool four = name.find(".v4") != name.npos,
                two = name.find(".v2") != name.npos || name.find("64") != name.npos;
@@ -317,7 +317,7 @@ TEST(ShimPtx, SpecialRegisters) {
   }
   Device device(source + "}");
   const float* wrong = device.add_floats("wrong", 64);
-  const auto fault = device.launch("k", {3, 4, 5}, {8, 4, 2}, Order::seeded);
+  const auto fault = device.launch("k", {3, 4, 5}, {8, 4, 2}, runtime::Order::seeded);
   ASSERT_FALSE(fault) << fault->describe();
   for (int i = 0; i < 64; ++i) EXPECT_EQ(std::bit_cast<unsigned>(wrong[i]), 0u) << "thread " << i;
 }
@@ -361,7 +361,7 @@ TEST(ShimPtx, ThreadsMeetAndReduce) {
     })",
                 Build::check);
   const float* wrong = device.add_floats("wrong", 64);
-  const auto fault = device.launch("k", 1, 64, Order::seeded);
+  const auto fault = device.launch("k", 1, 64, runtime::Order::seeded);
   ASSERT_FALSE(fault) << fault->describe();
   for (int i = 0; i < 64; ++i) EXPECT_EQ(std::bit_cast<unsigned>(wrong[i]), 0u) << "thread " << i;
 }
@@ -403,7 +403,7 @@ TEST(ShimPtx, EveryInstructionOfTheTableIsTested) {
       "nanosleep.u32",      "prefetch.global.L2", "prefetch.global.L1"};
   for (const Case& c : kCases) tested.insert(mnemonic_of(c.instruction));
   for (const Copy& copy : copies()) tested.emplace(copy.instruction);
-  for (const std::string_view name : kPtxInstructions) EXPECT_TRUE(tested.count(name)) << name;
+  for (const std::string_view name : compiler::kPtxInstructions) EXPECT_TRUE(tested.count(name)) << name;
 }
 
 }  // namespace

@@ -4,20 +4,20 @@
 #include <cmath>
 #include <functional>
 
-#include "sandbox/cpu/test_device.h"
+#include "sandbox/cpu/test_device_fixture.h"
 
 namespace sandbox::cpu {
 namespace {
 using test::Device;
 
-constexpr Order kThreadOrders[] = {Order::forward, Order::reverse, Order::seeded};
+constexpr runtime::Order kThreadOrders[] = {runtime::Order::forward, runtime::Order::reverse, runtime::Order::seeded};
 
 // Launches `k` with 64 threads and holds what thread i wrote into data[i] to `expected`, in every thread order.
 void expect_of_each_thread(const std::string& body, const std::function<double(int)>& expected, Build build) {
   Device device(
       "extern \"C\" __global__ void k(float* data) { const int i = threadIdx.x, lane = i % 32; " + body + " }", build);
   float* data = device.add_floats("data", 64);
-  for (const Order order : kThreadOrders) {
+  for (const runtime::Order order : kThreadOrders) {
     std::fill(data, data + 64, -1.0f);
     const auto fault = device.launch("k", 1, 64, order);
     ASSERT_FALSE(fault) << fault->describe();

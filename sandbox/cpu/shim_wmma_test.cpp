@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sandbox/cpu/test_device.h"
+#include "sandbox/cpu/test_device_fixture.h"
 
 namespace sandbox::cpu {
 namespace {
@@ -103,7 +103,7 @@ void expect_product(Device& device, const Types& types, const Shape& shape, floa
   for (size_t i = 0; i < m * k; ++i) a[i] = static_cast<float>(i * 5 % 7) + least;
   for (size_t i = 0; i < k * n; ++i) b[i] = static_cast<float>(i * 3 % 5) + least;
   for (size_t i = 0; i < m * n; ++i) c[i] = static_cast<float>(i % 100);
-  const auto fault = device.launch(kernel_name(shape), 1, 32, Order::seeded);
+  const auto fault = device.launch(kernel_name(shape), 1, 32, runtime::Order::seeded);
   ASSERT_FALSE(fault) << fault->describe();
   for (size_t i = 0; i < m * n; ++i) {
     float expected = c[i];
@@ -171,7 +171,7 @@ TEST(ShimWmma, FragmentsAreElementsToo) {
     a[i] = static_cast<float>(i % 7 - 3);
     b[i] = static_cast<float>(i % 11 - 5);
   }
-  const auto fault = device.launch("k", 1, 9 * 32, Order::seeded);
+  const auto fault = device.launch("k", 1, 9 * 32, runtime::Order::seeded);
   ASSERT_FALSE(fault) << fault->describe();
   for (int i = 0; i < 48 * 48; ++i) {
     float expected = 1;

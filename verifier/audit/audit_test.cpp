@@ -24,7 +24,7 @@ class Audits : public testing::Test {
   static void SetUpTestSuite() {
     if (judge_) return;  // those of an earlier suite
     const core::Paths paths = core::installed_paths();
-    const sandbox::WorkerCommand worker{paths.worker("cpu"), {"--device-headers", paths.device_headers().string()}, {}};
+    const sandbox::process::WorkerCommand worker{paths.worker("cpu"), {"--device-headers", paths.device_headers().string()}, {}};
     pool_ = std::make_unique<sandbox::CompilePool>(worker, 2);
     judge_ = std::make_unique<Judge>(JudgedDevice{worker, false, {}}, audit_settings(false));
   }

@@ -7,17 +7,17 @@
 #include <utility>
 
 #include "core/error.h"
-#include "sandbox/channel.h"
+#include "sandbox/process/channel.h"
 
 namespace verifier::cpu {
 namespace {
-using sandbox::cpu::MappedBuffer;
+using sandbox::cpu::runtime::MappedBuffer;
 constexpr int kSealFutureWrite = 0x0010;                // F_SEAL_FUTURE_WRITE, Linux 5.1
 constexpr int64_t kMostWorkspace = int64_t{128} << 20;  // bytes; a process may write files of 256 MiB
 }  // namespace
 
 LentBuffer LentBuffer::make(std::string name, size_t bytes, bool writable) {
-  core::UniqueFd fd = sandbox::make_memory_file("tensor", sandbox::cpu::memory_file_bytes(bytes));
+  core::UniqueFd fd = sandbox::process::make_memory_file("tensor", sandbox::cpu::runtime::memory_file_bytes(bytes));
   MappedBuffer memory(fd.get(), bytes, MappedBuffer::Access::read_write);
   if (!writable && ::fcntl(fd.get(), F_ADD_SEALS, kSealFutureWrite) != 0) {
     throw core::SystemError("cannot seal an input against writing (needs Linux 5.1)", errno);
@@ -49,9 +49,9 @@ std::vector<LentBuffer> make_outputs(const benchsuite::Problem& problem, const c
   return buffers;
 }
 
-std::vector<sandbox::cpu::Buffer> device_buffers(const std::vector<LentBuffer>& inputs,
+std::vector<sandbox::cpu::runtime::Buffer> device_buffers(const std::vector<LentBuffer>& inputs,
                                                  const std::vector<LentBuffer>& outputs) {
-  std::vector<sandbox::cpu::Buffer> buffers;
+  std::vector<sandbox::cpu::runtime::Buffer> buffers;
   for (const auto* group : {&inputs, &outputs}) {
     for (const LentBuffer& buffer : *group) {
       const std::span<std::byte> content = buffer.memory.content();

@@ -7,8 +7,8 @@
 
 #include "benchsuite/problem.h"
 #include "core/unique_fd.h"
-#include "sandbox/cpu/mapped_buffer.h"
-#include "sandbox/cpu/module.h"
+#include "sandbox/cpu/runtime/mapped_buffer.h"
+#include "sandbox/cpu/runtime/module.h"
 #include "sandbox/solution.h"
 
 namespace verifier::cpu {
@@ -19,7 +19,7 @@ struct LentBuffer {
   std::string name;
   bool writable;
   core::UniqueFd fd;
-  sandbox::cpu::MappedBuffer memory;
+  sandbox::cpu::runtime::MappedBuffer memory;
 
   // Throws core::SystemError.
   static LentBuffer make(std::string name, size_t bytes, bool writable);
@@ -33,7 +33,7 @@ std::vector<LentBuffer> make_outputs(const benchsuite::Problem& problem, const c
                                      const std::vector<sandbox::PlannedWorkspace>& workspaces);
 
 // The buffers as the cpu device's runtime takes them, inputs first.
-std::vector<sandbox::cpu::Buffer> device_buffers(const std::vector<LentBuffer>& inputs,
+std::vector<sandbox::cpu::runtime::Buffer> device_buffers(const std::vector<LentBuffer>& inputs,
                                                  const std::vector<LentBuffer>& outputs);
 
 }  // namespace verifier::cpu

@@ -36,7 +36,7 @@ std::optional<CellFailure> CellClient::prepare(const std::vector<LentBuffer>& in
   return ask({{"op", "plan"}, {"launches", std::move(launches)}, {"zeroed", std::move(zeroed)}}, {}, nullptr);
 }
 
-std::optional<CellFailure> CellClient::go(sandbox::cpu::Order order, uint64_t seed, double& elapsed_us) {
+std::optional<CellFailure> CellClient::go(sandbox::cpu::runtime::Order order, uint64_t seed, double& elapsed_us) {
   return ask({{"op", "go"}, {"order", static_cast<int>(order)}, {"seed", seed}}, {}, &elapsed_us);
 }
 

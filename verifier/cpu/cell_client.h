@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "sandbox/cpu/module.h"
+#include "sandbox/cpu/runtime/module.h"
 #include "sandbox/solution.h"
 #include "verifier/cell_channel.h"
 #include "verifier/cpu/buffers.h"
@@ -13,7 +13,7 @@ namespace verifier::cpu {
 
 class CellClient {
  public:
-  CellClient(sandbox::Channel channel, std::chrono::duration<double> deadline)
+  CellClient(sandbox::process::Channel channel, std::chrono::duration<double> deadline)
       : channel_(std::move(channel), deadline) {}
 
   // Waits until the candidate is loaded and the cell has locked itself.
@@ -23,7 +23,7 @@ class CellClient {
                                      const sandbox::LaunchPlan& plan);
   // Clears the zeroed workspaces and performs all launches once. `elapsed_us` is how long the cell ran, from
   // the request until it stood still again: it does nothing before and after, whatever the candidate is like.
-  std::optional<CellFailure> go(sandbox::cpu::Order order, uint64_t seed, double& elapsed_us);
+  std::optional<CellFailure> go(sandbox::cpu::runtime::Order order, uint64_t seed, double& elapsed_us);
   // The time of a request that does nothing: what `go` costs beyond the kernels.
   std::optional<CellFailure> ping(double& elapsed_us);
 

@@ -10,7 +10,7 @@
 
 namespace verifier::cpu {
 namespace {
-using sandbox::cpu::Order;
+using sandbox::cpu::runtime::Order;
 constexpr int64_t kCheckedCost = 2'000'000;         // bytes read and operations
 constexpr int64_t kCheckedBenchCost = 200'000'000;  // of a bench workload, when a win is confirmed
 constexpr int64_t kUnseenElements = 32768, kUnseenFlops = 8'000'000;

@@ -37,7 +37,7 @@ class Checking {
   std::optional<Verdict> shape(Side& side, const std::string& name, const core::Bindings& axes, bool thorough);
   std::optional<Verdict> orders(Rig& rig, const Expected& expected, const Where& where);
   std::optional<Verdict> draw(Rig& rig, const std::vector<LentBuffer>& inputs, const core::Bindings& axes,
-                              const Where& where, Distribution distribution, sandbox::cpu::Order order);
+                              const Where& where, Distribution distribution, sandbox::cpu::runtime::Order order);
 
   ProblemAtHand& at_hand_;
   CheckSettings settings_;

@@ -10,7 +10,7 @@
 
 namespace verifier::cpu {
 namespace {
-using sandbox::cpu::Order;
+using sandbox::cpu::runtime::Order;
 constexpr int kPings = 21;
 constexpr double kLeastTime_us = 0.1;  // what is left of a sample after the empty request is never nothing
 

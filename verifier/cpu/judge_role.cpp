@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "core/error.h"
-#include "sandbox/jail.h"
-#include "sandbox/namespaces.h"
+#include "sandbox/jail/jail.h"
+#include "sandbox/jail/namespaces.h"
 #include "verifier/cpu/checking.h"
 #include "verifier/cpu/contest.h"
 #include "verifier/judge_request.h"
@@ -25,13 +25,13 @@ double ms_since(Clock::time_point begin) {
 
 TrustedSolution load_trusted(const JsonView& json, int binary_fd, bool wide_outputs) {
   NamedPlan plan = plan_from_json(json, "trusted solution");
-  return TrustedSolution(sandbox::cpu::Module::load(binary_fd, sandbox::Build::fast), std::move(plan.solution),
+  return TrustedSolution(sandbox::cpu::runtime::Module::load(binary_fd, sandbox::Build::fast), std::move(plan.solution),
                          std::move(plan.binding), wide_outputs);
 }
 
 class JudgeRole {
  public:
-  Json answer(sandbox::Message& message) {
+  Json answer(sandbox::process::Message& message) {
     const JsonView json(message.json, "judge request");
     if (json.at("op").string() == "problem") return learn(json, message);
     if (!at_hand_) throw core::SystemError("the judge was asked before it knew a problem");
@@ -39,7 +39,7 @@ class JudgeRole {
   }
 
  private:
-  Json learn(const JsonView& json, sandbox::Message& message) {
+  Json learn(const JsonView& json, sandbox::process::Message& message) {
     benchsuite::Problem problem = benchsuite::parse_problem(json.at("problem").string(), "problem.json");
     at_hand_.reset();
     at_hand_.emplace(std::move(problem), load_trusted(json.at("reference"), message.fds.at(0).get(), true),
@@ -56,10 +56,10 @@ class JudgeRole {
   static Side side(const JsonView& json, core::UniqueFd channel, double deadline_s) {
     NamedPlan plan = plan_from_json(json, "candidate");
     return {std::move(plan.solution), std::move(plan.binding),
-            CellClient(sandbox::Channel(std::move(channel)), std::chrono::duration<double>(deadline_s))};
+            CellClient(sandbox::process::Channel(std::move(channel)), std::chrono::duration<double>(deadline_s))};
   }
 
-  Judgement judge(const JsonView& json, sandbox::Message& message) {
+  Judgement judge(const JsonView& json, sandbox::process::Message& message) {
     const CheckSettings checks = check_settings_from_json(json.at("check"));
     const Effort effort = effort_from_name(json.at("effort").string()).value();
     Judgement judgement{Correct{}, {}, {}, json.at("seed").json().get<uint64_t>()};
@@ -101,19 +101,19 @@ class JudgeRole {
 };
 }  // namespace
 
-void serve_judge_role(sandbox::Channel& owner) {
-  sandbox::JailLimits limits;
+void serve_judge_role(sandbox::process::Channel& owner) {
+  sandbox::jail::JailLimits limits;
   limits.address_space_bytes = 0;
-  const sandbox::Namespaces namespaces = sandbox::enter_namespaces(sandbox::Pids::shared);
+  const sandbox::jail::Namespaces namespaces = sandbox::jail::enter_namespaces(sandbox::jail::Pids::shared);
   Json greeting{{"role", "judge"}};
-  sandbox::enter_jail(sandbox::JailProfile::judge, {}, limits, namespaces).describe(greeting);
+  sandbox::jail::enter_jail(sandbox::jail::JailProfile::judge, {}, limits, namespaces).describe(greeting);
   owner.send(greeting);
   JudgeRole role;
   while (true) {
-    sandbox::Message request = owner.receive();
+    sandbox::process::Message request = owner.receive();
     try {
       owner.send(role.answer(request));
-    } catch (const sandbox::ChannelClosed&) {
+    } catch (const sandbox::process::ChannelClosed&) {
       throw;
     } catch (const std::exception& error) {
       owner.send({{"error", error.what()}});

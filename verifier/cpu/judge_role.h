@@ -8,11 +8,11 @@
 //    "timing":{...}} + channels to the check cell, the fast cell, the incumbent's    a Judgement
 #pragma once
 
-#include "sandbox/channel.h"
+#include "sandbox/process/channel.h"
 
 namespace verifier::cpu {
 
 // Locks the process, greets, and serves until the owner hangs up. Throws core::SystemError when the jail fails.
-void serve_judge_role(sandbox::Channel& owner);
+void serve_judge_role(sandbox::process::Channel& owner);
 
 }  // namespace verifier::cpu

@@ -32,7 +32,7 @@ Rig::Rig(const benchsuite::Problem& problem, const core::Bindings& axes, const s
 
 std::optional<CellFailure> Rig::prepare() { return cell_.prepare(inputs_, outputs_, plan_); }
 
-std::optional<CellFailure> Rig::launch(sandbox::cpu::Order order, uint64_t key, double& elapsed_us) {
+std::optional<CellFailure> Rig::launch(sandbox::cpu::runtime::Order order, uint64_t key, double& elapsed_us) {
   key_ = one_way(key);
   Keys keys(key_);
   for (const LentBuffer& buffer : outputs_) {

@@ -29,7 +29,7 @@ class Rig {
 
   std::optional<CellFailure> prepare();
   // Poisons outputs, workspaces and slack with patterns of `key`, then launches. Microseconds on the judge's clock.
-  std::optional<CellFailure> launch(sandbox::cpu::Order order, uint64_t key, double& elapsed_us);
+  std::optional<CellFailure> launch(sandbox::cpu::runtime::Order order, uint64_t key, double& elapsed_us);
   // Judges what the last launch left behind: slack first, then each output against what is expected. nullopt: right;
   // `worst_ratio` grows to the largest error relative to what the contract allows.
   std::optional<Verdict> audit(const Expected& expected, const Where& where, double& worst_ratio) const;

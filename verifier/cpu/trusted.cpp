@@ -8,7 +8,7 @@
 
 namespace verifier::cpu {
 namespace {
-using sandbox::cpu::Buffer;
+using sandbox::cpu::runtime::Buffer;
 
 template <typename T>
 std::vector<std::byte> bytes_of(const T& value) {
@@ -17,8 +17,8 @@ std::vector<std::byte> bytes_of(const T& value) {
   return bytes;
 }
 
-sandbox::cpu::KernelLaunch bind_args(const sandbox::PlannedLaunch& planned, const std::vector<Buffer>& buffers) {
-  sandbox::cpu::KernelLaunch launch{
+sandbox::cpu::runtime::KernelLaunch bind_args(const sandbox::PlannedLaunch& planned, const std::vector<Buffer>& buffers) {
+  sandbox::cpu::runtime::KernelLaunch launch{
       planned.kernel, planned.grid, planned.block, static_cast<size_t>(planned.shared_bytes), {}};
   for (const sandbox::PlanArg& arg : planned.args) {
     if (const auto* scalar = std::get_if<sandbox::ScalarArg>(&arg)) {
@@ -34,7 +34,7 @@ sandbox::cpu::KernelLaunch bind_args(const sandbox::PlannedLaunch& planned, cons
 }
 }  // namespace
 
-TrustedSolution::TrustedSolution(sandbox::cpu::Module module, sandbox::Solution solution,
+TrustedSolution::TrustedSolution(sandbox::cpu::runtime::Module module, sandbox::Solution solution,
                                  sandbox::TunableBinding binding, bool wide_outputs)
     : module_(std::move(module)),
       solution_(std::move(solution)),
@@ -55,7 +55,7 @@ std::vector<std::vector<std::byte>> TrustedSolution::run(const benchsuite::Probl
   }
   const std::vector<Buffer> buffers = device_buffers(inputs, outputs);  // fresh memory files are zeroed
   for (const sandbox::PlannedLaunch& planned : plan.launches) {
-    if (const auto fault = module_.launch(bind_args(planned, buffers), buffers, sandbox::cpu::Order::forward, 0)) {
+    if (const auto fault = module_.launch(bind_args(planned, buffers), buffers, sandbox::cpu::runtime::Order::forward, 0)) {
       throw core::SystemError(solution_.file + " faulted in the judge: " + fault->describe());
     }
   }

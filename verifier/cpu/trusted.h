@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "benchsuite/problem.h"
-#include "sandbox/cpu/module.h"
+#include "sandbox/cpu/runtime/module.h"
 #include "sandbox/solution.h"
 #include "verifier/cpu/buffers.h"
 
@@ -14,7 +14,7 @@ namespace verifier::cpu {
 class TrustedSolution {
  public:
   // `wide_outputs`: floating outputs are double, whatever the problem says (references).
-  TrustedSolution(sandbox::cpu::Module module, sandbox::Solution solution, sandbox::TunableBinding binding,
+  TrustedSolution(sandbox::cpu::runtime::Module module, sandbox::Solution solution, sandbox::TunableBinding binding,
                   bool wide_outputs);
 
   // The outputs for these inputs, one byte vector per output tensor of the problem. Throws core::SystemError on a
@@ -23,7 +23,7 @@ class TrustedSolution {
                                           const std::vector<LentBuffer>& inputs);
 
  private:
-  sandbox::cpu::Module module_;
+  sandbox::cpu::runtime::Module module_;
   sandbox::Solution solution_;
   sandbox::TunableBinding binding_;
   bool wide_outputs_;

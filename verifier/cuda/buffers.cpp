@@ -9,7 +9,7 @@ constexpr size_t kAlignment = 256;  // what cudaMalloc promises, and kernels rel
 
 LentBuffer::LentBuffer(const Context& context, std::string name, size_t bytes, bool writable, Keys& keys)
     : writable_(writable),
-      memory_(sandbox::cuda::SharedMemory::make(context, bytes)),
+      memory_(sandbox::cuda::driver::SharedMemory::make(context, bytes)),
       descriptor_(memory_.export_descriptor()) {
   const size_t places = (memory_.mapped_bytes() - bytes) / kAlignment;  // beyond the first
   const size_t place = keys.coin() ? places : keys.below(places + 1);

@@ -8,16 +8,16 @@
 
 #include "benchsuite/problem.h"
 #include "core/unique_fd.h"
-#include "sandbox/cuda/prepared_plan.h"
-#include "sandbox/cuda/shared_memory.h"
+#include "sandbox/cuda/run/prepared_plan.h"
+#include "sandbox/cuda/driver/shared_memory.h"
 #include "sandbox/solution.h"
 #include "verifier/keys.h"
 
 namespace verifier::cuda {
 
-using sandbox::cuda::Context;
-using sandbox::cuda::DeviceBuffer;
-using sandbox::cuda::DevicePtr;
+using sandbox::cuda::driver::Context;
+using sandbox::cuda::run::DeviceBuffer;
+using sandbox::cuda::driver::DevicePtr;
 
 // One tensor or workspace, somewhere within mapped memory whose ends are followed by unmapped addresses. What lies
 // around the content is slack, which nobody may write.
@@ -39,7 +39,7 @@ class LentBuffer {
 
  private:
   bool writable_;
-  sandbox::cuda::SharedMemory memory_;
+  sandbox::cuda::driver::SharedMemory memory_;
   core::UniqueFd descriptor_;
   DeviceBuffer buffer_;
 };

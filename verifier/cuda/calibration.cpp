@@ -7,17 +7,17 @@
 #include <vector>
 
 #include "core/text.h"
-#include "sandbox/cuda/cubin.h"
+#include "sandbox/cuda/inspection/cubin.h"
 #include "verifier/statistics.h"
 
 namespace verifier::cuda {
 namespace {
-using sandbox::cuda::Context;
-using sandbox::cuda::DevicePtr;
-using sandbox::cuda::Event;
-using sandbox::cuda::Function;
-using sandbox::cuda::Module;
-using sandbox::cuda::PrivateMemory;
+using sandbox::cuda::driver::Context;
+using sandbox::cuda::driver::DevicePtr;
+using sandbox::cuda::driver::Event;
+using sandbox::cuda::driver::Function;
+using sandbox::cuda::driver::Module;
+using sandbox::cuda::driver::PrivateMemory;
 
 constexpr double kLeastCalibration_us = 5000;
 constexpr int kCalibrations = 5;
@@ -46,7 +46,7 @@ class Bench {
       : context_(context),
         kernels_(context, kernels),
         tensor_(context, tensor),
-        has_wgmma_(sandbox::cuda::kernels_of(tensor).count("kw_wgmma_f16") > 0),
+        has_wgmma_(sandbox::cuda::inspection::kernels_of(tensor).count("kw_wgmma_f16") > 0),
         multiprocessors_(static_cast<unsigned>(context.facts().multiprocessors)),
         begin_(context),
         end_(context),
@@ -203,7 +203,7 @@ Calibration measure_device(const Context& context, std::string_view kernels, std
   return c;
 }
 
-Calibration ask_for_calibration(sandbox::Worker& judge, sandbox::CompilePool& pool,
+Calibration ask_for_calibration(sandbox::process::Worker& judge, sandbox::CompilePool& pool,
                                 const std::filesystem::path& folder) {
   std::vector<std::future<sandbox::Compilation>> compiled;
   for (const char* name : {"calibrate_kernels.cu", "calibrate_tensor.cu"}) {
@@ -217,7 +217,7 @@ Calibration ask_for_calibration(sandbox::Worker& judge, sandbox::CompilePool& po
     }
     built.push_back(std::move(std::get<sandbox::Built>(compilation)));
   }
-  sandbox::Message answer =
+  sandbox::process::Message answer =
       judge.request({{"op", "calibrate"}}, {built[0].binary.get(), built[1].binary.get()}, kDeadline);
   answer.json["calibration"]["made"] = now_utc();
   return calibration_from_json(core::JsonView(answer.json, "judge worker").at("calibration"));

@@ -13,8 +13,8 @@
 
 #include "core/paths.h"
 #include "core/text.h"
-#include "sandbox/cpu/test_device.h"
-#include "sandbox/cuda/compiler.h"
+#include "sandbox/cpu/test_device_fixture.h"
+#include "sandbox/cuda/compiler/compiler.h"
 
 namespace verifier::cuda {
 namespace {
@@ -140,10 +140,10 @@ TEST(BestRate, AClockThatStandsStillIsOurFailure) {
 class CalibrateKernelsCompile : public testing::TestWithParam<const char*> {
  protected:
   static sandbox::Built built(const char* file) {
-    static const sandbox::cuda::Nvrtc nvrtc = sandbox::cuda::Nvrtc::open(KW_CUDA_HOME);
+    static const sandbox::cuda::compiler::Nvrtc nvrtc = sandbox::cuda::compiler::Nvrtc::open(KW_CUDA_HOME);
     const std::string prelude = core::read_file(core::installed_paths().device_headers() / "kw_prelude.h");
     sandbox::Compilation compilation =
-        sandbox::cuda::compile({file, source_of(file), {}, sandbox::Build::fast}, {GetParam(), prelude}, nvrtc);
+        sandbox::cuda::compiler::compile({file, source_of(file), {}, sandbox::Build::fast}, {GetParam(), prelude}, nvrtc);
     if (const auto* rejected = std::get_if<sandbox::Rejected>(&compilation)) {
       throw std::runtime_error(rejected->message + "\n" + rejected->log);
     }

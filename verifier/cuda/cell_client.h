@@ -19,13 +19,13 @@ struct Launched {
 class CellClient {
  public:
   // `prepare_deadline`: for prepare(), where a library may compile.
-  CellClient(sandbox::Channel channel, std::chrono::duration<double> deadline,
+  CellClient(sandbox::process::Channel channel, std::chrono::duration<double> deadline,
              std::chrono::duration<double> prepare_deadline)
       : channel_(std::move(channel), deadline), prepare_deadline_(prepare_deadline) {}
 
   std::optional<CellFailure> await_loaded() { return channel_.await_loaded(); }
   // Maps one set of buffers for each slot (replacing earlier ones) and makes the plan ready on each. `shape`: the axes
-  // and what the buffers are, for a library, which goes by them and not by the plan (sandbox/cuda/cell.h).
+  // and what the buffers are, for a library, which goes by them and not by the plan (sandbox/cuda/run/loaded_candidate.h).
   std::optional<CellFailure> prepare(const std::vector<std::vector<const LentBuffer*>>& slots,
                                      const sandbox::LaunchPlan& plan, core::Json shape);
   // Launches the plan on each of the first `slots` slots, in one sequence. `hot`: after a launch like it instead of

@@ -26,7 +26,7 @@ constexpr double kLeastTime_us = 0.05;
 class CudaContest : public Contest {
  public:
   CudaContest(ProblemAtHand& at_hand, const core::Bindings& axes, Side& candidate, Side& incumbent, bool hot,
-              const sandbox::cuda::ClockMonitor& clocks, Keys& keys)
+              const sandbox::cuda::driver::ClockMonitor& clocks, Keys& keys)
       : at_hand_(at_hand),
         axes_(axes),
         hot_(hot),
@@ -79,7 +79,7 @@ class CudaContest : public Contest {
     const double us = std::get<Launched>(launched).us;
     // Nothing but empty sequences is taken off: whatever else is, a kernel may take its time in.
     const double own_us = (us - std::min(candidate_.empty_us, incumbent_.empty_us)) / static_cast<double>(all);
-    const sandbox::cuda::ClockState clock = clocks_.read();
+    const sandbox::cuda::driver::ClockState clock = clocks_.read();
     return TimingSample{std::max(own_us, kLeastTime_us), clock.mhz, clock.throttled};
   }
 
@@ -173,7 +173,7 @@ class CudaContest : public Contest {
   ProblemAtHand& at_hand_;
   core::Bindings axes_;
   bool hot_;
-  const sandbox::cuda::ClockMonitor& clocks_;
+  const sandbox::cuda::driver::ClockMonitor& clocks_;
   Keys& keys_;
   InputSlots inputs_;
   std::array<OutputSlots, 2> outputs_;  // the sides exchange them now and then
@@ -185,7 +185,7 @@ class CudaContest : public Contest {
 
 std::variant<Verdict, std::unique_ptr<Contest>> open_contest(ProblemAtHand& at_hand, const core::Bindings& axes,
                                                              Side& candidate, Side& incumbent, bool hot,
-                                                             const sandbox::cuda::ClockMonitor& clocks, Keys& keys) {
+                                                             const sandbox::cuda::driver::ClockMonitor& clocks, Keys& keys) {
   try {
     auto contest = std::make_unique<CudaContest>(at_hand, axes, candidate, incumbent, hot, clocks, keys);
     if (auto failure = contest->open()) return verdict_of(*failure, {});

@@ -4,7 +4,7 @@
 #include <memory>
 #include <variant>
 
-#include "sandbox/cuda/nvml.h"
+#include "sandbox/cuda/driver/nvml.h"
 #include "verifier/contest.h"
 #include "verifier/cuda/rig.h"
 
@@ -18,6 +18,6 @@ namespace verifier::cuda {
 // core::SystemError when the incumbent cannot.
 std::variant<Verdict, std::unique_ptr<Contest>> open_contest(ProblemAtHand& at_hand, const core::Bindings& axes,
                                                              Side& candidate, Side& incumbent, bool hot,
-                                                             const sandbox::cuda::ClockMonitor& clocks, Keys& keys);
+                                                             const sandbox::cuda::driver::ClockMonitor& clocks, Keys& keys);
 
 }  // namespace verifier::cuda

@@ -9,8 +9,8 @@
 
 namespace verifier::cuda {
 namespace {
-using sandbox::cuda::DevicePtr;
-using sandbox::cuda::PrivateMemory;
+using sandbox::cuda::driver::DevicePtr;
+using sandbox::cuda::driver::PrivateMemory;
 constexpr unsigned kBlock = static_cast<unsigned>(kJudgeBlock);
 constexpr unsigned kBlocksPerMultiprocessor = 8;
 constexpr size_t kMostToLookAt = size_t{64} << 20;  // bytes of a wrong output that come to the host
@@ -19,7 +19,7 @@ int64_t number_of(core::DType dtype) { return static_cast<int64_t>(dtype); }
 int64_t signed_of(size_t value) { return static_cast<int64_t>(value); }
 }  // namespace
 
-DeviceWork::DeviceWork(const sandbox::cuda::Context& context, const std::string& cubin)
+DeviceWork::DeviceWork(const sandbox::cuda::driver::Context& context, const std::string& cubin)
     : context_(context),
       module_(context, cubin),
       blocks_(static_cast<unsigned>(context.facts().multiprocessors) * kBlocksPerMultiprocessor) {}

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "benchsuite/problem.h"
-#include "sandbox/cuda/context.h"
+#include "sandbox/cuda/driver/context.h"
 #include "verifier/compare.h"
 #include "verifier/inputs.h"
 #include "verifier/poison.h"
@@ -17,7 +17,7 @@ namespace verifier::cuda {
 
 // An output on the device, with what it is held against.
 struct DeviceOutput {
-  sandbox::cuda::DevicePtr output = 0, reference = 0, naive = 0;  // reference: double for floating dtypes
+  sandbox::cuda::driver::DevicePtr output = 0, reference = 0, naive = 0;  // reference: double for floating dtypes
   bool exact = false;                                             // bit for bit: the exact battery
 };
 
@@ -25,18 +25,18 @@ struct DeviceOutput {
 class DeviceWork {
  public:
   // `cubin`: those kernels, compiled for this device.
-  DeviceWork(const sandbox::cuda::Context& context, const std::string& cubin);
+  DeviceWork(const sandbox::cuda::driver::Context& context, const std::string& cubin);
 
   // These two do not wait.
-  void fill(sandbox::cuda::DevicePtr at, const benchsuite::Tensor& tensor, const core::Bindings& axes,
+  void fill(sandbox::cuda::driver::DevicePtr at, const benchsuite::Tensor& tensor, const core::Bindings& axes,
             Distribution distribution, uint64_t key);
-  void poison(sandbox::cuda::DevicePtr at, size_t bytes, uint64_t key);
+  void poison(sandbox::cuda::driver::DevicePtr at, size_t bytes, uint64_t key);
 
-  Survivors find_poison(sandbox::cuda::DevicePtr at, size_t bytes, size_t element_bytes, uint64_t key);
-  bool untouched(sandbox::cuda::DevicePtr at, size_t bytes, uint64_t key);
-  Moments moments(sandbox::cuda::DevicePtr at, core::DType dtype, int64_t elements);  // sampled
+  Survivors find_poison(sandbox::cuda::driver::DevicePtr at, size_t bytes, size_t element_bytes, uint64_t key);
+  bool untouched(sandbox::cuda::driver::DevicePtr at, size_t bytes, uint64_t key);
+  Moments moments(sandbox::cuda::driver::DevicePtr at, core::DType dtype, int64_t elements);  // sampled
   // As largest_difference.
-  double difference(sandbox::cuda::DevicePtr a, sandbox::cuda::DevicePtr b, core::DType dtype, int64_t elements);
+  double difference(sandbox::cuda::driver::DevicePtr a, sandbox::cuda::driver::DevicePtr b, core::DType dtype, int64_t elements);
   // As compare, without neighbours. `known`: what the naive solution errs by in each tile, where that need not be seen
   // again; otherwise it is given back in `learned`.
   std::variant<Match, Verdict> compare(const OutputForm& form, const DeviceOutput& on_device,
@@ -46,13 +46,13 @@ class DeviceWork {
  private:
   SecondLook second_look(const OutputForm& form, const DeviceOutput& on_device);
   // Room for the results of one launch, and how to fetch them.
-  sandbox::cuda::DevicePtr room(size_t bytes);
+  sandbox::cuda::driver::DevicePtr room(size_t bytes);
   template <typename T>
   std::vector<T> fetch(size_t count);
 
-  const sandbox::cuda::Context& context_;
-  sandbox::cuda::Module module_;
-  sandbox::cuda::PrivateMemory room_;
+  const sandbox::cuda::driver::Context& context_;
+  sandbox::cuda::driver::Module module_;
+  sandbox::cuda::driver::PrivateMemory room_;
   unsigned blocks_;  // of a grid that fills the device
 };
 

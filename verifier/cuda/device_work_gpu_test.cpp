@@ -10,8 +10,8 @@
 
 #include "core/paths.h"
 #include "core/text.h"
-#include "sandbox/cuda/compiler.h"
-#include "sandbox/sealed_memory.h"
+#include "sandbox/cuda/compiler/compiler.h"
+#include "sandbox/process/sealed_memory.h"
 #include "verifier/cuda/judge_kernels.h"
 #include "verifier/difference.h"
 #include "verifier/elements.h"
@@ -21,20 +21,20 @@
 namespace verifier::cuda {
 namespace {
 using core::DType;
-using sandbox::cuda::Context;
-using sandbox::cuda::PrivateMemory;
+using sandbox::cuda::driver::Context;
+using sandbox::cuda::driver::PrivateMemory;
 using Bytes = std::vector<std::byte>;
 constexpr DType kFloats[] = {DType::f16, DType::bf16, DType::f32, DType::f64};
 
 std::string compiled_judge_kernels(const Context& context) {
   const char* home = std::getenv("CUDA_HOME");
-  const auto nvrtc = sandbox::cuda::Nvrtc::open(home != nullptr ? home : "");
-  const sandbox::cuda::CompilerSettings settings{
+  const auto nvrtc = sandbox::cuda::compiler::Nvrtc::open(home != nullptr ? home : "");
+  const sandbox::cuda::compiler::CompilerSettings settings{
       context.facts().architecture(), core::read_file(core::installed_paths().device_headers() / "kw_prelude.h")};
-  const auto compilation = sandbox::cuda::compile(
+  const auto compilation = sandbox::cuda::compiler::compile(
       {"judge_kernels.cu", judge_kernels_source(core::installed_paths().cuda_kernels()), {}, sandbox::Build::fast},
       settings, nvrtc);
-  return sandbox::read_memory(std::get<sandbox::Built>(compilation).binary.get());
+  return sandbox::process::read_memory(std::get<sandbox::Built>(compilation).binary.get());
 }
 
 Bytes stored(DType dtype, const std::vector<double>& values) {
@@ -46,7 +46,7 @@ Bytes stored(DType dtype, const std::vector<double>& values) {
 class DeviceWorkOnGpu : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    driver_ = std::make_unique<sandbox::cuda::Driver>(sandbox::cuda::Driver::open());
+    driver_ = std::make_unique<sandbox::cuda::driver::Driver>(sandbox::cuda::driver::Driver::open());
     context_ = std::make_unique<Context>(*driver_, 0);
     work_ = std::make_unique<DeviceWork>(*context_, compiled_judge_kernels(*context_));
   }
@@ -67,11 +67,11 @@ class DeviceWorkOnGpu : public testing::Test {
     return bytes;
   }
 
-  static std::unique_ptr<sandbox::cuda::Driver> driver_;
+  static std::unique_ptr<sandbox::cuda::driver::Driver> driver_;
   static std::unique_ptr<Context> context_;
   static std::unique_ptr<DeviceWork> work_;
 };
-std::unique_ptr<sandbox::cuda::Driver> DeviceWorkOnGpu::driver_;
+std::unique_ptr<sandbox::cuda::driver::Driver> DeviceWorkOnGpu::driver_;
 std::unique_ptr<Context> DeviceWorkOnGpu::context_;
 std::unique_ptr<DeviceWork> DeviceWorkOnGpu::work_;
 

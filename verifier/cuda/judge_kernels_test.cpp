@@ -14,8 +14,8 @@
 #include "verifier/keys.h"
 #include "verifier/random.h"
 #ifdef KW_HAVE_NVRTC
-#include "sandbox/cuda/compiler.h"
-#include "sandbox/cuda/leaks_fixture.h"
+#include "sandbox/cuda/compiler/compiler.h"
+#include "sandbox/cuda/driver/leaks_fixture.h"
 #endif
 
 namespace verifier::cuda {
@@ -349,13 +349,13 @@ TEST(JudgeKernelsChecked, NoKernelRacesOrLeavesItsBuffers) {
 #ifdef KW_HAVE_NVRTC
 // Without spills, and as many kernels as there are.
 void expect_compiled(const std::string& source, size_t kernels) {
-  const auto nvrtc = sandbox::cuda::Nvrtc::open(KW_CUDA_HOME);
+  const auto nvrtc = sandbox::cuda::compiler::Nvrtc::open(KW_CUDA_HOME);
   const core::Paths paths = core::installed_paths();
   for (const char* architecture : {"sm_80", "sm_90", "sm_100"}) {
-    sandbox::cuda::CompilerSettings settings;
+    sandbox::cuda::compiler::CompilerSettings settings;
     settings.architecture = architecture;
     settings.prelude = core::read_file(paths.device_headers() / "kw_prelude.h");
-    const auto compilation = sandbox::cuda::compile({"kernels.cu", source, {}, Build::fast}, settings, nvrtc);
+    const auto compilation = sandbox::cuda::compiler::compile({"kernels.cu", source, {}, Build::fast}, settings, nvrtc);
     const auto* built = std::get_if<sandbox::Built>(&compilation);
     ASSERT_NE(built, nullptr) << std::get<sandbox::Rejected>(compilation).log;
     EXPECT_EQ(built->kernels.size(), kernels);

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/paths.h"
-#include "sandbox/cpu/test_device.h"
+#include "sandbox/cpu/test_device_fixture.h"
 #include "verifier/cuda/judge_kernels.h"
 
 namespace verifier::cuda::test {
@@ -22,7 +22,7 @@ struct Shape {
 class JudgeOnCpu {
  public:
   explicit JudgeOnCpu(sandbox::Build build = sandbox::Build::fast)
-      : module_(sandbox::cpu::Module::load(
+      : module_(sandbox::cpu::runtime::Module::load(
             sandbox::cpu::test::built(judge_kernels_source(core::installed_paths().cuda_kernels()), build, {})
                 .binary.get(),
             build)) {}
@@ -31,8 +31,8 @@ class JudgeOnCpu {
   template <typename T>
   std::span<T> lend(size_t count) {
     const size_t bytes = count * sizeof(T);
-    const core::UniqueFd file = sandbox::make_memory_file("test", sandbox::cpu::memory_file_bytes(bytes));
-    memory_.emplace_back(file.get(), bytes, sandbox::cpu::MappedBuffer::Access::read_write);
+    const core::UniqueFd file = sandbox::process::make_memory_file("test", sandbox::cpu::runtime::memory_file_bytes(bytes));
+    memory_.emplace_back(file.get(), bytes, sandbox::cpu::runtime::MappedBuffer::Access::read_write);
     const std::span<std::byte> content = memory_.back().content();
     buffers_.push_back({"buffer " + std::to_string(buffers_.size()), content.data(), bytes, true});
     return {reinterpret_cast<T*>(content.data()), count};
@@ -47,7 +47,7 @@ class JudgeOnCpu {
   template <typename... Arguments>
   void launch(const std::string& kernel, Shape shape, Arguments... arguments) {
     const auto fault = module_.launch({kernel, {shape.grid, 1, 1}, {shape.block, 1, 1}, 0, {bytes_of(arguments)...}},
-                                      buffers_, sandbox::cpu::Order::seeded, 7);
+                                      buffers_, sandbox::cpu::runtime::Order::seeded, 7);
     ASSERT_FALSE(fault.has_value()) << fault->describe();
   }
 
@@ -58,9 +58,9 @@ class JudgeOnCpu {
     return {bytes.begin(), bytes.end()};
   }
 
-  sandbox::cpu::Module module_;
-  std::deque<sandbox::cpu::MappedBuffer> memory_;
-  std::vector<sandbox::cpu::Buffer> buffers_;
+  sandbox::cpu::runtime::Module module_;
+  std::deque<sandbox::cpu::runtime::MappedBuffer> memory_;
+  std::vector<sandbox::cpu::runtime::Buffer> buffers_;
 };
 
 }  // namespace verifier::cuda::test

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "core/error.h"
-#include "sandbox/cuda/gpu_jail.h"
-#include "sandbox/cuda/nvml.h"
-#include "sandbox/sealed_memory.h"
+#include "sandbox/cuda/run/gpu_jail.h"
+#include "sandbox/cuda/driver/nvml.h"
+#include "sandbox/process/sealed_memory.h"
 #include "verifier/cuda/calibration.h"
 #include "verifier/cuda/checking.h"
 #include "verifier/cuda/contest.h"
@@ -27,20 +27,20 @@ double ms_since(Clock::time_point begin) {
 
 class JudgeRole {
  public:
-  JudgeRole(const Context& context, const sandbox::cuda::ClockMonitor& clocks) : context_(context), clocks_(clocks) {}
+  JudgeRole(const Context& context, const sandbox::cuda::driver::ClockMonitor& clocks) : context_(context), clocks_(clocks) {}
 
-  Json answer(sandbox::Message& message) {
+  Json answer(sandbox::process::Message& message) {
     const JsonView json(message.json, "judge request");
     const std::string op = json.at("op").string();
     if (op == "kernels") {
       at_hand_.reset();
-      work_.emplace(context_, sandbox::read_memory(message.fds.at(0).get()));
+      work_.emplace(context_, sandbox::process::read_memory(message.fds.at(0).get()));
       return {{"ok", true}};
     }
     if (op == "calibrate") {
-      const std::string kernels = sandbox::read_memory(message.fds.at(0).get());
+      const std::string kernels = sandbox::process::read_memory(message.fds.at(0).get());
       return {{"calibration",
-               verifier::to_json(measure_device(context_, kernels, sandbox::read_memory(message.fds.at(1).get())))}};
+               verifier::to_json(measure_device(context_, kernels, sandbox::process::read_memory(message.fds.at(1).get())))}};
     }
     if (!work_) throw core::SystemError("the judge was asked before it had its kernels");
     if (op == "problem") return learn(json, message);
@@ -51,11 +51,11 @@ class JudgeRole {
  private:
   TrustedSolution load_trusted(const JsonView& json, int binary, bool wide_outputs) {
     NamedPlan plan = plan_from_json(json, "trusted solution");
-    return TrustedSolution(context_, sandbox::read_memory(binary), std::move(plan.solution), std::move(plan.binding),
+    return TrustedSolution(context_, sandbox::process::read_memory(binary), std::move(plan.solution), std::move(plan.binding),
                            wide_outputs);
   }
 
-  Json learn(const JsonView& json, sandbox::Message& message) {
+  Json learn(const JsonView& json, sandbox::process::Message& message) {
     benchsuite::Problem problem = benchsuite::parse_problem(json.at("problem").string(), "problem.json");
     at_hand_.reset();
     at_hand_.emplace(context_, *work_, std::move(problem),
@@ -73,11 +73,11 @@ class JudgeRole {
   static Side side(const JsonView& json, core::UniqueFd channel, const CheckSettings& checks) {
     NamedPlan plan = plan_from_json(json, "candidate");
     return {std::move(plan.solution), std::move(plan.binding),
-            CellClient(sandbox::Channel(std::move(channel)), std::chrono::duration<double>(checks.launch_deadline_s),
+            CellClient(sandbox::process::Channel(std::move(channel)), std::chrono::duration<double>(checks.launch_deadline_s),
                        std::chrono::duration<double>(checks.prepare_deadline_s))};
   }
 
-  Judgement judge(const JsonView& json, sandbox::Message& message) {
+  Judgement judge(const JsonView& json, sandbox::process::Message& message) {
     const CheckSettings checks = check_settings_from_json(json.at("check"));
     const TimingSettings timings = timing_settings_from_json(json.at("timing"));
     const Effort effort = effort_from_name(json.at("effort").string()).value();
@@ -116,22 +116,22 @@ class JudgeRole {
   }
 
   const Context& context_;
-  const sandbox::cuda::ClockMonitor& clocks_;
+  const sandbox::cuda::driver::ClockMonitor& clocks_;
   std::optional<DeviceWork> work_;
   std::optional<ProblemAtHand> at_hand_;
 };
 }  // namespace
 
-void serve_judge_role(sandbox::Channel& owner, int device_index) {
-  std::optional<sandbox::cuda::Driver> driver;
+void serve_judge_role(sandbox::process::Channel& owner, int device_index) {
+  std::optional<sandbox::cuda::driver::Driver> driver;
   std::optional<Context> opened;
-  const sandbox::Namespaces namespaces = sandbox::cuda::open_in_namespaces([&] {
-    driver.emplace(sandbox::cuda::Driver::open());
+  const sandbox::jail::Namespaces namespaces = sandbox::cuda::run::open_in_namespaces([&] {
+    driver.emplace(sandbox::cuda::driver::Driver::open());
     opened.emplace(*driver, device_index);
   });
   const Context& context = *opened;
-  const sandbox::cuda::DeviceFacts& facts = context.facts();
-  const sandbox::cuda::ClockMonitor clocks(facts.pci_bus_id);
+  const sandbox::cuda::driver::DeviceFacts& facts = context.facts();
+  const sandbox::cuda::driver::ClockMonitor clocks(facts.pci_bus_id);
   Json greeting{{"role", "judge"},
                 {"gpu", facts.name},
                 {"architecture", facts.architecture()},
@@ -143,14 +143,14 @@ void serve_judge_role(sandbox::Channel& owner, int device_index) {
                 {"shared_bytes_per_multiprocessor", facts.shared_bytes_per_multiprocessor},
                 {"registers_per_multiprocessor", facts.registers_per_multiprocessor},
                 {"clocks_known", clocks.available()}};
-  sandbox::cuda::enter_gpu_jail(namespaces).describe(greeting);
+  sandbox::cuda::run::enter_gpu_jail(namespaces).describe(greeting);
   owner.send(greeting);
   JudgeRole role(context, clocks);
   while (true) {
-    sandbox::Message request = owner.receive();
+    sandbox::process::Message request = owner.receive();
     try {
       owner.send(role.answer(request));
-    } catch (const sandbox::ChannelClosed&) {
+    } catch (const sandbox::process::ChannelClosed&) {
       throw;
     } catch (const std::exception& error) {
       owner.send({{"error", error.what()}});

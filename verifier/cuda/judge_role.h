@@ -5,14 +5,14 @@
 //   {"op":"kernels"} + cubin of the judge's kernels       {"ok": true}
 //   {"op":"calibrate"} + cubins (calibration.h)        a Calibration
 // A judgement takes the channels of the incumbent's and the candidate's cell. With "library": true the latter is a
-// library's (sandbox/cuda/library_role.h), checked with one draw of each test shape.
+// library's (sandbox/cuda/run/library_role.h), checked with one draw of each test shape.
 #pragma once
 
-#include "sandbox/channel.h"
+#include "sandbox/process/channel.h"
 
 namespace verifier::cuda {
 
 // Opens the device, locks the process, greets, and serves until the owner hangs up. Throws core::SystemError.
-void serve_judge_role(sandbox::Channel& owner, int device_index);
+void serve_judge_role(sandbox::process::Channel& owner, int device_index);
 
 }  // namespace verifier::cuda

@@ -10,7 +10,7 @@ namespace verifier::cuda {
 namespace {
 constexpr int64_t kLargeOutput = 1 << 20;  // elements
 }
-using sandbox::cuda::PrivateMemory;
+using sandbox::cuda::driver::PrivateMemory;
 
 void ProblemAtHand::fill(const std::vector<LentBuffer>& inputs, const core::Bindings& axes, Distribution distribution,
                          uint64_t key) {

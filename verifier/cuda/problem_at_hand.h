@@ -61,7 +61,7 @@ class ProblemAtHand {
   benchsuite::Problem problem_;
   TrustedSolution reference_, naive_;
   std::map<core::Bindings, std::vector<std::vector<NaiveTile>>> naive_tiles_;
-  sandbox::cuda::PrivateMemory zeros_;
+  sandbox::cuda::driver::PrivateMemory zeros_;
 };
 
 }  // namespace verifier::cuda

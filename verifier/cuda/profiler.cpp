@@ -25,7 +25,7 @@ const benchsuite::Workload* largest_bench(const benchsuite::Problem& problem) {
 }
 }  // namespace
 
-Profiler::Profiler(const std::filesystem::path& program, const sandbox::WorkerCommand& worker)
+Profiler::Profiler(const std::filesystem::path& program, const sandbox::process::WorkerCommand& worker)
     : watch_(command_of(program, folder_.path() / "counters.csv"), folder_.path() / "counters.csv", worker) {
   watch_.start();
 }

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "benchsuite/problem.h"
-#include "sandbox/worker.h"
+#include "sandbox/process/worker.h"
 #include "verifier/builds.h"
 #include "verifier/counters.h"
 #include "verifier/cuda/watch.h"
@@ -16,7 +16,7 @@ class Profiler {
  public:
   // `program`: ncu. `worker`: kernelwright-cuda for the device, without a role. Begins to start a process, to be ready
   // when it is needed; it leaves the clocks alone. From a thread that outlives it. Throws core::SystemError.
-  Profiler(const std::filesystem::path& program, const sandbox::WorkerCommand& worker);
+  Profiler(const std::filesystem::path& program, const sandbox::process::WorkerCommand& worker);
 
   // Of each launch at the problem's largest bench workload of at most 2 GiB; empty without such a workload. Throws
   // core::SystemError when the counters cannot be read: not every host lets its users.

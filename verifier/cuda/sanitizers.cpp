@@ -39,7 +39,7 @@ std::vector<const benchsuite::Workload*> shapes_of(const benchsuite::Problem& pr
 }
 }  // namespace
 
-Sanitizers::Sanitizers(const std::filesystem::path& program, const sandbox::WorkerCommand& worker) {
+Sanitizers::Sanitizers(const std::filesystem::path& program, const sandbox::process::WorkerCommand& worker) {
   for (const std::string_view tool : kSanitizerTools) {
     const std::filesystem::path report = folder_.path() / (std::string(tool) + ".txt");
     const std::vector<std::string> command{

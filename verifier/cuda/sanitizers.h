@@ -9,7 +9,7 @@
 
 #include "benchsuite/problem.h"
 #include "sandbox/fault.h"
-#include "sandbox/worker.h"
+#include "sandbox/process/worker.h"
 #include "verifier/builds.h"
 #include "verifier/cuda/watch.h"
 #include "verifier/verdict.h"
@@ -22,7 +22,7 @@ class Sanitizers {
  public:
   // `program`: compute-sanitizer. `worker`: kernelwright-cuda for the device, without a role. Begins to start one
   // process for each tool, to be ready when it is needed. From a thread that outlives it. Throws core::SystemError.
-  Sanitizers(const std::filesystem::path& program, const sandbox::WorkerCommand& worker);
+  Sanitizers(const std::filesystem::path& program, const sandbox::process::WorkerCommand& worker);
 
   // Launches the candidate under each tool, side by side, once on every listed test shape of at most 16 MiB. The first
   // fault found; nullopt: none. Throws core::SystemError when a tool cannot be used.

@@ -17,7 +17,7 @@ constexpr const char* kInvalidRead = R"(========= COMPUTE-SANITIZER
 =========     Access at 0x7f2a1a800a00 is out of bounds
 =========     and is 1 bytes after the nearest allocation at 0x7f2a1a800000 of size 2560 bytes
 =========     Saved host backtrace up to driver entry point at kernel launch time
-=========         Host Frame: sandbox::cuda::Function::launch [0x12345] in kernelwright-cuda
+=========         Host Frame: sandbox::cuda::driver::Function::launch [0x12345] in kernelwright-cuda
 =========
 ========= ERROR SUMMARY: 32 errors
 )";

@@ -10,20 +10,20 @@
 #include <string>
 #include <vector>
 
-#include "sandbox/worker.h"
+#include "sandbox/process/worker.h"
 
 namespace verifier::cuda {
 namespace {
 using core::Json;
-using sandbox::Channel;
-using sandbox::Message;
+using sandbox::process::Channel;
+using sandbox::process::Message;
 using testing::HasSubstr;
 constexpr auto kDeadline = std::chrono::seconds(60);  // a sanitizer's build on a busy machine
 
 // Memory that the judge would lend, with the values of a tensor at an offset.
 class Lent {
  public:
-  explicit Lent(const std::vector<float>& values) : file_(sandbox::make_memory_file("lent", kBytes)) {
+  explicit Lent(const std::vector<float>& values) : file_(sandbox::process::make_memory_file("lent", kBytes)) {
     at_ = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
     if (at_ == MAP_FAILED) throw std::runtime_error("no memory for a test");
     set(values);
@@ -92,7 +92,7 @@ class TorchCell : public testing::Test {
     return answer.contains("fault") ? answer.at("fault").at("message").get<std::string>() : answer.dump();
   }
 
-  sandbox::Worker worker_ = sandbox::Worker::start({"/usr/bin/env",
+  sandbox::process::Worker worker_ = sandbox::process::Worker::start({"/usr/bin/env",
                                                     {std::string("PATH=") + std::getenv("PATH"), "python3", "-B",
                                                      KW_SOURCE_FOLDER "/verifier/cuda/torch_cell_fixture.py"},
                                                     {}});

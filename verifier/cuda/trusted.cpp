@@ -3,16 +3,16 @@
 #include <utility>
 
 #include "core/error.h"
-#include "sandbox/cuda/cubin.h"
+#include "sandbox/cuda/inspection/cubin.h"
 
 namespace verifier::cuda {
-using sandbox::cuda::DeviceBuffer;
-using sandbox::cuda::PrivateMemory;
+using sandbox::cuda::run::DeviceBuffer;
+using sandbox::cuda::driver::PrivateMemory;
 
-TrustedSolution::TrustedSolution(const sandbox::cuda::Context& context, const std::string& cubin,
+TrustedSolution::TrustedSolution(const sandbox::cuda::driver::Context& context, const std::string& cubin,
                                  sandbox::Solution solution, sandbox::TunableBinding binding, bool wide_outputs)
     : context_(context),
-      parameters_(sandbox::cuda::kernels_of(cubin)),
+      parameters_(sandbox::cuda::inspection::kernels_of(cubin)),
       module_(context, cubin),
       solution_(std::move(solution)),
       binding_(std::move(binding)),
@@ -42,8 +42,8 @@ const std::vector<DeviceBuffer>& TrustedSolution::run(const benchsuite::Problem&
     buffers.push_back(scratch(workspace.name, static_cast<size_t>(workspace.bytes)));
   }
   try {
-    sandbox::cuda::PreparedPlan(context_, module_, parameters_, plan, buffers).enqueue();
-  } catch (const sandbox::cuda::InvalidLaunch& invalid) {
+    sandbox::cuda::run::PreparedPlan(context_, module_, parameters_, plan, buffers).enqueue();
+  } catch (const sandbox::cuda::run::InvalidLaunch& invalid) {
     throw core::SystemError(solution_.file + " cannot be launched in the judge: " + invalid.what());
   }
   return outputs_;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "benchsuite/problem.h"
-#include "sandbox/cuda/prepared_plan.h"
+#include "sandbox/cuda/run/prepared_plan.h"
 #include "sandbox/solution.h"
 
 namespace verifier::cuda {
@@ -15,27 +15,27 @@ namespace verifier::cuda {
 class TrustedSolution {
  public:
   // `wide_outputs`: floating outputs are double, whatever the problem says (references).
-  TrustedSolution(const sandbox::cuda::Context& context, const std::string& cubin, sandbox::Solution solution,
+  TrustedSolution(const sandbox::cuda::driver::Context& context, const std::string& cubin, sandbox::Solution solution,
                   sandbox::TunableBinding binding, bool wide_outputs);
 
   // Enqueues the computation of the outputs for these inputs. The buffers (one per output tensor of the problem) are
   // its own and hold until the next run. Throws core::SystemError.
-  const std::vector<sandbox::cuda::DeviceBuffer>& run(const benchsuite::Problem& problem, const core::Bindings& axes,
-                                                      const std::vector<sandbox::cuda::DeviceBuffer>& inputs);
+  const std::vector<sandbox::cuda::run::DeviceBuffer>& run(const benchsuite::Problem& problem, const core::Bindings& axes,
+                                                      const std::vector<sandbox::cuda::run::DeviceBuffer>& inputs);
   // The outputs of the last run, on the host.
   std::vector<std::vector<std::byte>> fetch() const;
 
  private:
-  sandbox::cuda::DeviceBuffer scratch(const std::string& name, size_t bytes);
+  sandbox::cuda::run::DeviceBuffer scratch(const std::string& name, size_t bytes);
 
-  const sandbox::cuda::Context& context_;
+  const sandbox::cuda::driver::Context& context_;
   std::map<std::string, int64_t> parameters_;
-  sandbox::cuda::Module module_;
+  sandbox::cuda::driver::Module module_;
   sandbox::Solution solution_;
   sandbox::TunableBinding binding_;
   bool wide_outputs_;
-  std::map<std::string, sandbox::cuda::PrivateMemory> memory_;  // by name; grows as shapes ask for more
-  std::vector<sandbox::cuda::DeviceBuffer> outputs_;
+  std::map<std::string, sandbox::cuda::driver::PrivateMemory> memory_;  // by name; grows as shapes ask for more
+  std::vector<sandbox::cuda::run::DeviceBuffer> outputs_;
 };
 
 }  // namespace verifier::cuda

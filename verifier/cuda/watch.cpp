@@ -8,7 +8,7 @@
 
 #include "core/error.h"
 #include "core/text.h"
-#include "sandbox/sealed_memory.h"
+#include "sandbox/process/sealed_memory.h"
 #include "sandbox/wire.h"
 #include "verifier/inputs.h"
 #include "verifier/keys.h"
@@ -46,7 +46,7 @@ WatchedLaunches::WatchedLaunches(const Builds& candidate, const benchsuite::Prob
     for (const benchsuite::Tensor& tensor : problem.inputs) {
       std::string content(static_cast<size_t>(tensor.bytes(axes)), '\0');
       fill_input(std::as_writable_bytes(std::span<char>(content)), tensor, axes, Distribution::ordinary, keys.next());
-      inputs_.push_back(sandbox::sealed_memory("input", content));
+      inputs_.push_back(sandbox::process::sealed_memory("input", content));
       shape["inputs"].push_back({{"name", tensor.name}});
     }
     for (const benchsuite::Tensor& tensor : problem.outputs) {
@@ -70,7 +70,7 @@ int64_t bytes_of(const benchsuite::Problem& problem, const benchsuite::Workload&
   return bytes;
 }
 
-Watch::Watch(std::vector<std::string> tool, fs::path report, sandbox::WorkerCommand worker)
+Watch::Watch(std::vector<std::string> tool, fs::path report, sandbox::process::WorkerCommand worker)
     : report_(std::move(report)), command_(std::move(worker)) {
   command_.args.insert(command_.args.end(), {"--role", "watched"});
   // Its own temporary files go where the report does.
@@ -82,7 +82,7 @@ Watch::Watch(std::vector<std::string> tool, fs::path report, sandbox::WorkerComm
 void Watch::start() {
   worker_.reset();
   fs::remove(report_);
-  worker_ = sandbox::Worker::launch(command_);
+  worker_ = sandbox::process::Worker::launch(command_);
 }
 
 std::string Watch::report(const WatchedLaunches& launches) {

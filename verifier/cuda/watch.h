@@ -9,7 +9,7 @@
 #include "benchsuite/problem.h"
 #include "core/strict_json.h"
 #include "core/unique_fd.h"
-#include "sandbox/worker.h"
+#include "sandbox/process/worker.h"
 #include "verifier/builds.h"
 
 namespace verifier::cuda {
@@ -41,17 +41,17 @@ class Watch {
  public:
   // `tool`: its program and what it is told; `report` is where it then writes. `worker`: kernelwright-cuda for the
   // device, without a role. From a thread that outlives it.
-  Watch(std::vector<std::string> tool, std::filesystem::path report, sandbox::WorkerCommand worker);
+  Watch(std::vector<std::string> tool, std::filesystem::path report, sandbox::process::WorkerCommand worker);
 
   // Begins to start the process. Throws core::SystemError.
   void start();
-  // Each launch once. What the tool then wrote. Throws core::SystemError, sandbox::WorkerLost.
+  // Each launch once. What the tool then wrote. Throws core::SystemError, sandbox::process::WorkerLost.
   std::string report(const WatchedLaunches& launches);
 
  private:
   std::filesystem::path report_;
-  sandbox::WorkerCommand command_;
-  std::optional<sandbox::Worker> worker_;
+  sandbox::process::WorkerCommand command_;
+  std::optional<sandbox::process::Worker> worker_;
 };
 
 // A folder for the tools' reports and temporary files, removed with this.

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <random>
 
-namespace sandbox::cpu {
+namespace sandbox::cpu::runtime {
 namespace {
 // A small grid is shuffled block by block; of a larger one whole runs are, as caches like neighbours.
 constexpr int64_t kSeededRuns = 4096, kTimedRuns = 16;
@@ -35,4 +35,4 @@ std::optional<int64_t> BlockOrder::next() {
   return std::nullopt;
 }
 
-}  // namespace sandbox::cpu
+}  // namespace sandbox::cpu::runtime

@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "sandbox/cpu/module.h"
+#include "sandbox/cpu/runtime/module.h"
 
-namespace sandbox::cpu {
+namespace sandbox::cpu::runtime {
 
 class BlockOrder {
  public:
@@ -24,4 +24,4 @@ class BlockOrder {
   int64_t done_ = 0;           // blocks of it
 };
 
-}  // namespace sandbox::cpu
+}  // namespace sandbox::cpu::runtime

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace sandbox::cpu {
+namespace sandbox::cpu::runtime {
 namespace {
 
 std::vector<int64_t> blocks_of(int64_t count, Order order, uint64_t seed = 7) {
@@ -57,4 +57,4 @@ TEST(BlockOrder, TakesTheLargestGrid) {
 }
 
 }  // namespace
-}  // namespace sandbox::cpu
+}  // namespace sandbox::cpu::runtime

@@ -1,6 +1,6 @@
 #include "sandbox/cpu/runtime/buffer_place.h"
 
-namespace sandbox::cpu {
+namespace sandbox::cpu::runtime {
 namespace {
 constexpr uintptr_t kNear = uintptr_t{1} << 20;  // bytes
 }
@@ -20,4 +20,4 @@ std::string place_of(uintptr_t address, const std::vector<Buffer>& buffers) {
   return place;
 }
 
-}  // namespace sandbox::cpu
+}  // namespace sandbox::cpu::runtime

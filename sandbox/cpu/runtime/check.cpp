@@ -19,7 +19,7 @@
 #include "sandbox/cpu/runtime/line_table.h"
 #include "sandbox/cpu/runtime/scheduler.h"
 
-namespace sandbox::cpu {
+namespace sandbox::cpu::runtime {
 namespace {
 
 // One access to a byte of shared memory. All zero: none yet.
@@ -266,7 +266,7 @@ class Checker {
 
   bool within_variable(uintptr_t address, size_t bytes) {
     const uint64_t offset = address - launch_.shared.first;
-    const auto holds = [&](const SharedVariable& variable) {
+    const auto holds = [&](const inspection::SharedVariable& variable) {
       return offset >= variable.offset && offset + bytes <= variable.offset + variable.bytes;
     };
     if (last_variable_ < launch_.variables->size() && holds((*launch_.variables)[last_variable_])) return true;
@@ -277,9 +277,11 @@ class Checker {
   }
 
   bool is_guard(uintptr_t address, size_t bytes) const {
-    return std::any_of(launch_.variables->begin(), launch_.variables->end(), [&](const SharedVariable& variable) {
-      return bytes == 1 && address == launch_.shared.first + variable.offset && variable.name == kConstructionGuard;
-    });
+    return std::any_of(launch_.variables->begin(), launch_.variables->end(),
+                       [&](const inspection::SharedVariable& variable) {
+                         return bytes == 1 && address == launch_.shared.first + variable.offset &&
+                                variable.name == inspection::kConstructionGuard;
+                       });
   }
 
   // "'tile' (byte 36 of 4096)"
@@ -289,7 +291,7 @@ class Checker {
              std::to_string(launch_.dynamic.second - launch_.dynamic.first) + ")";
     }
     const uint64_t offset = address - launch_.shared.first;
-    for (const SharedVariable& variable : *launch_.variables) {
+    for (const inspection::SharedVariable& variable : *launch_.variables) {
       if (offset < variable.offset || offset >= variable.offset + variable.bytes) continue;
       return "'" + source_name(variable.name) + "' (byte " + std::to_string(offset - variable.offset) + " of " +
              std::to_string(variable.bytes) + ")";
@@ -300,8 +302,8 @@ class Checker {
   // Of an address that is in no variable: the variable that was probably meant.
   std::string shared_place_of(uintptr_t address) const {
     const uint64_t offset = address - launch_.shared.first;
-    const SharedVariable* before = nullptr;
-    for (const SharedVariable& variable : *launch_.variables) {
+    const inspection::SharedVariable* before = nullptr;
+    for (const inspection::SharedVariable& variable : *launch_.variables) {
       const bool ours = variable.name.find("__kw_") != std::string::npos;
       if (variable.name == "__kw_dynamic" && offset >= variable.offset && offset < variable.offset + variable.bytes) {
         return "at offset " + std::to_string(offset - variable.offset) + " of dynamic shared memory (" +
@@ -359,4 +361,4 @@ void check_access(const void* address, size_t bytes, Access access, const void* 
   if (!checker().check(reinterpret_cast<uintptr_t>(address), bytes, access, site, frame)) running_scheduler()->leave();
 }
 
-}  // namespace sandbox::cpu
+}  // namespace sandbox::cpu::runtime

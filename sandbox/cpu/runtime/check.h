@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "sandbox/cpu/elf_check.h"
-#include "sandbox/cpu/module.h"
+#include "sandbox/cpu/inspection/elf_check.h"
+#include "sandbox/cpu/runtime/module.h"
 
-namespace sandbox::cpu {
+namespace sandbox::cpu::runtime {
 
 using MemoryRange = std::pair<uintptr_t, uintptr_t>;  // begin, end
 
@@ -20,7 +20,7 @@ struct CheckedLaunch {
   MemoryRange shared;
   MemoryRange dynamic;  // dynamic shared memory, as much as this launch has; within `shared`
   MemoryRange arguments;
-  const std::vector<SharedVariable>* variables = nullptr;
+  const std::vector<inspection::SharedVariable>* variables = nullptr;
   const std::vector<Buffer>* buffers = nullptr;
 };
 
@@ -45,4 +45,4 @@ void check_access(const void* address, size_t bytes, Access access, const void* 
 // Makes the linker keep the functions that instrumented code calls.
 void keep_check_entry_points();
 
-}  // namespace sandbox::cpu
+}  // namespace sandbox::cpu::runtime

@@ -11,12 +11,12 @@
 #include "sandbox/cpu/runtime/scheduler.h"
 
 using sandbox::FaultKind;
-using sandbox::cpu::Access;
-using sandbox::cpu::check_access;
-using sandbox::cpu::note_volatile_access;
-using sandbox::cpu::place_of;
-using sandbox::cpu::running_scheduler;
-using sandbox::cpu::synchronise_blocks;
+using sandbox::cpu::runtime::Access;
+using sandbox::cpu::runtime::check_access;
+using sandbox::cpu::runtime::note_volatile_access;
+using sandbox::cpu::runtime::place_of;
+using sandbox::cpu::runtime::running_scheduler;
+using sandbox::cpu::runtime::synchronise_blocks;
 
 // What the compilers hand over with a misaligned access.
 struct TypeMismatch {
@@ -187,6 +187,6 @@ void __wrap___ubsan_handle_divrem_overflow_abort(const void*, unsigned long, uns
 }
 }
 
-namespace sandbox::cpu {
+namespace sandbox::cpu::runtime {
 void keep_check_entry_points() {}
-}  // namespace sandbox::cpu
+}  // namespace sandbox::cpu::runtime

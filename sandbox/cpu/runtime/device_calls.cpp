@@ -7,11 +7,11 @@
 #include "sandbox/cpu/runtime/scheduler.h"
 
 using sandbox::FaultKind;
-using sandbox::cpu::running_scheduler;
+using sandbox::cpu::runtime::running_scheduler;
 
 extern "C" {
 #define KW_DEVICE_STATE __attribute__((section("kw_device_state")))
-KW_DEVICE_STATE sandbox::cpu::DeviceIndex __kw_thread_index, __kw_block_index, __kw_block_dim, __kw_grid_dim;
+KW_DEVICE_STATE sandbox::cpu::runtime::DeviceIndex __kw_thread_index, __kw_block_index, __kw_block_dim, __kw_grid_dim;
 KW_DEVICE_STATE unsigned __kw_dynamic_shared_bytes;
 // The linker's names for the ends of that section.
 extern char __start_kw_device_state[], __stop_kw_device_state[];
@@ -27,7 +27,7 @@ void __kw_syncwarp(unsigned mask) {
   KW_SITE();
   running_scheduler()->sync_warp(mask);
 }
-void __kw_warp_call(const char* name, unsigned mask, sandbox::cpu::WarpCombine combine, void* mine) {
+void __kw_warp_call(const char* name, unsigned mask, sandbox::cpu::runtime::WarpCombine combine, void* mine) {
   KW_SITE();
   running_scheduler()->warp_call(name, mask, combine, mine);
 }
@@ -50,7 +50,7 @@ long long __kw_clock() {
 }
 }
 
-namespace sandbox::cpu {
+namespace sandbox::cpu::runtime {
 void keep_device_calls() {}
 
 bool is_device_state(uintptr_t address, size_t bytes) {
@@ -58,4 +58,4 @@ bool is_device_state(uintptr_t address, size_t bytes) {
   const auto end = reinterpret_cast<uintptr_t>(__stop_kw_device_state);
   return address >= begin && address + bytes <= end;
 }
-}  // namespace sandbox::cpu
+}  // namespace sandbox::cpu::runtime

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace sandbox::cpu {
+namespace sandbox::cpu::runtime {
 
 struct DeviceIndex {
   unsigned x, y, z;
@@ -13,9 +13,9 @@ struct DeviceIndex {
 // Are these bytes all in the variables below?
 bool is_device_state(uintptr_t address, size_t bytes);
 
-}  // namespace sandbox::cpu
+}  // namespace sandbox::cpu::runtime
 
 extern "C" {
-extern sandbox::cpu::DeviceIndex __kw_thread_index, __kw_block_index, __kw_block_dim, __kw_grid_dim;
+extern sandbox::cpu::runtime::DeviceIndex __kw_thread_index, __kw_block_index, __kw_block_dim, __kw_grid_dim;
 extern unsigned __kw_dynamic_shared_bytes;
 }

@@ -13,7 +13,7 @@
 
 #include "core/error.h"
 
-namespace sandbox::cpu {
+namespace sandbox::cpu::runtime {
 
 void forget_frames([[maybe_unused]] const StackBounds& stack) {
 #if defined(__SANITIZE_ADDRESS__)
@@ -69,4 +69,4 @@ void Fiber::restart(Entry entry) {
 #endif
 }
 
-}  // namespace sandbox::cpu
+}  // namespace sandbox::cpu::runtime

@@ -12,7 +12,7 @@
 // stack.
 extern "C" void kw_switch(void** save_sp, void* load_sp);
 
-namespace sandbox::cpu {
+namespace sandbox::cpu::runtime {
 
 struct StackBounds {
   uintptr_t begin = 0, end = 0;
@@ -78,4 +78,4 @@ class Fiber {
   void* sp_ = nullptr;
 };
 
-}  // namespace sandbox::cpu
+}  // namespace sandbox::cpu::runtime

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sandbox::cpu {
+namespace sandbox::cpu::runtime {
 
 void GlobalWrites::begin_launch(const std::vector<Buffer>& buffers) {
   writers_.resize(std::max(writers_.size(), buffers.size()));
@@ -33,4 +33,4 @@ bool GlobalWrites::may_read(size_t buffer, size_t offset, size_t bytes) const {
   return true;
 }
 
-}  // namespace sandbox::cpu
+}  // namespace sandbox::cpu::runtime

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "sandbox/cpu/module.h"
+#include "sandbox/cpu/runtime/module.h"
 
-namespace sandbox::cpu {
+namespace sandbox::cpu::runtime {
 
 class GlobalWrites {
  public:
@@ -32,4 +32,4 @@ class GlobalWrites {
   bool synchronised_ = false;
 };
 
-}  // namespace sandbox::cpu
+}  // namespace sandbox::cpu::runtime

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "sandbox/cpu/diagnostics.h"
+#include "sandbox/cpu/compiler/diagnostics.h"
 
-namespace sandbox::cpu {
+namespace sandbox::cpu::runtime {
 namespace {
 struct Entry {
   uintptr_t address;
@@ -33,7 +33,7 @@ Table& table() {
 
 bool is_solution(const char* file) {
   if (file == nullptr) return false;
-  const std::string_view name(file), wanted(kSourceName);
+  const std::string_view name(file), wanted(compiler::kSourceName);
   return name.size() >= wanted.size() && name.substr(name.size() - wanted.size()) == wanted;
 }
 
@@ -130,4 +130,4 @@ std::optional<int64_t> line_of(uintptr_t address) {
   return std::nullopt;
 }
 
-}  // namespace sandbox::cpu
+}  // namespace sandbox::cpu::runtime

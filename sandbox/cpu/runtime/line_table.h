@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace sandbox::cpu {
+namespace sandbox::cpu::runtime {
 
 // Reads the line table of a loaded shared object. `base`: where it was loaded. Replaces what was read before. A file
 // without line information leaves an empty table.
@@ -13,4 +13,4 @@ void read_line_table(int binary_fd, uintptr_t base);
 // The line of the instruction at this address; nullopt when unknown. Safe in a signal handler.
 std::optional<int64_t> line_of(uintptr_t address);
 
-}  // namespace sandbox::cpu
+}  // namespace sandbox::cpu::runtime

@@ -9,7 +9,7 @@
 #include "sandbox/cpu/runtime/device_state.h"
 #include "sandbox/cpu/runtime/line_table.h"
 
-namespace sandbox::cpu {
+namespace sandbox::cpu::runtime {
 namespace {
 std::array<int64_t, 3> position(int64_t flat, const std::array<int64_t, 3>& extent) {
   return {flat % extent[0], flat / extent[0] % extent[1], flat / (extent[0] * extent[1])};
@@ -365,4 +365,4 @@ std::optional<int64_t> Scheduler::line_at(const void* site, const void* frame) c
 bool Scheduler::on_stack(uintptr_t address) const { return current_ != nullptr && current_->fiber.holds(address); }
 bool Scheduler::below_stack(uintptr_t address) const { return current_ != nullptr && current_->fiber.guards(address); }
 
-}  // namespace sandbox::cpu
+}  // namespace sandbox::cpu::runtime

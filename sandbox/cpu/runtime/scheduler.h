@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "sandbox/cpu/module.h"
 #include "sandbox/cpu/runtime/fiber.h"
+#include "sandbox/cpu/runtime/module.h"
 #include "sandbox/fault.h"
 
-namespace sandbox::cpu {
+namespace sandbox::cpu::runtime {
 
 using WarpCombine = void (*)(void* const lanes[32], unsigned active);
 
@@ -171,4 +171,4 @@ class Scheduler {
 inline Scheduler* running_scheduler_pointer = nullptr;
 inline Scheduler* running_scheduler() { return running_scheduler_pointer; }
 
-}  // namespace sandbox::cpu
+}  // namespace sandbox::cpu::runtime

@@ -13,7 +13,7 @@
 #include "sandbox/cpu/runtime/line_table.h"
 #include "sandbox/cpu/runtime/scheduler.h"
 
-namespace sandbox::cpu {
+namespace sandbox::cpu::runtime {
 namespace {
 constexpr size_t kStackBytes = size_t{1} << 16;
 constexpr int kDiedOfSignal = 128;
@@ -95,4 +95,4 @@ void install_signal_handlers() {
   installed = true;
 }
 
-}  // namespace sandbox::cpu
+}  // namespace sandbox::cpu::runtime

@@ -1,4 +1,4 @@
-// The PTX instructions of sandbox/cpu/ptx_table.h as functions, called where a solution has inline assembly. Operands:
+// The PTX instructions of sandbox/cpu/compiler/ptx_table.h as functions, called where a solution has inline assembly. Operands:
 // destinations first, then sources of any type of the instruction's size (their bits count), addresses as pointers or
 // integers. Approximate mathematics is as exact as the C library's; `.ftz` flushes subnormal operands and results.
 #pragma once

@@ -1,0 +1,214 @@
+#include "sandbox/cpu/compiler/compiler.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <system_error>
+
+#include "core/error.h"
+#include "core/hash.h"
+#include "core/text.h"
+#include "sandbox/cpu/compiler/check_names.h"
+#include "sandbox/cpu/compiler/diagnostics.h"
+#include "sandbox/cpu/compiler/host_process.h"
+#include "sandbox/cpu/compiler/lexer.h"
+#include "sandbox/cpu/compiler/plan_rules.h"
+#include "sandbox/cpu/inspection/elf_check.h"
+#include "sandbox/entry_points.h"
+#include "sandbox/process/sealed_memory.h"
+
+namespace sandbox::cpu::compiler {
+namespace {
+namespace fs = std::filesystem;
+constexpr const char* kBinaryName = "kernel.so";
+constexpr size_t kMostSourceBytes = size_t{1} << 20;
+
+constexpr const char* kCommonFlags[] = {"-x",
+                                        "c++",
+                                        "-std=c++17",
+                                        "-nostdinc",
+                                        "-nostdinc++",
+                                        "-shared",
+                                        "-fPIC",
+                                        "-nostdlib",
+                                        "-fvisibility=hidden",
+                                        "-fno-exceptions",
+                                        "-fno-rtti",
+                                        "-fno-threadsafe-statics",
+                                        "-march=native",
+                                        "-g1",
+                                        "-ffp-contract=fast",
+                                        "-fno-math-errno",
+                                        "-fno-strict-aliasing",
+                                        "-fwrapv",
+                                        "-fno-stack-protector",
+                                        "-fno-jump-tables",  // a switch jumps to no computed address
+                                        "-fcf-protection=none",
+                                        "-fno-asynchronous-unwind-tables",
+                                        "-fno-ident",
+                                        "-Wno-attributes",
+                                        "-Wl,--build-id=none,-z,noexecstack,-z,relro,-z,now"};
+constexpr const char* kCheckFlags[] = {"-O1", "-fno-omit-frame-pointer",
+                                       "-fsanitize=thread,alignment,bounds,object-size,integer-divide-by-zero",
+                                       "-fno-sanitize-recover=all",
+                                       // What a local variable holds before it is written shows in the outputs.
+                                       "-ftrivial-auto-var-init=pattern",
+                                       // A source must not learn which build it is in.
+                                       "-U__SANITIZE_THREAD__"};
+
+// An error's remedy is in its first lines; one error brings many.
+std::vector<std::string> command(const CompileRequest& request, const CompilerSettings& settings) {
+  std::vector<std::string> argv{settings.host.program.string()};
+  argv.insert(argv.end(), std::begin(kCommonFlags), std::end(kCommonFlags));
+  if (request.build == Build::check) {
+    argv.insert(argv.end(), std::begin(kCheckFlags), std::end(kCheckFlags));
+    if (settings.host.clang) {
+      argv.insert(argv.end(), {"-mllvm", "-tsan-distinguish-volatile=1"});
+    } else {
+      argv.insert(argv.end(), {"--param", "tsan-distinguish-volatile=1"});
+    }
+    for (const std::string& name : check_entry_points()) argv.push_back("-Wl,--wrap=" + name);
+  } else {
+    argv.push_back("-O2");
+  }
+  argv.push_back(settings.host.clang ? "-ferror-limit=5" : "-fmax-errors=5");
+  // Nothing of where it was compiled goes into the binary.
+  argv.push_back("-ffile-prefix-map=" + settings.scratch.string() + "=.");
+  argv.push_back("-ffile-prefix-map=" + settings.device_headers.string() + "=kw");
+  if (!settings.host.clang) argv.push_back("-fno-use-linker-plugin");
+  for (const auto& [name, value] : request.macros) argv.push_back("-D" + name + "=" + std::to_string(value));
+  argv.push_back("-I" + settings.device_headers.string());
+  argv.insert(argv.end(),
+              {"-include", (settings.device_headers / "kw_cuda.h").string(), "-o", kBinaryName, kSourceName, "-lm"});
+  return argv;
+}
+
+void write_file(const fs::path& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file) throw core::SystemError("cannot write " + path.string(), errno);
+}
+
+// Empties the scratch folder when it goes.
+struct ScratchFolder {
+  explicit ScratchFolder(const fs::path& path) : folder(path) {}
+  ~ScratchFolder() {
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(folder, ignored)) fs::remove_all(entry.path(), ignored);
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  fs::path folder;
+};
+
+// A plan that this device cannot run is no reason to look at the source.
+std::optional<Rejected> refuse_plan(const Solution& solution, const CompileRequest& request) {
+  try {
+    const auto reason = why_not(solution, TunableBinding(request.macros.begin(), request.macros.end()));
+    if (reason) return Rejected{Rejection::unsupported, *reason, std::nullopt, ""};
+  } catch (const core::InputError&) {
+    // A plan that cannot be bound is refused with its place by who binds it.
+  }
+  return std::nullopt;
+}
+
+std::optional<Rejected> rejected_by_limits(const ProcessResult& result, const CompilerSettings& settings,
+                                           const std::string& log) {
+  const auto limit = [&](const std::string& message) { return Rejected{Rejection::limit, message, std::nullopt, log}; };
+  if (result.timed_out || result.signal == SIGXCPU) {
+    return limit("compiling takes longer than " + std::to_string(static_cast<int>(settings.deadline_s)) + " s");
+  }
+  for (const char* sign : {"out of memory", "virtual memory exhausted", "Cannot allocate memory", "std::bad_alloc",
+                           "Killed signal terminated program", "memory exhausted"}) {
+    if (result.output.find(sign) != std::string::npos) {
+      return limit("compiling takes more than " + std::to_string(settings.memory_bytes >> 20) + " MiB");
+    }
+  }
+  if (result.output.find("File too large") != std::string::npos ||
+      result.output.find("relocation truncated") != std::string::npos) {
+    return limit("the binary becomes too large");
+  }
+  if (result.signal != 0) return limit("the compiler died of signal " + std::to_string(result.signal));
+  return std::nullopt;
+}
+}  // namespace
+
+std::optional<HostCompiler> find_host_compiler() {
+  struct Name {
+    const char* base;
+    bool clang;
+    int newest, oldest;
+  };
+  for (const Name& name : {Name{"g++", false, 16, 12}, Name{"clang++", true, 23, 14}}) {
+    std::vector<std::string> names{name.base};
+    for (int version = name.newest; version >= name.oldest; --version) {
+      names.push_back(std::string(name.base) + "-" + std::to_string(version));
+    }
+    for (const std::string& candidate : names) {
+      for (const char* folder : {"/usr/bin", "/usr/local/bin"}) {
+        std::error_code error;
+        // Later calls are in a jail where links through /etc lead nowhere.
+        const fs::path program = fs::canonical(fs::path(folder) / candidate, error);
+        if (error) continue;
+        const ProcessResult shown = run_process({program.string(), "--version"}, "/", {});
+        const ProcessResult dumped = run_process({program.string(), "-dumpversion"}, "/", {});
+        if (std::atoi(dumped.output.c_str()) < name.oldest) continue;
+        return HostCompiler{program, name.clang, core::split(shown.output, '\n').at(0)};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+Compilation compile(const CompileRequest& request, const CompilerSettings& settings) {
+  const auto began = std::chrono::steady_clock::now();
+  if (request.source.size() > kMostSourceBytes) {
+    return Rejected{Rejection::limit, "the source is larger than 1 MiB", std::nullopt, ""};
+  }
+  const std::optional<Solution> solution = solution_of(request);
+  if (solution) {
+    if (auto rejected = refuse_plan(*solution, request)) return std::move(*rejected);
+  }
+  auto lexed = lex(request.source, request.build);
+  if (auto* rejected = std::get_if<Rejected>(&lexed)) return std::move(*rejected);
+  const auto& source = std::get<LexedSource>(lexed);
+  const ScratchFolder scratch(settings.scratch);
+  write_file(settings.scratch / kSourceName, source.text);
+  ProcessLimits limits;
+  limits.deadline_s = settings.deadline_s;
+  limits.memory_bytes = settings.memory_bytes;
+  const ProcessResult result = run_process(command(request, settings), settings.scratch, limits);
+  std::string log = clean_log(result.output, request.file);
+  if (result.signal != 0 || result.timed_out || result.exit_code != 0) {
+    if (auto rejected = rejected_by_limits(result, settings, log)) return *rejected;
+    return classify_diagnostics(result.output, request.file);
+  }
+  const std::string bytes = core::read_file(settings.scratch / kBinaryName);
+  Built built;
+  built.binary = process::sealed_memory("kernel", bytes);
+  built.binary_bytes = bytes.size();
+  built.binary_hash = core::sha256_hex(bytes);
+  built.log = std::move(log);
+  try {
+    const inspection::BinaryFacts facts = inspection::inspect_binary(built.binary.get(), request.build);
+    built.kernels = facts.kernels;
+    built.shared_bytes = static_cast<int64_t>(facts.static_shared_bytes);
+    if (solution) {
+      if (auto stray = refuse_stray_kernel(*solution, facts.kernels)) return std::move(*stray);
+    }
+  } catch (const inspection::BinaryRefused& refusal) {
+    return Rejected{refusal.reason(), refusal.what(), std::nullopt, built.log};
+  }
+  built.compile_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
+  return built;
+}
+
+}  // namespace sandbox::cpu::compiler

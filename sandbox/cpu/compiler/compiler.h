@@ -1,0 +1,34 @@
+// The cpu device's compiler: lexes CUDA C++ (sandbox/cpu/compiler/lexer.h), then runs the host's g++ or clang over the
+// headers of sandbox/cpu/shim, giving a shared object. Called inside the jailed compile worker; starts the compiler as
+// a child.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "sandbox/compilation.h"
+
+namespace sandbox::cpu::compiler {
+
+struct HostCompiler {
+  std::filesystem::path program;  // resolved, e.g. /usr/bin/x86_64-linux-gnu-g++-12
+  bool clang = false;
+  std::string version;  // first line of --version
+};
+
+// g++ 12 or newer, otherwise clang++ 14 or newer, on the usual system folders.
+std::optional<HostCompiler> find_host_compiler();
+
+struct CompilerSettings {
+  HostCompiler host;
+  std::filesystem::path device_headers;   // holds kw_cuda.h
+  std::filesystem::path scratch;          // a private folder for intermediate files; emptied after each call
+  double deadline_s = 30;                 // wall clock for one compilation; past it: Rejected{limit}
+  size_t memory_bytes = size_t{2} << 30;  // address space of the compiler
+};
+
+// Throws core::SystemError when the compiler itself cannot be run.
+Compilation compile(const CompileRequest& request, const CompilerSettings& settings);
+
+}  // namespace sandbox::cpu::compiler

@@ -1,0 +1,189 @@
+#include "sandbox/cpu/compiler/inline_ptx.h"
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+#include <string_view>
+
+#include "core/text.h"
+#include "sandbox/cpu/compiler/ptx_table.h"
+
+namespace sandbox::cpu::compiler {
+namespace {
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+bool is_blank(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
+
+// "ld.global.nc.L1::no_allocate.f32" -> "ld_global_nc_L1__no_allocate_f32"
+std::string as_name(std::string_view text) {
+  std::string name(text);
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return !is_word(c); }, '_');
+  return name;
+}
+
+class AsmStatement {
+ public:
+  AsmStatement(const std::vector<Token>& tokens, size_t at) : tokens_(tokens), at_(at), line_(tokens[at].line) {}
+
+  std::variant<PtxCall, Rejected> translate() {
+    if (!read_statement()) {
+      return reject(Rejection::unsupported, "inline assembly of this form is unsupported on the cpu device");
+    }
+    std::string instruction;
+    if (!only_instruction(instruction)) {
+      return reject(Rejection::unsupported, "inline PTX of more than one instruction is unsupported on the cpu device");
+    }
+    if (instruction.empty()) return PtxCall{"((void)0)", at_};
+    size_t end = 0;
+    while (end < instruction.size() &&
+           (is_word(instruction[end]) || instruction[end] == '.' || instruction[end] == ':'))
+      ++end;
+    const std::string mnemonic = instruction.substr(0, end);
+    if (mnemonic.empty() || std::isalpha(static_cast<unsigned char>(mnemonic[0])) == 0) {
+      const bool ptx = instruction[0] == '@' || instruction[0] == '{';
+      return reject(ptx ? Rejection::unsupported : Rejection::forbidden,
+                    ptx ? "inline PTX with predicates or blocks is unsupported on the cpu device"
+                        : "inline assembly that is not PTX");
+    }
+    if (std::find(std::begin(kPtxInstructions), std::end(kPtxInstructions), mnemonic) == std::end(kPtxInstructions)) {
+      return reject(Rejection::unsupported,
+                    "the PTX instruction " + core::clean_line(mnemonic, 80) + " is unsupported on the cpu device");
+    }
+    std::string arguments;
+    if (!translate_operands(std::string_view(instruction).substr(end), arguments)) {
+      return reject(Rejection::unsupported,
+                    "an operand of inline PTX " + mnemonic + " is of a form that is unsupported on the cpu device");
+    }
+    return PtxCall{"__kw_ptx_" + as_name(mnemonic) + "(" + arguments + ")", at_};
+  }
+
+ private:
+  Rejected reject(Rejection reason, std::string message) const { return {reason, std::move(message), line_, ""}; }
+
+  const Token* token() const { return at_ < tokens_.size() ? &tokens_[at_] : nullptr; }
+  bool accept(std::string_view text) {
+    if (token() == nullptr || !token()->is(text)) return false;
+    ++at_;
+    return true;
+  }
+
+  // asm [volatile] ( "template" : outputs : inputs : clobbers )
+  bool read_statement() {
+    ++at_;
+    while (accept("volatile") || accept("__volatile__")) {
+    }
+    if (!accept("(")) return false;
+    while (token() != nullptr && token()->kind == TokenKind::string) template_ += tokens_[at_++].value;
+    for (int section = 0; !accept(")"); ++section) {
+      if (accept("::")) {
+        ++section;
+      } else if (!accept(":")) {
+        return false;
+      }
+      if (!read_operands(section < 2)) return false;
+    }
+    return true;
+  }
+
+  // "=r"(x), "r"(y + 1), ... up to the next colon or the end
+  bool read_operands(bool keep) {
+    while (token() != nullptr && token()->kind == TokenKind::string) {
+      ++at_;
+      if (accept("(")) {
+        std::string expression;
+        for (int depth = 1; depth > 0; ++at_) {
+          if (token() == nullptr || token()->is("asm") || token()->is("__asm") || token()->is("__asm__")) return false;
+          if (token()->is("(")) ++depth;
+          if (token()->is(")")) --depth;
+          if (depth > 0) expression += (expression.empty() ? "" : " ") + token()->text;
+        }
+        if (keep) operands_.push_back("(" + expression + ")");
+      }
+      if (!accept(",")) break;
+    }
+    return token() != nullptr;
+  }
+
+  // The template without blanks around it and without its final semicolon; false when there are several instructions.
+  bool only_instruction(std::string& instruction) const {
+    for (const std::string& part : core::split(template_, ';')) {
+      const auto begin = std::find_if_not(part.begin(), part.end(), is_blank);
+      if (begin == part.end()) continue;
+      if (!instruction.empty()) return false;
+      instruction.assign(begin, part.end());
+    }
+    return true;
+  }
+
+  bool translate_operands(std::string_view rest, std::string& arguments) const {
+    size_t i = 0, last = 0;  // last: where the last argument begins
+    const auto append = [&](const std::string& argument) {
+      if (!arguments.empty()) arguments += ", ";
+      last = arguments.size();
+      arguments += argument;
+    };
+    while (i < rest.size()) {
+      const char c = rest[i];
+      if (is_blank(c) || c == ',' || c == '{' || c == '}' || c == '[' || c == ']') {
+        ++i;
+      } else if (c == '%') {
+        const std::optional<std::string> operand = register_operand(rest, i);
+        if (!operand) return false;
+        append(*operand);
+      } else if (c == '+' && !arguments.empty()) {  // [%0 + 16]
+        const std::string number = take_number(rest, ++i);
+        if (number.empty()) return false;
+        // PTX counts bytes, also where the operand is a pointer to something larger.
+        arguments = arguments.substr(0, last) + "__kw_ptx_address(" + arguments.substr(last) + ") + " + number;
+      } else {
+        const std::string number = take_number(rest, i);
+        if (number.empty()) return false;
+        append(number);
+      }
+    }
+    return true;
+  }
+
+  // %3: an operand of the statement; %laneid or %%laneid: a special register.
+  std::optional<std::string> register_operand(std::string_view rest, size_t& i) const {
+    while (i < rest.size() && rest[i] == '%') ++i;
+    const size_t begin = i;
+    while (i < rest.size() && (is_word(rest[i]) || rest[i] == '.')) ++i;
+    const std::string name(rest.substr(begin, i - begin));
+    if (name.empty()) return std::nullopt;
+    if (!std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isdigit(c) != 0; })) {
+      return "__kw_ptx_register_" + as_name(name) + "()";
+    }
+    const size_t index = name.size() > 3 ? operands_.size() : std::stoul(name);
+    if (index >= operands_.size()) return std::nullopt;
+    return operands_[index];
+  }
+
+  static std::string take_number(std::string_view rest, size_t& i) {
+    while (i < rest.size() && is_blank(rest[i])) ++i;
+    const size_t begin = i;
+    if (i < rest.size() && rest[i] == '-') ++i;
+    while (i < rest.size() && (is_word(rest[i]) || rest[i] == '.')) ++i;
+    const std::string number(rest.substr(begin, i - begin));
+    const size_t digit = !number.empty() && number[0] == '-' ? 1 : 0;
+    if (number.size() <= digit || std::isdigit(static_cast<unsigned char>(number[digit])) == 0) return "";
+    // 0f3F800000 is a float by its bits.
+    if (number.size() == 10 && (number[1] == 'f' || number[1] == 'F'))
+      return "__int_as_float(0x" + number.substr(2) + ")";
+    return number;
+  }
+
+  const std::vector<Token>& tokens_;
+  size_t at_;
+  int line_;
+  std::string template_;
+  std::vector<std::string> operands_;
+};
+}  // namespace
+
+std::variant<PtxCall, Rejected> translate_asm(const std::vector<Token>& tokens, size_t at) {
+  return AsmStatement(tokens, at).translate();
+}
+
+}  // namespace sandbox::cpu::compiler

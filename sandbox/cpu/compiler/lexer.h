@@ -1,0 +1,23 @@
+// From CUDA C++ to what the host's compiler accepts over sandbox/cpu/shim: refuses what no kernel needs or this device
+// cannot do, turns inline PTX into calls, places __shared__ variables, and exports the kernels. Every line keeps its
+// number.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "sandbox/compilation.h"
+
+namespace sandbox::cpu::compiler {
+
+struct LexedSource {
+  std::string text;
+  std::vector<std::string> kernels;  // each extern "C" __global__ function that has a body
+};
+
+// Build::check puts a gap before each __shared__ variable, so that running past the one before it is seen.
+std::variant<LexedSource, Rejected> lex(std::string_view source, Build build);
+
+}  // namespace sandbox::cpu::compiler

@@ -1,0 +1,43 @@
+// What the cpu device says of plans that ask for more than it has.
+#include "sandbox/cpu/compiler/plan_rules.h"
+
+#include <gtest/gtest.h>
+
+#include "sandbox/cpu/test_device_fixture.h"
+
+namespace sandbox::cpu::compiler {
+namespace {
+
+std::string source(const std::string& more, const std::string& launch) {
+  return "/* kernelwright\n{\"problem\": \"p\", " + more +
+         R"("launches": [{"kernel": "k", "grid": [4], "block": [1], "args": []},
+                          {"kernel": "k", "grid": [4], "block": [1], "args": [])" +
+         launch + "}]}\n*/\nextern \"C\" __global__ void k() {}\n";
+}
+
+std::string outcome(const std::string& text, const Macros& macros = {}) {
+  const Compilation compilation = test::compile_text(text, Build::fast, macros);
+  const auto* rejected = std::get_if<Rejected>(&compilation);
+  return rejected == nullptr ? "built" : std::string(name_of(rejected->reason)) + ": " + rejected->message;
+}
+
+TEST(CpuPlanRules, WhatTheDeviceLacksIsUnsupported) {
+  EXPECT_EQ(outcome(source("", "")), "built");
+  EXPECT_EQ(outcome(source("", R"(, "cluster": [2])")),
+            "unsupported: a cluster of blocks (kernel k) is unsupported on the cpu device");
+  EXPECT_EQ(outcome(source("", R"(, "cooperative": true)")),
+            "unsupported: a cooperative launch (kernel k) is unsupported on the cpu device");
+  EXPECT_EQ(outcome(source("", R"(, "overlaps_previous": true)")),
+            "unsupported: a launch that overlaps the one before it (kernel k) is unsupported on the cpu device");
+  EXPECT_EQ(outcome(source(R"("tensor_maps": {"x_map": {"tensor": "x", "box": [64]}}, )", "")),
+            "unsupported: the tensor map \"x_map\" is unsupported on the cpu device");
+}
+
+TEST(CpuPlanRules, AClusterOfOneBlockIsNone) {
+  const std::string text = source(R"("tunables": {"CLUSTER": [1, 2]}, )", R"(, "cluster": ["CLUSTER", 1])");
+  EXPECT_EQ(outcome(text, {{"CLUSTER", 1}}), "built");
+  EXPECT_NE(outcome(text, {{"CLUSTER", 2}}), "built");
+}
+
+}  // namespace
+}  // namespace sandbox::cpu::compiler

@@ -1,0 +1,27 @@
+// What the machine code of a candidate may do: compute, and call by name. Every instruction is decoded.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sandbox::cpu::inspection {
+
+struct CodeSection {
+  uint64_t address;
+  const uint8_t* bytes;
+  size_t size;
+  bool linkage = false;  // the linker's stubs (.plt)
+};
+struct AddressRange {
+  uint64_t begin, end;
+};
+
+// Why it is refused, as the end of a sentence about the binary: calls and jumps through pointers, other than through
+// the linker's table of addresses at `table`; jumps into the middle of instructions or out of the code; system calls,
+// clocks, and what else only an operating system or a library has a use for.
+std::optional<std::string> refuse_code(const std::vector<CodeSection>& code, const std::vector<AddressRange>& table);
+
+}  // namespace sandbox::cpu::inspection

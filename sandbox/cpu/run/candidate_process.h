@@ -1,0 +1,33 @@
+// A cell: a process of its own that holds one candidate and runs its launches when the judge says so.
+//
+// It stops itself (SIGSTOP) after every answer, and its run worker lets it go on when there is a request: a candidate
+// runs only while the judge's clock runs, and nobody reads its outputs before it stands still.
+//
+// Messages from the judge, through the run worker, and their answers:
+//   (first, unasked)                                    {"loaded": true} or {"refused": text}
+//   {"op":"map","buffers":[{name,bytes,writable}]}+fds  {"ok": true}
+//   {"op":"plan","launches":[...],"zeroed":[name]}      {"ok": true} or {"fault": ...}
+//   {"op":"go","order":0..3,"seed":n}                   {"ok": true} or {"fault": ...}
+//   {"op":"ping"}                                       {"ok": true}
+#pragma once
+
+#include "core/unique_fd.h"
+#include "sandbox/compilation.h"
+#include "sandbox/process/channel.h"
+
+namespace sandbox::cpu::run {
+
+struct CandidateLimits {
+  size_t address_space_bytes = size_t{8} << 30;
+  size_t data_bytes = size_t{512} << 20;  // stacks of CUDA threads, shadow memory, heap; not what the judge lends it
+  unsigned processor_s = 120;
+};
+
+// The exit status of a cell whose own side failed, whatever the candidate is like.
+inline constexpr int kCandidateProcessFailed = 70;
+
+// Loads the candidate, locks the process for good, and serves requests until the worker hangs up. Never returns.
+[[noreturn]] void serve_candidate(process::Channel worker, core::UniqueFd binary, Build build,
+                                  const CandidateLimits& limits);
+
+}  // namespace sandbox::cpu::run

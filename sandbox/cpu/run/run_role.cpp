@@ -1,0 +1,53 @@
+#include "sandbox/cpu/run/run_role.h"
+
+#include <sched.h>
+
+#include <utility>
+
+#include "core/error.h"
+#include "sandbox/cpu/run/candidate_process.h"
+#include "sandbox/cpu/run/candidate_processes.h"
+#include "sandbox/jail/jail.h"
+#include "sandbox/jail/namespaces.h"
+
+namespace sandbox::cpu::run {
+namespace {
+// And so do all cells: no two processors are alike, least of all while other programs are busy on one of them, and
+// times are compared. Where it cannot be done, times are noisier.
+void stay_on_this_processor() {
+  const int here = ::sched_getcpu();
+  if (here < 0 || here >= CPU_SETSIZE) return;
+  cpu_set_t only;
+  CPU_ZERO(&only);
+  CPU_SET(here, &only);
+  ::sched_setaffinity(0, sizeof only, &only);
+}
+}  // namespace
+
+void serve_run_role(process::Channel& owner) {
+  stay_on_this_processor();
+  jail::JailLimits limits;
+  limits.address_space_bytes = 0;  // each cell has its own
+  const jail::Namespaces namespaces = jail::enter_namespaces(jail::Pids::own);
+  core::Json greeting{{"role", "run"}};
+  jail::enter_jail(jail::JailProfile::run, {}, limits, namespaces).describe(greeting);
+  owner.send(greeting);
+  CandidateProcesses cells(owner, [](process::Channel worker, core::UniqueFd binary, Build build) {
+    serve_candidate(std::move(worker), std::move(binary), build, CandidateLimits{});
+  });
+  while (true) {
+    cells.serve_judges();
+    process::Message request = owner.receive();
+    try {
+      if (request.json.at("op") == "open") {
+        cells.open(std::move(request));
+      } else {
+        cells.close(request.json.at("cell").get<int>());
+      }
+    } catch (const core::SystemError& error) {
+      owner.send({{"error", error.what()}});
+    }
+  }
+}
+
+}  // namespace sandbox::cpu::run

@@ -1,0 +1,35 @@
+// Memory that a kernel works on: a shared memory file mapped between two unmapped pages. The content ends (to 16 bytes)
+// where the unmapped page begins, so that one element too far is a fault; what lies before it is slack, which the judge
+// fills with a guard pattern.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace sandbox::cpu::runtime {
+
+// Size of the memory file that holds `bytes` of content.
+size_t memory_file_bytes(size_t bytes);
+
+class MappedBuffer {
+ public:
+  enum class Access { read_only, read_write };
+
+  // Maps a memory file of memory_file_bytes(bytes). The descriptor may be closed afterwards. Throws core::SystemError.
+  MappedBuffer(int fd, size_t bytes, Access access);
+  MappedBuffer(MappedBuffer&& other) noexcept;
+  MappedBuffer& operator=(MappedBuffer&& other) noexcept;
+  ~MappedBuffer();
+
+  std::span<std::byte> content() const;       // 16-byte aligned
+  std::span<std::byte> slack_before() const;  // from the first mapped byte to the content
+  std::span<std::byte> slack_after() const;   // fewer than 16 bytes, up to the unmapped page
+
+ private:
+  void unmap();
+
+  std::byte* reserved_ = nullptr;  // one page, the file, one page
+  size_t file_bytes_ = 0, bytes_ = 0;
+};
+
+}  // namespace sandbox::cpu::runtime

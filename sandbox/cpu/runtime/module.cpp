@@ -1,0 +1,225 @@
+#include "sandbox/cpu/runtime/module.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "core/error.h"
+#include "core/unique_fd.h"
+#include "sandbox/cpu/inspection/elf_check.h"
+#include "sandbox/cpu/runtime/check.h"
+#include "sandbox/cpu/runtime/device_calls.h"
+#include "sandbox/cpu/runtime/line_table.h"
+#include "sandbox/cpu/runtime/scheduler.h"
+#include "sandbox/cpu/runtime/signals.h"
+
+extern "C" void* __tls_get_addr(void* index);
+
+namespace sandbox::cpu::runtime {
+namespace {
+// As kw_abi.h lays it out.
+struct KernelDescriptor {
+  unsigned parameters;
+  const unsigned* sizes;
+  void (*run)(void** args);
+};
+
+constexpr size_t kMostDynamicShared = 233472;
+
+// Where a loaded module's thread-local storage, that is its __shared__ variables, lies.
+struct Placed {
+  uintptr_t base = 0, end = 0;
+  size_t tls_module = 0;
+};
+
+int match(dl_phdr_info* info, size_t, void* wanted) {
+  auto* placed = static_cast<Placed*>(wanted);
+  if (info->dlpi_addr != placed->base) return 0;
+  placed->tls_module = info->dlpi_tls_modid;
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const auto& segment = info->dlpi_phdr[i];
+    if (segment.p_type == PT_LOAD)
+      placed->end = std::max(placed->end, placed->base + segment.p_vaddr + segment.p_memsz);
+  }
+  return 1;
+}
+
+// A kernel's parameters: pointers to their bytes, and the bytes, in one piece.
+class Arguments {
+ public:
+  explicit Arguments(const std::vector<std::vector<std::byte>>& values) {
+    constexpr size_t kAlignment = 16;
+    size_t bytes = (values.size() * sizeof(void*) + kAlignment - 1) / kAlignment;
+    for (const auto& value : values) bytes += (value.size() + kAlignment - 1) / kAlignment;
+    memory_.resize(bytes + 1);
+    auto* at = reinterpret_cast<std::byte*>(memory_.data());
+    auto* to = at + (values.size() * sizeof(void*) + kAlignment - 1) / kAlignment * kAlignment;
+    for (size_t i = 0; i < values.size(); ++i) {
+      std::memcpy(at + i * sizeof(void*), &to, sizeof(void*));
+      std::memcpy(to, values[i].data(), values[i].size());
+      to += (values[i].size() + kAlignment - 1) / kAlignment * kAlignment;
+    }
+  }
+  void** pointers() { return reinterpret_cast<void**>(memory_.data()); }
+  MemoryRange range() const {
+    const auto begin = reinterpret_cast<uintptr_t>(memory_.data());
+    return {begin, begin + memory_.size() * sizeof(Chunk)};
+  }
+
+ private:
+  struct alignas(16) Chunk {
+    std::byte bytes[16];
+  };
+  std::vector<Chunk> memory_;
+};
+}  // namespace
+
+struct Module::State {
+  explicit State(size_t stack_bytes) : scheduler(stack_bytes) {}
+  ~State() {
+    if (handle != nullptr) ::dlclose(handle);
+  }
+
+  // Poisons the shared memory of the block that begins: its static variables and the dynamic bytes it was launched
+  // with.
+  static void begin_block(void* user) {
+    State& self = *static_cast<State*>(user);
+    if (self.shared_bytes > 0) {
+      const size_t before =
+          self.dynamic == nullptr ? self.shared_bytes : static_cast<size_t>(self.dynamic - self.shared);
+      std::memset(self.shared, self.poison, before);
+      if (self.dynamic != nullptr) {
+        std::memset(self.dynamic, self.poison, self.dynamic_bytes);
+        std::byte* after = self.dynamic + kMostDynamicShared;
+        if (after < self.shared + self.shared_bytes) {
+          std::memset(after, self.poison, static_cast<size_t>(self.shared + self.shared_bytes - after));
+        }
+      }
+    }
+    if (self.build == Build::check) begin_checked_block();
+  }
+
+  std::optional<std::string> refuse_launch(const KernelLaunch& launch, const KernelDescriptor* kernel) const;
+
+  void* handle = nullptr;
+  Build build = Build::fast;
+  inspection::BinaryFacts facts;
+  MemoryRange image;
+  std::byte* shared = nullptr;  // static and dynamic shared memory
+  size_t shared_bytes = 0;
+  std::byte* dynamic = nullptr;  // within it; null when the module has none
+  size_t dynamic_bytes = 0;      // of the launch in progress
+  int poison = 0xFF;
+  Scheduler scheduler;
+};
+
+Module::Module(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Module::Module(Module&&) noexcept = default;
+Module& Module::operator=(Module&&) noexcept = default;
+Module::~Module() = default;
+
+Module Module::load(int binary_fd, Build build) {
+  keep_device_calls();
+  keep_check_entry_points();
+  install_signal_handlers();
+  auto state = std::make_unique<State>(Limits{}.stack_bytes);
+  state->build = build;
+  state->facts = inspection::inspect_binary(binary_fd, build);
+  // The dynamic linker knows libraries by path: the same descriptor number must not name two of them.
+  static int next_fd = 600;
+  const core::UniqueFd unique(::fcntl(binary_fd, F_DUPFD_CLOEXEC, 0));
+  const std::string path =
+      "/proc/self/fd/" + std::string(static_cast<size_t>(next_fd++ % 1000), '/') + std::to_string(unique.get());
+  state->handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (state->handle == nullptr) throw core::InputError("", std::string("cannot be loaded: ") + ::dlerror());
+  link_map* map = nullptr;
+  ::dlinfo(state->handle, RTLD_DI_LINKMAP, &map);
+  Placed placed{map->l_addr, 0, 0};
+  ::dl_iterate_phdr(match, &placed);
+  state->image = {placed.base, placed.end};
+  if (placed.tls_module != 0) {
+    size_t index[2] = {placed.tls_module, 0};
+    state->shared = static_cast<std::byte*>(__tls_get_addr(index));
+    state->shared_bytes = state->facts.shared_segment_bytes;
+  }
+  if (auto* dynamic_base = reinterpret_cast<std::byte* (*)()>(::dlsym(state->handle, "__kw_dynamic_base"))) {
+    state->dynamic = dynamic_base();
+  }
+  read_line_table(unique.get(), state->image.first);
+  return Module(std::move(state));
+}
+
+std::vector<std::string> Module::kernels() const {
+  std::vector<std::string> names;
+  for (const auto& [name, parameters] : state_->facts.kernels) names.push_back(name);
+  return names;
+}
+
+void Module::set_shared_poison(uint8_t byte) { state_->poison = byte; }
+
+std::optional<std::string> Module::State::refuse_launch(const KernelLaunch& launch,
+                                                        const KernelDescriptor* kernel) const {
+  const Limits limits;
+  if (kernel == nullptr) return "there is no kernel of this name";
+  if (launch.args.size() != kernel->parameters) {
+    return "the plan passes " + std::to_string(launch.args.size()) + " arguments, the kernel takes " +
+           std::to_string(kernel->parameters);
+  }
+  for (size_t i = 0; i < launch.args.size(); ++i) {
+    if (launch.args[i].size() != kernel->sizes[i]) {
+      return "argument " + std::to_string(i + 1) + " has " + std::to_string(launch.args[i].size()) +
+             " bytes in the plan and " + std::to_string(kernel->sizes[i]) + " in the kernel";
+    }
+  }
+  if (launch.block[0] * launch.block[1] * launch.block[2] > limits.block_threads)
+    return "more than 1024 threads per block";
+  const size_t fixed = facts.static_shared_bytes;
+  if (fixed + launch.shared_bytes > limits.shared_bytes) {
+    return "static and dynamic shared memory together take " + std::to_string(fixed + launch.shared_bytes) +
+           " bytes of " + std::to_string(limits.shared_bytes);
+  }
+  return std::nullopt;
+}
+
+std::optional<Fault> Module::launch(const KernelLaunch& launch, const std::vector<Buffer>& buffers, Order order,
+                                    uint64_t seed) {
+  const auto* kernel =
+      static_cast<const KernelDescriptor*>(::dlsym(state_->handle, ("__kw_kernel_" + launch.kernel).c_str()));
+  if (const auto refusal = state_->refuse_launch(launch, kernel)) {
+    return Fault{FaultKind::invalid_launch, *refusal, launch.kernel, {}, {}, {}};
+  }
+  Arguments arguments(launch.args);
+  LaunchContext context;
+  context.kernel = launch.kernel;
+  context.grid = launch.grid;
+  context.block = launch.block;
+  context.dynamic_shared_bytes = launch.shared_bytes;
+  context.run = kernel->run;
+  context.args = arguments.pointers();
+  context.buffers = &buffers;
+  context.order = order;
+  context.seed = seed;
+  context.begin_block = &State::begin_block;
+  context.user = state_.get();
+  state_->dynamic_bytes = launch.shared_bytes;
+  if (state_->dynamic != nullptr) std::memset(state_->dynamic, state_->poison, kMostDynamicShared);
+  if (state_->build == Build::check) {
+    const auto range = [](const std::byte* begin, size_t bytes) {
+      const auto address = reinterpret_cast<uintptr_t>(begin);
+      return MemoryRange(address, address + bytes);
+    };
+    begin_checked_launch({state_->image, range(state_->shared, state_->shared_bytes),
+                          range(state_->dynamic, state_->dynamic != nullptr ? launch.shared_bytes : 0),
+                          arguments.range(), &state_->facts.shared, &buffers});
+  }
+  return state_->scheduler.run(context);
+}
+
+}  // namespace sandbox::cpu::runtime

@@ -1,0 +1,67 @@
+// A compiled candidate loaded into this process, and its execution on the calling thread. Only processes that may be
+// lost load candidates: after a Fault the module, and the process with it, must be discarded.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sandbox/compilation.h"
+#include "sandbox/fault.h"
+
+namespace sandbox::cpu::runtime {
+
+// The order in which the threads of a block, and the blocks of a grid, are started. `timed`: threads forward, and
+// blocks in a few runs whose order is the seed's: about as fast as forward, and not to be relied on.
+enum class Order { forward, reverse, seeded, timed };
+
+// Memory that a kernel may touch. The checking build refuses every other global address; both builds name the buffer
+// in a report. `data` is followed by an unmapped page (the owner sees to it).
+struct Buffer {
+  std::string name;
+  std::byte* data = nullptr;
+  size_t bytes = 0;
+  bool writable = true;
+};
+
+struct KernelLaunch {
+  std::string kernel;
+  std::array<int64_t, 3> grid{1, 1, 1}, block{1, 1, 1};
+  size_t shared_bytes = 0;                   // dynamic shared memory
+  std::vector<std::vector<std::byte>> args;  // each parameter's bytes, in order; sizes must match the kernel's
+};
+
+struct Limits {
+  size_t shared_bytes = 233472;  // static and dynamic together, as on sm_90
+  int64_t block_threads = 1024;
+  size_t stack_bytes = 65536;  // per CUDA thread
+};
+
+class Module {
+ public:
+  // Inspects the binary (sandbox/cpu/inspection/elf_check.h), then loads it from the descriptor. Throws
+  // core::InputError when the inspection refuses it.
+  static Module load(int binary_fd, Build build);
+  Module(Module&&) noexcept;
+  Module& operator=(Module&&) noexcept;
+  ~Module();
+
+  std::vector<std::string> kernels() const;
+  // Fills the whole shared memory of each block with this byte before the block starts (default 0xFF, a NaN pattern).
+  void set_shared_poison(uint8_t byte);
+
+  // Runs the grid to its end, or to the first fault. Blocking; never throws for what the kernel does.
+  std::optional<Fault> launch(const KernelLaunch& launch, const std::vector<Buffer>& buffers, Order order,
+                              uint64_t seed);
+
+ private:
+  struct State;
+  explicit Module(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace sandbox::cpu::runtime

@@ -1,0 +1,102 @@
+// Tests of the cpu device: compile a piece of CUDA C++, run it over plain vectors, see what became of it.
+#pragma once
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <deque>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "core/paths.h"
+#include "core/unique_fd.h"
+#include "sandbox/cpu/compiler/compiler.h"
+#include "sandbox/cpu/runtime/mapped_buffer.h"
+#include "sandbox/cpu/runtime/module.h"
+#include "sandbox/process/channel.h"
+
+namespace sandbox::cpu::test {
+
+// A folder that goes with its owner.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "kw_test_XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a folder for a test");
+    path_ = name;
+  }
+  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline Compilation compile_text(const std::string& source, Build build = Build::fast, const Macros& macros = {},
+                                double deadline_s = 30) {
+  static const compiler::HostCompiler host = compiler::find_host_compiler().value();
+  const TemporaryFolder scratch;
+  compiler::CompilerSettings settings;
+  settings.host = host;
+  settings.device_headers = std::filesystem::canonical(core::installed_paths().device_headers());
+  settings.scratch = scratch.path();
+  settings.deadline_s = deadline_s;
+  return compiler::compile({"solution.cu", source, macros, build}, settings);
+}
+
+// Throws with the log when it does not compile.
+inline Built built(const std::string& source, Build build = Build::fast, const Macros& macros = {}) {
+  Compilation compilation = compile_text(source, build, macros);
+  if (const auto* rejected = std::get_if<Rejected>(&compilation)) {
+    throw std::runtime_error(rejected->message + "\n" + rejected->log);
+  }
+  return std::move(std::get<Built>(compilation));
+}
+
+// One module and the memory its kernels work on.
+class Device {
+ public:
+  explicit Device(const std::string& source, Build build = Build::fast, const Macros& macros = {})
+      : module_(runtime::Module::load(built(source, build, macros).binary.get(), build)) {}
+
+  // Memory of this many floats, all set to `value`; the next argument of every launch.
+  float* add_floats(const std::string& name, size_t count, float value = 0) {
+    const core::UniqueFd file = process::make_memory_file("test", runtime::memory_file_bytes(count * sizeof(float)));
+    memory_.emplace_back(file.get(), count * sizeof(float), runtime::MappedBuffer::Access::read_write);
+    std::byte* data = memory_.back().content().data();
+    buffers_.push_back({name, data, count * sizeof(float), true});
+    auto* floats = reinterpret_cast<float*>(data);
+    std::fill(floats, floats + count, value);
+    add_argument(data);
+    return floats;
+  }
+  template <typename T>
+  void add_argument(T value) {
+    std::vector<std::byte> bytes(sizeof(T));
+    std::memcpy(bytes.data(), &value, sizeof(T));
+    arguments_.push_back(std::move(bytes));
+  }
+
+  std::optional<Fault> launch(const std::string& kernel, int64_t grid, int64_t block,
+                              runtime::Order order = runtime::Order::forward, size_t shared_bytes = 0) {
+    return launch(kernel, {grid, 1, 1}, {block, 1, 1}, order, shared_bytes);
+  }
+  std::optional<Fault> launch(const std::string& kernel, std::array<int64_t, 3> grid, std::array<int64_t, 3> block,
+                              runtime::Order order = runtime::Order::forward, size_t shared_bytes = 0) {
+    return module_.launch({kernel, grid, block, shared_bytes, arguments_}, buffers_, order, 7);
+  }
+  runtime::Module& module() { return module_; }
+
+ private:
+  runtime::Module module_;
+  std::deque<runtime::MappedBuffer> memory_;
+  std::vector<runtime::Buffer> buffers_;
+  std::vector<std::vector<std::byte>> arguments_;
+};
+
+}  // namespace sandbox::cpu::test

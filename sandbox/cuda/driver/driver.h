@@ -1,0 +1,206 @@
+// The CUDA driver, opened at run time: nothing of the CUDA Toolkit is needed to build, and no driver to start.
+// Prototypes are our own; driver_test.cpp holds them against cuda.h where that is present.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "core/error.h"
+
+namespace sandbox::cuda::driver {
+
+using DevicePtr = uint64_t;
+using Handle = void*;  // a context, stream, event, module or function
+
+// Results of the driver that we tell apart.
+enum DriverResult : int {
+  kSuccess = 0,
+  kInvalidValue = 1,
+  kOutOfMemory = 2,
+  kNoDevice = 100,
+  kNotFound = 500,
+  kNotReady = 600,
+  kIllegalAddress = 700,
+  kOutOfResources = 701,
+  kLaunchTimeout = 702,
+  kAssert = 710,
+  kHardwareStackError = 714,
+  kIllegalInstruction = 715,
+  kMisalignedAddress = 716,
+  kInvalidAddressSpace = 717,
+  kInvalidPc = 718,
+  kLaunchFailed = 719,
+  kCooperativeTooLarge = 720,
+  kInvalidClusterSize = 912,
+};
+
+// A driver call that failed. In a run worker the candidate may be the cause; elsewhere it is our own failure.
+class DriverError : public core::SystemError {
+ public:
+  DriverError(int result, const std::string& what) : SystemError(what), result_(result) {}
+  int result() const { return result_; }
+
+ private:
+  int result_;
+};
+
+// cuDeviceGetAttribute
+enum class Attribute : int {
+  multiprocessors = 16,
+  l2_bytes = 38,
+  compute_major = 75,
+  compute_minor = 76,
+  shared_bytes_per_multiprocessor = 81,
+  registers_per_multiprocessor = 82,
+  registers_per_block = 12,
+  pageable_memory_access = 88,
+  cooperative_launch = 95,
+  shared_bytes_opt_in = 97,
+  posix_descriptors = 103,
+  blocks_per_multiprocessor = 106,
+  cluster_launch = 120,
+};
+
+// cuFuncGetAttribute, cuFuncSetAttribute
+enum class FunctionAttribute : int {
+  threads_per_block = 0,
+  static_shared_bytes = 1,
+  local_bytes = 3,
+  registers = 4,
+  dynamic_shared_bytes = 8,
+  non_portable_cluster = 14,
+};
+
+enum class Limit : int { stack_bytes = 0, printf_bytes = 1, heap_bytes = 2, persisting_l2_bytes = 6 };
+
+struct MemoryLocation {
+  int type = 1;  // CU_MEM_LOCATION_TYPE_DEVICE
+  int device = 0;
+};
+struct AllocationProperties {
+  int type = 1;          // CU_MEM_ALLOCATION_TYPE_PINNED
+  int handle_types = 1;  // CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+  MemoryLocation location;
+  void* windows_only = nullptr;
+  unsigned char compression = 0, rdma = 0;
+  unsigned short usage = 0;
+  unsigned char reserved[4] = {};
+};
+struct AccessDescription {
+  MemoryLocation location;
+  int flags = 0;  // 1: read, 3: read and write
+};
+struct LaunchAttribute {
+  int id = 0;  // 2: cooperative, 4: cluster dimension, 6: programmatic stream serialization
+  char pad[4] = {};
+  union {
+    char bytes[64];
+    int number;
+    unsigned dimensions[3];
+  } value = {};
+};
+struct LaunchConfig {
+  unsigned grid[3] = {1, 1, 1}, block[3] = {1, 1, 1};
+  unsigned shared_bytes = 0;
+  Handle stream = nullptr;
+  LaunchAttribute* attributes = nullptr;
+  unsigned attribute_count = 0;
+};
+struct alignas(128) TensorMapBits {
+  uint64_t words[16];
+};
+
+struct DriverFunctions {
+  int (*cuInit)(unsigned);
+  int (*cuDriverGetVersion)(int*);
+  int (*cuGetErrorName)(int, const char**);
+  int (*cuGetErrorString)(int, const char**);
+  int (*cuDeviceGetCount)(int*);
+  int (*cuDeviceGet)(int*, int);
+  int (*cuDeviceGetName)(char*, int, int);
+  int (*cuDeviceGetAttribute)(int*, int, int);
+  int (*cuDeviceTotalMem)(size_t*, int);
+  int (*cuDeviceGetPCIBusId)(char*, int, int);
+  int (*cuCtxCreate)(Handle*, unsigned, int);
+  int (*cuCtxDestroy)(Handle);
+  int (*cuCtxSetLimit)(int, size_t);
+  int (*cuCtxResetPersistingL2Cache)();
+  int (*cuMemGetInfo)(size_t*, size_t*);
+  int (*cuStreamCreate)(Handle*, unsigned);
+  int (*cuStreamDestroy)(Handle);
+  int (*cuStreamSynchronize)(Handle);
+  int (*cuStreamQuery)(Handle);
+  int (*cuEventCreate)(Handle*, unsigned);
+  int (*cuEventDestroy)(Handle);
+  int (*cuEventRecord)(Handle, Handle);
+  int (*cuEventQuery)(Handle);
+  int (*cuEventElapsedTime)(float*, Handle, Handle);
+  int (*cuModuleLoadData)(Handle*, const void*);
+  int (*cuModuleUnload)(Handle);
+  int (*cuModuleGetFunction)(Handle*, Handle, const char*);
+  int (*cuFuncGetAttribute)(int*, int, Handle);
+  int (*cuFuncSetAttribute)(Handle, int, int);
+  int (*cuFuncGetParamInfo)(Handle, size_t, size_t*, size_t*);  // null before driver 550
+  int (*cuOccupancyMaxActiveBlocksPerMultiprocessor)(int*, Handle, int, size_t);
+  int (*cuOccupancyMaxActiveClusters)(int*, Handle, const LaunchConfig*);
+  int (*cuLaunchKernelEx)(const LaunchConfig*, Handle, void**, void**);
+  int (*cuMemAlloc)(DevicePtr*, size_t);
+  int (*cuMemFree)(DevicePtr);
+  int (*cuMemcpyHtoDAsync)(DevicePtr, const void*, size_t, Handle);
+  int (*cuMemcpyDtoHAsync)(void*, DevicePtr, size_t, Handle);
+  int (*cuMemcpyDtoDAsync)(DevicePtr, DevicePtr, size_t, Handle);
+  int (*cuMemsetD8Async)(DevicePtr, unsigned char, size_t, Handle);
+  int (*cuMemsetD32Async)(DevicePtr, unsigned, size_t, Handle);
+  int (*cuMemGetAllocationGranularity)(size_t*, const AllocationProperties*, int);
+  int (*cuMemCreate)(unsigned long long*, size_t, const AllocationProperties*, unsigned long long);
+  int (*cuMemRelease)(unsigned long long);
+  int (*cuMemExportToShareableHandle)(void*, unsigned long long, int, unsigned long long);
+  int (*cuMemImportFromShareableHandle)(unsigned long long*, void*, int);
+  int (*cuMemAddressReserve)(DevicePtr*, size_t, size_t, DevicePtr, unsigned long long);
+  int (*cuMemAddressFree)(DevicePtr, size_t);
+  int (*cuMemMap)(DevicePtr, size_t, size_t, unsigned long long, unsigned long long);
+  int (*cuMemUnmap)(DevicePtr, size_t);
+  int (*cuMemSetAccess)(DevicePtr, size_t, const AccessDescription*, size_t);
+  int (*cuTensorMapEncodeTiled)(TensorMapBits*, int, uint32_t, void*, const uint64_t*, const uint64_t*, const uint32_t*,
+                                const uint32_t*, int, int, int, int);  // null before driver 525
+};
+
+class Driver {
+ public:
+  // Opens libcuda and initialises it. Throws core::SystemError with the remedy when there is none or it has no device.
+  static Driver open();
+
+  const DriverFunctions* operator->() const { return &functions_; }
+  // Throws DriverError unless `result` is success.
+  void require(int result, const char* call) const;
+  std::string explain(int result) const;  // "an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS)"
+
+  int device_count() const;
+  std::string version() const;  // "13.0": the newest CUDA that it serves
+
+ private:
+  DriverFunctions functions_{};
+};
+
+// What is known of a device without a context on it.
+struct DeviceFacts {
+  int index = 0;
+  std::string name, pci_bus_id;
+  int compute_major = 0, compute_minor = 0;
+  int multiprocessors = 0;
+  int64_t memory_bytes = 0, l2_bytes = 0;
+  int64_t shared_bytes_per_block = 0;  // at most, when it is opted into
+  int64_t shared_bytes_per_multiprocessor = 0, registers_per_multiprocessor = 0;
+
+  // What NVRTC is asked for: "sm_90a" where the architecture has features of its own (9.0 and newer), else "sm_80".
+  std::string architecture() const;
+};
+// Does code made for the architecture `wanted` ("sm_80", "sm_90a", "" for any) run where `device` is the newest that is
+// understood? Features with a letter belong to one architecture alone.
+bool runs_on(const std::string& device, const std::string& wanted);
+
+// Throws DriverError for an unknown index.
+DeviceFacts device_facts(const Driver& driver, int index);
+
+}  // namespace sandbox::cuda::driver

@@ -1,0 +1,43 @@
+#include "sandbox/cuda/driver/nvml.h"
+
+#include <dlfcn.h>
+
+#include <type_traits>
+
+namespace sandbox::cuda::driver {
+namespace {
+constexpr int kSmClock = 1;  // NVML_CLOCK_SM
+// nvmlClocksEventReason*: software power cap, hardware slowdown, software and hardware thermal slowdown, power brake.
+constexpr unsigned long long kHeldBack = 0x4 | 0x8 | 0x20 | 0x40 | 0x80;
+}  // namespace
+
+ClockMonitor::ClockMonitor(const std::string& pci_bus_id) {
+  void* library = nullptr;
+  for (const char* name : {"libnvidia-ml.so.1", "/usr/local/nvidia/lib64/libnvidia-ml.so.1"}) {
+    if (library == nullptr) library = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  }
+  if (library == nullptr) return;
+  const auto find = [&](auto& function, const char* name) {
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
+    return function != nullptr;
+  };
+  int (*init)() = nullptr;
+  int (*by_bus_id)(const char*, void**) = nullptr;
+  if (!find(init, "nvmlInit_v2") || !find(by_bus_id, "nvmlDeviceGetHandleByPciBusId_v2")) return;
+  if (!find(clock_info_, "nvmlDeviceGetClockInfo")) return;
+  if (!find(reasons_, "nvmlDeviceGetCurrentClocksThrottleReasons")) return;
+  void* device = nullptr;
+  if (init() == 0 && by_bus_id(pci_bus_id.c_str(), &device) == 0) device_ = device;
+}
+
+ClockState ClockMonitor::read() const {
+  ClockState state;
+  if (device_ == nullptr) return state;
+  unsigned mhz = 0;
+  if (clock_info_(device_, kSmClock, &mhz) == 0) state.mhz = static_cast<float>(mhz);
+  unsigned long long reasons = 0;
+  state.throttled = reasons_(device_, &reasons) == 0 && (reasons & kHeldBack) != 0;
+  return state;
+}
+
+}  // namespace sandbox::cuda::driver

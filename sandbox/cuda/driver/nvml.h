@@ -1,0 +1,27 @@
+// The clock of a GPU and why it is held back, through the driver's management library (NVML), opened at run time.
+#pragma once
+
+#include <string>
+
+namespace sandbox::cuda::driver {
+
+struct ClockState {
+  float mhz = 0;           // of the multiprocessors; 0 where it is not known
+  bool throttled = false;  // by power, heat or the power supply
+};
+
+class ClockMonitor {
+ public:
+  // Where the library or the device is missing, states are unknown.
+  explicit ClockMonitor(const std::string& pci_bus_id);
+
+  ClockState read() const;
+  bool available() const { return device_ != nullptr; }
+
+ private:
+  void* device_ = nullptr;
+  int (*clock_info_)(void*, int, unsigned*) = nullptr;
+  int (*reasons_)(void*, unsigned long long*) = nullptr;
+};
+
+}  // namespace sandbox::cuda::driver

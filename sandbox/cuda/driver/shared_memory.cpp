@@ -1,0 +1,100 @@
+#include "sandbox/cuda/driver/shared_memory.h"
+
+#include <random>
+#include <utility>
+
+namespace sandbox::cuda::driver {
+namespace {
+constexpr int kPosixDescriptor = 1;
+constexpr size_t kMostGap = 64;  // granules
+
+AllocationProperties properties(const Context& context) {
+  AllocationProperties properties;
+  properties.location.device = context.device();
+  return properties;
+}
+}  // namespace
+
+size_t granularity(const Context& context) {
+  size_t bytes = 0;
+  const AllocationProperties wanted = properties(context);
+  context.require(context->cuMemGetAllocationGranularity(&bytes, &wanted, 0), "cuMemGetAllocationGranularity");
+  return bytes;
+}
+
+SharedMemory SharedMemory::make(const Context& context, size_t bytes) {
+  const size_t granule = granularity(context);
+  SharedMemory memory(context);
+  memory.mapped_bytes_ = (bytes + granule - 1) / granule * granule;
+  const AllocationProperties wanted = properties(context);
+  context.require(context->cuMemCreate(&memory.handle_, memory.mapped_bytes_, &wanted, 0), "cuMemCreate");
+  memory.owns_handle_ = true;
+  memory.map(Access::read_write);
+  return memory;
+}
+
+SharedMemory SharedMemory::import(const Context& context, int fd, size_t mapped_bytes, Access access) {
+  SharedMemory memory(context);
+  memory.mapped_bytes_ = mapped_bytes;
+  void* descriptor = reinterpret_cast<void*>(static_cast<intptr_t>(fd));  // as the driver wants it
+  context.require(context->cuMemImportFromShareableHandle(&memory.handle_, descriptor, kPosixDescriptor),
+                  "cuMemImportFromShareableHandle");
+  memory.owns_handle_ = true;
+  memory.map(access);
+  return memory;
+}
+
+void SharedMemory::map(Access access) {
+  const Context& context = *context_;
+  const size_t granule = granularity(context);
+  // How far one memory is from the next is drawn, so that device code cannot tell where others lie.
+  std::random_device chance;
+  const size_t before = 1 + chance() % kMostGap, after = 1 + chance() % kMostGap;
+  const size_t wanted = mapped_bytes_ + (before + after) * granule;
+  context.require(context->cuMemAddressReserve(&reserved_, wanted, granule, 0, 0), "cuMemAddressReserve");
+  reserved_bytes_ = wanted;
+  const DevicePtr at = reserved_ + before * granule;
+  context.require(context->cuMemMap(at, mapped_bytes_, 0, handle_, 0), "cuMemMap");
+  begin_ = at;
+  AccessDescription description;
+  description.location.device = context.device();
+  description.flags = static_cast<int>(access);
+  context.require(context->cuMemSetAccess(at, mapped_bytes_, &description, 1), "cuMemSetAccess");
+}
+
+core::UniqueFd SharedMemory::export_descriptor() const {
+  int fd = -1;
+  context_->require((*context_)->cuMemExportToShareableHandle(&fd, handle_, kPosixDescriptor, 0),
+                    "cuMemExportToShareableHandle");
+  return core::UniqueFd(fd);
+}
+
+void SharedMemory::release() {
+  if (begin_ != 0) (*context_)->cuMemUnmap(begin_, mapped_bytes_);
+  if (reserved_ != 0) (*context_)->cuMemAddressFree(reserved_, reserved_bytes_);
+  if (owns_handle_) (*context_)->cuMemRelease(handle_);
+}
+
+SharedMemory::SharedMemory(SharedMemory&& other) noexcept
+    : context_(other.context_),
+      handle_(other.handle_),
+      owns_handle_(std::exchange(other.owns_handle_, false)),
+      reserved_(std::exchange(other.reserved_, 0)),
+      reserved_bytes_(other.reserved_bytes_),
+      begin_(std::exchange(other.begin_, 0)),
+      mapped_bytes_(other.mapped_bytes_) {}
+
+SharedMemory& SharedMemory::operator=(SharedMemory&& other) noexcept {
+  std::swap(context_, other.context_);
+  std::swap(handle_, other.handle_);
+  std::swap(owns_handle_, other.owns_handle_);
+  std::swap(reserved_, other.reserved_);
+  std::swap(reserved_bytes_, other.reserved_bytes_);
+  std::swap(begin_, other.begin_);
+  std::swap(mapped_bytes_, other.mapped_bytes_);
+  return *this;
+}
+
+SharedMemory::~SharedMemory() { release(); }
+
+}  // namespace sandbox::cuda::driver

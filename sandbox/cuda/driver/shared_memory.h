@@ -1,0 +1,46 @@
+// Device memory that one process makes and another maps, with unmapped addresses on both sides.
+#pragma once
+
+#include <cstddef>
+
+#include "core/unique_fd.h"
+#include "sandbox/cuda/driver/context.h"
+
+namespace sandbox::cuda::driver {
+
+enum class Access : int { read = 1, read_write = 3 };
+
+// Memory of whole granules (2 MiB as a rule), mapped into this process between reserved ones that stay unmapped,
+// as many as chance wants on either side, one at least. Throws DriverError.
+class SharedMemory {
+ public:
+  // At least `bytes`; its content is undefined.
+  static SharedMemory make(const Context& context, size_t bytes);
+  // What another process exported, of its mapped_bytes(). A store through a mapping for reading ends the kernel with a
+  // fault.
+  static SharedMemory import(const Context& context, int fd, size_t mapped_bytes, Access access);
+  SharedMemory(SharedMemory&& other) noexcept;
+  SharedMemory& operator=(SharedMemory&& other) noexcept;
+  ~SharedMemory();
+
+  core::UniqueFd export_descriptor() const;
+  DevicePtr begin() const { return begin_; }
+  size_t mapped_bytes() const { return mapped_bytes_; }
+
+ private:
+  explicit SharedMemory(const Context& context) : context_(&context) {}
+  void map(Access access);
+  void release();
+
+  const Context* context_;
+  unsigned long long handle_ = 0;
+  bool owns_handle_ = false;
+  DevicePtr reserved_ = 0;
+  size_t reserved_bytes_ = 0;
+  DevicePtr begin_ = 0;
+  size_t mapped_bytes_ = 0;
+};
+
+size_t granularity(const Context& context);
+
+}  // namespace sandbox::cuda::driver

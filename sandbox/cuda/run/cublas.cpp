@@ -1,0 +1,246 @@
+#include "sandbox/cuda/run/cublas.h"
+
+#include <dlfcn.h>
+
+#include <climits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+
+namespace sandbox::cuda::run {
+namespace {
+namespace fs = std::filesystem;
+constexpr int kMostChoices = 8;  // of cuBLASLt's heuristic, which are then timed
+constexpr int kTimesPerChoice = 3;
+constexpr size_t kWorkspaceBytes = size_t{32} << 20;  // what cuBLAS gives itself on large GPUs
+constexpr uint32_t kSchemesInFullPrecision = 3;       // in place, or in the type of the sums: never in f16
+
+void* open_library(const std::string& name, const fs::path& cuda_home) {
+  std::vector<fs::path> folders{"", "/usr/local/cuda/lib64"};  // the dynamic linker's own first
+  if (!cuda_home.empty()) folders.insert(folders.begin(), {cuda_home / "lib64", cuda_home / "lib"});
+  for (const fs::path& folder : folders) {
+    for (const char* version : {"13", "12"}) {
+      const fs::path file = folder / (name + ".so." + version);
+      if (void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
+    }
+  }
+  throw core::SystemError(name +
+                          " is not found: install cuBLAS of CUDA 12 or 13, and set CUDA_HOME to the toolkit's "
+                          "folder when that is in no usual place");
+}
+
+template <typename Signature>
+void take(void* library, Signature& function, const char* name) {
+  function = reinterpret_cast<Signature>(::dlsym(library, name));
+  if (function == nullptr) throw core::SystemError(std::string("this cuBLAS is too old: it lacks ") + name);
+}
+
+void require(int status, const char* call) {
+  if (status != 0) throw LibraryError(std::string(call) + " failed (status " + std::to_string(status) + ")");
+}
+
+std::string version_text(int64_t version) {  // 130002: 13.0.2
+  return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100);
+}
+
+int type_of(core::DType dtype) {
+  switch (dtype) {
+    case core::DType::f16:
+      return kReal16;
+    case core::DType::bf16:
+      return kReal16b;
+    case core::DType::f32:
+      return kReal32;
+    case core::DType::f64:
+      return kReal64;
+    default:
+      throw core::SystemError("no matrix product of this dtype");
+  }
+}
+
+// One and zero in the type of the sums, as both interfaces read them.
+struct Scales {
+  explicit Scales(core::DType dtype) : wide(dtype == core::DType::f64) {}
+  const void* one() const { return wide ? static_cast<const void*>(&one64) : &one32; }
+  const void* zero() const { return wide ? static_cast<const void*>(&zero64) : &zero32; }
+  int compute() const { return wide ? kCompute64 : kCompute32; }
+  int type() const { return wide ? kReal64 : kReal32; }
+
+  bool wide;
+  float one32 = 1, zero32 = 0;
+  double one64 = 1, zero64 = 0;
+};
+
+const void* pointer(driver::DevicePtr address) { return reinterpret_cast<const void*>(address); }
+
+// Both libraries are column-major. What lies row-major as c = a b lies column-major as c' = b' a': operands swap
+// places, and every leading dimension is the row's length.
+class Cublas : public GemmLibrary {
+ public:
+  Cublas(const driver::Context& context, const fs::path& cuda_home) : f_(open_cublas(cuda_home)) {
+    require(f_.cublasCreate(&handle_), "cublasCreate");
+    require(f_.cublasSetStream(handle_, context.stream()), "cublasSetStream");
+    require(f_.cublasSetMathMode(handle_, kSumsInFullPrecision), "cublasSetMathMode");
+  }
+  ~Cublas() override { f_.cublasDestroy(handle_); }
+
+  std::string name() const override {
+    int version = 0;
+    require(f_.cublasGetVersion(handle_, &version), "cublasGetVersion");
+    return "cuBLAS " + version_text(version);
+  }
+  void prepare(const Gemm& gemm) override { gemm_ = gemm; }
+  void tune(driver::DevicePtr, driver::DevicePtr, LaunchTimer&) override {}  // cublasGemmEx chooses by itself
+  void enqueue(driver::DevicePtr a, driver::DevicePtr b, driver::DevicePtr c) override {
+    const Scales scales(gemm_.dtype);
+    const int type = type_of(gemm_.dtype), m = static_cast<int>(gemm_.m), n = static_cast<int>(gemm_.n),
+              k = static_cast<int>(gemm_.k);
+    require(
+        f_.cublasGemmEx(handle_, kNotTransposed, kNotTransposed, n, m, k, scales.one(), pointer(b), type, n, pointer(a),
+                        type, k, scales.zero(), reinterpret_cast<void*>(c), type, n, scales.compute(), kDefaultGemm),
+        "cublasGemmEx");
+  }
+
+ private:
+  CublasFunctions f_;
+  driver::Handle handle_ = nullptr;
+  Gemm gemm_;
+};
+
+class CublasLt : public GemmLibrary {
+ public:
+  CublasLt(const driver::Context& context, const fs::path& cuda_home)
+      : context_(context), f_(open_cublas_lt(cuda_home)), workspace_(context, kWorkspaceBytes) {
+    require(f_.cublasLtCreate(&handle_), "cublasLtCreate");
+  }
+  ~CublasLt() override {
+    forget();
+    f_.cublasLtDestroy(handle_);
+  }
+
+  std::string name() const override {
+    return "cuBLASLt " + version_text(static_cast<int64_t>(f_.cublasLtGetVersion()));
+  }
+
+  void prepare(const Gemm& gemm) override {
+    forget();
+    gemm_ = gemm;
+    const Scales scales(gemm.dtype);
+    const int type = type_of(gemm.dtype);
+    const auto m = static_cast<uint64_t>(gemm.m), n = static_cast<uint64_t>(gemm.n), k = static_cast<uint64_t>(gemm.k);
+    require(f_.cublasLtMatmulDescCreate(&product_, scales.compute(), scales.type()), "cublasLtMatmulDescCreate");
+    require(f_.cublasLtMatrixLayoutCreate(&left_, type, n, k, gemm.n), "cublasLtMatrixLayoutCreate");
+    require(f_.cublasLtMatrixLayoutCreate(&right_, type, k, m, gemm.k), "cublasLtMatrixLayoutCreate");
+    require(f_.cublasLtMatrixLayoutCreate(&result_, type, n, m, gemm.n), "cublasLtMatrixLayoutCreate");
+    driver::Handle preference = nullptr;
+    require(f_.cublasLtMatmulPreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate");
+    const uint64_t most_workspace = kWorkspaceBytes;
+    const uint32_t schemes = kSchemesInFullPrecision;
+    choices_.resize(kMostChoices);
+    int found = 0;
+    int status =
+        f_.cublasLtMatmulPreferenceSetAttribute(preference, kMostWorkspace, &most_workspace, sizeof most_workspace);
+    if (status == 0) {
+      status = f_.cublasLtMatmulPreferenceSetAttribute(preference, kReductionSchemes, &schemes, sizeof schemes);
+    }
+    if (status == 0) {
+      status = f_.cublasLtMatmulAlgoGetHeuristic(handle_, product_, left_, right_, result_, result_, preference,
+                                                 kMostChoices, choices_.data(), &found);
+    }
+    f_.cublasLtMatmulPreferenceDestroy(preference);
+    require(status, "cublasLtMatmulAlgoGetHeuristic");
+    choices_.resize(static_cast<size_t>(found));
+    std::erase_if(choices_, [](const LtChoice& choice) { return choice.state != 0; });
+    if (choices_.empty()) throw LibraryError("cuBLASLt has no way to compute this product");
+    best_ = 0;  // its own first choice, until they are timed
+  }
+
+  void tune(driver::DevicePtr a, driver::DevicePtr b, LaunchTimer& timer) override {
+    const driver::PrivateMemory c(context_, static_cast<size_t>(gemm_.m * gemm_.n) * core::size_bytes(gemm_.dtype));
+    std::optional<double> best_us;
+    for (size_t i = 0; i < choices_.size(); ++i) {
+      try {
+        for (int time = 0; time <= kTimesPerChoice; ++time) {  // the first loads code
+          const core::Json timed = timer.time(1, false, [&](size_t) { enqueue_choice(i, a, b, c.address()); });
+          const double us = timed.at("us").get<double>();
+          if (time == 0 || (best_us && us >= *best_us)) continue;
+          best_us = us;
+          best_ = i;
+        }
+      } catch (const LibraryError&) {  // offered, but it cannot be launched here
+      }
+    }
+    if (!best_us) throw LibraryError("none of cuBLASLt's algorithms for this product could be launched");
+  }
+
+  void enqueue(driver::DevicePtr a, driver::DevicePtr b, driver::DevicePtr c) override {
+    enqueue_choice(best_, a, b, c);
+  }
+
+ private:
+  void enqueue_choice(size_t choice, driver::DevicePtr a, driver::DevicePtr b, driver::DevicePtr c) {
+    const Scales scales(gemm_.dtype);
+    void* out = reinterpret_cast<void*>(c);
+    require(f_.cublasLtMatmul(handle_, product_, scales.one(), pointer(b), left_, pointer(a), right_, scales.zero(),
+                              out, result_, out, result_, choices_[choice].algorithm.data(),
+                              reinterpret_cast<void*>(workspace_.address()), workspace_.bytes(), context_.stream()),
+            "cublasLtMatmul");
+  }
+
+  void forget() {
+    for (driver::Handle* layout : {&left_, &right_, &result_}) {
+      if (*layout != nullptr) f_.cublasLtMatrixLayoutDestroy(std::exchange(*layout, nullptr));
+    }
+    if (product_ != nullptr) f_.cublasLtMatmulDescDestroy(std::exchange(product_, nullptr));
+  }
+
+  const driver::Context& context_;
+  CublasLtFunctions f_;
+  driver::PrivateMemory workspace_;
+  driver::Handle handle_ = nullptr, product_ = nullptr, left_ = nullptr, right_ = nullptr, result_ = nullptr;
+  Gemm gemm_;
+  std::vector<LtChoice> choices_;
+  size_t best_ = 0;
+};
+}  // namespace
+
+CublasFunctions open_cublas(const fs::path& cuda_home) {
+  void* library = open_library("libcublas", cuda_home);
+  CublasFunctions f{};
+  take(library, f.cublasCreate, "cublasCreate_v2");
+  take(library, f.cublasDestroy, "cublasDestroy_v2");
+  take(library, f.cublasSetStream, "cublasSetStream_v2");
+  take(library, f.cublasSetMathMode, "cublasSetMathMode");
+  take(library, f.cublasGetVersion, "cublasGetVersion_v2");
+  take(library, f.cublasGemmEx, "cublasGemmEx");
+  return f;
+}
+
+CublasLtFunctions open_cublas_lt(const fs::path& cuda_home) {
+  void* library = open_library("libcublasLt", cuda_home);
+  CublasLtFunctions f{};
+  take(library, f.cublasLtCreate, "cublasLtCreate");
+  take(library, f.cublasLtDestroy, "cublasLtDestroy");
+  take(library, f.cublasLtGetVersion, "cublasLtGetVersion");
+  take(library, f.cublasLtMatmulDescCreate, "cublasLtMatmulDescCreate");
+  take(library, f.cublasLtMatmulDescDestroy, "cublasLtMatmulDescDestroy");
+  take(library, f.cublasLtMatrixLayoutCreate, "cublasLtMatrixLayoutCreate");
+  take(library, f.cublasLtMatrixLayoutDestroy, "cublasLtMatrixLayoutDestroy");
+  take(library, f.cublasLtMatmulPreferenceCreate, "cublasLtMatmulPreferenceCreate");
+  take(library, f.cublasLtMatmulPreferenceDestroy, "cublasLtMatmulPreferenceDestroy");
+  take(library, f.cublasLtMatmulPreferenceSetAttribute, "cublasLtMatmulPreferenceSetAttribute");
+  take(library, f.cublasLtMatmulAlgoGetHeuristic, "cublasLtMatmulAlgoGetHeuristic");
+  take(library, f.cublasLtMatmul, "cublasLtMatmul");
+  return f;
+}
+
+std::unique_ptr<GemmLibrary> make_cublas(const driver::Context& context, const fs::path& cuda_home) {
+  return std::make_unique<Cublas>(context, cuda_home);
+}
+std::unique_ptr<GemmLibrary> make_cublas_lt(const driver::Context& context, const fs::path& cuda_home) {
+  return std::make_unique<CublasLt>(context, cuda_home);
+}
+
+}  // namespace sandbox::cuda::run

@@ -1,0 +1,44 @@
+// What one NVIDIA device allows, and why a launch does not fit it: said before the launch, with the limit.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "sandbox/solution.h"
+
+namespace sandbox::cuda::run {
+
+// Behind each: the driver's device attribute (CU_DEVICE_ATTRIBUTE_...) and its number.
+struct DeviceLimits {
+  int compute_major = 0, compute_minor = 0;               // COMPUTE_CAPABILITY_MAJOR 75, _MINOR 76
+  int64_t multiprocessors = 0;                            // MULTIPROCESSOR_COUNT 16
+  int64_t threads_per_block = 1024;                       // MAX_THREADS_PER_BLOCK 1
+  std::array<int64_t, 3> block{1024, 1024, 64};           // MAX_BLOCK_DIM_X 2, _Y 3, _Z 4
+  std::array<int64_t, 3> grid{2147483647, 65535, 65535};  // MAX_GRID_DIM_X 5, _Y 6, _Z 7
+  int64_t shared_bytes_opt_in = 0;                        // MAX_SHARED_MEMORY_PER_BLOCK_OPTIN 97, of one block
+  int64_t registers_per_block = 65536;                    // MAX_REGISTERS_PER_BLOCK 12
+  bool cooperative_launch = false;                        // COOPERATIVE_LAUNCH 95
+  bool cluster_launch = false;                            // CLUSTER_LAUNCH 120
+};
+
+// What the driver knows of a loaded kernel, and of one launch of it.
+struct KernelFacts {
+  int64_t registers = 0;             // of one thread: cuFuncGetAttribute NUM_REGS 4
+  int64_t static_shared_bytes = 0;   // SHARED_SIZE_BYTES 1
+  int64_t threads_per_block = 1024;  // MAX_THREADS_PER_BLOCK 0: less where __launch_bounds__ says so
+  // Blocks of this launch that one multiprocessor holds at once: cuOccupancyMaxActiveBlocksPerMultiprocessor with the
+  // launch's block size and dynamic shared memory. Asked for cooperative launches only.
+  std::optional<int64_t> resident_blocks = {};
+  // Clusters of this launch that the device holds at once: cuOccupancyMaxActiveClusters, after allowing clusters of
+  // other than portable size. Asked for clustered launches only.
+  std::optional<int64_t> resident_clusters = {};
+};
+
+// One sentence with the first limit that the launch passes; nullopt when the device can run it. Facts that only the
+// driver tells may come later: ask once without them (the driver refuses questions about launches that do not fit), and
+// again with them.
+std::optional<std::string> why_not(const PlannedLaunch& launch, const DeviceLimits& device, const KernelFacts& kernel);
+
+}  // namespace sandbox::cuda::run

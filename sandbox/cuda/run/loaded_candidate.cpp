@@ -1,0 +1,120 @@
+#include "sandbox/cuda/run/loaded_candidate.h"
+
+#include <utility>
+
+#include "core/error.h"
+#include "sandbox/cuda/inspection/cubin.h"
+
+namespace sandbox::cuda::run {
+namespace {
+using core::Json;
+using core::JsonView;
+
+driver::Module load(const driver::Context& context, const std::string& cubin) {
+  inspection::inspect_cubin(
+      cubin);  // the compile worker has read hostile source: what it says was looked at is looked at again
+  try {
+    return driver::Module(context, cubin);
+  } catch (const driver::DriverError& error) {
+    throw core::InputError("", std::string("the binary cannot be loaded: ") + error.what());
+  }
+}
+
+// What an error of the device says of the candidate; nullopt for those that are no fault of its own.
+std::optional<FaultKind> kind_of(int result) {
+  switch (result) {
+    case driver::kIllegalAddress:
+    case driver::kInvalidAddressSpace:
+      return FaultKind::out_of_bounds;
+    case driver::kMisalignedAddress:
+      return FaultKind::misaligned;
+    case driver::kAssert:
+    case driver::kIllegalInstruction:
+    case driver::kLaunchFailed:
+    case driver::kInvalidPc:
+      return FaultKind::trap;
+    case driver::kHardwareStackError:
+      return FaultKind::resource_limit;
+    case driver::kInvalidValue:
+    case driver::kOutOfResources:
+    case driver::kCooperativeTooLarge:
+    case driver::kInvalidClusterSize:
+      return FaultKind::invalid_launch;
+    default:
+      return std::nullopt;
+  }
+}
+}  // namespace
+
+LoadedCandidate::LoadedCandidate(const driver::Context& context, L2Flush& flush, driver::Scrub& scrub,
+                                 std::string cubin)
+    : context_(context),
+      scrub_(scrub),
+      cubin_(std::move(cubin)),
+      parameters_(inspection::kernels_of(cubin_)),
+      knows_variables_(inspection::refers_to_variables(cubin_)),
+      module_(load(context, cubin_)),
+      timer_(context, flush),
+      lent_(context) {}
+
+Json LoadedCandidate::answer(process::Message& message) {
+  const JsonView json(message.json, "judge's request");
+  const std::string op = json.at("op").string();
+  try {
+    if (op == "map") return map(json, message.fds);
+    if (op == "plan") return plan(json);
+    if (op == "go") return go(json);
+    return timer_.time(0, false, {});
+  } catch (const InvalidLaunch& invalid) {
+    return {{"fault", to_json(Fault{FaultKind::invalid_launch, invalid.what(), invalid.kernel(), {}, {}, {}})}};
+  } catch (const driver::DriverError& error) {
+    last_fault_ = fault_of(error);
+    // Is it the launch alone that was refused, or is the context gone?
+    if (context_->cuStreamSynchronize(context_.stream()) == driver::kSuccess) return last_fault_;
+    throw ContextLost();
+  }
+}
+
+Json LoadedCandidate::fault_of(const driver::DriverError& error) {
+  const auto kind = kind_of(error.result());
+  if (!kind) return {{"failed", error.what()}};
+  std::string message = error.what();
+  return {{"fault", to_json(Fault{*kind, std::move(message), kernels_, {}, {}, {}})}};
+}
+
+Json LoadedCandidate::map(const JsonView& json, const std::vector<core::UniqueFd>& fds) {
+  prepared_.clear();
+  if (std::exchange(used_, true)) module_ = load(context_, cubin_);
+  launched_ = false;
+  lent_.map(json, fds);
+  return {{"ok", true}};
+}
+
+Json LoadedCandidate::plan(const JsonView& json) {
+  plan_ = plan_from_json(json);
+  kernels_.clear();
+  for (const PlannedLaunch& launch : plan_.launches) kernels_ += (kernels_.empty() ? "" : ", ") + launch.kernel;
+  prepare();
+  return {{"ok", true}};
+}
+
+void LoadedCandidate::prepare() {
+  prepared_.clear();
+  for (const std::vector<DeviceBuffer>& buffers : lent_.slots()) {
+    prepared_.emplace_back(context_, module_, parameters_, plan_, buffers);
+  }
+}
+
+Json LoadedCandidate::go(const JsonView& json) {
+  const auto slots = static_cast<size_t>(json.at("slots").integer(1, static_cast<int64_t>(prepared_.size())));
+  // What such code may have written to its variables, past all rules, is not there for the next launch.
+  if (std::exchange(launched_, true) && knows_variables_) {
+    prepared_.clear();
+    module_ = driver::Module(context_, cubin_);
+    prepare();
+  }
+  scrub_.enqueue(prepared_.front().local_bytes());
+  return timer_.time(slots, json.at("hot").boolean(), [&](size_t slot) { prepared_[slot].enqueue(); });
+}
+
+}  // namespace sandbox::cuda::run

@@ -1,0 +1,66 @@
+// A cell on a GPU: one candidate loaded in a run worker, launched as its judge asks. It sees inputs, outputs and
+// workspaces that the judge lends it, and nothing else.
+//
+// Requests of the judge:
+//   {"op":"map","buffers":[{"name","slot","bytes","mapped_bytes","offset","writable"}...],"axes":{name: n...},
+//    "tensors":{name: {"role":"input"|"output","dtype","shape":[...]}...}} + descriptors                   {"ok": true}
+//                                         Loads the candidate anew, too: its module's variables are as at first.
+//   {"op":"plan","launches":[...],"workspaces":[...],"tensor_maps":[...]}                                  {"ok": true}
+//   {"op":"go","slots":n,"hot":bool}                                        {"ok": true, "us": time, "gated": bool}
+//                                         Overwrites what earlier launches left in registers, shared and local memory,
+//                                         loads code that reads variables of its module anew, flushes the L2 cache (or,
+//                                         hot, leaves it), then launches the plan on each of the first n slots.
+//   {"op":"ping"}                         the same without a launch
+// A failure of the candidate is answered with {"fault": ...}; after a fault of the device the worker ends.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sandbox/cuda/driver/scrub.h"
+#include "sandbox/cuda/run/launch_sequence.h"
+#include "sandbox/cuda/run/prepared_plan.h"
+#include "sandbox/fault.h"
+#include "sandbox/process/channel.h"
+#include "sandbox/wire.h"
+
+namespace sandbox::cuda::run {
+
+// The candidate broke the context: nothing can be launched in this process any more.
+class ContextLost {};
+
+class LoadedCandidate {
+ public:
+  // Throws core::InputError when the cubin cannot be loaded here, ContextLost.
+  LoadedCandidate(const driver::Context& context, L2Flush& flush, driver::Scrub& scrub, std::string cubin);
+
+  // Throws ContextLost after a fault of the device, which `fault` then tells.
+  core::Json answer(process::Message& message);
+  const core::Json& last_fault() const { return last_fault_; }
+
+ private:
+  core::Json map(const core::JsonView& json, const std::vector<core::UniqueFd>& fds);
+  core::Json plan(const core::JsonView& json);
+  core::Json go(const core::JsonView& json);
+  core::Json fault_of(const driver::DriverError& error);
+  void prepare();  // plan_, for each slot
+
+  const driver::Context& context_;
+  driver::Scrub& scrub_;
+  std::string cubin_;
+  std::map<std::string, int64_t> parameters_;
+  bool knows_variables_;  // where those of its module are
+  driver::Module module_;
+  LaunchTimer timer_;
+  LentSlots lent_;
+  bool used_ = false;      // it was lent something since it was loaded
+  bool launched_ = false;  // since then
+  LaunchPlan plan_;
+  std::vector<PreparedPlan> prepared_;
+  std::string kernels_;  // of the plan, for messages
+  core::Json last_fault_;
+};
+
+}  // namespace sandbox::cuda::run

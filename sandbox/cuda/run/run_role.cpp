@@ -1,0 +1,134 @@
+#include "sandbox/cuda/run/run_role.h"
+
+#include <unistd.h>
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "sandbox/cuda/run/gpu_jail.h"
+#include "sandbox/cuda/run/loaded_candidate.h"
+#include "sandbox/process/sealed_memory.h"
+
+namespace sandbox::cuda::run {
+namespace {
+using core::Json;
+// Device memory of candidates' printf and malloc is small: a flood costs nothing. No part of the L2 cache is set aside.
+void limit(const driver::Context& context) {
+  constexpr size_t kPrintfBytes = 64 << 10, kHeapBytes = 1 << 20;
+  context.require(context->cuCtxSetLimit(static_cast<int>(driver::Limit::printf_bytes), kPrintfBytes), "cuCtxSetLimit");
+  context.require(context->cuCtxSetLimit(static_cast<int>(driver::Limit::heap_bytes), kHeapBytes), "cuCtxSetLimit");
+  context.require(context->cuCtxSetLimit(static_cast<int>(driver::Limit::persisting_l2_bytes), 0), "cuCtxSetLimit");
+}
+
+class RunRole {
+ public:
+  RunRole(const driver::Context& context, process::Channel& owner)
+      : context_(context), owner_(owner), flush_(context) {}
+
+  void answer(const process::Message& request) {
+    const std::string op = request.json.at("op").get<std::string>();
+    if (op == "prove") {
+      prove(process::read_memory(request.fds.at(0).get()));
+      owner_.send({{"ok", true}});
+    } else if (op == "open") {
+      open(process::read_memory(request.fds.at(0).get()));
+    } else {
+      owner_.send({{"killed", true}});  // the judge has hung up: there is no cell any more
+    }
+  }
+
+ private:
+  // out[i] = i * factor, over more than one wave of blocks.
+  void prove(const std::string& cubin) {
+    scrub_.reset();
+    scrub_.emplace(context_, cubin);
+    const driver::Module module(context_, cubin);
+    const size_t count = size_t{1} << 20;
+    const driver::PrivateMemory out(context_, count * sizeof(uint32_t));
+    const uint32_t factor = ++proofs_ * 2654435761u;
+    module.function("kw_known_good")(static_cast<unsigned>(count / 256), 256u, out.address(),
+                                     static_cast<unsigned>(count), factor);
+    std::vector<uint32_t> values(count);
+    context_.copy_to_host(values.data(), out.address(), out.bytes());
+    for (size_t i = 0; i < count; ++i) {
+      if (values[i] != static_cast<uint32_t>(i) * factor) {
+        throw core::SystemError("the device does not compute rightly: a known-good kernel gave a wrong result");
+      }
+    }
+  }
+
+  void open(const std::string& cubin) {
+    if (!scrub_) throw core::SystemError("the run worker was asked before it had its kernels");
+    auto [judge_end, cell_end] = process::Channel::make_pair();
+    owner_.send({{"cell", ++cells_}}, {judge_end.fd()});
+    judge_end = process::Channel();
+    serve(std::move(cell_end), cubin);
+  }
+
+  // Until the judge hangs up.
+  void serve(process::Channel judge, const std::string& cubin) {
+    try {
+      std::optional<LoadedCandidate> cell;
+      try {
+        cell.emplace(context_, flush_, *scrub_, cubin);
+      } catch (const core::InputError& refusal) {
+        judge.send({{"refused", refusal.problem()}});
+        return;
+      }
+      judge.send({{"loaded", true}});
+      while (true) {
+        process::Message message = judge.receive();
+        try {
+          judge.send(cell->answer(message));
+        } catch (const ContextLost&) {
+          judge.send(cell->last_fault());
+          ::_exit(0);  // at once: what the context held cannot be given back in order
+        }
+      }
+    } catch (const process::ChannelClosed&) {
+    }
+  }
+
+  const driver::Context& context_;
+  process::Channel& owner_;
+  L2Flush flush_;
+  std::optional<driver::Scrub> scrub_;
+  int cells_ = 0;
+  uint32_t proofs_ = 0;
+};
+}  // namespace
+
+void serve_run_role(process::Channel& owner, int device_index) {
+  std::optional<driver::Driver> driver;
+  std::optional<driver::Context> opened;
+  const jail::Namespaces namespaces = open_in_namespaces([&] {
+    driver.emplace(driver::Driver::open());
+    opened.emplace(*driver, device_index);
+  });
+  const driver::Context& context = *opened;
+  if (context.attribute(driver::Attribute::pageable_memory_access) != 0) {
+    throw core::SystemError(context.facts().name +
+                            " lets kernels read this computer's own memory (pageable memory access): candidates are "
+                            "not run on such a device");
+  }
+  limit(context);
+  RunRole role(context, owner);
+  context.synchronize();
+  Json greeting{{"role", "run"}};
+  enter_gpu_jail(namespaces).describe(greeting);
+  owner.send(greeting);
+  while (true) {
+    const process::Message request = owner.receive();
+    try {
+      role.answer(request);
+    } catch (const process::ChannelClosed&) {
+      throw;
+    } catch (const std::exception& error) {
+      owner.send({{"error", error.what()}});
+    }
+  }
+}
+
+}  // namespace sandbox::cuda::run

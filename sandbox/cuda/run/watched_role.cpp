@@ -1,0 +1,70 @@
+#include "sandbox/cuda/run/watched_role.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "sandbox/cuda/inspection/cubin.h"
+#include "sandbox/cuda/run/prepared_plan.h"
+#include "sandbox/process/sealed_memory.h"
+#include "sandbox/wire.h"
+
+namespace sandbox::cuda::run {
+namespace {
+using core::Json;
+using core::JsonView;
+
+// Each buffer is an allocation of its own, and of its own size, so that a tool sees the first byte beyond it. Inputs
+// alone are written: whoever reads other memory before it is written is seen, too.
+class Watched {
+ public:
+  Watched(const driver::Context& context, const std::string& cubin)
+      : context_(context), parameters_(inspection::kernels_of(cubin)), module_(context, cubin) {}
+
+  void launch(const JsonView& shape, const std::vector<core::UniqueFd>& fds, size_t& next) {
+    std::vector<driver::PrivateMemory> memory;
+    std::vector<DeviceBuffer> buffers;
+    const auto add = [&](std::string name, size_t bytes) {
+      memory.emplace_back(context_, bytes);
+      buffers.push_back({std::move(name), memory.back().address(), bytes});
+    };
+    for (const JsonView& input : shape.at("inputs").items()) {
+      const std::string content = process::read_memory(fds.at(next++).get());
+      add(input.at("name").string(), content.size());
+      context_.copy_to_device(buffers.back().address, content.data(), content.size());
+    }
+    for (const JsonView& output : shape.at("outputs").items()) {
+      add(output.at("name").string(), static_cast<size_t>(output.at("bytes").integer(1)));
+    }
+    const LaunchPlan plan = plan_from_json(shape.at("plan"));
+    for (const PlannedWorkspace& workspace : plan.workspaces) add(workspace.name, static_cast<size_t>(workspace.bytes));
+    PreparedPlan(context_, module_, parameters_, plan, buffers).enqueue();
+    context_.synchronize();
+  }
+
+ private:
+  const driver::Context& context_;
+  std::map<std::string, int64_t> parameters_;
+  driver::Module module_;
+};
+}  // namespace
+
+void serve_watched_role(process::Channel& owner, int device_index) {
+  const driver::Driver driver = driver::Driver::open();
+  const driver::Context context(driver, device_index);
+  owner.send({{"role", "watched"}});
+  const process::Message request = owner.receive();
+  try {
+    Watched watched(context, process::read_memory(request.fds.at(0).get()));
+    size_t next = 1;
+    for (const JsonView& shape : JsonView(request.json, "owner's request").at("shapes").items()) {
+      watched.launch(shape, request.fds, next);
+    }
+    owner.send({{"ok", true}});
+  } catch (const std::exception& error) {  // the tool's report says more
+    owner.send({{"failed", error.what()}});
+  }
+}
+
+}  // namespace sandbox::cuda::run

@@ -1,0 +1,79 @@
+// The jail of worker processes. A worker locks itself, before it sees any untrusted byte, and reports how far it got.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/strict_json.h"
+
+namespace sandbox::jail {
+
+// Sandbox levels, each including those before it.
+//   0: closed descriptors, empty environment, rlimits, parent-death signal
+//   1: no_new_privs and seccomp
+//   2: Landlock, tried by opening what it forbids
+//   3: namespaces of its own, and no capabilities (namespaces.h)
+//   4: a cgroup of its own (cgroup.h), which the owner puts it into
+constexpr int kHighestLevel = 4;
+
+// Why something is not to be had on this host, and how to get it: a sentence each, without a full stop.
+struct Shortfall {
+  std::string why, remedy;
+};
+
+// How far a worker got.
+struct JailReport {
+  int level = 0;
+  std::vector<std::string> held;     // "seccomp", "Landlock ABI 7", ...
+  std::optional<Shortfall> missing;  // what keeps it from the next level
+
+  // The levels in order, each with what it is, or why it is not reached.
+  void add(int level_of_it, const std::string& what, const std::optional<Shortfall>& shortfall);
+  // "seccomp, Landlock ABI 7; not level 3: this container forbids user namespaces".
+  std::string sentence() const;
+
+  // As a worker greets with it: "sandbox_level", "sandbox" (the sentence), "sandbox_held", "sandbox_missing".
+  void describe(core::Json& facts) const;
+  static JailReport of(const core::Json& facts);
+};
+
+// The namespaces that a worker has entered before its jail.
+struct Namespaces {
+  std::string names;  // "namespaces (user, network, IPC, UTS)"
+  std::optional<Shortfall> missing = Shortfall{"this worker stays in the namespaces of this host", "there is no way"};
+};
+
+// What a locked process may still ask of the kernel.
+enum class JailProfile {
+  compile,          // files below the given folders, and to start the host compiler
+  library_compile,  // files below the given folders: a compiler that is a library
+  run,              // to start cells: forks of itself that hold one candidate each
+  judge,            // memory, and to load reference modules
+  cell,             // memory that is no code, its channel, to stop itself and to exit: nothing else
+  gpu,              // an NVIDIA driver that is already open: its device files below the given folders
+};
+
+struct JailLimits {
+  size_t address_space_bytes = size_t{16} << 30;  // 0: no limit; not applied where we are built with a sanitizer
+  size_t file_bytes = size_t{256} << 20;
+  unsigned open_files = 128;
+  unsigned processor_s = 0;        // 0: no limit
+  size_t data_bytes = 0;           // memory of its own, which nobody lent it; 0: no limit
+  int channel = -1;                // of a cell: the one descriptor over which it may speak
+  int most_level = kHighestLevel;  // tests see by it what a lower level leaves open
+};
+
+struct JailFolders {
+  std::vector<std::filesystem::path> read_only;  // may also be executed
+  std::vector<std::filesystem::path> read_write;
+};
+
+// Applies limits, then Landlock, then seccomp to the calling process, as far as the host has them. Irrevocable. Throws
+// core::SystemError when limits are refused.
+JailReport enter_jail(JailProfile profile, const JailFolders& folders, const JailLimits& limits,
+                      const Namespaces& namespaces = {});
+
+}  // namespace sandbox::jail

@@ -1,0 +1,193 @@
+#include "sandbox/jail/seccomp_filter.h"
+
+#include <sched.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace sandbox::jail {
+namespace {
+// Allowed to every profile but a cell's: memory, the channel that is already open, time, signals of one's own, the end.
+constexpr std::string_view kCommonCalls[] = {
+    "read",        "write", "recvmsg",       "sendmsg",      "sendto",         "recvfrom",     "poll",
+    "ppoll",       "close", "mmap",          "munmap",       "mprotect",       "mremap",       "madvise",
+    "brk",         "futex", "clock_gettime", "gettimeofday", "rt_sigaction",   "rt_sigreturn", "rt_sigprocmask",
+    "sigaltstack", "exit",  "exit_group",    "sched_yield",  "getpid",         "gettid",       "restart_syscall",
+    "membarrier",  "rseq",  "getrandom",     "nanosleep",    "clock_nanosleep"};
+// All that a cell has without conditions. Where the processor's clock cannot be read without the kernel, it is asked.
+constexpr std::string_view kCellCalls[] = {"munmap", "brk", "mincore", "close", "exit_group", "clock_gettime"};
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+// What sanitizers ask for behind our back.
+constexpr std::string_view kSanitizerCalls[] = {"futex",        "madvise",        "sched_yield", "getpid", "gettid",
+                                                "rt_sigaction", "rt_sigprocmask", "sigaltstack", "write"};
+#endif
+// What loading a module needs beyond that.
+constexpr std::string_view kLoadCalls[] = {
+    "openat",          "open",      "fstat",        "newfstatat", "stat",
+    "lstat",           "pread64",   "lseek",        "readlink",   "readlinkat",
+    "fcntl",           "ftruncate", "memfd_create", "access",     "faccessat",
+    "getcwd",          "statx",     "prctl",        "tgkill",     "sched_getaffinity",
+    "set_robust_list", "getdents64"};
+// The run worker forks cells, limits them and collects them.
+constexpr std::string_view kForkCalls[] = {
+    "fork",       "vfork", "wait4", "waitid", "kill",        "prlimit64", "setrlimit",       "getrlimit", "seccomp",
+    "socketpair", "dup",   "dup2",  "dup3",   "close_range", "getppid",   "set_tid_address", "signalfd4"};
+// A GPU's driver speaks to its device files; a run worker makes the channels of its cells.
+constexpr std::string_view kDriverCalls[] = {"ioctl",   "dup",   "eventfd2", "getrusage",
+                                             "sysinfo", "uname", "writev",   "socketpair"};
+// The compile worker starts the host compiler, which works on files.
+constexpr std::string_view kCompileCalls[] = {"execve",
+                                              "pipe",
+                                              "pipe2",
+                                              "unlink",
+                                              "unlinkat",
+                                              "rename",
+                                              "renameat",
+                                              "renameat2",
+                                              "mkdir",
+                                              "mkdirat",
+                                              "rmdir",
+                                              "chmod",
+                                              "fchmod",
+                                              "fchmodat",
+                                              "umask",
+                                              "chdir",
+                                              "getrusage",
+                                              "sysinfo",
+                                              "uname",
+                                              "arch_prctl",
+                                              "writev",
+                                              "readv",
+                                              "pwrite64",
+                                              "pwritev",
+                                              "getuid",
+                                              "geteuid",
+                                              "getgid",
+                                              "getegid",
+                                              "ioctl",
+                                              "fadvise64",
+                                              "fallocate",
+                                              "truncate",
+                                              "utimensat",
+                                              "setpgid",
+                                              "getpgrp",
+                                              "getpgid",
+                                              "fsync",
+                                              "flock",
+                                              "creat",
+                                              "link",
+                                              "linkat",
+                                              "copy_file_range",
+                                              "sendfile",
+                                              "times",
+                                              "getpriority",
+                                              "alarm",
+                                              "faccessat2",
+                                              "fchdir",
+                                              "pselect6",
+                                              "select",
+                                              "select",
+                                              "statfs",
+                                              "fstatfs",
+                                              "setitimer",
+                                              "sched_setaffinity",
+                                              "rt_sigsuspend"};
+
+// Forks yes, new namespaces no: in a user namespace of its own a process has capabilities.
+constexpr uint64_t kNewNamespaces =
+    CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
+
+class SeccompFilter {
+ public:
+  explicit SeccompFilter(uint32_t default_action) : context_(seccomp_init(default_action), seccomp_release) {}
+
+  template <size_t n>
+  void allow(const std::string_view (&names)[n]) {
+    for (std::string_view name : names) {
+      const int number = seccomp_syscall_resolve_name(std::string(name).c_str());
+      // Names that this architecture does not have are of no concern.
+      if (number >= 0) add(SCMP_ACT_ALLOW, number);
+    }
+  }
+
+  void allow_forks() {
+    if (!context_) return;
+    keep(seccomp_rule_add(context_.get(), SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
+                          SCMP_A0(SCMP_CMP_MASKED_EQ, kNewNamespaces, 0)));
+    add(SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3));  // whose flags no filter sees; the C library then takes clone
+  }
+
+  // Of native code whose intent nobody knows. Its module is loaded: nothing else may become code.
+  void allow_cell(int channel) {
+    allow(kCellCalls);
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    allow(kSanitizerCalls);
+#endif
+    const scmp_arg_cmp no_code = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
+    allow_if(SCMP_SYS(mprotect), no_code);
+    // Only private memory that is no stack counts as its own (RLIMIT_DATA); what it shares are files that were lent.
+    constexpr uint64_t kType = MAP_SHARED | MAP_PRIVATE;
+    allow_if(SCMP_SYS(mmap), no_code, SCMP_A3(SCMP_CMP_MASKED_EQ, kType | MAP_GROWSDOWN, MAP_PRIVATE));
+    allow_if(SCMP_SYS(mmap), no_code, SCMP_A3(SCMP_CMP_MASKED_EQ, kType | MAP_ANONYMOUS, MAP_SHARED));
+    const auto number = static_cast<scmp_datum_t>(channel);
+    for (const int call : {SCMP_SYS(recvmsg), SCMP_SYS(sendmsg), SCMP_SYS(sendto)}) {
+      allow_if(call, SCMP_A0(SCMP_CMP_EQ, number));
+    }
+    const auto own_pid = static_cast<scmp_datum_t>(::getpid());
+    allow_if(SCMP_SYS(kill), SCMP_A0(SCMP_CMP_EQ, own_pid), SCMP_A1(SCMP_CMP_EQ, SIGSTOP));
+  }
+
+  // 0, or an errno value.
+  int load() {
+    if (!context_) return ENOMEM;
+    if (error_ == 0) keep(seccomp_load(context_.get()));
+    return error_;
+  }
+
+ private:
+  template <typename... Conditions>
+  void allow_if(int number, Conditions... conditions) {
+    if (context_) keep(seccomp_rule_add(context_.get(), SCMP_ACT_ALLOW, number, sizeof...(conditions), conditions...));
+  }
+  void add(uint32_t action, int number) {
+    if (context_) keep(seccomp_rule_add(context_.get(), action, number, 0));
+  }
+  void keep(int result) {
+    if (error_ == 0 && result < 0) error_ = -result;
+  }
+
+  std::unique_ptr<void, void (*)(void*)> context_;
+  int error_ = 0;  // the first
+};
+}  // namespace
+
+std::optional<Shortfall> enter_seccomp(JailProfile profile, int channel) {
+  // Anything outside of its list ends a cell. Elsewhere the call is refused.
+  SeccompFilter filter(profile == JailProfile::cell ? SCMP_ACT_KILL_PROCESS : SCMP_ACT_ERRNO(EPERM));
+  if (profile == JailProfile::cell) {
+    filter.allow_cell(channel);
+  } else {
+    filter.allow(kCommonCalls);
+    filter.allow(kLoadCalls);
+  }
+  if (profile == JailProfile::run || profile == JailProfile::compile) {
+    filter.allow(kForkCalls);
+    filter.allow_forks();
+  }
+  if (profile == JailProfile::compile) filter.allow(kCompileCalls);
+  if (profile == JailProfile::gpu) filter.allow(kDriverCalls);
+  const int error = filter.load();
+  if (error == 0) return std::nullopt;
+  return Shortfall{std::string("seccomp is refused (") + std::strerror(error) + ")",
+                   "use a Linux kernel that is built with seccomp filters, in a container that permits them"};
+}
+
+}  // namespace sandbox::jail
