@@ -1,5 +1,4 @@
-# One program per *_fuzz.cpp, named like its source; scripts/fuzz runs them. For clang, whose preset "fuzz" says how all
-# sources are compiled.
+# One program per *_fuzz.cpp, named like its source; scripts/fuzz runs them. For clang, in the preset asan.
 file(GLOB_RECURSE sources RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS core/*_fuzz.cpp benchsuite/*_fuzz.cpp sandbox/*_fuzz.cpp
      verifier/*_fuzz.cpp results/*_fuzz.cpp agent/*_fuzz.cpp)
 # What reads replies needs none of the agent but this folder: the rest takes minutes to compile.

@@ -57,23 +57,6 @@ else()
   message(WARNING "nvcc not found: exported projects are NOT compiled in the tests; install the CUDA Toolkit for that")
 endif()
 
-# Every header compiles alone. The sanitizers' presets leave that to the preset dev.
-option(KW_HEADERS_ALONE "Compile every header alone" ON)
-file(GLOB_RECURSE headers RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS
-     core/*.h benchsuite/*.h sandbox/*.h verifier/*.h results/*.h agent/*.h)
-list(FILTER headers EXCLUDE REGEX "/(shim|templates)/")
-set(header_sources)
-foreach(header ${headers})
-  string(MAKE_C_IDENTIFIER ${header} id)
-  set(source ${CMAKE_BINARY_DIR}/headers/${id}.cpp)
-  file(CONFIGURE OUTPUT ${source} CONTENT "#include \"${header}\"\n")
-  list(APPEND header_sources ${source})
-endforeach()
-if(KW_HEADERS_ALONE)
-  add_library(headers_alone OBJECT ${header_sources})
-  target_link_libraries(headers_alone PRIVATE kw_agent)
-endif()
-
 add_test(NAME include_direction COMMAND ${CMAKE_SOURCE_DIR}/scripts/check_includes ${CMAKE_SOURCE_DIR})
 
 # Pages in a real browser, where there is one with its driver. Ubuntu's chromium-browser may be a script that asks for a snap.
