@@ -10,7 +10,7 @@
 
 #include "agent/program_fixture.h"
 #include "core/strict_json.h"
-#include "results/archive.h"
+#include "results/archive/recorder.h"
 
 namespace agent {
 namespace {
@@ -80,7 +80,7 @@ TEST(ArchiveCommand, ACampaignTravelsAndIsReplayedThere) {
   EXPECT_EQ(refused.exit_code, 1);
   EXPECT_THAT(refused.err, HasSubstr("is there already"));
   const Json info = json_of(home.run({"--json", "archive"}));
-  EXPECT_EQ(info["newest_campaign"], results::Archive(home.archive()).campaigns()[0].name);
+  EXPECT_EQ(info["newest_campaign"], results::archive::Recorder(home.archive()).campaigns()[0].name);
   EXPECT_GT(info["file_bytes"], 100'000);
   EXPECT_THAT(home.run({"archive"}).out, AllOf(HasSubstr("schema "), HasSubstr("timings")));
 }
@@ -99,13 +99,13 @@ TEST(ArchiveCommand, AFullDiskInterruptsACampaignThatIsResumedLater) {
   EXPECT_THAT(ended.err,
               AllOf(HasSubstr("cannot be written"), HasSubstr("make room"), HasSubstr("kernelwright resume ")));
   expect_sound(home);
-  const auto before = results::Archive(home.archive()).campaigns()[0];
+  const auto before = results::archive::Recorder(home.archive()).campaigns()[0];
   EXPECT_THAT(before.status, testing::AnyOf("interrupted", "running"));
   EXPECT_GT(before.attempts, 0);
   EXPECT_LT(before.attempts, 16);
   const Ended resumed = home.run({"resume"});
   EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
-  const auto after = results::Archive(home.archive()).campaigns()[0];
+  const auto after = results::archive::Recorder(home.archive()).campaigns()[0];
   EXPECT_EQ(after.name, before.name);
   EXPECT_EQ(after.status, "done");
   EXPECT_EQ(after.attempts, 16);
@@ -124,7 +124,7 @@ TEST(ArchiveCommand, TwoCampaignsWriteAtOnce) {
   const Ended one = first.get(), two = second.get();
   EXPECT_EQ(one.exit_code, 0) << one.err;
   EXPECT_EQ(two.exit_code, 0) << two.err;
-  const results::Archive archive(home.archive());
+  const results::archive::Reader archive(home.archive());
   ASSERT_EQ(archive.campaigns().size(), 2u);
   for (const auto& each : archive.campaigns()) {
     EXPECT_EQ(each.status, "done");

@@ -13,14 +13,14 @@ namespace {
 using verifier::Effort;
 }  // namespace
 
-CandidatePtr add_candidate(results::Archive& archive, const sandbox::Solution& solution, const std::string& name,
-                           const std::string& origin, const sandbox::TunableBinding& binding) {
+CandidatePtr add_candidate(results::archive::Recorder& archive, const sandbox::Solution& solution,
+                           const std::string& name, const std::string& origin, const sandbox::TunableBinding& binding) {
   const int64_t id = archive.add_candidate(archive.add_solution({&solution, name, origin, {}}), binding);
   return std::make_shared<Candidate>(Candidate{name, id, verifier::Builds(solution, binding)});
 }
 
-Attempt recorded_attempt(const results::Archive& archive, int64_t id) {
-  results::RecordedAttempt record = archive.attempt(id);
+Attempt recorded_attempt(const results::archive::Reader& archive, int64_t id) {
+  results::archive::RecordedAttempt record = archive.attempt(id);
   Attempt attempt;
   attempt.id = id;
   attempt.compile_log = std::move(record.compile_log);
@@ -34,7 +34,7 @@ Attempt recorded_attempt(const results::Archive& archive, int64_t id) {
   return attempt;
 }
 
-Attempts::Attempts(results::Archive& archive, Workshop& workshop, std::optional<int64_t> campaign,
+Attempts::Attempts(results::archive::Recorder& archive, Workshop& workshop, std::optional<int64_t> campaign,
                    std::optional<verifier::Calibration> calibration)
     : archive_(archive),
       workshop_(workshop),
@@ -93,7 +93,7 @@ void Attempts::note_trouble(const std::string& what) {
 }
 
 void Attempts::reuse_earlier(Job& job) {
-  results::NewAttempt& record = job.record;
+  results::archive::NewAttempt& record = job.record;
   const bool reusable = campaign_ && (record.effort == Effort::screen || record.effort == Effort::full);
   if (reusable) {
     record.reused_from = archive_.find_artefact(*campaign_, record.artefact, record.effort, job.incumbent->id);
@@ -119,7 +119,7 @@ void Attempts::begin(const CandidatePtr& candidate, const CandidatePtr& incumben
                      std::function<void(Attempt)> done) {
   const int64_t number = ++begun_;
   Job& job = jobs_[number] = {number, candidate, incumbent, std::move(done), {}, {}, false};
-  results::NewAttempt& record = job.record;
+  results::archive::NewAttempt& record = job.record;
   record.campaign = campaign_;
   record.problem = problem_id_;
   record.environment = environment_;
@@ -153,7 +153,7 @@ void Attempts::look_at_builds() {
 }
 
 void Attempts::compiled(Job& job) {
-  results::NewAttempt& record = job.record;
+  results::archive::NewAttempt& record = job.record;
   verifier::Builds& builds = job.candidate->builds;
   if (const sandbox::Rejected* rejected = builds.wait(workshop_.pool(), record.effort)) {
     record.compile_log = job.attempt.compile_log = rejected->log;
@@ -237,7 +237,7 @@ void Attempts::judged(Job& job, const JudgeResult& result) {
 // Records it and tells, at once, so that the archive has the order. The job is gone then.
 void Attempts::finish(Job& job) {
   Attempt attempt = std::move(job.attempt);
-  results::NewAttempt& record = job.record;
+  results::archive::NewAttempt& record = job.record;
   if (record.judgement.measurement) record.against = job.incumbent->id;
   record.seconds = campaign_ ? seconds_since_last() : 0;
   attempt.id = archive_.add_attempt(record);

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "agent/workshop.h"
-#include "results/archive.h"
+#include "results/archive/recorder.h"
 #include "verifier/calibration.h"
 
 namespace agent {
@@ -36,7 +36,7 @@ struct Attempt {
   bool charged = false;   // and counted in the budget since then
 };
 // As the archive has it.
-Attempt recorded_attempt(const results::Archive& archive, int64_t id);
+Attempt recorded_attempt(const results::archive::Reader& archive, int64_t id);
 
 // Where candidates are judged, as a search sees it: several at a time, each told when it is done, on the thread that
 // serves.
@@ -66,13 +66,13 @@ class Bench {
 };
 
 // Known to the archive from here on.
-CandidatePtr add_candidate(results::Archive& archive, const sandbox::Solution& solution, const std::string& name,
-                           const std::string& origin, const sandbox::TunableBinding& binding);
+CandidatePtr add_candidate(results::archive::Recorder& archive, const sandbox::Solution& solution,
+                           const std::string& name, const std::string& origin, const sandbox::TunableBinding& binding);
 
 class Attempts : public Bench {
  public:
   // `campaign`: none for a lone judgement. `calibration`: of a GPU; times are held against it.
-  Attempts(results::Archive& archive, Workshop& workshop, std::optional<int64_t> campaign,
+  Attempts(results::archive::Recorder& archive, Workshop& workshop, std::optional<int64_t> campaign,
            std::optional<verifier::Calibration> calibration);
   ~Attempts() override;
 
@@ -107,7 +107,7 @@ class Attempts : public Bench {
     int64_t number = 0;
     CandidatePtr candidate, incumbent;
     std::function<void(Attempt)> done;
-    results::NewAttempt record;
+    results::archive::NewAttempt record;
     Attempt attempt;
     bool compiling = false;
   };
@@ -126,7 +126,7 @@ class Attempts : public Bench {
   void note_trouble(const std::string& what);
   double seconds_since_last();
 
-  results::Archive& archive_;
+  results::archive::Recorder& archive_;
   Workshop& workshop_;
   std::optional<int64_t> campaign_;
   std::optional<verifier::Calibration> calibration_;

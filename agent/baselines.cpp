@@ -38,7 +38,7 @@ Json baseline_json(const std::string& problem, const std::string& library, const
 // Judging starts once something is to be judged: workers take a second or two to come up.
 class Measuring {
  public:
-  Measuring(results::Archive& archive, const core::Paths& paths, const DeviceChoice& choice, bool json)
+  Measuring(results::archive::Recorder& archive, const core::Paths& paths, const DeviceChoice& choice, bool json)
       : archive_(archive),
         workshop_(paths, choice, false, background_compile_workers()),
         calibration_(newest_or_new_calibration(archive, paths, choice, workshop_.device())),
@@ -51,7 +51,7 @@ class Measuring {
   }
 
   void measure(const Library& library, int64_t problem_id) {
-    results::NewBaseline baseline{problem_id, environment_, workshop_.device(), library.name, {}};
+    results::archive::NewBaseline baseline{problem_id, environment_, workshop_.device(), library.name, {}};
     try {
       sandbox::process::Worker& worker = library.worker->running();
       const Json request = open_request(library, *problem_);
@@ -74,7 +74,7 @@ class Measuring {
   }
 
  private:
-  results::Archive& archive_;
+  results::archive::Recorder& archive_;
   Workshop workshop_;
   std::optional<verifier::Calibration> calibration_;
   int64_t environment_;
@@ -83,7 +83,7 @@ class Measuring {
 };
 }  // namespace
 
-void measure_baselines(results::Archive& archive, const core::Paths& paths, DeviceChoice choice,
+void measure_baselines(results::archive::Recorder& archive, const core::Paths& paths, DeviceChoice choice,
                        const std::vector<const benchsuite::Problem*>& problems, WhichBaselines which, bool json) {
   if (choice.backend != "cuda") {
     throw core::InputError("--device", "libraries are measured on GPUs only", "take one, as in --device cuda:0");

@@ -7,7 +7,7 @@
 #include "agent/devices.h"
 #include "benchsuite/problem.h"
 #include "core/paths.h"
-#include "results/archive.h"
+#include "results/archive/recorder.h"
 
 namespace agent {
 
@@ -19,7 +19,7 @@ enum class WhichBaselines {
 // Measures on the first GPU that `choice` means, with a cold L2 cache, and stores every finding, right or wrong. A
 // library that this host lacks is left out with a line on what to do. Prints as it goes: lines, or JSON lines. Throws
 // core::InputError for the cpu device, core::SystemError where there is no GPU.
-void measure_baselines(results::Archive& archive, const core::Paths& paths, DeviceChoice choice,
+void measure_baselines(results::archive::Recorder& archive, const core::Paths& paths, DeviceChoice choice,
                        const std::vector<const benchsuite::Problem*>& problems, WhichBaselines which, bool json);
 
 // "softmax_f32, PyTorch 2.11 eager: 3.80x [3.79, 3.81] over naive, 278.6 us", or how it failed.

@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "agent/output.h"
-#include "results/archive.h"
+#include "results/archive/recorder.h"
 
 namespace {
 using Clock = std::chrono::steady_clock;
@@ -25,8 +25,8 @@ void report(const char* what, std::vector<double> us) {
                sum / static_cast<double>(us.size()), us[us.size() / 2], us[us.size() * 99 / 100]);
 }
 
-results::NewAttempt timed_attempt(int64_t campaign, int64_t problem, int64_t environment, int64_t naive) {
-  results::NewAttempt attempt;
+results::archive::NewAttempt timed_attempt(int64_t campaign, int64_t problem, int64_t environment, int64_t naive) {
+  results::archive::NewAttempt attempt;
   attempt.campaign = campaign;
   attempt.problem = problem;
   attempt.environment = environment;
@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
     return 64;
   }
   const int count = argc > 2 ? std::atoi(argv[2]) : 3000;
-  results::Archive archive(argv[1]);
+  results::archive::Recorder archive(argv[1]);
   const int64_t before = archive.count_attempts();
   benchsuite::Problem problem;
   problem.name = "bench_archive";
@@ -60,7 +60,7 @@ int main(int argc, char** argv) {
   const int64_t problem_id = archive.add_problem(problem, "of bench_archive");
   const int64_t naive = archive.add_candidate(archive.add_solution({&source, "naive", "naive", {}}), {});
   const int64_t campaign = archive.start_campaign({{"problems", {problem.name}}}, environment).id;
-  results::NewAttempt attempt = timed_attempt(campaign, problem_id, environment, naive);
+  results::archive::NewAttempt attempt = timed_attempt(campaign, problem_id, environment, naive);
   std::vector<double> adding, finding, stepping;
   for (int i = 0; i < count; ++i) {
     if (i % 40 == 0) source.source = "// of campaign " + std::to_string(campaign) + ", solution " + std::to_string(i);

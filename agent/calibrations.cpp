@@ -19,7 +19,8 @@ bool tensor_peak_is_low(const verifier::Calibration& c) {
 std::string tera(double value, const char* unit) { return fmt::format("{:.2f} T{}", value, unit); }
 }  // namespace
 
-verifier::Calibration calibrate(results::Archive& archive, const core::Paths& paths, const DeviceChoice& choice) {
+verifier::Calibration calibrate(results::archive::Recorder& archive, const core::Paths& paths,
+                                const DeviceChoice& choice) {
   if (choice.backend == "cpu") {
     throw core::InputError("--device", "the cpu device has no calibration: its times are rough and know no bound",
                            "calibrate a GPU, as in --device cuda:0");
@@ -34,8 +35,9 @@ verifier::Calibration calibrate(results::Archive& archive, const core::Paths& pa
   return calibration;
 }
 
-std::optional<verifier::Calibration> newest_or_new_calibration(results::Archive& archive, const core::Paths& paths,
-                                                               const DeviceChoice& choice, const std::string& device) {
+std::optional<verifier::Calibration> newest_or_new_calibration(results::archive::Recorder& archive,
+                                                               const core::Paths& paths, const DeviceChoice& choice,
+                                                               const std::string& device) {
   if (choice.backend == "cpu") return std::nullopt;
   if (auto known = archive.newest_calibration(device)) return known;
   return calibrate(archive, paths, choice);

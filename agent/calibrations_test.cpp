@@ -3,15 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "results/archive_fixture.h"
+#include "results/archive/archive_fixture.h"
 
 namespace agent {
 namespace {
 
 TEST(Calibrations, AKnownOneIsNotMeasuredAgain) {
-  const results::TemporaryArchive temporary;
-  results::Archive archive(temporary.file());
-  archive.add_calibration("cuda GPU A", results::calibration_of("GPU A", 4000));
+  const results::archive::test::TemporaryArchive temporary;
+  results::archive::Recorder archive(temporary.file());
+  archive.add_calibration("cuda GPU A", results::archive::test::calibration_of("GPU A", 4000));
   const core::Paths nowhere{"/nonexistent", "/nonexistent"};  // a worker could not be started
   const DeviceChoice choice{"cuda", 0, false};
   EXPECT_EQ(newest_or_new_calibration(archive, nowhere, choice, "cuda GPU A")->dram_read_gb_s, 4000);
@@ -19,14 +19,14 @@ TEST(Calibrations, AKnownOneIsNotMeasuredAgain) {
 }
 
 TEST(Calibrations, TheCpuDeviceHasNone) {
-  const results::TemporaryArchive temporary;
-  results::Archive archive(temporary.file());
+  const results::archive::test::TemporaryArchive temporary;
+  results::archive::Recorder archive(temporary.file());
   EXPECT_FALSE(newest_or_new_calibration(archive, core::installed_paths(), {"cpu", 0, false}, "cpu"));
   EXPECT_THROW(calibrate(archive, core::installed_paths(), {"cpu", 0, false}), core::InputError);
 }
 
 TEST(Calibrations, TheTextHasEveryFigureInItsUnit) {
-  verifier::Calibration c = results::calibration_of("GPU A", 4280);
+  verifier::Calibration c = results::archive::test::calibration_of("GPU A", 4280);
   c.dram_write_gb_s = 3100;
   c.dram_copy_gb_s = 4100;
   c.fp64_flop_s = 25e12;

@@ -10,23 +10,23 @@
 #include "agent/recorded_bench.h"
 #include "core/error.h"
 #include "core/hash.h"
-#include "results/no_room.h"
+#include "results/archive/database.h"
 
 namespace agent {
 namespace {
 using core::Json;
 
-results::SolutionRecord recorded_solution(const results::Archive& archive, const std::string& hash) {
+results::archive::SolutionRecord recorded_solution(const results::archive::Reader& archive, const std::string& hash) {
   const auto found = archive.find_solutions(hash);
   if (found.empty()) throw core::SystemError("the archive has lost the solution " + hash);
   return found[0];
 }
 
-std::vector<Entrant> user_entrants(const results::Archive& archive, const CampaignSettings& settings,
+std::vector<Entrant> user_entrants(const results::archive::Reader& archive, const CampaignSettings& settings,
                                    const benchsuite::Problem& problem) {
   std::vector<Entrant> entrants;
   for (const std::string& hash : settings.solutions) {
-    const results::SolutionRecord found = recorded_solution(archive, hash);
+    const results::archive::SolutionRecord found = recorded_solution(archive, hash);
     if (found.problem != problem.name) continue;
     entrants.push_back({sandbox::parse_solution(found.source, found.name), found.name, found.origin});
   }
@@ -57,7 +57,8 @@ TunerSettings tuner_settings(const CampaignSettings& settings) {
 
 // What judges; a replayed campaign has none of it.
 struct Works {
-  Works(results::Archive& archive, int64_t campaign, const core::Paths& paths, const CampaignSettings& settings)
+  Works(results::archive::Recorder& archive, int64_t campaign, const core::Paths& paths,
+        const CampaignSettings& settings)
       : workshop(paths, parse_device(settings.device), settings.hot, background_compile_workers()),
         attempts(archive, workshop, campaign,
                  newest_or_new_calibration(archive, paths, parse_device(settings.device), workshop.device())) {}
@@ -68,8 +69,9 @@ struct Works {
 class Run {
  public:
   // `works`: none where the campaign is replayed. All outlive it.
-  Run(results::Archive& archive, const results::CampaignRecord& campaign, const CampaignSettings& settings,
-      const core::Paths& paths, const std::map<std::string, benchsuite::Problem>& problems, Progress& progress,
+  Run(results::archive::Recorder& archive, const results::archive::CampaignRecord& campaign,
+      const CampaignSettings& settings, const core::Paths& paths,
+      const std::map<std::string, benchsuite::Problem>& problems, Progress& progress,
       const std::vector<models::Model*>& models, Journal& journal, Works* works)
       : archive_(archive),
         campaign_(campaign),
@@ -114,7 +116,7 @@ class Run {
   std::set<std::string> ended_problems() const {
     std::set<std::string> ended;
     if (journal_.replays()) return ended;
-    for (const results::EventRecord& event : archive_.events_of_campaign(campaign_.id)) {
+    for (const results::archive::EventRecord& event : archive_.events_of_campaign(campaign_.id)) {
       if (event.kind == "problem_ended") ended.insert(event.details.at("problem").get<std::string>());
     }
     return ended;
@@ -189,7 +191,7 @@ class Run {
     std::vector<Entrant> entrants;
     for (const Json& entrant : start.at("entrants")) {
       const std::string name = entrant.at("name");
-      const results::SolutionRecord found = recorded_solution(archive_, entrant.at("solution"));
+      const results::archive::SolutionRecord found = recorded_solution(archive_, entrant.at("solution"));
       entrants.push_back({sandbox::parse_solution(found.source, name), name, entrant.at("origin")});
     }
     const uint64_t seed = seed_of(settings_.seed, problem.name);
@@ -211,8 +213,8 @@ class Run {
     return search.run(&proposals);
   }
 
-  results::Archive& archive_;
-  const results::CampaignRecord& campaign_;
+  results::archive::Recorder& archive_;
+  const results::archive::CampaignRecord& campaign_;
   const CampaignSettings& settings_;
   const core::Paths& paths_;
   const std::map<std::string, benchsuite::Problem>& problems_;
@@ -227,7 +229,7 @@ class Run {
   std::optional<Exchanges> exchanges_;
 };
 
-CampaignSettings settings_of(const results::CampaignRecord& campaign) {
+CampaignSettings settings_of(const results::archive::CampaignRecord& campaign) {
   return campaign_settings_from_json(core::JsonView(campaign.settings, "campaign " + campaign.name));
 }
 
@@ -244,8 +246,8 @@ class RecordedModel : public models::Model {
   std::string name_;
 };
 
-void end_badly(results::Archive& archive, const results::CampaignRecord& campaign, const std::string& status,
-               const std::exception& error) {
+void end_badly(results::archive::Recorder& archive, const results::archive::CampaignRecord& campaign,
+               const std::string& status, const std::exception& error) {
   try {
     archive.add_event(campaign.id, status, {{"what", error.what()}});
     archive.set_campaign_status(campaign.id, status);
@@ -272,9 +274,9 @@ std::vector<Entrant> shipped_entrants(const core::Paths& paths, const benchsuite
   return entrants;
 }
 
-CampaignEnd run_campaign(results::Archive& archive, const results::CampaignRecord& campaign, const core::Paths& paths,
-                         const std::map<std::string, benchsuite::Problem>& problems, Progress& progress,
-                         const std::vector<models::Model*>& models) {
+CampaignEnd run_campaign(results::archive::Recorder& archive, const results::archive::CampaignRecord& campaign,
+                         const core::Paths& paths, const std::map<std::string, benchsuite::Problem>& problems,
+                         Progress& progress, const std::vector<models::Model*>& models) {
   watch_for_interrupt();
   archive.set_campaign_status(campaign.id, "running");
   try {
@@ -284,7 +286,7 @@ CampaignEnd run_campaign(results::Archive& archive, const results::CampaignRecor
     const CampaignEnd end = Run(archive, campaign, settings, paths, problems, progress, models, journal, &works).run();
     archive.set_campaign_status(campaign.id, end.interrupted ? "interrupted" : "done");
     return end;
-  } catch (const results::NoRoom& error) {
+  } catch (const results::archive::NoRoom& error) {
     end_badly(archive, campaign, "interrupted", error);
     throw core::SystemError(std::string(error.what()) + "; then: kernelwright resume " + campaign.name);
   } catch (const std::exception& error) {
@@ -293,8 +295,9 @@ CampaignEnd run_campaign(results::Archive& archive, const results::CampaignRecor
   }
 }
 
-Replayed replay_campaign(results::Archive& archive, const results::CampaignRecord& campaign, const core::Paths& paths,
-                         const std::map<std::string, benchsuite::Problem>& problems, Progress& progress) {
+Replayed replay_campaign(results::archive::Recorder& archive, const results::archive::CampaignRecord& campaign,
+                         const core::Paths& paths, const std::map<std::string, benchsuite::Problem>& problems,
+                         Progress& progress) {
   const CampaignSettings settings = settings_of(campaign);
   Journal journal(archive, campaign.id, Journal::Purpose::replay);
   Replayed replayed;

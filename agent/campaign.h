@@ -42,9 +42,9 @@ struct CampaignEnd {
 // Runs what is left of a campaign that the archive knows, and keeps its status there. `models`: its proposers, in their
 // order. Throws core::SystemError, having
 // marked the campaign as failed, when our side fails for good.
-CampaignEnd run_campaign(results::Archive& archive, const results::CampaignRecord& campaign, const core::Paths& paths,
-                         const std::map<std::string, benchsuite::Problem>& problems, Progress& progress,
-                         const std::vector<models::Model*>& models = {});
+CampaignEnd run_campaign(results::archive::Recorder& archive, const results::archive::CampaignRecord& campaign,
+                         const core::Paths& paths, const std::map<std::string, benchsuite::Problem>& problems,
+                         Progress& progress, const std::vector<models::Model*>& models = {});
 
 struct Replayed {
   int64_t steps = 0;   // of the record that were decided as they were
@@ -53,7 +53,8 @@ struct Replayed {
 };
 // Makes a campaign's decisions again from what the archive has of it, without network, compiler or device, and holds
 // each against what was decided. `archive` is written to: let it be a copy. `progress` hears of nothing but problems.
-Replayed replay_campaign(results::Archive& archive, const results::CampaignRecord& campaign, const core::Paths& paths,
-                         const std::map<std::string, benchsuite::Problem>& problems, Progress& progress);
+Replayed replay_campaign(results::archive::Recorder& archive, const results::archive::CampaignRecord& campaign,
+                         const core::Paths& paths, const std::map<std::string, benchsuite::Problem>& problems,
+                         Progress& progress);
 
 }  // namespace agent

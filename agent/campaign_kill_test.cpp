@@ -10,7 +10,7 @@
 
 #include "agent/program_fixture.h"
 #include "core/strict_json.h"
-#include "results/archive.h"
+#include "results/archive/recorder.h"
 
 namespace agent {
 namespace {
@@ -19,7 +19,7 @@ using test::Ended;
 using test::Home;
 
 // What identifies an attempt and its result.
-std::string summary(const results::RecordedAttempt& attempt) {
+std::string summary(const results::archive::RecordedAttempt& attempt) {
   std::string text = attempt.problem + " " + attempt.solution + " " + sandbox::describe(attempt.binding) + " " +
                      attempt.effort + " against " + attempt.against + " " + attempt.made;
   if (attempt.measurement) text += " " + verifier::to_json(*attempt.measurement).dump();
@@ -29,7 +29,7 @@ std::string summary(const results::RecordedAttempt& attempt) {
 std::map<int64_t, std::string> recorded(const Home& home) {
   std::map<int64_t, std::string> all;
   if (!std::filesystem::exists(home.archive())) return all;
-  const results::Archive archive(home.archive());
+  const results::archive::Reader archive(home.archive());
   if (archive.campaigns().empty()) return all;
   for (const int64_t id : archive.attempts_of_campaign(archive.find_campaign("").id)) {
     all[id] = summary(archive.attempt(id));
@@ -79,15 +79,15 @@ TEST(Campaign, SurvivesFiftyKills) {
   const Ended last = home.run(resume);
   ASSERT_TRUE(last.exit_code == 0 || (done && last.err.find("is done") != std::string::npos)) << last.err;
 
-  const results::Archive archive(home.archive());
+  const results::archive::Reader archive(home.archive());
   // A kill before the first attempt leaves a campaign that nobody resumes: the newest one is what the loop went on
   // with.
-  const results::CampaignRecord campaign = archive.find_campaign("");
+  const results::archive::CampaignRecord campaign = archive.find_campaign("");
   EXPECT_EQ(campaign.status, "done");
   EXPECT_LE(campaign.attempts, kBudget);
   std::set<std::string> seen;
   for (const int64_t id : archive.attempts_of_campaign(campaign.id)) {
-    const results::RecordedAttempt a = archive.attempt(id);
+    const results::archive::RecordedAttempt a = archive.attempt(id);
     if (a.effort == "control") continue;
     const std::string key = a.problem + " " + a.solution + " " + sandbox::describe(a.binding) + " " + a.effort + " " +
                             (a.reused_from ? std::to_string(*a.reused_from) : a.against);

@@ -45,7 +45,7 @@ void print_habits(const std::vector<Habit>& habits, const models::Prices& prices
 }
 }  // namespace
 
-void print_estimate(const results::Archive& archive, const CampaignSettings& settings, const Data& data,
+void print_estimate(const results::archive::Reader& archive, const CampaignSettings& settings, const Data& data,
                     const Shell& shell) {
   if (settings.proposers.empty()) {
     throw core::InputError("run --dry-run", "estimates what models would cost, and none is named",

@@ -8,7 +8,7 @@
 namespace agent {
 
 // Measures each problem's first prompt and prints an estimate. Throws core::InputError when no model is named.
-void print_estimate(const results::Archive& archive, const CampaignSettings& settings, const Data& data,
+void print_estimate(const results::archive::Reader& archive, const CampaignSettings& settings, const Data& data,
                     const Shell& shell);
 
 }  // namespace agent

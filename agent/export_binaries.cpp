@@ -27,20 +27,22 @@ std::string bytes_of(const sandbox::Built& built) {
 
 // What a kernel is compiled for where `asked` is wanted: the architecture that it was measured on, with its own
 // features, where that is the same; nothing where it is not to be used there.
-std::string architecture_for(const results::Package& package, size_t kernel, const std::string& asked) {
-  for (const results::Route& route : package.routes) {
+std::string architecture_for(const results::exporting::Package& package, size_t kernel, const std::string& asked) {
+  for (const results::exporting::Route& route : package.routes) {
     if (route.kernel != kernel) continue;
     if (route.architecture.empty())
       return sandbox::cuda::driver::runs_on(asked, package.kernels[kernel].solution.arch) ? asked : "";
-    if (results::capability_of(route.architecture) == results::capability_of(asked)) return route.architecture;
+    if (results::exporting::capability_of(route.architecture) == results::exporting::capability_of(asked))
+      return route.architecture;
   }
   return "";
 }
 }  // namespace
 
-results::KernelBinaries compile_exported(const core::Paths& paths, const results::Package& package,
-                                         const std::vector<std::string>& architectures) {
-  results::KernelBinaries binaries;
+results::exporting::KernelBinaries compile_exported(const core::Paths& paths,
+                                                    const results::exporting::Package& package,
+                                                    const std::vector<std::string>& architectures) {
+  results::exporting::KernelBinaries binaries;
   std::map<std::string, std::vector<sandbox::CompileRequest>> requests;  // by architecture
   const auto request = [&](const std::string& architecture, const std::string& id, const sandbox::Solution& solution,
                            const sandbox::TunableBinding& binding) {
@@ -51,7 +53,7 @@ results::KernelBinaries compile_exported(const core::Paths& paths, const results
   };
   for (const std::string& asked : architectures) {
     for (size_t i = 0; i < package.kernels.size(); ++i) {
-      const results::ExportedKernel& kernel = package.kernels[i];
+      const results::exporting::ExportedKernel& kernel = package.kernels[i];
       request(architecture_for(package, i, asked), kernel.id, kernel.solution, kernel.binding);
     }
     request(asked, "naive", package.naive, sandbox::default_binding(package.naive));
@@ -72,9 +74,9 @@ results::KernelBinaries compile_exported(const core::Paths& paths, const results
   return binaries;
 }
 
-void check_exported(const core::Paths& paths, const results::Package& package) {
+void check_exported(const core::Paths& paths, const results::exporting::Package& package) {
   std::set<std::string> architectures;
-  for (const results::Route& route : package.routes) {
+  for (const results::exporting::Route& route : package.routes) {
     const std::string& least = package.kernels[route.kernel].solution.arch;
     architectures.insert(!route.architecture.empty() ? route.architecture : least.empty() ? "sm_80" : least);
   }

@@ -11,7 +11,7 @@ namespace {
 #ifdef KW_HAVE_NVRTC
 TEST(CheckExported, AcceptsDeviceCodeAlone) {
   const core::Paths paths = core::installed_paths();
-  results::ExportArchive archive;
+  results::exporting::test::ExportArchive archive;
   const std::string good = core::read_file(paths.kernels() / "sum_f32/two_launches.cu");
   const int64_t honest = archive.add(good);
   EXPECT_NO_THROW(check_exported(paths, archive.choose(honest)));

@@ -7,7 +7,7 @@
 namespace agent {
 namespace {
 using core::Json;
-using Kind = results::StepRecord::Kind;
+using Kind = results::archive::StepRecord::Kind;
 constexpr std::array kDeciding{"problem_started", "problem_ended", "time_up", "places"};
 
 bool decides(const Journal::Step& step) {
@@ -20,7 +20,7 @@ int64_t attempts_in(const std::vector<Journal::Step>& steps, size_t from) {
 }
 }  // namespace
 
-Journal::Journal(results::Archive& archive, int64_t campaign, Purpose purpose)
+Journal::Journal(results::archive::Recorder& archive, int64_t campaign, Purpose purpose)
     : archive_(archive), campaign_(campaign), purpose_(purpose), steps_(archive.steps_of_campaign(campaign)) {
   std::erase_if(steps_, [](const Step& step) { return !decides(step); });
   // An earlier version kept no order.

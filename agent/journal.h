@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "results/archive.h"
+#include "results/archive/recorder.h"
 
 namespace agent {
 
@@ -37,9 +37,9 @@ class Journal {
              // what is recorded is used where it still fits
     replay   // throws Departure there, and begins nothing of its own
   };
-  using Step = results::StepRecord;
+  using Step = results::archive::StepRecord;
 
-  Journal(results::Archive& archive, int64_t campaign, Purpose purpose = Purpose::resume);
+  Journal(results::archive::Recorder& archive, int64_t campaign, Purpose purpose = Purpose::resume);
 
   bool replays() const { return purpose_ == Purpose::replay; }
   // Is there a step that has not been taken yet?
@@ -74,7 +74,7 @@ class Journal {
   bool ask_again() { return again_ && again_(); }
 
  private:
-  results::Archive& archive_;
+  results::archive::Recorder& archive_;
   int64_t campaign_;
   Purpose purpose_;
   std::vector<Step> before_, steps_;

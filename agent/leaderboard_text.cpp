@@ -12,7 +12,7 @@
 namespace agent {
 namespace {
 using core::Json;
-using results::LeaderboardRow;
+using results::archive::LeaderboardRow;
 using Align = Table::Align;
 constexpr size_t kWidth = 120;
 constexpr size_t kAuthorWidth = 14;
@@ -38,12 +38,12 @@ std::string spread(double value, double low, double high) {
 
 Json interval_json(const verifier::SpeedUp& s) { return {{"value", s.value}, {"low", s.low}, {"high", s.high}}; }
 
-Json to_json(const results::Cost& cost) {
+Json to_json(const results::archive::Cost& cost) {
   return {
       {"replies", cost.replies}, {"tokens", cost.tokens}, {"dollars", cost.dollars}, {"all_priced", cost.all_priced}};
 }
 
-Json to_json(const results::WorkloadFigures& figures) {
+Json to_json(const results::archive::WorkloadFigures& figures) {
   const auto share = figures.share_of_bound();
   return {{"workload", figures.workload},
           {"time_us", figures.time_us.value},
@@ -56,7 +56,7 @@ Json to_json(const results::WorkloadFigures& figures) {
 }
 
 std::string author(const LeaderboardRow& row) {
-  const results::Descent& from = row.descent;
+  const results::archive::Descent& from = row.descent;
   return cut(core::clean_line(from.model.empty() ? row.origin : from.model), kAuthorWidth) +
          (from.ancestors > 0 ? fmt::format(" +{}", from.ancestors) : "");
 }
@@ -68,7 +68,7 @@ std::vector<std::string> libraries_of(const LeaderboardRow* first, const Leaderb
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   };
   for (const LeaderboardRow* row = first; row != last; ++row) {
-    for (const results::OverLibrary& over : row->over_libraries) add(over.library);
+    for (const results::archive::OverLibrary& over : row->over_libraries) add(over.library);
     if (row->library && row->timed()) add(row->solution);
   }
   return names;
@@ -107,7 +107,7 @@ std::vector<std::string> figure_cells(const LeaderboardRow& row, const Shown& sh
                                    [&](const auto& one) { return one.library == library; });
     cells.push_back(over == row.over_libraries.end() ? "" : format_speed_up(over->ratio.value));
   }
-  const results::Cost& spent = row.descent.lineage;
+  const results::archive::Cost& spent = row.descent.lineage;
   if (shown.cost) cells.push_back(spent.replies > 0 ? format_tokens(spent.tokens) : "");
   if (shown.cost) cells.push_back(spent.dollars > 0 ? fmt::format("${:.2f}", spent.dollars) : "");
   return cells;
@@ -169,8 +169,8 @@ Json to_json(const LeaderboardRow& row) {
   const auto if_timed = [&](double value) { return row.timed() ? Json(value) : Json(); };
   const auto of_solution = [&](Json value) { return row.library ? Json() : std::move(value); };
   Json workloads = Json::array(), over = Json::array();
-  for (const results::WorkloadFigures& figures : row.workloads) workloads.push_back(to_json(figures));
-  for (const results::OverLibrary& one : row.over_libraries) {
+  for (const results::archive::WorkloadFigures& figures : row.workloads) workloads.push_back(to_json(figures));
+  for (const results::archive::OverLibrary& one : row.over_libraries) {
     over.push_back({{"library", one.library},
                     {"ratio", interval_json(one.ratio)},
                     {"workloads", one.workloads},
@@ -206,9 +206,9 @@ Json to_json(const LeaderboardRow& row) {
           {"made", row.made}};
 }
 
-Json to_json(const results::SuiteScores& scores) {
+Json to_json(const results::view::SuiteScores& scores) {
   Json fast = Json::array();
-  for (const results::FastP& one : scores.fast_p) {
+  for (const results::view::FastP& one : scores.fast_p) {
     fast.push_back({{"baseline", one.baseline},
                     {"p", one.p},
                     {"fast", one.fast},
@@ -273,9 +273,9 @@ std::string leaderboard_text(const std::vector<LeaderboardRow>& rows) {
   return text;
 }
 
-std::string scores_text(const std::vector<results::SuiteScores>& all) {
+std::string scores_text(const std::vector<results::view::SuiteScores>& all) {
   std::string text;
-  for (const results::SuiteScores& scores : all) {
+  for (const results::view::SuiteScores& scores : all) {
     text += fmt::format("{}{}: {} of {} problems solved ({:.0f} %), geometric mean over naive {}",
                         text.empty() ? "" : "\n", core::clean_line(scores.device), scores.solved, scores.problems,
                         100 * scores.share_solved(), format_speed_up(scores.geometric_mean));
@@ -286,7 +286,7 @@ std::string scores_text(const std::vector<results::SuiteScores>& all) {
     std::vector<Table::Column> columns{{"  FASTER THAN"}, {"PROBLEMS", Align::right}};
     std::map<std::string, std::vector<std::string>> lines;
     std::vector<std::string> order;
-    for (const results::FastP& one : scores.fast_p) {
+    for (const results::view::FastP& one : scores.fast_p) {
       std::vector<std::string>& cells = lines[one.baseline];
       if (cells.empty()) {
         order.push_back(one.baseline);
@@ -308,7 +308,7 @@ std::string format_tokens(int64_t tokens) {
   return tokens < 1'000'000 ? fmt::format("{:.0f}k", value / 1e3) : fmt::format("{:.1f}M", value / 1e6);
 }
 
-std::string format_cost(const results::Cost& cost) {
+std::string format_cost(const results::archive::Cost& cost) {
   if (cost.replies == 0) return "";
   std::string text = format_tokens(cost.tokens) + " tokens";
   if (cost.dollars > 0) text += fmt::format(", ${:.2f}", cost.dollars);

@@ -8,9 +8,9 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-results::LeaderboardRow row_of(const std::string& device, const std::string& solution, double speed_up,
-                               double time_us) {
-  results::LeaderboardRow row;
+results::archive::LeaderboardRow row_of(const std::string& device, const std::string& solution, double speed_up,
+                                        double time_us) {
+  results::archive::LeaderboardRow row;
   row.rank = 1;
   row.attempt = 7;
   row.problem = "sum_f32";
@@ -24,9 +24,9 @@ results::LeaderboardRow row_of(const std::string& device, const std::string& sol
 }
 
 TEST(LeaderboardText, TheLeaderboardHasAColumnForTheBound) {
-  results::LeaderboardRow with = row_of("cuda:0", "tiled", 2, 100);
+  results::archive::LeaderboardRow with = row_of("cuda:0", "tiled", 2, 100);
   with.workloads[0].bound_us = 84.6;
-  const results::LeaderboardRow without = row_of("cpu", "plain", 2, 100);
+  const results::archive::LeaderboardRow without = row_of("cpu", "plain", 2, 100);
   EXPECT_THAT(best_text({with, without}), HasSubstr("TIME  BOUND  DEVICE"));
   EXPECT_THAT(best_text({with, without}), HasSubstr("100.0 us   85 %  cuda:0"));
   EXPECT_THAT(best_text({with, without}), HasSubstr("100.0 us         cpu"));
@@ -36,12 +36,12 @@ TEST(LeaderboardText, TheLeaderboardHasAColumnForTheBound) {
 }
 
 TEST(LeaderboardText, LibrariesStandAmongTheSolutionsButAreNone) {
-  const results::LeaderboardRow best = row_of("cuda GPU", "tiled", 2, 100);
-  results::LeaderboardRow second = row_of("cuda GPU", "plain", 1.1, 180);
+  const results::archive::LeaderboardRow best = row_of("cuda GPU", "tiled", 2, 100);
+  results::archive::LeaderboardRow second = row_of("cuda GPU", "plain", 1.1, 180);
   second.rank = 2;
-  results::LeaderboardRow library = row_of("cuda GPU", "PyTorch 2.11 eager", 3, 67);
+  results::archive::LeaderboardRow library = row_of("cuda GPU", "PyTorch 2.11 eager", 3, 67);
   library.library = true;
-  results::LeaderboardRow failed = library;
+  results::archive::LeaderboardRow failed = library;
   failed.solution = "PyTorch 2.11 compile";
   failed.workloads.clear();
   failed.verdict = verifier::NotWritten{{}, "y", 0, 1, 1};
@@ -58,12 +58,12 @@ TEST(LeaderboardText, LibrariesStandAmongTheSolutionsButAreNone) {
 }
 
 TEST(LeaderboardText, WhereLinesWouldBeTooWideNamesStandBelowTheFigures) {
-  results::LeaderboardRow best = row_of("cuda GPU", "a_solution_with_a_name", 2, 100);
+  results::archive::LeaderboardRow best = row_of("cuda GPU", "a_solution_with_a_name", 2, 100);
   best.binding = {{"BLOCK_ROWS", 128}, {"BLOCK_COLUMNS", 256}, {"STAGES", 4}};
   best.workloads[0].bound_us = 50;
   best.descent.model = "provider:model";
   best.descent.lineage = {3, 12000, 0.5, true};
-  std::vector<results::LeaderboardRow> rows;
+  std::vector<results::archive::LeaderboardRow> rows;
   for (const std::string name : {"cuBLAS 13.0", "PyTorch 2.11 eager", "PyTorch 2.11 compile"}) {
     best.over_libraries.push_back({name, {2, 1.9, 2.1}, 1});
     rows.push_back(row_of("cuda GPU", name, 1, 200));

@@ -12,8 +12,8 @@ Data load_data(const Shell& shell) {
   return data;
 }
 
-results::Archive open_seeded_archive(const Shell& shell, const Data& data) {
-  results::Archive archive(shell.archive);
+results::archive::Recorder open_seeded_archive(const Shell& shell, const Data& data) {
+  results::archive::Recorder archive(shell.archive);
   for (const auto& [name, problem] : data.problems) {
     const sandbox::Solution naive = sandbox::load_solution(problem.naive_file());
     archive.add_solution({&naive, "naive", "naive", {}});
@@ -24,7 +24,7 @@ results::Archive open_seeded_archive(const Shell& shell, const Data& data) {
   return archive;
 }
 
-results::Archive open_existing_archive(const Shell& shell) {
+results::archive::Recorder open_existing_archive(const Shell& shell) {
   if (!std::filesystem::exists(shell.archive)) {
     throw core::InputError(shell.archive.string(), "there is no archive yet",
                            "kernelwright run makes it, or give another file with --archive");
@@ -34,7 +34,7 @@ results::Archive open_existing_archive(const Shell& shell) {
         shell.archive.string(), "is empty: it was cut off, or never written",
         "go back to a copy (kernelwright archive backup makes them), or give another file with --archive");
   }
-  return results::Archive(shell.archive);
+  return results::archive::Recorder(shell.archive);
 }
 
 }  // namespace agent

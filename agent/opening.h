@@ -7,7 +7,7 @@
 #include "agent/cli.h"
 #include "benchsuite/problem.h"
 #include "core/paths.h"
-#include "results/archive.h"
+#include "results/archive/recorder.h"
 
 namespace agent {
 
@@ -19,8 +19,8 @@ struct Data {
 Data load_data(const Shell& shell);
 
 // The archive to write to, holding every shipped solution and naive.
-results::Archive open_seeded_archive(const Shell& shell, const Data& data);
+results::archive::Recorder open_seeded_archive(const Shell& shell, const Data& data);
 // The archive to read from. Throws core::InputError when there is none yet.
-results::Archive open_existing_archive(const Shell& shell);
+results::archive::Recorder open_existing_archive(const Shell& shell);
 
 }  // namespace agent

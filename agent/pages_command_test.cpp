@@ -4,7 +4,7 @@
 
 #include "agent/cli.h"
 #include "agent/program_fixture.h"
-#include "results/archive.h"
+#include "results/archive/recorder.h"
 
 namespace agent {
 namespace {
@@ -12,7 +12,7 @@ using testing::HasSubstr;
 
 TEST(PagesCommands, AReportOfAnEmptyArchiveIsAPage) {
   const test::Home home;
-  { const results::Archive made(home.archive()); }
+  { const results::archive::Reader made(home.archive()); }
   const std::string file = (home.folder() / "report.html").string();
   const test::Ended ended = home.run({"report", "-o", file, "--json"});
   EXPECT_EQ(ended.exit_code, kDone) << ended.err;
@@ -24,7 +24,7 @@ TEST(PagesCommands, AReportOfAnEmptyArchiveIsAPage) {
 TEST(PagesCommands, AReportOfWhatIsNotThereIsRefused) {
   const test::Home home;
   EXPECT_EQ(home.run({"report", "-o", "/dev/null"}).exit_code, kRefused);  // no archive
-  { const results::Archive made(home.archive()); }
+  { const results::archive::Reader made(home.archive()); }
   const std::string file = (home.folder() / "report.html").string();
   const test::Ended problem = home.run({"report", "-o", file, "--problem", "no_such_problem"});
   EXPECT_EQ(problem.exit_code, kRefused);
@@ -37,7 +37,7 @@ TEST(PagesCommands, AReportOfWhatIsNotThereIsRefused) {
 
 TEST(PagesCommands, AServerNeedsAPlaceAndAToken) {
   const test::Home home;
-  { const results::Archive made(home.archive()); }
+  { const results::archive::Reader made(home.archive()); }
   const test::Ended place = home.run({"serve", "--host", "192.0.2.1"});  // an address of no machine
   EXPECT_EQ(place.exit_code, kRefused);
   EXPECT_THAT(place.err, HasSubstr("cannot listen at 192.0.2.1"));

@@ -6,8 +6,8 @@
 #include "core/error.h"
 #include "core/suggest.h"
 #include "core/text.h"
-#include "results/leaderboard.h"
-#include "results/lineage.h"
+#include "results/archive/leaderboard.h"
+#include "results/archive/lineage.h"
 
 namespace agent {
 namespace {
@@ -17,10 +17,10 @@ bool contains(const std::string& text, const std::string& part) {
 }
 }  // namespace
 
-std::string pick_device(const results::Archive& archive, const std::string& word) {
+std::string pick_device(const results::archive::Reader& archive, const std::string& word) {
   const std::string backend = word.substr(0, word.find(':'));
   if (word.empty() || backend == "cpu" || backend == "cuda" || backend == "hip") return backend;
-  std::vector<std::string> devices = results::known_devices(archive), fitting;
+  std::vector<std::string> devices = results::archive::known_devices(archive), fitting;
   std::copy_if(devices.begin(), devices.end(), std::back_inserter(fitting),
                [&](const std::string& device) { return contains(device, word); });
   if (std::find(devices.begin(), devices.end(), word) != devices.end()) return word;
@@ -42,9 +42,10 @@ std::optional<int64_t> attempt_number(const std::string& word) {
   return digits ? std::optional(std::stoll(word)) : std::nullopt;
 }
 
-Picked pick_solution(const results::Archive& archive, const std::string& word, const std::string& where) {
-  if (const auto number = attempt_number(word)) return {results::solution_of_attempt(archive, *number), number};
-  std::vector<results::SolutionRecord> found = archive.find_solutions(word);
+Picked pick_solution(const results::archive::Reader& archive, const std::string& word, const std::string& where) {
+  if (const auto number = attempt_number(word))
+    return {results::archive::solution_of_attempt(archive, *number), number};
+  std::vector<results::archive::SolutionRecord> found = archive.find_solutions(word);
   if (found.empty()) {
     throw core::InputError(where, "there is no attempt or solution \"" + core::clean_line(word) + "\"",
                            "give the number of an attempt (kernelwright leaderboard shows them), a solution's name, or "
@@ -61,7 +62,7 @@ Picked pick_solution(const results::Archive& archive, const std::string& word, c
                            "give the beginning of a hash");
   }
   const int64_t id = found.front().id;
-  return {std::move(found.front()), results::best_attempt(archive, id)};
+  return {std::move(found.front()), results::archive::best_attempt(archive, id)};
 }
 
 }  // namespace agent

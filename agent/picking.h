@@ -4,21 +4,21 @@
 #include <optional>
 #include <string>
 
-#include "results/archive.h"
+#include "results/archive/recorder.h"
 
 namespace agent {
 
 // A device as the archive has it, or a backend ("cuda") for all of its kind; empty for empty. A part of one device's
 // name will do, and of "cuda:1" the backend counts. Throws core::InputError, with the nearest name.
-std::string pick_device(const results::Archive& archive, const std::string& word);
+std::string pick_device(const results::archive::Reader& archive, const std::string& word);
 
 struct Picked {
-  results::SolutionRecord solution;
+  results::archive::SolutionRecord solution;
   std::optional<int64_t> attempt;  // the one that was named, or the solution's best; none: it was never tried
 };
 // `word` is the number of an attempt, the name of a solution, or how its hash begins. `where` names it in messages.
 // Throws core::InputError when there is none, or several fit.
-Picked pick_solution(const results::Archive& archive, const std::string& word, const std::string& where);
+Picked pick_solution(const results::archive::Reader& archive, const std::string& word, const std::string& where);
 
 // The number of an attempt, when `word` is one.
 std::optional<int64_t> attempt_number(const std::string& word);

@@ -4,7 +4,7 @@
 
 #include "agent/program_fixture.h"
 #include "core/strict_json.h"
-#include "results/archive.h"
+#include "results/archive/recorder.h"
 
 namespace agent {
 namespace {
@@ -31,7 +31,7 @@ verifier::Judgement judged(double speed_up) {
 class Reading : public testing::Test {
  protected:
   void SetUp() override {
-    results::Archive archive(home_.archive());
+    results::archive::Recorder archive(home_.archive());
     const int64_t environment = archive.add_environment({{"host", "test"}});
     const benchsuite::Problem problem = benchsuite::load_problem(core::installed_paths().problems() / "row_sum_f32");
     const int64_t problem_id = archive.add_problem(problem, benchsuite::content_hash(problem));
@@ -54,7 +54,7 @@ class Reading : public testing::Test {
       const int64_t id = archive.add_solution({&solution, name, i == 0 ? "seed" : "some-model", parent});
       if (i > 0) archive.add_proposed(reply(archive, campaign, i), id);
       parent = id;
-      results::NewAttempt attempt;
+      results::archive::NewAttempt attempt;
       attempt.campaign = campaign;
       attempt.problem = problem_id;
       attempt.environment = environment;
@@ -68,15 +68,15 @@ class Reading : public testing::Test {
     campaign_ = archive.find_campaign("").name;
   }
 
-  static int64_t reply(results::Archive& archive, int64_t campaign, int number) {
-    results::NewRequest asked;
+  static int64_t reply(results::archive::Recorder& archive, int64_t campaign, int number) {
+    results::archive::NewRequest asked;
     asked.campaign = campaign;
     asked.problem = "row_sum_f32";
     asked.number = number;
     asked.model = "some:model";
     asked.proposal = {{"operator", "improve"}};
     asked.prompt = {{"system", ""}, {"turns", Json::array()}};
-    results::NewReply answer;
+    results::archive::NewReply answer;
     answer.request = archive.add_request(asked);
     answer.outcome = "completion";
     answer.input = 5000;

@@ -7,10 +7,10 @@
 
 namespace agent {
 namespace {
-using Kind = results::StepRecord::Kind;
+using Kind = results::archive::StepRecord::Kind;
 }
 
-RecordedBench::RecordedBench(results::Archive& archive, Journal& journal, Bench* live)
+RecordedBench::RecordedBench(results::archive::Recorder& archive, Journal& journal, Bench* live)
     : archive_(archive), journal_(journal), live_(live) {
   journal_.on_finish([this] {
     for (Begun& begun : std::exchange(waiting_, {})) go_on(std::move(begun));
@@ -68,7 +68,7 @@ void RecordedBench::tell(const Journal::Step& step) {
       under_way.push_back(std::string(verifier::name_of(one.effort)) + " of " + one.candidate->name + " " +
                           sandbox::describe(one.candidate->builds.binding()) + " against " + one.incumbent->name);
     }
-    const results::RecordedAttempt was = archive_.attempt(step.id);
+    const results::archive::RecordedAttempt was = archive_.attempt(step.id);
     return journal_.depart("attempt " + std::to_string(step.id) + ", " + was.effort + " of " + was.solution + " " +
                                sandbox::describe(was.binding) + " against " + was.against,
                            under_way.empty() ? "nothing is under way" : "under way: " + core::join(under_way, ", "));

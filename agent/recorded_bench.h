@@ -13,7 +13,7 @@ namespace agent {
 class RecordedBench : public Bench {
  public:
   // `live`: none where a campaign is replayed; then serve throws RecordEnded at the record's end. All outlive it.
-  RecordedBench(results::Archive& archive, Journal& journal, Bench* live);
+  RecordedBench(results::archive::Recorder& archive, Journal& journal, Bench* live);
 
   // A problem's search begins: on so many places. Where there is no live bench, it has the naive solution from here.
   void use_problem(const benchsuite::Problem& problem, size_t places);
@@ -46,7 +46,7 @@ class RecordedBench : public Bench {
   void go_on(Begun begun);
   bool places_changed();
 
-  results::Archive& archive_;
+  results::archive::Recorder& archive_;
   Journal& journal_;
   Bench* live_;
   std::list<Begun> waiting_;  // for their place in the record

@@ -7,7 +7,7 @@
 
 #include "agent/program_fixture.h"
 #include "core/strict_json.h"
-#include "results/archive_fixture.h"
+#include "results/archive/archive_fixture.h"
 
 namespace agent {
 namespace {
@@ -45,9 +45,9 @@ size_t times_asked(const Home& home) {
   return lines;
 }
 
-std::vector<results::ExchangeRecord> exchanges(const Home& home) {
-  const results::Archive archive(home.archive());
-  return archive.exchanges_of_campaign(archive.find_campaign("").id);
+std::vector<results::archive::RequestRecord> exchanges(const Home& home) {
+  const results::archive::Reader archive(home.archive());
+  return archive.requests_of_campaign(archive.find_campaign("").id);
 }
 
 TEST(CampaignWithAModel, KilledAndResumedPaysOnceAndIsReproduced) {
@@ -57,7 +57,7 @@ TEST(CampaignWithAModel, KilledAndResumedPaysOnceAndIsReproduced) {
       "24",     "--seed", "3",        "--model-patience", "100",        "--in-flight", "2"};
   // Killed at some moment after it has begun, on a machine of any speed.
   const auto has_begun = [&] {
-    return std::filesystem::exists(home.archive()) && !results::Archive(home.archive()).campaigns().empty();
+    return std::filesystem::exists(home.archive()) && !results::archive::Recorder(home.archive()).campaigns().empty();
   };
   for (std::chrono::milliseconds delay(2500); !has_begun(); delay *= 2) home.run(run, SIGKILL, delay);
   for (int kill = 1; kill <= 3; ++kill) {
@@ -71,7 +71,7 @@ TEST(CampaignWithAModel, KilledAndResumedPaysOnceAndIsReproduced) {
 
   std::map<int64_t, int> answers;
   size_t rows = 0;
-  for (const results::ExchangeRecord& record : exchanges(home)) {
+  for (const results::archive::RequestRecord& record : exchanges(home)) {
     ++rows;
     EXPECT_EQ(answers[record.request.number], 0) << "asked again though it was answered";
     answers[record.request.number] += record.reply.has_value();
@@ -126,7 +126,7 @@ TEST(ReplayCommand, SaysWhatAnEarlierVersionDidNotKeep) {
   const Home home;
   ASSERT_EQ(home.run({"run", "gelu_f32", "--attempts", "2"}).exit_code, 0);
   EXPECT_EQ(home.run({"replay"}).exit_code, 0) << "the tuner's decisions, too";
-  results::forget_order(home.archive());
+  results::archive::test::forget_order(home.archive());
   const Ended replayed = home.run({"replay"});
   EXPECT_EQ(replayed.exit_code, 1);
   EXPECT_THAT(replayed.out, HasSubstr("earlier version"));
@@ -144,7 +144,7 @@ TEST(DryRun, EstimatesWithoutAKeyAndSendsNothing) {
     EXPECT_GT(problem.at("dollars").at(0), 0);
     EXPECT_LE(problem.at("dollars").at(1), 2);
   }
-  const results::Archive archive(home.archive());
+  const results::archive::Reader archive(home.archive());
   EXPECT_TRUE(archive.campaigns().empty());
   EXPECT_EQ(home.run({"run", "gelu_f32", "--dry-run"}).exit_code, 1) << "no model is named";
   const Ended unknown = home.run({"run", "gelu_f32", "--dry-run", "--proposer", "antropic:claude"});

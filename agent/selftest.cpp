@@ -233,8 +233,8 @@ std::string selftest_text(const SelftestReport& report) {
   return text;
 }
 
-std::string selftest_line(const results::SelftestRecord& record) {
-  const results::NewSelftest& of = record.of;
+std::string selftest_line(const results::archive::SelftestRecord& record) {
+  const results::archive::NewSelftest& of = record.of;
   std::string text = fmt::format("{} false accepts of {}, {} false rejects of {}", of.false_accepts, of.dishonest,
                                  of.false_rejects, of.honest);
   if (of.widest_noise) text += fmt::format(", A/A within {:.3f}x", *of.widest_noise);

@@ -10,7 +10,7 @@
 
 #include "agent/opening.h"
 #include "agent/workshop.h"
-#include "results/records.h"
+#include "results/archive/records.h"
 #include "verifier/suite.h"
 
 namespace agent {
@@ -63,6 +63,6 @@ SelftestReport run_selftest(Workshop& workshop, const Data& data, const Selftest
 core::Json to_json(const SelftestReport& report);
 std::string selftest_text(const SelftestReport& report);
 // One line: "0 false accepts of 140, ..."
-std::string selftest_line(const results::SelftestRecord& record);
+std::string selftest_line(const results::archive::SelftestRecord& record);
 
 }  // namespace agent

@@ -40,7 +40,7 @@ TEST(SelftestCommand, AnInterruptedOneEndsCleanlyAndIsNotKept) {
   EXPECT_EQ(ended.exit_code, 130) << ended.err;
   EXPECT_EQ(Json::parse(ended.out).at("interrupted"), true);
   EXPECT_TRUE(home.leftover_processes().empty());
-  EXPECT_EQ(results::Archive(home.archive()).newest_selftests().size(), 0u);
+  EXPECT_EQ(results::archive::Recorder(home.archive()).newest_selftests().size(), 0u);
 }
 
 SelftestReport a_report() {

@@ -19,7 +19,7 @@ struct BoundPlan {
 };
 
 // `why` receives why there is none: refused for its plan, or written for a version with other fields.
-std::optional<BoundPlan> bound_plan(const results::RecordedAttempt& attempt, const std::string& problem_json,
+std::optional<BoundPlan> bound_plan(const results::archive::RecordedAttempt& attempt, const std::string& problem_json,
                                     std::string& why) {
   try {
     const benchsuite::Problem problem = benchsuite::parse_problem(problem_json, attempt.problem);
@@ -62,7 +62,7 @@ std::string longest_stalls(const std::map<std::string, double>& stalls) {
 }
 }  // namespace
 
-std::string plan_text(const results::RecordedAttempt& attempt, const std::string& problem_json) {
+std::string plan_text(const results::archive::RecordedAttempt& attempt, const std::string& problem_json) {
   std::string why;
   const std::optional<BoundPlan> bound = bound_plan(attempt, problem_json, why);
   if (!bound) return core::clean_line("no launch plan to show: " + why) + "\n";
@@ -86,7 +86,7 @@ std::string plan_text(const results::RecordedAttempt& attempt, const std::string
   return text;
 }
 
-Json plan_json(const results::RecordedAttempt& attempt, const std::string& problem_json) {
+Json plan_json(const results::archive::RecordedAttempt& attempt, const std::string& problem_json) {
   std::string why;
   const std::optional<BoundPlan> bound = bound_plan(attempt, problem_json, why);
   if (!bound) return {};
@@ -129,7 +129,8 @@ std::string counters_text(const std::vector<verifier::Counters>& launches) {
   return "profile, one line a launch:\n" + table.text();
 }
 
-std::string descent_text(const results::Descent& descent, const std::string& origin, const std::string& parent_name) {
+std::string descent_text(const results::archive::Descent& descent, const std::string& origin,
+                         const std::string& parent_name) {
   std::string text = parent_name.empty() ? "proposed" : "made from " + parent_name;
   text += " by " + (descent.model.empty() ? origin : descent.model);
   if (!descent.task.empty()) text += " (" + descent.task + ")";
@@ -139,8 +140,8 @@ std::string descent_text(const results::Descent& descent, const std::string& ori
   return core::clean_line(text);
 }
 
-Json to_json(const results::Descent& descent) {
-  const auto cost = [](const results::Cost& c) {
+Json to_json(const results::archive::Descent& descent) {
+  const auto cost = [](const results::archive::Cost& c) {
     return Json{{"replies", c.replies}, {"tokens", c.tokens}, {"dollars", c.dollars}, {"all_priced", c.all_priced}};
   };
   return {{"model", descent.model.empty() ? Json() : Json(descent.model)},
@@ -150,7 +151,7 @@ Json to_json(const results::Descent& descent) {
           {"lineage_cost", cost(descent.lineage)}};
 }
 
-Json to_json(const results::Stand& stand) {
+Json to_json(const results::archive::Stand& stand) {
   return {{"device", stand.device},
           {"confirmed", stand.confirmed},
           {"speed_up", {{"value", stand.speed_up.value}, {"low", stand.speed_up.low}, {"high", stand.speed_up.high}}},
@@ -158,9 +159,9 @@ Json to_json(const results::Stand& stand) {
           {"tunables", stand.binding}};
 }
 
-std::string stands_text(const std::vector<results::Stand>& stands) {
+std::string stands_text(const std::vector<results::archive::Stand>& stands) {
   Table table({{"  DEVICE"}, {"OVER NAIVE", Align::right}, {"CONFIRMED"}, {"ATTEMPT", Align::right}, {"TUNABLES"}});
-  for (const results::Stand& stand : stands) {
+  for (const results::archive::Stand& stand : stands) {
     table.add_row({"  " + stand.device, format_speed_up(stand.speed_up.value, stand.speed_up.low, stand.speed_up.high),
                    stand.confirmed ? "yes" : "no", std::to_string(stand.attempt), sandbox::describe(stand.binding)});
   }

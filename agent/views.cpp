@@ -39,7 +39,7 @@ std::string candidate_name(const std::string& solution, const sandbox::TunableBi
 }
 }  // namespace
 
-Json to_json(const results::RecordedAttempt& a) {
+Json to_json(const results::archive::RecordedAttempt& a) {
   Json json{{"attempt", a.id},
             {"problem", a.problem},
             {"solution", a.solution},
@@ -65,7 +65,7 @@ Json to_json(const results::RecordedAttempt& a) {
   return json;
 }
 
-Json to_json(const results::CampaignRecord& c) {
+Json to_json(const results::archive::CampaignRecord& c) {
   return {{"campaign", c.name},     {"status", c.status},
           {"started", c.started},   {"ended", c.ended.empty() ? Json() : Json(c.ended)},
           {"settings", c.settings}, {"spent_seconds", c.spent_seconds},
@@ -94,7 +94,7 @@ std::string measurement_text(const verifier::Measurement& m, const std::string& 
   return text + table.text();
 }
 
-std::string attempt_text(const results::RecordedAttempt& a, const std::string& facts) {
+std::string attempt_text(const results::archive::RecordedAttempt& a, const std::string& facts) {
   std::string text = fmt::format("attempt {}: {} for {} on {}, {} effort, {}\n", a.id,
                                  candidate_name(a.solution, a.binding), a.problem, a.device, a.effort, a.made);
   if (!a.campaign.empty()) text += "campaign " + a.campaign + "\n";

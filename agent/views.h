@@ -4,15 +4,15 @@
 #include <string>
 #include <vector>
 
-#include "results/records.h"
+#include "results/archive/records.h"
 
 namespace agent {
 
-core::Json to_json(const results::RecordedAttempt& attempt);
-core::Json to_json(const results::CampaignRecord& campaign);
+core::Json to_json(const results::archive::RecordedAttempt& attempt);
+core::Json to_json(const results::archive::CampaignRecord& campaign);
 
 // `facts`: lines that stand below its figures.
-std::string attempt_text(const results::RecordedAttempt& attempt, const std::string& facts = "");
+std::string attempt_text(const results::archive::RecordedAttempt& attempt, const std::string& facts = "");
 // Times and speed-ups per workload.
 std::string measurement_text(const verifier::Measurement& measurement, const std::string& against);
 

@@ -16,7 +16,7 @@ pkg_check_modules(HTTPLIB REQUIRED IMPORTED_TARGET cpp-httplib)
 find_package(zydis 4 REQUIRED)
 find_path(DTL_INCLUDE_DIR dtl/dtl.hpp REQUIRED)  # headers alone
 
-# JavaScript of the pages (results/pages), copied beside them when installing: charts, and the colours of sources.
+# JavaScript of the pages (results/web/pages), copied beside them when installing: charts, and the colours of sources.
 find_file(KW_CHART_JS chart.min.js PATHS /usr/share/javascript/chart.js NO_DEFAULT_PATH REQUIRED)
 set(KW_PAGE_SCRIPTS ${KW_CHART_JS})
 foreach(part core clike c cpp)

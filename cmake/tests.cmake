@@ -74,7 +74,7 @@ endif()
 if(browser_works)
   message(STATUS "${KW_BROWSER}: pages are tried in it")
   add_test(NAME pages_browser_test
-           COMMAND ${KW_BROWSER_PYTHON} ${CMAKE_SOURCE_DIR}/results/pages_browser_test.py --programs ${CMAKE_BINARY_DIR}/bin
+           COMMAND ${KW_BROWSER_PYTHON} ${CMAKE_SOURCE_DIR}/results/web/pages_browser_test.py --programs ${CMAKE_BINARY_DIR}/bin
                    --kernels ${CMAKE_SOURCE_DIR}/kernels --browser ${KW_BROWSER} --driver ${KW_BROWSER_DRIVER})
   set_tests_properties(pages_browser_test PROPERTIES LABELS browser TIMEOUT 300)
 else()

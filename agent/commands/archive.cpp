@@ -43,7 +43,7 @@ class Meter {
   Meter(const Meter&) = delete;
   Meter& operator=(const Meter&) = delete;
 
-  results::Watch watch() {
+  results::transfer::Watch watch() {
     if (!shown_) return {};
     return [this](int64_t done, int64_t total) {
       const int64_t percent = total > 0 ? 100 * done / total : 100;
@@ -58,14 +58,14 @@ class Meter {
   LiveLines line_{Stream::error};
 };
 
-std::optional<int64_t> campaign_in(const results::Archive& archive, const std::string& name) {
+std::optional<int64_t> campaign_in(const results::archive::Reader& archive, const std::string& name) {
   if (name.empty()) return std::nullopt;
   return archive.find_campaign(name).id;
 }
 
 void show_info(const Shell& shell) {
-  const results::Archive archive = open_existing_archive(shell);
-  const results::ArchiveInfo info = results::info_of(archive, shell.archive);
+  const results::archive::Reader archive = open_existing_archive(shell);
+  const results::transfer::ArchiveInfo info = results::transfer::info_of(archive, shell.archive);
   const auto campaigns = archive.campaigns();
   if (shell.json) {
     Json tables = Json::array();
@@ -93,14 +93,14 @@ void show_info(const Shell& shell) {
 }
 
 void export_archive(const ArchiveOptions& options, const Shell& shell) {
-  const results::Archive archive = open_existing_archive(shell);
+  const results::archive::Reader archive = open_existing_archive(shell);
   const auto campaign = campaign_in(archive, options.campaign);
-  if (options.out == "-") return results::export_records(archive, campaign, print_json);
-  results::NewFile file(options.out);
+  if (options.out == "-") return results::transfer::export_records(archive, campaign, print_json);
+  results::transfer::NewFile file(options.out);
   Meter meter("exported");
   std::ofstream out(file.aside(), std::ios::binary);
   int64_t lines = -1;  // the header is none
-  results::export_records(
+  results::transfer::export_records(
       archive, campaign,
       [&](const Json& line) {
         out << line.dump(-1, ' ', true) << '\n';
@@ -114,13 +114,13 @@ void export_archive(const ArchiveOptions& options, const Shell& shell) {
   print("{} records in {}\n", lines, core::clean_line(options.out));
 }
 
-Json merged_json(const results::Merged& merged) {
+Json merged_json(const results::transfer::Merged& merged) {
   Json tables = Json::object();
   for (const auto& [name, count] : merged.tables) tables[name] = {{"added", count.added}, {"known", count.known}};
   return {{"tables", tables}, {"continued", merged.continued}, {"separated", merged.separated}};
 }
 
-void show_merged(const results::Merged& merged, const Shell& shell) {
+void show_merged(const results::transfer::Merged& merged, const Shell& shell) {
   if (shell.json) return print_json(merged_json(merged));
   Table table({{"table"}, {"added", Table::Align::right}, {"already there", Table::Align::right}});
   for (const auto& [name, count] : merged.tables) {
@@ -134,9 +134,9 @@ void show_merged(const results::Merged& merged, const Shell& shell) {
   }
 }
 
-void merge_sources(results::Sources& sources, const Shell& shell) {
-  results::Archive archive(shell.archive);
-  results::Merged merged;
+void merge_sources(results::transfer::Sources& sources, const Shell& shell) {
+  results::archive::Recorder archive(shell.archive);
+  results::transfer::Merged merged;
   {
     Meter meter("merged");
     merged = sources.merge_into(archive, meter.watch());
@@ -145,7 +145,7 @@ void merge_sources(results::Sources& sources, const Shell& shell) {
 }
 
 void import_files(const ArchiveOptions& options, const Shell& shell) {
-  results::Sources sources;
+  results::transfer::Sources sources;
   for (const std::string& file : options.files) {
     Meter meter("checked " + file);
     sources.add_records(file, meter.watch());
@@ -154,7 +154,7 @@ void import_files(const ArchiveOptions& options, const Shell& shell) {
 }
 
 void merge_archives(const ArchiveOptions& options, const Shell& shell) {
-  results::Sources sources;
+  results::transfer::Sources sources;
   for (const std::string& file : options.files) {
     Meter meter("checked " + file);
     sources.add_archive(file, meter.watch());
@@ -167,10 +167,10 @@ void recover_archive(const ArchiveOptions& options, Shell& shell) {
     throw core::InputError(shell.archive.string(), "is there already",
                            "give --archive a new file, for what can be saved; kernelwright archive merge joins them");
   }
-  results::Sources sources;
-  const results::Salvaged salvaged = sources.salvage(options.file);
+  results::transfer::Sources sources;
+  const results::transfer::Salvaged salvaged = sources.salvage(options.file);
   if (!salvaged.lost.empty()) shell.exit_code = kRefused;
-  results::Archive archive(shell.archive);
+  results::archive::Recorder archive(shell.archive);
   sources.merge_into(archive);
   if (shell.json) return print_json({{"kept", salvaged.kept}, {"lost", salvaged.lost.size()}});
   Table table({{"table"}, {"saved", Table::Align::right}});
@@ -180,11 +180,11 @@ void recover_archive(const ArchiveOptions& options, Shell& shell) {
 }
 
 void verify_archive(Shell& shell) {
-  const results::Archive archive = open_existing_archive(shell);
-  std::vector<results::Finding> findings;
+  const results::archive::Reader archive = open_existing_archive(shell);
+  std::vector<results::transfer::Finding> findings;
   {
     Meter meter("verified");
-    findings = results::verify(archive, 100, meter.watch());
+    findings = results::transfer::verify(archive, 100, meter.watch());
   }
   if (!findings.empty()) shell.exit_code = kRefused;
   const int64_t attempts = archive.count_attempts();
@@ -210,8 +210,9 @@ void prune_archive(const ArchiveOptions& options, const Shell& shell) {
   if (options.all && options.campaign.empty()) {
     throw core::InputError("--all", "is for one campaign", "name it with --campaign");
   }
-  results::Archive archive = open_existing_archive(shell);
-  const auto parts = results::prune(archive, {campaign_in(archive, options.campaign), options.all}, options.apply);
+  results::archive::Recorder archive = open_existing_archive(shell);
+  const auto parts =
+      results::transfer::prune(archive, {campaign_in(archive, options.campaign), options.all}, options.apply);
   if (shell.json) {
     Json all = Json::object();
     for (const auto& part : parts) all[std::string(name_of(part.what))] = {{"rows", part.rows}, {"bytes", part.bytes}};
@@ -229,8 +230,8 @@ void prune_archive(const ArchiveOptions& options, const Shell& shell) {
 }
 
 void back_up_archive(const ArchiveOptions& options, const Shell& shell) {
-  const results::Archive archive = open_existing_archive(shell);
-  results::back_up(archive, options.file);
+  const results::archive::Reader archive = open_existing_archive(shell);
+  results::transfer::back_up(archive, options.file);
   if (shell.json) return print_json({{"file", options.file}});
   print("{} is a sound copy\n", core::clean_line(options.file));
 }

@@ -27,7 +27,7 @@ void baselines(const BaselinesOptions& options, Shell& shell) {
   if (problems.empty()) {
     for (const auto& [name, problem] : data.problems) problems.push_back(&problem);
   }
-  results::Archive archive = open_seeded_archive(shell, data);
+  results::archive::Recorder archive = open_seeded_archive(shell, data);
   measure_baselines(archive, data.paths, choice, problems, WhichBaselines::all, shell.json);
 }
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 void calibrate_command(const std::string& device, Shell& shell) {
   DeviceChoice choice = parse_device(device);
   const Data data = load_data(shell);
-  results::Archive archive = open_seeded_archive(shell, data);
+  results::archive::Recorder archive = open_seeded_archive(shell, data);
   const int last = choice.all ? static_cast<int>(cuda_devices().size()) - 1 : choice.index;
   for (; choice.index <= last; ++choice.index) {
     const verifier::Calibration calibration = calibrate(archive, data.paths, choice);

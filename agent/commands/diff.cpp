@@ -20,17 +20,17 @@ using core::Json;
 using Align = Table::Align;
 
 struct Side {
-  results::SolutionRecord solution;
-  std::optional<results::RecordedAttempt> attempt;
+  results::archive::SolutionRecord solution;
+  std::optional<results::archive::RecordedAttempt> attempt;
   std::string plan;
 };
 
-Side side_of(const results::Archive& archive, const std::string& word) {
+Side side_of(const results::archive::Reader& archive, const std::string& word) {
   Picked picked = pick_solution(archive, word, "diff");
   Side side{std::move(picked.solution), {}, ""};
   if (!picked.attempt) return side;
   side.attempt = archive.attempt(*picked.attempt);
-  side.plan = plan_text(*side.attempt, results::problem_json_of(archive, *picked.attempt));
+  side.plan = plan_text(*side.attempt, results::archive::problem_json_of(archive, *picked.attempt));
   return side;
 }
 
@@ -94,7 +94,7 @@ Json side_json(const Side& side) {
 }
 
 void diff(const std::string& a_word, const std::string& b_word, const Shell& shell) {
-  const results::Archive archive = open_existing_archive(shell);
+  const results::archive::Reader archive = open_existing_archive(shell);
   const Side a = side_of(archive, a_word), b = side_of(archive, b_word);
   const std::string source = unified_diff(a.solution.source, b.solution.source);
   if (shell.json) {

@@ -127,7 +127,7 @@ std::vector<Finding> gpus(const Shell& shell, const std::vector<sandbox::cuda::d
 std::vector<Finding> selftests(const Shell& shell) {
   std::vector<Finding> findings;
   if (std::filesystem::exists(shell.archive)) {
-    for (const results::SelftestRecord& record : open_existing_archive(shell).newest_selftests()) {
+    for (const results::archive::SelftestRecord& record : open_existing_archive(shell).newest_selftests()) {
       const bool passed = record.of.false_accepts == 0 && record.of.false_rejects == 0;
       findings.push_back({"selftest: " + record.of.device, passed ? State::ok : State::broken, selftest_line(record),
                           passed ? "" : "kernelwright selftest says which cases"});
@@ -232,7 +232,8 @@ void doctor(Shell& shell) {
     return finding.what == "NVRTC" && finding.state == State::ok;
   });
   std::string devices = "cpu";
-  for (const sandbox::cuda::driver::DeviceFacts& facts : here) devices += compiles ? fmt::format(", cuda:{}", facts.index) : "";
+  for (const sandbox::cuda::driver::DeviceFacts& facts : here)
+    devices += compiles ? fmt::format(", cuda:{}", facts.index) : "";
   core::Json all = core::Json::array();
   Table table({{"WHAT"}, {"STATE"}, {"FOUND, OR WHAT ITS ABSENCE COSTS"}, {"HOW TO GET IT"}});
   for (const Finding& finding : findings) {

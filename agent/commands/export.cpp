@@ -17,7 +17,7 @@
 namespace agent {
 namespace {
 struct ExportOptions {
-  results::ExportChoice choice;
+  results::exporting::ExportChoice choice;
   std::string format;
   std::filesystem::path folder;
   std::vector<std::string> fatbin;  // architectures
@@ -33,19 +33,21 @@ std::string now_utc() {
   return text;
 }
 
-results::Files project_of(const ExportOptions& options, const core::Paths& paths, const results::Package& package) {
-  const results::ExportData data{paths.exports(), paths.licence(), paths.device_headers() / "kw_prelude.h"};
-  if (options.format == "cuda") return results::cuda_project(package, data, now_utc());
-  if (options.format == "hip") return results::hip_project(package, data, now_utc());
+results::exporting::Files project_of(const ExportOptions& options, const core::Paths& paths,
+                                     const results::exporting::Package& package) {
+  const results::exporting::ExportData data{paths.exports(), paths.licence(), paths.device_headers() / "kw_prelude.h"};
+  if (options.format == "cuda") return results::exporting::cuda_project(package, data, now_utc());
+  if (options.format == "hip") return results::exporting::hip_project(package, data, now_utc());
   if (options.format == "header") {
-    return results::header_project(package, data, now_utc(), compile_exported(paths, package, options.fatbin));
+    return results::exporting::header_project(package, data, now_utc(),
+                                              compile_exported(paths, package, options.fatbin));
   }
-  if (options.format == "pytorch") return results::torch_project(package, data, now_utc());
-  if (options.format == "flashinfer-bench") return results::flashinfer_project(package, data, now_utc());
+  if (options.format == "pytorch") return results::exporting::torch_project(package, data, now_utc());
+  if (options.format == "flashinfer-bench") return results::exporting::flashinfer_project(package, data, now_utc());
   throw core::InputError("--to", "there is no format " + options.format);
 }
 
-void check_sources(const core::Paths& paths, const results::Package& package) {
+void check_sources(const core::Paths& paths, const results::exporting::Package& package) {
   try {
     check_exported(paths, package);
   } catch (const core::SystemError& error) {
@@ -61,17 +63,17 @@ void run_export(ExportOptions& options, const Shell& shell) {
     throw core::InputError("--fatbin", "is for --to header", "leave it out, or export a header");
   }
   const Data data = load_data(shell);
-  const results::Archive archive = open_existing_archive(shell);
+  const results::archive::Reader archive = open_existing_archive(shell);
   options.choice.device = pick_device(archive, options.choice.device);
   options.choice.backend = options.format == "hip" ? "hip" : "cuda";
-  results::Package package = results::choose_kernels(archive, data.problems, options.choice);
+  results::exporting::Package package = results::exporting::choose_kernels(archive, data.problems, options.choice);
   package.archive = shell.archive.filename().string();
   if (options.fatbin.empty()) check_sources(data.paths, package);
-  const results::Files files = project_of(options, data.paths, package);
-  results::write_folder(options.folder, files, options.force);
+  const results::exporting::Files files = project_of(options, data.paths, package);
+  results::exporting::write_folder(options.folder, files, options.force);
   if (shell.json) {
     core::Json kernels = core::Json::array();
-    for (const results::ExportedKernel& kernel : package.kernels) {
+    for (const results::exporting::ExportedKernel& kernel : package.kernels) {
       kernels.push_back({{"name", kernel.id}, {"attempt", kernel.attempt.id}, {"confirmed", kernel.confirmed()}});
     }
     print_json({{"folder", options.folder.string()},
@@ -80,7 +82,7 @@ void run_export(ExportOptions& options, const Shell& shell) {
                 {"kernels", kernels}});
     return;
   }
-  for (const results::ExportedKernel& kernel : package.kernels) {
+  for (const results::exporting::ExportedKernel& kernel : package.kernels) {
     print("attempt {}: {}{}{}\n", kernel.attempt.id, kernel.id, kernel.confirmed() ? "" : ", NOT CONFIRMED",
           kernel.measured_on_gpu() ? "" : ", measured on the cpu device only");
   }
@@ -92,7 +94,7 @@ void run_export(ExportOptions& options, const Shell& shell) {
 void add_export_command(CLI::App& app, Shell& shell) {
   auto options = std::make_shared<ExportOptions>();
   const auto is_architecture = [](const std::string& name) {
-    return results::capability_of(name) > 0 && name.rfind("sm_", 0) == 0 ? "" : "must be sm_NN, not " + name;
+    return results::exporting::capability_of(name) > 0 && name.rfind("sm_", 0) == 0 ? "" : "must be sm_NN, not " + name;
   };
   CLI::App* command =
       app.add_subcommand("export", "Write kernels of the archive as a project that builds and tests itself");

@@ -121,7 +121,7 @@ void judge(const JudgeOptions& options, Shell& shell) {
   const Data data = load_data(shell);
   const std::deque<Entry> entries = load_entries(options, data);
 
-  results::Archive archive = open_seeded_archive(shell, data);
+  results::archive::Recorder archive = open_seeded_archive(shell, data);
   Workshop workshop(data.paths, device, options.hot, background_compile_workers() + 1);
   for (const Entry& entry : entries) {
     if (const auto why = workshop.why_not(entry.solution)) throw core::InputError(entry.file, *why);

@@ -19,11 +19,11 @@ struct LeaderboardOptions {
 };
 
 // Of the archive first: it may know problems that are shipped no longer.
-std::vector<std::string> chosen_problems(const LeaderboardOptions& options, const results::Archive& archive,
+std::vector<std::string> chosen_problems(const LeaderboardOptions& options, const results::archive::Reader& archive,
                                          const Shell& shell) {
   std::vector<std::string> chosen;
   if (!options.problem.empty()) {
-    const std::vector<std::string> known = results::known_problems(archive);
+    const std::vector<std::string> known = results::archive::known_problems(archive);
     if (std::find(known.begin(), known.end(), options.problem) == known.end()) {
       find_problem(load_data(shell).problems, options.problem, "leaderboard");
     }
@@ -38,9 +38,9 @@ std::vector<std::string> chosen_problems(const LeaderboardOptions& options, cons
   return chosen;
 }
 
-void show_scores(const results::Archive& archive, const std::vector<std::string>& problems,
+void show_scores(const results::archive::Reader& archive, const std::vector<std::string>& problems,
                  const LeaderboardOptions& options, const std::string& device, bool json) {
-  const auto scores = results::suite_scores(archive, problems, device);
+  const auto scores = results::view::suite_scores(archive, problems, device);
   const std::string suite = options.suite.empty() && options.problem.empty() ? "core" : options.suite;
   if (!json) {
     if (!scores.empty() && !suite.empty()) print("suite {}\n", suite);
@@ -50,7 +50,7 @@ void show_scores(const results::Archive& archive, const std::vector<std::string>
     return;
   }
   core::Json all = core::Json::array();
-  for (const results::SuiteScores& one : scores) {
+  for (const results::view::SuiteScores& one : scores) {
     all.push_back(to_json(one));
     all.back()["suite"] = suite.empty() ? core::Json() : core::Json(suite);
   }
@@ -58,25 +58,25 @@ void show_scores(const results::Archive& archive, const std::vector<std::string>
 }
 
 void leaderboard(const LeaderboardOptions& options, const Shell& shell) {
-  results::LeaderboardFilter filter;
-  filter.sort = results::sort_from_name(options.sort, "--sort");
+  results::archive::LeaderboardFilter filter;
+  filter.sort = results::archive::sort_from_name(options.sort, "--sort");
   filter.limit = options.best ? 1 : options.limit;
   filter.unconfirmed = options.unconfirmed;
-  const results::Archive archive = open_existing_archive(shell);
+  const results::archive::Reader archive = open_existing_archive(shell);
   filter.device = pick_device(archive, options.device);
   std::vector<std::string> problems = chosen_problems(options, archive, shell);
   if (options.scores) return show_scores(archive, problems, options, filter.device, shell.json);
   if (problems.empty()) problems.push_back("");  // all
-  std::vector<results::LeaderboardRow> rows;
+  std::vector<results::archive::LeaderboardRow> rows;
   for (const std::string& problem : problems) {
     filter.problem = problem;
-    auto of_problem = results::leaderboard(archive, filter);
+    auto of_problem = results::archive::leaderboard(archive, filter);
     std::move(of_problem.begin(), of_problem.end(), std::back_inserter(rows));
   }
   if (options.best) std::erase_if(rows, [](const auto& row) { return row.library; });
   if (shell.json) {
     core::Json all = core::Json::array();
-    for (const results::LeaderboardRow& row : rows) all.push_back(to_json(row));
+    for (const results::archive::LeaderboardRow& row : rows) all.push_back(to_json(row));
     print_json(all);
     return;
   }

@@ -18,12 +18,12 @@ namespace agent {
 namespace {
 using core::Json;
 
-std::string name_of(const results::LineageStep& step) {
+std::string name_of(const results::archive::LineageStep& step) {
   return core::clean_line(step.solution.name) + " " + step.solution.hash.substr(0, 12);
 }
 
 // Lines that a diff adds and takes away.
-std::string change_text(const results::LineageStep& before, const results::LineageStep& after) {
+std::string change_text(const results::archive::LineageStep& before, const results::archive::LineageStep& after) {
   int added = 0, removed = 0;
   for (const std::string& line : core::split(unified_diff(before.solution.source, after.solution.source), '\n')) {
     added += line.rfind('+', 0) == 0 ? 1 : 0;
@@ -33,13 +33,13 @@ std::string change_text(const results::LineageStep& before, const results::Linea
 }
 
 void show(const std::string& word, bool with_source, const Shell& shell) {
-  const results::Archive archive = open_existing_archive(shell);
+  const results::archive::Reader archive = open_existing_archive(shell);
   const Picked picked = pick_solution(archive, word, "lineage");
-  const std::vector<results::LineageStep> steps = results::lineage(archive, picked.solution.id);
+  const std::vector<results::archive::LineageStep> steps = results::archive::lineage(archive, picked.solution.id);
   Json all = Json::array();
   for (size_t i = steps.size(); i-- > 0;) {  // from where it began
-    const results::LineageStep& step = steps[i];
-    const results::LineageStep* parent = i + 1 < steps.size() ? &steps[i + 1] : nullptr;
+    const results::archive::LineageStep& step = steps[i];
+    const results::archive::LineageStep* parent = i + 1 < steps.size() ? &steps[i + 1] : nullptr;
     if (shell.json) {
       Json one = to_json(step.descent);
       one["solution"] = step.solution.name;
@@ -48,7 +48,7 @@ void show(const std::string& word, bool with_source, const Shell& shell) {
       one["origin"] = step.solution.origin;
       one["added"] = step.solution.added;
       one["stands"] = Json::array();
-      for (const results::Stand& stand : step.stands) one["stands"].push_back(to_json(stand));
+      for (const results::archive::Stand& stand : step.stands) one["stands"].push_back(to_json(stand));
       one["diff"] = parent != nullptr ? Json(unified_diff(parent->solution.source, step.solution.source)) : Json();
       all.push_back(std::move(one));
       continue;

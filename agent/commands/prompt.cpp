@@ -15,7 +15,7 @@
 #include "agent/workshop.h"
 #include "core/error.h"
 #include "core/text.h"
-#include "results/leaderboard.h"
+#include "results/archive/leaderboard.h"
 
 namespace agent {
 namespace {
@@ -26,12 +26,12 @@ struct PromptOptions {
 };
 
 // What the leaderboard has of this problem and device, the best first.
-std::vector<prompting::KnownSolution> known_solutions(const results::Archive& archive, const std::string& problem,
-                                                      const std::string& backend) {
+std::vector<prompting::KnownSolution> known_solutions(const results::archive::Reader& archive,
+                                                      const std::string& problem, const std::string& backend) {
   std::vector<prompting::KnownSolution> known;
-  for (const results::LeaderboardRow& row : results::leaderboard(archive, {problem, backend})) {
+  for (const results::archive::LeaderboardRow& row : results::archive::leaderboard(archive, {problem, backend})) {
     if (row.library) continue;
-    const results::RecordedAttempt attempt = archive.attempt(row.attempt);
+    const results::archive::RecordedAttempt attempt = archive.attempt(row.attempt);
     prompting::KnownSolution solution;
     solution.name = "s" + std::to_string(known.size() + 1);
     solution.solution = sandbox::parse_solution(attempt.source, row.solution);
@@ -51,7 +51,7 @@ void show(const PromptOptions& options, Shell& shell) {
   const Data data = load_data(shell);
   const benchsuite::Problem& problem = find_problem(data.problems, options.problem, "prompt");
   const DeviceChoice device = parse_device(options.device);
-  results::Archive archive = open_seeded_archive(shell, data);
+  results::archive::Recorder archive = open_seeded_archive(shell, data);
   const Workshop workshop(data.paths, device, false, 1);
   prompting::PromptFacts facts;
   facts.problem = prompting::read_problem_text(problem);

@@ -11,7 +11,7 @@
 #include "agent/opening.h"
 #include "agent/output.h"
 #include "agent/table.h"
-#include "results/query.h"
+#include "results/archive/query.h"
 
 namespace agent {
 namespace {
@@ -45,12 +45,12 @@ std::string csv_line(const std::vector<Json>& row) {
   return line + "\n";
 }
 
-void print_csv(const results::QueryResult& result) {
+void print_csv(const results::archive::QueryResult& result) {
   print_text(csv_line({result.columns.begin(), result.columns.end()}));
   for (const std::vector<Json>& row : result.rows) print_text(csv_line(row));
 }
 
-void print_table(const results::QueryResult& result) {
+void print_table(const results::archive::QueryResult& result) {
   std::vector<Table::Column> columns;
   for (size_t i = 0; i < result.columns.size(); ++i) {
     const bool number = !result.rows.empty() && result.rows.front()[i].is_number();
@@ -81,10 +81,10 @@ void end_later(std::chrono::milliseconds at_most) {
 }
 
 void query(const QueryOptions& options, const Shell& shell) {
-  const results::Archive archive = open_existing_archive(shell);
+  const results::archive::Reader archive = open_existing_archive(shell);
   const auto at_most = std::chrono::milliseconds(static_cast<int64_t>(options.seconds * 1000));
   end_later(at_most);
-  const results::QueryResult result = results::query(archive, options.sql, {options.limit, at_most});
+  const results::archive::QueryResult result = results::archive::query(archive, options.sql, {options.limit, at_most});
   ::alarm(0);
   if (shell.json) {
     Json rows = Json::array();

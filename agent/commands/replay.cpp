@@ -20,7 +20,7 @@ using core::Json;
 // A copy of the archive, which a replay may write to; gone with its owner.
 class Copy {
  public:
-  explicit Copy(const results::Archive& archive) {
+  explicit Copy(const results::archive::Reader& archive) {
     std::string name = (std::filesystem::temp_directory_path() / "kernelwright_replay_XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) throw core::SystemError("cannot make a folder " + name, errno);
     folder_ = name;
@@ -59,10 +59,10 @@ struct Counts {
   int64_t requests = 0, replies = 0, attempts = 0;
 };
 
-Counts count(const results::Archive& archive, int64_t campaign) {
-  using Kind = results::StepRecord::Kind;
+Counts count(const results::archive::Reader& archive, int64_t campaign) {
+  using Kind = results::archive::StepRecord::Kind;
   Counts counts;
-  for (const results::StepRecord& step : archive.steps_of_campaign(campaign)) {
+  for (const results::archive::StepRecord& step : archive.steps_of_campaign(campaign)) {
     counts.requests += step.kind == Kind::request;
     counts.replies += step.kind == Kind::reply;
     counts.attempts += step.kind == Kind::attempt;
@@ -83,11 +83,11 @@ std::string verdict_of(const Replayed& replayed) {
 
 void replay(const std::string& name, Shell& shell) {
   const Data data = load_data(shell);
-  const results::Archive archive = open_existing_archive(shell);
-  const results::CampaignRecord campaign = archive.find_campaign(name);
+  const results::archive::Reader archive = open_existing_archive(shell);
+  const results::archive::CampaignRecord campaign = archive.find_campaign(name);
   const Counts counts = count(archive, campaign.id);
   const Copy copy(archive);
-  results::Archive copied(copy.file());
+  results::archive::Recorder copied(copy.file());
   Ends ends;
   const Replayed replayed = replay_campaign(copied, campaign, data.paths, data.problems, ends);
   if (replayed.departure) shell.exit_code = kRefused;

@@ -13,14 +13,14 @@
 #include "agent/picking.h"
 #include "core/error.h"
 #include "core/text.h"
-#include "results/page_data.h"
-#include "results/report.h"
+#include "results/web/page_data.h"
+#include "results/web/report.h"
 
 namespace agent {
 namespace {
 struct ReportOptions {
   std::string file;
-  results::PageScope scope;
+  results::web::PageScope scope;
 };
 
 // Aside, then renamed: a report is whole or not there.
@@ -39,15 +39,15 @@ void write_file(const std::filesystem::path& file, const std::string& text) {
 }
 
 void report(const ReportOptions& options, const Shell& shell) {
-  const results::Archive archive = open_existing_archive(shell);
+  const results::archive::Reader archive = open_existing_archive(shell);
   const core::Paths paths = core::installed_paths();
-  results::PageScope scope = options.scope;
+  results::web::PageScope scope = options.scope;
   scope.device = pick_device(archive, scope.device);
-  results::PageData data(archive, scope);
+  results::web::PageData data(archive, scope);
   const core::Json answers = data.report();
   const std::string made = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-  const std::string page = results::report_html(paths.pages(), paths.vendor(),
-                                                {{"answers", answers}, {"version", KW_VERSION}, {"made", made}});
+  const std::string page = results::web::report_html(paths.pages(), paths.vendor(),
+                                                     {{"answers", answers}, {"version", KW_VERSION}, {"made", made}});
   write_file(options.file, page);
   if (shell.json) {
     print_json({{"file", options.file}, {"bytes", page.size()}, {"parts", answers.size()}});

@@ -58,8 +58,8 @@ std::vector<std::string> chosen_problems(const RunOptions& options, const Data& 
 
 // Puts the user's own files into the archive, so that the campaign can be resumed without them. Adds the problems they
 // solve to `names` when none was named.
-std::vector<std::string> add_own_solutions(const RunOptions& options, const Data& data, results::Archive& archive,
-                                           std::vector<std::string>& names) {
+std::vector<std::string> add_own_solutions(const RunOptions& options, const Data& data,
+                                           results::archive::Recorder& archive, std::vector<std::string>& names) {
   const bool none_named = names.empty();
   std::vector<std::string> hashes;
   for (const std::string& file : options.files) {
@@ -77,15 +77,15 @@ std::vector<std::string> add_own_solutions(const RunOptions& options, const Data
   return hashes;
 }
 
-void show_end(const results::Archive& archive, const CampaignSettings& settings, const Shell& shell) {
+void show_end(const results::archive::Reader& archive, const CampaignSettings& settings, const Shell& shell) {
   core::Json rows = core::Json::array();
-  std::vector<results::LeaderboardRow> board;
+  std::vector<results::archive::LeaderboardRow> board;
   std::string without;
   for (const std::string& name : settings.problems) {
-    const auto of_problem = results::leaderboard(archive, {name, parse_device(settings.device).backend});
+    const auto of_problem = results::archive::leaderboard(archive, {name, parse_device(settings.device).backend});
     if (std::all_of(of_problem.begin(), of_problem.end(), [](const auto& row) { return row.library; }))
       without += (without.empty() ? "" : ", ") + name;
-    for (const results::LeaderboardRow& row : of_problem) {
+    for (const results::archive::LeaderboardRow& row : of_problem) {
       rows.push_back(to_json(row));
       board.push_back(row);
     }
@@ -115,13 +115,13 @@ core::Json own_usage(int64_t attempts) {
 }
 
 // What the results will be held against, where it has not been measured yet.
-void add_baselines(results::Archive& archive, const Data& data, const CampaignSettings& settings, bool json) {
+void add_baselines(results::archive::Recorder& archive, const Data& data, const CampaignSettings& settings, bool json) {
   std::vector<const benchsuite::Problem*> problems;
   for (const std::string& name : settings.problems) problems.push_back(&data.problems.at(name));
   measure_baselines(archive, data.paths, parse_device(settings.device), problems, WhichBaselines::missing, json);
 }
 
-void finish(results::Archive& archive, const results::CampaignRecord& campaign, const Data& data,
+void finish(results::archive::Recorder& archive, const results::archive::CampaignRecord& campaign, const Data& data,
             const std::vector<std::unique_ptr<models::Model>>& models, Shell& shell) {
   const auto settings = campaign_settings_from_json(core::JsonView(campaign.settings, "campaign " + campaign.name));
   const std::unique_ptr<Progress> progress = make_progress(shell.json);
@@ -151,7 +151,7 @@ void run(RunOptions& options, Shell& shell) {
     throw core::InputError("run", "names no problem",
                            "name some (kernelwright problems lists them), or give --suite core or --solution FILE");
   }
-  results::Archive archive = open_seeded_archive(shell, data);
+  results::archive::Recorder archive = open_seeded_archive(shell, data);
   settings.solutions = add_own_solutions(options, data, archive, settings.problems);
   settings.shipped = !options.own_only;
   if (!settings.budget.attempts && !settings.budget.seconds) {
@@ -167,8 +167,8 @@ void run(RunOptions& options, Shell& shell) {
 
 void resume(const std::string& name, const models::ModelOptions& models, Shell& shell) {
   const Data data = load_data(shell);
-  results::Archive archive = open_existing_archive(shell);
-  const results::CampaignRecord campaign = archive.find_campaign(name);
+  results::archive::Recorder archive = open_existing_archive(shell);
+  const results::archive::CampaignRecord campaign = archive.find_campaign(name);
   const auto settings = campaign_settings_from_json(core::JsonView(campaign.settings, "campaign " + campaign.name));
   if (campaign.status == "done") {
     throw core::InputError("resume", "campaign " + campaign.name + " is done", "kernelwright run starts another");

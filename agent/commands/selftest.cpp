@@ -37,7 +37,7 @@ uint64_t fresh_seed() {
 void selftest(const SelftestOptions& options, Shell& shell) {
   const DeviceChoice device = parse_device(options.device);
   const Data data = load_data(shell);
-  results::Archive archive = open_seeded_archive(shell, data);
+  results::archive::Recorder archive = open_seeded_archive(shell, data);
   const SelftestPlan plan{device.backend, options.seed ? *options.seed : fresh_seed(), options.quick};
   watch_for_interrupt();
   const auto begin = std::chrono::steady_clock::now();

@@ -13,7 +13,7 @@
 #include "agent/output.h"
 #include "core/error.h"
 #include "core/text.h"
-#include "results/server.h"
+#include "results/web/server.h"
 
 namespace agent {
 namespace {
@@ -49,25 +49,25 @@ std::string token_for(const ServeOptions& options) {
     check_token(token, "KW_SERVE_TOKEN");
     return token;
   }
-  return results::is_loopback(options.host) ? "" : new_token();
+  return results::web::is_loopback(options.host) ? "" : new_token();
 }
 
 void serve(const ServeOptions& options, Shell& shell) {
-  const results::Archive archive = open_existing_archive(shell);
+  const results::archive::Reader archive = open_existing_archive(shell);
   const core::Paths paths = core::installed_paths();
-  results::ServeSettings settings;
+  results::web::ServeSettings settings;
   settings.pages = paths.pages();
   settings.vendor = paths.vendor();
   settings.host = options.host;
   settings.port = options.port;
   settings.token = token_for(options);
-  results::PageServer server(archive, settings);
+  results::web::PageServer server(archive, settings);
   watch_for_interrupt();
   if (shell.json) {
     print_json({{"url", server.url()}, {"port", server.port()}});
   } else {
     print("{} is at {}\n", core::clean_line(shell.archive.string()), core::clean_line(server.url()));
-    if (!results::is_loopback(options.host)) {
+    if (!results::web::is_loopback(options.host)) {
       print("Whoever has this address can read the archive, and so can who listens on the way: it is not encrypted.\n");
     }
     print("Ctrl-C ends it.\n");

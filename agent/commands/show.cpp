@@ -22,17 +22,17 @@ using core::Json;
 using Align = Table::Align;
 constexpr int64_t kNewestAttempts = 20;
 
-void list_campaigns(const results::Archive& archive, bool json) {
+void list_campaigns(const results::archive::Reader& archive, bool json) {
   const auto campaigns = archive.campaigns();
   if (json) {
     Json all = Json::array();
-    for (const results::CampaignRecord& campaign : campaigns) all.push_back(to_json(campaign));
+    for (const results::archive::CampaignRecord& campaign : campaigns) all.push_back(to_json(campaign));
     print_json(all);
     return;
   }
   Table table(
       {{"CAMPAIGN"}, {"STATUS"}, {"STARTED"}, {"ATTEMPTS", Align::right}, {"SECONDS", Align::right}, {"PROBLEMS"}});
-  for (const results::CampaignRecord& c : campaigns) {
+  for (const results::archive::CampaignRecord& c : campaigns) {
     const auto problems = c.settings.at("problems").get<std::vector<std::string>>();
     table.add_row({c.name, c.status, c.started, std::to_string(c.attempts), fmt::format("{:.0f}", c.spent_seconds),
                    problems.size() == 1 ? problems[0] : fmt::format("{} problems", problems.size())});
@@ -41,18 +41,18 @@ void list_campaigns(const results::Archive& archive, bool json) {
 }
 
 struct Descent {
-  results::Descent descent;
+  results::archive::Descent descent;
   std::string parent_name;
 };
-Descent descent_of(const results::Archive& archive, const results::SolutionRecord& solution) {
-  const std::vector<results::LineageStep> steps = results::lineage(archive, solution.id);
+Descent descent_of(const results::archive::Reader& archive, const results::archive::SolutionRecord& solution) {
+  const std::vector<results::archive::LineageStep> steps = results::archive::lineage(archive, solution.id);
   return {steps[0].descent, steps.size() > 1 ? steps[1].solution.name : ""};
 }
 
-void show_attempt(const results::Archive& archive, int64_t id, bool json) {
-  const results::RecordedAttempt attempt = archive.attempt(id);
-  const results::SolutionRecord solution = results::solution_of_attempt(archive, id);
-  const std::string problem = results::problem_json_of(archive, id);
+void show_attempt(const results::archive::Reader& archive, int64_t id, bool json) {
+  const results::archive::RecordedAttempt attempt = archive.attempt(id);
+  const results::archive::SolutionRecord solution = results::archive::solution_of_attempt(archive, id);
+  const std::string problem = results::archive::problem_json_of(archive, id);
   const Descent from = descent_of(archive, solution);
   if (json) {
     Json all = to_json(attempt);
@@ -68,14 +68,15 @@ void show_attempt(const results::Archive& archive, int64_t id, bool json) {
   print("{}", attempt_text(attempt, facts));
 }
 
-void show_campaign(const results::Archive& archive, const results::CampaignRecord& campaign, bool json) {
+void show_campaign(const results::archive::Reader& archive, const results::archive::CampaignRecord& campaign,
+                   bool json) {
   const auto events = archive.events_of_campaign(campaign.id);
-  const std::map<std::string, int64_t> verdicts = results::verdicts_of_campaign(archive, campaign.id);
+  const std::map<std::string, int64_t> verdicts = results::archive::verdicts_of_campaign(archive, campaign.id);
   if (json) {
     Json all = to_json(campaign);
     all["verdicts"] = verdicts;
     all["events"] = Json::array();
-    for (const results::EventRecord& event : events) {
+    for (const results::archive::EventRecord& event : events) {
       all["events"].push_back({{"made", event.made}, {"kind", event.kind}, {"details", event.details}});
     }
     print_json(all);
@@ -85,7 +86,7 @@ void show_campaign(const results::Archive& archive, const results::CampaignRecor
         campaign.attempts, campaign.spent_seconds);
   print("settings  {}\n", campaign.settings.dump());
   for (const auto& [verdict, count] : verdicts) print("{:>7}  {}\n", count, verdict);
-  for (const results::EventRecord& event : events) {
+  for (const results::archive::EventRecord& event : events) {
     if (event.kind == "problem_started") continue;  // long, and for resuming
     if (event.kind == "problem_ended") {
       print("{}: best {:.2f}x over naive; {}\n", event.details.at("problem").get<std::string>(),
@@ -97,20 +98,21 @@ void show_campaign(const results::Archive& archive, const results::CampaignRecor
   if (campaign.status != "done") print("Go on with: kernelwright resume {}\n", campaign.name);
 }
 
-void show_solution(const results::Archive& archive, const results::SolutionRecord& solution, bool json) {
+void show_solution(const results::archive::Reader& archive, const results::archive::SolutionRecord& solution,
+                   bool json) {
   const Descent from = descent_of(archive, solution);
-  const std::vector<results::Stand> stands = results::stands_of(archive, solution.id);
-  const std::optional<int64_t> best = results::best_attempt(archive, solution.id);
-  const std::vector<int64_t> newest = results::newest_attempts(archive, solution.id, kNewestAttempts);
-  std::optional<results::RecordedAttempt> attempt;
+  const std::vector<results::archive::Stand> stands = results::archive::stands_of(archive, solution.id);
+  const std::optional<int64_t> best = results::archive::best_attempt(archive, solution.id);
+  const std::vector<int64_t> newest = results::archive::newest_attempts(archive, solution.id, kNewestAttempts);
+  std::optional<results::archive::RecordedAttempt> attempt;
   std::string problem;
   if (best) {
     attempt = archive.attempt(*best);
-    problem = results::problem_json_of(archive, *best);
+    problem = results::archive::problem_json_of(archive, *best);
   }
   if (json) {
     Json of_stands = Json::array();
-    for (const results::Stand& stand : stands) of_stands.push_back(to_json(stand));
+    for (const results::archive::Stand& stand : stands) of_stands.push_back(to_json(stand));
     print_json(
         Json{{"solution", solution.name},
              {"hash", solution.hash},
@@ -142,12 +144,12 @@ void show_solution(const results::Archive& archive, const results::SolutionRecor
 }
 
 void show(const std::string& what, const Shell& shell) {
-  const results::Archive archive = open_existing_archive(shell);
+  const results::archive::Reader archive = open_existing_archive(shell);
   if (what.empty()) return list_campaigns(archive, shell.json);
   if (const auto number = attempt_number(what)) return show_attempt(archive, *number, shell.json);
   const auto solutions = archive.find_solutions(what);
   if (!solutions.empty()) {
-    for (const results::SolutionRecord& solution : solutions) show_solution(archive, solution, shell.json);
+    for (const results::archive::SolutionRecord& solution : solutions) show_solution(archive, solution, shell.json);
     return;
   }
   const auto campaigns = archive.campaigns();

@@ -19,7 +19,7 @@ struct TranscriptOptions {
 };
 
 // `author` stands for what the proposer calls itself, which may be a path.
-models::Exchange exchange_of(const results::ExchangeRecord& record, const std::string& author) {
+models::Exchange exchange_of(const results::archive::RequestRecord& record, const std::string& author) {
   models::Exchange exchange{
       {record.request.problem, record.request.number}, record.request.prompt_hash, answer_of(*record.reply)};
   auto* completion = std::get_if<models::Completion>(&exchange.answer);
@@ -28,14 +28,14 @@ models::Exchange exchange_of(const results::ExchangeRecord& record, const std::s
 }
 
 void write(const TranscriptOptions& options, const Shell& shell) {
-  const results::Archive archive = open_existing_archive(shell);
-  const results::CampaignRecord campaign = archive.find_campaign(options.campaign);
+  const results::archive::Reader archive = open_existing_archive(shell);
+  const results::archive::CampaignRecord campaign = archive.find_campaign(options.campaign);
   const auto settings = campaign_settings_from_json(core::JsonView(campaign.settings, "campaign " + campaign.name));
   models::Transcript transcript;
   transcript.header = {options.author.empty() ? core::join(settings.proposers, ", ") : options.author, campaign.started,
                        KW_VERSION, settings.device, options.note};
   size_t unanswered = 0;
-  for (const results::ExchangeRecord& record : archive.exchanges_of_campaign(campaign.id)) {
+  for (const results::archive::RequestRecord& record : archive.requests_of_campaign(campaign.id)) {
     if (record.reply) {
       transcript.exchanges.push_back(exchange_of(record, options.author));
     } else {

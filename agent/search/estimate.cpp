@@ -58,14 +58,14 @@ std::vector<Limit> limits_of(const CampaignSettings& settings, const Cost& usual
 }
 }  // namespace
 
-Habit habit_of(const results::Archive& archive, const std::string& model) {
+Habit habit_of(const results::archive::Reader& archive, const std::string& model) {
   constexpr int64_t kEnough = 20;
   Habit habit;
   habit.model = model;
   double tokens = 0, seconds = 0;
-  for (const results::CampaignRecord& campaign : archive.campaigns()) {
+  for (const results::archive::CampaignRecord& campaign : archive.campaigns()) {
     if (habit.replies >= kEnough) break;
-    for (const results::ExchangeRecord& record : archive.exchanges_of_campaign(campaign.id)) {
+    for (const results::archive::RequestRecord& record : archive.requests_of_campaign(campaign.id)) {
       if (record.request.model != model || !record.reply || record.reply->outcome != "completion") continue;
       ++habit.replies;
       tokens += static_cast<double>(record.reply->output);

@@ -8,7 +8,7 @@
 
 #include "agent/campaign.h"
 #include "agent/models/prices.h"
-#include "results/archive.h"
+#include "results/archive/recorder.h"
 
 namespace agent {
 
@@ -18,7 +18,7 @@ struct Habit {
   int64_t replies = 0;  // that the archive has of it; 0: what follows is assumed
   double output_tokens = 2500, seconds = 40;
 };
-Habit habit_of(const results::Archive& archive, const std::string& model);
+Habit habit_of(const results::archive::Reader& archive, const std::string& model);
 
 struct Range {
   double least = 0, most = 0;

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/paths.h"
-#include "results/archive_fixture.h"
+#include "results/archive/archive_fixture.h"
 
 namespace agent {
 namespace {
@@ -54,10 +54,10 @@ TEST_F(Estimates, MoneyIsThatOfThePrices) {
 }
 
 TEST_F(Estimates, AModelsHabitIsWhatTheArchiveHasOfIt) {
-  const results::TemporaryArchive temporary;
-  results::Started s(temporary.file());
+  const results::archive::test::TemporaryArchive temporary;
+  results::archive::test::Started s(temporary.file());
   for (const int64_t tokens : {100, 300}) {
-    results::NewReply reply;
+    results::archive::NewReply reply;
     reply.request = s.archive.add_request(
         {s.campaign, "sum_f32", tokens, "exec:a", {}, {{"system", ""}, {"turns", core::Json::array()}}, "", 0, {}});
     reply.outcome = "completion";

@@ -9,19 +9,19 @@
 namespace agent {
 namespace {
 using core::Json;
-using Kind = results::StepRecord::Kind;
+using Kind = results::archive::StepRecord::Kind;
 constexpr double kEstimateMargin = 1.3;  // estimates of a prompt's tokens may be this far too low
 
 int64_t total(const models::Usage& usage) {
   return usage.input + usage.cache_read + usage.cache_written + usage.output;
 }
 
-models::Usage usage_of(const results::NewReply& reply) {
+models::Usage usage_of(const results::archive::NewReply& reply) {
   return {reply.input, reply.cache_read, reply.cache_written, reply.output, reply.estimated};
 }
 
-results::NewReply record_of(int64_t request, const models::Answer& answer, std::optional<double> dollars) {
-  results::NewReply record;
+results::archive::NewReply record_of(int64_t request, const models::Answer& answer, std::optional<double> dollars) {
+  results::archive::NewReply record;
   record.request = request;
   const auto keep = [&](const auto& of) {
     record.input = of.usage.input;
@@ -57,10 +57,12 @@ double cost_of(const models::Usage& usage, std::optional<double> dollars) {
   return std::max(kLeast, dollars.value_or(static_cast<double>(total(usage)) / 1e6));
 }
 
-Reserve reserve_of(const results::NewRequest& request) { return {request.reserved_tokens, request.reserved_dollars}; }
+Reserve reserve_of(const results::archive::NewRequest& request) {
+  return {request.reserved_tokens, request.reserved_dollars};
+}
 }  // namespace
 
-models::Answer answer_of(const results::NewReply& reply) {
+models::Answer answer_of(const results::archive::NewReply& reply) {
   if (reply.outcome == "completion") {
     return models::Completion{reply.reply, reply.model, reply.complete, usage_of(reply), reply.tries, reply.seconds};
   }
@@ -90,7 +92,7 @@ models::Prompt prompt_from_json(const Json& json) {
   return prompt;
 }
 
-Exchanges::Exchanges(results::Archive& archive, int64_t campaign, std::vector<models::Model*> models,
+Exchanges::Exchanges(results::archive::Recorder& archive, int64_t campaign, std::vector<models::Model*> models,
                      const models::Prices& prices, models::Sampling sampling, SpendingLimits limits, Mailbox& mailbox,
                      Journal& journal)
     : archive_(archive),
@@ -101,13 +103,13 @@ Exchanges::Exchanges(results::Archive& archive, int64_t campaign, std::vector<mo
       spending_(limits, {}),
       mailbox_(mailbox),
       journal_(journal) {
-  for (results::ExchangeRecord& record : archive.exchanges_of_campaign(campaign)) {
+  for (results::archive::RequestRecord& record : archive.requests_of_campaign(campaign)) {
     const int64_t id = record.id;
     records_.emplace(id, std::move(record));
   }
   for (const Journal::Step& step : journal.before()) {
     if (step.kind == Kind::request) {
-      const results::NewRequest& request = recorded(step.id).request;
+      const results::archive::NewRequest& request = recorded(step.id).request;
       spending_.reserve(reserve_of(request));
       waiting_[step.id] = {request.problem, request.number, 0, {}, {}, reserve_of(request), {}};
     } else if (step.kind == Kind::reply) {
@@ -145,7 +147,7 @@ Reserve Exchanges::reserve_for(const models::Prompt& prompt, size_t model) const
 bool Exchanges::is_next(const std::string& problem, int64_t number) const {
   const Journal::Step* const step = journal_.next();
   if (step == nullptr || step->kind != Kind::request) return false;
-  const results::NewRequest& request = recorded(step->id).request;
+  const results::archive::NewRequest& request = recorded(step->id).request;
   return request.problem == problem && request.number == number;
 }
 
@@ -161,7 +163,7 @@ void Exchanges::ask(const std::string& problem, const models::Prompt& prompt, si
   const int64_t number = ++asked_[problem];
   Waiting request{problem, number, model, proposal, prompt, {}, std::move(answered)};
   if (is_next(problem, number)) {
-    const results::ExchangeRecord& record = recorded(journal_.next()->id);
+    const results::archive::RequestRecord& record = recorded(journal_.next()->id);
     const std::string difference = this->difference(record, request);
     if (!difference.empty()) {
       journal_.depart("request " + std::to_string(number) + " of " + problem + " " + record.request.proposal.dump() +
@@ -183,7 +185,7 @@ void Exchanges::ask(const std::string& problem, const models::Prompt& prompt, si
 }
 
 // Of what is asked. A prompt that reads otherwise matters when a campaign is replayed; its reply is as good as ever.
-std::string Exchanges::difference(const results::ExchangeRecord& was, const Waiting& now) const {
+std::string Exchanges::difference(const results::archive::RequestRecord& was, const Waiting& now) const {
   if (was.request.proposal != now.proposal) return "another task or other parents";
   if (was.request.model != models_[now.model]->name()) return "another model";
   if (journal_.replays() && was.request.prompt_hash != now.prompt.hash()) return "another prompt";
@@ -236,7 +238,7 @@ void Exchanges::arrived(int64_t request, Waiting& asked, models::Answer answer) 
 
 // The next step of the record.
 void Exchanges::take(const Journal::Step& step) {
-  const results::ExchangeRecord& record = recorded(step.id);
+  const results::archive::RequestRecord& record = recorded(step.id);
   if (step.kind == Kind::request) {
     const auto before = asked_.find(record.request.problem);
     if (before == asked_.end() || record.request.number > before->second) {
@@ -252,7 +254,7 @@ void Exchanges::take(const Journal::Step& step) {
 }
 
 // The campaign was resumed here: the request before this one stays counted, and is waited for no more.
-void Exchanges::take_again(const results::ExchangeRecord& record) {
+void Exchanges::take_again(const results::archive::RequestRecord& record) {
   for (auto waiting = waiting_.begin(); waiting != waiting_.end(); ++waiting) {
     if (waiting->second.number != record.request.number || waiting->second.problem != record.request.problem) continue;
     Waiting again = std::move(waiting->second);
@@ -265,8 +267,8 @@ void Exchanges::take_again(const results::ExchangeRecord& record) {
   }
 }
 
-void Exchanges::take_reply(const results::ExchangeRecord& record, Waiting waiting) {
-  const results::NewReply& reply = *record.reply;
+void Exchanges::take_reply(const results::archive::RequestRecord& record, Waiting waiting) {
+  const results::archive::NewReply& reply = *record.reply;
   const models::Usage usage = usage_of(reply);
   spending_.settle(waiting.reserve, usage, reply.dollars);
   usage_ += usage;
@@ -279,7 +281,7 @@ void Exchanges::take_reply(const results::ExchangeRecord& record, Waiting waitin
 void Exchanges::take_left() {
   using Step = Journal::Step;
   while (const auto left = journal_.take_left([](const Step& step) { return step.kind == Kind::reply; })) {
-    const results::ExchangeRecord& record = recorded(left->id);
+    const results::archive::RequestRecord& record = recorded(left->id);
     const auto waiting = waiting_.extract(record.id);
     const Reserve reserve = waiting.empty() ? reserve_of(record.request) : waiting.mapped().reserve;
     if (waiting.empty()) spending_.reserve(reserve);
@@ -289,7 +291,7 @@ void Exchanges::take_left() {
     if (!waiting.empty()) post_left(std::move(waiting.mapped()));
   }
   while (const auto left = journal_.take_left([](const Step& step) { return step.kind == Kind::request; })) {
-    const results::ExchangeRecord& record = recorded(left->id);
+    const results::archive::RequestRecord& record = recorded(left->id);
     if (record.reply) continue;
     spending_.reserve(reserve_of(record.request));
     spending_.lose(reserve_of(record.request));
@@ -299,11 +301,11 @@ void Exchanges::take_left() {
 bool Exchanges::post_left(const Waiting& asked) {
   const auto left = left_.extract(std::pair(asked.problem, asked.number));
   if (left.empty()) return false;
-  const results::ExchangeRecord& record = recorded(left.mapped());
+  const results::archive::RequestRecord& record = recorded(left.mapped());
   mailbox_.post([this, &record, answered = asked.answered, here = std::weak_ptr<bool>(here_)] {
     if (here.expired()) return;
     --in_flight_;
-    const results::NewReply& reply = *record.reply;
+    const results::archive::NewReply& reply = *record.reply;
     answered({record.reply_id, answer_of(reply), cost_of(usage_of(reply), reply.dollars), true});
   });
   return true;

@@ -16,7 +16,7 @@
 #include "agent/models/prices.h"
 #include "agent/search/spending.h"
 #include "core/strict_json.h"
-#include "results/archive.h"
+#include "results/archive/recorder.h"
 
 namespace agent {
 
@@ -24,7 +24,7 @@ core::Json to_json(const models::Prompt& prompt);
 models::Prompt prompt_from_json(const core::Json& json);
 
 // What the archive keeps of an answer, as an answer.
-models::Answer answer_of(const results::NewReply& reply);
+models::Answer answer_of(const results::archive::NewReply& reply);
 
 // An exchange that has ended.
 struct Answered {
@@ -38,7 +38,7 @@ class Exchanges {
  public:
   // All outlive it. What the journal recalls is neither sent nor paid for again; a request that nobody answered before
   // the campaign was killed stays counted with the most it can cost, and is sent once more.
-  Exchanges(results::Archive& archive, int64_t campaign, std::vector<models::Model*> models,
+  Exchanges(results::archive::Recorder& archive, int64_t campaign, std::vector<models::Model*> models,
             const models::Prices& prices, models::Sampling sampling, SpendingLimits limits, Mailbox& mailbox,
             Journal& journal);
   // Cancels what is on its way.
@@ -78,19 +78,19 @@ class Exchanges {
   };
 
   Reserve reserve_for(const models::Prompt& prompt, size_t model) const;
-  const results::ExchangeRecord& recorded(int64_t request) const { return records_.at(request); }
+  const results::archive::RequestRecord& recorded(int64_t request) const { return records_.at(request); }
   bool is_next(const std::string& problem, int64_t number) const;
-  std::string difference(const results::ExchangeRecord& was, const Waiting& now) const;
+  std::string difference(const results::archive::RequestRecord& was, const Waiting& now) const;
   void send(Waiting request);
   void arrived(int64_t request, Waiting& asked, models::Answer answer);
   void take(const Journal::Step& step);
-  void take_again(const results::ExchangeRecord& record);
-  void take_reply(const results::ExchangeRecord& record, Waiting waiting);
+  void take_again(const results::archive::RequestRecord& record);
+  void take_reply(const results::archive::RequestRecord& record, Waiting waiting);
   void take_left();
   bool post_left(const Waiting& asked);
   bool ask_again();
 
-  results::Archive& archive_;
+  results::archive::Recorder& archive_;
   int64_t campaign_;
   std::vector<models::Model*> models_;
   const models::Prices& prices_;
@@ -98,10 +98,10 @@ class Exchanges {
   Spending spending_;
   Mailbox& mailbox_;
   Journal& journal_;
-  std::map<std::string, int64_t> asked_;                     // requests so far, by problem
-  std::map<int64_t, results::ExchangeRecord> records_;       // by request
-  std::map<int64_t, Waiting> waiting_;                       // for a recorded reply, by request
-  std::map<std::pair<std::string, int64_t>, int64_t> left_;  // requests with a reply, where the order is not known
+  std::map<std::string, int64_t> asked_;                        // requests so far, by problem
+  std::map<int64_t, results::archive::RequestRecord> records_;  // by request
+  std::map<int64_t, Waiting> waiting_;                          // for a recorded reply, by request
+  std::map<std::pair<std::string, int64_t>, int64_t> left_;     // requests with a reply, where the order is not known
   size_t in_flight_ = 0;
   models::Usage usage_;
   const std::shared_ptr<bool> here_ = std::make_shared<bool>(true);  // for answers that come when this is gone

@@ -60,8 +60,8 @@ prompting::AttemptFacts attempt_facts(const Member& member, const JudgedPoint& p
 
 ModelProposals::ModelProposals(const prompting::ProblemText& problem, const prompting::DeviceText& device,
                                const prompting::PromptMaker& maker, Exchanges& exchanges, ProblemSearch& search,
-                               results::Archive& archive, Progress& progress, const ModelSearchSettings& settings,
-                               uint64_t seed, std::string prefix)
+                               results::archive::Recorder& archive, Progress& progress,
+                               const ModelSearchSettings& settings, uint64_t seed, std::string prefix)
     : problem_(problem),
       device_(device),
       maker_(maker),

@@ -33,8 +33,8 @@ class ModelProposals : public Proposals {
   // Everything outlives it. `origin` of what it adds is the model's name; names are `prefix` and a number.
   ModelProposals(const prompting::ProblemText& problem, const prompting::DeviceText& device,
                  const prompting::PromptMaker& maker, Exchanges& exchanges, ProblemSearch& search,
-                 results::Archive& archive, Progress& progress, const ModelSearchSettings& settings, uint64_t seed,
-                 std::string prefix);
+                 results::archive::Recorder& archive, Progress& progress, const ModelSearchSettings& settings,
+                 uint64_t seed, std::string prefix);
 
   ~ModelProposals() override { exchanges_.withdraw(); }
 
@@ -82,7 +82,7 @@ class ModelProposals : public Proposals {
   const prompting::PromptMaker& maker_;
   Exchanges& exchanges_;
   ProblemSearch& search_;
-  results::Archive& archive_;
+  results::archive::Recorder& archive_;
   Progress& progress_;
   ModelSearchSettings settings_;
   std::unique_ptr<Strategy> strategy_;

@@ -10,7 +10,7 @@
 #include "agent/recorded_bench.h"
 #include "agent/search/simulation_fixture.h"
 #include "core/paths.h"
-#include "results/archive_fixture.h"
+#include "results/archive/archive_fixture.h"
 
 namespace agent {
 namespace {
@@ -73,8 +73,8 @@ class Searches : public testing::Test {
 
   test::VirtualTime time_;
   Mailbox mailbox_;
-  const results::TemporaryArchive temporary_;
-  results::Started started_{temporary_.file(), "gelu_f32"};
+  const results::archive::test::TemporaryArchive temporary_;
+  results::archive::test::Started started_{temporary_.file(), "gelu_f32"};
   test::SilentProgress progress_;
   const models::Prices prices_ = models::Prices::load(core::installed_paths().prompts() / "prices.json", "2026-11-21");
   double latency_least_s_ = 5, latency_most_s_ = 20;
@@ -139,7 +139,7 @@ TEST_F(Searches, AWrongSolutionIsRepaired) {
          },
          settings, {std::nullopt, 4, std::nullopt});
   ASSERT_GE(prompts.size(), 2u);
-  const auto exchanges = started_.archive.exchanges_of_campaign(started_.campaign);
+  const auto exchanges = started_.archive.requests_of_campaign(started_.campaign);
   EXPECT_EQ(exchanges.at(0).request.proposal.at("operator"), "fresh");
   EXPECT_EQ(exchanges.at(1).request.proposal.at("operator"), "repair");
   EXPECT_EQ(exchanges.at(1).request.proposal.at("parents"), core::Json({"s1"}));
@@ -224,7 +224,7 @@ TEST_F(Searches, AReplyMayComeWhenItsSearchHasEnded) {
     }
   }
   EXPECT_EQ(exchanges.in_flight(), 0u);
-  for (const auto& record : started_.archive.exchanges_of_campaign(started_.campaign)) EXPECT_TRUE(record.reply);
+  for (const auto& record : started_.archive.requests_of_campaign(started_.campaign)) EXPECT_TRUE(record.reply);
 }
 
 TEST_F(Searches, SilenceEndsASearchWithItsReason) {
@@ -249,7 +249,7 @@ TEST_F(Searches, WhatTheArchiveHasAnAnswerForIsNotAskedAgain) {
   const auto reply = [&](const models::Occasion&, const models::Prompt&) { return say(numbered(++number)); };
   search(1, reply, settings, {std::nullopt, 5, std::nullopt});
   EXPECT_EQ(asked_, 5);
-  const results::ModelSpend before = started_.archive.model_spend(started_.campaign);
+  const results::archive::ModelSpend before = started_.archive.model_spend(started_.campaign);
   const SearchResult again = search(1, reply, settings, {std::nullopt, 5, std::nullopt});
   EXPECT_EQ(asked_, 0);
   EXPECT_NEAR(again.best, 1.05, 0.001);

@@ -98,7 +98,7 @@ class World {
   std::string decisions() const {
     std::ostringstream text;
     std::map<std::string, std::string> requests;
-    for (const auto& record : started.archive.exchanges_of_campaign(started.campaign)) {
+    for (const auto& record : started.archive.requests_of_campaign(started.campaign)) {
       const std::string key = "request " + std::to_string(record.request.number);
       std::string& line = requests[key];
       if (record.reply) {
@@ -108,14 +108,14 @@ class World {
       }
     }
     std::set<std::string> asked_before;
-    for (const results::StepRecord& step : started.archive.steps_of_campaign(started.campaign)) {
-      if (step.kind == results::StepRecord::Kind::attempt) {
-        const results::RecordedAttempt a = started.archive.attempt(step.id);
+    for (const results::archive::StepRecord& step : started.archive.steps_of_campaign(started.campaign)) {
+      if (step.kind == results::archive::StepRecord::Kind::attempt) {
+        const results::archive::RecordedAttempt a = started.archive.attempt(step.id);
         text << a.effort << " " << a.solution << " " << sandbox::describe(a.binding) << " against " << a.against
              << "\n";
-      } else if (step.kind == results::StepRecord::Kind::reply) {
+      } else if (step.kind == results::archive::StepRecord::Kind::reply) {
         text << "reply to " << number_of(step.id) << "\n";
-      } else if (step.kind == results::StepRecord::Kind::request) {
+      } else if (step.kind == results::archive::StepRecord::Kind::request) {
         const std::string key = "request " + number_of(step.id);
         if (asked_before.insert(key).second) text << key << " " << requests[key] << "\n";
       }
@@ -123,8 +123,8 @@ class World {
     return text.str();
   }
 
-  const results::TemporaryArchive temporary;
-  results::Started started{temporary.file(), "gelu_f32"};
+  const results::archive::test::TemporaryArchive temporary;
+  results::archive::test::Started started{temporary.file(), "gelu_f32"};
   ModelSearchSettings settings;
   int64_t asked = 0;
   std::vector<std::string> departures;
@@ -133,7 +133,7 @@ class World {
 
  private:
   std::string number_of(int64_t request) const {
-    for (const auto& record : started.archive.exchanges_of_campaign(started.campaign)) {
+    for (const auto& record : started.archive.requests_of_campaign(started.campaign)) {
       if (record.id == request) return std::to_string(record.request.number);
     }
     return "?";
@@ -235,11 +235,11 @@ void expect_nothing_twice(const World& world) {
   std::map<std::string, int> attempts;
   std::set<int64_t> answered;
   for (const int64_t id : world.started.archive.attempts_of_campaign(world.started.campaign)) {
-    const results::RecordedAttempt a = world.started.archive.attempt(id);
+    const results::archive::RecordedAttempt a = world.started.archive.attempt(id);
     const std::string what = a.effort + " " + a.solution + " " + sandbox::describe(a.binding) + " " + a.against;
     EXPECT_LE(++attempts[what], a.effort == "full" ? 2 : 1) << what;
   }
-  for (const auto& record : world.started.archive.exchanges_of_campaign(world.started.campaign)) {
+  for (const auto& record : world.started.archive.requests_of_campaign(world.started.campaign)) {
     if (record.reply) {
       EXPECT_TRUE(answered.insert(record.request.number).second) << record.request.number;
     }
@@ -259,7 +259,7 @@ TEST(ResumedOtherwise, WhatIsRecordedIsUsedWhereItFits) {
 TEST(ResumedOtherwise, AnEarlierVersionKeptNoOrder) {
   World world(2, settings_for("refine"));
   ASSERT_FALSE(world.lead(150));
-  results::forget_order(world.temporary.file());
+  results::archive::test::forget_order(world.temporary.file());
   ASSERT_TRUE(world.lead(kNever));
   EXPECT_TRUE(world.departures.empty());
   expect_nothing_twice(world);

@@ -13,7 +13,7 @@
 #include "agent/models/model.h"
 #include "agent/progress.h"
 #include "agent/prompting/prompting_fixture.h"
-#include "results/archive_fixture.h"
+#include "results/archive/archive_fixture.h"
 
 namespace agent::test {
 
@@ -44,7 +44,8 @@ class SimulatedBench : public Bench {
   using SpeedUp = std::function<std::optional<double>(const Candidate&)>;
   // Of an attempt; the same name is the same attempt.
   using Seconds = std::function<double(const std::string& name)>;
-  SimulatedBench(VirtualTime& time, Mailbox& mailbox, results::Started& started, size_t devices, SpeedUp speed_up)
+  SimulatedBench(VirtualTime& time, Mailbox& mailbox, results::archive::test::Started& started, size_t devices,
+                 SpeedUp speed_up)
       : time_(time), mailbox_(mailbox), started_(started), devices_(devices), speed_up_(std::move(speed_up)) {}
   // Called before and after an attempt is recorded: a test may end everything there.
   std::function<void()> moment = [] {};
@@ -108,7 +109,7 @@ class SimulatedBench : public Bench {
     verifier::Judgement judgement;
     judgement.verdict = made.verdict;
     judgement.measurement = made.measurement;
-    results::NewAttempt recorded = started_.attempt_at(candidate.id, effort, std::move(judgement));
+    results::archive::NewAttempt recorded = started_.attempt_at(candidate.id, effort, std::move(judgement));
     recorded.artefact.clear();
     recorded.compile_log.clear();
     if (recorded.against) recorded.against = incumbent.id;
@@ -117,11 +118,12 @@ class SimulatedBench : public Bench {
 
   VirtualTime& time_;
   Mailbox& mailbox_;
-  results::Started& started_;
+  results::archive::test::Started& started_;
   size_t devices_, busy_ = 0;
   SpeedUp speed_up_;
   std::mt19937_64 chance_{1};
-  const sandbox::Solution naive_solution_ = sandbox::load_solution(prompting::test::shipped_problem("gelu_f32").naive_file());
+  const sandbox::Solution naive_solution_ =
+      sandbox::load_solution(prompting::test::shipped_problem("gelu_f32").naive_file());
   const CandidatePtr naive_ = add_candidate(started_.archive, naive_solution_, "naive", "naive", {});
 };
 

@@ -9,9 +9,8 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "results/exporting/names.h"
-#include "results/exporting/winners.h"
 
-namespace results {
+namespace results::exporting {
 namespace {
 using core::InputError;
 
@@ -24,7 +23,7 @@ bool is_of_device(const std::string& device, const std::string& wanted) {
   return wanted.empty() || device == wanted || device.rfind(wanted + " ", 0) == 0;
 }
 
-ExportedKernel kernel_of(RecordedAttempt attempt) {
+ExportedKernel kernel_of(archive::RecordedAttempt attempt) {
   ExportedKernel kernel;
   kernel.solution = sandbox::parse_solution(attempt.source, attempt.solution + ".cu");
   kernel.binding = attempt.binding;
@@ -68,11 +67,11 @@ double lower_end(const ExportedKernel& kernel, const std::string& workload) {
   return 0;
 }
 
-std::optional<ExportedKernel> best_of_solution(const Archive& archive, const SolutionRecord& solution,
+std::optional<ExportedKernel> best_of_solution(const archive::Reader& archive, const archive::SolutionRecord& solution,
                                                const ExportChoice& choice) {
   std::optional<ExportedKernel> best;
   for (const int64_t id : archive.attempts_of_solution(solution.id)) {
-    RecordedAttempt attempt = archive.attempt(id);
+    archive::RecordedAttempt attempt = archive.attempt(id);
     if (!verifier::is_correct(attempt.verdict) || !is_of_device(attempt.device, choice.device)) continue;
     if (attempt.effort == "screen" || attempt.effort == "control") continue;
     ExportedKernel kernel = kernel_of(std::move(attempt));
@@ -85,15 +84,15 @@ std::optional<ExportedKernel> best_of_solution(const Archive& archive, const Sol
   return best;
 }
 
-ExportedKernel find_kernel(const Archive& archive, const std::string& what, const ExportChoice& choice) {
+ExportedKernel find_kernel(const archive::Reader& archive, const std::string& what, const ExportChoice& choice) {
   if (is_attempt_number(what)) return kernel_of(archive.attempt(std::stoll(what)));
-  const std::vector<SolutionRecord> solutions = archive.find_solutions(what);
+  const std::vector<archive::SolutionRecord> solutions = archive.find_solutions(what);
   if (solutions.empty()) {
     throw InputError(what, "is no problem, attempt or solution in this archive",
                      "kernelwright leaderboard lists what was won, with the numbers of attempts");
   }
   std::optional<ExportedKernel> best;
-  for (const SolutionRecord& solution : solutions) {
+  for (const archive::SolutionRecord& solution : solutions) {
     auto one = best_of_solution(archive, solution, choice);
     if (!one) continue;
     if (best && best->attempt.problem != one->attempt.problem) {
@@ -116,11 +115,12 @@ void add_kernel(Package& package, ExportedKernel kernel) {
 }
 
 // Of each device and workload the fastest that supports the backend.
-std::vector<ExportedKernel> winners_of(const Archive& archive, const std::string& problem, const ExportChoice& choice) {
+std::vector<ExportedKernel> winners_of(const archive::Reader& archive, const std::string& problem,
+                                       const ExportChoice& choice) {
   std::vector<ExportedKernel> found;
   std::map<int64_t, ExportedKernel> read;
   std::set<std::pair<std::string, std::string>> settled;
-  for (const Winner& winner : winners(archive, problem)) {
+  for (const archive::Winner& winner : archive.winners(problem)) {
     if (!is_of_device(winner.device, choice.device) || settled.count({winner.device, winner.workload}) > 0) continue;
     auto at = read.find(winner.attempt);
     if (at == read.end()) at = read.emplace(winner.attempt, kernel_of(archive.attempt(winner.attempt))).first;
@@ -205,7 +205,7 @@ void make_ids_unique(Package& package) {
 }
 }  // namespace
 
-Package choose_kernels(const Archive& archive, const std::map<std::string, benchsuite::Problem>& problems,
+Package choose_kernels(const archive::Reader& archive, const std::map<std::string, benchsuite::Problem>& problems,
                        const ExportChoice& choice) {
   Package package;
   for (const std::string& what : choice.what) {
@@ -233,7 +233,7 @@ Package choose_kernels(const Archive& archive, const std::map<std::string, bench
     throw InputError("--name " + package.name, "is no name for a package", "letters, digits and _");
   }
   for (const ExportedKernel& kernel : package.kernels) {
-    if (problem_hash_of(archive, kernel.attempt.id) == benchsuite::content_hash(*package.problem)) continue;
+    if (archive.problem_hash_of(kernel.attempt.id) == benchsuite::content_hash(*package.problem)) continue;
     throw InputError("attempt " + std::to_string(kernel.attempt.id),
                      "was judged by other files of the problem " + package.problem->name + " than those here",
                      "judge it again with kernelwright judge FILE --confirm");
@@ -251,4 +251,4 @@ Package choose_kernels(const Archive& archive, const std::map<std::string, bench
   return package;
 }
 
-}  // namespace results
+}  // namespace results::exporting

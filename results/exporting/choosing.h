@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "results/archive.h"
+#include "results/archive/recorder.h"
 #include "results/exporting/package.h"
 
-namespace results {
+namespace results::exporting {
 
 struct ExportChoice {
   std::vector<std::string> what;  // a problem, or numbers of attempts, names or hashes of solutions
@@ -23,7 +23,7 @@ struct ExportChoice {
 // A problem gives the confirmed kernel that is fastest at each bench workload of each device that it was measured on;
 // of devices, GPUs alone where there are any. Throws core::InputError with what to do instead: for what is not there,
 // was not judged correct, is not confirmed, is of another problem than the rest, or does not support the backend.
-Package choose_kernels(const Archive& archive, const std::map<std::string, benchsuite::Problem>& problems,
+Package choose_kernels(const archive::Reader& archive, const std::map<std::string, benchsuite::Problem>& problems,
                        const ExportChoice& choice);
 
-}  // namespace results
+}  // namespace results::exporting

@@ -1,12 +1,12 @@
 #include "core/text.h"
 #include "results/exporting/names.h"
-#include "results/exporting/places.h"
 #include "results/exporting/projects.h"
 #include "results/exporting/provenance.h"
+#include "results/exporting/template_values.h"
 
-namespace results {
+namespace results::exporting {
 namespace {
-void add_example(const Package& package, const ExportData& data, Places places, Files& files) {
+void add_example(const Package& package, const ExportData& data, TemplateValues places, Files& files) {
   const benchsuite::Problem& problem = *package.problem;
   core::Bindings axes;
   for (const benchsuite::Workload& workload : problem.workloads) axes = workload.axes;
@@ -26,7 +26,7 @@ void add_example(const Package& package, const ExportData& data, Places places, 
 }  // namespace
 
 Files cuda_project(const Package& package, const ExportData& data, const std::string& made) {
-  Places places = common_places(package);
+  TemplateValues places = common_values(package);
   places["types"] = fill_file(data.templates, "common/types.h", places);
   Files files;
   std::string targets;
@@ -60,4 +60,4 @@ Files cuda_project(const Package& package, const ExportData& data, const std::st
   return files;
 }
 
-}  // namespace results
+}  // namespace results::exporting

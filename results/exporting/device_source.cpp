@@ -6,7 +6,7 @@
 #include "results/exporting/host_code.h"
 #include "sandbox/tokens.h"
 
-namespace results {
+namespace results::exporting {
 namespace {
 using sandbox::Token;
 using sandbox::TokenKind;
@@ -73,4 +73,4 @@ std::vector<std::string> kernels_of(const sandbox::Solution& solution) {
   return names;
 }
 
-}  // namespace results
+}  // namespace results::exporting

@@ -6,7 +6,7 @@
 
 #include "sandbox/solution.h"
 
-namespace results {
+namespace results::exporting {
 
 // Everything of the source in a namespace of its own, below the headers that it includes: kernels of C linkage get that
 // of C++, so that two exports never share a symbol. Tunables are macros, undefined at the end with every other macro
@@ -17,4 +17,4 @@ std::string in_namespace(const sandbox::Solution& solution, const sandbox::Tunab
 // The names of the plan's kernels, each once, in the order of their first launch.
 std::vector<std::string> kernels_of(const sandbox::Solution& solution);
 
-}  // namespace results
+}  // namespace results::exporting

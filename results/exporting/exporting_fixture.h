@@ -10,11 +10,13 @@
 
 #include "core/paths.h"
 #include "core/text.h"
-#include "results/archive_fixture.h"
+#include "results/archive/archive_fixture.h"
 #include "results/exporting/choosing.h"
 #include "results/exporting/projects.h"
 
-namespace results {
+namespace results::exporting::test {
+using namespace archive;
+using namespace archive::test;
 
 inline const std::map<std::string, benchsuite::Problem>& shipped_problems() {
   static const auto problems = benchsuite::load_problems(core::installed_paths().problems());
@@ -68,7 +70,7 @@ class ExportArchive {
 
   Package choose(const ExportChoice& choice) const { return choose_kernels(archive_, shipped_problems(), choice); }
   Package choose(int64_t attempt) const { return choose(ExportChoice{{std::to_string(attempt)}}); }
-  const Archive& archive() const { return archive_; }
+  const archive::Reader& archive() const { return archive_; }
 
  private:
   static verifier::Judgement judgement_of(const benchsuite::Problem& problem, const Made& made) {
@@ -92,7 +94,7 @@ class ExportArchive {
   }
 
   TemporaryArchive folder_;
-  Archive archive_{folder_.file()};
+  archive::Recorder archive_{folder_.file()};
 };
 
 // Has all that a launch plan can have.
@@ -152,4 +154,4 @@ extern "C" __global__ void total(const float* partial, float* y, const __grid_co
 )cu";
 }
 
-}  // namespace results
+}  // namespace results::exporting::test

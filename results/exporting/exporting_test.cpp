@@ -8,12 +8,14 @@
 #include "results/exporting/expressions.h"
 #include "results/exporting/folder.h"
 #include "results/exporting/names.h"
-#include "results/exporting/places.h"
 #include "results/exporting/provenance.h"
+#include "results/exporting/template_values.h"
 #include "results/exporting/templates.h"
 
-namespace results {
+namespace results::exporting::test {
 namespace {
+using namespace archive;
+using namespace archive::test;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
@@ -271,4 +273,4 @@ INSTANTIATE_TEST_SUITE_P(Kernels, Shipped, testing::ValuesIn(shipped_files()),
                          [](const auto& test) { return identifier_of(test.param); });
 
 }  // namespace
-}  // namespace results
+}  // namespace results::exporting::test

@@ -3,7 +3,7 @@
 #include <cctype>
 #include <vector>
 
-namespace results {
+namespace results::exporting {
 namespace {
 bool in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
@@ -59,4 +59,4 @@ std::string python_of(const core::Expr& expr, const Naming& naming) {
   return translate(expr, naming, {"", "", "min", "max", "//"});
 }
 
-}  // namespace results
+}  // namespace results::exporting

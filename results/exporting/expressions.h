@@ -7,7 +7,7 @@
 
 #include "core/expr.h"
 
-namespace results {
+namespace results::exporting {
 
 // What a name of the expression is called there.
 using Naming = std::function<std::string(const std::string&)>;
@@ -20,4 +20,4 @@ std::string cpp_of(const core::Expr& expr, const Naming& naming);
 // there `//` is what core::Expr means. Comparisons become 1 or 0.
 std::string python_of(const core::Expr& expr, const Naming& naming);
 
-}  // namespace results
+}  // namespace results::exporting

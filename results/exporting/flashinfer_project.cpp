@@ -8,11 +8,11 @@
 #include "core/text.h"
 #include "results/exporting/expressions.h"
 #include "results/exporting/names.h"
-#include "results/exporting/places.h"
 #include "results/exporting/projects.h"
 #include "results/exporting/provenance.h"
+#include "results/exporting/template_values.h"
 
-namespace results {
+namespace results::exporting {
 namespace {
 using benchsuite::Problem;
 using benchsuite::Tensor;
@@ -183,7 +183,7 @@ Files flashinfer_project(const Package& package, const ExportData& data, const s
     workloads += line;
     if (line.empty()) left_out += (left_out.empty() ? "" : ", ") + workload.name;
   }
-  Places places = common_places(package);
+  TemplateValues places = common_values(package);
   places["left_out"] = left_out.empty() ? "None." : left_out + ": its integers would take more than 16 MiB.";
   std::string features;
   for (const ExportedKernel& kernel : package.kernels) {
@@ -205,4 +205,4 @@ Files flashinfer_project(const Package& package, const ExportData& data, const s
   return files;
 }
 
-}  // namespace results
+}  // namespace results::exporting

@@ -7,7 +7,7 @@
 
 #include "core/error.h"
 
-namespace results {
+namespace results::exporting {
 namespace fs = std::filesystem;
 namespace {
 constexpr const char* kMark = "provenance.json";  // which every export has
@@ -67,4 +67,4 @@ void write_folder(const fs::path& asked, const Files& files, bool force) {
   }
 }
 
-}  // namespace results
+}  // namespace results::exporting

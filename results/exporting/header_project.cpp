@@ -3,12 +3,12 @@
 #include "core/text.h"
 #include "results/exporting/device_source.h"
 #include "results/exporting/names.h"
-#include "results/exporting/places.h"
 #include "results/exporting/plan_code.h"
 #include "results/exporting/projects.h"
 #include "results/exporting/provenance.h"
+#include "results/exporting/template_values.h"
 
-namespace results {
+namespace results::exporting {
 namespace {
 // In place of the toolkit's <cuda.h>, whose host functions NVRTC does not take.
 constexpr const char* kDriverHeader =
@@ -98,7 +98,7 @@ std::string sources_of(const Package& package, const KernelBinaries& binaries, c
   return out;
 }
 
-void add_tables(const Package& package, Places& places) {
+void add_tables(const Package& package, TemplateValues& places) {
   std::string list, routes;
   size_t most_functions = 1;
   const std::vector<Entry> entries = entries_of(package);
@@ -116,7 +116,7 @@ void add_tables(const Package& package, Places& places) {
   places["route_entries"] = routes;
 }
 
-void add_words(bool compiled, Places& places) {
+void add_words(bool compiled, TemplateValues& places) {
   places["payload_words"] = compiled ? "binaries" : "source";
   places["nvrtc_words"] = compiled ? "" : " and libnvrtc";
   places["nvrtc_include"] = compiled ? "" : "#include <nvrtc.h>\n";
@@ -145,7 +145,7 @@ Files header_project(const Package& package, const ExportData& data, const std::
   const bool compiled = !binaries.empty();
   Package tests = package;
   tests.name = package.name + "_test";
-  Places test_places = common_places(tests), places = common_places(package);
+  TemplateValues test_places = common_values(tests), places = common_values(package);
   Files files;
 
   test_places["types"] = fill_file(data.templates, "common/types.h", test_places);
@@ -180,4 +180,4 @@ Files header_project(const Package& package, const ExportData& data, const std::
   return files;
 }
 
-}  // namespace results
+}  // namespace results::exporting

@@ -3,11 +3,11 @@
 
 #include "core/error.h"
 #include "core/text.h"
-#include "results/exporting/places.h"
 #include "results/exporting/projects.h"
 #include "results/exporting/provenance.h"
+#include "results/exporting/template_values.h"
 
-namespace results {
+namespace results::exporting {
 namespace {
 void require_portable(const Package& package) {
   const auto refuse = [&](const std::string& what) {
@@ -72,7 +72,7 @@ std::string for_the_host_alone(std::string text, const std::string& package) {
 
 Files hip_project(const Package& package, const ExportData& data, const std::string& made) {
   require_portable(package);
-  Places places = common_places(package);
+  TemplateValues places = common_values(package);
   Files files;
   for (const auto& [path, text] : cuda_project(package, data, made)) {
     const bool code = path.rfind("src/", 0) == 0 || path.rfind("include/", 0) == 0 || path.rfind("test/", 0) == 0;
@@ -88,4 +88,4 @@ Files hip_project(const Package& package, const ExportData& data, const std::str
   return files;
 }
 
-}  // namespace results
+}  // namespace results::exporting

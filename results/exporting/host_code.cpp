@@ -10,7 +10,7 @@
 #include "core/text.h"
 #include "sandbox/tokens.h"
 
-namespace results {
+namespace results::exporting {
 namespace {
 using sandbox::Token;
 using sandbox::TokenKind;
@@ -143,4 +143,4 @@ void refuse_host_code(const sandbox::Solution& solution, const sandbox::TunableB
   Reader(solution, binding).read();
 }
 
-}  // namespace results
+}  // namespace results::exporting

@@ -6,7 +6,7 @@
 
 #include "core/text.h"
 
-namespace results {
+namespace results::exporting {
 
 std::string safe_name(std::string_view name) {
   static const std::set<std::string_view> kTaken{"alignas",   "alignof",  "and",       "as",
@@ -120,4 +120,4 @@ std::string as_comment(std::string_view text) {
   return out;
 }
 
-}  // namespace results
+}  // namespace results::exporting

@@ -6,7 +6,7 @@
 
 #include "core/dtype.h"
 
-namespace results {
+namespace results::exporting {
 
 // A name of a problem's as an identifier of C++ and Python: keywords of either get a '_'.
 std::string safe_name(std::string_view name);
@@ -25,4 +25,4 @@ std::string cpp_string(std::string_view text);
 // Every line of a text as a C++ comment; a backslash at a line's end cannot join lines.
 std::string as_comment(std::string_view text);
 
-}  // namespace results
+}  // namespace results::exporting

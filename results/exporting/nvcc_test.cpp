@@ -9,8 +9,10 @@
 #include "results/exporting/expressions.h"
 #include "results/exporting/folder.h"
 
-namespace results {
+namespace results::exporting::test {
 namespace {
+using namespace archive;
+using namespace archive::test;
 namespace fs = std::filesystem;
 
 // Compiles one source of a project for sm_90a; what the compiler said where it failed.
@@ -110,5 +112,5 @@ TEST_F(Compiled, ExportsNeverShareASymbol) {
 }
 
 }  // namespace
-}  // namespace results
+}  // namespace results::exporting::test
 #endif

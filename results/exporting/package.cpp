@@ -5,7 +5,7 @@
 
 #include "core/hash.h"
 
-namespace results {
+namespace results::exporting {
 
 bool ExportedKernel::confirmed() const {
   return attempt.effort == "confirm" && verifier::is_correct(attempt.verdict) && attempt.measurement &&
@@ -42,4 +42,4 @@ int capability_of(const std::string& architecture) {
   return architecture.size() > 3 ? std::atoi(architecture.c_str() + 3) : 0;
 }
 
-}  // namespace results
+}  // namespace results::exporting

@@ -9,17 +9,17 @@
 #include <vector>
 
 #include "benchsuite/problem.h"
-#include "results/records.h"
+#include "results/archive/records.h"
 #include "sandbox/solution.h"
 
-namespace results {
+namespace results::exporting {
 
 // A candidate and the attempt that speaks for it.
 struct ExportedKernel {
   sandbox::Solution solution;
   sandbox::TunableBinding binding;
   std::string id;  // its name in code: unique in the package
-  RecordedAttempt attempt;
+  archive::RecordedAttempt attempt;
   std::string architecture;  // that it was measured on, "sm_90a"; "" for the cpu device, which says nothing about a GPU
 
   bool confirmed() const;
@@ -70,4 +70,4 @@ std::vector<std::string> compiled_for(const Package& package, size_t kernel);
 // "sm_90a" and "sm_90" as 90; 0 for "".
 int capability_of(const std::string& architecture);
 
-}  // namespace results
+}  // namespace results::exporting

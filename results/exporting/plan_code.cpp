@@ -8,7 +8,7 @@
 #include "results/exporting/expressions.h"
 #include "results/exporting/names.h"
 
-namespace results {
+namespace results::exporting {
 namespace {
 using benchsuite::Problem;
 using benchsuite::Tensor;
@@ -120,4 +120,4 @@ std::string plan_function(const Problem& problem, const Solution& solution, cons
   return out + "  return is_valid(plan);\n}\n";
 }
 
-}  // namespace results
+}  // namespace results::exporting

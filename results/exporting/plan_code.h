@@ -6,7 +6,7 @@
 #include "benchsuite/problem.h"
 #include "sandbox/solution.h"
 
-namespace results {
+namespace results::exporting {
 
 // Room that the plans of one export need.
 struct PlanRoom {
@@ -20,4 +20,4 @@ struct PlanRoom {
 std::string plan_function(const benchsuite::Problem& problem, const sandbox::Solution& solution,
                           const sandbox::TunableBinding& binding, const std::string& function);
 
-}  // namespace results
+}  // namespace results::exporting

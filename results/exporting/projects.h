@@ -7,7 +7,7 @@
 #include "core/strict_json.h"
 #include "results/exporting/package.h"
 
-namespace results {
+namespace results::exporting {
 
 // A CUDA library: sources, header, CMake package, self-test, example.
 Files cuda_project(const Package& package, const ExportData& data, const std::string& made);
@@ -29,4 +29,4 @@ Files torch_sources(const Package& package, const ExportData& data, const std::s
 // A dataset of FlashInfer-Bench. Throws core::InputError for what its format cannot describe.
 Files flashinfer_project(const Package& package, const ExportData& data, const std::string& made);
 
-}  // namespace results
+}  // namespace results::exporting

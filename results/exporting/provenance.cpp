@@ -6,7 +6,7 @@
 #include "core/text.h"
 #include "verifier/statistics.h"
 
-namespace results {
+namespace results::exporting {
 namespace {
 using core::Json;
 
@@ -60,7 +60,7 @@ Json figures_of(const ExportedKernel& kernel) {
 core::Json provenance_json(const Package& package, const std::string& format, const std::string& made) {
   Json kernels = Json::array();
   for (const ExportedKernel& kernel : package.kernels) {
-    const RecordedAttempt& attempt = kernel.attempt;
+    const archive::RecordedAttempt& attempt = kernel.attempt;
     kernels.push_back({{"name", kernel.id},
                        {"solution", attempt.solution},
                        {"solution_hash", kernel.solution.hash()},
@@ -107,7 +107,7 @@ std::string provenance_text(const Package& package) {
   std::string out = "Exported by Kernelwright for the problem " + package.problem->name + " (" +
                     benchsuite::content_hash(*package.problem).substr(0, 12) + "); provenance.json has all of it.\n";
   for (const ExportedKernel& kernel : package.kernels) {
-    const RecordedAttempt& attempt = kernel.attempt;
+    const archive::RecordedAttempt& attempt = kernel.attempt;
     const std::string tunables = sandbox::describe(kernel.binding);
     out += "\n`" + kernel.id + "`: the solution " + core::clean_line(attempt.solution, 100) + " (" +
            kernel.solution.hash().substr(0, 12) + ")" + (tunables.empty() ? "" : " with " + tunables) + ", " +
@@ -168,4 +168,4 @@ std::string licence_text(const Package& package) {
               : ".\n");
 }
 
-}  // namespace results
+}  // namespace results::exporting

@@ -6,7 +6,7 @@
 #include "core/strict_json.h"
 #include "results/exporting/package.h"
 
-namespace results {
+namespace results::exporting {
 
 core::Json provenance_json(const Package& package, const std::string& format, const std::string& made);
 // One paragraph for each kernel, in Markdown that reads well as plain text.
@@ -17,4 +17,4 @@ std::string dispatch_text(const Package& package);
 std::string status_line(const Package& package);
 std::string licence_text(const Package& package);
 
-}  // namespace results
+}  // namespace results::exporting

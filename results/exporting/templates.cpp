@@ -5,7 +5,7 @@
 #include "core/error.h"
 #include "core/text.h"
 
-namespace results {
+namespace results::exporting {
 namespace {
 // Behind the name of a place that begins at '@'; npos where none does.
 size_t end_of_place(const std::string& text, size_t at) {
@@ -15,7 +15,7 @@ size_t end_of_place(const std::string& text, size_t at) {
 }
 }  // namespace
 
-std::string fill(const std::string& text, const Places& places, const std::string& file) {
+std::string fill(const std::string& text, const TemplateValues& places, const std::string& file) {
   std::string out;
   for (size_t at = 0; at < text.size();) {
     const size_t begin = text.find('@', at);
@@ -37,8 +37,8 @@ std::string fill(const std::string& text, const Places& places, const std::strin
   return out;
 }
 
-std::string fill_file(const std::filesystem::path& templates, const std::string& file, const Places& places) {
+std::string fill_file(const std::filesystem::path& templates, const std::string& file, const TemplateValues& places) {
   return fill(core::read_file(templates / (file + ".in")), places, file);
 }
 
-}  // namespace results
+}  // namespace results::exporting

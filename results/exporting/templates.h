@@ -5,15 +5,15 @@
 #include <map>
 #include <string>
 
-namespace results {
+namespace results::exporting {
 
-using Places = std::map<std::string, std::string, std::less<>>;
+using TemplateValues = std::map<std::string, std::string, std::less<>>;
 
 // `text` with each place filled. What is filled in stands as it is. A place that has no value is our own fault: throws
 // core::SystemError with `file` and its name. A '@' that begins no place stays.
-std::string fill(const std::string& text, const Places& places, const std::string& file);
+std::string fill(const std::string& text, const TemplateValues& places, const std::string& file);
 
 // The same of a file of templates/ by its path there, less ".in".
-std::string fill_file(const std::filesystem::path& templates, const std::string& file, const Places& places);
+std::string fill_file(const std::filesystem::path& templates, const std::string& file, const TemplateValues& places);
 
-}  // namespace results
+}  // namespace results::exporting

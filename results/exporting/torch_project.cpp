@@ -5,11 +5,11 @@
 #include "core/text.h"
 #include "results/exporting/expressions.h"
 #include "results/exporting/names.h"
-#include "results/exporting/places.h"
 #include "results/exporting/projects.h"
 #include "results/exporting/provenance.h"
+#include "results/exporting/template_values.h"
 
-namespace results {
+namespace results::exporting {
 namespace {
 using benchsuite::Problem;
 using benchsuite::Tensor;
@@ -43,7 +43,7 @@ std::string scalar_type(core::DType dtype) {
   return kNames.at(dtype);
 }
 
-void add_binding(const Problem& problem, const Axes& axes, Places& places) {
+void add_binding(const Problem& problem, const Axes& axes, TemplateValues& places) {
   std::vector<std::string> parameters, pointers, results;
   std::string inputs, shape, checks, outputs;
   const auto extent = [&](const core::Expr& expr) {
@@ -137,7 +137,7 @@ std::string in_docstring(const std::string& text) {
   return line;
 }
 
-void add_python(const Problem& problem, const Axes& axes, Places& places) {
+void add_python(const Problem& problem, const Axes& axes, TemplateValues& places) {
   std::vector<std::string> parameters, typed, schema, names, results, made;
   std::string reads, of_case;
   for (const Tensor& tensor : problem.inputs) {
@@ -183,8 +183,8 @@ void add_python(const Problem& problem, const Axes& axes, Places& places) {
   places["python_doc"] = in_docstring(problem.title + ". " + problem.description);
 }
 
-Places torch_places(const Package& package) {
-  Places places = common_places(package);
+TemplateValues torch_places(const Package& package) {
+  TemplateValues places = common_values(package);
   const Axes axes = axes_of(*package.problem);
   add_binding(*package.problem, axes, places);
   add_python(*package.problem, axes, places);
@@ -202,7 +202,7 @@ Files torch_sources(const Package& package, const ExportData& data, const std::s
         "give its problem.json \"equivalents\": {\"pytorch\": ...}, or export --to cuda, which is tested "
         "against the reference");
   }
-  Places places = torch_places(package);
+  TemplateValues places = torch_places(package);
   const bool as_module = registration == Registration::module;
   places["torch_header"] = as_module ? "torch/extension.h" : "torch/library.h";
   places["registration"] =
@@ -217,7 +217,7 @@ Files torch_sources(const Package& package, const ExportData& data, const std::s
 
 Files torch_project(const Package& package, const ExportData& data, const std::string& made) {
   Files files = torch_sources(package, data, made, Registration::library);
-  Places places = torch_places(package);
+  TemplateValues places = torch_places(package);
   std::string kernels;
   for (size_t i = 0; i < package.kernels.size(); ++i) {
     std::string list;
@@ -235,4 +235,4 @@ Files torch_project(const Package& package, const ExportData& data, const std::s
   return files;
 }
 
-}  // namespace results
+}  // namespace results::exporting

@@ -2,7 +2,7 @@
 
 #include <openssl/evp.h>
 
-namespace results {
+namespace results::transfer {
 namespace {
 const unsigned char* unsigned_bytes(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
@@ -28,4 +28,4 @@ std::optional<std::vector<char>> from_base64(std::string_view text) {
   return bytes;
 }
 
-}  // namespace results
+}  // namespace results::transfer

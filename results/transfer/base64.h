@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-namespace results {
+namespace results::transfer {
 
 std::string base64(std::string_view bytes);
 // None unless `text` is what base64() gives of some bytes.
 std::optional<std::vector<char>> from_base64(std::string_view text);
 
-}  // namespace results
+}  // namespace results::transfer

@@ -8,22 +8,22 @@
 
 #include "core/error.h"
 #include "core/hash.h"
-#include "results/samples.h"
-#include "results/transfer/records.h"
+#include "results/archive/samples.h"
+#include "results/transfer/record_values.h"
 #include "verifier/calibration.h"
 #include "verifier/judgement.h"
 
-namespace results {
+namespace results::transfer {
 namespace {
 using core::Json;
 using core::JsonView;
 
-void check_value(const Column& column, const JsonView& value);
+void check_value(const archive::Column& column, const JsonView& value);
 
-void check_members(const Table& table, const JsonView& record) {
+void check_members(const archive::Table& table, const JsonView& record) {
   if (!record.json().is_object()) record.fail("must be an object, is " + std::string(record.json().type_name()));
   std::vector<std::string> names{kCopy, kTable};
-  for (const Column& column : table.columns) {
+  for (const archive::Column& column : table.columns) {
     names.push_back(column.name);
     if (record.has(column.name)) {
       check_value(column, record.at(column.name));
@@ -47,38 +47,38 @@ void check_prompt(const JsonView& value) {
   }
 }
 
-void check_value(const Column& column, const JsonView& value) {
+void check_value(const archive::Column& column, const JsonView& value) {
   switch (column.kind) {
-    case Kind::text:
+    case archive::Kind::text:
       static_cast<void>(to_text(value));
       break;
-    case Kind::json:
+    case archive::Kind::json:
       static_cast<void>(core::parse_json(to_json_text(value), value.file() + "#" + value.pointer()));
       break;
-    case Kind::integer:
+    case archive::Kind::integer:
       static_cast<void>(value.integer());
       break;
-    case Kind::real:
+    case archive::Kind::real:
       if (!std::isfinite(value.number())) value.fail("must be finite");
       break;
-    case Kind::flag:
+    case archive::Kind::flag:
       static_cast<void>(value.boolean());
       break;
-    case Kind::blob:
+    case archive::Kind::blob:
       static_cast<void>(to_blob(value));
       break;
-    case Kind::reference:
+    case archive::Kind::reference:
       static_cast<void>(value.string());
       break;
-    case Kind::prompt:
+    case archive::Kind::prompt:
       check_prompt(value);
       break;
-    case Kind::part:
-    case Kind::child:
-      check_members(table_named(column.table), value);
+    case archive::Kind::part:
+    case archive::Kind::child:
+      check_members(archive::table_named(column.table), value);
       break;
-    case Kind::children:
-      for (const JsonView& item : value.items()) check_members(table_named(column.table), item);
+    case archive::Kind::children:
+      for (const JsonView& item : value.items()) check_members(archive::table_named(column.table), item);
       break;
   }
 }
@@ -153,11 +153,11 @@ verifier::Measurement measurement_in(const JsonView& view) {
     const std::vector<char> samples = to_blob(timing.at("samples"));
     std::vector<verifier::Pair> pairs;
     try {
-      pairs = unpack(samples, clocks);
+      pairs = archive::unpack(samples, clocks);
     } catch (const core::SystemError& error) {
       timing.fail(error.what());
     }
-    if (pack(pairs) != samples || pack_clocks(pairs) != clocks)
+    if (archive::pack(pairs) != samples || archive::pack_clocks(pairs) != clocks)
       timing.fail("holds samples that are not as we pack them");
     m.workloads.push_back({timing.at("workload").string(), std::move(pairs), timing.at("candidate_us").number(),
                            timing.at("incumbent_us").number(), speed_up_in(timing),
@@ -289,9 +289,9 @@ const std::map<std::string, std::function<void(const JsonView&)>, std::less<>>& 
 }
 }  // namespace
 
-void check_record(const Table& table, const JsonView& record) {
+void check_record(const archive::Table& table, const JsonView& record) {
   check_members(table, record);
   if (const auto found = meanings().find(table.name); found != meanings().end()) found->second(record);
 }
 
-}  // namespace results
+}  // namespace results::transfer

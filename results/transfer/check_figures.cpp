@@ -4,7 +4,7 @@
 #include "results/transfer/check.h"
 #include "verifier/statistics.h"
 
-namespace results {
+namespace results::transfer {
 namespace {
 using core::JsonView;
 using verifier::Pair;
@@ -70,4 +70,4 @@ void check_figures(const verifier::Measurement& m, const JsonView& view) {
   }
 }
 
-}  // namespace results
+}  // namespace results::transfer

@@ -3,12 +3,12 @@
 #include <map>
 
 #include "core/error.h"
-#include "results/archive_state.h"
-#include "results/schema.h"
+#include "results/archive/database.h"
+#include "results/archive/schema.h"
 #include "results/transfer/check.h"
-#include "results/transfer/reader.h"
+#include "results/transfer/record_reader.h"
 
-namespace results {
+namespace results::transfer {
 namespace {
 
 struct Misfit {
@@ -55,23 +55,23 @@ const std::vector<Misfit>& misfits() {
   return all;
 }
 
-void check_file(Database& database, const Fault& fault) {
+void check_file(archive::Database& database, const Fault& fault) {
   {
-    Statement found = database.prepare("PRAGMA integrity_check(100)");
+    archive::Statement found = database.prepare("PRAGMA integrity_check(100)");
     while (found.step()) {
       if (found.text(0) != "ok") fault("the file", 0, found.text(0));
     }
   }
-  Statement lost = database.prepare("PRAGMA foreign_key_check");
+  archive::Statement lost = database.prepare("PRAGMA foreign_key_check");
   while (lost.step()) fault(lost.text(0), lost.integer(1), "refers to a row of " + lost.text(2) + " that is not there");
 }
 
 // By name, what our tables, views, indices and triggers are.
 using Definitions = std::map<std::string, std::string>;
 
-Definitions definitions_in(Database& database) {
+Definitions definitions_in(archive::Database& database) {
   Definitions all;
-  Statement found = database.prepare(
+  archive::Statement found = database.prepare(
       "SELECT type || ' ' || name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE "
       "'\\'");
   while (found.step()) all[found.text(0)] = found.text(1);
@@ -80,9 +80,9 @@ Definitions definitions_in(Database& database) {
 
 // Whoever made the file may have put a view or a trigger in our place, that says one thing now and another one later.
 // What somebody added for himself is his; but triggers change what we write. Is all as it should be?
-bool check_definitions(Database& database, const Fault& fault) {
-  Database ours{Database::Temporary()};
-  migrate(ours, "");
+bool check_definitions(archive::Database& database, const Fault& fault) {
+  archive::Database ours{archive::Database::Temporary()};
+  archive::migrate(ours, "");
   const Definitions expected = definitions_in(ours), there = definitions_in(database);
   bool sound = true;
   const auto differs = [&](const std::string& name, const char* how) {
@@ -109,21 +109,21 @@ std::string problem_of(const core::InputError& error) {
 }
 }  // namespace
 
-void find_misfits(Database& database, const Fault& fault) {
+void find_misfits(archive::Database& database, const Fault& fault) {
   for (const Misfit& misfit : misfits()) {
-    Statement rows = database.prepare(misfit.rows);
+    archive::Statement rows = database.prepare(misfit.rows);
     while (rows.step()) fault(misfit.table, rows.integer(0), misfit.what);
   }
 }
 
-void find_faults(Database& database, const Fault& fault, const Watch& watch) {
-  const Snapshot snapshot(database);
+void find_faults(archive::Database& database, const Fault& fault, const Watch& watch) {
+  const archive::Snapshot snapshot(database);
   check_file(database, fault);
   if (!check_definitions(database, fault)) return;  // what is read would be whatever they make of it
-  Reader reader(database);
+  RecordReader reader(database);
   int64_t done = 0, total = 0;
-  for (const Table& table : tables()) total += reader.count(table);
-  for (const Table& table : tables()) {
+  for (const archive::Table& table : archive::tables()) total += reader.count(table);
+  for (const archive::Table& table : archive::tables()) {
     const auto found = [&](int64_t row, const std::string& what) { fault(table.name, row, what); };
     reader.each(
         table,
@@ -142,7 +142,7 @@ void find_faults(Database& database, const Fault& fault, const Watch& watch) {
   find_misfits(database, fault);
 }
 
-std::vector<Finding> verify(const Archive& archive, size_t most, const Watch& watch) {
+std::vector<Finding> verify(const archive::Reader& archive, size_t most, const Watch& watch) {
   struct Enough {};
   std::vector<Finding> findings;
   const auto add = [&](const std::string& table, int64_t row, const std::string& what) {
@@ -150,7 +150,7 @@ std::vector<Finding> verify(const Archive& archive, size_t most, const Watch& wa
     if (findings.size() >= most) throw Enough();
   };
   try {
-    find_faults(archive.state().database, add, watch);
+    find_faults(archive::database_of(archive), add, watch);
   } catch (const Enough&) {
   } catch (const core::InputError& error) {  // too damaged to read on
     findings.push_back({"the file", 0, error.problem()});
@@ -158,4 +158,4 @@ std::vector<Finding> verify(const Archive& archive, size_t most, const Watch& wa
   return findings;
 }
 
-}  // namespace results
+}  // namespace results::transfer

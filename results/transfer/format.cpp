@@ -4,9 +4,9 @@
 
 #include "core/error.h"
 #include "results/transfer/check.h"
-#include "results/transfer/records.h"
+#include "results/transfer/record_values.h"
 
-namespace results {
+namespace results::transfer {
 namespace {
 using core::Json;
 using core::JsonView;
@@ -30,9 +30,9 @@ std::map<std::string, int64_t> counts_in(const JsonView& header) {
 }
 
 // A table that this program does not know may have been added since.
-const Table& table_of(const JsonView& record) {
+const archive::Table& table_of(const JsonView& record) {
   const std::string name = record.at(kTable).string();
-  for (const Table& table : tables()) {
+  for (const archive::Table& table : archive::tables()) {
     if (table.name == name) return table;
   }
   record.at(kTable).fail("\"" + name + "\" is not known here", "update kernelwright");
@@ -44,7 +44,7 @@ Json new_header(int64_t schema) {
 }
 
 void read_records(std::istream& in, const std::string& name,
-                  const std::function<void(const Table&, const JsonView&, int64_t)>& take) {
+                  const std::function<void(const archive::Table&, const JsonView&, int64_t)>& take) {
   std::map<std::string, int64_t> expected, found;
   std::string line;
   int64_t number = 0;
@@ -66,7 +66,7 @@ void read_records(std::istream& in, const std::string& name,
       for (const auto& [table, count] : expected) found[table] = 0;
       continue;
     }
-    const Table& table = table_of(view);
+    const archive::Table& table = table_of(view);
     check_record(table, view);
     ++found[table.name];
     take(table, view, number);
@@ -82,4 +82,4 @@ void read_records(std::istream& in, const std::string& name,
   }
 }
 
-}  // namespace results
+}  // namespace results::transfer

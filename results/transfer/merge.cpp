@@ -4,10 +4,10 @@
 #include <unordered_set>
 
 #include "core/hash.h"
-#include "results/transfer/reader.h"
-#include "results/transfer/writer.h"
+#include "results/transfer/record_reader.h"
+#include "results/transfer/record_writer.h"
 
-namespace results {
+namespace results::transfer {
 namespace {
 using core::Json;
 using core::JsonView;
@@ -33,14 +33,14 @@ struct History {
 };
 
 // Which solutions a reply brought is written down after it, at no step: it is no part of the order.
-bool is_ordered(const Table& table) { return table.history && table.name != "proposed"; }
+bool is_ordered(const archive::Table& table) { return table.history && table.name != "proposed"; }
 
-History history_of(Reader& reader, int64_t row, const Json& campaign) {
+History history_of(RecordReader& reader, int64_t row, const Json& campaign) {
   History history;
   history.add(
       core::sha256_hex(Json{campaign.at("settings"), campaign.at("environment"), campaign.at("started")}.dump()));
   std::vector<std::pair<int64_t, std::string>> records;
-  for (const Table& table : tables()) {
+  for (const archive::Table& table : archive::tables()) {
     if (!is_ordered(table)) continue;
     reader.each(
         table,
@@ -54,12 +54,12 @@ History history_of(Reader& reader, int64_t row, const Json& campaign) {
 
 class Merge {
  public:
-  Merge(Database& source, Database& target, Merged& merged, const Watch& watch)
+  Merge(archive::Database& source, archive::Database& target, Merged& merged, const Watch& watch)
       : source_(source), database_(target), target_(target), writer_(target), merged_(merged), watch_(watch) {}
 
   void run() {
-    for (const Table& table : tables()) total_ += source_.count(table);
-    for (const Table& table : tables()) {
+    for (const archive::Table& table : archive::tables()) total_ += source_.count(table);
+    for (const archive::Table& table : archive::tables()) {
       if (table.name == "campaigns") {
         add_campaigns(table);
       } else if (!table.key.empty()) {
@@ -77,16 +77,16 @@ class Merge {
     bool takes = true;                // what the source has of it and the target has not
   };
 
-  void count(const Table& table, bool added) {
+  void count(const archive::Table& table, bool added) {
     Merged::Count& counts = merged_.tables[table.name];
     ++(added ? counts.added : counts.known);
     if (watch_) watch_(++done_, total_);
   }
-  void add(const Table& table, const Json& record) {
+  void add(const archive::Table& table, const Json& record) {
     writer_.add(table, JsonView(record, table.name));
     count(table, true);
   }
-  void add_if_new(const Table& table, const Json& record) {
+  void add_if_new(const archive::Table& table, const Json& record) {
     if (writer_.find(table, key_of(table, record), "")) {
       count(table, false);
     } else {
@@ -94,7 +94,7 @@ class Merge {
     }
   }
 
-  std::optional<std::pair<int64_t, Json>> campaign_here(const Table& table, const std::string& name) {
+  std::optional<std::pair<int64_t, Json>> campaign_here(const archive::Table& table, const std::string& name) {
     const std::optional<int64_t> row = writer_.find(table, name, "");
     if (!row) return std::nullopt;
     std::pair<int64_t, Json> here{*row, {}};
@@ -102,7 +102,7 @@ class Merge {
     return here;
   }
 
-  void add_campaigns(const Table& table) {
+  void add_campaigns(const archive::Table& table) {
     source_.each(table, [&](int64_t row, Json& record) {
       const std::string name = record.at("name");
       const History theirs = writer_.find(table, name, "") ? history_of(source_, row, record) : History();
@@ -111,7 +111,7 @@ class Merge {
   }
 
   // Changes the name of `record` when it is another campaign than the target's of that name.
-  Plan plan(const Table& table, Json& record, const History& theirs) {
+  Plan plan(const archive::Table& table, Json& record, const History& theirs) {
     const std::string name = record.at("name");
     const auto here = campaign_here(table, name);
     if (!here) {
@@ -139,7 +139,7 @@ class Merge {
   }
 
   void take_over(const Json& record, int64_t row) {
-    Statement updated =
+    archive::Statement updated =
         database_.prepare("UPDATE campaigns SET status = ?, ended = ?, spent_seconds = ?, steps = ? WHERE id = ?");
     updated.bind(record.at("status").get<std::string>());
     if (record.contains("ended")) {
@@ -151,7 +151,7 @@ class Merge {
   }
 
   // The target's records that the source's may be the same as, so that they are found.
-  void remember(const Table& table) {
+  void remember(const archive::Table& table) {
     const auto keep = [&](int64_t row, Json& record) { writer_.remember(table, record, row); };
     if (!table.history) return target_.each(table, keep);
     for (const auto& [name, plan] : plans_) {
@@ -161,7 +161,7 @@ class Merge {
     if (may_have_none) target_.each(table, keep, {"campaign IS NULL", {}});
   }
 
-  void add_records(const Table& table) {
+  void add_records(const archive::Table& table) {
     remember(table);
     source_.each(table, [&](int64_t, Json& record) {
       const std::string was = record.value("campaign", "");
@@ -177,10 +177,10 @@ class Merge {
     });
   }
 
-  Reader source_;
-  Database& database_;
-  Reader target_;
-  Writer writer_;
+  RecordReader source_;
+  archive::Database& database_;
+  RecordReader target_;
+  RecordWriter writer_;
   Merged& merged_;
   const Watch& watch_;
   std::map<std::string, Plan> plans_;  // by the name in the source
@@ -188,8 +188,8 @@ class Merge {
 };
 }  // namespace
 
-void merge(Database& source, Database& target, Merged& merged, const Watch& watch) {
+void merge(archive::Database& source, archive::Database& target, Merged& merged, const Watch& watch) {
   Merge(source, target, merged, watch).run();
 }
 
-}  // namespace results
+}  // namespace results::transfer

@@ -8,7 +8,7 @@
 #include "core/error.h"
 #include "core/unique_fd.h"
 
-namespace results {
+namespace results::transfer {
 namespace {
 [[noreturn]] void is_there(const std::filesystem::path& file) {
   throw core::InputError(file.string(), "is there already", "give the name of a new file, or remove it first");
@@ -42,4 +42,4 @@ void NewFile::keep() {
   sync(std::filesystem::absolute(file_).parent_path());
 }
 
-}  // namespace results
+}  // namespace results::transfer

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-namespace results {
+namespace results::transfer {
 
 class NewFile {
  public:
@@ -22,4 +22,4 @@ class NewFile {
   std::filesystem::path file_, aside_;
 };
 
-}  // namespace results
+}  // namespace results::transfer

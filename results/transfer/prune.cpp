@@ -3,16 +3,16 @@
 
 #include "core/error.h"
 #include "core/hash.h"
-#include "results/archive_state.h"
+#include "results/archive/database.h"
 #include "results/transfer/transfer.h"
 
-namespace results {
+namespace results::transfer {
 namespace {
 constexpr std::array kPrunable{Prunable::samples, Prunable::prompts, Prunable::logs};
 constexpr const char* kRemoved = "(removed by kernelwright archive prune)";
 
-std::string status_of(Database& database, int64_t campaign) {
-  Statement found = database.prepare("SELECT status FROM campaigns WHERE id = ?");
+std::string status_of(archive::Database& database, int64_t campaign) {
+  archive::Statement found = database.prepare("SELECT status FROM campaigns WHERE id = ?");
   found.bind(campaign);
   if (!found.step()) throw core::InputError("", "there is no such campaign");
   return found.text(0);
@@ -72,10 +72,10 @@ Plan plan_for(Prunable what, const PruneScope& scope) {
            "DELETE FROM texts WHERE id NOT IN " + texts_of + ")"}};
 }
 
-void apply_plan(Database& database, const Plan& plan) {
+void apply_plan(archive::Database& database, const Plan& plan) {
   std::vector<std::string> again;
   for (const std::string& trigger : plan.triggers) {
-    Statement found = database.prepare("SELECT sql FROM sqlite_master WHERE type = 'trigger' AND name = ?");
+    archive::Statement found = database.prepare("SELECT sql FROM sqlite_master WHERE type = 'trigger' AND name = ?");
     found.bind(trigger);
     if (found.step()) again.push_back(found.text(0));
   }
@@ -90,12 +90,12 @@ std::string_view name_of(Prunable what) {
   return kNames[static_cast<size_t>(what)];
 }
 
-std::vector<PrunedPart> prune(Archive& archive, const PruneScope& scope, bool apply) {
-  Database& database = archive.state().database;
+std::vector<PrunedPart> prune(archive::Recorder& archive, const PruneScope& scope, bool apply) {
+  archive::Database& database = archive::database_of(archive);
   std::vector<PrunedPart> parts;
   {
-    std::optional<Transaction> transaction;
-    std::optional<Snapshot> snapshot;
+    std::optional<archive::Transaction> transaction;
+    std::optional<archive::Snapshot> snapshot;
     if (apply) {
       transaction.emplace(database);
     } else {
@@ -113,7 +113,7 @@ std::vector<PrunedPart> prune(Archive& archive, const PruneScope& scope, bool ap
       if (what == Prunable::logs && !scope.all) continue;
       const Plan plan = plan_for(what, scope);
       {
-        Statement sums = database.prepare(plan.measure);
+        archive::Statement sums = database.prepare(plan.measure);
         sums.step();
         parts.push_back({what, sums.integer(0), static_cast<int64_t>(sums.real(1))});
       }
@@ -125,4 +125,4 @@ std::vector<PrunedPart> prune(Archive& archive, const PruneScope& scope, bool ap
   return parts;
 }
 
-}  // namespace results
+}  // namespace results::transfer

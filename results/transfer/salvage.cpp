@@ -1,21 +1,21 @@
 // What can still be read of a damaged archive.
 #include "core/error.h"
-#include "results/archive_state.h"
-#include "results/schema.h"
+#include "results/archive/database.h"
+#include "results/archive/schema.h"
 #include "results/transfer/check.h"
-#include "results/transfer/reader.h"
+#include "results/transfer/record_reader.h"
+#include "results/transfer/record_writer.h"
 #include "results/transfer/sources_state.h"
-#include "results/transfer/writer.h"
 
-namespace results {
+namespace results::transfer {
 namespace {
 constexpr int64_t kFarthest = 1 << 20;  // rows that a damaged page may hide
 
 // Indices hold nothing of their own, and a damaged one hides rows that are sound.
-void make_indices_anew(Database& database) {
+void make_indices_anew(archive::Database& database) {
   std::vector<std::string> names;
   {
-    Statement found = database.prepare("SELECT name FROM sqlite_master WHERE type = 'index'");
+    archive::Statement found = database.prepare("SELECT name FROM sqlite_master WHERE type = 'index'");
     while (found.step()) names.push_back(found.text(0));
   }
   for (const std::string& name : names) {
@@ -28,12 +28,13 @@ void make_indices_anew(Database& database) {
 }
 
 // Takes every row that can be read: where reading stops, it goes on some rows further, and further each time in vain.
-void each_readable(Database& database, const Table& table, const Reader::Take& take, const Reader::Fault& fault) {
+void each_readable(archive::Database& database, const archive::Table& table, const RecordReader::Take& take,
+                   const RecordReader::Fault& fault) {
   int64_t last = 0;
   for (int64_t skip = 0; skip <= kFarthest; skip = skip == 0 ? 1 : 2 * skip) {
     const int64_t before = last;
     try {
-      Reader(database).each(
+      RecordReader(database).each(
           table,
           [&](int64_t row, core::Json& record) {
             last = row;
@@ -52,19 +53,19 @@ void each_readable(Database& database, const Table& table, const Reader::Take& t
 }  // namespace
 
 Salvaged Sources::salvage(const std::filesystem::path& file) {
-  auto staged = std::make_unique<Database>(Database::Temporary());
-  Database damaged{Database::Temporary()};
+  auto staged = std::make_unique<archive::Database>(archive::Database::Temporary());
+  archive::Database damaged{archive::Database::Temporary()};
   {
-    Database original(file);
+    archive::Database original(file);
     damaged.copy_from(original);
   }
   make_indices_anew(damaged);
-  migrate(damaged, file);
-  migrate(*staged, file);
+  archive::migrate(damaged, file);
+  archive::migrate(*staged, file);
   Salvaged salvaged;
-  Transaction transaction(*staged);
-  Writer writer(*staged);
-  for (const Table& table : tables()) {
+  archive::Transaction transaction(*staged);
+  RecordWriter writer(*staged);
+  for (const archive::Table& table : archive::tables()) {
     each_readable(
         damaged, table,
         [&](int64_t row, core::Json& record) {
@@ -86,4 +87,4 @@ Salvaged Sources::salvage(const std::filesystem::path& file) {
   return salvaged;
 }
 
-}  // namespace results
+}  // namespace results::transfer

@@ -1,15 +1,15 @@
 #include <fstream>
 
 #include "core/error.h"
-#include "results/archive_state.h"
-#include "results/schema.h"
+#include "results/archive/database.h"
+#include "results/archive/schema.h"
 #include "results/transfer/faults.h"
 #include "results/transfer/format.h"
 #include "results/transfer/merge.h"
+#include "results/transfer/record_writer.h"
 #include "results/transfer/sources_state.h"
-#include "results/transfer/writer.h"
 
-namespace results {
+namespace results::transfer {
 Sources::Sources() : state_(std::make_unique<State>()) {}
 Sources::~Sources() = default;
 
@@ -18,13 +18,13 @@ void Sources::add_records(const std::filesystem::path& file, const Watch& watch)
   if (!in || std::filesystem::is_directory(file)) {
     throw core::InputError(file.string(), "cannot be read", "give a file that kernelwright archive export wrote");
   }
-  auto staged = std::make_unique<Database>(Database::Temporary());
-  migrate(*staged, file);
+  auto staged = std::make_unique<archive::Database>(archive::Database::Temporary());
+  archive::migrate(*staged, file);
   std::map<std::string, std::vector<int64_t>> lines;  // by table; its rows count from 1
-  Transaction transaction(*staged);
-  Writer writer(*staged);
+  archive::Transaction transaction(*staged);
+  RecordWriter writer(*staged);
   const auto size = static_cast<int64_t>(std::filesystem::file_size(file));
-  read_records(in, file.string(), [&](const Table& table, const core::JsonView& record, int64_t line) {
+  read_records(in, file.string(), [&](const archive::Table& table, const core::JsonView& record, int64_t line) {
     std::vector<int64_t>& of_table = lines[table.name];
     const core::Json& json = record.json();
     if (writer.find(table, key_of(table, json), json.value("campaign", ""))) {
@@ -53,12 +53,12 @@ void Sources::add_archive(const std::filesystem::path& file, const Watch& watch)
     throw core::InputError(file.string(), "is a file of records and no archive",
                            "kernelwright archive import adds what it holds");
   }
-  auto copy = std::make_unique<Database>(Database::Temporary());
+  auto copy = std::make_unique<archive::Database>(archive::Database::Temporary());
   {
-    Database original(file);
+    archive::Database original(file);
     copy->copy_from(original);
   }
-  migrate(*copy, file);
+  archive::migrate(*copy, file);
   find_faults(
       *copy,
       [&](const std::string& table, int64_t row, const std::string& what) {
@@ -69,13 +69,13 @@ void Sources::add_archive(const std::filesystem::path& file, const Watch& watch)
   state_->databases.push_back(std::move(copy));
 }
 
-Merged Sources::merge_into(Archive& archive, const Watch& watch) {
-  Database& target = archive.state().database;
+Merged Sources::merge_into(archive::Recorder& archive, const Watch& watch) {
+  archive::Database& target = archive::database_of(archive);
   Merged merged;
-  Transaction transaction(target);
+  archive::Transaction transaction(target);
   for (const auto& source : state_->databases) merge(*source, target, merged, watch);
   transaction.commit();
   return merged;
 }
 
-}  // namespace results
+}  // namespace results::transfer

@@ -4,14 +4,14 @@
 #include <memory>
 #include <vector>
 
-#include "results/sqlite.h"
+#include "results/archive/database.h"
 #include "results/transfer/transfer.h"
 
-namespace results {
+namespace results::transfer {
 
 struct Sources::State {
   // Private copies: what a source is, is what it was when it was checked.
-  std::vector<std::unique_ptr<Database>> databases;
+  std::vector<std::unique_ptr<archive::Database>> databases;
 };
 
-}  // namespace results
+}  // namespace results::transfer

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "core/strict_json.h"
-#include "results/archive.h"
+#include "results/archive/recorder.h"
 
-namespace results {
+namespace results::transfer {
 
 // How far a long work is: `done` of `total`. Called for every record.
 using Watch = std::function<void(int64_t done, int64_t total)>;
@@ -22,7 +22,7 @@ using Watch = std::function<void(int64_t done, int64_t total)>;
 // Calls `take` with the header and then with every record, as the archive is at this moment, whatever is written to it
 // meanwhile. Of one campaign with what it needs in order to be replayed, or of all. Throws core::InputError for a row
 // that is damaged.
-void export_records(const Archive& archive, std::optional<int64_t> campaign,
+void export_records(const archive::Reader& archive, std::optional<int64_t> campaign,
                     const std::function<void(const core::Json& line)>& take, const Watch& watch = {});
 
 // What merging did. Counts are by table, attempts with what belongs to them.
@@ -62,7 +62,7 @@ class Sources {
   // The sound records of a damaged archive. Throws core::InputError when it cannot be opened at all.
   Salvaged salvage(const std::filesystem::path& file);
   // Adds to `archive` what it does not hold, in one transaction: all of it or, when it throws, nothing.
-  Merged merge_into(Archive& archive, const Watch& watch = {});
+  Merged merge_into(archive::Recorder& archive, const Watch& watch = {});
 
  private:
   struct State;
@@ -70,7 +70,7 @@ class Sources {
 };
 
 // All that is wrong with an archive, up to `most` findings.
-std::vector<Finding> verify(const Archive& archive, size_t most = 100, const Watch& watch = {});
+std::vector<Finding> verify(const archive::Reader& archive, size_t most = 100, const Watch& watch = {});
 
 // What can be given up to make room. Confirmed results stay whole.
 enum class Prunable {
@@ -89,11 +89,11 @@ struct PrunedPart {
 };
 // What could be pruned; with `apply` it is, and the file made smaller. A kill leaves it as it was before or after.
 // Throws core::InputError for a campaign that is running, or, unless `all`, not done.
-std::vector<PrunedPart> prune(Archive& archive, const PruneScope& scope, bool apply);
+std::vector<PrunedPart> prune(archive::Recorder& archive, const PruneScope& scope, bool apply);
 
 // A copy of all that is committed, made while others may write, and checked. Throws core::InputError when `file` is
 // there already; then, as after any failure, nothing is left of it.
-void back_up(const Archive& archive, const std::filesystem::path& file);
+void back_up(const archive::Reader& archive, const std::filesystem::path& file);
 
 struct TableSize {
   std::string table;  // indices count with theirs
@@ -104,6 +104,6 @@ struct ArchiveInfo {
   int64_t schema = 0, file_bytes = 0, log_bytes = 0, free_bytes = 0;
   std::vector<TableSize> tables;  // the largest first
 };
-ArchiveInfo info_of(const Archive& archive, const std::filesystem::path& file);
+ArchiveInfo info_of(const archive::Reader& archive, const std::filesystem::path& file);
 
-}  // namespace results
+}  // namespace results::transfer

@@ -4,10 +4,12 @@
 #include <fstream>
 #include <sstream>
 
-#include "results/archive_fixture.h"
+#include "results/archive/archive_fixture.h"
 #include "results/transfer/transfer.h"
 
-namespace results {
+namespace results::transfer::test {
+using namespace archive;
+using namespace archive::test;
 
 inline NewRequest request_of(int64_t campaign, int64_t number) {
   return {campaign,
@@ -77,12 +79,12 @@ struct Rich : Started {
   }
 };
 
-inline std::string exported(const Archive& archive, std::optional<int64_t> campaign = {}) {
+inline std::string exported(const archive::Reader& archive, std::optional<int64_t> campaign = {}) {
   std::string lines;
   export_records(archive, campaign, [&](const core::Json& line) { lines += line.dump(-1, ' ', true) + "\n"; });
   return lines;
 }
-inline std::string exported(const std::filesystem::path& file) { return exported(Archive(file)); }
+inline std::string exported(const std::filesystem::path& file) { return exported(archive::Recorder(file)); }
 
 inline Merged import_text(const std::string& lines, const std::filesystem::path& archive) {
   const TemporaryArchive temporary;
@@ -90,14 +92,14 @@ inline Merged import_text(const std::string& lines, const std::filesystem::path&
   std::ofstream(file, std::ios::binary) << lines;
   Sources sources;
   sources.add_records(file);
-  Archive target(archive);
+  archive::Recorder target(archive);
   return sources.merge_into(target);
 }
 
 inline Merged merge_files(const std::vector<std::filesystem::path>& files, const std::filesystem::path& archive) {
   Sources sources;
   for (const auto& file : files) sources.add_archive(file);
-  Archive target(archive);
+  archive::Recorder target(archive);
   return sources.merge_into(target);
 }
 
@@ -109,7 +111,7 @@ inline int64_t added_in(const Merged& merged) {
 
 inline std::string findings_in(const std::filesystem::path& file) {
   std::string text;
-  for (const Finding& f : verify(Archive(file))) {
+  for (const Finding& f : verify(archive::Recorder(file))) {
     text += f.table + " " + std::to_string(f.row) + ": " + f.what + "\n";
   }
   return text;
@@ -129,4 +131,4 @@ inline void tamper(const std::filesystem::path& file, const std::string& sql) {
   database.execute(dropped + "PRAGMA foreign_keys = OFF;" + sql + ";" + made_again);
 }
 
-}  // namespace results
+}  // namespace results::transfer::test

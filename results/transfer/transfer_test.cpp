@@ -4,12 +4,14 @@
 #include <gtest/gtest.h>
 
 #include "core/text.h"
-#include "results/leaderboard.h"
-#include "results/transfer/layout.h"
+#include "results/archive/leaderboard.h"
+#include "results/archive/tables.h"
 #include "results/transfer/transfer_fixture.h"
 
-namespace results {
+namespace results::transfer::test {
 namespace {
+using namespace archive;
+using namespace archive::test;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
@@ -26,7 +28,7 @@ std::string refusal(const std::function<void()>& what) {
 TEST(Transfer, NothingOfAnArchiveIsForgotten) {
   const std::set<std::string> kept_by_triggers{"standings", "baseline_timings"};
   const TemporaryArchive temporary;
-  { const Archive archive(temporary.file()); }
+  { const archive::Recorder archive(temporary.file()); }
   Database database(temporary.file());
   Statement columns = database.prepare(
       "SELECT m.name, c.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table'"
@@ -55,19 +57,19 @@ TEST(Transfer, WhatIsExportedAndImportedIsTheSame) {
   EXPECT_TRUE(exported(to.file()) == lines);
   EXPECT_EQ(findings_in(from.file()), "");
   EXPECT_EQ(findings_in(to.file()), "");
-  const Archive a(from.file()), b(to.file());
+  const archive::Recorder a(from.file()), b(to.file());
   EXPECT_EQ(a.steps_of_campaign(1).size(), b.steps_of_campaign(1).size());
   EXPECT_EQ(verifier::to_json(a.attempt(2).measurement.value()), verifier::to_json(b.attempt(2).measurement.value()));
   EXPECT_EQ(b.attempt(2).compile_log, "warning: \xc3(");
   EXPECT_EQ(b.attempt(3).reused_from, 1);
-  EXPECT_EQ(b.exchanges_of_campaign(1)[0].request.prompt, a.exchanges_of_campaign(1)[0].request.prompt);
+  EXPECT_EQ(b.requests_of_campaign(1)[0].request.prompt, a.requests_of_campaign(1)[0].request.prompt);
   EXPECT_EQ(leaderboard(b, {}).size(), leaderboard(a, {}).size());
 }
 
-// results/test_data/records.jsonl was exported with schema 7: whoever changes the format reads it still.
+// results/transfer/test_data/records.jsonl was exported with schema 7: whoever changes the format reads it still.
 TEST(Transfer, AnEarlierExportIsImported) {
   const TemporaryArchive to;
-  const std::string lines = core::read_file(KW_SOURCE_FOLDER "/results/test_data/records.jsonl");
+  const std::string lines = core::read_file(KW_SOURCE_FOLDER "/results/transfer/test_data/records.jsonl");
   import_text(lines, to.file());
   EXPECT_EQ(findings_in(to.file()), "");
   const std::string now = exported(to.file());
@@ -99,7 +101,7 @@ TEST(Transfer, ArchivesOfSeveralMachinesBecomeOne) {
   }
   const Merged merged = merge_files({one.file(), two.file()}, all.file());
   EXPECT_THAT(merged.separated, IsEmpty());
-  const Archive archive(all.file());
+  const archive::Recorder archive(all.file());
   EXPECT_EQ(archive.campaigns().size(), 2u);
   EXPECT_EQ(archive.find_solutions("naive").size(), 1u);
   EXPECT_EQ(findings_in(all.file()), "");
@@ -111,15 +113,15 @@ TEST(Transfer, ACopiedCampaignThatWentOnIsContinued) {
   const TemporaryArchive here, there;
   { const Rich rich(here.file()); }
   std::filesystem::remove(there.file());
-  { Archive(here.file()).copy_to(there.file()); }
-  Archive archive(there.file());
+  { archive::Recorder(here.file()).copy_to(there.file()); }
+  archive::Recorder archive(there.file());
   archive.add_event(1, "went on", {});
   archive.set_campaign_status(1, "interrupted");
   const std::string longer = exported(archive);
   const Merged merged = merge_files({there.file()}, here.file());
   EXPECT_THAT(merged.continued, testing::ElementsAre(archive.campaigns()[0].name));
   EXPECT_EQ(added_in(merged), 1);
-  EXPECT_EQ(Archive(here.file()).campaigns()[0].status, "interrupted");
+  EXPECT_EQ(archive::Recorder(here.file()).campaigns()[0].status, "interrupted");
   EXPECT_EQ(findings_in(here.file()), "");
   // The other way there is nothing to add.
   EXPECT_EQ(added_in(merge_files({here.file()}, there.file())), 0);
@@ -128,24 +130,24 @@ TEST(Transfer, ACopiedCampaignThatWentOnIsContinued) {
 TEST(Transfer, ACampaignThatWentOnInTwoPlacesBecomesTwo) {
   const TemporaryArchive here, there;
   { const Rich rich(here.file()); }
-  { Archive(here.file()).copy_to(there.file()); }
-  { Archive(here.file()).add_event(1, "went on here", {}); }
-  { Archive(there.file()).add_event(1, "went on there", {}); }
-  const std::string name = Archive(here.file()).campaigns()[0].name;
+  { archive::Recorder(here.file()).copy_to(there.file()); }
+  { archive::Recorder(here.file()).add_event(1, "went on here", {}); }
+  { archive::Recorder(there.file()).add_event(1, "went on there", {}); }
+  const std::string name = archive::Recorder(here.file()).campaigns()[0].name;
   const Merged merged = merge_files({there.file()}, here.file());
   ASSERT_EQ(merged.separated.size(), 1u);
   const std::string separate = merged.separated.at(name);
   EXPECT_EQ(separate.substr(0, name.size() + 1), name + "-");
   EXPECT_EQ(findings_in(here.file()), "");
   {
-    const Archive archive(here.file());
+    const archive::Recorder archive(here.file());
     EXPECT_EQ(archive.campaigns().size(), 2u);
     EXPECT_EQ(archive.steps_of_campaign(archive.find_campaign(separate).id).size(),
               archive.steps_of_campaign(archive.find_campaign(name).id).size());
   }
   EXPECT_EQ(added_in(merge_files({there.file()}, here.file())), 0);
   // It goes on there, and is the same one here.
-  { Archive(there.file()).add_event(1, "and on", {}); }
+  { archive::Recorder(there.file()).add_event(1, "and on", {}); }
   const Merged again = merge_files({there.file()}, here.file());
   EXPECT_EQ(added_in(again), 1);
   EXPECT_EQ(again.separated.at(name), separate);
@@ -157,11 +159,11 @@ TEST(Transfer, OneCampaignIsExportedWithWhatItNeeds) {
   const int64_t other = rich.archive.start_campaign({{"problems", {"sum_f32"}}}, rich.environment).id;
   rich.archive.add_event(other, "elsewhere", {});
   import_text(exported(rich.archive, rich.campaign), to.file());
-  const Archive archive(to.file());
+  const archive::Recorder archive(to.file());
   ASSERT_EQ(archive.campaigns().size(), 1u);
   EXPECT_EQ(archive.attempts_of_campaign(1).size(), 4u);
   EXPECT_EQ(archive.count_attempts(), 4);
-  EXPECT_EQ(archive.exchanges_of_campaign(1).size(), 2u);
+  EXPECT_EQ(archive.requests_of_campaign(1).size(), 2u);
   EXPECT_EQ(findings_in(to.file()), "");
 }
 
@@ -254,7 +256,7 @@ TEST(Transfer, PruningKeepsWhatIsConfirmedAndWhatReplayNeeds) {
             correct_judgement(1.1 + 1.0 / 7).measurement->speed_up.value);
   EXPECT_EQ(rich.archive.attempt(2).measurement->workloads[0].pairs.size(), 31u);
   EXPECT_FALSE(rich.archive.attempt(1).compile_log.empty());
-  EXPECT_EQ(rich.archive.exchanges_of_campaign(1)[0].request.prompt_hash, std::string(64, 'a'));
+  EXPECT_EQ(rich.archive.requests_of_campaign(1)[0].request.prompt_hash, std::string(64, 'a'));
   for (const PrunedPart& part : prune(rich.archive, {}, false)) EXPECT_EQ(part.rows, 0) << name_of(part.what);
   prune(rich.archive, {rich.campaign, true}, true);
   EXPECT_TRUE(rich.archive.attempt(1).compile_log.empty());
@@ -296,4 +298,4 @@ TEST(Transfer, ABackupIsTheSameAndReplacesNothing) {
 }
 
 }  // namespace
-}  // namespace results
+}  // namespace results::transfer::test

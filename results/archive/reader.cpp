@@ -1,0 +1,404 @@
+#include "results/archive/reader.h"
+
+#include <utility>
+
+#include "core/error.h"
+#include "results/archive/database.h"
+#include "results/archive/samples.h"
+#include "results/archive/schema.h"
+#include "results/archive/tables.h"
+
+namespace results::archive {
+namespace {
+using core::Json;
+
+sandbox::TunableBinding binding_from(const std::string& text) {
+  return Json::parse(text).get<std::map<std::string, int64_t, std::less<>>>();
+}
+
+verifier::Outcome outcome_from(const std::string& name) {
+  for (const auto outcome : {verifier::Outcome::win, verifier::Outcome::tie, verifier::Outcome::loss}) {
+    if (verifier::name_of(outcome) == name) return outcome;
+  }
+  throw core::SystemError("the archive holds an unknown outcome: " + name);
+}
+
+std::optional<int64_t> first_id(Statement statement) {
+  if (!statement.step()) return std::nullopt;
+  return statement.integer(0);
+}
+
+// `against` receives the incumbent's description.
+std::optional<verifier::Measurement> measurement_of(Database& database, int64_t attempt, std::string& against) {
+  verifier::Measurement m;
+  int64_t id = 0;
+  {
+    Statement row = database.prepare(
+        "SELECT m.id, m.clock, m.outcome, m.speed_up, m.low, m.high, m.stopped_early, s.name, c.tunables, m.counters "
+        "FROM "
+        "measurements m"
+        " JOIN candidates c ON c.id = m.against JOIN solutions s ON s.id = c.solution WHERE m.attempt = ?");
+    row.bind(attempt);
+    if (!row.step()) return std::nullopt;
+    id = row.integer(0);
+    m.clock = row.text(1);
+    m.outcome = outcome_from(row.text(2));
+    m.speed_up = {row.real(3), row.real(4), row.real(5)};
+    m.stopped_early = row.integer(6) != 0;
+    if (!row.is_null(9)) {
+      const Json counters = Json::parse(row.text(9));
+      for (const core::JsonView& launch : core::JsonView(counters, "archive").items()) {
+        m.counters.push_back(verifier::counters_from_json(launch));
+      }
+    }
+    const std::string tunables = sandbox::describe(binding_from(row.text(8)));
+    against = row.text(7) + (tunables.empty() ? "" : " " + tunables);
+  }
+  Statement timings = database.prepare(
+      "SELECT workload, candidate_us, incumbent_us, speed_up, low, high, samples, bound_us, clocks FROM timings WHERE "
+      "measurement = ? "
+      "ORDER BY id");
+  timings.bind(id);
+  while (timings.step()) {
+    m.workloads.push_back({timings.text(0),
+                           unpack(timings.blob(6), timings.blob(8)),
+                           timings.real(1),
+                           timings.real(2),
+                           {timings.real(3), timings.real(4), timings.real(5)},
+                           timings.is_null(7) ? std::nullopt : std::optional(timings.real(7))});
+  }
+  return m;
+}
+
+std::filesystem::path with_folder(const std::filesystem::path& file) {
+  std::error_code failed;
+  const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
+  std::filesystem::create_directories(folder, failed);
+  if (failed) {
+    throw core::InputError(file.string(), "its folder cannot be made: " + failed.message(),
+                           "give a writable place with --archive");
+  }
+  return file;
+}
+
+constexpr std::string_view kCampaigns =
+    "SELECT id, name, status, started, ended, settings, spent_seconds,"
+    " (SELECT count(*) FROM attempts WHERE campaign = campaigns.id) FROM campaigns ";
+
+CampaignRecord campaign_from(const Statement& row) {
+  return {row.integer(0),           row.text(1), row.text(2),   row.text(3), row.text(4),
+          Json::parse(row.text(5)), row.real(6), row.integer(7)};
+}
+}  // namespace
+
+Reader::Reader(const std::filesystem::path& file) : database_(std::make_unique<Database>(with_folder(file))) {
+  migrate(*database_, file);
+}
+Reader::Reader(Reader&&) noexcept = default;
+Reader::~Reader() = default;
+
+Database& database_of(const Reader& reader) { return reader.database(); }
+
+CampaignRecord Reader::find_campaign(const std::string& name) const {
+  // An exact name comes before those that only begin with it.
+  Statement row = database().prepare(
+      std::string(kCampaigns) +
+      "JOIN (SELECT id AS found, name = ?1 AS exact FROM campaigns WHERE substr(name, 1, length(?1)) = ?1"
+      " ORDER BY exact DESC, id DESC LIMIT 2) ON id = found ORDER BY exact DESC, id DESC");
+  row.bind(name);
+  if (!row.step()) {
+    throw core::InputError("", name.empty() ? "the archive holds no campaign" : "there is no campaign \"" + name + "\"",
+                           "kernelwright run starts one; kernelwright show lists those there are");
+  }
+  CampaignRecord record = campaign_from(row);
+  if (!name.empty() && record.name != name && row.step()) {
+    throw core::InputError("", "\"" + name + "\" fits several campaigns", "give more of its letters");
+  }
+  return record;
+}
+
+std::vector<CampaignRecord> Reader::campaigns() const {
+  Statement row = database().prepare(std::string(kCampaigns) + "ORDER BY id DESC");
+  std::vector<CampaignRecord> all;
+  while (row.step()) all.push_back(campaign_from(row));
+  return all;
+}
+
+std::vector<EventRecord> Reader::events_of_campaign(int64_t campaign) const {
+  Statement row = database().prepare("SELECT made, kind, details FROM events WHERE campaign = ? ORDER BY id");
+  row.bind(campaign);
+  std::vector<EventRecord> all;
+  while (row.step()) all.push_back({row.text(0), row.text(1), Json::parse(row.text(2))});
+  return all;
+}
+
+std::vector<EventRecord> Reader::newest_events(int64_t campaign, size_t limit) const {
+  Statement row = database().prepare(
+      "SELECT made, kind, details FROM events WHERE campaign = ? AND kind NOT IN ('problem_started', 'places')"
+      " ORDER BY id DESC LIMIT ?");
+  row.bind(campaign).bind(static_cast<int64_t>(limit));
+  std::vector<EventRecord> all;
+  while (row.step()) all.push_back({row.text(0), row.text(1), Json::parse(row.text(2))});
+  return all;
+}
+
+std::optional<verifier::Calibration> Reader::newest_calibration(const std::string& device) const {
+  Statement row = database().prepare("SELECT facts FROM calibrations WHERE device = ? ORDER BY id DESC LIMIT 1");
+  row.bind(device);
+  if (!row.step()) return std::nullopt;
+  const Json facts = Json::parse(row.text(0));
+  return verifier::calibration_from_json(core::JsonView(facts, "archive"));
+}
+
+std::vector<SolutionRecord> Reader::find_solutions(const std::string& name_or_hash) const {
+  // By index both: hashes are hexadecimal, so that all that begin so come before it with a letter behind.
+  Statement row = database().prepare(R"sql(
+SELECT id, hash, problem, name, origin, added, source, parent,
+       (SELECT count(*) FROM attempts a JOIN candidates c ON c.id = a.candidate WHERE c.solution = solutions.id)
+FROM solutions WHERE id IN (SELECT id FROM solutions WHERE name = ?1 UNION ALL SELECT id FROM solutions
+                            WHERE length(?1) >= 6 AND hash >= ?1 AND hash < ?1 || 'g')
+ORDER BY id DESC)sql");
+  row.bind(name_or_hash);
+  std::vector<SolutionRecord> all;
+  while (row.step()) {
+    SolutionRecord record{row.integer(0), row.text(1), row.text(2), row.text(3),   row.text(4),
+                          row.text(5),    row.text(6), {},          row.integer(8)};
+    if (!row.is_null(7)) record.parent = row.integer(7);
+    all.push_back(std::move(record));
+  }
+  return all;
+}
+
+std::optional<int64_t> Reader::find_attempt(int64_t campaign, int64_t candidate, verifier::Effort effort,
+                                            std::optional<int64_t> against) const {
+  Statement found = database().prepare(
+      "SELECT a.id FROM attempts a LEFT JOIN measurements m ON m.attempt = a.id WHERE a.campaign = ? AND a.candidate = "
+      "?"
+      " AND a.effort = ? AND (?4 IS NULL OR m.against IS NULL OR m.against = ?4) ORDER BY a.id LIMIT 1");
+  found.bind(campaign).bind(candidate).bind(verifier::name_of(effort)).bind(against);
+  return first_id(std::move(found));
+}
+
+std::optional<int64_t> Reader::find_artefact(int64_t campaign, const std::string& artefact, verifier::Effort effort,
+                                             int64_t against) const {
+  Statement found = database().prepare(
+      "SELECT a.id FROM attempts a LEFT JOIN measurements m ON m.attempt = a.id WHERE a.campaign = ? AND a.artefact = ?"
+      " AND a.effort = ? AND a.reused_from IS NULL AND (m.against IS NULL OR m.against = ?) ORDER BY a.id LIMIT 1");
+  found.bind(campaign).bind(artefact).bind(verifier::name_of(effort)).bind(against);
+  return first_id(std::move(found));
+}
+
+RecordedAttempt Reader::attempt(int64_t id) const {
+  RecordedAttempt a;
+  {
+    Statement row = database().prepare(
+        "SELECT p.name, s.name, s.origin, c.tunables, a.device, a.effort, a.made, a.verdict_json, k.compile_ms, k.log,"
+        " coalesce(g.name, ''), a.seed, e.facts, a.stages, a.reused_from, s.source, k.registers, k.shared_bytes,"
+        " k.spill_bytes FROM attempts a"
+        " JOIN problems p ON p.id = a.problem JOIN candidates c ON c.id = a.candidate JOIN solutions s ON s.id = "
+        "c.solution"
+        " JOIN compilations k ON k.id = a.compilation JOIN environments e ON e.id = a.environment"
+        " LEFT JOIN campaigns g ON g.id = a.campaign WHERE a.id = ?");
+    row.bind(id);
+    if (!row.step()) {
+      throw core::InputError("", "there is no attempt " + std::to_string(id),
+                             "kernelwright leaderboard shows the numbers of the best ones");
+    }
+    a.id = id;
+    a.problem = row.text(0);
+    a.solution = row.text(1);
+    a.origin = row.text(2);
+    a.binding = binding_from(row.text(3));
+    a.device = row.text(4);
+    a.effort = row.text(5);
+    a.made = row.text(6);
+    const Json verdict = Json::parse(row.text(7));
+    a.verdict = verifier::verdict_from_json(core::JsonView(verdict, "archive"));
+    a.compile_ms = row.real(8);
+    a.compile_log = row.text(9);
+    a.campaign = row.text(10);
+    a.seed = row.text(11);
+    a.environment = Json::parse(row.text(12));
+    a.stages = Json::parse(row.text(13));
+    if (!row.is_null(14)) a.reused_from = row.integer(14);
+    a.source = row.text(15);
+    const auto known = [&](int column) {
+      return row.is_null(column) ? std::nullopt : std::optional(row.integer(column));
+    };
+    a.registers = known(16);
+    a.shared_bytes = known(17);
+    a.spill_bytes = known(18);
+  }
+  a.measurement = measurement_of(database(), id, a.against);
+  return a;
+}
+
+std::vector<int64_t> Reader::attempts_of_campaign(int64_t campaign) const {
+  Statement rows = database().prepare("SELECT id FROM attempts WHERE campaign = ? ORDER BY id");
+  rows.bind(campaign);
+  return ids_of(std::move(rows));
+}
+
+std::vector<int64_t> Reader::attempts_of_solution(int64_t solution) const {
+  Statement rows = database().prepare(
+      "SELECT a.id FROM attempts a JOIN candidates c ON c.id = a.candidate WHERE c.solution = ? ORDER BY a.id");
+  rows.bind(solution);
+  return ids_of(std::move(rows));
+}
+
+int64_t Reader::count_attempts() const {
+  Statement row = database().prepare("SELECT count(*) FROM attempts");
+  return row.step() ? row.integer(0) : 0;
+}
+
+std::vector<StepRecord> Reader::steps_of_campaign(int64_t campaign) const {
+  Statement rows = database().prepare(R"sql(
+SELECT coalesce(a.step, 0) AS number, 0 AS kind, a.id AS id, a.candidate, a.effort, m.against, p.name, NULL, NULL
+FROM attempts a JOIN problems p ON p.id = a.problem LEFT JOIN measurements m ON m.attempt = a.id WHERE a.campaign = ?1
+UNION ALL
+SELECT coalesce(step, 0), 1, id, NULL, NULL, NULL, problem, NULL, NULL FROM requests WHERE campaign = ?1
+UNION ALL
+SELECT coalesce(r.step, 0), 2, r.request, NULL, NULL, NULL, q.problem, NULL, NULL
+FROM replies r JOIN requests q ON q.id = r.request WHERE q.campaign = ?1
+UNION ALL
+SELECT coalesce(step, 0), 3, id, NULL, NULL, NULL, NULL, kind, details FROM events WHERE campaign = ?1
+ORDER BY number, kind, id)sql");
+  rows.bind(campaign);
+  std::vector<StepRecord> all;
+  while (rows.step()) {
+    StepRecord step;
+    step.number = rows.integer(0);
+    step.kind = static_cast<StepRecord::Kind>(rows.integer(1));
+    step.id = rows.integer(2);
+    if (step.kind == StepRecord::Kind::attempt) {
+      step.candidate = rows.integer(3);
+      step.effort = rows.text(4);
+      if (!rows.is_null(5)) step.against = rows.integer(5);
+    }
+    if (step.kind == StepRecord::Kind::event) {
+      step.event = rows.text(7);
+      step.details = core::Json::parse(rows.text(8));
+    } else {
+      step.problem = rows.text(6);
+    }
+    all.push_back(std::move(step));
+  }
+  return all;
+}
+
+std::optional<int64_t> Reader::find_baseline(int64_t problem, const std::string& device,
+                                             const std::string& library) const {
+  Statement row = database().prepare(
+      "SELECT id FROM baselines WHERE problem = ? AND device = ? AND library = ? ORDER BY id DESC LIMIT 1");
+  row.bind(problem).bind(device).bind(library);
+  if (!row.step()) return std::nullopt;
+  return row.integer(0);
+}
+
+std::vector<BaselineRecord> Reader::baselines(const std::string& problem, const std::string& device) const {
+  Statement rows = database().prepare(R"sql(
+SELECT b.id, p.name, b.device, b.library, b.made, b.verdict_json, b.measurement_json
+FROM baselines b JOIN problems p ON p.id = b.problem
+WHERE b.id = (SELECT max(nb.id) FROM baselines nb
+              WHERE nb.problem = b.problem AND nb.device = b.device AND nb.library = b.library)
+      AND b.problem IN (SELECT problem_id FROM v_problems WHERE is_current)
+      AND (?1 = '' OR p.name = ?1) AND (?2 = '' OR b.device = ?2 OR b.device LIKE ?2 || ' %')
+ORDER BY p.name, b.device, b.id)sql");
+  rows.bind(problem).bind(device);
+  std::vector<BaselineRecord> all;
+  while (rows.step()) {
+    const Json verdict = Json::parse(rows.text(5));
+    BaselineRecord record{rows.integer(0),
+                          rows.text(1),
+                          rows.text(2),
+                          rows.text(3),
+                          rows.text(4),
+                          verifier::verdict_from_json(core::JsonView(verdict, "archive")),
+                          {}};
+    if (!rows.is_null(6)) {
+      const Json measurement = Json::parse(rows.text(6));
+      record.measurement = verifier::measurement_from_json(core::JsonView(measurement, "archive"));
+    }
+    all.push_back(std::move(record));
+  }
+  return all;
+}
+
+std::vector<SelftestRecord> Reader::newest_selftests() const {
+  Statement rows = database().prepare(R"sql(
+SELECT id, device, environment, made, seed, quick, seconds, dishonest, false_accepts, honest, false_rejects,
+       widest_noise, candidates_per_hour, details
+FROM selftests s
+WHERE id = (SELECT id FROM selftests o WHERE o.device = s.device ORDER BY o.quick, o.id DESC LIMIT 1)
+ORDER BY device)sql");
+  std::vector<SelftestRecord> all;
+  while (rows.step()) {
+    NewSelftest of{rows.text(1),          rows.integer(2),       std::stoull(rows.text(4)),
+                   rows.integer(5) != 0,  rows.real(6),          rows.integer(7),
+                   rows.integer(8),       rows.integer(9),       rows.integer(10),
+                   rows.real_or_none(11), rows.real_or_none(12), core::Json::parse(rows.text(13))};
+    all.push_back({rows.integer(0), rows.text(3), std::move(of)});
+  }
+  return all;
+}
+
+std::vector<Winner> Reader::winners(const std::string& problem) const {
+  Statement rows = database().prepare(
+      "SELECT a.device, t.workload, a.id FROM v_problems p JOIN attempts a ON a.problem = p.problem_id"
+      " JOIN measurements m ON m.attempt = a.id JOIN timings t ON t.measurement = m.id"
+      " JOIN candidates n ON n.id = m.against JOIN solutions ns ON ns.id = n.solution"
+      " WHERE p.problem = ? AND p.is_current AND a.effort = 'confirm' AND a.verdict = 'correct' AND m.outcome = 'win'"
+      " AND ns.origin = 'naive' ORDER BY a.device, t.workload, t.low DESC, a.id");
+  rows.bind(problem);
+  std::vector<Winner> all;
+  while (rows.step()) all.push_back({rows.text(0), rows.text(1), rows.integer(2)});
+  return all;
+}
+
+std::string Reader::problem_hash_of(int64_t attempt) const {
+  Statement row =
+      database().prepare("SELECT p.hash FROM attempts a JOIN problems p ON p.id = a.problem WHERE a.id = ?");
+  row.bind(attempt);
+  return row.step() ? row.text(0) : "";
+}
+
+std::vector<ModelUse> Reader::models_of_campaign(int64_t campaign) const {
+  Statement rows = database().prepare(R"sql(
+SELECT q.model, count(*), count(r.id), sum(coalesce(r.outcome = 'completion', 0)),
+       sum(coalesce(r.input + r.cache_read + r.cache_written, 0)), sum(coalesce(r.output, 0)),
+       sum(coalesce(r.dollars, 0)), count(r.dollars), sum(coalesce(r.seconds, 0)),
+       (SELECT count(DISTINCT p.solution) FROM proposed p JOIN replies pr ON pr.id = p.reply
+        JOIN requests pq ON pq.id = pr.request WHERE pq.campaign = ?1 AND pq.model = q.model)
+FROM requests q LEFT JOIN replies r ON r.request = q.id WHERE q.campaign = ?1 GROUP BY q.model ORDER BY q.model)sql");
+  rows.bind(campaign);
+  std::vector<ModelUse> all;
+  while (rows.step()) {
+    all.push_back({rows.text(0), rows.integer(1), rows.integer(2), rows.integer(3), rows.integer(4), rows.integer(5),
+                   rows.real(6), rows.integer(7), rows.real(8), rows.integer(9)});
+  }
+  return all;
+}
+
+std::optional<std::string> Reader::newest_problem_json(const std::string& name) const {
+  Statement row = database().prepare("SELECT json FROM problems WHERE name = ? ORDER BY id DESC LIMIT 1");
+  row.bind(name);
+  return row.step() ? std::optional(row.text(0)) : std::nullopt;
+}
+
+int64_t Reader::count(const std::string& table) const {
+  Statement row = database().prepare("SELECT count(*) FROM " + table_named(table).name);
+  return row.step() ? row.integer(0) : 0;
+}
+
+int64_t Reader::data_version() const { return database().pragma("data_version"); }
+
+void Reader::deny_writing() const { database().execute("PRAGMA query_only = ON"); }
+
+void Reader::copy_to(const std::filesystem::path& file) const {
+  database().prepare("VACUUM INTO ?").bind(file.string()).run();
+}
+
+Moment::Moment(const Reader& reader) : database_(database_of(reader)) { database_.execute("SAVEPOINT moment"); }
+Moment::~Moment() { database_.execute("RELEASE moment"); }
+
+}  // namespace results::archive

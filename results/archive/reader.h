@@ -1,0 +1,101 @@
+// What the archive holds: every judged candidate of every campaign, in one SQLite file.
+//
+// Only results/archive and results/transfer speak SQL. Questions that span several records stand beside this one:
+// leaderboard.h, lineage.h, campaign_tally.h, query.h.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/strict_json.h"
+#include "results/archive/records.h"
+#include "verifier/calibration.h"
+#include "verifier/judgement.h"
+
+namespace results::archive {
+
+class Database;
+
+class Reader {
+ public:
+  // Opens, creates or migrates. Throws core::InputError for a file that is not an archive.
+  explicit Reader(const std::filesystem::path& file);
+  Reader(Reader&&) noexcept;
+  ~Reader();
+
+  // A measured or refused attempt of this campaign at this candidate, or artefact, and effort, against this incumbent
+  // if one is given.
+  std::optional<int64_t> find_attempt(int64_t campaign, int64_t candidate, verifier::Effort effort,
+                                      std::optional<int64_t> against) const;
+  std::optional<int64_t> find_artefact(int64_t campaign, const std::string& artefact, verifier::Effort effort,
+                                       int64_t against) const;
+  RecordedAttempt attempt(int64_t id) const;  // throws core::InputError when there is none
+  std::vector<int64_t> attempts_of_campaign(int64_t campaign) const;
+  std::vector<int64_t> attempts_of_solution(int64_t solution) const;
+  int64_t count_attempts() const;
+  // Every attempt that won a confirmation against naive, for each device and bench workload the fastest first (by the
+  // lower end of its interval), for the version of the problem that was judged last.
+  std::vector<Winner> winners(const std::string& problem) const;
+  // The hash of the problem's files that an attempt was judged by.
+  std::string problem_hash_of(int64_t attempt) const;
+  // The newest problem.json of this name; nullopt when the archive has none.
+  std::optional<std::string> newest_problem_json(const std::string& name) const;
+
+  // By name or unambiguous prefix; the newest one when `name` is empty. Throws core::InputError.
+  CampaignRecord find_campaign(const std::string& name) const;
+  std::vector<CampaignRecord> campaigns() const;  // the newest first
+  std::vector<EventRecord> events_of_campaign(int64_t campaign) const;
+  // The newest first, without those that only a replay needs.
+  std::vector<EventRecord> newest_events(int64_t campaign, size_t limit) const;
+  // Attempts, requests, replies and events of a campaign, in the order in which they were recorded.
+  std::vector<StepRecord> steps_of_campaign(int64_t campaign) const;
+  std::vector<RequestRecord> requests_of_campaign(int64_t campaign) const;  // in the order in which they were sent
+  ModelSpend model_spend(int64_t campaign) const;
+  std::vector<ModelUse> models_of_campaign(int64_t campaign) const;  // in order of their names
+
+  // The solutions with this name, or whose hash begins like this (at least six digits of it); the newest first.
+  std::vector<SolutionRecord> find_solutions(const std::string& name_or_hash) const;
+
+  std::optional<verifier::Calibration> newest_calibration(const std::string& device) const;
+  // The newest baseline of this library for this version of the problem.
+  std::optional<int64_t> find_baseline(int64_t problem, const std::string& device, const std::string& library) const;
+  // The newest of each library. Empty arguments mean all. When a problem's files have changed, only the version that
+  // was judged last counts.
+  std::vector<BaselineRecord> baselines(const std::string& problem, const std::string& device) const;
+  // The newest full selftest of each device; a quick one where there is no full one.
+  std::vector<SelftestRecord> newest_selftests() const;
+
+  int64_t count(const std::string& table) const;
+  // Changes whenever another connection has written to the archive.
+  int64_t data_version() const;
+  // From now on, writing through this connection throws.
+  void deny_writing() const;
+  // Copies everything. Throws core::SystemError, also when `file` exists.
+  void copy_to(const std::filesystem::path& file) const;
+
+ protected:
+  Database& database() const { return *database_; }
+
+ private:
+  friend Database& database_of(const Reader& reader);  // database.h: for results/archive and results/transfer
+
+  std::unique_ptr<Database> database_;
+};
+
+// While it lives, everything is read as it was at the first read.
+class Moment {
+ public:
+  explicit Moment(const Reader& reader);
+  ~Moment();
+  Moment(const Moment&) = delete;
+  Moment& operator=(const Moment&) = delete;
+
+ private:
+  Database& database_;
+};
+
+}  // namespace results::archive

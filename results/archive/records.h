@@ -1,0 +1,182 @@
+// What goes into the archive and what comes out of it. Times are UTC, ISO 8601.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+#include "core/strict_json.h"
+#include "sandbox/solution.h"
+#include "verifier/judgement.h"
+
+namespace results::archive {
+
+// Thrown by what writes: the disk is full, a quota is used up, or a file may not grow further. Everything committed
+// stays: go on when there is room again.
+class NoRoom : public core::SystemError {
+ public:
+  using core::SystemError::SystemError;
+};
+
+struct NewSolution {
+  const sandbox::Solution* solution;
+  std::string name;               // "naive", or the file's name without .cu
+  std::string origin;             // naive, seed, user, or what proposed it
+  std::optional<int64_t> parent;  // the solution it was made from
+};
+
+struct NewAttempt {
+  std::optional<int64_t> campaign;
+  int64_t problem = 0, environment = 0, candidate = 0;
+  std::string device;
+  verifier::Effort effort = verifier::Effort::screen;
+  std::string artefact;  // hash of binaries and plan; empty when there is none
+  std::string compile_log;
+  double compile_ms = 0;
+  std::optional<int64_t> registers, shared_bytes, spill_bytes;  // where the compiler tells
+  verifier::Judgement judgement;
+  std::optional<int64_t> against;      // the incumbent's candidate id, when there is a measurement
+  std::optional<int64_t> reused_from;  // an earlier attempt whose result this one takes over
+  double seconds = 0;                  // added to what its campaign has spent
+};
+
+struct RecordedAttempt {
+  int64_t id = 0;
+  std::string problem, solution, origin;
+  sandbox::TunableBinding binding;
+  std::string device, effort, made;
+  verifier::Verdict verdict;
+  std::optional<verifier::Measurement> measurement;  // samples included
+  std::string against;                               // "naive", or solution and tunables of the incumbent
+  double compile_ms = 0;
+  std::optional<int64_t> registers, shared_bytes, spill_bytes;
+  std::string compile_log, campaign, seed;
+  core::Json environment, stages;
+  std::optional<int64_t> reused_from;
+  std::string source;
+};
+
+struct CampaignRecord {
+  int64_t id = 0;
+  std::string name, status, started, ended;
+  core::Json settings;
+  double spent_seconds = 0;
+  int64_t attempts = 0;
+};
+
+// What people would otherwise use, judged like a candidate and never one.
+struct NewBaseline {
+  int64_t problem = 0, environment = 0;
+  std::string device, library;  // "cuBLAS 13.0", "PyTorch 2.11 compile"
+  verifier::Judgement judgement;
+};
+struct BaselineRecord {
+  int64_t id = 0;
+  std::string problem, device, library, made;
+  verifier::Verdict verdict;
+  std::optional<verifier::Measurement> measurement;  // against naive; samples included
+};
+
+// What the judge of a device found out about itself (kernelwright selftest).
+struct NewSelftest {
+  std::string device;
+  int64_t environment = 0;
+  uint64_t seed = 0;
+  bool quick = false;
+  double seconds = 0;
+  int64_t dishonest = 0, false_accepts = 0;   // solutions that must not win, and those of them that did
+  int64_t honest = 0, false_rejects = 0;      // solutions that must be accepted, and those of them that were not
+  std::optional<double> widest_noise;         // the largest ratio of times found between a kernel and itself
+  std::optional<double> candidates_per_hour;  // honest ones, judged in full
+  core::Json details;
+};
+struct SelftestRecord {
+  int64_t id = 0;
+  std::string made;
+  NewSelftest of;
+};
+
+// What a model is asked. Written before it is sent, so that what a killed campaign may have to pay for is known.
+struct NewRequest {
+  int64_t campaign = 0;
+  std::string problem;
+  int64_t number = 0;   // of this problem's requests in the campaign, from 1; asked again: the same
+  std::string model;    // as the user named it
+  core::Json proposal;  // why it is asked: operator, parents, ...
+  core::Json prompt;    // {"system": text, "turns": [{"speaker": name, "sections": [text, ...]}]}
+  std::string prompt_hash;
+  int64_t reserved_tokens = 0;             // the most that it may cost
+  std::optional<double> reserved_dollars;  // absent where the price is not known
+};
+struct NewReply {
+  int64_t request = 0;
+  std::string outcome;  // "completion", or why there is none
+  std::string what;     // a sentence, where there is none
+  std::string model;    // that answered
+  std::string reply;
+  bool complete = true;
+  int64_t input = 0, cache_read = 0, cache_written = 0, output = 0;  // tokens, of all tries
+  bool estimated = false;
+  std::optional<double> dollars;
+  int tries = 1;
+  double seconds = 0;
+};
+struct RequestRecord {
+  int64_t id = 0;  // of the request
+  NewRequest request;
+  std::optional<NewReply> reply;  // none: the campaign was killed before it arrived
+  int64_t reply_id = 0;
+  std::vector<int64_t> solutions;  // that it brought
+  std::string asked, arrived;
+};
+
+// What a campaign has spent on models. Requests without a reply count with what was reserved for them.
+struct ModelSpend {
+  int64_t requests = 0, tokens = 0;
+  double dollars = 0;
+  bool all_priced = true;  // false: some prices are not known, and dollars do without them
+};
+
+// What one model did for a campaign.
+struct ModelUse {
+  std::string model;
+  int64_t requests = 0, replies = 0, completions = 0, input_tokens = 0, output_tokens = 0;
+  double dollars = 0;
+  int64_t priced = 0;  // replies whose price is known
+  double seconds = 0;
+  int64_t solutions = 0;
+};
+
+// A confirmed win at one bench workload.
+struct Winner {
+  std::string device, workload;
+  int64_t attempt = 0;
+};
+
+struct SolutionRecord {
+  int64_t id = 0;
+  std::string hash, problem, name, origin, added, source;
+  std::optional<int64_t> parent;
+  int64_t attempts = 0;  // at any of its points
+};
+
+// What a campaign wrote down, in the order in which it did: its decisions follow from that.
+struct StepRecord {
+  enum class Kind { attempt, request, reply, event } kind = Kind::event;
+  int64_t number = 0;              // from 1; 0: of a version that kept no order
+  int64_t id = 0;                  // of the attempt or the event; of the request, of a reply, too
+  int64_t candidate = 0;           // of an attempt
+  std::string effort, problem;     // likewise
+  std::optional<int64_t> against;  // likewise, where there is a measurement
+  std::string event;               // its kind
+  core::Json details;              // of an event
+};
+
+struct EventRecord {
+  std::string made, kind;
+  core::Json details;
+};
+
+}  // namespace results::archive

@@ -1,0 +1,155 @@
+// The views that docs/archive.md describes, as another program reads them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdio>
+#include <map>
+#include <regex>
+#include <set>
+
+#include "core/text.h"
+#include "results/archive/archive_fixture.h"
+#include "results/archive/query.h"
+
+namespace results::archive::test {
+namespace {
+using testing::HasSubstr;
+
+// "### v_name", then rows "| column, column | ... |".
+std::map<std::string, std::set<std::string>> documented_views() {
+  std::map<std::string, std::set<std::string>> views;
+  std::string view;
+  for (const std::string& line : core::split(core::read_file(KW_SOURCE_FOLDER "/docs/archive.md"), '\n')) {
+    if (line.rfind("### ", 0) == 0) view = line.substr(4);
+    if (view.empty() || line.rfind("| ", 0) != 0 || line.rfind("| column |", 0) == 0) continue;
+    for (const std::string& column : core::split(line.substr(2, line.find(" |", 2) - 2), ',')) {
+      views[view].insert(column.substr(column.find_first_not_of(' ')));
+    }
+  }
+  return views;
+}
+
+std::string ask_sqlite3(const std::filesystem::path& file, const std::string& sql) {
+  const std::string command = "sqlite3 -readonly -cmd '.headers on' '" + file.string() + "' '" + sql + "' 2>&1";
+  FILE* pipe = ::popen(command.c_str(), "r");
+  std::string text;
+  std::array<char, 4096> part{};
+  while (const size_t count = std::fread(part.data(), 1, part.size(), pipe)) text.append(part.data(), count);
+  return ::pclose(pipe) == 0 ? text : "failed: " + text;
+}
+
+// A campaign with a reply of a model, a confirmation and a library.
+void fill(const std::filesystem::path& file) {
+  Started s(file);
+  NewRequest asked;
+  asked.campaign = s.campaign;
+  asked.problem = "sum_f32";
+  asked.number = 1;
+  asked.model = "some:model";
+  asked.proposal = {{"operator", "fresh"}};
+  asked.prompt = {{"system", ""}, {"turns", core::Json::array()}};
+  const int64_t request = s.archive.add_request(asked);
+  NewReply reply;
+  reply.request = request;
+  reply.outcome = "completion";
+  reply.model = "some-model-1";
+  reply.input = 1000;
+  reply.output = 200;
+  reply.dollars = 0.25;
+  const int64_t answered = s.archive.add_reply(reply);
+  const int64_t candidate = s.add_candidate("s1", "some-model-1");
+  s.archive.add_proposed(answered, s.archive.find_solutions("s1").at(0).id);
+  s.archive.add_attempt(s.attempt_at(candidate, verifier::Effort::confirm, correct_judgement(2)));
+  s.archive.add_event(s.campaign, "stopped", {});
+  s.archive.add_baseline({s.problem, s.environment, "cpu", "cuBLAS 13.0", correct_judgement(1.6)});
+}
+
+TEST(Views, AreAsDocumentedAndRead) {
+  const TemporaryArchive temporary;
+  fill(temporary.file());
+  Database database(temporary.file());
+  std::map<std::string, std::set<std::string>> views;
+  {
+    Statement rows = database.prepare(
+        "SELECT v.name, c.name FROM sqlite_master v JOIN pragma_table_info(v.name) c WHERE v.type = 'view'");
+    while (rows.step()) views[rows.text(0)].insert(rows.text(1));
+  }
+  EXPECT_GE(views.size(), 10u);
+  EXPECT_EQ(views, documented_views());
+  for (const auto& [view, columns] : views) {
+    const std::string text = ask_sqlite3(temporary.file(), "SELECT * FROM " + view);
+    EXPECT_GE(core::split(text, '\n').size(), 3u) << view << ": " << text;  // its columns, a row, the end
+  }
+  EXPECT_THAT(ask_sqlite3(temporary.file(), "SELECT solution, model, tokens, dollars, confirmed FROM v_solutions"),
+              HasSubstr("s1|some:model|1200|0.25|1\n"));
+  EXPECT_THAT(ask_sqlite3(temporary.file(), "SELECT rank, solution, speed_up, time_us FROM v_leaderboard"),
+              HasSubstr("\n1|s1|2.0|50.0\n"));
+  EXPECT_THAT(ask_sqlite3(temporary.file(), "SELECT library, verdict, speed_up FROM v_libraries"),
+              HasSubstr("cuBLAS 13.0|correct|1.6\n"));
+  EXPECT_THAT(ask_sqlite3(temporary.file(), "SELECT * FROM v_models"), HasSubstr("some:model|1|1|1|1200|0.25|1|1\n"));
+}
+
+std::string refusal(const Reader& archive, const std::string& sql, const QueryLimits& limits = {}) {
+  try {
+    query(archive, sql, limits);
+  } catch (const core::InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Query, ReadsValuesOfEveryKind) {
+  const TemporaryArchive temporary;
+  fill(temporary.file());
+  const Recorder archive(temporary.file());
+  const QueryResult one = query(archive, "SELECT 1 AS a, 0.5, 'x', NULL, zeroblob(3); -- and no more");
+  EXPECT_EQ(one.columns.at(0), "a");
+  EXPECT_EQ(core::Json(one.rows).dump(), "[[1,0.5,\"x\",null,\"(3 bytes)\"]]");
+  EXPECT_FALSE(one.more);
+  const QueryResult cut = query(archive, "SELECT value FROM json_each('[1, 2, 3]')", {2});
+  EXPECT_EQ(cut.rows.size(), 2u);
+  EXPECT_TRUE(cut.more);
+  EXPECT_FALSE(query(archive, "SELECT value FROM json_each('[1, 2, 3]')", {3}).more);
+  EXPECT_EQ(query(archive, "PRAGMA table_info(v_models)").rows.size(), 8u);
+}
+
+TEST(Query, CanOnlyReadTheArchive) {
+  const TemporaryArchive temporary;
+  fill(temporary.file());
+  Recorder archive(temporary.file());
+  const std::string other = (temporary.file().parent_path() / "other.db").string();
+  for (const std::string& sql : std::vector<std::string>{
+           "DELETE FROM events", "UPDATE problems SET name = ''", "INSERT INTO texts VALUES (1, '', '')",
+           "DROP VIEW v_models", "CREATE TABLE x (y)", "CREATE TEMP TABLE x (y)", "ATTACH '" + other + "' AS x",
+           "VACUUM INTO '" + other + "'", "PRAGMA query_only = OFF", "PRAGMA journal_mode = DELETE", "BEGIN", "REINDEX",
+           "SELECT load_extension('x')", "SELECT 1; DELETE FROM events", "ALTER TABLE texts RENAME TO y", "ANALYZE",
+           ""}) {
+    EXPECT_NE(refusal(archive, sql), "") << sql;
+  }
+  EXPECT_FALSE(std::filesystem::exists(other));
+  EXPECT_EQ(archive.count_attempts(), 1);
+  archive.add_event(std::nullopt, "still", {});  // the archive itself may write as before
+}
+
+TEST(Query, SaysWhatIsWrong) {
+  const TemporaryArchive temporary;
+  const Recorder archive(temporary.file());
+  EXPECT_THAT(refusal(archive, "SELECT * FROM v_leaderbord"), HasSubstr("did you mean \"v_leaderboard\"?"));
+  EXPECT_THAT(refusal(archive, "SELECT * FROM attempt"), HasSubstr("did you mean \"attempts\"?"));
+  EXPECT_THAT(refusal(archive, "SELECT * FROM zebra"), HasSubstr("known views: v_attempts, v_campaigns"));
+  EXPECT_THAT(refusal(archive, "SELECT nope FROM v_models"), HasSubstr("no such column: nope"));
+  EXPECT_THAT(refusal(archive, "SELEC 1"), HasSubstr("syntax error"));
+  EXPECT_THAT(refusal(archive, "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x FROM c) SELECT count(*) FROM c",
+                      {10, std::chrono::milliseconds(20)}),
+              HasSubstr("took longer than"));
+  EXPECT_THAT(refusal(archive, "SELECT zeroblob(1000000000)"), HasSubstr("too big"));
+  EXPECT_THAT(refusal(archive, "SELECT 'x' LIKE replace(hex(zeroblob(1000)), '0', '%')"), HasSubstr("too complex"));
+  EXPECT_THAT(refusal(archive,
+                      "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)"
+                      " SELECT hex(zeroblob(30000000)) FROM c"),
+              HasSubstr("MB of text"));
+}
+
+}  // namespace
+}  // namespace results::archive::test

@@ -1,0 +1,295 @@
+#include "results/exporting/template_values.h"
+
+#include <set>
+
+#include "core/text.h"
+#include "results/exporting/device_source.h"
+#include "results/exporting/expressions.h"
+#include "results/exporting/names.h"
+#include "results/exporting/plan_code.h"
+#include "results/exporting/provenance.h"
+
+namespace results::exporting {
+namespace {
+using benchsuite::Problem;
+using benchsuite::Tensor;
+
+std::vector<const Tensor*> tensors_of(const Problem& problem) {
+  std::vector<const Tensor*> all;
+  for (const Tensor& tensor : problem.inputs) all.push_back(&tensor);
+  for (const Tensor& tensor : problem.outputs) all.push_back(&tensor);
+  return all;
+}
+
+bool is_output(const Problem& problem, size_t index) { return index >= problem.inputs.size(); }
+
+std::string cpp_at(const core::Expr& expr) {
+  return cpp_of(expr, [](const std::string& name) { return "at_" + name; });
+}
+
+std::string elements_of(const Tensor& tensor) {
+  std::string out;
+  for (const core::Expr& extent : tensor.shape) out += (out.empty() ? "Exact(" : " * Exact(") + cpp_at(extent) + ")";
+  return out;
+}
+
+std::string shape_text(const Tensor& tensor) {
+  std::string out;
+  for (const core::Expr& extent : tensor.shape) out += (out.empty() ? "[" : ", ") + extent.text();
+  return out + "]";
+}
+
+void add_axes(const Problem& problem, TemplateValues& places) {
+  std::string members, domains, values, zeros, locals;
+  for (const benchsuite::Axis& axis : problem.axes) {
+    const std::string name = safe_name(axis.name);
+    std::string range = std::to_string(axis.min) + " to " + std::to_string(axis.max);
+    if (axis.multiple_of != 1) range += ", a multiple of " + std::to_string(axis.multiple_of);
+    members +=
+        "  int64_t " + name + " = " + std::to_string(axis.min) + ";  " + as_comment(axis.description + ": " + range);
+    domains += "    {" + std::to_string(axis.min) + ", " + std::to_string(axis.max) + ", " +
+               std::to_string(axis.multiple_of) + ", " + cpp_string(axis.name + " must be " + range) + "},\n";
+    values += (values.empty() ? "at." : ", at.") + name;
+    zeros += zeros.empty() ? "0" : ", 0";
+    locals += "  [[maybe_unused]] const Exact at_" + axis.name + "(at." + name + ");\n";
+  }
+  places["shape_members"] = members;
+  places["axis_domains"] = domains;
+  places["axis_values"] = values;
+  places["zero_shape"] = zeros;
+  places["axis_locals"] = locals;
+  places["axis_count"] = std::to_string(problem.axes.size());
+}
+
+void add_tensors(const Problem& problem, TemplateValues& places) {
+  std::string comment, parameters, list, casts, checks;
+  const auto tensors = tensors_of(problem);
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const Tensor& tensor = *tensors[i];
+    const std::string name = safe_name(tensor.name);
+    const std::string type = (is_output(problem, i) ? "" : "const ") + std::string(cpp_type(tensor.dtype)) + "*";
+    const std::string comma = i == 0 ? "" : ", ";
+    comment += as_comment("  " + name + ": " + shape_text(tensor) + " " + std::string(core::name_of(tensor.dtype)) +
+                          (is_output(problem, i) ? ", written" : ", read"));
+    parameters += comma + type + " " + name;
+    list += comma +
+            (is_output(problem, i) ? name : "const_cast<" + std::string(cpp_type(tensor.dtype)) + "*>(" + name + ")");
+    casts += comma + "static_cast<" + type + ">(tensors[" + std::to_string(i) + "])";
+    checks += "  if (Status status = detail::check_pointer(" + name + ", " +
+              cpp_string(tensor.name + " is null or not aligned to 256 bytes") + "); !status) return status;\n";
+  }
+  places["tensor_comment"] = comment;
+  places["tensor_parameters"] = parameters;
+  places["tensor_list"] = list;
+  places["tensor_casts"] = casts;
+  places["pointer_checks"] = checks;
+  places["tensor_count"] = std::to_string(tensors.size());
+  places["output_count"] = std::to_string(problem.outputs.size());
+}
+
+void add_types(const Problem& problem, TemplateValues& places) {
+  std::set<core::DType> dtypes;
+  for (const Tensor* tensor : tensors_of(problem)) dtypes.insert(tensor->dtype);
+  const bool half = dtypes.count(core::DType::f16) > 0, bfloat = dtypes.count(core::DType::bf16) > 0;
+  places["type_includes"] =
+      std::string(half ? "#include <cuda_fp16.h>\n" : "") + (bfloat ? "#include <cuda_bf16.h>\n" : "");
+  std::string stores, loads;
+  for (const core::DType dtype : dtypes) {
+    const std::string type(cpp_type(dtype)), name(core::name_of(dtype));
+    std::string value = "static_cast<" + type + ">(number)", loaded = "static_cast<double>(as(" + type + "()))";
+    if (dtype == core::DType::f16)
+      value = "__float2half(static_cast<float>(number))", loaded = "__half2float(as(__half()))";
+    if (dtype == core::DType::bf16) {
+      value = "__float2bfloat16(static_cast<float>(number))", loaded = "__bfloat162float(as(__nv_bfloat16()))";
+    }
+    stores +=
+        "      case DType::" + name + ":\n        static_cast<" + type + "*>(to)[i] = " + value + ";\n        break;\n";
+    if (dtype != core::DType::f64) loads += "    case DType::" + name + ":\n      return " + loaded + ";\n";
+  }
+  places["store_cases"] = stores + "      default:\n        break;\n";
+  places["load_cases"] = loads + "    case DType::f64:\n      return as(double());\n    default:\n      break;\n";
+}
+
+void add_test_places(const Problem& problem, TemplateValues& places) {
+  std::string tensors, elements, bounds, cases;
+  const auto all = tensors_of(problem);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const Tensor& tensor = *all[i];
+    const benchsuite::InputInit& init = tensor.init;
+    const bool uniform = init.kind == benchsuite::Init::uniform;
+    const double a = uniform ? init.low : init.scale, b = uniform ? init.high : 0;
+    tensors += "    {" + cpp_string(tensor.name) + ", DType::" + std::string(core::name_of(tensor.dtype)) + ", " +
+               (is_output(problem, i) ? "true" : "false") + ", Init::" + std::string(benchsuite::name_of(init.kind)) +
+               ", " + std::to_string(a) + ", " + std::to_string(b) + "},\n";
+    const std::string number = "    case " + std::to_string(i) + ":\n      ";
+    elements += number + "return (" + elements_of(tensor) + ").value;\n";
+    if (init.kind == benchsuite::Init::integers && !is_output(problem, i)) {
+      bounds += number + "least = Exact(" + cpp_at(init.least) + ").value;\n      most = Exact(" + cpp_at(init.most) +
+                ").value;\n      break;\n";
+    }
+  }
+  for (const TestShape& shape : test_shapes(problem)) {
+    cases += "    {" + cpp_string(shape.name) + ", Shape{" + axis_values(problem, shape.axes) + "}, " +
+             (shape.timed ? "true" : "false") + "},\n";
+  }
+  places["test_tensors"] = tensors;
+  places["element_cases"] = elements;
+  places["bound_cases"] = bounds + "    default:\n      break;\n";
+  places["test_cases"] = cases;
+  places["accumulate"] = core::name_of(problem.contract.accumulate);
+  places["terms_are_outputs"] = problem.contract.sums ? "true" : "false";
+  if (problem.contract.sums) {
+    places["terms"] = "static_cast<double>((" + cpp_at(*problem.contract.sums) + ").value)";
+    return;
+  }
+  std::string most = "0.0";
+  for (size_t i = 0; i < problem.inputs.size(); ++i) {
+    most = "std::fmax(" + most + ", static_cast<double>(elements_of(at, " + std::to_string(i) + ")))";
+  }
+  if (problem.contract.exact_integers) {  // an addition and a product a term
+    most = "std::fmax(" + most + ", static_cast<double>((" + cpp_at(problem.cost.flops) + ").value) / 2)";
+  }
+  places["terms"] = most + " / static_cast<double>(elements_of(at, output))";
+}
+
+void add_routes(const Package& package, TemplateValues& places) {
+  std::string declarations, entries;
+  std::set<std::string> declared{"naive"};
+  for (const ExportedKernel& kernel : package.kernels) {
+    if (declared.insert(kernel.id).second) declarations += "extern const Kernel kernel_" + kernel.id + ";\n";
+  }
+  for (const Route& route : package.routes) {
+    entries += "    {&kernel_" + package.kernels[route.kernel].id + ", " +
+               std::to_string(capability_of(route.architecture)) + ", Shape{" +
+               axis_values(*package.problem, route.shape) + "}},\n";
+  }
+  places["kernel_declarations"] = declarations + "extern const Kernel kernel_naive;\n";
+  places["measured_entries"] = entries;
+}
+}  // namespace
+
+std::string axis_values(const Problem& problem, const core::Bindings& axes) {
+  std::string out;
+  for (const benchsuite::Axis& axis : problem.axes) {
+    out += (out.empty() ? "" : ", ") + std::to_string(axes.at(axis.name));
+  }
+  return out;
+}
+
+TemplateValues common_values(const Package& package) {
+  const Problem& problem = *package.problem;
+  PlanRoom room;
+  for (const ExportedKernel& kernel : package.kernels) room.hold(kernel.solution);
+  room.hold(package.naive);
+  room.hold(package.reference);
+  const std::string version = "v_" + package.version();
+  TemplateValues places{
+      {"package", package.name},
+      {"version", version},
+      {"open", "namespace " + package.name + " {\ninline namespace " + version + " {"},
+      {"close", "}  // namespace " + version + "\n}  // namespace " + package.name},
+      {"api_include", "#include \"" + package.name + ".h\""},
+      {"title", core::clean_line(problem.title)},
+      {"problem", problem.name},
+      {"description_comment", as_comment(problem.title + ": " + problem.description)},
+      {"provenance_comment", as_comment(provenance_text(package) + "Licence: " + licence_text(package))},
+      {"provenance_text", provenance_text(package)},
+      {"licence_text", licence_text(package)},
+      {"dispatch_text", dispatch_text(package)},
+      {"status_line", status_line(package)},
+      {"error_type", "cudaError_t"},
+      {"no_error", "cudaSuccess"},
+      {"most_workspaces", std::to_string(room.workspaces)},
+      {"most_launches", std::to_string(room.launches)},
+      {"most_arguments", std::to_string(room.arguments)},
+      {"most_maps", std::to_string(room.maps)}};
+  add_axes(problem, places);
+  add_tensors(problem, places);
+  add_types(problem, places);
+  add_test_places(problem, places);
+  add_routes(package, places);
+  return places;
+}
+
+std::string device_types() {
+  return "// As device code has them: 64 bits are long long.\n"
+         "typedef unsigned char uchar;\n"
+         "typedef signed long long int64_t;\n"
+         "typedef unsigned long long uint64_t;\n"
+         "typedef int64_t intptr_t;\n"
+         "typedef uint64_t uintptr_t;\n";
+}
+
+std::string kernel_file(const Package& package, const sandbox::Solution& solution,
+                        const sandbox::TunableBinding& binding, const std::string& id, const std::string& scope) {
+  const std::string device = package.name + "_v_" + package.version() + "_" + scope + "_" + id;
+  std::string functions;
+  for (const std::string& kernel : kernels_of(solution)) {
+    functions += (functions.empty() ? "" : ", ") + ("reinterpret_cast<const void*>(&::" + device + "::" + kernel + ")");
+  }
+  const std::string tunables = sandbox::describe(binding);
+  return "#include \"launch.h\"\n\n#include <cfloat>\n#include <climits>\n#include <cmath>\n" +
+         in_namespace(solution, binding, device, device_types()) + "\nnamespace " + package.name +
+         " {\ninline namespace v_" + package.version() + " {\nnamespace " + scope +
+         " {\nnamespace {\nusing namespace detail;\n\n" +
+         plan_function(*package.problem, solution, binding, "plan_" + id) + "\nconst void* const functions[] = {" +
+         functions + "};\n}  // namespace\n\nextern const Kernel kernel_" + id + ";\nconst Kernel kernel_" + id +
+         " = {" + cpp_string(id) + ", " + std::to_string(capability_of(solution.arch)) + ", &plan_" + id +
+         ", functions};\n\n}  // namespace " + scope + "\n}\n}  // namespace " + package.name + "\n";
+}
+
+void add_tests(const Package& package, const ExportData& data, const TemplateValues& places, Files& files) {
+  for (const char* file : {"problem.h", "memory.h", "compare.h", "selftest.cu"}) {
+    files[std::string("test/") + file] = fill_file(data.templates, std::string("test/") + file, places);
+  }
+  const auto header = [&](const std::string& what) {
+    return as_comment(what + " of the problem " + package.problem->name + ".");
+  };
+  files["test/reference.cu"] =
+      header("The reference, in double precision,") + kernel_file(package, package.reference, {}, "reference", "test");
+  files["test/naive.cu"] =
+      header("The naive solution, which calibrates the tolerance,") +
+      kernel_file(package, package.naive, sandbox::default_binding(package.naive), "naive", "test");
+}
+
+std::vector<TestShape> test_shapes(const Problem& problem) {
+  constexpr int64_t kMostElements = int64_t{1} << 22;
+  std::vector<TestShape> shapes;
+  std::set<core::Bindings> seen;
+  const auto add = [&](const std::string& name, core::Bindings axes, bool timed, bool any_size) {
+    for (const benchsuite::Axis& axis : problem.axes) {
+      int64_t& size = axes[axis.name];
+      size = std::min(std::max(size, axis.min), axis.max) / axis.multiple_of * axis.multiple_of;
+    }
+    for (const Tensor* tensor : tensors_of(problem)) {
+      if (!any_size && tensor->elements(axes) > kMostElements) return;
+    }
+    if (seen.insert(axes).second) shapes.push_back({name.empty() ? sandbox::describe(axes) : name, axes, timed});
+  };
+  for (const benchsuite::Workload& workload : problem.workloads) {
+    if (workload.role == benchsuite::Role::test) add(workload.name, workload.axes, false, true);
+  }
+  const int64_t primes[] = {1, 3, 17, 31, 127, 257};
+  for (size_t first = 0; first < std::size(primes); ++first) {
+    core::Bindings axes;
+    for (size_t i = 0; i < problem.axes.size(); ++i) {
+      axes[problem.axes[i].name] = primes[(first + 2 * i) % std::size(primes)] * problem.axes[i].multiple_of;
+    }
+    add("", axes, false, false);
+  }
+  for (const benchsuite::Workload& workload : problem.workloads) {
+    if (!workload.runs_on("cuda") || workload.role != benchsuite::Role::test) continue;
+    for (const int64_t by : {-1, 1}) {
+      core::Bindings axes = workload.axes;
+      for (const benchsuite::Axis& axis : problem.axes) axes[axis.name] += by * axis.multiple_of;
+      add("", axes, false, false);
+    }
+  }
+  for (const benchsuite::Workload& workload : problem.workloads) {
+    if (workload.role == benchsuite::Role::bench && workload.runs_on("cuda"))
+      add(workload.name, workload.axes, true, true);
+  }
+  return shapes;
+}
+
+}  // namespace results::exporting

@@ -1,0 +1,302 @@
+#include "results/web/page_data.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "core/error.h"
+#include "core/text.h"
+#include "results/archive/lineage.h"
+#include "results/view/json.h"
+
+namespace results::web {
+namespace {
+using core::clean_line;
+using core::Json;
+
+constexpr size_t kRowsOfBoard = 25;       // solutions of each problem and device on the overview
+constexpr size_t kRowsOfProblem = 25;     // solutions of each problem and device on the page of a problem
+constexpr size_t kMostCampaigns = 100;    // on the overview, the newest
+constexpr size_t kCampaignsInReport = 8;  // the newest
+constexpr size_t kSourcesInReport = 3;    // of each problem and device, the best
+constexpr int64_t kAttempts = 30;         // at a solution, the newest
+constexpr size_t kEvents = 50;            // of a campaign, the newest
+constexpr size_t kSourceBytes = 1 << 20;  // shown; a download is whole
+constexpr size_t kSentenceBytes = 600;
+
+// The newest version of a problem that the archive knows and this program understands.
+std::optional<benchsuite::Problem> newest_problem(const archive::Reader& archive, const std::string& name) {
+  const std::optional<std::string> json = archive.newest_problem_json(name);
+  if (!json) return std::nullopt;
+  try {
+    return benchsuite::parse_problem(*json, name);
+  } catch (const core::InputError&) {
+    return std::nullopt;  // of a version with another format: figures are shown without it
+  }
+}
+
+Json attempt_json(const archive::RecordedAttempt& a) {
+  return {{"attempt", a.id},
+          {"made", a.made},
+          {"problem", clean_line(a.problem)},
+          {"solution", clean_line(a.solution)},
+          {"tunables", clean_line(sandbox::describe(a.binding))},
+          {"device", clean_line(a.device)},
+          {"effort", a.effort},
+          {"verdict", verifier::name_of(a.verdict)},
+          {"sentence", clean_line(verifier::sentence_for_people(a.verdict), kSentenceBytes)},
+          {"against", clean_line(a.against)},
+          {"outcome", a.measurement ? Json(verifier::name_of(a.measurement->outcome)) : Json()},
+          {"speed_up", a.measurement ? view::json_of(a.measurement->speed_up) : Json()}};
+}
+
+Json plan_of(const std::string& source, const std::string& name) {
+  try {
+    return Json::parse(sandbox::parse_solution(source, name).header);
+  } catch (const std::exception&) {
+    return {};  // a header that this version does not read; it is in the source anyway
+  }
+}
+
+Json models_of(const archive::Reader& archive, int64_t campaign) {
+  Json all = Json::array();
+  for (const archive::ModelUse& use : archive.models_of_campaign(campaign)) {
+    all.push_back({{"model", clean_line(use.model)},
+                   {"requests", use.requests},
+                   {"replies", use.replies},
+                   {"completions", use.completions},
+                   {"input_tokens", use.input_tokens},
+                   {"output_tokens", use.output_tokens},
+                   {"dollars", use.dollars},
+                   {"all_priced", use.priced == use.replies},
+                   {"seconds", use.seconds},
+                   {"solutions", use.solutions}});
+  }
+  return all;
+}
+
+Json events_of(const archive::Reader& archive, int64_t campaign) {
+  Json all = Json::array();
+  for (const archive::EventRecord& event : archive.newest_events(campaign, kEvents)) {
+    all.push_back(
+        {{"made", event.made},
+         {"kind", clean_line(event.kind)},
+         {"details", clean_line(event.details.dump(-1, ' ', false, Json::error_handler_t::replace), kSentenceBytes)}});
+  }
+  return all;
+}
+
+// The solutions that this one was made from, its parent first, each with where it stands.
+Json ancestors_of(const archive::Reader& archive, int64_t solution) {
+  Json all = Json::array();
+  for (const archive::LineageStep& step : archive::lineage(archive, solution)) {
+    if (step.solution.id == solution) continue;
+    all.push_back({{"hash", step.solution.hash},
+                   {"name", clean_line(step.solution.name)},
+                   {"origin", clean_line(step.solution.origin)},
+                   {"model", clean_line(step.descent.model)},
+                   {"speed_up", step.stands.empty() ? Json() : view::json_of(step.stands[0].speed_up)}});
+  }
+  return all;
+}
+}  // namespace
+
+std::optional<Json> PageData::at(std::string_view path) {
+  const archive::Moment moment(archive_);
+  if (path == "overview") return overview();
+  const size_t slash = path.find('/');
+  if (slash == std::string_view::npos) return std::nullopt;
+  const std::string_view kind = path.substr(0, slash);
+  const std::string name(path.substr(slash + 1));
+  if (kind == "problem") return problem(name);
+  if (kind == "campaign") return campaign(name);
+  if (kind == "solution") return solution(name);
+  return std::nullopt;
+}
+
+bool PageData::in_scope(const archive::CampaignRecord& campaign) const {
+  if (!scope_.campaign.empty() && campaign.name != scope_.campaign) return false;
+  if (scope_.problem.empty() || !campaign.settings.contains("problems")) return true;
+  const Json& problems = campaign.settings["problems"];
+  return std::find(problems.begin(), problems.end(), Json(scope_.problem)) != problems.end();
+}
+
+std::vector<archive::LeaderboardRow> PageData::board() const {
+  archive::LeaderboardFilter filter;
+  filter.problem = scope_.problem;
+  filter.device = scope_.device;
+  filter.limit = kRowsOfBoard;
+  filter.unconfirmed = true;
+  std::vector<archive::LeaderboardRow> rows = archive::leaderboard(archive_, filter);
+  if (scope_.campaign.empty()) return rows;
+  const Json problems = archive_.find_campaign(scope_.campaign).settings.value("problems", Json::array());
+  std::erase_if(rows, [&](const archive::LeaderboardRow& row) {
+    return std::find(problems.begin(), problems.end(), Json(row.problem)) == problems.end();
+  });
+  return rows;
+}
+
+Json PageData::overview() {
+  Json rows = Json::array(), campaigns = Json::array(), selftests = Json::array();
+  std::set<std::string> tried;
+  for (const archive::LeaderboardRow& row : board()) {
+    rows.push_back(view::json_of(row));
+    rows.back().erase("workloads");  // many, and on the pages of problems
+    tried.insert(row.problem);
+  }
+  Json scores = Json::array();
+  for (const view::SuiteScores& of : view::suite_scores(archive_, {tried.begin(), tried.end()}, scope_.device)) {
+    scores.push_back(view::json_of(of));
+  }
+  for (const archive::CampaignRecord& campaign : archive_.campaigns()) {
+    if (campaigns.size() < kMostCampaigns && in_scope(campaign)) campaigns.push_back(view::json_of(campaign));
+  }
+  for (const archive::SelftestRecord& selftest : archive_.newest_selftests()) {
+    if (selftest.of.device.rfind(scope_.device, 0) == 0) selftests.push_back(view::json_of(selftest));
+  }
+  return {{"leaderboard", std::move(rows)},
+          {"scores", std::move(scores)},
+          {"campaigns", std::move(campaigns)},
+          {"selftests", std::move(selftests)},
+          {"scope", {{"campaign", scope_.campaign}, {"problem", scope_.problem}, {"device", scope_.device}}},
+          {"totals",
+           {{"attempts", archive_.count("attempts")},
+            {"solutions", archive_.count("solutions")},
+            {"campaigns", archive_.count("campaigns")}}}};
+}
+
+std::optional<Json> PageData::problem(const std::string& name) {
+  const std::optional<benchsuite::Problem> problem = newest_problem(archive_, name);
+  archive::LeaderboardFilter filter;
+  filter.problem = name;
+  filter.device = scope_.device;
+  filter.limit = kRowsOfProblem;
+  filter.unconfirmed = true;
+  std::map<std::string, std::vector<archive::LeaderboardRow>> by_device;
+  for (archive::LeaderboardRow& row : archive::leaderboard(archive_, filter))
+    by_device[row.device].push_back(std::move(row));
+  if (!problem && by_device.empty()) return std::nullopt;
+  Json devices = Json::array();
+  for (const auto& [device, rows] : by_device) {
+    Json of{{"device", clean_line(device)}, {"rows", Json::array()}, {"roofline", Json()}};
+    for (const archive::LeaderboardRow& row : rows) of["rows"].push_back(view::json_of(row));
+    if (problem) of["roofline"] = view::roofline_json(*problem, rows, archive_.newest_calibration(device));
+    devices.push_back(std::move(of));
+  }
+  return Json{{"name", clean_line(name)},
+              {"facts", problem ? view::json_of(*problem) : Json()},
+              {"devices", std::move(devices)}};
+}
+
+archive::CampaignTally& PageData::tally(int64_t campaign) {
+  archive::CampaignTally& tally = tallies_.try_emplace(campaign, campaign).first->second;
+  tally.update(archive_);
+  return tally;
+}
+
+std::optional<Json> PageData::campaign(const std::string& name) {
+  if (name.empty()) return std::nullopt;
+  Json json;
+  int64_t id = 0;
+  try {
+    const archive::CampaignRecord record = archive_.find_campaign(name);
+    json = view::json_of(record);
+    id = record.id;
+  } catch (const core::InputError&) {
+    return std::nullopt;
+  }
+  const archive::CampaignTally& so_far = tally(id);
+  json["verdicts"] = so_far.verdicts();
+  json["curves"] = Json::array();
+  for (const archive::Curve& curve : so_far.curves()) {
+    const bool wanted =
+        (scope_.problem.empty() || curve.problem == scope_.problem) && curve.device.rfind(scope_.device, 0) == 0;
+    if (wanted) json["curves"].push_back(view::json_of(curve));
+  }
+  json["latest"] = Json::array();
+  for (const int64_t attempt : so_far.latest()) json["latest"].push_back(attempt_json(archive_.attempt(attempt)));
+  json["models"] = models_of(archive_, id);
+  json["events"] = events_of(archive_, id);
+  return json;
+}
+
+std::optional<Json> PageData::solution(const std::string& hash) {
+  if (hash.size() != 64) return std::nullopt;
+  const auto found = archive_.find_solutions(hash);
+  const auto solution = std::find_if(found.begin(), found.end(), [&](const auto& of) { return of.hash == hash; });
+  if (solution == found.end()) return std::nullopt;
+  archive::LeaderboardFilter filter;
+  filter.problem = solution->problem;
+  filter.device = scope_.device;
+  filter.unconfirmed = true;
+  Json best = Json::array(), attempts = Json::array(), counters = Json::array();
+  for (const archive::LeaderboardRow& row : archive::leaderboard(archive_, filter)) {
+    if (row.hash != hash) continue;
+    best.push_back(view::json_of(row));
+    const archive::RecordedAttempt attempt = archive_.attempt(row.attempt);
+    best.back()["registers"] = attempt.registers ? Json(*attempt.registers) : Json();
+    best.back()["shared_bytes"] = attempt.shared_bytes ? Json(*attempt.shared_bytes) : Json();
+    best.back()["spill_bytes"] = attempt.spill_bytes ? Json(*attempt.spill_bytes) : Json();
+    if (!attempt.measurement) continue;
+    for (const verifier::Counters& launch : attempt.measurement->counters) {
+      counters.push_back(verifier::to_json(launch));
+    }
+  }
+  for (const int64_t id : archive::newest_attempts(archive_, solution->id, kAttempts))
+    attempts.push_back(attempt_json(archive_.attempt(id)));
+  const archive::Descent descent = archive::Descents(archive_).of(solution->id);
+  return Json{{"hash", hash},
+              {"name", clean_line(solution->name)},
+              {"problem", clean_line(solution->problem)},
+              {"origin", clean_line(solution->origin)},
+              {"model", clean_line(descent.model)},
+              {"task", clean_line(descent.task)},
+              {"cost", {{"tokens", descent.lineage.tokens}, {"dollars", descent.lineage.dollars}}},
+              {"added", solution->added},
+              {"attempts", solution->attempts},
+              {"plan", plan_of(solution->source, solution->name)},
+              {"ancestors", ancestors_of(archive_, solution->id)},
+              {"best", std::move(best)},
+              {"latest", std::move(attempts)},
+              {"counters", std::move(counters)},
+              {"source", core::clean_text(solution->source, kSourceBytes)}};
+}
+
+std::optional<std::string> PageData::source(std::string_view hash) const {
+  if (hash.size() != 64) return std::nullopt;
+  for (const archive::SolutionRecord& solution : archive_.find_solutions(std::string(hash))) {
+    if (solution.hash == hash) return solution.source;
+  }
+  return std::nullopt;
+}
+
+Json PageData::report() {
+  if (!scope_.campaign.empty()) scope_.campaign = archive_.find_campaign(scope_.campaign).name;
+  Json all = Json::object();
+  all["overview"] = *at("overview");
+  std::map<std::pair<std::string, std::string>, size_t> shown;  // solutions of each problem and device
+  std::set<std::string> problems, hashes;
+  for (const archive::LeaderboardRow& row : board()) {
+    problems.insert(row.problem);
+    if (!row.library && shown[{row.problem, row.device}]++ < kSourcesInReport) hashes.insert(row.hash);
+  }
+  if (!scope_.problem.empty()) problems.insert(scope_.problem);
+  for (const std::string& name : problems) {
+    const auto answer = at("problem/" + name);
+    if (!answer) {
+      throw core::InputError("report", "the archive knows no problem \"" + name + "\"",
+                             "kernelwright leaderboard lists what there is");
+    }
+    all["problem/" + name] = *answer;
+  }
+  size_t campaigns = 0;
+  for (const Json& campaign : all["overview"]["campaigns"]) {
+    if (campaigns++ == kCampaignsInReport) break;
+    const std::string path = "campaign/" + campaign["name"].get<std::string>();
+    all[path] = *at(path);
+  }
+  for (const std::string& hash : hashes) all["solution/" + hash] = *at("solution/" + hash);
+  return all;
+}
+
+}  // namespace results::web

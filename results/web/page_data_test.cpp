@@ -1,0 +1,166 @@
+#include "results/web/page_data.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "results/archive/archive_fixture.h"
+#include "results/archive/database.h"
+#include "results/web/page_files.h"
+
+namespace results::web::test {
+namespace {
+using namespace archive;
+using namespace archive::test;
+using core::Json;
+using testing::HasSubstr;
+using testing::Not;
+using verifier::Effort;
+
+int64_t add_win(Started& s, const std::string& name, double speed_up, int64_t point = 1) {
+  return s.archive.add_attempt(
+      s.attempt_at(s.add_candidate(name, "seed", {{"X", point}}), Effort::confirm, correct_judgement(speed_up)));
+}
+
+void pay(Started& s, double dollars) {
+  NewRequest request;
+  request.campaign = s.campaign;
+  request.problem = "sum_f32";
+  request.number = 1;
+  request.model = "some-model";
+  request.proposal = {{"operator", "fresh"}};
+  request.prompt = {{"system", "be quick"}, {"turns", Json::array()}};
+  NewReply reply;
+  reply.request = s.archive.add_request(request);
+  reply.outcome = "completion";
+  reply.input = 100;
+  reply.output = 20;
+  reply.dollars = dollars;
+  s.archive.add_reply(reply);
+}
+
+Json at(const archive::Reader& archive, const std::string& path) { return PageData(archive).at(path).value(); }
+
+std::string campaign_path(const Started& s) { return "campaign/" + s.archive.find_campaign("").name; }
+
+TEST(PageData, TheOverviewHasWhatIsBestAndWhatRan) {
+  const TemporaryArchive temporary;
+  Started s(temporary.file());
+  add_win(s, "fast", 3);
+  const Json overview = at(s.archive, "overview");
+  EXPECT_EQ(overview["totals"]["attempts"], 1);
+  ASSERT_EQ(overview["leaderboard"].size(), 1u);
+  const Json& row = overview["leaderboard"][0];
+  EXPECT_EQ(row["solution"], "fast");
+  EXPECT_EQ(row["tunables"], "X=1");
+  EXPECT_EQ(row["confirmed"], true);
+  EXPECT_DOUBLE_EQ(row["speed_up"]["value"], 3);
+  EXPECT_EQ(overview["campaigns"].at(0)["status"], "running");
+  ASSERT_EQ(overview["scores"].size(), 1u);
+  EXPECT_EQ(overview["scores"][0]["solved"], 1);
+}
+
+TEST(PageData, CurvesRiseWithConfirmedWinsAndKnowWhatTheyCost) {
+  const TemporaryArchive temporary;
+  Started s(temporary.file());
+  add_win(s, "first", 2);
+  pay(s, 0.25);
+  const int64_t better = add_win(s, "second", 3);
+  add_win(s, "worse", 2.5);
+  s.archive.add_attempt(s.attempt_at(s.add_candidate("unconfirmed", "seed"), Effort::full, correct_judgement(9)));
+
+  const Json curves = at(s.archive, campaign_path(s))["curves"];
+  ASSERT_EQ(curves.size(), 1u);
+  ASSERT_EQ(curves[0]["steps"].size(), 2u);
+  const Json& second = curves[0]["steps"][1];
+  EXPECT_EQ(second["attempt"], better);
+  EXPECT_EQ(second["attempts"], 2);
+  EXPECT_EQ(second["solution"], "second");
+  EXPECT_DOUBLE_EQ(second["speed_up"]["value"], 3);
+  EXPECT_DOUBLE_EQ(second["dollars"], 0.25);
+  EXPECT_EQ(second["tokens"], 120);
+  EXPECT_EQ(curves[0]["now"]["attempts"], 4);
+}
+
+TEST(PageData, ATallyGoesOnFromWhereItWas) {
+  const TemporaryArchive temporary;
+  Started s(temporary.file());
+  add_win(s, "first", 2);
+  PageData kept(s.archive);
+  EXPECT_EQ(kept.at(campaign_path(s)).value()["verdicts"]["correct"], 1);
+  add_win(s, "second", 3);
+  verifier::Judgement wrong;
+  wrong.verdict = verifier::MemoryLimit{"too much"};
+  s.archive.add_attempt(s.attempt_at(s.add_candidate("wrong", "seed"), Effort::full, wrong));
+  const Json later = kept.at(campaign_path(s)).value();
+  EXPECT_EQ(later["verdicts"]["correct"], 2);
+  EXPECT_EQ(later["verdicts"]["memory_limit"], 1);
+  EXPECT_EQ(later, at(s.archive, campaign_path(s)));
+}
+
+TEST(PageData, ASolutionHasItsSourceFiguresAndLineage) {
+  const TemporaryArchive temporary;
+  Started s(temporary.file());
+  const sandbox::Solution parent = solution_named("parent"), child = solution_named("child");
+  const int64_t parent_id = s.archive.add_solution({&parent, "parent", "seed", {}});
+  const int64_t child_id = s.archive.add_solution({&child, "child", "user", parent_id});
+  s.archive.add_attempt(s.attempt_at(s.archive.add_candidate(child_id, {}), Effort::confirm, correct_judgement(2)));
+  const Json json = at(s.archive, "solution/" + child.hash());
+  EXPECT_EQ(json["source"], child.source);
+  EXPECT_EQ(json["ancestors"].at(0)["name"], "parent");
+  EXPECT_EQ(json["best"].at(0)["workloads"].at(0)["workload"], "bench");
+  EXPECT_EQ(json["latest"].at(0)["verdict"], "correct");
+  EXPECT_TRUE(json["plan"].is_null());  // its header is not one
+  EXPECT_EQ(PageData(s.archive).source(child.hash()), child.source);
+}
+
+TEST(PageData, WhatIsNotThereIsNotShown) {
+  const TemporaryArchive temporary;
+  Started s(temporary.file());
+  PageData data(s.archive);
+  for (const char* path : {"", "nothing", "problem", "problem/", "problem/other", "campaign/", "campaign/none",
+                           "solution/", "solution/naive", "solution/../../etc/passwd", "../overview"}) {
+    EXPECT_FALSE(data.at(path)) << path;
+  }
+  EXPECT_THROW(PageData(s.archive, {"", "no_such_problem", ""}).report(), core::InputError);
+  EXPECT_THROW(PageData(s.archive, {"no_such_campaign", "", ""}).report(), core::InputError);
+}
+
+TEST(PageData, AReportHoldsWhatItsOverviewLeadsTo) {
+  const TemporaryArchive temporary;
+  Started s(temporary.file());
+  for (int i = 1; i <= 5; ++i) add_win(s, "solution" + std::to_string(i), 1 + i);
+  const Json report = PageData(s.archive).report();
+  EXPECT_TRUE(report.contains("overview"));
+  EXPECT_TRUE(report.contains("problem/sum_f32"));
+  EXPECT_TRUE(report.contains(campaign_path(s)));
+  EXPECT_TRUE(report.contains("solution/" + solution_named("solution5").hash()));
+  EXPECT_FALSE(report.contains("solution/" + solution_named("solution1").hash()));  // the best few only
+}
+
+TEST(PageData, WhatAUserWroteIsCleanedAndStaysText) {
+  const TemporaryArchive temporary;
+  Started s(temporary.file());
+  const std::string hostile = "</script><script>alert(1)</script>\x1b[2J\n\xe2\x80\xae<img src=x>";
+  add_win(s, hostile, 3);
+  const std::string name = at(s.archive, "overview")["leaderboard"][0]["solution"];
+  EXPECT_THAT(name, HasSubstr("</script><script>alert(1)</script>"));
+  EXPECT_THAT(name, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(name, Not(HasSubstr("\n")));
+  EXPECT_THAT(name, Not(HasSubstr("\xe2\x80\xae")));
+}
+
+TEST(PageFiles, TablesHoldNoFormulasAndNamesNoPaths) {
+  const TemporaryArchive temporary;
+  Started s(temporary.file());
+  add_win(s, "=cmd|' /C calc'!A0", 3);
+  add_win(s, "a \"quoted\", name", 2);
+  const std::string csv = csv_of(leaderboard(s.archive));
+  EXPECT_THAT(csv, HasSubstr(",'=cmd|"));
+  EXPECT_THAT(csv, HasSubstr(",\"a \"\"quoted\"\", name\","));
+  EXPECT_EQ(file_name("../../etc/passwd"), "_.._.._etc_passwd");
+  EXPECT_EQ(file_name("a\"\r\nSet-Cookie: b"), "a___Set-Cookie__b");
+  EXPECT_EQ(file_name(""), "_");
+}
+
+}  // namespace
+}  // namespace results::web::test
