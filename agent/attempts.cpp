@@ -6,17 +6,17 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "sandbox/artefact.h"
-#include "verifier/bound.h"
+#include "verifier/verdicts/bound.h"
 
 namespace agent {
 namespace {
-using verifier::Effort;
+using verifier::verdicts::Effort;
 }  // namespace
 
 CandidatePtr add_candidate(results::archive::Recorder& archive, const sandbox::Solution& solution,
                            const std::string& name, const std::string& origin, const sandbox::TunableBinding& binding) {
   const int64_t id = archive.add_candidate(archive.add_solution({&solution, name, origin, {}}), binding);
-  return std::make_shared<Candidate>(Candidate{name, id, verifier::Builds(solution, binding)});
+  return std::make_shared<Candidate>(Candidate{name, id, verifier::judging::Builds(solution, binding)});
 }
 
 Attempt recorded_attempt(const results::archive::Reader& archive, int64_t id) {
@@ -35,7 +35,7 @@ Attempt recorded_attempt(const results::archive::Reader& archive, int64_t id) {
 }
 
 Attempts::Attempts(results::archive::Recorder& archive, Workshop& workshop, std::optional<int64_t> campaign,
-                   std::optional<verifier::Calibration> calibration)
+                   std::optional<verifier::verdicts::Calibration> calibration)
     : archive_(archive),
       workshop_(workshop),
       campaign_(campaign),
@@ -154,10 +154,10 @@ void Attempts::look_at_builds() {
 
 void Attempts::compiled(Job& job) {
   results::archive::NewAttempt& record = job.record;
-  verifier::Builds& builds = job.candidate->builds;
+  verifier::judging::Builds& builds = job.candidate->builds;
   if (const sandbox::Rejected* rejected = builds.wait(workshop_.pool(), record.effort)) {
     record.compile_log = job.attempt.compile_log = rejected->log;
-    record.judgement.verdict = verifier::CompileFailed{rejected->reason, rejected->message, rejected->line};
+    record.judgement.verdict = verifier::verdicts::CompileFailed{rejected->reason, rejected->message, rejected->line};
     return finish(job);
   }
   const sandbox::Built& fast = builds.fast();
@@ -175,7 +175,7 @@ void Attempts::compiled(Job& job) {
 void Attempts::submit(Job& job) {
   const Effort effort = job.record.effort;
   // Null for the naive solution, which the judges have themselves.
-  const auto built = [&](const CandidatePtr& candidate, Effort needed) -> const verifier::Builds* {
+  const auto built = [&](const CandidatePtr& candidate, Effort needed) -> const verifier::judging::Builds* {
     if (candidate == naive_) return nullptr;
     if (candidate->builds.wait(workshop_.pool(), needed) != nullptr) {
       throw core::SystemError("what was compiled before does not compile any more");
@@ -184,11 +184,11 @@ void Attempts::submit(Job& job) {
   };
   JudgeTask task{built(job.candidate, effort), built(job.incumbent, Effort::screen), effort, {}};
   const bool scores = effort == Effort::confirm && job.incumbent == naive_ && job.candidate != naive_;
-  task.afterwards = [this, scores, effort, candidate = job.candidate](verifier::Judgement& judgement) {
+  task.afterwards = [this, scores, effort, candidate = job.candidate](verifier::verdicts::Judgement& judgement) {
     if (calibration_) {
-      verifier::hold_against_floor(judgement, *problem_, *calibration_, {!workshop_.hot(), false});
+      verifier::verdicts::hold_against_floor(judgement, *problem_, *calibration_, {!workshop_.hot(), false});
     }
-    const bool won = judgement.measurement && judgement.measurement->outcome == verifier::Outcome::win;
+    const bool won = judgement.measurement && judgement.measurement->outcome == verifier::statistics::Outcome::win;
     if (scores && won) examine(*candidate, judgement);
     if (looks_closer_ && candidate != naive_) place_fault(*candidate, judgement);
     if (looks_closer_ && won && effort == Effort::full) add_counters(*candidate, judgement);
@@ -199,7 +199,7 @@ void Attempts::submit(Job& job) {
 }
 
 // A win that is about to be a score. On the judge's thread.
-void Attempts::examine(const Candidate& candidate, verifier::Judgement& judgement) {
+void Attempts::examine(const Candidate& candidate, verifier::verdicts::Judgement& judgement) {
   if (!workshop_.has_sanitizer()) return;
   const auto begin = std::chrono::steady_clock::now();
   try {
@@ -215,22 +215,22 @@ void Attempts::examine(const Candidate& candidate, verifier::Judgement& judgemen
 }
 
 // What a GPU says of a fault is which launch failed, and little more. The verdict stands whatever is found.
-void Attempts::place_fault(const Candidate& candidate, verifier::Judgement& judgement) {
-  auto* faulted = std::get_if<verifier::Faulted>(&judgement.verdict);
+void Attempts::place_fault(const Candidate& candidate, verifier::verdicts::Judgement& judgement) {
+  auto* faulted = std::get_if<verifier::verdicts::Faulted>(&judgement.verdict);
   if (faulted == nullptr || faulted->fault.thread || !workshop_.has_sanitizer()) return;
   const auto found = workshop_.examine(candidate.builds, *problem_);
-  const auto* placed = found ? std::get_if<verifier::Faulted>(&*found) : nullptr;
+  const auto* placed = found ? std::get_if<verifier::verdicts::Faulted>(&*found) : nullptr;
   if (placed != nullptr) faulted->fault = placed->fault;
 }
 
-void Attempts::add_counters(const Candidate& candidate, verifier::Judgement& judgement) {
+void Attempts::add_counters(const Candidate& candidate, verifier::verdicts::Judgement& judgement) {
   if (judgement.measurement) judgement.measurement->counters = workshop_.profile(candidate.builds, *problem_);
 }
 
 void Attempts::judged(Job& job, const JudgeResult& result) {
   for (const std::string& what : result.trouble) note_trouble(what);
   if (const auto* failure = std::get_if<std::exception_ptr>(&result.outcome)) std::rethrow_exception(*failure);
-  job.record.judgement = std::get<verifier::Judgement>(result.outcome);
+  job.record.judgement = std::get<verifier::verdicts::Judgement>(result.outcome);
   finish(job);
 }
 

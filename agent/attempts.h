@@ -11,7 +11,7 @@
 
 #include "agent/workshop.h"
 #include "results/archive/recorder.h"
-#include "verifier/calibration.h"
+#include "verifier/verdicts/calibration.h"
 
 namespace agent {
 
@@ -19,15 +19,15 @@ namespace agent {
 struct Candidate {
   std::string name;
   int64_t id = 0;  // in the archive
-  verifier::Builds builds;
+  verifier::judging::Builds builds;
 };
 using CandidatePtr = std::shared_ptr<Candidate>;
 
 struct Attempt {
   int64_t id = 0;
-  verifier::Verdict verdict;
-  std::optional<verifier::Measurement> measurement;
-  verifier::StageTimes stages;  // of this attempt; zero when nothing was judged
+  verifier::verdicts::Verdict verdict;
+  std::optional<verifier::verdicts::Measurement> measurement;
+  verifier::verdicts::StageTimes stages;  // of this attempt; zero when nothing was judged
   double compile_ms = 0;
   std::string compile_log;
   std::optional<int64_t> registers, shared_bytes, spill_bytes;  // where the compiler tells
@@ -48,8 +48,8 @@ class Bench {
   virtual size_t free_places() const = 0;
   virtual size_t in_progress() const = 0;
   // Compiles what judging with this effort needs, ahead of time.
-  virtual void prepare(const CandidatePtr& candidate, verifier::Effort effort) = 0;
-  virtual void begin(const CandidatePtr& candidate, const CandidatePtr& incumbent, verifier::Effort effort,
+  virtual void prepare(const CandidatePtr& candidate, verifier::verdicts::Effort effort) = 0;
+  virtual void begin(const CandidatePtr& candidate, const CandidatePtr& incumbent, verifier::verdicts::Effort effort,
                      std::function<void(Attempt)> done) = 0;
   // For something to serve, at most this long.
   virtual void wait(std::chrono::milliseconds at_most) = 0;
@@ -73,10 +73,10 @@ class Attempts : public Bench {
  public:
   // `campaign`: none for a lone judgement. `calibration`: of a GPU; times are held against it.
   Attempts(results::archive::Recorder& archive, Workshop& workshop, std::optional<int64_t> campaign,
-           std::optional<verifier::Calibration> calibration);
+           std::optional<verifier::verdicts::Calibration> calibration);
   ~Attempts() override;
 
-  const std::optional<verifier::Calibration>& calibration() const { return calibration_; }
+  const std::optional<verifier::verdicts::Calibration>& calibration() const { return calibration_; }
   // Told what went wrong on our side and is tried again.
   void on_trouble(std::function<void(const std::string&)> listener) { trouble_ = std::move(listener); }
 
@@ -87,12 +87,12 @@ class Attempts : public Bench {
   // Teaches the judge; candidates of an earlier problem must not be judged any more.
   void use_problem(const benchsuite::Problem& problem);
   // Begins it and serves until it is done.
-  Attempt make(const CandidatePtr& candidate, const CandidatePtr& incumbent, verifier::Effort effort);
+  Attempt make(const CandidatePtr& candidate, const CandidatePtr& incumbent, verifier::verdicts::Effort effort);
 
   size_t free_places() const override;
   size_t in_progress() const override { return jobs_.size(); }
-  void prepare(const CandidatePtr& candidate, verifier::Effort effort) override;
-  void begin(const CandidatePtr& candidate, const CandidatePtr& incumbent, verifier::Effort effort,
+  void prepare(const CandidatePtr& candidate, verifier::verdicts::Effort effort) override;
+  void begin(const CandidatePtr& candidate, const CandidatePtr& incumbent, verifier::verdicts::Effort effort,
              std::function<void(Attempt)> done) override;
   void wait(std::chrono::milliseconds at_most) override { workshop_.mailbox().wait(at_most); }
   void serve() override { workshop_.mailbox().serve(); }
@@ -118,9 +118,9 @@ class Attempts : public Bench {
   void compiled(Job& job);
   void submit(Job& job);
   void judged(Job& job, const JudgeResult& result);
-  void examine(const Candidate& candidate, verifier::Judgement& judgement);
-  void place_fault(const Candidate& candidate, verifier::Judgement& judgement);
-  void add_counters(const Candidate& candidate, verifier::Judgement& judgement);
+  void examine(const Candidate& candidate, verifier::verdicts::Judgement& judgement);
+  void place_fault(const Candidate& candidate, verifier::verdicts::Judgement& judgement);
+  void add_counters(const Candidate& candidate, verifier::verdicts::Judgement& judgement);
   void finish(Job& job);
   void reuse_earlier(Job& job);
   void note_trouble(const std::string& what);
@@ -129,7 +129,7 @@ class Attempts : public Bench {
   results::archive::Recorder& archive_;
   Workshop& workshop_;
   std::optional<int64_t> campaign_;
-  std::optional<verifier::Calibration> calibration_;
+  std::optional<verifier::verdicts::Calibration> calibration_;
   int64_t environment_;
   std::optional<benchsuite::Problem> problem_;
   int64_t problem_id_ = 0;

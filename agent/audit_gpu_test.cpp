@@ -8,7 +8,7 @@
 
 namespace agent {
 namespace {
-using verifier::AuditOutcome;
+using verifier::audit::AuditOutcome;
 
 class AuditOnGpu : public testing::TestWithParam<std::string> {
  protected:
@@ -20,10 +20,10 @@ std::unique_ptr<AuditShop> AuditOnGpu::shop_;
 
 TEST_P(AuditOnGpu, Passes) {
   const benchsuite::Problem problem = benchsuite::load_problem(core::installed_paths().problems() / GetParam());
-  const verifier::AuditReport report = shop_->audit(problem, {});
-  for (const verifier::AuditFinding& finding : report.findings) {
+  const verifier::audit::AuditReport report = shop_->audit(problem, {});
+  for (const verifier::audit::AuditFinding& finding : report.findings) {
     EXPECT_TRUE(finding.right) << finding.name << ": " << finding.advice;
-    EXPECT_NE(finding.outcome, AuditOutcome::not_compiled) << verifier::sentence_for_people(finding.verdict);
+    EXPECT_NE(finding.outcome, AuditOutcome::not_compiled) << verifier::verdicts::sentence_for_people(finding.verdict);
   }
   for (const std::string& remark : report.remarks) ADD_FAILURE() << remark;
   EXPECT_GE(report.count(AuditOutcome::refused), 12);

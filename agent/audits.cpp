@@ -11,7 +11,7 @@
 namespace agent {
 namespace {
 namespace fs = std::filesystem;
-using verifier::Must;
+using verifier::audit::Must;
 
 std::vector<fs::path> solutions_in(const fs::path& folder) {
   std::vector<fs::path> files;
@@ -30,9 +30,9 @@ std::string file_name(std::string name) {
   return name + ".cu";
 }
 
-void write_all(const std::vector<verifier::Variant>& variants, const fs::path& folder) {
+void write_all(const std::vector<verifier::audit::Variant>& variants, const fs::path& folder) {
   fs::create_directories(folder);
-  for (const verifier::Variant& variant : variants) {
+  for (const verifier::audit::Variant& variant : variants) {
     const fs::path file = folder / file_name(variant.name);
     std::ofstream out(file, std::ios::binary);
     if (!(out << variant.solution.source << std::flush)) throw core::SystemError("cannot write " + file.string());
@@ -43,7 +43,8 @@ void write_all(const std::vector<verifier::Variant>& variants, const fs::path& f
 AuditShop::AuditShop(const core::Paths& paths, const DeviceChoice& choice)
     : paths_(paths),
       backend_(choice.backend),
-      judge_(judged_device(paths, choice.backend, choice.index), verifier::audit_settings(choice.backend != "cpu")),
+      judge_(judged_device(paths, choice.backend, choice.index),
+             verifier::audit::audit_settings(choice.backend != "cpu")),
       architecture_(judge_.greeting().value("architecture", "")),
       pool_(choice.backend == "cpu" ? cpu_worker(paths) : cuda_compile_worker(paths, architecture_),
             std::max(1, static_cast<int>(std::thread::hardware_concurrency()))) {}
@@ -53,14 +54,14 @@ bool AuditShop::runs_here(const sandbox::Solution& solution) const {
   return architecture_.empty() || sandbox::cuda::driver::runs_on(architecture_, solution.arch);
 }
 
-std::vector<verifier::Variant> AuditShop::written(const benchsuite::Problem& problem) const {
-  std::vector<verifier::Variant> variants;
+std::vector<verifier::audit::Variant> AuditShop::written(const benchsuite::Problem& problem) const {
+  std::vector<verifier::audit::Variant> variants;
   const auto take = [&](const fs::path& folder, const std::string& kind, Must must) {
     for (const fs::path& file : solutions_in(folder)) {
       const sandbox::Solution solution = sandbox::load_solution(file);
       sandbox::validate_solution(solution, problem);
       if (!runs_here(solution)) continue;
-      variants.push_back(verifier::written_variant(solution, kind + file.stem().string(), must));
+      variants.push_back(verifier::audit::written_variant(solution, kind + file.stem().string(), must));
     }
   };
   const bool shipped =
@@ -71,10 +72,10 @@ std::vector<verifier::Variant> AuditShop::written(const benchsuite::Problem& pro
   return variants;
 }
 
-verifier::AuditReport AuditShop::audit(const benchsuite::Problem& problem, const fs::path& keep) {
-  const std::vector<verifier::Variant> variants = verifier::audit_variants(problem, written(problem));
+verifier::audit::AuditReport AuditShop::audit(const benchsuite::Problem& problem, const fs::path& keep) {
+  const std::vector<verifier::audit::Variant> variants = verifier::audit::audit_variants(problem, written(problem));
   if (!keep.empty()) write_all(variants, keep / problem.name);
-  return verifier::audit(problem, variants, judge_, pool_);
+  return verifier::audit::audit(problem, variants, judge_, pool_);
 }
 
 }  // namespace agent

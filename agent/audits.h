@@ -20,15 +20,15 @@ class AuditShop {
 
   // `keep`: a folder that receives every variant as a solution file; empty for none. Throws core::InputError for a
   // problem that cannot be used.
-  verifier::AuditReport audit(const benchsuite::Problem& problem, const std::filesystem::path& keep);
+  verifier::audit::AuditReport audit(const benchsuite::Problem& problem, const std::filesystem::path& keep);
 
  private:
-  std::vector<verifier::Variant> written(const benchsuite::Problem& problem) const;
+  std::vector<verifier::audit::Variant> written(const benchsuite::Problem& problem) const;
   bool runs_here(const sandbox::Solution& solution) const;
 
   core::Paths paths_;
   std::string backend_;
-  verifier::Judge judge_;
+  verifier::judging::Judge judge_;
   std::string architecture_;
   sandbox::CompilePool pool_;
 };

@@ -9,7 +9,7 @@
 #include "agent/workshop.h"
 #include "core/error.h"
 #include "core/text.h"
-#include "verifier/bound.h"
+#include "verifier/verdicts/bound.h"
 
 namespace agent {
 namespace {
@@ -23,12 +23,13 @@ void say(const std::string& what, bool json) {
   }
 }
 
-Json baseline_json(const std::string& problem, const std::string& library, const verifier::Judgement& judgement) {
+Json baseline_json(const std::string& problem, const std::string& library,
+                   const verifier::verdicts::Judgement& judgement) {
   Json json{{"event", "baseline"},
             {"problem", problem},
             {"library", library},
-            {"verdict", verifier::name_of(judgement.verdict)},
-            {"sentence", verifier::sentence_for_people(judgement.verdict)}};
+            {"verdict", name_of(judgement.verdict)},
+            {"sentence", verifier::verdicts::sentence_for_people(judgement.verdict)}};
   if (!judgement.measurement || judgement.measurement->workloads.empty()) return json;
   json["speed_up"] = judgement.measurement->speed_up.value;
   json["time_us"] = judgement.measurement->workloads[0].candidate_us;
@@ -55,15 +56,16 @@ class Measuring {
     try {
       sandbox::process::Worker& worker = library.worker->running();
       const Json request = open_request(library, *problem_);
-      baseline.judgement =
-          workshop_.judges().with_first([&](verifier::Judge& judge) { return judge.judge_library(worker, request); });
-    } catch (const verifier::DeviceSetAside&) {
+      baseline.judgement = workshop_.judges().with_first(
+          [&](verifier::judging::Judge& judge) { return judge.judge_library(worker, request); });
+    } catch (const verifier::judging::DeviceSetAside&) {
       throw;
     } catch (const core::SystemError& error) {  // ours, or of its installation: no finding
       say(problem_->name + ", " + library.name + " could not be measured: " + error.what(), json_);
       return;
     }
-    if (calibration_) verifier::hold_against_floor(baseline.judgement, *problem_, *calibration_, {true, false});
+    if (calibration_)
+      verifier::verdicts::hold_against_floor(baseline.judgement, *problem_, *calibration_, {true, false});
     archive_.add_baseline(baseline);
     if (json_) {
       print_json(baseline_json(problem_->name, library.name, baseline.judgement));
@@ -76,7 +78,7 @@ class Measuring {
  private:
   results::archive::Recorder& archive_;
   Workshop workshop_;
-  std::optional<verifier::Calibration> calibration_;
+  std::optional<verifier::verdicts::Calibration> calibration_;
   int64_t environment_;
   bool json_;
   const benchsuite::Problem* problem_ = nullptr;
@@ -113,12 +115,13 @@ void measure_baselines(results::archive::Recorder& archive, const core::Paths& p
 }
 
 std::string baseline_text(const std::string& problem, const std::string& library,
-                          const verifier::Judgement& judgement) {
+                          const verifier::verdicts::Judgement& judgement) {
   const std::string who = problem + ", " + library + ": ";
-  if (!verifier::is_correct(judgement.verdict) || !judgement.measurement || judgement.measurement->workloads.empty()) {
-    return who + verifier::name_of(judgement.verdict) + ": " + verifier::sentence_for_people(judgement.verdict);
+  if (!verifier::verdicts::is_correct(judgement.verdict) || !judgement.measurement ||
+      judgement.measurement->workloads.empty()) {
+    return who + name_of(judgement.verdict) + ": " + verifier::verdicts::sentence_for_people(judgement.verdict);
   }
-  const verifier::SpeedUp& s = judgement.measurement->speed_up;
+  const verifier::statistics::SpeedUp& s = judgement.measurement->speed_up;
   return who + format_speed_up(s.value, s.low, s.high) + " over naive, " +
          format_time_us(judgement.measurement->workloads[0].candidate_us);
 }

@@ -23,6 +23,7 @@ void measure_baselines(results::archive::Recorder& archive, const core::Paths& p
                        const std::vector<const benchsuite::Problem*>& problems, WhichBaselines which, bool json);
 
 // "softmax_f32, PyTorch 2.11 eager: 3.80x [3.79, 3.81] over naive, 278.6 us", or how it failed.
-std::string baseline_text(const std::string& problem, const std::string& library, const verifier::Judgement& judgement);
+std::string baseline_text(const std::string& problem, const std::string& library,
+                          const verifier::verdicts::Judgement& judgement);
 
 }  // namespace agent

@@ -34,11 +34,11 @@ results::archive::NewAttempt timed_attempt(int64_t campaign, int64_t problem, in
   attempt.compile_ms = 100;
   attempt.seconds = 1;
   attempt.against = naive;
-  verifier::WorkloadTiming timing{"bench", {}, 50, 100, {2, 1.98, 2.02}};
+  verifier::verdicts::WorkloadTiming timing{"bench", {}, 50, 100, {2, 1.98, 2.02}};
   for (int i = 0; i < 31; ++i) timing.pairs.push_back({50.0 + i / 31.0, 100.0 - i / 31.0, i % 2 == 0});
-  attempt.judgement.verdict = verifier::Correct{12, 0.25, true};
-  attempt.judgement.measurement =
-      verifier::Measurement{"cpu-rough", {timing, timing}, timing.speed_up, verifier::Outcome::win, false};
+  attempt.judgement.verdict = verifier::verdicts::Correct{12, 0.25, true};
+  attempt.judgement.measurement = verifier::verdicts::Measurement{
+      "cpu-rough", {timing, timing}, timing.speed_up, verifier::statistics::Outcome::win, false};
   return attempt;
 }
 }  // namespace
@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
     const int64_t solution = archive.add_solution({&source, "s" + std::to_string(i), "bench", {}});
     attempt.candidate = archive.add_candidate(solution, {{"X", i}});
     attempt.artefact = std::to_string(campaign) + "-" + std::to_string(i);
-    attempt.effort = i % 100 == 0 ? verifier::Effort::confirm : verifier::Effort::full;
+    attempt.effort = i % 100 == 0 ? verifier::verdicts::Effort::confirm : verifier::verdicts::Effort::full;
     finding.push_back(microseconds([&] { archive.find_attempt(campaign, attempt.candidate, attempt.effort, naive); }));
     adding.push_back(microseconds([&] { archive.add_attempt(attempt); }));
     stepping.push_back(microseconds([&] { archive.add_event(campaign, "step", {}); }));

@@ -4,14 +4,14 @@
 
 #include "agent/table.h"
 #include "core/error.h"
-#include "verifier/cuda/calibration.h"
+#include "verifier/devices/cuda/calibration.h"
 
 namespace agent {
 namespace {
 constexpr int kCompileWorkers = 2;  // as many as there are files
 
 // mma.sync is all that older architectures have; on 9.0 and 10.x others reach more.
-bool tensor_peak_is_low(const verifier::Calibration& c) {
+bool tensor_peak_is_low(const verifier::verdicts::Calibration& c) {
   const bool newer = c.architecture.rfind("sm_9", 0) == 0 || c.architecture.rfind("sm_10", 0) == 0;
   return newer && c.tensor_instruction == "mma.sync";
 }
@@ -19,8 +19,8 @@ bool tensor_peak_is_low(const verifier::Calibration& c) {
 std::string tera(double value, const char* unit) { return fmt::format("{:.2f} T{}", value, unit); }
 }  // namespace
 
-verifier::Calibration calibrate(results::archive::Recorder& archive, const core::Paths& paths,
-                                const DeviceChoice& choice) {
+verifier::verdicts::Calibration calibrate(results::archive::Recorder& archive, const core::Paths& paths,
+                                          const DeviceChoice& choice) {
   if (choice.backend == "cpu") {
     throw core::InputError("--device", "the cpu device has no calibration: its times are rough and know no bound",
                            "calibrate a GPU, as in --device cuda:0");
@@ -30,20 +30,22 @@ verifier::Calibration calibrate(results::archive::Recorder& archive, const core:
   sandbox::process::Worker judge = sandbox::process::Worker::start(command);
   sandbox::CompilePool pool(cuda_compile_worker(paths, judge.greeting().at("architecture").get<std::string>()),
                             kCompileWorkers);
-  const verifier::Calibration calibration = verifier::cuda::ask_for_calibration(judge, pool, paths.cuda_kernels());
+  const verifier::verdicts::Calibration calibration =
+      verifier::devices::cuda::ask_for_calibration(judge, pool, paths.cuda_kernels());
   archive.add_calibration(choice.backend + " " + calibration.device, calibration);
   return calibration;
 }
 
-std::optional<verifier::Calibration> newest_or_new_calibration(results::archive::Recorder& archive,
-                                                               const core::Paths& paths, const DeviceChoice& choice,
-                                                               const std::string& device) {
+std::optional<verifier::verdicts::Calibration> newest_or_new_calibration(results::archive::Recorder& archive,
+                                                                         const core::Paths& paths,
+                                                                         const DeviceChoice& choice,
+                                                                         const std::string& device) {
   if (choice.backend == "cpu") return std::nullopt;
   if (auto known = archive.newest_calibration(device)) return known;
   return calibrate(archive, paths, choice);
 }
 
-std::string calibration_text(const verifier::Calibration& c) {
+std::string calibration_text(const verifier::verdicts::Calibration& c) {
   Table table({{"  WHAT"}, {"BEST", Table::Align::right}, {"HOW"}});
   table.add_row({"  memory, read", tera(c.dram_read_gb_s / 1e3, "B/s"), "16-byte loads"});
   table.add_row({"  memory, written", tera(c.dram_write_gb_s / 1e3, "B/s"), "16-byte stores"});

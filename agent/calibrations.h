@@ -12,16 +12,17 @@ namespace agent {
 
 // Measures a GPU with a judge worker of its own, a few seconds, and stores the result under "cuda <name of the GPU>".
 // Nothing else may be busy on it meanwhile. Throws core::InputError for the cpu device, core::SystemError.
-verifier::Calibration calibrate(results::archive::Recorder& archive, const core::Paths& paths,
-                                const DeviceChoice& choice);
+verifier::verdicts::Calibration calibrate(results::archive::Recorder& archive, const core::Paths& paths,
+                                          const DeviceChoice& choice);
 
 // The newest of the device that results are kept under `device` for (Workshop::device); measured now when there is
 // none. Nothing on the cpu device.
-std::optional<verifier::Calibration> newest_or_new_calibration(results::archive::Recorder& archive,
-                                                               const core::Paths& paths, const DeviceChoice& choice,
-                                                               const std::string& device);
+std::optional<verifier::verdicts::Calibration> newest_or_new_calibration(results::archive::Recorder& archive,
+                                                                         const core::Paths& paths,
+                                                                         const DeviceChoice& choice,
+                                                                         const std::string& device);
 
 // For people: one line for the device and one for each figure.
-std::string calibration_text(const verifier::Calibration& calibration);
+std::string calibration_text(const verifier::verdicts::Calibration& calibration);
 
 }  // namespace agent

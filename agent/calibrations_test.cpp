@@ -26,7 +26,7 @@ TEST(Calibrations, TheCpuDeviceHasNone) {
 }
 
 TEST(Calibrations, TheTextHasEveryFigureInItsUnit) {
-  verifier::Calibration c = results::archive::test::calibration_of("GPU A", 4280);
+  verifier::verdicts::Calibration c = results::archive::test::calibration_of("GPU A", 4280);
   c.dram_write_gb_s = 3100;
   c.dram_copy_gb_s = 4100;
   c.fp64_flop_s = 25e12;

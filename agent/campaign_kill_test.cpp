@@ -22,7 +22,7 @@ using test::Home;
 std::string summary(const results::archive::RecordedAttempt& attempt) {
   std::string text = attempt.problem + " " + attempt.solution + " " + sandbox::describe(attempt.binding) + " " +
                      attempt.effort + " against " + attempt.against + " " + attempt.made;
-  if (attempt.measurement) text += " " + verifier::to_json(*attempt.measurement).dump();
+  if (attempt.measurement) text += " " + to_json(*attempt.measurement).dump();
   return text;
 }
 

@@ -1,6 +1,6 @@
 // The CUDA Toolkit's tools with real processes: each of compute-sanitizer's finds what it is for, and nothing in a good
 // kernel; Nsight Compute reads counters. Needs a GPU, NVRTC and both tools.
-#include "verifier/cuda/sanitizers.h"
+#include "verifier/devices/cuda/sanitizers.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "core/error.h"
 #include "core/paths.h"
 #include "sandbox/compile_pool.h"
-#include "verifier/cuda/profiler.h"
+#include "verifier/devices/cuda/profiler.h"
 
 namespace agent {
 namespace {
@@ -47,7 +47,8 @@ class ToolsOnGpu : public testing::Test {
     ASSERT_TRUE(program) << "compute-sanitizer is not here: set CUDA_HOME to the toolkit's folder";
     const auto gpus = cuda_devices();
     pool_ = std::make_unique<sandbox::CompilePool>(cuda_compile_worker(paths, gpus.front().architecture()), 1);
-    sanitizers_ = std::make_unique<verifier::cuda::Sanitizers>(*program, judged_device(paths, "cuda", 0).worker);
+    sanitizers_ =
+        std::make_unique<verifier::devices::cuda::Sanitizers>(*program, judged_device(paths, "cuda", 0).worker);
   }
   static void TearDownTestSuite() {
     sanitizers_.reset();
@@ -58,17 +59,18 @@ class ToolsOnGpu : public testing::Test {
   static std::string found_in(const std::string& source) {
     const benchsuite::Problem problem = benchsuite::load_problem(core::installed_paths().problems() / "row_sum_f32");
     const sandbox::Solution solution = sandbox::parse_solution(source, "test.cu");
-    verifier::Builds builds(solution, sandbox::default_binding(solution));
-    if (const sandbox::Rejected* rejected = builds.wait(*pool_, verifier::Effort::confirm)) return rejected->message;
+    verifier::judging::Builds builds(solution, sandbox::default_binding(solution));
+    if (const sandbox::Rejected* rejected = builds.wait(*pool_, verifier::verdicts::Effort::confirm))
+      return rejected->message;
     const auto verdict = sanitizers_->examine(builds, problem);
-    return verdict ? verifier::name_of(*verdict) : "nothing";
+    return verdict ? name_of(*verdict) : "nothing";
   }
 
   static std::unique_ptr<sandbox::CompilePool> pool_;
-  static std::unique_ptr<verifier::cuda::Sanitizers> sanitizers_;
+  static std::unique_ptr<verifier::devices::cuda::Sanitizers> sanitizers_;
 };
 std::unique_ptr<sandbox::CompilePool> ToolsOnGpu::pool_;
-std::unique_ptr<verifier::cuda::Sanitizers> ToolsOnGpu::sanitizers_;
+std::unique_ptr<verifier::devices::cuda::Sanitizers> ToolsOnGpu::sanitizers_;
 
 TEST_F(ToolsOnGpu, NothingIsFoundInAGoodKernel) { EXPECT_EQ(found_in(row_sum(kAdd + kEnd)), "nothing"); }
 
@@ -97,11 +99,11 @@ TEST_F(ToolsOnGpu, AProfilerReadsWhatHoldsAKernelBack) {
   const auto program = find_cuda_tool("ncu");
   ASSERT_TRUE(program) << "Nsight Compute is not here: set CUDA_HOME to the toolkit's folder";
   const core::Paths paths = core::installed_paths();
-  verifier::cuda::Profiler profiler(*program, judged_device(paths, "cuda", 0).worker);
+  verifier::devices::cuda::Profiler profiler(*program, judged_device(paths, "cuda", 0).worker);
   const benchsuite::Problem problem = benchsuite::load_problem(paths.problems() / "row_sum_f32");
   const sandbox::Solution solution = sandbox::parse_solution(row_sum(kAdd + kEnd), "test.cu");
-  verifier::Builds builds(solution, sandbox::default_binding(solution));
-  ASSERT_EQ(builds.wait(*pool_, verifier::Effort::full), nullptr);
+  verifier::judging::Builds builds(solution, sandbox::default_binding(solution));
+  ASSERT_EQ(builds.wait(*pool_, verifier::verdicts::Effort::full), nullptr);
   for (int i = 0; i < 2; ++i) {  // the second time in a process of its own
     const auto counters = profiler.profile(builds, problem);
     ASSERT_EQ(counters.size(), 1u);

@@ -17,7 +17,8 @@ constexpr std::array kNumbers{
     std::pair("registers", &prompting::DeviceText::registers), std::pair("l2_bytes", &prompting::DeviceText::l2_bytes)};
 }  // namespace
 
-prompting::DeviceText device_text(const Workshop& workshop, const std::optional<verifier::Calibration>& calibration) {
+prompting::DeviceText device_text(const Workshop& workshop,
+                                  const std::optional<verifier::verdicts::Calibration>& calibration) {
   const core::Json facts = workshop.environment();
   prompting::DeviceText text;
   text.backend = facts.contains("gpu") ? "cuda" : "cpu";
@@ -45,7 +46,7 @@ Json to_json(const prompting::DeviceText& text) {
   for (const auto& [key, member] : kNumbers) {
     if (text.*member) json[key] = *(text.*member);
   }
-  if (text.calibration) json["calibration"] = verifier::to_json(*text.calibration);
+  if (text.calibration) json["calibration"] = to_json(*text.calibration);
   return json;
 }
 
@@ -55,7 +56,7 @@ prompting::DeviceText device_text_from_json(const core::JsonView& json) {
   for (const auto& [key, member] : kNumbers) {
     if (json.has(key)) text.*member = json.at(key).integer();
   }
-  if (json.has("calibration")) text.calibration = verifier::calibration_from_json(json.at("calibration"));
+  if (json.has("calibration")) text.calibration = verifier::verdicts::calibration_from_json(json.at("calibration"));
   return text;
 }
 

@@ -5,11 +5,12 @@
 
 #include "agent/prompting/facts.h"
 #include "agent/workshop.h"
-#include "verifier/calibration.h"
+#include "verifier/verdicts/calibration.h"
 
 namespace agent {
 
-prompting::DeviceText device_text(const Workshop& workshop, const std::optional<verifier::Calibration>& calibration);
+prompting::DeviceText device_text(const Workshop& workshop,
+                                  const std::optional<verifier::verdicts::Calibration>& calibration);
 
 // For the archive: a campaign that is resumed or replayed says the same of its device.
 core::Json to_json(const prompting::DeviceText& text);

@@ -4,7 +4,8 @@
 
 #include "core/error.h"
 #include "core/suggest.h"
-#include "verifier/cuda/sanitizers.h"
+#include "verifier/devices/cuda/judge_kernels.h"
+#include "verifier/devices/cuda/sanitizers.h"
 
 namespace agent {
 
@@ -55,12 +56,13 @@ DeviceChoice parse_device(const std::string& device) {
 std::optional<std::filesystem::path> find_cuda_tool(const std::string& name) {
   const char* home = std::getenv("CUDA_HOME");
   const char* path = std::getenv("PATH");
-  return verifier::cuda::find_tool(name, home != nullptr ? home : "", path != nullptr ? path : "");
+  return verifier::devices::cuda::find_tool(name, home != nullptr ? home : "", path != nullptr ? path : "");
 }
 
-verifier::JudgedDevice judged_device(const core::Paths& paths, const std::string& backend, int index) {
-  verifier::JudgedDevice device{worker(paths, backend.c_str()), backend == "cuda", paths.cuda_kernels()};
+verifier::judging::JudgedDevice judged_device(const core::Paths& paths, const std::string& backend, int index) {
+  verifier::judging::JudgedDevice device{worker(paths, backend.c_str()), backend == "cuda"};
   if (!device.gpu) return device;
+  device.own_kernels = verifier::devices::cuda::own_kernels(paths.cuda_kernels());
   device.worker.args.insert(device.worker.args.end(), {"--device", std::to_string(index)});
   if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) {
     device.worker.args.insert(device.worker.args.end(), {"--visible-devices", visible});

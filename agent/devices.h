@@ -11,7 +11,7 @@
 #include "core/paths.h"
 #include "sandbox/cuda/driver/driver.h"
 #include "sandbox/process/worker.h"
-#include "verifier/judge.h"
+#include "verifier/judging/judge.h"
 
 namespace agent {
 
@@ -37,7 +37,7 @@ std::optional<std::filesystem::path> find_cuda_tool(const std::string& name);
 
 // The judge's side of a device: its workers and our own device code. Throws core::SystemError when the worker program
 // is not installed.
-verifier::JudgedDevice judged_device(const core::Paths& paths, const std::string& backend, int index);
+verifier::judging::JudgedDevice judged_device(const core::Paths& paths, const std::string& backend, int index);
 
 // As the driver counts them, $CUDA_VISIBLE_DEVICES considered. Throws core::SystemError where there is no driver or no
 // GPU.

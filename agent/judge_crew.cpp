@@ -10,24 +10,25 @@ namespace {
 constexpr int kTries = 3;  // of one judgement, when our side fails
 }
 
-JudgeCrew::JudgeCrew(const std::vector<verifier::JudgedDevice>& devices, const verifier::JudgeSettings& settings) {
+JudgeCrew::JudgeCrew(const std::vector<verifier::judging::JudgedDevice>& devices,
+                     const verifier::judging::JudgeSettings& settings) {
   for (size_t i = 0; i < devices.size(); ++i) {
     members_.push_back(std::make_unique<Member>());
     Member& member = *members_.back();
     member.thread = std::thread([this, &member] { serve(member); });
   }
   try {
-    std::deque<const verifier::JudgedDevice*> next;
-    for (const verifier::JudgedDevice& device : devices) next.push_back(&device);
+    std::deque<const verifier::judging::JudgedDevice*> next;
+    for (const verifier::judging::JudgedDevice& device : devices) next.push_back(&device);
     std::mutex mutex;
     for_all([&](Member& member) {
-      const verifier::JudgedDevice* device = nullptr;
+      const verifier::judging::JudgedDevice* device = nullptr;
       {
         const std::lock_guard lock(mutex);
         device = next.front();
         next.pop_front();
       }
-      member.judge = std::make_unique<verifier::Judge>(*device, settings);
+      member.judge = std::make_unique<verifier::judging::Judge>(*device, settings);
     });
   } catch (...) {
     stop();
@@ -73,8 +74,8 @@ void JudgeCrew::judge(Member& member, Submitted submitted) {
   const JudgeTask& task = submitted.task;
   for (int failures = 0;;) {
     try {
-      const verifier::Builds& naive = member.judge->naive();
-      verifier::Judgement judgement =
+      const verifier::judging::Builds& naive = member.judge->naive();
+      verifier::verdicts::Judgement judgement =
           member.judge->judge(task.candidate != nullptr ? *task.candidate : naive,
                               task.incumbent != nullptr ? *task.incumbent : naive, task.effort);
       try {
@@ -83,7 +84,7 @@ void JudgeCrew::judge(Member& member, Submitted submitted) {
         submitted.trouble.push_back(error.what());
       }
       return finish(submitted, std::move(judgement));
-    } catch (const verifier::DeviceSetAside& error) {
+    } catch (const verifier::judging::DeviceSetAside& error) {
       return set_aside(member, std::move(submitted), error.what());
     } catch (const core::SystemError& error) {
       submitted.trouble.push_back(std::string(error.what()) + "; trying again");
@@ -95,7 +96,7 @@ void JudgeCrew::judge(Member& member, Submitted submitted) {
   }
 }
 
-void JudgeCrew::finish(Submitted& submitted, std::variant<verifier::Judgement, std::exception_ptr> outcome) {
+void JudgeCrew::finish(Submitted& submitted, std::variant<verifier::verdicts::Judgement, std::exception_ptr> outcome) {
   submitted.done({std::move(outcome), std::move(submitted.trouble)});
   {
     const std::lock_guard lock(mutex_);

@@ -13,27 +13,29 @@
 #include <variant>
 #include <vector>
 
-#include "verifier/judge.h"
+#include "verifier/judging/judge.h"
 
 namespace agent {
 
 // One judgement to be made. What it points to must live until it is told or drained.
 struct JudgeTask {
-  const verifier::Builds* candidate = nullptr;  // absent: the problem's naive solution
-  const verifier::Builds* incumbent = nullptr;  // likewise
-  verifier::Effort effort = verifier::Effort::screen;
+  const verifier::judging::Builds* candidate = nullptr;  // absent: the problem's naive solution
+  const verifier::judging::Builds* incumbent = nullptr;  // likewise
+  verifier::verdicts::Effort effort = verifier::verdicts::Effort::screen;
   // Done on the judge's thread, while its device is this task's alone; may be empty. What it throws is told as trouble.
-  std::function<void(verifier::Judgement&)> afterwards;
+  std::function<void(verifier::verdicts::Judgement&)> afterwards;
 };
 struct JudgeResult {
-  std::variant<verifier::Judgement, std::exception_ptr> outcome;  // a failure of our side that nothing helped against
-  std::vector<std::string> trouble;                               // what was tried again
+  std::variant<verifier::verdicts::Judgement, std::exception_ptr>
+      outcome;                       // a failure of our side that nothing helped against
+  std::vector<std::string> trouble;  // what was tried again
 };
 
 class JudgeCrew {
  public:
   // All start at once. Throws what the first of them fails with.
-  JudgeCrew(const std::vector<verifier::JudgedDevice>& devices, const verifier::JudgeSettings& settings);
+  JudgeCrew(const std::vector<verifier::judging::JudgedDevice>& devices,
+            const verifier::judging::JudgeSettings& settings);
   ~JudgeCrew();
 
   // Devices in use: those that were set aside do not count.
@@ -49,7 +51,7 @@ class JudgeCrew {
   // Has `action` done by the first judge, on its thread, and waits.
   template <typename Action>
   auto with_first(Action action) {
-    std::packaged_task<std::invoke_result_t<Action, verifier::Judge&>()> task(
+    std::packaged_task<std::invoke_result_t<Action, verifier::judging::Judge&>()> task(
         [&] { return action(*members_.front()->judge); });
     auto result = task.get_future();
     post(*members_.front(), [&] { task(); });
@@ -59,7 +61,7 @@ class JudgeCrew {
  private:
   // A judge and the thread that started its workers: they end with it.
   struct Member {
-    std::unique_ptr<verifier::Judge> judge;
+    std::unique_ptr<verifier::judging::Judge> judge;
     bool set_aside = false;
     std::deque<std::function<void()>> own;  // work for this one alone
     std::thread thread;
@@ -72,7 +74,7 @@ class JudgeCrew {
 
   void serve(Member& member);
   void judge(Member& member, Submitted submitted);
-  void finish(Submitted& submitted, std::variant<verifier::Judgement, std::exception_ptr> outcome);
+  void finish(Submitted& submitted, std::variant<verifier::verdicts::Judgement, std::exception_ptr> outcome);
   void set_aside(Member& member, Submitted submitted, const std::string& why);
   void post(Member& member, std::function<void()> work);
   void for_all(const std::function<void(Member&)>& action);

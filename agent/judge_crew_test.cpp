@@ -13,11 +13,11 @@
 
 namespace agent {
 namespace {
-using verifier::Effort;
+using verifier::verdicts::Effort;
 
 TEST(JudgeCrew, JudgesSideBySide) {
   const core::Paths paths = core::installed_paths();
-  const verifier::JudgedDevice cpu = judged_device(paths, "cpu", 0);
+  const verifier::judging::JudgedDevice cpu = judged_device(paths, "cpu", 0);
   JudgeCrew crew({cpu, cpu}, {});
   sandbox::CompilePool pool(cpu_worker(paths), 2);
   const benchsuite::Problem problem = benchsuite::load_problem(paths.problems() / "gelu_f32");
@@ -32,7 +32,7 @@ TEST(JudgeCrew, JudgesSideBySide) {
   ASSERT_NE(half.find(grid), std::string::npos);
   half.replace(half.find(grid), grid.size(), "ceil_div(N, 512)");
   const sandbox::Solution wrong = sandbox::parse_solution(half, "half.cu");
-  verifier::Builds right_builds(right, sandbox::default_binding(right)), wrong_builds(wrong, {});
+  verifier::judging::Builds right_builds(right, sandbox::default_binding(right)), wrong_builds(wrong, {});
   ASSERT_EQ(right_builds.wait(pool, Effort::screen), nullptr);
   ASSERT_EQ(wrong_builds.wait(pool, Effort::screen), nullptr);
   std::array<std::promise<JudgeResult>, 6> told;
@@ -43,8 +43,8 @@ TEST(JudgeCrew, JudgesSideBySide) {
   for (size_t i = 0; i < told.size(); ++i) {
     const JudgeResult result = told[i].get_future().get();
     EXPECT_THAT(result.trouble, testing::IsEmpty());
-    const auto& judgement = std::get<verifier::Judgement>(result.outcome);
-    EXPECT_EQ(verifier::name_of(judgement.verdict), i % 2 == 0 ? "correct" : "not_written") << i;
+    const auto& judgement = std::get<verifier::verdicts::Judgement>(result.outcome);
+    EXPECT_EQ(name_of(judgement.verdict), i % 2 == 0 ? "correct" : "not_written") << i;
   }
 }
 
@@ -58,12 +58,12 @@ TEST(JudgeCrew, DrainingForgetsWhatNobodyHasBegunAndWaitsForTheRest) {
   crew.drain();
   const int before = told;
   EXPECT_LT(before, 20);
-  crew.with_first([](verifier::Judge&) { return 0; });
+  crew.with_first([](verifier::judging::Judge&) { return 0; });
   EXPECT_EQ(told, before);
 }
 
 TEST(JudgeCrew, SaysWhyAJudgeDoesNotStart) {
-  const verifier::JudgedDevice none{{"/nowhere/kernelwright-cpu", {}, {}}, false, {}};
+  const verifier::judging::JudgedDevice none{{"/nowhere/kernelwright-cpu", {}, {}}, false, {}};
   EXPECT_THROW(JudgeCrew({none}, {}), core::SystemError);
 }
 

@@ -11,24 +11,24 @@
 #include "agent/devices.h"
 #include "core/paths.h"
 #include "sandbox/compile_pool.h"
-#include "verifier/judge.h"
-#include "verifier/suite_judging.h"
+#include "verifier/adversarial/case_judging.h"
+#include "verifier/judging/judge.h"
 
 namespace agent {
 namespace {
-using verifier::Effort;
-using verifier::Judgement;
+using verifier::verdicts::Effort;
+using verifier::verdicts::Judgement;
 
 // One judge and one compile pool for all tests of this file: starting them costs more than judging.
 class JudgeOnGpu : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     if (judge_) return;  // those of an earlier suite
-    verifier::JudgeSettings settings;
+    verifier::judging::JudgeSettings settings;
     settings.check.launch_deadline_s = 1;
     settings.timing.most_s = 0.2;
     const core::Paths paths = core::installed_paths();
-    judge_ = std::make_unique<verifier::Judge>(judged_device(paths, "cuda", 0), settings);
+    judge_ = std::make_unique<verifier::judging::Judge>(judged_device(paths, "cuda", 0), settings);
     const std::string architecture = judge_->greeting().at("architecture").get<std::string>();
     pool_ = std::make_unique<sandbox::CompilePool>(cuda_compile_worker(paths, architecture), 2);
   }
@@ -41,9 +41,9 @@ class JudgeOnGpu : public testing::Test {
 
   static Judgement judge(const sandbox::Solution& solution, Effort effort) {
     use(solution.problem);
-    verifier::Builds builds(solution, sandbox::default_binding(solution));
+    verifier::judging::Builds builds(solution, sandbox::default_binding(solution));
     if (const sandbox::Rejected* rejected = builds.wait(*pool_, effort)) {
-      return {verifier::CompileFailed{rejected->reason, rejected->message, rejected->line}, {}, {}, 0};
+      return {verifier::verdicts::CompileFailed{rejected->reason, rejected->message, rejected->line}, {}, {}, 0};
     }
     return judge_->judge(builds, judge_->naive(), effort);
   }
@@ -52,14 +52,15 @@ class JudgeOnGpu : public testing::Test {
   static void expect_in_order() {
     const sandbox::Solution naive = sandbox::load_solution(core::installed_paths().problems() / in_use_ / "naive.cu");
     const Judgement judgement = judge(naive, Effort::screen);
-    EXPECT_TRUE(verifier::is_correct(judgement.verdict)) << verifier::sentence_for_people(judgement.verdict);
+    EXPECT_TRUE(verifier::verdicts::is_correct(judgement.verdict))
+        << verifier::verdicts::sentence_for_people(judgement.verdict);
   }
 
-  static std::unique_ptr<verifier::Judge> judge_;
+  static std::unique_ptr<verifier::judging::Judge> judge_;
   static std::unique_ptr<sandbox::CompilePool> pool_;
   static std::string in_use_;  // the problem
 };
-std::unique_ptr<verifier::Judge> JudgeOnGpu::judge_;
+std::unique_ptr<verifier::judging::Judge> JudgeOnGpu::judge_;
 std::unique_ptr<sandbox::CompilePool> JudgeOnGpu::pool_;
 std::string JudgeOnGpu::in_use_;
 
@@ -90,7 +91,7 @@ extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
 )",
                                                              "test.cu");
   for (int i = 0; i < 2; ++i) {
-    EXPECT_EQ(verifier::name_of(judge(solution, Effort::full).verdict), "wrong_result");
+    EXPECT_EQ(name_of(judge(solution, Effort::full).verdict), "wrong_result");
     expect_in_order();
   }
 }
@@ -98,26 +99,28 @@ extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
 class AdversarialOnGpu : public JudgeOnGpu, public testing::WithParamInterface<std::string> {};
 
 TEST_P(AdversarialOnGpu, EveryCaseOfAProblemGetsTheVerdictItNames) {
-  const std::vector<verifier::Case> suite = verifier::load_suite(core::installed_paths().adversarial(), 1);
-  std::vector<const verifier::Case*> cases;
-  for (const verifier::Case& one : suite) {
+  const std::vector<verifier::adversarial::AdversarialCase> suite =
+      verifier::adversarial::load_adversarial_cases(core::installed_paths().adversarial(), 1);
+  std::vector<const verifier::adversarial::AdversarialCase*> cases;
+  for (const verifier::adversarial::AdversarialCase& one : suite) {
     if (one.solution.problem == GetParam() && one.runs_on("cuda")) cases.push_back(&one);
   }
   use(GetParam());
-  const auto judged = [](const verifier::CaseResult& result) {
-    EXPECT_TRUE(verifier::is_as_expected(result.of, "cuda", result.judgement))
-        << result.of.name << " is " << verifier::name_of(result.judgement.verdict) << ": "
-        << verifier::sentence_for_people(result.judgement.verdict);
+  const auto judged = [](const verifier::adversarial::CaseResult& result) {
+    EXPECT_TRUE(verifier::adversarial::is_as_expected(result.of, "cuda", result.judgement))
+        << result.of.name << " is " << name_of(result.judgement.verdict) << ": "
+        << verifier::verdicts::sentence_for_people(result.judgement.verdict);
     SCOPED_TRACE("after " + result.of.name);
-    if (!verifier::is_correct(result.judgement.verdict)) expect_in_order();
+    if (!verifier::verdicts::is_correct(result.judgement.verdict)) expect_in_order();
     return true;
   };
-  verifier::judge_cases(*judge_, *pool_, cases, "cuda", verifier::CaseEffort::full, judged);
+  verifier::adversarial::judge_cases(*judge_, *pool_, cases, "cuda", verifier::adversarial::CaseEffort::full, judged);
 }
 
 std::vector<std::string> problems_of_the_suite() {
   std::vector<std::string> problems;
-  for (const verifier::Case& one : verifier::load_suite(core::installed_paths().adversarial(), 1)) {
+  for (const verifier::adversarial::AdversarialCase& one :
+       verifier::adversarial::load_adversarial_cases(core::installed_paths().adversarial(), 1)) {
     if (problems.empty() || problems.back() != one.solution.problem) problems.push_back(one.solution.problem);
   }
   return problems;
@@ -130,7 +133,8 @@ class ShippedOnGpu : public JudgeOnGpu, public testing::WithParamInterface<std::
 TEST_P(ShippedOnGpu, IsCorrect) {
   const sandbox::Solution solution = sandbox::load_solution(GetParam());
   const Judgement judgement = judge(solution, Effort::full);
-  EXPECT_TRUE(verifier::is_correct(judgement.verdict)) << verifier::sentence_for_people(judgement.verdict);
+  EXPECT_TRUE(verifier::verdicts::is_correct(judgement.verdict))
+      << verifier::verdicts::sentence_for_people(judgement.verdict);
   EXPECT_TRUE(judgement.measurement.has_value());
 }
 INSTANTIATE_TEST_SUITE_P(Kernels, ShippedOnGpu, testing::ValuesIn(files_below(core::installed_paths().kernels())),
@@ -230,7 +234,7 @@ class PlanOnGpu : public JudgeOnGpu, public testing::WithParamInterface<Plan> {}
 TEST_P(PlanOnGpu, RunsAndIsRight) {
   const sandbox::Solution solution = vector_add(GetParam().plan, GetParam().source);
   const Judgement judgement = judge(solution, Effort::full);
-  EXPECT_EQ(verifier::name_of(judgement.verdict), "correct") << verifier::sentence_for_people(judgement.verdict);
+  EXPECT_EQ(name_of(judgement.verdict), "correct") << verifier::verdicts::sentence_for_people(judgement.verdict);
 }
 
 TEST_P(PlanOnGpu, IsRefusedBeforeItIsLaunchedWhereItExceedsTheDevice) {
@@ -239,8 +243,8 @@ TEST_P(PlanOnGpu, IsRefusedBeforeItIsLaunchedWhereItExceedsTheDevice) {
   plan.replace(plan.find(fits), fits.size(), GetParam().exceeds);
   const sandbox::Solution solution = vector_add(plan, GetParam().source);
   const Judgement judgement = judge(solution, Effort::full);
-  EXPECT_EQ(verifier::name_of(judgement.verdict), "invalid_plan") << verifier::sentence_for_people(judgement.verdict);
-  EXPECT_THAT(verifier::sentence_for_people(judgement.verdict), testing::HasSubstr("this device"));
+  EXPECT_EQ(name_of(judgement.verdict), "invalid_plan") << verifier::verdicts::sentence_for_people(judgement.verdict);
+  EXPECT_THAT(verifier::verdicts::sentence_for_people(judgement.verdict), testing::HasSubstr("this device"));
   expect_in_order();
 }
 INSTANTIATE_TEST_SUITE_P(Plans, PlanOnGpu, testing::ValuesIn(kPlans),

@@ -36,7 +36,9 @@ std::string spread(double value, double low, double high) {
   return value > 0 ? fmt::format(" ±{:.1f} %", 100 * std::max(value - low, high - value) / value) : "";
 }
 
-Json interval_json(const verifier::SpeedUp& s) { return {{"value", s.value}, {"low", s.low}, {"high", s.high}}; }
+Json interval_json(const verifier::statistics::SpeedUp& s) {
+  return {{"value", s.value}, {"low", s.low}, {"high", s.high}};
+}
 
 Json to_json(const results::archive::Cost& cost) {
   return {
@@ -94,11 +96,11 @@ std::vector<Table::Column> figure_columns(const Shown& shown) {
 std::vector<std::string> figure_cells(const LeaderboardRow& row, const Shown& shown) {
   std::string rank = row.confirmed ? std::to_string(row.rank) : "no";
   if (row.library) rank = "-";
-  const verifier::SpeedUp& s = row.speed_up;
+  const verifier::statistics::SpeedUp& s = row.speed_up;
   std::vector<std::string> cells{
       rank, row.library ? "" : std::to_string(row.attempt),
-      row.timed() ? format_speed_up(s.value) + spread(s.value, s.low, s.high) : verifier::name_of(row.verdict)};
-  const verifier::Interval time = row.timed() ? row.workloads[0].time_us : verifier::Interval{};
+      row.timed() ? format_speed_up(s.value) + spread(s.value, s.low, s.high) : name_of(row.verdict)};
+  const verifier::statistics::Interval time = row.timed() ? row.workloads[0].time_us : verifier::statistics::Interval{};
   cells.push_back(
       !row.timed() ? "" : format_time_us(time.value) + (row.library ? "" : spread(time.value, time.low, time.high)));
   if (shown.bound) cells.push_back(share_text(row));
@@ -186,8 +188,8 @@ Json to_json(const LeaderboardRow& row) {
           {"origin", row.origin},
           {"tunables", row.binding},
           {"confirmed", of_solution(row.confirmed)},
-          {"verdict", verifier::name_of(row.verdict)},
-          {"sentence", row.library ? Json(verifier::sentence_for_people(row.verdict)) : Json()},
+          {"verdict", name_of(row.verdict)},
+          {"sentence", row.library ? Json(verifier::verdicts::sentence_for_people(row.verdict)) : Json()},
           {"speed_up", if_timed(row.speed_up.value)},
           {"low", if_timed(row.speed_up.low)},
           {"high", if_timed(row.speed_up.high)},
@@ -234,11 +236,10 @@ std::string best_text(const std::vector<LeaderboardRow>& rows) {
   Table table(columns);
   for (const LeaderboardRow& row : rows) {
     if (!row.library && row.rank != 1) continue;
-    std::vector<std::string> cells{row.problem, row.library ? "library" : std::to_string(row.rank),
-                                   row.timed()
-                                       ? format_speed_up(row.speed_up.value, row.speed_up.low, row.speed_up.high)
-                                       : verifier::name_of(row.verdict),
-                                   row.timed() ? format_time_us(row.time_us()) : ""};
+    std::vector<std::string> cells{
+        row.problem, row.library ? "library" : std::to_string(row.rank),
+        row.timed() ? format_speed_up(row.speed_up.value, row.speed_up.low, row.speed_up.high) : name_of(row.verdict),
+        row.timed() ? format_time_us(row.time_us()) : ""};
     if (bound_known) cells.push_back(share_text(row));
     cells.insert(cells.end(), {row.device, candidate_name(row), row.library ? "" : std::to_string(row.attempt)});
     table.add_row(std::move(cells));

@@ -44,7 +44,7 @@ TEST(LeaderboardText, LibrariesStandAmongTheSolutionsButAreNone) {
   results::archive::LeaderboardRow failed = library;
   failed.solution = "PyTorch 2.11 compile";
   failed.workloads.clear();
-  failed.verdict = verifier::NotWritten{{}, "y", 0, 1, 1};
+  failed.verdict = verifier::verdicts::NotWritten{{}, "y", 0, 1, 1};
   const std::string text = best_text({library, best, second, failed});
   EXPECT_THAT(text, HasSubstr("library   3.00x [3.00, 3.00]   67.0 us  cuda GPU  PyTorch 2.11 eager"));
   EXPECT_THAT(text, testing::ContainsRegex("library +not_written +cuda GPU +PyTorch 2.11 compile"));

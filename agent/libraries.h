@@ -14,7 +14,7 @@
 
 namespace agent {
 
-// A worker that opens libraries' cells (verifier::Judge::judge_library), started anew after it was lost.
+// A worker that opens libraries' cells (verifier::judging::Judge::judge_library), started anew after it was lost.
 class LibraryWorker {
  public:
   explicit LibraryWorker(sandbox::process::WorkerCommand command) : command_(std::move(command)) {}

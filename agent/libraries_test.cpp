@@ -65,13 +65,15 @@ TEST(Libraries, AProblemSaysWhatComputesIt) {
 }
 
 TEST(Baselines, AreToldAsTheyWereFound) {
-  verifier::Judgement judgement;
-  judgement.verdict = verifier::Correct{};
-  judgement.measurement = verifier::Measurement{
-      "cuda-events-cold", {{"bench", {}, 278.6, 1058, {3.8, 3.79, 3.81}}}, {3.8, 3.79, 3.81}, verifier::Outcome::win};
+  verifier::verdicts::Judgement judgement;
+  judgement.verdict = verifier::verdicts::Correct{};
+  judgement.measurement = verifier::verdicts::Measurement{"cuda-events-cold",
+                                                          {{"bench", {}, 278.6, 1058, {3.8, 3.79, 3.81}}},
+                                                          {3.8, 3.79, 3.81},
+                                                          verifier::statistics::Outcome::win};
   EXPECT_EQ(baseline_text("softmax_f32", "PyTorch 2.11 eager", judgement),
             "softmax_f32, PyTorch 2.11 eager: 3.80x [3.79, 3.81] over naive, 278.6 us");
-  judgement.verdict = verifier::Crashed{std::nullopt, 11};
+  judgement.verdict = verifier::verdicts::Crashed{std::nullopt, 11};
   EXPECT_THAT(baseline_text("softmax_f32", "PyTorch 2.11 eager", judgement),
               HasSubstr("softmax_f32, PyTorch 2.11 eager: crash"));
 }

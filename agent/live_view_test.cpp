@@ -7,7 +7,7 @@ namespace agent {
 namespace {
 using testing::ElementsAre;
 
-AttemptReport attempt(int64_t number, double best, const verifier::Verdict& verdict) {
+AttemptReport attempt(int64_t number, double best, const verifier::verdicts::Verdict& verdict) {
   AttemptReport report;
   report.number = number;
   report.solution = "rows";
@@ -30,7 +30,7 @@ ExchangeReport exchange(const std::string& model, const std::string& failed) {
 }
 
 TEST(LiveView, ShowsTheCurveTheLastVerdictsAndWhatIsLeft) {
-  const verifier::Verdict correct = verifier::Correct{};
+  const verifier::verdicts::Verdict correct = verifier::verdicts::Correct{};
   LiveView view;
   view.problem_started("[1/3] sum_f32");
   EXPECT_THAT(view.lines(), ElementsAre("[1/3] sum_f32"));

@@ -10,17 +10,18 @@
 
 namespace agent {
 namespace {
-using verifier::Effort;
-using verifier::Outcome;
+using verifier::statistics::Outcome;
+using verifier::verdicts::Effort;
 constexpr size_t kCompiledAhead = 3;  // candidates, beyond those that can be judged at once
 constexpr std::chrono::milliseconds kTick(100);
 
 bool won(const Attempt& attempt) {
-  return verifier::is_correct(attempt.verdict) && attempt.measurement && attempt.measurement->outcome == Outcome::win;
+  return verifier::verdicts::is_correct(attempt.verdict) && attempt.measurement &&
+         attempt.measurement->outcome == Outcome::win;
 }
 
 std::optional<double> speed_up_of(const Attempt& attempt, double against) {
-  if (!verifier::is_correct(attempt.verdict) || !attempt.measurement) return std::nullopt;
+  if (!verifier::verdicts::is_correct(attempt.verdict) || !attempt.measurement) return std::nullopt;
   return attempt.measurement->speed_up.value * against;
 }
 
@@ -78,11 +79,11 @@ void ProblemSearch::control() {
       naive_us_ = made.measurement->workloads.front().candidate_us;
     }
     report(*bench_.naive(), Effort::control, made, speed_up_of(made, 1), false);
-    if (!verifier::is_correct(made.verdict)) {
-      progress_.warned(problem_.name +
-                       ": the naive solution itself is not accepted: " + verifier::sentence_for_people(made.verdict));
+    if (!verifier::verdicts::is_correct(made.verdict)) {
+      progress_.warned(problem_.name + ": the naive solution itself is not accepted: " +
+                       verifier::verdicts::sentence_for_people(made.verdict));
     } else if (made.measurement && made.measurement->outcome != Outcome::tie && !made.recalled) {
-      const verifier::SpeedUp& s = made.measurement->speed_up;
+      const verifier::statistics::SpeedUp& s = made.measurement->speed_up;
       progress_.warned(
           fmt::format("{}: naive timed against itself gave {} instead of 1: this machine is noisy, small "
                       "differences mean little",
@@ -222,7 +223,7 @@ void ProblemSearch::told(Trial& trial, const Point& point, const CandidatePtr& c
   }
   TrialResult& result = trial.result;
   if (std::exchange(trial.probing, false)) {
-    trial.over = !verifier::is_correct(attempt.verdict);
+    trial.over = !verifier::verdicts::is_correct(attempt.verdict);
     result.probe = JudgedPoint{point.binding, attempt, speed_up};
   } else {
     trial.tuner.report(point, effort, speed_up);

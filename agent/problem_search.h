@@ -105,10 +105,10 @@ class ProblemSearch {
   bool has_points(Trial& trial);
   bool begin_point(Trial& trial);
   void prepare_ahead(Trial& trial);
-  void begin(const CandidatePtr& candidate, const CandidatePtr& incumbent, verifier::Effort effort,
+  void begin(const CandidatePtr& candidate, const CandidatePtr& incumbent, verifier::verdicts::Effort effort,
              std::function<void(Attempt)> done);
-  void told(Trial& trial, const Point& point, const CandidatePtr& candidate, verifier::Effort effort, double against,
-            Attempt attempt);
+  void told(Trial& trial, const Point& point, const CandidatePtr& candidate, verifier::verdicts::Effort effort,
+            double against, Attempt attempt);
   // A win counts once it is won again in fresh processes; against naive, too, which is the score.
   bool begin_confirmation();
   void score(const Confirmation& confirmation);
@@ -116,7 +116,7 @@ class ProblemSearch {
   static void correct(const Confirmation& confirmation, const Attempt& attempt, std::optional<double> speed_up);
   bool is_idle() const;
   void next_event(bool awaits_replies);  // and nothing else
-  void report(const Candidate& candidate, verifier::Effort effort, const Attempt& attempt,
+  void report(const Candidate& candidate, verifier::verdicts::Effort effort, const Attempt& attempt,
               std::optional<double> speed_up, bool new_best);
 
   const benchsuite::Problem& problem_;

@@ -8,7 +8,7 @@
 
 #include "agent/budget.h"
 #include "agent/models/model.h"
-#include "verifier/judgement.h"
+#include "verifier/verdicts/judgement.h"
 
 namespace agent {
 
@@ -16,8 +16,8 @@ struct AttemptReport {
   int64_t attempt = 0;  // its id in the archive
   int64_t number = 0;   // in this campaign, from 1
   std::string problem, solution, tunables;
-  verifier::Effort effort = verifier::Effort::screen;
-  const verifier::Verdict* verdict = nullptr;
+  verifier::verdicts::Effort effort = verifier::verdicts::Effort::screen;
+  const verifier::verdicts::Verdict* verdict = nullptr;
   std::optional<double> speed_up;  // over naive
   bool reused = false;             // an identical binary with the same plan had been judged
   bool new_best = false;           // confirmed

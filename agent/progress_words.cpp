@@ -15,7 +15,7 @@ std::string describe(const BudgetLeft& left) {
 
 std::string describe(const AttemptReport& r) {
   const std::string what = r.tunables.empty() ? r.solution : r.solution + " " + r.tunables;
-  std::string text = fmt::format("{:<7} {}  {}", verifier::name_of(r.effort), what, verifier::name_of(*r.verdict));
+  std::string text = fmt::format("{:<7} {}  {}", name_of(r.effort), what, name_of(*r.verdict));
   if (r.speed_up) text += "  " + format_speed_up(*r.speed_up);
   if (r.reused) text += "  (same binary as before)";
   if (r.new_best) text += "  NEW BEST";

@@ -14,13 +14,15 @@ using test::Home;
 using testing::HasSubstr;
 using testing::Not;
 
-verifier::Judgement judged(double speed_up) {
-  verifier::Judgement judgement;
-  judgement.verdict = verifier::Correct{12, 0.25, true};
-  verifier::WorkloadTiming timing{"bench", {}, 100 / speed_up, 100, {speed_up, speed_up * 0.98, speed_up * 1.02}};
+verifier::verdicts::Judgement judged(double speed_up) {
+  verifier::verdicts::Judgement judgement;
+  judgement.verdict = verifier::verdicts::Correct{12, 0.25, true};
+  verifier::verdicts::WorkloadTiming timing{
+      "bench", {}, 100 / speed_up, 100, {speed_up, speed_up * 0.98, speed_up * 1.02}};
   for (int i = 0; i < 31; ++i) timing.pairs.push_back({100 / speed_up + i, 100, i % 2 == 0});
-  judgement.measurement = verifier::Measurement{"cpu-rough", {timing}, timing.speed_up, verifier::Outcome::win, false};
-  verifier::Counters counters;
+  judgement.measurement = verifier::verdicts::Measurement{
+      "cpu-rough", {timing}, timing.speed_up, verifier::statistics::Outcome::win, false};
+  verifier::verdicts::Counters counters;
   counters.kernel = "row_sum";
   counters.dram = 0.81;
   judgement.measurement->counters.push_back(counters);
@@ -60,7 +62,7 @@ class Reading : public testing::Test {
       attempt.environment = environment;
       attempt.candidate = archive.add_candidate(id, {{"BLOCK", 32 << i}});
       attempt.device = "cpu";
-      attempt.effort = verifier::Effort::confirm;
+      attempt.effort = verifier::verdicts::Effort::confirm;
       attempt.judgement = judged(2 + i);
       attempt.against = naive_id;
       archive.add_attempt(attempt);

@@ -30,12 +30,12 @@ size_t RecordedBench::in_progress() const {
 
 size_t RecordedBench::free_places() const { return places_ > in_progress() ? places_ - in_progress() : 0; }
 
-void RecordedBench::prepare(const CandidatePtr& candidate, verifier::Effort effort) {
+void RecordedBench::prepare(const CandidatePtr& candidate, verifier::verdicts::Effort effort) {
   if (live_ != nullptr && !journal_.recalls()) live_->prepare(candidate, effort);
 }
 
-void RecordedBench::begin(const CandidatePtr& candidate, const CandidatePtr& incumbent, verifier::Effort effort,
-                          std::function<void(Attempt)> done) {
+void RecordedBench::begin(const CandidatePtr& candidate, const CandidatePtr& incumbent,
+                          verifier::verdicts::Effort effort, std::function<void(Attempt)> done) {
   Begun begun{candidate, incumbent, effort, std::move(done)};
   if (journal_.recalls() || live_ == nullptr) {
     waiting_.push_back(std::move(begun));
@@ -45,8 +45,8 @@ void RecordedBench::begin(const CandidatePtr& candidate, const CandidatePtr& inc
 }
 
 bool RecordedBench::fits(const Begun& begun, const Journal::Step& step) {
-  return step.kind == Kind::attempt && step.candidate == begun.candidate->id &&
-         step.effort == verifier::name_of(begun.effort) && (!step.against || *step.against == begun.incumbent->id);
+  return step.kind == Kind::attempt && step.candidate == begun.candidate->id && step.effort == name_of(begun.effort) &&
+         (!step.against || *step.against == begun.incumbent->id);
 }
 
 // The record does not say when.
@@ -65,7 +65,7 @@ void RecordedBench::tell(const Journal::Step& step) {
   if (begun == waiting_.end()) {
     std::vector<std::string> under_way;
     for (const Begun& one : waiting_) {
-      under_way.push_back(std::string(verifier::name_of(one.effort)) + " of " + one.candidate->name + " " +
+      under_way.push_back(std::string(name_of(one.effort)) + " of " + one.candidate->name + " " +
                           sandbox::describe(one.candidate->builds.binding()) + " against " + one.incumbent->name);
     }
     const results::archive::RecordedAttempt was = archive_.attempt(step.id);

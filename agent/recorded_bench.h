@@ -20,8 +20,8 @@ class RecordedBench : public Bench {
 
   size_t free_places() const override;
   size_t in_progress() const override;
-  void prepare(const CandidatePtr& candidate, verifier::Effort effort) override;
-  void begin(const CandidatePtr& candidate, const CandidatePtr& incumbent, verifier::Effort effort,
+  void prepare(const CandidatePtr& candidate, verifier::verdicts::Effort effort) override;
+  void begin(const CandidatePtr& candidate, const CandidatePtr& incumbent, verifier::verdicts::Effort effort,
              std::function<void(Attempt)> done) override;
   void wait(std::chrono::milliseconds at_most) override;
   void serve() override;
@@ -33,7 +33,7 @@ class RecordedBench : public Bench {
  private:
   struct Begun {
     CandidatePtr candidate, incumbent;
-    verifier::Effort effort;
+    verifier::verdicts::Effort effort;
     std::function<void(Attempt)> done;
   };
   struct Told {

@@ -7,62 +7,66 @@
 #include "agent/campaign.h"
 #include "agent/table.h"
 #include "core/text.h"
-#include "verifier/keys.h"
-#include "verifier/suite_judging.h"
+#include "verifier/adversarial/case_judging.h"
+#include "verifier/statistics/keys.h"
 
 namespace agent {
 namespace {
-using verifier::Case;
-using verifier::CaseClass;
+using verifier::adversarial::AdversarialCase;
+using verifier::adversarial::AttackClass;
 constexpr size_t kQuickCases = 2;  // of each class
 
 // The cases of the suite for this device and every shipped kernel, those of one problem together.
-std::vector<Case> all_cases(const Workshop& workshop, const Data& data, const SelftestPlan& plan) {
-  std::vector<Case> cases = verifier::load_suite(data.paths.adversarial(), plan.seed);
+std::vector<AdversarialCase> all_cases(const Workshop& workshop, const Data& data, const SelftestPlan& plan) {
+  std::vector<AdversarialCase> cases =
+      verifier::adversarial::load_adversarial_cases(data.paths.adversarial(), plan.seed);
   for (const auto& [name, problem] : data.problems) {
     for (Entrant& entrant : shipped_entrants(data.paths, problem, plan.backend)) {
       const auto point = sandbox::default_binding(entrant.solution);
       cases.push_back({"kernels/" + name + "/" + entrant.name,
                        entrant.solution.description,
-                       CaseClass::honest,
+                       AttackClass::honest,
                        {{plan.backend, {"correct"}}},
                        false,
                        std::move(entrant.solution),
                        point});
     }
   }
-  std::erase_if(
-      cases, [&](const Case& one) { return !one.runs_on(plan.backend) || workshop.why_not(one.solution).has_value(); });
-  std::stable_sort(cases.begin(), cases.end(),
-                   [](const Case& a, const Case& b) { return a.solution.problem < b.solution.problem; });
+  std::erase_if(cases, [&](const AdversarialCase& one) {
+    return !one.runs_on(plan.backend) || workshop.why_not(one.solution).has_value();
+  });
+  std::stable_sort(cases.begin(), cases.end(), [](const AdversarialCase& a, const AdversarialCase& b) {
+    return a.solution.problem < b.solution.problem;
+  });
   return cases;
 }
 
-bool is_shipped(const Case& one) { return one.name.rfind("kernels/", 0) == 0; }
+bool is_shipped(const AdversarialCase& one) { return one.name.rfind("kernels/", 0) == 0; }
 
 // Of the problem with the most cases: its shipped kernels, and a few cases of each class.
-std::vector<Case> a_few(std::vector<Case> cases, uint64_t seed) {
+std::vector<AdversarialCase> a_few(std::vector<AdversarialCase> cases, uint64_t seed) {
   std::map<std::string, size_t> counts;
-  for (const Case& one : cases) ++counts[one.solution.problem];
+  for (const AdversarialCase& one : cases) ++counts[one.solution.problem];
   const auto most =
       std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  verifier::Keys keys(seed);
-  std::map<CaseClass, size_t> chosen;
+  verifier::statistics::Keys keys(seed);
+  std::map<AttackClass, size_t> chosen;
   for (size_t left = cases.size(); left > 1; --left) std::swap(cases[left - 1], cases[keys.below(left)]);
-  std::erase_if(cases, [&](const Case& one) {
+  std::erase_if(cases, [&](const AdversarialCase& one) {
     if (one.solution.problem != most->first || one.slow) return true;
     return !is_shipped(one) && ++chosen[one.of] > kQuickCases;
   });
   return cases;
 }
 
-SelftestFinding finding_of(const Case& of, const std::string& backend, const verifier::Verdict& verdict) {
-  return {of.name, of.tries, core::join(of.verdicts.at(backend), " or "), verifier::name_of(verdict),
-          verifier::sentence_for_people(verdict)};
+SelftestFinding finding_of(const AdversarialCase& of, const std::string& backend,
+                           const verifier::verdicts::Verdict& verdict) {
+  return {of.name, of.tries, core::join(of.verdicts.at(backend), " or "), name_of(verdict),
+          verifier::verdicts::sentence_for_people(verdict)};
 }
 
-void take(SelftestReport& report, const std::string& backend, const verifier::CaseResult& result) {
-  const Case& of = result.of;
+void take(SelftestReport& report, const std::string& backend, const verifier::adversarial::CaseResult& result) {
+  const AdversarialCase& of = result.of;
   if (of.honest()) report.honest_seconds += result.seconds;
   if (is_shipped(of)) {
     ++report.shipped;
@@ -72,31 +76,34 @@ void take(SelftestReport& report, const std::string& backend, const verifier::Ca
     ++report.undecided;
   }
   const SelftestFinding finding = finding_of(of, backend, result.judgement.verdict);
-  if (verifier::is_false_accept(of, backend, result.judgement)) {
+  if (verifier::adversarial::is_false_accept(of, backend, result.judgement)) {
     report.false_accepts.push_back(finding);
-  } else if (verifier::is_false_reject(of, result.judgement)) {
+  } else if (verifier::adversarial::is_false_reject(of, result.judgement)) {
     report.false_rejects.push_back(finding);
-  } else if (!verifier::is_as_expected(of, backend, result.judgement)) {
+  } else if (!verifier::adversarial::is_as_expected(of, backend, result.judgement)) {
     report.otherwise.push_back(finding);
   }
 }
 
 // A kernel against itself: of the shipped ones of the problem where there are any, as people time those; else naive.
-void control(verifier::Judge& judge, sandbox::CompilePool& pool, const std::string& problem,
-             const std::vector<const Case*>& cases, SelftestReport& report) {
-  const auto shipped = std::find_if(cases.begin(), cases.end(), [](const Case* one) { return is_shipped(*one); });
-  std::optional<verifier::Builds> builds;
+void control(verifier::judging::Judge& judge, sandbox::CompilePool& pool, const std::string& problem,
+             const std::vector<const AdversarialCase*>& cases, SelftestReport& report) {
+  const auto shipped =
+      std::find_if(cases.begin(), cases.end(), [](const AdversarialCase* one) { return is_shipped(*one); });
+  std::optional<verifier::judging::Builds> builds;
   std::string name = problem + "/naive";
   if (shipped != cases.end()) {
     name = (*shipped)->name;
     builds.emplace((*shipped)->solution, (*shipped)->binding);
-    if (builds->wait(pool, verifier::Effort::control) != nullptr) return;  // a false reject, as it was judged before
+    if (builds->wait(pool, verifier::verdicts::Effort::control) != nullptr)
+      return;  // a false reject, as it was judged before
   }
-  const verifier::Builds& kernel = builds ? *builds : judge.naive();
-  const verifier::Judgement judgement = verifier::judge_patiently(judge, kernel, kernel, verifier::Effort::control);
+  const verifier::judging::Builds& kernel = builds ? *builds : judge.naive();
+  const verifier::verdicts::Judgement judgement =
+      verifier::adversarial::judge_with_retries(judge, kernel, kernel, verifier::verdicts::Effort::control);
   if (!judgement.measurement) {
-    report.false_rejects.push_back({name, "against itself", "correct", verifier::name_of(judgement.verdict),
-                                    verifier::sentence_for_people(judgement.verdict)});
+    report.false_rejects.push_back({name, "against itself", "correct", name_of(judgement.verdict),
+                                    verifier::verdicts::sentence_for_people(judgement.verdict)});
     return;
   }
   report.controls.push_back({problem, name, judgement.measurement->speed_up, judgement.measurement->outcome});
@@ -126,12 +133,12 @@ std::string text_of(const std::vector<SelftestFinding>& findings, const std::str
 
 int64_t SelftestReport::dishonest() const {
   int64_t sum = 0;
-  for (const auto& [of, count] : judged) sum += of == CaseClass::honest ? 0 : count;
+  for (const auto& [of, count] : judged) sum += of == AttackClass::honest ? 0 : count;
   return sum;
 }
 
 int64_t SelftestReport::honest() const {
-  const auto twins = judged.find(CaseClass::honest);
+  const auto twins = judged.find(AttackClass::honest);
   return shipped + (twins == judged.end() ? 0 : twins->second);
 }
 
@@ -148,31 +155,31 @@ std::optional<double> SelftestReport::candidates_per_hour() const {
 
 SelftestReport run_selftest(Workshop& workshop, const Data& data, const SelftestPlan& plan,
                             const std::function<bool(const SelftestProgress&)>& listener) {
-  std::vector<Case> cases = all_cases(workshop, data, plan);
+  std::vector<AdversarialCase> cases = all_cases(workshop, data, plan);
   if (plan.quick) cases = a_few(std::move(cases), plan.seed);
-  std::map<std::string, std::vector<const Case*>> by_problem;
+  std::map<std::string, std::vector<const AdversarialCase*>> by_problem;
   // Honest ones first and together: their time tells how many are judged in an hour.
   for (const bool honest : {true, false}) {
-    for (const Case& one : cases) {
+    for (const AdversarialCase& one : cases) {
       if (one.honest() == honest) by_problem[one.solution.problem].push_back(&one);
     }
   }
-  const auto effort = plan.quick ? verifier::CaseEffort::least : verifier::CaseEffort::full;
+  const auto effort = plan.quick ? verifier::adversarial::CaseEffort::least : verifier::adversarial::CaseEffort::full;
   SelftestReport report;
   SelftestProgress progress{"", 0, by_problem.size(), 0, cases.size()};
-  workshop.judges().with_first([&](verifier::Judge& judge) {
+  workshop.judges().with_first([&](verifier::judging::Judge& judge) {
     judge.draw_seeds_from(plan.seed);
     for (const auto& [problem, of_problem] : by_problem) {
       progress.problem = problem;
       ++progress.index;
       judge.use_problem(data.problems.at(problem), workshop.pool());
-      const auto take_next = [&](const verifier::CaseResult& result) {
+      const auto take_next = [&](const verifier::adversarial::CaseResult& result) {
         take(report, plan.backend, result);
         ++progress.judged;
         report.interrupted = !listener(progress);
         return !report.interrupted;
       };
-      verifier::judge_cases(judge, workshop.pool(), of_problem, plan.backend, effort, take_next);
+      verifier::adversarial::judge_cases(judge, workshop.pool(), of_problem, plan.backend, effort, take_next);
       if (report.interrupted) return;
       control(judge, workshop.pool(), problem, of_problem, report);
     }
@@ -182,12 +189,12 @@ SelftestReport run_selftest(Workshop& workshop, const Data& data, const Selftest
 
 core::Json to_json(const SelftestReport& report) {
   core::Json classes = core::Json::object(), controls = core::Json::array();
-  for (const auto& [of, count] : report.judged) classes[std::string(verifier::name_of(of))] = count;
+  for (const auto& [of, count] : report.judged) classes[std::string(name_of(of))] = count;
   for (const SelftestControl& one : report.controls) {
     controls.push_back({{"problem", one.problem},
                         {"kernel", one.kernel},
                         {"ratio", {one.ratio.value, one.ratio.low, one.ratio.high}},
-                        {"outcome", verifier::name_of(one.outcome)}});
+                        {"outcome", name_of(one.outcome)}});
   }
   return {
       {"passed", report.passed()},
@@ -206,10 +213,10 @@ core::Json to_json(const SelftestReport& report) {
 
 std::string selftest_text(const SelftestReport& report) {
   Table table({{"CLASS"}, {"CASES", Table::Align::right}, {"WRONGLY JUDGED", Table::Align::right}});
-  for (const CaseClass of : verifier::case_classes()) {
+  for (const AttackClass of : verifier::adversarial::attack_classes()) {
     const auto found = report.judged.find(of);
-    if (of == CaseClass::honest || found == report.judged.end()) continue;
-    table.add_row({std::string(verifier::name_of(of)), std::to_string(found->second), ""});
+    if (of == AttackClass::honest || found == report.judged.end()) continue;
+    table.add_row({std::string(name_of(of)), std::to_string(found->second), ""});
   }
   table.add_row({"all dishonest", std::to_string(report.dishonest()), std::to_string(report.false_accepts.size())});
   table.add_row({"honest, shipped kernels among them", std::to_string(report.honest()),
@@ -223,7 +230,7 @@ std::string selftest_text(const SelftestReport& report) {
           text_of(report.otherwise, "refused otherwise");
   if (!report.controls.empty()) {
     const auto ties = std::count_if(report.controls.begin(), report.controls.end(),
-                                    [](const auto& one) { return one.outcome == verifier::Outcome::tie; });
+                                    [](const auto& one) { return one.outcome == verifier::statistics::Outcome::tie; });
     text += fmt::format("A/A: {} of {} kernels tie with themselves; the farthest end of an interval is {:.3f}x.\n",
                         ties, report.controls.size(), report.widest_noise().value());
   }

@@ -11,7 +11,7 @@
 #include "agent/opening.h"
 #include "agent/workshop.h"
 #include "results/archive/records.h"
-#include "verifier/suite.h"
+#include "verifier/adversarial/adversarial_case.h"
 
 namespace agent {
 
@@ -28,14 +28,15 @@ struct SelftestFinding {
 // A kernel timed against itself.
 struct SelftestControl {
   std::string problem, kernel;
-  verifier::SpeedUp ratio;
-  verifier::Outcome outcome = verifier::Outcome::tie;
+  verifier::statistics::SpeedUp ratio;
+  verifier::statistics::Outcome outcome = verifier::statistics::Outcome::tie;
 };
 
 struct SelftestReport {
-  std::map<verifier::CaseClass, int64_t> judged;  // of those that must be refused, and of the honest ones
-  int64_t undecided = 0;                          // dishonest solutions that may be correct on this device
-  int64_t shipped = 0;                            // kernels of kernels/
+  std::map<verifier::adversarial::AttackClass, int64_t>
+      judged;             // of those that must be refused, and of the honest ones
+  int64_t undecided = 0;  // dishonest solutions that may be correct on this device
+  int64_t shipped = 0;    // kernels of kernels/
   std::vector<SelftestFinding> false_accepts, false_rejects;
   std::vector<SelftestFinding> otherwise;  // rightly refused, but not for the reason that is named
   std::vector<SelftestControl> controls;

@@ -45,12 +45,13 @@ TEST(SelftestCommand, AnInterruptedOneEndsCleanlyAndIsNotKept) {
 
 SelftestReport a_report() {
   SelftestReport report;
-  report.judged = {
-      {verifier::CaseClass::denial, 7}, {verifier::CaseClass::peeking, 5}, {verifier::CaseClass::honest, 3}};
+  report.judged = {{verifier::adversarial::AttackClass::denial, 7},
+                   {verifier::adversarial::AttackClass::peeking, 5},
+                   {verifier::adversarial::AttackClass::honest, 3}};
   report.shipped = 2;
   report.honest_seconds = 10;
-  report.controls = {{"sum_f32", "naive", {1.0, 0.98, 1.01}, verifier::Outcome::tie},
-                     {"gelu_f32", "naive", {1.05, 1.02, 1.08}, verifier::Outcome::win}};
+  report.controls = {{"sum_f32", "naive", {1.0, 0.98, 1.01}, verifier::statistics::Outcome::tie},
+                     {"gelu_f32", "naive", {1.05, 1.02, 1.08}, verifier::statistics::Outcome::win}};
   return report;
 }
 

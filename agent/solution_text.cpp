@@ -109,7 +109,7 @@ Json plan_json(const results::archive::RecordedAttempt& attempt, const std::stri
   return {{"workload", bound->workload}, {"workspaces", std::move(workspaces)}, {"launches", std::move(launches)}};
 }
 
-std::string counters_text(const std::vector<verifier::Counters>& launches) {
+std::string counters_text(const std::vector<verifier::verdicts::Counters>& launches) {
   if (launches.empty()) return "";
   Table table({{"  KERNEL"},
                {"DRAM", Align::right},
@@ -121,7 +121,7 @@ std::string counters_text(const std::vector<verifier::Counters>& launches) {
                {"CONFLICTS", Align::right},
                {"LANES", Align::right},
                {"WAITS FOR"}});
-  for (const verifier::Counters& c : launches) {
+  for (const verifier::verdicts::Counters& c : launches) {
     table.add_row({"  " + cut(core::clean_line(c.kernel), 24), share(c.dram), share(c.compute), share(c.tensor),
                    share(c.l2_hits), share(c.occupancy), number(c.load_sectors), share(c.conflicts), number(c.lanes),
                    longest_stalls(c.stalls)});

@@ -6,7 +6,7 @@
 
 #include "results/archive/lineage.h"
 #include "results/archive/records.h"
-#include "verifier/counters.h"
+#include "verifier/verdicts/counters.h"
 
 namespace agent {
 
@@ -16,7 +16,7 @@ std::string plan_text(const results::archive::RecordedAttempt& attempt, const st
 core::Json plan_json(const results::archive::RecordedAttempt& attempt, const std::string& problem_json);
 
 // What a profiler counted of each launch. Empty when none watched.
-std::string counters_text(const std::vector<verifier::Counters>& launches);
+std::string counters_text(const std::vector<verifier::verdicts::Counters>& launches);
 
 // "made from s3 by anthropic:claude (improve), 3 ancestors; 12k tokens, $0.35 in all"
 std::string descent_text(const results::archive::Descent& descent, const std::string& origin,

@@ -118,7 +118,7 @@ std::optional<Batch> Tuner::begin_round() {
   best_before_ = best_speed_up_;
   first_screened_ = points.size();
   stage_ = Stage::promote_start;
-  return Batch{verifier::Effort::screen, std::move(points)};
+  return Batch{verifier::verdicts::Effort::screen, std::move(points)};
 }
 
 std::optional<Batch> Tuner::end_round() {
@@ -140,7 +140,7 @@ std::optional<Batch> Tuner::end_round() {
 }
 
 std::optional<Batch> Tuner::next() {
-  using verifier::Effort;
+  using verifier::verdicts::Effort;
   if (stage_ == Stage::over) return std::nullopt;
   if (stage_ == Stage::start) {
     if (solutions_.empty()) return stop("there is no solution to sweep");
@@ -174,9 +174,9 @@ std::optional<Batch> Tuner::next() {
   return end_round();
 }
 
-void Tuner::report(const Point& point, verifier::Effort effort, std::optional<double> speed_up) {
+void Tuner::report(const Point& point, verifier::verdicts::Effort effort, std::optional<double> speed_up) {
   if (!speed_up) return;
-  if (effort == verifier::Effort::screen) {
+  if (effort == verifier::verdicts::Effort::screen) {
     screened_[point] = *speed_up;
     return;
   }

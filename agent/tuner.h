@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "sandbox/solution.h"
-#include "verifier/judgement.h"
+#include "verifier/verdicts/judgement.h"
 
 namespace agent {
 
@@ -28,7 +28,7 @@ struct Point {
 };
 
 struct Batch {
-  verifier::Effort effort;  // screen or full
+  verifier::verdicts::Effort effort;  // screen or full
   std::vector<Point> points;
 };
 
@@ -48,7 +48,7 @@ class Tuner {
   std::optional<Batch> next();
 
   // speed_up: over a fixed baseline (naive), nullopt when the point was not correct.
-  void report(const Point& point, verifier::Effort effort, std::optional<double> speed_up);
+  void report(const Point& point, verifier::verdicts::Effort effort, std::optional<double> speed_up);
 
   // One sentence; empty while the search goes on.
   const std::string& why_stopped() const { return why_stopped_; }

@@ -8,7 +8,7 @@
 
 namespace agent {
 namespace {
-using verifier::Effort;
+using verifier::verdicts::Effort;
 
 sandbox::Solution solution(const std::string& tunables, const std::string& constraints = "[]") {
   return sandbox::parse_header(R"({"problem": "p", "tunables": )" + tunables + R"(, "constraints": )" + constraints +

@@ -14,6 +14,6 @@ core::Json to_json(const results::archive::CampaignRecord& campaign);
 // `facts`: lines that stand below its figures.
 std::string attempt_text(const results::archive::RecordedAttempt& attempt, const std::string& facts = "");
 // Times and speed-ups per workload.
-std::string measurement_text(const verifier::Measurement& measurement, const std::string& against);
+std::string measurement_text(const verifier::verdicts::Measurement& measurement, const std::string& against);
 
 }  // namespace agent

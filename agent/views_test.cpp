@@ -8,18 +8,18 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-verifier::Measurement measured() {
-  verifier::Measurement m{"cuda", {}, {2, 1.9, 2.1}, verifier::Outcome::win, false};
+verifier::verdicts::Measurement measured() {
+  verifier::verdicts::Measurement m{"cuda", {}, {2, 1.9, 2.1}, verifier::statistics::Outcome::win, false};
   m.workloads.push_back({"large", {{100, 200, true}, {100, 200, false}, {100, 200, true}}, 100, 200, {2, 2, 2}});
   m.workloads.push_back({"small", {{10, 20, true}}, 10, 20, {2, 2, 2}});
   return m;
 }
 
 TEST(Views, AMeasurementShowsItsShareOfTheBound) {
-  verifier::Measurement m = measured();
+  verifier::verdicts::Measurement m = measured();
   m.workloads[0].bound_us = 71;
   EXPECT_THAT(measurement_text(m, "naive"), HasSubstr("71 % of the bound (71.0 us)"));
-  EXPECT_EQ(verifier::to_json(m)["workloads"][0]["bound_us"], 71);
+  EXPECT_EQ(to_json(m)["workloads"][0]["bound_us"], 71);
 }
 
 TEST(Views, WhereNoBoundIsKnownNoneIsShown) {
@@ -27,7 +27,7 @@ TEST(Views, WhereNoBoundIsKnownNoneIsShown) {
 }
 
 TEST(Views, SamplesSayWhatBecameOfThem) {
-  verifier::Measurement m = measured();
+  verifier::verdicts::Measurement m = measured();
   EXPECT_THAT(measurement_text(m, "naive"), HasSubstr("3 pairs\n"));
   m.workloads[0].pairs[1].candidate_mhz = 1980;
   m.workloads[0].pairs[1].incumbent_mhz = 1900;

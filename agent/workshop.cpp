@@ -22,8 +22,8 @@ std::string cpuinfo() {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-verifier::JudgeSettings settings_for(const DeviceChoice& choice, bool hot) {
-  verifier::JudgeSettings settings;
+verifier::judging::JudgeSettings settings_for(const DeviceChoice& choice, bool hot) {
+  verifier::judging::JudgeSettings settings;
   if (choice.backend == "cuda") {  // whose clock is much steadier than the cpu device's
     settings.check.launch_deadline_s = kLaunchDeadline_s;
     settings.timing.clear_pairs = 4;
@@ -35,9 +35,9 @@ verifier::JudgeSettings settings_for(const DeviceChoice& choice, bool hot) {
 }
 
 // The GPUs that a choice means. Those of one campaign must be alike: their results are kept as one device's.
-std::vector<verifier::JudgedDevice> devices_of(const core::Paths& paths, const DeviceChoice& choice) {
+std::vector<verifier::judging::JudgedDevice> devices_of(const core::Paths& paths, const DeviceChoice& choice) {
   if (!choice.all) return {judged_device(paths, choice.backend, choice.index)};
-  std::vector<verifier::JudgedDevice> devices;
+  std::vector<verifier::judging::JudgedDevice> devices;
   const std::vector<sandbox::cuda::driver::DeviceFacts> found = cuda_devices();
   for (const sandbox::cuda::driver::DeviceFacts& facts : found) {
     if (facts.name != found.front().name) {
@@ -53,7 +53,8 @@ std::string label_of(const DeviceChoice& choice, const core::Json& judge) {
   return choice.backend == "cpu" ? "cpu" : choice.backend + " " + judge.at("gpu").get<std::string>();
 }
 
-sandbox::process::WorkerCommand compile_worker(const core::Paths& paths, const DeviceChoice& choice, const core::Json& judge) {
+sandbox::process::WorkerCommand compile_worker(const core::Paths& paths, const DeviceChoice& choice,
+                                               const core::Json& judge) {
   if (choice.backend == "cpu") return cpu_worker(paths);
   return cuda_compile_worker(paths, judge.at("architecture").get<std::string>());
 }
@@ -62,8 +63,8 @@ sandbox::process::WorkerCommand compile_worker(const core::Paths& paths, const D
 Workshop::Workshop(const core::Paths& paths, const DeviceChoice& choice, bool hot, int compile_workers)
     : hot_(hot),
       judges_(devices_of(paths, choice), settings_for(choice, hot)),
-      run_greeting_(judges_.with_first([](verifier::Judge& judge) { return judge.run_greeting(); })),
-      judge_greeting_(judges_.with_first([](verifier::Judge& judge) { return judge.greeting(); })),
+      run_greeting_(judges_.with_first([](verifier::judging::Judge& judge) { return judge.run_greeting(); })),
+      judge_greeting_(judges_.with_first([](verifier::judging::Judge& judge) { return judge.greeting(); })),
       backend_(choice.backend),
       device_(label_of(choice, judge_greeting_)),
       pool_(compile_worker(paths, choice, judge_greeting_), compile_workers),
@@ -71,22 +72,22 @@ Workshop::Workshop(const core::Paths& paths, const DeviceChoice& choice, bool ho
       sanitizer_(backend_ == "cuda" ? find_cuda_tool("compute-sanitizer") : std::nullopt),
       profiler_program_(backend_ == "cuda" ? find_cuda_tool("ncu") : std::nullopt) {}
 
-std::optional<verifier::Verdict> Workshop::examine(const verifier::Builds& candidate,
-                                                   const benchsuite::Problem& problem) {
+std::optional<verifier::verdicts::Verdict> Workshop::examine(const verifier::judging::Builds& candidate,
+                                                             const benchsuite::Problem& problem) {
   if (!sanitizer_) return std::nullopt;
   const std::lock_guard lock(examining_);
   if (!sanitizers_) sanitizers_.emplace(*sanitizer_, first_worker_);
   return sanitizers_->examine(candidate, problem);
 }
 
-std::vector<verifier::Counters> Workshop::profile(const verifier::Builds& candidate,
-                                                  const benchsuite::Problem& problem) {
+std::vector<verifier::verdicts::Counters> Workshop::profile(const verifier::judging::Builds& candidate,
+                                                            const benchsuite::Problem& problem) {
   if (!profiler_program_) return {};
   const std::lock_guard lock(profiling_);
   if (!profiler_works_) return {};
   profiler_works_ = false;
   if (!profiler_) profiler_.emplace(*profiler_program_, first_worker_);
-  std::vector<verifier::Counters> counters = profiler_->profile(candidate, problem);
+  std::vector<verifier::verdicts::Counters> counters = profiler_->profile(candidate, problem);
   profiler_works_ = true;
   return counters;
 }

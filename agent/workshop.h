@@ -11,8 +11,8 @@
 #include "core/paths.h"
 #include "core/strict_json.h"
 #include "sandbox/compile_pool.h"
-#include "verifier/cuda/profiler.h"
-#include "verifier/cuda/sanitizers.h"
+#include "verifier/devices/cuda/profiler.h"
+#include "verifier/devices/cuda/sanitizers.h"
 
 namespace agent {
 
@@ -34,11 +34,13 @@ class Workshop {
   bool has_sanitizer() const { return sanitizer_.has_value(); }
   // What compute-sanitizer says against a candidate that won its confirmation on a GPU; nullopt: nothing, or it is not
   // here (doctor says so). Throws core::SystemError when it does not work. From any thread that outlives this.
-  std::optional<verifier::Verdict> examine(const verifier::Builds& candidate, const benchsuite::Problem& problem);
+  std::optional<verifier::verdicts::Verdict> examine(const verifier::judging::Builds& candidate,
+                                                     const benchsuite::Problem& problem);
   bool has_profiler() const { return profiler_program_.has_value(); }
   // The hardware counters of a candidate's launches; empty where there is no profiler. Throws core::SystemError when it
   // does not work, and is not asked again. From any thread that outlives this.
-  std::vector<verifier::Counters> profile(const verifier::Builds& candidate, const benchsuite::Problem& problem);
+  std::vector<verifier::verdicts::Counters> profile(const verifier::judging::Builds& candidate,
+                                                    const benchsuite::Problem& problem);
   // Whatever may bear on a result: program version, processor, kernel, compiler, the sandbox
   // levels of run, compile and judge workers. Nothing that names the
   // host or its user.
@@ -51,13 +53,13 @@ class Workshop {
   core::Json run_greeting_, judge_greeting_;  // of the first judge
   std::string backend_, device_;
   sandbox::CompilePool pool_;
-  sandbox::process::WorkerCommand first_worker_;             // of the first device
+  sandbox::process::WorkerCommand first_worker_;    // of the first device
   std::optional<std::filesystem::path> sanitizer_;  // compute-sanitizer, on a GPU
   std::mutex examining_;
-  std::optional<verifier::cuda::Sanitizers> sanitizers_;   // once they are needed
-  std::optional<std::filesystem::path> profiler_program_;  // ncu, on a GPU
+  std::optional<verifier::devices::cuda::Sanitizers> sanitizers_;  // once they are needed
+  std::optional<std::filesystem::path> profiler_program_;          // ncu, on a GPU
   std::mutex profiling_;
-  std::optional<verifier::cuda::Profiler> profiler_;  // once it is needed
+  std::optional<verifier::devices::cuda::Profiler> profiler_;  // once it is needed
   bool profiler_works_ = true;
 };
 

@@ -15,10 +15,10 @@
 
 namespace agent {
 namespace {
-using verifier::AuditFinding;
-using verifier::AuditOutcome;
-using verifier::AuditReport;
-using verifier::Must;
+using verifier::audit::AuditFinding;
+using verifier::audit::AuditOutcome;
+using verifier::audit::AuditReport;
+using verifier::audit::Must;
 
 struct AuditOptions {
   std::vector<std::string> problems;
@@ -48,7 +48,7 @@ std::vector<benchsuite::Problem> chosen(const AuditOptions& options, const Data&
 void show(const AuditReport& report) {
   Table table({{"MUST BE"}, {"SOLUTION"}, {"WHAT IT DOES"}, {"VERDICT"}, {""}});
   for (const AuditFinding& finding : report.findings) {
-    std::string verdict = verifier::name_of(finding.verdict);
+    std::string verdict = name_of(finding.verdict);
     if (finding.outcome == AuditOutcome::equal) verdict = "equal to naive";
     if (finding.outcome == AuditOutcome::not_compiled) verdict = "not made";
     table.add_row({finding.must == Must::be_refused ? "refused" : "accepted", finding.name, finding.what, verdict,

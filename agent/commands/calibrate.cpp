@@ -16,9 +16,9 @@ void calibrate_command(const std::string& device, Shell& shell) {
   results::archive::Recorder archive = open_seeded_archive(shell, data);
   const int last = choice.all ? static_cast<int>(cuda_devices().size()) - 1 : choice.index;
   for (; choice.index <= last; ++choice.index) {
-    const verifier::Calibration calibration = calibrate(archive, data.paths, choice);
+    const verifier::verdicts::Calibration calibration = calibrate(archive, data.paths, choice);
     if (shell.json) {
-      print_json(verifier::to_json(calibration));
+      print_json(to_json(calibration));
     } else {
       print("{}", calibration_text(calibration));
     }

@@ -12,7 +12,7 @@
 #include "core/paths.h"
 #include "core/suggest.h"
 #include "core/text.h"
-#include "verifier/builds.h"
+#include "verifier/judging/builds.h"
 
 namespace agent {
 namespace {
@@ -46,10 +46,10 @@ struct Checked {
 };
 
 // Compiles the default point and holds the plan against what came out. Throws core::InputError with the place.
-Checked compile_for(const std::string& target, const sandbox::process::WorkerCommand& worker, verifier::Effort effort,
-                    const sandbox::Solution& solution) {
-  sandbox::CompilePool pool(worker, effort == verifier::Effort::full ? 2 : 1);
-  verifier::Builds builds(solution, sandbox::default_binding(solution));
+Checked compile_for(const std::string& target, const sandbox::process::WorkerCommand& worker,
+                    verifier::verdicts::Effort effort, const sandbox::Solution& solution) {
+  sandbox::CompilePool pool(worker, effort == verifier::verdicts::Effort::full ? 2 : 1);
+  verifier::judging::Builds builds(solution, sandbox::default_binding(solution));
   if (const sandbox::Rejected* rejected = builds.wait(pool, effort)) {
     const std::string where = rejected->line ? solution.file + ":" + std::to_string(*rejected->line) : solution.file;
     throw core::InputError(where,
@@ -87,11 +87,11 @@ void check(const CheckOptions& options, const Shell& shell) {
 
   std::vector<Checked> all;
   if (std::count(solution.backends.begin(), solution.backends.end(), "cpu") > 0) {
-    all.push_back(compile_for("the cpu device", cpu_worker(paths), verifier::Effort::full, solution));
+    all.push_back(compile_for("the cpu device", cpu_worker(paths), verifier::verdicts::Effort::full, solution));
   }
   if (!options.architecture.empty()) {
     all.push_back(compile_for(options.architecture, cuda_compile_worker(paths, options.architecture),
-                              verifier::Effort::screen, solution));
+                              verifier::verdicts::Effort::screen, solution));
   }
   if (shell.json) {
     core::Json line{

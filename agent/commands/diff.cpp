@@ -41,9 +41,9 @@ std::string title(const Side& side) {
                        : std::string(", never tried"));
 }
 
-const verifier::WorkloadTiming* timing_of(const Side& side, const std::string& workload) {
+const verifier::verdicts::WorkloadTiming* timing_of(const Side& side, const std::string& workload) {
   if (!side.attempt || !side.attempt->measurement) return nullptr;
-  for (const verifier::WorkloadTiming& timing : side.attempt->measurement->workloads) {
+  for (const verifier::verdicts::WorkloadTiming& timing : side.attempt->measurement->workloads) {
     if (timing.workload == workload) return &timing;
   }
   return nullptr;
@@ -53,14 +53,14 @@ std::vector<std::string> workloads_of(const Side& a, const Side& b) {
   std::vector<std::string> names;
   for (const Side* side : {&a, &b}) {
     if (!side->attempt || !side->attempt->measurement) continue;
-    for (const verifier::WorkloadTiming& timing : side->attempt->measurement->workloads) {
+    for (const verifier::verdicts::WorkloadTiming& timing : side->attempt->measurement->workloads) {
       if (std::find(names.begin(), names.end(), timing.workload) == names.end()) names.push_back(timing.workload);
     }
   }
   return names;
 }
 
-std::string over_text(const verifier::WorkloadTiming* timing) {
+std::string over_text(const verifier::verdicts::WorkloadTiming* timing) {
   return timing == nullptr ? "" : format_speed_up(timing->speed_up.value, timing->speed_up.low, timing->speed_up.high);
 }
 

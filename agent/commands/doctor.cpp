@@ -106,7 +106,7 @@ std::vector<Finding> gpus(const Shell& shell, const std::vector<sandbox::cuda::d
     names.insert(facts.name);
   }
   for (const std::string& name : names) {
-    std::optional<verifier::Calibration> known;
+    std::optional<verifier::verdicts::Calibration> known;
     Finding finding = probe("calibration: " + name, "give another file with --archive", [&]() -> std::string {
       if (std::filesystem::exists(shell.archive)) {
         known = open_existing_archive(shell).newest_calibration("cuda " + name);

@@ -17,7 +17,7 @@
 
 namespace agent {
 namespace {
-using verifier::Effort;
+using verifier::verdicts::Effort;
 constexpr size_t kCompiledAhead = 4;  // candidates
 
 struct JudgeOptions {
@@ -69,19 +69,19 @@ void show(const Attempt& attempt, const std::string& file, const std::string& ag
   if (json) {
     core::Json line{{"file", file},
                     {"attempt", attempt.id},
-                    {"verdict", verifier::name_of(attempt.verdict)},
-                    {"sentence", verifier::sentence_for_people(attempt.verdict)},
-                    {"details", verifier::to_json(attempt.verdict)},
+                    {"verdict", name_of(attempt.verdict)},
+                    {"sentence", verifier::verdicts::sentence_for_people(attempt.verdict)},
+                    {"details", to_json(attempt.verdict)},
                     {"compile_ms", attempt.compile_ms},
                     {"check_ms", attempt.stages.check_ms},
                     {"timing_ms", attempt.stages.timing_ms},
                     {"audit_ms", attempt.stages.audit_ms}};
-    if (attempt.measurement) line["measurement"] = verifier::to_json(*attempt.measurement);
+    if (attempt.measurement) line["measurement"] = to_json(*attempt.measurement);
     print_json(line);
     return;
   }
-  print("{}: {}\n  {}\n", verifier::is_correct(attempt.verdict) ? "accepted" : "refused",
-        verifier::name_of(attempt.verdict), verifier::sentence_for_people(attempt.verdict));
+  print("{}: {}\n  {}\n", verifier::verdicts::is_correct(attempt.verdict) ? "accepted" : "refused",
+        name_of(attempt.verdict), verifier::verdicts::sentence_for_people(attempt.verdict));
   if (attempt.measurement) print("{}", measurement_text(*attempt.measurement, against));
   print("compile {:.0f} ms, check {:.0f} ms, timing {:.0f} ms, audits {:.0f} ms; recorded as attempt {}\n",
         attempt.compile_ms, attempt.stages.check_ms, attempt.stages.timing_ms, attempt.stages.audit_ms, attempt.id);
@@ -107,13 +107,13 @@ bool judge_one(const Entry& entry, const CandidatePtr& candidate, Attempts& atte
   if (!json && options.files.size() > 1) print("{}\n", core::clean_line(entry.file));
   Attempt attempt = attempts.make(candidate, incumbent, effort_of(options));
   show(attempt, entry.file, against, json);
-  if (options.confirm && verifier::is_correct(attempt.verdict)) {
+  if (options.confirm && verifier::verdicts::is_correct(attempt.verdict)) {
     attempt = attempts.make(candidate, incumbent, Effort::confirm);
     if (!json) print("\nagain in fresh processes with fresh seeds:\n");
     show(attempt, entry.file, against, json);
   }
   std::fflush(stdout);
-  return verifier::is_correct(attempt.verdict);
+  return verifier::verdicts::is_correct(attempt.verdict);
 }
 
 void judge(const JudgeOptions& options, Shell& shell) {

@@ -113,21 +113,20 @@ void show_solution(const results::archive::Reader& archive, const results::archi
   if (json) {
     Json of_stands = Json::array();
     for (const results::archive::Stand& stand : stands) of_stands.push_back(to_json(stand));
-    print_json(
-        Json{{"solution", solution.name},
-             {"hash", solution.hash},
-             {"problem", solution.problem},
-             {"origin", solution.origin},
-             {"added", solution.added},
-             {"descent", to_json(from.descent)},
-             {"parent", from.parent_name.empty() ? Json() : Json(from.parent_name)},
-             {"attempts", solution.attempts},
-             {"newest_attempts", newest},
-             {"stands", std::move(of_stands)},
-             {"best_attempt", best ? Json(*best) : Json()},
-             {"plan", attempt ? plan_json(*attempt, problem) : Json()},
-             {"measurement", attempt && attempt->measurement ? verifier::to_json(*attempt->measurement) : Json()},
-             {"source", solution.source}});
+    print_json(Json{{"solution", solution.name},
+                    {"hash", solution.hash},
+                    {"problem", solution.problem},
+                    {"origin", solution.origin},
+                    {"added", solution.added},
+                    {"descent", to_json(from.descent)},
+                    {"parent", from.parent_name.empty() ? Json() : Json(from.parent_name)},
+                    {"attempts", solution.attempts},
+                    {"newest_attempts", newest},
+                    {"stands", std::move(of_stands)},
+                    {"best_attempt", best ? Json(*best) : Json()},
+                    {"plan", attempt ? plan_json(*attempt, problem) : Json()},
+                    {"measurement", attempt && attempt->measurement ? to_json(*attempt->measurement) : Json()},
+                    {"source", solution.source}});
     return;
   }
   print("{} for {} ({}), {} attempts, hash {}\n{}\n", core::clean_line(solution.name), solution.problem,

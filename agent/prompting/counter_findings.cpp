@@ -9,7 +9,7 @@
 
 namespace agent::prompting {
 namespace {
-using verifier::Counters;
+using verifier::verdicts::Counters;
 constexpr double kBusy = 0.6;        // of a unit's peak: it holds the kernel back
 constexpr double kIdle = 0.4;        // neither memory nor arithmetic is busy: warps wait
 constexpr double kConflicts = 0.1;   // of the passes through shared memory

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "agent/prompting/bottleneck.h"
-#include "verifier/counters.h"
+#include "verifier/verdicts/counters.h"
 
 namespace agent::prompting {
 
@@ -17,6 +17,6 @@ struct CounterFinding {
 };
 
 // What the longest launch's counters say, a sentence each, the most telling first. Empty when nothing stands out.
-std::vector<CounterFinding> findings_in(const std::vector<verifier::Counters>& launches);
+std::vector<CounterFinding> findings_in(const std::vector<verifier::verdicts::Counters>& launches);
 
 }  // namespace agent::prompting

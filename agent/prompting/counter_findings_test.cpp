@@ -3,13 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "verifier/counters_fixture.h"
+#include "verifier/verdicts/counters_fixture.h"
 
 namespace agent::prompting {
 namespace {
 using testing::HasSubstr;
-using verifier::counters_report;
-using verifier::parse_counters;
+using verifier::verdicts::parse_counters;
+using verifier::verdicts::test::counters_report;
 
 const std::string kTime = "gpu__time_duration.sum", kDram = "dram__throughput.avg.pct_of_peak_sustained_elapsed",
                   kCompute = "sm__throughput.avg.pct_of_peak_sustained_elapsed",

@@ -68,7 +68,7 @@ std::optional<int64_t> line_of_error(const std::string& text) {
   return std::nullopt;
 }
 
-std::string size_remark(const verifier::WrongResult& wrong, const sandbox::TunableBinding& binding) {
+std::string size_remark(const verifier::verdicts::WrongResult& wrong, const sandbox::TunableBinding& binding) {
   std::vector<std::string> odd;
   for (const auto& [axis, size] : bindings_from(wrong.where.axes)) {
     int64_t most = 0;
@@ -122,7 +122,7 @@ std::string place_in_output(const benchsuite::Problem& problem, const std::strin
 
 // What a wrong element looks like: lost or doubled terms, the last row or column, another precision, ... Where the
 // judge saw the pattern of all of them, its own sentence says so, and only odd sizes are added.
-std::string pattern_of(const verifier::WrongResult& wrong, const benchsuite::Problem& problem,
+std::string pattern_of(const verifier::verdicts::WrongResult& wrong, const benchsuite::Problem& problem,
                        const sandbox::TunableBinding& binding) {
   if (wrong.pattern) return size_remark(wrong, binding);
   std::vector<std::string> remarks;
@@ -161,41 +161,42 @@ constexpr size_t kMostFindings = 3;  // of the counters
 std::string quote(const std::string& lines) { return lines.empty() ? "" : "\n```\n" + lines + "```\n"; }
 
 // A verdict's own sentences come first; what is added is said by the overloads below.
-std::string more(const verifier::CompileFailed& v, const AttemptFacts& facts, const benchsuite::Problem&) {
+std::string more(const verifier::verdicts::CompileFailed& v, const AttemptFacts& facts, const benchsuite::Problem&) {
   std::string errors = first_errors(facts.compile_log, facts.solution.source);
   if (errors.empty() && v.line) errors = quoted_line(facts.solution.source, *v.line);
   return quote(errors);
 }
 
-std::string in_output(const benchsuite::Problem& problem, const std::string& output, const verifier::Where& where,
-                      int64_t index) {
+std::string in_output(const benchsuite::Problem& problem, const std::string& output,
+                      const verifier::verdicts::Where& where, int64_t index) {
   const std::string place = place_in_output(problem, output, where.axes, index);
   return place.empty()
              ? ""
              : "\nIndex " + std::to_string(index) + " of " + core::clean_line(output, 64) + " is " + place + ".";
 }
 
-std::string more(const verifier::WrongResult& v, const AttemptFacts& facts, const benchsuite::Problem& problem) {
+std::string more(const verifier::verdicts::WrongResult& v, const AttemptFacts& facts,
+                 const benchsuite::Problem& problem) {
   const std::string pattern = pattern_of(v, problem, facts.binding);
   return in_output(problem, v.output, v.where, v.index) + (pattern.empty() ? "" : "\n" + pattern);
 }
-std::string more(const verifier::NotWritten& v, const AttemptFacts&, const benchsuite::Problem& problem) {
+std::string more(const verifier::verdicts::NotWritten& v, const AttemptFacts&, const benchsuite::Problem& problem) {
   return in_output(problem, v.output, v.where, v.index) +
          (v.count == v.elements ? "\nNothing was written at all: look at the grid and at early returns." : "");
 }
-std::string more(const verifier::WrongNonFinite& v, const AttemptFacts&, const benchsuite::Problem& problem) {
+std::string more(const verifier::verdicts::WrongNonFinite& v, const AttemptFacts&, const benchsuite::Problem& problem) {
   return in_output(problem, v.output, v.where, v.index) +
          (v.where.distribution == "non_finite"
               ? "\nThe inputs held NaN and infinities, and the contract wants them handled as the reference does."
               : "");
 }
-std::string more(const verifier::OrderDependent& v, const AttemptFacts&, const benchsuite::Problem& problem) {
+std::string more(const verifier::verdicts::OrderDependent& v, const AttemptFacts&, const benchsuite::Problem& problem) {
   return in_output(problem, v.output, v.where, v.index);
 }
-std::string more(const verifier::Faulted& v, const AttemptFacts& facts, const benchsuite::Problem&) {
+std::string more(const verifier::verdicts::Faulted& v, const AttemptFacts& facts, const benchsuite::Problem&) {
   return v.fault.line ? quote(quoted_line(facts.solution.source, *v.fault.line)) : "";
 }
-std::string more(const verifier::TimedOut& v, const AttemptFacts&, const benchsuite::Problem&) {
+std::string more(const verifier::verdicts::TimedOut& v, const AttemptFacts&, const benchsuite::Problem&) {
   return v.where && !v.where->axes.empty()
              ? "\nLook for loops whose end depends on another thread or block, and for work per thread that grows with "
                "the whole shape."
@@ -215,7 +216,7 @@ std::string times(double value) {
 // "bench_8192x8192: 134.1 us, 87 % of the bound; 1.02x [1.01, 1.03] against naive"
 std::string timing_words(const AttemptFacts& facts) {
   std::string text;
-  for (const verifier::WorkloadTiming& timing : facts.measurement->workloads) {
+  for (const verifier::verdicts::WorkloadTiming& timing : facts.measurement->workloads) {
     text += core::clean_line(timing.workload, 100) + ": " + time_words(timing.candidate_us);
     if (const auto share = timing.share_of_bound()) text += ", " + percent(*share) + " of the bound";
     text += "; " + times(timing.speed_up.value) + " [" + times(timing.speed_up.low) + ", " +
@@ -261,12 +262,12 @@ Diagnosis of_correct(const AttemptFacts& facts, const benchsuite::Problem& probl
 
 Diagnosis diagnose(const AttemptFacts& facts, const benchsuite::Problem& problem, const std::string& backend) {
   Diagnosis diagnosis;
-  if (verifier::is_correct(facts.verdict)) {
+  if (verifier::verdicts::is_correct(facts.verdict)) {
     diagnosis = of_correct(facts, problem, backend);
   } else {
     const std::string added = std::visit([&](const auto& v) { return more(v, facts, problem); }, facts.verdict);
     diagnosis.text =
-        "Verdict " + verifier::name_of(facts.verdict) + ". " + verifier::sentence_for_models(facts.verdict) + added;
+        "Verdict " + name_of(facts.verdict) + ". " + verifier::verdicts::sentence_for_models(facts.verdict) + added;
     if (const std::string point = sandbox::describe(facts.binding); !point.empty()) {
       diagnosis.text += (diagnosis.text.back() == '\n' ? "" : "\n") + std::string("The tunables were ") +
                         core::clean_line(point, 300) + ".";

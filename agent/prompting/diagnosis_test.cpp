@@ -11,9 +11,10 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
-using verifier::Where;
+using verifier::verdicts::Where;
 
-AttemptFacts facts_of(verifier::Verdict verdict, const std::string& file = "softmax_f32/row_in_registers.cu") {
+AttemptFacts facts_of(verifier::verdicts::Verdict verdict,
+                      const std::string& file = "softmax_f32/row_in_registers.cu") {
   AttemptFacts facts;
   facts.verdict = std::move(verdict);
   facts.solution = test::shipped_solution(file);
@@ -24,12 +25,13 @@ AttemptFacts facts_of(verifier::Verdict verdict, const std::string& file = "soft
 Diagnosis diagnosed(const AttemptFacts& facts, const std::string& backend = "cuda") {
   return diagnose(facts, test::shipped_problem(facts.solution.problem), backend);
 }
-std::string text_of(verifier::Verdict verdict) { return diagnosed(facts_of(std::move(verdict))).text; }
+std::string text_of(verifier::verdicts::Verdict verdict) { return diagnosed(facts_of(std::move(verdict))).text; }
 
 const Where kWhere{"test_7x257", "M=7 N=257", "ordinary", "forward"};
 
 TEST(Diagnosis, TheFirstErrorsOfACompilerWithTheirLines) {
-  AttemptFacts facts = facts_of(verifier::CompileFailed{sandbox::Rejection::compile_error, "expected a ';'", 3});
+  AttemptFacts facts =
+      facts_of(verifier::verdicts::CompileFailed{sandbox::Rejection::compile_error, "expected a ';'", 3});
   facts.solution.source = "one\n  two\nthree\x1b[2J\nfour\nfive";
   facts.compile_log =
       "a.cu(3): error: expected a \";\"\n          three\n\n1 warning\na.cu(5): error: identifier \"x\" is undefined\n"
@@ -44,17 +46,19 @@ TEST(Diagnosis, TheFirstErrorsOfACompilerWithTheirLines) {
 }
 
 TEST(Diagnosis, ARefusalQuotesItsLine) {
-  AttemptFacts facts = facts_of(verifier::CompileFailed{sandbox::Rejection::forbidden, "reads the clock", 2});
+  AttemptFacts facts = facts_of(verifier::verdicts::CompileFailed{sandbox::Rejection::forbidden, "reads the clock", 2});
   facts.solution.source = "one\ntwo\n";
   EXPECT_THAT(diagnosed(facts).text,
               AllOf(HasSubstr("Verdict forbidden. Line 2: reads the clock. Leave this construct out"),
                     HasSubstr("> 2 | two\n")));
-  facts.verdict = verifier::CompileFailed{sandbox::Rejection::limit, "too long", 99};  // there is no such line
+  facts.verdict =
+      verifier::verdicts::CompileFailed{sandbox::Rejection::limit, "too long", 99};  // there is no such line
   EXPECT_THAT(diagnosed(facts).text, AllOf(HasSubstr("Verdict limit."), Not(HasSubstr("```"))));
 }
 
 TEST(Diagnosis, AWrongElementIsFoundInItsOutput) {
-  const std::string text = text_of(verifier::WrongResult{kWhere, "y", 3 * 257 + 256, 2.5, 0, 900, 7, 7 * 257});
+  const std::string text =
+      text_of(verifier::verdicts::WrongResult{kWhere, "y", 3 * 257 + 256, 2.5, 0, 900, 7, 7 * 257});
   EXPECT_THAT(text, HasSubstr("Verdict wrong_result. Wrong result at workload test_7x257 (M=7 N=257"));
   EXPECT_THAT(text, HasSubstr("y[1027] is 0 where 2.5 is right"));
   EXPECT_THAT(text, HasSubstr("Index 1027 of y is [3, 256] of [7, 257]."));
@@ -66,8 +70,8 @@ TEST(Diagnosis, AWrongElementIsFoundInItsOutput) {
 
 TEST(Diagnosis, WhatAWrongElementLooksLike) {
   const auto wrong = [](double expected, double got, int64_t count) {
-    return text_of(
-        verifier::WrongResult{{"unseen", "M=4 N=256", "ordinary", ""}, "y", 5, expected, got, 9, count, 1024});
+    return text_of(verifier::verdicts::WrongResult{
+        {"unseen", "M=4 N=256", "ordinary", ""}, "y", 5, expected, got, 9, count, 1024});
   };
   EXPECT_THAT(wrong(1, 2, 1024), AllOf(HasSubstr("2 times what is right"), HasSubstr("Every element is wrong")));
   EXPECT_THAT(wrong(4, 1, 2), AllOf(HasSubstr("1/4 of what is right"), Not(HasSubstr("Every element"))));
@@ -78,8 +82,9 @@ TEST(Diagnosis, WhatAWrongElementLooksLike) {
 }
 
 TEST(Diagnosis, TheJudgesPatternStandsInPlaceOfGuesses) {
-  verifier::WrongResult wrong{kWhere, "y", 3 * 257 + 256, 2.5, 0, 900, 7, 7 * 257};
-  wrong.pattern = verifier::Pattern{verifier::PatternKind::tail, "Only elements of the last column differ."};
+  verifier::verdicts::WrongResult wrong{kWhere, "y", 3 * 257 + 256, 2.5, 0, 900, 7, 7 * 257};
+  wrong.pattern =
+      verifier::verdicts::Pattern{verifier::verdicts::PatternKind::tail, "Only elements of the last column differ."};
   EXPECT_THAT(text_of(wrong), AllOf(HasSubstr("7 of 1799 elements are wrong. Only elements of the last column differ."),
                                     HasSubstr("Index 1027 of y is [3, 256] of [7, 257]."),
                                     HasSubstr("N=257 is no multiple of 4"), Not(HasSubstr("It is zero"))));
@@ -87,21 +92,24 @@ TEST(Diagnosis, TheJudgesPatternStandsInPlaceOfGuesses) {
 
 TEST(Diagnosis, NonsenseInAVerdictDoesNoHarm) {
   const Where odd{"\x1b[2J", "M=x N= =3 M=99999999999999999999", "", ""};
-  EXPECT_THAT(text_of(verifier::WrongResult{odd, "nothing", -5, 0, 0, 0, 0, 0}), Not(HasSubstr("Index")));
-  EXPECT_THAT(text_of(verifier::WrongResult{{"w", "M=0 N=4", "", ""}, "y", 1, 1, 0, 2, 1, 4}), Not(HasSubstr("Index")));
-  EXPECT_THAT(text_of(verifier::NotWritten{{"w", "M=2 N=4", "", ""}, "y", 8, 1, 8}), Not(HasSubstr("Index")));
-  EXPECT_THAT(text_of(verifier::GuardDamaged{odd, std::string(9000, 'x')}), testing::SizeIs(testing::Lt(3100u)));
+  EXPECT_THAT(text_of(verifier::verdicts::WrongResult{odd, "nothing", -5, 0, 0, 0, 0, 0}), Not(HasSubstr("Index")));
+  EXPECT_THAT(text_of(verifier::verdicts::WrongResult{{"w", "M=0 N=4", "", ""}, "y", 1, 1, 0, 2, 1, 4}),
+              Not(HasSubstr("Index")));
+  EXPECT_THAT(text_of(verifier::verdicts::NotWritten{{"w", "M=2 N=4", "", ""}, "y", 8, 1, 8}), Not(HasSubstr("Index")));
+  EXPECT_THAT(text_of(verifier::verdicts::GuardDamaged{odd, std::string(9000, 'x')}),
+              testing::SizeIs(testing::Lt(3100u)));
 }
 
 TEST(Diagnosis, WhatIsNotWrittenOrNotFinite) {
-  EXPECT_THAT(text_of(verifier::NotWritten{kWhere, "y", 0, 1799, 1799}), HasSubstr("Nothing was written at all"));
-  EXPECT_THAT(text_of(verifier::NotWritten{kWhere, "y", 258, 1, 1799}),
+  EXPECT_THAT(text_of(verifier::verdicts::NotWritten{kWhere, "y", 0, 1799, 1799}),
+              HasSubstr("Nothing was written at all"));
+  EXPECT_THAT(text_of(verifier::verdicts::NotWritten{kWhere, "y", 258, 1, 1799}),
               HasSubstr("Index 258 of y is [1, 1] of [7, 257]"));
   Where non_finite = kWhere;
   non_finite.distribution = "non_finite";
-  EXPECT_THAT(text_of(verifier::WrongNonFinite{non_finite, "y", 1, 1, NAN}),
+  EXPECT_THAT(text_of(verifier::verdicts::WrongNonFinite{non_finite, "y", 1, 1, NAN}),
               HasSubstr("the contract wants them handled"));
-  EXPECT_THAT(text_of(verifier::OrderDependent{kWhere, "y", 257}),
+  EXPECT_THAT(text_of(verifier::verdicts::OrderDependent{kWhere, "y", 257}),
               AllOf(HasSubstr("There is a race"), HasSubstr("[1, 0]")));
 }
 
@@ -113,7 +121,7 @@ TEST(Diagnosis, AFaultQuotesItsLine) {
   fault.block = {3, 0, 0};
   fault.thread = {1, 0, 0};
   fault.line = 2;
-  AttemptFacts facts = facts_of(verifier::Faulted{kWhere, fault});
+  AttemptFacts facts = facts_of(verifier::verdicts::Faulted{kWhere, fault});
   facts.solution.source = "one\npart[i] += 1;\n";
   EXPECT_THAT(diagnosed(facts).text,
               AllOf(HasSubstr("Verdict race. race in kernel softmax, block (3,0,0), thread (1,0,0), line 2"),
@@ -121,33 +129,33 @@ TEST(Diagnosis, AFaultQuotesItsLine) {
 }
 
 TEST(Diagnosis, EveryOtherVerdictSaysWhatToChange) {
-  const std::pair<verifier::Verdict, const char*> cases[] = {
-      {verifier::InvalidPlan{"grid is 0"}, "Mend the header's expressions"},
-      {verifier::GuardDamaged{kWhere, "y"}, "Compare the index with the size"},
-      {verifier::InputModified{kWhere, "x"}, "Treat inputs as const"},
-      {verifier::TimedOut{kWhere, 5}, "Look for loops whose end depends on another thread"},
-      {verifier::Crashed{kWhere, 11}, "Look for wild pointers"},
-      {verifier::ForbiddenCall{kWhere}, "Call nothing but device functions"},
-      {verifier::MemoryLimit{"too much"}, "Use less memory"},
-      {verifier::TooFast{"bench", 1, 2}, "Compute every element from this launch's inputs"}};
+  const std::pair<verifier::verdicts::Verdict, const char*> cases[] = {
+      {verifier::verdicts::InvalidPlan{"grid is 0"}, "Mend the header's expressions"},
+      {verifier::verdicts::GuardDamaged{kWhere, "y"}, "Compare the index with the size"},
+      {verifier::verdicts::InputModified{kWhere, "x"}, "Treat inputs as const"},
+      {verifier::verdicts::TimedOut{kWhere, 5}, "Look for loops whose end depends on another thread"},
+      {verifier::verdicts::Crashed{kWhere, 11}, "Look for wild pointers"},
+      {verifier::verdicts::ForbiddenCall{kWhere}, "Call nothing but device functions"},
+      {verifier::verdicts::MemoryLimit{"too much"}, "Use less memory"},
+      {verifier::verdicts::TooFast{"bench", 1, 2}, "Compute every element from this launch's inputs"}};
   for (const auto& [verdict, words] : cases) {
     const Diagnosis diagnosis = diagnosed(facts_of(verdict));
     EXPECT_THAT(diagnosis.text, HasSubstr(words));
-    EXPECT_THAT(diagnosis.text, HasSubstr("Verdict " + verifier::name_of(verdict)));
+    EXPECT_THAT(diagnosis.text, HasSubstr("Verdict " + name_of(verdict)));
     EXPECT_FALSE(diagnosis.correct);
     EXPECT_TRUE(diagnosis.bottlenecks.empty());
   }
 }
 
 AttemptFacts measured(const std::string& file, double us, std::optional<double> bound_us) {
-  AttemptFacts facts = facts_of(verifier::Correct{10, 0.2, true}, file);
+  AttemptFacts facts = facts_of(verifier::verdicts::Correct{10, 0.2, true}, file);
   facts.against = "naive";
   facts.bound_by_compute = false;
   facts.launch_floor_us = 2.8;
   facts.registers = 40;
   facts.spill_bytes = 0;
-  verifier::WorkloadTiming timing{"bench_1", {}, us, 2 * us, {2, 1.9, 2.1}, bound_us};
-  facts.measurement = verifier::Measurement{"gpu", {timing}, {2, 1.9, 2.1}};
+  verifier::verdicts::WorkloadTiming timing{"bench_1", {}, us, 2 * us, {2, 1.9, 2.1}, bound_us};
+  facts.measurement = verifier::verdicts::Measurement{"gpu", {timing}, {2, 1.9, 2.1}};
   return facts;
 }
 

@@ -95,7 +95,7 @@ std::string bytes_words(int64_t bytes) {
   return bytes >= 4096 ? std::to_string(bytes >> 10) + " KiB" : std::to_string(bytes) + " B";
 }
 
-std::string calibration_words(const verifier::Calibration& c) {
+std::string calibration_words(const verifier::verdicts::Calibration& c) {
   const auto tera = [](double per_s) { return fact_number(per_s / 1e12, "%.3g"); };
   return "- measured: memory reads " + fact_number(c.dram_read_gb_s, "%.0f") + " GB/s, writes " +
          fact_number(c.dram_write_gb_s, "%.0f") + " GB/s, copies (both counted) " +

@@ -10,8 +10,8 @@
 #include "agent/prompting/diagnosis.h"
 #include "agent/prompting/templates.h"
 #include "benchsuite/problem.h"
-#include "verifier/calibration.h"
-#include "verifier/measurement.h"
+#include "verifier/verdicts/calibration.h"
+#include "verifier/verdicts/measurement.h"
 
 namespace agent::prompting {
 
@@ -29,8 +29,8 @@ struct DeviceText {
   std::string architecture;  // "sm_90a"
   std::string compiler;      // of the cpu device: its first line of --version
   std::optional<int64_t> multiprocessors, shared_bytes_per_block, shared_bytes_per_multiprocessor, registers, l2_bytes;
-  std::optional<verifier::Calibration> calibration;  // measured rates
-  std::string vectors = {};                          // of the cpu device: its widest vectors, in words
+  std::optional<verifier::verdicts::Calibration> calibration;  // measured rates
+  std::string vectors = {};                                    // of the cpu device: its widest vectors, in words
 };
 
 // A solution that is known, at its best point.
@@ -38,7 +38,7 @@ struct KnownSolution {
   std::string name;  // one word, unlike any other in the prompt: what edits call it
   sandbox::Solution solution;
   sandbox::TunableBinding binding;
-  std::optional<verifier::SpeedUp> speed_up;  // over naive
+  std::optional<verifier::statistics::SpeedUp> speed_up;  // over naive
   std::optional<double> time_us, share_of_bound;
   std::optional<int64_t> registers, shared_bytes, spill_bytes;
 };

@@ -11,11 +11,11 @@ namespace {
 using enum Bottleneck;
 
 // The bench workload that is furthest from its bound; without bounds, the slowest.
-const verifier::WorkloadTiming* worst_timing(const AttemptFacts& facts) {
+const verifier::verdicts::WorkloadTiming* worst_timing(const AttemptFacts& facts) {
   if (!facts.measurement || facts.measurement->workloads.empty()) return nullptr;
   const auto& all = facts.measurement->workloads;
   return &*std::min_element(all.begin(), all.end(), [](const auto& a, const auto& b) {
-    const auto share = [](const verifier::WorkloadTiming& t) { return t.share_of_bound().value_or(1); };
+    const auto share = [](const verifier::verdicts::WorkloadTiming& t) { return t.share_of_bound().value_or(1); };
     return share(a) != share(b) ? share(a) < share(b) : a.candidate_us > b.candidate_us;
   });
 }
@@ -42,7 +42,7 @@ std::string occupancy_words(const AttemptFacts& facts) {
 struct CpuWork {
   double flops = 0, bytes = 0, elements = 0, ns = 0;
 };
-CpuWork cpu_work(const benchsuite::Problem& problem, const verifier::WorkloadTiming* timing) {
+CpuWork cpu_work(const benchsuite::Problem& problem, const verifier::verdicts::WorkloadTiming* timing) {
   CpuWork work;
   const benchsuite::Workload* shape = first_bench(problem, "cpu");
   for (const benchsuite::Workload& workload : problem.workloads) {
@@ -152,7 +152,7 @@ Limit limit_on_gpu(const AttemptFacts& facts, const CodeFacts& code, const bench
                 " bytes): make tiles or unrolling "
                 "smaller, give the block fewer threads, or relax __launch_bounds__."};
   }
-  const verifier::WorkloadTiming* timing = worst_timing(facts);
+  const verifier::verdicts::WorkloadTiming* timing = worst_timing(facts);
   const auto launches = static_cast<double>(std::max<size_t>(1, code.launches.size()));
   if (timing != nullptr && facts.launch_floor_us && timing->candidate_us < 3 * launches * *facts.launch_floor_us &&
       timing->share_of_bound().value_or(0) < 0.7) {
@@ -182,7 +182,7 @@ Limit limit_on_gpu(const AttemptFacts& facts, const CodeFacts& code, const bench
 Limit limit_on_cpu(const AttemptFacts& facts, const CodeFacts& code, const benchsuite::Problem& problem) {
   // What the cpu device itself costs, in nanoseconds: scripts/bench_cpu_device.
   constexpr double kPerThread = 6, kPerBarrier = 14;
-  const verifier::WorkloadTiming* timing = worst_timing(facts);
+  const verifier::verdicts::WorkloadTiming* timing = worst_timing(facts);
   const double us = timing != nullptr ? timing->candidate_us : 0;
   const auto threads = static_cast<double>(code.threads());
   const double threads_us = threads * (kPerThread + kPerBarrier * (code.barriers + code.shuffles)) / 1000;

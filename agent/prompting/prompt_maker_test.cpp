@@ -129,7 +129,7 @@ TEST(PromptMaker, TheDeviceWithItsMeasuredRates) {
   facts.device.shared_bytes_per_block = 232448;
   facts.device.registers = 65536;
   facts.device.l2_bytes = 60 << 20;
-  verifier::Calibration rates;
+  verifier::verdicts::Calibration rates;
   rates.dram_read_gb_s = 4620;
   rates.tensor_f16_flop_s = 888.9e12;
   rates.launch_floor_us = 2.82;

@@ -24,7 +24,7 @@ inline KnownSolution known(const std::string& name, const std::string& file, dou
   solution.name = name;
   solution.solution = shipped_solution(file);
   solution.binding = sandbox::default_binding(solution.solution);
-  solution.speed_up = verifier::SpeedUp{speed_up, speed_up * 0.98, speed_up * 1.02};
+  solution.speed_up = verifier::statistics::SpeedUp{speed_up, speed_up * 0.98, speed_up * 1.02};
   solution.time_us = 134.1;
   return solution;
 }

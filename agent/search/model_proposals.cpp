@@ -10,8 +10,8 @@
 #include "agent/prompting/counter_findings.h"
 #include "agent/prompting/identity.h"
 #include "core/text.h"
-#include "verifier/bound.h"
-#include "verifier/verdict_words.h"
+#include "verifier/verdicts/bound.h"
+#include "verifier/verdicts/verdict_words.h"
 
 namespace agent {
 namespace {
@@ -51,7 +51,7 @@ prompting::AttemptFacts attempt_facts(const Member& member, const JudgedPoint& p
   if (facts.measurement) facts.counters = prompting::findings_in(facts.measurement->counters);
   if (const benchsuite::Workload* bench = prompting::first_bench(problem, device.backend);
       bench != nullptr && device.calibration) {
-    facts.bound_by_compute = verifier::bound_of(problem, bench->axes, *device.calibration).by_compute;
+    facts.bound_by_compute = verifier::verdicts::bound_of(problem, bench->axes, *device.calibration).by_compute;
     facts.launch_floor_us = device.calibration->launch_floor_us;
   }
   return facts;
@@ -120,9 +120,10 @@ prompting::KnownSolution ModelProposals::known(size_t index) const {
   known.shared_bytes = point->attempt.shared_bytes;
   known.spill_bytes = point->attempt.spill_bytes;
   if (!member.best || !point->attempt.measurement) return known;
-  const verifier::Measurement& measured = *point->attempt.measurement;
+  const verifier::verdicts::Measurement& measured = *point->attempt.measurement;
   const double scale = member.speed_up() / measured.speed_up.value;  // from the incumbent to naive
-  known.speed_up = verifier::SpeedUp{member.speed_up(), measured.speed_up.low * scale, measured.speed_up.high * scale};
+  known.speed_up =
+      verifier::statistics::SpeedUp{member.speed_up(), measured.speed_up.low * scale, measured.speed_up.high * scale};
   if (!measured.workloads.empty()) {
     known.time_us = measured.workloads.front().candidate_us;
     known.share_of_bound = measured.workloads.front().share_of_bound();
@@ -146,7 +147,8 @@ std::vector<std::string> ModelProposals::tried() const {
           fmt::format("{}{}: right, but only {:.2f}x over naive", member.name, what, member.speed_up()), kLineBytes));
     } else if (member.probe && !member.correct()) {
       lines.push_back(core::clean_line(
-          member.name + what + ": " + verifier::sentence_for_people(member.probe->attempt.verdict), kLineBytes));
+          member.name + what + ": " + verifier::verdicts::sentence_for_people(member.probe->attempt.verdict),
+          kLineBytes));
     }
   }
   return lines;

@@ -53,13 +53,13 @@ class SimulatedBench : public Bench {
 
   size_t free_places() const override { return devices_ - busy_; }
   size_t in_progress() const override { return busy_; }
-  void prepare(const CandidatePtr&, verifier::Effort) override {}
-  void begin(const CandidatePtr& candidate, const CandidatePtr& incumbent, verifier::Effort effort,
+  void prepare(const CandidatePtr&, verifier::verdicts::Effort) override {}
+  void begin(const CandidatePtr& candidate, const CandidatePtr& incumbent, verifier::verdicts::Effort effort,
              std::function<void(Attempt)> done) override {
     ++busy_;
     moment();
     const double taken = seconds(std::to_string(candidate->id) + "/" + std::to_string(incumbent->id) + "/" +
-                                 std::string(verifier::name_of(effort)));
+                                 std::string(name_of(effort)));
     busy_seconds += taken;
     time_.after(taken, [this, candidate, incumbent, effort, done = std::move(done)] {
       --busy_;
@@ -86,27 +86,28 @@ class SimulatedBench : public Bench {
   int64_t attempts = 0;
 
  private:
-  Attempt attempt(const Candidate& candidate, const Candidate& incumbent, verifier::Effort effort) {
+  Attempt attempt(const Candidate& candidate, const Candidate& incumbent, verifier::verdicts::Effort effort) {
     Attempt made;
     const auto mine = &candidate == naive_.get() ? 1.0 : speed_up_(candidate);
     const auto other = &incumbent == naive_.get() ? 1.0 : speed_up_(incumbent);
     if (!mine) {
-      made.verdict = verifier::WrongResult{{}, "y", 0, 1, 0, 100, 1, 1};
+      made.verdict = verifier::verdicts::WrongResult{{}, "y", 0, 1, 0, 100, 1, 1};
       return made;
     }
-    made.verdict = verifier::Correct{};
-    const double ratio = effort == verifier::Effort::control ? 1 : *mine / other.value_or(1);
-    verifier::Measurement measured;
+    made.verdict = verifier::verdicts::Correct{};
+    const double ratio = effort == verifier::verdicts::Effort::control ? 1 : *mine / other.value_or(1);
+    verifier::verdicts::Measurement measured;
     measured.speed_up = {ratio, ratio * 0.999, ratio * 1.001};
-    measured.outcome = ratio > 1.002   ? verifier::Outcome::win
-                       : ratio < 0.998 ? verifier::Outcome::loss
-                                       : verifier::Outcome::tie;
+    measured.outcome = ratio > 1.002   ? verifier::statistics::Outcome::win
+                       : ratio < 0.998 ? verifier::statistics::Outcome::loss
+                                       : verifier::statistics::Outcome::tie;
     made.measurement = measured;
     return made;
   }
 
-  void record(Attempt& made, const Candidate& candidate, const Candidate& incumbent, verifier::Effort effort) {
-    verifier::Judgement judgement;
+  void record(Attempt& made, const Candidate& candidate, const Candidate& incumbent,
+              verifier::verdicts::Effort effort) {
+    verifier::verdicts::Judgement judgement;
     judgement.verdict = made.verdict;
     judgement.measurement = made.measurement;
     results::archive::NewAttempt recorded = started_.attempt_at(candidate.id, effort, std::move(judgement));

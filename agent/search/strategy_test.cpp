@@ -18,7 +18,7 @@ Member member(int line, std::optional<double> speed_up, const std::string& niche
   made.niche = niche;
   made.parents = std::move(parents);
   Attempt attempt;
-  attempt.verdict = verifier::Correct{};
+  attempt.verdict = verifier::verdicts::Correct{};
   made.probe = JudgedPoint{{}, attempt, speed_up};
   if (speed_up) made.best = made.probe;
   return made;

@@ -11,7 +11,7 @@
 #include "core/error.h"
 #include "results/archive/database.h"
 #include "results/archive/recorder.h"
-#include "verifier/statistics.h"
+#include "verifier/statistics/statistics.h"
 
 namespace results::archive::test {
 
@@ -50,23 +50,24 @@ inline sandbox::Solution solution_named(const std::string& name, const std::stri
 }
 
 // Its figures are those of its samples (`pairs`: an odd number).
-inline verifier::Judgement correct_judgement(double speed_up, size_t pairs = 31) {
-  verifier::Judgement judgement;
-  judgement.verdict = verifier::Correct{12, 0.25, true};
+inline verifier::verdicts::Judgement correct_judgement(double speed_up, size_t pairs = 31) {
+  verifier::verdicts::Judgement judgement;
+  judgement.verdict = verifier::verdicts::Correct{12, 0.25, true};
   judgement.stages = {2, 3, 4};
   judgement.seed = 0xFEDCBA9876543210u;
-  verifier::WorkloadTiming timing{"bench", {}, 100 / speed_up, 100, {speed_up, speed_up * 0.98, speed_up * 1.02}};
+  verifier::verdicts::WorkloadTiming timing{
+      "bench", {}, 100 / speed_up, 100, {speed_up, speed_up * 0.98, speed_up * 1.02}};
   for (size_t i = 0; i < pairs; ++i) {
     const double off = static_cast<double>(i) - static_cast<double>(pairs / 2);
     timing.pairs.push_back({100 / speed_up * (1 + off / 300), 100 * (1 - off / 700), i % 3 == 0});
   }
-  judgement.measurement =
-      verifier::Measurement{"cpu-rough", {timing}, timing.speed_up, verifier::decide(timing.speed_up), pairs < 15};
+  judgement.measurement = verifier::verdicts::Measurement{
+      "cpu-rough", {timing}, timing.speed_up, verifier::statistics::decide(timing.speed_up), pairs < 15};
   return judgement;
 }
 
-inline verifier::Calibration calibration_of(const std::string& gpu, double gb_s) {
-  verifier::Calibration c;
+inline verifier::verdicts::Calibration calibration_of(const std::string& gpu, double gb_s) {
+  verifier::verdicts::Calibration c;
   c.device = gpu;
   c.architecture = "sm_90a";
   c.driver = "13.0";
@@ -98,7 +99,8 @@ struct Started {
     const sandbox::Solution solution = solution_named(name);
     return archive.add_candidate(archive.add_solution({&solution, name, origin, {}}), binding);
   }
-  NewAttempt attempt_at(int64_t candidate, verifier::Effort effort, verifier::Judgement judgement) const {
+  NewAttempt attempt_at(int64_t candidate, verifier::verdicts::Effort effort,
+                        verifier::verdicts::Judgement judgement) const {
     NewAttempt attempt;
     attempt.campaign = campaign;
     attempt.problem = problem;

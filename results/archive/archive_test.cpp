@@ -13,7 +13,7 @@
 namespace results::archive::test {
 namespace {
 using testing::ElementsAre;
-using verifier::Effort;
+using verifier::verdicts::Effort;
 
 TEST(Recorder, AnAttemptComesBackAsItWasWritten) {
   const TemporaryArchive temporary;
@@ -32,8 +32,8 @@ TEST(Recorder, AnAttemptComesBackAsItWasWritten) {
   EXPECT_EQ(a.binding, (sandbox::TunableBinding{{"BLOCK", 256}, {"VEC", 4}}));
   EXPECT_EQ(a.device, "cpu");
   EXPECT_EQ(a.effort, "full");
-  EXPECT_TRUE(verifier::is_correct(a.verdict));
-  EXPECT_EQ(std::get<verifier::Correct>(a.verdict).launches, 12);
+  EXPECT_TRUE(verifier::verdicts::is_correct(a.verdict));
+  EXPECT_EQ(std::get<verifier::verdicts::Correct>(a.verdict).launches, 12);
   EXPECT_EQ(a.compile_ms, 85);
   EXPECT_EQ(a.compile_log, "one warning");
   EXPECT_EQ(a.seed, std::to_string(0xFEDCBA9876543210u));
@@ -43,26 +43,26 @@ TEST(Recorder, AnAttemptComesBackAsItWasWritten) {
   EXPECT_EQ(a.source, solution_named("tiled").source);
   EXPECT_FALSE(a.reused_from.has_value());
   ASSERT_TRUE(a.measurement.has_value());
-  EXPECT_EQ(verifier::to_json(*a.measurement), verifier::to_json(*correct_judgement(1.5).measurement));
+  EXPECT_EQ(to_json(*a.measurement), to_json(*correct_judgement(1.5).measurement));
 }
 
 TEST(Recorder, ClocksCountersAndTheBoundAreKeptWhereTheyAreKnown) {
   const TemporaryArchive temporary;
   Started s(temporary.file());
-  verifier::Judgement judgement = correct_judgement(2, 3);
-  verifier::WorkloadTiming& timing = judgement.measurement->workloads[0];
+  verifier::verdicts::Judgement judgement = correct_judgement(2, 3);
+  verifier::verdicts::WorkloadTiming& timing = judgement.measurement->workloads[0];
   timing.bound_us = 12.5;
   timing.pairs[1].candidate_mhz = 1980;
   timing.pairs[1].incumbent_mhz = 1965.5f;
   timing.pairs[2].throttled = true;
-  verifier::Counters launch;
+  verifier::verdicts::Counters launch;
   launch.kernel = "row_sum";
   launch.dram = 0.875;
   launch.stalls["long_scoreboard"] = 12.5;
   judgement.measurement->counters = {launch, launch};
   const int64_t with = s.archive.add_attempt(s.attempt_at(s.naive, Effort::full, judgement));
   const int64_t without = s.archive.add_attempt(s.attempt_at(s.naive, Effort::full, correct_judgement(2)));
-  EXPECT_EQ(verifier::to_json(s.archive.attempt(with).measurement.value()), verifier::to_json(*judgement.measurement));
+  EXPECT_EQ(to_json(s.archive.attempt(with).measurement.value()), to_json(*judgement.measurement));
   EXPECT_EQ(s.archive.attempt(with).measurement->counters.size(), 2u);
   EXPECT_EQ(s.archive.attempt(without).measurement->workloads[0].bound_us, std::nullopt);
   EXPECT_EQ(s.archive.attempt(without).measurement->workloads[0].pairs[1].candidate_mhz, 0);
@@ -82,8 +82,7 @@ TEST(Recorder, TheNewestCalibrationOfADeviceCounts) {
   s.archive.add_calibration("cuda GPU A", calibration_of("GPU A", 4100));
   s.archive.add_calibration("cuda GPU B", calibration_of("GPU B", 900));
   ASSERT_TRUE(s.archive.newest_calibration("cuda GPU A"));
-  EXPECT_EQ(verifier::to_json(*s.archive.newest_calibration("cuda GPU A")),
-            verifier::to_json(calibration_of("GPU A", 4100)));
+  EXPECT_EQ(to_json(*s.archive.newest_calibration("cuda GPU A")), to_json(calibration_of("GPU A", 4100)));
   EXPECT_EQ(s.archive.newest_calibration("cuda GPU B")->dram_read_gb_s, 900);
   EXPECT_FALSE(s.archive.newest_calibration("cpu"));
 }
@@ -91,12 +90,12 @@ TEST(Recorder, TheNewestCalibrationOfADeviceCounts) {
 TEST(Recorder, ARefusalHasNoMeasurement) {
   const TemporaryArchive temporary;
   Started s(temporary.file());
-  verifier::Judgement refused;
-  refused.verdict = verifier::CompileFailed{sandbox::Rejection::compile_error, "expected ';' \xFF", 7};
+  verifier::verdicts::Judgement refused;
+  refused.verdict = verifier::verdicts::CompileFailed{sandbox::Rejection::compile_error, "expected ';' \xFF", 7};
   const int64_t id = s.archive.add_attempt(s.attempt_at(s.add_candidate("bad", "user"), Effort::screen, refused));
   const RecordedAttempt a = s.archive.attempt(id);
-  EXPECT_EQ(verifier::name_of(a.verdict), "compile_error");
-  EXPECT_EQ(std::get<verifier::CompileFailed>(a.verdict).line, 7);
+  EXPECT_EQ(name_of(a.verdict), "compile_error");
+  EXPECT_EQ(std::get<verifier::verdicts::CompileFailed>(a.verdict).line, 7);
   EXPECT_FALSE(a.measurement.has_value());
 }
 

@@ -6,15 +6,15 @@
 
 namespace results::archive::test {
 namespace {
-using verifier::Effort;
+using verifier::verdicts::Effort;
 
-NewBaseline baseline_of(const Started& s, const std::string& library, verifier::Judgement judgement) {
+NewBaseline baseline_of(const Started& s, const std::string& library, verifier::verdicts::Judgement judgement) {
   return {s.problem, s.environment, "cuda GPU A", library, std::move(judgement)};
 }
 
-verifier::Judgement wrong() {
-  verifier::Judgement judgement;
-  judgement.verdict = verifier::WrongResult{{"test_1", "N=1", "ordinary", ""}, "y", 0, 1, 2, 3.5, 1, 1};
+verifier::verdicts::Judgement wrong() {
+  verifier::verdicts::Judgement judgement;
+  judgement.verdict = verifier::verdicts::WrongResult{{"test_1", "N=1", "ordinary", ""}, "y", 0, 1, 2, 3.5, 1, 1};
   return judgement;
 }
 
@@ -30,12 +30,12 @@ TEST(Baselines, ComeBackAsTheyWereWrittenTheNewestOfEach) {
   const std::vector<BaselineRecord> all = archive.baselines("", "cuda");
   ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(all[0].library, "cuBLAS 13.0");
-  EXPECT_EQ(verifier::name_of(all[0].verdict), "wrong_result");
+  EXPECT_EQ(name_of(all[0].verdict), "wrong_result");
   EXPECT_FALSE(all[0].measurement);
   EXPECT_EQ(all[1].problem, "sum_f32");
   EXPECT_EQ(all[1].device, "cuda GPU A");
   EXPECT_THAT(all[1].made, testing::MatchesRegex("....-..-..T..:..:..Z"));
-  EXPECT_EQ(verifier::to_json(all[1].measurement.value()), verifier::to_json(*correct_judgement(3).measurement));
+  EXPECT_EQ(to_json(all[1].measurement.value()), to_json(*correct_judgement(3).measurement));
   EXPECT_TRUE(archive.baselines("sum_f32", "cuda GPU B").empty());
   EXPECT_TRUE(archive.baselines("gelu_f32", "").empty());
 }
@@ -82,7 +82,7 @@ TEST(Baselines, StandInTheLeaderboardByTimeWithoutARank) {
   EXPECT_EQ(board[3].rank, 2);
   EXPECT_EQ(board[2].time_us(), 25);
   EXPECT_EQ(board[4].time_us(), 0);
-  EXPECT_EQ(verifier::name_of(board[4].verdict), "wrong_result");
+  EXPECT_EQ(name_of(board[4].verdict), "wrong_result");
 }
 
 }  // namespace

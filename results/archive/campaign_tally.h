@@ -19,8 +19,8 @@ struct CurvePoint {
   int64_t attempts = 0;
   double seconds = 0, dollars = 0;
   int64_t tokens = 0;
-  verifier::SpeedUp speed_up;  // over naive
-  int64_t attempt = 0;         // the one that brought it
+  verifier::statistics::SpeedUp speed_up;  // over naive
+  int64_t attempt = 0;                     // the one that brought it
   std::string solution, hash;
 };
 
@@ -45,7 +45,7 @@ class CampaignTally {
 
  private:
   struct Win {
-    verifier::SpeedUp speed_up;
+    verifier::statistics::SpeedUp speed_up;
     std::string solution, hash;
   };
   struct Spent {

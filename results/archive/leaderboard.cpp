@@ -122,11 +122,12 @@ std::vector<WorkloadFigures> figures_of(Database& database, int64_t measurement)
                             {rows.real(3), rows.real(4), rows.real(5)},
                             rows.real_or_none(6)};
     std::vector<double> times;
-    for (const verifier::Pair& pair : verifier::steady_pairs(unpack(rows.blob(7), rows.blob(8)))) {
+    for (const verifier::statistics::Pair& pair :
+         verifier::statistics::steady_pairs(unpack(rows.blob(7), rows.blob(8)))) {
       times.push_back(pair.candidate_us);
     }
     if (!times.empty()) {
-      const verifier::Interval interval = verifier::median_with_interval(std::move(times));
+      const verifier::statistics::Interval interval = verifier::statistics::median_with_interval(std::move(times));
       figures.time_us.low = std::min(figures.time_us.value, interval.low);
       figures.time_us.high = std::max(figures.time_us.value, interval.high);
     }
@@ -184,25 +185,25 @@ ORDER BY id)sql");
     row.origin = "library";
     row.made = rows.text(2);
     const Json verdict = Json::parse(rows.text(3));
-    row.verdict = verifier::verdict_from_json(core::JsonView(verdict, "archive"));
+    row.verdict = verifier::verdicts::verdict_from_json(core::JsonView(verdict, "archive"));
     Statement timings = database.prepare(
         "SELECT workload, candidate_us, incumbent_us, speed_up, low, high, bound_us FROM baseline_timings"
         " WHERE baseline = ? ORDER BY id");
     timings.bind(rows.integer(0));
-    std::vector<verifier::SpeedUp> parts;
-    while (verifier::is_correct(row.verdict) && timings.step()) {
+    std::vector<verifier::statistics::SpeedUp> parts;
+    while (verifier::verdicts::is_correct(row.verdict) && timings.step()) {
       const double time = timings.real(1);
       parts.push_back({timings.real(3), timings.real(4), timings.real(5)});
       row.workloads.push_back(
           {timings.text(0), {time, time, time}, timings.real(2), parts.back(), timings.real_or_none(6)});
     }
-    if (!parts.empty()) row.speed_up = verifier::combine(parts);
+    if (!parts.empty()) row.speed_up = verifier::statistics::combine(parts);
     all.push_back(std::move(row));
   }
   return all;
 }
 
-verifier::SpeedUp quotient(const verifier::SpeedUp& a, const verifier::SpeedUp& b) {
+verifier::statistics::SpeedUp quotient(const verifier::statistics::SpeedUp& a, const verifier::statistics::SpeedUp& b) {
   const double value = a.value / b.value;
   const double below = std::hypot(std::log(a.value / a.low), std::log(b.high / b.value));
   const double above = std::hypot(std::log(a.high / a.value), std::log(b.value / b.low));
@@ -211,13 +212,14 @@ verifier::SpeedUp quotient(const verifier::SpeedUp& a, const verifier::SpeedUp& 
 
 void compare(LeaderboardRow& row, const std::vector<LeaderboardRow>& libraries) {
   for (const LeaderboardRow& library : libraries) {
-    std::vector<verifier::SpeedUp> parts;
+    std::vector<verifier::statistics::SpeedUp> parts;
     for (const WorkloadFigures& ours : row.workloads) {
       for (const WorkloadFigures& theirs : library.workloads) {
         if (ours.workload == theirs.workload) parts.push_back(quotient(ours.speed_up, theirs.speed_up));
       }
     }
-    if (!parts.empty()) row.over_libraries.push_back({library.solution, verifier::combine(parts), parts.size()});
+    if (!parts.empty())
+      row.over_libraries.push_back({library.solution, verifier::statistics::combine(parts), parts.size()});
   }
 }
 

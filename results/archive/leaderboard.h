@@ -9,9 +9,9 @@
 #include "results/archive/lineage.h"
 #include "results/archive/recorder.h"
 #include "sandbox/solution.h"
-#include "verifier/measurement.h"
-#include "verifier/statistics.h"
-#include "verifier/verdict.h"
+#include "verifier/statistics/statistics.h"
+#include "verifier/verdicts/measurement.h"
+#include "verifier/verdicts/verdict.h"
 
 namespace results::archive {
 
@@ -30,10 +30,10 @@ struct LeaderboardFilter {
 // One bench workload of an attempt, or of a library.
 struct WorkloadFigures {
   std::string workload;
-  verifier::Interval time_us;      // median, with a 99 % interval; of a library, the median alone
-  double naive_us = 0;             // measured in turns with it
-  verifier::SpeedUp speed_up;      // over naive
-  std::optional<double> bound_us;  // what the device would need at its measured peaks
+  verifier::statistics::Interval time_us;  // median, with a 99 % interval; of a library, the median alone
+  double naive_us = 0;                     // measured in turns with it
+  verifier::statistics::SpeedUp speed_up;  // over naive
+  std::optional<double> bound_us;          // what the device would need at its measured peaks
 
   std::optional<double> share_of_bound() const;
 };
@@ -44,7 +44,7 @@ struct WorkloadFigures {
 // the two runs (clocks, driver), so that it can be too narrow.
 struct OverLibrary {
   std::string library;  // "cuBLAS 13.0", "PyTorch 2.11 compile"
-  verifier::SpeedUp ratio;
+  verifier::statistics::SpeedUp ratio;
   size_t workloads = 0;  // that both were timed at
 };
 
@@ -56,8 +56,8 @@ struct LeaderboardRow {
   std::string problem, device, solution, hash, origin, made;
   std::string campaign;  // empty: judged outside of one
   sandbox::TunableBinding binding;
-  bool confirmed = false;      // won against naive once more, in fresh processes with fresh seeds
-  verifier::SpeedUp speed_up;  // over naive, all workloads
+  bool confirmed = false;                  // won against naive once more, in fresh processes with fresh seeds
+  verifier::statistics::SpeedUp speed_up;  // over naive, all workloads
   std::vector<WorkloadFigures> workloads;
   std::vector<OverLibrary> over_libraries;  // of those that were found correct on this device
   Descent descent;                          // who proposed it, from what, and what that cost
@@ -65,7 +65,7 @@ struct LeaderboardRow {
   // Named by `solution`, it stands in place but has neither rank nor attempt, hash nor descent, and its figures count
   // only where it was found correct: otherwise there are no workloads.
   bool library = false;
-  verifier::Verdict verdict = verifier::Correct{};
+  verifier::verdicts::Verdict verdict = verifier::verdicts::Correct{};
 
   bool timed() const { return !workloads.empty(); }
   double time_us() const { return timed() ? workloads[0].time_us.value : 0; }  // at the first workload

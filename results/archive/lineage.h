@@ -51,7 +51,7 @@ class Descents {
 struct Stand {
   std::string problem, device;
   bool confirmed = false;
-  verifier::SpeedUp speed_up;
+  verifier::statistics::SpeedUp speed_up;
   int64_t attempt = 0;
   sandbox::TunableBinding binding;
 };

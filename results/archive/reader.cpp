@@ -16,9 +16,10 @@ sandbox::TunableBinding binding_from(const std::string& text) {
   return Json::parse(text).get<std::map<std::string, int64_t, std::less<>>>();
 }
 
-verifier::Outcome outcome_from(const std::string& name) {
-  for (const auto outcome : {verifier::Outcome::win, verifier::Outcome::tie, verifier::Outcome::loss}) {
-    if (verifier::name_of(outcome) == name) return outcome;
+verifier::statistics::Outcome outcome_from(const std::string& name) {
+  for (const auto outcome :
+       {verifier::statistics::Outcome::win, verifier::statistics::Outcome::tie, verifier::statistics::Outcome::loss}) {
+    if (name_of(outcome) == name) return outcome;
   }
   throw core::SystemError("the archive holds an unknown outcome: " + name);
 }
@@ -29,8 +30,9 @@ std::optional<int64_t> first_id(Statement statement) {
 }
 
 // `against` receives the incumbent's description.
-std::optional<verifier::Measurement> measurement_of(Database& database, int64_t attempt, std::string& against) {
-  verifier::Measurement m;
+std::optional<verifier::verdicts::Measurement> measurement_of(Database& database, int64_t attempt,
+                                                              std::string& against) {
+  verifier::verdicts::Measurement m;
   int64_t id = 0;
   {
     Statement row = database.prepare(
@@ -48,7 +50,7 @@ std::optional<verifier::Measurement> measurement_of(Database& database, int64_t 
     if (!row.is_null(9)) {
       const Json counters = Json::parse(row.text(9));
       for (const core::JsonView& launch : core::JsonView(counters, "archive").items()) {
-        m.counters.push_back(verifier::counters_from_json(launch));
+        m.counters.push_back(verifier::verdicts::counters_from_json(launch));
       }
     }
     const std::string tunables = sandbox::describe(binding_from(row.text(8)));
@@ -142,12 +144,12 @@ std::vector<EventRecord> Reader::newest_events(int64_t campaign, size_t limit) c
   return all;
 }
 
-std::optional<verifier::Calibration> Reader::newest_calibration(const std::string& device) const {
+std::optional<verifier::verdicts::Calibration> Reader::newest_calibration(const std::string& device) const {
   Statement row = database().prepare("SELECT facts FROM calibrations WHERE device = ? ORDER BY id DESC LIMIT 1");
   row.bind(device);
   if (!row.step()) return std::nullopt;
   const Json facts = Json::parse(row.text(0));
-  return verifier::calibration_from_json(core::JsonView(facts, "archive"));
+  return verifier::verdicts::calibration_from_json(core::JsonView(facts, "archive"));
 }
 
 std::vector<SolutionRecord> Reader::find_solutions(const std::string& name_or_hash) const {
@@ -169,22 +171,22 @@ ORDER BY id DESC)sql");
   return all;
 }
 
-std::optional<int64_t> Reader::find_attempt(int64_t campaign, int64_t candidate, verifier::Effort effort,
+std::optional<int64_t> Reader::find_attempt(int64_t campaign, int64_t candidate, verifier::verdicts::Effort effort,
                                             std::optional<int64_t> against) const {
   Statement found = database().prepare(
       "SELECT a.id FROM attempts a LEFT JOIN measurements m ON m.attempt = a.id WHERE a.campaign = ? AND a.candidate = "
       "?"
       " AND a.effort = ? AND (?4 IS NULL OR m.against IS NULL OR m.against = ?4) ORDER BY a.id LIMIT 1");
-  found.bind(campaign).bind(candidate).bind(verifier::name_of(effort)).bind(against);
+  found.bind(campaign).bind(candidate).bind(name_of(effort)).bind(against);
   return first_id(std::move(found));
 }
 
-std::optional<int64_t> Reader::find_artefact(int64_t campaign, const std::string& artefact, verifier::Effort effort,
-                                             int64_t against) const {
+std::optional<int64_t> Reader::find_artefact(int64_t campaign, const std::string& artefact,
+                                             verifier::verdicts::Effort effort, int64_t against) const {
   Statement found = database().prepare(
       "SELECT a.id FROM attempts a LEFT JOIN measurements m ON m.attempt = a.id WHERE a.campaign = ? AND a.artefact = ?"
       " AND a.effort = ? AND a.reused_from IS NULL AND (m.against IS NULL OR m.against = ?) ORDER BY a.id LIMIT 1");
-  found.bind(campaign).bind(artefact).bind(verifier::name_of(effort)).bind(against);
+  found.bind(campaign).bind(artefact).bind(name_of(effort)).bind(against);
   return first_id(std::move(found));
 }
 
@@ -213,7 +215,7 @@ RecordedAttempt Reader::attempt(int64_t id) const {
     a.effort = row.text(5);
     a.made = row.text(6);
     const Json verdict = Json::parse(row.text(7));
-    a.verdict = verifier::verdict_from_json(core::JsonView(verdict, "archive"));
+    a.verdict = verifier::verdicts::verdict_from_json(core::JsonView(verdict, "archive"));
     a.compile_ms = row.real(8);
     a.compile_log = row.text(9);
     a.campaign = row.text(10);
@@ -313,11 +315,11 @@ ORDER BY p.name, b.device, b.id)sql");
                           rows.text(2),
                           rows.text(3),
                           rows.text(4),
-                          verifier::verdict_from_json(core::JsonView(verdict, "archive")),
+                          verifier::verdicts::verdict_from_json(core::JsonView(verdict, "archive")),
                           {}};
     if (!rows.is_null(6)) {
       const Json measurement = Json::parse(rows.text(6));
-      record.measurement = verifier::measurement_from_json(core::JsonView(measurement, "archive"));
+      record.measurement = verifier::verdicts::measurement_from_json(core::JsonView(measurement, "archive"));
     }
     all.push_back(std::move(record));
   }

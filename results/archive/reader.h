@@ -13,8 +13,8 @@
 
 #include "core/strict_json.h"
 #include "results/archive/records.h"
-#include "verifier/calibration.h"
-#include "verifier/judgement.h"
+#include "verifier/verdicts/calibration.h"
+#include "verifier/verdicts/judgement.h"
 
 namespace results::archive {
 
@@ -29,9 +29,9 @@ class Reader {
 
   // A measured or refused attempt of this campaign at this candidate, or artefact, and effort, against this incumbent
   // if one is given.
-  std::optional<int64_t> find_attempt(int64_t campaign, int64_t candidate, verifier::Effort effort,
+  std::optional<int64_t> find_attempt(int64_t campaign, int64_t candidate, verifier::verdicts::Effort effort,
                                       std::optional<int64_t> against) const;
-  std::optional<int64_t> find_artefact(int64_t campaign, const std::string& artefact, verifier::Effort effort,
+  std::optional<int64_t> find_artefact(int64_t campaign, const std::string& artefact, verifier::verdicts::Effort effort,
                                        int64_t against) const;
   RecordedAttempt attempt(int64_t id) const;  // throws core::InputError when there is none
   std::vector<int64_t> attempts_of_campaign(int64_t campaign) const;
@@ -60,7 +60,7 @@ class Reader {
   // The solutions with this name, or whose hash begins like this (at least six digits of it); the newest first.
   std::vector<SolutionRecord> find_solutions(const std::string& name_or_hash) const;
 
-  std::optional<verifier::Calibration> newest_calibration(const std::string& device) const;
+  std::optional<verifier::verdicts::Calibration> newest_calibration(const std::string& device) const;
   // The newest baseline of this library for this version of the problem.
   std::optional<int64_t> find_baseline(int64_t problem, const std::string& device, const std::string& library) const;
   // The newest of each library. Empty arguments mean all. When a problem's files have changed, only the version that

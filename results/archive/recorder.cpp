@@ -67,9 +67,9 @@ std::optional<int64_t> Recorder::next_step(std::optional<int64_t> campaign) {
   return step;
 }
 
-void Recorder::add_measurement(int64_t attempt, int64_t against, const verifier::Measurement& m) {
+void Recorder::add_measurement(int64_t attempt, int64_t against, const verifier::verdicts::Measurement& m) {
   Json counters = Json::array();
-  for (const verifier::Counters& launch : m.counters) counters.push_back(verifier::to_json(launch));
+  for (const verifier::verdicts::Counters& launch : m.counters) counters.push_back(to_json(launch));
   database()
       .prepare(
           "INSERT INTO measurements (attempt, against, clock, outcome, speed_up, low, high, stopped_early, counters)"
@@ -77,7 +77,7 @@ void Recorder::add_measurement(int64_t attempt, int64_t against, const verifier:
       .bind(attempt)
       .bind(against)
       .bind(m.clock)
-      .bind(verifier::name_of(m.outcome))
+      .bind(name_of(m.outcome))
       .bind(m.speed_up.value)
       .bind(m.speed_up.low)
       .bind(m.speed_up.high)
@@ -85,7 +85,7 @@ void Recorder::add_measurement(int64_t attempt, int64_t against, const verifier:
       .bind(counters.empty() ? std::nullopt : std::optional(text_of(counters)))
       .run();
   const int64_t measurement = database().last_id();
-  for (const verifier::WorkloadTiming& timing : m.workloads) {
+  for (const verifier::verdicts::WorkloadTiming& timing : m.workloads) {
     const std::vector<char> clocks = pack_clocks(timing.pairs);
     Statement row = database().prepare(
         "INSERT INTO timings (measurement, workload, candidate_us, incumbent_us, speed_up, low, high, samples, "
@@ -157,7 +157,7 @@ int64_t Recorder::add_attempt(const NewAttempt& a) {
   const auto optional_text = [](const std::string& text) {
     return text.empty() ? std::nullopt : std::optional(std::string_view(text));
   };
-  const auto* rejected = std::get_if<verifier::CompileFailed>(&a.judgement.verdict);
+  const auto* rejected = std::get_if<verifier::verdicts::CompileFailed>(&a.judgement.verdict);
   database()
       .prepare(
           "INSERT INTO compilations (candidate, device, artefact, rejected, log, compile_ms, registers,"
@@ -173,7 +173,7 @@ int64_t Recorder::add_attempt(const NewAttempt& a) {
       .bind(a.spill_bytes)
       .run();
   const int64_t compilation = database().last_id();
-  const Json judgement = verifier::to_json(a.judgement);
+  const Json judgement = to_json(a.judgement);
   const std::optional<int64_t> step = next_step(a.campaign);
   database()
       .prepare(
@@ -187,8 +187,8 @@ int64_t Recorder::add_attempt(const NewAttempt& a) {
       .bind(a.environment)
       .bind(a.device)
       .bind(optional_text(a.artefact))
-      .bind(verifier::name_of(a.effort))
-      .bind(verifier::name_of(a.judgement.verdict))
+      .bind(name_of(a.effort))
+      .bind(name_of(a.judgement.verdict))
       .bind(text_of(judgement["verdict"]))
       .bind(judgement["stages"].dump())
       .bind(std::to_string(a.judgement.seed))
@@ -223,12 +223,12 @@ void Recorder::add_event(std::optional<int64_t> campaign, const std::string& kin
   transaction.commit();
 }
 
-int64_t Recorder::add_calibration(const std::string& device, const verifier::Calibration& calibration) {
+int64_t Recorder::add_calibration(const std::string& device, const verifier::verdicts::Calibration& calibration) {
   database()
       .prepare("INSERT INTO calibrations (device, made, facts) VALUES (?, ?, ?)")
       .bind(device)
       .bind(calibration.made)
-      .bind(text_of(verifier::to_json(calibration)))
+      .bind(text_of(to_json(calibration)))
       .run();
   return database().last_id();
 }
@@ -262,10 +262,10 @@ int64_t Recorder::add_baseline(const NewBaseline& baseline) {
       .bind(baseline.device)
       .bind(baseline.environment)
       .bind(baseline.library)
-      .bind(verifier::name_of(baseline.judgement.verdict))
-      .bind(text_of(verifier::to_json(baseline.judgement.verdict)));
+      .bind(name_of(baseline.judgement.verdict))
+      .bind(text_of(to_json(baseline.judgement.verdict)));
   if (baseline.judgement.measurement) {
-    row.bind(text_of(verifier::to_json(*baseline.judgement.measurement)));
+    row.bind(text_of(to_json(*baseline.judgement.measurement)));
   } else {
     row.bind_null();
   }

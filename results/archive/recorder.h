@@ -30,7 +30,7 @@ class Recorder : public Reader {
   int64_t add_request(const NewRequest& request);
   int64_t add_reply(const NewReply& reply);
   void add_proposed(int64_t reply, int64_t solution);
-  int64_t add_calibration(const std::string& device, const verifier::Calibration& calibration);
+  int64_t add_calibration(const std::string& device, const verifier::verdicts::Calibration& calibration);
   int64_t add_baseline(const NewBaseline& baseline);
   int64_t add_selftest(const NewSelftest& selftest);
 
@@ -39,7 +39,7 @@ class Recorder : public Reader {
   void set_campaign_status(int64_t campaign, const std::string& status);
 
  private:
-  void add_measurement(int64_t attempt, int64_t against, const verifier::Measurement& measurement);
+  void add_measurement(int64_t attempt, int64_t against, const verifier::verdicts::Measurement& measurement);
   // The number of the step that a campaign is about to record, within that transaction.
   std::optional<int64_t> next_step(std::optional<int64_t> campaign);
 };

@@ -9,7 +9,7 @@
 #include "core/error.h"
 #include "core/strict_json.h"
 #include "sandbox/solution.h"
-#include "verifier/judgement.h"
+#include "verifier/verdicts/judgement.h"
 
 namespace results::archive {
 
@@ -31,12 +31,12 @@ struct NewAttempt {
   std::optional<int64_t> campaign;
   int64_t problem = 0, environment = 0, candidate = 0;
   std::string device;
-  verifier::Effort effort = verifier::Effort::screen;
+  verifier::verdicts::Effort effort = verifier::verdicts::Effort::screen;
   std::string artefact;  // hash of binaries and plan; empty when there is none
   std::string compile_log;
   double compile_ms = 0;
   std::optional<int64_t> registers, shared_bytes, spill_bytes;  // where the compiler tells
-  verifier::Judgement judgement;
+  verifier::verdicts::Judgement judgement;
   std::optional<int64_t> against;      // the incumbent's candidate id, when there is a measurement
   std::optional<int64_t> reused_from;  // an earlier attempt whose result this one takes over
   double seconds = 0;                  // added to what its campaign has spent
@@ -47,9 +47,9 @@ struct RecordedAttempt {
   std::string problem, solution, origin;
   sandbox::TunableBinding binding;
   std::string device, effort, made;
-  verifier::Verdict verdict;
-  std::optional<verifier::Measurement> measurement;  // samples included
-  std::string against;                               // "naive", or solution and tunables of the incumbent
+  verifier::verdicts::Verdict verdict;
+  std::optional<verifier::verdicts::Measurement> measurement;  // samples included
+  std::string against;                                         // "naive", or solution and tunables of the incumbent
   double compile_ms = 0;
   std::optional<int64_t> registers, shared_bytes, spill_bytes;
   std::string compile_log, campaign, seed;
@@ -70,13 +70,13 @@ struct CampaignRecord {
 struct NewBaseline {
   int64_t problem = 0, environment = 0;
   std::string device, library;  // "cuBLAS 13.0", "PyTorch 2.11 compile"
-  verifier::Judgement judgement;
+  verifier::verdicts::Judgement judgement;
 };
 struct BaselineRecord {
   int64_t id = 0;
   std::string problem, device, library, made;
-  verifier::Verdict verdict;
-  std::optional<verifier::Measurement> measurement;  // against naive; samples included
+  verifier::verdicts::Verdict verdict;
+  std::optional<verifier::verdicts::Measurement> measurement;  // against naive; samples included
 };
 
 // What the judge of a device found out about itself (kernelwright selftest).

@@ -113,12 +113,13 @@ TEST(Steps, AreNumberedAsTheyAreWrittenDown) {
   const Json prompt{{"system", ""}, {"turns", Json::array()}};
   s.archive.add_event(s.campaign, "problem_started", {{"problem", "sum_f32"}});
   const int64_t request = s.archive.add_request({s.campaign, "sum_f32", 1, "exec:a", {}, prompt, "", 0, {}});
-  const int64_t attempt = s.archive.add_attempt(s.attempt_at(s.naive, verifier::Effort::full, correct_judgement(2)));
+  const int64_t attempt =
+      s.archive.add_attempt(s.attempt_at(s.naive, verifier::verdicts::Effort::full, correct_judgement(2)));
   NewReply reply;
   reply.request = request;
   reply.outcome = "completion";
   s.archive.add_reply(reply);
-  NewAttempt alone = s.attempt_at(s.naive, verifier::Effort::full, correct_judgement(2));
+  NewAttempt alone = s.attempt_at(s.naive, verifier::verdicts::Effort::full, correct_judgement(2));
   alone.campaign.reset();
   s.archive.add_attempt(alone);
   const std::vector<StepRecord> steps = s.archive.steps_of_campaign(s.campaign);

@@ -10,12 +10,12 @@ namespace {
 constexpr size_t kPairBytes = 2 * sizeof(double) + 1;
 constexpr size_t kClockBytes = 2 * sizeof(float) + 1;
 
-bool clock_known(const verifier::Pair& pair) {
+bool clock_known(const verifier::statistics::Pair& pair) {
   return pair.candidate_mhz != 0 || pair.incumbent_mhz != 0 || pair.throttled;
 }
 }  // namespace
 
-std::vector<char> pack(const std::vector<verifier::Pair>& pairs) {
+std::vector<char> pack(const std::vector<verifier::statistics::Pair>& pairs) {
   std::vector<char> bytes(pairs.size() * kPairBytes);
   for (size_t i = 0; i < pairs.size(); ++i) {
     char* at = bytes.data() + i * kPairBytes;
@@ -26,7 +26,7 @@ std::vector<char> pack(const std::vector<verifier::Pair>& pairs) {
   return bytes;
 }
 
-std::vector<char> pack_clocks(const std::vector<verifier::Pair>& pairs) {
+std::vector<char> pack_clocks(const std::vector<verifier::statistics::Pair>& pairs) {
   if (std::none_of(pairs.begin(), pairs.end(), clock_known)) return {};
   std::vector<char> bytes(pairs.size() * kClockBytes);
   for (size_t i = 0; i < pairs.size(); ++i) {
@@ -38,8 +38,8 @@ std::vector<char> pack_clocks(const std::vector<verifier::Pair>& pairs) {
   return bytes;
 }
 
-std::vector<verifier::Pair> unpack(const std::vector<char>& bytes, const std::vector<char>& clocks) {
-  std::vector<verifier::Pair> pairs(bytes.size() / kPairBytes);
+std::vector<verifier::statistics::Pair> unpack(const std::vector<char>& bytes, const std::vector<char>& clocks) {
+  std::vector<verifier::statistics::Pair> pairs(bytes.size() / kPairBytes);
   if (!clocks.empty() && clocks.size() != pairs.size() * kClockBytes) {
     throw core::SystemError("the archive holds clocks that do not fit their samples");
   }

@@ -60,7 +60,7 @@ void fill(const std::filesystem::path& file) {
   const int64_t answered = s.archive.add_reply(reply);
   const int64_t candidate = s.add_candidate("s1", "some-model-1");
   s.archive.add_proposed(answered, s.archive.find_solutions("s1").at(0).id);
-  s.archive.add_attempt(s.attempt_at(candidate, verifier::Effort::confirm, correct_judgement(2)));
+  s.archive.add_attempt(s.attempt_at(candidate, verifier::verdicts::Effort::confirm, correct_judgement(2)));
   s.archive.add_event(s.campaign, "stopped", {});
   s.archive.add_baseline({s.problem, s.environment, "cpu", "cuBLAS 13.0", correct_judgement(1.6)});
 }

@@ -43,8 +43,8 @@ bool supports(const ExportedKernel& kernel, const std::string& backend) {
 
 void require_exportable(const ExportedKernel& kernel, const ExportChoice& choice) {
   const std::string where = "attempt " + std::to_string(kernel.attempt.id);
-  if (!verifier::is_correct(kernel.attempt.verdict)) {
-    throw InputError(where, "was refused (" + verifier::name_of(kernel.attempt.verdict) + "): it is not exported",
+  if (!verifier::verdicts::is_correct(kernel.attempt.verdict)) {
+    throw InputError(where, "was refused (" + name_of(kernel.attempt.verdict) + "): it is not exported",
                      "export another one; kernelwright leaderboard lists them");
   }
   if (!kernel.confirmed() && !choice.unconfirmed) {
@@ -61,7 +61,7 @@ void require_exportable(const ExportedKernel& kernel, const ExportChoice& choice
 
 double lower_end(const ExportedKernel& kernel, const std::string& workload) {
   if (!kernel.attempt.measurement) return 0;
-  for (const verifier::WorkloadTiming& timing : kernel.attempt.measurement->workloads) {
+  for (const verifier::verdicts::WorkloadTiming& timing : kernel.attempt.measurement->workloads) {
     if (timing.workload == workload) return timing.speed_up.low;
   }
   return 0;
@@ -72,7 +72,7 @@ std::optional<ExportedKernel> best_of_solution(const archive::Reader& archive, c
   std::optional<ExportedKernel> best;
   for (const int64_t id : archive.attempts_of_solution(solution.id)) {
     archive::RecordedAttempt attempt = archive.attempt(id);
-    if (!verifier::is_correct(attempt.verdict) || !is_of_device(attempt.device, choice.device)) continue;
+    if (!verifier::verdicts::is_correct(attempt.verdict) || !is_of_device(attempt.device, choice.device)) continue;
     if (attempt.effort == "screen" || attempt.effort == "control") continue;
     ExportedKernel kernel = kernel_of(std::move(attempt));
     const auto worth = [](const ExportedKernel& one) {

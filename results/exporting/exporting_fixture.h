@@ -31,8 +31,8 @@ inline ExportData export_data() {
 // How an attempt went that never was.
 struct Made {
   std::string device = "cuda NVIDIA H200", architecture = "sm_90a";
-  verifier::Effort effort = verifier::Effort::confirm;
-  verifier::Verdict verdict = verifier::Correct{12, 0.25, true};
+  verifier::verdicts::Effort effort = verifier::verdicts::Effort::confirm;
+  verifier::verdicts::Verdict verdict = verifier::verdicts::Correct{12, 0.25, true};
   std::map<std::string, double> speed_ups = {};  // by bench workload; empty: 2 at each of the device
   std::string name = "written";
   std::string origin = "seed";
@@ -73,13 +73,13 @@ class ExportArchive {
   const archive::Reader& archive() const { return archive_; }
 
  private:
-  static verifier::Judgement judgement_of(const benchsuite::Problem& problem, const Made& made) {
-    verifier::Judgement judgement;
+  static verifier::verdicts::Judgement judgement_of(const benchsuite::Problem& problem, const Made& made) {
+    verifier::verdicts::Judgement judgement;
     judgement.verdict = made.verdict;
-    if (!verifier::is_correct(made.verdict)) return judgement;
-    verifier::Measurement measurement;
+    if (!verifier::verdicts::is_correct(made.verdict)) return judgement;
+    verifier::verdicts::Measurement measurement;
     measurement.clock = "gpu";
-    measurement.outcome = verifier::Outcome::win;
+    measurement.outcome = verifier::statistics::Outcome::win;
     for (const benchsuite::Workload& workload : problem.workloads) {
       const std::string backend = made.architecture.empty() ? "cpu" : "cuda";
       if (workload.role != benchsuite::Role::bench || !workload.runs_on(backend)) continue;

@@ -179,9 +179,9 @@ TEST(Choosing, OtherArchitecturesAreUsedWhereTheUserWantsThemAndTheSolutionRuns)
 TEST(Choosing, RefusesWhatWasNotProven) {
   ExportArchive archive;
   const auto id = [](int64_t attempt) { return std::to_string(attempt); };
-  const int64_t wrong = archive.add_shipped("sum_f32/two_launches.cu", {.verdict = verifier::NotWritten{}});
+  const int64_t wrong = archive.add_shipped("sum_f32/two_launches.cu", {.verdict = verifier::verdicts::NotWritten{}});
   EXPECT_THAT(refusal([&] { archive.choose(wrong); }), HasSubstr("was refused"));
-  const int64_t once = archive.add_shipped("sum_f32/two_launches.cu", {.effort = verifier::Effort::full});
+  const int64_t once = archive.add_shipped("sum_f32/two_launches.cu", {.effort = verifier::verdicts::Effort::full});
   EXPECT_THAT(refusal([&] { archive.choose(once); }),
               AllOf(HasSubstr("not a confirmed win"), HasSubstr("--unconfirmed")));
   const Package package = archive.choose({.what = {id(once)}, .unconfirmed = true});

@@ -8,8 +8,8 @@
 namespace results::exporting {
 
 bool ExportedKernel::confirmed() const {
-  return attempt.effort == "confirm" && verifier::is_correct(attempt.verdict) && attempt.measurement &&
-         attempt.measurement->outcome == verifier::Outcome::win;
+  return attempt.effort == "confirm" && verifier::verdicts::is_correct(attempt.verdict) && attempt.measurement &&
+         attempt.measurement->outcome == verifier::statistics::Outcome::win;
 }
 
 std::string Package::version() const {

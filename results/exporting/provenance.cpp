@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "core/text.h"
-#include "verifier/statistics.h"
+#include "verifier/statistics/statistics.h"
 
 namespace results::exporting {
 namespace {
@@ -34,7 +34,7 @@ std::string confirmation_of(const ExportedKernel& kernel) {
 Json figures_of(const ExportedKernel& kernel) {
   Json figures = Json::array();
   if (!kernel.attempt.measurement) return figures;
-  for (const verifier::WorkloadTiming& timing : kernel.attempt.measurement->workloads) {
+  for (const verifier::verdicts::WorkloadTiming& timing : kernel.attempt.measurement->workloads) {
     Json figure{{"workload", timing.workload},
                 {"median_us", timing.candidate_us},
                 {"pairs", timing.pairs.size()},
@@ -45,9 +45,10 @@ Json figures_of(const ExportedKernel& kernel) {
                   {"high", timing.speed_up.high},
                   {"confidence", 0.99}}}};
     std::vector<double> times;
-    for (const verifier::Pair& pair : verifier::steady_pairs(timing.pairs)) times.push_back(pair.candidate_us);
+    for (const verifier::statistics::Pair& pair : verifier::statistics::steady_pairs(timing.pairs))
+      times.push_back(pair.candidate_us);
     if (!times.empty()) {
-      const verifier::Interval interval = verifier::median_with_interval(std::move(times));
+      const verifier::statistics::Interval interval = verifier::statistics::median_with_interval(std::move(times));
       figure["interval_us"] = {interval.low, interval.high};
     }
     if (timing.bound_us) figure["bound_us"] = *timing.bound_us;
@@ -78,8 +79,8 @@ core::Json provenance_json(const Package& package, const std::string& format, co
                        {"measured_on_gpu", kernel.measured_on_gpu()},
                        {"confirmed", kernel.confirmed()},
                        {"effort", attempt.effort},
-                       {"verdict", verifier::name_of(attempt.verdict)},
-                       {"verdict_sentence", verifier::sentence_for_people(attempt.verdict)},
+                       {"verdict", name_of(attempt.verdict)},
+                       {"verdict_sentence", verifier::verdicts::sentence_for_people(attempt.verdict)},
                        {"environment", attempt.environment},
                        {"clock", attempt.measurement ? attempt.measurement->clock : ""},
                        {"figures", figures_of(kernel)}});
@@ -114,9 +115,9 @@ std::string provenance_text(const Package& package) {
            author_of(kernel) + ". Attempt " + std::to_string(attempt.id) +
            (attempt.campaign.empty() ? "" : " of campaign " + attempt.campaign) + ", " + attempt.made + ", on " +
            core::clean_line(attempt.device, 100) + (kernel.measured_on_gpu() ? "" : ", which is no GPU") + "; " +
-           confirmation_of(kernel) + ". " + verifier::sentence_for_people(attempt.verdict) + "\n";
+           confirmation_of(kernel) + ". " + verifier::verdicts::sentence_for_people(attempt.verdict) + "\n";
     if (!attempt.measurement) continue;
-    for (const verifier::WorkloadTiming& timing : attempt.measurement->workloads) {
+    for (const verifier::verdicts::WorkloadTiming& timing : attempt.measurement->workloads) {
       out += "  - " + timing.workload + ": " + rounded(timing.candidate_us, 2) + " us, " +
              rounded(timing.speed_up.value, 2) + "x over " + core::clean_line(attempt.against, 100) + " [" +
              rounded(timing.speed_up.low, 2) + ", " + rounded(timing.speed_up.high, 2) + "]\n";

@@ -22,7 +22,7 @@ using namespace archive::test;
   Started s(file);
   for (int i = 0;; ++i) {
     const int64_t candidate = s.add_candidate("point", "seed", {{"X", i}});
-    NewAttempt attempt = s.attempt_at(candidate, verifier::Effort::confirm, correct_judgement(1.5, 61));
+    NewAttempt attempt = s.attempt_at(candidate, verifier::verdicts::Effort::confirm, correct_judgement(1.5, 61));
     attempt.seconds = 0.5;
     const int64_t id = s.archive.add_attempt(attempt);
     if (::write(report_fd, &id, sizeof id) != sizeof id) ::_exit(1);

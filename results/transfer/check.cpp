@@ -10,8 +10,8 @@
 #include "core/hash.h"
 #include "results/archive/samples.h"
 #include "results/transfer/record_values.h"
-#include "verifier/calibration.h"
-#include "verifier/judgement.h"
+#include "verifier/verdicts/calibration.h"
+#include "verifier/verdicts/judgement.h"
 
 namespace results::transfer {
 namespace {
@@ -119,39 +119,40 @@ void check_seed(const JsonView& value) {
 // A value stored as JSON; must outlive the view of it.
 Json parsed(const JsonView& value) { return core::parse_json(to_json_text(value), value.file()); }
 
-verifier::Verdict check_verdict(const JsonView& record) {
+verifier::verdicts::Verdict check_verdict(const JsonView& record) {
   const JsonView stored = record.at("verdict_json");
   const Json json = parsed(stored);
-  verifier::Verdict verdict = verifier::verdict_from_json(JsonView(json, stored.file(), stored.pointer()));
-  if (verifier::name_of(verdict) != record.at("verdict").string()) {
+  verifier::verdicts::Verdict verdict =
+      verifier::verdicts::verdict_from_json(JsonView(json, stored.file(), stored.pointer()));
+  if (name_of(verdict) != record.at("verdict").string()) {
     record.at("verdict").fail("is not the name of what verdict_json holds");
   }
   return verdict;
 }
 
-verifier::SpeedUp speed_up_in(const JsonView& view) {
+verifier::statistics::SpeedUp speed_up_in(const JsonView& view) {
   return {view.at("speed_up").number(), view.at("low").number(), view.at("high").number()};
 }
 
-verifier::Measurement measurement_in(const JsonView& view) {
-  verifier::Measurement m;
+verifier::verdicts::Measurement measurement_in(const JsonView& view) {
+  verifier::verdicts::Measurement m;
   m.clock = view.at("clock").string();
   m.speed_up = speed_up_in(view);
   const std::string outcome = view.at("outcome").one_of({"win", "tie", "loss"}, "outcomes");
-  m.outcome = outcome == "win"   ? verifier::Outcome::win
-              : outcome == "tie" ? verifier::Outcome::tie
-                                 : verifier::Outcome::loss;
+  m.outcome = outcome == "win"   ? verifier::statistics::Outcome::win
+              : outcome == "tie" ? verifier::statistics::Outcome::tie
+                                 : verifier::statistics::Outcome::loss;
   if (view.has("counters")) {
     const Json counters = parsed(view.at("counters"));
     for (const JsonView& launch : JsonView(counters, view.file(), view.pointer() + "/counters").items()) {
-      static_cast<void>(verifier::counters_from_json(launch));
+      static_cast<void>(verifier::verdicts::counters_from_json(launch));
     }
   }
   if (!view.has("timings")) return m;
   for (const JsonView& timing : view.at("timings").items()) {
     const std::vector<char> clocks = timing.has("clocks") ? to_blob(timing.at("clocks")) : std::vector<char>();
     const std::vector<char> samples = to_blob(timing.at("samples"));
-    std::vector<verifier::Pair> pairs;
+    std::vector<verifier::statistics::Pair> pairs;
     try {
       pairs = archive::unpack(samples, clocks);
     } catch (const core::SystemError& error) {
@@ -168,8 +169,8 @@ verifier::Measurement measurement_in(const JsonView& view) {
 
 void check_attempt(const JsonView& record) {
   const std::string effort = record.at("effort").string();
-  if (!verifier::effort_from_name(effort)) record.at("effort").fail("is no effort");
-  const verifier::Verdict verdict = check_verdict(record);
+  if (!verifier::verdicts::effort_from_name(effort)) record.at("effort").fail("is no effort");
+  const verifier::verdicts::Verdict verdict = check_verdict(record);
   check_seed(record.at("seed"));
   check_time(record.at("made"));
   check_least(record, {"step"}, 1);
@@ -178,17 +179,17 @@ void check_attempt(const JsonView& record) {
   if (!stages.is_object()) record.at("stages").fail("must be an object");
   const JsonView compilation = record.at("compilation");
   check_least(compilation, {"compile_ms", "registers", "shared_bytes", "spill_bytes"});
-  const auto* refused = std::get_if<verifier::CompileFailed>(&verdict);
+  const auto* refused = std::get_if<verifier::verdicts::CompileFailed>(&verdict);
   if ((refused == nullptr) == compilation.has("rejected")) compilation.fail("does not fit the verdict");
   if (refused != nullptr && compilation.at("rejected").string() != sandbox::name_of(refused->reason)) {
     compilation.at("rejected").fail("does not fit the verdict");
   }
   if (!record.has("measurement")) return;
   const JsonView measured = record.at("measurement");
-  if (!verifier::is_correct(verdict)) measured.fail("is of a candidate that is not correct");
-  const verifier::Measurement m = measurement_in(measured);
+  if (!verifier::verdicts::is_correct(verdict)) measured.fail("is of a candidate that is not correct");
+  const verifier::verdicts::Measurement m = measurement_in(measured);
   check_figures(m, measured);
-  const auto without = [](const verifier::WorkloadTiming& timing) { return timing.pairs.empty(); };
+  const auto without = [](const verifier::verdicts::WorkloadTiming& timing) { return timing.pairs.empty(); };
   if (effort == "confirm" && std::any_of(m.workloads.begin(), m.workloads.end(), without)) {
     measured.fail("is a confirmation without its samples");
   }
@@ -210,12 +211,12 @@ void check_campaign(const JsonView& record) {
 void check_baseline(const JsonView& record) {
   check_time(record.at("made"));
   check_not_empty(record, {"device", "library"});
-  const verifier::Verdict verdict = check_verdict(record);
+  const verifier::verdicts::Verdict verdict = check_verdict(record);
   if (!record.has("measurement_json")) return;
   const JsonView stored = record.at("measurement_json");
-  if (!verifier::is_correct(verdict)) stored.fail("is of a library that is not correct");
+  if (!verifier::verdicts::is_correct(verdict)) stored.fail("is of a library that is not correct");
   const Json json = parsed(stored);
-  check_figures(verifier::measurement_from_json(JsonView(json, stored.file(), stored.pointer())), stored);
+  check_figures(verifier::verdicts::measurement_from_json(JsonView(json, stored.file(), stored.pointer())), stored);
 }
 
 void check_candidate(const JsonView& record) {
@@ -238,7 +239,8 @@ void check_selftest(const JsonView& record) {
 void check_calibration(const JsonView& record) {
   const Json facts = parsed(record.at("facts"));
   check_not_empty(record, {"device"});
-  const auto calibration = verifier::calibration_from_json(JsonView(facts, record.file(), record.pointer() + "/facts"));
+  const auto calibration =
+      verifier::verdicts::calibration_from_json(JsonView(facts, record.file(), record.pointer() + "/facts"));
   if (calibration.made != record.at("made").string()) record.at("made").fail("is not when its facts were made");
 }
 

@@ -3,7 +3,7 @@
 
 #include "core/strict_json.h"
 #include "results/archive/tables.h"
-#include "verifier/measurement.h"
+#include "verifier/verdicts/measurement.h"
 
 namespace results::transfer {
 
@@ -14,6 +14,6 @@ void check_record(const archive::Table& table, const core::JsonView& record);
 // Medians, speed-ups and outcome are those of the samples (an interval depends on how it was drawn, too: of it, only
 // that it holds the speed-up). Where samples were pruned away, the rest must fit still. Throws core::InputError at
 // `view`.
-void check_figures(const verifier::Measurement& measurement, const core::JsonView& view);
+void check_figures(const verifier::verdicts::Measurement& measurement, const core::JsonView& view);
 
 }  // namespace results::transfer

@@ -128,7 +128,7 @@ TEST(Schema, WhatIsNoDatabaseIsRefusedAndKept) {
 TEST(Schema, WhatWasJudgedCannotBeChanged) {
   const TemporaryArchive temporary;
   Started s(temporary.file());
-  s.archive.add_attempt(s.attempt_at(s.naive, verifier::Effort::full, correct_judgement(2)));
+  s.archive.add_attempt(s.attempt_at(s.naive, verifier::verdicts::Effort::full, correct_judgement(2)));
   s.archive.add_event(s.campaign, "stopped", {});
   s.archive.add_calibration("cuda GPU", calibration_of("GPU", 1000));
   s.archive.add_selftest({"cpu", s.environment, 1, false, 60, 70, 0, 30, 0, 1.01, 5000, {}});

@@ -39,7 +39,8 @@ inline int64_t add_exchange(Started& s, int64_t number) {
   return id;
 }
 
-inline int64_t add_attempt(Started& s, int64_t block, verifier::Effort effort = verifier::Effort::confirm) {
+inline int64_t add_attempt(Started& s, int64_t block,
+                           verifier::verdicts::Effort effort = verifier::verdicts::Effort::confirm) {
   NewAttempt attempt = s.attempt_at(s.add_candidate("seed", "seed", {{"BLOCK", block}}), effort,
                                     correct_judgement(1.1 + static_cast<double>(block) / 7));
   attempt.judgement.measurement->workloads[0].bound_us = 0.3;
@@ -53,21 +54,22 @@ inline int64_t add_attempt(Started& s, int64_t block, verifier::Effort effort = 
 // A record of every table, with all that may be absent and all that may be there.
 struct Rich : Started {
   explicit Rich(const std::filesystem::path& file) : Started(file) {
-    const int64_t first = add_attempt(*this, 1, verifier::Effort::full);
+    const int64_t first = add_attempt(*this, 1, verifier::verdicts::Effort::full);
     add_attempt(*this, 1);
-    NewAttempt again = attempt_at(add_candidate("seed", "seed", {{"BLOCK", 2}}), verifier::Effort::full, {});
+    NewAttempt again = attempt_at(add_candidate("seed", "seed", {{"BLOCK", 2}}), verifier::verdicts::Effort::full, {});
     again.judgement.verdict = correct_judgement(2).verdict;
     again.reused_from = first;
     archive.add_attempt(again);
-    NewAttempt refused = attempt_at(add_candidate("broken", "user"), verifier::Effort::screen, {});
-    refused.judgement.verdict = verifier::CompileFailed{sandbox::Rejection::compile_error, "line 3: what?", 3};
+    NewAttempt refused = attempt_at(add_candidate("broken", "user"), verifier::verdicts::Effort::screen, {});
+    refused.judgement.verdict =
+        verifier::verdicts::CompileFailed{sandbox::Rejection::compile_error, "line 3: what?", 3};
     refused.artefact.clear();
     archive.add_attempt(refused);
     add_exchange(*this, 1);
     archive.add_request(request_of(campaign, 2));  // and no reply
     archive.add_event(campaign, "problem_started", {{"problem", "sum_f32"}});
     for (int i = 0; i < 3; ++i) archive.add_event(std::nullopt, "said twice, and a third time", {{"x", 0.1}});
-    NewAttempt alone = attempt_at(naive, verifier::Effort::control, correct_judgement(1));
+    NewAttempt alone = attempt_at(naive, verifier::verdicts::Effort::control, correct_judgement(1));
     alone.campaign.reset();
     archive.add_attempt(alone);
     archive.set_campaign_status(campaign, "done");

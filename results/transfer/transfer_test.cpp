@@ -59,7 +59,7 @@ TEST(Transfer, WhatIsExportedAndImportedIsTheSame) {
   EXPECT_EQ(findings_in(to.file()), "");
   const archive::Recorder a(from.file()), b(to.file());
   EXPECT_EQ(a.steps_of_campaign(1).size(), b.steps_of_campaign(1).size());
-  EXPECT_EQ(verifier::to_json(a.attempt(2).measurement.value()), verifier::to_json(b.attempt(2).measurement.value()));
+  EXPECT_EQ(to_json(a.attempt(2).measurement.value()), to_json(b.attempt(2).measurement.value()));
   EXPECT_EQ(b.attempt(2).compile_log, "warning: \xc3(");
   EXPECT_EQ(b.attempt(3).reused_from, 1);
   EXPECT_EQ(b.requests_of_campaign(1)[0].request.prompt, a.requests_of_campaign(1)[0].request.prompt);

@@ -1,7 +1,7 @@
 #include "results/view/json.h"
 
 #include "core/text.h"
-#include "verifier/bound.h"
+#include "verifier/verdicts/bound.h"
 
 namespace results::view {
 namespace {
@@ -36,7 +36,7 @@ Json axes_json(const core::Bindings& axes) {
 }
 }  // namespace
 
-Json json_of(const verifier::SpeedUp& speed_up) {
+Json json_of(const verifier::statistics::SpeedUp& speed_up) {
   return {{"value", speed_up.value}, {"low", speed_up.low}, {"high", speed_up.high}};
 }
 
@@ -58,7 +58,7 @@ Json json_of(const archive::LeaderboardRow& row) {
             {"tunables", clean_line(sandbox::describe(row.binding))},
             {"confirmed", row.confirmed},
             {"library", row.library},
-            {"verdict", verifier::name_of(row.verdict)},
+            {"verdict", name_of(row.verdict)},
             {"speed_up", row.timed() ? json_of(row.speed_up) : Json()},
             {"time_us", row.timed() ? Json(row.time_us()) : Json()},
             {"share_of_bound", row.timed() ? or_null(row.workloads[0].share_of_bound()) : Json()},
@@ -147,7 +147,7 @@ Json json_of(const benchsuite::Problem& problem) {
 }
 
 Json roofline_json(const benchsuite::Problem& problem, const std::vector<archive::LeaderboardRow>& rows,
-                   const std::optional<verifier::Calibration>& calibration) {
+                   const std::optional<verifier::verdicts::Calibration>& calibration) {
   Json points = Json::array(), ceilings;
   for (const benchsuite::Workload& workload : problem.workloads) {
     const auto flops = static_cast<double>(problem.cost.flops.eval(workload.axes));
@@ -172,7 +172,7 @@ Json roofline_json(const benchsuite::Problem& problem, const std::vector<archive
         if (!row.library && !naive_stands) add(row, "naive", figures.naive_us);
         naive_stands = naive_stands || !row.library;
         if (!calibration || !ceilings.is_null()) continue;
-        const auto peak = verifier::peak_flop_s(problem, workload.axes, *calibration);
+        const auto peak = verifier::verdicts::peak_flop_s(problem, workload.axes, *calibration);
         ceilings = {{"gb_s", calibration->fastest_gb_s()},
                     {"l2_gb_s", calibration->l2_read_gb_s},
                     {"gflop_s", peak ? Json(*peak * 1e-9) : Json()},

@@ -13,7 +13,7 @@
 
 namespace results::view {
 
-core::Json json_of(const verifier::SpeedUp& speed_up);
+core::Json json_of(const verifier::statistics::SpeedUp& speed_up);
 core::Json json_of(const archive::LeaderboardRow& row);
 core::Json json_of(const archive::CampaignRecord& campaign);
 core::Json json_of(const archive::Curve& curve);
@@ -25,6 +25,6 @@ core::Json json_of(const benchsuite::Problem& problem);
 // FLOP/s and bytes a second, at each workload that was timed; the naive solution among them. `ceilings` is null where
 // the device has never been calibrated.
 core::Json roofline_json(const benchsuite::Problem& problem, const std::vector<archive::LeaderboardRow>& rows,
-                         const std::optional<verifier::Calibration>& calibration);
+                         const std::optional<verifier::verdicts::Calibration>& calibration);
 
 }  // namespace results::view

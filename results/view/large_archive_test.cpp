@@ -15,7 +15,7 @@ namespace results::view::test {
 namespace {
 using namespace archive;
 using namespace archive::test;
-using verifier::Effort;
+using verifier::verdicts::Effort;
 
 class LargeArchive : public testing::Test {
  protected:

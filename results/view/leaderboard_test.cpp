@@ -14,7 +14,7 @@ namespace results::view::test {
 namespace {
 using namespace archive;
 using namespace archive::test;
-using verifier::Effort;
+using verifier::verdicts::Effort;
 
 TEST(Leaderboard, RanksConfirmedPointsOverNaive) {
   const TemporaryArchive temporary;
@@ -30,8 +30,8 @@ TEST(Leaderboard, RanksConfirmedPointsOverNaive) {
   NewAttempt relative = s.attempt_at(s.add_candidate("relative", "seed"), Effort::confirm, correct_judgement(8));
   relative.against = s.add_candidate("slow", "seed", {{"X", 1}});  // not against naive
   s.archive.add_attempt(relative);
-  verifier::Judgement wrong;
-  wrong.verdict = verifier::MemoryLimit{"too much"};
+  verifier::verdicts::Judgement wrong;
+  wrong.verdict = verifier::verdicts::MemoryLimit{"too much"};
   s.archive.add_attempt(s.attempt_at(s.add_candidate("wrong", "seed"), Effort::confirm, wrong));
 
   const std::vector<LeaderboardRow> board = leaderboard(s.archive);
@@ -54,7 +54,7 @@ TEST(Leaderboard, RanksConfirmedPointsOverNaive) {
 TEST(Leaderboard, KnowsTheBoundOfTheWorkloadThatItShows) {
   const TemporaryArchive temporary;
   Started s(temporary.file());
-  verifier::Judgement judgement = correct_judgement(2);
+  verifier::verdicts::Judgement judgement = correct_judgement(2);
   judgement.measurement->workloads.push_back(judgement.measurement->workloads[0]);
   judgement.measurement->workloads[0].bound_us = 40;
   judgement.measurement->workloads[1].bound_us = 30;
@@ -78,15 +78,15 @@ TEST(Leaderboard, ForgetsVersionsOfAProblemThatAreNoLongerJudged) {
   EXPECT_EQ(leaderboard(s.archive)[0].solution, "new");
 }
 
-verifier::Judgement timed_at(std::map<std::string, double> speed_ups,
-                             verifier::Outcome outcome = verifier::Outcome::win) {
-  verifier::Judgement judgement = correct_judgement(2);
-  verifier::Measurement& m = *judgement.measurement;
-  const verifier::WorkloadTiming like = m.workloads[0];
+verifier::verdicts::Judgement timed_at(std::map<std::string, double> speed_ups,
+                                       verifier::statistics::Outcome outcome = verifier::statistics::Outcome::win) {
+  verifier::verdicts::Judgement judgement = correct_judgement(2);
+  verifier::verdicts::Measurement& m = *judgement.measurement;
+  const verifier::verdicts::WorkloadTiming like = m.workloads[0];
   m.workloads.clear();
-  std::vector<verifier::SpeedUp> parts;
+  std::vector<verifier::statistics::SpeedUp> parts;
   for (const auto& [workload, speed_up] : speed_ups) {
-    verifier::WorkloadTiming timing = like;
+    verifier::verdicts::WorkloadTiming timing = like;
     timing.workload = workload;
     timing.speed_up = {speed_up, speed_up / 1.01, speed_up * 1.01};
     timing.candidate_us = 100 / speed_up;
@@ -94,7 +94,7 @@ verifier::Judgement timed_at(std::map<std::string, double> speed_ups,
     parts.push_back(timing.speed_up);
     m.workloads.push_back(timing);
   }
-  m.speed_up = verifier::combine(parts);
+  m.speed_up = verifier::statistics::combine(parts);
   m.outcome = outcome;
   return judgement;
 }
@@ -108,7 +108,7 @@ TEST(Leaderboard, ListsWhatIsUnconfirmedBehindTheRest) {
       s.attempt_at(sure, Effort::full, correct_judgement(9)));  // counts no more than its confirmation
   s.archive.add_attempt(s.attempt_at(s.add_candidate("hoped", "seed"), Effort::full, correct_judgement(5)));
   s.archive.add_attempt(s.attempt_at(s.add_candidate("failed", "seed"), Effort::confirm,
-                                     timed_at({{"bench", 0.5}}, verifier::Outcome::loss)));
+                                     timed_at({{"bench", 0.5}}, verifier::statistics::Outcome::loss)));
   s.archive.add_attempt(s.attempt_at(s.add_candidate("glimpsed", "seed"), Effort::screen, correct_judgement(7)));
   s.archive.add_attempt(s.attempt_at(s.naive, Effort::full, correct_judgement(1)));
   EXPECT_EQ(leaderboard(s.archive).size(), 1u);
@@ -129,7 +129,7 @@ TEST(Leaderboard, SortsAndCuts) {
   const TemporaryArchive temporary;
   Started s(temporary.file());
   const auto add = [&](const std::string& name, double a, double b, double bound_us) {
-    verifier::Judgement judgement = timed_at({{"a", a}, {"b", b}});
+    verifier::verdicts::Judgement judgement = timed_at({{"a", a}, {"b", b}});
     judgement.measurement->workloads[0].bound_us = bound_us;
     s.archive.add_attempt(s.attempt_at(s.add_candidate(name, "seed"), Effort::confirm, judgement));
   };
@@ -256,14 +256,15 @@ TEST(Scores, AreAsKernelBenchDefinesThem) {
     problem.json_text = "{}";
     return s.archive.add_problem(problem, "of " + name);
   };
-  const auto judge = [&](const std::string& problem, Effort effort, verifier::Judgement judgement) {
+  const auto judge = [&](const std::string& problem, Effort effort, verifier::verdicts::Judgement judgement) {
     NewAttempt attempt = s.attempt_at(s.add_candidate("for " + problem, "seed"), effort, std::move(judgement));
     attempt.problem = problem_id(problem);
     s.archive.add_attempt(attempt);
   };
   judge("a", Effort::confirm, timed_at({{"w", 4}}));
-  judge("b", Effort::full, timed_at({{"w", 3}}));                             // not confirmed: as fast as naive
-  judge("c", Effort::full, timed_at({{"w", 0.7}}, verifier::Outcome::loss));  // right, and slower than naive
+  judge("b", Effort::full, timed_at({{"w", 3}}));  // not confirmed: as fast as naive
+  judge("c", Effort::full,
+        timed_at({{"w", 0.7}}, verifier::statistics::Outcome::loss));  // right, and slower than naive
   s.archive.add_baseline({problem_id("a"), s.environment, "cpu", "PyTorch 2.11 eager", timed_at({{"w", 2.5}})});
   s.archive.add_baseline({problem_id("b"), s.environment, "cpu", "PyTorch 2.10 eager", timed_at({{"w", 0.8}})});
   s.archive.add_baseline({problem_id("d"), s.environment, "cpu", "PyTorch 2.11 eager", timed_at({{"w", 2}})});

@@ -43,10 +43,10 @@ Json attempt_json(const archive::RecordedAttempt& a) {
           {"tunables", clean_line(sandbox::describe(a.binding))},
           {"device", clean_line(a.device)},
           {"effort", a.effort},
-          {"verdict", verifier::name_of(a.verdict)},
-          {"sentence", clean_line(verifier::sentence_for_people(a.verdict), kSentenceBytes)},
+          {"verdict", name_of(a.verdict)},
+          {"sentence", clean_line(verifier::verdicts::sentence_for_people(a.verdict), kSentenceBytes)},
           {"against", clean_line(a.against)},
-          {"outcome", a.measurement ? Json(verifier::name_of(a.measurement->outcome)) : Json()},
+          {"outcome", a.measurement ? Json(name_of(a.measurement->outcome)) : Json()},
           {"speed_up", a.measurement ? view::json_of(a.measurement->speed_up) : Json()}};
 }
 
@@ -238,8 +238,8 @@ std::optional<Json> PageData::solution(const std::string& hash) {
     best.back()["shared_bytes"] = attempt.shared_bytes ? Json(*attempt.shared_bytes) : Json();
     best.back()["spill_bytes"] = attempt.spill_bytes ? Json(*attempt.spill_bytes) : Json();
     if (!attempt.measurement) continue;
-    for (const verifier::Counters& launch : attempt.measurement->counters) {
-      counters.push_back(verifier::to_json(launch));
+    for (const verifier::verdicts::Counters& launch : attempt.measurement->counters) {
+      counters.push_back(to_json(launch));
     }
   }
   for (const int64_t id : archive::newest_attempts(archive_, solution->id, kAttempts))

@@ -14,7 +14,7 @@ using namespace archive::test;
 using core::Json;
 using testing::HasSubstr;
 using testing::Not;
-using verifier::Effort;
+using verifier::verdicts::Effort;
 
 int64_t add_win(Started& s, const std::string& name, double speed_up, int64_t point = 1) {
   return s.archive.add_attempt(
@@ -88,8 +88,8 @@ TEST(PageData, ATallyGoesOnFromWhereItWas) {
   PageData kept(s.archive);
   EXPECT_EQ(kept.at(campaign_path(s)).value()["verdicts"]["correct"], 1);
   add_win(s, "second", 3);
-  verifier::Judgement wrong;
-  wrong.verdict = verifier::MemoryLimit{"too much"};
+  verifier::verdicts::Judgement wrong;
+  wrong.verdict = verifier::verdicts::MemoryLimit{"too much"};
   s.archive.add_attempt(s.attempt_at(s.add_candidate("wrong", "seed"), Effort::full, wrong));
   const Json later = kept.at(campaign_path(s)).value();
   EXPECT_EQ(later["verdicts"]["correct"], 2);

@@ -40,7 +40,7 @@ std::string csv_of(const std::vector<archive::LeaderboardRow>& rows) {
                                          cell(row.descent.model),
                                          row.confirmed ? "yes" : "no",
                                          row.library ? "yes" : "no",
-                                         verifier::name_of(row.verdict),
+                                         name_of(row.verdict),
                                          row.timed() ? number(row.speed_up.value) : "",
                                          row.timed() ? number(row.speed_up.low) : "",
                                          row.timed() ? number(row.speed_up.high) : "",

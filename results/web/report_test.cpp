@@ -103,7 +103,7 @@ TEST(Report, HoldsHostileNamesAsData) {
   const TemporaryArchive temporary;
   Started s(temporary.file());
   s.archive.add_attempt(
-      s.attempt_at(s.add_candidate(kHostile, "seed"), verifier::Effort::confirm, correct_judgement(3)));
+      s.attempt_at(s.add_candidate(kHostile, "seed"), verifier::verdicts::Effort::confirm, correct_judgement(3)));
   const std::string page = page_with(PageData(s.archive).report());
   EXPECT_THAT(page, Not(HasSubstr("alert(1)</script>")));
   const auto data = bodies(page, "<script type=\"application/json\" id=\"data\">", "</script>");

@@ -39,8 +39,8 @@ class Web {
   }
 
   void add_win(const std::string& name, double speed_up) {
-    started_.archive.add_attempt(started_.attempt_at(started_.add_candidate(name, "seed"), verifier::Effort::confirm,
-                                                     correct_judgement(speed_up)));
+    started_.archive.add_attempt(started_.attempt_at(started_.add_candidate(name, "seed"),
+                                                     verifier::verdicts::Effort::confirm, correct_judgement(speed_up)));
   }
 
   int connect_to() const {

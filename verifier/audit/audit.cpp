@@ -10,23 +10,24 @@
 #include "verifier/audit/mutants.h"
 #include "verifier/audit/reorderings.h"
 
-namespace verifier {
+namespace verifier::audit {
 namespace {
 using core::Json;
 constexpr double kNearly = 2;  // times naive's own error
 
 class Auditor {
  public:
-  Auditor(const benchsuite::Problem& problem, Judge& judge, sandbox::CompilePool& pool) : judge_(judge), pool_(pool) {
+  Auditor(const benchsuite::Problem& problem, judging::Judge& judge, sandbox::CompilePool& pool)
+      : judge_(judge), pool_(pool) {
     report_.problem = problem.name;
   }
 
   AuditReport run(const benchsuite::Problem& problem, const std::vector<Variant>& variants) {
     judge_.use_problem(problem, pool_);
-    const Verdict naive = judge_.judge(judge_.naive(), judge_.naive(), Effort::full).verdict;
+    const verdicts::Verdict naive = judge_.judge(judge_.naive(), judge_.naive(), verdicts::Effort::full).verdict;
     naive_ratio_ = ratio_of(naive);
-    if (!is_correct(naive)) {
-      report_.remarks.push_back("naive.cu itself is refused: " + sentence_for_people(naive));
+    if (!verdicts::is_correct(naive)) {
+      report_.remarks.push_back("naive.cu itself is refused: " + verdicts::sentence_for_people(naive));
     }
     start(variants);
     for (size_t i = 0; i < variants.size(); ++i) report_.findings.push_back(first_look(variants[i], builds_[i]));
@@ -46,8 +47,8 @@ class Auditor {
  private:
   // Variants of one body share their builds. Everything that is certain to be needed is compiled ahead.
   void start(const std::vector<Variant>& variants) {
-    const Builds& naive = judge_.naive();
-    std::map<std::pair<std::string, sandbox::TunableBinding>, const Builds*> known{
+    const judging::Builds& naive = judge_.naive();
+    std::map<std::pair<std::string, sandbox::TunableBinding>, const judging::Builds*> known{
         {{body_of(naive.solution()), naive.binding()}, &naive}};
     for (const Variant& variant : variants) {
       const auto [same, first] = known.try_emplace({variant.body, sandbox::default_binding(variant.solution)}, nullptr);
@@ -60,22 +61,22 @@ class Auditor {
     }
   }
 
-  static Effort first_effort(const Variant& variant) {
-    return variant.must == Must::be_refused ? Effort::screen : Effort::full;
+  static verdicts::Effort first_effort(const Variant& variant) {
+    return variant.must == Must::be_refused ? verdicts::Effort::screen : verdicts::Effort::full;
   }
 
-  AuditFinding first_look(const Variant& variant, Builds& builds) {
+  AuditFinding first_look(const Variant& variant, judging::Builds& builds) {
     AuditFinding finding{variant.name, variant.what, variant.must};
-    for (const Effort effort : {first_effort(variant), Effort::full}) {
+    for (const verdicts::Effort effort : {first_effort(variant), verdicts::Effort::full}) {
       finding.effort = effort;
       if (const sandbox::Rejected* rejected = builds.wait(pool_, effort)) {
-        finding.verdict = CompileFailed{rejected->reason, rejected->message, rejected->line};
+        finding.verdict = verdicts::CompileFailed{rejected->reason, rejected->message, rejected->line};
         finding.outcome = variant.from_file ? AuditOutcome::refused : AuditOutcome::not_compiled;
         break;
       }
       finding.verdict = judge_.judge(builds, judge_.naive(), effort).verdict;
-      finding.outcome = is_correct(finding.verdict) ? AuditOutcome::accepted : AuditOutcome::refused;
-      if (finding.outcome == AuditOutcome::refused || effort == Effort::full) break;
+      finding.outcome = verdicts::is_correct(finding.verdict) ? AuditOutcome::accepted : AuditOutcome::refused;
+      if (finding.outcome == AuditOutcome::refused || effort == verdicts::Effort::full) break;
     }
     return finding;
   }
@@ -96,13 +97,13 @@ class Auditor {
     const BitwiseProblem bitwise(problem);
     judge_.use_problem(bitwise.problem(), pool_);
     for (const size_t i : doubtful) {
-      const Judgement judgement = judge_.judge(builds_[i], judge_.naive(), Effort::full);
-      if (is_correct(judgement.verdict)) report_.findings[i].outcome = AuditOutcome::equal;
+      const verdicts::Judgement judgement = judge_.judge(builds_[i], judge_.naive(), verdicts::Effort::full);
+      if (verdicts::is_correct(judgement.verdict)) report_.findings[i].outcome = AuditOutcome::equal;
     }
   }
 
-  static double ratio_of(const Verdict& verdict) {
-    const auto* correct = std::get_if<Correct>(&verdict);
+  static double ratio_of(const verdicts::Verdict& verdict) {
+    const auto* correct = std::get_if<verdicts::Correct>(&verdict);
     return correct == nullptr ? 1 : correct->worst_ratio;
   }
 
@@ -128,16 +129,16 @@ class Auditor {
 
   static std::string seen(const AuditFinding& finding) {
     if (finding.outcome == AuditOutcome::equal) return "it gives the same bits as naive.cu wherever the judge looked";
-    if (const auto* correct = std::get_if<Correct>(&finding.verdict)) {
+    if (const auto* correct = std::get_if<verdicts::Correct>(&finding.verdict)) {
       return "the judge accepts it, with errors of at most " +
              std::to_string(static_cast<int>(correct->worst_ratio * 100 + 0.5)) + " % of what is allowed";
     }
-    return "the judge refuses it: " + sentence_for_people(finding.verdict);
+    return "the judge refuses it: " + verdicts::sentence_for_people(finding.verdict);
   }
 
-  Judge& judge_;
+  judging::Judge& judge_;
   sandbox::CompilePool& pool_;
-  std::deque<Builds> builds_;  // by variant
+  std::deque<judging::Builds> builds_;  // by variant
   AuditReport report_;
   double naive_ratio_ = 0;  // naive's own largest error, relative to what is allowed
 };
@@ -172,7 +173,7 @@ Json to_json(const AuditReport& report) {
              {"must", finding.must == Must::be_refused ? "be_refused" : "be_accepted"},
              {"outcome", name_of(finding.outcome)},
              {"verdict", name_of(finding.verdict)},
-             {"sentence", sentence_for_people(finding.verdict)},
+             {"sentence", verdicts::sentence_for_people(finding.verdict)},
              {"effort", name_of(finding.effort)},
              {"right", finding.right}};
     if (!finding.advice.empty()) one["advice"] = finding.advice;
@@ -184,8 +185,8 @@ Json to_json(const AuditReport& report) {
           {"remarks", report.remarks}};
 }
 
-JudgeSettings audit_settings(bool gpu) {
-  JudgeSettings settings;
+judging::JudgeSettings audit_settings(bool gpu) {
+  judging::JudgeSettings settings;
   settings.check.launch_deadline_s = gpu ? 1.5 : 5;
   settings.timing.screen_pairs = settings.timing.clear_pairs = 3;
   settings.timing.least_pairs = settings.timing.most_pairs = 3;
@@ -202,9 +203,9 @@ std::vector<Variant> audit_variants(const benchsuite::Problem& problem, std::vec
   return variants;
 }
 
-AuditReport audit(const benchsuite::Problem& problem, const std::vector<Variant>& variants, Judge& judge,
+AuditReport audit(const benchsuite::Problem& problem, const std::vector<Variant>& variants, judging::Judge& judge,
                   sandbox::CompilePool& pool) {
   return Auditor(problem, judge, pool).run(problem, variants);
 }
 
-}  // namespace verifier
+}  // namespace verifier::audit

@@ -8,9 +8,9 @@
 #include "benchsuite/problem.h"
 #include "sandbox/compile_pool.h"
 #include "verifier/audit/variant.h"
-#include "verifier/judge.h"
+#include "verifier/judging/judge.h"
 
-namespace verifier {
+namespace verifier::audit {
 
 enum class AuditOutcome {
   refused,
@@ -24,8 +24,8 @@ struct AuditFinding {
   std::string name, what;
   Must must = Must::be_refused;
   AuditOutcome outcome = AuditOutcome::refused;
-  Verdict verdict = {};
-  Effort effort = Effort::screen;  // with which it was found
+  verdicts::Verdict verdict = {};
+  verdicts::Effort effort = verdicts::Effort::screen;  // with which it was found
   bool right = false;
   std::string advice = {};  // where it is wrong: what was seen and what to change
 };
@@ -41,7 +41,7 @@ struct AuditReport {
 core::Json to_json(const AuditReport& report);
 
 // Little time is spent on timing: the audit does not use it.
-JudgeSettings audit_settings(bool gpu);
+judging::JudgeSettings audit_settings(bool gpu);
 
 // Every variant of a problem: the mutants and reorderings that can be made, then the files `written`.
 std::vector<Variant> audit_variants(const benchsuite::Problem& problem, std::vector<Variant> written);
@@ -49,7 +49,7 @@ std::vector<Variant> audit_variants(const benchsuite::Problem& problem, std::vec
 // Judges the variants on the judge's device. Mutants are screened, and judged in full where the screening accepts them;
 // reorderings are judged in full. Throws core::InputError when the problem cannot be used at all. Leaves the judge with
 // another problem.
-AuditReport audit(const benchsuite::Problem& problem, const std::vector<Variant>& variants, Judge& judge,
+AuditReport audit(const benchsuite::Problem& problem, const std::vector<Variant>& variants, judging::Judge& judge,
                   sandbox::CompilePool& pool);
 
-}  // namespace verifier
+}  // namespace verifier::audit

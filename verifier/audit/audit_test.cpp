@@ -13,7 +13,7 @@
 #include "core/paths.h"
 #include "verifier/audit/reorderings.h"
 
-namespace verifier {
+namespace verifier::audit {
 namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
@@ -24,9 +24,10 @@ class Audits : public testing::Test {
   static void SetUpTestSuite() {
     if (judge_) return;  // those of an earlier suite
     const core::Paths paths = core::installed_paths();
-    const sandbox::process::WorkerCommand worker{paths.worker("cpu"), {"--device-headers", paths.device_headers().string()}, {}};
+    const sandbox::process::WorkerCommand worker{
+        paths.worker("cpu"), {"--device-headers", paths.device_headers().string()}, {}};
     pool_ = std::make_unique<sandbox::CompilePool>(worker, 2);
-    judge_ = std::make_unique<Judge>(JudgedDevice{worker, false, {}}, audit_settings(false));
+    judge_ = std::make_unique<judging::Judge>(judging::JudgedDevice{worker, false, {}}, audit_settings(false));
   }
 
   static AuditReport audited(const benchsuite::Problem& problem) {
@@ -41,10 +42,10 @@ class Audits : public testing::Test {
     return text;
   }
 
-  static std::unique_ptr<Judge> judge_;
+  static std::unique_ptr<judging::Judge> judge_;
   static std::unique_ptr<sandbox::CompilePool> pool_;
 };
-std::unique_ptr<Judge> Audits::judge_;
+std::unique_ptr<judging::Judge> Audits::judge_;
 std::unique_ptr<sandbox::CompilePool> Audits::pool_;
 
 class ShippedProblem : public Audits, public testing::WithParamInterface<std::string> {};
@@ -178,4 +179,4 @@ TEST_F(WrittenProblem, FilesOfItsAuthorAreHeldToWhatTheyMustBe) {
 }
 
 }  // namespace
-}  // namespace verifier
+}  // namespace verifier::audit

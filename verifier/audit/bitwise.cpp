@@ -7,7 +7,7 @@
 #include "core/error.h"
 #include "core/strict_json.h"
 
-namespace verifier {
+namespace verifier::audit {
 namespace {
 namespace fs = std::filesystem;
 
@@ -46,4 +46,4 @@ BitwiseProblem::~BitwiseProblem() {
   fs::remove_all(folder_, ignored);
 }
 
-}  // namespace verifier
+}  // namespace verifier::audit

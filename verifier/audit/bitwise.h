@@ -5,7 +5,7 @@
 
 #include "benchsuite/problem.h"
 
-namespace verifier {
+namespace verifier::audit {
 
 // Owns a temporary folder with the problem's files, gone with it. Outputs are bytes; inputs, shapes and workloads are
 // the other problem's, and its naive solution is the reference.
@@ -23,4 +23,4 @@ class BitwiseProblem {
   benchsuite::Problem problem_;
 };
 
-}  // namespace verifier
+}  // namespace verifier::audit

@@ -4,7 +4,7 @@
 
 #include "verifier/audit/rewriting.h"
 
-namespace verifier {
+namespace verifier::audit {
 namespace {
 using core::DType;
 
@@ -141,4 +141,4 @@ int significand_bits(DType dtype) {
   }
 }
 
-}  // namespace verifier
+}  // namespace verifier::audit

@@ -6,7 +6,7 @@
 
 #include "core/dtype.h"
 
-namespace verifier {
+namespace verifier::audit {
 
 // The device code knows these by their numbers.
 enum class Damage : int {
@@ -40,4 +40,4 @@ int damage_format(core::DType dtype);
 // Bits of the significand behind the leading one; 0 for integers.
 int significand_bits(core::DType dtype);
 
-}  // namespace verifier
+}  // namespace verifier::audit

@@ -5,7 +5,7 @@
 #include "verifier/audit/damage.h"
 #include "verifier/audit/mutants.h"
 
-namespace verifier {
+namespace verifier::audit {
 namespace {
 using benchsuite::Problem;
 using benchsuite::Tensor;
@@ -249,4 +249,4 @@ std::vector<Variant> harness_mutants(const Problem& problem, const sandbox::Solu
   return Maker(problem, naive).make();
 }
 
-}  // namespace verifier
+}  // namespace verifier::audit

@@ -7,7 +7,7 @@
 
 #include "sandbox/tokens.h"
 
-namespace verifier {
+namespace verifier::audit {
 namespace {
 using sandbox::Token;
 using sandbox::TokenKind;
@@ -221,4 +221,4 @@ class Finder {
 
 std::vector<Loop> find_loops(std::string_view source) { return Finder(source).run(); }
 
-}  // namespace verifier
+}  // namespace verifier::audit

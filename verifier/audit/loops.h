@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace verifier {
+namespace verifier::audit {
 
 // A statement "variable += expression;" in a loop's body, whose variable is declared outside and not used otherwise.
 struct LoopSum {
@@ -33,4 +33,4 @@ struct Loop {
 
 std::vector<Loop> find_loops(std::string_view source);
 
-}  // namespace verifier
+}  // namespace verifier::audit

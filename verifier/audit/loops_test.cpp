@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace verifier {
+namespace verifier::audit {
 namespace {
 
 struct LoopCase {
@@ -68,4 +68,4 @@ TEST(Loops, HavePlaces) {
 }
 
 }  // namespace
-}  // namespace verifier
+}  // namespace verifier::audit

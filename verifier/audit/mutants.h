@@ -6,7 +6,7 @@
 #include "benchsuite/problem.h"
 #include "verifier/audit/variant.h"
 
-namespace verifier {
+namespace verifier::audit {
 
 // Naive between copies (damage.h): each spoils an input before naive reads it or an output after naive wrote it. They
 // are made from the problem's tensors alone, whatever the source does, and all have one body. The first one is the
@@ -18,4 +18,4 @@ std::vector<Variant> harness_mutants(const benchsuite::Problem& problem, const s
 // body of its own, which may not compile where the source is unusual.
 std::vector<Variant> source_mutants(const benchsuite::Problem& problem, const sandbox::Solution& naive);
 
-}  // namespace verifier
+}  // namespace verifier::audit

@@ -6,7 +6,7 @@
 #include "verifier/audit/loops.h"
 #include "verifier/audit/rewriting.h"
 
-namespace verifier {
+namespace verifier::audit {
 namespace {
 using core::Json;
 using sandbox::Token;
@@ -176,4 +176,4 @@ Variant written_variant(const sandbox::Solution& solution, const std::string& na
           solution};
 }
 
-}  // namespace verifier
+}  // namespace verifier::audit

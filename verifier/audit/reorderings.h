@@ -6,7 +6,7 @@
 #include "benchsuite/problem.h"
 #include "verifier/audit/variant.h"
 
-namespace verifier {
+namespace verifier::audit {
 
 // What can be made of its source and plan: loops taken backwards, sums in two halves, compensated sums, float variables
 // kept in double, other block sizes. Loops are changed only where their turns can be seen to be independent (loops.h),
@@ -16,4 +16,4 @@ std::vector<Variant> reorderings(const sandbox::Solution& naive);
 // Solutions that somebody wrote: they must be accepted, or refused.
 Variant written_variant(const sandbox::Solution& solution, const std::string& name, Must must);
 
-}  // namespace verifier
+}  // namespace verifier::audit

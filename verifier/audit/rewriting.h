@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace verifier {
+namespace verifier::audit {
 
 struct Edit {
   size_t begin, end;  // bytes of the source, apart from other edits
@@ -29,4 +29,4 @@ inline std::string replaced(std::string text, std::string_view from, std::string
   return text;
 }
 
-}  // namespace verifier
+}  // namespace verifier::audit

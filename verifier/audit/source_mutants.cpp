@@ -7,7 +7,7 @@
 #include "verifier/audit/mutants.h"
 #include "verifier/audit/rewriting.h"
 
-namespace verifier {
+namespace verifier::audit {
 namespace {
 using core::DType;
 using sandbox::Token;
@@ -146,4 +146,4 @@ std::vector<Variant> source_mutants(const benchsuite::Problem& problem, const sa
   return SourceMutantMaker(problem, naive).make();
 }
 
-}  // namespace verifier
+}  // namespace verifier::audit

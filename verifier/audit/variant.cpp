@@ -1,6 +1,6 @@
 #include "verifier/audit/variant.h"
 
-namespace verifier {
+namespace verifier::audit {
 
 std::string body_of(const sandbox::Solution& solution) {
   const size_t begin = solution.source.find("/* kernelwright"), end = solution.source.find("*/", begin);
@@ -11,4 +11,4 @@ sandbox::Solution make_solution(const core::Json& header, const std::string& bod
   return sandbox::parse_solution("/* kernelwright\n" + header.dump(2) + "\n*/" + body, name);
 }
 
-}  // namespace verifier
+}  // namespace verifier::audit

@@ -6,7 +6,7 @@
 #include "core/strict_json.h"
 #include "sandbox/solution.h"
 
-namespace verifier {
+namespace verifier::audit {
 
 enum class Must { be_refused, be_accepted };
 
@@ -34,4 +34,4 @@ std::string body_of(const sandbox::Solution& solution);
 // A variant's solution from its header and its body. Throws core::InputError when they make no solution.
 sandbox::Solution make_solution(const core::Json& header, const std::string& body, const std::string& name);
 
-}  // namespace verifier
+}  // namespace verifier::audit

@@ -1,0 +1,229 @@
+#include "verifier/comparison/compare.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "verifier/draws/elements.h"
+
+namespace verifier::comparison {
+namespace {
+using core::DType;
+
+struct Tolerance {
+  double rms, max;
+};
+Tolerance tolerance_of(DType dtype) {
+  const bool narrow = dtype == DType::f16 || dtype == DType::bf16;
+  return narrow ? Tolerance{2, 4} : Tolerance{4, 8};
+}
+
+struct Unit {
+  double length;      // elements of the tile
+  double scale;       // RMS of the reference
+  double rms;         // error that is always allowed, of all elements
+  double of_element;  // and of any one
+  double in_all;      // RMS, over the whole output
+};
+
+// Where sums are kept in a wider type than outputs, nearly all of an honest error is the one rounding at the end, which
+// so many elements show with little luck: then hardly more than what the naive solution shows is allowed them together.
+constexpr int64_t kManyElements = 4096;
+constexpr double kUlpsBesideRounding = 0.125;
+
+// The naive error of so few elements may be small by luck.
+constexpr int64_t kFewElements = 64;
+constexpr double kUlpsForFew = 4;
+
+// GPUs flush the denormals of f32 in float atomics, whatever a kernel wants, each that a sum meets on its way; those of
+// bf16 are computed in f32.
+double flushed_to_zero(DType dtype, const Reduction& reduction) {
+  if (dtype != DType::f32 && dtype != DType::bf16) return 0;
+  return static_cast<double>(std::numeric_limits<float>::min()) * std::sqrt(std::max(reduction.terms, 1.0));
+}
+
+std::vector<Unit> units_of(const OutputForm& form, const std::vector<TileErrors>& tiles) {
+  const double ulps = form.tiling.elements < kFewElements ? kUlpsForFew : 1;
+  const bool rounded_once =
+      core::size_bytes(form.dtype) < core::size_bytes(form.accumulate) && form.tiling.elements >= kManyElements;
+  std::vector<Unit> units;
+  units.reserve(tiles.size());
+  for (size_t i = 0; i < tiles.size(); ++i) {
+    const auto tile = static_cast<int64_t>(i);
+    const auto length = static_cast<double>(form.tiling.end(tile) - form.tiling.begin(tile));
+    const double scale = length > 0 ? std::sqrt(tiles[i].scale_squares / length) : 0;
+    const auto honest = [&](double size) { return honest_error(form.reduction, form.accumulate, size); };
+    const double ulp = draws::ulp_at(form.dtype, scale), flushed = flushed_to_zero(form.dtype, form.reduction);
+    const double least = std::max(ulps * ulp, flushed);
+    units.push_back({length, scale, std::max(least, honest(scale)),
+                     std::max(least, honest(form.reduction.alike ? tiles[i].peak : scale)),
+                     std::max({(rounded_once ? kUlpsBesideRounding : ulps) * ulp, flushed, honest(scale)})});
+  }
+  return units;
+}
+
+// Keeps the largest ratio of an error to what is allowed. A NaN error counts as infinite.
+class Worst {
+ public:
+  void add(double error, double allowed, int64_t index = 0) {
+    const double ratio = error == 0 ? 0 : error / allowed;
+    if (!(ratio <= ratio_)) {
+      ratio_ = std::isnan(ratio) ? INFINITY : ratio;
+      index_ = index;
+    }
+  }
+  double ratio() const { return ratio_; }
+  int64_t index() const { return index_; }
+
+ private:
+  double ratio_ = 0;
+  int64_t index_ = 0;
+};
+
+// How wrong the naive output is, with each tile's error relative to its scale, and over all.
+struct NaiveError {
+  double max = 0, tile_rms = 0, rms = 0;  // relative to the tiles' scales; tile_rms of the worst tile
+  double absolute_rms = 0;
+};
+// `tile_at(i)`: the naive errors of tile i.
+template <typename TileAt>
+NaiveError naive_error(const OutputForm& form, const std::vector<Unit>& units, TileAt tile_at) {
+  NaiveError naive;
+  double relative_squares = 0, squares = 0;
+  for (size_t i = 0; i < units.size(); ++i) {
+    const NaiveTile& tile = tile_at(i);
+    squares += tile.squares;
+    if (units[i].scale == 0) continue;
+    naive.max = std::max(naive.max, tile.largest / units[i].scale);
+    const double relative = tile.squares / units[i].scale / units[i].scale;
+    naive.tile_rms = std::max(naive.tile_rms, std::sqrt(relative / units[i].length));
+    relative_squares += relative;
+  }
+  const auto count = static_cast<double>(form.tiling.elements);
+  naive.rms = std::sqrt(relative_squares / count);
+  naive.absolute_rms = std::sqrt(squares / count);
+  return naive;
+}
+
+NaiveError largest_naive_error(const OutputForm& form, const std::vector<Unit>& units,
+                               const std::vector<TileErrors>& tiles,
+                               const std::vector<std::vector<NaiveTile>>& neighbours) {
+  NaiveError largest = naive_error(form, units, [&](size_t i) -> const NaiveTile& { return tiles[i].naive; });
+  for (const std::vector<NaiveTile>& neighbour : neighbours) {
+    const NaiveError one = naive_error(form, units, [&](size_t i) -> const NaiveTile& { return neighbour[i]; });
+    largest = {std::max(largest.max, one.max), std::max(largest.tile_rms, one.tile_rms), std::max(largest.rms, one.rms),
+               std::max(largest.absolute_rms, one.absolute_rms)};
+  }
+  return largest;
+}
+}  // namespace
+
+std::variant<Match, verdicts::Verdict> decide(const OutputForm& form, const std::vector<TileErrors>& tiles,
+                                              const std::vector<std::vector<NaiveTile>>& neighbours,
+                                              const SecondLook& look) {
+  for (const TileErrors& tile : tiles) {
+    if (tile.mismatches == 0) continue;
+    const auto [expected, got] = look.element(tile.first_mismatch);
+    return verdicts::Verdict(verdicts::WrongNonFinite{form.where, form.name, tile.first_mismatch, expected, got});
+  }
+  const Tolerance tolerance = tolerance_of(form.dtype);
+  const std::vector<Unit> units = units_of(form, tiles);
+  const NaiveError naive = largest_naive_error(form, units, tiles, neighbours);
+  Worst worst, worst_element;
+  const double tile_rms = tolerance.rms * std::max(3 * naive.rms, naive.tile_rms);
+  std::vector<double> allowed;
+  allowed.reserve(tiles.size());
+  double total = 0, unit_squares = 0;
+  for (size_t i = 0; i < tiles.size(); ++i) {
+    const Unit& unit = units[i];
+    allowed.push_back(tolerance.max * naive.max * unit.scale + unit.of_element);
+    if (unit.length == 0) continue;
+    worst_element.add(tiles[i].largest, allowed[i], tiles[i].worst);
+    worst.add(std::sqrt(tiles[i].squares / unit.length), tile_rms * unit.scale + unit.rms);
+    total += tiles[i].squares;
+    unit_squares += unit.in_all * unit.in_all * unit.length;
+  }
+  const auto count = static_cast<double>(form.tiling.elements);
+  worst.add(std::sqrt(total / count), tolerance.rms * naive.absolute_rms + std::sqrt(unit_squares / count));
+  const double ratio = std::max(worst.ratio(), worst_element.ratio());
+  if (ratio <= 1) return Match{ratio};
+  const auto [expected, got] = look.element(worst_element.index());
+  verdicts::WrongResult wrong{form.where,
+                              form.name,
+                              worst_element.index(),
+                              expected,
+                              got,
+                              ratio,
+                              std::max<int64_t>(look.count_wrong(allowed), 1),
+                              form.tiling.elements};
+  if (look.pattern) wrong.pattern = look.pattern(allowed, wrong.index);
+  return verdicts::Verdict(std::move(wrong));
+}
+
+std::variant<Match, verdicts::Verdict> decide_exactly(const OutputForm& form, const std::vector<TileMismatches>& tiles,
+                                                      const SecondLook& look) {
+  verdicts::WrongResult wrong{form.where, form.name, 0, 0, 0, 0, 0, form.tiling.elements};
+  for (const TileMismatches& tile : tiles) {
+    if (tile.count > 0 && wrong.wrong_elements == 0) wrong.index = tile.first;
+    wrong.wrong_elements += tile.count;
+  }
+  if (wrong.wrong_elements == 0) return Match{0};
+  const auto [expected, got] = look.element(wrong.index);
+  wrong.expected = expected;
+  wrong.got = got;
+  // Large integers that differ may be the same double.
+  wrong.ratio = core::is_floating(form.dtype) ? 1 + std::fabs(got - expected) / draws::ulp_at(form.dtype, expected)
+                                              : 1 + std::max(std::fabs(got - expected), 1.0);
+  if (look.pattern) wrong.pattern = look.pattern({}, wrong.index);
+  return verdicts::Verdict(std::move(wrong));
+}
+
+std::vector<int64_t> extents(const benchsuite::Tensor& tensor, const core::Bindings& axes) {
+  std::vector<int64_t> shape;
+  for (const core::Expr& extent : tensor.shape) shape.push_back(extent.eval(axes));
+  return shape;
+}
+
+std::optional<verdicts::Pattern> pattern_in(const OutputForm& form, std::span<const std::byte> output,
+                                            std::span<const std::byte> reference, const std::vector<double>& allowed,
+                                            int64_t worst) {
+  if (form.shape.empty()) return std::nullopt;
+  const DType right_dtype = core::is_floating(form.dtype) ? DType::f64 : form.dtype;
+  const auto got = [&](int64_t i) { return draws::load_element(form.dtype, output, static_cast<size_t>(i)); };
+  const auto right = [&](int64_t i) { return draws::load_element(right_dtype, reference, static_cast<size_t>(i)); };
+  const auto wrong = [&](int64_t i) {
+    const double y = got(i), r = right(i);
+    if (!std::isfinite(y) || !std::isfinite(r)) return false;  // of its class: otherwise the verdict is another
+    return allowed.empty() ? y != draws::rounded_to(form.dtype, r)
+                           : !(std::fabs(y - r) <= allowed[static_cast<size_t>(form.tiling.tile_of(i))]);
+  };
+  return find_pattern({form.shape, worst, got, right, wrong});
+}
+
+std::variant<Match, verdicts::Verdict> compare(const Comparison& c, const std::string& name,
+                                               const verdicts::Where& where) {
+  const bool floating = core::is_floating(c.dtype);
+  const Tiling tiling = tiling_of(c.columns, c.output.size() / core::size_bytes(c.dtype));
+  const OutputForm form{c.dtype, c.accumulate, tiling, c.reduction, name, where, c.shape};
+  const SecondLook look{[&](int64_t index) {
+                          const auto i = static_cast<size_t>(index);
+                          return SecondLook::Element{
+                              draws::load_element(floating ? DType::f64 : c.dtype, c.expected.reference, i),
+                              draws::load_element(c.dtype, c.output, i)};
+                        },
+                        [&](const std::vector<double>& allowed) {
+                          return count_wrong(c.dtype, tiling, c.output, c.expected.reference, allowed);
+                        },
+                        [&](const std::vector<double>& allowed, int64_t worst) {
+                          return pattern_in(form, c.output, c.expected.reference, allowed, worst);
+                        }};
+  if (c.exact || !floating) {
+    return decide_exactly(form, tile_mismatches(c.dtype, tiling, c.output, c.expected.reference), look);
+  }
+  std::vector<std::vector<NaiveTile>> neighbours;
+  for (const NaiveRun& run : c.neighbours) neighbours.push_back(naive_tiles(c.dtype, tiling, run));
+  return decide(form, tile_errors(c.dtype, tiling, c.output, c.expected), neighbours, look);
+}
+
+}  // namespace verifier::comparison

@@ -1,0 +1,101 @@
+// Is an output right? Error calibrated against an fp64 reference and the plain kernel that obeys the contract
+// (the design page verification.md, "Numbers"). Every comparison is written so that NaN fails it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "benchsuite/problem.h"
+#include "core/dtype.h"
+#include "verifier/comparison/pattern.h"
+#include "verifier/comparison/reduction.h"
+#include "verifier/comparison/tiles.h"
+#include "verifier/verdicts/verdict.h"
+
+namespace verifier::comparison {
+
+struct Match {
+  double ratio = 0;  // the largest error relative to what is allowed, 0 to 1
+};
+
+// What is known of an output before any of its elements.
+struct OutputForm {
+  core::DType dtype;       // of the candidate's and the naive output
+  core::DType accumulate;  // the contract's
+  Tiling tiling;
+  Reduction reduction;    // what this output sums
+  std::string name = {};  // for the failure, as is `where`
+  verdicts::Where where = {};
+  std::vector<int64_t> shape = {};  // to say in what pattern it is wrong; may be absent
+};
+
+// The elements themselves, asked for only once a failure is certain.
+struct SecondLook {
+  struct Element {
+    double expected = 0, got = 0;
+  };
+  std::function<Element(int64_t index)> element;
+  // How many elements err by more than their tile is allowed (one entry a tile).
+  std::function<int64_t(const std::vector<double>& allowed)> count_wrong;
+  // In what pattern they are wrong; without `allowed`, whatever is not right to the last bit. `worst`: an element's
+  // index. May be absent.
+  std::function<std::optional<verdicts::Pattern>(const std::vector<double>& allowed, int64_t worst)> pattern = {};
+};
+
+// The decision about a floating output from its tiles' statistics: Match, or the first of WrongNonFinite, WrongResult
+// (of the worst element). `neighbours`: naive_tiles for inputs close by.
+//
+// Allowed, with r the reference, b the naive output, s the RMS of r's tile:
+//   RMS(y - r) <= t_rms RMS(b - r) + u      over all elements; u/8 where at least 4096 of them are stored in a narrower
+//                                           type than sums are kept in
+//   RMS(y - r) <= t_rms max(3 RMS(b - r), worst tile's RMS(b - r)) + u    over each tile, the naive errors relative to
+//                                                                         their tiles' scales
+//   |y - r|    <= t_max max(|b - r| / s) s + u
+// with (t_rms, t_max) = (4, 8) for f32 and f64, (2, 4) for f16 and bf16, and u one ulp of the output at s (four in
+// outputs of fewer than 64 elements), or the honest_error of the reduction if that is more (of a single
+// element, where terms are rounded alike, at the tile's largest r instead of s), or (for f32 and bf16) the least normal
+// f32 times the root of the terms of a sum, since float atomics flush what is smaller. Naive errors are the largest
+// over the expected run and its neighbours: one error in a mean or a sum moves its whole row, so that the naive error
+// of a single row is a single number, which may be small by luck.
+//
+// NaN and infinity must stand where r has them, and where r passes the largest number of the dtype. Where the naive
+// solution itself overflows on the way, both its value and the finite right one will do.
+std::variant<Match, verdicts::Verdict> decide(const OutputForm& form, const std::vector<TileErrors>& tiles,
+                                              const std::vector<std::vector<NaiveTile>>& neighbours,
+                                              const SecondLook& look);
+
+// The decision about an output that must be right to the last bit: Match, or WrongResult of the first element that is
+// not.
+std::variant<Match, verdicts::Verdict> decide_exactly(const OutputForm& form, const std::vector<TileMismatches>& tiles,
+                                                      const SecondLook& look);
+
+// An output's shape at these axes.
+std::vector<int64_t> extents(const benchsuite::Tensor& tensor, const core::Bindings& axes);
+
+// SecondLook::pattern of an output in host memory. nullopt also where the form has no shape.
+std::optional<verdicts::Pattern> pattern_in(const OutputForm& form, std::span<const std::byte> output,
+                                            std::span<const std::byte> reference, const std::vector<double>& allowed,
+                                            int64_t worst);
+
+struct Comparison {
+  core::DType dtype;                  // of the candidate's and the naive output
+  core::DType accumulate;             // the contract's
+  size_t columns = 1;                 // length of a row
+  Reduction reduction;                // what this output sums
+  bool exact = false;                 // bit for bit: the exact battery
+  std::span<const std::byte> output;  // the candidate's
+  NaiveRun expected;                  // for the same inputs
+  std::vector<NaiveRun> neighbours;   // for inputs close by (jitter_input); see neighbours.h
+  std::vector<int64_t> shape = {};    // to say in what pattern it is wrong; may be absent
+};
+
+// Statistics and decision of an output in host memory. Integers are compared bit for bit, too.
+std::variant<Match, verdicts::Verdict> compare(const Comparison& comparison, const std::string& name,
+                                               const verdicts::Where& where);
+
+}  // namespace verifier::comparison

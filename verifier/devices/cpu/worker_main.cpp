@@ -1,0 +1,29 @@
+// kernelwright-cpu: the worker program of the cpu device. Started by kernelwright, never by hand.
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "core/error.h"
+#include "sandbox/cpu/compiler/compile_role.h"
+#include "sandbox/cpu/run/run_role.h"
+#include "sandbox/process/worker.h"
+#include "verifier/devices/cpu/judge_role.h"
+
+int main(int argc, char** argv) {
+  CLI::App app("The worker program of kernelwright's cpu device; kernelwright starts it.");
+  std::string role, device_headers, scratch;
+  app.add_option("--role", role)->required()->check(CLI::IsMember({"compile", "run", "judge"}));
+  app.add_option("--device-headers", device_headers)->required();
+  app.add_option("--scratch", scratch);
+  CLI11_PARSE(app, argc, argv);
+  sandbox::process::Channel owner{core::UniqueFd(sandbox::process::kWorkerChannelFd)};
+  try {
+    if (role == "compile") sandbox::cpu::compiler::serve_compile_role(owner, device_headers, scratch);
+    if (role == "run") sandbox::cpu::run::serve_run_role(owner);
+    if (role == "judge") verifier::devices::cpu::serve_judge_role(owner);
+  } catch (const sandbox::process::ChannelClosed&) {
+    return 0;  // the owner hung up
+  } catch (const std::exception& error) {
+    owner.send({{"error", error.what()}});  // nobody listens to the standard streams
+    return 1;
+  }
+}

@@ -1,0 +1,92 @@
+// What the judge computes on a GPU: input content, poison, statistics of outputs. Each has a file, and they are
+// compiled as one behind this one (judge_kernels_source), since device code of ours is compiled without a header of
+// ours. Argument layouts and result structs are those of judge_kernels.h, where the host's counterpart of each kernel
+// is named; all their fields are 8 bytes wide.
+//
+// Every kernel is right for any one-dimensional grid and blocks of up to 256 threads, and gives the same answer for the
+// same grid and block: sums are kept in double and joined in a fixed order. Input content and poison do not depend on
+// grid and block at all.
+#include <cuda_fp16.h>
+
+namespace {
+
+// In the order of core::DType.
+enum Dtype { f16, bf16, f32, f64, i8, u8, i32, u32, i64 };
+
+struct Bfloat {
+  uint16_t bits;
+};
+
+__device__ __forceinline__ double as_double(__half value) { return static_cast<double>(__half2float(value)); }
+__device__ __forceinline__ double as_double(Bfloat value) {
+  return static_cast<double>(__uint_as_float(static_cast<uint32_t>(value.bits) << 16));
+}
+__device__ __forceinline__ double as_double(float value) { return static_cast<double>(value); }
+__device__ __forceinline__ double as_double(double value) { return value; }
+
+__device__ __forceinline__ uint32_t f16_bits(float value) { return __half_as_ushort(__float2half_rn(value)); }
+__device__ __forceinline__ uint32_t bf16_bits(float value) {
+  const uint32_t bits = __float_as_uint(value);
+  if (value != value) return 0x7FC0;
+  return (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
+}
+
+__device__ __forceinline__ void draws::store_element(void* out, int64_t dtype, int64_t i, double value) {
+  switch (dtype) {
+    case f16:
+      static_cast<uint16_t*>(out)[i] = static_cast<uint16_t>(f16_bits(static_cast<float>(value)));
+      break;
+    case bf16:
+      static_cast<uint16_t*>(out)[i] = static_cast<uint16_t>(bf16_bits(static_cast<float>(value)));
+      break;
+    case f32:
+      static_cast<float*>(out)[i] = static_cast<float>(value);
+      break;
+    default:
+      static_cast<double*>(out)[i] = value;
+  }
+}
+
+__device__ __forceinline__ void store_integer(void* out, int64_t dtype, int64_t i, int64_t value) {
+  switch (dtype) {
+    case i8:
+    case u8:
+      static_cast<uint8_t*>(out)[i] = static_cast<uint8_t>(value);
+      break;
+    case i32:
+    case u32:
+      static_cast<uint32_t*>(out)[i] = static_cast<uint32_t>(value);
+      break;
+    case i64:
+      static_cast<int64_t*>(out)[i] = value;
+      break;
+    default:
+      draws::store_element(out, dtype, i, static_cast<double>(value));
+  }
+}
+
+constexpr unsigned kMostThreads = 256;           // of a block
+constexpr unsigned kBlocks = 4, kFewBlocks = 3;  // of a multiprocessor, at least: leave a thread 64 or 80 registers
+__device__ __forceinline__ int64_t thread_index() {
+  return static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+__device__ __forceinline__ int64_t all_threads() { return static_cast<int64_t>(gridDim.x) * blockDim.x; }
+
+__device__ __forceinline__ int64_t join(int64_t a, int64_t b) { return a + b; }
+
+// In a fixed order. The result is thread 0's; every thread of the block must call.
+template <typename T>
+__device__ __forceinline__ T joined_in_block(const T& mine) {
+  __shared__ T slots[kMostThreads];
+  const unsigned t = threadIdx.x;
+  __syncthreads();  // the slots may still be read from the last time
+  slots[t] = mine;
+  __syncthreads();
+  for (unsigned half = kMostThreads / 2; half > 0; half /= 2) {
+    if (t < half && t + half < blockDim.x) slots[t] = join(slots[t], slots[t + half]);
+    __syncthreads();
+  }
+  return slots[0];
+}
+
+}  // namespace

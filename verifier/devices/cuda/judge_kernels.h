@@ -1,0 +1,68 @@
+// The host's side of judge_*.cu: argument layouts, result structs, and how the results of blocks
+// are joined. The kernels, whose arguments are pointers to device memory and 64-bit integers unless said otherwise:
+//
+//   kw_fill(void* out, FillArgs args)
+//   kw_poison(uint8* bytes, int64 size, uint64 key)                                        fill_poison, the same bytes
+//   kw_find_poison(const void* bytes, int64 element_bytes, int64 elements, uint64 key,
+//                  int64 least_run, Survivors* partials)                                   find_poison
+//   kw_untouched(const uint8* bytes, int64 size, uint64 key, int64* partials)              bytes that differ
+//   kw_tile_errors(const void* output, const double* reference, const void* naive,
+//                  int64 dtype, Tiling tiling, TileErrors* tiles)                          tile_errors
+//   kw_tile_mismatches(const void* output, const void* reference, int64 dtype,
+//                      Tiling tiling, TileMismatches* tiles)                               tile_mismatches
+//   kw_count_wrong(const void* output, const double* reference, int64 dtype,
+//                  Tiling tiling, const double* allowed, int64* counts)                    count_wrong, for each tile
+//   kw_moments(const void* x, int64 dtype, int64 elements, int64 step, Moments* partials)  moments_of
+//   kw_difference(const void* a, const void* b, int64 dtype, int64 elements,
+//                 Difference* partials)                                                    largest_difference
+//
+// `dtype` is core::DType as a number. `partials` has one entry for each block of the grid, `tiles`, `allowed` and
+// `counts` one for each tile (each tile is one block's, whatever the grid). Nothing need be cleared before. Tensors
+// must be aligned to their elements. Grids and blocks have one dimension. Jitter, errors, counts and moments are of
+// floating dtypes.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+
+#include "benchsuite/problem.h"
+#include "core/dtype.h"
+#include "verifier/comparison/difference.h"
+#include "verifier/comparison/reduction.h"
+#include "verifier/comparison/tiles.h"
+#include "verifier/draws/inputs.h"
+#include "verifier/draws/poison.h"
+#include "verifier/judging/judge.h"
+
+namespace verifier::devices::cuda {
+
+inline constexpr int64_t kJudgeBlock = 256;  // threads of a block, which may have no more
+
+// Their source: the files judge_*.cu of `folder` (core::Paths::cuda_kernels) as one. Throws core::InputError when one
+// is missing.
+std::string judge_kernels_source(const std::filesystem::path& folder);
+// What a Judge of a GPU needs of that folder. Throws likewise.
+judging::OwnKernels own_kernels(const std::filesystem::path& folder);
+
+// What kw_fill draws: fill_input's ideas and magnitudes, but other numbers, since each element is drawn from its index.
+// The content does not depend on the grid.
+struct FillArgs {
+  int64_t dtype, kind, distribution;  // core::DType, benchsuite::Init, Distribution
+  int64_t elements, columns;
+  double scale, low, high;  // of benchsuite::InputInit
+  int64_t least, most;      // the same, at the shape at hand
+  uint64_t key;
+};
+// Throws core::ExprError when the tensor's expressions cannot be evaluated.
+FillArgs fill_args(const benchsuite::Tensor& tensor, const core::Bindings& axes, draws::Distribution distribution,
+                   uint64_t key);
+
+// What the blocks of one launch found, together.
+draws::Survivors joined(std::span<const draws::Survivors> partials);
+comparison::Moments joined(std::span<const comparison::Moments> partials);
+comparison::Difference joined(std::span<const comparison::Difference> partials);
+int64_t joined(std::span<const int64_t> partials);
+
+}  // namespace verifier::devices::cuda

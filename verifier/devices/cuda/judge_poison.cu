@@ -1,0 +1,106 @@
+// Poison: verifier/poison.cpp.
+namespace {
+
+struct draws::Survivors {
+  int64_t count, first;
+};
+__device__ __forceinline__ draws::Survivors join(const draws::Survivors& a, const draws::Survivors& b) {
+  return {a.count + b.count, min(a.first, b.first)};
+}
+
+// SplitMix64: the words of the stream that verifier::statistics::Keys gives, by their index; with the fixed bits of the key's kind.
+__device__ __forceinline__ uint64_t poison_word(uint64_t key, int64_t index) {
+  uint64_t z = key + (static_cast<uint64_t>(index) + 1) * 0x9E3779B97F4A7C15ull;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+  z ^= z >> 31;
+  if (key >> 62 == 2) return z | 0x7F8000007F800000ull;
+  if (key >> 62 == 3) return (z & 0x007FFFFF007FFFFFull) | 0x3F8000003F800000ull;
+  return z;
+}
+
+template <typename Element>
+__device__ __forceinline__ bool agrees(const Element* elements, int64_t i, uint64_t key) {
+  constexpr int64_t kPerWord = 8 / sizeof(Element);
+  const uint64_t word = poison_word(key, i / kPerWord);
+  return elements[i] == static_cast<Element>(word >> (8 * sizeof(Element) * (i % kPerWord)));
+}
+
+// Is element i, which agrees, in a run of at least `least`?
+template <typename Element>
+__device__ __forceinline__ bool in_long_run(const Element* elements, int64_t count, int64_t i, uint64_t key,
+                                            int64_t least) {
+  int64_t run = 1;
+  for (int64_t j = i - 1; j >= 0 && run < least && agrees(elements, j, key); --j) ++run;
+  for (int64_t j = i + 1; j < count && run < least && agrees(elements, j, key); ++j) ++run;
+  return run >= least;
+}
+
+template <typename Element>
+__device__ __forceinline__ draws::Survivors survivors(const void* bytes, int64_t count, uint64_t key, int64_t least) {
+  constexpr int64_t kPerWord = 8 / sizeof(Element);
+  constexpr uint64_t kOnes = ~static_cast<uint64_t>(0) / static_cast<Element>(-1);
+  constexpr uint64_t kTops = kOnes << (8 * sizeof(Element) - 1);
+  const Element* elements = static_cast<const Element*>(bytes);
+  const bool aligned = (reinterpret_cast<uintptr_t>(bytes) & 7) == 0;
+  const int64_t words = (count + kPerWord - 1) / kPerWord;
+  draws::Survivors found = {0, INT64_MAX};
+  for (int64_t word = thread_index(); word < words; word += all_threads()) {
+    const int64_t begin = word * kPerWord, end = min(begin + kPerWord, count);
+    if (aligned && end == begin + kPerWord) {  // the known test for a zero part of a word
+      const uint64_t x = static_cast<const uint64_t*>(bytes)[word] ^ poison_word(key, word);
+      if (((x - kOnes) & ~x & kTops) == 0) continue;
+    }
+    for (int64_t i = begin; i < end; ++i) {
+      if (!agrees(elements, i, key) || !in_long_run(elements, count, i, key, least)) continue;
+      ++found.count;
+      found.first = min(found.first, i);
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+extern "C" __global__ void __launch_bounds__(kMostThreads, kBlocks)
+    kw_poison(uint8_t* bytes, int64_t size, uint64_t key) {
+  const bool aligned = (reinterpret_cast<uintptr_t>(bytes) & 15) == 0;
+  const int64_t pairs = (size + 15) / 16;
+  for (int64_t pair = thread_index(); pair < pairs; pair += all_threads()) {
+    const uint64_t first = poison_word(key, 2 * pair), second = poison_word(key, 2 * pair + 1);
+    if (aligned && (pair + 1) * 16 <= size) {
+      reinterpret_cast<ulonglong2*>(bytes)[pair] = make_ulonglong2(first, second);
+      continue;
+    }
+    for (int64_t k = 0; k < 16 && pair * 16 + k < size; ++k) {
+      bytes[pair * 16 + k] = static_cast<uint8_t>((k < 8 ? first : second) >> (8 * (k % 8)));
+    }
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(kMostThreads, kBlocks)
+    kw_find_poison(const void* bytes, int64_t element_bytes, int64_t elements, uint64_t key, int64_t least_run,
+                   draws::Survivors* partials) {
+  const draws::Survivors mine = element_bytes == 1   ? survivors<uint8_t>(bytes, elements, key, least_run)
+                         : element_bytes == 2 ? survivors<uint16_t>(bytes, elements, key, least_run)
+                         : element_bytes == 4 ? survivors<uint32_t>(bytes, elements, key, least_run)
+                                              : survivors<uint64_t>(bytes, elements, key, least_run);
+  const draws::Survivors all = joined_in_block(mine);
+  if (threadIdx.x == 0) partials[blockIdx.x] = all;
+}
+
+extern "C" __global__ void __launch_bounds__(kMostThreads, kBlocks)
+    kw_untouched(const uint8_t* bytes, int64_t size, uint64_t key, int64_t* partials) {
+  const bool aligned = (reinterpret_cast<uintptr_t>(bytes) & 7) == 0;
+  const int64_t words = (size + 7) / 8;
+  int64_t mine = 0;
+  for (int64_t word = thread_index(); word < words; word += all_threads()) {
+    const uint64_t poison = poison_word(key, word);
+    if (aligned && (word + 1) * 8 <= size && reinterpret_cast<const uint64_t*>(bytes)[word] == poison) continue;
+    for (int64_t k = 0; k < 8 && word * 8 + k < size; ++k) {
+      mine += bytes[word * 8 + k] != static_cast<uint8_t>(poison >> (8 * k));
+    }
+  }
+  const int64_t all = joined_in_block(mine);
+  if (threadIdx.x == 0) partials[blockIdx.x] = all;
+}

@@ -1,0 +1,311 @@
+// Statistics of outputs (verifier/tiles.cpp), of inputs (verifier/reduction.cpp), and of two sides' outputs
+// (verifier/difference.cpp).
+namespace {
+
+struct comparison::Tiling {
+  int64_t elements, row, tiles_per_row;
+};
+struct comparison::NaiveTile {
+  double largest, squares;
+};
+struct comparison::TileErrors {
+  double scale_squares, peak;
+  comparison::NaiveTile naive;
+  double largest, squares;
+  int64_t worst;
+  int64_t mismatches, first_mismatch;
+};
+struct comparison::TileMismatches {
+  int64_t count, first;
+};
+struct comparison::Moments {
+  double squares;
+  int64_t count;
+};
+struct comparison::Difference {
+  double largest, squares;
+};
+
+__device__ __forceinline__ comparison::TileErrors join(const comparison::TileErrors& a, const comparison::TileErrors& b) {
+  const bool other = b.largest > a.largest || (b.largest == a.largest && b.worst < a.worst);
+  return {a.scale_squares + b.scale_squares,
+          fmax(a.peak, b.peak),
+          {fmax(a.naive.largest, b.naive.largest), a.naive.squares + b.naive.squares},
+          other ? b.largest : a.largest,
+          a.squares + b.squares,
+          other ? b.worst : a.worst,
+          a.mismatches + b.mismatches,
+          min(a.first_mismatch, b.first_mismatch)};
+}
+__device__ __forceinline__ comparison::TileMismatches join(const comparison::TileMismatches& a, const comparison::TileMismatches& b) {
+  return {a.count + b.count, min(a.first, b.first)};
+}
+__device__ __forceinline__ comparison::Moments join(const comparison::Moments& a, const comparison::Moments& b) {
+  return {a.squares + b.squares, a.count + b.count};
+}
+__device__ __forceinline__ comparison::Difference join(const comparison::Difference& a, const comparison::Difference& b) {
+  return {fmax(a.largest, b.largest), a.squares + b.squares};
+}
+
+__device__ __forceinline__ int64_t begin_of(const comparison::Tiling& tiling, int64_t tile) {
+  const int64_t row = tile / tiling.tiles_per_row, part = tile % tiling.tiles_per_row;
+  return min(row * tiling.row + tiling.row * part / tiling.tiles_per_row, tiling.elements);
+}
+__device__ __forceinline__ int64_t tiles_of(const comparison::Tiling& tiling) {
+  return (tiling.elements + tiling.row - 1) / tiling.row * tiling.tiles_per_row;
+}
+
+__device__ __forceinline__ double draws::largest_of(int64_t dtype) {
+  return dtype == f16 ? 65504 : dtype == bf16 ? 0x1.FEp127 : dtype == f32 ? 0x1.FFFFFEp127 : DBL_MAX;
+}
+
+// May a candidate give y where r is right and the naive solution gives b, as far as NaN and infinity go?
+__device__ __forceinline__ bool right_class(double y, double r, double b, double largest) {
+  if (isnan(r)) return isnan(y);
+  if (isinf(r)) return y == r;
+  const bool same_infinity = isinf(y) && (y < 0) == (r < 0);
+  if (fabs(r) > largest * 1.01) return same_infinity;
+  if (isfinite(y)) return true;
+  if (fabs(r) > largest * 0.99) return same_infinity;
+  return isnan(b) ? isnan(y) : y == b;
+}
+__device__ __forceinline__ double error_of(double value, double r) {
+  return isfinite(r) && isfinite(value) ? fabs(value - r) : 0;
+}
+
+__device__ __forceinline__ void add_element(comparison::TileErrors& tile, int64_t i, double y, double r, double b, double largest) {
+  if (isfinite(r)) {
+    tile.scale_squares += r * r;
+    tile.peak = fmax(tile.peak, fabs(r));
+  }
+  const double naive_error = error_of(b, r), error = error_of(y, r);
+  tile.naive.largest = fmax(tile.naive.largest, naive_error);
+  tile.naive.squares += naive_error * naive_error;
+  if (error > tile.largest) {
+    tile.largest = error;
+    tile.worst = i;
+  }
+  tile.squares += error * error;
+  if (!right_class(y, r, b, largest)) {
+    ++tile.mismatches;
+    tile.first_mismatch = min(tile.first_mismatch, i);
+  }
+}
+
+template <typename T>
+__device__ __forceinline__ void comparison::tile_errors(const T* output, const double* reference, const T* naive,
+                                            const comparison::Tiling& tiling, double largest, comparison::TileErrors* tiles) {
+  constexpr int kInFlight = 4;  // elements that a thread reads before it looks at the first
+  const int64_t count = tiles_of(tiling);
+  for (int64_t tile = blockIdx.x; tile < count; tile += gridDim.x) {
+    const int64_t begin = begin_of(tiling, tile), end = begin_of(tiling, tile + 1);
+    comparison::TileErrors mine = {0, 0, {0, 0}, 0, 0, begin, 0, end};
+    for (int64_t from = begin + threadIdx.x; from < end; from += kInFlight * blockDim.x) {
+      T y[kInFlight], b[kInFlight];
+      double r[kInFlight];
+#pragma unroll
+      for (int k = 0; k < kInFlight; ++k) {
+        const int64_t i = min(from + k * blockDim.x, end - 1);
+        y[k] = output[i];
+        r[k] = reference[i];
+        b[k] = naive[i];
+      }
+#pragma unroll
+      for (int k = 0; k < kInFlight; ++k) {
+        const int64_t i = from + k * blockDim.x;
+        if (i < end) add_element(mine, i, as_double(y[k]), r[k], as_double(b[k]), largest);
+      }
+    }
+    const comparison::TileErrors all = joined_in_block(mine);
+    if (threadIdx.x == 0) tiles[tile] = all;
+  }
+}
+
+// A sum of whole numbers, which f32 holds, as an output does.
+__device__ __forceinline__ double rounded(__half, double r) {
+  return as_double(__float2half_rn(static_cast<float>(r)));
+}
+__device__ __forceinline__ double rounded(Bfloat, double r) {
+  return as_double(Bfloat{static_cast<uint16_t>(bf16_bits(static_cast<float>(r)))});
+}
+__device__ __forceinline__ double rounded(float, double r) { return static_cast<double>(static_cast<float>(r)); }
+__device__ __forceinline__ double rounded(double, double r) { return r; }
+
+// Zeros of either sign are equal, and so are NaNs.
+template <typename T, typename Reference>
+__device__ __forceinline__ bool is_same(T y, Reference r) {
+  const double value = as_double(y), right = rounded(y, r);
+  return value == right || (isnan(value) && isnan(right));
+}
+__device__ __forceinline__ bool is_same(uint8_t y, uint8_t r) { return y == r; }
+__device__ __forceinline__ bool is_same(uint32_t y, uint32_t r) { return y == r; }
+__device__ __forceinline__ bool is_same(uint64_t y, uint64_t r) { return y == r; }
+
+template <typename T, typename Reference>
+__device__ __forceinline__ void comparison::tile_mismatches(const void* output, const void* reference, const comparison::Tiling& tiling,
+                                                comparison::TileMismatches* tiles) {
+  const T* y = static_cast<const T*>(output);
+  const Reference* r = static_cast<const Reference*>(reference);
+  const int64_t count = tiles_of(tiling);
+  for (int64_t tile = blockIdx.x; tile < count; tile += gridDim.x) {
+    const int64_t begin = begin_of(tiling, tile), end = begin_of(tiling, tile + 1);
+    comparison::TileMismatches mine = {0, end};
+    for (int64_t i = begin + threadIdx.x; i < end; i += blockDim.x) {
+      if (is_same(y[i], r[i])) continue;
+      ++mine.count;
+      mine.first = min(mine.first, i);
+    }
+    const comparison::TileMismatches all = joined_in_block(mine);
+    if (threadIdx.x == 0) tiles[tile] = all;
+  }
+}
+
+template <typename T>
+__device__ __forceinline__ void comparison::count_wrong(const void* output, const double* reference, const comparison::Tiling& tiling,
+                                            const double* allowed, int64_t* counts) {
+  const T* y = static_cast<const T*>(output);
+  const int64_t count = tiles_of(tiling);
+  for (int64_t tile = blockIdx.x; tile < count; tile += gridDim.x) {
+    const int64_t begin = begin_of(tiling, tile), end = begin_of(tiling, tile + 1);
+    int64_t mine = 0;
+    for (int64_t i = begin + threadIdx.x; i < end; i += blockDim.x) {
+      mine += !(error_of(as_double(y[i]), reference[i]) <= allowed[tile]);
+    }
+    const int64_t all = joined_in_block(mine);
+    if (threadIdx.x == 0) counts[tile] = all;
+  }
+}
+
+template <typename T>
+__device__ __forceinline__ comparison::Moments moments(const void* x, int64_t elements, int64_t step) {
+  const T* values = static_cast<const T*>(x);
+  comparison::Moments mine = {0, 0};
+  for (int64_t i = thread_index() * step; i < elements; i += all_threads() * step) {
+    const double value = as_double(values[i]);
+    if (!isfinite(value)) continue;
+    mine.squares += value * value;
+    ++mine.count;
+  }
+  return mine;
+}
+
+template <typename T>
+__device__ __forceinline__ comparison::Difference difference(const void* one, const void* other, int64_t elements) {
+  const T *a = static_cast<const T*>(one), *b = static_cast<const T*>(other);
+  comparison::Difference mine = {0, 0};
+  for (int64_t i = thread_index(); i < elements; i += all_threads()) {
+    const double x = as_double(a[i]), y = as_double(b[i]);
+    if (isfinite(y)) mine.squares += y * y;
+    if (x == y || (isnan(x) && isnan(y))) continue;
+    const double apart = fabs(x - y);
+    mine.largest = isnan(apart) ? HUGE_VAL : fmax(mine.largest, apart);
+  }
+  return mine;
+}
+template <typename T>
+__device__ __forceinline__ comparison::Difference integer_difference(const void* one, const void* other, int64_t elements) {
+  const T *a = static_cast<const T*>(one), *b = static_cast<const T*>(other);
+  comparison::Difference mine = {0, 0};
+  for (int64_t i = thread_index(); i < elements; i += all_threads()) {
+    if (a[i] != b[i]) mine.largest = HUGE_VAL;
+  }
+  return mine;
+}
+
+}  // namespace
+
+extern "C" __global__ void __launch_bounds__(kMostThreads, kFewBlocks)
+    kw_tile_errors(const void* output, const double* reference, const void* naive, int64_t dtype, comparison::Tiling tiling,
+                   comparison::TileErrors* tiles) {
+  const double largest = draws::largest_of(dtype);
+  switch (dtype) {
+    case f16:
+      return comparison::tile_errors(static_cast<const __half*>(output), reference, static_cast<const __half*>(naive), tiling,
+                         largest, tiles);
+    case bf16:
+      return comparison::tile_errors(static_cast<const Bfloat*>(output), reference, static_cast<const Bfloat*>(naive), tiling,
+                         largest, tiles);
+    case f32:
+      return comparison::tile_errors(static_cast<const float*>(output), reference, static_cast<const float*>(naive), tiling,
+                         largest, tiles);
+    default:
+      return comparison::tile_errors(static_cast<const double*>(output), reference, static_cast<const double*>(naive), tiling,
+                         largest, tiles);
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(kMostThreads, kBlocks)
+    kw_tile_mismatches(const void* output, const void* reference, int64_t dtype, comparison::Tiling tiling, comparison::TileMismatches* tiles) {
+  switch (dtype) {
+    case f16:
+      return tile_mismatches<__half, double>(output, reference, tiling, tiles);
+    case bf16:
+      return tile_mismatches<Bfloat, double>(output, reference, tiling, tiles);
+    case f32:
+      return tile_mismatches<float, double>(output, reference, tiling, tiles);
+    case f64:
+      return tile_mismatches<double, double>(output, reference, tiling, tiles);
+    case i8:
+    case u8:
+      return tile_mismatches<uint8_t, uint8_t>(output, reference, tiling, tiles);
+    case i64:
+      return tile_mismatches<uint64_t, uint64_t>(output, reference, tiling, tiles);
+    default:
+      return tile_mismatches<uint32_t, uint32_t>(output, reference, tiling, tiles);
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(kMostThreads, kBlocks)
+    kw_count_wrong(const void* output, const double* reference, int64_t dtype, comparison::Tiling tiling, const double* allowed,
+                   int64_t* counts) {
+  switch (dtype) {
+    case f16:
+      return count_wrong<__half>(output, reference, tiling, allowed, counts);
+    case bf16:
+      return count_wrong<Bfloat>(output, reference, tiling, allowed, counts);
+    case f32:
+      return count_wrong<float>(output, reference, tiling, allowed, counts);
+    default:
+      return count_wrong<double>(output, reference, tiling, allowed, counts);
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(kMostThreads, kBlocks)
+    kw_moments(const void* x, int64_t dtype, int64_t elements, int64_t step, comparison::Moments* partials) {
+  const comparison::Moments mine = dtype == f16    ? moments<__half>(x, elements, step)
+                       : dtype == bf16 ? moments<Bfloat>(x, elements, step)
+                       : dtype == f32  ? moments<float>(x, elements, step)
+                                       : moments<double>(x, elements, step);
+  const comparison::Moments all = joined_in_block(mine);
+  if (threadIdx.x == 0) partials[blockIdx.x] = all;
+}
+
+extern "C" __global__ void __launch_bounds__(kMostThreads, kBlocks)
+    kw_difference(const void* one, const void* other, int64_t dtype, int64_t elements, comparison::Difference* partials) {
+  comparison::Difference mine = {0, 0};
+  switch (dtype) {
+    case f16:
+      mine = difference<__half>(one, other, elements);
+      break;
+    case bf16:
+      mine = difference<Bfloat>(one, other, elements);
+      break;
+    case f32:
+      mine = difference<float>(one, other, elements);
+      break;
+    case f64:
+      mine = difference<double>(one, other, elements);
+      break;
+    case i8:
+    case u8:
+      mine = integer_difference<uint8_t>(one, other, elements);
+      break;
+    case i64:
+      mine = integer_difference<uint64_t>(one, other, elements);
+      break;
+    default:
+      mine = integer_difference<uint32_t>(one, other, elements);
+  }
+  const comparison::Difference all = joined_in_block(mine);
+  if (threadIdx.x == 0) partials[blockIdx.x] = all;
+}

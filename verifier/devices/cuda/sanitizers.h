@@ -1,0 +1,43 @@
+// compute-sanitizer's four tools, watching a candidate that is about to become the best: what a right result may hide.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "benchsuite/problem.h"
+#include "sandbox/fault.h"
+#include "sandbox/process/worker.h"
+#include "verifier/devices/cuda/watch.h"
+#include "verifier/judging/builds.h"
+#include "verifier/verdicts/verdict.h"
+
+namespace verifier::devices::cuda {
+
+inline constexpr std::string_view kSanitizerTools[] = {"memcheck", "racecheck", "initcheck", "synccheck"};
+
+class Sanitizers {
+ public:
+  // `program`: compute-sanitizer. `worker`: kernelwright-cuda for the device, without a role. Begins to start one
+  // process for each tool, to be ready when it is needed. From a thread that outlives it. Throws core::SystemError.
+  Sanitizers(const std::filesystem::path& program, const sandbox::process::WorkerCommand& worker);
+
+  // Launches the candidate under each tool, side by side, once on every listed test shape of at most 16 MiB. The first
+  // fault found; nullopt: none. Throws core::SystemError when a tool cannot be used.
+  std::optional<verdicts::Verdict> examine(const judging::Builds& candidate, const benchsuite::Problem& problem);
+
+ private:
+  ReportFolder folder_;  // outlives the watches
+  struct Tool {
+    std::string name;
+    Watch watch;
+  };
+  std::vector<Tool> tools_;
+};
+
+// What a tool's report says: the first error; nullopt for none. Throws core::SystemError for what is no whole report.
+std::optional<sandbox::Fault> fault_in_report(std::string_view tool, const std::string& report);
+
+}  // namespace verifier::devices::cuda

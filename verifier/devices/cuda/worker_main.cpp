@@ -1,0 +1,43 @@
+// kernelwright-cuda: the worker program of the cuda device. Started by kernelwright, never by hand.
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <string>
+
+#include "sandbox/cuda/compiler/compile_role.h"
+#include "sandbox/cuda/run/library_role.h"
+#include "sandbox/cuda/run/run_role.h"
+#include "sandbox/cuda/run/watched_role.h"
+#include "sandbox/process/worker.h"
+#include "verifier/devices/cuda/judge_role.h"
+
+int main(int argc, char** argv) {
+  CLI::App app("The worker program of kernelwright's cuda device; kernelwright starts it.");
+  std::string role, scratch, visible;
+  int device = 0;
+  sandbox::cuda::compiler::CompileRoleSettings compile;
+  app.add_option("--role", role)->required()->check(CLI::IsMember({"compile", "run", "judge", "library", "watched"}));
+  app.add_option("--device-headers", compile.device_headers)->required();
+  app.add_option("--arch", compile.architecture);
+  app.add_option("--cuda-home", compile.cuda_home);
+  app.add_option("--include", compile.include_folders);
+  app.add_option("--deadline", compile.deadline_s);
+  app.add_option("--memory-mib", compile.memory_mib);
+  app.add_option("--scratch", scratch);
+  app.add_option("--device", device);
+  app.add_option("--visible-devices", visible);
+  CLI11_PARSE(app, argc, argv);
+  sandbox::process::Channel owner{core::UniqueFd(sandbox::process::kWorkerChannelFd)};
+  try {
+    if (!visible.empty()) ::setenv("CUDA_VISIBLE_DEVICES", visible.c_str(), 1);
+    if (role == "compile") sandbox::cuda::compiler::serve_compile_role(owner, compile);
+    if (role == "run") sandbox::cuda::run::serve_run_role(owner, device);
+    if (role == "library") sandbox::cuda::run::serve_library_role(owner, device, compile.cuda_home);
+    if (role == "watched") sandbox::cuda::run::serve_watched_role(owner, device);
+    if (role == "judge") verifier::devices::cuda::serve_judge_role(owner, device);
+  } catch (const sandbox::process::ChannelClosed&) {
+    return 0;  // the owner hung up
+  } catch (const std::exception& error) {
+    owner.send({{"error", error.what()}});  // nobody listens to the standard streams
+    return 1;
+  }
+}

@@ -1,0 +1,31 @@
+// Tensor elements as doubles, whatever their dtype.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/dtype.h"
+
+namespace verifier::draws {
+
+// Element `index` of a tensor's bytes. Exact for every dtype up to 53 bits.
+double load_element(core::DType dtype, std::span<const std::byte> bytes, size_t index);
+std::vector<double> load_elements(core::DType dtype, std::span<const std::byte> bytes);
+// Rounds to nearest even; integers must be in range.
+void store_element(core::DType dtype, std::span<std::byte> bytes, size_t index, double value);
+
+// As storing it and loading it again would.
+double rounded_to(core::DType dtype, double value);
+
+// The distance between neighbouring numbers of the dtype at this magnitude (never below the least denormal). 0 for
+// integers.
+double ulp_at(core::DType dtype, double value);
+
+double largest_of(core::DType dtype);  // finite number of a floating dtype
+
+uint16_t to_f16(double value);  // round to nearest even, in one step
+double from_f16(uint16_t bits);
+
+}  // namespace verifier::draws

@@ -1,0 +1,281 @@
+#include "verifier/draws/inputs.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "core/paths.h"
+#include "verifier/draws/elements.h"
+#include "verifier/statistics/random.h"
+
+namespace verifier::draws {
+namespace {
+using benchsuite::Init;
+using benchsuite::Tensor;
+using core::DType;
+using core::Expr;
+using testing::Contains;
+using testing::Not;
+
+const core::Bindings kAxes{{"M", 64}, {"N", 1000}};
+constexpr Distribution kAll[] = {
+    Distribution::ordinary, Distribution::row_scales,     Distribution::offset,    Distribution::spikes,
+    Distribution::one_hot,  Distribution::ties,           Distribution::denormals, Distribution::near_overflow,
+    Distribution::exact,    Distribution::exact_products, Distribution::one_value, Distribution::non_finite,
+};
+
+Tensor tensor(DType dtype, Init kind = Init::normal) {
+  Tensor made{"x", dtype, {Expr::parse("M"), Expr::parse("N")}, {}};
+  made.init.kind = kind;
+  return made;
+}
+Tensor one_row() { return {"x", DType::f32, {Expr::parse("M * N")}, {}}; }
+Tensor integers(DType dtype, int64_t least, int64_t most) {
+  Tensor made = tensor(dtype, Init::integers);
+  made.init.least = Expr::constant(least);
+  made.init.most = Expr::constant(most);
+  return made;
+}
+
+std::vector<double> drawn(const Tensor& tensor, Distribution distribution, uint64_t key = 1) {
+  std::vector<std::byte> bytes(static_cast<size_t>(tensor.bytes(kAxes)));
+  fill_input(bytes, tensor, kAxes, distribution, key);
+  return load_elements(tensor.dtype, bytes);
+}
+
+double rms(const std::vector<double>& values, size_t begin, size_t end) {
+  double sum = 0;
+  for (size_t i = begin; i < end; ++i) sum += values[i] * values[i];
+  return std::sqrt(sum / static_cast<double>(end - begin));
+}
+
+// The known answers of the authors' own test (kat_vectors of Random123).
+TEST(Philox, KnownAnswers) {
+  using Block = std::array<uint32_t, 4>;
+  EXPECT_EQ(statistics::philox({0, 0, 0, 0}, {0, 0}), (Block{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  constexpr uint32_t kOnes = 0xffffffff;
+  EXPECT_EQ(statistics::philox({kOnes, kOnes, kOnes, kOnes}, {kOnes, kOnes}),
+            (Block{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+  EXPECT_EQ(statistics::philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}),
+            (Block{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+}
+
+TEST(Inputs, NormalHasTheMomentsAndTailsOfN01) {
+  statistics::Stream stream(42);
+  constexpr int kCount = 400000;
+  double sum = 0, squares = 0, fourths = 0;
+  int beyond_two = 0;
+  for (int i = 0; i < kCount; ++i) {
+    const double v = stream.normal();
+    sum += v;
+    squares += v * v;
+    fourths += v * v * v * v;
+    beyond_two += std::fabs(v) > 2;
+  }
+  EXPECT_NEAR(sum / kCount, 0, 0.008);
+  EXPECT_NEAR(squares / kCount, 1, 0.012);
+  EXPECT_NEAR(fourths / kCount, 3, 0.08);
+  EXPECT_NEAR(static_cast<double>(beyond_two) / kCount, 0.0455, 0.0016);
+}
+
+TEST(Inputs, AKeyFixesTheContentAndAnotherChangesIt) {
+  for (const Distribution distribution : {Distribution::ordinary, Distribution::row_scales, Distribution::one_hot}) {
+    EXPECT_EQ(drawn(tensor(DType::f32), distribution, 7), drawn(tensor(DType::f32), distribution, 7));
+    EXPECT_NE(drawn(tensor(DType::f32), distribution, 7), drawn(tensor(DType::f32), distribution, 8));
+  }
+}
+
+TEST(Inputs, OnlyNonFiniteDrawsAreNotFinite) {
+  for (const DType dtype : {DType::f16, DType::bf16, DType::f32, DType::f64}) {
+    for (const Init kind : {Init::normal, Init::uniform}) {
+      for (const Distribution distribution : kAll) {
+        const std::vector<double> values = drawn(tensor(dtype, kind), distribution);
+        const auto finite = std::count_if(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
+        if (distribution == Distribution::non_finite) {
+          EXPECT_NEAR(static_cast<double>(finite), 64000 * 63.0 / 64, 150);
+        } else {
+          EXPECT_EQ(finite, 64000) << core::name_of(dtype) << " " << name_of(distribution);
+        }
+      }
+    }
+  }
+}
+
+TEST(Inputs, UniformKeepsItsBoundsInEveryDistribution) {
+  Tensor x = tensor(DType::f32, Init::uniform);
+  for (const auto& [low, high] : {std::pair(0.0, 1.0), std::pair(0.5, 3.0), std::pair(-2.0, -1.0)}) {
+    x.init.low = low;
+    x.init.high = high;
+    for (const Distribution distribution : kAll) {
+      for (const double v : drawn(x, distribution)) {
+        if (!std::isfinite(v)) continue;
+        ASSERT_GE(v, low) << name_of(distribution);
+        ASSERT_LE(v, high) << name_of(distribution);
+      }
+    }
+  }
+}
+
+TEST(Inputs, IntegersKeepTheirBoundsInEveryDistributionAndDtype) {
+  for (const DType dtype : {DType::i8, DType::i32, DType::i64, DType::f16, DType::f32}) {
+    for (const Distribution distribution : kAll) {
+      const std::vector<double> values = drawn(integers(dtype, -3, 100), distribution);
+      for (const double v : values) {
+        ASSERT_EQ(v, std::round(v));
+        ASSERT_TRUE(v >= -3 && v <= 100) << v;
+      }
+      const std::set<double> distinct(values.begin(), values.end());
+      if (distribution == Distribution::ordinary) {
+        EXPECT_EQ(distinct.size(), 104u);
+      }
+      if (distribution == Distribution::one_value) {
+        EXPECT_EQ(distinct.size(), 1u);
+      }
+      if (distribution == Distribution::ties) {
+        EXPECT_LE(distinct.size(), 3u);
+      }
+    }
+  }
+}
+
+TEST(Inputs, TheWholeRangeOfWideIntegersIsDrawn) {
+  const std::vector<double> wide = drawn(integers(DType::i64, INT64_MIN, INT64_MAX), Distribution::ordinary);
+  EXPECT_GT(*std::max_element(wide.begin(), wide.end()), 9e18);
+  EXPECT_LT(*std::min_element(wide.begin(), wide.end()), -9e18);
+  const std::vector<double> u32 = drawn(integers(DType::u32, 0, UINT32_MAX), Distribution::ordinary);
+  EXPECT_GT(*std::max_element(u32.begin(), u32.end()), 4.2e9);
+}
+
+TEST(Inputs, DistributionsAreWhatTheySay) {
+  const Tensor x = tensor(DType::f32);
+  const std::vector<double> scaled = drawn(x, Distribution::row_scales), hot = drawn(x, Distribution::one_hot);
+  double least = INFINITY, most = 0;
+  for (size_t row = 0; row < 64; ++row) {
+    const double size = rms(scaled, row * 1000, (row + 1) * 1000);
+    least = std::min(least, size);
+    most = std::max(most, size);
+    EXPECT_DOUBLE_EQ(rms(hot, row * 1000, (row + 1) * 1000), std::sqrt(1e-3));
+  }
+  EXPECT_GT(most / least, 1e3);
+  EXPECT_LT(most / least, 2e6);
+  EXPECT_NEAR(rms(drawn(x, Distribution::offset), 0, 64000), 100, 0.1);
+  EXPECT_NEAR(rms(drawn(x, Distribution::spikes), 0, 64000), 125, 15);
+  const std::vector<double> tiny = drawn(x, Distribution::denormals);
+  EXPECT_GT(std::count_if(tiny.begin(), tiny.end(), [](double v) { return v != 0 && std::fabs(v) < 0x1p-126; }), 20000);
+  const std::vector<double> exact = drawn(x, Distribution::exact);
+  EXPECT_EQ(std::set<double>(exact.begin(), exact.end()).size(), 65u);
+  EXPECT_EQ(*std::max_element(exact.begin(), exact.end()), 32);
+  const std::vector<double> odd = drawn(x, Distribution::exact_products);
+  for (size_t row = 0; row < 64; ++row) {
+    const auto begin = odd.begin() + static_cast<std::ptrdiff_t>(row * 1000);
+    EXPECT_EQ(std::count(begin, begin + 1000, 0.0), 999);
+    const double size = std::fabs(rms(odd, row * 1000, (row + 1) * 1000) * std::sqrt(1000));
+    EXPECT_EQ(std::fmod(std::round(size), 2), 1);
+    EXPECT_LT(size, 4096);
+  }
+  EXPECT_NEAR(rms(drawn(x, Distribution::near_overflow), 0, 64000), 1e15, 1e13);
+}
+
+TEST(Inputs, DrawsOfOneRowGoThroughEachKindOfNonFinite) {
+  statistics::Keys keys(5);
+  DrawKeys draws(keys);
+  std::set<std::array<bool, 3>> seen;
+  for (unsigned i = 0; i < kNonFiniteKinds; ++i) {
+    draws.next(Distribution::spikes);  // which do not count
+    const uint64_t draw_key = draws.next(Distribution::non_finite);
+    statistics::Keys of_tensors(draw_key);
+    const auto values = drawn(one_row(), Distribution::non_finite, tensor_key(of_tensors, draw_key));
+    seen.insert({std::any_of(values.begin(), values.end(), [](double v) { return std::isnan(v); }),
+                 std::count(values.begin(), values.end(), INFINITY) > 0,
+                 std::count(values.begin(), values.end(), -INFINITY) > 0});
+  }
+  EXPECT_EQ(seen, (std::set<std::array<bool, 3>>{
+                      {true, false, false}, {false, true, false}, {false, false, true}, {true, true, true}}));
+}
+
+TEST(Inputs, ShortInputsAreDrawnOncePerKind) {
+  const benchsuite::Problem gelu = benchsuite::load_problem(core::installed_paths().problems() / "gelu_f32");
+  EXPECT_EQ(draws_for(gelu, {{"N", 1000}}, Distribution::non_finite), 4);
+  EXPECT_EQ(draws_for(gelu, {{"N", 1000}}, Distribution::spikes), 1);
+  const benchsuite::Problem softmax = benchsuite::load_problem(core::installed_paths().problems() / "softmax_f32");
+  EXPECT_EQ(draws_for(softmax, {{"M", 3}, {"N", 1000}}, Distribution::non_finite), 4);
+  EXPECT_EQ(draws_for(softmax, {{"M", 4}, {"N", 1000}}, Distribution::non_finite), 1);
+}
+
+TEST(Inputs, EachKindOfNonFiniteRowAppears) {
+  const std::vector<double> values = drawn(tensor(DType::f32), Distribution::non_finite);
+  int only_infinite = 0, with_nan = 0;
+  for (size_t row = 0; row < 64; ++row) {
+    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(row * 1000);
+    const bool nan = std::any_of(begin, begin + 1000, [](double v) { return std::isnan(v); });
+    with_nan += nan;
+    only_infinite += !nan && std::any_of(begin, begin + 1000, [](double v) { return std::isinf(v); });
+  }
+  EXPECT_GT(only_infinite, 10);
+  EXPECT_GT(with_nan, 10);
+}
+
+TEST(Inputs, ANeighbourIsCloseAndKeepsWhatIsExact) {
+  for (const DType dtype : {DType::f16, DType::bf16, DType::f32, DType::f64}) {
+    for (const Distribution distribution : {Distribution::ordinary, Distribution::one_hot, Distribution::non_finite}) {
+      const Tensor x = tensor(dtype);
+      std::vector<std::byte> bytes(static_cast<size_t>(x.bytes(kAxes)));
+      fill_input(bytes, x, kAxes, distribution, 1);
+      const std::vector<double> before = load_elements(dtype, bytes);
+      const bool twice = distribution == Distribution::ordinary;
+      jitter_input(bytes, x, twice ? 1 : 2, 2);
+      const std::vector<double> after = load_elements(dtype, bytes);
+      int moved = 0;
+      for (size_t i = 0; i < before.size(); ++i) {
+        if (before[i] == 0 || !std::isfinite(before[i])) {
+          ASSERT_TRUE(after[i] == before[i] || (std::isnan(after[i]) && std::isnan(before[i])));
+          continue;
+        }
+        const int bits = (core::size_bytes(dtype) == 2 ? 2 : dtype == DType::f32 ? 7 : 14) * (twice ? 2 : 1);
+        const double steps = std::exp2(bits) - 1;
+        ASSERT_LE(std::fabs(after[i] - before[i]), steps * ulp_at(dtype, before[i]));
+        moved += after[i] != before[i];
+      }
+      EXPECT_GT(moved, distribution == Distribution::one_hot ? 32 : 40000) << core::name_of(dtype);
+    }
+  }
+  const Tensor whole = integers(DType::f32, 0, 100);
+  std::vector<std::byte> bytes(static_cast<size_t>(whole.bytes(kAxes)));
+  fill_input(bytes, whole, kAxes, Distribution::ordinary, 1);
+  const std::vector<std::byte> before = bytes;
+  jitter_input(bytes, whole, 1, 2);
+  EXPECT_EQ(bytes, before);
+}
+
+benchsuite::Problem problem(std::vector<Tensor> inputs, bool nan) {
+  benchsuite::Problem made;
+  made.inputs = std::move(inputs);
+  made.contract.nan = nan;
+  return made;
+}
+
+TEST(Inputs, AdversarialDistributionsSuitTheContract) {
+  const auto plain = adversarial_for(problem({tensor(DType::f32)}, false));
+  EXPECT_GE(plain.size(), 5u);
+  EXPECT_THAT(plain, Not(Contains(Distribution::non_finite)));
+  EXPECT_THAT(plain, Contains(Distribution::near_overflow));
+  EXPECT_THAT(adversarial_for(problem({tensor(DType::f32)}, true)), Contains(Distribution::non_finite));
+  EXPECT_THAT(adversarial_for(problem({tensor(DType::f16)}, false)), Not(Contains(Distribution::near_overflow)));
+  EXPECT_GE(adversarial_for(problem({tensor(DType::f16)}, false)).size(), 5u);
+  EXPECT_THAT(adversarial_for(problem({integers(DType::i32, 0, 255)}, false)),
+              testing::ElementsAre(Distribution::one_value, Distribution::ties));
+  const auto mixed = adversarial_for(problem({tensor(DType::f32), integers(DType::i32, 0, 9)}, false));
+  EXPECT_THAT(mixed, testing::AllOf(Contains(Distribution::one_value), Contains(Distribution::offset)));
+}
+
+TEST(Inputs, EveryDistributionHasItsOwnName) {
+  std::set<std::string_view> names;
+  for (const Distribution distribution : kAll) names.insert(name_of(distribution));
+  EXPECT_EQ(names.size(), std::size(kAll));
+  EXPECT_EQ(names.count(""), 0u);
+}
+
+}  // namespace
+}  // namespace verifier::draws

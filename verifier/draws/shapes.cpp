@@ -1,0 +1,115 @@
+#include "verifier/draws/shapes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+namespace verifier::draws {
+namespace {
+constexpr int64_t kAwkward[] = {1,   2,   3,   7,   13,  31,  32,  33,   61,   63,   64,   65,   97,   127,  128,
+                                129, 251, 255, 257, 509, 513, 769, 1021, 1025, 2047, 2049, 4093, 8191, 16381};
+
+constexpr int64_t kMultiple = 64;
+constexpr int64_t kBeyond =
+    4;  // times the largest listed: what a kernel with a block for each row can still do in time
+
+int64_t into_domain(const benchsuite::Axis& axis, int64_t wanted) {
+  const int64_t unit = axis.multiple_of;
+  const int64_t rounded = (std::clamp(wanted, axis.min, axis.max) + unit - 1) / unit * unit;
+  return std::clamp(rounded, axis.min, axis.max);
+}
+
+// Half the time an awkward value, half the time any small one.
+int64_t draw_awkward(statistics::Keys& keys) {
+  return keys.coin() ? kAwkward[keys.below(std::size(kAwkward))] : 1 + static_cast<int64_t>(keys.below(700));
+}
+
+// Between the limits, with a liking for no order of magnitude.
+int64_t draw_between(int64_t least, int64_t most, statistics::Keys& keys) {
+  const double share = static_cast<double>(keys.below(1 << 20)) / (1 << 20);
+  const auto low = static_cast<double>(least), high = static_cast<double>(most);
+  return static_cast<int64_t>(low * std::pow(high / low, share));
+}
+
+using Draw = std::function<core::Bindings()>;
+
+bool small_enough(const benchsuite::Problem& problem, const core::Bindings& axes, int64_t most_elements,
+                  int64_t most_flops) {
+  try {
+    for (const auto* tensors : {&problem.inputs, &problem.outputs}) {
+      for (const benchsuite::Tensor& tensor : *tensors) {
+        const int64_t elements = tensor.elements(axes);
+        if (elements < 1 || elements > most_elements) return false;
+      }
+    }
+    return problem.cost.flops.eval(axes) <= most_flops;
+  } catch (const core::ExprError&) {
+    return false;
+  }
+}
+}  // namespace
+
+std::vector<core::Bindings> draw_unseen_shapes(const benchsuite::Problem& problem, const std::string& backend,
+                                               int count, int64_t most_elements, int64_t most_flops,
+                                               statistics::Keys& keys) {
+  constexpr int kTries = 400;
+  std::vector<core::Bindings> shapes;
+  const auto is_new = [&](const core::Bindings& axes) {
+    return std::count(shapes.begin(), shapes.end(), axes) == 0 &&
+           std::none_of(problem.workloads.begin(), problem.workloads.end(),
+                        [&](const benchsuite::Workload& workload) { return workload.axes == axes; });
+  };
+  const auto add = [&](const Draw& draw) {
+    for (int i = 0; i < kTries; ++i) {
+      core::Bindings axes = draw();
+      if (!small_enough(problem, axes, most_elements, most_flops) || !is_new(axes)) continue;
+      shapes.push_back(std::move(axes));
+      return;
+    }
+  };
+  const auto awkward = [&] {
+    core::Bindings axes;
+    for (const benchsuite::Axis& axis : problem.axes) axes[axis.name] = into_domain(axis, draw_awkward(keys));
+    return axes;
+  };
+  for (int i = 0; i < count; ++i) add(awkward);
+  if (count == 0) return shapes;
+  for (const benchsuite::Axis& large : problem.axes) {
+    int64_t listed = 1;
+    for (const benchsuite::Workload& workload : problem.workloads) {
+      if (workload.runs_on(backend)) listed = std::max(listed, workload.axes.at(large.name));
+    }
+    const int64_t most = std::min({large.max, most_elements, kBeyond * listed});
+    if (listed >= most) continue;
+    add([&] {
+      core::Bindings axes = awkward();
+      axes[large.name] = into_domain(large, draw_between(listed + 1, most, keys));
+      return axes;
+    });
+  }
+  add([&] {
+    core::Bindings axes;
+    const bool square = keys.coin();
+    const auto multiple = [&] { return kMultiple * draw_between(1, 64, keys); };
+    const int64_t side = multiple();
+    for (const benchsuite::Axis& axis : problem.axes) axes[axis.name] = into_domain(axis, square ? side : multiple());
+    return axes;
+  });
+  return shapes;
+}
+
+BenchSize bench_size(const benchsuite::Problem& problem, const std::string& backend) {
+  BenchSize size;
+  for (const benchsuite::Workload& workload : problem.workloads) {
+    if (workload.role != benchsuite::Role::bench || !workload.runs_on(backend)) continue;
+    for (const auto* tensors : {&problem.inputs, &problem.outputs}) {
+      for (const benchsuite::Tensor& tensor : *tensors) {
+        size.elements = std::max(size.elements, tensor.elements(workload.axes));
+      }
+    }
+    size.flops = std::max(size.flops, problem.cost.flops.eval(workload.axes));
+  }
+  return size;
+}
+
+}  // namespace verifier::draws

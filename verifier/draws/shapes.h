@@ -1,0 +1,29 @@
+// Shapes that no candidate has seen.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "benchsuite/problem.h"
+#include "core/expr.h"
+#include "verifier/statistics/keys.h"
+
+namespace verifier::draws {
+
+// Up to `count` bindings of all axes, drawn from the axes' domains with a liking for what breaks kernels: 1, primes,
+// one less and one more than a power of two. Then, for each axis, one at which it is larger than in any listed workload
+// of `backend`, up to four times (where the limits leave room for it), and one of multiples of 64, half the time a
+// square: a kernel may not be right at listed and small shapes alone. Each has at most `most_elements` elements per
+// tensor and `most_flops` operations, and differs from every listed workload. Fewer where the domains allow fewer.
+std::vector<core::Bindings> draw_unseen_shapes(const benchsuite::Problem& problem, const std::string& backend,
+                                               int count, int64_t most_elements, int64_t most_flops,
+                                               statistics::Keys& keys);
+
+// Of the bench workloads of a backend the most elements that a tensor has, and the most operations.
+struct BenchSize {
+  int64_t elements = 0, flops = 0;
+};
+BenchSize bench_size(const benchsuite::Problem& problem, const std::string& backend);
+
+}  // namespace verifier::draws

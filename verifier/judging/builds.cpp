@@ -1,0 +1,46 @@
+#include "verifier/judging/builds.h"
+
+namespace verifier::judging {
+
+void Builds::start(Slot& slot, sandbox::CompilePool& pool, sandbox::Build build) {
+  if (slot.done || slot.pending.valid()) return;
+  slot.pending =
+      pool.submit({solution_->file, solution_->source, sandbox::Macros(binding_.begin(), binding_.end()), build});
+}
+
+void Builds::start(sandbox::CompilePool& pool, verdicts::Effort effort) {
+  start(slots_->fast, pool, sandbox::Build::fast);
+  if (effort != verdicts::Effort::screen && pool.has_check_build()) start(slots_->check, pool, sandbox::Build::check);
+}
+
+bool Builds::ready(const Slot& slot) {
+  return slot.done ||
+         (slot.pending.valid() && slot.pending.wait_for(std::chrono::seconds(0)) == std::future_status::ready);
+}
+
+bool Builds::ready(const sandbox::CompilePool& pool, verdicts::Effort effort) const {
+  return ready(slots_->fast) && (effort == verdicts::Effort::screen || !pool.has_check_build() || ready(slots_->check));
+}
+
+const sandbox::Rejected* Builds::wait(Slot& slot) {
+  if (!slot.done) slot.done = slot.pending.get();
+  return std::get_if<sandbox::Rejected>(&*slot.done);
+}
+
+const sandbox::Rejected* Builds::wait(sandbox::CompilePool& pool, verdicts::Effort effort) {
+  start(pool, effort);
+  const sandbox::Rejected* rejected = wait(slots_->fast);
+  if (rejected != nullptr || effort == verdicts::Effort::screen || !pool.has_check_build()) return rejected;
+  return wait(slots_->check);
+}
+
+double Builds::compile_ms() const {
+  double total = 0;
+  for (const Slot* slot : {&slots_->fast, &slots_->check}) {
+    const auto* built = slot->done ? std::get_if<sandbox::Built>(&*slot->done) : nullptr;
+    if (built != nullptr) total += built->compile_ms;
+  }
+  return total;
+}
+
+}  // namespace verifier::judging

@@ -1,0 +1,111 @@
+#include "verifier/judging/dependence.h"
+
+#include <algorithm>
+#include <variant>
+
+#include "verifier/comparison/compare.h"
+#include "verifier/draws/inputs.h"
+#include "verifier/statistics/keys.h"
+
+namespace verifier::judging {
+namespace {
+using benchsuite::Problem;
+constexpr double kClearly = 10;  // times what is allowed
+constexpr int kDraws = 2;        // of each shape
+constexpr int64_t kMostFlops = 50'000'000;
+
+TensorBytes draw_inputs(const Problem& problem, const core::Bindings& axes, statistics::Keys& keys) {
+  TensorBytes inputs;
+  for (const benchsuite::Tensor& tensor : problem.inputs) {
+    draws::fill_input(inputs.emplace_back(static_cast<size_t>(tensor.bytes(axes))), tensor, axes,
+                      draws::Distribution::ordinary, keys.next());
+  }
+  return inputs;
+}
+
+// Which outputs clearly fail as the outputs for these inputs.
+std::vector<bool> clearly_wrong(const Problem& problem, const core::Bindings& axes, const TensorBytes& inputs,
+                                const TrustedOutputs& expected, const TensorBytes& outputs) {
+  const std::vector<std::span<const std::byte>> content(inputs.begin(), inputs.end());
+  std::vector<bool> wrong;
+  for (size_t i = 0; i < problem.outputs.size(); ++i) {
+    const benchsuite::Tensor& tensor = problem.outputs[i];
+    const auto compared =
+        comparison::compare({tensor.dtype,
+                             problem.contract.accumulate,
+                             static_cast<size_t>(tensor.shape.back().eval(axes)),
+                             comparison::reduction_of(problem, axes, tensor, draws::Distribution::ordinary, content),
+                             false,
+                             outputs[i],
+                             {expected.reference[i], expected.naive[i]},
+                             {}},
+                            tensor.name, {});
+    const auto* verdict = std::get_if<verdicts::Verdict>(&compared);
+    const auto* result = verdict == nullptr ? nullptr : std::get_if<verdicts::WrongResult>(verdict);
+    const bool exact = !core::is_floating(tensor.dtype);
+    wrong.push_back(verdict != nullptr && (result == nullptr || exact || result->ratio >= kClearly));
+  }
+  return wrong;
+}
+
+// On how many shapes each output depends on the inputs, and each input matters.
+struct Tally {
+  int shapes = 0;
+  std::vector<int> outputs, inputs;
+};
+
+void look_at(const Problem& problem, const core::Bindings& axes, statistics::Keys& keys, const RunTrusted& run,
+             Tally& tally) {
+  std::vector<bool> outputs(problem.outputs.size()), inputs(problem.inputs.size());
+  for (int draw = 0; draw < kDraws; ++draw) {
+    const TensorBytes mine = draw_inputs(problem, axes, keys), other = draw_inputs(problem, axes, keys);
+    const TensorBytes right_for_mine = run(axes, mine).naive;
+    const std::vector<bool> wrong = clearly_wrong(problem, axes, other, run(axes, other), right_for_mine);
+    for (size_t i = 0; i < outputs.size(); ++i) outputs[i] = outputs[i] || wrong[i];
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      TensorBytes mixed = mine;
+      mixed[i] = other[i];
+      const std::vector<bool> changed = clearly_wrong(problem, axes, mixed, run(axes, mixed), right_for_mine);
+      inputs[i] = inputs[i] || std::find(changed.begin(), changed.end(), true) != changed.end();
+    }
+  }
+  ++tally.shapes;
+  for (size_t i = 0; i < outputs.size(); ++i) tally.outputs[i] += outputs[i];
+  for (size_t i = 0; i < inputs.size(); ++i) tally.inputs[i] += inputs[i];
+}
+
+std::string on_shapes(int count, int shapes) {
+  return count == 0 ? "" : " on " + std::to_string(shapes - count) + " of " + std::to_string(shapes) + " test shapes";
+}
+}  // namespace
+
+std::optional<Independence> find_independence(const Problem& problem, const std::string& backend, uint64_t seed,
+                                              const RunTrusted& run) {
+  statistics::Keys keys(seed);
+  Tally tally{0, std::vector<int>(problem.outputs.size()), std::vector<int>(problem.inputs.size())};
+  for (const benchsuite::Workload& workload : problem.workloads) {
+    const bool test = workload.role == benchsuite::Role::test && workload.runs_on(backend);
+    if (!test || problem.cost.flops.eval(workload.axes) > kMostFlops) continue;
+    look_at(problem, workload.axes, keys, run, tally);
+  }
+  const auto rarely = [&](int count) { return 2 * count < tally.shapes; };
+  for (size_t i = 0; i < tally.outputs.size(); ++i) {
+    if (!rarely(tally.outputs[i])) continue;
+    return Independence{"output \"" + problem.outputs[i].name + "\" hardly depends on the inputs" +
+                            on_shapes(tally.outputs[i], tally.shapes) +
+                            ": what is right for one draw passes for another, so a constant would do",
+                        "draw inputs that spread the output wider than its tolerance (\"init\"), choose larger test "
+                        "shapes, or leave this output out"};
+  }
+  for (size_t i = 0; i < tally.inputs.size(); ++i) {
+    if (!rarely(tally.inputs[i])) continue;
+    return Independence{"no output depends on the input \"" + problem.inputs[i].name + "\"" +
+                            on_shapes(tally.inputs[i], tally.shapes) +
+                            ": with another draw of it alone the same outputs pass, so a solution need not read it",
+                        "draw it such that it matters beyond the tolerance (\"init\"), choose larger test shapes, or "
+                        "leave this input out"};
+  }
+  return std::nullopt;
+}
+
+}  // namespace verifier::judging

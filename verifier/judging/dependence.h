@@ -1,0 +1,37 @@
+// Does a problem ask for anything? Where the right outputs for one draw of the inputs are also right enough for
+// another, a solution need not look at its inputs. Such a problem is refused before anything is judged.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "benchsuite/problem.h"
+
+namespace verifier::judging {
+
+using TensorBytes = std::vector<std::vector<std::byte>>;  // one per tensor, in the problem's order
+
+// What the trusted solutions of a problem compute from the same inputs.
+struct TrustedOutputs {
+  TensorBytes reference;  // floating outputs in double
+  TensorBytes naive;      // in the problem's dtypes
+};
+using RunTrusted = std::function<TrustedOutputs(const core::Bindings& axes, const TensorBytes& inputs)>;
+
+// What is wrong with it, and how to mend that.
+struct Independence {
+  std::string problem, remedy;
+};
+
+// On the listed test shapes of a device, for each output: that what is right for some inputs is wrong for others. For
+// each input: that some output becomes wrong when this input alone is replaced by another draw. Either must be so on at
+// least half of the shapes, by ten times the tolerance where that is above zero. nullopt: all is well. Costs a few runs
+// of the trusted solutions on small shapes.
+std::optional<Independence> find_independence(const benchsuite::Problem& problem, const std::string& backend,
+                                              uint64_t seed, const RunTrusted& run);
+
+}  // namespace verifier::judging

@@ -1,0 +1,244 @@
+#include "verifier/judging/judge.h"
+
+#include <sys/random.h>
+
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+#include "core/error.h"
+#include "core/text.h"
+#include "verifier/judging/messages.h"
+
+namespace verifier::judging {
+namespace {
+using core::Json;
+using sandbox::Build;
+using sandbox::process::Worker;
+constexpr auto kShortDeadline = std::chrono::seconds(20);
+// Of a library: it is ours to trust, but imports, tunes and compiles for a while.
+constexpr auto kLibraryOpens = std::chrono::seconds(180);
+constexpr double kLibraryPrepares_s = 240, kLibraryLaunches_s = 30, kLibraryJudged_s = 1500;
+
+uint64_t secret_seed() {
+  uint64_t seed = 0;
+  if (::getrandom(&seed, sizeof seed, 0) != static_cast<ssize_t>(sizeof seed)) {
+    throw core::SystemError("no random seed from the kernel", errno);
+  }
+  return seed;
+}
+
+Json plan_of(const Builds& builds) { return plan_json(builds.solution(), builds.binding()); }
+
+sandbox::process::WorkerCommand with_role(sandbox::process::WorkerCommand command, const char* role) {
+  command.args.insert(command.args.end(), {"--role", role});
+  return command;
+}
+
+// How a cell ended turns "it died" into a finding.
+void explain_crash(verdicts::Judgement& judgement, const Json& ended) {
+  auto* crashed = std::get_if<verdicts::Crashed>(&judgement.verdict);
+  if (crashed == nullptr) return;
+  if (ended.contains("failed")) throw core::SystemError("a cell failed on our side");
+  if (!ended.contains("signal")) return;
+  crashed->signal = ended["signal"].get<int>();
+  if (crashed->signal == SIGSYS) judgement.verdict = verdicts::ForbiddenCall{crashed->where};
+  if (crashed->signal == SIGXCPU) judgement.verdict = verdicts::TimedOut{crashed->where, 0};
+  if (crashed->signal == SIGKILL) {
+    judgement.verdict =
+        verdicts::MemoryLimit{"the kernel ended the candidate's process, which it does when memory runs out"};
+  }
+}
+
+sandbox::Solution load_trusted(const std::filesystem::path& file, const benchsuite::Problem& problem) {
+  sandbox::Solution solution = sandbox::load_solution(file);
+  if (solution.problem != problem.name) {
+    throw core::InputError(file.string(), "names the problem \"" + solution.problem + "\"",
+                           "write \"" + problem.name + "\", the name of its folder");
+  }
+  sandbox::validate_solution(solution, problem);
+  return solution;
+}
+
+void require_built(const sandbox::Rejected* rejected, const sandbox::Solution& solution) {
+  if (rejected == nullptr) return;
+  throw core::InputError(solution.file + (rejected->line ? ":" + std::to_string(*rejected->line) : ""),
+                         rejected->message + (rejected->log.empty() ? "" : "\n" + rejected->log));
+}
+
+// Of a GPU's own kernels, which come with the program.
+core::UniqueFd compile_own(const std::string& name, const std::string& source, sandbox::CompilePool& pool) {
+  sandbox::Compilation compiled = pool.submit({name, source, {}, Build::fast}).get();
+  if (const auto* rejected = std::get_if<sandbox::Rejected>(&compiled)) {
+    throw core::SystemError(name + " of ours does not compile: " + rejected->message + "\n" + rejected->log);
+  }
+  return std::move(std::get<sandbox::Built>(compiled).binary);
+}
+
+// Did the candidate end the run worker, or leave its context in a state that nobody should be in?
+bool worker_is_spent(const verdicts::Verdict& verdict) {
+  return std::holds_alternative<verdicts::Faulted>(verdict) || std::holds_alternative<verdicts::TimedOut>(verdict) ||
+         std::holds_alternative<verdicts::Crashed>(verdict) || std::holds_alternative<verdicts::GuardDamaged>(verdict);
+}
+}  // namespace
+
+Judge::Judge(JudgedDevice device, JudgeSettings settings)
+    : device_(std::move(device)),
+      settings_(settings),
+      run_(with_role(device_.worker, "run"), device_.gpu ? RunWorkers::Kind::one_per_side : RunWorkers::Kind::forking) {
+  start_judge();
+}
+
+void Judge::start_judge() { judge_ = Worker::start(with_role(device_.worker, "judge")); }
+
+void Judge::load_own_kernels(sandbox::CompilePool& pool) {
+  judge_kernels_ = compile_own("judge_kernels.cu", device_.own_kernels.judge, pool);
+  run_.set_known_good(compile_own("run_kernels.cu", device_.own_kernels.run, pool));
+}
+
+void Judge::use_problem(const benchsuite::Problem& problem, sandbox::CompilePool& pool) {
+  problem_ = problem;
+  reference_ = load_trusted(problem.reference_file(), problem);
+  naive_ = load_trusted(problem.naive_file(), problem);
+  reference_builds_.emplace(reference_, sandbox::default_binding(reference_));
+  naive_builds_.emplace(naive_, sandbox::default_binding(naive_));
+  reference_builds_->start(pool, verdicts::Effort::screen);
+  naive_builds_->start(pool, verdicts::Effort::full);
+  if (device_.gpu && !judge_kernels_) load_own_kernels(pool);
+  require_built(reference_builds_->wait(pool, verdicts::Effort::screen), reference_);
+  require_built(naive_builds_->wait(pool, verdicts::Effort::full), naive_);
+  const sandbox::process::Message answer = teach(true);
+  if (!answer.json.contains("refused")) return;
+  throw core::InputError((problem.folder / "problem.json").string(), answer.json.at("refused").get<std::string>(),
+                         answer.json.at("remedy").get<std::string>());
+}
+
+sandbox::process::Message Judge::teach(bool look) {
+  if (device_.gpu) judge_->request({{"op", "kernels"}}, {judge_kernels_.get()}, kShortDeadline);
+  return judge_->request({{"op", "problem"},
+                          {"problem", problem_->json_text},
+                          {"folder", problem_->folder.string()},
+                          {"reference", plan_of(*reference_builds_)},
+                          {"naive", plan_of(*naive_builds_)},
+                          {"look", look}},
+                         {reference_builds_->fast().binary.get(), naive_builds_->fast().binary.get()}, kShortDeadline);
+}
+
+const Builds& Judge::naive() const { return naive_builds_.value(); }
+
+std::vector<OpenProcess> Judge::open_processes(const Builds& candidate, const Builds& incumbent,
+                                               verdicts::Effort effort) {
+  std::vector<OpenProcess> cells;  // the incumbent's, the candidate's, and its checking build's where that is due
+  cells.push_back(run_.open(Side::incumbent, incumbent.fast(), Build::fast));
+  cells.push_back(run_.open(Side::candidate, candidate.fast(), Build::fast));
+  if (effort != verdicts::Effort::screen && !device_.gpu) {
+    cells.push_back(run_.open(Side::candidate, candidate.check(), Build::check));
+  }
+  return cells;
+}
+
+// A GPU's worker that the candidate may have broken is replaced; the cpu device's cells tell how they ended.
+void Judge::close_processes(std::vector<OpenProcess>& cells, verdicts::Judgement& judgement) {
+  if (device_.gpu && worker_is_spent(judgement.verdict)) {
+    run_.replace(Side::candidate);
+    run_.close(cells[0]);
+    return;
+  }
+  std::vector<Json> ends;
+  try {
+    for (OpenProcess& cell : cells) ends.push_back(run_.close(cell));
+  } catch (const sandbox::process::WorkerLost& lost) {
+    // A GPU's worker may have fallen at a later shape than the one that the verdict names. The cpu device's is no
+    // cell's to end.
+    if (!device_.gpu) throw;
+    if (verdicts::is_correct(judgement.verdict))
+      judgement = {verdicts::Crashed{std::nullopt, lost.signal()}, {}, {}, judgement.seed};
+    return run_.replace_all();
+  }
+  for (size_t i = ends.size() - 1; i > 0; --i) explain_crash(judgement, ends[i]);
+}
+
+verdicts::Judgement Judge::judge_in_processes(const Builds& candidate, const Builds& incumbent, verdicts::Effort effort,
+                                              const std::vector<OpenProcess>& cells, bool library) {
+  const uint64_t seed = seeds_ ? seeds_->next() : secret_seed();
+  verdicts::CheckSettings check = settings_.check;
+  double deadline_s = settings_.deadline_s;
+  if (library) {
+    check.launch_deadline_s = kLibraryLaunches_s;
+    check.prepare_deadline_s = kLibraryPrepares_s;
+    deadline_s = kLibraryJudged_s;
+  }
+  std::vector<int> ends;
+  for (const OpenProcess& cell : cells) ends.push_back(cell.judge_end.get());
+  try {
+    const sandbox::process::Message answer =
+        judge_->request({{"op", "judge"},
+                         {"candidate", plan_of(candidate)},
+                         {"incumbent", plan_of(incumbent)},
+                         {"effort", name_of(effort)},
+                         {"seed", seed},
+                         {"library", library},
+                         {"check", to_json(check)},
+                         {"timing", to_json(settings_.timing)}},
+                        ends, std::chrono::milliseconds(static_cast<int64_t>(deadline_s * 1e3)));
+    return verdicts::judgement_from_json(core::JsonView(answer.json, "judge worker's answer"));
+  } catch (const sandbox::process::WorkerLost& lost) {
+    start_over();
+    if (lost.cause() == sandbox::process::WorkerLost::Cause::deadline) {
+      return {verdicts::TimedOut{std::nullopt, deadline_s}, {}, {}, seed};
+    }
+    throw core::SystemError(std::string("the judge died and was replaced: ") + lost.what());
+  }
+}
+
+verdicts::Judgement Judge::judge(const Builds& candidate, const Builds& incumbent, verdicts::Effort effort) {
+  try {
+    if (device_.gpu && effort == verdicts::Effort::confirm) run_.replace_all();  // fresh processes
+    const int judge_before = judge_->pid();
+    std::vector<OpenProcess> cells = open_processes(candidate, incumbent, effort);
+    verdicts::Judgement judgement = judge_in_processes(candidate, incumbent, effort, cells, false);
+    if (judge_->pid() == judge_before) close_processes(cells, judgement);  // else they went with their run workers
+    return judgement;
+  } catch (const sandbox::process::WorkerLost& lost) {
+    start_over();
+    throw core::SystemError(std::string("a run worker was lost and replaced: ") + lost.what());
+  }
+}
+
+void Judge::start_over() {
+  run_.replace_all();
+  start_judge();
+  teach(false);
+}
+
+verdicts::Judgement Judge::judge_library(Worker& library, const Json& open) {
+  sandbox::process::Message opened;
+  try {
+    opened = library.request(open, {}, kLibraryOpens);
+  } catch (const sandbox::process::WorkerLost& lost) {
+    throw core::SystemError(std::string("the library's worker was lost: ") + lost.what());
+  }
+  if (opened.fds.size() != 1) throw core::SystemError("the library's worker opened no cell");
+  const int id = opened.json.at("cell").get<int>();
+  verdicts::Judgement judgement;
+  try {
+    const int judge_before = judge_->pid();
+    std::vector<OpenProcess> cells;
+    cells.push_back(run_.open(Side::incumbent, naive().fast(), Build::fast));
+    cells.push_back({Side::candidate, id, std::move(opened.fds[0])});
+    // Of the candidate's plan nothing is used but the workspaces, which a library leaves alone.
+    judgement = judge_in_processes(naive(), naive(), verdicts::Effort::full, cells, true);
+    cells[1].judge_end.reset();
+    if (judge_->pid() == judge_before) run_.close(cells[0]);
+  } catch (const sandbox::process::WorkerLost& lost) {
+    start_over();
+    throw core::SystemError(std::string("a run worker was lost and replaced: ") + lost.what());
+  }
+  try {
+    library.request({{"op", "close"}, {"cell", id}}, {}, kShortDeadline);
+  } catch (const sandbox::process::WorkerLost&) {  // it ended with its context; the judgement says so
+  }
+  return judgement;
+}
+
+}  // namespace verifier::judging

@@ -1,0 +1,92 @@
+// The judge as the agent sees it: a device's run and judge workers, and what it takes to judge one candidate with them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "benchsuite/problem.h"
+#include "sandbox/compile_pool.h"
+#include "sandbox/process/worker.h"
+#include "sandbox/solution.h"
+#include "verifier/judging/builds.h"
+#include "verifier/judging/run_workers.h"
+#include "verifier/statistics/keys.h"
+#include "verifier/verdicts/judgement.h"
+
+namespace verifier::judging {
+
+struct JudgeSettings {
+  verdicts::CheckSettings check;
+  verdicts::TimingSettings timing;
+  double deadline_s = 120;  // for one whole judgement; past it the judge itself is replaced
+};
+
+// Sources of our own device code for a GPU: what the judge worker and the run workers launch.
+struct OwnKernels {
+  std::string judge, run;
+};
+
+// Where candidates are judged.
+struct JudgedDevice {
+  sandbox::process::WorkerCommand worker;
+  bool gpu = false;             // then there is no checking build
+  OwnKernels own_kernels = {};  // on a GPU
+};
+
+// Owns the run workers and the judge worker of one device. Not for use by two threads at once.
+class Judge {
+ public:
+  Judge(JudgedDevice device, JudgeSettings settings);
+
+  // Compiles the problem's reference and naive solution and hands them to the judge worker. Throws core::InputError
+  // when either does not compile or an output or input does not matter (dependence.h): such a problem cannot be used.
+  void use_problem(const benchsuite::Problem& problem, sandbox::CompilePool& pool);
+
+  // Judges against the incumbent, each in cells of its own. Both are built for this effort. Throws core::SystemError
+  // for our own failures, DeviceSetAside when the device is one that cannot be used any more.
+  verdicts::Judgement judge(const Builds& candidate, const Builds& incumbent, verdicts::Effort effort);
+
+  // Judges a library with full effort against naive, on a GPU. `library`: a worker that opens cells when asked `open`,
+  // which speak as sandbox/cuda/cell.h says. It is lost where it died (its pid is then 0 or less). Throws
+  // core::SystemError for our own failures and for what the library's worker reports as such.
+  verdicts::Judgement judge_library(sandbox::process::Worker& library, const core::Json& open);
+
+  // From now on the seeds of judgements follow from this one, so that all of them can be repeated. For selftests alone:
+  // otherwise every seed is secret until its judgement is over.
+  void draw_seeds_from(uint64_t seed) { seeds_.emplace(seed); }
+
+  // The naive solution of the current problem: the first incumbent, and what scores are relative to.
+  const Builds& naive() const;
+
+  // "sandbox_level", "sandbox": how the run workers are locked.
+  const core::Json& run_greeting() const { return run_.greeting(); }
+  // On a GPU also "gpu", "architecture", "driver" and other facts.
+  const core::Json& greeting() const { return judge_->greeting(); }
+
+ private:
+  void start_judge();
+  void load_own_kernels(sandbox::CompilePool& pool);
+  // `look`: whether the problem asks for anything (dependence.h), which the answer then says.
+  sandbox::process::Message teach(bool look);
+  std::vector<OpenProcess> open_processes(const Builds& candidate, const Builds& incumbent, verdicts::Effort effort);
+  void close_processes(std::vector<OpenProcess>& cells, verdicts::Judgement& judgement);
+  verdicts::Judgement judge_in_processes(const Builds& candidate, const Builds& incumbent, verdicts::Effort effort,
+                                         const std::vector<OpenProcess>& cells, bool library);
+  void start_over();
+
+  JudgedDevice device_;
+  JudgeSettings settings_;
+  RunWorkers run_;
+  std::optional<sandbox::process::Worker> judge_;
+  core::UniqueFd judge_kernels_;  // on a GPU, once they are compiled
+
+  std::optional<statistics::Keys> seeds_;
+
+  std::optional<benchsuite::Problem> problem_;
+  sandbox::Solution reference_, naive_;
+  std::optional<Builds> reference_builds_, naive_builds_;
+};
+
+}  // namespace verifier::judging

@@ -1,0 +1,59 @@
+#include "verifier/judging/messages.h"
+
+namespace verifier::judging {
+using core::Json;
+using core::JsonView;
+
+Json to_json(const verdicts::CheckSettings& s) {
+  return {{"ordinary_draws", s.ordinary_draws},
+          {"unseen_shapes", s.unseen_shapes},
+          {"launch_deadline_s", s.launch_deadline_s},
+          {"prepare_deadline_s", s.prepare_deadline_s}};
+}
+
+verdicts::CheckSettings check_settings_from_json(const JsonView& json) {
+  verdicts::CheckSettings settings;
+  settings.ordinary_draws = static_cast<int>(json.at("ordinary_draws").integer(1, 1000));
+  settings.unseen_shapes = static_cast<int>(json.at("unseen_shapes").integer(0, 1000));
+  settings.launch_deadline_s = json.at("launch_deadline_s").number();
+  settings.prepare_deadline_s = json.at("prepare_deadline_s").number();
+  return settings;
+}
+
+Json to_json(const verdicts::TimingSettings& s) {
+  return {{"screen_pairs", s.screen_pairs},
+          {"clear_pairs", s.clear_pairs},
+          {"least_pairs", s.least_pairs},
+          {"most_pairs", s.most_pairs},
+          {"most_s", s.most_s},
+          {"half_width", s.half_width},
+          {"confirm_half_width", s.confirm_half_width},
+          {"audit_share", s.audit_share},
+          {"hot", s.hot}};
+}
+
+verdicts::TimingSettings timing_settings_from_json(const JsonView& json) {
+  verdicts::TimingSettings settings;
+  settings.screen_pairs = static_cast<int>(json.at("screen_pairs").integer(3, 100000));
+  settings.clear_pairs = static_cast<int>(json.at("clear_pairs").integer(3, 100000));
+  settings.least_pairs = static_cast<int>(json.at("least_pairs").integer(3, 100000));
+  settings.most_pairs = static_cast<int>(json.at("most_pairs").integer(3, 100000));
+  settings.most_s = json.at("most_s").number();
+  settings.half_width = json.at("half_width").number();
+  settings.confirm_half_width = json.at("confirm_half_width").number();
+  settings.audit_share = json.at("audit_share").number();
+  settings.hot = json.at("hot").boolean();
+  return settings;
+}
+
+Json plan_json(const sandbox::Solution& solution, const sandbox::TunableBinding& binding) {
+  return {{"header", solution.header}, {"binding", binding}};
+}
+
+NamedPlan plan_from_json(const JsonView& json, const std::string& name) {
+  NamedPlan plan{sandbox::parse_header(json.at("header").string(), name), {}};
+  for (const auto& [tunable, value] : json.at("binding").members()) plan.binding[tunable] = value.integer();
+  return plan;
+}
+
+}  // namespace verifier::judging

@@ -1,0 +1,49 @@
+// Candidate and incumbent side by side on one shape, as timing sees them, on whatever device.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <variant>
+
+#include "benchsuite/problem.h"
+#include "verifier/draws/inputs.h"
+#include "verifier/judging/candidate_channel.h"
+#include "verifier/verdicts/verdict.h"
+
+namespace verifier::judging {
+
+enum class Side { candidate, incumbent };
+
+// One timed launch.
+struct TimingSample {
+  double us = 0;
+  float mhz = 0;           // of the device's processors meanwhile; 0 where it is not known
+  bool throttled = false;  // the device held its clock back: power or heat
+};
+
+class PairedLaunches {
+ public:
+  virtual ~PairedLaunches() = default;
+  PairedLaunches() = default;
+  PairedLaunches(const PairedLaunches&) = delete;
+  PairedLaunches& operator=(const PairedLaunches&) = delete;
+
+  // Have both sides been launched on this shape already? Otherwise the first pair finds caches and pages cold.
+  virtual bool warm() const { return false; }
+  // Fresh inputs, the same for both sides.
+  virtual void draw(uint64_t key, draws::Distribution distribution) = 0;
+  // Poisons what the side writes, and launches it.
+  virtual std::variant<TimingSample, ProcessFailure> launch(Side side, uint64_t key) = 0;
+  // How far the two sides' outputs of the last launches are apart (difference.h).
+  virtual double difference() = 0;
+  // Holds the candidate's last launch against what is right; nullopt when it is.
+  virtual std::optional<verdicts::Verdict> audit(const verdicts::Where& where) = 0;
+};
+
+// Sets both sides up on a bench workload. A Verdict when the candidate cannot be.
+using OpenPairedLaunches =
+    std::function<std::variant<verdicts::Verdict, std::unique_ptr<PairedLaunches>>(const benchsuite::Workload&)>;
+
+}  // namespace verifier::judging

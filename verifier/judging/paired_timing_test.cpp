@@ -1,0 +1,150 @@
+// When timing ends, what it audits, and what it makes of what a device brings: against contests whose times are chosen.
+#include "verifier/judging/paired_timing.h"
+
+#include <gtest/gtest.h>
+
+#include "core/paths.h"
+#include "verifier/statistics/statistics.h"
+
+namespace verifier::judging {
+namespace {
+using benchsuite::Problem;
+
+// Times and outputs as a test wants them.
+struct Script {
+  double candidate_us = 100, incumbent_us = 100, jitter = 0.001;
+  bool warm = false;
+  int leaves_out_launch = -1;  // whose output differs from the incumbent's
+  int launches = 0, audits = 0, fails_at = -1;
+  int surprises = 0;             // launches on other inputs than ordinary ones
+  bool takes_short_cut = false;  // which only ordinary inputs allow
+};
+
+class ScriptedContest : public PairedLaunches {
+ public:
+  explicit ScriptedContest(Script& script) : script_(script) {}
+
+  bool warm() const override { return script_.warm; }
+  void draw(uint64_t key, draws::Distribution distribution) override {
+    keys_ = statistics::Keys(key);
+    surprise_ = distribution != draws::Distribution::ordinary;
+  }
+  std::variant<TimingSample, ProcessFailure> launch(Side side, uint64_t) override {
+    const bool candidate = side == Side::candidate;
+    if (surprise_) return script_.surprises++, TimingSample{1e3};
+    if (candidate && script_.launches++ == script_.fails_at) return ProcessFailure(ProcessDied{});
+    const double us = candidate ? script_.candidate_us : script_.incumbent_us;
+    return TimingSample{us * (1 + script_.jitter * (keys_.unit() - 0.5))};
+  }
+  double difference() override { return left_out() ? 1e6 : 1e-7 * (1 + keys_.unit() / 2); }
+  std::optional<verdicts::Verdict> audit(const verdicts::Where& where) override {
+    if (surprise_ && !script_.takes_short_cut) return std::nullopt;
+    ++script_.audits;
+    if (left_out() || surprise_) return verdicts::WrongResult{where, "y", 0, 1, 0, 100, 1, 1};
+    return std::nullopt;
+  }
+
+ private:
+  bool left_out() const { return script_.launches - 1 == script_.leaves_out_launch; }
+
+  Script& script_;
+  statistics::Keys keys_{1};
+  bool surprise_ = false;
+};
+
+class TimingOfScripts : public testing::Test {
+ protected:
+  std::variant<verdicts::Verdict, std::optional<verdicts::Measurement>> time(verdicts::Effort effort) {
+    statistics::Keys keys(7);
+    PairedTiming timing(problem_, "cpu", "test", settings_, effort, keys);
+    return timing.measure([&](const benchsuite::Workload&) { return std::make_unique<ScriptedContest>(script_); });
+  }
+  verdicts::WorkloadTiming timed(verdicts::Effort effort) {
+    auto measured = time(effort);
+    return std::get<std::optional<verdicts::Measurement>>(measured).value().workloads.at(0);
+  }
+
+  const Problem problem_ = benchsuite::load_problem(core::installed_paths().problems() / "gelu_f32");
+  verdicts::TimingSettings settings_;
+  Script script_;
+};
+
+TEST_F(TimingOfScripts, AColdFirstPairIsNotCounted) {
+  const size_t pairs = timed(verdicts::Effort::confirm).pairs.size();
+  EXPECT_EQ(static_cast<size_t>(script_.launches), pairs + 1);
+  script_.launches = 0;
+  script_.warm = true;
+  const size_t all = timed(verdicts::Effort::confirm).pairs.size();
+  EXPECT_EQ(static_cast<size_t>(script_.launches), all);
+}
+
+TEST_F(TimingOfScripts, SteadyTimesEndAtTheLeastNumberOfPairs) {
+  const verdicts::WorkloadTiming timing = timed(verdicts::Effort::full);
+  EXPECT_EQ(timing.pairs.size(), static_cast<size_t>(settings_.least_pairs));
+  EXPECT_NEAR(timing.speed_up.value, 1, 0.001);
+}
+
+TEST_F(TimingOfScripts, ClearCasesEndEarlyEitherWayButAreConfirmedInFull) {
+  for (const double factor : {0.5, 2.0}) {
+    script_.candidate_us = 100 * factor;
+    EXPECT_EQ(timed(verdicts::Effort::full).pairs.size(), static_cast<size_t>(settings_.clear_pairs)) << factor;
+    EXPECT_GE(timed(verdicts::Effort::confirm).pairs.size(), static_cast<size_t>(settings_.least_pairs)) << factor;
+  }
+}
+
+TEST_F(TimingOfScripts, NoisyTimesGoOnToTheMostPairs) {
+  script_.jitter = 0.3;
+  EXPECT_EQ(timed(verdicts::Effort::full).pairs.size(), static_cast<size_t>(settings_.most_pairs));
+}
+
+TEST_F(TimingOfScripts, AtLeastTheAskedShareIsAudited) {
+  script_.jitter = 0.3;
+  const verdicts::WorkloadTiming timing = timed(verdicts::Effort::full);
+  EXPECT_GE(script_.audits, settings_.audit_share * static_cast<double>(timing.pairs.size()));
+  EXPECT_LT(script_.audits, static_cast<int>(timing.pairs.size()) / 2);  // and not nearly all
+}
+
+TEST_F(TimingOfScripts, ASingleLaunchThatLeavesWorkOutIsFound) {
+  for (int launch = 0; launch < settings_.least_pairs; ++launch) {
+    script_ = {};
+    script_.leaves_out_launch = launch;
+    const auto measured = time(verdicts::Effort::full);
+    ASSERT_TRUE(std::holds_alternative<verdicts::Verdict>(measured)) << launch;
+    EXPECT_EQ(name_of(std::get<verdicts::Verdict>(measured)), "wrong_result") << launch;
+  }
+}
+
+TEST_F(TimingOfScripts, AShortCutThatOrdinaryInputsAllowIsFoundAtTheTimedShape) {
+  timed(verdicts::Effort::full);
+  EXPECT_EQ(script_.surprises, 0);
+  timed(verdicts::Effort::confirm);
+  const auto all = static_cast<int>(draws::adversarial_for(problem_).size());
+  EXPECT_EQ(script_.surprises, all);
+  timed(verdicts::Effort::control);
+  EXPECT_EQ(script_.surprises, all);
+  script_.takes_short_cut = true;
+  const auto measured = time(verdicts::Effort::confirm);
+  ASSERT_TRUE(std::holds_alternative<verdicts::Verdict>(measured));
+  EXPECT_NE(std::get<verdicts::WrongResult>(std::get<verdicts::Verdict>(measured)).where.distribution, "ordinary");
+}
+
+TEST_F(TimingOfScripts, ACandidateThatDiesIsAVerdict) {
+  script_.fails_at = 3;
+  const auto measured = time(verdicts::Effort::full);
+  ASSERT_TRUE(std::holds_alternative<verdicts::Verdict>(measured));
+  EXPECT_EQ(name_of(std::get<verdicts::Verdict>(measured)), "crashed");
+}
+
+TEST_F(TimingOfScripts, SmallDifferencesAtTheLaunchFloorAreNone) {
+  script_.candidate_us = 1.50;
+  script_.incumbent_us = 1.58;  // five percent, and less than a tenth of a microsecond
+  EXPECT_EQ(decide(timed(verdicts::Effort::confirm).speed_up), statistics::Outcome::tie);
+  script_.incumbent_us = 1.90;
+  EXPECT_EQ(decide(timed(verdicts::Effort::confirm).speed_up), statistics::Outcome::win);
+  script_.candidate_us = 150;
+  script_.incumbent_us = 158;  // the same share where it means something
+  EXPECT_EQ(decide(timed(verdicts::Effort::confirm).speed_up), statistics::Outcome::win);
+}
+
+}  // namespace
+}  // namespace verifier::judging

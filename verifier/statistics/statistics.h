@@ -1,0 +1,52 @@
+// What paired timing samples show.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace verifier::statistics {
+
+enum class Outcome { win, tie, loss };
+std::string_view name_of(Outcome outcome);
+
+// One pair: both sides ran on the same inputs, one right after the other, in random order. Microseconds.
+struct Pair {
+  double candidate_us = 0, incumbent_us = 0;
+  bool candidate_first = false;
+  float candidate_mhz = 0, incumbent_mhz = 0;  // clock of the multiprocessors beside each; 0: not known
+  bool throttled = false;                      // the device was slowing itself down during either
+};
+
+// exp of the median log-ratio incumbent/candidate, with a 99 % block-bootstrap interval. Above 1: the candidate is
+// faster.
+struct SpeedUp {
+  double value = 1, low = 1, high = 1;
+};
+
+struct Interval {
+  double value = 0, low = 0, high = 0;
+};
+
+double median(std::vector<double> values);  // of a non-empty set
+// With the order statistics between which the median lies with 99 % probability if the values are independent; all of
+// them where they are too few for that (under 8). Of a non-empty set.
+Interval median_with_interval(std::vector<double> values);
+
+// The pairs whose two sides ran at clocks within 1 % of each other, as far as the clocks are known. All of them when
+// that would leave fewer than half: then it is no disturbance but the kernels themselves that draw the clock down, and
+// what they lose by it is theirs.
+std::vector<Pair> steady_pairs(const std::vector<Pair>& pairs);
+
+// Of the steady pairs: exp(median of ln(incumbent/candidate)) with a 99 % moving-block-bootstrap interval of the median
+// (Künsch 1989): blocks keep the correlation of neighbouring samples. `seed` fixes the resampling. Needs at least one
+// pair.
+SpeedUp estimate_speed_up(const std::vector<Pair>& pairs, uint64_t seed);
+
+// Geometric mean. The logarithmic half-widths add in quadrature, as of independent estimates.
+SpeedUp combine(const std::vector<SpeedUp>& parts);
+
+// WIN when the whole interval lies above 1/0.995, LOSS when below 0.995, otherwise TIE.
+Outcome decide(const SpeedUp& speed_up);
+
+}  // namespace verifier::statistics

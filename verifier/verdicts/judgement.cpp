@@ -1,0 +1,49 @@
+#include "verifier/verdicts/judgement.h"
+
+#include <utility>
+
+namespace verifier::verdicts {
+namespace {
+constexpr std::pair<Effort, std::string_view> kEfforts[] = {
+    {Effort::screen, "screen"}, {Effort::full, "full"}, {Effort::confirm, "confirm"}, {Effort::control, "control"}};
+}  // namespace
+
+std::string_view name_of(Effort effort) {
+  for (const auto& [e, name] : kEfforts) {
+    if (e == effort) return name;
+  }
+  return "";
+}
+
+std::optional<Effort> effort_from_name(std::string_view name) {
+  for (const auto& [effort, n] : kEfforts) {
+    if (n == name) return effort;
+  }
+  return std::nullopt;
+}
+
+core::Json to_json(const Judgement& judgement) {
+  core::Json json{{"verdict", to_json(judgement.verdict)},
+                  {"seed", judgement.seed},
+                  {"stages",
+                   {{"check_ms", judgement.stages.check_ms},
+                    {"timing_ms", judgement.stages.timing_ms},
+                    {"audit_ms", judgement.stages.audit_ms},
+                    {"sanitizer_ms", judgement.stages.sanitizer_ms}}}};
+  if (judgement.measurement) json["measurement"] = to_json(*judgement.measurement);
+  return json;
+}
+
+Judgement judgement_from_json(const core::JsonView& json) {
+  const core::JsonView stages = json.at("stages"), seed = json.at("seed");
+  if (!seed.json().is_number_unsigned()) seed.fail("is no seed");
+  Judgement judgement{verdict_from_json(json.at("verdict")),
+                      {},
+                      {stages.at("check_ms").number(), stages.at("timing_ms").number(), stages.at("audit_ms").number(),
+                       stages.at("sanitizer_ms").number()},
+                      seed.json().get<uint64_t>()};
+  if (json.has("measurement")) judgement.measurement = measurement_from_json(json.at("measurement"));
+  return judgement;
+}
+
+}  // namespace verifier::verdicts
