@@ -31,7 +31,7 @@ __device__ __forceinline__ uint32_t bf16_bits(float value) {
   return (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
 }
 
-__device__ __forceinline__ void draws::store_element(void* out, int64_t dtype, int64_t i, double value) {
+__device__ __forceinline__ void store_element(void* out, int64_t dtype, int64_t i, double value) {
   switch (dtype) {
     case f16:
       static_cast<uint16_t*>(out)[i] = static_cast<uint16_t>(f16_bits(static_cast<float>(value)));
@@ -61,7 +61,7 @@ __device__ __forceinline__ void store_integer(void* out, int64_t dtype, int64_t 
       static_cast<int64_t*>(out)[i] = value;
       break;
     default:
-      draws::store_element(out, dtype, i, static_cast<double>(value));
+      store_element(out, dtype, i, static_cast<double>(value));
   }
 }
 

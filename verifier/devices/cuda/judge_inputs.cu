@@ -1,9 +1,9 @@
-// Input content: the ideas and magnitudes of verifier/inputs.cpp, with each element drawn from its own index.
+// Input content: the ideas and magnitudes of verifier/draws/inputs.cpp, with each element drawn from its own index.
 namespace {
 
 // In the order of benchsuite::Init and verifier::draws::Distribution.
 enum Init { normal, uniform, integers };
-enum draws::Distribution {
+enum Distribution {
   ordinary,
   row_scales,
   offset,
@@ -29,7 +29,7 @@ struct FillArgs {
 // Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011). The purposes that numbers are drawn for have counters of their own.
 enum Purpose { value_of_quad, more_of_quad, row, few, more_of_few };
 
-__device__ __forceinline__ uint4 statistics::philox(uint64_t counter, unsigned purpose, uint64_t key) {
+__device__ __forceinline__ uint4 philox(uint64_t counter, unsigned purpose, uint64_t key) {
   uint4 c = make_uint4(static_cast<uint32_t>(counter), static_cast<uint32_t>(counter >> 32), purpose, 0);
   uint32_t k0 = static_cast<uint32_t>(key), k1 = static_cast<uint32_t>(key >> 32);
 #pragma unroll
@@ -78,7 +78,7 @@ struct Row {
   uint32_t kind;
 };
 __device__ __forceinline__ Row draw_row(const FillArgs& args, int64_t index) {
-  const uint4 drawn = statistics::philox(static_cast<uint64_t>(index), row, args.key);
+  const uint4 drawn = philox(static_cast<uint64_t>(index), row, args.key);
   const float decades = args.dtype == f16 ? 3 : 6;
   return {static_cast<int64_t>(below(static_cast<uint64_t>(args.columns), drawn.x, drawn.w)),
           args.distribution == row_scales
@@ -173,7 +173,7 @@ __device__ __forceinline__ double bounded(const FillArgs& args, const Row& row, 
 
 // The common case, 16 bytes at a time.
 __device__ __forceinline__ float4 ordinary_quad(const FillArgs& args, int64_t quad) {
-  const uint4 drawn = statistics::philox(static_cast<uint64_t>(quad), value_of_quad, args.key);
+  const uint4 drawn = philox(static_cast<uint64_t>(quad), value_of_quad, args.key);
   if (args.kind == uniform) {
     const float low = static_cast<float>(args.low), high = static_cast<float>(args.high);
     const float width = static_cast<float>(args.high - args.low) * 0x1p-32f;
@@ -196,10 +196,10 @@ __device__ __forceinline__ uint2 narrow_quad(const float4& v) {
 // Stores the elements of a quad that exist.
 __device__ __forceinline__ void store_quad(void* out, const FillArgs& args, int64_t quad, const float4& v) {
   const int64_t i = quad * 4;
-  if (i < args.elements) draws::store_element(out, args.dtype, i, v.x);
-  if (i + 1 < args.elements) draws::store_element(out, args.dtype, i + 1, v.y);
-  if (i + 2 < args.elements) draws::store_element(out, args.dtype, i + 2, v.z);
-  if (i + 3 < args.elements) draws::store_element(out, args.dtype, i + 3, v.w);
+  if (i < args.elements) store_element(out, args.dtype, i, v.x);
+  if (i + 1 < args.elements) store_element(out, args.dtype, i + 1, v.y);
+  if (i + 2 < args.elements) store_element(out, args.dtype, i + 2, v.z);
+  if (i + 3 < args.elements) store_element(out, args.dtype, i + 3, v.w);
 }
 
 template <int dtype>
@@ -242,8 +242,8 @@ __device__ __forceinline__ void fill_floats(void* out, const FillArgs& args) {
                        args.distribution == exact_products || args.distribution == non_finite;
   const int64_t quads = (args.elements + 3) / 4;
   for (int64_t quad = thread_index(); quad < quads; quad += all_threads()) {
-    const uint4 first = statistics::philox(static_cast<uint64_t>(quad), value_of_quad, args.key);
-    const uint4 second = statistics::philox(static_cast<uint64_t>(quad), more_of_quad, args.key);
+    const uint4 first = philox(static_cast<uint64_t>(quad), value_of_quad, args.key);
+    const uint4 second = philox(static_cast<uint64_t>(quad), more_of_quad, args.key);
     const float4 n = normals(first);
     int64_t index = by_rows ? quad * 4 / args.columns : 0, column = quad * 4 - index * args.columns;
     Row row = {0, 1, 0};
@@ -258,7 +258,7 @@ __device__ __forceinline__ void fill_floats(void* out, const FillArgs& args) {
       }
       const Chance c = chance_of(args.dtype, component(n, k), component(first, k), component(second, k));
       const bool hot = column == row.hot;
-      draws::store_element(out, args.dtype, i,
+      store_element(out, args.dtype, i,
                     args.kind == uniform ? bounded(args, row, hot, c) : unbounded(args, row, hot, c));
       ++column;
     }
@@ -267,14 +267,14 @@ __device__ __forceinline__ void fill_floats(void* out, const FillArgs& args) {
 
 __device__ __forceinline__ void fill_integers(void* out, const FillArgs& args) {
   const uint64_t least = static_cast<uint64_t>(args.least), count = static_cast<uint64_t>(args.most) - least + 1;
-  const uint4 high = statistics::philox(0, few, args.key), low = statistics::philox(0, more_of_few, args.key);
+  const uint4 high = philox(0, few, args.key), low = philox(0, more_of_few, args.key);
   const int64_t a = static_cast<int64_t>(least + below(count, high.x, low.x));
   const int64_t b = static_cast<int64_t>(least + below(count, high.y, low.y));
   const int64_t c = static_cast<int64_t>(least + below(count, high.z, low.z));
   const int64_t quads = (args.elements + 3) / 4;
   for (int64_t quad = thread_index(); quad < quads; quad += all_threads()) {
-    const uint4 first = statistics::philox(static_cast<uint64_t>(quad), value_of_quad, args.key);
-    const uint4 second = statistics::philox(static_cast<uint64_t>(quad), more_of_quad, args.key);
+    const uint4 first = philox(static_cast<uint64_t>(quad), value_of_quad, args.key);
+    const uint4 second = philox(static_cast<uint64_t>(quad), more_of_quad, args.key);
 #pragma unroll 1
     for (int k = 0; k < 4; ++k) {
       const int64_t i = quad * 4 + k;

@@ -1,10 +1,10 @@
-// Poison: verifier/poison.cpp.
+// Poison: verifier/draws/poison.cpp.
 namespace {
 
-struct draws::Survivors {
+struct Survivors {
   int64_t count, first;
 };
-__device__ __forceinline__ draws::Survivors join(const draws::Survivors& a, const draws::Survivors& b) {
+__device__ __forceinline__ Survivors join(const Survivors& a, const Survivors& b) {
   return {a.count + b.count, min(a.first, b.first)};
 }
 
@@ -37,14 +37,14 @@ __device__ __forceinline__ bool in_long_run(const Element* elements, int64_t cou
 }
 
 template <typename Element>
-__device__ __forceinline__ draws::Survivors survivors(const void* bytes, int64_t count, uint64_t key, int64_t least) {
+__device__ __forceinline__ Survivors survivors(const void* bytes, int64_t count, uint64_t key, int64_t least) {
   constexpr int64_t kPerWord = 8 / sizeof(Element);
   constexpr uint64_t kOnes = ~static_cast<uint64_t>(0) / static_cast<Element>(-1);
   constexpr uint64_t kTops = kOnes << (8 * sizeof(Element) - 1);
   const Element* elements = static_cast<const Element*>(bytes);
   const bool aligned = (reinterpret_cast<uintptr_t>(bytes) & 7) == 0;
   const int64_t words = (count + kPerWord - 1) / kPerWord;
-  draws::Survivors found = {0, INT64_MAX};
+  Survivors found = {0, INT64_MAX};
   for (int64_t word = thread_index(); word < words; word += all_threads()) {
     const int64_t begin = word * kPerWord, end = min(begin + kPerWord, count);
     if (aligned && end == begin + kPerWord) {  // the known test for a zero part of a word
@@ -80,12 +80,12 @@ extern "C" __global__ void __launch_bounds__(kMostThreads, kBlocks)
 
 extern "C" __global__ void __launch_bounds__(kMostThreads, kBlocks)
     kw_find_poison(const void* bytes, int64_t element_bytes, int64_t elements, uint64_t key, int64_t least_run,
-                   draws::Survivors* partials) {
-  const draws::Survivors mine = element_bytes == 1   ? survivors<uint8_t>(bytes, elements, key, least_run)
+                   Survivors* partials) {
+  const Survivors mine = element_bytes == 1   ? survivors<uint8_t>(bytes, elements, key, least_run)
                          : element_bytes == 2 ? survivors<uint16_t>(bytes, elements, key, least_run)
                          : element_bytes == 4 ? survivors<uint32_t>(bytes, elements, key, least_run)
                                               : survivors<uint64_t>(bytes, elements, key, least_run);
-  const draws::Survivors all = joined_in_block(mine);
+  const Survivors all = joined_in_block(mine);
   if (threadIdx.x == 0) partials[blockIdx.x] = all;
 }
 

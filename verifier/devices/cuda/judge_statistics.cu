@@ -1,32 +1,32 @@
-// Statistics of outputs (verifier/tiles.cpp), of inputs (verifier/reduction.cpp), and of two sides' outputs
-// (verifier/difference.cpp).
+// Statistics of outputs (verifier/comparison/tiles.cpp), of inputs (verifier/comparison/reduction.cpp), and of two sides' outputs
+// (verifier/comparison/difference.cpp).
 namespace {
 
-struct comparison::Tiling {
+struct Tiling {
   int64_t elements, row, tiles_per_row;
 };
-struct comparison::NaiveTile {
+struct NaiveTile {
   double largest, squares;
 };
-struct comparison::TileErrors {
+struct TileErrors {
   double scale_squares, peak;
-  comparison::NaiveTile naive;
+  NaiveTile naive;
   double largest, squares;
   int64_t worst;
   int64_t mismatches, first_mismatch;
 };
-struct comparison::TileMismatches {
+struct TileMismatches {
   int64_t count, first;
 };
-struct comparison::Moments {
+struct Moments {
   double squares;
   int64_t count;
 };
-struct comparison::Difference {
+struct Difference {
   double largest, squares;
 };
 
-__device__ __forceinline__ comparison::TileErrors join(const comparison::TileErrors& a, const comparison::TileErrors& b) {
+__device__ __forceinline__ TileErrors join(const TileErrors& a, const TileErrors& b) {
   const bool other = b.largest > a.largest || (b.largest == a.largest && b.worst < a.worst);
   return {a.scale_squares + b.scale_squares,
           fmax(a.peak, b.peak),
@@ -37,25 +37,25 @@ __device__ __forceinline__ comparison::TileErrors join(const comparison::TileErr
           a.mismatches + b.mismatches,
           min(a.first_mismatch, b.first_mismatch)};
 }
-__device__ __forceinline__ comparison::TileMismatches join(const comparison::TileMismatches& a, const comparison::TileMismatches& b) {
+__device__ __forceinline__ TileMismatches join(const TileMismatches& a, const TileMismatches& b) {
   return {a.count + b.count, min(a.first, b.first)};
 }
-__device__ __forceinline__ comparison::Moments join(const comparison::Moments& a, const comparison::Moments& b) {
+__device__ __forceinline__ Moments join(const Moments& a, const Moments& b) {
   return {a.squares + b.squares, a.count + b.count};
 }
-__device__ __forceinline__ comparison::Difference join(const comparison::Difference& a, const comparison::Difference& b) {
+__device__ __forceinline__ Difference join(const Difference& a, const Difference& b) {
   return {fmax(a.largest, b.largest), a.squares + b.squares};
 }
 
-__device__ __forceinline__ int64_t begin_of(const comparison::Tiling& tiling, int64_t tile) {
+__device__ __forceinline__ int64_t begin_of(const Tiling& tiling, int64_t tile) {
   const int64_t row = tile / tiling.tiles_per_row, part = tile % tiling.tiles_per_row;
   return min(row * tiling.row + tiling.row * part / tiling.tiles_per_row, tiling.elements);
 }
-__device__ __forceinline__ int64_t tiles_of(const comparison::Tiling& tiling) {
+__device__ __forceinline__ int64_t tiles_of(const Tiling& tiling) {
   return (tiling.elements + tiling.row - 1) / tiling.row * tiling.tiles_per_row;
 }
 
-__device__ __forceinline__ double draws::largest_of(int64_t dtype) {
+__device__ __forceinline__ double largest_of(int64_t dtype) {
   return dtype == f16 ? 65504 : dtype == bf16 ? 0x1.FEp127 : dtype == f32 ? 0x1.FFFFFEp127 : DBL_MAX;
 }
 
@@ -73,7 +73,7 @@ __device__ __forceinline__ double error_of(double value, double r) {
   return isfinite(r) && isfinite(value) ? fabs(value - r) : 0;
 }
 
-__device__ __forceinline__ void add_element(comparison::TileErrors& tile, int64_t i, double y, double r, double b, double largest) {
+__device__ __forceinline__ void add_element(TileErrors& tile, int64_t i, double y, double r, double b, double largest) {
   if (isfinite(r)) {
     tile.scale_squares += r * r;
     tile.peak = fmax(tile.peak, fabs(r));
@@ -93,13 +93,13 @@ __device__ __forceinline__ void add_element(comparison::TileErrors& tile, int64_
 }
 
 template <typename T>
-__device__ __forceinline__ void comparison::tile_errors(const T* output, const double* reference, const T* naive,
-                                            const comparison::Tiling& tiling, double largest, comparison::TileErrors* tiles) {
+__device__ __forceinline__ void tile_errors(const T* output, const double* reference, const T* naive,
+                                            const Tiling& tiling, double largest, TileErrors* tiles) {
   constexpr int kInFlight = 4;  // elements that a thread reads before it looks at the first
   const int64_t count = tiles_of(tiling);
   for (int64_t tile = blockIdx.x; tile < count; tile += gridDim.x) {
     const int64_t begin = begin_of(tiling, tile), end = begin_of(tiling, tile + 1);
-    comparison::TileErrors mine = {0, 0, {0, 0}, 0, 0, begin, 0, end};
+    TileErrors mine = {0, 0, {0, 0}, 0, 0, begin, 0, end};
     for (int64_t from = begin + threadIdx.x; from < end; from += kInFlight * blockDim.x) {
       T y[kInFlight], b[kInFlight];
       double r[kInFlight];
@@ -116,7 +116,7 @@ __device__ __forceinline__ void comparison::tile_errors(const T* output, const d
         if (i < end) add_element(mine, i, as_double(y[k]), r[k], as_double(b[k]), largest);
       }
     }
-    const comparison::TileErrors all = joined_in_block(mine);
+    const TileErrors all = joined_in_block(mine);
     if (threadIdx.x == 0) tiles[tile] = all;
   }
 }
@@ -142,26 +142,26 @@ __device__ __forceinline__ bool is_same(uint32_t y, uint32_t r) { return y == r;
 __device__ __forceinline__ bool is_same(uint64_t y, uint64_t r) { return y == r; }
 
 template <typename T, typename Reference>
-__device__ __forceinline__ void comparison::tile_mismatches(const void* output, const void* reference, const comparison::Tiling& tiling,
-                                                comparison::TileMismatches* tiles) {
+__device__ __forceinline__ void tile_mismatches(const void* output, const void* reference, const Tiling& tiling,
+                                                TileMismatches* tiles) {
   const T* y = static_cast<const T*>(output);
   const Reference* r = static_cast<const Reference*>(reference);
   const int64_t count = tiles_of(tiling);
   for (int64_t tile = blockIdx.x; tile < count; tile += gridDim.x) {
     const int64_t begin = begin_of(tiling, tile), end = begin_of(tiling, tile + 1);
-    comparison::TileMismatches mine = {0, end};
+    TileMismatches mine = {0, end};
     for (int64_t i = begin + threadIdx.x; i < end; i += blockDim.x) {
       if (is_same(y[i], r[i])) continue;
       ++mine.count;
       mine.first = min(mine.first, i);
     }
-    const comparison::TileMismatches all = joined_in_block(mine);
+    const TileMismatches all = joined_in_block(mine);
     if (threadIdx.x == 0) tiles[tile] = all;
   }
 }
 
 template <typename T>
-__device__ __forceinline__ void comparison::count_wrong(const void* output, const double* reference, const comparison::Tiling& tiling,
+__device__ __forceinline__ void count_wrong(const void* output, const double* reference, const Tiling& tiling,
                                             const double* allowed, int64_t* counts) {
   const T* y = static_cast<const T*>(output);
   const int64_t count = tiles_of(tiling);
@@ -177,9 +177,9 @@ __device__ __forceinline__ void comparison::count_wrong(const void* output, cons
 }
 
 template <typename T>
-__device__ __forceinline__ comparison::Moments moments(const void* x, int64_t elements, int64_t step) {
+__device__ __forceinline__ Moments moments(const void* x, int64_t elements, int64_t step) {
   const T* values = static_cast<const T*>(x);
-  comparison::Moments mine = {0, 0};
+  Moments mine = {0, 0};
   for (int64_t i = thread_index() * step; i < elements; i += all_threads() * step) {
     const double value = as_double(values[i]);
     if (!isfinite(value)) continue;
@@ -190,9 +190,9 @@ __device__ __forceinline__ comparison::Moments moments(const void* x, int64_t el
 }
 
 template <typename T>
-__device__ __forceinline__ comparison::Difference difference(const void* one, const void* other, int64_t elements) {
+__device__ __forceinline__ Difference difference(const void* one, const void* other, int64_t elements) {
   const T *a = static_cast<const T*>(one), *b = static_cast<const T*>(other);
-  comparison::Difference mine = {0, 0};
+  Difference mine = {0, 0};
   for (int64_t i = thread_index(); i < elements; i += all_threads()) {
     const double x = as_double(a[i]), y = as_double(b[i]);
     if (isfinite(y)) mine.squares += y * y;
@@ -203,9 +203,9 @@ __device__ __forceinline__ comparison::Difference difference(const void* one, co
   return mine;
 }
 template <typename T>
-__device__ __forceinline__ comparison::Difference integer_difference(const void* one, const void* other, int64_t elements) {
+__device__ __forceinline__ Difference integer_difference(const void* one, const void* other, int64_t elements) {
   const T *a = static_cast<const T*>(one), *b = static_cast<const T*>(other);
-  comparison::Difference mine = {0, 0};
+  Difference mine = {0, 0};
   for (int64_t i = thread_index(); i < elements; i += all_threads()) {
     if (a[i] != b[i]) mine.largest = HUGE_VAL;
   }
@@ -215,27 +215,27 @@ __device__ __forceinline__ comparison::Difference integer_difference(const void*
 }  // namespace
 
 extern "C" __global__ void __launch_bounds__(kMostThreads, kFewBlocks)
-    kw_tile_errors(const void* output, const double* reference, const void* naive, int64_t dtype, comparison::Tiling tiling,
-                   comparison::TileErrors* tiles) {
-  const double largest = draws::largest_of(dtype);
+    kw_tile_errors(const void* output, const double* reference, const void* naive, int64_t dtype, Tiling tiling,
+                   TileErrors* tiles) {
+  const double largest = largest_of(dtype);
   switch (dtype) {
     case f16:
-      return comparison::tile_errors(static_cast<const __half*>(output), reference, static_cast<const __half*>(naive), tiling,
+      return tile_errors(static_cast<const __half*>(output), reference, static_cast<const __half*>(naive), tiling,
                          largest, tiles);
     case bf16:
-      return comparison::tile_errors(static_cast<const Bfloat*>(output), reference, static_cast<const Bfloat*>(naive), tiling,
+      return tile_errors(static_cast<const Bfloat*>(output), reference, static_cast<const Bfloat*>(naive), tiling,
                          largest, tiles);
     case f32:
-      return comparison::tile_errors(static_cast<const float*>(output), reference, static_cast<const float*>(naive), tiling,
+      return tile_errors(static_cast<const float*>(output), reference, static_cast<const float*>(naive), tiling,
                          largest, tiles);
     default:
-      return comparison::tile_errors(static_cast<const double*>(output), reference, static_cast<const double*>(naive), tiling,
+      return tile_errors(static_cast<const double*>(output), reference, static_cast<const double*>(naive), tiling,
                          largest, tiles);
   }
 }
 
 extern "C" __global__ void __launch_bounds__(kMostThreads, kBlocks)
-    kw_tile_mismatches(const void* output, const void* reference, int64_t dtype, comparison::Tiling tiling, comparison::TileMismatches* tiles) {
+    kw_tile_mismatches(const void* output, const void* reference, int64_t dtype, Tiling tiling, TileMismatches* tiles) {
   switch (dtype) {
     case f16:
       return tile_mismatches<__half, double>(output, reference, tiling, tiles);
@@ -256,7 +256,7 @@ extern "C" __global__ void __launch_bounds__(kMostThreads, kBlocks)
 }
 
 extern "C" __global__ void __launch_bounds__(kMostThreads, kBlocks)
-    kw_count_wrong(const void* output, const double* reference, int64_t dtype, comparison::Tiling tiling, const double* allowed,
+    kw_count_wrong(const void* output, const double* reference, int64_t dtype, Tiling tiling, const double* allowed,
                    int64_t* counts) {
   switch (dtype) {
     case f16:
@@ -271,18 +271,18 @@ extern "C" __global__ void __launch_bounds__(kMostThreads, kBlocks)
 }
 
 extern "C" __global__ void __launch_bounds__(kMostThreads, kBlocks)
-    kw_moments(const void* x, int64_t dtype, int64_t elements, int64_t step, comparison::Moments* partials) {
-  const comparison::Moments mine = dtype == f16    ? moments<__half>(x, elements, step)
+    kw_moments(const void* x, int64_t dtype, int64_t elements, int64_t step, Moments* partials) {
+  const Moments mine = dtype == f16    ? moments<__half>(x, elements, step)
                        : dtype == bf16 ? moments<Bfloat>(x, elements, step)
                        : dtype == f32  ? moments<float>(x, elements, step)
                                        : moments<double>(x, elements, step);
-  const comparison::Moments all = joined_in_block(mine);
+  const Moments all = joined_in_block(mine);
   if (threadIdx.x == 0) partials[blockIdx.x] = all;
 }
 
 extern "C" __global__ void __launch_bounds__(kMostThreads, kBlocks)
-    kw_difference(const void* one, const void* other, int64_t dtype, int64_t elements, comparison::Difference* partials) {
-  comparison::Difference mine = {0, 0};
+    kw_difference(const void* one, const void* other, int64_t dtype, int64_t elements, Difference* partials) {
+  Difference mine = {0, 0};
   switch (dtype) {
     case f16:
       mine = difference<__half>(one, other, elements);
@@ -306,6 +306,6 @@ extern "C" __global__ void __launch_bounds__(kMostThreads, kBlocks)
     default:
       mine = integer_difference<uint32_t>(one, other, elements);
   }
-  const comparison::Difference all = joined_in_block(mine);
+  const Difference all = joined_in_block(mine);
   if (threadIdx.x == 0) partials[blockIdx.x] = all;
 }
