@@ -1,4 +1,4 @@
-// What is to be computed: axes, tensors, numeric contract, cost and workloads of a problem. See CONTRIBUTING.md for
+// What is to be computed: axes, tensors, numeric contract, cost and workloads of a problem. See docs/problem-format.md for
 // the file format (problem.json), which follows the field names of FlashInfer-Bench where they fit.
 #pragma once
 
@@ -11,9 +11,23 @@
 #include <vector>
 
 #include "core/dtype.h"
+#include "core/enum_names.h"
 #include "core/expr.h"
 
 namespace benchsuite {
+
+// The shape of a computation: which techniques help it.
+enum class ProblemKind {
+  elementwise,    // each output element from the input elements at its place
+  row_reduction,  // sums or maxima along each row: sums of rows, softmax, norms
+  reduction,      // a few outputs from all inputs
+  transpose,      // elements move and keep their values
+  gemm,           // sums of products along an axis that two inputs share
+  histogram,      // counts of integers
+  scan,           // running sums
+  attention,
+};
+KW_ENUM_NAMES(ProblemKind, elementwise, row_reduction, reduction, transpose, gemm, histogram, scan, attention)
 
 // How the elements of an input are drawn in an ordinary (not adversarial) launch.
 enum class Init {
@@ -88,6 +102,7 @@ struct Problem {
   std::string name;
   std::string title;        // "GELU, fp32"
   std::string description;  // the formula and its conventions, for people and models
+  ProblemKind kind = ProblemKind::elementwise;
   std::vector<Axis> axes;
   std::vector<Tensor> inputs, outputs;  // each in order of name, as are the axes
   Contract contract;
@@ -95,7 +110,7 @@ struct Problem {
   std::vector<Workload> workloads;
   Equivalents equivalents;
   std::filesystem::path folder;
-  std::string json_text;  // problem.json as read: part of the problem's hash and sent to the judge
+  std::string json_text;  // problem.json as read; sent to the judge
 
   const Tensor* find_tensor(std::string_view name) const;
   std::vector<std::string> axis_names() const;
@@ -109,8 +124,9 @@ struct Problem {
 // and remedy. Every expression has been evaluated at each workload and at the ends of the axis domains. `folder` stays
 // empty.
 Problem parse_problem(std::string_view json_text, const std::string& file);
-// Everything that defines what is asked: problem.json, the reference and naive. A result counts for these files only.
-// Throws core::InputError when one cannot be read.
+// Hash of everything that defines the task: problem.json without "kind", the reference and naive. A result counts for
+// these files only. "kind" only guides prompts, so archives from before it existed stay comparable. Throws
+// core::InputError when a file cannot be read.
 std::string content_hash(const Problem& problem);
 // Reads <folder>/problem.json and checks that reference.cu and naive.cu are there and that the problem is called like
 // its folder. Throws core::InputError.

@@ -43,9 +43,35 @@ Problem load_problem(const fs::path& folder) {
   return problem;
 }
 
+namespace {
+// The text of a JSON object as it was before its member `key`, whose value is a string without escapes, was added:
+// without the white space before the key and the comma after the value.
+std::string without_member(const std::string& text, const std::string& key) {
+  int depth = 0;
+  size_t after = 0;  // the last comma or brace at the top level
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '{' || c == '[') ++depth;
+    if (c == '}' || c == ']') --depth;
+    if (depth == 1 && (c == '{' || c == ',')) after = i + 1;
+    if (c != '"') continue;
+    const size_t begin = i + 1;
+    for (++i; i < text.size() && text[i] != '"'; ++i) i += text[i] == '\\';
+    if (depth != 1 || text.substr(begin, i - begin) != key || text.find_first_not_of(" \t\r\n", after) != begin - 1) {
+      continue;
+    }
+    const size_t value_end = text.find('"', text.find('"', i + 1) + 1) + 1;
+    const size_t next = text.find_first_not_of(" \t\r\n", value_end);
+    if (text[next] == ',') return text.substr(0, after) + text.substr(next + 1);
+    return text.substr(0, after - (text[after - 1] == ',')) + text.substr(value_end);  // the last member
+  }
+  return text;
+}
+}  // namespace
+
 std::string content_hash(const Problem& problem) {
   return core::Hasher()
-      .field("problem", problem.json_text)
+      .field("problem", without_member(problem.json_text, "kind"))
       .field("reference", core::read_file(problem.reference_file()))
       .field("naive", core::read_file(problem.naive_file()))
       .hex();

@@ -55,6 +55,23 @@ TEST_F(ProblemFolder, LoadsByName) {
   EXPECT_EQ(problems.at("vector_add_f32").json_text, core::read_file(folder() / "problem.json"));
 }
 
+TEST_F(ProblemFolder, TheKindIsNotPartOfTheHash) {
+  const auto hash_with = [&](const std::string& text) {
+    std::ofstream(folder() / "problem.json") << text;
+    return content_hash(load_problem(folder()));
+  };
+  const std::string now = core::read_file(folder() / "problem.json"), line = "  \"kind\": \"elementwise\",\n";
+  const size_t at = now.find(line);
+  ASSERT_NE(at, std::string::npos);
+  std::string without = now, last = now;
+  without.erase(at, line.size());
+  last = without;
+  last.insert(last.rfind("\n}"), ",\n \"kind\" : \"scan\"");
+  EXPECT_EQ(hash_with(without), hash_with(now));
+  EXPECT_EQ(hash_with(last), hash_with(now));
+  EXPECT_NE(hash_with(without + " "), hash_with(now));
+}
+
 TEST_F(ProblemFolder, RefusesAMissingFile) {
   fs::remove(folder() / "naive.cu");
   EXPECT_THAT(refusal([&] { load_problem(folder()); }),

@@ -138,6 +138,40 @@ Contract parse_contract(const JsonView& view, const std::vector<std::string>& ax
   return contract;
 }
 
+std::vector<std::string> shape_of(const Tensor& tensor) {
+  std::vector<std::string> shape;
+  for (const core::Expr& size : tensor.shape) shape.push_back(size.text());
+  return shape;
+}
+
+// Two inputs whose matrices meet along one axis: [M, K] and [K, N].
+bool has_product(const std::vector<Tensor>& inputs) {
+  for (const Tensor& left : inputs) {
+    for (const Tensor& right : inputs) {
+      const auto a = shape_of(left), b = shape_of(right);
+      if (&left != &right && a.size() == 2 && b.size() == 2 && a[1] == b[0]) return true;
+    }
+  }
+  return false;
+}
+
+// The kind of a problem that does not name one, by the shapes of its inputs and its first output.
+ProblemKind kind_by_structure(const Problem& problem) {
+  if (!problem.equivalents.gemm.empty() || has_product(problem.inputs)) return ProblemKind::gemm;
+  const auto shape = shape_of(problem.outputs.front());
+  const std::vector<std::string> reversed(shape.rbegin(), shape.rend());
+  bool same = false, transposed = false, per_row = false;
+  for (const Tensor& input : problem.inputs) {
+    const auto of = shape_of(input);
+    same |= of == shape;
+    transposed |= shape.size() == 2 && of == reversed;
+    per_row |= of.size() > shape.size() && std::equal(shape.begin(), shape.end(), of.begin());
+  }
+  if (transposed && !same) return ProblemKind::transpose;
+  if (per_row || (same && shape.size() >= 2 && problem.contract.sums)) return ProblemKind::row_reduction;
+  return same ? ProblemKind::elementwise : ProblemKind::reduction;
+}
+
 Workload parse_workload(const JsonView& view) {
   view.expect_object({"name", "role", "axes"}, {"devices"});
   Workload workload;
@@ -163,7 +197,7 @@ Problem parse_problem(std::string_view json_text, const std::string& file) {
   const core::Json json = core::parse_json(json_text, file);
   const JsonView view(json, file);
   view.expect_object({"name", "title", "description", "axes", "inputs", "outputs", "contract", "cost", "workloads"},
-                     {"equivalents"});
+                     {"kind", "equivalents"});
   Problem problem;
   problem.name = view.at("name").identifier();
   problem.title = line_of_text(view.at("title"));
@@ -184,6 +218,7 @@ Problem parse_problem(std::string_view json_text, const std::string& file) {
   check_workloads(problem, view);
   check_expressions(problem, view);
   if (view.has("equivalents")) problem.equivalents = parse_equivalents(view.at("equivalents"), problem);
+  problem.kind = view.has("kind") ? view.at("kind").one_of<ProblemKind>("kinds") : kind_by_structure(problem);
   return problem;
 }
 

@@ -72,6 +72,33 @@ TEST(Problem, ReadsEveryField) {
   EXPECT_EQ(problem.json_text, kProblem);
 }
 
+TEST(Problem, HasTheKindThatItNamesElseOneByStructure) {
+  const auto kind_with = [](const Json& changes) {
+    Json json = Json::parse(kProblem);
+    json.merge_patch(changes);
+    return name_of(parse_problem(json.dump(), "p.json").kind);
+  };
+  EXPECT_EQ(kind_with({{"kind", "scan"}}), "scan");
+  const auto output = [](const Json& shape) {
+    return Json{{"outputs", {{"s", nullptr}, {"y", {{"dtype", "f32"}, {"shape", shape}}}}}};
+  };
+  EXPECT_EQ(kind_with(output({"M", "N"})), "elementwise");
+  EXPECT_EQ(kind_with(output({"N", "M"})), "transpose");
+  EXPECT_EQ(kind_with(output({1})), "reduction");
+  Json norm = output({"M", "N"});
+  norm["contract"]["sums"] = "N";
+  EXPECT_EQ(kind_with(norm), "row_reduction");
+  Json product = output({"M", "N"});
+  product["inputs"]["w"]["shape"] = {"N", "M"};
+  EXPECT_EQ(kind_with(product), "gemm");
+}
+
+TEST(ProblemRefusals, AnUnknownKind) {
+  EXPECT_EQ(refusal_with("/kind", "rowwise"),
+            "p.json#/kind: \"rowwise\" is not one of the kinds\n"
+            "  known kinds: elementwise, row_reduction, reduction, transpose, gemm, histogram, scan, attention");
+}
+
 TEST(ProblemRefusals, UnknownAndMissingFields) {
   EXPECT_EQ(refusal_with("/inputs/x/dtyp", "f32"),
             "p.json#/inputs/x/dtyp: unknown field \"dtyp\"\n  did you mean \"dtype\"?");

@@ -59,7 +59,7 @@ void show(const PromptOptions& options, Shell& shell) {
   facts.known = known_solutions(archive, problem.name, device.backend);
   facts.wanted = options.wanted;
   const std::string task = !options.task.empty() ? options.task : facts.known.empty() ? "fresh" : "improve";
-  facts.task = prompting::operator_from_name(task).value();
+  facts.task = core::enum_from_name<prompting::Operator>(task).value();
   const size_t parents = facts.task == prompting::Operator::cross   ? 2
                          : facts.task == prompting::Operator::fresh ? 0
                                                                     : 1;

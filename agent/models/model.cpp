@@ -10,38 +10,10 @@
 
 namespace agent::models {
 namespace {
-using Cause = NoCompletion::Cause;
-
-constexpr std::array<std::pair<Cause, std::string_view>, 12> kCauses = {{
-    {Cause::unauthorized, "unauthorized"},
-    {Cause::bad_request, "bad_request"},
-    {Cause::rate_limited, "rate_limited"},
-    {Cause::overloaded, "overloaded"},
-    {Cause::unreachable, "unreachable"},
-    {Cause::timed_out, "timed_out"},
-    {Cause::cut_off, "cut_off"},
-    {Cause::not_understood, "not_understood"},
-    {Cause::empty, "empty"},
-    {Cause::declined, "declined"},
-    {Cause::exhausted, "exhausted"},
-    {Cause::cancelled, "cancelled"},
-}};
-
 std::string_view name_of_speaker(const Turn& turn) {
   return turn.speaker == Turn::Speaker::user ? "user" : "assistant";
 }
 }  // namespace
-
-std::string_view name_of(Cause cause) {
-  return std::find_if(kCauses.begin(), kCauses.end(), [&](const auto& pair) { return pair.first == cause; })->second;
-}
-
-std::optional<Cause> cause_from_name(std::string_view name) {
-  for (const auto& [cause, known] : kCauses) {
-    if (known == name) return cause;
-  }
-  return std::nullopt;
-}
 
 std::string Turn::text() const {
   std::string text;

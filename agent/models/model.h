@@ -11,6 +11,8 @@
 #include <variant>
 #include <vector>
 
+#include "core/enum_names.h"
+
 namespace agent::models {
 
 // A piece of a turn. Stable ones are the same in many prompts and come first, so that a provider's cache hits.
@@ -91,8 +93,8 @@ struct NoCompletion {
   int tries = 1;
   double seconds = 0;
 };
-std::string_view name_of(NoCompletion::Cause cause);  // one spelling everywhere: "rate_limited"
-std::optional<NoCompletion::Cause> cause_from_name(std::string_view name);
+KW_ENUM_NAMES(NoCompletion::Cause, unauthorized, bad_request, rate_limited, overloaded, unreachable, timed_out, cut_off,
+              not_understood, empty, declined, exhausted, cancelled)
 
 using Answer = std::variant<Completion, NoCompletion>;
 

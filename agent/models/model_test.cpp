@@ -27,9 +27,9 @@ TEST(Prompt, ItsTextNamesSpeakersWhereThereAreSeveral) {
 TEST(NoCompletion, EveryCauseHasItsName) {
   for (int i = 0; i <= static_cast<int>(NoCompletion::Cause::cancelled); ++i) {
     const auto cause = static_cast<NoCompletion::Cause>(i);
-    EXPECT_EQ(cause_from_name(name_of(cause)), cause);
+    EXPECT_EQ(core::enum_from_name<NoCompletion::Cause>(name_of(cause)), cause);
   }
-  EXPECT_FALSE(cause_from_name("boredom"));
+  EXPECT_FALSE(core::enum_from_name<NoCompletion::Cause>("boredom"));
 }
 
 TEST(Usage, AddsUp) {

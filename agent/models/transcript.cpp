@@ -110,7 +110,7 @@ Exchange exchange_from(const JsonView& view) {
   } else {
     NoCompletion none;
     const std::string name = view.at("no_reply").string();
-    const auto cause = cause_from_name(name);
+    const auto cause = core::enum_from_name<NoCompletion::Cause>(name);
     if (!cause) view.at("no_reply").fail("is no cause that is known: \"" + name + "\"");
     none.cause = *cause;
     if (view.has("what")) none.what = view.at("what").string();

@@ -1,9 +1,7 @@
-// What holds a kernel back: the words by which diagnoses and technique cards find each other.
+// What limits a kernel. Diagnoses name bottlenecks, and technique cards say which ones they help.
 #pragma once
 
-#include <optional>
-#include <string_view>
-#include <vector>
+#include "core/enum_names.h"
 
 namespace agent::prompting {
 
@@ -21,8 +19,7 @@ enum class Bottleneck {
   atomics,       // threads wait for each other's atomic operations
   barriers,      // threads wait for each other at barriers
 };
-std::string_view name_of(Bottleneck bottleneck);  // one spelling everywhere: "memory_bound"
-std::optional<Bottleneck> bottleneck_from_name(std::string_view name);
-const std::vector<Bottleneck>& all_bottlenecks();
+KW_ENUM_NAMES(Bottleneck, memory_bound, compute_bound, latency_bound, occupancy, launch_bound, bank_conflicts,
+              uncoalesced, divergence, spills, tensor_cores, atomics, barriers)
 
 }  // namespace agent::prompting

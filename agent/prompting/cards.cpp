@@ -7,6 +7,7 @@
 #include "core/suggest.h"
 #include "core/text.h"
 #include "sandbox/cuda/driver/driver.h"
+#include "sandbox/tokens.h"
 
 namespace agent::prompting {
 namespace {
@@ -78,25 +79,23 @@ class FrontMatter {
   size_t end_ = 0, line_ = 1;
 };
 
-template <typename Value, typename FromName>
-std::vector<Value> named(const FrontMatter& front, const std::string& list, const std::vector<Value>& all,
-                         FromName from_name) {
-  std::vector<Value> values;
-  for (const std::string& word : words_of(list)) {
-    const std::optional<Value> value = from_name(word);
-    if (!value) {
-      std::vector<std::string> known;
-      for (const Value each : all) known.emplace_back(name_of(each));
+// The words of a list, all of them `known`.
+std::vector<std::string> known_words(const FrontMatter& front, const std::string& list,
+                                     const std::vector<std::string>& known) {
+  std::vector<std::string> words = words_of(list);
+  for (const std::string& word : words) {
+    if (std::find(known.begin(), known.end(), word) == known.end()) {
       front.fail_there("\"" + word + "\" is not known", core::did_you_mean(word, known));
     }
-    values.push_back(*value);
   }
-  return values;
+  return words;
 }
 
 void read_front_matter(FrontMatter& front, Card& card) {
   card.title = front.take("title");
-  card.helps = named(front, front.take("helps"), all_bottlenecks(), bottleneck_from_name);
+  for (const std::string& word : known_words(front, front.take("helps"), core::enum_names<Bottleneck>())) {
+    card.helps.push_back(*core::enum_from_name<Bottleneck>(word));
+  }
   card.arch = front.take("arch");
   if (card.arch == "any") card.arch.clear();
   if (!card.arch.empty() && !is_architecture(card.arch)) {
@@ -107,10 +106,8 @@ void read_front_matter(FrontMatter& front, Card& card) {
     if (backend != "cpu" && backend != "cuda")
       front.fail_there("\"" + backend + "\" is no backend", "write cpu or cuda");
   }
-  if (const std::string kinds = front.take("problems"); kinds != "any") {
-    for (const ProblemKind kind : named(front, kinds, all_problem_kinds(), problem_kind_from_name)) {
-      card.problems.insert(kind);
-    }
+  if (const std::string traits = front.take("problems"); traits != "any") {
+    for (const std::string& trait : known_words(front, traits, trait_names())) card.traits.insert(trait);
   }
   front.expect_nothing_more();
 }
@@ -147,7 +144,7 @@ int score(const Card& card, const CardWish& wish) {
     points += std::max(2, 12 - 4 * static_cast<int>(w)) - std::min(3, static_cast<int>(helps - card.helps.begin()));
   }
   if (points == 0 && !wish.bottlenecks.empty()) return 0;
-  if (!card.problems.empty()) points += 4;
+  if (!card.traits.empty()) points += 4;
   points += newness(card.arch);
   if (card.backends.size() == 1) points += 1;
   if (wish.seen.count(card.name)) points = std::max(1, points - 6);
@@ -157,10 +154,36 @@ int score(const Card& card, const CardWish& wish) {
 bool suits(const Card& card, const CardWish& wish) {
   if (std::find(card.backends.begin(), card.backends.end(), wish.backend) == card.backends.end()) return false;
   if (wish.backend == "cuda" && !sandbox::cuda::driver::runs_on(wish.arch, card.arch)) return false;
-  return card.problems.empty() || std::any_of(card.problems.begin(), card.problems.end(),
-                                              [&](ProblemKind kind) { return wish.problem.count(kind) > 0; });
+  return card.traits.empty() || std::any_of(card.traits.begin(), card.traits.end(),
+                                            [&](const std::string& trait) { return wish.traits.count(trait) > 0; });
 }
 }  // namespace
+
+std::set<std::string> traits_of(const ProblemText& text) {
+  const benchsuite::Problem& problem = text.problem;
+  std::set<std::string> traits{std::string(name_of(problem.kind))};
+  const auto has_many_values_per_row = [](const benchsuite::Tensor& output) { return output.shape.size() > 1; };
+  if (problem.kind == benchsuite::ProblemKind::row_reduction &&
+      std::none_of(problem.outputs.begin(), problem.outputs.end(), has_many_values_per_row)) {
+    traits.insert("reduction");
+  }
+  const auto is_narrow = [](const benchsuite::Tensor& input) {
+    return core::size_bytes(input.dtype) <= (core::is_floating(input.dtype) ? 2 : 1);
+  };
+  if (std::any_of(problem.inputs.begin(), problem.inputs.end(), is_narrow)) traits.insert("narrow");
+  static const std::set<std::string> kFunctions{"exp", "exp2", "expm1", "log", "log2", "log1p",
+                                                "erf", "erfc", "tanh",  "sin", "cos",  "pow"};
+  for (const sandbox::Token& token : sandbox::tokenize(text.reference)) {
+    if (kFunctions.count(token.text)) traits.insert("transcendental");
+  }
+  return traits;
+}
+
+std::vector<std::string> trait_names() {
+  std::vector<std::string> names = core::enum_names<benchsuite::ProblemKind>();
+  names.insert(names.end(), {"transcendental", "narrow"});
+  return names;
+}
 
 Card parse_card(std::string_view text, const std::string& file) {
   std::vector<std::string> lines = core::split(text, '\n');

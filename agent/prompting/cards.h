@@ -5,7 +5,7 @@
 //   helps: uncoalesced, memory_bound       bottlenecks, the one that it helps most first
 //   arch: any                              the least CUDA architecture: any, sm_80, sm_90, sm_90a, ...
 //   backends: cpu, cuda
-//   problems: any                          kinds of problems, or any
+//   problems: any                          traits of problems (trait_names), or any
 //   ---
 //
 // and holds one fenced block with a whole solution that shows it.
@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "agent/prompting/bottleneck.h"
-#include "agent/prompting/problem_kind.h"
+#include "agent/prompting/facts.h"
 
 namespace agent::prompting {
 
@@ -28,9 +28,9 @@ struct Card {
   std::vector<Bottleneck> helps;
   std::string arch;  // empty: any
   std::vector<std::string> backends;
-  std::set<ProblemKind> problems;  // empty: any
-  std::string text;                // below the front matter
-  std::string fragment;            // the solution in it
+  std::set<std::string> traits;  // of problems; empty: any
+  std::string text;              // below the front matter
+  std::string fragment;          // the solution in it
 };
 
 // Throws core::InputError with file and line where it is not as above.
@@ -38,9 +38,16 @@ Card parse_card(std::string_view text, const std::string& file);
 // All cards of a folder, in order of name.
 std::vector<Card> load_cards(const std::filesystem::path& folder);
 
+// Properties of a problem by which cards are chosen: its kind (benchsuite::ProblemKind), and besides
+//   reduction        where each row gives one value
+//   transcendental   where the reference computes exponentials, logarithms and their like
+//   narrow           where an input is a float of 16 bits or an integer of 8
+std::set<std::string> traits_of(const ProblemText& problem);
+std::vector<std::string> trait_names();
+
 struct CardWish {
-  std::string backend, arch;  // of the device: "cuda" and "sm_90a"
-  std::set<ProblemKind> problem;
+  std::string backend, arch;            // of the device: "cuda" and "sm_90a"
+  std::set<std::string> traits;         // of the problem
   std::vector<Bottleneck> bottlenecks;  // the worst first; none: what suits the problem best
   std::set<std::string> seen;           // cards of earlier prompts, which others of equal use come before
 };

@@ -34,56 +34,55 @@ TEST(Cards, ThoseThatShipAreShortAndHelpEachBottleneck) {
     EXPECT_LT(card.title.size(), 60u) << card.name;
     helped.insert(card.helps.begin(), card.helps.end());
   }
-  EXPECT_EQ(helped.size(), all_bottlenecks().size());
+  EXPECT_EQ(helped.size(), core::enum_names<Bottleneck>().size());
 }
 
 TEST(Cards, EveryShippedProblemHasOneOnEachDevice) {
   for (const auto& [name, problem] : benchsuite::load_problems(core::installed_paths().problems())) {
-    EXPECT_FALSE(kinds_of(problem).empty()) << name;
-    EXPECT_FALSE(chosen({"cpu", "", kinds_of(problem), {}, {}}).empty()) << name;
-    EXPECT_EQ(chosen({"cuda", "sm_80", kinds_of(problem), {}, {}}).size(), 2u) << name;
+    const std::set<std::string> traits = traits_of(read_problem_text(problem));
+    EXPECT_FALSE(traits.empty()) << name;
+    EXPECT_FALSE(chosen({"cpu", "", traits, {}, {}}).empty()) << name;
+    EXPECT_EQ(chosen({"cuda", "sm_80", traits, {}, {}}).size(), 2u) << name;
   }
 }
 
 TEST(Cards, AreChosenByBottleneckArchitectureBackendAndProblem) {
-  EXPECT_THAT(chosen({"cuda", "sm_90a", {ProblemKind::gemm}, {tensor_cores, compute_bound}, {}}, 1),
-              ElementsAre("tma_wgmma"));
-  EXPECT_THAT(chosen({"cuda", "sm_80", {ProblemKind::gemm}, {tensor_cores, compute_bound}, {}}, 1),
+  EXPECT_THAT(chosen({"cuda", "sm_90a", {"gemm"}, {tensor_cores, compute_bound}, {}}, 1), ElementsAre("tma_wgmma"));
+  EXPECT_THAT(chosen({"cuda", "sm_80", {"gemm"}, {tensor_cores, compute_bound}, {}}, 1),
               ElementsAre("tensor_cores_wmma"));
-  EXPECT_THAT(chosen({"cuda", "sm_100a", {ProblemKind::gemm}, {tensor_cores}, {}}),
+  EXPECT_THAT(chosen({"cuda", "sm_100a", {"gemm"}, {tensor_cores}, {}}),
               ElementsAre("tensor_cores_mma", "tensor_cores_wmma"));  // wgmma is of sm_90a alone
-  EXPECT_THAT(chosen({"cuda", "sm_90a", {ProblemKind::transpose}, {bank_conflicts}, {}}, 1),
-              ElementsAre("shared_tile"));
-  EXPECT_THAT(chosen({"cuda", "sm_90a", {ProblemKind::reduction}, {launch_bound}, {}}, 1), ElementsAre("last_block"));
-  EXPECT_THAT(chosen({"cpu", "", {ProblemKind::gemm}, {compute_bound}, {}}, 1), ElementsAre("cpu_register_tile"));
-  EXPECT_THAT(chosen({"cpu", "", {ProblemKind::rowwise}, {barriers}, {}}, 1), ElementsAre("cpu_vector_loops"));
-  for (const ProblemKind kind : all_problem_kinds()) {  // what is about GPUs does not help here
+  EXPECT_THAT(chosen({"cuda", "sm_90a", {"transpose"}, {bank_conflicts}, {}}, 1), ElementsAre("shared_tile"));
+  EXPECT_THAT(chosen({"cuda", "sm_90a", {"reduction"}, {launch_bound}, {}}, 1), ElementsAre("last_block"));
+  EXPECT_THAT(chosen({"cpu", "", {"gemm"}, {compute_bound}, {}}, 1), ElementsAre("cpu_register_tile"));
+  EXPECT_THAT(chosen({"cpu", "", {"row_reduction"}, {barriers}, {}}, 1), ElementsAre("cpu_vector_loops"));
+  for (const std::string& kind : trait_names()) {  // what is about GPUs does not help here
     for (const std::string& card : chosen({"cpu", "", {kind}, {}, {}}, 9)) EXPECT_EQ(card.rfind("cpu_", 0), 0u) << card;
   }
-  EXPECT_THAT(chosen({"cpu", "", {ProblemKind::rowwise}, {tensor_cores}, {}}), IsEmpty());
-  EXPECT_THAT(chosen({"hip", "", {ProblemKind::rowwise}, {}, {}}), IsEmpty());
+  EXPECT_THAT(chosen({"cpu", "", {"row_reduction"}, {tensor_cores}, {}}), IsEmpty());
+  EXPECT_THAT(chosen({"hip", "", {"row_reduction"}, {}, {}}), IsEmpty());
 }
 
 TEST(Cards, WhatWasSeenComesAfterWhatWasNot) {
-  const CardWish wish{"cuda", "sm_90a", {ProblemKind::gemm}, {tensor_cores, compute_bound}, {}};
+  const CardWish wish{"cuda", "sm_90a", {"gemm"}, {tensor_cores, compute_bound}, {}};
   CardWish again = wish;
   again.seen = {chosen(wish, 1)[0]};
   EXPECT_NE(chosen(again, 1), chosen(wish, 1));
   EXPECT_EQ(chosen(again, 1), chosen(again, 1));
 }
 
-TEST(Cards, KindsOfProblems) {
-  const auto kinds = [](const char* name) { return kinds_of(test::shipped_problem(name)); };
-  using enum ProblemKind;
-  EXPECT_THAT(kinds("gelu_f32"), ElementsAre(elementwise, transcendental));
-  EXPECT_THAT(kinds("softmax_f32"), ElementsAre(rowwise, transcendental));
-  EXPECT_THAT(kinds("rmsnorm_f16"), ElementsAre(rowwise, narrow));
-  EXPECT_THAT(kinds("row_sum_f32"), ElementsAre(rowwise, reduction));
-  EXPECT_THAT(kinds("cross_entropy_f32"), ElementsAre(rowwise, reduction, transcendental));
-  EXPECT_THAT(kinds("sum_f32"), ElementsAre(reduction));
-  EXPECT_THAT(kinds("transpose_f32"), ElementsAre(transpose));
-  EXPECT_THAT(kinds("gemm_f16"), ElementsAre(gemm, narrow));
-  EXPECT_THAT(kinds("histogram_i32"), ElementsAre(histogram));
+TEST(Cards, TraitsOfProblems) {
+  const auto traits = [](const char* name) { return traits_of(read_problem_text(test::shipped_problem(name))); };
+  EXPECT_THAT(traits("gelu_f32"), testing::UnorderedElementsAre("elementwise", "transcendental"));
+  EXPECT_THAT(traits("softmax_f32"), testing::UnorderedElementsAre("row_reduction", "transcendental"));
+  EXPECT_THAT(traits("rmsnorm_f16"), testing::UnorderedElementsAre("row_reduction", "narrow"));
+  EXPECT_THAT(traits("row_sum_f32"), testing::UnorderedElementsAre("row_reduction", "reduction"));
+  EXPECT_THAT(traits("cross_entropy_f32"),
+              testing::UnorderedElementsAre("row_reduction", "reduction", "transcendental"));
+  EXPECT_THAT(traits("sum_f32"), testing::UnorderedElementsAre("reduction"));
+  EXPECT_THAT(traits("transpose_f32"), testing::UnorderedElementsAre("transpose"));
+  EXPECT_THAT(traits("gemm_f16"), testing::UnorderedElementsAre("gemm", "narrow"));
+  EXPECT_THAT(traits("histogram_i32"), testing::UnorderedElementsAre("histogram"));
 }
 
 constexpr const char* kCard = R"(---

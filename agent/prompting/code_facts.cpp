@@ -12,7 +12,6 @@
 
 namespace agent::prompting {
 namespace {
-bool begins_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
 bool holds(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 constexpr std::pair<std::string_view, int> kVectors[] = {
@@ -26,7 +25,7 @@ constexpr std::string_view kFunctions[] = {"expf", "exp2f", "logf", "log2f",  "e
 bool is_function(const std::string& word) {
   return std::find(std::begin(kFunctions), std::end(kFunctions), word) != std::end(kFunctions);
 }
-bool is_atomic(const std::string& word) { return begins_with(word, "atomic"); }
+bool is_atomic(const std::string& word) { return word.starts_with("atomic"); }
 
 // "vector_size(32)", "vector_size(VEC * 4)": the bytes, where they are a number.
 void see_vector_type(const std::vector<sandbox::Token>& tokens, size_t i, CodeFacts& facts) {
@@ -39,16 +38,16 @@ void see_vector_type(const std::vector<sandbox::Token>& tokens, size_t i, CodeFa
 }
 
 void see_word(const std::string& word, CodeFacts& facts) {
-  if (begins_with(word, "__syncthreads")) ++facts.barriers;
-  if (begins_with(word, "__shfl") || begins_with(word, "__reduce_") || begins_with(word, "__ballot") ||
-      begins_with(word, "__match_")) {
+  if (word.starts_with("__syncthreads")) ++facts.barriers;
+  if (word.starts_with("__shfl") || word.starts_with("__reduce_") || word.starts_with("__ballot") ||
+      word.starts_with("__match_")) {
     ++facts.shuffles;
   }
   if (is_atomic(word)) ++facts.atomics;
   if (word == "__shared__") facts.shared = true;
   if (word == "wmma" || word == "mma_sync") facts.tensor_cores = true;
   if (word == "cooperative_groups") facts.cooperative_groups = true;
-  if (word == "memcpy_async" || begins_with(word, "__pipeline_")) facts.async_copies = true;
+  if (word == "memcpy_async" || word.starts_with("__pipeline_")) facts.async_copies = true;
   if (word == "CUtensorMap") facts.tma = true;
   if (word == "asm") facts.inline_ptx = true;
   for (const auto& [name, bytes] : kVectors) {

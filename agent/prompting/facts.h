@@ -49,8 +49,7 @@ enum class Operator {
   repair,   // one parent made right
   cross,    // two parents made one
 };
-std::string_view name_of(Operator of);
-std::optional<Operator> operator_from_name(std::string_view name);
+KW_ENUM_NAMES(Operator, fresh, improve, repair, cross)
 
 struct PromptFacts {
   ProblemText problem;

@@ -84,9 +84,10 @@ TEST(Fragments, OfCardsAreSolutionsOfShippedProblems) {
     EXPECT_NO_THROW(sandbox::validate_solution(solution, problem)) << card.name;
     EXPECT_EQ(solution.arch, card.arch) << card.name;
     for (const std::string& backend : card.backends) EXPECT_THAT(solution.backends, Contains(backend)) << card.name;
-    const std::set<ProblemKind> kinds = kinds_of(problem);
-    EXPECT_TRUE(card.problems.empty() || std::any_of(kinds.begin(), kinds.end(),
-                                                     [&](ProblemKind kind) { return card.problems.count(kind) > 0; }))
+    const std::set<std::string> traits = traits_of(read_problem_text(problem));
+    EXPECT_TRUE(card.traits.empty() ||
+                std::any_of(traits.begin(), traits.end(),
+                            [&](const std::string& trait) { return card.traits.count(trait) > 0; }))
         << card.name;
   }
 }

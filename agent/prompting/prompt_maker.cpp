@@ -85,10 +85,9 @@ PromptMaker::PromptMaker(const std::filesystem::path& folder) : cards_(load_card
 }
 
 std::string PromptMaker::task_text(const PromptFacts& facts, const PromptLimits& limits) const {
-  const benchsuite::Problem& problem = facts.problem.problem;
   const auto shown = [&](const KnownSolution& parent) {
     return source_block(parent.solution.source, limits.source_bytes) + "\n" +
-           solution_line(parent, problem, facts.device.backend) + "\n";
+           solution_line(parent, facts.problem.problem, facts.device.backend) + "\n";
   };
   const std::string diagnosis = facts.diagnosis ? facts.diagnosis->text + "\n" : "";
   const std::string wanted = wanted_words(facts.wanted), others = others_words(facts.alongside);
@@ -126,7 +125,6 @@ std::string PromptMaker::task_text(const PromptFacts& facts, const PromptLimits&
 MadePrompt PromptMaker::assemble(const PromptFacts& facts, const PromptLimits& limits) const {
   MadePrompt made;
   const std::string& backend = facts.device.backend;
-  const benchsuite::Problem& problem = facts.problem.problem;
   made.prompt.system = text("system").fill({});
   models::Turn turn;
   const auto add = [&](const std::string& section, bool stable) {
@@ -136,7 +134,7 @@ MadePrompt PromptMaker::assemble(const PromptFacts& facts, const PromptLimits& l
   add(text("problem").fill(problem_values(facts.problem, backend)), true);
   add(text(backend == "cpu" ? "device_cpu" : "device_cuda").fill({{"facts", device_words(facts.device)}}), true);
 
-  CardWish wish{backend, facts.device.architecture, kinds_of(problem), {}, facts.seen_cards};
+  CardWish wish{backend, facts.device.architecture, traits_of(facts.problem), {}, facts.seen_cards};
   if (facts.diagnosis) wish.bottlenecks = facts.diagnosis->bottlenecks;
   // A card beside what must be repaired would be one more thing to think of.
   const size_t most_cards = facts.task == Operator::repair ? 0 : limits.cards;

@@ -11,8 +11,6 @@ namespace {
 constexpr std::string_view kHeader = "/* kernelwright";
 constexpr std::string_view kSearch = "<<<<<<< SEARCH", kDivider = "=======", kReplace = ">>>>>>> REPLACE";
 
-bool begins_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
-
 std::string_view trimmed(std::string_view line) {
   const size_t begin = line.find_first_not_of(" \t\r");
   if (begin == std::string_view::npos) return {};
@@ -40,7 +38,7 @@ std::optional<std::string> edited_parent(std::string_view line) {
   if (begin == std::string_view::npos) return std::nullopt;
   text = text.substr(begin);
   text = text.substr(0, text.find_last_not_of("*`: ") + 1);
-  if (!begins_with(text, "EDIT ")) return std::nullopt;
+  if (!text.starts_with("EDIT ")) return std::nullopt;
   const std::string_view name = trimmed(text.substr(5));
   const size_t first = name.find_first_not_of('`');
   if (first == std::string_view::npos || name.find(' ') != std::string_view::npos || name.size() > 200) {
@@ -78,7 +76,7 @@ class Cutter {
       return;
     }
     if (fence_ > 0 ? closes(line, fence_) : fence_of(line) > 0) return take_fence(line);
-    const bool at_header = begins_with(trimmed(line), kHeader);
+    const bool at_header = trimmed(line).starts_with(kHeader);
     if (source_ && !at_header && (fence_ > 0 || !edited_parent(line))) {
       source_->text += line + "\n";
       return;

@@ -66,7 +66,8 @@ models::Answer answer_of(const results::archive::NewReply& reply) {
   if (reply.outcome == "completion") {
     return models::Completion{reply.reply, reply.model, reply.complete, usage_of(reply), reply.tries, reply.seconds};
   }
-  return models::NoCompletion{models::cause_from_name(reply.outcome).value_or(models::NoCompletion::Cause::unreachable),
+  return models::NoCompletion{core::enum_from_name<models::NoCompletion::Cause>(reply.outcome)
+                                  .value_or(models::NoCompletion::Cause::unreachable),
                               reply.what, usage_of(reply), reply.tries, reply.seconds};
 }
 
