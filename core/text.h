@@ -2,7 +2,7 @@
 //
 // Untrusted is what a file, a candidate, a compiler or a worker can influence: names, descriptions, comments, logs,
 // messages. Such text is kept as it came, cut to a length where it enters, and cleaned where it leaves:
-//   - to a terminal or a file, everything goes through agent/output.h, which cleans it; JSON is written in ASCII;
+//   - to a terminal or a file, everything goes through agent/cli/output.h, which cleans it; JSON is written in ASCII;
 //   - as a part of a line (a sentence, a cell of a table, an error's place) it goes through clean_line, so that it
 //     cannot pass for a line of ours;
 //   - into SQL it goes as a bound parameter only;

@@ -28,8 +28,7 @@ Read read_answer(const WireFormat& format, const std::string& body, const char* 
   return {reader.reply(), failed};
 }
 
-void expect_usage(const Reply& reply, int64_t input, int64_t cache_read, int64_t cache_written,
-                  int64_t output) {
+void expect_usage(const Reply& reply, int64_t input, int64_t cache_read, int64_t cache_written, int64_t output) {
   ASSERT_TRUE(reply.usage.has_value());
   EXPECT_EQ(reply.usage->input, input);
   EXPECT_EQ(reply.usage->cache_read, cache_read);

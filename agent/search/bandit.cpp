@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace agent {
+namespace agent::search {
 namespace {
 constexpr double kCuriosity = 0.5;
 }
@@ -31,4 +31,4 @@ void Bandit::learn(size_t arm, double gain, double cost) {
   arms_[arm].cost += cost;
 }
 
-}  // namespace agent
+}  // namespace agent::search

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace agent {
+namespace agent::search {
 
 // UCB1 (Auer, Cesa-Bianchi, Fischer 2002) over gain per cost, scaled by the best arm's.
 class Bandit {
@@ -24,4 +24,4 @@ class Bandit {
   std::vector<Arm> arms_;
 };
 
-}  // namespace agent
+}  // namespace agent::search

@@ -1,6 +1,6 @@
 #include "agent/search/strategies.h"
 
-namespace agent {
+namespace agent::search {
 namespace {
 
 class BestOfN : public Strategy {
@@ -23,4 +23,4 @@ std::unique_ptr<Strategy> make_best_of_n(const StrategySettings& settings) {
   return std::make_unique<BestOfN>(settings);
 }
 
-}  // namespace agent
+}  // namespace agent::search

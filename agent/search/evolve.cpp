@@ -10,7 +10,7 @@
 
 #include "agent/search/strategies.h"
 
-namespace agent {
+namespace agent::search {
 namespace {
 constexpr std::array kTasks{prompting::Operator::fresh, prompting::Operator::improve, prompting::Operator::repair,
                             prompting::Operator::cross};
@@ -126,4 +126,4 @@ class Evolve : public Strategy {
 
 std::unique_ptr<Strategy> make_evolve(const StrategySettings& settings) { return std::make_unique<Evolve>(settings); }
 
-}  // namespace agent
+}  // namespace agent::search

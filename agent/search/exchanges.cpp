@@ -6,7 +6,7 @@
 
 #include "agent/models/model.h"
 
-namespace agent {
+namespace agent::search {
 namespace {
 using core::Json;
 using Kind = results::archive::StepRecord::Kind;
@@ -94,15 +94,15 @@ models::Prompt prompt_from_json(const Json& json) {
 }
 
 Exchanges::Exchanges(results::archive::Recorder& archive, int64_t campaign, std::vector<models::Model*> models,
-                     const models::Prices& prices, models::Sampling sampling, SpendingLimits limits, Mailbox& mailbox,
-                     Journal& journal)
+                     const models::Prices& prices, models::Sampling sampling, SpendingLimits limits,
+                     EventLoop& event_loop, Journal& journal)
     : archive_(archive),
       campaign_(campaign),
       models_(std::move(models)),
       prices_(prices),
       sampling_(within(limits, sampling)),
       spending_(limits, {}),
-      mailbox_(mailbox),
+      event_loop_(event_loop),
       journal_(journal) {
   for (results::archive::RequestRecord& record : archive.requests_of_campaign(campaign)) {
     const int64_t id = record.id;
@@ -219,8 +219,8 @@ void Exchanges::send(Waiting asked) {
   auto kept = std::make_shared<Waiting>(std::move(asked));
   models_[kept->model]->ask(
       {kept->problem, kept->number}, kept->prompt, sampling_,
-      [this, request, kept, &mailbox = mailbox_, here = std::weak_ptr<bool>(here_)](models::Answer answer) {
-        mailbox.post([this, request, kept, here, answer = std::move(answer)] {
+      [this, request, kept, &event_loop = event_loop_, here = std::weak_ptr<bool>(here_)](models::Answer answer) {
+        event_loop.post([this, request, kept, here, answer = std::move(answer)] {
           if (!here.expired()) arrived(request, *kept, answer);
         });
       });
@@ -303,7 +303,7 @@ bool Exchanges::post_left(const Waiting& asked) {
   const auto left = left_.extract(std::pair(asked.problem, asked.number));
   if (left.empty()) return false;
   const results::archive::RequestRecord& record = recorded(left.mapped());
-  mailbox_.post([this, &record, answered = asked.answered, here = std::weak_ptr<bool>(here_)] {
+  event_loop_.post([this, &record, answered = asked.answered, here = std::weak_ptr<bool>(here_)] {
     if (here.expired()) return;
     --in_flight_;
     const results::archive::NewReply& reply = *record.reply;
@@ -336,4 +336,4 @@ bool Exchanges::ask_again() {
   return false;
 }
 
-}  // namespace agent
+}  // namespace agent::search

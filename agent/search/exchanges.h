@@ -10,15 +10,15 @@
 #include <string>
 #include <vector>
 
-#include "agent/journal.h"
-#include "agent/mailbox.h"
 #include "agent/models/model.h"
 #include "agent/models/prices.h"
+#include "agent/search/event_loop.h"
+#include "agent/search/journal.h"
 #include "agent/search/spending.h"
 #include "core/strict_json.h"
 #include "results/archive/recorder.h"
 
-namespace agent {
+namespace agent::search {
 
 core::Json to_json(const models::Prompt& prompt);
 models::Prompt prompt_from_json(const core::Json& json);
@@ -39,7 +39,7 @@ class Exchanges {
   // All outlive it. What the journal recalls is neither sent nor paid for again; a request that nobody answered before
   // the campaign was killed stays counted with the most it can cost, and is sent once more.
   Exchanges(results::archive::Recorder& archive, int64_t campaign, std::vector<models::Model*> models,
-            const models::Prices& prices, models::Sampling sampling, SpendingLimits limits, Mailbox& mailbox,
+            const models::Prices& prices, models::Sampling sampling, SpendingLimits limits, EventLoop& event_loop,
             Journal& journal);
   // Cancels what is on its way.
   ~Exchanges();
@@ -48,7 +48,7 @@ class Exchanges {
 
   // Why this prompt may not be sent; nullopt when it may.
   std::optional<std::string> why_not(const std::string& problem, const models::Prompt& prompt, size_t model) const;
-  // `proposal`: why it is asked, for the archive. `answered` is told on the mailbox's thread.
+  // `proposal`: why it is asked, for the archive. `answered` is told on the event loop's thread.
   void ask(const std::string& problem, const models::Prompt& prompt, size_t model, const core::Json& proposal,
            std::function<void(Answered)> answered);
   // A solution that a reply brought.
@@ -96,7 +96,7 @@ class Exchanges {
   const models::Prices& prices_;
   models::Sampling sampling_;
   Spending spending_;
-  Mailbox& mailbox_;
+  EventLoop& event_loop_;
   Journal& journal_;
   std::map<std::string, int64_t> asked_;                        // requests so far, by problem
   std::map<int64_t, results::archive::RequestRecord> records_;  // by request
@@ -107,4 +107,4 @@ class Exchanges {
   const std::shared_ptr<bool> here_ = std::make_shared<bool>(true);  // for answers that come when this is gone
 };
 
-}  // namespace agent
+}  // namespace agent::search

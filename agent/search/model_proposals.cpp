@@ -13,7 +13,7 @@
 #include "verifier/verdicts/bound.h"
 #include "verifier/verdicts/verdict_words.h"
 
-namespace agent {
+namespace agent::search {
 namespace {
 using core::Json;
 constexpr size_t kBacklog = 2;    // trials waiting beside those at work, per place
@@ -341,4 +341,4 @@ void ModelProposals::conclude(const RunningPtr& running) {
   strategy_->learned(running->inquiry, population_, running->yield);
 }
 
-}  // namespace agent
+}  // namespace agent::search

@@ -11,13 +11,13 @@
 #include <utility>
 #include <vector>
 
-#include "agent/problem_search.h"
 #include "agent/prompting/prompt_maker.h"
 #include "agent/prompting/reply.h"
 #include "agent/search/exchanges.h"
+#include "agent/search/problem_search.h"
 #include "agent/search/strategy.h"
 
-namespace agent {
+namespace agent::search {
 
 struct ModelSearchSettings {
   std::string strategy = "evolve";
@@ -100,4 +100,4 @@ class ModelProposals : public Proposals {
   const std::shared_ptr<bool> here_ = std::make_shared<bool>(true);  // for replies that come when this is gone
 };
 
-}  // namespace agent
+}  // namespace agent::search

@@ -7,15 +7,15 @@
 
 #include <set>
 
-#include "agent/recorded_bench.h"
+#include "agent/search/recorded_runner.h"
 #include "agent/search/simulation_fixture.h"
 #include "core/paths.h"
 #include "results/archive/archive_fixture.h"
 
-namespace agent {
+namespace agent::search {
 namespace {
-using test::SimulatedBench;
 using test::SimulatedModel;
+using test::SimulatedRunner;
 using testing::HasSubstr;
 
 // A solution that is none of the others: its number is in its code.
@@ -39,15 +39,16 @@ class Searches : public testing::Test {
   SearchResult search(size_t devices, SimulatedModel::Reply reply, const ModelSearchSettings& settings,
                       SpendingLimits limits = {}, BudgetLeft budget = {}) {
     SimulatedModel model(time_, latency_least_s_, latency_most_s_, std::move(reply));
-    SimulatedBench bench(time_, mailbox_, started_, devices, [](const Candidate& candidate) -> std::optional<double> {
-      const double number = number_in(candidate.builds.solution().source);
-      if (number < 0) return std::nullopt;
-      return 1 + number / 100;
-    });
+    SimulatedRunner bench(time_, event_loop_, started_, devices,
+                          [](const Candidate& candidate) -> std::optional<double> {
+                            const double number = number_in(candidate.builds.solution().source);
+                            if (number < 0) return std::nullopt;
+                            return 1 + number / 100;
+                          });
     Budget spent(budget, 0, 0);
     Journal journal(started_.archive, started_.campaign);
-    RecordedBench recorded(started_.archive, journal, &bench);
-    Exchanges exchanges(started_.archive, started_.campaign, {&model}, prices_, {}, limits, mailbox_, journal);
+    RecordedRunner recorded(started_.archive, journal, &bench);
+    Exchanges exchanges(started_.archive, started_.campaign, {&model}, prices_, {}, limits, event_loop_, journal);
     recorded.use_problem(prompting::test::shipped_problem("gelu_f32"), devices);
     const prompting::PromptMaker maker(core::installed_paths().prompts());
     const prompting::ProblemText text = prompting::read_problem_text(prompting::test::shipped_problem("gelu_f32"));
@@ -72,7 +73,7 @@ class Searches : public testing::Test {
   }
 
   test::VirtualTime time_;
-  Mailbox mailbox_;
+  EventLoop event_loop_;
   const results::archive::test::TemporaryArchive temporary_;
   results::archive::test::Started started_{temporary_.file(), "gelu_f32"};
   test::SilentProgress progress_;
@@ -202,9 +203,9 @@ TEST_F(Searches, LimitsHoldWithRequestsInFlight) {
 // A problem's time ends while a model still writes; what it answers then is kept and harms nothing.
 TEST_F(Searches, AReplyMayComeWhenItsSearchHasEnded) {
   SimulatedModel model(time_, 50, 60, [](const models::Occasion&, const models::Prompt&) { return say(numbered(3)); });
-  SimulatedBench bench(time_, mailbox_, started_, 1, [](const Candidate&) { return 2.0; });
+  SimulatedRunner bench(time_, event_loop_, started_, 1, [](const Candidate&) { return 2.0; });
   Journal journal(started_.archive, started_.campaign);
-  Exchanges exchanges(started_.archive, started_.campaign, {&model}, prices_, {}, {}, mailbox_, journal);
+  Exchanges exchanges(started_.archive, started_.campaign, {&model}, prices_, {}, {}, event_loop_, journal);
   {
     Budget budget({3, std::nullopt}, 0, 0);
     const prompting::PromptMaker maker(core::installed_paths().prompts());
@@ -220,7 +221,7 @@ TEST_F(Searches, AReplyMayComeWhenItsSearchHasEnded) {
     EXPECT_GT(exchanges.in_flight(), 0u);
   }
   while (time_.step()) {
-    while (mailbox_.serve()) {
+    while (event_loop_.serve()) {
     }
   }
   EXPECT_EQ(exchanges.in_flight(), 0u);
@@ -289,4 +290,4 @@ TEST_F(Searches, KeepSixtyFourDevicesBusy) {
 }
 
 }  // namespace
-}  // namespace agent
+}  // namespace agent::search

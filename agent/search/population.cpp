@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-namespace agent {
+namespace agent::search {
 
 size_t Population::add(Member member) {
   members_.push_back(std::move(member));
@@ -30,4 +30,4 @@ std::vector<size_t> Population::elites(std::optional<int> line) const {
   return first;
 }
 
-}  // namespace agent
+}  // namespace agent::search

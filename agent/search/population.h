@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "agent/problem_search.h"
 #include "agent/prompting/diagnosis.h"
+#include "agent/search/problem_search.h"
 
-namespace agent {
+namespace agent::search {
 
 constexpr int kEveryLine = -1;  // the line of what the search began with
 
@@ -47,4 +47,4 @@ class Population {
   std::deque<Member> members_;
 };
 
-}  // namespace agent
+}  // namespace agent::search

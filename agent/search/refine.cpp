@@ -4,7 +4,7 @@
 
 #include "agent/search/strategies.h"
 
-namespace agent {
+namespace agent::search {
 namespace {
 constexpr int kRepairs = 2;  // of one solution that is not right, before it is given up
 
@@ -51,4 +51,4 @@ class Refine : public Strategy {
 
 std::unique_ptr<Strategy> make_refine(const StrategySettings& settings) { return std::make_unique<Refine>(settings); }
 
-}  // namespace agent
+}  // namespace agent::search

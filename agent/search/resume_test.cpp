@@ -7,15 +7,15 @@
 #include <set>
 #include <sstream>
 
-#include "agent/recorded_bench.h"
 #include "agent/search/model_proposals.h"
+#include "agent/search/recorded_runner.h"
 #include "agent/search/simulation_fixture.h"
 #include "core/paths.h"
 
-namespace agent {
+namespace agent::search {
 namespace {
-using test::SimulatedBench;
 using test::SimulatedModel;
+using test::SimulatedRunner;
 
 struct Killed {};
 
@@ -61,7 +61,7 @@ class World {
   // nullopt: killed.
   std::optional<SearchResult> lead(int64_t moments, Journal::Purpose purpose = Journal::Purpose::resume) {
     moments_left_ = moments;
-    Mailbox mailbox;
+    EventLoop event_loop;
     const auto moment = [this] {
       if (--moments_left_ == 0) throw Killed();
     };
@@ -81,12 +81,12 @@ class World {
     model.seconds = takes(1, 6);
     WatchedProgress progress;
     progress.moment = moment;
-    SimulatedBench bench(time_, mailbox, started, devices_, speed_up_of);
+    SimulatedRunner bench(time_, event_loop, started, devices_, speed_up_of);
     bench.moment = moment;
     bench.seconds = takes(0.2, 0.8);
     std::optional<SearchResult> result;
     try {
-      result = search(purpose, bench, model, progress, mailbox);
+      result = search(purpose, bench, model, progress, event_loop);
     } catch (const Killed&) {
     }
     asked += model.asked;
@@ -139,14 +139,14 @@ class World {
     return "?";
   }
 
-  SearchResult search(Journal::Purpose purpose, SimulatedBench& bench, SimulatedModel& model, Progress& progress,
-                      Mailbox& mailbox) {
+  SearchResult search(Journal::Purpose purpose, SimulatedRunner& bench, SimulatedModel& model, Progress& progress,
+                      EventLoop& event_loop) {
     Journal journal(started.archive, started.campaign, purpose);
     journal.on_departure([&](const Departure& departure) { departures.emplace_back(departure.what()); });
     Budget budget({90, std::nullopt}, 0, 0, &journal);
     journal.on_finish([&] { budget.charge_attempts(journal.attempts_left()); });
-    RecordedBench recorded(started.archive, journal, journal.replays() ? nullptr : &bench);
-    Exchanges exchanges(started.archive, started.campaign, {&model}, prices_, {}, limits_, mailbox, journal);
+    RecordedRunner recorded(started.archive, journal, journal.replays() ? nullptr : &bench);
+    Exchanges exchanges(started.archive, started.campaign, {&model}, prices_, {}, limits_, event_loop, journal);
     recorded.use_problem(text_.problem, devices_);
     ProblemSearch problem_search(text_.problem, recorded, budget, progress, 1);
     ModelProposals proposals(text_, device_, maker_, exchanges, problem_search, started.archive, progress, settings, 1,
@@ -286,4 +286,4 @@ TEST(Replay, OfWhatWasKilledEndsWithTheRecord) {
 }
 
 }  // namespace
-}  // namespace agent
+}  // namespace agent::search

@@ -8,14 +8,14 @@
 #include <string>
 #include <utility>
 
-#include "agent/attempts.h"
-#include "agent/mailbox.h"
 #include "agent/models/model.h"
-#include "agent/progress.h"
 #include "agent/prompting/prompting_fixture.h"
+#include "agent/search/attempt_runner.h"
+#include "agent/search/event_loop.h"
+#include "agent/search/progress.h"
 #include "results/archive/archive_fixture.h"
 
-namespace agent::test {
+namespace agent::search::test {
 
 class VirtualTime {
  public:
@@ -39,19 +39,19 @@ class VirtualTime {
 };
 
 // `speed_up`: of a candidate over naive; nullopt: it is wrong. Attempts are recorded for the campaign of `started`.
-class SimulatedBench : public Bench {
+class SimulatedRunner : public AttemptRunner {
  public:
   using SpeedUp = std::function<std::optional<double>(const Candidate&)>;
   // Of an attempt; the same name is the same attempt.
   using Seconds = std::function<double(const std::string& name)>;
-  SimulatedBench(VirtualTime& time, Mailbox& mailbox, results::archive::test::Started& started, size_t devices,
-                 SpeedUp speed_up)
-      : time_(time), mailbox_(mailbox), started_(started), devices_(devices), speed_up_(std::move(speed_up)) {}
+  SimulatedRunner(VirtualTime& time, EventLoop& event_loop, results::archive::test::Started& started, size_t devices,
+                  SpeedUp speed_up)
+      : time_(time), event_loop_(event_loop), started_(started), devices_(devices), speed_up_(std::move(speed_up)) {}
   // Called before and after an attempt is recorded: a test may end everything there.
   std::function<void()> moment = [] {};
   Seconds seconds = [this](const std::string&) { return std::uniform_real_distribution<double>(0.2, 0.8)(chance_); };
 
-  size_t free_places() const override { return devices_ - busy_; }
+  size_t free_slots() const override { return devices_ - busy_; }
   size_t in_progress() const override { return busy_; }
   void prepare(const CandidatePtr&, verifier::verdicts::Effort) override {}
   void begin(const CandidatePtr& candidate, const CandidatePtr& incumbent, verifier::verdicts::Effort effort,
@@ -73,7 +73,7 @@ class SimulatedBench : public Bench {
   }
   void wait(std::chrono::milliseconds) override {}
   void serve() override {
-    if (!mailbox_.serve()) time_.step();
+    if (!event_loop_.serve()) time_.step();
   }
   void abandon() override {}
   CandidatePtr naive() const override { return naive_; }
@@ -118,7 +118,7 @@ class SimulatedBench : public Bench {
   }
 
   VirtualTime& time_;
-  Mailbox& mailbox_;
+  EventLoop& event_loop_;
   results::archive::test::Started& started_;
   size_t devices_, busy_ = 0;
   SpeedUp speed_up_;
@@ -177,4 +177,4 @@ class SilentProgress : public Progress {
   std::vector<std::string> warnings, notes;
 };
 
-}  // namespace agent::test
+}  // namespace agent::search::test

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace agent {
+namespace agent::search {
 namespace {
 constexpr double kNearlyAll = 0.8;
 }
@@ -66,4 +66,4 @@ std::vector<std::string> Spending::warnings() {
   return sentences;
 }
 
-}  // namespace agent
+}  // namespace agent::search

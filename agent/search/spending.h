@@ -8,7 +8,7 @@
 
 #include "agent/models/model.h"
 
-namespace agent {
+namespace agent::search {
 
 struct SpendingLimits {
   std::optional<int64_t> tokens, requests;
@@ -54,4 +54,4 @@ class Spending {
   bool warned_tokens_ = false, warned_dollars_ = false, warned_requests_ = false;
 };
 
-}  // namespace agent
+}  // namespace agent::search

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace agent {
+namespace agent::search {
 namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -47,4 +47,4 @@ TEST(Spending, WarnsOnceAtEightyPercent) {
 }
 
 }  // namespace
-}  // namespace agent
+}  // namespace agent::search

@@ -3,7 +3,7 @@
 #include "core/error.h"
 #include "core/text.h"
 
-namespace agent {
+namespace agent::search {
 
 const std::vector<std::string>& strategy_names() {
   static const std::vector<std::string> names{"best_of_n", "evolve", "refine", "tune"};
@@ -18,4 +18,4 @@ std::unique_ptr<Strategy> make_strategy(const std::string& name, const StrategyS
   throw core::InputError("--strategy", "is \"" + name + "\"", core::join(strategy_names(), ", "));
 }
 
-}  // namespace agent
+}  // namespace agent::search

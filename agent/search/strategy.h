@@ -10,7 +10,7 @@
 #include "agent/prompting/facts.h"
 #include "agent/search/population.h"
 
-namespace agent {
+namespace agent::search {
 
 struct Inquiry {
   prompting::Operator task = prompting::Operator::fresh;
@@ -47,4 +47,4 @@ struct StrategySettings {
 std::unique_ptr<Strategy> make_strategy(const std::string& name, const StrategySettings& settings);
 const std::vector<std::string>& strategy_names();
 
-}  // namespace agent
+}  // namespace agent::search

@@ -8,7 +8,7 @@
 #include "agent/search/bandit.h"
 #include "core/error.h"
 
-namespace agent {
+namespace agent::search {
 namespace {
 
 Member member(int line, std::optional<double> speed_up, const std::string& niche = "",
@@ -148,4 +148,4 @@ TEST(Population, RanksByLineAndKeepsTheBestOfEachNiche) {
 }
 
 }  // namespace
-}  // namespace agent
+}  // namespace agent::search

@@ -1,7 +1,7 @@
 // Asks no model at all: the built-in tuner sweeps what is known, and nothing else.
 #include "agent/search/strategies.h"
 
-namespace agent {
+namespace agent::search {
 namespace {
 
 class Tune : public Strategy {
@@ -13,4 +13,4 @@ class Tune : public Strategy {
 
 std::unique_ptr<Strategy> make_tune(const StrategySettings&) { return std::make_unique<Tune>(); }
 
-}  // namespace agent
+}  // namespace agent::search

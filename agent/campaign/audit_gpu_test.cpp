@@ -1,0 +1,42 @@
+// Every shipped problem passes its audit on a GPU. Needs a GPU and NVRTC; to be run in the root of the repository.
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "agent/campaign/audits.h"
+#include "core/paths.h"
+
+namespace agent::campaign {
+namespace {
+using verifier::audit::AuditOutcome;
+
+class AuditOnGpu : public testing::TestWithParam<std::string> {
+ protected:
+  static void SetUpTestSuite() { shop_ = std::make_unique<Auditor>(core::installed_paths(), DeviceChoice{"cuda"}); }
+  static void TearDownTestSuite() { shop_.reset(); }
+  static std::unique_ptr<Auditor> shop_;
+};
+std::unique_ptr<Auditor> AuditOnGpu::shop_;
+
+TEST_P(AuditOnGpu, Passes) {
+  const benchsuite::Problem problem = benchsuite::load_problem(core::installed_paths().problems() / GetParam());
+  const verifier::audit::AuditReport report = shop_->audit(problem, {});
+  for (const verifier::audit::AuditFinding& finding : report.findings) {
+    EXPECT_TRUE(finding.right) << finding.name << ": " << finding.advice;
+    EXPECT_NE(finding.outcome, AuditOutcome::not_compiled) << verifier::verdicts::sentence_for_people(finding.verdict);
+  }
+  for (const std::string& remark : report.remarks) ADD_FAILURE() << remark;
+  EXPECT_GE(report.count(AuditOutcome::refused), 12);
+}
+
+std::vector<std::string> shipped() {
+  std::vector<std::string> names;
+  for (const auto& [name, problem] : benchsuite::load_problems(core::installed_paths().problems())) {
+    names.push_back(name);
+  }
+  return names;
+}
+INSTANTIATE_TEST_SUITE_P(Problems, AuditOnGpu, testing::ValuesIn(shipped()), [](const auto& one) { return one.param; });
+
+}  // namespace
+}  // namespace agent::campaign

@@ -1,0 +1,37 @@
+#include "agent/campaign/calibrations.h"
+
+#include "core/error.h"
+#include "verifier/devices/cuda/calibration.h"
+
+namespace agent::campaign {
+namespace {
+constexpr int kCompileWorkers = 2;  // as many as there are files
+}  // namespace
+
+verifier::verdicts::Calibration calibrate(results::archive::Recorder& archive, const core::Paths& paths,
+                                          const DeviceChoice& choice) {
+  if (choice.backend == "cpu") {
+    throw core::InputError("--device", "the cpu device has no calibration: its times are rough and know no bound",
+                           "calibrate a GPU, as in --device cuda:0");
+  }
+  sandbox::process::WorkerCommand command = judged_device(paths, choice.backend, choice.index).worker;
+  command.args.insert(command.args.end(), {"--role", "judge"});
+  sandbox::process::Worker judge = sandbox::process::Worker::start(command);
+  sandbox::CompilePool pool(cuda_compile_worker(paths, judge.greeting().at("architecture").get<std::string>()),
+                            kCompileWorkers);
+  const verifier::verdicts::Calibration calibration =
+      verifier::devices::cuda::ask_for_calibration(judge, pool, paths.cuda_kernels());
+  archive.add_calibration(choice.backend + " " + calibration.device, calibration);
+  return calibration;
+}
+
+std::optional<verifier::verdicts::Calibration> newest_or_new_calibration(results::archive::Recorder& archive,
+                                                                         const core::Paths& paths,
+                                                                         const DeviceChoice& choice,
+                                                                         const std::string& device) {
+  if (choice.backend == "cpu") return std::nullopt;
+  if (auto known = archive.newest_calibration(device)) return known;
+  return calibrate(archive, paths, choice);
+}
+
+}  // namespace agent::campaign

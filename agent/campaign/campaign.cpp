@@ -1,0 +1,326 @@
+#include "agent/campaign/campaign.h"
+
+#include <algorithm>
+#include <set>
+
+#include "agent/campaign/calibrations.h"
+#include "agent/campaign/device_text.h"
+#include "agent/campaign/devices.h"
+#include "agent/campaign/live_runner.h"
+#include "agent/search/interrupt.h"
+#include "agent/search/recorded_runner.h"
+#include "core/error.h"
+#include "core/hash.h"
+#include "results/archive/database.h"
+
+namespace agent::campaign {
+namespace {
+using core::Json;
+
+results::archive::SolutionRecord recorded_solution(const results::archive::Reader& archive, const std::string& hash) {
+  const auto found = archive.find_solutions(hash);
+  if (found.empty()) throw core::SystemError("the archive has lost the solution " + hash);
+  return found[0];
+}
+
+std::vector<search::Entrant> user_entrants(const results::archive::Reader& archive, const CampaignSettings& settings,
+                                           const benchsuite::Problem& problem) {
+  std::vector<search::Entrant> entrants;
+  for (const std::string& hash : settings.solutions) {
+    const results::archive::SolutionRecord found = recorded_solution(archive, hash);
+    if (found.problem != problem.name) continue;
+    entrants.push_back({sandbox::parse_solution(found.source, found.name), found.name, found.origin});
+  }
+  return entrants;
+}
+
+bool runs_on(const sandbox::Solution& solution, const std::string& device) {
+  if (device.empty()) return true;
+  const std::string backend = device.substr(0, device.find(':'));
+  return std::find(solution.backends.begin(), solution.backends.end(), backend) != solution.backends.end();
+}
+
+// Every problem's chances are its own, so that leaving one out changes none of the others.
+uint64_t seed_of(uint64_t campaign_seed, const std::string& problem) {
+  return std::stoull(core::sha256_hex(std::to_string(campaign_seed) + " " + problem).substr(0, 16), nullptr, 16);
+}
+
+// Of settings alone, so that a resumed search is the same. With few attempts, few are spent on the random start.
+search::TunerSettings tuner_settings(const CampaignSettings& settings) {
+  search::TunerSettings tuner;
+  tuner.patience = settings.patience;
+  if (settings.budget.attempts) {
+    const int64_t share = *settings.budget.attempts / static_cast<int64_t>(settings.problems.size());
+    tuner.first_points = static_cast<int>(std::clamp<int64_t>(share / 4, 1, tuner.first_points));
+  }
+  return tuner;
+}
+
+// What judges; a replayed campaign has none of it.
+struct Works {
+  Works(results::archive::Recorder& archive, int64_t campaign, const core::Paths& paths,
+        const CampaignSettings& settings)
+      : session(paths, parse_device(settings.device), settings.hot, background_compile_workers()),
+        runner(archive, session, campaign,
+               newest_or_new_calibration(archive, paths, parse_device(settings.device), session.device())) {}
+  DeviceSession session;
+  LiveRunner runner;
+};
+
+class Run {
+ public:
+  // `works`: none where the campaign is replayed. All outlive it.
+  Run(results::archive::Recorder& archive, const results::archive::CampaignRecord& campaign,
+      const CampaignSettings& settings, const core::Paths& paths,
+      const std::map<std::string, benchsuite::Problem>& problems, search::Progress& progress,
+      const std::vector<models::Model*>& models, search::Journal& journal, Works* works)
+      : archive_(archive),
+        campaign_(campaign),
+        settings_(settings),
+        paths_(paths),
+        problems_(problems),
+        progress_(progress),
+        journal_(journal),
+        works_(works),
+        budget_(settings.budget, journal.attempts_before(), campaign.spent_seconds, &journal) {
+    journal.on_departure([this](const search::Departure& departure) {
+      progress_.warned(std::string("this program decides otherwise than the one that began the campaign did (") +
+                       departure.what() + "); what is recorded is used where it fits");
+    });
+    journal.on_finish([this] { budget_.charge_attempts(journal_.attempts_left()); });
+    runner_.emplace(archive, journal, works != nullptr ? &works->runner : nullptr);
+    if (!models.empty()) {
+      if (works != nullptr) works->runner.look_closer();
+      prices_.emplace(models::Prices::load(paths.prompts() / "prices.json", models::today()));
+      prompts_.emplace(paths.prompts());
+      exchanges_.emplace(archive, campaign.id, models, *prices_, settings_.sampling, settings_.spending,
+                         works != nullptr ? works->session.event_loop() : no_events_, journal);
+    }
+    if (!journal.recalls()) journal.finish();
+    if (works != nullptr) works->runner.on_trouble([&](const std::string& what) { progress_.warned(what); });
+  }
+
+  CampaignEnd run() {
+    const std::set<std::string> ended = ended_problems();
+    const size_t count = settings_.problems.size();
+    progress_.campaign_started(campaign_.name, count, budget_.left());
+    bool stopped = false;
+    for (size_t i = 0; i < count && !stopped; ++i) {
+      const std::string& name = settings_.problems[i];
+      if (ended.count(name) == 0) stopped = search(name, i, count);
+    }
+    return {stopped, budget_.attempts()};
+  }
+
+ private:
+  // Of the problems whose search ended before the campaign was interrupted.
+  std::set<std::string> ended_problems() const {
+    std::set<std::string> ended;
+    if (journal_.replays()) return ended;
+    for (const results::archive::EventRecord& event : archive_.events_of_campaign(campaign_.id)) {
+      if (event.kind == "problem_ended") ended.insert(event.details.at("problem").get<std::string>());
+    }
+    return ended;
+  }
+
+  // True when it was interrupted.
+  bool search(const std::string& name, size_t index, size_t count) {
+    const benchsuite::Problem& problem = find_problem(problems_, name, "campaign " + campaign_.name);
+    progress_.problem_started(name, index, count);
+    budget_.start_share(count - index);
+    const std::optional<Json> start = start_of(problem);
+    search::SearchResult result;
+    if (start) {
+      result = search_with(problem, *start);
+    } else {
+      result.why = journal_.recalls() ? journal_.next()->details.value("why", "") : budget_.used_up().value_or("");
+    }
+    if (result.interrupted) return true;
+    end(name, result);
+    progress_.problem_ended(name, result.best, result.why);
+    return false;
+  }
+
+  // What a search begins with, written down, so that it begins with the same when it is resumed. None when the budget
+  // is used up.
+  std::optional<Json> start_of(const benchsuite::Problem& problem) {
+    if (auto recorded = journal_.take_event("problem_started", problem.name)) return recorded;
+    if (const search::Journal::Step* const step = journal_.next()) {
+      if (step->event == "problem_ended" && step->details.at("problem") == problem.name) return std::nullopt;
+      journal_.depart(search::describe(*step), "the search for " + problem.name + " begins");
+    }
+    if (works_ == nullptr) throw search::RecordEnded();
+    if (budget_.used_up()) return std::nullopt;
+    Json start{{"problem", problem.name}, {"places", works_->session.judges().size()}, {"entrants", Json::array()}};
+    for (const search::Entrant& entrant : entrants_of(problem)) {
+      archive_.add_solution({&entrant.solution, entrant.name, entrant.origin, {}});
+      start["entrants"].push_back(
+          {{"solution", entrant.solution.hash()}, {"name", entrant.name}, {"origin", entrant.origin}});
+    }
+    if (exchanges_) start["device"] = to_json(device_text(works_->session, works_->runner.calibration()));
+    journal_.note("problem_started", start);
+    return start;
+  }
+
+  std::vector<search::Entrant> entrants_of(const benchsuite::Problem& problem) {
+    std::vector<search::Entrant> entrants = user_entrants(archive_, settings_, problem);
+    if (settings_.shipped) {
+      for (search::Entrant& entrant : shipped_entrants(paths_, problem, settings_.device)) {
+        entrants.push_back(std::move(entrant));
+      }
+    }
+    std::erase_if(entrants, [&](const search::Entrant& entrant) {
+      const auto why = works_->session.why_not(entrant.solution);
+      if (why) progress_.warned(entrant.name + " is left out: " + *why);
+      return why.has_value();
+    });
+    return entrants;
+  }
+
+  void end(const std::string& name, const search::SearchResult& result) {
+    const Json ended{{"problem", name}, {"best", result.best}, {"why", result.why}};
+    if (const search::Journal::Step* const step = journal_.next()) {
+      if (step->event == "problem_ended" && step->details == ended) return journal_.take();
+      journal_.depart(search::describe(*step), "problem_ended " + ended.dump());
+    }
+    journal_.note("problem_ended", ended);
+  }
+
+  search::SearchResult search_with(const benchsuite::Problem& problem, const Json& start) {
+    if (works_ != nullptr) works_->runner.use_problem(problem);
+    runner_->use_problem(problem, start.at("places").get<size_t>());
+    std::vector<search::Entrant> entrants;
+    for (const Json& entrant : start.at("entrants")) {
+      const std::string name = entrant.at("name");
+      const results::archive::SolutionRecord found = recorded_solution(archive_, entrant.at("solution"));
+      entrants.push_back({sandbox::parse_solution(found.source, name), name, entrant.at("origin")});
+    }
+    const uint64_t seed = seed_of(settings_.seed, problem.name);
+    search::ProblemSearch search(problem, *runner_, budget_, progress_, seed);
+    search::ProblemSearch::TrialPlan known{std::move(entrants), tuner_settings(settings_), false, {}, {}};
+    if (!exchanges_) {
+      search.add(std::move(known));
+      return search.run();
+    }
+    const prompting::ProblemText text = prompting::read_problem_text(problem);
+    const prompting::DeviceText device =
+        device_text_from_json(core::JsonView(start.at("device"), "campaign " + campaign_.name));
+    search::ModelProposals proposals(text, device, *prompts_, *exchanges_, search, archive_, progress_,
+                                     settings_.models, seed, campaign_.name + "-");
+    std::vector<size_t> members;
+    for (const search::Entrant& entrant : known.entrants) members.push_back(proposals.add_known(entrant));
+    known.judged = [&](size_t entrant, const search::JudgedPoint& point) { proposals.judged(members[entrant], point); };
+    search.add(std::move(known));
+    return search.run(&proposals);
+  }
+
+  results::archive::Recorder& archive_;
+  const results::archive::CampaignRecord& campaign_;
+  const CampaignSettings& settings_;
+  const core::Paths& paths_;
+  const std::map<std::string, benchsuite::Problem>& problems_;
+  search::Progress& progress_;
+  search::Journal& journal_;
+  Works* works_;
+  search::Budget budget_;
+  std::optional<search::RecordedRunner> runner_;
+  search::EventLoop no_events_;
+  std::optional<models::Prices> prices_;  // these, where models propose
+  std::optional<prompting::PromptMaker> prompts_;
+  std::optional<search::Exchanges> exchanges_;
+};
+
+CampaignSettings settings_of(const results::archive::CampaignRecord& campaign) {
+  return campaign_settings_from_json(core::JsonView(campaign.settings, "campaign " + campaign.name));
+}
+
+// Answers nothing: what it said is in the archive.
+class RecordedModel : public models::Model {
+ public:
+  explicit RecordedModel(std::string name) : name_(std::move(name)) {}
+  const std::string& name() const override { return name_; }
+  void ask(const models::Occasion&, const models::Prompt&, const models::Sampling&,
+           std::function<void(models::Answer)>) override {}
+  void cancel() override {}
+
+ private:
+  std::string name_;
+};
+
+void end_badly(results::archive::Recorder& archive, const results::archive::CampaignRecord& campaign,
+               const std::string& status, const std::exception& error) {
+  try {
+    archive.add_event(campaign.id, status, {{"what", error.what()}});
+    archive.set_campaign_status(campaign.id, status);
+  } catch (const std::exception&) {
+    // What the archive cannot write down stays "running", which can be resumed like any other.
+  }
+}
+}  // namespace
+
+std::vector<search::Entrant> shipped_entrants(const core::Paths& paths, const benchsuite::Problem& problem,
+                                              const std::string& device) {
+  std::vector<std::filesystem::path> files;
+  std::error_code none;  // a problem may have no kernels
+  for (const auto& entry : std::filesystem::directory_iterator(paths.kernels() / problem.name, none)) {
+    if (entry.path().extension() == ".cu") files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  std::vector<search::Entrant> entrants;
+  for (const std::filesystem::path& file : files) {
+    sandbox::Solution solution = sandbox::load_solution(file);
+    sandbox::validate_solution(solution, problem);
+    if (runs_on(solution, device)) entrants.push_back({std::move(solution), file.stem().string(), "seed"});
+  }
+  return entrants;
+}
+
+CampaignEnd run_campaign(results::archive::Recorder& archive, const results::archive::CampaignRecord& campaign,
+                         const core::Paths& paths, const std::map<std::string, benchsuite::Problem>& problems,
+                         search::Progress& progress, const std::vector<models::Model*>& models) {
+  search::watch_for_interrupt();
+  archive.set_campaign_status(campaign.id, "running");
+  try {
+    const CampaignSettings settings = settings_of(campaign);
+    search::Journal journal(archive, campaign.id);
+    Works works(archive, campaign.id, paths, settings);
+    const CampaignEnd end = Run(archive, campaign, settings, paths, problems, progress, models, journal, &works).run();
+    archive.set_campaign_status(campaign.id, end.interrupted ? "interrupted" : "done");
+    return end;
+  } catch (const results::archive::NoRoom& error) {
+    end_badly(archive, campaign, "interrupted", error);
+    throw core::SystemError(std::string(error.what()) + "; then: kernelwright resume " + campaign.name);
+  } catch (const std::exception& error) {
+    end_badly(archive, campaign, "failed", error);
+    throw;
+  }
+}
+
+Replayed replay_campaign(results::archive::Recorder& archive, const results::archive::CampaignRecord& campaign,
+                         const core::Paths& paths, const std::map<std::string, benchsuite::Problem>& problems,
+                         search::Progress& progress) {
+  const CampaignSettings settings = settings_of(campaign);
+  search::Journal journal(archive, campaign.id, search::Journal::Purpose::replay);
+  Replayed replayed;
+  if (!journal.recalls()) {
+    replayed.departure = search::Departure(0, "nothing in order: an earlier version of kernelwright ran it", "nothing");
+    return replayed;
+  }
+  std::vector<RecordedModel> recorded;
+  recorded.reserve(settings.proposers.size());
+  std::vector<models::Model*> models;
+  for (const std::string& name : settings.proposers) models.push_back(&recorded.emplace_back(name));
+  try {
+    Run(archive, campaign, settings, paths, problems, progress, models, journal, nullptr).run();
+    if (const search::Journal::Step* const step = journal.next())
+      journal.depart(search::describe(*step), "the campaign is at its end");
+    replayed.ended = true;
+  } catch (const search::RecordEnded&) {
+  } catch (const search::Departure& departure) {
+    replayed.departure = departure;
+  }
+  replayed.steps = journal.taken();
+  return replayed;
+}
+
+}  // namespace agent::campaign

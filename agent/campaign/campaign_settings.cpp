@@ -1,0 +1,72 @@
+// What a campaign was asked to do, as the archive keeps it.
+#include "agent/campaign/campaign.h"
+
+namespace agent::campaign {
+namespace {
+using core::Json;
+
+template <typename T>
+Json optional_json(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
+bool is_set(const core::JsonView& json, const char* key) { return json.has(key) && !json.at(key).json().is_null(); }
+
+// What campaigns of earlier versions do not have.
+void read_models(const core::JsonView& json, CampaignSettings& s) {
+  if (!json.has("proposers")) return;
+  for (const core::JsonView& name : json.at("proposers").items()) s.proposers.push_back(name.string());
+  s.models.strategy = json.at("strategy").string();
+  s.models.in_flight = static_cast<int>(json.at("in_flight").integer(1, 1000));
+  s.models.lines = static_cast<int>(json.at("lines").integer(1, 1000));
+  s.models.wanted = static_cast<int>(json.at("wanted").integer(1, 8));
+  s.models.patience = static_cast<int>(json.at("model_patience").integer(1, 1'000'000));
+  s.sampling.max_output_tokens = json.at("max_output_tokens").integer(1);
+  s.sampling.thinking_tokens = json.at("thinking_tokens").integer(0);
+  if (is_set(json, "temperature")) s.sampling.temperature = json.at("temperature").number();
+  if (is_set(json, "tokens")) s.spending.tokens = json.at("tokens").integer(1);
+  if (is_set(json, "requests")) s.spending.requests = json.at("requests").integer(1);
+  if (is_set(json, "dollars")) s.spending.dollars = json.at("dollars").number();
+}
+}  // namespace
+
+Json to_json(const CampaignSettings& s) {
+  return {{"problems", s.problems},
+          {"device", s.device},
+          {"hot", s.hot},
+          {"attempts", optional_json(s.budget.attempts)},
+          {"seconds", optional_json(s.budget.seconds)},
+          {"seed", s.seed},
+          {"patience", s.patience},
+          {"shipped", s.shipped},
+          {"solutions", s.solutions},
+          {"proposers", s.proposers},
+          {"strategy", s.models.strategy},
+          {"in_flight", s.models.in_flight},
+          {"lines", s.models.lines},
+          {"wanted", s.models.wanted},
+          {"model_patience", s.models.patience},
+          {"max_output_tokens", s.sampling.max_output_tokens},
+          {"thinking_tokens", s.sampling.thinking_tokens},
+          {"temperature", optional_json(s.sampling.temperature)},
+          {"tokens", optional_json(s.spending.tokens)},
+          {"requests", optional_json(s.spending.requests)},
+          {"dollars", optional_json(s.spending.dollars)}};
+}
+
+CampaignSettings campaign_settings_from_json(const core::JsonView& json) {
+  CampaignSettings s;
+  for (const core::JsonView& problem : json.at("problems").items()) s.problems.push_back(problem.string());
+  s.device = json.at("device").string();
+  s.hot = json.has("hot") && json.at("hot").boolean();
+  if (!json.at("attempts").json().is_null()) s.budget.attempts = json.at("attempts").integer(1);
+  if (!json.at("seconds").json().is_null()) s.budget.seconds = json.at("seconds").number();
+  s.seed = json.at("seed").json().get<uint64_t>();
+  s.patience = static_cast<int>(json.at("patience").integer(0, 1'000'000));
+  s.shipped = json.at("shipped").boolean();
+  for (const core::JsonView& hash : json.at("solutions").items()) s.solutions.push_back(hash.string());
+  read_models(json, s);
+  return s;
+}
+
+}  // namespace agent::campaign

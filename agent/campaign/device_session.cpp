@@ -1,0 +1,134 @@
+#include "agent/campaign/device_session.h"
+
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include "agent/campaign/devices.h"
+#include "agent/campaign/processor.h"
+#include "core/error.h"
+#include "core/text.h"
+
+namespace agent::campaign {
+namespace {
+constexpr double kLaunchDeadline_s = 1.5;  // on a GPU: the slowest plain kernel takes a tenth of it
+
+// Empty where there is none.
+std::string cpuinfo() {
+  std::ifstream file("/proc/cpuinfo");
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+verifier::judging::JudgeSettings settings_for(const DeviceChoice& choice, bool hot) {
+  verifier::judging::JudgeSettings settings;
+  if (choice.backend == "cuda") {  // whose clock is much steadier than the cpu device's
+    settings.check.launch_deadline_s = kLaunchDeadline_s;
+    settings.timing.clear_pairs = 4;
+    settings.timing.most_pairs = 121;
+    settings.timing.confirm_half_width = 0.002;
+  }
+  settings.timing.hot = hot;
+  return settings;
+}
+
+// The GPUs that a choice means. Those of one campaign must be alike: their results are kept as one device's.
+std::vector<verifier::judging::JudgedDevice> devices_of(const core::Paths& paths, const DeviceChoice& choice) {
+  if (!choice.all) return {judged_device(paths, choice.backend, choice.index)};
+  std::vector<verifier::judging::JudgedDevice> devices;
+  const std::vector<sandbox::cuda::driver::DeviceFacts> found = cuda_devices();
+  for (const sandbox::cuda::driver::DeviceFacts& facts : found) {
+    if (facts.name != found.front().name) {
+      throw core::InputError("--device", "the GPUs here are not alike: " + found.front().name + " and " + facts.name,
+                             "choose those of one kind with CUDA_VISIBLE_DEVICES, or one of them with cuda:N");
+    }
+    devices.push_back(judged_device(paths, choice.backend, facts.index));
+  }
+  return devices;
+}
+
+std::string label_of(const DeviceChoice& choice, const core::Json& judge) {
+  return choice.backend == "cpu" ? "cpu" : choice.backend + " " + judge.at("gpu").get<std::string>();
+}
+
+sandbox::process::WorkerCommand compile_worker(const core::Paths& paths, const DeviceChoice& choice,
+                                               const core::Json& judge) {
+  if (choice.backend == "cpu") return cpu_worker(paths);
+  return cuda_compile_worker(paths, judge.at("architecture").get<std::string>());
+}
+}  // namespace
+
+DeviceSession::DeviceSession(const core::Paths& paths, const DeviceChoice& choice, bool hot, int compile_workers)
+    : hot_(hot),
+      judges_(devices_of(paths, choice), settings_for(choice, hot)),
+      run_greeting_(judges_.with_first([](verifier::judging::Judge& judge) { return judge.run_greeting(); })),
+      judge_greeting_(judges_.with_first([](verifier::judging::Judge& judge) { return judge.greeting(); })),
+      backend_(choice.backend),
+      device_(label_of(choice, judge_greeting_)),
+      pool_(compile_worker(paths, choice, judge_greeting_), compile_workers),
+      first_worker_(devices_of(paths, choice).front().worker),
+      sanitizer_(backend_ == "cuda" ? find_cuda_tool("compute-sanitizer") : std::nullopt),
+      profiler_program_(backend_ == "cuda" ? find_cuda_tool("ncu") : std::nullopt) {}
+
+std::optional<verifier::verdicts::Verdict> DeviceSession::examine(const verifier::judging::Builds& candidate,
+                                                                  const benchsuite::Problem& problem) {
+  if (!sanitizer_) return std::nullopt;
+  const std::lock_guard lock(examining_);
+  if (!sanitizers_) sanitizers_.emplace(*sanitizer_, first_worker_);
+  return sanitizers_->examine(candidate, problem);
+}
+
+std::vector<verifier::verdicts::Counters> DeviceSession::profile(const verifier::judging::Builds& candidate,
+                                                                 const benchsuite::Problem& problem) {
+  if (!profiler_program_) return {};
+  const std::lock_guard lock(profiling_);
+  if (!profiler_works_) return {};
+  profiler_works_ = false;
+  if (!profiler_) profiler_.emplace(*profiler_program_, first_worker_);
+  std::vector<verifier::verdicts::Counters> counters = profiler_->profile(candidate, problem);
+  profiler_works_ = true;
+  return counters;
+}
+
+std::optional<std::string> DeviceSession::why_not(const sandbox::Solution& solution) const {
+  if (std::find(solution.backends.begin(), solution.backends.end(), backend_) == solution.backends.end()) {
+    return "it is not for the device " + backend_ + ": its \"backends\" say " + core::join(solution.backends, ", ");
+  }
+  if (!judge_greeting_.contains("architecture")) return std::nullopt;
+  const auto here = judge_greeting_.at("architecture").get<std::string>();
+  if (sandbox::cuda::driver::runs_on(here, solution.arch)) return std::nullopt;
+  return "it needs " + solution.arch + ", and this GPU is " + here;
+}
+
+core::Json DeviceSession::environment() const {
+  utsname system{};
+  ::uname(&system);
+  const core::Json& compiler = pool_.greeting();
+  const std::string processor = cpuinfo();
+  const core::Json& jail = run_greeting_;
+  core::Json facts{{"program", KW_VERSION},
+                   {"device", device_},
+                   {"processor", processor_name(processor)},
+                   {"vectors", vector_words(processor)},
+                   {"machine", system.machine},
+                   {"cores", std::thread::hardware_concurrency()},
+                   {"kernel", system.release},
+                   {"compiler", compiler.at("compiler_version")},
+                   {"sandbox_level", jail.at("sandbox_level")},
+                   {"sandbox", jail.at("sandbox")},
+                   {"compile_level", compiler.at("sandbox_level")},
+                   {"judge_level", judge_greeting_.at("sandbox_level")}};
+  const core::Json& gpu = judge_greeting_;
+  for (const char* fact :
+       {"gpu", "architecture", "driver", "memory_bytes", "multiprocessors", "l2_bytes", "shared_bytes_per_block",
+        "shared_bytes_per_multiprocessor", "registers_per_multiprocessor"}) {
+    if (gpu.contains(fact)) facts[fact] = gpu.at(fact);
+  }
+  return facts;
+}
+
+int background_compile_workers() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1); }
+
+}  // namespace agent::campaign

@@ -1,0 +1,69 @@
+// What judging on one device takes: compile workers, the judge with its workers, and the facts of this host.
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "agent/campaign/devices.h"
+#include "agent/campaign/judge_pool.h"
+#include "agent/search/event_loop.h"
+#include "core/paths.h"
+#include "core/strict_json.h"
+#include "sandbox/compile_pool.h"
+#include "verifier/devices/cuda/profiler.h"
+#include "verifier/devices/cuda/sanitizers.h"
+
+namespace agent::campaign {
+
+class DeviceSession {
+ public:
+  // Starts every worker. `hot`: GPUs are timed with a warm L2 cache. Throws core::SystemError when a worker does not
+  // start.
+  DeviceSession(const core::Paths& paths, const DeviceChoice& choice, bool hot, int compile_workers);
+
+  // What results are kept under: "cpu", "cuda NVIDIA H200".
+  const std::string& device() const { return device_; }
+  bool hot() const { return hot_; }
+  // Why a solution cannot run here: another backend, or a newer architecture. nullopt when it can.
+  std::optional<std::string> why_not(const sandbox::Solution& solution) const;
+  sandbox::CompilePool& pool() { return pool_; }
+  JudgePool& judges() { return judges_; }
+  // Of the thread that has the session.
+  search::EventLoop& event_loop() { return event_loop_; }
+  bool has_sanitizer() const { return sanitizer_.has_value(); }
+  // What compute-sanitizer says against a candidate that won its confirmation on a GPU; nullopt: nothing, or it is not
+  // here (doctor says so). Throws core::SystemError when it does not work. From any thread that outlives this.
+  std::optional<verifier::verdicts::Verdict> examine(const verifier::judging::Builds& candidate,
+                                                     const benchsuite::Problem& problem);
+  bool has_profiler() const { return profiler_program_.has_value(); }
+  // The hardware counters of a candidate's launches; empty where there is no profiler. Throws core::SystemError when it
+  // does not work, and is not asked again. From any thread that outlives this.
+  std::vector<verifier::verdicts::Counters> profile(const verifier::judging::Builds& candidate,
+                                                    const benchsuite::Problem& problem);
+  // Whatever may bear on a result: program version, processor, kernel, compiler, the sandbox
+  // levels of run, compile and judge workers. Nothing that names the
+  // host or its user.
+  core::Json environment() const;
+
+ private:
+  bool hot_;
+  search::EventLoop event_loop_;  // outlives those who post to it
+  JudgePool judges_;
+  core::Json run_greeting_, judge_greeting_;  // of the first judge
+  std::string backend_, device_;
+  sandbox::CompilePool pool_;
+  sandbox::process::WorkerCommand first_worker_;    // of the first device
+  std::optional<std::filesystem::path> sanitizer_;  // compute-sanitizer, on a GPU
+  std::mutex examining_;
+  std::optional<verifier::devices::cuda::Sanitizers> sanitizers_;  // once they are needed
+  std::optional<std::filesystem::path> profiler_program_;          // ncu, on a GPU
+  std::mutex profiling_;
+  std::optional<verifier::devices::cuda::Profiler> profiler_;  // once it is needed
+  bool profiler_works_ = true;
+};
+
+// Compile workers that run beside the judge without disturbing it: one per core but for the one it times on.
+int background_compile_workers();
+
+}  // namespace agent::campaign

@@ -1,0 +1,89 @@
+#include "agent/campaign/devices.h"
+
+#include <cstdlib>
+
+#include "core/error.h"
+#include "core/suggest.h"
+#include "verifier/devices/cuda/judge_kernels.h"
+#include "verifier/devices/cuda/sanitizers.h"
+
+namespace agent::campaign {
+
+namespace {
+sandbox::process::WorkerCommand worker(const core::Paths& paths, const char* backend) {
+  const std::filesystem::path program = paths.worker(backend);
+  if (!std::filesystem::exists(program)) {
+    throw core::SystemError("the worker program " + program.string() +
+                            " is missing: keep bin/ of the installation whole");
+  }
+  return {program, {"--device-headers", paths.device_headers().string()}, {}, paths.sandbox_level};
+}
+}  // namespace
+
+sandbox::process::WorkerCommand cpu_worker(const core::Paths& paths) { return worker(paths, "cpu"); }
+
+sandbox::process::WorkerCommand cuda_compile_worker(const core::Paths& paths, const std::string& architecture) {
+  sandbox::process::WorkerCommand command = worker(paths, "cuda");
+  command.args.insert(command.args.end(), {"--arch", architecture});
+  if (const char* home = std::getenv("CUDA_HOME"); home != nullptr && *home != '\0') {
+    command.args.insert(command.args.end(), {"--cuda-home", home});
+  }
+  if (const char* cutlass = std::getenv("KW_CUTLASS"); cutlass != nullptr && *cutlass != '\0') {
+    const std::filesystem::path include = std::filesystem::path(cutlass) / "include";
+    if (!std::filesystem::exists(include / "cute")) {
+      throw core::InputError("KW_CUTLASS", include.string() + " holds no CuTe headers",
+                             "set it to the folder of CUTLASS that has include/cute, or unset it");
+    }
+    command.args.insert(command.args.end(), {"--include", std::filesystem::absolute(include).string()});
+  }
+  return command;
+}
+
+DeviceChoice parse_device(const std::string& device) {
+  const size_t colon = device.find(':');
+  DeviceChoice choice{device.substr(0, colon)};
+  const std::string rest = colon == std::string::npos ? "" : device.substr(colon + 1);
+  const bool number = !rest.empty() && rest.size() <= 3 && rest.find_first_not_of("0123456789") == std::string::npos;
+  if (number) choice.index = std::stoi(rest);
+  choice.all = rest == "all";
+  const bool plain = colon == std::string::npos;
+  if (choice.backend == "cpu" && plain) return choice;
+  if (choice.backend == "cuda" && (plain || number || choice.all)) return choice;
+  throw core::InputError("--device", "\"" + device + "\" is not a device of this version",
+                         "use cpu, cuda, cuda:N or cuda:all; kernelwright doctor lists what this host has");
+}
+
+std::optional<std::filesystem::path> find_cuda_tool(const std::string& name) {
+  const char* home = std::getenv("CUDA_HOME");
+  const char* path = std::getenv("PATH");
+  return verifier::devices::cuda::find_tool(name, home != nullptr ? home : "", path != nullptr ? path : "");
+}
+
+verifier::judging::JudgedDevice judged_device(const core::Paths& paths, const std::string& backend, int index) {
+  verifier::judging::JudgedDevice device{worker(paths, backend.c_str()), backend == "cuda"};
+  if (!device.gpu) return device;
+  device.own_kernels = verifier::devices::cuda::own_kernels(paths.cuda_kernels());
+  device.worker.args.insert(device.worker.args.end(), {"--device", std::to_string(index)});
+  if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) {
+    device.worker.args.insert(device.worker.args.end(), {"--visible-devices", visible});
+  }
+  return device;
+}
+
+std::vector<sandbox::cuda::driver::DeviceFacts> cuda_devices() {
+  const auto driver = sandbox::cuda::driver::Driver::open();
+  std::vector<sandbox::cuda::driver::DeviceFacts> devices;
+  for (int i = 0; i < driver.device_count(); ++i) devices.push_back(sandbox::cuda::driver::device_facts(driver, i));
+  return devices;
+}
+
+const benchsuite::Problem& find_problem(const std::map<std::string, benchsuite::Problem>& problems,
+                                        const std::string& name, const std::string& where) {
+  const auto found = problems.find(name);
+  if (found != problems.end()) return found->second;
+  std::vector<std::string> known;
+  for (const auto& [known_name, problem] : problems) known.push_back(known_name);
+  throw core::InputError(where, "there is no problem \"" + name + "\"", core::did_you_mean(name, known, "problems"));
+}
+
+}  // namespace agent::campaign

@@ -1,0 +1,54 @@
+// The libraries that people would otherwise use, as this host has them: cuBLAS, and PyTorch in a Python.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/campaign/devices.h"
+#include "benchsuite/problem.h"
+#include "core/paths.h"
+#include "sandbox/process/worker.h"
+
+namespace agent::campaign {
+
+// A worker that opens libraries' cells (verifier::judging::Judge::judge_library), started anew after it was lost.
+class LibraryWorker {
+ public:
+  explicit LibraryWorker(sandbox::process::WorkerCommand command) : command_(std::move(command)) {}
+  // Throws core::SystemError when it does not start. To be called from a thread that outlives it.
+  sandbox::process::Worker& running();
+
+ private:
+  sandbox::process::WorkerCommand command_;
+  std::optional<sandbox::process::Worker> worker_;
+};
+
+struct Library {
+  enum class Kind { cublas, cublas_lt, pytorch_eager, pytorch_compile };
+  Kind kind;
+  std::string name;  // with its version: "cuBLAS 13.0", "PyTorch 2.11 compile"
+  std::shared_ptr<LibraryWorker> worker;
+};
+
+// Does this problem declare an equivalent in it?
+bool computes(Library::Kind kind, const benchsuite::Problem& problem);
+// What its worker is asked for a cell that computes the problem.
+core::Json open_request(const Library& library, const benchsuite::Problem& problem);
+
+// Those that any of the problems declares an equivalent in. `left_out` is told, in one sentence, what this host lacks.
+// Throws core::InputError when $KW_PYTHON names no program.
+std::vector<Library> find_libraries(const core::Paths& paths, const DeviceChoice& choice,
+                                    const std::vector<const benchsuite::Problem*>& problems,
+                                    const std::function<void(const std::string&)>& left_out);
+
+// The Python that $KW_PYTHON names, else python3 on $PATH. Nothing when there is none. Throws core::InputError when the
+// variable is set and names no program.
+std::optional<std::filesystem::path> find_python();
+
+// "2.11" of "2.11.0+cu130"
+std::string short_version(const std::string& version);
+
+}  // namespace agent::campaign

@@ -1,0 +1,242 @@
+#include "agent/campaign/live_runner.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/error.h"
+#include "core/text.h"
+#include "sandbox/artefact.h"
+#include "verifier/verdicts/bound.h"
+
+namespace agent::campaign {
+namespace {
+using verifier::verdicts::Effort;
+}  // namespace
+
+LiveRunner::LiveRunner(results::archive::Recorder& archive, DeviceSession& session, std::optional<int64_t> campaign,
+                       std::optional<verifier::verdicts::Calibration> calibration)
+    : archive_(archive),
+      session_(session),
+      campaign_(campaign),
+      calibration_(std::move(calibration)),
+      environment_(archive.add_environment(session.environment())) {
+  session_.pool().on_compiled([this] { post([this] { look_at_builds(); }); });
+}
+
+LiveRunner::~LiveRunner() {
+  session_.pool().on_compiled({});
+  abandon();
+}
+
+// What threads have to say to this one.
+void LiveRunner::post(std::function<void()> message) {
+  session_.event_loop().post([message = std::move(message), here = std::weak_ptr<bool>(here_)] {
+    if (!here.expired()) message();
+  });
+}
+
+// Lost when the job has been abandoned meanwhile.
+void LiveRunner::post(int64_t number, std::function<void(Job&)> message) {
+  post([this, message = std::move(message), number] {
+    const auto found = jobs_.find(number);
+    if (found != jobs_.end()) message(found->second);
+  });
+}
+
+void LiveRunner::abandon() {
+  session_.judges().drain();
+  jobs_.clear();
+}
+
+void LiveRunner::use_problem(const benchsuite::Problem& problem) {
+  session_.judges().use_problem(problem, session_.pool());
+  problem_ = problem;
+  problem_id_ = archive_.add_problem(problem, benchsuite::content_hash(problem));
+  naive_solution_ = sandbox::load_solution(problem.naive_file());
+  naive_ = add(naive_solution_, "naive", "naive", sandbox::default_binding(naive_solution_));
+}
+
+search::CandidatePtr LiveRunner::add(const sandbox::Solution& solution, const std::string& name,
+                                     const std::string& origin, const sandbox::TunableBinding& binding) {
+  return search::add_candidate(archive_, solution, name, origin, binding);
+}
+
+double LiveRunner::seconds_since_last() {
+  const auto now = std::chrono::steady_clock::now();
+  return std::chrono::duration<double>(now - std::exchange(last_, now)).count();
+}
+
+void LiveRunner::note_trouble(const std::string& what) {
+  archive_.add_event(campaign_, "our_failure", {{"what", what}});
+  if (trouble_) trouble_(what);
+}
+
+void LiveRunner::reuse_earlier(Job& job) {
+  results::archive::NewAttempt& record = job.record;
+  const bool reusable = campaign_ && (record.effort == Effort::screen || record.effort == Effort::full);
+  if (reusable) {
+    record.reused_from = archive_.find_artefact(*campaign_, record.artefact, record.effort, job.incumbent->id);
+  }
+  if (!record.reused_from) return;
+  const search::Attempt first = search::recorded_attempt(archive_, *record.reused_from);
+  job.attempt.verdict = first.verdict;
+  job.attempt.measurement = first.measurement;
+  job.attempt.reused = true;
+  record.judgement.verdict = job.attempt.verdict;
+}
+
+size_t LiveRunner::free_slots() const {
+  const size_t places = session_.judges().size();
+  return places > jobs_.size() ? places - jobs_.size() : 0;
+}
+
+void LiveRunner::prepare(const search::CandidatePtr& candidate, Effort effort) {
+  if (candidate != naive_) candidate->builds.start(session_.pool(), effort);
+}
+
+void LiveRunner::begin(const search::CandidatePtr& candidate, const search::CandidatePtr& incumbent, Effort effort,
+                       std::function<void(search::Attempt)> done) {
+  const int64_t number = ++begun_;
+  Job& job = jobs_[number] = {number, candidate, incumbent, std::move(done), {}, {}, false};
+  results::archive::NewAttempt& record = job.record;
+  record.campaign = campaign_;
+  record.problem = problem_id_;
+  record.environment = environment_;
+  record.candidate = candidate->id;
+  record.device = session_.device();
+  record.effort = effort;
+  if (candidate == naive_) {
+    record.artefact = naive_solution_.hash();
+    return submit(job);
+  }
+  job.compiling = true;
+  prepare(candidate, effort);
+  prepare(incumbent, Effort::screen);  // as a rule it is there
+  post([this] { look_at_builds(); });
+}
+
+void LiveRunner::look_at_builds() {
+  sandbox::CompilePool& pool = session_.pool();
+  const auto ready = [&](const search::CandidatePtr& candidate, Effort effort) {
+    return candidate == naive_ || candidate->builds.ready(pool, effort);
+  };
+  const auto is_due = [&](const auto& numbered) {
+    const Job& job = numbered.second;
+    return job.compiling && ready(job.candidate, job.record.effort) && ready(job.incumbent, Effort::screen);
+  };
+  const auto due = std::find_if(jobs_.begin(), jobs_.end(), is_due);
+  if (due == jobs_.end()) return;
+  post([this] { look_at_builds(); });  // one at a time: it may be told at once
+  due->second.compiling = false;
+  compiled(due->second);
+}
+
+void LiveRunner::compiled(Job& job) {
+  results::archive::NewAttempt& record = job.record;
+  verifier::judging::Builds& builds = job.candidate->builds;
+  if (const sandbox::Rejected* rejected = builds.wait(session_.pool(), record.effort)) {
+    record.compile_log = job.attempt.compile_log = rejected->log;
+    record.judgement.verdict = verifier::verdicts::CompileFailed{rejected->reason, rejected->message, rejected->line};
+    return finish(job);
+  }
+  const sandbox::Built& fast = builds.fast();
+  record.compile_log = job.attempt.compile_log = fast.log;
+  record.registers = job.attempt.registers = fast.registers;
+  record.shared_bytes = job.attempt.shared_bytes = fast.shared_bytes;
+  record.spill_bytes = job.attempt.spill_bytes = fast.spill_bytes;
+  record.compile_ms = job.attempt.compile_ms = builds.compile_ms();
+  record.artefact = sandbox::artefact_hash(builds.solution(), builds.binding(), {fast.binary_hash});
+  reuse_earlier(job);
+  if (job.attempt.reused) return finish(job);
+  submit(job);
+}
+
+void LiveRunner::submit(Job& job) {
+  const Effort effort = job.record.effort;
+  // Null for the naive solution, which the judges have themselves.
+  const auto built = [&](const search::CandidatePtr& candidate, Effort needed) -> const verifier::judging::Builds* {
+    if (candidate == naive_) return nullptr;
+    if (candidate->builds.wait(session_.pool(), needed) != nullptr) {
+      throw core::SystemError("what was compiled before does not compile any more");
+    }
+    return &candidate->builds;
+  };
+  JudgeTask task{built(job.candidate, effort), built(job.incumbent, Effort::screen), effort, {}};
+  const bool scores = effort == Effort::confirm && job.incumbent == naive_ && job.candidate != naive_;
+  task.afterwards = [this, scores, effort, candidate = job.candidate](verifier::verdicts::Judgement& judgement) {
+    if (calibration_) {
+      verifier::verdicts::hold_against_floor(judgement, *problem_, *calibration_, {!session_.hot(), false});
+    }
+    const bool won = judgement.measurement && judgement.measurement->outcome == verifier::statistics::Outcome::win;
+    if (scores && won) examine(*candidate, judgement);
+    if (looks_closer_ && candidate != naive_) place_fault(*candidate, judgement);
+    if (looks_closer_ && won && effort == Effort::full) add_counters(*candidate, judgement);
+  };
+  session_.judges().submit(std::move(task), [this, number = job.number](JudgeResult result) {
+    post(number, [this, result = std::move(result)](Job& here) { judged(here, result); });
+  });
+}
+
+// A win that is about to be a score. On the judge's thread.
+void LiveRunner::examine(const search::Candidate& candidate, verifier::verdicts::Judgement& judgement) {
+  if (!session_.has_sanitizer()) return;
+  const auto begin = std::chrono::steady_clock::now();
+  try {
+    if (auto found = session_.examine(candidate.builds, *problem_)) {
+      judgement.verdict = std::move(*found);
+      judgement.measurement.reset();
+    }
+  } catch (const core::SystemError& error) {
+    throw core::SystemError(std::string(error.what()) + "; the win counts without it");
+  }
+  judgement.stages.sanitizer_ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// What a GPU says of a fault is which launch failed, and little more. The verdict stands whatever is found.
+void LiveRunner::place_fault(const search::Candidate& candidate, verifier::verdicts::Judgement& judgement) {
+  auto* faulted = std::get_if<verifier::verdicts::Faulted>(&judgement.verdict);
+  if (faulted == nullptr || faulted->fault.thread || !session_.has_sanitizer()) return;
+  const auto found = session_.examine(candidate.builds, *problem_);
+  const auto* placed = found ? std::get_if<verifier::verdicts::Faulted>(&*found) : nullptr;
+  if (placed != nullptr) faulted->fault = placed->fault;
+}
+
+void LiveRunner::add_counters(const search::Candidate& candidate, verifier::verdicts::Judgement& judgement) {
+  if (judgement.measurement) judgement.measurement->counters = session_.profile(candidate.builds, *problem_);
+}
+
+void LiveRunner::judged(Job& job, const JudgeResult& result) {
+  for (const std::string& what : result.trouble) note_trouble(what);
+  if (const auto* failure = std::get_if<std::exception_ptr>(&result.outcome)) std::rethrow_exception(*failure);
+  job.record.judgement = std::get<verifier::verdicts::Judgement>(result.outcome);
+  finish(job);
+}
+
+// Records it and tells, at once, so that the archive has the order. The job is gone then.
+void LiveRunner::finish(Job& job) {
+  search::Attempt attempt = std::move(job.attempt);
+  results::archive::NewAttempt& record = job.record;
+  if (record.judgement.measurement) record.against = job.incumbent->id;
+  record.seconds = campaign_ ? seconds_since_last() : 0;
+  attempt.id = archive_.add_attempt(record);
+  attempt.verdict = std::move(record.judgement.verdict);
+  attempt.stages = record.judgement.stages;
+  if (!attempt.reused) attempt.measurement = std::move(record.judgement.measurement);
+  const std::function<void(search::Attempt)> done = std::move(job.done);
+  jobs_.erase(job.number);
+  done(std::move(attempt));
+}
+
+search::Attempt LiveRunner::make(const search::CandidatePtr& candidate, const search::CandidatePtr& incumbent,
+                                 Effort effort) {
+  std::optional<search::Attempt> made;
+  begin(candidate, incumbent, effort, [&](search::Attempt attempt) { made = std::move(attempt); });
+  while (!made) {
+    wait(std::chrono::seconds(1));
+    serve();
+  }
+  return std::move(*made);
+}
+
+}  // namespace agent::campaign

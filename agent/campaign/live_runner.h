@@ -1,0 +1,94 @@
+// Attempts: candidates compiled, judged and recorded. What a campaign repeats until its budget ends.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "agent/campaign/device_session.h"
+#include "agent/search/attempt_runner.h"
+#include "results/archive/recorder.h"
+#include "verifier/verdicts/calibration.h"
+
+namespace agent::campaign {
+
+class LiveRunner : public search::AttemptRunner {
+ public:
+  // `campaign`: none for a lone judgement. `calibration`: of a GPU; times are held against it.
+  LiveRunner(results::archive::Recorder& archive, DeviceSession& session, std::optional<int64_t> campaign,
+             std::optional<verifier::verdicts::Calibration> calibration);
+  ~LiveRunner() override;
+
+  const std::optional<verifier::verdicts::Calibration>& calibration() const { return calibration_; }
+  // Told what went wrong on our side and is tried again.
+  void on_trouble(std::function<void(const std::string&)> listener) { trouble_ = std::move(listener); }
+
+  // For solutions whose authors read what happened to them: on a GPU, faults get their place from compute-sanitizer,
+  // and wins their hardware counters from a profiler, where those are here.
+  void look_closer() { looks_closer_ = true; }
+
+  // Teaches the judge; candidates of an earlier problem must not be judged any more.
+  void use_problem(const benchsuite::Problem& problem);
+  // Begins it and serves until it is done.
+  search::Attempt make(const search::CandidatePtr& candidate, const search::CandidatePtr& incumbent,
+                       verifier::verdicts::Effort effort);
+
+  size_t free_slots() const override;
+  size_t in_progress() const override { return jobs_.size(); }
+  void prepare(const search::CandidatePtr& candidate, verifier::verdicts::Effort effort) override;
+  void begin(const search::CandidatePtr& candidate, const search::CandidatePtr& incumbent,
+             verifier::verdicts::Effort effort, std::function<void(search::Attempt)> done) override;
+  void wait(std::chrono::milliseconds at_most) override { session_.event_loop().wait(at_most); }
+  void serve() override { session_.event_loop().serve(); }
+  void abandon() override;
+  search::CandidatePtr naive() const override { return naive_; }
+  search::CandidatePtr add(const sandbox::Solution& solution, const std::string& name, const std::string& origin,
+                           const sandbox::TunableBinding& binding) override;
+
+ private:
+  // An attempt on its way: what is known of it so far.
+  struct Job {
+    int64_t number = 0;
+    search::CandidatePtr candidate, incumbent;
+    std::function<void(search::Attempt)> done;
+    results::archive::NewAttempt record;
+    search::Attempt attempt;
+    bool compiling = false;
+  };
+
+  void post(std::function<void()> message);
+  void post(int64_t number, std::function<void(Job&)> message);
+  void look_at_builds();
+  void compiled(Job& job);
+  void submit(Job& job);
+  void judged(Job& job, const JudgeResult& result);
+  void examine(const search::Candidate& candidate, verifier::verdicts::Judgement& judgement);
+  void place_fault(const search::Candidate& candidate, verifier::verdicts::Judgement& judgement);
+  void add_counters(const search::Candidate& candidate, verifier::verdicts::Judgement& judgement);
+  void finish(Job& job);
+  void reuse_earlier(Job& job);
+  void note_trouble(const std::string& what);
+  double seconds_since_last();
+
+  results::archive::Recorder& archive_;
+  DeviceSession& session_;
+  std::optional<int64_t> campaign_;
+  std::optional<verifier::verdicts::Calibration> calibration_;
+  int64_t environment_;
+  std::optional<benchsuite::Problem> problem_;
+  int64_t problem_id_ = 0;
+  bool looks_closer_ = false;
+  sandbox::Solution naive_solution_;
+  search::CandidatePtr naive_;
+  std::function<void(const std::string&)> trouble_;
+  std::map<int64_t, Job> jobs_;  // in the order in which they were begun
+  int64_t begun_ = 0;
+  const std::shared_ptr<bool> here_ = std::make_shared<bool>(true);  // for messages that come when this is gone
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace agent::campaign

@@ -1,0 +1,66 @@
+// The judge of a device examined: does it refuse what it must, accept what it must, and time a kernel like itself?
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/campaign/device_session.h"
+#include "agent/campaign/startup.h"
+#include "results/archive/records.h"
+#include "verifier/adversarial/adversarial_case.h"
+
+namespace agent::campaign {
+
+struct SelftestPlan {
+  std::string backend;
+  uint64_t seed = 1;   // of all chance: what is drawn in the suite, inputs, order
+  bool quick = false;  // some cases of each class and one problem, with the least effort that decides
+};
+
+// A case that did not get what it must.
+struct SelftestFinding {
+  std::string name, tries, wanted, verdict, sentence;
+};
+// A kernel timed against itself.
+struct SelftestControl {
+  std::string problem, kernel;
+  verifier::statistics::SpeedUp ratio;
+  verifier::statistics::Outcome outcome = verifier::statistics::Outcome::tie;
+};
+
+struct SelftestReport {
+  std::map<verifier::adversarial::AttackClass, int64_t>
+      judged;             // of those that must be refused, and of the honest ones
+  int64_t undecided = 0;  // dishonest solutions that may be correct on this device
+  int64_t shipped = 0;    // kernels of kernels/
+  std::vector<SelftestFinding> false_accepts, false_rejects;
+  std::vector<SelftestFinding> otherwise;  // rightly refused, but not for the reason that is named
+  std::vector<SelftestControl> controls;
+  double honest_seconds = 0;  // spent on honest ones, compilers working ahead
+  bool interrupted = false;
+
+  bool passed() const { return false_accepts.empty() && false_rejects.empty(); }
+  int64_t dishonest() const;
+  int64_t honest() const;                      // shipped ones, too
+  std::optional<double> widest_noise() const;  // of the controls: the ratio or an end of its interval, at least 1
+  std::optional<double> candidates_per_hour() const;
+};
+
+// How far it has come: the problem, its place among all of them, cases judged of it and in all.
+struct SelftestProgress {
+  std::string problem;
+  size_t index = 0, problems = 0, judged = 0, cases = 0;
+};
+
+// Uses the first of the session's devices. The listener is told after every case; the selftest ends early when it
+// returns false. Throws core::SystemError for our own failures.
+SelftestReport run_selftest(DeviceSession& session, const ShippedData& data, const SelftestPlan& plan,
+                            const std::function<bool(const SelftestProgress&)>& listener);
+
+core::Json to_json(const SelftestReport& report);
+
+}  // namespace agent::campaign

@@ -1,0 +1,115 @@
+#include "agent/cli/attempt_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "agent/cli/table.h"
+#include "core/text.h"
+#include "verifier/statistics/statistics.h"
+
+namespace agent::cli {
+namespace {
+using core::Json;
+
+// Pairs are many and the archive keeps them: --json gives them, text does not.
+std::string samples_note(const verifier::verdicts::WorkloadTiming& timing) {
+  std::string note = fmt::format("{} pairs", timing.pairs.size());
+  const size_t left_out = timing.pairs.size() - verifier::statistics::steady_pairs(timing.pairs).size();
+  const auto throttled =
+      std::count_if(timing.pairs.begin(), timing.pairs.end(), [](const auto& pair) { return pair.throttled; });
+  if (left_out > 0) note += fmt::format(", {} left out for their clocks", left_out);
+  if (throttled > 0) note += fmt::format(", {} throttled", throttled);
+  return note;
+}
+
+std::string share_text(std::optional<double> bound_us, double time_us) {
+  return bound_us && time_us > 0 ? fmt::format("{:.0f} %", 100 * *bound_us / time_us) : "";
+}
+
+std::string bound_note(const verifier::verdicts::WorkloadTiming& timing) {
+  if (!timing.share_of_bound()) return "";
+  return fmt::format("{} of the bound ({})", share_text(timing.bound_us, timing.candidate_us),
+                     format_time_us(*timing.bound_us));
+}
+
+std::string candidate_name(const std::string& solution, const sandbox::TunableBinding& binding) {
+  const std::string tunables = sandbox::describe(binding);
+  return core::clean_line(solution) + (tunables.empty() ? "" : " " + tunables);
+}
+}  // namespace
+
+Json to_json(const results::archive::RecordedAttempt& a) {
+  Json json{{"attempt", a.id},
+            {"problem", a.problem},
+            {"solution", a.solution},
+            {"origin", a.origin},
+            {"tunables", a.binding},
+            {"device", a.device},
+            {"effort", a.effort},
+            {"made", a.made},
+            {"verdict", to_json(a.verdict)},
+            {"verdict_name", name_of(a.verdict)},
+            {"sentence", verifier::verdicts::sentence_for_people(a.verdict)},
+            {"compile_ms", a.compile_ms},
+            {"compile_log", a.compile_log},
+            {"campaign", a.campaign},
+            {"environment", a.environment},
+            {"stages", a.stages},
+            {"reused_from", a.reused_from ? Json(*a.reused_from) : Json()},
+            {"source", a.source}};
+  if (a.measurement) {
+    json["measurement"] = to_json(*a.measurement);
+    json["against"] = a.against;
+  }
+  return json;
+}
+
+Json to_json(const results::archive::CampaignRecord& c) {
+  return {{"campaign", c.name},     {"status", c.status},
+          {"started", c.started},   {"ended", c.ended.empty() ? Json() : Json(c.ended)},
+          {"settings", c.settings}, {"spent_seconds", c.spent_seconds},
+          {"attempts", c.attempts}};
+}
+
+std::string measurement_text(const verifier::verdicts::Measurement& m, const std::string& against) {
+  using Align = Table::Align;
+  std::string text = fmt::format("{} against {} ({} clock), 99 % interval: {}\n",
+                                 format_speed_up(m.speed_up.value, m.speed_up.low, m.speed_up.high),
+                                 core::clean_line(against), m.clock, name_of(m.outcome));
+  const bool bound_known =
+      std::any_of(m.workloads.begin(), m.workloads.end(), [](const auto& timing) { return bool(timing.bound_us); });
+  std::vector<Table::Column> columns{{"  WORKLOAD"},
+                                     {"TIME", Align::right},
+                                     {"INCUMBENT", Align::right},
+                                     {"SPEED-UP", Align::right},
+                                     {"SAMPLES", Align::right}};
+  if (bound_known) columns.push_back({"BOUND"});
+  Table table(columns);
+  for (const verifier::verdicts::WorkloadTiming& timing : m.workloads) {
+    table.add_row({"  " + timing.workload, format_time_us(timing.candidate_us), format_time_us(timing.incumbent_us),
+                   format_speed_up(timing.speed_up.value, timing.speed_up.low, timing.speed_up.high),
+                   samples_note(timing), bound_note(timing)});
+  }
+  return text + table.text();
+}
+
+std::string attempt_text(const results::archive::RecordedAttempt& a, const std::string& facts) {
+  std::string text = fmt::format("attempt {}: {} for {} on {}, {} effort, {}\n", a.id,
+                                 candidate_name(a.solution, a.binding), a.problem, a.device, a.effort, a.made);
+  if (!a.campaign.empty()) text += "campaign " + a.campaign + "\n";
+  if (a.reused_from)
+    text += fmt::format("same binary and plan as attempt {}, whose result it takes over\n", *a.reused_from);
+  text += fmt::format("{}: {}\n", name_of(a.verdict), verifier::verdicts::sentence_for_people(a.verdict));
+  if (a.measurement) text += measurement_text(*a.measurement, a.against);
+  text += facts;
+  if (!a.compile_log.empty()) text += "\ncompiler:\n  " + core::join(core::split(a.compile_log, '\n'), "\n  ") + "\n";
+  text += "\n";
+  for (const auto& [fact, value] : a.environment.items()) {
+    text +=
+        fmt::format("{:<14} {}\n", fact, value.is_string() ? core::clean_line(value.get<std::string>()) : value.dump());
+  }
+  return text + "\n" + a.source;
+}
+
+}  // namespace agent::cli

@@ -1,0 +1,108 @@
+// kernelwright audit PROBLEM...: can a wrong solution of this problem pass, or a right one fail?
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+#include "agent/campaign/audits.h"
+#include "agent/campaign/devices.h"
+#include "agent/campaign/startup.h"
+#include "agent/cli/commands/commands.h"
+#include "agent/cli/output.h"
+#include "agent/cli/table.h"
+#include "core/error.h"
+#include "core/text.h"
+
+namespace agent::cli::commands {
+namespace {
+using verifier::audit::AuditFinding;
+using verifier::audit::AuditOutcome;
+using verifier::audit::AuditReport;
+using verifier::audit::Must;
+
+struct AuditOptions {
+  std::vector<std::string> problems;
+  std::string suite, device = "cpu", keep;
+};
+
+std::vector<benchsuite::Problem> chosen(const AuditOptions& options, const campaign::ShippedData& data) {
+  std::vector<benchsuite::Problem> problems;
+  for (const std::string& name : options.problems) {
+    const bool folder =
+        name.find('/') != std::string::npos || std::filesystem::exists(std::filesystem::path(name) / "problem.json");
+    problems.push_back(folder ? benchsuite::load_problem(std::filesystem::canonical(std::filesystem::absolute(name)))
+                              : campaign::find_problem(data.problems, name, "audit"));
+  }
+  if (!options.suite.empty()) {
+    for (const std::string& name : benchsuite::load_suite(data.paths.suites(), options.suite, data.problems).problems) {
+      problems.push_back(data.problems.at(name));
+    }
+  }
+  if (problems.empty()) {
+    throw core::InputError("audit", "which problem?",
+                           "name problems or their folders, or --suite core for the shipped ones");
+  }
+  return problems;
+}
+
+void show(const AuditReport& report) {
+  Table table({{"MUST BE"}, {"SOLUTION"}, {"WHAT IT DOES"}, {"VERDICT"}, {""}});
+  for (const AuditFinding& finding : report.findings) {
+    std::string verdict = name_of(finding.verdict);
+    if (finding.outcome == AuditOutcome::equal) verdict = "equal to naive";
+    if (finding.outcome == AuditOutcome::not_compiled) verdict = "not made";
+    table.add_row({finding.must == Must::be_refused ? "refused" : "accepted", finding.name, finding.what, verdict,
+                   finding.right ? "right" : "WRONG"});
+  }
+  print("{}\n", table.text());
+  for (const AuditFinding& finding : report.findings) {
+    if (!finding.right) print("WRONG: {}: {}\n", finding.name, finding.advice);
+  }
+  for (const std::string& remark : report.remarks) print("WRONG: {}\n", remark);
+  const auto of = [&](Must must, bool also_equal) {
+    return std::count_if(report.findings.begin(), report.findings.end(), [&](const AuditFinding& finding) {
+      if (finding.must != must || finding.outcome == AuditOutcome::not_compiled) return false;
+      return also_equal ||
+             finding.outcome == (must == Must::be_refused ? AuditOutcome::refused : AuditOutcome::accepted);
+    });
+  };
+  print("{}: {}: {} of {} mutants refused, {} equal to naive; {} of {} honest solutions accepted\n\n", report.problem,
+        report.passed() ? "passed" : "DOES NOT PASS", of(Must::be_refused, false), of(Must::be_refused, true),
+        report.count(AuditOutcome::equal), of(Must::be_accepted, false), of(Must::be_accepted, true));
+}
+
+void audit(const AuditOptions& options, Invocation& invocation) {
+  const campaign::ShippedData data = campaign::load_data(invocation.sandbox_level);
+  const std::vector<benchsuite::Problem> problems = chosen(options, data);
+  campaign::Auditor shop(data.paths, campaign::parse_device(options.device));
+  int64_t passed = 0;
+  for (const benchsuite::Problem& problem : problems) {
+    if (!invocation.json) print("{}: {}\n", problem.name, core::clean_line(problem.title));
+    const AuditReport report = shop.audit(problem, options.keep);
+    if (invocation.json) {
+      print_json(to_json(report));
+    } else {
+      show(report);
+    }
+    std::fflush(stdout);
+    passed += report.passed();
+  }
+  if (passed < static_cast<int64_t>(problems.size())) invocation.exit_code = kRefused;
+  if (!invocation.json && problems.size() > 1) print("{} of {} problems passed.\n", passed, problems.size());
+}
+}  // namespace
+
+void add_audit_command(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<AuditOptions>();
+  CLI::App* command =
+      app.add_subcommand("audit", "Prove that wrong solutions of a problem are refused and honest ones accepted");
+  command->add_option("PROBLEM", options->problems, "Problems by name, or folders with a problem.json");
+  command->add_option("--suite", options->suite, "All problems of a suite");
+  command->add_option("--device", options->device, "Where solutions are judged: cpu, cuda, cuda:N")
+      ->capture_default_str();
+  command->add_option("--keep", options->keep,
+                      "A folder for the mutants and reorderings, as files to judge one by one");
+  command->callback([options, &invocation] { audit(*options, invocation); });
+}
+
+}  // namespace agent::cli::commands

@@ -1,0 +1,48 @@
+// kernelwright baselines [PROBLEM...]: what people would otherwise use, timed by the same rules.
+#include "agent/campaign/baselines.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "agent/campaign/startup.h"
+#include "agent/cli/calibration_text.h"
+#include "agent/cli/commands/commands.h"
+
+namespace agent::cli::commands {
+namespace {
+struct BaselinesOptions {
+  std::vector<std::string> problems;
+  std::string suite, device = "cuda";
+};
+
+void baselines(const BaselinesOptions& options, Invocation& invocation) {
+  const campaign::DeviceChoice choice = campaign::parse_device(options.device);
+  const campaign::ShippedData data = campaign::load_data(invocation.sandbox_level);
+  std::vector<const benchsuite::Problem*> problems;
+  for (const std::string& name : options.problems)
+    problems.push_back(&campaign::find_problem(data.problems, name, "baselines"));
+  if (!options.suite.empty()) {
+    for (const std::string& name : benchsuite::load_suite(data.paths.suites(), options.suite, data.problems).problems) {
+      problems.push_back(&data.problems.at(name));
+    }
+  }
+  if (problems.empty()) {
+    for (const auto& [name, problem] : data.problems) problems.push_back(&problem);
+  }
+  results::archive::Recorder archive = campaign::open_seeded_archive(invocation.archive, data);
+  campaign::measure_baselines(archive, data.paths, choice, problems, campaign::WhichBaselines::all,
+                              print_baselines(invocation.json));
+}
+}  // namespace
+
+void add_baselines_command(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<BaselinesOptions>();
+  CLI::App* command =
+      app.add_subcommand("baselines", "Time what people would otherwise use: cuBLAS, PyTorch eager and compiled");
+  command->add_option("PROBLEM", options->problems, "Of these problems (default: all)");
+  command->add_option("--suite", options->suite, "Of a list of problems: core, quick");
+  command->add_option("--device", options->device, "Which GPU: cuda, cuda:N")->capture_default_str();
+  command->callback([options, &invocation] { baselines(*options, invocation); });
+}
+
+}  // namespace agent::cli::commands

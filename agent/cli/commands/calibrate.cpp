@@ -1,0 +1,38 @@
+// kernelwright calibrate: what a GPU can reach, measured once and kept for the bounds of everything timed there.
+#include "agent/campaign/calibrations.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "agent/campaign/startup.h"
+#include "agent/cli/calibration_text.h"
+#include "agent/cli/commands/commands.h"
+#include "agent/cli/output.h"
+
+namespace agent::cli::commands {
+namespace {
+void calibrate_command(const std::string& device, Invocation& invocation) {
+  campaign::DeviceChoice choice = campaign::parse_device(device);
+  const campaign::ShippedData data = campaign::load_data(invocation.sandbox_level);
+  results::archive::Recorder archive = campaign::open_seeded_archive(invocation.archive, data);
+  const int last = choice.all ? static_cast<int>(campaign::cuda_devices().size()) - 1 : choice.index;
+  for (; choice.index <= last; ++choice.index) {
+    const verifier::verdicts::Calibration calibration = campaign::calibrate(archive, data.paths, choice);
+    if (invocation.json) {
+      print_json(to_json(calibration));
+    } else {
+      print("{}", calibration_text(calibration));
+    }
+  }
+}
+}  // namespace
+
+void add_calibrate_command(CLI::App& app, Invocation& invocation) {
+  auto device = std::make_shared<std::string>("cuda:0");
+  CLI::App* command =
+      app.add_subcommand("calibrate", "Measure what a GPU can reach, for the bounds of what is timed on it");
+  command->add_option("--device", *device, "Which GPU: cuda, cuda:N, cuda:all")->capture_default_str();
+  command->callback([device, &invocation] { calibrate_command(*device, invocation); });
+}
+
+}  // namespace agent::cli::commands

@@ -1,0 +1,125 @@
+// kernelwright check FILE: what is wrong with a solution file, without running it.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+
+#include "agent/campaign/devices.h"
+#include "agent/cli/commands/commands.h"
+#include "agent/cli/output.h"
+#include "core/error.h"
+#include "core/paths.h"
+#include "core/suggest.h"
+#include "core/text.h"
+#include "verifier/judging/builds.h"
+
+namespace agent::cli::commands {
+namespace {
+
+// What only the compiled kernel tells.
+void require_fitting_arguments(const sandbox::Solution& solution, const sandbox::Built& built,
+                               const std::string& file) {
+  for (size_t i = 0; i < solution.launches.size(); ++i) {
+    const sandbox::Launch& launch = solution.launches[i];
+    const std::string where = file + "#/launches/" + std::to_string(i);
+    const auto kernel = built.kernels.find(launch.kernel);
+    if (kernel == built.kernels.end()) {
+      throw core::InputError(where + "/kernel", launch.kernel + " is not compiled as extern \"C\" __global__");
+    }
+    const auto given = static_cast<int64_t>(launch.args.size());
+    if (given != kernel->second) {
+      throw core::InputError(where + "/args",
+                             fmt::format("gives {} arguments, {} takes {}", given, launch.kernel, kernel->second));
+    }
+  }
+}
+
+struct CheckOptions {
+  std::string file, architecture;
+};
+
+struct Checked {
+  std::string target;  // "the cpu device", "sm_90"
+  double compile_ms = 0;
+  core::Json facts;
+};
+
+// Compiles the default point and holds the plan against what came out. Throws core::InputError with the place.
+Checked compile_for(const std::string& target, const sandbox::process::WorkerCommand& worker,
+                    verifier::verdicts::Effort effort, const sandbox::Solution& solution) {
+  sandbox::CompilePool pool(worker, effort == verifier::verdicts::Effort::full ? 2 : 1);
+  verifier::judging::Builds builds(solution, sandbox::default_binding(solution));
+  if (const sandbox::Rejected* rejected = builds.wait(pool, effort)) {
+    const std::string where = rejected->line ? solution.file + ":" + std::to_string(*rejected->line) : solution.file;
+    throw core::InputError(where,
+                           fmt::format("{} on {}: {}", sandbox::name_of(rejected->reason), target, rejected->message),
+                           rejected->log);
+  }
+  const sandbox::Built& built = builds.fast();
+  require_fitting_arguments(solution, built, solution.file);
+  core::Json facts{{"target", target}, {"compile_ms", built.compile_ms}, {"binary_hash", built.binary_hash}};
+  for (const auto& [name, value] :
+       {std::pair("registers", built.registers), std::pair("shared_bytes", built.shared_bytes),
+        std::pair("local_bytes", built.local_bytes), std::pair("spill_bytes", built.spill_bytes)}) {
+    if (value) facts[name] = *value;
+  }
+  return {target, built.compile_ms, std::move(facts)};
+}
+
+std::string describe(const Checked& checked) {
+  std::string text = fmt::format("compiles for {} in {:.0f} ms", checked.target, checked.compile_ms);
+  if (checked.facts.contains("registers")) {
+    text +=
+        fmt::format(": {} registers, {} bytes of shared memory, {} bytes spilled", checked.facts["registers"].dump(),
+                    checked.facts["shared_bytes"].dump(), checked.facts.value("spill_bytes", 0));
+  }
+  return text;
+}
+
+void check(const CheckOptions& options, const Invocation& invocation) {
+  core::Paths paths = core::installed_paths();
+  paths.sandbox_level = invocation.sandbox_level;
+  const sandbox::Solution solution = sandbox::load_solution(options.file);
+  const auto problems = benchsuite::load_problems(paths.problems());
+  const benchsuite::Problem& problem = campaign::find_problem(problems, solution.problem, options.file + "#/problem");
+  sandbox::validate_solution(solution, problem);
+
+  std::vector<Checked> all;
+  if (std::count(solution.backends.begin(), solution.backends.end(), "cpu") > 0) {
+    all.push_back(
+        compile_for("the cpu device", campaign::cpu_worker(paths), verifier::verdicts::Effort::full, solution));
+  }
+  if (!options.architecture.empty()) {
+    all.push_back(compile_for(options.architecture, campaign::cuda_compile_worker(paths, options.architecture),
+                              verifier::verdicts::Effort::screen, solution));
+  }
+  if (invocation.json) {
+    core::Json line{
+        {"file", options.file}, {"problem", solution.problem}, {"ok", true}, {"compiled", core::Json::array()}};
+    for (Checked& checked : all) line["compiled"].push_back(std::move(checked.facts));
+    print_json(line);
+    return;
+  }
+  const sandbox::TunableBinding binding = sandbox::default_binding(solution);
+  print("{}: fine. A solution of {} ({}) with {} launch{} and {} tunable{}{}.\n", core::clean_line(options.file),
+        problem.name, core::clean_line(problem.title), solution.launches.size(),
+        solution.launches.size() == 1 ? "" : "es", solution.tunables.size(), solution.tunables.size() == 1 ? "" : "s",
+        binding.empty() ? "" : ", by default " + sandbox::describe(binding));
+  for (const Checked& checked : all) print("It {}.\n", describe(checked));
+  if (all.empty()) print("It was not compiled: it is not for the cpu device; --arch sm_90 compiles it with NVRTC.\n");
+  print("Judge it with: kernelwright judge {}\n", core::clean_line(options.file));
+}
+}  // namespace
+
+void add_check_command(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<CheckOptions>();
+  CLI::App* command = app.add_subcommand("check", "Explain what is wrong with a solution file, without running it");
+  command->add_option("FILE", options->file, "A solution: one .cu file with its launch plan in the header comment")
+      ->required();
+  command->add_option("--arch", options->architecture,
+                      "Compile it with NVRTC for this architecture, too (sm_90, sm_100a)");
+  command->callback([options, &invocation] { check(*options, invocation); });
+}
+
+}  // namespace agent::cli::commands

@@ -1,0 +1,9 @@
+// The command line of kernelwright.
+#pragma once
+
+namespace agent::cli::commands {
+
+// Parses and runs. Returns the exit code; never throws.
+int run_command_line(int argc, const char* const* argv);
+
+}  // namespace agent::cli::commands

@@ -1,0 +1,147 @@
+// The program as its users meet it: exit codes, messages that say what to do, and JSON that parses.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "agent/campaign/program_fixture.h"
+#include "core/strict_json.h"
+
+namespace agent::cli::commands {
+namespace {
+using campaign::test::Ended;
+using campaign::test::Home;
+using core::Json;
+using testing::HasSubstr;
+
+std::string shipped(const std::string& file) { return (core::installed_paths().kernels() / file).string(); }
+std::string adversarial(const std::string& name) { return KW_SOURCE_FOLDER "/verifier/adversarial/" + name + ".cu"; }
+
+struct WrongInput {
+  const char* name;
+  std::vector<std::string> args;
+  int exit_code;
+  const char* says;
+};
+std::ostream& operator<<(std::ostream& out, const WrongInput& input) { return out << input.name; }
+class CommandLine : public testing::TestWithParam<WrongInput> {};
+
+TEST_P(CommandLine, SaysWhatToDo) {
+  const Home home;
+  const Ended ended = home.run(GetParam().args);
+  EXPECT_EQ(ended.exit_code, GetParam().exit_code) << ended.out << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr(GetParam().says));
+}
+
+const WrongInput kWrongInputs[] = {
+    {"no_command", {}, 64, "known commands: run, resume"},
+    {"unknown_command", {"runn"}, 64, "did you mean \"run\"?"},
+    {"no_level", {"--sandbox", "require:5", "run"}, 64, "require:0 to require:4"},
+    {"unknown_option", {"run", "--fast"}, 64, "--fast"},
+    {"budget_of_nothing", {"run", "gelu_f32", "--seconds", "0"}, 64, "--seconds"},
+    {"no_problem", {"run"}, 1, "--suite core"},
+    {"misspelt_problem", {"run", "softmx_f32"}, 1, "did you mean \"softmax_f32\"?"},
+    {"misspelt_suite", {"run", "--suite", "cor"}, 1, "did you mean \"core\"?"},
+    {"unknown_device", {"run", "gelu_f32", "--device", "gpu"}, 1, "use cpu, cuda, cuda:N or cuda:all"},
+    {"no_bound_on_the_cpu", {"calibrate", "--device", "cpu"}, 1, "the cpu device has no calibration"},
+    {"no_baselines_on_the_cpu", {"baselines", "--device", "cpu"}, 1, "libraries are measured on GPUs only"},
+    {"baselines_of_no_problem", {"baselines", "softmx_f32"}, 1, "did you mean \"softmax_f32\"?"},
+    {"audit_of_nothing", {"audit"}, 1, "--suite core"},
+    {"audit_of_no_problem", {"audit", "softmx_f32"}, 1, "did you mean \"softmax_f32\"?"},
+    {"audit_of_an_empty_folder", {"audit", "/proc/self/fd"}, 1, "problem.json"},
+    {"no_such_file", {"judge", "nowhere.cu"}, 1, "nowhere.cu"},
+    {"no_solution", {"judge", "/proc/self/status"}, 1, "kernelwright"},
+    {"misspelt_tunable",
+     {"judge", shipped("gelu_f32/float4_items.cu"), "--set", "BLOK=64"},
+     1,
+     "did you mean \"BLOCK\"?"},
+    {"no_number", {"judge", shipped("gelu_f32/float4_items.cu"), "--set", "BLOCK=many"}, 1, "NAME=INTEGER"},
+    {"no_archive", {"leaderboard"}, 1, "there is no archive yet"},
+    {"beginning_of_a_problem", {"run", "softmax"}, 1, "did you mean \"softmax_f32\"?"},
+    {"no_number_of_seconds", {"run", "gelu_f32", "--seconds", "many"}, 64, "must be a number above 0, not \"many\""},
+    {"nothing_to_resume", {"resume"}, 1, "there is no archive yet"},
+    {"syntax_error", {"check", adversarial("syntax_error")}, 1, "syntax_error.cu:"},
+    {"missing_archive_folder", {"--archive", "/proc/none/archive.db", "run", "gelu_f32"}, 1, "--archive"},
+};
+INSTANTIATE_TEST_SUITE_P(Wrong, CommandLine, testing::ValuesIn(kWrongInputs),
+                         [](const auto& one) { return std::string(one.param.name); });
+
+TEST(Program, JudgesAFileAndRemembersIt) {
+  const Home home;
+  const Ended good = home.run({"--json", "judge", "--confirm", shipped("transpose_f32/register_tile.cu")});
+  ASSERT_EQ(good.exit_code, 0) << good.err;
+  const Ended bad = home.run({"--json", "judge", adversarial("missing_barrier")});
+  EXPECT_EQ(bad.exit_code, 1);
+  const Json verdict = Json::parse(bad.out);
+  EXPECT_EQ(verdict.at("verdict"), "race");
+
+  const Json board = Json::parse(home.run({"--json", "leaderboard"}).out);
+  ASSERT_EQ(board.size(), 1u);
+  EXPECT_EQ(board[0].at("problem"), "transpose_f32");
+  EXPECT_LE(board[0].at("low"), board[0].at("high"));
+  const std::string id = std::to_string(board[0].at("attempt").get<int64_t>());
+  EXPECT_EQ(Json::parse(home.run({"--json", "show", id}).out).at("verdict_name"), "correct");
+  EXPECT_THAT(home.run({"show", id}).out, HasSubstr("extern \"C\" __global__"));
+  EXPECT_THAT(home.run({"show", "missing_barrier"}).out, HasSubstr("1 attempts"));
+}
+
+// The level that doctor shows can be required, the next one cannot, and every attempt keeps it.
+TEST(Program, RefusesToRunBelowTheRequiredSandboxLevel) {
+  const Home home;
+  const std::string file = shipped("transpose_f32/register_tile.cu");
+  int level = 4;
+  for (const Json& finding : Json::parse(home.run({"--json", "doctor"}).out)) {
+    const auto what = finding.at("what").get<std::string>(), detail = finding.at("detail").get<std::string>();
+    if (what.rfind("sandbox: cpu", 0) != 0) continue;
+    ASSERT_EQ(detail.rfind("level ", 0), 0u) << detail;
+    level = std::min(level, std::stoi(detail.substr(6)));
+    EXPECT_EQ(finding.at("remedy").get<std::string>().empty(), detail.rfind("level 4", 0) == 0) << detail;
+  }
+  const std::string reached = "require:" + std::to_string(level);
+  const Ended judged = home.run({"--json", "--sandbox", reached, "judge", "--screen", file});
+  ASSERT_EQ(judged.exit_code, 0) << judged.err;
+  const std::string id = std::to_string(Json::parse(judged.out).at("attempt").get<int64_t>());
+  const Json environment = Json::parse(home.run({"--json", "show", id}).out).at("environment");
+  for (const char* fact : {"sandbox_level", "compile_level", "judge_level"}) EXPECT_GE(environment.at(fact), level);
+  EXPECT_THAT(home.run({"show", id}).out, HasSubstr("sandbox_level"));
+  const Ended highest = home.run({"judge", "--screen", file, "--sandbox", "require:4"});
+  EXPECT_EQ(highest.exit_code, level == 4 ? 0 : 1) << highest.err;
+  EXPECT_THAT(highest.err, HasSubstr(level < 4 ? "level 4 is required: " : ""));
+}
+
+TEST(Program, AuditsAProblem) {
+  const Home home;
+  const Ended ended = home.run({"--json", "audit", "transpose_f32", "--keep", (home.folder() / "kept").string()});
+  ASSERT_EQ(ended.exit_code, 0) << ended.out << ended.err;
+  const Json report = Json::parse(ended.out);
+  EXPECT_EQ(report.at("passed"), true);
+  EXPECT_GE(report.at("findings").size(), 20u);
+  // What it made can be judged one by one.
+  const Ended mutant =
+      home.run({"judge", "--screen", (home.folder() / "kept/transpose_f32/y__transposed.cu").string()});
+  EXPECT_EQ(mutant.exit_code, 1) << mutant.out << mutant.err;
+  EXPECT_THAT(mutant.out, HasSubstr("wrong_result"));
+}
+
+TEST(Program, RunsACampaignOverOnesOwnSolution) {
+  const Home home;
+  const Ended ended =
+      home.run({"--json", "run", "--solution", adversarial("honest_tree"), "--own-only", "--attempts", "20"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  const Json campaigns = Json::parse(home.run({"--json", "show"}).out);
+  ASSERT_EQ(campaigns.size(), 1u);
+  EXPECT_EQ(campaigns[0].at("status"), "done");
+  EXPECT_EQ(campaigns[0].at("settings").at("problems"), Json({"row_sum_f32"}));
+  const std::string name = campaigns[0].at("campaign");
+  EXPECT_EQ(Json::parse(home.run({"--json", "show", name}).out).at("verdicts").begin().key(), "correct");
+}
+
+TEST(Program, ExplainsItself) {
+  const Home home;
+  EXPECT_THAT(home.run({"check", shipped("softmax_f32/lanes_per_row.cu")}).out, HasSubstr("fine"));
+  EXPECT_EQ(Json::parse(home.run({"--json", "problems"}).out).size(), 12u);
+  EXPECT_THAT(home.run({"problems", "gemm_f16"}).out, HasSubstr("bench"));
+  const Json findings = Json::parse(home.run({"--json", "doctor"}).out);
+  EXPECT_GE(findings.size(), 6u);
+}
+
+}  // namespace
+}  // namespace agent::cli::commands

@@ -1,0 +1,267 @@
+// kernelwright doctor: what this host has, what each missing thing costs, and how to get it.
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <set>
+#include <thread>
+
+#include "agent/campaign/devices.h"
+#include "agent/campaign/libraries.h"
+#include "agent/campaign/startup.h"
+#include "agent/cli/commands/commands.h"
+#include "agent/cli/output.h"
+#include "agent/cli/selftest_text.h"
+#include "agent/cli/table.h"
+#include "core/error.h"
+#include "core/paths.h"
+#include "sandbox/compile_pool.h"
+#include "sandbox/jail/jail.h"
+#include "sandbox/process/worker.h"
+
+namespace agent::cli::commands {
+namespace {
+enum class State { ok, missing, broken };
+
+struct Finding {
+  std::string what;
+  State state;
+  std::string detail;  // what was found, or what its absence costs
+  std::string remedy;  // how to get it; empty when it is there
+};
+
+std::string_view name_of(State state) {
+  return state == State::ok ? "ok" : state == State::missing ? "missing" : "BROKEN";
+}
+
+// Runs a probe; an exception is a broken thing with its message.
+Finding probe(const std::string& what, const std::string& remedy, const std::function<std::string()>& action) {
+  try {
+    return {what, State::ok, action(), ""};
+  } catch (const std::exception& error) {
+    return {what, State::broken, error.what(), remedy};
+  }
+}
+
+// The first of these libraries that the dynamic linker can open.
+Finding library(const std::string& what, const std::vector<std::string>& names, const std::string& cost,
+                const std::string& remedy) {
+  for (const std::string& name : names) {
+    // Left open: some of these libraries do not like to be closed, and this program is about to end.
+    if (::dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL) != nullptr) return {what, State::ok, name, ""};
+  }
+  return {what, State::missing, cost, remedy};
+}
+
+Finding archive_folder(const std::filesystem::path& archive) {
+  return probe("archive", "give a writable place with --archive", [&] {
+    std::filesystem::path folder = std::filesystem::absolute(archive).parent_path();
+    while (!std::filesystem::exists(folder)) folder = folder.parent_path();
+    if (::access(folder.c_str(), W_OK) != 0) throw core::SystemError(folder.string() + " is not writable");
+    return archive.string() + (std::filesystem::exists(archive) ? "" : " (made by the first run)");
+  });
+}
+
+Finding nvrtc(const core::Paths& paths) {
+  try {
+    const core::Json greeting = sandbox::CompilePool(campaign::cuda_compile_worker(paths, "sm_90"), 1).greeting();
+    const auto architectures = greeting.at("architectures").get<std::vector<std::string>>();
+    return {"NVRTC", State::ok,
+            fmt::format("{} for {} to {}", greeting.at("compiler_version").get<std::string>(), architectures.front(),
+                        architectures.back()),
+            ""};
+  } catch (const std::exception&) {
+    return {"NVRTC", State::missing, "kernels cannot be compiled for NVIDIA GPUs here; the cpu device does not need it",
+            "install the CUDA Toolkit; set CUDA_HOME when it is in no usual place"};
+  }
+}
+
+// Where none can be opened, the driver's own finding says so.
+std::vector<sandbox::cuda::driver::DeviceFacts> gpus_here() {
+  try {
+    return campaign::cuda_devices();
+  } catch (const core::SystemError&) {
+    return {};
+  }
+}
+
+Finding gpu(const sandbox::cuda::driver::DeviceFacts& facts, const std::string& driver) {
+  return {fmt::format("cuda:{}", facts.index), State::ok,
+          fmt::format("{}, {:.0f} GiB, {} multiprocessors, {}; driver for CUDA {}", facts.name,
+                      static_cast<double>(facts.memory_bytes) / (1 << 30), facts.multiprocessors, facts.architecture(),
+                      driver),
+          ""};
+}
+
+// One for each GPU, and one for the calibration of each kind.
+std::vector<Finding> gpus(const Invocation& invocation, const std::vector<sandbox::cuda::driver::DeviceFacts>& here) {
+  std::vector<Finding> findings;
+  std::set<std::string> names;
+  for (const sandbox::cuda::driver::DeviceFacts& facts : here) {
+    findings.push_back(gpu(facts, sandbox::cuda::driver::Driver::open().version()));
+    names.insert(facts.name);
+  }
+  for (const std::string& name : names) {
+    std::optional<verifier::verdicts::Calibration> known;
+    Finding finding = probe("calibration: " + name, "give another file with --archive", [&]() -> std::string {
+      if (std::filesystem::exists(invocation.archive)) {
+        known = campaign::open_existing_archive(invocation.archive).newest_calibration("cuda " + name);
+      }
+      if (!known) return "the first campaign on it takes some seconds more";
+      return fmt::format("{:.2f} TB/s copied, measured {}", known->dram_copy_gb_s / 1e3, known->made);
+    });
+    if (finding.state == State::ok && !known) {
+      finding.state = State::missing;
+      finding.remedy = "kernelwright calibrate measures what the GPU can reach";
+    }
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+// The newest selftest of each device.
+std::vector<Finding> selftests(const Invocation& invocation) {
+  std::vector<Finding> findings;
+  if (std::filesystem::exists(invocation.archive)) {
+    for (const results::archive::SelftestRecord& record :
+         campaign::open_existing_archive(invocation.archive).newest_selftests()) {
+      const bool passed = record.of.false_accepts == 0 && record.of.false_rejects == 0;
+      findings.push_back({"selftest: " + record.of.device, passed ? State::ok : State::broken, selftest_line(record),
+                          passed ? "" : "kernelwright selftest says which cases"});
+    }
+  }
+  return findings;
+}
+
+// What kernels on a GPU are compared with; opened as a campaign opens them, which takes some seconds.
+std::vector<Finding> libraries_here(const core::Paths& paths, const Invocation& invocation) {
+  const campaign::ShippedData data = campaign::load_data(invocation.sandbox_level);
+  std::vector<const benchsuite::Problem*> problems;
+  for (const auto& [name, problem] : data.problems) problems.push_back(&problem);
+  std::vector<Finding> findings;
+  const auto left_out = [&](const std::string& why) {
+    findings.push_back({"comparison", State::missing, why, "it is optional: campaigns run without it"});
+  };
+  try {
+    for (const campaign::Library& one :
+         campaign::find_libraries(paths, campaign::parse_device("cuda"), problems, left_out)) {
+      findings.push_back({"comparison", State::ok, one.name, ""});
+    }
+  } catch (const core::InputError& error) {
+    left_out(error.what());
+  }
+  return findings;
+}
+
+// How far a kind of worker is locked, and what would lock it further.
+Finding sandbox_of(const std::string& what, const sandbox::process::WorkerCommand& worker, const std::string& role,
+                   int required_level) {
+  const std::string name = "sandbox: " + what;
+  try {
+    core::Json greeting;
+    if (role == "compile") {
+      greeting = sandbox::CompilePool(worker, 1).greeting();
+    } else {
+      sandbox::process::WorkerCommand command = worker;
+      command.args.insert(command.args.end(), {"--role", role});
+      greeting = sandbox::process::Worker::start(command).greeting();
+    }
+    const auto report = sandbox::jail::JailReport::of(greeting);
+    return {name, report.level < required_level ? State::broken : State::ok,
+            fmt::format("level {} of {}: {}", report.level, sandbox::jail::kHighestLevel, report.sentence()),
+            report.missing ? report.missing->remedy : ""};
+  } catch (const std::exception& error) {
+    return {name, State::broken, error.what(), "candidates cannot be judged until this worker starts"};
+  }
+}
+
+std::vector<Finding> sandboxes(const core::Paths& paths, const Invocation& invocation,
+                               const std::vector<sandbox::cuda::driver::DeviceFacts>& here) {
+  std::vector<Finding> findings;
+  for (const char* role : {"compile", "judge", "run"}) {
+    findings.push_back(
+        sandbox_of(std::string("cpu, ") + role, campaign::cpu_worker(paths), role, invocation.sandbox_level));
+  }
+  if (here.empty()) return findings;
+  const sandbox::process::WorkerCommand gpu = campaign::judged_device(paths, "cuda", here.front().index).worker;
+  for (const char* role : {"judge", "run"}) {
+    findings.push_back(sandbox_of(std::string("cuda, ") + role, gpu, role, invocation.sandbox_level));
+  }
+  const sandbox::process::WorkerCommand compiler = campaign::cuda_compile_worker(paths, here.front().architecture());
+  findings.push_back(sandbox_of("cuda, compile", compiler, "compile", invocation.sandbox_level));
+  return findings;
+}
+
+std::vector<Finding> examine(const Invocation& invocation,
+                             const std::vector<sandbox::cuda::driver::DeviceFacts>& here) {
+  core::Paths paths = core::installed_paths();
+  paths.sandbox_level = 0;  // what is reached is to be seen, not refused
+  std::vector<Finding> findings;
+  findings.push_back({"processor", State::ok, fmt::format("{} cores", std::thread::hardware_concurrency()), ""});
+  findings.push_back(probe("cpu device: compiler", "install g++ (12 or newer) or clang (14 or newer)", [&] {
+    const core::Json greeting = sandbox::CompilePool(campaign::cpu_worker(paths), 1).greeting();
+    return greeting.at("compiler_version").get<std::string>();
+  }));
+  for (Finding& finding : sandboxes(paths, invocation, here)) findings.push_back(std::move(finding));
+  findings.push_back(archive_folder(invocation.archive));
+  for (Finding& finding : selftests(invocation)) findings.push_back(std::move(finding));
+  findings.push_back(nvrtc(paths));
+  findings.push_back(library("NVIDIA driver", {"libcuda.so.1"}, "no NVIDIA GPU to run on; the cpu device stands in",
+                             "install the NVIDIA driver on a machine with such a GPU"));
+  for (Finding& finding : gpus(invocation, here)) findings.push_back(std::move(finding));
+  if (!here.empty()) {
+    const auto sanitizer = campaign::find_cuda_tool("compute-sanitizer"), profiler = campaign::find_cuda_tool("ncu");
+    findings.push_back({"compute-sanitizer", sanitizer ? State::ok : State::missing,
+                        sanitizer ? sanitizer->string() : "wins on a GPU are confirmed without it",
+                        sanitizer ? "" : "install the CUDA Toolkit; set CUDA_HOME when it is in no usual place"});
+    findings.push_back({"Nsight Compute", profiler ? State::ok : State::missing,
+                        profiler ? profiler->string() : "models are told no hardware counters",
+                        profiler ? "" : "install Nsight Compute (ncu), which the CUDA Toolkit brings along"});
+    for (Finding& finding : libraries_here(paths, invocation)) findings.push_back(std::move(finding));
+  }
+  findings.push_back(library("hiprtc", {"libhiprtc.so.7", "libhiprtc.so.6", "libamdhip64.so.5"},
+                             "kernels cannot be compiled for AMD GPUs here; the cpu device does not need it",
+                             "install ROCm's hiprtc (Debian: libamdhip64-5, libhiprtc-builtins5)"));
+  return findings;
+}
+
+void doctor(Invocation& invocation) {
+  const std::vector<sandbox::cuda::driver::DeviceFacts> here = gpus_here();
+  const std::vector<Finding> findings = examine(invocation, here);
+  const bool compiles = std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
+    return finding.what == "NVRTC" && finding.state == State::ok;
+  });
+  std::string devices = "cpu";
+  for (const sandbox::cuda::driver::DeviceFacts& facts : here)
+    devices += compiles ? fmt::format(", cuda:{}", facts.index) : "";
+  core::Json all = core::Json::array();
+  Table table({{"WHAT"}, {"STATE"}, {"FOUND, OR WHAT ITS ABSENCE COSTS"}, {"HOW TO GET IT"}});
+  for (const Finding& finding : findings) {
+    if (finding.state == State::broken) invocation.exit_code = kOurFault;
+    all.push_back({{"what", finding.what},
+                   {"state", name_of(finding.state)},
+                   {"detail", finding.detail},
+                   {"remedy", finding.remedy}});
+    table.add_row({finding.what, std::string(name_of(finding.state)), finding.detail, finding.remedy});
+  }
+  if (invocation.json) {
+    print_json(all);
+    return;
+  }
+  print("{}\n{}\n", table.text(),
+        invocation.exit_code == kDone ? "Devices that can run candidates here: " + devices + "."
+                                      : "Something is broken: campaigns cannot run until it is mended.");
+}
+}  // namespace
+
+void add_doctor_command(CLI::App& app, Invocation& invocation) {
+  app.add_subcommand("doctor", "Say what this host has and what each missing thing costs")->callback([&invocation] {
+    doctor(invocation);
+  });
+}
+
+}  // namespace agent::cli::commands

@@ -1,0 +1,180 @@
+// kernelwright judge FILE...: is this solution right, and how fast is it?
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <deque>
+#include <memory>
+
+#include "agent/campaign/calibrations.h"
+#include "agent/campaign/devices.h"
+#include "agent/campaign/live_runner.h"
+#include "agent/campaign/startup.h"
+#include "agent/cli/attempt_text.h"
+#include "agent/cli/commands/commands.h"
+#include "agent/cli/output.h"
+#include "core/error.h"
+#include "core/suggest.h"
+#include "core/text.h"
+
+namespace agent::cli::commands {
+namespace {
+using verifier::verdicts::Effort;
+constexpr size_t kCompiledAhead = 4;  // candidates
+
+struct JudgeOptions {
+  std::vector<std::string> files;
+  std::string device = "cpu";
+  std::vector<std::string> set;  // NAME=VALUE
+  bool confirm = false, control = false, screen = false, hot = false;
+};
+
+Effort effort_of(const JudgeOptions& options) {
+  return options.control ? Effort::control : options.screen ? Effort::screen : Effort::full;
+}
+
+// A file as it was asked for. Solutions must outlive their candidates.
+struct Entry {
+  std::string file;
+  sandbox::Solution solution;
+  const benchsuite::Problem* problem;
+  sandbox::TunableBinding binding;
+};
+
+sandbox::TunableBinding chosen_binding(const sandbox::Solution& solution, const std::vector<std::string>& set) {
+  sandbox::TunableBinding binding = sandbox::default_binding(solution);
+  for (const std::string& assignment : set) {
+    const size_t equals = assignment.find('=');
+    const std::string name = assignment.substr(0, equals);
+    std::vector<std::string> known;
+    for (const sandbox::Tunable& tunable : solution.tunables) known.push_back(tunable.name);
+    if (binding.count(name) == 0) {
+      throw core::InputError("--set " + assignment, "there is no tunable \"" + name + "\"",
+                             core::did_you_mean(name, known, "tunables"));
+    }
+    try {
+      size_t used = 0;
+      const std::string value = equals == std::string::npos ? "" : assignment.substr(equals + 1);
+      binding[name] = std::stoll(value, &used);
+      if (used != value.size()) throw std::invalid_argument(value);
+    } catch (const std::exception&) {
+      throw core::InputError("--set " + assignment, "is not NAME=INTEGER");
+    }
+  }
+  if (!sandbox::satisfies_constraints(solution, binding)) {
+    throw core::InputError("--set", sandbox::describe(binding) + " breaks a constraint of the solution");
+  }
+  return binding;
+}
+
+void show(const search::Attempt& attempt, const std::string& file, const std::string& against, bool json) {
+  if (json) {
+    core::Json line{{"file", file},
+                    {"attempt", attempt.id},
+                    {"verdict", name_of(attempt.verdict)},
+                    {"sentence", verifier::verdicts::sentence_for_people(attempt.verdict)},
+                    {"details", to_json(attempt.verdict)},
+                    {"compile_ms", attempt.compile_ms},
+                    {"check_ms", attempt.stages.check_ms},
+                    {"timing_ms", attempt.stages.timing_ms},
+                    {"audit_ms", attempt.stages.audit_ms}};
+    if (attempt.measurement) line["measurement"] = to_json(*attempt.measurement);
+    print_json(line);
+    return;
+  }
+  print("{}: {}\n  {}\n", verifier::verdicts::is_correct(attempt.verdict) ? "accepted" : "refused",
+        name_of(attempt.verdict), verifier::verdicts::sentence_for_people(attempt.verdict));
+  if (attempt.measurement) print("{}", measurement_text(*attempt.measurement, against));
+  print("compile {:.0f} ms, check {:.0f} ms, timing {:.0f} ms, audits {:.0f} ms; recorded as attempt {}\n",
+        attempt.compile_ms, attempt.stages.check_ms, attempt.stages.timing_ms, attempt.stages.audit_ms, attempt.id);
+}
+
+std::deque<Entry> load_entries(const JudgeOptions& options, const campaign::ShippedData& data) {
+  std::deque<Entry> entries;
+  for (const std::string& file : options.files) {
+    sandbox::Solution solution = sandbox::load_solution(file);
+    const benchsuite::Problem& problem = campaign::find_problem(data.problems, solution.problem, file + "#/problem");
+    sandbox::validate_solution(solution, problem);
+    sandbox::TunableBinding binding = chosen_binding(solution, options.set);
+    entries.push_back({file, std::move(solution), &problem, std::move(binding)});
+  }
+  return entries;
+}
+
+// Whether it is right.
+bool judge_one(const Entry& entry, const search::CandidatePtr& candidate, campaign::LiveRunner& runner,
+               const JudgeOptions& options, bool json) {
+  const search::CandidatePtr incumbent = options.control ? candidate : runner.naive();
+  const std::string against = options.control ? "itself" : "naive";
+  if (!json && options.files.size() > 1) print("{}\n", core::clean_line(entry.file));
+  search::Attempt attempt = runner.make(candidate, incumbent, effort_of(options));
+  show(attempt, entry.file, against, json);
+  if (options.confirm && verifier::verdicts::is_correct(attempt.verdict)) {
+    attempt = runner.make(candidate, incumbent, Effort::confirm);
+    if (!json) print("\nagain in fresh processes with fresh seeds:\n");
+    show(attempt, entry.file, against, json);
+  }
+  std::fflush(stdout);
+  return verifier::verdicts::is_correct(attempt.verdict);
+}
+
+void judge(const JudgeOptions& options, Invocation& invocation) {
+  const campaign::DeviceChoice device = campaign::parse_device(options.device);
+  const campaign::ShippedData data = campaign::load_data(invocation.sandbox_level);
+  const std::deque<Entry> entries = load_entries(options, data);
+
+  results::archive::Recorder archive = campaign::open_seeded_archive(invocation.archive, data);
+  campaign::DeviceSession session(data.paths, device, options.hot, campaign::background_compile_workers() + 1);
+  for (const Entry& entry : entries) {
+    if (const auto why = session.why_not(entry.solution)) throw core::InputError(entry.file, *why);
+  }
+  campaign::LiveRunner runner(archive, session, std::nullopt,
+                              campaign::newest_or_new_calibration(archive, data.paths, device, session.device()));
+  std::deque<search::CandidatePtr> ahead;  // of the problem in use, being compiled
+  size_t refused = 0;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    if (i == 0 || entries[i].problem != entries[i - 1].problem) runner.use_problem(*entries[i].problem);
+    for (size_t next = i + ahead.size(); next < entries.size() && ahead.size() < kCompiledAhead; ++next) {
+      const Entry& entry = entries[next];
+      if (entry.problem != entries[i].problem) break;
+      ahead.push_back(
+          runner.add(entry.solution, std::filesystem::path(entry.file).stem().string(), "user", entry.binding));
+      runner.prepare(ahead.back(), effort_of(options));
+    }
+    const search::CandidatePtr candidate = ahead.front();
+    ahead.pop_front();
+    if (!judge_one(entries[i], candidate, runner, options, invocation.json)) ++refused;
+  }
+  if (refused > 0) {
+    invocation.exit_code = kRefused;
+  } else if (!options.confirm && effort_of(options) == Effort::full && !invocation.json) {
+    print("With --confirm it is judged once more, and enters the leaderboard if it wins again.\n");
+  }
+  if (!invocation.json && entries.size() > 1) {
+    print("{} of {} files were accepted.\n", entries.size() - refused, entries.size());
+  }
+}
+}  // namespace
+
+void add_judge_command(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<JudgeOptions>();
+  CLI::App* command = app.add_subcommand("judge", "Prove a solution right or wrong, and time it against naive");
+  command
+      ->add_option("FILE", options->files,
+                   "Solutions: each one .cu file with its launch plan in the header comment; judged one after another")
+      ->required();
+  command->add_option("--set", options->set, "NAME=VALUE of a tunable (default: its first value); may be repeated")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--device", options->device, "Where it runs: cpu, cuda, cuda:N")->capture_default_str();
+  command->add_flag("--hot", options->hot, "On a GPU: time with a warm L2 cache");
+  CLI::Option* confirm = command->add_flag("--confirm", options->confirm,
+                                           "Judge it a second time: a win over naive then enters the leaderboard");
+  CLI::Option* control =
+      command->add_flag("--control", options->control, "Time it against itself: how much noise there is")
+          ->excludes(confirm);
+  command->add_flag("--screen", options->screen, "A first look alone: each listed shape once, and a few timed pairs")
+      ->excludes(confirm)
+      ->excludes(control);
+  command->callback([options, &invocation] { judge(*options, invocation); });
+}
+
+}  // namespace agent::cli::commands

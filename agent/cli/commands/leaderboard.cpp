@@ -1,0 +1,105 @@
+// kernelwright leaderboard [PROBLEM]: the best verified solutions, and what a suite scores.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+
+#include "agent/campaign/devices.h"
+#include "agent/campaign/startup.h"
+#include "agent/cli/commands/commands.h"
+#include "agent/cli/leaderboard_text.h"
+#include "agent/cli/output.h"
+#include "agent/cli/resolve.h"
+
+namespace agent::cli::commands {
+namespace {
+struct LeaderboardOptions {
+  std::string problem, device, suite, sort = "speedup";
+  size_t limit = 10;
+  bool best = false, unconfirmed = false, scores = false;
+};
+
+// Of the archive first: it may know problems that are shipped no longer.
+std::vector<std::string> chosen_problems(const LeaderboardOptions& options, const results::archive::Reader& archive,
+                                         const Invocation& invocation) {
+  std::vector<std::string> chosen;
+  if (!options.problem.empty()) {
+    const std::vector<std::string> known = results::archive::known_problems(archive);
+    if (std::find(known.begin(), known.end(), options.problem) == known.end()) {
+      campaign::find_problem(campaign::load_data(invocation.sandbox_level).problems, options.problem, "leaderboard");
+    }
+    chosen.push_back(options.problem);
+  }
+  const std::string suite = options.suite.empty() && options.scores && chosen.empty() ? "core" : options.suite;
+  if (!suite.empty()) {
+    const campaign::ShippedData data = campaign::load_data(invocation.sandbox_level);
+    const benchsuite::Suite of = benchsuite::load_suite(data.paths.suites(), suite, data.problems);
+    chosen.insert(chosen.end(), of.problems.begin(), of.problems.end());
+  }
+  return chosen;
+}
+
+void show_scores(const results::archive::Reader& archive, const std::vector<std::string>& problems,
+                 const LeaderboardOptions& options, const std::string& device, bool json) {
+  const auto scores = results::view::suite_scores(archive, problems, device);
+  const std::string suite = options.suite.empty() && options.problem.empty() ? "core" : options.suite;
+  if (!json) {
+    if (!scores.empty() && !suite.empty()) print("suite {}\n", suite);
+    print("{}", scores.empty()
+                    ? "None of these problems has been judged yet. Start with: kernelwright run --suite core\n"
+                    : scores_text(scores));
+    return;
+  }
+  core::Json all = core::Json::array();
+  for (const results::view::SuiteScores& one : scores) {
+    all.push_back(to_json(one));
+    all.back()["suite"] = suite.empty() ? core::Json() : core::Json(suite);
+  }
+  print_json(all);
+}
+
+void leaderboard(const LeaderboardOptions& options, const Invocation& invocation) {
+  results::archive::LeaderboardFilter filter;
+  filter.sort = results::archive::sort_from_name(options.sort, "--sort");
+  filter.limit = options.best ? 1 : options.limit;
+  filter.unconfirmed = options.unconfirmed;
+  const results::archive::Reader archive = campaign::open_existing_archive(invocation.archive);
+  filter.device = resolve_device(archive, options.device);
+  std::vector<std::string> problems = chosen_problems(options, archive, invocation);
+  if (options.scores) return show_scores(archive, problems, options, filter.device, invocation.json);
+  if (problems.empty()) problems.push_back("");  // all
+  std::vector<results::archive::LeaderboardRow> rows;
+  for (const std::string& problem : problems) {
+    filter.problem = problem;
+    auto of_problem = results::archive::leaderboard(archive, filter);
+    std::move(of_problem.begin(), of_problem.end(), std::back_inserter(rows));
+  }
+  if (options.best) std::erase_if(rows, [](const auto& row) { return row.library; });
+  if (invocation.json) {
+    core::Json all = core::Json::array();
+    for (const results::archive::LeaderboardRow& row : rows) all.push_back(to_json(row));
+    print_json(all);
+    return;
+  }
+  const std::string text = leaderboard_text(rows);
+  print("{}", text.empty() ? "Nothing is confirmed to be faster than naive yet. Start with: kernelwright run --suite "
+                             "quick\n"
+                           : text);
+}
+}  // namespace
+
+void add_leaderboard_command(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<LeaderboardOptions>();
+  CLI::App* command = app.add_subcommand("leaderboard", "Show the best verified solutions of each problem");
+  CLI::Option* problem = command->add_option("PROBLEM", options->problem, "Only this one");
+  command->add_option("--device", options->device, "Only this device: cpu, cuda, or a part of its name as in H200");
+  command->add_option("--sort", options->sort, "speedup, time, cost, bound, date or name")->capture_default_str();
+  command->add_option("--suite", options->suite, "Only the problems of this suite")->excludes(problem);
+  command->add_option("--limit", options->limit, "Solutions of each problem and device; 0: all")->capture_default_str();
+  command->add_flag("--unconfirmed,--all", options->unconfirmed, "Also what was right and has not won a confirmation");
+  command->add_flag("--best", options->best, "Only the best solution of each problem");
+  command->add_flag("--scores", options->scores,
+                    "What the suite (default: core) scores: problems solved, geometric mean, fast_p");
+  command->callback([options, &invocation] { leaderboard(*options, invocation); });
+}
+
+}  // namespace agent::cli::commands

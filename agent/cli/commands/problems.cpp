@@ -1,0 +1,82 @@
+// kernelwright problems [NAME]: what can be optimised.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "agent/campaign/devices.h"
+#include "agent/cli/commands/commands.h"
+#include "agent/cli/output.h"
+#include "agent/cli/table.h"
+#include "core/paths.h"
+#include "core/text.h"
+
+namespace agent::cli::commands {
+namespace {
+std::string describe(const benchsuite::Tensor& tensor) {
+  std::vector<std::string> shape;
+  for (const core::Expr& extent : tensor.shape) shape.push_back(extent.text());
+  return fmt::format("{} {} [{}]", tensor.name, core::name_of(tensor.dtype), core::join(shape, ", "));
+}
+
+std::string describe(const std::vector<benchsuite::Tensor>& tensors) {
+  std::vector<std::string> parts;
+  for (const auto& tensor : tensors) parts.push_back(describe(tensor));
+  return core::join(parts, ", ");
+}
+
+std::string describe_axes(const core::Bindings& axes) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : axes) parts.push_back(name + "=" + std::to_string(value));
+  return core::join(parts, " ");
+}
+
+void list(const std::map<std::string, benchsuite::Problem>& problems, bool json) {
+  if (json) {
+    core::Json all = core::Json::array();
+    for (const auto& [name, problem] : problems) all.push_back({{"name", name}, {"title", problem.title}});
+    print_json(all);
+    return;
+  }
+  Table table({{"PROBLEM"}, {"WHAT"}, {"IN"}, {"OUT"}});
+  for (const auto& [name, problem] : problems) {
+    table.add_row({name, problem.title, describe(problem.inputs), describe(problem.outputs)});
+  }
+  print("{}", table.text());
+}
+
+void show(const benchsuite::Problem& problem, bool json) {
+  if (json) {
+    print_json(core::Json::parse(problem.json_text));
+    return;
+  }
+  print("{}: {}\n\n{}\n\n", problem.name, core::clean_line(problem.title), problem.description);
+  print("in   {}\nout  {}\n\n", describe(problem.inputs), describe(problem.outputs));
+  print("sums are kept in {} or better; TF32 is {}allowed\n", core::name_of(problem.contract.accumulate),
+        problem.contract.tf32 ? "" : "not ");
+  print("flops {}; bytes read {}, written {}\n\n", problem.cost.flops.text(), problem.cost.bytes_read.text(),
+        problem.cost.bytes_written.text());
+  Table table({{"WORKLOAD"}, {"ROLE"}, {"SHAPE"}, {"DEVICES"}});
+  for (const auto& workload : problem.workloads) {
+    table.add_row({workload.name, std::string(benchsuite::name_of(workload.role)), describe_axes(workload.axes),
+                   workload.devices.empty() ? "all" : core::join(workload.devices, ", ")});
+  }
+  print("{}", table.text());
+}
+}  // namespace
+
+void add_problems_command(CLI::App& app, Invocation& invocation) {
+  auto name = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand("problems", "List the problems, or show one");
+  command->add_option("NAME", *name, "A problem");
+  command->callback([name, &invocation] {
+    const auto problems = benchsuite::load_problems(core::installed_paths().problems());
+    if (name->empty()) {
+      list(problems, invocation.json);
+    } else {
+      show(campaign::find_problem(problems, *name, "problems"), invocation.json);
+    }
+  });
+}
+
+}  // namespace agent::cli::commands

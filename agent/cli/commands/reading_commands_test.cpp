@@ -1,0 +1,181 @@
+// leaderboard, show, diff, lineage and query, through the program, over an archive that is made here.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "agent/campaign/program_fixture.h"
+#include "core/strict_json.h"
+#include "results/archive/recorder.h"
+
+namespace agent::cli::commands {
+namespace {
+using campaign::test::Ended;
+using campaign::test::Home;
+using core::Json;
+using testing::HasSubstr;
+using testing::Not;
+
+verifier::verdicts::Judgement judged(double speed_up) {
+  verifier::verdicts::Judgement judgement;
+  judgement.verdict = verifier::verdicts::Correct{12, 0.25, true};
+  verifier::verdicts::WorkloadTiming timing{
+      "bench", {}, 100 / speed_up, 100, {speed_up, speed_up * 0.98, speed_up * 1.02}};
+  for (int i = 0; i < 31; ++i) timing.pairs.push_back({100 / speed_up + i, 100, i % 2 == 0});
+  judgement.measurement = verifier::verdicts::Measurement{
+      "cpu-rough", {timing}, timing.speed_up, verifier::statistics::Outcome::win, false};
+  verifier::verdicts::Counters counters;
+  counters.kernel = "row_sum";
+  counters.dram = 0.81;
+  judgement.measurement->counters.push_back(counters);
+  return judgement;
+}
+
+// Three confirmed solutions of row_sum_f32, each made from the one before; the second and third by a model.
+class Reading : public testing::Test {
+ protected:
+  void SetUp() override {
+    results::archive::Recorder archive(home_.archive());
+    const int64_t environment = archive.add_environment({{"host", "test"}});
+    const benchsuite::Problem problem = benchsuite::load_problem(core::installed_paths().problems() / "row_sum_f32");
+    const int64_t problem_id = archive.add_problem(problem, benchsuite::content_hash(problem));
+    const sandbox::Solution naive = sandbox::load_solution(problem.naive_file());
+    const int64_t naive_id = archive.add_candidate(archive.add_solution({&naive, "naive", "naive", {}}), {});
+    const int64_t campaign = archive.start_campaign({{"problems", {problem.name}}}, environment).id;
+    std::optional<int64_t> parent;
+    for (int i = 0; i < 3; ++i) {
+      sandbox::Solution solution;
+      solution.problem = problem.name;
+      solution.source =
+          "/* kernelwright\n{\"problem\": \"row_sum_f32\", \"backends\": [\"cpu\"], \"tunables\": {\"BLOCK\": [32, 64, "
+          "128]},"
+          " \"launches\": [{\"kernel\": \"row_sum\", \"grid\": [\"M\"], \"block\": [\"BLOCK\"], \"args\": [\"x\", "
+          "\"y\", "
+          "\"M\", \"N\"]}]}\n*/\n"
+          "extern \"C\" __global__ void row_sum(const float* x, float* y, int M, int N) {}\n// line\n// version " +
+          std::to_string(i) + "\n// \x1b[31mred\n";
+      const std::string name = i == 0 ? "first" : "s" + std::to_string(i);
+      const int64_t id = archive.add_solution({&solution, name, i == 0 ? "seed" : "some-model", parent});
+      if (i > 0) archive.add_proposed(reply(archive, campaign, i), id);
+      parent = id;
+      results::archive::NewAttempt attempt;
+      attempt.campaign = campaign;
+      attempt.problem = problem_id;
+      attempt.environment = environment;
+      attempt.candidate = archive.add_candidate(id, {{"BLOCK", 32 << i}});
+      attempt.device = "cpu";
+      attempt.effort = verifier::verdicts::Effort::confirm;
+      attempt.judgement = judged(2 + i);
+      attempt.against = naive_id;
+      archive.add_attempt(attempt);
+    }
+    campaign_ = archive.find_campaign("").name;
+  }
+
+  static int64_t reply(results::archive::Recorder& archive, int64_t campaign, int number) {
+    results::archive::NewRequest asked;
+    asked.campaign = campaign;
+    asked.problem = "row_sum_f32";
+    asked.number = number;
+    asked.model = "some:model";
+    asked.proposal = {{"operator", "improve"}};
+    asked.prompt = {{"system", ""}, {"turns", Json::array()}};
+    results::archive::NewReply answer;
+    answer.request = archive.add_request(asked);
+    answer.outcome = "completion";
+    answer.input = 5000;
+    answer.dollars = 0.5;
+    return archive.add_reply(answer);
+  }
+
+  Json json(std::vector<std::string> args) const {
+    args.insert(args.begin(), "--json");
+    const Ended ended = home_.run(args);
+    EXPECT_EQ(ended.exit_code, 0) << ended.err;
+    return Json::parse(ended.out);
+  }
+  std::string text(const std::vector<std::string>& args) const {
+    const Ended ended = home_.run(args);
+    EXPECT_EQ(ended.exit_code, 0) << ended.err;
+    EXPECT_THAT(ended.out, Not(HasSubstr("\x1b")));
+    return ended.out;
+  }
+  std::string refusal(const std::vector<std::string>& args) const {
+    const Ended ended = home_.run(args);
+    EXPECT_EQ(ended.exit_code, 1) << ended.out;
+    return ended.err;
+  }
+
+  Home home_;
+  std::string campaign_;
+};
+
+TEST_F(Reading, TheLeaderboardSaysWhoAndForHowMuch) {
+  const std::string board = text({"leaderboard"});
+  EXPECT_THAT(board, HasSubstr("row_sum_f32 on cpu, time at bench"));
+  EXPECT_THAT(board, testing::ContainsRegex(
+                         "1 +3 +4.00x ±2.0 % +25.0 us ±[0-9.]+ % +10k +\\$1.00 +some:model \\+2 +s2 BLOCK=128"));
+  for (const std::string& line : core::split(board, '\n')) EXPECT_LE(line.size(), 125u) << line;  // with two of ±
+  const Json rows = json({"leaderboard", "row_sum_f32", "--sort", "cost", "--limit", "2"});
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].at("solution"), "first");
+  EXPECT_EQ(rows[0].at("rank"), 3);
+  EXPECT_EQ(rows[1].at("lineage_cost").at("tokens"), 5000);
+  const Json scores = json({"leaderboard", "--scores"});
+  EXPECT_EQ(scores.at(0).at("solved"), 1);
+  EXPECT_EQ(scores.at(0).at("problems"), 12);
+  EXPECT_THAT(text({"leaderboard", "--suite", "core"}), HasSubstr("row_sum_f32 on cpu"));
+}
+
+TEST_F(Reading, ShowTellsPlanProfileAndDescent) {
+  const std::string attempt = text({"show", "3"});
+  EXPECT_THAT(attempt, HasSubstr("made from s1 by some:model (improve), 2 ancestors; 10k tokens, $1.00 in all"));
+  EXPECT_THAT(attempt, testing::ContainsRegex("row_sum<<<[0-9]+, 128>>>\\(x, y, [0-9]+, [0-9]+\\)"));
+  EXPECT_THAT(attempt, HasSubstr("81 %"));
+  const std::string solution = text({"show", "s2"});
+  EXPECT_THAT(solution, HasSubstr("4.00x [3.92, 4.08]"));
+  EXPECT_THAT(solution, HasSubstr("row_sum<<<"));
+  EXPECT_THAT(solution, HasSubstr("// version 2"));
+  EXPECT_EQ(json({"show", "s2"}).at("plan").at("launches").at(0).at("block"), Json({128, 1, 1}));
+  EXPECT_EQ(json({"show", campaign_}).at("verdicts").at("correct"), 3);
+}
+
+TEST_F(Reading, DiffShowsSourcePlanAndFigures) {
+  const std::string shown = text({"diff", "1", "s2"});
+  EXPECT_THAT(shown, HasSubstr("-// version 0\n+// version 2\n"));
+  EXPECT_THAT(shown, HasSubstr("tunables: BLOCK=32 -> BLOCK=128"));
+  EXPECT_THAT(shown, testing::ContainsRegex("-  row_sum<<<[0-9]+, 32>>>"));
+  EXPECT_THAT(shown, testing::ContainsRegex("bench +50.0 us +25.0 us +2.00x"));
+  EXPECT_THAT(text({"diff", "2", "2"}), HasSubstr("the sources are the same"));
+  EXPECT_EQ(json({"diff", "1", "2"}).at("figures").at(0).at("a_us"), 50);
+  EXPECT_THAT(refusal({"diff", "1", "nobody"}), HasSubstr("there is no attempt or solution \"nobody\""));
+  EXPECT_THAT(refusal({"diff", "1", "99"}), HasSubstr("there is no attempt 99"));
+}
+
+TEST_F(Reading, LineageGoesFromTheBeginning) {
+  const std::string shown = text({"lineage", "s2", "--diff"});
+  EXPECT_LT(shown.find("1. first"), shown.find("2. s1"));
+  EXPECT_LT(shown.find("2. s1"), shown.find("3. s2"));
+  EXPECT_THAT(shown, HasSubstr("+// version 1"));
+  const Json steps = json({"lineage", "3"});
+  ASSERT_EQ(steps.size(), 3u);
+  EXPECT_TRUE(steps[0].at("diff").is_null());
+  EXPECT_EQ(steps[2].at("stands").at(0).at("confirmed"), true);
+}
+
+TEST_F(Reading, QueryPrintsTablesAndCsv) {
+  EXPECT_EQ(text({"query", "SELECT 'a,\"b' AS x, 1.5 AS y", "--csv"}), "x,y\n\"a,\"\"b\",1.5\n");
+  EXPECT_THAT(text({"query", "SELECT solution, rank FROM v_leaderboard"}), HasSubstr("s2           1\n"));
+  EXPECT_EQ(json({"query", "SELECT rank FROM v_leaderboard", "--limit", "2"}).at("more"), true);
+  text({"query", "SELECT source FROM v_solutions"});
+  EXPECT_THAT(refusal({"query", "DELETE FROM events"}), HasSubstr("may only read the archive"));
+}
+
+TEST_F(Reading, WrongWordsAreNamed) {
+  EXPECT_THAT(refusal({"leaderboard", "--sort", "speed"}), HasSubstr("did you mean \"speedup\"?"));
+  EXPECT_THAT(refusal({"leaderboard", "--device", "H300"}), HasSubstr("known devices: cpu"));
+  EXPECT_THAT(refusal({"leaderboard", "row_sum_f23"}), HasSubstr("did you mean \"row_sum_f32\"?"));
+  EXPECT_THAT(refusal({"leaderboard", "--suite", "cor"}), HasSubstr("core"));
+  EXPECT_THAT(refusal({"lineage", "nobody"}), HasSubstr("there is no attempt or solution"));
+}
+
+}  // namespace
+}  // namespace agent::cli::commands

@@ -1,0 +1,72 @@
+// kernelwright report -o FILE: what an archive holds as one HTML file for a browser, a printer or a mail.
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <ctime>
+#include <fstream>
+#include <memory>
+
+#include "agent/campaign/startup.h"
+#include "agent/cli/commands/commands.h"
+#include "agent/cli/output.h"
+#include "agent/cli/resolve.h"
+#include "core/error.h"
+#include "core/text.h"
+#include "results/web/page_data.h"
+#include "results/web/report.h"
+
+namespace agent::cli::commands {
+namespace {
+struct ReportOptions {
+  std::string file;
+  results::web::PageScope scope;
+};
+
+// Aside, then renamed: a report is whole or not there.
+void write_file(const std::filesystem::path& file, const std::string& text) {
+  std::filesystem::path aside = file;
+  aside += ".new";
+  std::ofstream out(aside, std::ios::binary);
+  out << text;
+  out.close();
+  std::error_code failed;
+  if (out) std::filesystem::rename(aside, file, failed);
+  if (out && !failed) return;
+  std::error_code ignored;
+  std::filesystem::remove(aside, ignored);
+  throw core::InputError(file.string(), "cannot be written", "give another file with -o");
+}
+
+void report(const ReportOptions& options, const Invocation& invocation) {
+  const results::archive::Reader archive = campaign::open_existing_archive(invocation.archive);
+  const core::Paths paths = core::installed_paths();
+  results::web::PageScope scope = options.scope;
+  scope.device = resolve_device(archive, scope.device);
+  results::web::PageData data(archive, scope);
+  const core::Json answers = data.report();
+  const std::string made = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  const std::string page = results::web::report_html(paths.pages(), paths.vendor(),
+                                                     {{"answers", answers}, {"version", KW_VERSION}, {"made", made}});
+  write_file(options.file, page);
+  if (invocation.json) {
+    print_json({{"file", options.file}, {"bytes", page.size()}, {"parts", answers.size()}});
+    return;
+  }
+  print("report in {}, {:.1f} MB; it needs no network\n", core::clean_line(options.file),
+        static_cast<double>(page.size()) / 1e6);
+}
+}  // namespace
+
+void add_report_command(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<ReportOptions>();
+  CLI::App* command = app.add_subcommand("report", "Write what the archive holds as one HTML file");
+  command->add_option("-o,--output", options->file, "The file")->required();
+  command->add_option("--campaign", options->scope.campaign, "Only of this one and its problems");
+  command->add_option("--problem", options->scope.problem, "Only of this one");
+  command->add_option("--device", options->scope.device,
+                      "Only of this device: cpu, cuda, or a part of its name as in H200");
+  command->callback([options, &invocation] { report(*options, invocation); });
+}
+
+}  // namespace agent::cli::commands

@@ -1,0 +1,291 @@
+// kernelwright run [PROBLEM...] and resume [CAMPAIGN]: campaigns.
+#include <sys/resource.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
+#include <memory>
+#include <random>
+
+#include "agent/campaign/baselines.h"
+#include "agent/campaign/campaign.h"
+#include "agent/campaign/devices.h"
+#include "agent/campaign/startup.h"
+#include "agent/cli/calibration_text.h"
+#include "agent/cli/commands/commands.h"
+#include "agent/cli/dry_run.h"
+#include "agent/cli/leaderboard_text.h"
+#include "agent/cli/output.h"
+#include "agent/cli/progress_text.h"
+#include "agent/models/providers.h"
+#include "core/error.h"
+
+namespace agent::cli::commands {
+namespace {
+constexpr double kSecondsPerProblem = 20;  // when no budget is given
+
+struct RunOptions {
+  std::vector<std::string> problems, files;
+  std::string suite;
+  campaign::CampaignSettings settings;
+  bool own_only = false, no_baselines = false, dry_run = false;
+  models::ModelOptions models;
+};
+
+// The models of a campaign, made anew for each run: keys are in no archive.
+std::vector<std::unique_ptr<models::Model>> make_models(const campaign::CampaignSettings& settings,
+                                                        const models::ModelOptions& options) {
+  std::vector<std::unique_ptr<models::Model>> models;
+  for (const std::string& name : settings.proposers) models.push_back(models::make_model(name, options));
+  return models;
+}
+
+std::vector<std::string> chosen_problems(const RunOptions& options, const campaign::ShippedData& data) {
+  std::vector<std::string> names = options.problems;
+  for (const std::string& name : names) campaign::find_problem(data.problems, name, "run");
+  if (!options.suite.empty()) {
+    const benchsuite::Suite suite = benchsuite::load_suite(data.paths.suites(), options.suite, data.problems);
+    names.insert(names.end(), suite.problems.begin(), suite.problems.end());
+  }
+  std::vector<std::string> once;
+  for (const std::string& name : names) {
+    if (std::find(once.begin(), once.end(), name) == once.end()) once.push_back(name);
+  }
+  return once;
+}
+
+// Puts the user's own files into the archive, so that the campaign can be resumed without them. Adds the problems they
+// solve to `names` when none was named.
+std::vector<std::string> add_own_solutions(const RunOptions& options, const campaign::ShippedData& data,
+                                           results::archive::Recorder& archive, std::vector<std::string>& names) {
+  const bool none_named = names.empty();
+  std::vector<std::string> hashes;
+  for (const std::string& file : options.files) {
+    const sandbox::Solution solution = sandbox::load_solution(file);
+    sandbox::validate_solution(solution, campaign::find_problem(data.problems, solution.problem, file + "#/problem"));
+    const bool named = std::find(names.begin(), names.end(), solution.problem) != names.end();
+    if (!named && !none_named) {
+      throw core::InputError(file, "solves " + solution.problem + ", which is not among the problems of this run",
+                             "name " + solution.problem + ", too");
+    }
+    if (!named) names.push_back(solution.problem);
+    archive.add_solution({&solution, std::filesystem::path(file).stem().string(), "user", {}});
+    hashes.push_back(solution.hash());
+  }
+  return hashes;
+}
+
+void show_end(const results::archive::Reader& archive, const campaign::CampaignSettings& settings,
+              const Invocation& invocation) {
+  core::Json rows = core::Json::array();
+  std::vector<results::archive::LeaderboardRow> board;
+  std::string without;
+  for (const std::string& name : settings.problems) {
+    const auto of_problem =
+        results::archive::leaderboard(archive, {name, campaign::parse_device(settings.device).backend});
+    if (std::all_of(of_problem.begin(), of_problem.end(), [](const auto& row) { return row.library; }))
+      without += (without.empty() ? "" : ", ") + name;
+    for (const results::archive::LeaderboardRow& row : of_problem) {
+      rows.push_back(to_json(row));
+      board.push_back(row);
+    }
+  }
+  if (invocation.json) {
+    print_json(core::Json{{"event", "leaderboard"}, {"rows", rows}});
+    return;
+  }
+  print("\n{}", best_text(board));
+  if (!without.empty()) print("no verified solution faster than naive yet: {}\n", without);
+  print("\nAll of them: kernelwright leaderboard. One in full: kernelwright show ATTEMPT.\n");
+}
+
+// What this program itself used, its workers not counted.
+core::Json own_usage(int64_t attempts) {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+  };
+  const std::filesystem::directory_iterator open_files("/proc/self/fd");
+  return {{"event", "campaign_ended"},
+          {"attempts", attempts},
+          {"processor_seconds", seconds(usage.ru_utime) + seconds(usage.ru_stime)},
+          {"peak_memory_bytes", usage.ru_maxrss * 1024},
+          {"open_descriptors", std::distance(begin(open_files), end(open_files))}};
+}
+
+// What the results will be held against, where it has not been measured yet.
+void add_baselines(results::archive::Recorder& archive, const campaign::ShippedData& data,
+                   const campaign::CampaignSettings& settings, bool json) {
+  std::vector<const benchsuite::Problem*> problems;
+  for (const std::string& name : settings.problems) problems.push_back(&data.problems.at(name));
+  campaign::measure_baselines(archive, data.paths, campaign::parse_device(settings.device), problems,
+                              campaign::WhichBaselines::missing, print_baselines(json));
+}
+
+void finish(results::archive::Recorder& archive, const results::archive::CampaignRecord& campaign,
+            const campaign::ShippedData& data, const std::vector<std::unique_ptr<models::Model>>& models,
+            Invocation& invocation) {
+  const auto settings =
+      campaign::campaign_settings_from_json(core::JsonView(campaign.settings, "campaign " + campaign.name));
+  const std::unique_ptr<search::Progress> progress = make_progress(invocation.json);
+  std::vector<models::Model*> asked;
+  for (const auto& model : models) asked.push_back(model.get());
+  const campaign::CampaignEnd end =
+      campaign::run_campaign(archive, campaign, data.paths, data.problems, *progress, asked);
+  if (invocation.json) print_json(own_usage(end.attempts));
+  if (!invocation.json || !end.interrupted) show_end(archive, settings, invocation);
+  if (!end.interrupted) return;
+  invocation.exit_code = kInterrupted;
+  const std::string command = "kernelwright resume " + campaign.name;
+  if (invocation.json) {
+    print_json(core::Json{{"event", "interrupted"}, {"campaign", campaign.name}, {"resume", command}});
+  } else {
+    print("Interrupted; everything so far is kept. Go on with: {}\n", command);
+  }
+}
+
+void run(RunOptions& options, Invocation& invocation) {
+  campaign::parse_device(options.settings.device);
+  const campaign::ShippedData data = campaign::load_data(invocation.sandbox_level);
+  campaign::CampaignSettings& settings = options.settings;
+  std::vector<std::unique_ptr<models::Model>> models;
+  if (!options.dry_run) models = make_models(settings, options.models);
+  settings.problems = chosen_problems(options, data);
+  if (settings.problems.empty() && options.files.empty()) {
+    throw core::InputError("run", "names no problem",
+                           "name some (kernelwright problems lists them), or give --suite core or --solution FILE");
+  }
+  results::archive::Recorder archive = campaign::open_seeded_archive(invocation.archive, data);
+  settings.solutions = add_own_solutions(options, data, archive, settings.problems);
+  settings.shipped = !options.own_only;
+  if (!settings.budget.attempts && !settings.budget.seconds) {
+    settings.budget.seconds = kSecondsPerProblem * static_cast<double>(settings.problems.size());
+  }
+  if (options.dry_run) return print_estimate(archive, settings, data, invocation);
+  if (settings.seed == 0) settings.seed = std::random_device()();
+  const bool cold_gpu =
+      campaign::parse_device(settings.device).backend == "cuda" && !settings.hot;  // as baselines are timed
+  if (cold_gpu && !options.no_baselines) add_baselines(archive, data, settings, invocation.json);
+  const core::Json environment = {{"program", KW_VERSION}, {"device", settings.device}};
+  finish(archive, archive.start_campaign(to_json(settings), archive.add_environment(environment)), data, models,
+         invocation);
+}
+
+void resume(const std::string& name, const models::ModelOptions& models, Invocation& invocation) {
+  const campaign::ShippedData data = campaign::load_data(invocation.sandbox_level);
+  results::archive::Recorder archive = campaign::open_existing_archive(invocation.archive);
+  const results::archive::CampaignRecord campaign = archive.find_campaign(name);
+  const auto settings =
+      campaign::campaign_settings_from_json(core::JsonView(campaign.settings, "campaign " + campaign.name));
+  if (campaign.status == "done") {
+    throw core::InputError("resume", "campaign " + campaign.name + " is done", "kernelwright run starts another");
+  }
+  finish(archive, campaign, data, make_models(settings, models), invocation);
+}
+
+void add_model_options(CLI::App& command, models::ModelOptions& models) {
+  command.add_option("--key-file", models.key_file, "A file with the provider's key, instead of the environment");
+  command.add_option("--ca-file", models.ca_file, "Certificates to trust");
+  const auto be_silent = [&models](double seconds) {
+    models.limits.first_byte = models.limits.idle = std::chrono::milliseconds(std::llround(seconds * 1000));
+  };
+  command
+      .add_option_function<double>("--model-timeout", be_silent,
+                                   "Seconds that a server may be silent before it is asked again (default: 300 until "
+                                   "its answer begins, then 120)")
+      ->check(CLI::Range(0.001, 1e6));
+}
+
+void add_proposer_options(CLI::App& command, campaign::CampaignSettings& settings) {
+  command
+      .add_option("--proposer", settings.proposers,
+                  "A language model: anthropic:MODEL, openai:MODEL, gemini:MODEL, http://HOST:PORT/v1, exec:COMMAND, "
+                  "inbox:DIR, replay:FILE (what kernelwright transcript wrote); may be repeated")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command
+      .add_option("--strategy", settings.models.strategy,
+                  "What to ask models: evolve (islands, crossed and improved), refine (lines of descent), best_of_n "
+                  "(fresh ones), tune (nothing: the built-in tuner is alone)")
+      ->capture_default_str()
+      ->check(CLI::IsMember(search::strategy_names()));
+  command.add_option("--in-flight", settings.models.in_flight, "Requests at a time")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  command.add_option("--lines", settings.models.lines, "Lines of descent, or islands")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  command.add_option("--wanted", settings.models.wanted, "Solutions in a reply")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 8));
+  command.add_option("--model-patience", settings.models.patience, "Replies in vain before the search has converged")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1'000'000));
+  const auto above_0 = CLI::Range(int64_t{1}, int64_t{1} << 40);
+  command.add_option("--requests", settings.spending.requests, "Requests to make at most")->check(above_0);
+  command.add_option("--tokens", settings.spending.tokens, "Tokens to spend at most, in and out")->check(above_0);
+  command.add_option("--dollars", settings.spending.dollars, "Money to spend at most")->check(CLI::PositiveNumber);
+  command.add_option("--max-output", settings.sampling.max_output_tokens, "Tokens of one reply, thinking included")
+      ->capture_default_str()
+      ->check(above_0);
+  command.add_option("--thinking", settings.sampling.thinking_tokens, "Tokens of them for extended thinking")
+      ->capture_default_str()
+      ->check(CLI::Range(int64_t{0}, int64_t{1} << 40));
+  command.add_option("--temperature", settings.sampling.temperature, "Of the models (default: their own)")
+      ->check(CLI::Range(0.0, 2.0));
+}
+}  // namespace
+
+void add_run_command(CLI::App& app, Invocation& invocation) {
+  const auto positive = [](const std::string& text) {
+    char* end = nullptr;
+    const double value = std::strtod(text.c_str(), &end);
+    return end != text.c_str() && *end == '\0' && value > 0 ? "" : "must be a number above 0, not \"" + text + "\"";
+  };
+  auto options = std::make_shared<RunOptions>();
+  campaign::CampaignSettings& settings = options->settings;
+  CLI::App* command = app.add_subcommand("run", "Search for faster kernels: a campaign");
+  command->add_option("PROBLEM", options->problems, "Problems to optimise");
+  command->add_option("--suite", options->suite, "A list of problems: core, quick");
+  command->add_option("--device", settings.device, "Where candidates run: cpu, cuda, cuda:N, cuda:all")
+      ->capture_default_str();
+  command->add_flag("--hot", settings.hot, "On a GPU: time with a warm L2 cache");
+  command
+      ->add_option("--seconds", settings.budget.seconds,
+                   "Time to spend (default: 20 per problem), in equal shares; one in which replies are awaited and "
+                   "nothing is judged "
+                   "gets up to half as much more")
+      ->check(positive);
+  command->add_option("--attempts", settings.budget.attempts, "Candidates to judge")->check(positive);
+  command->add_option("--patience", settings.patience, "Random restarts in vain before a search has converged")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1'000'000));
+  command->add_option("--solution", options->files, "A solution of your own to tune as well; may be repeated")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_flag("--own-only", options->own_only, "Leave out the solutions that ship");
+  command->add_flag("--no-baselines", options->no_baselines,
+                    "On a GPU: do not first time the libraries that have not been timed yet");
+  command->add_flag("--dry-run", options->dry_run,
+                    "Only estimate what the models would be asked and cost; nothing is sent, no key is needed");
+  command->add_option("--seed", settings.seed, "Of the search's choices (default: random)");
+  add_proposer_options(*command, settings);
+  add_model_options(*command, options->models);
+  command->callback([options, &invocation] { run(*options, invocation); });
+}
+
+void add_resume_command(CLI::App& app, Invocation& invocation) {
+  auto name = std::make_shared<std::string>();
+  auto models = std::make_shared<models::ModelOptions>();
+  CLI::App* command = app.add_subcommand("resume", "Go on with a campaign that was interrupted");
+  command->add_option("CAMPAIGN", *name, "Its name or the beginning of it (default: the newest)");
+  add_model_options(*command, *models);
+  command->callback([name, models, &invocation] { resume(*name, *models, invocation); });
+}
+
+}  // namespace agent::cli::commands

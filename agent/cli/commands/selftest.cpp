@@ -1,0 +1,95 @@
+// kernelwright selftest: does the judge of this device refuse what it must, and accept what it must?
+#include "agent/campaign/selftest.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <random>
+
+#include "agent/cli/commands/commands.h"
+#include "agent/cli/output.h"
+#include "agent/cli/selftest_text.h"
+#include "agent/search/interrupt.h"
+
+namespace agent::cli::commands {
+namespace {
+struct SelftestOptions {
+  std::string device = "cpu";
+  std::optional<uint64_t> seed;
+  bool quick = false;
+};
+
+// One line that is written again and again, on a terminal alone.
+void show_progress(const campaign::SelftestProgress& progress, LiveLines& line) {
+  if (::isatty(STDERR_FILENO) == 0) return;
+  if (progress.judged == progress.cases) return line.clear();
+  line.show({fmt::format("[{}/{}] {}: {} of {} judged", progress.index, progress.problems, progress.problem,
+                         progress.judged, progress.cases)});
+}
+
+uint64_t fresh_seed() {
+  std::random_device chance;
+  return (uint64_t{chance()} << 32) | chance();
+}
+
+void selftest(const SelftestOptions& options, Invocation& invocation) {
+  const campaign::DeviceChoice device = campaign::parse_device(options.device);
+  const campaign::ShippedData data = campaign::load_data(invocation.sandbox_level);
+  results::archive::Recorder archive = campaign::open_seeded_archive(invocation.archive, data);
+  const campaign::SelftestPlan plan{device.backend, options.seed ? *options.seed : fresh_seed(), options.quick};
+  search::watch_for_interrupt();
+  const auto begin = std::chrono::steady_clock::now();
+  campaign::DeviceSession session(data.paths, device, false, campaign::background_compile_workers() + 1);
+  if (!invocation.json) {
+    print("selftest of {}, seed {}{}\n", session.device(), plan.seed, plan.quick ? ", quick" : "");
+    std::fflush(stdout);
+  }
+  LiveLines line(Stream::error);
+  const campaign::SelftestReport report =
+      campaign::run_selftest(session, data, plan, [&](const campaign::SelftestProgress& progress) {
+        show_progress(progress, line);
+        return !search::interrupted();
+      });
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const core::Json environment = session.environment();
+  core::Json all = to_json(report);
+  all.update({{"device", session.device()},
+              {"seed", std::to_string(plan.seed)},
+              {"quick", plan.quick},
+              {"seconds", seconds},
+              {"interrupted", report.interrupted},
+              {"environment", environment}});
+  if (!report.interrupted) {
+    all["selftest"] = archive.add_selftest(
+        {session.device(), archive.add_environment(environment), plan.seed, plan.quick, seconds, report.dishonest(),
+         static_cast<int64_t>(report.false_accepts.size()), report.honest(),
+         static_cast<int64_t>(report.false_rejects.size()), report.widest_noise(), report.candidates_per_hour(), all});
+  }
+  if (invocation.json) {
+    print_json(all);
+  } else {
+    print("{}{} after {:.0f} s; sandbox level {}, version {}.\n", selftest_text(report),
+          report.interrupted ? "Interrupted, and not recorded,"
+          : report.passed()  ? "Passed"
+                             : "FAILED",
+          seconds, environment.at("sandbox_level").get<int>(), environment.at("program").get<std::string>());
+  }
+  invocation.exit_code = report.interrupted ? kInterrupted : report.passed() ? kDone : kRefused;
+}
+}  // namespace
+
+void add_selftest_command(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<SelftestOptions>();
+  CLI::App* command = app.add_subcommand(
+      "selftest",
+      "Judge kernels that must be refused and kernels that must be accepted, and say how often it was wrong");
+  command->add_option("--device", options->device, "Whose judge: cpu, cuda, cuda:N")->capture_default_str();
+  command->add_option("--seed", options->seed, "Of all chance, to repeat a selftest; a fresh one by default");
+  command->add_flag("--quick", options->quick, "A few cases of each class only");
+  command->callback([options, &invocation] { selftest(*options, invocation); });
+}
+
+}  // namespace agent::cli::commands

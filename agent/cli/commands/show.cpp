@@ -1,0 +1,174 @@
+// kernelwright show [WHAT]: an attempt, a campaign or a solution in full; without argument, the campaigns.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include "agent/campaign/startup.h"
+#include "agent/cli/attempt_text.h"
+#include "agent/cli/commands/commands.h"
+#include "agent/cli/output.h"
+#include "agent/cli/resolve.h"
+#include "agent/cli/solution_text.h"
+#include "agent/cli/table.h"
+#include "core/error.h"
+#include "core/text.h"
+
+namespace agent::cli::commands {
+namespace {
+using core::Json;
+using Align = Table::Align;
+constexpr int64_t kNewestAttempts = 20;
+
+void list_campaigns(const results::archive::Reader& archive, bool json) {
+  const auto campaigns = archive.campaigns();
+  if (json) {
+    Json all = Json::array();
+    for (const results::archive::CampaignRecord& campaign : campaigns) all.push_back(to_json(campaign));
+    print_json(all);
+    return;
+  }
+  Table table(
+      {{"CAMPAIGN"}, {"STATUS"}, {"STARTED"}, {"ATTEMPTS", Align::right}, {"SECONDS", Align::right}, {"PROBLEMS"}});
+  for (const results::archive::CampaignRecord& c : campaigns) {
+    const auto problems = c.settings.at("problems").get<std::vector<std::string>>();
+    table.add_row({c.name, c.status, c.started, std::to_string(c.attempts), fmt::format("{:.0f}", c.spent_seconds),
+                   problems.size() == 1 ? problems[0] : fmt::format("{} problems", problems.size())});
+  }
+  print("{}", table.empty() ? "No campaign yet. Start with: kernelwright run --suite quick\n" : table.text());
+}
+
+struct Descent {
+  results::archive::Descent descent;
+  std::string parent_name;
+};
+Descent descent_of(const results::archive::Reader& archive, const results::archive::SolutionRecord& solution) {
+  const std::vector<results::archive::LineageStep> steps = results::archive::lineage(archive, solution.id);
+  return {steps[0].descent, steps.size() > 1 ? steps[1].solution.name : ""};
+}
+
+void show_attempt(const results::archive::Reader& archive, int64_t id, bool json) {
+  const results::archive::RecordedAttempt attempt = archive.attempt(id);
+  const results::archive::SolutionRecord solution = results::archive::solution_of_attempt(archive, id);
+  const std::string problem = results::archive::problem_json_of(archive, id);
+  const Descent from = descent_of(archive, solution);
+  if (json) {
+    Json all = to_json(attempt);
+    all["hash"] = solution.hash;
+    all["plan"] = plan_json(attempt, problem);
+    all["descent"] = to_json(from.descent);
+    return print_json(all);
+  }
+  std::string facts = "solution " + solution.hash.substr(0, 12) + ", " +
+                      descent_text(from.descent, solution.origin, from.parent_name) + "\n" +
+                      plan_text(attempt, problem);
+  if (attempt.measurement) facts += counters_text(attempt.measurement->counters);
+  print("{}", attempt_text(attempt, facts));
+}
+
+void show_campaign(const results::archive::Reader& archive, const results::archive::CampaignRecord& campaign,
+                   bool json) {
+  const auto events = archive.events_of_campaign(campaign.id);
+  const std::map<std::string, int64_t> verdicts = results::archive::verdicts_of_campaign(archive, campaign.id);
+  if (json) {
+    Json all = to_json(campaign);
+    all["verdicts"] = verdicts;
+    all["events"] = Json::array();
+    for (const results::archive::EventRecord& event : events) {
+      all["events"].push_back({{"made", event.made}, {"kind", event.kind}, {"details", event.details}});
+    }
+    print_json(all);
+    return;
+  }
+  print("campaign {}: {}, started {}, {} attempts in {:.0f} s\n", campaign.name, campaign.status, campaign.started,
+        campaign.attempts, campaign.spent_seconds);
+  print("settings  {}\n", campaign.settings.dump());
+  for (const auto& [verdict, count] : verdicts) print("{:>7}  {}\n", count, verdict);
+  for (const results::archive::EventRecord& event : events) {
+    if (event.kind == "problem_started") continue;  // long, and for resuming
+    if (event.kind == "problem_ended") {
+      print("{}: best {:.2f}x over naive; {}\n", event.details.at("problem").get<std::string>(),
+            event.details.at("best").get<double>(), event.details.at("why").get<std::string>());
+    } else {
+      print("{} {}: {}\n", event.made, event.kind, event.details.dump());
+    }
+  }
+  if (campaign.status != "done") print("Go on with: kernelwright resume {}\n", campaign.name);
+}
+
+void show_solution(const results::archive::Reader& archive, const results::archive::SolutionRecord& solution,
+                   bool json) {
+  const Descent from = descent_of(archive, solution);
+  const std::vector<results::archive::Stand> stands = results::archive::stands_of(archive, solution.id);
+  const std::optional<int64_t> best = results::archive::best_attempt(archive, solution.id);
+  const std::vector<int64_t> newest = results::archive::newest_attempts(archive, solution.id, kNewestAttempts);
+  std::optional<results::archive::RecordedAttempt> attempt;
+  std::string problem;
+  if (best) {
+    attempt = archive.attempt(*best);
+    problem = results::archive::problem_json_of(archive, *best);
+  }
+  if (json) {
+    Json of_stands = Json::array();
+    for (const results::archive::Stand& stand : stands) of_stands.push_back(to_json(stand));
+    print_json(Json{{"solution", solution.name},
+                    {"hash", solution.hash},
+                    {"problem", solution.problem},
+                    {"origin", solution.origin},
+                    {"added", solution.added},
+                    {"descent", to_json(from.descent)},
+                    {"parent", from.parent_name.empty() ? Json() : Json(from.parent_name)},
+                    {"attempts", solution.attempts},
+                    {"newest_attempts", newest},
+                    {"stands", std::move(of_stands)},
+                    {"best_attempt", best ? Json(*best) : Json()},
+                    {"plan", attempt ? plan_json(*attempt, problem) : Json()},
+                    {"measurement", attempt && attempt->measurement ? to_json(*attempt->measurement) : Json()},
+                    {"source", solution.source}});
+    return;
+  }
+  print("{} for {} ({}), {} attempts, hash {}\n{}\n", core::clean_line(solution.name), solution.problem,
+        core::clean_line(solution.origin), solution.attempts, solution.hash.substr(0, 12),
+        descent_text(from.descent, solution.origin, from.parent_name));
+  print("{}", stands_text(stands));
+  if (attempt && attempt->measurement) {
+    print("\nits best point, attempt {}:\n{}", *best, measurement_text(*attempt->measurement, attempt->against));
+    print("{}", counters_text(attempt->measurement->counters));
+  }
+  if (attempt) print("{}", plan_text(*attempt, problem));
+  print("\n{}\n", solution.source);
+  if (from.descent.ancestors > 0) print("How it came about: kernelwright lineage {}\n", solution.hash.substr(0, 12));
+}
+
+void show(const std::string& what, const Invocation& invocation) {
+  const results::archive::Reader archive = campaign::open_existing_archive(invocation.archive);
+  if (what.empty()) return list_campaigns(archive, invocation.json);
+  if (const auto number = attempt_number(what)) return show_attempt(archive, *number, invocation.json);
+  const auto solutions = archive.find_solutions(what);
+  if (!solutions.empty()) {
+    for (const results::archive::SolutionRecord& solution : solutions)
+      show_solution(archive, solution, invocation.json);
+    return;
+  }
+  const auto campaigns = archive.campaigns();
+  if (std::none_of(campaigns.begin(), campaigns.end(), [&](const auto& c) { return c.name.rfind(what, 0) == 0; })) {
+    throw core::InputError("show", "there is no attempt, campaign or solution \"" + core::clean_line(what) + "\"",
+                           "kernelwright show lists the campaigns, kernelwright leaderboard the best attempts");
+  }
+  show_campaign(archive, archive.find_campaign(what), invocation.json);
+}
+}  // namespace
+
+void add_show_command(CLI::App& app, Invocation& invocation) {
+  auto what = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand("show", "Show an attempt, a campaign or a solution in full");
+  command->add_option(
+      "WHAT", *what,
+      "The number of an attempt, the name of a campaign or solution, or a solution's hash (default: list "
+      "the campaigns)");
+  command->callback([what, &invocation] { show(*what, invocation); });
+}
+
+}  // namespace agent::cli::commands

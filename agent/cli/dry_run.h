@@ -1,0 +1,14 @@
+// kernelwright run --dry-run: what a campaign with models would cost. Nothing is sent, no key is needed.
+#pragma once
+
+#include "agent/campaign/campaign.h"
+#include "agent/campaign/startup.h"
+#include "agent/cli/invocation.h"
+
+namespace agent::cli {
+
+// Measures each problem's first prompt and prints an estimate. Throws core::InputError when no model is named.
+void print_estimate(const results::archive::Reader& archive, const campaign::CampaignSettings& settings,
+                    const campaign::ShippedData& data, const Invocation& invocation);
+
+}  // namespace agent::cli

@@ -1,0 +1,332 @@
+#include "agent/cli/leaderboard_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "agent/cli/table.h"
+#include "core/text.h"
+
+namespace agent::cli {
+namespace {
+using core::Json;
+using results::archive::LeaderboardRow;
+using Align = Table::Align;
+constexpr size_t kWidth = 120;
+constexpr size_t kAuthorWidth = 14;
+
+std::optional<double> bound_of(const LeaderboardRow& row) {
+  return row.timed() ? row.workloads[0].bound_us : std::nullopt;
+}
+
+std::string share_text(const LeaderboardRow& row) {
+  const auto share = row.timed() ? row.workloads[0].share_of_bound() : std::nullopt;
+  return share ? fmt::format("{:.0f} %", 100 * *share) : "";
+}
+
+std::string candidate_name(const LeaderboardRow& row) {
+  const std::string tunables = sandbox::describe(row.binding);
+  return core::clean_line(row.solution) + (tunables.empty() ? "" : " " + tunables);
+}
+
+// The wider side of an interval, as a share of the value: "+-0.4 %".
+std::string spread(double value, double low, double high) {
+  return value > 0 ? fmt::format(" ±{:.1f} %", 100 * std::max(value - low, high - value) / value) : "";
+}
+
+Json interval_json(const verifier::statistics::SpeedUp& s) {
+  return {{"value", s.value}, {"low", s.low}, {"high", s.high}};
+}
+
+Json to_json(const results::archive::Cost& cost) {
+  return {
+      {"replies", cost.replies}, {"tokens", cost.tokens}, {"dollars", cost.dollars}, {"all_priced", cost.all_priced}};
+}
+
+Json to_json(const results::archive::WorkloadFigures& figures) {
+  const auto share = figures.share_of_bound();
+  return {{"workload", figures.workload},
+          {"time_us", figures.time_us.value},
+          {"time_low_us", figures.time_us.low},
+          {"time_high_us", figures.time_us.high},
+          {"naive_us", figures.naive_us},
+          {"speed_up", interval_json(figures.speed_up)},
+          {"bound_us", figures.bound_us ? Json(*figures.bound_us) : Json()},
+          {"share_of_bound", share ? Json(*share) : Json()}};
+}
+
+std::string author(const LeaderboardRow& row) {
+  const results::archive::Descent& from = row.descent;
+  return cut(core::clean_line(from.model.empty() ? row.origin : from.model), kAuthorWidth) +
+         (from.ancestors > 0 ? fmt::format(" +{}", from.ancestors) : "");
+}
+
+// What solutions are compared with, each once; its place is its letter.
+std::vector<std::string> libraries_of(const LeaderboardRow* first, const LeaderboardRow* last) {
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
+  for (const LeaderboardRow* row = first; row != last; ++row) {
+    for (const results::archive::OverLibrary& over : row->over_libraries) add(over.library);
+    if (row->library && row->timed()) add(row->solution);
+  }
+  return names;
+}
+
+std::string letter(size_t library) { return std::string(1, static_cast<char>('A' + library)); }
+
+// Which columns a block has beside those that all have.
+struct Shown {
+  bool bound = false, cost = false;
+  std::vector<std::string> libraries;
+};
+
+std::vector<Table::Column> figure_columns(const Shown& shown) {
+  std::vector<Table::Column> columns{
+      {"  RANK", Align::right}, {"ATTEMPT", Align::right}, {"OVER NAIVE", Align::right}, {"TIME", Align::right}};
+  if (shown.bound) columns.push_back({"BOUND", Align::right});
+  for (size_t i = 0; i < shown.libraries.size(); ++i) columns.push_back({"OVER " + letter(i), Align::right});
+  if (shown.cost) columns.insert(columns.end(), {{"TOKENS", Align::right}, {"COST", Align::right}});
+  return columns;
+}
+
+std::vector<std::string> figure_cells(const LeaderboardRow& row, const Shown& shown) {
+  std::string rank = row.confirmed ? std::to_string(row.rank) : "no";
+  if (row.library) rank = "-";
+  const verifier::statistics::SpeedUp& s = row.speed_up;
+  std::vector<std::string> cells{
+      rank, row.library ? "" : std::to_string(row.attempt),
+      row.timed() ? format_speed_up(s.value) + spread(s.value, s.low, s.high) : name_of(row.verdict)};
+  const verifier::statistics::Interval time = row.timed() ? row.workloads[0].time_us : verifier::statistics::Interval{};
+  cells.push_back(
+      !row.timed() ? "" : format_time_us(time.value) + (row.library ? "" : spread(time.value, time.low, time.high)));
+  if (shown.bound) cells.push_back(share_text(row));
+  for (const std::string& library : shown.libraries) {
+    const auto over = std::find_if(row.over_libraries.begin(), row.over_libraries.end(),
+                                   [&](const auto& one) { return one.library == library; });
+    cells.push_back(over == row.over_libraries.end() ? "" : format_speed_up(over->ratio.value));
+  }
+  const results::archive::Cost& spent = row.descent.lineage;
+  if (shown.cost) cells.push_back(spent.replies > 0 ? format_tokens(spent.tokens) : "");
+  if (shown.cost) cells.push_back(spent.dollars > 0 ? fmt::format("${:.2f}", spent.dollars) : "");
+  return cells;
+}
+
+std::string marked_name(const LeaderboardRow& row, const Shown& shown) {
+  const auto at = std::find(shown.libraries.begin(), shown.libraries.end(), row.solution);
+  const bool marked = row.library && at != shown.libraries.end();
+  return (marked ? letter(static_cast<size_t>(at - shown.libraries.begin())) + ": " : "") + candidate_name(row);
+}
+
+// Lines no wider than a terminal: where names have no room behind the figures, they stand below them.
+std::string lines_of(const LeaderboardRow* first, const LeaderboardRow* last, const Shown& shown) {
+  std::vector<Table::Column> columns = figure_columns(shown);
+  Table figures(columns);
+  columns.insert(columns.end(), {{"BY"}, {"SOLUTION"}});
+  Table all(columns);
+  for (const LeaderboardRow* row = first; row != last; ++row) {
+    std::vector<std::string> cells = figure_cells(*row, shown);
+    figures.add_row(cells);
+    cells.insert(cells.end(), {row->library ? "library" : author(*row), marked_name(*row, shown)});
+    all.add_row(std::move(cells));
+  }
+  const std::vector<std::string> lines = core::split(all.text(), '\n');
+  if (std::all_of(lines.begin(), lines.end(), [](const auto& line) { return cut(line, kWidth) == line; })) {
+    return all.text();
+  }
+  std::string text;
+  const LeaderboardRow* row = nullptr;  // the first line is the titles'
+  for (const std::string& line : core::split(figures.text(), '\n')) {
+    if (line.empty()) continue;
+    text += line + "\n";
+    if (row != nullptr) {
+      const std::string by = row->library ? "" : " by " + author(*row);
+      text += cut(std::string(8, ' ') + marked_name(*row, shown), kWidth - by.size()) + by + "\n";
+    }
+    row = row == nullptr ? first : row + 1;
+  }
+  return text;
+}
+
+// Of one problem and device.
+std::string block_text(const LeaderboardRow* first, const LeaderboardRow* last) {
+  const auto any = [&](auto has) { return std::any_of(first, last, has); };
+  const Shown shown{any([](const auto& row) { return bool(bound_of(row)); }),
+                    any([](const auto& row) { return row.descent.lineage.replies > 0; }), libraries_of(first, last)};
+  std::string text = lines_of(first, last, shown);
+  if (any([](const auto& row) { return row.library; })) return text;
+  std::vector<std::string> named;
+  for (size_t i = 0; i < shown.libraries.size(); ++i) {
+    named.push_back(letter(i) + ": " + core::clean_line(shown.libraries[i]));
+  }
+  if (!named.empty()) text += cut("  " + core::join(named, ", "), kWidth) + "\n";
+  return text;
+}
+}  // namespace
+
+Json to_json(const LeaderboardRow& row) {
+  const auto if_timed = [&](double value) { return row.timed() ? Json(value) : Json(); };
+  const auto of_solution = [&](Json value) { return row.library ? Json() : std::move(value); };
+  Json workloads = Json::array(), over = Json::array();
+  for (const results::archive::WorkloadFigures& figures : row.workloads) workloads.push_back(to_json(figures));
+  for (const results::archive::OverLibrary& one : row.over_libraries) {
+    over.push_back({{"library", one.library},
+                    {"ratio", interval_json(one.ratio)},
+                    {"workloads", one.workloads},
+                    {"paired", false}});
+  }
+  const auto share = row.timed() ? row.workloads[0].share_of_bound() : std::nullopt;
+  return {{"kind", row.library ? "library" : "solution"},
+          {"rank", row.library || row.rank == 0 ? Json() : Json(row.rank)},
+          {"problem", row.problem},
+          {"device", row.device},
+          {"solution", row.solution},
+          {"hash", of_solution(row.hash)},
+          {"origin", row.origin},
+          {"tunables", row.binding},
+          {"confirmed", of_solution(row.confirmed)},
+          {"verdict", name_of(row.verdict)},
+          {"sentence", row.library ? Json(verifier::verdicts::sentence_for_people(row.verdict)) : Json()},
+          {"speed_up", if_timed(row.speed_up.value)},
+          {"low", if_timed(row.speed_up.low)},
+          {"high", if_timed(row.speed_up.high)},
+          {"time_us", if_timed(row.time_us())},
+          {"bound_us", bound_of(row) ? Json(*bound_of(row)) : Json()},
+          {"share_of_bound", share ? Json(*share) : Json()},
+          {"workloads", std::move(workloads)},
+          {"over_libraries", of_solution(std::move(over))},
+          {"model", row.descent.model.empty() ? Json() : Json(row.descent.model)},
+          {"task", row.descent.task.empty() ? Json() : Json(row.descent.task)},
+          {"ancestors", of_solution(row.descent.ancestors)},
+          {"cost", of_solution(to_json(row.descent.own))},
+          {"lineage_cost", of_solution(to_json(row.descent.lineage))},
+          {"campaign", row.campaign.empty() ? Json() : Json(row.campaign)},
+          {"attempt", of_solution(row.attempt)},
+          {"made", row.made}};
+}
+
+Json to_json(const results::view::SuiteScores& scores) {
+  Json fast = Json::array();
+  for (const results::view::FastP& one : scores.fast_p) {
+    fast.push_back({{"baseline", one.baseline},
+                    {"p", one.p},
+                    {"fast", one.fast},
+                    {"problems", one.problems},
+                    {"share", one.share()}});
+  }
+  return {
+      {"device", scores.device},
+      {"problems", scores.problems},
+      {"solved", scores.solved},
+      {"share_solved", scores.share_solved()},
+      {"geometric_mean", scores.geometric_mean},
+      {"geometric_mean_of_solved", scores.geometric_mean_of_solved ? Json(*scores.geometric_mean_of_solved) : Json()},
+      {"fast_p", std::move(fast)}};
+}
+
+std::string best_text(const std::vector<LeaderboardRow>& rows) {
+  const bool bound_known = std::any_of(rows.begin(), rows.end(), [](const auto& row) { return bool(bound_of(row)); });
+  std::vector<Table::Column> columns{
+      {"PROBLEM"}, {"RANK", Align::right}, {"SPEED-UP OVER NAIVE", Align::right}, {"TIME", Align::right}};
+  if (bound_known) columns.push_back({"BOUND", Align::right});
+  columns.insert(columns.end(), {{"DEVICE"}, {"SOLUTION"}, {"ATTEMPT", Align::right}});
+  Table table(columns);
+  for (const LeaderboardRow& row : rows) {
+    if (!row.library && row.rank != 1) continue;
+    std::vector<std::string> cells{
+        row.problem, row.library ? "library" : std::to_string(row.rank),
+        row.timed() ? format_speed_up(row.speed_up.value, row.speed_up.low, row.speed_up.high) : name_of(row.verdict),
+        row.timed() ? format_time_us(row.time_us()) : ""};
+    if (bound_known) cells.push_back(share_text(row));
+    cells.insert(cells.end(), {row.device, candidate_name(row), row.library ? "" : std::to_string(row.attempt)});
+    table.add_row(std::move(cells));
+  }
+  return table.empty() ? "" : table.text();
+}
+
+std::string leaderboard_text(const std::vector<LeaderboardRow>& rows) {
+  std::string text;
+  bool libraries = false, cost = false;
+  for (size_t begin = 0, end = 0; begin < rows.size(); begin = end) {
+    while (end < rows.size() && rows[end].problem == rows[begin].problem && rows[end].device == rows[begin].device) {
+      libraries = libraries || !rows[end].over_libraries.empty();
+      cost = cost || rows[end].descent.lineage.replies > 0;
+      ++end;
+    }
+    const auto timed =
+        std::find_if(rows.begin() + static_cast<std::ptrdiff_t>(begin), rows.begin() + static_cast<std::ptrdiff_t>(end),
+                     [](const auto& row) { return row.timed(); });
+    const std::string workload =
+        timed == rows.begin() + static_cast<std::ptrdiff_t>(end) ? "" : ", time at " + timed->workloads[0].workload;
+    text += (text.empty() ? "" : "\n") +
+            core::clean_line(rows[begin].problem + " on " + rows[begin].device + workload) + "\n" +
+            block_text(rows.data() + begin, rows.data() + end);
+  }
+  if (text.empty()) return "";
+  text += "\n± is a 99 % interval. RANK no: not confirmed. BY model +N: N ancestors.\n";
+  if (libraries) {
+    text += "OVER a library: the quotient of both speed-ups over naive; the two never ran in turns.\n";
+  }
+  if (cost) text += "TOKENS, COST: of the replies that led there, its ancestors' too.\n";
+  return text;
+}
+
+std::string scores_text(const std::vector<results::view::SuiteScores>& all) {
+  std::string text;
+  for (const results::view::SuiteScores& scores : all) {
+    text += fmt::format("{}{}: {} of {} problems solved ({:.0f} %), geometric mean over naive {}",
+                        text.empty() ? "" : "\n", core::clean_line(scores.device), scores.solved, scores.problems,
+                        100 * scores.share_solved(), format_speed_up(scores.geometric_mean));
+    if (scores.geometric_mean_of_solved) {
+      text += fmt::format(" (of those solved {})", format_speed_up(*scores.geometric_mean_of_solved));
+    }
+    text += "\n";
+    std::vector<Table::Column> columns{{"  FASTER THAN"}, {"PROBLEMS", Align::right}};
+    std::map<std::string, std::vector<std::string>> lines;
+    std::vector<std::string> order;
+    for (const results::view::FastP& one : scores.fast_p) {
+      std::vector<std::string>& cells = lines[one.baseline];
+      if (cells.empty()) {
+        order.push_back(one.baseline);
+        cells = {"  " + one.baseline, std::to_string(one.problems)};
+      }
+      cells.push_back(fmt::format("{:.0f} %", 100 * one.share()));
+      if (order.size() == 1) columns.push_back({fmt::format("fast_{:g}", one.p), Align::right});
+    }
+    Table table(columns);
+    for (const std::string& baseline : order) table.add_row(lines.at(baseline));
+    text += table.text();
+  }
+  return text;
+}
+
+std::string format_tokens(int64_t tokens) {
+  const auto value = static_cast<double>(tokens);
+  if (tokens < 1000) return std::to_string(tokens);
+  return tokens < 1'000'000 ? fmt::format("{:.0f}k", value / 1e3) : fmt::format("{:.1f}M", value / 1e6);
+}
+
+std::string format_cost(const results::archive::Cost& cost) {
+  if (cost.replies == 0) return "";
+  std::string text = format_tokens(cost.tokens) + " tokens";
+  if (cost.dollars > 0) text += fmt::format(", ${:.2f}", cost.dollars);
+  if (!cost.all_priced) text += cost.dollars > 0 ? " and what has no known price" : "";
+  return text;
+}
+
+std::string cut(const std::string& text, size_t characters) {
+  const auto begins = [](char c) { return (c & 0xC0) != 0x80; };
+  if (static_cast<size_t>(std::count_if(text.begin(), text.end(), begins)) <= characters) return text;
+  std::string kept;
+  size_t count = 0;
+  for (const char c : text) {
+    if (begins(c) && ++count > characters - 3) break;
+    kept += c;
+  }
+  return kept + "...";
+}
+
+}  // namespace agent::cli

@@ -1,0 +1,28 @@
+// The leaderboard and the scores of suites, as people read them and as JSON.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "results/archive/leaderboard.h"
+#include "results/view/scores.h"
+
+namespace agent::cli {
+
+core::Json to_json(const results::archive::LeaderboardRow& row);
+core::Json to_json(const results::view::SuiteScores& scores);
+
+// One line per problem and device: its best solution, with the libraries that it is held against.
+std::string best_text(const std::vector<results::archive::LeaderboardRow>& rows);
+// A table for each problem and device, no wider than 120 characters. Empty when there are no rows.
+std::string leaderboard_text(const std::vector<results::archive::LeaderboardRow>& rows);
+std::string scores_text(const std::vector<results::view::SuiteScores>& scores);
+
+// "12k", "1.2M"; "$0.35"
+std::string format_tokens(int64_t tokens);
+// "12k tokens, $0.35"; without dollars where no price is known. Empty when there was no reply.
+std::string format_cost(const results::archive::Cost& cost);
+// Text cut to this many characters, which "..." then ends.
+std::string cut(const std::string& text, size_t characters);
+
+}  // namespace agent::cli

@@ -1,0 +1,85 @@
+#include "agent/cli/leaderboard_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace agent::cli {
+namespace {
+using testing::HasSubstr;
+using testing::Not;
+
+results::archive::LeaderboardRow row_of(const std::string& device, const std::string& solution, double speed_up,
+                                        double time_us) {
+  results::archive::LeaderboardRow row;
+  row.rank = 1;
+  row.attempt = 7;
+  row.problem = "sum_f32";
+  row.device = device;
+  row.solution = solution;
+  row.origin = "seed";
+  row.confirmed = true;
+  row.speed_up = {speed_up, speed_up, speed_up};
+  row.workloads.push_back({"bench", {time_us, time_us, time_us}, time_us * speed_up, row.speed_up, {}});
+  return row;
+}
+
+TEST(LeaderboardText, TheLeaderboardHasAColumnForTheBound) {
+  results::archive::LeaderboardRow with = row_of("cuda:0", "tiled", 2, 100);
+  with.workloads[0].bound_us = 84.6;
+  const results::archive::LeaderboardRow without = row_of("cpu", "plain", 2, 100);
+  EXPECT_THAT(best_text({with, without}), HasSubstr("TIME  BOUND  DEVICE"));
+  EXPECT_THAT(best_text({with, without}), HasSubstr("100.0 us   85 %  cuda:0"));
+  EXPECT_THAT(best_text({with, without}), HasSubstr("100.0 us         cpu"));
+  EXPECT_THAT(leaderboard_text({with}), HasSubstr("BOUND"));
+  EXPECT_THAT(leaderboard_text({without}), Not(HasSubstr("BOUND")));
+  EXPECT_EQ(to_json(with)["bound_us"], 84.6);
+}
+
+TEST(LeaderboardText, LibrariesStandAmongTheSolutionsButAreNone) {
+  const results::archive::LeaderboardRow best = row_of("cuda GPU", "tiled", 2, 100);
+  results::archive::LeaderboardRow second = row_of("cuda GPU", "plain", 1.1, 180);
+  second.rank = 2;
+  results::archive::LeaderboardRow library = row_of("cuda GPU", "PyTorch 2.11 eager", 3, 67);
+  library.library = true;
+  results::archive::LeaderboardRow failed = library;
+  failed.solution = "PyTorch 2.11 compile";
+  failed.workloads.clear();
+  failed.verdict = verifier::verdicts::NotWritten{{}, "y", 0, 1, 1};
+  const std::string text = best_text({library, best, second, failed});
+  EXPECT_THAT(text, HasSubstr("library   3.00x [3.00, 3.00]   67.0 us  cuda GPU  PyTorch 2.11 eager"));
+  EXPECT_THAT(text, testing::ContainsRegex("library +not_written +cuda GPU +PyTorch 2.11 compile"));
+  EXPECT_THAT(text, Not(HasSubstr("plain")));  // not the best solution
+  EXPECT_EQ(to_json(best)["kind"], "solution");
+  EXPECT_EQ(to_json(library)["kind"], "library");
+  EXPECT_TRUE(to_json(library)["rank"].is_null() && to_json(library)["attempt"].is_null());
+  EXPECT_EQ(to_json(library)["time_us"], 67);
+  EXPECT_EQ(to_json(failed)["verdict"], "not_written");
+  EXPECT_TRUE(to_json(failed)["time_us"].is_null() && to_json(failed)["speed_up"].is_null());
+}
+
+TEST(LeaderboardText, WhereLinesWouldBeTooWideNamesStandBelowTheFigures) {
+  results::archive::LeaderboardRow best = row_of("cuda GPU", "a_solution_with_a_name", 2, 100);
+  best.binding = {{"BLOCK_ROWS", 128}, {"BLOCK_COLUMNS", 256}, {"STAGES", 4}};
+  best.workloads[0].bound_us = 50;
+  best.descent.model = "provider:model";
+  best.descent.lineage = {3, 12000, 0.5, true};
+  std::vector<results::archive::LeaderboardRow> rows;
+  for (const std::string name : {"cuBLAS 13.0", "PyTorch 2.11 eager", "PyTorch 2.11 compile"}) {
+    best.over_libraries.push_back({name, {2, 1.9, 2.1}, 1});
+    rows.push_back(row_of("cuda GPU", name, 1, 200));
+    rows.back().library = true;
+  }
+  rows.insert(rows.begin(), best);
+  const std::string text = leaderboard_text(rows);
+  EXPECT_THAT(
+      text, HasSubstr("\n        a_solution_with_a_name BLOCK_COLUMNS=256 BLOCK_ROWS=128 STAGES=4 by provider:model"));
+  EXPECT_THAT(text, HasSubstr("\n        C: PyTorch 2.11 compile\n"));
+  EXPECT_THAT(text, Not(testing::ContainsRegex("[^\n]{125}")));  // bytes; "±" has two
+  const std::string alone = leaderboard_text({best});
+  EXPECT_THAT(alone, HasSubstr("  A: cuBLAS 13.0, B: PyTorch 2.11 eager, C: PyTorch 2.11 compile\n"));
+  EXPECT_TRUE(to_json(best)["sentence"].is_null());  // its verdict is not read for the leaderboard
+  EXPECT_TRUE(to_json(rows[1])["sentence"].is_string());
+}
+
+}  // namespace
+}  // namespace agent::cli

@@ -1,0 +1,63 @@
+#include "agent/cli/live_view.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace agent::cli {
+namespace {
+using testing::ElementsAre;
+
+search::AttemptReport attempt(int64_t number, double best, const verifier::verdicts::Verdict& verdict) {
+  search::AttemptReport report;
+  report.number = number;
+  report.solution = "rows";
+  report.verdict = &verdict;
+  report.best = best;
+  report.left = {40 - number, 12.4};
+  return report;
+}
+
+search::ExchangeReport exchange(const std::string& model, const std::string& failed) {
+  search::ExchangeReport report;
+  report.model = model;
+  report.task = "refine";
+  report.failed = failed;
+  report.usage = {100, 300, 0, 70, false};
+  report.dollars = 0.25;
+  report.requests = 3;
+  report.in_flight = 2;
+  return report;
+}
+
+TEST(LiveView, ShowsTheCurveTheLastVerdictsAndWhatIsLeft) {
+  const verifier::verdicts::Verdict correct = verifier::verdicts::Correct{};
+  LiveView view;
+  view.problem_started("[1/3] sum_f32");
+  EXPECT_THAT(view.lines(), ElementsAre("[1/3] sum_f32"));
+  for (int64_t i = 1; i <= 4; ++i) view.attempted(attempt(i, static_cast<double>(i), correct));
+  EXPECT_THAT(view.lines(),
+              ElementsAre("[1/3] sum_f32  best 4.00x  ▁▃▅█  left 36 attempts, 12 s", "  #2 screen  rows  correct",
+                          "  #3 screen  rows  correct", "  #4 screen  rows  correct"));
+  view.problem_started("[2/3] gelu_f32");
+  EXPECT_THAT(view.lines(), ElementsAre("[2/3] gelu_f32")) << "the other problem's are gone";
+}
+
+TEST(LiveView, ShowsEveryModelAndWhatAllOfThemCost) {
+  LiveView view;
+  view.problem_started("[1/1] sum_f32");
+  view.answered(exchange("openai:a", "it was cut off"));
+  view.answered(exchange("openai:b", ""));
+  view.answered(exchange("openai:a", ""));
+  EXPECT_THAT(view.lines(),
+              ElementsAre("[1/1] sum_f32", "  openai:a, refine: replied", "  openai:b, refine: replied",
+                          "  3 requests, 400 tokens in (75 % from caches), 70 out, $0.2500, 2 in flight"));
+}
+
+TEST(Sparkline, HasAtMostItsWidthAndEndsWithTheLast) {
+  EXPECT_EQ(sparkline({}, 8), "");
+  EXPECT_EQ(sparkline({1, 1}, 8), "▁▁") << "nothing better than naive";
+  EXPECT_EQ(sparkline({0.5, 1, 3, 8}, 2), "▁█");
+}
+
+}  // namespace
+}  // namespace agent::cli

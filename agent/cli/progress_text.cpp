@@ -1,0 +1,162 @@
+#include "agent/cli/progress_text.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "agent/cli/live_view.h"
+#include "agent/cli/output.h"
+#include "agent/cli/table.h"
+#include "core/strict_json.h"
+#include "core/text.h"
+
+namespace agent::cli {
+namespace {
+using core::Json;
+
+// Plain lines, for a file: everything that happens.
+class TextProgress : public search::Progress {
+ public:
+  void campaign_started(const std::string& campaign, size_t problems, const search::BudgetLeft& budget) override {
+    keep(fmt::format("campaign {}: {} problem{}, budget {}", campaign, problems, problems == 1 ? "" : "s",
+                     describe(budget)));
+  }
+  void problem_started(const std::string& problem, size_t index, size_t count) override {
+    where_ = fmt::format("[{}/{}] {}", index + 1, count, problem);
+    begin();
+  }
+  void attempted(const search::AttemptReport& r) override { keep(fmt::format("  #{} {}", r.number, describe(r))); }
+  void answered(const search::ExchangeReport& r) override {
+    keep(fmt::format("  {} ({}): {}; {}", r.model, r.task, r.failed.empty() ? "replied" : r.failed, describe(r)));
+  }
+  void problem_ended(const std::string&, double best, const std::string& why) override {
+    keep(fmt::format("{}: best {} over naive; {}", where_, format_speed_up(best), why));
+  }
+  void noted(const std::string& what) override { keep("  " + what); }
+  void warned(const std::string& what) override { keep("warning: " + what); }
+
+ protected:
+  virtual void begin() { keep(where_); }
+  virtual void keep(const std::string& line) {
+    print("{}\n", core::clean_line(line));
+    std::fflush(stdout);
+  }
+  std::string where_;
+};
+
+// On a terminal: what is worth keeping scrolls by, the rest is a view that is drawn again and again.
+class LiveProgress : public TextProgress {
+ public:
+  void attempted(const search::AttemptReport& report) override {
+    view_.attempted(report);
+    lines_.show(view_.lines());
+  }
+  void answered(const search::ExchangeReport& report) override {
+    view_.answered(report);
+    lines_.show(view_.lines());
+  }
+
+ private:
+  void begin() override {
+    view_.problem_started(where_);
+    lines_.show(view_.lines());
+  }
+  void keep(const std::string& line) override {
+    lines_.clear();
+    TextProgress::keep(line);
+  }
+
+  LiveView view_;
+  LiveLines lines_;
+};
+
+class JsonProgress : public search::Progress {
+ public:
+  void campaign_started(const std::string& campaign, size_t problems, const search::BudgetLeft& budget) override {
+    put({{"event", "campaign_started"}, {"campaign", campaign}, {"problems", problems}, {"left", json(budget)}});
+  }
+  void problem_started(const std::string& problem, size_t index, size_t count) override {
+    put({{"event", "problem_started"}, {"problem", problem}, {"index", index}, {"count", count}});
+  }
+  void attempted(const search::AttemptReport& r) override {
+    put({{"event", "attempted"},
+         {"attempt", r.attempt},
+         {"number", r.number},
+         {"problem", r.problem},
+         {"solution", r.solution},
+         {"tunables", r.tunables},
+         {"effort", name_of(r.effort)},
+         {"verdict", name_of(*r.verdict)},
+         {"speed_up", r.speed_up ? Json(*r.speed_up) : Json()},
+         {"reused", r.reused},
+         {"new_best", r.new_best},
+         {"best", r.best},
+         {"left", json(r.left)}});
+  }
+  void answered(const search::ExchangeReport& r) override {
+    put({{"event", "answered"},
+         {"problem", r.problem},
+         {"model", r.model},
+         {"operator", r.task},
+         {"failed", r.failed.empty() ? Json() : Json(r.failed)},
+         {"requests", r.requests},
+         {"in_flight", r.in_flight},
+         {"tokens",
+          {{"input", r.usage.input},
+           {"cache_read", r.usage.cache_read},
+           {"cache_written", r.usage.cache_written},
+           {"output", r.usage.output}}},
+         {"dollars", r.dollars}});
+  }
+  void problem_ended(const std::string& problem, double best, const std::string& why) override {
+    put({{"event", "problem_ended"}, {"problem", problem}, {"best", best}, {"why", why}});
+  }
+  void noted(const std::string& what) override { put({{"event", "noted"}, {"what", what}}); }
+  void warned(const std::string& what) override { put({{"event", "warned"}, {"what", what}}); }
+
+ private:
+  static Json json(const search::BudgetLeft& left) {
+    return {{"attempts", left.attempts ? Json(*left.attempts) : Json()},
+            {"seconds", left.seconds ? Json(*left.seconds) : Json()}};
+  }
+  static void put(const Json& line) {
+    print_json(line);
+    std::fflush(stdout);
+  }
+};
+}  // namespace
+
+std::string describe(const search::BudgetLeft& left) {
+  std::string text;
+  if (left.attempts) text += fmt::format("{} attempts", *left.attempts);
+  if (left.seconds) text += fmt::format("{}{:.0f} s", text.empty() ? "" : ", ", *left.seconds);
+  return text.empty() ? "no limit" : text;
+}
+
+std::string describe(const search::AttemptReport& r) {
+  const std::string what = r.tunables.empty() ? r.solution : r.solution + " " + r.tunables;
+  std::string text = fmt::format("{:<7} {}  {}", name_of(r.effort), what, name_of(*r.verdict));
+  if (r.speed_up) text += "  " + format_speed_up(*r.speed_up);
+  if (r.reused) text += "  (same binary as before)";
+  if (r.new_best) text += "  NEW BEST";
+  return text;
+}
+
+std::string describe(const search::ExchangeReport& r) {
+  const int64_t in = r.usage.input + r.usage.cache_read + r.usage.cache_written;
+  std::string text = fmt::format(
+      "{} request{}, {} tokens in ({:.0f} % from caches), {} out", r.requests, r.requests == 1 ? "" : "s", in,
+      in > 0 ? 100.0 * static_cast<double>(r.usage.cache_read) / static_cast<double>(in) : 0.0, r.usage.output);
+  if (r.dollars > 0) text += fmt::format(", ${:.4f}", r.dollars);
+  if (r.in_flight > 0) text += fmt::format(", {} in flight", r.in_flight);
+  return text;
+}
+
+std::unique_ptr<search::Progress> make_progress(bool json) {
+  if (json) return std::make_unique<JsonProgress>();
+  if (::isatty(STDOUT_FILENO) != 0) return std::make_unique<LiveProgress>();
+  return std::make_unique<TextProgress>();
+}
+
+}  // namespace agent::cli

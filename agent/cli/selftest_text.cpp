@@ -1,0 +1,61 @@
+#include "agent/cli/selftest_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "agent/cli/table.h"
+
+namespace agent::cli {
+namespace {
+using verifier::adversarial::AttackClass;
+
+std::string text_of(const std::vector<campaign::SelftestFinding>& findings, const std::string& what) {
+  std::string text;
+  for (const campaign::SelftestFinding& one : findings) {
+    text += fmt::format("{}: {} ({}) must be {} and is {}.\n  {}\n", what, one.name, one.tries, one.wanted, one.verdict,
+                        one.sentence);
+  }
+  return text;
+}
+}  // namespace
+
+std::string selftest_text(const campaign::SelftestReport& report) {
+  Table table({{"CLASS"}, {"CASES", Table::Align::right}, {"WRONGLY JUDGED", Table::Align::right}});
+  for (const AttackClass of : verifier::adversarial::attack_classes()) {
+    const auto found = report.judged.find(of);
+    if (of == AttackClass::honest || found == report.judged.end()) continue;
+    table.add_row({std::string(name_of(of)), std::to_string(found->second), ""});
+  }
+  table.add_row({"all dishonest", std::to_string(report.dishonest()), std::to_string(report.false_accepts.size())});
+  table.add_row({"honest, shipped kernels among them", std::to_string(report.honest()),
+                 std::to_string(report.false_rejects.size())});
+  std::string text = table.text();
+  if (report.undecided > 0) {
+    text +=
+        fmt::format("{} dishonest ones more may be right on this device, and were not counted.\n", report.undecided);
+  }
+  text += text_of(report.false_accepts, "FALSE ACCEPT") + text_of(report.false_rejects, "FALSE REJECT") +
+          text_of(report.otherwise, "refused otherwise");
+  if (!report.controls.empty()) {
+    const auto ties = std::count_if(report.controls.begin(), report.controls.end(),
+                                    [](const auto& one) { return one.outcome == verifier::statistics::Outcome::tie; });
+    text += fmt::format("A/A: {} of {} kernels tie with themselves; the farthest end of an interval is {:.3f}x.\n",
+                        ties, report.controls.size(), report.widest_noise().value());
+  }
+  if (const auto rate = report.candidates_per_hour()) {
+    text += fmt::format("{:.0f} honest candidates an hour, judged in full.\n", *rate);
+  }
+  return text;
+}
+
+std::string selftest_line(const results::archive::SelftestRecord& record) {
+  const results::archive::NewSelftest& of = record.of;
+  std::string text = fmt::format("{} false accepts of {}, {} false rejects of {}", of.false_accepts, of.dishonest,
+                                 of.false_rejects, of.honest);
+  if (of.widest_noise) text += fmt::format(", A/A within {:.3f}x", *of.widest_noise);
+  if (of.candidates_per_hour) text += fmt::format(", {:.0f} candidates an hour", *of.candidates_per_hour);
+  return text + fmt::format("; {}{}", of.quick ? "quick, " : "", record.made);
+}
+
+}  // namespace agent::cli

@@ -1,0 +1,36 @@
+// Plain text tables for people.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace agent::cli {
+
+class Table {
+ public:
+  enum class Align { left, right };
+  struct Column {
+    std::string title;
+    Align align = Align::left;
+  };
+
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  // Cells are cleaned (core/text.h): one of text that came from elsewhere cannot break out.
+  void add_row(std::vector<std::string> cells);
+  bool empty() const { return rows_.empty(); }
+  // Lines end in a newline; columns are as wide as their widest cell, in characters.
+  std::string text() const;
+
+ private:
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+// "950 ns", "12.3 us", "4.56 ms", "1.23 s" from microseconds.
+std::string format_time_us(double microseconds);
+// "1.84x"
+std::string format_speed_up(double value);
+// "1.84x [1.80, 1.88]"
+std::string format_speed_up(double value, double low, double high);
+
+}  // namespace agent::cli

@@ -1,0 +1,71 @@
+// Where a search has its candidates judged.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "results/archive/recorder.h"
+#include "verifier/judging/builds.h"
+#include "verifier/verdicts/judgement.h"
+
+namespace agent::search {
+
+// A solution with its tunables bound, compiled when it is first needed, known to the archive.
+struct Candidate {
+  std::string name;
+  int64_t id = 0;  // in the archive
+  verifier::judging::Builds builds;
+};
+using CandidatePtr = std::shared_ptr<Candidate>;
+
+struct Attempt {
+  int64_t id = 0;
+  verifier::verdicts::Verdict verdict;
+  std::optional<verifier::verdicts::Measurement> measurement;
+  verifier::verdicts::StageTimes stages;  // of this attempt; zero when nothing was judged
+  double compile_ms = 0;
+  std::string compile_log;
+  std::optional<int64_t> registers, shared_bytes, spill_bytes;  // where the compiler tells
+  bool reused = false;    // an identical artefact had been judged in this campaign
+  bool recalled = false;  // made before the campaign was interrupted
+  bool charged = false;   // and counted in the budget since then
+};
+// As the archive has it.
+Attempt recorded_attempt(const results::archive::Reader& archive, int64_t id);
+
+// Where candidates are judged, as a search sees it: several at a time, each told when it is done, on the thread that
+// serves.
+class AttemptRunner {
+ public:
+  virtual ~AttemptRunner() = default;
+
+  // How many may be begun now that none of them waits for another.
+  virtual size_t free_slots() const = 0;
+  virtual size_t in_progress() const = 0;
+  // Compiles what judging with this effort needs, ahead of time.
+  virtual void prepare(const CandidatePtr& candidate, verifier::verdicts::Effort effort) = 0;
+  virtual void begin(const CandidatePtr& candidate, const CandidatePtr& incumbent, verifier::verdicts::Effort effort,
+                     std::function<void(Attempt)> done) = 0;
+  // For something to serve, at most this long.
+  virtual void wait(std::chrono::milliseconds at_most) = 0;
+  // Tells one thing that is done, or one that a model answered, if there is any. Throws core::SystemError when our side
+  // fails again and again.
+  virtual void serve() = 0;
+  // Nothing that was begun is told any more; returns when nobody is at it.
+  virtual void abandon() = 0;
+
+  virtual CandidatePtr naive() const = 0;
+  // The solution must outlive the candidate. `origin`: seed, user, ...
+  virtual CandidatePtr add(const sandbox::Solution& solution, const std::string& name, const std::string& origin,
+                           const sandbox::TunableBinding& binding) = 0;
+};
+
+// Known to the archive from here on.
+CandidatePtr add_candidate(results::archive::Recorder& archive, const sandbox::Solution& solution,
+                           const std::string& name, const std::string& origin, const sandbox::TunableBinding& binding);
+
+}  // namespace agent::search

@@ -1,0 +1,288 @@
+#include "agent/search/problem_search.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "agent/search/interrupt.h"
+
+namespace agent::search {
+namespace {
+using verifier::statistics::Outcome;
+using verifier::verdicts::Effort;
+constexpr size_t kCompiledAhead = 3;  // candidates, beyond those that can be judged at once
+constexpr std::chrono::milliseconds kTick(100);
+
+bool won(const Attempt& attempt) {
+  return verifier::verdicts::is_correct(attempt.verdict) && attempt.measurement &&
+         attempt.measurement->outcome == Outcome::win;
+}
+
+std::optional<double> speed_up_of(const Attempt& attempt, double against) {
+  if (!verifier::verdicts::is_correct(attempt.verdict) || !attempt.measurement) return std::nullopt;
+  return attempt.measurement->speed_up.value * against;
+}
+
+std::vector<const sandbox::Solution*> solutions_of(const std::vector<Entrant>& entrants) {
+  std::vector<const sandbox::Solution*> solutions;
+  for (const Entrant& entrant : entrants) solutions.push_back(&entrant.solution);
+  return solutions;
+}
+}  // namespace
+
+ProblemSearch::Trial::Trial(TrialPlan of, uint64_t seed)
+    : plan(std::move(of)), tuner(solutions_of(plan.entrants), seed, plan.tuner), probing(plan.probe) {}
+
+ProblemSearch::ProblemSearch(const benchsuite::Problem& problem, AttemptRunner& bench, Budget& budget,
+                             Progress& progress, uint64_t seed)
+    : problem_(problem), runner_(bench), budget_(budget), progress_(progress), seed_(seed), best_(bench.naive()) {}
+
+ProblemSearch::~ProblemSearch() { runner_.abandon(); }
+
+void ProblemSearch::add(TrialPlan plan) { trials_.emplace_front(std::move(plan), seed_++); }
+
+void ProblemSearch::report(const Candidate& candidate, Effort effort, const Attempt& attempt,
+                           std::optional<double> speed_up, bool new_best) {
+  if (attempt.recalled) return;
+  AttemptReport report;
+  report.attempt = attempt.id;
+  report.number = budget_.attempts();
+  report.problem = problem_.name;
+  report.solution = candidate.name;
+  report.tunables = sandbox::describe(candidate.builds.binding());
+  report.effort = effort;
+  report.verdict = &attempt.verdict;
+  report.speed_up = speed_up;
+  report.reused = attempt.reused;
+  report.new_best = new_best;
+  report.best = best_score_;
+  report.left = budget_.left();
+  progress_.attempted(report);
+}
+
+// Charges it once it is done.
+void ProblemSearch::begin(const CandidatePtr& candidate, const CandidatePtr& incumbent, Effort effort,
+                          std::function<void(Attempt)> done) {
+  ++begun_;
+  runner_.begin(candidate, incumbent, effort, [this, done = std::move(done)](Attempt attempt) {
+    --begun_;
+    if (!attempt.charged) budget_.charge_attempts();
+    done(std::move(attempt));
+  });
+}
+
+void ProblemSearch::control() {
+  begin(runner_.naive(), runner_.naive(), Effort::control, [this](const Attempt& made) {
+    if (made.measurement && !made.measurement->workloads.empty()) {
+      naive_us_ = made.measurement->workloads.front().candidate_us;
+    }
+    report(*runner_.naive(), Effort::control, made, speed_up_of(made, 1), false);
+    if (!verifier::verdicts::is_correct(made.verdict)) {
+      progress_.warned(problem_.name + ": the naive solution itself is not accepted: " +
+                       verifier::verdicts::sentence_for_people(made.verdict));
+    } else if (made.measurement && made.measurement->outcome != Outcome::tie && !made.recalled) {
+      const verifier::statistics::SpeedUp& s = made.measurement->speed_up;
+      progress_.warned(fmt::format(
+          "{}: naive timed against itself gave {:.2f}x [{:.2f}, {:.2f}] instead of 1: this machine is noisy, small "
+          "differences mean little",
+          problem_.name, s.value, s.low, s.high));
+    }
+  });
+  while (runner_.in_progress() > 0) {
+    runner_.wait(kTick);
+    runner_.serve();
+  }
+}
+
+bool ProblemSearch::begin_confirmation() {
+  if (confirming_ || due_.empty()) return false;
+  if (budget_.left().attempts == 0) {
+    for (const Confirmation& confirmation : due_) --confirmation.trial->confirmations;
+    due_.clear();
+    return false;
+  }
+  const Confirmation confirmation = due_.front();
+  due_.pop_front();
+  confirming_ = true;
+  if (best_ == runner_.naive()) {
+    score(confirmation);
+    return true;
+  }
+  begin(confirmation.candidate, best_, Effort::confirm, [this, confirmation, against = best_score_](Attempt attempt) {
+    report(*confirmation.candidate, Effort::confirm, attempt, speed_up_of(attempt, against), false);
+    correct(confirmation, attempt, speed_up_of(attempt, against));
+    if (!won(attempt) || budget_.left().attempts == 0) return end_confirmation(confirmation);
+    score(confirmation);
+  });
+  return true;
+}
+
+// What was measured again counts, not what led to it: of many noisy values the largest is too large.
+void ProblemSearch::correct(const Confirmation& confirmation, const Attempt& attempt, std::optional<double> speed_up) {
+  std::optional<JudgedPoint>& best = confirmation.trial->result.best;
+  const sandbox::TunableBinding& binding = confirmation.candidate->builds.binding();
+  if (!best || best->binding != binding) return;
+  if (!speed_up) {
+    best.reset();
+  } else {
+    best = JudgedPoint{binding, attempt, speed_up};
+  }
+}
+
+void ProblemSearch::score(const Confirmation& confirmation) {
+  begin(confirmation.candidate, runner_.naive(), Effort::confirm, [this, confirmation](const Attempt& scored) {
+    const bool better = won(scored);
+    if (better) {
+      best_ = confirmation.candidate;
+      best_score_ = scored.measurement->speed_up.value;
+      confirmation.trial->result.new_best = true;
+    }
+    correct(confirmation, scored, speed_up_of(scored, 1));
+    report(*confirmation.candidate, Effort::confirm, scored, speed_up_of(scored, 1), better);
+    end_confirmation(confirmation);
+  });
+}
+
+void ProblemSearch::end_confirmation(const Confirmation& confirmation) {
+  confirming_ = false;
+  --confirmation.trial->confirmations;
+}
+
+// Does the trial have a point that can be begun now?
+bool ProblemSearch::has_points(Trial& trial) {
+  if (trial.over) return false;
+  if (trial.batch && trial.begun < trial.batch->points.size()) return true;
+  if (trial.batch && trial.told < trial.begun) return false;
+  trial.begun = trial.told = 0;
+  trial.ahead.clear();
+  if (trial.probing) {
+    trial.batch = Batch{Effort::full, {{0, sandbox::default_binding(trial.plan.entrants.at(0).solution)}}};
+  } else {
+    trial.batch = trial.tuner.next();
+  }
+  trial.over = !trial.batch;
+  return !trial.over;
+}
+
+ProblemSearch::Trial* ProblemSearch::next_trial() {
+  for (auto trial = trials_.begin(); trial != trials_.end();) {
+    if (has_points(*trial)) return &*trial;
+    const bool ended = trial->over && trial->confirmations == 0;
+    if (!ended) {
+      ++trial;
+      continue;
+    }
+    tuner_ended_ = trial->tuner.why_stopped();
+    const auto tell = std::move(trial->plan.ended);
+    const TrialResult result = std::move(trial->result);
+    if (result.new_best) kept_.push_back(std::move(trial->plan.entrants));
+    trial = trials_.erase(trial);
+    if (tell) tell(result);
+  }
+  return nullptr;
+}
+
+void ProblemSearch::prepare_ahead(Trial& trial) {
+  const std::vector<Point>& points = trial.batch->points;
+  const size_t wanted = runner_.free_slots() + kCompiledAhead;
+  while (trial.ahead.size() < wanted && trial.begun + trial.ahead.size() < points.size()) {
+    const Point& point = points[trial.begun + trial.ahead.size()];
+    const Entrant& entrant = trial.plan.entrants[point.solution];
+    trial.ahead.push_back(runner_.add(entrant.solution, entrant.name, entrant.origin, point.binding));
+    runner_.prepare(trial.ahead.back(), trial.batch->effort);
+  }
+}
+
+// False when the budget does not allow it.
+bool ProblemSearch::begin_point(Trial& trial) {
+  prepare_ahead(trial);
+  const CandidatePtr candidate = trial.ahead.front();
+  const Effort effort = trial.batch->effort;
+  if (auto why = budget_.attempts_used_up(begun_)) {
+    why_ = *why;
+    return false;
+  }
+  const Point point = trial.batch->points[trial.begun++];
+  trial.ahead.pop_front();
+  begin(candidate, best_, effort, [this, &trial, point, candidate, effort, against = best_score_](Attempt attempt) {
+    told(trial, point, candidate, effort, against, std::move(attempt));
+  });
+  return true;
+}
+
+void ProblemSearch::told(Trial& trial, const Point& point, const CandidatePtr& candidate, Effort effort, double against,
+                         Attempt attempt) {
+  const std::optional<double> speed_up = speed_up_of(attempt, against);
+  report(*candidate, effort, attempt, speed_up, false);
+  ++trial.told;
+  if (effort == Effort::full && won(attempt)) {
+    due_.push_back({candidate, &trial});
+    ++trial.confirmations;
+  }
+  TrialResult& result = trial.result;
+  if (std::exchange(trial.probing, false)) {
+    trial.over = !verifier::verdicts::is_correct(attempt.verdict);
+    result.probe = JudgedPoint{point.binding, attempt, speed_up};
+  } else {
+    trial.tuner.report(point, effort, speed_up);
+  }
+  if (effort == Effort::full && speed_up && trial.plan.judged) {
+    trial.plan.judged(point.solution, {point.binding, attempt, speed_up});
+  }
+  if (effort == Effort::full && speed_up && (!result.best || *speed_up > result.best->speed_up)) {
+    result.best = JudgedPoint{point.binding, std::move(attempt), speed_up};
+  }
+}
+
+void ProblemSearch::feed() {
+  while (runner_.free_slots() > 0) {
+    if (begin_confirmation()) continue;
+    if (!why_.empty()) return;
+    Trial* trial = next_trial();
+    if (trial == nullptr || !begin_point(*trial)) return;
+  }
+}
+
+bool ProblemSearch::is_idle() const {
+  return runner_.in_progress() == 0 && due_.empty() && (trials_.empty() || !why_.empty());
+}
+
+// Time that is up is an event like others, and comes before what came later.
+void ProblemSearch::next_event(bool awaits_replies) {
+  const double begin = budget_.now();
+  runner_.wait(kTick);
+  if (awaits_replies) budget_.waited(budget_.now() - begin);
+  if (why_.empty()) {
+    if (auto why = budget_.time_used_up()) {
+      why_ = *why;
+      return;
+    }
+  }
+  runner_.serve();
+}
+
+SearchResult ProblemSearch::run(Proposals* proposals) {
+  const auto has_entrants = [](const Trial& trial) { return !trial.plan.entrants.empty(); };
+  if (proposals != nullptr || std::any_of(trials_.begin(), trials_.end(), has_entrants)) control();
+  while (!interrupted()) {
+    feed();
+    if (proposals != nullptr && why_.empty()) proposals->tend();
+    const bool idle = is_idle();
+    if (idle) {
+      const bool waits = proposals != nullptr && why_.empty() && proposals->may_bring_more();
+      if (!waits) break;
+      if (auto why = budget_.attempts_used_up()) {
+        why_ = *why;
+        break;
+      }
+    }
+    next_event(idle);
+  }
+  if (interrupted()) return {best_score_, "interrupted", true};
+  if (why_.empty() && proposals != nullptr) why_ = proposals->why_ended();
+  if (why_.empty()) why_ = tuner_ended_;
+  return {best_score_, why_, false};
+}
+
+}  // namespace agent::search

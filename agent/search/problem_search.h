@@ -1,0 +1,140 @@
+// The search for the best solution of one problem: attempts are made at what the tuner and, if there are any, models
+// propose; wins are confirmed. As many candidates are judged at a time as there are devices.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <list>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/search/attempt_runner.h"
+#include "agent/search/budget.h"
+#include "agent/search/progress.h"
+#include "agent/search/tuner.h"
+
+namespace agent::search {
+
+// A solution that takes part in a search.
+struct Entrant {
+  sandbox::Solution solution;
+  std::string name, origin;
+};
+
+struct SearchResult {
+  double best = 1;           // confirmed speed-up over naive
+  std::string why;           // it ended
+  bool interrupted = false;  // by Ctrl-C, before it ended
+};
+
+// A point of a solution that was judged.
+struct JudgedPoint {
+  sandbox::TunableBinding binding;
+  Attempt attempt;
+  std::optional<double> speed_up;  // over naive; none when it was not correct
+};
+// What came of solutions that were tuned together.
+struct TrialResult {
+  std::optional<JudgedPoint> probe;  // the default point, of a trial that begins with it
+  std::optional<JudgedPoint> best;   // judged in full
+  bool new_best = false;             // one of its points was confirmed to be the best of the problem
+};
+
+// Where solutions come from while a search goes on.
+class Proposals {
+ public:
+  virtual ~Proposals() = default;
+  // Called again and again, on the search's thread, while there is budget: adds trials, asks for more.
+  virtual void tend() = 0;
+  // May another trial come of what was asked, or be asked for?
+  virtual bool may_bring_more() const = 0;
+  virtual std::string why_ended() const = 0;  // empty: because the tuner did
+};
+
+class ProblemSearch {
+ public:
+  // Every choice follows from `seed` and the order in which results, replies and the end of the time come: after each
+  // one all that may be begun is begun, and nothing in between.
+  ProblemSearch(const benchsuite::Problem& problem, AttemptRunner& bench, Budget& budget, Progress& progress,
+                uint64_t seed);
+  ~ProblemSearch();
+  ProblemSearch(const ProblemSearch&) = delete;
+  ProblemSearch& operator=(const ProblemSearch&) = delete;
+
+  // Solutions to be tuned together. Trials that were added later come first. `probe`: the first one's default point is
+  // judged in full before anything else; when it is not correct, that is all.
+  struct TrialPlan {
+    std::vector<Entrant> entrants;
+    TunerSettings tuner;
+    bool probe = false;
+    std::function<void(const TrialResult&)> ended;
+    std::function<void(size_t entrant, const JudgedPoint&)> judged;  // in full and right
+  };
+  void add(TrialPlan plan);
+  size_t trials() const { return trials_.size(); }  // that have not ended
+  size_t side_by_side() const { return runner_.free_slots() + runner_.in_progress(); }
+
+  SearchResult run(Proposals* proposals = nullptr);
+
+  double best_speed_up() const { return best_score_; }
+  // The naive solution's time at the first timed workload, once its control has measured it.
+  std::optional<double> naive_us() const { return naive_us_; }
+
+ private:
+  struct Trial {
+    Trial(TrialPlan plan, uint64_t seed);
+    TrialPlan plan;
+    Tuner tuner;
+    bool probing = false, over = false;
+    std::optional<Batch> batch;
+    size_t begun = 0, told = 0;      // points of the batch
+    std::deque<CandidatePtr> ahead;  // the next points, being compiled
+    size_t confirmations = 0;        // due or on their way
+    TrialResult result;
+  };
+  struct Confirmation {
+    CandidatePtr candidate;
+    Trial* trial;
+  };
+
+  // The same candidate on both sides must be a tie: otherwise this machine cannot be timed on, which is reported.
+  void control();
+  void feed();
+  Trial* next_trial();
+  bool has_points(Trial& trial);
+  bool begin_point(Trial& trial);
+  void prepare_ahead(Trial& trial);
+  void begin(const CandidatePtr& candidate, const CandidatePtr& incumbent, verifier::verdicts::Effort effort,
+             std::function<void(Attempt)> done);
+  void told(Trial& trial, const Point& point, const CandidatePtr& candidate, verifier::verdicts::Effort effort,
+            double against, Attempt attempt);
+  // A win counts once it is won again in fresh processes; against naive, too, which is the score.
+  bool begin_confirmation();
+  void score(const Confirmation& confirmation);
+  void end_confirmation(const Confirmation& confirmation);
+  static void correct(const Confirmation& confirmation, const Attempt& attempt, std::optional<double> speed_up);
+  bool is_idle() const;
+  void next_event(bool awaits_replies);  // and nothing else
+  void report(const Candidate& candidate, verifier::verdicts::Effort effort, const Attempt& attempt,
+              std::optional<double> speed_up, bool new_best);
+
+  const benchsuite::Problem& problem_;
+  AttemptRunner& runner_;
+  Budget& budget_;
+  Progress& progress_;
+  uint64_t seed_;
+  std::list<Trial> trials_;
+  std::vector<std::vector<Entrant>> kept_;  // of trials that ended, as the best candidate refers to its solution
+  std::deque<Confirmation> due_;            // confirmations
+  bool confirming_ = false;
+  int64_t begun_ = 0;      // attempts on their way that will be charged
+  CandidatePtr best_;      // naive until something is confirmed to be faster
+  double best_score_ = 1;  // its confirmed speed-up over naive
+  std::optional<double> naive_us_;
+  std::string why_;  // nothing more is begun
+  std::string tuner_ended_;
+};
+
+}  // namespace agent::search

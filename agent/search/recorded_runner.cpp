@@ -1,0 +1,131 @@
+#include "agent/search/recorded_runner.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/text.h"
+
+namespace agent::search {
+namespace {
+using Kind = results::archive::StepRecord::Kind;
+}
+
+RecordedRunner::RecordedRunner(results::archive::Recorder& archive, Journal& journal, AttemptRunner* live)
+    : archive_(archive), journal_(journal), live_(live) {
+  journal_.on_finish([this] {
+    for (Begun& begun : std::exchange(waiting_, {})) go_on(std::move(begun));
+  });
+}
+
+void RecordedRunner::use_problem(const benchsuite::Problem& problem, size_t places) {
+  places_ = places;
+  if (live_ != nullptr) return;
+  naive_solution_ = sandbox::load_solution(problem.naive_file());
+  naive_ = add(naive_solution_, "naive", "naive", sandbox::default_binding(naive_solution_));
+}
+
+size_t RecordedRunner::in_progress() const {
+  return waiting_.size() + ready_.size() + (live_ != nullptr ? live_->in_progress() : 0);
+}
+
+size_t RecordedRunner::free_slots() const { return places_ > in_progress() ? places_ - in_progress() : 0; }
+
+void RecordedRunner::prepare(const CandidatePtr& candidate, verifier::verdicts::Effort effort) {
+  if (live_ != nullptr && !journal_.recalls()) live_->prepare(candidate, effort);
+}
+
+void RecordedRunner::begin(const CandidatePtr& candidate, const CandidatePtr& incumbent,
+                           verifier::verdicts::Effort effort, std::function<void(Attempt)> done) {
+  Begun begun{candidate, incumbent, effort, std::move(done)};
+  if (journal_.recalls() || live_ == nullptr) {
+    waiting_.push_back(std::move(begun));
+  } else {
+    go_on(std::move(begun));
+  }
+}
+
+bool RecordedRunner::fits(const Begun& begun, const Journal::Step& step) {
+  return step.kind == Kind::attempt && step.candidate == begun.candidate->id && step.effort == name_of(begun.effort) &&
+         (!step.against || *step.against == begun.incumbent->id);
+}
+
+// The record does not say when.
+void RecordedRunner::go_on(Begun begun) {
+  if (const auto left = journal_.take_left([&](const Journal::Step& step) { return fits(begun, step); })) {
+    Attempt attempt = recorded_attempt(archive_, left->id);
+    attempt.recalled = attempt.charged = true;
+    ready_.push_back({std::move(begun.done), std::move(attempt)});
+  } else {
+    live_->begin(begun.candidate, begun.incumbent, begun.effort, std::move(begun.done));
+  }
+}
+
+void RecordedRunner::tell(const Journal::Step& step) {
+  const auto begun = std::find_if(waiting_.begin(), waiting_.end(), [&](const Begun& one) { return fits(one, step); });
+  if (begun == waiting_.end()) {
+    std::vector<std::string> under_way;
+    for (const Begun& one : waiting_) {
+      under_way.push_back(std::string(name_of(one.effort)) + " of " + one.candidate->name + " " +
+                          sandbox::describe(one.candidate->builds.binding()) + " against " + one.incumbent->name);
+    }
+    const results::archive::RecordedAttempt was = archive_.attempt(step.id);
+    return journal_.depart("attempt " + std::to_string(step.id) + ", " + was.effort + " of " + was.solution + " " +
+                               sandbox::describe(was.binding) + " against " + was.against,
+                           under_way.empty() ? "nothing is under way" : "under way: " + core::join(under_way, ", "));
+  }
+  Attempt attempt = recorded_attempt(archive_, step.id);
+  attempt.recalled = true;
+  const std::function<void(Attempt)> done = std::move(begun->done);
+  waiting_.erase(begun);
+  journal_.take();
+  done(std::move(attempt));
+}
+
+// A device that does not compute any more is set aside; a campaign may be resumed where there are others.
+bool RecordedRunner::places_changed() {
+  const size_t now = live_->free_slots() + live_->in_progress();
+  if (now == places_) return false;
+  places_ = now;
+  journal_.note("places", {{"places", now}});
+  return true;
+}
+
+void RecordedRunner::wait(std::chrono::milliseconds at_most) {
+  if (live_ != nullptr && !journal_.recalls() && ready_.empty()) live_->wait(at_most);
+}
+
+void RecordedRunner::serve() {
+  if (const Journal::Step* const step = journal_.next()) {
+    if (step->kind == Kind::attempt) return tell(*step);
+    if (step->kind != Kind::event) return journal_.exchange(*step);
+    if (const auto places = journal_.take_event("places", "")) {
+      places_ = places->at("places").get<size_t>();
+      return;
+    }
+    return journal_.depart(describe(*step), "the search goes on");
+  }
+  if (live_ == nullptr) throw RecordEnded();
+  journal_.finish();
+  if (!ready_.empty()) {
+    Told told = std::move(ready_.front());
+    ready_.pop_front();
+    return told.done(std::move(told.attempt));
+  }
+  if (places_changed() || journal_.ask_again()) return;
+  live_->serve();
+}
+
+void RecordedRunner::abandon() {
+  waiting_.clear();
+  ready_.clear();
+  if (live_ != nullptr) live_->abandon();
+}
+
+CandidatePtr RecordedRunner::naive() const { return live_ != nullptr ? live_->naive() : naive_; }
+
+CandidatePtr RecordedRunner::add(const sandbox::Solution& solution, const std::string& name, const std::string& origin,
+                                 const sandbox::TunableBinding& binding) {
+  return add_candidate(archive_, solution, name, origin, binding);
+}
+
+}  // namespace agent::search

@@ -1,0 +1,59 @@
+// A campaign's bench: tells the attempts that its record has, in their order, and has the others made.
+#pragma once
+
+#include <deque>
+#include <list>
+#include <optional>
+
+#include "agent/search/attempt_runner.h"
+#include "agent/search/journal.h"
+
+namespace agent::search {
+
+class RecordedRunner : public AttemptRunner {
+ public:
+  // `live`: none where a campaign is replayed; then serve throws RecordEnded at the record's end. All outlive it.
+  RecordedRunner(results::archive::Recorder& archive, Journal& journal, AttemptRunner* live);
+
+  // A problem's search begins: on so many places. Where there is no live bench, it has the naive solution from here.
+  void use_problem(const benchsuite::Problem& problem, size_t places);
+
+  size_t free_slots() const override;
+  size_t in_progress() const override;
+  void prepare(const CandidatePtr& candidate, verifier::verdicts::Effort effort) override;
+  void begin(const CandidatePtr& candidate, const CandidatePtr& incumbent, verifier::verdicts::Effort effort,
+             std::function<void(Attempt)> done) override;
+  void wait(std::chrono::milliseconds at_most) override;
+  void serve() override;
+  void abandon() override;
+  CandidatePtr naive() const override;
+  CandidatePtr add(const sandbox::Solution& solution, const std::string& name, const std::string& origin,
+                   const sandbox::TunableBinding& binding) override;
+
+ private:
+  struct Begun {
+    CandidatePtr candidate, incumbent;
+    verifier::verdicts::Effort effort;
+    std::function<void(Attempt)> done;
+  };
+  struct Told {
+    std::function<void(Attempt)> done;
+    Attempt attempt;
+  };
+
+  static bool fits(const Begun& begun, const Journal::Step& step);
+  void tell(const Journal::Step& step);
+  void go_on(Begun begun);
+  bool places_changed();
+
+  results::archive::Recorder& archive_;
+  Journal& journal_;
+  AttemptRunner* live_;
+  std::list<Begun> waiting_;  // for their place in the record
+  std::deque<Told> ready_;    // had from what is left of it
+  size_t places_ = 0;
+  sandbox::Solution naive_solution_;
+  CandidatePtr naive_;
+};
+
+}  // namespace agent::search
