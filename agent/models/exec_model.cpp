@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -21,9 +20,7 @@
 
 #include "agent/models/model.h"
 #include "core/error.h"
-#include "core/unique_fd.h"
-
-extern char** environ;
+#include "core/process.h"
 
 namespace agent::models {
 namespace {
@@ -47,83 +44,28 @@ UniqueFd file_with(std::string_view text) {
   return fd;
 }
 
-struct Pipe {
-  Pipe() {
-    int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0) throw core::SystemError("no pipe", errno);
-    read = UniqueFd(ends[0]);
-    write = UniqueFd(ends[1]);
-    ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
-  }
-  UniqueFd read, write;
-};
-
 // A running command. Its process group dies with this.
 class Child {
  public:
   Child(const std::vector<std::string>& argv, std::string_view input) {
     const UniqueFd in = file_with(input);
-    Pipe out, err;
-    pid_ = spawn(argv, in.get(), out.write.get(), err.write.get());
+    core::Pipe out, err;
+    process_ = core::Process({.argv = argv, .input = in.get(), .output = out.write.get(), .error = err.write.get()});
     // Debian 12 declares pidfd_open without C linkage.
-    ended_ = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
+    ended_ = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, process_.pid(), 0)));
+    for (const UniqueFd* end : {&out.read, &err.read}) ::fcntl(end->get(), F_SETFL, O_NONBLOCK);
     out_ = std::move(out.read);
     err_ = std::move(err.read);
-  }
-  Child(const Child&) = delete;
-  Child& operator=(const Child&) = delete;
-  ~Child() {
-    if (!reaped_) collect();
   }
 
   const UniqueFd& out() const { return out_; }
   const UniqueFd& err() const { return err_; }
   const UniqueFd& ended() const { return ended_; }
-
-  bool has_exited() const {
-    siginfo_t info{};
-    return ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid_;
-  }
-
-  // Kills what is left of the group, and waits. The wait status of the command itself.
-  int collect() {
-    ::kill(-pid_, SIGKILL);  // before it is waited for: afterwards its number may be another's
-    int status = 0;
-    while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-    }
-    reaped_ = true;
-    return status;
-  }
+  bool has_exited() const { return process_.has_ended(); }
+  int collect() { return process_.end(); }  // the wait status
 
  private:
-  static pid_t spawn(const std::vector<std::string>& argv, int in, int out, int err) {
-    std::vector<char*> words;
-    for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
-    words.push_back(nullptr);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, in, 0);
-    posix_spawn_file_actions_adddup2(&actions, out, 1);
-    posix_spawn_file_actions_adddup2(&actions, err, 2);
-    posix_spawn_file_actions_addclosefrom_np(&actions, 3);
-    posix_spawnattr_t attributes;
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    sigset_t none, all;
-    ::sigemptyset(&none);
-    ::sigfillset(&all);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    pid_t pid = -1;
-    const int error = ::posix_spawnp(&pid, words[0], &actions, &attributes, words.data(), environ);
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-    if (error != 0) throw core::SystemError("cannot start " + argv[0], error);
-    return pid;
-  }
-
-  pid_t pid_ = -1;
-  bool reaped_ = false;
+  core::Process process_;
   UniqueFd out_, err_, ended_;
 };
 

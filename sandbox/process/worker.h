@@ -1,4 +1,4 @@
-// A worker process of ours, as its owner sees it: started, asked, given a deadline, killed and replaced.
+// A worker process from its owner's side: started, asked, given a deadline, killed and replaced.
 #pragma once
 
 #include <chrono>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/process.h"
 #include "sandbox/jail/cgroup.h"
 #include "sandbox/process/channel.h"
 
@@ -22,7 +23,7 @@ struct WorkerCommand {
   int required_level = 1;             // of the sandbox: a worker that greets with a lower one is not kept
 };
 
-// This host does not allow the sandbox that was asked for. what() says how it would.
+// This host does not reach the required sandbox level. what() says what would.
 class LevelNotReached : public core::SystemError {
  public:
   using SystemError::SystemError;
@@ -42,30 +43,27 @@ class WorkerLost : public std::runtime_error {
   int signal_;
 };
 
-// Owns one process and its channel. Empty environment, no standard streams, the channel on descriptor 3, a cgroup
-// where the host lets us make one; killed with its process group at destruction, and by the kernel should the owner
-// die. Start it from a thread that outlives it.
+// Owns one process and its channel: empty environment, no standard streams, the channel on descriptor 3, a cgroup where
+// the host allows one. The destructor kills its process group; the kernel kills it should the owner die. Start it from
+// a thread that outlives it.
 class Worker {
  public:
   // Waits for the worker's greeting. Throws core::SystemError when it cannot be started or does not greet,
-  // LevelNotReached when its sandbox is not what the command requires.
+  // LevelNotReached when its sandbox is below the required level.
   static Worker start(const WorkerCommand& command);
-  // The same in two steps, so that several can start at once. Between the two nothing may be asked of it.
+  // The same in two steps, so that several can start at once. Send no request in between.
   static Worker launch(const WorkerCommand& command);
   void await_greeting();
-  Worker(Worker&& other) noexcept;
-  Worker& operator=(Worker&& other) noexcept;
-  ~Worker();
 
   // One request, one answer. An answer {"error": text} (our own failure inside the worker) becomes core::SystemError.
   // Throws WorkerLost after killing the worker when it dies or the deadline passes.
   Message request(const core::Json& json, const std::vector<int>& fds, std::chrono::milliseconds deadline);
 
-  // Hangs up and gives the worker time to end by itself, which the one below it (a launcher) may need. Whether it did.
+  // Hangs up and lets the worker exit by itself, which the program below a launcher may need. Returns whether it did.
   bool finish(std::chrono::milliseconds deadline);
 
   const core::Json& greeting() const { return greeting_; }
-  int pid() const { return pid_; }
+  int pid() const { return process_.pid(); }
 
  private:
   Worker() = default;
@@ -73,10 +71,10 @@ class Worker {
   int kill_and_collect();  // returns the signal that ended it, 0 when it had exited
   void settle_level();     // completes the greeting by what only the owner knows
 
-  int pid_ = -1;
   std::string program_;
   int required_level_ = 0;
   std::variant<jail::Shortfall, jail::Cgroup> cgroup_;
+  core::Process process_;  // ends before its cgroup does
   Channel channel_;
   core::Json greeting_;
 };

@@ -1,6 +1,5 @@
 #include "sandbox/cpu/compiler/host_process.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -14,7 +13,7 @@
 #include <cmath>
 
 #include "core/error.h"
-#include "core/unique_fd.h"
+#include "core/process.h"
 
 namespace sandbox::cpu::compiler {
 namespace {
@@ -24,29 +23,6 @@ constexpr size_t kKeptOutput = size_t{1} << 16;
 void limit(__rlimit_resource_t resource, rlim_t value) {
   const rlimit pair{value, value};
   ::setrlimit(resource, &pair);  // a limit that is lower already stays
-}
-
-// In the child, between fork and exec: only calls that are safe there.
-[[noreturn]] void become(char* const* argv, char* const* environment, const char* folder, int output,
-                         const ProcessLimits& limits) {
-  ::setpgid(0, 0);
-  const int nothing = ::open("/dev/null", O_RDWR);
-  if (nothing >= 0) ::dup2(nothing, STDIN_FILENO);
-  ::dup2(output, STDOUT_FILENO);
-  ::dup2(output, STDERR_FILENO);
-  limit(RLIMIT_CORE, 0);
-  limit(RLIMIT_FSIZE, limits.file_bytes);
-  limit(RLIMIT_CPU, static_cast<rlim_t>(std::ceil(limits.deadline_s)) + 1);
-  if (limits.memory_bytes > 0) limit(RLIMIT_AS, limits.memory_bytes);
-  if (::chdir(folder) == 0) ::execve(argv[0], argv, environment);
-  ::_exit(127);
-}
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> result;
-  for (std::string& text : texts) result.push_back(text.data());
-  result.push_back(nullptr);
-  return result;
 }
 
 // Reads until the other side closes or the deadline passes; returns false at the deadline.
@@ -63,9 +39,9 @@ bool collect(int fd, Clock::time_point deadline, std::string& output) {
     if (got > 0) output.append(chunk.data(), std::min(static_cast<size_t>(got), kKeptOutput - output.size()));
   }
 }
-// What has left the group is still in the PID namespace, where there is one: this process is the first of it then.
-void end_what_is_left(pid_t group) {
-  ::kill(-group, SIGKILL);
+
+// Ends what has left the process group, where this process is the first of a PID namespace.
+void end_what_is_left() {
   if (::getpid() != 1 || ::getppid() != 0) return;
   ::kill(-1, SIGKILL);
   while (::waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {
@@ -77,26 +53,24 @@ ProcessResult run_process(const std::vector<std::string>& argv, const std::files
                           const ProcessLimits& limits) {
   const auto deadline =
       Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limits.deadline_s));
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) throw core::SystemError("cannot make a pipe for the compiler", errno);
-  const core::UniqueFd from(ends[0]);
-  core::UniqueFd to(ends[1]);
-  std::vector<std::string> arguments = argv;
-  std::vector<std::string> environment{"TMPDIR=" + folder.string(), "PATH=/usr/bin:/bin"};
-  const std::vector<char*> argument_pointers = pointers(arguments), environment_pointers = pointers(environment);
-  const std::string where = folder.string();
-  const pid_t pid = ::fork();
-  if (pid < 0) throw core::SystemError("cannot start " + argv[0], errno);
-  if (pid == 0) become(argument_pointers.data(), environment_pointers.data(), where.c_str(), to.get(), limits);
-  ::setpgid(pid, pid);  // whoever of the two comes first
-  to.reset();
+  core::Pipe pipe;
+  const auto prepare = [&limits, where = folder.c_str()] {
+    limit(RLIMIT_CORE, 0);
+    limit(RLIMIT_FSIZE, limits.file_bytes);
+    limit(RLIMIT_CPU, static_cast<rlim_t>(std::ceil(limits.deadline_s)) + 1);
+    if (limits.memory_bytes > 0) limit(RLIMIT_AS, limits.memory_bytes);
+    if (::chdir(where) != 0) ::_exit(127);
+  };
+  core::Process process({.argv = argv,
+                         .environment = {{"TMPDIR=" + folder.string(), "PATH=/usr/bin:/bin"}},
+                         .output = pipe.write.get(),
+                         .error = pipe.write.get(),
+                         .prepare = prepare});
+  pipe.write.reset();
   ProcessResult result;
-  result.timed_out = !collect(from.get(), deadline, result.output);
-  if (result.timed_out) ::kill(-pid, SIGKILL);
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  end_what_is_left(pid);
+  result.timed_out = !collect(pipe.read.get(), deadline, result.output);
+  const int status = result.timed_out ? process.end() : process.wait();
+  end_what_is_left();
   if (WIFSIGNALED(status)) result.signal = WTERMSIG(status);
   if (WIFEXITED(status)) result.exit_code = WEXITSTATUS(status);
   if (result.exit_code == 127) throw core::SystemError("cannot run " + argv[0]);

@@ -21,5 +21,17 @@ TEST(HostProcess, NothingThatItStartsOutlivesIt) {
   EXPECT_EQ(left, jail::host_allows_namespaces() ? jail::kNotPossible : jail::kNotOnThisHost);
 }
 
+TEST(HostProcess, RunsBehindTheJailOfCompileWorkers) {
+  const int ran = jail::exit_of_child([] {
+    jail::JailLimits limits;
+    limits.address_space_bytes = 0;
+    jail::enter_jail(jail::JailProfile::compile,
+                     {{"/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache"}, {"/tmp", "/dev/null"}}, limits);
+    const ProcessResult result = run_process({"/bin/sh", "-c", "echo $PATH; exit 3"}, "/tmp", {});
+    return result.output == "/usr/bin:/bin\n" && result.exit_code == 3 ? jail::kPossible : jail::kNotPossible;
+  });
+  EXPECT_EQ(ran, jail::kPossible);
+}
+
 }  // namespace
 }  // namespace sandbox::cpu::compiler
