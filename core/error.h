@@ -1,4 +1,4 @@
-// The two ways things end badly. A candidate's failure is neither: it is data (verifier/verdict.h).
+// The two kinds of failure. A candidate's failure is neither: it is data (verifier/verdicts/verdict.h).
 #pragma once
 
 #include <stdexcept>
@@ -6,8 +6,8 @@
 
 namespace core {
 
-// Something the user gave us cannot be used. what() reads "<where>: <what>\n  <remedy>", its first line cleaned
-// and cut (core/text.h); the program ends with exit code 1.
+// Something the user gave us cannot be used. what() reads "<where>: <what>\n  <remedy>"; its first line is cleaned and
+// cut (core/text.h). The program exits with code 1.
 class InputError : public std::runtime_error {
  public:
   // where: a file, optionally followed by a JSON pointer or a line ("kernels/a.cu:12"); may be empty.
@@ -22,7 +22,7 @@ class InputError : public std::runtime_error {
   std::string where_, problem_, remedy_;
 };
 
-// Our own side failed (a worker could not be started, a disk is full). Exit code 2; never charged to a candidate.
+// Our own side failed: a worker could not start, a disk is full. Exit code 2; never charged to a candidate.
 class SystemError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -16,7 +16,7 @@ namespace core {
 
 using Bindings = std::map<std::string, int64_t, std::less<>>;
 
-// Why an expression cannot be parsed or evaluated; the caller adds the file and the place.
+// Reports why an expression cannot be parsed or evaluated. The caller adds file and place.
 class ExprError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -1,4 +1,4 @@
-// Expressions: any text is parsed or refused, and what is parsed has the value that exact arithmetic gives.
+// Expressions: any text is parsed or refused, and a parsed expression has the value of exact arithmetic.
 #include "core/expr.h"
 
 #include <fuzzer/FuzzedDataProvider.h>

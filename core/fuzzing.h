@@ -1,5 +1,5 @@
-// For fuzz targets (*_fuzz.cpp): what they feed must come back as a value or as the declared error; these say what else
-// must hold. docs/ARCHITECTURE.md tells how targets are built and run.
+// For fuzz targets (*_fuzz.cpp). Any input must come back as a value or as the declared error; require() states further
+// conditions. docs/ARCHITECTURE.md says how to build and run targets.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ inline std::string_view as_text(const uint8_t* data, size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
-// Ends the process with a report where it does not hold: libFuzzer keeps the input.
+// Aborts with a report when `holds` is false: libFuzzer keeps the input.
 inline void require(bool holds, const char* what) {
   if (holds) return;
   std::fprintf(stderr, "does not hold: %s\n", what);

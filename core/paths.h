@@ -1,6 +1,7 @@
-// Every place on disk that the program knows. Data is found relative to the program, so an installed tree runs from
-// any folder: <prefix>/bin/kernelwright, <prefix>/share/kernelwright/{problems,suites,kernels,prompts,cpu,cuda,
-// adversarial,pages,vendor}. A build tree has the same shape, with links to the sources.
+// Every place on disk that the program knows. Data is found relative to the program, so an installed tree runs from any
+// folder: <prefix>/bin/kernelwright,
+// <prefix>/share/kernelwright/{problems,suites,kernels,prompts,cpu,cuda,adversarial,pages,vendor}. A build tree has the
+// same shape, with links to the sources.
 #pragma once
 
 #include <filesystem>

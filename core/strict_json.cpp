@@ -45,7 +45,7 @@ void JsonView::expect_object(const std::vector<std::string>& required, const std
   std::vector<std::string> known = required;
   known.insert(known.end(), optional.begin(), optional.end());
   for (const auto& [key, value] : value_->items()) {
-    if (std::find(known.begin(), known.end(), key) == known.end()) {
+    if (std::ranges::find(known, key) == known.end()) {
       JsonView(value, file_, pointer_ + "/" + escape_pointer(key))
           .fail("unknown field \"" + key + "\"", did_you_mean(key, known, "fields"));
     }
@@ -87,7 +87,7 @@ std::string JsonView::string() const {
 
 std::string JsonView::one_of(const std::vector<std::string>& allowed, std::string_view kind) const {
   std::string text = string();
-  if (std::find(allowed.begin(), allowed.end(), text) == allowed.end()) {
+  if (std::ranges::find(allowed, text) == allowed.end()) {
     fail("\"" + text + "\" is not one of the " + std::string(kind), did_you_mean(text, allowed, kind));
   }
   return text;
@@ -127,7 +127,7 @@ std::string JsonView::identifier() const {
   std::string text = string();
   const auto plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
   if (text.empty() || text.size() > 64 || std::isdigit(static_cast<unsigned char>(text[0])) ||
-      !std::all_of(text.begin(), text.end(), plain)) {
+      !std::ranges::all_of(text, plain)) {
     fail("\"" + text + "\" is not a name", "use letters, digits and '_', at most 64, not starting with a digit");
   }
   return text;

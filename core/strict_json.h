@@ -18,7 +18,7 @@ using Json = nlohmann::json;
 // Parses text. `file` names the source in errors. Refuses duplicate keys, comments, NaN and nesting deeper than 64.
 Json parse_json(std::string_view text, const std::string& file);
 
-// A view of one value and of where it stands. The Json must outlive the view.
+// A view of one value and its place. The Json must outlive the view.
 class JsonView {
  public:
   JsonView(const Json& value, std::string file, std::string pointer = "")
@@ -26,7 +26,7 @@ class JsonView {
 
   [[noreturn]] void fail(const std::string& what, const std::string& remedy = "") const;
 
-  // This value is an object with no other keys than these; all `required` are present.
+  // Requires an object with no other keys than these, and with all `required` ones.
   void expect_object(const std::vector<std::string>& required, const std::vector<std::string>& optional = {}) const;
 
   bool has(std::string_view key) const;

@@ -1,11 +1,11 @@
-// Strict JSON: any text is read or refused, and what is read survives being written.
+// Strict JSON: any text is read or refused, and the result survives a round trip.
 #include "core/strict_json.h"
 
 #include "core/error.h"
 #include "core/fuzzing.h"
 
 namespace {
-// Reads every value in one way after another, right or wrong: exceptions are what takes the time.
+// Reads every value in each way in turn, right or wrong: exceptions cost the most time.
 void visit(const core::JsonView& view, unsigned& count) {
   if (view.json().is_array()) {
     for (const core::JsonView& item : view.items()) visit(item, count);

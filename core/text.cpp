@@ -12,16 +12,15 @@
 
 namespace core {
 namespace {
-// Characters that cannot be seen or that move others: C1 controls, soft hyphen, marks and overrides of direction, what
-// has no width, line separators, annotations, tags and variation selectors.
+// Invisible characters and characters that move others: C1 controls, soft hyphen, direction marks and overrides,
+// zero-width characters, line separators, annotations, tags and variation selectors.
 bool is_hidden(uint32_t point) {
   constexpr std::pair<uint32_t, uint32_t> kHidden[] = {
       {0x80, 0x9F},     {0xAD, 0xAD},       {0x34F, 0x34F},     {0x61C, 0x61C},     {0x115F, 0x1160},
       {0x17B4, 0x17B5}, {0x180B, 0x180F},   {0x200B, 0x200F},   {0x2028, 0x202E},   {0x2060, 0x206F},
       {0x3164, 0x3164}, {0xFE00, 0xFE0F},   {0xFEFF, 0xFEFF},   {0xFFA0, 0xFFA0},   {0xFFF0, 0xFFFB},
       {0xE000, 0xF8FF}, {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0x10FFFF}};
-  return std::any_of(std::begin(kHidden), std::end(kHidden),
-                     [&](const auto& range) { return point >= range.first && point <= range.second; });
+  return std::ranges::any_of(kHidden, [&](const auto& range) { return point >= range.first && point <= range.second; });
 }
 
 // Length of the valid and visible UTF-8 sequence of two or more bytes at `text[i]`, 0 when there is none.
@@ -43,7 +42,7 @@ size_t utf8_length(std::string_view text, size_t i) {
   return point < kLeast[length] || point > 0x10FFFF || surrogate || is_hidden(point) ? 0 : length;
 }
 
-// Appends what is kept of `text` until `out` has `max_bytes`; how much of it was taken.
+// Appends the cleaned `text` until `out` has `max_bytes`. Returns how much of `text` was consumed.
 size_t append_clean(std::string_view text, size_t max_bytes, std::string& out) {
   out.reserve(std::min(text.size(), max_bytes));
   size_t i = 0;
@@ -77,8 +76,8 @@ std::string clean_text(std::string_view text, size_t max_bytes) {
 std::string clean_line(std::string_view text, size_t max_bytes) {
   std::string out;
   const size_t taken = append_clean(text, max_bytes, out);
-  std::replace_if(
-      out.begin(), out.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
+  std::ranges::replace_if(
+      out, [](char c) { return c == '\n' || c == '\t'; }, ' ');
   return taken < text.size() ? out + "..." : out;
 }
 

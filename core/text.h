@@ -1,12 +1,13 @@
 // Small text helpers, and the one place where untrusted text is made safe to show.
 //
-// Untrusted is what a file, a candidate, a compiler or a worker can influence: names, descriptions, comments, logs,
-// messages. Such text is kept as it came, cut to a length where it enters, and cleaned where it leaves:
-//   - to a terminal or a file, everything goes through agent/cli/output.h, which cleans it; JSON is written in ASCII;
-//   - as a part of a line (a sentence, a cell of a table, an error's place) it goes through clean_line, so that it
-//     cannot pass for a line of ours;
-//   - into SQL it goes as a bound parameter only;
-//   - whatever else will show it, a prompt or a page, takes what clean_text or clean_line gives, quoted in its own way.
+// Untrusted is whatever a file, a candidate, a compiler or a worker can influence: names, descriptions, comments, logs,
+// messages. Such text is stored unchanged, cut to a length where it enters, and cleaned where it leaves:
+//   - everything for a terminal or a file goes through agent/cli/output.h, which cleans it; JSON is written in ASCII;
+//   - a part of a line (a sentence, a table cell, an error's place) goes through clean_line, so that it cannot pass for
+//   a
+//     line of ours;
+//   - SQL takes it as a bound parameter only;
+//   - prompts and pages show the result of clean_text or clean_line, quoted in their own way.
 #pragma once
 
 #include <cstddef>
@@ -17,13 +18,12 @@
 
 namespace core {
 
-// Keeps printable ASCII, newline, tab and valid UTF-8 that can be seen; every other byte becomes '?', and CR LF a
-// newline. What cannot be seen, or moves what can be seen: control characters, direction marks and overrides,
-// characters of no width, tags. Cuts to `max_bytes` with a note of how much was left out. Cleaning again changes
-// nothing.
+// Keeps printable ASCII, newline, tab and visible UTF-8. Every other byte becomes '?', and CR LF a newline; that covers
+// control characters, direction marks and overrides, zero-width characters and tags. Cuts to `max_bytes` and notes how
+// much was left out. Idempotent.
 std::string clean_text(std::string_view text, size_t max_bytes);
 
-// The same in one line: newlines and tabs become spaces, and "..." stands where it was cut.
+// The same in one line: newlines and tabs become spaces, and "..." marks a cut.
 std::string clean_line(std::string_view text, size_t max_bytes = 2000);
 
 // Reads a whole file. Throws InputError when it cannot be read or is larger than `max_bytes`.

@@ -1,4 +1,4 @@
-// The identity of what actually runs: two candidates with one artefact behave alike, whatever their sources say.
+// The identity of what actually runs: two candidates with the same artefact behave alike, whatever their sources say.
 #pragma once
 
 #include <string>
@@ -8,8 +8,7 @@
 
 namespace sandbox {
 
-// Of the binaries and of the launch plan with its tunables bound: a tunable that neither of them reads makes no
-// difference.
+// Hash of the binaries and of the launch plan with its tunables bound. A tunable that neither reads does not change it.
 std::string artefact_hash(const Solution& solution, const TunableBinding& binding,
                           const std::vector<std::string>& binary_hashes);
 

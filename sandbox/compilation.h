@@ -1,4 +1,4 @@
-// What a compiler made of a candidate.
+// Compiling a candidate: the request, and its result.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 
 #include "core/enum_names.h"
 #include "core/unique_fd.h"
+#include "sandbox/solution.h"
 
 namespace sandbox {
 
@@ -42,7 +43,7 @@ struct Built {
   std::optional<int64_t> registers, shared_bytes, local_bytes, spill_bytes;  // where the compiler tells
 };
 
-// Why there is no binary.
+// The reason why there is no binary.
 enum class Rejection {
   compile_error,  // the source is not valid CUDA C++
   unsupported,    // valid, but this device cannot execute it
@@ -59,5 +60,12 @@ struct Rejected {
 };
 
 using Compilation = std::variant<Built, Rejected>;
+
+// The solution in a request's source; nullopt for sources without a launch plan, which are our own.
+std::optional<Solution> solution_of(const CompileRequest& request);
+
+// Rejects a kernel that no launch of the plan names: everything that runs has been inspected. A kernel that is missing,
+// or takes other arguments than the plan gives, is reported when the plan is prepared.
+std::optional<Rejected> refuse_stray_kernel(const Solution& solution, const std::map<std::string, int64_t>& kernels);
 
 }  // namespace sandbox

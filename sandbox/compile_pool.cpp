@@ -30,7 +30,7 @@ fs::path make_scratch() {
   return name;
 }
 
-// Of a worker that a candidate may have taken over.
+// A candidate may have taken over this worker.
 class Nonsense : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

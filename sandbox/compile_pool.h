@@ -1,4 +1,4 @@
-// Compile workers side by side, replaced when they are lost.
+// A pool of compile workers. Workers that are lost are replaced.
 #pragma once
 
 #include <condition_variable>
@@ -25,16 +25,16 @@ class CompilePool {
   CompilePool(const CompilePool&) = delete;
   CompilePool& operator=(const CompilePool&) = delete;
 
-  // The future throws core::SystemError when a worker cannot be replaced or fails on our side. A compilation that kills
-  // or outlasts its worker, or after which it does not make sense any more, is Rejected{limit}.
+  // The future throws core::SystemError when a worker cannot be replaced or fails on our side. Rejected{limit}: the
+  // compilation crashed its worker, ran out of time, or left the worker unusable.
   std::future<Compilation> submit(CompileRequest request);
-  // Told after each compilation, on a thread of the pool's; it must be quick. An empty one ends it: once this returns,
-  // the former is not told any more.
+  // Calls `listener` after each compilation, on a thread of the pool; it must be quick. An empty listener removes the
+  // former one: once this returns, the former is never called again.
   void on_compiled(std::function<void()> listener);
 
-  // What the first worker said of itself: compiler, sandbox level.
+  // The first worker's greeting: compiler, sandbox level.
   const core::Json& greeting() const { return greeting_; }
-  // Does this device have a checking build (sandbox/compilation.h)?
+  // Whether this device has a checking build (sandbox/compilation.h).
   bool has_check_build() const { return greeting_.value("check_build", false); }
 
  private:
@@ -58,7 +58,7 @@ class CompilePool {
   std::vector<std::thread> threads_;
 };
 
-// Removes scratch folders whose owner no longer lives (after a kill -9).
+// Removes scratch folders of processes that no longer run (after a kill -9).
 void sweep_stale_scratch(const std::filesystem::path& temporary_folder);
 
 }  // namespace sandbox

@@ -1,4 +1,4 @@
-// What went wrong while a candidate ran, with the place.
+// A fault that a candidate caused at run time, with its place.
 #pragma once
 
 #include <array>

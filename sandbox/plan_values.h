@@ -1,4 +1,4 @@
-// Evaluating the expressions of a launch plan: a fault is the plan's, and says where in the header it stands.
+// Evaluates the expressions of a launch plan. An error is the plan's, and names its place in the header.
 #pragma once
 
 #include <cstdint>

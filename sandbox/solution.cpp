@@ -8,7 +8,7 @@
 #include "core/hash.h"
 #include "core/suggest.h"
 #include "core/text.h"
-#include "sandbox/macro_names.h"
+#include "sandbox/tokens.h"
 
 namespace sandbox {
 namespace {
@@ -41,7 +41,7 @@ std::string cut_header(const std::string& source, const std::string& file) {
 bool is_macro_name(const std::string& name) {
   const auto fits = [](unsigned char c) { return std::isupper(c) || std::isdigit(c) || c == '_'; };
   return !name.empty() && name.size() <= 32 && std::isupper(static_cast<unsigned char>(name[0])) &&
-         std::all_of(name.begin(), name.end(), fits);
+         std::ranges::all_of(name, fits);
 }
 
 void limit_count(const JsonView& view, size_t most) {
@@ -86,7 +86,7 @@ std::vector<Tunable> parse_tunables(const JsonView& view) {
     Tunable tunable{name, {}};
     for (const JsonView& value : values.items()) {
       const int64_t number = value.integer(-(int64_t{1} << 31), (int64_t{1} << 31) - 1);
-      if (std::count(tunable.values.begin(), tunable.values.end(), number)) value.fail("this value stands twice");
+      if (std::ranges::count(tunable.values, number)) value.fail("this value stands twice");
       tunable.values.push_back(number);
     }
     if (tunable.values.empty()) values.fail("a tunable needs at least one value");
@@ -162,7 +162,7 @@ Solution parse_plan(const core::Json& json, const std::string& file) {
     for (const JsonView& constraint : view.at("constraints").items()) {
       solution.constraints.push_back(constraint.expr());
       for (const std::string& name : solution.constraints.back().names()) {
-        if (!std::count(known.begin(), known.end(), name)) {
+        if (!std::ranges::count(known, name)) {
           constraint.fail("\"" + name + "\" is no tunable", core::did_you_mean(name, known, "tunables"));
         }
       }
@@ -203,7 +203,7 @@ bool has_word(const std::string& text, const std::string& word) {
   return false;
 }
 
-// What each name in the plan may refer to.
+// The things that a name in the plan may refer to.
 struct Scope {
   std::vector<std::string> axes, tunables, tensors, workspaces, tensor_maps;
 
@@ -250,7 +250,7 @@ Scope scope_of(const Solution& solution, const benchsuite::Problem& problem) {
 void check_names(const core::Expr& expr, const Scope& scope, const std::string& where) {
   const std::vector<std::string> known = scope.numbers();
   for (const std::string& name : expr.names()) {
-    if (!std::count(known.begin(), known.end(), name)) {
+    if (!std::ranges::count(known, name)) {
       throw InputError(where, "\"" + name + "\" is neither an axis nor a tunable",
                        core::did_you_mean(name, known, "axes and tunables"));
     }
@@ -260,12 +260,12 @@ void check_names(const core::Expr& expr, const Scope& scope, const std::string& 
 void check_arg(const std::string& arg, const Scope& scope, const std::string& where) {
   std::vector<std::string> passed = scope.buffers();
   passed.insert(passed.end(), scope.tensor_maps.begin(), scope.tensor_maps.end());
-  if (std::count(passed.begin(), passed.end(), arg)) return;
+  if (std::ranges::count(passed, arg)) return;
   std::vector<std::string> all = scope.numbers();
   const std::vector<std::string> numbers = all;
   all.insert(all.end(), passed.begin(), passed.end());
   for (const std::string& name : core::Expr::parse(arg).names()) {
-    if (!std::count(numbers.begin(), numbers.end(), name)) {
+    if (!std::ranges::count(numbers, name)) {
       throw InputError(where, "argument \"" + name + "\" is no tensor, workspace, tensor map, axis or tunable",
                        core::did_you_mean(name, all, "arguments"));
     }
@@ -274,7 +274,7 @@ void check_arg(const std::string& arg, const Scope& scope, const std::string& wh
 
 void check_tensor_map(const TensorMap& map, const Scope& scope, const std::string& where) {
   const std::vector<std::string> buffers = scope.buffers();
-  if (!std::count(buffers.begin(), buffers.end(), map.buffer)) {
+  if (!std::ranges::count(buffers, map.buffer)) {
     throw InputError(where + "/tensor", "\"" + map.buffer + "\" is neither a tensor nor a workspace",
                      core::did_you_mean(map.buffer, buffers, "tensors and workspaces"));
   }
@@ -285,9 +285,9 @@ void check_tensor_map(const TensorMap& map, const Scope& scope, const std::strin
 bool passes(const Solution& solution, const Launch& launch, const std::string& tensor) {
   const auto names_it = [&](const std::string& arg) {
     const auto maps_it = [&](const TensorMap& map) { return map.name == arg && map.buffer == tensor; };
-    return arg == tensor || std::any_of(solution.tensor_maps.begin(), solution.tensor_maps.end(), maps_it);
+    return arg == tensor || std::ranges::any_of(solution.tensor_maps, maps_it);
   };
-  return std::any_of(launch.args.begin(), launch.args.end(), names_it);
+  return std::ranges::any_of(launch.args, names_it);
 }
 
 }  // namespace
@@ -342,7 +342,7 @@ void validate_solution(const Solution& solution, const benchsuite::Problem& prob
   }
   for (const benchsuite::Tensor& output : problem.outputs) {
     const auto passed = [&](const Launch& launch) { return passes(solution, launch, output.name); };
-    if (std::none_of(solution.launches.begin(), solution.launches.end(), passed)) {
+    if (std::ranges::none_of(solution.launches, passed)) {
       throw InputError(solution.file, "no launch takes the output \"" + output.name + "\"", "pass it in \"args\"");
     }
   }
@@ -369,7 +369,7 @@ bool satisfies_constraints(const Solution& solution, const TunableBinding& bindi
       throw InputError(solution.file + "#/constraints", error.what(), "constraints must hold a value at every point");
     }
   };
-  return std::all_of(solution.constraints.begin(), solution.constraints.end(), holds);
+  return std::ranges::all_of(solution.constraints, holds);
 }
 
 std::string describe(const TunableBinding& binding) {

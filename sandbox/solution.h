@@ -1,8 +1,7 @@
-// A solution: one .cu file with its launch plan in the header comment. A candidate: a solution whose tunables are
-// bound.
+// A solution: one .cu file with its launch plan in the header comment. A candidate: a solution with its tunables bound.
 //
-// The header is a comment that opens with "/* kernelwright" and holds one JSON object. CONTRIBUTING.md shows every
-// field.
+// The header is a comment that opens with "/* kernelwright" and holds one JSON object. docs/solution-format.md shows
+// every field.
 #pragma once
 
 #include <array>
@@ -107,9 +106,9 @@ struct LaunchPlan {
   std::vector<PlannedTensorMap> tensor_maps;
 };
 
-// Throws core::InputError when an expression fails or a limit that holds on every device is passed (block over 1024
-// threads, cluster over 16 blocks, grid dimensions below 1, workspace over 4 GiB, a tensor map that cannot be encoded).
-// `problem` tells the dtype and shape of tensors; only devices that have tensor maps need to give it.
+// Throws core::InputError when an expression fails or exceeds a limit of every device (block over 1024 threads, cluster
+// over 16 blocks, grid dimensions below 1, workspace over 4 GiB, a tensor map that cannot be encoded). `problem` gives
+// the dtype and shape of tensors; only devices with tensor maps need it.
 LaunchPlan bind_plan(const Solution& solution, const TunableBinding& binding, const core::Bindings& axes,
                      const benchsuite::Problem* problem = nullptr);
 

@@ -1,10 +1,10 @@
-// Solution files: any text is a solution or refused, and its plan is bound at every shape or refused there.
+// Solution files: any text is a solution or refused, and its plan can be bound at every shape or is refused there.
 #include "sandbox/solution.h"
 
 #include "core/error.h"
 #include "core/fuzzing.h"
 #include "core/paths.h"
-#include "sandbox/cpu/compiler/plan_rules.h"
+#include "sandbox/cpu/compiler/source_rules.h"
 #include "sandbox/wire.h"
 
 namespace {

@@ -11,8 +11,7 @@ namespace {
 using core::InputError;
 
 bool is_tensor_map(const Solution& solution, const std::string& name) {
-  return std::any_of(solution.tensor_maps.begin(), solution.tensor_maps.end(),
-                     [&](const TensorMap& map) { return map.name == name; });
+  return std::ranges::any_of(solution.tensor_maps, [&](const TensorMap& map) { return map.name == name; });
 }
 
 void bind_cluster(PlannedLaunch& planned, const Launch& launch, const core::Bindings& bindings,
@@ -73,8 +72,7 @@ PlannedLaunch bind_launch(const Solution& solution, size_t index, const core::Bi
     }
     const core::Expr expr = core::Expr::parse(arg);
     const std::set<std::string> names = expr.names();
-    const bool number =
-        std::all_of(names.begin(), names.end(), [&](const std::string& n) { return bindings.count(n); });
+    const bool number = std::ranges::all_of(names, [&](const std::string& n) { return bindings.count(n); });
     if (!number) {
       planned.args.emplace_back(BufferArg{arg});
       continue;

@@ -31,7 +31,7 @@ std::vector<Expr> parse_dimensions(const JsonView& view) {
 
 int parse_bytes(const JsonView& view, const std::vector<int64_t>& allowed) {
   const int64_t bytes = view.integer();
-  if (std::find(allowed.begin(), allowed.end(), bytes) != allowed.end()) return static_cast<int>(bytes);
+  if (std::ranges::find(allowed, bytes) != allowed.end()) return static_cast<int>(bytes);
   std::string list;
   for (const int64_t one : allowed) list += (list.empty() ? "" : ", ") + std::to_string(one);
   view.fail("is " + std::to_string(bytes), "bytes, one of " + list);

@@ -1,5 +1,5 @@
-// A tensor map: how the tensor memory accelerator (TMA, compute capability 9.0 and newer) walks a buffer. Declared in
-// the header, encoded by the device, handed to kernels as `const __grid_constant__ CUtensorMap`.
+// A tensor map describes how the tensor memory accelerator (TMA, compute capability 9.0 and newer) walks a buffer. The
+// header declares it, the device encodes it, kernels take it as `const __grid_constant__ CUtensorMap`.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct TensorMap {
   std::vector<const core::Expr*> expressions() const;  // all of them
 };
 
-// One of them for one shape and one binding: what cuTensorMapEncodeTiled takes, and accepts.
+// A tensor map for one shape and one binding: valid arguments of cuTensorMapEncodeTiled.
 struct PlannedTensorMap {
   std::string name, buffer;
   core::DType dtype = core::DType::f32;
@@ -39,7 +39,7 @@ struct PlannedTensorMap {
   bool nan_fill = false;
 };
 
-// What is known of the buffer that a map describes.
+// The buffer that a map describes.
 struct MappedTensor {
   int64_t bytes = 0;
   std::optional<core::DType> dtype;  // absent for a workspace
@@ -49,8 +49,8 @@ struct MappedTensor {
 // Throws core::InputError at the view.
 TensorMap parse_tensor_map(const std::string& name, const core::JsonView& view);
 
-// Throws core::InputError below `where`, with the limit, for what cannot be encoded. Where `when` is zero the result is
-// a map of 16 bytes that no kernel should use.
+// Throws core::InputError below `where`, with the limit, when the map cannot be encoded. Where `when` is zero the
+// result is a map of 16 bytes that no kernel should use.
 PlannedTensorMap bind_tensor_map(const TensorMap& map, const MappedTensor& tensor, const core::Bindings& bindings,
                                  const std::string& where);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <iterator>
 
 namespace sandbox {
 namespace {
@@ -26,8 +27,8 @@ class Tokenizer {
   }
 
  private:
-  // Bytes of a backslash and the line end behind it (blanks between them count, as for the compilers); 0 when there is
-  // none.
+  // Length of a backslash and the line end behind it (blanks between them count, as compilers count them); 0 when there
+  // is none.
   size_t splice_at(size_t at) const {
     if (at >= source_.size() || source_[at] != '\\') return 0;
     size_t i = at + 1;
@@ -126,9 +127,7 @@ class Tokenizer {
     while (at_ < source_.size() && continues_identifier(peek())) token_take(token);
     static constexpr std::array<std::string_view, 5> kPrefixes{"R", "LR", "uR", "UR", "u8R"};
     static constexpr std::array<std::string_view, 4> kPlainPrefixes{"L", "u", "U", "u8"};
-    const auto among = [&](const auto& names) {
-      return std::find(names.begin(), names.end(), token.text) != names.end();
-    };
+    const auto among = [&](const auto& names) { return std::ranges::find(names, token.text) != names.end(); };
     if (peek() == '"' && among(kPrefixes)) return raw_string(token);
     if ((peek() == '"' || peek() == '\'') && among(kPlainPrefixes)) quoted(token);
   }
@@ -210,5 +209,35 @@ class Tokenizer {
 }  // namespace
 
 std::vector<Token> tokenize(std::string_view source) { return Tokenizer(source).run(); }
+
+namespace {
+constexpr std::string_view kNames[] = {
+    "NAN",     "INFINITY", "NULL",       "NDEBUG",    "EOF",     "SIZE_MAX", "HUGE_VAL", "HUGE_VALF",
+    "M_PI",    "M_PI_2",   "M_PI_4",     "M_1_PI",    "M_2_PI",  "M_E",      "M_LN2",    "M_LN10",
+    "M_LOG2E", "M_LOG10E", "M_2_SQRTPI", "M_SQRT1_2", "M_SQRT2", "CHAR_BIT", "RAND_MAX", "EXCLUDE_FROM_RTC"};
+constexpr std::string_view kPrefixes[] = {"KW_", "CUDA", "FLT_", "DBL_", "LDBL_", "NVCC"};
+// INT8_MAX, UINT_MAX, LLONG_MIN, ...
+constexpr std::string_view kIntegers[] = {"CHAR",   "SCHAR", "SHRT",  "INT",   "LONG",  "LLONG",   "INTMAX",
+                                          "INTPTR", "INT8",  "INT16", "INT32", "INT64", "PTRDIFF", "WCHAR"};
+constexpr std::string_view kLimits[] = {"_MAX", "_MIN"};
+
+bool is_limit(std::string_view name) {
+  for (const std::string_view limit : kLimits) {
+    if (!name.ends_with(limit)) continue;
+    std::string_view type = name.substr(0, name.size() - limit.size());
+    const auto known = [&] { return std::ranges::count(kIntegers, type) > 0; };
+    if (known()) return true;
+    if (!type.starts_with("U")) continue;
+    type.remove_prefix(1);
+    if (known()) return true;
+  }
+  return false;
+}
+}  // namespace
+
+bool is_taken_macro(std::string_view name) {
+  return std::ranges::count(kNames, name) > 0 || is_limit(name) ||
+         std::ranges::any_of(kPrefixes, [&](auto prefix) { return name.starts_with(prefix); });
+}
 
 }  // namespace sandbox

@@ -1,5 +1,5 @@
-// CUDA C++ source cut into preprocessing tokens, with their places, so that rules can be applied and single tokens
-// replaced while every line keeps its number. Nothing is expanded.
+// Cuts CUDA C++ source into preprocessing tokens with their places, so that rules can be applied and single tokens
+// replaced while every line keeps its number. Expands nothing.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,11 @@ struct Token {
   bool is(std::string_view t) const { return text == t && kind != TokenKind::string && kind != TokenKind::header_name; }
 };
 
-// Comments are skipped. Never fails: what is malformed becomes some token that the compiler will complain about.
+// Skips comments. Never fails: malformed text becomes a token that the compiler will reject.
 std::vector<Token> tokenize(std::string_view source);
+
+// Whether the compilers, CUDA's headers or ours may define this name, so that a macro of that name would change them.
+// For names of capitals, digits and '_'.
+bool is_taken_macro(std::string_view name);
 
 }  // namespace sandbox

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "core/text.h"
-#include "sandbox/cpu/compiler/ptx_table.h"
+#include "sandbox/cpu/compiler/inline_ptx.h"
 #include "sandbox/cpu/test_device_fixture.h"
 
 namespace sandbox::cpu {
@@ -207,7 +207,7 @@ struct Copy {
 
 std::vector<Copy> copies() {
   std::vector<Copy> found;
-  for (const std::string_view name : compiler::kPtxInstructions) {
+  for (const std::string_view name : compiler::ptx_instructions()) {
     if (name.substr(2, 7) != ".global") continue;
     const bool four = name.find(".v4") != name.npos,
                two = name.find(".v2") != name.npos || name.find("64") != name.npos;
@@ -403,7 +403,7 @@ TEST(ShimPtx, EveryInstructionOfTheTableIsTested) {
       "nanosleep.u32",      "prefetch.global.L2", "prefetch.global.L1"};
   for (const Case& c : kCases) tested.insert(mnemonic_of(c.instruction));
   for (const Copy& copy : copies()) tested.emplace(copy.instruction);
-  for (const std::string_view name : compiler::kPtxInstructions) EXPECT_TRUE(tested.count(name)) << name;
+  for (const std::string_view name : compiler::ptx_instructions()) EXPECT_TRUE(tested.count(name)) << name;
 }
 
 }  // namespace

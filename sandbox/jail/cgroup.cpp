@@ -39,7 +39,7 @@ std::vector<std::string> words_of(const fs::path& file) {
 
 bool names_both(const fs::path& file) {
   const std::vector<std::string> words = words_of(file);
-  const auto has = [&](const char* word) { return std::find(words.begin(), words.end(), word) != words.end(); };
+  const auto has = [&](const char* word) { return std::ranges::find(words, word) != words.end(); };
   return has("memory") && has("pids");
 }
 
@@ -91,7 +91,8 @@ std::optional<fs::path> own_cgroup(const fs::path& root, const Mount& mount) {
   return std::nullopt;
 }
 
-// No cgroup both holds processes and hands out memory. Where this process is alone in its own, it can go one below.
+// A cgroup cannot both hold processes and delegate memory. If this process is alone in its cgroup, it can move one
+// level down.
 bool divide(const fs::path& own) {
   if (!names_both(own / "cgroup.controllers")) return false;
   if (own.filename().string().rfind(kPrefix, 0) == 0) return false;  // it went below already
@@ -137,7 +138,7 @@ std::variant<fs::path, Shortfall> find_cgroup_parent(const fs::path& root) {
       if (names_both(folder / "cgroup.subtree_control")) return folder;
       if (folder == *own && divide(folder)) return folder;
     }
-    // Root could write to all of those around it; to leave its own would be to escape what is set for it.
+    // Root could write to every ancestor; leaving its own cgroup would escape the limits set for it.
     if (folder == mount->point || ::geteuid() == 0) break;
   }
   if (!any_writable) return Shortfall{"this user may make no cgroups here", kDelegate};
@@ -154,9 +155,9 @@ void sweep_stale_cgroups(const fs::path& parent) {
     if (dash == std::string::npos) continue;
     const int pid = std::atoi(numbers.c_str());
     const unsigned long long start = std::strtoull(numbers.c_str() + dash + 1, nullptr, 10);
-    // A process of another PID namespace is 0 here, and its program cannot be seen: that cgroup may be in use.
+    // A process of another PID namespace reads as 0 and its program is invisible: that cgroup may be in use.
     const std::vector<std::string> pids = words_of(entry.path() / "cgroup.procs");
-    const bool strange = std::find(pids.begin(), pids.end(), "0") != pids.end();
+    const bool strange = std::ranges::find(pids, "0") != pids.end();
     if (pid > 0 && start > 0 && start_of(pid) != start && !strange) end_and_remove(entry.path());
   }
 }
@@ -212,7 +213,7 @@ void Cgroup::remove() {
 
 bool Cgroup::holds(int pid) const {
   const std::vector<std::string> pids = words_of(folder_ / "cgroup.procs");
-  return std::find(pids.begin(), pids.end(), std::to_string(pid)) != pids.end();
+  return std::ranges::find(pids, std::to_string(pid)) != pids.end();
 }
 
 }  // namespace sandbox::jail

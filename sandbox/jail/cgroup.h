@@ -1,5 +1,5 @@
-// A cgroup (version 2) for each worker: level 4 of the sandbox. What it may have of memory and processes is the
-// kernel's to count, and nothing that it started outlives it.
+// A cgroup (version 2) for each worker: level 4 of the sandbox. The kernel limits its memory and processes, and ends
+// everything that it started.
 #pragma once
 
 #include <cstddef>
@@ -18,12 +18,12 @@ struct CgroupLimits {
   int processes = 1024;                    // threads count
 };
 
-// Where this process may make cgroups: its own cgroup where that can hand out memory and processes, else, for a user
-// other than root, the nearest around it that does and can be written. `root` is "/" but in tests: below it are
-// proc/self and the mount.
+// The cgroup in which this process may create others: its own if that can delegate memory and processes; otherwise, for
+// a user other than root, the nearest writable ancestor that can. `root` is "/" except in tests: it holds proc/self and
+// the mount.
 std::variant<std::filesystem::path, Shortfall> find_cgroup_parent(const std::filesystem::path& root = "/");
 
-// Ends and removes what programs left there that no longer live (after a kill -9).
+// Ends and removes cgroups of programs that no longer run (after a kill -9).
 void sweep_stale_cgroups(const std::filesystem::path& parent);
 
 class Cgroup {
@@ -33,10 +33,10 @@ class Cgroup {
   static std::variant<Cgroup, Shortfall> make_in(const std::filesystem::path& parent, const CgroupLimits& limits);
   Cgroup(Cgroup&& other) noexcept;
   Cgroup& operator=(Cgroup&& other) noexcept;
-  // Ends every process in it, and removes it.
+  // Kills every process in the cgroup and removes it.
   ~Cgroup();
 
-  // To write "0" to, by the process that is to go in; async-signal-safe.
+  // A process that writes "0" here enters the cgroup; async-signal-safe.
   int entrance() const { return entrance_.get(); }
   bool holds(int pid) const;
   const std::filesystem::path& folder() const { return folder_; }

@@ -8,8 +8,6 @@
 
 #include "core/error.h"
 #include "core/text.h"
-#include "sandbox/jail/landlock.h"
-#include "sandbox/jail/seccomp_filter.h"
 
 namespace sandbox::jail {
 namespace {

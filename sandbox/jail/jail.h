@@ -1,4 +1,5 @@
-// The jail of worker processes. A worker locks itself, before it sees any untrusted byte, and reports how far it got.
+// The jail of worker processes. A worker locks itself before it sees any untrusted byte, and reports the level that it
+// reached.
 #pragma once
 
 #include <cstddef>
@@ -19,34 +20,35 @@ namespace sandbox::jail {
 //   4: a cgroup of its own (cgroup.h), which the owner puts it into
 constexpr int kHighestLevel = 4;
 
-// Why something is not to be had on this host, and how to get it: a sentence each, without a full stop.
+// Why this host lacks something, and how to get it: one sentence each, without a full stop.
 struct Shortfall {
   std::string why, remedy;
 };
 
-// How far a worker got.
+// The sandbox level that a worker reached.
 struct JailReport {
   int level = 0;
   std::vector<std::string> held;     // "seccomp", "Landlock ABI 7", ...
   std::optional<Shortfall> missing;  // what keeps it from the next level
 
-  // The levels in order, each with what it is, or why it is not reached.
+  // Adds the next level: `what` provides it, unless `shortfall` says why it is missing.
   void add(int level_of_it, const std::string& what, const std::optional<Shortfall>& shortfall);
   // "seccomp, Landlock ABI 7; not level 3: this container forbids user namespaces".
   std::string sentence() const;
 
-  // As a worker greets with it: "sandbox_level", "sandbox" (the sentence), "sandbox_held", "sandbox_missing".
+  // Adds the fields of a worker's greeting: "sandbox_level", "sandbox" (the sentence), "sandbox_held",
+  // "sandbox_missing".
   void describe(core::Json& facts) const;
   static JailReport of(const core::Json& facts);
 };
 
-// The namespaces that a worker has entered before its jail.
+// Namespaces that a worker entered before its jail.
 struct Namespaces {
   std::string names;  // "namespaces (user, network, IPC, UTS)"
   std::optional<Shortfall> missing = Shortfall{"this worker stays in the namespaces of this host", "there is no way"};
 };
 
-// What a locked process may still ask of the kernel.
+// The system calls and files that a locked process keeps.
 enum class JailProfile {
   compile,          // files below the given folders, and to start the host compiler
   library_compile,  // files below the given folders: a compiler that is a library
@@ -71,9 +73,20 @@ struct JailFolders {
   std::vector<std::filesystem::path> read_write;
 };
 
-// Applies limits, then Landlock, then seccomp to the calling process, as far as the host has them. Irrevocable. Throws
-// core::SystemError when limits are refused.
+// Applies limits, Landlock and seccomp to the calling process, in this order, as far as the host has them. Irrevocable.
+// Throws core::SystemError when limits are refused.
 JailReport enter_jail(JailProfile profile, const JailFolders& folders, const JailLimits& limits,
                       const Namespaces& namespaces = {});
+
+// The Landlock ABI of the running kernel; 0 when there is none.
+int landlock_abi();
+
+// Restricts the calling process to the given folders, and verifies that the restriction holds; nullopt on success.
+// Throws core::SystemError for a folder for which the kernel accepts no rule.
+std::optional<Shortfall> enter_landlock(const JailFolders& folders);
+
+// Restricts the calling process to the system calls of its profile; a candidate process may use this channel alone.
+// nullopt on success.
+std::optional<Shortfall> enter_seccomp(JailProfile profile, int channel);
 
 }  // namespace sandbox::jail

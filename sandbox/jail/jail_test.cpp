@@ -8,7 +8,6 @@
 #include <cstdlib>
 
 #include "sandbox/jail/jail_fixture.h"
-#include "sandbox/jail/landlock.h"
 
 namespace sandbox::jail {
 namespace {

@@ -1,4 +1,4 @@
-#include "sandbox/jail/landlock.h"
+#include "sandbox/jail/jail.h"
 
 #include <fcntl.h>
 #include <linux/landlock.h>
@@ -82,7 +82,7 @@ Shortfall no_landlock(int error) {
   return {"this kernel has no Landlock", "use a Linux kernel of 5.13 or newer that is built with Landlock"};
 }
 
-// A kernel's word is not enough: what no rule allows is tried. "/" is in nobody's list.
+// The kernel's word is not enough: open something that no rule allows. No list contains "/".
 std::optional<Shortfall> try_forbidden() {
   const core::UniqueFd root(::open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   const bool root_refused = !root && errno == EACCES;

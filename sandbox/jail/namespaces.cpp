@@ -53,7 +53,7 @@ Shortfall forbidden(int error) {
           "permit unshare to the container, as docker run --security-opt seccomp=unconfined does"};
 }
 
-// Those over the new namespaces, which its maker gets, and where root is the user, every other.
+// Drops the capabilities that the creator of namespaces gets and, for root, all others.
 bool drop_capabilities() {
   for (int capability = 0; ::prctl(PR_CAPBSET_READ, capability) >= 0; ++capability) {
     if (::prctl(PR_CAPBSET_DROP, capability) != 0) return false;
@@ -75,7 +75,7 @@ std::optional<Shortfall> enter(int flags) {
   return Shortfall{"the users of a user namespace cannot be named here", "mount /proc in the container"};
 }
 
-// Of the process that waits outside: it ends as its child did.
+// For the process that waits outside: exits as its child did.
 [[noreturn]] void end_like(pid_t child) {
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
@@ -89,7 +89,7 @@ std::optional<Shortfall> enter(int flags) {
   ::_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
 }
 
-// The channel and whatever else is open is the child's alone: its owner sees when the child closes it.
+// The child alone keeps the channel and other descriptors: its owner notices when the child closes them.
 void close_descriptors() { ::close_range(0, ~0u, 0); }
 
 pid_t fork_or_throw() {
@@ -98,7 +98,7 @@ pid_t fork_or_throw() {
   return child;
 }
 
-// In a child. A parent outside of its PID namespace is number 0 to it.
+// In a child. A parent outside its PID namespace has number 0.
 void die_with(pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(1);

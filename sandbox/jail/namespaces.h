@@ -14,20 +14,21 @@ enum class Pids {
   own,     // the worker is the first process of a PID namespace: it sees no others, and what it started ends with it
 };
 
-// To be called by a process of one thread that has started nothing. It keeps its user, loses its capabilities and has a
-// network without interfaces. Where the host forbids user namespaces nothing is changed, and the report says why.
-// Pids::own: the process that called waits outside, and ends as the one that returns does.
+// Call it from a process with one thread that has started nothing. The process keeps its user, loses its capabilities
+// and gets a network without interfaces. Where the host forbids user namespaces nothing changes, and the result says
+// why. With Pids::own the calling process waits outside and exits as the returning one does.
 Namespaces enter_namespaces(Pids pids);
 
-// For what may not work inside, such as a driver to open, or a folder to read that root alone may. The process that
-// calls begin() waits outside; the one that returns tries, and where it fails a second one returns, without namespaces.
+// For steps that may fail inside namespaces, such as opening a driver or reading a folder that only root can read. The
+// process that calls begin() waits outside; the returning one tries the step. If it fails, a second process returns,
+// without namespaces.
 class NamespaceTrial {
  public:
   static NamespaceTrial begin(Pids pids);
   const Namespaces& namespaces() const { return namespaces_; }
-  // It works.
+  // The step worked.
   void keep();
-  // It does not: ends this process, if that may be due to the namespaces; else returns.
+  // The step failed: ends this process if the namespaces may be the cause; otherwise returns.
   void fall_back(const Shortfall& shortfall);
 
  private:

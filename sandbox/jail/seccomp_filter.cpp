@@ -1,4 +1,4 @@
-#include "sandbox/jail/seccomp_filter.h"
+#include "sandbox/jail/jail.h"
 
 #include <sched.h>
 #include <seccomp.h>
@@ -15,32 +15,32 @@
 
 namespace sandbox::jail {
 namespace {
-// Allowed to every profile but a cell's: memory, the channel that is already open, time, signals of one's own, the end.
+// Allowed in every profile except a candidate's: memory, open channels, time, own signals, exit.
 constexpr std::string_view kCommonCalls[] = {
     "read",        "write", "recvmsg",       "sendmsg",      "sendto",         "recvfrom",     "poll",
     "ppoll",       "close", "mmap",          "munmap",       "mprotect",       "mremap",       "madvise",
     "brk",         "futex", "clock_gettime", "gettimeofday", "rt_sigaction",   "rt_sigreturn", "rt_sigprocmask",
     "sigaltstack", "exit",  "exit_group",    "sched_yield",  "getpid",         "gettid",       "restart_syscall",
     "membarrier",  "rseq",  "getrandom",     "nanosleep",    "clock_nanosleep"};
-// All that a cell has without conditions. Where the processor's clock cannot be read without the kernel, it is asked.
+// All unconditional calls of a candidate. clock_gettime is for processors whose clock needs the kernel.
 constexpr std::string_view kCellCalls[] = {"munmap", "brk", "mincore", "close", "exit_group", "clock_gettime"};
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-// What sanitizers ask for behind our back.
+// Calls that sanitizers make on their own.
 constexpr std::string_view kSanitizerCalls[] = {"futex",        "madvise",        "sched_yield", "getpid", "gettid",
                                                 "rt_sigaction", "rt_sigprocmask", "sigaltstack", "write"};
 #endif
-// What loading a module needs beyond that.
+// Further calls for loading a module.
 constexpr std::string_view kLoadCalls[] = {
     "openat",          "open",      "fstat",        "newfstatat", "stat",
     "lstat",           "pread64",   "lseek",        "readlink",   "readlinkat",
     "fcntl",           "ftruncate", "memfd_create", "access",     "faccessat",
     "getcwd",          "statx",     "prctl",        "tgkill",     "sched_getaffinity",
     "set_robust_list", "getdents64"};
-// The run worker forks cells, limits them and collects them.
+// The run worker forks candidate processes, limits and collects them.
 constexpr std::string_view kForkCalls[] = {
     "fork",       "vfork", "wait4", "waitid", "kill",        "prlimit64", "setrlimit",       "getrlimit", "seccomp",
     "socketpair", "dup",   "dup2",  "dup3",   "close_range", "getppid",   "set_tid_address", "signalfd4"};
-// A GPU's driver speaks to its device files; a run worker makes the channels of its cells.
+// A GPU's driver talks to its device files; a run worker creates channels for judges.
 constexpr std::string_view kDriverCalls[] = {"ioctl",   "dup",   "eventfd2", "getrusage",
                                              "sysinfo", "uname", "writev",   "socketpair"};
 // The compile worker starts the host compiler, which works on files.
@@ -101,7 +101,7 @@ constexpr std::string_view kCompileCalls[] = {"execve",
                                               "sched_setaffinity",
                                               "rt_sigsuspend"};
 
-// Forks yes, new namespaces no: in a user namespace of its own a process has capabilities.
+// Forks are allowed, new namespaces are not: a process has capabilities in its own user namespace.
 constexpr uint64_t kNewNamespaces =
     CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
 
@@ -113,7 +113,7 @@ class SeccompFilter {
   void allow(const std::string_view (&names)[n]) {
     for (std::string_view name : names) {
       const int number = seccomp_syscall_resolve_name(std::string(name).c_str());
-      // Names that this architecture does not have are of no concern.
+      // Ignores calls that this architecture lacks.
       if (number >= 0) add(SCMP_ACT_ALLOW, number);
     }
   }
@@ -125,7 +125,7 @@ class SeccompFilter {
     add(SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3));  // whose flags no filter sees; the C library then takes clone
   }
 
-  // Of native code whose intent nobody knows. Its module is loaded: nothing else may become code.
+  // For untrusted native code. Its module is loaded: nothing else may become code.
   void allow_cell(int channel) {
     allow(kCellCalls);
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -133,7 +133,7 @@ class SeccompFilter {
 #endif
     const scmp_arg_cmp no_code = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
     allow_if(SCMP_SYS(mprotect), no_code);
-    // Only private memory that is no stack counts as its own (RLIMIT_DATA); what it shares are files that were lent.
+    // Only private memory other than stacks counts toward RLIMIT_DATA; shared memory is borrowed files.
     constexpr uint64_t kType = MAP_SHARED | MAP_PRIVATE;
     allow_if(SCMP_SYS(mmap), no_code, SCMP_A3(SCMP_CMP_MASKED_EQ, kType | MAP_GROWSDOWN, MAP_PRIVATE));
     allow_if(SCMP_SYS(mmap), no_code, SCMP_A3(SCMP_CMP_MASKED_EQ, kType | MAP_ANONYMOUS, MAP_SHARED));
@@ -170,7 +170,7 @@ class SeccompFilter {
 }  // namespace
 
 std::optional<Shortfall> enter_seccomp(JailProfile profile, int channel) {
-  // Anything outside of its list ends a cell. Elsewhere the call is refused.
+  // Any other call ends a candidate process. In other profiles the call fails.
   SeccompFilter filter(profile == JailProfile::cell ? SCMP_ACT_KILL_PROCESS : SCMP_ACT_ERRNO(EPERM));
   if (profile == JailProfile::cell) {
     filter.allow_cell(channel);

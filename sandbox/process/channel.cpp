@@ -80,7 +80,7 @@ bool receive_all(int fd, char* data, size_t size, std::vector<core::UniqueFd>& f
   return true;
 }
 
-// Values inside of values; what walks over them walks by recursion.
+// Nested values: their readers recurse.
 bool is_nested_too_deeply(std::string_view json) {
   int depth = 0;
   bool quoted = false;

@@ -1,10 +1,10 @@
-// Framed messages between our processes: length-prefixed JSON over a private Unix socket, with descriptors beside it.
-// The one file that knows the wire format: 4 bytes length, 4 bytes number of descriptors (both little-endian), the
-// JSON.
+// Framed messages between our processes: length-prefixed JSON over a private Unix socket, with descriptors. The one
+// file that knows the wire format: 4 bytes length, 4 bytes number of descriptors (both little-endian), the JSON.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -21,7 +21,7 @@ struct Message {
   std::vector<core::UniqueFd> fds;  // owned by the receiver
 };
 
-// The other side is gone, or does not keep the format. Never thrown for a deadline.
+// The other side is gone or violates the format. Never thrown for a deadline.
 class ChannelClosed : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -50,6 +50,24 @@ class Channel {
  private:
   core::UniqueFd socket_;
 };
+
+// A worker's loop: hands each request of `owner` to `answer`, and reports a Failure that it throws as {"error": text}.
+// Ends by ChannelClosed when the owner hangs up; other exceptions end the worker. `before_each` may wait for requests
+// of others until the owner has one.
+template <typename Failure = std::exception, typename Answer>
+[[noreturn]] void serve(Channel& owner, const Answer& answer, const std::function<void()>& before_each = {}) {
+  while (true) {
+    if (before_each) before_each();
+    Message request = owner.receive();
+    try {
+      answer(std::move(request));
+    } catch (const ChannelClosed&) {
+      throw;
+    } catch (const Failure& failure) {
+      owner.send({{"error", failure.what()}});
+    }
+  }
+}
 
 // Anonymous shared memory of `bytes` (sealed against resizing), close-on-exec. Throws core::SystemError.
 core::UniqueFd make_memory_file(const char* name, size_t bytes);

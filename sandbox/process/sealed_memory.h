@@ -1,4 +1,4 @@
-// A memory file whose content nobody can change any more.
+// Memory files with immutable content.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@ namespace sandbox::process {
 
 // Close-on-exec. Throws core::SystemError.
 core::UniqueFd sealed_memory(const char* name, std::string_view bytes);
-// Can nobody change it any more, whoever made it?
+// Whether the content is sealed against every writer.
 bool is_sealed(int fd);
-// What such a file holds. Throws core::SystemError, also when it is larger than 256 MiB.
+// The content of a memory file. Throws core::SystemError, also when it is larger than 256 MiB.
 std::string read_memory(int fd);
 
 }  // namespace sandbox::process

@@ -49,15 +49,10 @@ void serve_compile_role(process::Channel& owner, const std::filesystem::path& de
                       {"check_build", true}};
   jail::enter_jail(jail::JailProfile::compile, folders, limits, trial.namespaces()).describe(greeting);
   owner.send(greeting);
-  while (true) {
-    const process::Message request = owner.receive();
-    try {
-      const core::JsonView json(request.json, "compile request");
-      send_compilation(owner, compile(compile_request_from_json(json), settings));
-    } catch (const core::SystemError& error) {
-      owner.send({{"error", error.what()}});
-    }
-  }
+  process::serve<core::SystemError>(owner, [&](const process::Message& request) {
+    const core::JsonView json(request.json, "compile request");
+    send_compilation(owner, compile(compile_request_from_json(json), settings));
+  });
 }
 
 }  // namespace sandbox::cpu::compiler

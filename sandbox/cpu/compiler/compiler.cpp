@@ -15,13 +15,12 @@
 #include "core/error.h"
 #include "core/hash.h"
 #include "core/text.h"
-#include "sandbox/cpu/compiler/check_names.h"
+#include "sandbox/compilation.h"
 #include "sandbox/cpu/compiler/diagnostics.h"
 #include "sandbox/cpu/compiler/host_process.h"
 #include "sandbox/cpu/compiler/lexer.h"
-#include "sandbox/cpu/compiler/plan_rules.h"
+#include "sandbox/cpu/compiler/source_rules.h"
 #include "sandbox/cpu/inspection/elf_check.h"
-#include "sandbox/entry_points.h"
 #include "sandbox/process/sealed_memory.h"
 
 namespace sandbox::cpu::compiler {
@@ -58,7 +57,7 @@ constexpr const char* kCommonFlags[] = {"-x",
 constexpr const char* kCheckFlags[] = {"-O1", "-fno-omit-frame-pointer",
                                        "-fsanitize=thread,alignment,bounds,object-size,integer-divide-by-zero",
                                        "-fno-sanitize-recover=all",
-                                       // What a local variable holds before it is written shows in the outputs.
+                                       // An uninitialised local variable shows in the outputs.
                                        "-ftrivial-auto-var-init=pattern",
                                        // A source must not learn which build it is in.
                                        "-U__SANITIZE_THREAD__"};
@@ -79,7 +78,7 @@ std::vector<std::string> command(const CompileRequest& request, const CompilerSe
     argv.push_back("-O2");
   }
   argv.push_back(settings.host.clang ? "-ferror-limit=5" : "-fmax-errors=5");
-  // Nothing of where it was compiled goes into the binary.
+  // The binary does not depend on the folder of compilation.
   argv.push_back("-ffile-prefix-map=" + settings.scratch.string() + "=.");
   argv.push_back("-ffile-prefix-map=" + settings.device_headers.string() + "=kw");
   if (!settings.host.clang) argv.push_back("-fno-use-linker-plugin");
@@ -109,13 +108,13 @@ struct ScratchFolder {
   fs::path folder;
 };
 
-// A plan that this device cannot run is no reason to look at the source.
+// Whether this device can run the plan is decided before the source is read.
 std::optional<Rejected> refuse_plan(const Solution& solution, const CompileRequest& request) {
   try {
     const auto reason = why_not(solution, TunableBinding(request.macros.begin(), request.macros.end()));
     if (reason) return Rejected{Rejection::unsupported, *reason, std::nullopt, ""};
   } catch (const core::InputError&) {
-    // A plan that cannot be bound is refused with its place by who binds it.
+    // Binding the plan reports errors with their places.
   }
   return std::nullopt;
 }
@@ -209,6 +208,32 @@ Compilation compile(const CompileRequest& request, const CompilerSettings& setti
   }
   built.compile_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
   return built;
+}
+
+std::vector<std::string> check_entry_points() {
+  std::vector<std::string> names{"memcpy", "memset", "memmove", "memcmp",  "frexp",  "frexpf",
+                                 "modf",   "modff",  "remquo",  "remquof", "sincos", "sincosf"};
+  const auto add = [&](const std::string& name) { names.push_back("__tsan_" + name); };
+  for (const char* name : {"init", "func_entry", "func_exit", "read_range", "write_range", "vptr_update", "vptr_read",
+                           "memcpy", "memset", "memmove", "atomic_thread_fence", "atomic_signal_fence"}) {
+    add(name);
+  }
+  for (const char* kind : {"", "unaligned_", "volatile_", "unaligned_volatile_"}) {
+    for (const char* access : {"read", "write"}) {
+      for (const char* bytes : {"1", "2", "4", "8", "16"}) add(std::string(kind) + access + bytes);
+    }
+  }
+  for (const char* bits : {"8", "16", "32", "64"}) {
+    for (const char* operation :
+         {"load", "store", "exchange", "fetch_add", "fetch_sub", "fetch_and", "fetch_or", "fetch_xor", "fetch_nand",
+          "compare_exchange_strong", "compare_exchange_weak", "compare_exchange_val"}) {
+      add(std::string("atomic") + bits + "_" + operation);
+    }
+  }
+  for (const char* finding : {"type_mismatch_v1", "out_of_bounds", "divrem_overflow"}) {
+    names.push_back(std::string("__ubsan_handle_") + finding + "_abort");
+  }
+  return names;
 }
 
 }  // namespace sandbox::cpu::compiler

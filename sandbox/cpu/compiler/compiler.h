@@ -1,11 +1,11 @@
-// The cpu device's compiler: lexes CUDA C++ (sandbox/cpu/compiler/lexer.h), then runs the host's g++ or clang over the
-// headers of sandbox/cpu/shim, giving a shared object. Called inside the jailed compile worker; starts the compiler as
-// a child.
+// The cpu device's compiler: lexes CUDA C++ (lexer.h), then runs the host's g++ or clang over the headers of
+// sandbox/cpu/shim. The result is a shared object. Runs inside the jailed compile worker.
 #pragma once
 
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sandbox/compilation.h"
 
@@ -30,5 +30,7 @@ struct CompilerSettings {
 
 // Throws core::SystemError when the compiler itself cannot be run.
 Compilation compile(const CompileRequest& request, const CompilerSettings& settings);
+
+std::vector<std::string> check_entry_points();
 
 }  // namespace sandbox::cpu::compiler

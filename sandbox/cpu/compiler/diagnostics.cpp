@@ -14,8 +14,7 @@ namespace {
 constexpr size_t kLogBytes = 8192, kNameBytes = 100;
 constexpr std::string_view kUnsupportedMark = "unsupported on the cpu device";
 
-// Beginnings of names that CUDA declares and our headers do not; a name of these that is undeclared is not the author's
-// mistake.
+// Prefixes of names that CUDA declares and our headers do not; such an undeclared name is not the author's mistake.
 constexpr std::string_view kCudaPrefixes[] = {"__kw_ptx_", "__nv_",       "__nvvm_",
                                               "cuda",      "__pipeline_", "__mbarrier_",
                                               "__cluster", "__tma_",      "__isClusterShared",
@@ -49,8 +48,8 @@ std::string_view undeclared_name(std::string_view message) {
 bool is_unsupported(std::string_view message) {
   if (message.find(kUnsupportedMark) != std::string_view::npos) return true;
   const std::string_view name = undeclared_name(message);
-  return std::any_of(std::begin(kCudaPrefixes), std::end(kCudaPrefixes),
-                     [&](std::string_view prefix) { return !name.empty() && name.substr(0, prefix.size()) == prefix; });
+  return std::ranges::any_of(
+      kCudaPrefixes, [&](std::string_view prefix) { return !name.empty() && name.substr(0, prefix.size()) == prefix; });
 }
 
 // "__kw_ptx_foo_bar" is our spelling of an instruction; say it as the author knows it.
@@ -82,7 +81,7 @@ Rejected classify_diagnostics(const std::string& output, const std::string& show
   for (const std::string& text : core::split(output, '\n')) {
     const size_t error = text.find("error: ");
     if (error == std::string::npos) {
-      // Where a header is included is not where what it offers is used.
+      // The line of an #include is not the line that uses the header.
       const bool included = text.find("In file included from") == 0 || text.find("                 from ") == 0;
       if (!included) context += text + "\n";
       continue;

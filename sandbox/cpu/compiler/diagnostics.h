@@ -1,4 +1,4 @@
-// What a host compiler's messages say about a candidate.
+// Interprets a host compiler's messages about a candidate.
 #pragma once
 
 #include <string>
@@ -7,14 +7,14 @@
 
 namespace sandbox::cpu::compiler {
 
-// The name under which solutions are compiled; messages speak of it.
+// The file name under which solutions are compiled, as messages show it.
 constexpr const char* kSourceName = "kernel.cu";
 
-// The rejection that these messages amount to: the first error, its line in the solution, and whether it is about
-// something that CUDA has and this device has not. `shown_name` replaces kSourceName in the log.
+// The rejection that these messages mean: the first error, its line in the solution, and whether CUDA has something
+// that this device lacks. `shown_name` replaces kSourceName in the log.
 Rejected classify_diagnostics(const std::string& output, const std::string& shown_name);
 
-// Cleans and cuts what goes into a log.
+// Cleans and cuts a log.
 std::string clean_log(const std::string& output, const std::string& shown_name);
 
 }  // namespace sandbox::cpu::compiler

@@ -1,4 +1,4 @@
-// Compilers' messages: whatever a candidate makes a compiler print, what is kept of it is short and fit to show.
+// Compilers' messages: whatever a candidate makes a compiler print, the kept part is short and safe to show.
 #include "sandbox/cpu/compiler/diagnostics.h"
 
 #include "core/fuzzing.h"

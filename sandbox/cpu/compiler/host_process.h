@@ -21,9 +21,9 @@ struct ProcessResult {
   std::string output;  // the beginning of standard output and error, mixed
 };
 
-// argv[0] is a path, not looked up. The program runs in `folder`, in a process group of its own that is killed
-// afterwards, with no standard input and only TMPDIR (= folder) and PATH in its environment. Throws core::SystemError
-// when it cannot be started.
+// argv[0] is a path. The program runs in `folder`, in its own process group, which is killed afterwards, with no
+// standard input and only TMPDIR (= folder) and PATH in its environment. Throws core::SystemError when it cannot be
+// started.
 ProcessResult run_process(const std::vector<std::string>& argv, const std::filesystem::path& folder,
                           const ProcessLimits& limits);
 

@@ -6,10 +6,57 @@
 #include <string_view>
 
 #include "core/text.h"
-#include "sandbox/cpu/compiler/ptx_table.h"
 
 namespace sandbox::cpu::compiler {
 namespace {
+struct PtxFamily {
+  std::string_view stem, endings;  // "-": the stem alone
+};
+constexpr PtxFamily kPtxFamilies[] = {
+    {"mov", "u32 b32 s32 f32 u64 b64"},
+    {"ld.global",
+     "f32 u32 s32 b32 v2.f32 v4.f32 v2.u32 v4.u32 v4.s32 v4.b32 u64 nc.f32 nc.u32 nc.s32 nc.b32 nc.v2.f32 "
+     "nc.v4.f32 nc.v2.u32 nc.v4.u32 nc.v4.s32 nc.v4.b32 nc.L1::no_allocate.v4.f32 "
+     "nc.L1::no_allocate.v4.u32 nc.L1::no_allocate.v4.s32 nc.L1::no_allocate.f32 cs.v4.f32 cs.f32 "
+     "cg.v4.f32 cg.f32 ca.f32"},
+    {"st.global",
+     "f32 u32 s32 b32 v2.f32 v4.f32 v2.u32 v4.u32 v4.s32 v4.b32 cs.v4.f32 cs.f32 wt.f32 "
+     "L1::no_allocate.v4.f32 cg.f32"},
+    {"prmt", "b32"},
+    {"lop3", "b32"},
+    {"bfe", "u32 s32"},
+    {"bfi", "b32"},
+    {"shf", "l.wrap.b32 r.wrap.b32"},
+    {"brev", "b32"},
+    {"popc", "b32"},
+    {"clz", "b32"},
+    {"mad", "lo.s32 lo.u32"},
+    {"mul", "hi.u32 hi.s32 f32 rn.f32"},
+    {"dp4a", "s32.s32 u32.u32"},
+    {"fma", "rn.f32 rn.ftz.f32"},
+    {"add", "f32 rn.f32"},
+    {"sub", "f32"},
+    {"max", "f32 NaN.f32"},
+    {"min", "f32 NaN.f32"},
+    {"ex2", "approx.f32 approx.ftz.f32"},
+    {"lg2", "approx.f32 approx.ftz.f32"},
+    {"rcp", "approx.f32 approx.ftz.f32 rn.f32"},
+    {"rsqrt", "approx.f32 approx.ftz.f32"},
+    {"sqrt", "approx.f32 approx.ftz.f32 rn.f32"},
+    {"sin", "approx.f32"},
+    {"cos", "approx.f32"},
+    {"tanh", "approx.f32"},
+    {"div", "approx.f32 full.f32"},
+    {"bar", "sync warp.sync"},
+    {"barrier", "sync"},
+    {"membar", "gl cta sys"},
+    {"fence", "acq_rel.gpu acq_rel.cta"},
+    {"activemask", "b32"},
+    {"redux", "sync.add.s32 sync.add.u32 sync.max.s32 sync.min.s32 sync.max.u32 sync.min.u32"},
+    {"trap", "-"},
+    {"nanosleep", "u32"},
+    {"prefetch", "global.L2 global.L1"},
+};
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 bool is_blank(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
@@ -17,8 +64,8 @@ bool is_blank(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0;
 // "ld.global.nc.L1::no_allocate.f32" -> "ld_global_nc_L1__no_allocate_f32"
 std::string as_name(std::string_view text) {
   std::string name(text);
-  std::replace_if(
-      name.begin(), name.end(), [](char c) { return !is_word(c); }, '_');
+  std::ranges::replace_if(
+      name, [](char c) { return !is_word(c); }, '_');
   return name;
 }
 
@@ -46,7 +93,7 @@ class AsmStatement {
                     ptx ? "inline PTX with predicates or blocks is unsupported on the cpu device"
                         : "inline assembly that is not PTX");
     }
-    if (std::find(std::begin(kPtxInstructions), std::end(kPtxInstructions), mnemonic) == std::end(kPtxInstructions)) {
+    if (!ptx_instructions().contains(mnemonic)) {
       return reject(Rejection::unsupported,
                     "the PTX instruction " + core::clean_line(mnemonic, 80) + " is unsupported on the cpu device");
     }
@@ -108,7 +155,7 @@ class AsmStatement {
   // The template without blanks around it and without its final semicolon; false when there are several instructions.
   bool only_instruction(std::string& instruction) const {
     for (const std::string& part : core::split(template_, ';')) {
-      const auto begin = std::find_if_not(part.begin(), part.end(), is_blank);
+      const auto begin = std::ranges::find_if_not(part, is_blank);
       if (begin == part.end()) continue;
       if (!instruction.empty()) return false;
       instruction.assign(begin, part.end());
@@ -152,7 +199,7 @@ class AsmStatement {
     while (i < rest.size() && (is_word(rest[i]) || rest[i] == '.')) ++i;
     const std::string name(rest.substr(begin, i - begin));
     if (name.empty()) return std::nullopt;
-    if (!std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isdigit(c) != 0; })) {
+    if (!std::ranges::all_of(name, [](unsigned char c) { return std::isdigit(c) != 0; })) {
       return "__kw_ptx_register_" + as_name(name) + "()";
     }
     const size_t index = name.size() > 3 ? operands_.size() : std::stoul(name);
@@ -184,6 +231,19 @@ class AsmStatement {
 
 std::variant<PtxCall, Rejected> translate_asm(const std::vector<Token>& tokens, size_t at) {
   return AsmStatement(tokens, at).translate();
+}
+
+const std::set<std::string, std::less<>>& ptx_instructions() {
+  static const auto instructions = [] {
+    std::set<std::string, std::less<>> all;
+    for (const PtxFamily& family : kPtxFamilies) {
+      for (const std::string& ending : core::split(family.endings, ' ')) {
+        all.insert(std::string(family.stem) + (ending == "-" ? "" : "." + ending));
+      }
+    }
+    return all;
+  }();
+  return instructions;
 }
 
 }  // namespace sandbox::cpu::compiler

@@ -37,7 +37,7 @@ class Lexer {
   const Token& token() const { return tokens_[at_]; }
   bool is(size_t i, std::string_view text) const { return i < tokens_.size() && tokens_[i].is(text); }
 
-  // Handles the token here and goes on to the next one.
+  // Handles the current token and advances.
   std::optional<Rejected> visit() {
     const Token& here = token();
     if (here.is("#") && here.directive >= 0 && is(at_ + 1, "include") && tokens_[at_ + 1].directive == here.directive) {
@@ -69,7 +69,7 @@ class Lexer {
   }
 
   std::optional<Rejected> visit_asm() {
-    const bool in_code = std::find(braces_.begin(), braces_.end(), Brace::code) != braces_.end();
+    const bool in_code = std::ranges::find(braces_, Brace::code) != braces_.end();
     if (!in_code && token().directive < 0) {
       return Rejected{Rejection::forbidden, "inline assembly outside a function", token().line, ""};
     }
@@ -113,7 +113,7 @@ class Lexer {
 
   void place_dynamic(size_t linkage) {
     uses_dynamic_ = true;
-    const bool in_code = std::find(braces_.begin(), braces_.end(), Brace::code) != braces_.end();
+    const bool in_code = std::ranges::find(braces_, Brace::code) != braces_.end();
     replace(at_, at_, in_code ? "" : "__thread");
     if (in_code) replace(linkage, linkage, "");
     int depth = 0;
@@ -134,9 +134,9 @@ class Lexer {
     }
   }
 
-  // Remembers the kernel whose declaration begins here, so that it is exported after its body.
+  // Remembers the kernel whose declaration begins here, to export it after its body.
   void visit_global() {
-    bool in_c = std::find(braces_.begin(), braces_.end(), Brace::c_linkage) != braces_.end();
+    bool in_c = std::ranges::find(braces_, Brace::c_linkage) != braces_.end();
     for (size_t i = statement_; i < at_; ++i) {
       if (tokens_[i].is("extern") && i + 1 < at_ && tokens_[i + 1].value == "C") in_c = true;
       if (tokens_[i].is("template")) return;
@@ -202,10 +202,9 @@ class Lexer {
   }
 
   std::string edited() {
-    // What is inserted at a place comes before what replaces the token there.
-    std::stable_sort(edits_.begin(), edits_.end(), [](const Edit& a, const Edit& b) {
-      return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
-    });
+    // Insertions at a place precede the replacement of the token there.
+    std::ranges::stable_sort(
+        edits_, [](const Edit& a, const Edit& b) { return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); });
     std::string text;
     size_t done = 0;
     for (const Edit& edit : edits_) {
@@ -213,7 +212,7 @@ class Lexer {
       text += source_.substr(done, edit.begin - done);
       text += edit.text;
       const std::string_view replaced = source_.substr(edit.begin, edit.end - edit.begin);
-      for (auto lines = std::count(replaced.begin(), replaced.end(), '\n'); lines > 0; --lines) {
+      for (auto lines = std::ranges::count(replaced, '\n'); lines > 0; --lines) {
         text += edit.in_directive ? "\\\n" : "\n";
       }
       done = edit.end;

@@ -1,6 +1,6 @@
-// From CUDA C++ to what the host's compiler accepts over sandbox/cpu/shim: refuses what no kernel needs or this device
-// cannot do, turns inline PTX into calls, places __shared__ variables, and exports the kernels. Every line keeps its
-// number.
+// Translates CUDA C++ for the host's compiler and the headers of sandbox/cpu/shim: rejects source that no kernel needs
+// or this device cannot run, turns inline PTX into calls, places __shared__ variables, and exports the kernels. Every
+// line keeps its number.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct LexedSource {
   std::vector<std::string> kernels;  // each extern "C" __global__ function that has a body
 };
 
-// Build::check puts a gap before each __shared__ variable, so that running past the one before it is seen.
+// Build::check puts a gap before each __shared__ variable, so that overruns of the one before it are detected.
 std::variant<LexedSource, Rejected> lex(std::string_view source, Build build);
 
 }  // namespace sandbox::cpu::compiler

@@ -1,4 +1,4 @@
-// The cpu device's reading of CUDA C++: any source is translated or refused, and every line keeps its number.
+// The cpu device's lexer: any source is translated or refused, and every line keeps its number.
 #include "sandbox/cpu/compiler/lexer.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   for (const sandbox::Build build : {sandbox::Build::fast, sandbox::Build::check}) {
     const auto lexed = sandbox::cpu::lex(source, build);
     if (const auto* accepted = std::get_if<sandbox::cpu::LexedSource>(&lexed)) {
-      const auto lines = [](std::string_view text) { return std::count(text.begin(), text.end(), '\n'); };
+      const auto lines = [](std::string_view text) { return std::ranges::count(text, '\n'); };
       const auto more = lines(accepted->text) - lines(source);
       require(more >= 0, "every line keeps its number");
     } else {

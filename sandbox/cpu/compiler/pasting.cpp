@@ -1,4 +1,4 @@
-#include "sandbox/cpu/compiler/pasting.h"
+#include "sandbox/cpu/compiler/source_rules.h"
 
 #include <algorithm>
 #include <set>
@@ -39,7 +39,7 @@ std::vector<Macro> macros_of(const std::vector<Token>& tokens) {
   return macros;
 }
 
-// What may come to stand for a parameter: words in macros, and words behind a macro's name in parentheses.
+// Words that a parameter may become: words in macros, and words in parentheses behind a macro's name.
 std::set<std::string> arguments_of(const std::vector<Token>& tokens, const std::vector<Macro>& macros) {
   std::set<std::string> names, words;
   bool anywhere = false;  // a call's parentheses may be put together from several macros
@@ -89,7 +89,7 @@ std::vector<Paste> pastes_of(const std::vector<Token>& tokens, const std::vector
   return pastes;
 }
 
-// Can the operands give `word`, or something that begins with it?
+// Whether the operands can make `word`, or a word that begins with it.
 bool gives(const Paste& paste, std::string_view word, bool prefix, const std::set<std::string>& arguments) {
   std::set<size_t> reached{0};  // how much of the word the operands so far may give
   bool past = false;            // or more than all of it

@@ -1,5 +1,5 @@
 // What the cpu device says of plans that ask for more than it has.
-#include "sandbox/cpu/compiler/plan_rules.h"
+#include "sandbox/cpu/compiler/source_rules.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "core/text.h"
-#include "sandbox/cpu/compiler/pasting.h"
 
 namespace sandbox::cpu::compiler {
 namespace {
@@ -17,7 +16,7 @@ constexpr std::string_view kBuiltIn[] = {"cuda_runtime.h",           "cuda_runti
                                          "builtin_types.h",          "device_launch_parameters.h", "sm_20_intrinsics.h",
                                          "sm_30_intrinsics.h",       "math_functions.h",           "host_defines.h",
                                          "device_atomic_functions.h"};
-// Headers that come with CUDA and that this device does not have.
+// CUDA headers that this device lacks.
 constexpr std::string_view kToolkit[] = {"cuda_fp8.h",
                                          "cuda_fp6.h",
                                          "cuda_fp4.h",
@@ -78,8 +77,8 @@ constexpr std::string_view kUnsupportedWords[] = {"__managed__",
                                                   "CUtensorMap",
                                                   "__nv_tma_descriptor"};
 
-// Names of which no source may hold one. What only the host has is no part of the device language, and what turns the
-// sanitizers off would blind the checking build.
+// Names that no source may contain: host functions, which are not part of the device language, and switches that would
+// blind the checking build's sanitizers.
 constexpr std::string_view kReservedPrefixes[] = {"__kw_", "KW_", "__tsan_", "__ubsan_", "__wrap_"};
 constexpr std::string_view kHostPrefixes[] = {"no_sanitize",
                                               "__no_sanitize",
@@ -108,8 +107,7 @@ constexpr std::string_view kHostPrefixes[] = {"no_sanitize",
                                               "__builtin_alloca",
                                               "__builtin___clear_cache",
                                               "__builtin___emutls"};
-// What holds in one build and not in another, or when it was compiled: a kernel that asks wants to be another one
-// there.
+// Macros that differ between builds or times of compilation: a kernel that reads them could be a different one there.
 constexpr std::string_view kBuildPrefixes[] = {"__SANITIZE",
                                                "__OPTIMIZE",
                                                "__NO_INLINE",
@@ -122,13 +120,13 @@ constexpr std::string_view kBuildPrefixes[] = {"__SANITIZE",
                                                "__TIME__",
                                                "__DATE__",
                                                "__TIMESTAMP__"};
-// Words that this file's rules look for and that macros must not put together behind its back.
+// Words of these rules that macros must not paste together.
 constexpr std::string_view kUnpasteable[] = {"asm",        "__asm",   "__asm__",  "__attribute",  "__attribute__",
                                              "__declspec", "_Pragma", "__thread", "thread_local", "__has_include"};
 
 template <size_t n>
 bool among(const std::string_view (&names)[n], std::string_view name) {
-  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+  return std::ranges::find(names, name) != std::end(names);
 }
 
 Rejected reject(Rejection reason, int line, std::string message) { return {reason, std::move(message), line, ""}; }
@@ -240,7 +238,7 @@ bool is_digraph_bracket(const std::vector<Token>& tokens, size_t at) {
   return tokens[at + 1].is(":") || follows(at + 2, ":") || follows(at + 2, ">");
 }
 
-// The rules that need no more than the tokens round tokens[at].
+// Rules that need only the tokens around tokens[at].
 std::optional<Rejected> check_token(const std::vector<Token>& tokens, size_t at) {
   const Token& token = tokens[at];
   if (token.is("%:") || token.is("<%") || token.is("%>") || is_digraph_bracket(tokens, at)) {
@@ -290,8 +288,8 @@ std::variant<HeaderRule, Rejected> header_rule(const std::string& name, int line
   if (among(kBuiltIn, name)) return HeaderRule::built_in;
   const std::string shown = "<" + core::clean_line(name, 100) + ">";
   const bool climbs = name.find("..") != std::string::npos || name.starts_with("/");
-  const bool in_toolkit = among(kToolkit, name) || std::any_of(std::begin(kToolkitFolders), std::end(kToolkitFolders),
-                                                               [&](auto folder) { return name.starts_with(folder); });
+  const bool in_toolkit = among(kToolkit, name) ||
+                          std::ranges::any_of(kToolkitFolders, [&](auto folder) { return name.starts_with(folder); });
   if (in_toolkit && !climbs) {
     return reject(Rejection::unsupported, line, "the header " + shown + " is unsupported on the cpu device");
   }
@@ -301,6 +299,34 @@ std::variant<HeaderRule, Rejected> header_rule(const std::string& name, int line
                       "; fixed-width integers, limits and mathematics are predefined");
   }
   return reject(Rejection::forbidden, line, "#include of " + shown + ", which is no CUDA header");
+}
+
+namespace {
+// An extent that depends on the shape may be more than 1.
+bool is_one(const core::Expr& extent, const TunableBinding& binding) {
+  try {
+    return extent.eval(binding) == 1;
+  } catch (const core::ExprError&) {
+    return false;
+  }
+}
+}  // namespace
+
+std::optional<std::string> why_not(const Solution& solution, const TunableBinding& binding) {
+  const auto unsupported = [](const Launch& launch, const std::string& what) {
+    return what + " (kernel " + launch.kernel + ") is unsupported on the cpu device";
+  };
+  for (const Launch& launch : solution.launches) {
+    const bool clustered =
+        !std::ranges::all_of(launch.cluster, [&](const core::Expr& extent) { return is_one(extent, binding); });
+    if (clustered) return unsupported(launch, "a cluster of blocks");
+    if (launch.cooperative) return unsupported(launch, "a cooperative launch");
+    if (launch.overlaps_previous) return unsupported(launch, "a launch that overlaps the one before it");
+  }
+  if (!solution.tensor_maps.empty()) {
+    return "the tensor map \"" + solution.tensor_maps[0].name + "\" is unsupported on the cpu device";
+  }
+  return std::nullopt;
 }
 
 }  // namespace sandbox::cpu::compiler

@@ -25,7 +25,7 @@ constexpr ZydisMnemonic kRefusedMnemonics[] = {
 
 template <typename T, size_t n>
 bool is_among(const T (&values)[n], T value) {
-  return std::find(std::begin(values), std::end(values), value) != std::end(values);
+  return std::ranges::find(values, value) != std::end(values);
 }
 
 // mov, pop and their like into a segment register, which hold where thread-local variables are.
@@ -47,7 +47,7 @@ class Walk {
     for (const CodeSection& section : code) {
       if (auto refused = walk(section)) return refused;
     }
-    std::sort(begins_.begin(), begins_.end());
+    std::ranges::sort(begins_);
     for (const uint64_t target : targets_) {
       if (!std::binary_search(begins_.begin(), begins_.end(), target)) return "jumps to where no instruction begins";
     }
@@ -87,7 +87,7 @@ class Walk {
     const bool relative_to_here = (instruction.attributes & ZYDIS_ATTRIB_HAS_MODRM) != 0 && modrm.mod == 0 &&
                                   modrm.rm == 5 && (instruction.attributes & ZYDIS_ATTRIB_HAS_SEGMENT) == 0;
     const uint64_t slot = next + static_cast<uint64_t>(instruction.raw.disp.value);
-    const bool in_table = std::any_of(table_.begin(), table_.end(), [&](const AddressRange& range) {
+    const bool in_table = std::ranges::any_of(table_, [&](const AddressRange& range) {
       return slot >= range.begin && slot < range.end && (slot - range.begin) % sizeof(uint64_t) == 0;
     });
     if (!relative_to_here || !in_table) return kThroughPointer;
@@ -101,7 +101,7 @@ class Walk {
 #endif
 
 #if defined(__aarch64__)
-// Instructions are 4 bytes long and begin nowhere else, so that a few masks tell them.
+// Instructions are 4 bytes long and aligned, so a few masks recognise them.
 std::optional<std::string> look_at(uint32_t instruction, bool linkage) {
   const bool branch_to_register = (instruction & 0xfe000000) == 0xd6000000;
   const bool returns = (instruction & 0xfffffc1f) == 0xd65f0000;

@@ -1,4 +1,4 @@
-// What the machine code of a candidate may do: compute, and call by name. Every instruction is decoded.
+// Rules for a candidate's machine code: it may compute, and call by name. Every instruction is decoded.
 #pragma once
 
 #include <cstddef>
@@ -19,9 +19,9 @@ struct AddressRange {
   uint64_t begin, end;
 };
 
-// Why it is refused, as the end of a sentence about the binary: calls and jumps through pointers, other than through
-// the linker's table of addresses at `table`; jumps into the middle of instructions or out of the code; system calls,
-// clocks, and what else only an operating system or a library has a use for.
+// Returns why the binary is refused, as the end of a sentence about it: calls and jumps through pointers other than the
+// linker's table of addresses at `table`; jumps into the middle of instructions or out of the code; system calls,
+// clocks, and instructions that only an operating system or a library needs.
 std::optional<std::string> refuse_code(const std::vector<CodeSection>& code, const std::vector<AddressRange>& table);
 
 }  // namespace sandbox::cpu::inspection

@@ -19,7 +19,7 @@ namespace {
 constexpr uint64_t kMostBytes = uint64_t{1} << 30;
 constexpr std::string_view kKernelPrefix = "__kw_kernel_";
 
-// Undefined symbols that honest device code has: our runtime, and the C library's arithmetic and memory functions.
+// Undefined symbols in honest device code: our runtime, and the C library's arithmetic and memory functions.
 constexpr std::string_view kAllowed[] = {"memcpy", "memset", "memmove", "memcmp", "__tls_get_addr"};
 constexpr std::string_view kMathematics[] = {
     "sin",       "cos",     "tan",      "asin",      "acos",   "atan",      "atan2", "sinh",      "cosh",   "tanh",
@@ -29,15 +29,15 @@ constexpr std::string_view kMathematics[] = {
     "fmax",      "fmin",    "fdim",     "ldexp",     "scalbn", "scalbln",   "logb",  "ilogb",     "frexp",  "modf",
     "sincos",    "j0",      "j1",       "jn",        "y0",     "y1",        "yn",    "nextafter", "lrint",  "llrint",
     "lround",    "llround", "copysign", "fabs"};
-// Device functions of CUDA that this device has not.
+// CUDA device functions that this device lacks.
 constexpr std::string_view kDeviceHeap[] = {"malloc",  "free",    "calloc", "_Znwm",   "_Znam", "_ZdlPv", "_ZdaPv",
                                             "_ZdlPvm", "_ZdaPvm", "printf", "vprintf", "puts",  "putchar"};
-// The one function that may run at load time: the compilers' own announcement of instrumented code.
+// The one function that may run at load time: the compilers' own registration of instrumented code.
 constexpr std::string_view kSanitizerConstructors[] = {"_sub_I_00099_0", "tsan.module_ctor"};
 
 template <size_t n>
 bool named_in(const std::string_view (&names)[n], std::string_view name) {
-  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+  return std::ranges::find(names, name) != std::end(names);
 }
 
 bool is_allowed(std::string_view name, Build build) {
@@ -69,15 +69,15 @@ class Inspection {
       if (header.sh_type == SHT_RELA) inspect_relocations(section, header);
       if (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM) inspect_symbols(section, header);
     }
-    // The checking build's findings are data without names; a variable of the source has one.
+    // The checking build's findings are unnamed data; a variable of the source has a name.
     if (state_bytes_ > 0 && !(build_ == Build::check && state_name_.empty() && bss_bytes_ == 0)) {
       refuse("the variable " + (state_name_.empty() ? "of the module" : state_name_) + " keeps state between launches");
     }
     inspect_constructors();
     inspect_segments();
     if (const auto refused = refuse_code(code_, table_)) refuse(*refused);
-    std::sort(facts_.shared.begin(), facts_.shared.end(),
-              [](const SharedVariable& a, const SharedVariable& b) { return a.offset < b.offset; });
+    std::ranges::sort(facts_.shared,
+                      [](const SharedVariable& a, const SharedVariable& b) { return a.offset < b.offset; });
     return std::move(facts_);
   }
 
@@ -200,11 +200,11 @@ class Inspection {
     return name == ".data" || name == ".bss" || name.starts_with(".data.") != name.starts_with(".data.rel.ro");
   }
 
-  // Of the checking build: at most the compiler's own.
+  // In the checking build: at most the compiler's own.
   void inspect_constructors() const {
     if (constructors_ == 0) return;
-    const auto slot = std::find_if(relative_.begin(), relative_.end(),
-                                   [&](const Relative& relative) { return relative.place == constructors_at_; });
+    const auto slot =
+        std::ranges::find_if(relative_, [&](const Relative& relative) { return relative.place == constructors_at_; });
     if (constructors_ != sizeof(uint64_t) || slot == relative_.end() || !sanitizer_constructor_ ||
         slot->target != *sanitizer_constructor_) {
       refuse("holds code that runs when it is loaded (.init_array)");
@@ -226,7 +226,7 @@ class Inspection {
     }
   }
 
-  // Of an executable segment, the sections are what was looked at.
+  // An executable segment holds only the sections that were inspected.
   void require_looked_at(const GElf_Phdr& segment) const {
     uint64_t bytes = 0;
     for (const CodeSection& section : code_) {

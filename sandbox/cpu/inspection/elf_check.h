@@ -1,4 +1,4 @@
-// What a candidate's shared object may contain. Inspected before it is loaded, since loading alone can run code.
+// Inspects a candidate's shared object before it is loaded, since loading alone can run code.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace sandbox::cpu::inspection {
 
-// The name given to the flags by which g++ knows whether it has constructed an array of a class such as __half.
+// Name of the flags by which g++ tracks whether it has constructed an array of a class such as __half.
 inline constexpr const char* kConstructionGuard = "__kw_guard";
 struct SharedVariable {  // a __shared__ variable: a symbol in thread-local storage
   std::string name;      // mangled
@@ -34,8 +34,8 @@ class BinaryRefused : public core::InputError {
   Rejection reason_;
 };
 
-// Throws BinaryRefused: instructions that no kernel has a use for (code_check.h), code that runs at load time, calls
-// out of the device language, variables that keep state between launches, sizes past all reason.
+// Throws BinaryRefused for instructions that no kernel needs (code_check.h), code that runs at load time, calls out of
+// the device language, variables that keep state between launches, excessive sizes.
 BinaryFacts inspect_binary(int binary_fd, Build build);
 
 }  // namespace sandbox::cpu::inspection

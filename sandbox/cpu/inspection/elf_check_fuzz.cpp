@@ -1,4 +1,4 @@
-// Shared objects: whatever a compile worker sends is inspected or refused.
+// Shared objects: any bytes from a compile worker are inspected or refused.
 #include "sandbox/cpu/inspection/elf_check.h"
 
 #include "core/fuzzing.h"

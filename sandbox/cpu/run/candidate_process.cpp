@@ -90,8 +90,8 @@ class LoadedCandidate {
   }
 
   const runtime::Buffer& find(const std::string& name) const {
-    const auto found = std::find_if(buffers_.begin(), buffers_.end(),
-                                    [&](const runtime::Buffer& buffer) { return buffer.name == name; });
+    const auto found =
+        std::ranges::find_if(buffers_, [&](const runtime::Buffer& buffer) { return buffer.name == name; });
     if (found == buffers_.end()) throw core::SystemError("the plan names an unmapped buffer: " + name);
     return *found;
   }

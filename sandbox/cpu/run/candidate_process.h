@@ -1,7 +1,7 @@
-// A cell: a process of its own that holds one candidate and runs its launches when the judge says so.
+// A candidate process: it holds one candidate and runs its launches when the judge asks.
 //
-// It stops itself (SIGSTOP) after every answer, and its run worker lets it go on when there is a request: a candidate
-// runs only while the judge's clock runs, and nobody reads its outputs before it stands still.
+// It stops itself (SIGSTOP) after every answer, and its run worker continues it when there is a request. So a candidate
+// runs only while the judge's clock runs, and its outputs are read only while it is stopped.
 //
 // Messages from the judge, through the run worker, and their answers:
 //   (first, unasked)                                    {"loaded": true} or {"refused": text}
@@ -23,7 +23,7 @@ struct CandidateLimits {
   unsigned processor_s = 120;
 };
 
-// The exit status of a cell whose own side failed, whatever the candidate is like.
+// The exit status of a candidate process that failed on our side.
 inline constexpr int kCandidateProcessFailed = 70;
 
 // Loads the candidate, locks the process for good, and serves requests until the worker hangs up. Never returns.

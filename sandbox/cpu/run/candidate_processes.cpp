@@ -22,14 +22,14 @@ namespace sandbox::cpu::run {
 namespace {
 constexpr timeval kMostSending{2, 0};  // to a cell that does not read
 
-// Of a child of ours, which stays to be collected.
+// For a child of ours, which stays uncollected.
 bool is_stopped_or_ended(pid_t pid, int also = 0) {
   siginfo_t info{};
   return ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT | also) == 0 && info.si_pid == pid;
 }
 
-// What processors have spent on a child of ours, in microseconds. It has one thread and can neither sleep nor start
-// others: nothing works for it that this does not count.
+// Processor time of a child, in microseconds. It has one thread and can neither sleep nor start others, so this counts
+// all of its work.
 double processor_time_us(pid_t pid) {
   constexpr clockid_t kOfProcess = 2;  // as the kernel's posix-timers.h makes a clock of a process: CPUCLOCK_SCHED
   timespec time{};
@@ -39,7 +39,7 @@ double processor_time_us(pid_t pid) {
   return static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_nsec) / 1e3;
 }
 
-// What fits a socket whose reader does not run.
+// Whether the request fits a socket whose reader is stopped.
 bool is_short(const core::Json& request) {
   const auto op = request.find("op");
   return op != request.end() && (*op == "go" || *op == "ping");
@@ -103,10 +103,10 @@ void CandidateProcesses::become_cell(process::Channel worker, core::UniqueFd bin
 }
 
 void CandidateProcesses::close(pid_t pid) {
-  const auto found = std::find_if(held_.begin(), held_.end(), [&](const Held& held) { return held.pid == pid; });
+  const auto found = std::ranges::find_if(held_, [&](const Held& held) { return held.pid == pid; });
   if (found == held_.end()) throw core::SystemError("there is no cell " + std::to_string(pid));
   held_.erase(found);
-  // A cell that ended by itself keeps its own status; killing it then changes nothing.
+  // A process that ended by itself keeps its own status; killing it changes nothing.
   const bool ended = is_stopped_or_ended(pid);
   ::kill(pid, SIGKILL);
   int status = 0;
@@ -123,7 +123,7 @@ void CandidateProcesses::close(pid_t pid) {
   }
 }
 
-// A short request waits for the cell: it finds it at once when it goes on. A long one is taken while it is sent.
+// A short request waits in the socket until the process continues. A long one is read while it is sent.
 void CandidateProcesses::pass_on_request(Held& held) {
   try {
     const process::Message request = held.judge.receive();
@@ -151,7 +151,7 @@ void CandidateProcesses::look_for_stopped() {
   }
 }
 
-// The one answer that the cell has left, with the time for which it ran.
+// The one answer that the process left, with its running time.
 void CandidateProcesses::pass_on_answer(Held& held, double elapsed_us) {
   if (!held.judge) return;
   try {

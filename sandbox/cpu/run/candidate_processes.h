@@ -1,6 +1,5 @@
-// The cells of a run worker: started, let go on for each request of the judge, and collected. It stands between the
-// two: a cell runs from a request until it has stopped or ended, and only then its answer is passed on, with the time
-// that a processor has spent on it meanwhile, whoever else wanted the processor.
+// The candidate processes of a run worker. A process runs from a judge's request until it has stopped or ended; only
+// then its answer is passed on, with the processor time that it used, whatever else ran meanwhile.
 #pragma once
 
 #include <sys/types.h>
@@ -16,12 +15,12 @@ namespace sandbox::cpu::run {
 
 class CandidateProcesses {
  public:
-  // What a cell's process does with its end of the channel; it never returns.
+  // Runs in the candidate process, on its end of the channel; never returns.
   using Serve = std::function<void(process::Channel worker, core::UniqueFd binary, Build build)>;
   // Throws core::SystemError. One at a time in a process: it takes SIGCHLD.
   CandidateProcesses(process::Channel& owner, Serve serve);
 
-  // Serves the judges of all cells until the owner has a request, or hangs up.
+  // Serves the judges of all candidate processes until the owner has a request or hangs up.
   void serve_judges();
   // As in run_role.h. Throw core::SystemError.
   void open(process::Message request);

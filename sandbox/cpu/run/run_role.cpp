@@ -12,8 +12,8 @@
 
 namespace sandbox::cpu::run {
 namespace {
-// And so do all cells: no two processors are alike, least of all while other programs are busy on one of them, and
-// times are compared. Where it cannot be done, times are noisier.
+// Candidate processes inherit this: processors differ, above all while other programs use one of them, and times are
+// compared. Without it, times are noisier.
 void stay_on_this_processor() {
   const int here = ::sched_getcpu();
   if (here < 0 || here >= CPU_SETSIZE) return;
@@ -32,22 +32,17 @@ void serve_run_role(process::Channel& owner) {
   core::Json greeting{{"role", "run"}};
   jail::enter_jail(jail::JailProfile::run, {}, limits, namespaces).describe(greeting);
   owner.send(greeting);
-  CandidateProcesses cells(owner, [](process::Channel worker, core::UniqueFd binary, Build build) {
+  CandidateProcesses candidates(owner, [](process::Channel worker, core::UniqueFd binary, Build build) {
     serve_candidate(std::move(worker), std::move(binary), build, CandidateLimits{});
   });
-  while (true) {
-    cells.serve_judges();
-    process::Message request = owner.receive();
-    try {
-      if (request.json.at("op") == "open") {
-        cells.open(std::move(request));
-      } else {
-        cells.close(request.json.at("cell").get<int>());
-      }
-    } catch (const core::SystemError& error) {
-      owner.send({{"error", error.what()}});
+  const auto answer = [&](process::Message request) {
+    if (request.json.at("op") == "open") {
+      candidates.open(std::move(request));
+    } else {
+      candidates.close(request.json.at("cell").get<int>());
     }
-  }
+  };
+  process::serve<core::SystemError>(owner, answer, [&] { candidates.serve_judges(); });
 }
 
 }  // namespace sandbox::cpu::run

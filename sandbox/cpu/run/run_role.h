@@ -1,12 +1,13 @@
-// The run worker of the cpu device: starts, limits, kills and collects cells, and stands between each and its judge
-// (cells.h). It never runs a candidate itself.
+// The run worker of the cpu device: starts, limits, kills and collects candidate processes, and stands between each and
+// its judge (candidate_processes.h). It never runs a candidate itself.
 //
 // Requests of its owner:
-//   {"op":"open","build":"fast"|"check"} + binary   {"cell": pid} + the judge's end of a channel: what cell.h has,
-//                                                   and in every answer "elapsed_us" of a processor for it
-//   {"op":"close","cell":pid}                       {"exit": status}, {"signal": number}: it had ended so;
-//                                                   {"failed": true}: it had, on our side
-//                                                   {"killed": true}: it was still running
+//   {"op":"open","build":"fast"|"check"} + binary   {"cell": pid} + the judge's end of a channel: messages as in
+//                                                   candidate_process.h; every answer has "elapsed_us" of processor
+//                                                   time
+//   {"op":"close","cell":pid}                       {"exit": status} or {"signal": number} if it had ended;
+//                                                   {"failed": true} if it had, on our side;
+//                                                   {"killed": true} if it was still running
 #pragma once
 
 #include "sandbox/process/channel.h"

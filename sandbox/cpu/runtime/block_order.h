@@ -1,4 +1,4 @@
-// In which order the blocks of a grid run. CUDA promises none.
+// The order of the blocks of a grid. CUDA guarantees none.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "core/error.h"
-#include "sandbox/cpu/runtime/buffer_place.h"
 #include "sandbox/cpu/runtime/device_state.h"
 #include "sandbox/cpu/runtime/global_writes.h"
 #include "sandbox/cpu/runtime/line_table.h"

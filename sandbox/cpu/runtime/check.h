@@ -1,6 +1,6 @@
 // The checking build's view of memory: every access is announced and judged before it happens. Shared memory: bounds of
-// the variable, initialised, no race. Global memory: bounds of the launch's buffers, and no
-// block reads what another wrote unless something orders the two.
+// the variable, initialised, no race. Global memory: bounds of the launch's buffers, and no read of another block's
+// write unless something orders the two.
 #pragma once
 
 #include <cstddef>
@@ -24,12 +24,12 @@ struct CheckedLaunch {
   const std::vector<Buffer>* buffers = nullptr;
 };
 
-// What it points to must outlive the launch. Not for two launches at a time.
+// The pointed-to objects must outlive the launch. One launch at a time.
 void begin_checked_launch(const CheckedLaunch& launch);
 // Shared memory is uninitialised again.
 void begin_checked_block();
 
-// The running block takes note of what other blocks did, by a fence, or by a volatile access to global memory.
+// The running block synchronises with other blocks, by a fence or by a volatile access to global memory.
 void synchronise_blocks();
 void note_volatile_access(const void* address);
 
@@ -38,8 +38,8 @@ inline bool needs_value(Access access) { return access != Access::write && acces
 inline bool changes_value(Access access) { return access != Access::read && access != Access::atomic_read; }
 inline bool is_atomic(Access access) { return access != Access::read && access != Access::write; }
 
-// Ends the launch with a Fault when the running CUDA thread must not do this. `site`: the return address into device
-// code.
+// Ends the launch with a Fault when the running CUDA thread must not make this access. `site`: the return address into
+// device code.
 void check_access(const void* address, size_t bytes, Access access, const void* site, const void* frame);
 
 // Makes the linker keep the functions that instrumented code calls.

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <cstring>
 
-#include "sandbox/cpu/runtime/buffer_place.h"
 #include "sandbox/cpu/runtime/check.h"
 #include "sandbox/cpu/runtime/scheduler.h"
 

@@ -2,7 +2,6 @@
 #include <ctime>
 #include <string>
 
-#include "sandbox/cpu/runtime/device_calls.h"
 #include "sandbox/cpu/runtime/device_state.h"
 #include "sandbox/cpu/runtime/scheduler.h"
 

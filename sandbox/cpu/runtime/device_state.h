@@ -10,7 +10,7 @@ struct DeviceIndex {
   unsigned x, y, z;
 };
 
-// Are these bytes all in the variables below?
+// Whether all these bytes belong to the variables below.
 bool is_device_state(uintptr_t address, size_t bytes);
 
 }  // namespace sandbox::cpu::runtime

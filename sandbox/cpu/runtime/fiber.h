@@ -8,8 +8,8 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-// In switch_<processor>.S: saves the registers on the running stack and its top in *save_sp, goes on with the other
-// stack.
+// In switch_<processor>.S: saves the registers on the running stack and its top in *save_sp, then continues on the
+// other stack.
 extern "C" void kw_switch(void** save_sp, void* load_sp);
 
 namespace sandbox::cpu::runtime {
@@ -18,7 +18,7 @@ struct StackBounds {
   uintptr_t begin = 0, end = 0;
 };
 
-// kw_switch, telling AddressSanitizer (where we are built with it) which stack is next.
+// kw_switch, with AddressSanitizer informed (where we are built with it) about the next stack.
 inline void switch_stacks(void*& save_sp, void* load_sp, [[maybe_unused]] const StackBounds& next) {
 #if defined(__SANITIZE_ADDRESS__)
   void* fake = nullptr;
@@ -30,7 +30,7 @@ inline void switch_stacks(void*& save_sp, void* load_sp, [[maybe_unused]] const 
 #endif
 }
 
-// The first thing on a stack that is new. Returns the stack that was left; all zero without AddressSanitizer.
+// Call it first on a new stack. Returns the stack that was left; all zero without AddressSanitizer.
 inline StackBounds arrive_on_new_stack() {
   StackBounds left;
 #if defined(__SANITIZE_ADDRESS__)
@@ -43,7 +43,7 @@ inline StackBounds arrive_on_new_stack() {
   return left;
 }
 
-// Frames were left on this memory that never return: AddressSanitizer must not hold their marks against new ones.
+// Frames on this memory never returned: AddressSanitizer must forget their marks.
 void forget_frames(const StackBounds& stack);
 
 // A stack with an unmapped page below it. Cheap to restart: its memory stays mapped.
@@ -56,8 +56,8 @@ class Fiber {
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
 
-  // Nothing of what earlier threads left on it is to be found: every byte that was ever touched becomes `pattern`. Only
-  // while nobody is on it.
+  // Overwrites every byte that was ever touched with `pattern`, so that nothing of earlier threads remains. Only while
+  // nothing runs on it.
   void overwrite(uint8_t pattern);
   // The next switch to sp() begins `entry` on an empty stack.
   void restart(Entry entry);

@@ -1,5 +1,5 @@
-// Which block wrote what of the global memory of a launch. Blocks run one after the other here, so that a race between
-// them need not show in what they compute.
+// Records which block wrote which global memory of a launch. Blocks run one after another here, so a race between them
+// need not change their results.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +14,14 @@ class GlobalWrites {
  public:
   void begin_launch(const std::vector<Buffer>& buffers);
   void begin_block();
-  // The running block asks what others have done, by an atomic operation, a fence or a volatile access. From then on it
-  // is trusted to know.
+  // The running block synchronises with others by an atomic operation, a fence or a volatile access. From then on it is
+  // trusted.
   void synchronise() { synchronised_ = true; }
 
-  // A plain write of the running block, or one that anybody may read (atomic).
+  // A write of the running block; `atomic`: other blocks may read it.
   void write(size_t buffer, size_t offset, size_t bytes, bool atomic);
-  // May the running block rely on what is there? Not on what another block of this launch wrote, as long as nothing
-  // orders the two.
+  // Whether the running block may read this: not what another block of this launch wrote, unless something orders the
+  // two.
   bool may_read(size_t buffer, size_t offset, size_t bytes) const;
 
  private:

@@ -1,6 +1,5 @@
-// Memory that a kernel works on: a shared memory file mapped between two unmapped pages. The content ends (to 16 bytes)
-// where the unmapped page begins, so that one element too far is a fault; what lies before it is slack, which the judge
-// fills with a guard pattern.
+// Memory for a kernel: a shared memory file mapped between two unmapped pages. The content ends (to 16 bytes) at an
+// unmapped page, so that an access one element too far faults; the slack before it holds the judge's guard pattern.
 #pragma once
 
 #include <cstddef>

@@ -15,10 +15,8 @@
 #include "core/unique_fd.h"
 #include "sandbox/cpu/inspection/elf_check.h"
 #include "sandbox/cpu/runtime/check.h"
-#include "sandbox/cpu/runtime/device_calls.h"
 #include "sandbox/cpu/runtime/line_table.h"
 #include "sandbox/cpu/runtime/scheduler.h"
-#include "sandbox/cpu/runtime/signals.h"
 
 extern "C" void* __tls_get_addr(void* index);
 

@@ -1,5 +1,5 @@
-// A compiled candidate loaded into this process, and its execution on the calling thread. Only processes that may be
-// lost load candidates: after a Fault the module, and the process with it, must be discarded.
+// A compiled candidate loaded into this process, and its execution on the calling thread. Only disposable processes
+// load candidates: after a Fault the module, and the process with it, must be discarded.
 #pragma once
 
 #include <array>
@@ -15,12 +15,12 @@
 
 namespace sandbox::cpu::runtime {
 
-// The order in which the threads of a block, and the blocks of a grid, are started. `timed`: threads forward, and
-// blocks in a few runs whose order is the seed's: about as fast as forward, and not to be relied on.
+// The start order of the threads of a block and the blocks of a grid. `timed`: threads forward, and blocks in a few
+// runs in a seeded order: about as fast as forward, but not predictable.
 enum class Order { forward, reverse, seeded, timed };
 
-// Memory that a kernel may touch. The checking build refuses every other global address; both builds name the buffer
-// in a report. `data` is followed by an unmapped page (the owner sees to it).
+// Memory that a kernel may touch. The checking build rejects every other global address; both builds name the buffer in
+// a report. The owner puts an unmapped page behind `data`.
 struct Buffer {
   std::string name;
   std::byte* data = nullptr;

@@ -365,4 +365,23 @@ std::optional<int64_t> Scheduler::line_at(const void* site, const void* frame) c
 bool Scheduler::on_stack(uintptr_t address) const { return current_ != nullptr && current_->fiber.holds(address); }
 bool Scheduler::below_stack(uintptr_t address) const { return current_ != nullptr && current_->fiber.guards(address); }
 
+namespace {
+constexpr uintptr_t kNear = uintptr_t{1} << 20;  // bytes
+}
+
+std::string place_of(uintptr_t address, const std::vector<Buffer>& buffers) {
+  std::string place = "an address that belongs to no buffer";
+  uintptr_t nearest = kNear;
+  for (const Buffer& buffer : buffers) {
+    const auto begin = reinterpret_cast<uintptr_t>(buffer.data), end = begin + buffer.bytes;
+    const std::string name = "'" + buffer.name + "' (" + std::to_string(buffer.bytes) + " bytes)";
+    if (address >= begin && address < end) return "offset " + std::to_string(address - begin) + " of " + name;
+    const uintptr_t distance = address < begin ? begin - address : address - end;
+    if (distance >= nearest) continue;
+    nearest = distance;
+    place = std::to_string(distance) + " bytes " + (address < begin ? "before " : "past the end of ") + name;
+  }
+  return place;
+}
+
 }  // namespace sandbox::cpu::runtime

@@ -17,7 +17,7 @@ namespace sandbox::cpu::runtime {
 
 using WarpCombine = void (*)(void* const lanes[32], unsigned active);
 
-// What of a launch the scheduler and the signal handler need to know.
+// The launch, for the scheduler and the signal handler.
 struct LaunchContext {
   std::string kernel;
   std::array<int64_t, 3> grid, block;
@@ -44,7 +44,7 @@ class Scheduler {
   void warp_call(const char* name, unsigned mask, WarpCombine combine, void* mine);
   unsigned active_mask();
   void yield();
-  // Where in device code the running thread calls from: the return address, and the frame whose callers lead on.
+  // The place in device code of the running thread: the return address, and the frame of its caller.
   void set_site(const void* site, const void* frame) {
     current_->site = site;
     current_->frame = frame;
@@ -53,10 +53,10 @@ class Scheduler {
   void unmute() { --muted_; }
   bool muted() const { return muted_ > 0; }
 
-  // The launch ends with this fault once leave() is called. Kernel, block and thread are filled in, and the line of
-  // set_site() where none is given.
+  // Records the fault with which leave() ends the launch. Fills in kernel, block and thread, and the line of set_site()
+  // when none is given.
   void set_fault(FaultKind kind, std::string message, std::optional<int64_t> line);
-  // The next fault is of this thread, which ran just before.
+  // Attributes the next fault to this thread, which ran just before.
   void blame(int64_t thread) { current_thread_ = thread; }
   // Abandons the block. Nothing on the stack is destroyed: hold no memory when calling it. Also from a signal handler.
   [[noreturn]] void leave();
@@ -64,7 +64,7 @@ class Scheduler {
   [[noreturn]] void raise(FaultKind kind, std::string message);
 
   const LaunchContext* launch() const { return launch_; }
-  // The stack that `address` belongs to the running thread's, or to the page below it.
+  // Whether `address` lies on the running thread's stack, or in the page below it.
   bool on_stack(uintptr_t address) const;
   bool below_stack(uintptr_t address) const;
 
@@ -170,5 +170,16 @@ class Scheduler {
 // launch at a time per process.
 inline Scheduler* running_scheduler_pointer = nullptr;
 inline Scheduler* running_scheduler() { return running_scheduler_pointer; }
+
+// Handles SIGSEGV, SIGBUS, SIGILL and SIGFPE on a separate stack from now on. Outside a launch they end the process
+// with 128 plus their number. Later calls do nothing.
+void install_signal_handlers();
+
+// Does nothing. Calling it makes the linker keep the entry points of device code, which none of our code calls.
+void keep_device_calls();
+
+// "0 bytes past the end of 'y' (4 bytes)", "at offset 8 of 'x' (4000 bytes)", "an address that belongs to no buffer":
+// of the nearest buffer, when one is near.
+std::string place_of(uintptr_t address, const std::vector<Buffer>& buffers);
 
 }  // namespace sandbox::cpu::runtime

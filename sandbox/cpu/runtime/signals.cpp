@@ -1,4 +1,3 @@
-#include "sandbox/cpu/runtime/signals.h"
 
 #include <signal.h>
 #include <sys/mman.h>
@@ -9,7 +8,6 @@
 #include <string>
 
 #include "core/error.h"
-#include "sandbox/cpu/runtime/buffer_place.h"
 #include "sandbox/cpu/runtime/line_table.h"
 #include "sandbox/cpu/runtime/scheduler.h"
 

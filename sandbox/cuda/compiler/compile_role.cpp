@@ -21,7 +21,7 @@ constexpr const char* kWarmUp = "extern \"C\" __global__ void warm_up(int* x) { 
 void require_architecture(const Nvrtc& nvrtc, const std::string& architecture) {
   const std::vector<std::string> known = nvrtc.architectures();
   const std::string plain = architecture.substr(0, architecture.find_last_of("0123456789") + 1);
-  if (std::find(known.begin(), known.end(), plain) != known.end()) return;
+  if (std::ranges::find(known, plain) != known.end()) return;
   throw core::SystemError("this NVRTC does not compile for " + architecture + "; it knows " + core::join(known, ", "));
 }
 // NVRTC reserves gigabytes where there are many cores.
@@ -31,7 +31,7 @@ size_t address_space_now() {
   return pages * static_cast<size_t>(::sysconf(_SC_PAGESIZE));
 }
 
-// Through no links: the jail looks at where a file is.
+// Resolves links: the jail checks real paths.
 std::vector<std::filesystem::path> resolved(const std::vector<std::filesystem::path>& folders) {
   std::vector<std::filesystem::path> found;
   for (const auto& folder : folders) {
@@ -53,7 +53,7 @@ Ready make_ready(const CompileRoleSettings& settings) {
   require_architecture(ready.nvrtc, architecture);
   ready.compiler = {architecture, core::read_file(settings.device_headers / "kw_prelude.h"),
                     resolved(settings.include_folders)};
-  // The first compilation opens further libraries; none is opened behind the lock.
+  // The first compilation opens further libraries; behind the lock none can be opened.
   const Compilation warm_up = compile({"warm_up.cu", kWarmUp, {}, Build::fast}, ready.compiler, ready.nvrtc);
   if (const auto* rejected = std::get_if<Rejected>(&warm_up)) {
     throw core::SystemError("NVRTC does not compile for " + architecture + ": " + rejected->message);
@@ -61,7 +61,7 @@ Ready make_ready(const CompileRoleSettings& settings) {
   return ready;
 }
 
-// The toolkit may be readable to nobody but root, whose rights a worker gives up in its namespaces.
+// Only root may be able to read the toolkit, and a worker gives up root's rights in its namespaces.
 std::pair<Ready, jail::Namespaces> make_ready_in_namespaces(const CompileRoleSettings& settings) {
   jail::NamespaceTrial trial = jail::NamespaceTrial::begin(jail::Pids::shared);
   try {
@@ -94,15 +94,10 @@ void serve_compile_role(process::Channel& owner, const CompileRoleSettings& sett
                       {"architectures", nvrtc.architectures()}};
   jail::enter_jail(jail::JailProfile::library_compile, folders, limits, namespaces).describe(greeting);
   owner.send(greeting);
-  while (true) {
-    const process::Message request = owner.receive();
-    try {
-      const core::JsonView json(request.json, "compile request");
-      send_compilation(owner, compile(compile_request_from_json(json), compiler, nvrtc));
-    } catch (const core::SystemError& error) {
-      owner.send({{"error", error.what()}});
-    }
-  }
+  process::serve<core::SystemError>(owner, [&](const process::Message& request) {
+    const core::JsonView json(request.json, "compile request");
+    send_compilation(owner, compile(compile_request_from_json(json), compiler, nvrtc));
+  });
 }
 
 }  // namespace sandbox::cuda::compiler

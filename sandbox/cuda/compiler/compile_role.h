@@ -1,4 +1,4 @@
-// The compile worker of the cuda device. Needs NVRTC, but no GPU and no driver.
+// The compile worker of the cuda device. It needs NVRTC, but neither a GPU nor a driver.
 #pragma once
 
 #include <cstddef>

@@ -10,9 +10,9 @@
 #include "core/error.h"
 #include "core/hash.h"
 #include "core/text.h"
+#include "sandbox/compilation.h"
 #include "sandbox/cuda/inspection/cubin.h"
 #include "sandbox/cuda/inspection/ptx_check.h"
-#include "sandbox/entry_points.h"
 #include "sandbox/process/channel.h"
 #include "sandbox/process/sealed_memory.h"
 #include "sandbox/tokens.h"
@@ -21,8 +21,8 @@ namespace sandbox::cuda::compiler {
 namespace {
 constexpr const char* kPreludeName = "kw_prelude.h";
 constexpr const char* kSourceName = "solution.cu";
-// In place of the toolkit's <cuda.h>, whose host functions NVRTC does not take: what a kernel wants of it. The struct
-// is named as libcu++ declares it.
+// Replaces the toolkit's <cuda.h>, whose host functions NVRTC does not accept, with the part that kernels need. The
+// struct has the name that libcu++ declares.
 constexpr const char* kDriverHeader = R"(#pragma once
 typedef struct CUtensorMap_st {
   alignas(128) unsigned long long opaque[16];
@@ -32,8 +32,8 @@ constexpr const char* kOutOfMemoryLog = "catastrophic error: out of memory";  //
 constexpr size_t kLogBytes = 8192;
 constexpr size_t kMostSourceBytes = size_t{1} << 20;
 
-// libcu++ reads the clock where it waits for a barrier, to sleep longer and longer. No kernel may (ptx_check.h), so
-// that this clock stands still; waiting for something with a limit of time becomes waiting for it.
+// libcu++ reads the clock in barrier waits, to sleep longer and longer. Kernels may not (ptx_check.h), so this clock
+// stands still: waiting with a time limit becomes waiting without one.
 constexpr const char* kClockHeaders[] = {"cuda/std/__cuda/chrono.h", "cuda/std/__chrono/system_clock.h"};
 constexpr std::string_view kReadsClock = R"(asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(__time)::);)";
 
@@ -55,7 +55,7 @@ std::map<std::string, std::string> headers_for(const CompilerSettings& settings,
 std::vector<std::string> options_for(const CompileRequest& request, const CompilerSettings& settings,
                                      const Nvrtc& nvrtc) {
   std::vector<std::string> options{"-arch=" + settings.architecture, "-std=c++17", "-lineinfo", "--ptxas-options=-v",
-                                   // Takes cooperative groups with reductions from 942 to 68 ms.
+                                   // Speeds up compiling cooperative groups with reductions from 942 to 68 ms.
                                    "-D_CG_LIMIT_INCLUDED_DEPENDENCIES", std::string("--pre-include=") + kPreludeName};
   for (const auto* folders : {&nvrtc.include_folders(), &settings.include_folders}) {
     for (const auto& folder : *folders) options.push_back("-I" + folder.string());
@@ -66,7 +66,7 @@ std::vector<std::string> options_for(const CompileRequest& request, const Compil
   return options;
 }
 
-// Literal names that stay below the include folders. What gets past this meets the jail.
+// Literal names below the include folders. The jail stops whatever gets past this.
 std::optional<Rejected> refuse_includes(std::string_view source) {
   const std::vector<Token> tokens = tokenize(source);
   const auto forbidden = [](const Token& at, std::string message) {
@@ -111,8 +111,8 @@ Rejected classify(const std::string& log, const std::string& shown_log) {
   return rejected;
 }
 
-// __TIME__ and its like make one kernel today and another one tomorrow. NVRTC takes no other definition of them, so
-// that a source is refused that holds them, or all the pieces that ## would put together.
+// __TIME__ and similar macros make a kernel depend on the time of compilation. NVRTC does not let us redefine them, so
+// a source that contains them, or all pieces from which ## could make them, is refused.
 std::optional<Rejected> refuse_time_of_day(std::string_view source) {
   const std::vector<Token> tokens = tokenize(source);
   for (const std::string_view name : {"__TIME__", "__DATE__", "__TIMESTAMP__"}) {
@@ -132,7 +132,7 @@ std::optional<Rejected> refuse_time_of_day(std::string_view source) {
   return std::nullopt;
 }
 
-// The largest number before `words` in what ptxas said: over all kernels.
+// The largest number before `words` in ptxas' output, over all kernels.
 std::optional<int64_t> largest_before(const std::string& log, const std::string& words) {
   std::optional<int64_t> largest;
   for (size_t at = log.find(words); at != std::string::npos; at = log.find(words, at + 1)) {
@@ -144,7 +144,7 @@ std::optional<int64_t> largest_before(const std::string& log, const std::string&
   return largest;
 }
 
-// What the author should see of a log: not what ptxas was asked to tell us.
+// The part of a log for the author: without the output that we asked ptxas for.
 std::string without_ptxas(const std::string& log) {
   std::string kept;
   for (const std::string& line : core::split(log, '\n')) {
@@ -156,11 +156,11 @@ std::string without_ptxas(const std::string& log) {
   return core::clean_text(kept, kLogBytes);
 }
 
-// What the binary shows, however the source hid it.
+// Findings in the binary, however the source hid them.
 std::optional<Rejected> refuse_binary(const CompileRequest& request, const NvrtcOutput& output) {
   const std::optional<Solution> solution = solution_of(request);
-  const bool cooperative = !solution || std::any_of(solution->launches.begin(), solution->launches.end(),
-                                                    [](const Launch& launch) { return launch.cooperative; });
+  const bool cooperative =
+      !solution || std::ranges::any_of(solution->launches, [](const Launch& launch) { return launch.cooperative; });
   if (auto refused = inspection::check_ptx(output.ptx, cooperative)) return refused;
   try {
     inspection::inspect_cubin(output.cubin);

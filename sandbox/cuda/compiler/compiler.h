@@ -16,10 +16,9 @@ struct CompilerSettings {
   std::vector<std::filesystem::path> include_folders = {};  // the user's own (CUTLASS), after those of the toolkit
 };
 
-// The fast build is the only one of this device. The Built's binary is a cubin; its PTX comes with it. A source that
-// includes what is no header of the include folders is Rejected{forbidden}, and so is what PTX or cubin refuse
-// (ptx_check.h, cubin.h) and a kernel that the solution's plan does not launch. Throws core::SystemError when our side
-// fails.
+// This device has only the fast build. The Built's binary is a cubin, with its PTX. Rejected{forbidden}: an #include of
+// a file outside the include folders, PTX or a cubin that inspection refuses (ptx_check.h, cubin.h), or a kernel that
+// the solution's plan does not launch. Throws core::SystemError when our side fails.
 Compilation compile(const CompileRequest& request, const CompilerSettings& settings, const Nvrtc& nvrtc);
 
 }  // namespace sandbox::cuda::compiler

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "core/error.h"
+#include "core/dynamic_library.h"
 
 namespace sandbox::cuda::compiler {
 namespace {
@@ -39,34 +39,27 @@ std::vector<fs::path> find_include_folders(const fs::path& library_folder) {
 }  // namespace
 
 Nvrtc Nvrtc::open(const fs::path& cuda_home) {
-  void* library = nullptr;
-  for (const fs::path& file : candidates(cuda_home)) {
-    library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library != nullptr) break;
-  }
-  if (library == nullptr) {
+  const core::DynamicLibrary library(candidates(cuda_home));
+  if (!library) {
     throw core::SystemError(
         "NVRTC is not found" + (cuda_home.empty() ? std::string() : " below " + cuda_home.string()) +
         ": install the CUDA Toolkit, and set CUDA_HOME to its folder when that is in no usual place");
   }
   Nvrtc nvrtc;
-  const auto take = [&](auto& function, const char* name) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
-    if (function == nullptr) throw core::SystemError(std::string("this NVRTC is too old: it lacks ") + name);
-  };
-  take(nvrtc.functions_.version, "nvrtcVersion");
-  take(nvrtc.functions_.error_string, "nvrtcGetErrorString");
-  take(nvrtc.functions_.architecture_count, "nvrtcGetNumSupportedArchs");
-  take(nvrtc.functions_.architectures, "nvrtcGetSupportedArchs");
-  take(nvrtc.functions_.create, "nvrtcCreateProgram");
-  take(nvrtc.functions_.destroy, "nvrtcDestroyProgram");
-  take(nvrtc.functions_.compile, "nvrtcCompileProgram");
-  take(nvrtc.functions_.log_size, "nvrtcGetProgramLogSize");
-  take(nvrtc.functions_.log, "nvrtcGetProgramLog");
-  take(nvrtc.functions_.cubin_size, "nvrtcGetCUBINSize");
-  take(nvrtc.functions_.cubin, "nvrtcGetCUBIN");
-  take(nvrtc.functions_.ptx_size, "nvrtcGetPTXSize");
-  take(nvrtc.functions_.ptx, "nvrtcGetPTX");
+  Functions& f = nvrtc.functions_;
+  library.take(f.version, "nvrtcVersion", "this NVRTC");
+  library.take(f.error_string, "nvrtcGetErrorString", "this NVRTC");
+  library.take(f.architecture_count, "nvrtcGetNumSupportedArchs", "this NVRTC");
+  library.take(f.architectures, "nvrtcGetSupportedArchs", "this NVRTC");
+  library.take(f.create, "nvrtcCreateProgram", "this NVRTC");
+  library.take(f.destroy, "nvrtcDestroyProgram", "this NVRTC");
+  library.take(f.compile, "nvrtcCompileProgram", "this NVRTC");
+  library.take(f.log_size, "nvrtcGetProgramLogSize", "this NVRTC");
+  library.take(f.log, "nvrtcGetProgramLog", "this NVRTC");
+  library.take(f.cubin_size, "nvrtcGetCUBINSize", "this NVRTC");
+  library.take(f.cubin, "nvrtcGetCUBIN", "this NVRTC");
+  library.take(f.ptx_size, "nvrtcGetPTXSize", "this NVRTC");
+  library.take(f.ptx, "nvrtcGetPTX", "this NVRTC");
   Dl_info info{};
   if (::dladdr(reinterpret_cast<void*>(nvrtc.functions_.version), &info) != 0 && info.dli_fname != nullptr) {
     nvrtc.library_folder_ = fs::canonical(info.dli_fname).parent_path();

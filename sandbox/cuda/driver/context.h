@@ -1,4 +1,4 @@
-// A context on one device with one stream, and what lives in it. Everything here throws DriverError.
+// A context on one device with one stream, and the objects in it. Everything here throws DriverError.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace sandbox::cuda::driver {
 
-// Owns a context and its only stream. One per process, made and used by one thread. Must outlive all that is made from
-// it.
+// Owns a context and its only stream. One per process, created and used by one thread. Must outlive all objects made
+// from it.
 class Context {
  public:
   Context(const Driver& driver, int device_index);
@@ -42,7 +42,7 @@ class Context {
   Handle context_ = nullptr, stream_ = nullptr;
 };
 
-// Memory that no other process can reach.
+// Memory that other processes cannot reach.
 class PrivateMemory {
  public:
   PrivateMemory() = default;

@@ -1,79 +1,23 @@
 #include "sandbox/cuda/driver/driver.h"
 
-#include <dlfcn.h>
-
-#include <type_traits>
+#include "core/dynamic_library.h"
 
 namespace sandbox::cuda::driver {
 
 Driver Driver::open() {
-  void* library = nullptr;
-  for (const char* name : {"libcuda.so.1", "/usr/local/nvidia/lib64/libcuda.so.1"}) {  // the second: some containers
-    if (library == nullptr) library = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  }
-  if (library == nullptr) {
+  const core::DynamicLibrary library(
+      {"libcuda.so.1", "/usr/local/nvidia/lib64/libcuda.so.1"});  // the second: containers
+  if (!library) {
     throw core::SystemError("the NVIDIA driver is not found (libcuda.so.1): install it, or use --device cpu");
   }
   Driver driver;
-  const auto find = [&](auto& function, const char* name) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
-    return function != nullptr;
-  };
-  const auto take = [&](auto& function, const char* name) {
-    if (!find(function, name)) throw core::SystemError(std::string("this NVIDIA driver is too old: it lacks ") + name);
-  };
   DriverFunctions& f = driver.functions_;
-  take(f.cuInit, "cuInit");
-  take(f.cuDriverGetVersion, "cuDriverGetVersion");
-  take(f.cuGetErrorName, "cuGetErrorName");
-  take(f.cuGetErrorString, "cuGetErrorString");
-  take(f.cuDeviceGetCount, "cuDeviceGetCount");
-  take(f.cuDeviceGet, "cuDeviceGet");
-  take(f.cuDeviceGetName, "cuDeviceGetName");
-  take(f.cuDeviceGetAttribute, "cuDeviceGetAttribute");
-  take(f.cuDeviceTotalMem, "cuDeviceTotalMem_v2");
-  take(f.cuDeviceGetPCIBusId, "cuDeviceGetPCIBusId");
-  take(f.cuCtxCreate, "cuCtxCreate_v2");
-  take(f.cuCtxDestroy, "cuCtxDestroy_v2");
-  take(f.cuCtxSetLimit, "cuCtxSetLimit");
-  take(f.cuCtxResetPersistingL2Cache, "cuCtxResetPersistingL2Cache");
-  take(f.cuMemGetInfo, "cuMemGetInfo_v2");
-  take(f.cuStreamCreate, "cuStreamCreate");
-  take(f.cuStreamDestroy, "cuStreamDestroy_v2");
-  take(f.cuStreamSynchronize, "cuStreamSynchronize");
-  take(f.cuStreamQuery, "cuStreamQuery");
-  take(f.cuEventCreate, "cuEventCreate");
-  take(f.cuEventDestroy, "cuEventDestroy_v2");
-  take(f.cuEventRecord, "cuEventRecord");
-  take(f.cuEventQuery, "cuEventQuery");
-  take(f.cuEventElapsedTime, "cuEventElapsedTime");
-  take(f.cuModuleLoadData, "cuModuleLoadData");
-  take(f.cuModuleUnload, "cuModuleUnload");
-  take(f.cuModuleGetFunction, "cuModuleGetFunction");
-  take(f.cuFuncGetAttribute, "cuFuncGetAttribute");
-  take(f.cuFuncSetAttribute, "cuFuncSetAttribute");
-  take(f.cuOccupancyMaxActiveBlocksPerMultiprocessor, "cuOccupancyMaxActiveBlocksPerMultiprocessor");
-  take(f.cuOccupancyMaxActiveClusters, "cuOccupancyMaxActiveClusters");
-  take(f.cuLaunchKernelEx, "cuLaunchKernelEx");
-  take(f.cuMemAlloc, "cuMemAlloc_v2");
-  take(f.cuMemFree, "cuMemFree_v2");
-  take(f.cuMemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2");
-  take(f.cuMemcpyDtoHAsync, "cuMemcpyDtoHAsync_v2");
-  take(f.cuMemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2");
-  take(f.cuMemsetD8Async, "cuMemsetD8Async");
-  take(f.cuMemsetD32Async, "cuMemsetD32Async");
-  take(f.cuMemGetAllocationGranularity, "cuMemGetAllocationGranularity");
-  take(f.cuMemCreate, "cuMemCreate");
-  take(f.cuMemRelease, "cuMemRelease");
-  take(f.cuMemExportToShareableHandle, "cuMemExportToShareableHandle");
-  take(f.cuMemImportFromShareableHandle, "cuMemImportFromShareableHandle");
-  take(f.cuMemAddressReserve, "cuMemAddressReserve");
-  take(f.cuMemAddressFree, "cuMemAddressFree");
-  take(f.cuMemMap, "cuMemMap");
-  take(f.cuMemUnmap, "cuMemUnmap");
-  take(f.cuMemSetAccess, "cuMemSetAccess");
-  find(f.cuFuncGetParamInfo, "cuFuncGetParamInfo");
-  find(f.cuTensorMapEncodeTiled, "cuTensorMapEncodeTiled");
+#define KW_TAKE(name, suffix, parameters) library.take(f.name, #name suffix, "this NVIDIA driver");
+  KW_DRIVER_FUNCTIONS(KW_TAKE)
+#undef KW_TAKE
+#define KW_FIND(name, suffix, parameters) library.find(f.name, #name suffix);
+  KW_OPTIONAL_DRIVER_FUNCTIONS(KW_FIND)
+#undef KW_FIND
   const int result = f.cuInit(0);
   if (result == kNoDevice) throw core::SystemError("the NVIDIA driver is there, but finds no GPU: use --device cpu");
   driver.require(result, "cuInit");

@@ -13,7 +13,7 @@ namespace sandbox::cuda::driver {
 using DevicePtr = uint64_t;
 using Handle = void*;  // a context, stream, event, module or function
 
-// Results of the driver that we tell apart.
+// Results of the driver that we distinguish.
 enum DriverResult : int {
   kSuccess = 0,
   kInvalidValue = 1,
@@ -35,7 +35,7 @@ enum DriverResult : int {
   kInvalidClusterSize = 912,
 };
 
-// A driver call that failed. In a run worker the candidate may be the cause; elsewhere it is our own failure.
+// A failed driver call. In a run worker the candidate may be the cause; elsewhere it is our own failure.
 class DriverError : public core::SystemError {
  public:
   DriverError(int result, const std::string& what) : SystemError(what), result_(result) {}
@@ -111,59 +111,70 @@ struct alignas(128) TensorMapBits {
   uint64_t words[16];
 };
 
+// Functions of the driver: name, version suffix of its symbol, parameters. Each returns a result.
+// clang-format off
+#define KW_DRIVER_FUNCTIONS(X) \
+  X(cuInit, "", (unsigned)) \
+  X(cuDriverGetVersion, "", (int*)) \
+  X(cuGetErrorName, "", (int, const char**)) \
+  X(cuGetErrorString, "", (int, const char**)) \
+  X(cuDeviceGetCount, "", (int*)) \
+  X(cuDeviceGet, "", (int*, int)) \
+  X(cuDeviceGetName, "", (char*, int, int)) \
+  X(cuDeviceGetAttribute, "", (int*, int, int)) \
+  X(cuDeviceTotalMem, "_v2", (size_t*, int)) \
+  X(cuDeviceGetPCIBusId, "", (char*, int, int)) \
+  X(cuCtxCreate, "_v2", (Handle*, unsigned, int)) \
+  X(cuCtxDestroy, "_v2", (Handle)) \
+  X(cuCtxSetLimit, "", (int, size_t)) \
+  X(cuCtxResetPersistingL2Cache, "", ()) \
+  X(cuMemGetInfo, "_v2", (size_t*, size_t*)) \
+  X(cuStreamCreate, "", (Handle*, unsigned)) \
+  X(cuStreamDestroy, "_v2", (Handle)) \
+  X(cuStreamSynchronize, "", (Handle)) \
+  X(cuStreamQuery, "", (Handle)) \
+  X(cuEventCreate, "", (Handle*, unsigned)) \
+  X(cuEventDestroy, "_v2", (Handle)) \
+  X(cuEventRecord, "", (Handle, Handle)) \
+  X(cuEventQuery, "", (Handle)) \
+  X(cuEventElapsedTime, "", (float*, Handle, Handle)) \
+  X(cuModuleLoadData, "", (Handle*, const void*)) \
+  X(cuModuleUnload, "", (Handle)) \
+  X(cuModuleGetFunction, "", (Handle*, Handle, const char*)) \
+  X(cuFuncGetAttribute, "", (int*, int, Handle)) \
+  X(cuFuncSetAttribute, "", (Handle, int, int)) \
+  X(cuOccupancyMaxActiveBlocksPerMultiprocessor, "", (int*, Handle, int, size_t)) \
+  X(cuOccupancyMaxActiveClusters, "", (int*, Handle, const LaunchConfig*)) \
+  X(cuLaunchKernelEx, "", (const LaunchConfig*, Handle, void**, void**)) \
+  X(cuMemAlloc, "_v2", (DevicePtr*, size_t)) \
+  X(cuMemFree, "_v2", (DevicePtr)) \
+  X(cuMemcpyHtoDAsync, "_v2", (DevicePtr, const void*, size_t, Handle)) \
+  X(cuMemcpyDtoHAsync, "_v2", (void*, DevicePtr, size_t, Handle)) \
+  X(cuMemcpyDtoDAsync, "_v2", (DevicePtr, DevicePtr, size_t, Handle)) \
+  X(cuMemsetD8Async, "", (DevicePtr, unsigned char, size_t, Handle)) \
+  X(cuMemsetD32Async, "", (DevicePtr, unsigned, size_t, Handle)) \
+  X(cuMemGetAllocationGranularity, "", (size_t*, const AllocationProperties*, int)) \
+  X(cuMemCreate, "", (unsigned long long*, size_t, const AllocationProperties*, unsigned long long)) \
+  X(cuMemRelease, "", (unsigned long long)) \
+  X(cuMemExportToShareableHandle, "", (void*, unsigned long long, int, unsigned long long)) \
+  X(cuMemImportFromShareableHandle, "", (unsigned long long*, void*, int)) \
+  X(cuMemAddressReserve, "", (DevicePtr*, size_t, size_t, DevicePtr, unsigned long long)) \
+  X(cuMemAddressFree, "", (DevicePtr, size_t)) \
+  X(cuMemMap, "", (DevicePtr, size_t, size_t, unsigned long long, unsigned long long)) \
+  X(cuMemUnmap, "", (DevicePtr, size_t)) \
+  X(cuMemSetAccess, "", (DevicePtr, size_t, const AccessDescription*, size_t))
+
+// These may be missing (null): the first before driver 550, the second before driver 525.
+#define KW_OPTIONAL_DRIVER_FUNCTIONS(X) \
+  X(cuFuncGetParamInfo, "", (Handle, size_t, size_t*, size_t*)) \
+  X(cuTensorMapEncodeTiled, "", (TensorMapBits*, int, uint32_t, void*, const uint64_t*, const uint64_t*, const uint32_t*, const uint32_t*, int, int, int, int))
+// clang-format on
+
 struct DriverFunctions {
-  int (*cuInit)(unsigned);
-  int (*cuDriverGetVersion)(int*);
-  int (*cuGetErrorName)(int, const char**);
-  int (*cuGetErrorString)(int, const char**);
-  int (*cuDeviceGetCount)(int*);
-  int (*cuDeviceGet)(int*, int);
-  int (*cuDeviceGetName)(char*, int, int);
-  int (*cuDeviceGetAttribute)(int*, int, int);
-  int (*cuDeviceTotalMem)(size_t*, int);
-  int (*cuDeviceGetPCIBusId)(char*, int, int);
-  int (*cuCtxCreate)(Handle*, unsigned, int);
-  int (*cuCtxDestroy)(Handle);
-  int (*cuCtxSetLimit)(int, size_t);
-  int (*cuCtxResetPersistingL2Cache)();
-  int (*cuMemGetInfo)(size_t*, size_t*);
-  int (*cuStreamCreate)(Handle*, unsigned);
-  int (*cuStreamDestroy)(Handle);
-  int (*cuStreamSynchronize)(Handle);
-  int (*cuStreamQuery)(Handle);
-  int (*cuEventCreate)(Handle*, unsigned);
-  int (*cuEventDestroy)(Handle);
-  int (*cuEventRecord)(Handle, Handle);
-  int (*cuEventQuery)(Handle);
-  int (*cuEventElapsedTime)(float*, Handle, Handle);
-  int (*cuModuleLoadData)(Handle*, const void*);
-  int (*cuModuleUnload)(Handle);
-  int (*cuModuleGetFunction)(Handle*, Handle, const char*);
-  int (*cuFuncGetAttribute)(int*, int, Handle);
-  int (*cuFuncSetAttribute)(Handle, int, int);
-  int (*cuFuncGetParamInfo)(Handle, size_t, size_t*, size_t*);  // null before driver 550
-  int (*cuOccupancyMaxActiveBlocksPerMultiprocessor)(int*, Handle, int, size_t);
-  int (*cuOccupancyMaxActiveClusters)(int*, Handle, const LaunchConfig*);
-  int (*cuLaunchKernelEx)(const LaunchConfig*, Handle, void**, void**);
-  int (*cuMemAlloc)(DevicePtr*, size_t);
-  int (*cuMemFree)(DevicePtr);
-  int (*cuMemcpyHtoDAsync)(DevicePtr, const void*, size_t, Handle);
-  int (*cuMemcpyDtoHAsync)(void*, DevicePtr, size_t, Handle);
-  int (*cuMemcpyDtoDAsync)(DevicePtr, DevicePtr, size_t, Handle);
-  int (*cuMemsetD8Async)(DevicePtr, unsigned char, size_t, Handle);
-  int (*cuMemsetD32Async)(DevicePtr, unsigned, size_t, Handle);
-  int (*cuMemGetAllocationGranularity)(size_t*, const AllocationProperties*, int);
-  int (*cuMemCreate)(unsigned long long*, size_t, const AllocationProperties*, unsigned long long);
-  int (*cuMemRelease)(unsigned long long);
-  int (*cuMemExportToShareableHandle)(void*, unsigned long long, int, unsigned long long);
-  int (*cuMemImportFromShareableHandle)(unsigned long long*, void*, int);
-  int (*cuMemAddressReserve)(DevicePtr*, size_t, size_t, DevicePtr, unsigned long long);
-  int (*cuMemAddressFree)(DevicePtr, size_t);
-  int (*cuMemMap)(DevicePtr, size_t, size_t, unsigned long long, unsigned long long);
-  int (*cuMemUnmap)(DevicePtr, size_t);
-  int (*cuMemSetAccess)(DevicePtr, size_t, const AccessDescription*, size_t);
-  int (*cuTensorMapEncodeTiled)(TensorMapBits*, int, uint32_t, void*, const uint64_t*, const uint64_t*, const uint32_t*,
-                                const uint32_t*, int, int, int, int);  // null before driver 525
+#define KW_MEMBER(name, suffix, parameters) int(*name) parameters;
+  KW_DRIVER_FUNCTIONS(KW_MEMBER)
+  KW_OPTIONAL_DRIVER_FUNCTIONS(KW_MEMBER)
+#undef KW_MEMBER
 };
 
 class Driver {
@@ -183,7 +194,7 @@ class Driver {
   DriverFunctions functions_{};
 };
 
-// What is known of a device without a context on it.
+// Properties of a device that need no context on it.
 struct DeviceFacts {
   int index = 0;
   std::string name, pci_bus_id;
@@ -193,11 +204,11 @@ struct DeviceFacts {
   int64_t shared_bytes_per_block = 0;  // at most, when it is opted into
   int64_t shared_bytes_per_multiprocessor = 0, registers_per_multiprocessor = 0;
 
-  // What NVRTC is asked for: "sm_90a" where the architecture has features of its own (9.0 and newer), else "sm_80".
+  // The architecture for NVRTC: "sm_90a" where it has features of its own (9.0 and newer), else "sm_80".
   std::string architecture() const;
 };
-// Does code made for the architecture `wanted` ("sm_80", "sm_90a", "" for any) run where `device` is the newest that is
-// understood? Features with a letter belong to one architecture alone.
+// Whether code for the architecture `wanted` ("sm_80", "sm_90a", "" for any) runs where `device` is the newest
+// supported one. Features with a letter belong to one architecture alone.
 bool runs_on(const std::string& device, const std::string& wanted);
 
 // Throws DriverError for an unknown index.

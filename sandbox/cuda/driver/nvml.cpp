@@ -1,8 +1,6 @@
 #include "sandbox/cuda/driver/nvml.h"
 
-#include <dlfcn.h>
-
-#include <type_traits>
+#include "core/dynamic_library.h"
 
 namespace sandbox::cuda::driver {
 namespace {
@@ -12,20 +10,13 @@ constexpr unsigned long long kHeldBack = 0x4 | 0x8 | 0x20 | 0x40 | 0x80;
 }  // namespace
 
 ClockMonitor::ClockMonitor(const std::string& pci_bus_id) {
-  void* library = nullptr;
-  for (const char* name : {"libnvidia-ml.so.1", "/usr/local/nvidia/lib64/libnvidia-ml.so.1"}) {
-    if (library == nullptr) library = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  }
-  if (library == nullptr) return;
-  const auto find = [&](auto& function, const char* name) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
-    return function != nullptr;
-  };
+  const core::DynamicLibrary library({"libnvidia-ml.so.1", "/usr/local/nvidia/lib64/libnvidia-ml.so.1"});
+  if (!library) return;
   int (*init)() = nullptr;
   int (*by_bus_id)(const char*, void**) = nullptr;
-  if (!find(init, "nvmlInit_v2") || !find(by_bus_id, "nvmlDeviceGetHandleByPciBusId_v2")) return;
-  if (!find(clock_info_, "nvmlDeviceGetClockInfo")) return;
-  if (!find(reasons_, "nvmlDeviceGetCurrentClocksThrottleReasons")) return;
+  if (!library.find(init, "nvmlInit_v2") || !library.find(by_bus_id, "nvmlDeviceGetHandleByPciBusId_v2")) return;
+  if (!library.find(clock_info_, "nvmlDeviceGetClockInfo")) return;
+  if (!library.find(reasons_, "nvmlDeviceGetCurrentClocksThrottleReasons")) return;
   void* device = nullptr;
   if (init() == 0 && by_bus_id(pci_bus_id.c_str(), &device) == 0) device_ = device;
 }

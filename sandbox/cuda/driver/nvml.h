@@ -1,4 +1,4 @@
-// The clock of a GPU and why it is held back, through the driver's management library (NVML), opened at run time.
+// The clock of a GPU and whether it is throttled, through the driver's management library (NVML), opened at run time.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ struct ClockState {
 
 class ClockMonitor {
  public:
-  // Where the library or the device is missing, states are unknown.
+  // Without the library or the device, states are unknown.
   explicit ClockMonitor(const std::string& pci_bus_id);
 
   ClockState read() const;

@@ -1,4 +1,4 @@
-// Overwrites what a launch may leave on the device besides memory, so that the next one finds nothing of it.
+// Overwrites everything besides memory that a launch may leave on the device, so that the next one finds none of it.
 #pragma once
 
 #include <array>
@@ -14,9 +14,8 @@ class Scrub {
   // `own_kernels`: the compiled verifier/cuda/run_kernels.cu.
   Scrub(const Context& context, const std::string& own_kernels);
 
-  // Writes the shared memory and the registers of every multiprocessor and, for kernels whose threads keep
-  // `local_bytes` each in local memory, that of every thread that can be resident; each time something else. Does not
-  // wait.
+  // Overwrites the shared memory and registers of every multiprocessor and, for kernels with `local_bytes` of local
+  // memory per thread, that of every thread that can be resident; each time with something else. Does not wait.
   void enqueue(size_t local_bytes);
 
  private:

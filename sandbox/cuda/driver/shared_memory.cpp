@@ -47,7 +47,7 @@ SharedMemory SharedMemory::import(const Context& context, int fd, size_t mapped_
 void SharedMemory::map(Access access) {
   const Context& context = *context_;
   const size_t granule = granularity(context);
-  // How far one memory is from the next is drawn, so that device code cannot tell where others lie.
+  // Distances are random, so that device code cannot tell where other memory lies.
   std::random_device chance;
   const size_t before = 1 + chance() % kMostGap, after = 1 + chance() % kMostGap;
   const size_t wanted = mapped_bytes_ + (before + after) * granule;

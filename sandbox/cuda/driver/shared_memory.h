@@ -1,4 +1,4 @@
-// Device memory that one process makes and another maps, with unmapped addresses on both sides.
+// Device memory that one process creates and another maps, with unmapped addresses on both sides.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,14 @@ namespace sandbox::cuda::driver {
 
 enum class Access : int { read = 1, read_write = 3 };
 
-// Memory of whole granules (2 MiB as a rule), mapped into this process between reserved ones that stay unmapped,
-// as many as chance wants on either side, one at least. Throws DriverError.
+// Whole granules of memory (usually 2 MiB), mapped into this process between reserved, unmapped ones: a random number
+// on either side, at least one. Throws DriverError.
 class SharedMemory {
  public:
   // At least `bytes`; its content is undefined.
   static SharedMemory make(const Context& context, size_t bytes);
-  // What another process exported, of its mapped_bytes(). A store through a mapping for reading ends the kernel with a
-  // fault.
+  // Maps memory that another process exported, with its mapped_bytes(). A store through a read-only mapping ends the
+  // kernel with a fault.
   static SharedMemory import(const Context& context, int fd, size_t mapped_bytes, Access access);
   SharedMemory(SharedMemory&& other) noexcept;
   SharedMemory& operator=(SharedMemory&& other) noexcept;

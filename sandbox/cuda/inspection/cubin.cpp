@@ -24,7 +24,7 @@ constexpr uint16_t kMachine = 190;                  // EM_CUDA
 
 constexpr int64_t kMostGlobalBytes = int64_t{1} << 30;
 constexpr size_t kMostCubinBytes = size_t{64} << 20;
-// All threads of a device have their stacks at once: 16 KiB are 4 GiB on the largest.
+// All threads of a device have stacks at once: 16 KiB each make 4 GiB on the largest.
 constexpr uint32_t kMostStackBytes = 16 << 10;
 
 // Instructions that read a special register, of every architecture from sm_75 to sm_121 (cubin_test.cpp makes sure),
@@ -131,7 +131,7 @@ bool is_code(const GElf_Shdr& header) {
 void inspect_code(const Elf_Data& data) {
   for_each_instruction(data, [](uint64_t low, uint64_t high) {
     const uint64_t opcode = low & 0xfff, special = (high >> 8) & 0xff;
-    if (std::find(std::begin(kReadsSpecial), std::end(kReadsSpecial), opcode) == std::end(kReadsSpecial)) return;
+    if (std::ranges::find(kReadsSpecial, opcode) == std::end(kReadsSpecial)) return;
     for (const SpecialRegisters& refused : kRefused) {
       if (special < refused.first || special > refused.last) continue;
       refuse_cubin(std::string("reads ") + refused.what + ", of which kernels have no honest use");
@@ -146,12 +146,12 @@ void inspect_stacks(const Elf_Data& data) {
     std::memcpy(&bytes, value + sizeof bytes, sizeof bytes);
     if (bytes > kMostStackBytes) {
       refuse_cubin("gives every thread " + std::to_string(bytes) + " bytes of stack; at most " +
-             std::to_string(kMostStackBytes) + " are allowed: ask for a workspace instead");
+                   std::to_string(kMostStackBytes) + " are allowed: ask for a workspace instead");
     }
   });
 }
 
-// Sizes are the cubin's word: they may add up to more than 64 bits.
+// Sizes come from the cubin: their sum may exceed 64 bits.
 uint64_t sum(uint64_t a, uint64_t b) {
   return __builtin_add_overflow(a, b, &a) ? std::numeric_limits<uint64_t>::max() : a;
 }
@@ -167,7 +167,7 @@ std::map<std::string, int64_t> kernels_of(std::string_view cubin) {
   return kernels;
 }
 
-// ptxas cuts the size of a section to 32 bits; its symbols tell what was asked for. The larger of both counts.
+// ptxas truncates the size of a section to 32 bits; its symbols have the requested size. The larger of both counts.
 int64_t global_bytes(std::string_view cubin) {
   std::map<size_t, uint64_t> sections;  // of globals, by index
   for_each_section(cubin, [&](Elf*, Elf_Scn* section, std::string_view name, const GElf_Shdr& header) {
@@ -189,8 +189,7 @@ bool refers_to_variables(std::string_view cubin) {
     if (data == nullptr || data->d_buf == nullptr) return;
     for_each_instruction(*data, [&](uint64_t low, uint64_t) {
       const uint64_t form = low >> 9 & 7, bank = low >> 54 & 31;
-      const bool constant =
-          std::find(std::begin(kConstantForms), std::end(kConstantForms), form) != std::end(kConstantForms);
+      const bool constant = std::ranges::find(kConstantForms, form) != std::end(kConstantForms);
       found |= constant && bank == kAddressBank;
     });
   });

@@ -1,4 +1,4 @@
-// Cubins: whatever a compile worker sends is inspected or refused.
+// Cubins: any bytes from a compile worker are inspected or refused.
 #include "sandbox/cuda/inspection/cubin.h"
 
 #include "core/error.h"

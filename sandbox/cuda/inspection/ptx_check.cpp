@@ -11,16 +11,14 @@
 
 #include "core/error.h"
 #include "core/text.h"
-#include "sandbox/cuda/inspection/ptx_flow.h"
-#include "sandbox/cuda/inspection/ptx_scopes.h"
 #include "sandbox/cuda/inspection/ptx_text.h"
 
 namespace sandbox::cuda::inspection {
 namespace {
 constexpr std::string_view kSource = "solution.cu";
 
-// Special registers of honest use, without their .x: who a thread is among others, and what it may use. Not so
-// %warpid, which tells where the hardware happened to put a warp; cooperative groups use the reserved shared memory.
+// Special registers with honest uses, without their .x: a thread's place among others, and the resources that it may
+// use. %warpid is not one: it tells where the hardware put a warp. Cooperative groups use the reserved shared memory.
 constexpr std::string_view kSpecialRegisters[] = {"%tid",
                                                   "%ntid",
                                                   "%laneid",
@@ -51,17 +49,17 @@ constexpr std::string_view kClocks[] = {"%clock",       "%clock_hi",       "%clo
 constexpr std::string_view kPlaces[] = {"%smid", "%nsmid", "%warpid", "%nwarpid", "%gridid", "%current_graph_exec"};
 constexpr std::string_view kGridBarrier[] = {"%envreg1", "%envreg2"};
 
-// Instructions of no honest use, up to the first dot; nothing can be bound to a texture or a surface.
+// Instructions without honest use, up to the first dot; nothing can be bound to a texture or a surface.
 constexpr std::string_view kTextures[] = {"tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep"};
 constexpr std::string_view kTextureObjects[] = {".texref", ".surfref", ".samplerref"};
 
-// What createpolicy encodes for a share of an access, in sixteenths from bit 52 on: what the rest is, evict_normal or
+// createpolicy encodes a share of an access in sixteenths from bit 52 on; the policy of the rest, evict_normal or
 // evict_first, in bit 56; then two bits for the share's own, where 2 is evict_last, and 2 for a policy of this kind.
 bool ends_with_the_launch(uint64_t policy) { return policy << 12 == 0 && policy >> 59 == 2 && (policy >> 57 & 3) != 2; }
 
 template <size_t n>
 bool among(const std::string_view (&names)[n], std::string_view name) {
-  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+  return std::ranges::find(names, name) != std::end(names);
 }
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 std::string_view up_to_dot(std::string_view name) { return name.substr(0, name.find('.', 1)); }
@@ -95,11 +93,11 @@ class Check {
  private:
   using Message = std::optional<std::string>;
 
-  // A declaration that the compiler wrote for a function that has no body is no call of it.
+  // A declaration of a function without a body is not a call.
   Message refuse_external(std::string_view name) const {
     if (name == "__assertfail") return {};
-    const bool defined = std::any_of(ptx_.functions.begin(), ptx_.functions.end(),
-                                     [&](const PtxFunction& f) { return f.defined && f.name == name; });
+    const bool defined =
+        std::ranges::any_of(ptx_.functions, [&](const PtxFunction& f) { return f.defined && f.name == name; });
     if (defined) return {};
     if (name == "vprintf") return "calls printf, whose output nobody reads: take it out";
     if (name == "malloc" || name == "free") {
@@ -176,7 +174,7 @@ class Check {
     return false;
   }
 
-  // A policy that is not made by createpolicy, or a constant of its making, might pin lines as well.
+  // A policy from elsewhere than createpolicy, or a constant, might pin lines as well.
   Message refuse_policy(const PtxStatement& statement) const {
     const auto operands = operands_of(statement);
     if (!operands.empty() && operands.back().size() == 1) {
@@ -185,7 +183,7 @@ class Check {
     }
     return "gives an L2 policy that is neither made by createpolicy nor a constant for evict_first or evict_normal";
   }
-  // createpolicy.cvt gives out the number that it is given.
+  // createpolicy.cvt returns its operand.
   bool makes_harmless_policy(const PtxStatement& statement) const {
     const auto operands = operands_of(statement);
     std::set<std::string_view> seen;
@@ -215,12 +213,12 @@ class Check {
     return true;
   }
 
-  // Which instructions write a register; asked for when there is a policy.
+  // The instructions that write a register; needed when there is a policy.
   void index_definitions() {
     const auto has_policy = [](const PtxStatement& s) {
       return contains(s.opcode(), "L2::cache_hint") || s.opcode().starts_with("createpolicy");
     };
-    if (std::none_of(ptx_.statements.begin(), ptx_.statements.end(), has_policy)) return;
+    if (std::ranges::none_of(ptx_.statements, has_policy)) return;
     for (const PtxStatement& statement : ptx_.statements) {
       if (statement.function < 0 || statement.opcode().starts_with(".")) continue;
       const auto operands = operands_of(statement);

@@ -1,17 +1,24 @@
-// What the PTX of a candidate may hold. The compiler makes the cubin of this text, and inline assembly is in it as it
-// was written, however the source put it together.
+// Rules for a candidate's PTX. The compiler makes the cubin from this text, and inline assembly appears in it verbatim,
+// however the source put it together.
 #pragma once
 
 #include <optional>
 #include <string_view>
 
 #include "sandbox/compilation.h"
+#include "sandbox/cuda/inspection/ptx_text.h"
 
 namespace sandbox::cuda::inspection {
 
-// Why it is refused: clocks and other special registers of no honest use, lines pinned in L2, calls through pointers,
-// functions of the driver other than an assertion's, managed memory, textures, __device__ variables that may be
+// Returns why it is refused: clocks and other special registers without honest use, lines pinned in L2, calls through
+// pointers, driver functions other than an assertion's, managed memory, textures, __device__ variables that may be
 // written. `cooperative`: the plan has a cooperative launch, whose barrier lives where %envreg1 and %envreg2 point.
 std::optional<Rejected> check_ptx(std::string_view ptx, bool cooperative);
+
+// Returns why a variable in global or constant memory may be written: a store goes through its address, the address is
+// put where it cannot be followed, or the address is turned into another value that a store might use. The address is
+// followed through offsets, choices between addresses and direct calls, ignoring branches. Stores to the constant
+// memory of parameters are refused, too. Tables that are only read count as constants.
+std::optional<Rejected> find_written_variable(const PtxText& ptx);
 
 }  // namespace sandbox::cuda::inspection

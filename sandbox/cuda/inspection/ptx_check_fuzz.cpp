@@ -1,4 +1,4 @@
-// PTX: any text is cut into statements and held against the rules, or refused.
+// PTX: any text is cut into statements and checked, or refused.
 #include "sandbox/cuda/inspection/ptx_check.h"
 
 #include "core/error.h"

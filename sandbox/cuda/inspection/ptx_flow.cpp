@@ -1,4 +1,4 @@
-#include "sandbox/cuda/inspection/ptx_flow.h"
+#include "sandbox/cuda/inspection/ptx_check.h"
 
 #include <algorithm>
 #include <iterator>
@@ -8,17 +8,17 @@
 #include <utility>
 
 #include "core/text.h"
-#include "sandbox/cuda/inspection/ptx_scopes.h"
+#include "sandbox/cuda/inspection/ptx_text.h"
 
 namespace sandbox::cuda::inspection {
 namespace {
 using Operand = std::vector<std::string_view>;
 
-// Stands for the address of a kernel's parameters, and for what cvta makes of a number: both are in constant memory.
+// Stands for the address of a kernel's parameters and for the result of cvta of a number: both are in constant memory.
 constexpr std::string_view kConstantBank = "(constant memory)";
 
 bool has(const PtxStatement& statement, std::string_view token) {
-  return std::find(statement.tokens.begin(), statement.tokens.end(), token) != statement.tokens.end();
+  return std::ranges::find(statement.tokens, token) != statement.tokens.end();
 }
 // "ld" of "ld.global.f32", "v" of "v.x".
 std::string_view base_of(std::string_view opcode) { return opcode.substr(0, opcode.find('.')); }
@@ -49,7 +49,7 @@ std::vector<Operand> parts_of(const Operand& operand) {
   return parts;
 }
 
-// Instructions whose first operand is no result, although it is no address.
+// Instructions whose first operand is not a result, although it is not an address either.
 bool has_no_result(std::string_view opcode, size_t operands) {
   const std::string_view base = base_of(opcode);
   return operands == 1 || base == "brx" || ((base == "bar" || base == "barrier") && !has_modifier(opcode, ".red"));
@@ -64,7 +64,7 @@ bool only_reads(std::string_view opcode) {
 // An address and an offset, or one of two addresses: held[i] tells whether operand i may hold an address.
 bool makes_an_address(std::string_view opcode, const std::vector<Operand>& operands, const std::vector<bool>& held) {
   const std::string_view base = base_of(opcode);
-  if (std::any_of(operands.begin(), operands.end(), is_vector)) return false;
+  if (std::ranges::any_of(operands, is_vector)) return false;
   if (base == "cvta") return true;
   if (base == "mad" && operands.size() == 4 && !held[1] && !held[2]) {
     return opcode.starts_with("mad.wide") || opcode == "mad.lo.s64" || opcode == "mad.lo.u64";
@@ -111,7 +111,7 @@ class Flow {
       return refusal(statement, "declares registers or local memory outside of functions, as the compiler never does");
     }
     if (!has(statement, ".global") && !has(statement, ".const")) return {};
-    const auto name = std::find_if(tokens.begin(), tokens.end(), is_ptx_name);
+    const auto name = std::ranges::find_if(tokens, is_ptx_name);
     if (name == tokens.end()) return {};
     const auto content = std::find(name, tokens.end(), "=");
     const bool plain = std::all_of(name + 1, content, [](std::string_view token) {
@@ -134,7 +134,7 @@ class Flow {
     return ptx_.functions[static_cast<size_t>(statement.function)];
   }
   static bool is_parameter(const PtxFunction& function, std::string_view name) {
-    return std::find(function.parameters.begin(), function.parameters.end(), name) != function.parameters.end();
+    return std::ranges::find(function.parameters, name) != function.parameters.end();
   }
 
   // The variable whose address `operand` may hold, or kConstantBank; empty when none. For an operand in parameters'
@@ -186,12 +186,11 @@ class Flow {
     const bool stores = base_of(statement.opcode()) == "st";
     const PtxFunction& function = function_of(statement);
     const std::string_view held = held_by(statement, operands[1]);
-    if (stores && function.entry && std::any_of(operands[0].begin(), operands[0].end(), [&](auto token) {
-          return is_parameter(function, token);
-        })) {
+    if (stores && function.entry &&
+        std::ranges::any_of(operands[0], [&](auto token) { return is_parameter(function, token); })) {
       return refuse_store(statement, kConstantBank);
     }
-    // What a kernel's parameters hold is no address of theirs.
+    // A kernel's parameters do not hold their own address.
     if (stores || !function.entry || held != kConstantBank) hold(statement, operands[0], held);
     return {};
   }
@@ -217,7 +216,7 @@ class Flow {
       variable = kConstantBank;
     }
     if (variable.empty()) return {};
-    if (std::any_of(operands.begin(), operands.end(), is_address)) return check_access(statement, operands);
+    if (std::ranges::any_of(operands, is_address)) return check_access(statement, operands);
     if (variable != kConstantBank && !makes_an_address(opcode, operands, held)) {
       return refusal(statement, "computes with the address of the __device__ variable " + shown_name(variable) +
                                     ", so that it cannot be followed: count with an index, and "
@@ -242,7 +241,7 @@ class Flow {
         continue;
       }
       // "[map, {x, y}]" is a tensor map and the place of a tile in its tensor.
-      const bool tensor_map = base == "cp" && std::find(operand.begin(), operand.end(), "{") != operand.end();
+      const bool tensor_map = base == "cp" && std::ranges::find(operand, "{") != operand.end();
       if (only_reads(opcode) || tensor_map || (base == "cp" && !target)) continue;
       return refuse_store(statement, variable);
     }

@@ -1,5 +1,5 @@
 // Where addresses go, shown with PTX as nobody's compiler writes it.
-#include "sandbox/cuda/inspection/ptx_flow.h"
+#include "sandbox/cuda/inspection/ptx_check.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -35,7 +35,8 @@ class Lexer {
     } else if (begins_name(c) || std::isdigit(static_cast<unsigned char>(c))) {
       for (++at_; at_ < text_.size() && (continues_name(text_[at_]) || joins(at_));) at_ += joins(at_) ? 2 : 1;
     } else if (std::string_view("{}()[]<>,;:@!|+-=*~&^").find(c) == std::string_view::npos) {
-      refuse_ptx(c == '#' ? "holds a directive of the preprocessor" : "holds a character that the compiler does not write");
+      refuse_ptx(c == '#' ? "holds a directive of the preprocessor"
+                          : "holds a character that the compiler does not write");
     } else {
       ++at_;
     }
@@ -73,7 +74,7 @@ class Lexer {
   size_t at_ = 0;
 };
 
-// Where one reader might see the end of a comment and another not.
+// Where readers might disagree about the end of a comment.
 void refuse_odd_line_ends(std::string_view text) {
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i], next = i + 1 < text.size() ? text[i + 1] : '\0';
@@ -90,7 +91,7 @@ int64_t number(std::string_view token) {
   return value;
 }
 
-// A name with dots that is no part of a vector ("%tid.x"): operands have none.
+// A name with dots that is not part of a vector ("%tid.x"): operands have none.
 bool looks_like_opcode(std::string_view token) {
   const size_t dot = token.find('.');
   if (!begins_name(token[0]) || dot == std::string_view::npos) return false;
@@ -203,7 +204,7 @@ class Parser {
   }
 
   bool is_header() const {
-    return std::any_of(pending_.begin(), pending_.end(), [](auto t) { return t == ".entry" || t == ".func"; });
+    return std::ranges::any_of(pending_, [](auto t) { return t == ".entry" || t == ".func"; });
   }
 
   void begin_function() {
@@ -225,7 +226,7 @@ class Parser {
   void declare_function(bool defined) {
     PtxFunction function;
     function.defined = defined;
-    auto at = std::find_if(pending_.begin(), pending_.end(), [](auto t) { return t == ".entry" || t == ".func"; });
+    auto at = std::ranges::find_if(pending_, [](auto t) { return t == ".entry" || t == ".func"; });
     function.entry = *at == ".entry";
     const auto names = [&](std::vector<std::string_view>& into) {
       if (at == pending_.end() || *at != "(") return;
@@ -332,5 +333,35 @@ bool is_ptx_name(std::string_view token) {
 }
 
 std::string shown_name(std::string_view name) { return core::clean_line(std::string(name), 100); }
+
+// ".reg .b64 a, b<4>;"
+void PtxScopes::declare(const PtxStatement& statement) {
+  if (statement.opcode() != ".reg" && statement.opcode() != ".param") return;
+  for (size_t i = 1; i < statement.tokens.size(); ++i) {
+    const bool many = i + 1 < statement.tokens.size() && statement.tokens[i + 1] == "<";
+    if (is_ptx_name(statement.tokens[i])) (many ? families_ : declared_).insert({statement.scope, statement.tokens[i]});
+  }
+}
+
+std::optional<PtxPlace> PtxScopes::declared(const PtxStatement& statement, std::string_view name) const {
+  for (int scope = statement.scope; scope >= 0; scope = ptx_.scopes[static_cast<size_t>(scope)]) {
+    if (declared_.count({scope, name}) > 0) return PtxPlace{scope, name};
+  }
+  return std::nullopt;
+}
+
+bool PtxScopes::is_declared(const PtxStatement& statement, std::string_view name) const {
+  if (declared(statement, name)) return true;
+  const std::string_view family = name.substr(0, name.find_last_not_of("0123456789") + 1);
+  for (int scope = statement.scope; scope >= 0 && family != name; scope = ptx_.scopes[static_cast<size_t>(scope)]) {
+    if (families_.count({scope, family}) > 0) return true;
+  }
+  return false;
+}
+
+PtxPlace PtxScopes::place(const PtxStatement& statement, std::string_view name) const {
+  const int own = ptx_.functions[static_cast<size_t>(statement.function)].scope;
+  return declared(statement, name).value_or(PtxPlace{own, name});
+}
 
 }  // namespace sandbox::cuda::inspection

@@ -1,12 +1,14 @@
-// PTX cut into statements: enough of its grammar for rules to be held against it, no more. Nothing is hidden by
-// comments, strings, labels, the place of line ends, or spaces inside of an opcode. What the assembler might read in
-// another way than this does is refused.
+// Cuts PTX into statements, with just enough grammar for rules. Comments, strings, labels, line ends and spaces inside
+// opcodes hide nothing. Text that the assembler might read differently is refused.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace sandbox::cuda::inspection {
@@ -53,5 +55,31 @@ std::string shown_name(std::string_view name);
 
 // A name: of a variable, a function, a register.
 bool is_ptx_name(std::string_view token);
+
+// A register or a .param, with the scope of its declaration.
+using PtxPlace = std::pair<int, std::string_view>;
+
+// The declarations up to the current statement: a name means the innermost one before it.
+class PtxScopes {
+ public:
+  explicit PtxScopes(const PtxText& ptx) : ptx_(ptx) {}  // kept by reference
+
+  void begin() {
+    declared_.clear();
+    families_.clear();
+  }
+  void declare(const PtxStatement& statement);  // takes notice of .reg and .param only
+
+  // ".reg .b32 b<4>" also declares b0 to b3, which are not listed: they count as the function's own.
+  std::optional<PtxPlace> declared(const PtxStatement& statement, std::string_view name) const;
+  // Whether the name is a register or a .param here, rather than having its usual meaning.
+  bool is_declared(const PtxStatement& statement, std::string_view name) const;
+  // Undeclared names count as the function's own.
+  PtxPlace place(const PtxStatement& statement, std::string_view name) const;
+
+ private:
+  const PtxText& ptx_;
+  std::set<PtxPlace> declared_, families_;  // of ".reg .b32 b<4>" the b
+};
 
 }  // namespace sandbox::cuda::inspection

@@ -1,13 +1,11 @@
 #include "sandbox/cuda/run/cublas.h"
 
-#include <dlfcn.h>
-
 #include <climits>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "core/error.h"
+#include "core/dynamic_library.h"
 
 namespace sandbox::cuda::run {
 namespace {
@@ -17,24 +15,18 @@ constexpr int kTimesPerChoice = 3;
 constexpr size_t kWorkspaceBytes = size_t{32} << 20;  // what cuBLAS gives itself on large GPUs
 constexpr uint32_t kSchemesInFullPrecision = 3;       // in place, or in the type of the sums: never in f16
 
-void* open_library(const std::string& name, const fs::path& cuda_home) {
+core::DynamicLibrary open_library(const std::string& name, const fs::path& cuda_home) {
   std::vector<fs::path> folders{"", "/usr/local/cuda/lib64"};  // the dynamic linker's own first
   if (!cuda_home.empty()) folders.insert(folders.begin(), {cuda_home / "lib64", cuda_home / "lib"});
+  std::vector<fs::path> files;
   for (const fs::path& folder : folders) {
-    for (const char* version : {"13", "12"}) {
-      const fs::path file = folder / (name + ".so." + version);
-      if (void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
-    }
+    for (const char* version : {"13", "12"}) files.push_back(folder / (name + ".so." + version));
   }
+  const core::DynamicLibrary library(files);
+  if (library) return library;
   throw core::SystemError(name +
                           " is not found: install cuBLAS of CUDA 12 or 13, and set CUDA_HOME to the toolkit's "
                           "folder when that is in no usual place");
-}
-
-template <typename Signature>
-void take(void* library, Signature& function, const char* name) {
-  function = reinterpret_cast<Signature>(::dlsym(library, name));
-  if (function == nullptr) throw core::SystemError(std::string("this cuBLAS is too old: it lacks ") + name);
 }
 
 void require(int status, const char* call) {
@@ -206,35 +198,21 @@ class CublasLt : public GemmLibrary {
 };
 }  // namespace
 
+#define KW_TAKE(result, name, suffix, parameters) library.take(f.name, #name suffix, "this cuBLAS");
 CublasFunctions open_cublas(const fs::path& cuda_home) {
-  void* library = open_library("libcublas", cuda_home);
+  const core::DynamicLibrary library = open_library("libcublas", cuda_home);
   CublasFunctions f{};
-  take(library, f.cublasCreate, "cublasCreate_v2");
-  take(library, f.cublasDestroy, "cublasDestroy_v2");
-  take(library, f.cublasSetStream, "cublasSetStream_v2");
-  take(library, f.cublasSetMathMode, "cublasSetMathMode");
-  take(library, f.cublasGetVersion, "cublasGetVersion_v2");
-  take(library, f.cublasGemmEx, "cublasGemmEx");
+  KW_CUBLAS_FUNCTIONS(KW_TAKE)
   return f;
 }
 
 CublasLtFunctions open_cublas_lt(const fs::path& cuda_home) {
-  void* library = open_library("libcublasLt", cuda_home);
+  const core::DynamicLibrary library = open_library("libcublasLt", cuda_home);
   CublasLtFunctions f{};
-  take(library, f.cublasLtCreate, "cublasLtCreate");
-  take(library, f.cublasLtDestroy, "cublasLtDestroy");
-  take(library, f.cublasLtGetVersion, "cublasLtGetVersion");
-  take(library, f.cublasLtMatmulDescCreate, "cublasLtMatmulDescCreate");
-  take(library, f.cublasLtMatmulDescDestroy, "cublasLtMatmulDescDestroy");
-  take(library, f.cublasLtMatrixLayoutCreate, "cublasLtMatrixLayoutCreate");
-  take(library, f.cublasLtMatrixLayoutDestroy, "cublasLtMatrixLayoutDestroy");
-  take(library, f.cublasLtMatmulPreferenceCreate, "cublasLtMatmulPreferenceCreate");
-  take(library, f.cublasLtMatmulPreferenceDestroy, "cublasLtMatmulPreferenceDestroy");
-  take(library, f.cublasLtMatmulPreferenceSetAttribute, "cublasLtMatmulPreferenceSetAttribute");
-  take(library, f.cublasLtMatmulAlgoGetHeuristic, "cublasLtMatmulAlgoGetHeuristic");
-  take(library, f.cublasLtMatmul, "cublasLtMatmul");
+  KW_CUBLAS_LT_FUNCTIONS(KW_TAKE)
   return f;
 }
+#undef KW_TAKE
 
 std::unique_ptr<GemmLibrary> make_cublas(const driver::Context& context, const fs::path& cuda_home) {
   return std::make_unique<Cublas>(context, cuda_home);

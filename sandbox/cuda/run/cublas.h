@@ -32,31 +32,40 @@ struct LtChoice {
   int reserved[4];
 };
 
+// Result, name, version suffix of the symbol, parameters.
+// clang-format off
+#define KW_CUBLAS_FUNCTIONS(X) \
+  X(int, cublasCreate, "_v2", (driver::Handle*)) \
+  X(int, cublasDestroy, "_v2", (driver::Handle)) \
+  X(int, cublasSetStream, "_v2", (driver::Handle, driver::Handle)) \
+  X(int, cublasSetMathMode, "", (driver::Handle, int)) \
+  X(int, cublasGetVersion, "_v2", (driver::Handle, int*)) \
+  X(int, cublasGemmEx, "", (driver::Handle, int, int, int, int, int, const void*, const void*, int, int, const void*, int, int, const void*, void*, int, int, int, int))
+// clang-format on
 struct CublasFunctions {
-  int (*cublasCreate)(driver::Handle*);
-  int (*cublasDestroy)(driver::Handle);
-  int (*cublasSetStream)(driver::Handle, driver::Handle);
-  int (*cublasSetMathMode)(driver::Handle, int);
-  int (*cublasGetVersion)(driver::Handle, int*);
-  int (*cublasGemmEx)(driver::Handle, int, int, int, int, int, const void*, const void*, int, int, const void*, int,
-                      int, const void*, void*, int, int, int, int);
+#define KW_MEMBER(result, name, suffix, parameters) result(*name) parameters;
+  KW_CUBLAS_FUNCTIONS(KW_MEMBER)
+#undef KW_MEMBER
 };
+// clang-format off
+#define KW_CUBLAS_LT_FUNCTIONS(X) \
+  X(int, cublasLtCreate, "", (driver::Handle*)) \
+  X(int, cublasLtDestroy, "", (driver::Handle)) \
+  X(size_t, cublasLtGetVersion, "", ()) \
+  X(int, cublasLtMatmulDescCreate, "", (driver::Handle*, int, int)) \
+  X(int, cublasLtMatmulDescDestroy, "", (driver::Handle)) \
+  X(int, cublasLtMatrixLayoutCreate, "", (driver::Handle*, int, uint64_t, uint64_t, int64_t)) \
+  X(int, cublasLtMatrixLayoutDestroy, "", (driver::Handle)) \
+  X(int, cublasLtMatmulPreferenceCreate, "", (driver::Handle*)) \
+  X(int, cublasLtMatmulPreferenceDestroy, "", (driver::Handle)) \
+  X(int, cublasLtMatmulPreferenceSetAttribute, "", (driver::Handle, int, const void*, size_t)) \
+  X(int, cublasLtMatmulAlgoGetHeuristic, "", (driver::Handle, driver::Handle, driver::Handle, driver::Handle, driver::Handle, driver::Handle, driver::Handle, int, LtChoice*, int*)) \
+  X(int, cublasLtMatmul, "", (driver::Handle, driver::Handle, const void*, const void*, driver::Handle, const void*, driver::Handle, const void*, const void*, driver::Handle, void*, driver::Handle, const void*, void*, size_t, driver::Handle))
+// clang-format on
 struct CublasLtFunctions {
-  int (*cublasLtCreate)(driver::Handle*);
-  int (*cublasLtDestroy)(driver::Handle);
-  size_t (*cublasLtGetVersion)();
-  int (*cublasLtMatmulDescCreate)(driver::Handle*, int, int);
-  int (*cublasLtMatmulDescDestroy)(driver::Handle);
-  int (*cublasLtMatrixLayoutCreate)(driver::Handle*, int, uint64_t, uint64_t, int64_t);
-  int (*cublasLtMatrixLayoutDestroy)(driver::Handle);
-  int (*cublasLtMatmulPreferenceCreate)(driver::Handle*);
-  int (*cublasLtMatmulPreferenceDestroy)(driver::Handle);
-  int (*cublasLtMatmulPreferenceSetAttribute)(driver::Handle, int, const void*, size_t);
-  int (*cublasLtMatmulAlgoGetHeuristic)(driver::Handle, driver::Handle, driver::Handle, driver::Handle, driver::Handle,
-                                        driver::Handle, driver::Handle, int, LtChoice*, int*);
-  int (*cublasLtMatmul)(driver::Handle, driver::Handle, const void*, const void*, driver::Handle, const void*,
-                        driver::Handle, const void*, const void*, driver::Handle, void*, driver::Handle, const void*,
-                        void*, size_t, driver::Handle);
+#define KW_MEMBER(result, name, suffix, parameters) result(*name) parameters;
+  KW_CUBLAS_LT_FUNCTIONS(KW_MEMBER)
+#undef KW_MEMBER
 };
 
 // c = a b, row-major: a is [m, k], b is [k, n], c is [m, n]; all of one dtype, sums in f32 (f64 for f64).
@@ -65,7 +74,7 @@ struct Gemm {
   int64_t m = 0, n = 0, k = 0;
 };
 
-// A call of the library that failed: a finding about it.
+// A failed library call: a finding about the library.
 class LibraryError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -76,9 +85,10 @@ class GemmLibrary {
  public:
   virtual ~GemmLibrary() = default;
   virtual std::string name() const = 0;  // "cuBLAS 13.0"
-  // To be called before products of this kind. Throws LibraryError, as does enqueue().
+  // Call it before products of this kind. Throws LibraryError, as does enqueue().
   virtual void prepare(const Gemm& gemm) = 0;
-  // Chooses the fastest way, with inputs that hold their values; the result goes elsewhere. Once after prepare().
+  // Chooses the fastest algorithm, on inputs with their values; the result goes elsewhere. Call it once after
+  // prepare().
   virtual void tune(driver::DevicePtr a, driver::DevicePtr b, LaunchTimer& timer) = 0;
   virtual void enqueue(driver::DevicePtr a, driver::DevicePtr b, driver::DevicePtr c) = 0;
 };

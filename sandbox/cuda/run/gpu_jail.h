@@ -1,4 +1,4 @@
-// The jail of workers that hold a context on an NVIDIA GPU.
+// The jail of workers with a context on an NVIDIA GPU.
 #pragma once
 
 #include <exception>
@@ -9,8 +9,7 @@
 
 namespace sandbox::cuda::run {
 
-// Opens what the worker needs of the driver in namespaces of its own, and where it does not open there, outside. Only
-// one thread may be there before.
+// Opens the driver in namespaces or, if that fails there, outside them. Call it while the process has one thread.
 template <typename Open>
 jail::Namespaces open_in_namespaces(const Open& open) {
   jail::NamespaceTrial trial = jail::NamespaceTrial::begin(jail::Pids::shared);
@@ -25,8 +24,8 @@ jail::Namespaces open_in_namespaces(const Open& open) {
   return trial.namespaces();
 }
 
-// No files but the driver's device files, no new processes, no sockets. To be entered when the context is open. Throws
-// core::SystemError.
+// Leaves only the driver's device files, and forbids new processes and sockets. Enter it once the context is open.
+// Throws core::SystemError.
 jail::JailReport enter_gpu_jail(const jail::Namespaces& namespaces);
 
 }  // namespace sandbox::cuda::run

@@ -1,5 +1,7 @@
 #include "sandbox/cuda/run/launch_sequence.h"
 
+#include <unistd.h>
+
 #include "core/error.h"
 
 namespace sandbox::cuda::run {
@@ -52,13 +54,39 @@ core::Json LaunchTimer::time(size_t slots, bool hot, const std::function<void(si
       flush_.enqueue();
     }
   }
-  // While the device still writes the flush, everything below is queued: no gap is timed.
+  // Everything below is queued while the device still writes the flush: no gap is timed.
   begin_.record();
   for (size_t slot = 0; slot < slots; ++slot) enqueue(slot);
   end_.record();
   const bool gated = !begin_.passed();
   context_.synchronize();
   return {{"ok", true}, {"us", end_.us_since(begin_)}, {"gated", gated}};
+}
+
+void serve_judge(process::Channel& owner, int number, const std::function<Answering()>& load) {
+  auto [theirs, judge] = process::Channel::make_pair();
+  owner.send({{"cell", number}}, {theirs.fd()});
+  theirs = process::Channel();
+  try {
+    Answering answer;
+    try {
+      answer = load();
+    } catch (const core::InputError& refusal) {
+      judge.send({{"refused", refusal.problem()}});
+      return;
+    }
+    judge.send({{"loaded", true}});
+    while (true) {
+      process::Message request = judge.receive();
+      try {
+        judge.send(answer(request));
+      } catch (const ContextLost& lost) {
+        judge.send(lost.answer);
+        ::_exit(0);  // at once: what the context held cannot be given back in order
+      }
+    }
+  } catch (const process::ChannelClosed&) {
+  }
 }
 
 }  // namespace sandbox::cuda::run

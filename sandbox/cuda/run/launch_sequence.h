@@ -1,5 +1,4 @@
-// What every cell on a GPU does, whoever's launches they are: maps what the judge lends, and times sequences of
-// launches.
+// Shared by all candidates on a GPU: mapping memory that the judge lends, and timing sequences of launches.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +13,24 @@
 
 namespace sandbox::cuda::run {
 
-// Writes three times the L2 cache, each time something else.
+// A candidate broke the context: nothing can be launched in this process any more.
+struct ContextLost {
+  core::Json answer;  // to the request that met it
+};
+
+// Answers one request of a judge (loaded_candidate.h). Throws ContextLost.
+using Answering = std::function<core::Json(process::Message& request)>;
+
+// Gives the owner a channel for its judge, as candidate `number`, loads the candidate, and answers the judge until it
+// hangs up. A core::InputError of `load` is told to the judge. Ends the process after ContextLost.
+void serve_judge(process::Channel& owner, int number, const std::function<Answering()>& load);
+
+// Writes three times the size of the L2 cache, each time with another pattern.
 class L2Flush {
  public:
   explicit L2Flush(const driver::Context& context);
   void enqueue();
-  // Takes about as long, and leaves most of the cache as it is.
+  // Takes about as long, but leaves most of the cache unchanged.
   void enqueue_delay();
 
  private:

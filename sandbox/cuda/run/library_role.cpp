@@ -1,6 +1,4 @@
-#include "sandbox/cuda/run/library_role.h"
-
-#include <unistd.h>
+#include "sandbox/cuda/run/roles.h"
 
 #include <algorithm>
 #include <map>
@@ -25,12 +23,12 @@ std::vector<int64_t> shape_of(const JsonView& tensor) {
   return shape;
 }
 
-class GemmCell {
+class GemmProduct {
  public:
-  GemmCell(const driver::Context& context, L2Flush& flush, GemmLibrary& library, std::vector<std::string> names)
+  GemmProduct(const driver::Context& context, L2Flush& flush, GemmLibrary& library, std::vector<std::string> names)
       : context_(context), library_(library), names_(std::move(names)), timer_(context, flush), lent_(context) {}
 
-  // Throws when the context is lost.
+  // Throws ContextLost.
   Json answer(const process::Message& message) {
     const JsonView json(message.json, "judge's request");
     const std::string op = json.at("op").string();
@@ -40,7 +38,7 @@ class GemmCell {
       if (op == "go") return go(json);
       return timer_.time(0, false, {});
     } catch (const driver::DriverError& error) {
-      context_.synchronize();
+      if (context_->cuStreamSynchronize(context_.stream()) != driver::kSuccess) throw ContextLost{fault(error.what())};
       return fault(error.what());
     } catch (const std::exception& error) {
       return fault(error.what());
@@ -72,8 +70,7 @@ class GemmCell {
   }
 
   static driver::DevicePtr find(const std::vector<DeviceBuffer>& buffers, const std::string& name) {
-    const auto found =
-        std::find_if(buffers.begin(), buffers.end(), [&](const DeviceBuffer& b) { return b.name == name; });
+    const auto found = std::ranges::find_if(buffers, [&](const DeviceBuffer& b) { return b.name == name; });
     if (found == buffers.end()) throw core::SystemError("the judge lent no " + name);
     return found->address;
   }
@@ -110,7 +107,7 @@ class LibraryRole {
     } else if (op == "open") {
       open(json);
     } else {
-      owner_.send({{"killed", true}});  // the judge has hung up: there is no cell any more
+      owner_.send({{"killed", true}});  // the judge has hung up: the product is gone
     }
   }
 
@@ -134,27 +131,10 @@ class LibraryRole {
     for (const JsonView& name : json.at("gemm").items()) names.push_back(name.string());
     if (names.size() != 3) json.at("gemm").fail("must name a, b and c");
     GemmLibrary& chosen = library(json.at("library").string());
-    auto [judge, cell] = process::Channel::make_pair();
-    owner_.send({{"cell", ++cells_}}, {judge.fd()});
-    judge = process::Channel();
-    serve(std::move(cell), GemmCell(context_, flush_, chosen, std::move(names)));
-  }
-
-  // Until the judge hangs up.
-  static void serve(process::Channel judge, GemmCell cell) {
-    try {
-      judge.send({{"loaded", true}});
-      while (true) {
-        const process::Message message = judge.receive();
-        try {
-          judge.send(cell.answer(message));
-        } catch (const driver::DriverError& error) {
-          judge.send(GemmCell::fault(error.what()));
-          ::_exit(0);  // at once: what the context held cannot be given back in order
-        }
-      }
-    } catch (const process::ChannelClosed&) {
-    }
+    serve_judge(owner_, ++products_, [&] {
+      auto product = std::make_shared<GemmProduct>(context_, flush_, chosen, std::move(names));
+      return [product](process::Message& request) { return product->answer(request); };
+    });
   }
 
   const driver::Context& context_;
@@ -162,7 +142,7 @@ class LibraryRole {
   std::filesystem::path cuda_home_;
   L2Flush flush_;
   std::map<std::string, std::unique_ptr<GemmLibrary>> libraries_;
-  int cells_ = 0;
+  int products_ = 0;
 };
 }  // namespace
 
@@ -172,16 +152,7 @@ void serve_library_role(process::Channel& owner, int device_index, const std::fi
   LibraryRole role(context, owner, cuda_home);
   context.synchronize();
   owner.send({{"role", "library"}});
-  while (true) {
-    const process::Message request = owner.receive();
-    try {
-      role.answer(request);
-    } catch (const process::ChannelClosed&) {
-      throw;
-    } catch (const std::exception& error) {
-      owner.send({{"error", error.what()}});
-    }
-  }
+  process::serve(owner, [&](const process::Message& request) { role.answer(request); });
 }
 
 }  // namespace sandbox::cuda::run

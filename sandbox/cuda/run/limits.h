@@ -1,4 +1,4 @@
-// What one NVIDIA device allows, and why a launch does not fit it: said before the launch, with the limit.
+// The limits of one NVIDIA device, and the first one that a launch exceeds: reported before the launch.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ struct DeviceLimits {
   bool cluster_launch = false;                            // CLUSTER_LAUNCH 120
 };
 
-// What the driver knows of a loaded kernel, and of one launch of it.
+// The driver's facts about a loaded kernel, and about one launch of it.
 struct KernelFacts {
   int64_t registers = 0;             // of one thread: cuFuncGetAttribute NUM_REGS 4
   int64_t static_shared_bytes = 0;   // SHARED_SIZE_BYTES 1
@@ -36,9 +36,9 @@ struct KernelFacts {
   std::optional<int64_t> resident_clusters = {};
 };
 
-// One sentence with the first limit that the launch passes; nullopt when the device can run it. Facts that only the
-// driver tells may come later: ask once without them (the driver refuses questions about launches that do not fit), and
-// again with them.
+// One sentence with the first limit that the launch exceeds; nullopt when the device can run it. Facts that only the
+// driver knows may come later: call once without them (the driver rejects questions about launches that do not fit),
+// and again with them.
 std::optional<std::string> why_not(const PlannedLaunch& launch, const DeviceLimits& device, const KernelFacts& kernel);
 
 }  // namespace sandbox::cuda::run

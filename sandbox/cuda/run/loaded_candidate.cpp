@@ -20,7 +20,7 @@ driver::Module load(const driver::Context& context, const std::string& cubin) {
   }
 }
 
-// What an error of the device says of the candidate; nullopt for those that are no fault of its own.
+// The candidate's fault behind a device error; nullopt for errors that are not the candidate's.
 std::optional<FaultKind> kind_of(int result) {
   switch (result) {
     case driver::kIllegalAddress:
@@ -68,10 +68,10 @@ Json LoadedCandidate::answer(process::Message& message) {
   } catch (const InvalidLaunch& invalid) {
     return {{"fault", to_json(Fault{FaultKind::invalid_launch, invalid.what(), invalid.kernel(), {}, {}, {}})}};
   } catch (const driver::DriverError& error) {
-    last_fault_ = fault_of(error);
-    // Is it the launch alone that was refused, or is the context gone?
-    if (context_->cuStreamSynchronize(context_.stream()) == driver::kSuccess) return last_fault_;
-    throw ContextLost();
+    const Json fault = fault_of(error);
+    // Either the launch alone was refused, or the context is gone.
+    if (context_->cuStreamSynchronize(context_.stream()) == driver::kSuccess) return fault;
+    throw ContextLost{fault};
   }
 }
 
@@ -107,7 +107,7 @@ void LoadedCandidate::prepare() {
 
 Json LoadedCandidate::go(const JsonView& json) {
   const auto slots = static_cast<size_t>(json.at("slots").integer(1, static_cast<int64_t>(prepared_.size())));
-  // What such code may have written to its variables, past all rules, is not there for the next launch.
+  // Variables that such code wrote, despite all rules, must not reach the next launch.
   if (std::exchange(launched_, true) && knows_variables_) {
     prepared_.clear();
     module_ = driver::Module(context_, cubin_);

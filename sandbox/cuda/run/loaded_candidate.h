@@ -1,14 +1,14 @@
-// A cell on a GPU: one candidate loaded in a run worker, launched as its judge asks. It sees inputs, outputs and
-// workspaces that the judge lends it, and nothing else.
+// A candidate loaded in a run worker of a GPU, launched as its judge asks. It sees inputs, outputs and workspaces that
+// the judge lends it, and nothing else.
 //
 // Requests of the judge:
 //   {"op":"map","buffers":[{"name","slot","bytes","mapped_bytes","offset","writable"}...],"axes":{name: n...},
 //    "tensors":{name: {"role":"input"|"output","dtype","shape":[...]}...}} + descriptors                   {"ok": true}
-//                                         Loads the candidate anew, too: its module's variables are as at first.
+//                                         Also loads the candidate anew: its module's variables are as at first.
 //   {"op":"plan","launches":[...],"workspaces":[...],"tensor_maps":[...]}                                  {"ok": true}
 //   {"op":"go","slots":n,"hot":bool}                                        {"ok": true, "us": time, "gated": bool}
 //                                         Overwrites what earlier launches left in registers, shared and local memory,
-//                                         loads code that reads variables of its module anew, flushes the L2 cache (or,
+//                                         reloads code that reads variables of its module, flushes the L2 cache (or,
 //                                         hot, leaves it), then launches the plan on each of the first n slots.
 //   {"op":"ping"}                         the same without a launch
 // A failure of the candidate is answered with {"fault": ...}; after a fault of the device the worker ends.
@@ -28,17 +28,13 @@
 
 namespace sandbox::cuda::run {
 
-// The candidate broke the context: nothing can be launched in this process any more.
-class ContextLost {};
-
 class LoadedCandidate {
  public:
   // Throws core::InputError when the cubin cannot be loaded here, ContextLost.
   LoadedCandidate(const driver::Context& context, L2Flush& flush, driver::Scrub& scrub, std::string cubin);
 
-  // Throws ContextLost after a fault of the device, which `fault` then tells.
+  // Throws ContextLost, with the fault, after a fault of the device.
   core::Json answer(process::Message& message);
-  const core::Json& last_fault() const { return last_fault_; }
 
  private:
   core::Json map(const core::JsonView& json, const std::vector<core::UniqueFd>& fds);
@@ -60,7 +56,6 @@ class LoadedCandidate {
   LaunchPlan plan_;
   std::vector<PreparedPlan> prepared_;
   std::string kernels_;  // of the plan, for messages
-  core::Json last_fault_;
 };
 
 }  // namespace sandbox::cuda::run

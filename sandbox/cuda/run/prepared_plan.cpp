@@ -13,8 +13,7 @@ constexpr int64_t kSharedWithoutAsking = 48 << 10;
 constexpr int64_t kPortableCluster = 8;
 
 const DeviceBuffer& find(const std::vector<DeviceBuffer>& buffers, const std::string& name) {
-  const auto found =
-      std::find_if(buffers.begin(), buffers.end(), [&](const DeviceBuffer& b) { return b.name == name; });
+  const auto found = std::ranges::find_if(buffers, [&](const DeviceBuffer& b) { return b.name == name; });
   if (found == buffers.end()) throw core::SystemError("the plan names an unmapped buffer: " + name);
   return *found;
 }
@@ -90,7 +89,7 @@ std::vector<driver::LaunchAttribute> attributes_of(const PlannedLaunch& launch) 
   return attributes;
 }
 
-// What only the driver knows: how much of this launch the device holds at once.
+// Only the driver knows how much of this launch the device holds at once.
 void ask_residency(const driver::Context& context, const driver::Function& function, const PlannedLaunch& launch,
                    driver::LaunchConfig config, std::vector<driver::LaunchAttribute> attributes, KernelFacts& facts) {
   if (launch.cooperative) {
@@ -182,8 +181,7 @@ PreparedPlan::Argument PreparedPlan::argument(const PlannedLaunch& launch, size_
     bytes = sizeof(driver::DevicePtr);
   } else {
     const std::string& name = std::get<TensorMapArg>(launch.args[index]).name;
-    const auto map = std::find_if(plan.tensor_maps.begin(), plan.tensor_maps.end(),
-                                  [&](const PlannedTensorMap& m) { return m.name == name; });
+    const auto map = std::ranges::find_if(plan.tensor_maps, [&](const PlannedTensorMap& m) { return m.name == name; });
     if (map == plan.tensor_maps.end()) throw core::SystemError("the plan names an unknown tensor map: " + name);
     store(argument.bytes, encode(context_, *map, find(buffers, map->buffer).address));
     bytes = sizeof(driver::TensorMapBits);

@@ -1,5 +1,4 @@
-// A launch plan made ready to be launched again and again: functions found, arguments bound, limits held against the
-// device.
+// A launch plan prepared for repeated launches: functions found, arguments bound, limits checked against the device.
 #pragma once
 
 #include <array>
@@ -41,7 +40,7 @@ class PreparedPlan {
 
   // Clears the zeroed workspaces and launches every kernel in order. Does not wait. Throws DriverError.
   void enqueue() const;
-  // What each thread keeps in local memory; the most of all kernels.
+  // Local memory per thread; the most of all kernels.
   size_t local_bytes() const { return local_bytes_; }
 
  private:

@@ -1,7 +1,6 @@
-#include "sandbox/cuda/run/run_role.h"
+#include "sandbox/cuda/run/roles.h"
 
-#include <unistd.h>
-
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -14,7 +13,7 @@
 namespace sandbox::cuda::run {
 namespace {
 using core::Json;
-// Device memory of candidates' printf and malloc is small: a flood costs nothing. No part of the L2 cache is set aside.
+// Small device memory for candidates' printf and malloc: a flood costs nothing. No part of the L2 cache is set aside.
 void limit(const driver::Context& context) {
   constexpr size_t kPrintfBytes = 64 << 10, kHeapBytes = 1 << 20;
   context.require(context->cuCtxSetLimit(static_cast<int>(driver::Limit::printf_bytes), kPrintfBytes), "cuCtxSetLimit");
@@ -35,7 +34,7 @@ class RunRole {
     } else if (op == "open") {
       open(process::read_memory(request.fds.at(0).get()));
     } else {
-      owner_.send({{"killed", true}});  // the judge has hung up: there is no cell any more
+      owner_.send({{"killed", true}});  // the judge has hung up: the candidate is gone
     }
   }
 
@@ -61,41 +60,17 @@ class RunRole {
 
   void open(const std::string& cubin) {
     if (!scrub_) throw core::SystemError("the run worker was asked before it had its kernels");
-    auto [judge_end, cell_end] = process::Channel::make_pair();
-    owner_.send({{"cell", ++cells_}}, {judge_end.fd()});
-    judge_end = process::Channel();
-    serve(std::move(cell_end), cubin);
-  }
-
-  // Until the judge hangs up.
-  void serve(process::Channel judge, const std::string& cubin) {
-    try {
-      std::optional<LoadedCandidate> cell;
-      try {
-        cell.emplace(context_, flush_, *scrub_, cubin);
-      } catch (const core::InputError& refusal) {
-        judge.send({{"refused", refusal.problem()}});
-        return;
-      }
-      judge.send({{"loaded", true}});
-      while (true) {
-        process::Message message = judge.receive();
-        try {
-          judge.send(cell->answer(message));
-        } catch (const ContextLost&) {
-          judge.send(cell->last_fault());
-          ::_exit(0);  // at once: what the context held cannot be given back in order
-        }
-      }
-    } catch (const process::ChannelClosed&) {
-    }
+    serve_judge(owner_, ++candidates_, [&] {
+      auto candidate = std::make_shared<LoadedCandidate>(context_, flush_, *scrub_, cubin);
+      return [candidate](process::Message& request) { return candidate->answer(request); };
+    });
   }
 
   const driver::Context& context_;
   process::Channel& owner_;
   L2Flush flush_;
   std::optional<driver::Scrub> scrub_;
-  int cells_ = 0;
+  int candidates_ = 0;
   uint32_t proofs_ = 0;
 };
 }  // namespace
@@ -119,16 +94,7 @@ void serve_run_role(process::Channel& owner, int device_index) {
   Json greeting{{"role", "run"}};
   enter_gpu_jail(namespaces).describe(greeting);
   owner.send(greeting);
-  while (true) {
-    const process::Message request = owner.receive();
-    try {
-      role.answer(request);
-    } catch (const process::ChannelClosed&) {
-      throw;
-    } catch (const std::exception& error) {
-      owner.send({{"error", error.what()}});
-    }
-  }
+  process::serve(owner, [&](const process::Message& request) { role.answer(request); });
 }
 
 }  // namespace sandbox::cuda::run

@@ -1,4 +1,4 @@
-#include "sandbox/cuda/run/watched_role.h"
+#include "sandbox/cuda/run/roles.h"
 
 #include <string>
 #include <utility>
@@ -15,8 +15,8 @@ namespace {
 using core::Json;
 using core::JsonView;
 
-// Each buffer is an allocation of its own, and of its own size, so that a tool sees the first byte beyond it. Inputs
-// alone are written: whoever reads other memory before it is written is seen, too.
+// Each buffer is a separate allocation of its exact size, so that a tool sees the first byte beyond it. Only inputs are
+// written, so that reads of unwritten memory are seen, too.
 class Watched {
  public:
   Watched(const driver::Context& context, const std::string& cubin)

@@ -112,16 +112,7 @@ void serve_judge_role(sandbox::process::Channel& owner) {
   sandbox::jail::enter_jail(sandbox::jail::JailProfile::judge, {}, limits, namespaces).describe(greeting);
   owner.send(greeting);
   JudgeRole role;
-  while (true) {
-    sandbox::process::Message request = owner.receive();
-    try {
-      owner.send(role.answer(request));
-    } catch (const sandbox::process::ChannelClosed&) {
-      throw;
-    } catch (const std::exception& error) {
-      owner.send({{"error", error.what()}});
-    }
-  }
+  sandbox::process::serve(owner, [&](sandbox::process::Message request) { owner.send(role.answer(request)); });
 }
 
 }  // namespace verifier::devices::cpu

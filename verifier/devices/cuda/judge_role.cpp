@@ -148,16 +148,7 @@ void serve_judge_role(sandbox::process::Channel& owner, int device_index) {
   sandbox::cuda::run::enter_gpu_jail(namespaces).describe(greeting);
   owner.send(greeting);
   JudgeRole role(context, clocks);
-  while (true) {
-    sandbox::process::Message request = owner.receive();
-    try {
-      owner.send(role.answer(request));
-    } catch (const sandbox::process::ChannelClosed&) {
-      throw;
-    } catch (const std::exception& error) {
-      owner.send({{"error", error.what()}});
-    }
-  }
+  sandbox::process::serve(owner, [&](sandbox::process::Message request) { owner.send(role.answer(request)); });
 }
 
 }  // namespace verifier::devices::cuda

@@ -4,9 +4,7 @@
 #include <string>
 
 #include "sandbox/cuda/compiler/compile_role.h"
-#include "sandbox/cuda/run/library_role.h"
-#include "sandbox/cuda/run/run_role.h"
-#include "sandbox/cuda/run/watched_role.h"
+#include "sandbox/cuda/run/roles.h"
 #include "sandbox/process/worker.h"
 #include "verifier/devices/cuda/judge_role.h"
 

@@ -1,4 +1,4 @@
-#include "sandbox/entry_points.h"
+#include "sandbox/compilation.h"
 
 #include <algorithm>
 
@@ -17,8 +17,8 @@ std::optional<Solution> solution_of(const CompileRequest& request) {
 
 std::optional<Rejected> refuse_stray_kernel(const Solution& solution, const std::map<std::string, int64_t>& kernels) {
   for (const auto& [name, parameters] : kernels) {
-    const bool launched = std::any_of(solution.launches.begin(), solution.launches.end(),
-                                      [&name = name](const Launch& launch) { return launch.kernel == name; });
+    const bool launched =
+        std::ranges::any_of(solution.launches, [&name = name](const Launch& launch) { return launch.kernel == name; });
     if (launched) continue;
     return Rejected{Rejection::forbidden,
                     "the kernel " + core::clean_line(name, 100) +

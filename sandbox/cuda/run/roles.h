@@ -1,0 +1,45 @@
+// Worker roles of the cuda device that hold a context: each opens the device, greets, and serves until its owner hangs
+// up.
+#pragma once
+
+#include <filesystem>
+
+#include "sandbox/process/channel.h"
+
+namespace sandbox::cuda::run {
+
+// A run worker of a GPU: holds one candidate at a time and launches it as the judge asks. One process, because the
+// driver does not survive a fork; its owner replaces it after a fault of the device.
+//
+// Requests of its owner:
+//   {"op":"prove"} + cubin of run_kernels.cu    launches a kernel with a known result; its other kernels run between a
+//                                               candidate's launches    {"ok": true}
+//   {"op":"open"} + cubin    a candidate, served until the judge hangs up    {"cell": n} + the judge's end of its
+//   channel
+//   {"op":"close","cell":n}                                             {"killed": true}
+// Throws core::SystemError when there is no such device.
+void serve_run_role(process::Channel& owner, int device_index);
+
+// A library worker of a GPU: computes matrix products with cuBLAS or cuBLASLt where a run worker would launch a
+// candidate. It holds no candidate's code, so it is not locked: libraries load kernels from files on first use.
+//
+// Requests of its owner:
+//   {"op":"about","library":"cublas"|"cublaslt"}       {"name": "cuBLAS 13.0"} or {"missing": why}
+//   {"op":"open","library":...,"gemm":["a","b","c"]}    {"cell": n} + the judge's end of a channel, served until it
+//                                                       hangs up, with the requests of loaded_candidate.h; "go"
+//                                                       launches the product, whatever the plan
+//   {"op":"close","cell":n}                            {"killed": true}
+// Throws core::SystemError when there is no such device.
+void serve_library_role(process::Channel& owner, int device_index, const std::filesystem::path& cuda_home);
+
+// A process in which a tool of compute-sanitizer or a profiler watches a candidate's launches. It holds nothing secret:
+// inputs used nowhere else, and no expected outputs. It is not jailed, since the tool needs files and processes; so it
+// launches only candidates that were judged in a jail before.
+//
+// One request of its owner, then the process ends, and the tool writes its report:
+//   {"op":"launch","shapes":[{"plan":{...},"inputs":[{"name","bytes"}...],"outputs":[{"name","bytes"}...]}...]}
+//   + cubin, then the inputs' content, shape by shape           {"ok": true}, or {"failed": what} after an error
+// Throws core::SystemError when there is no such device.
+void serve_watched_role(process::Channel& owner, int device_index);
+
+}  // namespace sandbox::cuda::run
