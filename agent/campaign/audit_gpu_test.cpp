@@ -12,15 +12,17 @@ using verifier::audit::AuditOutcome;
 
 class AuditOnGpu : public testing::TestWithParam<std::string> {
  protected:
-  static void SetUpTestSuite() { shop_ = std::make_unique<Auditor>(core::installed_paths(), DeviceChoice{"cuda"}); }
-  static void TearDownTestSuite() { shop_.reset(); }
-  static std::unique_ptr<Auditor> shop_;
+  static void SetUpTestSuite() {
+    session_.reset(new DeviceSession(start_audit_session(core::installed_paths(), DeviceChoice{"cuda"})));
+  }
+  static void TearDownTestSuite() { session_.reset(); }
+  static std::unique_ptr<DeviceSession> session_;
 };
-std::unique_ptr<Auditor> AuditOnGpu::shop_;
+std::unique_ptr<DeviceSession> AuditOnGpu::session_;
 
 TEST_P(AuditOnGpu, Passes) {
   const benchsuite::Problem problem = benchsuite::load_problem(core::installed_paths().problems() / GetParam());
-  const verifier::audit::AuditReport report = shop_->audit(problem, {});
+  const verifier::audit::AuditReport report = audit_problem(*session_, core::installed_paths(), problem, {});
   for (const verifier::audit::AuditFinding& finding : report.findings) {
     EXPECT_TRUE(finding.right) << finding.name << ": " << finding.advice;
     EXPECT_NE(finding.outcome, AuditOutcome::not_compiled) << verifier::verdicts::sentence_for_people(finding.verdict);

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <fstream>
-#include <thread>
 
 #include "core/error.h"
-#include "sandbox/cuda/driver/driver.h"
 #include "verifier/audit/reorderings.h"
 
 namespace agent::campaign {
@@ -38,44 +36,41 @@ void write_all(const std::vector<verifier::audit::Variant>& variants, const fs::
     if (!(out << variant.solution.source << std::flush)) throw core::SystemError("cannot write " + file.string());
   }
 }
-}  // namespace
 
-Auditor::Auditor(const core::Paths& paths, const DeviceChoice& choice)
-    : paths_(paths),
-      backend_(choice.backend),
-      judge_(judged_device(paths, choice.backend, choice.index),
-             verifier::audit::audit_settings(choice.backend != "cpu")),
-      architecture_(judge_.greeting().value("architecture", "")),
-      pool_(choice.backend == "cpu" ? cpu_worker(paths) : cuda_compile_worker(paths, architecture_),
-            std::max(1, static_cast<int>(std::thread::hardware_concurrency()))) {}
-
-bool Auditor::runs_here(const sandbox::Solution& solution) const {
-  if (std::find(solution.backends.begin(), solution.backends.end(), backend_) == solution.backends.end()) return false;
-  return architecture_.empty() || sandbox::cuda::driver::runs_on(architecture_, solution.arch);
-}
-
-std::vector<verifier::audit::Variant> Auditor::written(const benchsuite::Problem& problem) const {
+std::vector<verifier::audit::Variant> written(const DeviceSession& session, const core::Paths& paths,
+                                              const benchsuite::Problem& problem) {
   std::vector<verifier::audit::Variant> variants;
   const auto take = [&](const fs::path& folder, const std::string& kind, Must must) {
     for (const fs::path& file : solutions_in(folder)) {
       const sandbox::Solution solution = sandbox::load_solution(file);
       sandbox::validate_solution(solution, problem);
-      if (!runs_here(solution)) continue;
+      if (session.why_not(solution)) continue;
       variants.push_back(verifier::audit::written_variant(solution, kind + file.stem().string(), must));
     }
   };
-  const bool shipped =
-      fs::exists(paths_.problems() / problem.name) && fs::equivalent(problem.folder, paths_.problems() / problem.name);
-  if (shipped) take(paths_.kernels() / problem.name, "kernels/", Must::be_accepted);
+  const fs::path shipped = paths.problems() / problem.name;
+  if (fs::exists(shipped) && fs::equivalent(problem.folder, shipped)) {
+    take(paths.kernels() / problem.name, "kernels/", Must::be_accepted);
+  }
   take(problem.folder / "honest", "honest/", Must::be_accepted);
   take(problem.folder / "mutants", "mutants/", Must::be_refused);
   return variants;
 }
+}  // namespace
 
-verifier::audit::AuditReport Auditor::audit(const benchsuite::Problem& problem, const fs::path& keep) {
-  const std::vector<verifier::audit::Variant> variants = verifier::audit::audit_variants(problem, written(problem));
+DeviceSession start_audit_session(const core::Paths& paths, DeviceChoice choice) {
+  choice.all = false;
+  return DeviceSession(paths, choice, verifier::audit::audit_settings(choice.backend != "cpu"),
+                       background_compile_workers() + 1);
+}
+
+verifier::audit::AuditReport audit_problem(DeviceSession& session, const core::Paths& paths,
+                                           const benchsuite::Problem& problem, const fs::path& keep) {
+  const auto variants = verifier::audit::audit_variants(problem, written(session, paths, problem));
   if (!keep.empty()) write_all(variants, keep / problem.name);
-  return verifier::audit::audit(problem, variants, judge_, pool_);
+  return session.judges().with_first([&](verifier::judging::Judge& judge) {
+    return verifier::audit::audit(problem, variants, judge, session.pool());
+  });
 }
 
 }  // namespace agent::campaign

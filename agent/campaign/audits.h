@@ -1,36 +1,20 @@
-// Problem audits on one device: the judge and compile workers they need, and the solutions that somebody wrote for
-// them.
+// Problem audits on one device, with the solutions that somebody wrote for them.
 #pragma once
 
 #include <filesystem>
-#include <memory>
-#include <vector>
 
-#include "agent/campaign/devices.h"
-#include "core/paths.h"
-#include "sandbox/compile_pool.h"
+#include "agent/campaign/device_session.h"
 #include "verifier/audit/audit.h"
 
 namespace agent::campaign {
 
-class Auditor {
- public:
-  // Starts every worker. Throws core::SystemError when one does not start.
-  Auditor(const core::Paths& paths, const DeviceChoice& choice);
+// A session on the chosen device, or the first of several, whose judge times little. Throws core::SystemError when a
+// worker does not start.
+DeviceSession start_audit_session(const core::Paths& paths, DeviceChoice choice);
 
-  // `keep`: a folder that receives every variant as a solution file; empty for none. Throws core::InputError for a
-  // problem that cannot be used.
-  verifier::audit::AuditReport audit(const benchsuite::Problem& problem, const std::filesystem::path& keep);
-
- private:
-  std::vector<verifier::audit::Variant> written(const benchsuite::Problem& problem) const;
-  bool runs_here(const sandbox::Solution& solution) const;
-
-  core::Paths paths_;
-  std::string backend_;
-  verifier::judging::Judge judge_;
-  std::string architecture_;
-  sandbox::CompilePool pool_;
-};
+// `keep`: a folder that receives every variant as a solution file; empty for none. Throws core::InputError for a
+// problem that cannot be used.
+verifier::audit::AuditReport audit_problem(DeviceSession& session, const core::Paths& paths,
+                                           const benchsuite::Problem& problem, const std::filesystem::path& keep);
 
 }  // namespace agent::campaign

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <thread>
 
 #include "agent/campaign/devices.h"
-#include "agent/campaign/processor.h"
 #include "core/error.h"
 #include "core/text.h"
 
@@ -20,6 +20,15 @@ constexpr double kLaunchDeadline_s = 1.5;  // on a GPU: the slowest plain kernel
 std::string cpuinfo() {
   std::ifstream file("/proc/cpuinfo");
   return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// The value of the first line that begins with `name`.
+std::string cpuinfo_value(std::string_view cpuinfo, std::string_view name) {
+  for (const std::string& line : core::split(std::string(cpuinfo), '\n')) {
+    const size_t colon = line.find(": ");
+    if (line.rfind(name, 0) == 0 && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "";
 }
 
 verifier::judging::JudgeSettings settings_for(const DeviceChoice& choice, bool hot) {
@@ -61,8 +70,12 @@ sandbox::process::WorkerCommand compile_worker(const core::Paths& paths, const D
 }  // namespace
 
 DeviceSession::DeviceSession(const core::Paths& paths, const DeviceChoice& choice, bool hot, int compile_workers)
-    : hot_(hot),
-      judges_(devices_of(paths, choice), settings_for(choice, hot)),
+    : DeviceSession(paths, choice, settings_for(choice, hot), compile_workers) {}
+
+DeviceSession::DeviceSession(const core::Paths& paths, const DeviceChoice& choice,
+                             const verifier::judging::JudgeSettings& settings, int compile_workers)
+    : hot_(settings.timing.hot),
+      judges_(devices_of(paths, choice), settings),
       run_greeting_(judges_.with_first([](verifier::judging::Judge& judge) { return judge.run_greeting(); })),
       judge_greeting_(judges_.with_first([](verifier::judging::Judge& judge) { return judge.greeting(); })),
       backend_(choice.backend),
@@ -130,5 +143,34 @@ core::Json DeviceSession::environment() const {
 }
 
 int background_compile_workers() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1); }
+
+std::string processor_name(std::string_view cpuinfo) {
+  const std::string name = cpuinfo_value(cpuinfo, "model name");
+  return name.empty() ? "unknown" : name;
+}
+
+std::string vector_words(std::string_view cpuinfo) {
+  const auto words = [&](std::string_view line) {
+    const std::vector<std::string> all = core::split(cpuinfo_value(cpuinfo, line), ' ');
+    return std::set<std::string>(all.begin(), all.end());
+  };
+  const std::set<std::string> x86 = words("flags"), arm = words("Features");
+  std::vector<std::string> parts;
+  if (x86.count("avx512f") > 0) {
+    parts.emplace_back("AVX-512: vectors of 64 bytes");
+  } else if (x86.count("avx") > 0) {
+    parts.emplace_back(std::string(x86.count("avx2") > 0 ? "AVX2" : "AVX") + ": vectors of 32 bytes");
+  } else if (x86.count("sse2") > 0) {
+    parts.emplace_back("SSE: vectors of 16 bytes");
+  } else if (arm.count("asimd") > 0) {
+    parts.emplace_back("NEON: vectors of 16 bytes");
+  }
+  if (parts.empty()) return "";
+  const bool fma = x86.count("fma") > 0 || arm.count("asimd") > 0;
+  const bool halves = x86.count("f16c") > 0 || arm.count("asimd") > 0;
+  parts.emplace_back(fma ? "fused multiply-add" : "no fused multiply-add");
+  parts.emplace_back(halves ? "f16 is converted in hardware" : "f16 is converted in software, which is slow");
+  return core::join(parts, "; ");
+}
 
 }  // namespace agent::campaign

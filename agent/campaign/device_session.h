@@ -1,9 +1,10 @@
-// What judging on one device takes: compile workers, the judge with its workers, and the facts of this host.
+// The owner of everything that judging on one device needs: judges, compile workers, NVIDIA's tools, the host's facts.
 #pragma once
 
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "agent/campaign/devices.h"
 #include "agent/campaign/judge_pool.h"
@@ -21,6 +22,9 @@ class DeviceSession {
   // Starts every worker. `hot`: GPUs are timed with a warm L2 cache. Throws core::SystemError when a worker does not
   // start.
   DeviceSession(const core::Paths& paths, const DeviceChoice& choice, bool hot, int compile_workers);
+  // Likewise, with other settings of the judge.
+  DeviceSession(const core::Paths& paths, const DeviceChoice& choice, const verifier::judging::JudgeSettings& settings,
+                int compile_workers);
 
   // What results are kept under: "cpu", "cuda NVIDIA H200".
   const std::string& device() const { return device_; }
@@ -65,5 +69,11 @@ class DeviceSession {
 
 // Compile workers that run beside the judge without disturbing it: one per core but for the one it times on.
 int background_compile_workers();
+
+// The host's processor, from the text of /proc/cpuinfo. "unknown" where that does not say.
+std::string processor_name(std::string_view cpuinfo);
+
+// "AVX-512: vectors of 64 bytes; FMA; conversions of f16 in hardware". Empty where it does not say.
+std::string vector_words(std::string_view cpuinfo);
 
 }  // namespace agent::campaign

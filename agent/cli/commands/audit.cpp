@@ -74,11 +74,11 @@ void show(const AuditReport& report) {
 void audit(const AuditOptions& options, Invocation& invocation) {
   const campaign::ShippedData data = campaign::load_data(invocation.sandbox_level);
   const std::vector<benchsuite::Problem> problems = chosen(options, data);
-  campaign::Auditor shop(data.paths, campaign::parse_device(options.device));
+  campaign::DeviceSession session = campaign::start_audit_session(data.paths, campaign::parse_device(options.device));
   int64_t passed = 0;
   for (const benchsuite::Problem& problem : problems) {
     if (!invocation.json) print("{}: {}\n", problem.name, core::clean_line(problem.title));
-    const AuditReport report = shop.audit(problem, options.keep);
+    const AuditReport report = campaign::audit_problem(session, data.paths, problem, options.keep);
     if (invocation.json) {
       print_json(to_json(report));
     } else {
@@ -95,13 +95,17 @@ void audit(const AuditOptions& options, Invocation& invocation) {
 void add_audit_command(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<AuditOptions>();
   CLI::App* command =
-      app.add_subcommand("audit", "Prove that wrong solutions of a problem are refused and honest ones accepted");
+      app.add_subcommand("audit", "Verify that wrong solutions of a problem are refused and honest ones accepted");
   command->add_option("PROBLEM", options->problems, "Problems by name, or folders with a problem.json");
   command->add_option("--suite", options->suite, "All problems of a suite");
-  command->add_option("--device", options->device, "Where solutions are judged: cpu, cuda, cuda:N")
-      ->capture_default_str();
+  command->add_option("--device", options->device, "Where solutions are judged: cpu, cuda, cuda:N");
   command->add_option("--keep", options->keep,
                       "A folder for the mutants and reorderings, as files to judge one by one");
+  command->footer(
+      "The judge is held to mutants and reorderings made from the problem's naive solution, and to the solutions in\n"
+      "the problem's folders honest/ and mutants/.\n\n"
+      "    kernelwright audit my_problem/\n"
+      "    kernelwright audit --suite core --device cuda");
   command->callback([options, &invocation] { audit(*options, invocation); });
 }
 

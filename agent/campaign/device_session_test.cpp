@@ -1,4 +1,4 @@
-#include "agent/campaign/processor.h"
+#include "agent/campaign/device_session.h"
 
 #include <gtest/gtest.h>
 
