@@ -239,31 +239,32 @@ void back_up_archive(const ArchiveOptions& options, const Invocation& invocation
 void add_in_and_out(CLI::App& command, const std::shared_ptr<ArchiveOptions>& options, Invocation& invocation) {
   CLI::App* out =
       command.add_subcommand("export", "Write everything as JSON Lines, from which an archive can be made again");
-  out->add_option("-o,--output", options->out, "A new file, or - for the standard output")->capture_default_str();
-  out->add_option("--campaign", options->campaign, "Only this one, with what it needs in order to be replayed");
+  out->add_option("-o,--output", options->out, "A new file, or - for the standard output");
+  out->add_option("--campaign", options->campaign, "Only this campaign, with what replaying it needs");
   out->callback([options, &invocation] { export_archive(*options, invocation); });
-  CLI::App* in = command.add_subcommand("import", "Add what files of archive export hold");
+  CLI::App* in = command.add_subcommand("import", "Add the records of files that archive export wrote");
   in->add_option("FILE", options->files, "Each is read and checked before anything is added")->required();
   in->callback([options, &invocation] { import_files(*options, invocation); });
-  CLI::App* merge = command.add_subcommand("merge", "Add what other archives hold");
-  merge->add_option("FILE", options->files, "Archives, which stay as they are")->required();
+  CLI::App* merge =
+      command.add_subcommand("merge", "Add the records of other archives; what is already there is not added twice");
+  merge->add_option("FILE", options->files, "The archives, which are not changed")->required();
   merge->callback([options, &invocation] { merge_archives(*options, invocation); });
 }
 
 void add_care(CLI::App& command, const std::shared_ptr<ArchiveOptions>& options, Invocation& invocation) {
-  command.add_subcommand("verify", "Check the file, and that hashes, figures and references fit what they are of")
+  command.add_subcommand("verify", "Check the file, its hashes and references, and every figure against its samples")
       ->callback([&invocation] { verify_archive(invocation); });
   CLI::App* recover = command.add_subcommand("recover", "Save what can be read of a damaged archive into a new one");
-  recover->add_option("FILE", options->file, "The damaged one, which stays as it is")->required();
+  recover->add_option("FILE", options->file, "The damaged archive, which is not changed")->required();
   recover->callback([options, &invocation] { recover_archive(*options, invocation); });
   CLI::App* prune = command.add_subcommand("prune", "Show what could be removed to make room, or remove it");
-  prune->add_option("--campaign", options->campaign, "Only of this one (default: of all that are done)");
-  prune->add_flag("--all", options->all, "Of that campaign, what resuming or replaying it needs, too");
-  prune->add_flag("--apply", options->apply, "Do it");
+  prune->add_option("--campaign", options->campaign, "Only this campaign (default: all that are done)");
+  prune->add_flag("--all", options->all, "Include what resuming or replaying that campaign needs");
+  prune->add_flag("--apply", options->apply, "Remove it");
   prune->footer(
-      "Timing samples of attempts that are no confirmation and texts of prompts; with --all, compilers' messages, "
-      "too.\n"
-      "Confirmed results stay whole, and so do all verdicts, medians, intervals, sources and replies.");
+      "Removable are timing samples of attempts that are not confirmations, and texts of prompts; with --all,\n"
+      "compilers' messages, too. Confirmed results stay whole, and so do all verdicts, medians, intervals, sources\n"
+      "and replies.");
   prune->callback([options, &invocation] { prune_archive(*options, invocation); });
   CLI::App* copy = command.add_subcommand("backup", "Copy the archive, while campaigns may go on");
   copy->add_option("FILE", options->file, "A new file")->required();
@@ -273,9 +274,10 @@ void add_care(CLI::App& command, const std::shared_ptr<ArchiveOptions>& options,
 
 void add_archive_command(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<ArchiveOptions>();
-  CLI::App* command = app.add_subcommand("archive",
-                                         "What takes room in the archive; export, import, merge, verify, "
-                                         "prune and back up");
+  CLI::App* command = app.add_subcommand(
+      "archive",
+      "Show what takes room in the archive; its subcommands export, import, merge, verify, prune, back up and "
+      "recover it");
   command->require_subcommand(0, 1);
   add_in_and_out(*command, options, invocation);
   add_care(*command, options, invocation);

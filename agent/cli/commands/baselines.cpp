@@ -37,11 +37,15 @@ void baselines(const BaselinesOptions& options, Invocation& invocation) {
 
 void add_baselines_command(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<BaselinesOptions>();
-  CLI::App* command =
-      app.add_subcommand("baselines", "Time what people would otherwise use: cuBLAS, PyTorch eager and compiled");
-  command->add_option("PROBLEM", options->problems, "Of these problems (default: all)");
-  command->add_option("--suite", options->suite, "Of a list of problems: core, quick");
-  command->add_option("--device", options->device, "Which GPU: cuda, cuda:N")->capture_default_str();
+  CLI::App* command = app.add_subcommand(
+      "baselines", "Time the libraries that people would otherwise use on a GPU, by the judge's own rules");
+  command->add_option("PROBLEM", options->problems, "The problems (default: all)");
+  command->add_option("--suite", options->suite, "A list of problems: core, quick");
+  command->add_option("--device", options->device, "Which GPU: cuda, cuda:N");
+  command->footer(
+      "The libraries are cuBLAS, cuBLASLt, PyTorch eager and torch.compile, the latter two of the Python that\n"
+      "KW_PYTHON names, else python3. kernelwright run times first what has not been timed yet; --no-baselines\n"
+      "prevents that.");
   command->callback([options, &invocation] { baselines(*options, invocation); });
 }
 

@@ -119,6 +119,7 @@ void add_check_command(CLI::App& app, Invocation& invocation) {
       ->required();
   command->add_option("--arch", options->architecture,
                       "Compile it with NVRTC for this architecture, too (sm_90, sm_100a)");
+  command->footer("    kernelwright check kernels/softmax_f32/row_in_registers.cu --arch sm_90");
   command->callback([options, &invocation] { check(*options, invocation); });
 }
 

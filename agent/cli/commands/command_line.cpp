@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "agent/cli/commands/commands.h"
+#include "agent/cli/commands/help.h"
 #include "agent/cli/output.h"
 #include "agent/search/interrupt.h"
 #include "core/error.h"
@@ -22,6 +23,24 @@ std::filesystem::path default_archive() {
   if (const auto data = variable("XDG_DATA_HOME"); !data.empty()) return data / "kernelwright" / "archive.db";
   if (const auto home = variable("HOME"); !home.empty()) return home / ".local/share/kernelwright/archive.db";
   return "kernelwright.db";
+}
+
+using Adder = void (*)(CLI::App&, Invocation&);
+const std::pair<const char*, std::vector<Adder>> kGroups[] = {
+    {"Search", {add_run_command, add_resume_command, add_replay_command}},
+    {"Judge", {add_judge_command, add_check_command, add_audit_command, add_selftest_command, add_problems_command}},
+    {"Results",
+     {add_leaderboard_command, add_show_command, add_diff_command, add_lineage_command, add_query_command,
+      add_export_command, add_report_command, add_serve_command, add_archive_command}},
+    {"Models", {add_prompt_command, add_transcript_command}},
+    {"Host", {add_doctor_command, add_calibrate_command, add_baselines_command}}};
+
+// `kernelwright help`, which is not listed: it prints what --help prints, or docs/commands.md.
+void add_help_command(CLI::App& app) {
+  auto markdown = std::make_shared<bool>(false);
+  CLI::App* command = app.add_subcommand("help", "Print this help, or all of it as docs/commands.md")->group("");
+  command->add_flag("--markdown", *markdown, "Print docs/commands.md");
+  command->callback([markdown, &app] { print_text(*markdown ? commands_page(app) : app.help()); });
 }
 
 // CLI11 only says that a command is missing, whatever stands in its place.
@@ -56,46 +75,37 @@ int report_failure(const Invocation& invocation, int code, const std::string& wh
 int run_command_line(int argc, const char* const* argv) {
   Invocation invocation;
   invocation.archive = default_archive();
-  CLI::App app("Searches for faster GPU kernels, and proves each one.");
+  CLI::App app("Searches for faster GPU kernels, and verifies each one.");
   app.name("kernelwright");
+  app.formatter(help_formatter());
   app.set_version_flag("--version", KW_VERSION);
   app.require_subcommand(1);
   app.fallthrough();
-  app.add_flag("--json", invocation.json, "Machine-readable output on stdout");
-  app.add_option("--archive", invocation.archive, "The archive: one SQLite file")->capture_default_str();
+  app.add_flag("--json", invocation.json, "Print JSON instead of text, to stdout");
+  app.add_option("--archive", invocation.archive,
+                 "The archive, one SQLite file (default: kernelwright/archive.db in $XDG_DATA_HOME or ~/.local/share)");
   app.add_option_function<std::string>(
          "--sandbox", [&invocation](const std::string& text) { invocation.sandbox_level = text.back() - '0'; },
-         "Refuse to run below this level of the sandbox, 0 to 4 (default: require:1); doctor shows what is reached")
+         "Refuse to run below this level of the sandbox, 0 to 4 (default: require:1); kernelwright doctor shows the "
+         "level "
+         "that this host reaches")
       ->type_name("require:N")
       ->check([](const std::string& text) {
         const bool right = text.size() == 9 && text.rfind("require:", 0) == 0 && text[8] >= '0' && text[8] <= '4';
         return right ? "" : "must be require:0 to require:4, not \"" + text + "\"";
       });
+  app.option_defaults()->always_capture_default();  // shown in the help
+  for (const auto& [group, commands] : kGroups) {
+    for (const Adder add : commands) {
+      add(app, invocation);
+      app.get_subcommands(nullptr).back()->group(group);
+    }
+  }
+  add_help_command(app);
+  // Set after the commands, which would inherit it.
   app.footer(
-      "Exit codes: 0 done, 1 refused, 2 our fault, 64 usage, 130 interrupted.\n"
-      "Start with: kernelwright run --suite quick --seconds 20");
-  add_run_command(app, invocation);
-  add_resume_command(app, invocation);
-  add_judge_command(app, invocation);
-  add_check_command(app, invocation);
-  add_audit_command(app, invocation);
-  add_problems_command(app, invocation);
-  add_leaderboard_command(app, invocation);
-  add_show_command(app, invocation);
-  add_diff_command(app, invocation);
-  add_lineage_command(app, invocation);
-  add_query_command(app, invocation);
-  add_export_command(app, invocation);
-  add_calibrate_command(app, invocation);
-  add_baselines_command(app, invocation);
-  add_prompt_command(app, invocation);
-  add_transcript_command(app, invocation);
-  add_replay_command(app, invocation);
-  add_report_command(app, invocation);
-  add_serve_command(app, invocation);
-  add_selftest_command(app, invocation);
-  add_archive_command(app, invocation);
-  add_doctor_command(app, invocation);
+      "Exit codes: 0 done, 1 refused, 2 our fault, 64 usage, 130 interrupted.\n\n"
+      "    kernelwright run --suite quick --seconds 20   # start here");
   try {
     app.parse(argc, argv);
     return invocation.exit_code;

@@ -34,6 +34,7 @@ TEST_P(CommandLine, SaysWhatToDo) {
 const WrongInput kWrongInputs[] = {
     {"no_command", {}, 64, "known commands: run, resume"},
     {"unknown_command", {"runn"}, 64, "did you mean \"run\"?"},
+    {"transposed_command", {"jugde"}, 64, "did you mean \"judge\"?"},
     {"no_level", {"--sandbox", "require:5", "run"}, 64, "require:0 to require:4"},
     {"unknown_option", {"run", "--fast"}, 64, "--fast"},
     {"budget_of_nothing", {"run", "gelu_f32", "--seconds", "0"}, 64, "--seconds"},
@@ -132,6 +133,15 @@ TEST(Program, RunsACampaignOverOnesOwnSolution) {
   EXPECT_EQ(campaigns[0].at("settings").at("problems"), Json({"row_sum_f32"}));
   const std::string name = campaigns[0].at("campaign");
   EXPECT_EQ(Json::parse(home.run({"--json", "show", name}).out).at("verdicts").begin().key(), "correct");
+}
+
+TEST(Program, ItsHelpIsThePageOfCommands) {
+  const Home home;
+  EXPECT_EQ(home.run({"help", "--markdown"}).out, core::read_file(KW_SOURCE_FOLDER "/docs/commands.md"))
+      << "make it again: kernelwright help --markdown > docs/commands.md";
+  const std::string help = home.run({"--help"}).out;
+  for (const char* group : {"Search:", "Judge:", "Results:", "Models:", "Host:"}) EXPECT_THAT(help, HasSubstr(group));
+  EXPECT_THAT(home.run({"run", "--help"}).out, testing::Not(testing::ContainsRegex("\\[[0-9.]+ - ")));
 }
 
 TEST(Program, ExplainsItself) {

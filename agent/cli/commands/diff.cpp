@@ -125,7 +125,8 @@ void diff(const std::string& a_word, const std::string& b_word, const Invocation
 
 void add_diff_command(CLI::App& app, Invocation& invocation) {
   auto a = std::make_shared<std::string>(), b = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("diff", "Show what changed between two solutions, and their figures");
+  CLI::App* command =
+      app.add_subcommand("diff", "Show what changed between two solutions, in source, launch plan and figures");
   command->add_option("A", *a, "The number of an attempt, a solution's name, or how its hash begins")->required();
   command->add_option("B", *b, "The other one, likewise")->required();
   command->callback([a, b, &invocation] { diff(*a, *b, invocation); });

@@ -259,9 +259,8 @@ void doctor(Invocation& invocation) {
 }  // namespace
 
 void add_doctor_command(CLI::App& app, Invocation& invocation) {
-  app.add_subcommand("doctor", "Say what this host has and what each missing thing costs")->callback([&invocation] {
-    doctor(invocation);
-  });
+  app.add_subcommand("doctor", "Report what this host has, what each missing thing costs and how to get it")
+      ->callback([&invocation] { doctor(invocation); });
 }
 
 }  // namespace agent::cli::commands

@@ -118,14 +118,18 @@ void add_export_command(CLI::App& app, Invocation& invocation) {
       ->delimiter(',')
       ->check(is_architecture);
   command
-      ->add_option("--fatbin", options->fatbin,
-                   "Of a header: carry binaries for these architectures instead of source, so that no NVRTC is needed")
+      ->add_option(
+          "--fatbin", options->fatbin,
+          "With --to header: carry binaries for these architectures instead of source, so that no NVRTC is needed")
       ->delimiter(',')
       ->check(is_architecture);
-  command->add_option("--name", options->choice.name, "Of the project and its namespace (default: the problem's)");
+  command->add_option("--name", options->choice.name, "Name of the project and its namespace (default: the problem's)");
   command->add_flag("--unconfirmed", options->choice.unconfirmed,
                     "Take correct kernels that were not confirmed, and say so");
   command->add_flag("--force", options->force, "Replace an earlier export in that folder");
+  command->footer(
+      "docs/exports.md describes each format.\n\n"
+      "    kernelwright export softmax_f32 --to cuda -o softmax");
   command->callback([options, &invocation] { run_export(*options, invocation); });
 }
 

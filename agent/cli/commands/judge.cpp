@@ -156,7 +156,7 @@ void judge(const JudgeOptions& options, Invocation& invocation) {
 
 void add_judge_command(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<JudgeOptions>();
-  CLI::App* command = app.add_subcommand("judge", "Prove a solution right or wrong, and time it against naive");
+  CLI::App* command = app.add_subcommand("judge", "Verify solutions and time them against naive, one after another");
   command
       ->add_option("FILE", options->files,
                    "Solutions: each one .cu file with its launch plan in the header comment; judged one after another")
@@ -164,16 +164,18 @@ void add_judge_command(CLI::App& app, Invocation& invocation) {
   command->add_option("--set", options->set, "NAME=VALUE of a tunable (default: its first value); may be repeated")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_option("--device", options->device, "Where it runs: cpu, cuda, cuda:N")->capture_default_str();
+  command->add_option("--device", options->device, "Where it runs: cpu, cuda, cuda:N");
   command->add_flag("--hot", options->hot, "On a GPU: time with a warm L2 cache");
-  CLI::Option* confirm = command->add_flag("--confirm", options->confirm,
-                                           "Judge it a second time: a win over naive then enters the leaderboard");
+  CLI::Option* confirm = command->add_flag(
+      "--confirm", options->confirm, "Judge it again in fresh processes: a win over naive then enters the leaderboard");
   CLI::Option* control =
-      command->add_flag("--control", options->control, "Time it against itself: how much noise there is")
+      command->add_flag("--control", options->control, "Time it against itself, which shows how noisy this host is")
           ->excludes(confirm);
-  command->add_flag("--screen", options->screen, "A first look alone: each listed shape once, and a few timed pairs")
+  command
+      ->add_flag("--screen", options->screen, "Take a first look only: each listed shape once, and a few timed pairs")
       ->excludes(confirm)
       ->excludes(control);
+  command->footer("    kernelwright judge kernels/softmax_f32/row_in_registers.cu --set BLOCK=64 --confirm");
   command->callback([options, &invocation] { judge(*options, invocation); });
 }
 

@@ -90,15 +90,19 @@ void leaderboard(const LeaderboardOptions& options, const Invocation& invocation
 void add_leaderboard_command(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<LeaderboardOptions>();
   CLI::App* command = app.add_subcommand("leaderboard", "Show the best verified solutions of each problem");
-  CLI::Option* problem = command->add_option("PROBLEM", options->problem, "Only this one");
+  CLI::Option* problem = command->add_option("PROBLEM", options->problem, "Only this problem");
   command->add_option("--device", options->device, "Only this device: cpu, cuda, or a part of its name as in H200");
-  command->add_option("--sort", options->sort, "speedup, time, cost, bound, date or name")->capture_default_str();
+  command->add_option("--sort", options->sort, "Order: speedup, time, cost, bound, date or name");
   command->add_option("--suite", options->suite, "Only the problems of this suite")->excludes(problem);
-  command->add_option("--limit", options->limit, "Solutions of each problem and device; 0: all")->capture_default_str();
-  command->add_flag("--unconfirmed,--all", options->unconfirmed, "Also what was right and has not won a confirmation");
+  command->add_option("--limit", options->limit, "Solutions shown of each problem and device; 0 shows all");
+  command->add_flag("--unconfirmed,--all", options->unconfirmed,
+                    "Show correct solutions that have not won a confirmation, too");
   command->add_flag("--best", options->best, "Only the best solution of each problem");
   command->add_flag("--scores", options->scores,
-                    "What the suite (default: core) scores: problems solved, geometric mean, fast_p");
+                    "Show the scores of the suite (default: core): problems solved, geometric mean, fast_p");
+  command->footer(
+      "Each row shows the time with its interval, the speed-up over naive and over libraries, the share of the bound,\n"
+      "the cost and the author.");
   command->callback([options, &invocation] { leaderboard(*options, invocation); });
 }
 

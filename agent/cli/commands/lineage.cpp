@@ -65,7 +65,7 @@ void show(const std::string& word, bool with_source, const Invocation& invocatio
   if (invocation.json) {
     print_json(all);
   } else if (!with_source && steps.size() > 1) {
-    print("With --diff, what each step changed.\n");
+    print("--diff shows what each step changed.\n");
   }
 }
 }  // namespace
@@ -73,9 +73,9 @@ void show(const std::string& word, bool with_source, const Invocation& invocatio
 void add_lineage_command(CLI::App& app, Invocation& invocation) {
   auto word = std::make_shared<std::string>();
   auto with_source = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand("lineage", "Show the path that led to a solution");
+  CLI::App* command = app.add_subcommand("lineage", "Show the path that led to a solution, and its cost");
   command->add_option("ID", *word, "The number of an attempt, a solution's name, or how its hash begins")->required();
-  command->add_flag("--diff", *with_source, "What each step changed in the source");
+  command->add_flag("--diff", *with_source, "Show what each step changed in the source");
   command->callback([word, with_source, &invocation] { show(*word, *with_source, invocation); });
 }
 

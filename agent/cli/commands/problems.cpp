@@ -67,8 +67,8 @@ void show(const benchsuite::Problem& problem, bool json) {
 
 void add_problems_command(CLI::App& app, Invocation& invocation) {
   auto name = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("problems", "List the problems, or show one");
-  command->add_option("NAME", *name, "A problem");
+  CLI::App* command = app.add_subcommand("problems", "List the problems that can be optimised, or show one");
+  command->add_option("NAME", *name, "The problem to show");
   command->callback([name, &invocation] {
     const auto problems = benchsuite::load_problems(core::installed_paths().problems());
     if (name->empty()) {

@@ -87,12 +87,10 @@ void add_prompt_command(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<PromptOptions>();
   CLI::App* command = app.add_subcommand("prompt", "Show what a language model would be sent, with its token count");
   command->add_option("PROBLEM", options->problem, "The problem")->required();
-  command->add_option("--device", options->device, "Where candidates would run: cpu, cuda")->capture_default_str();
+  command->add_option("--device", options->device, "Where candidates would run: cpu, cuda");
   command->add_option("--operator", options->task, "fresh, improve, repair, cross (default: improve the best known)")
       ->check(CLI::IsMember({"fresh", "improve", "repair", "cross"}));
-  command->add_option("--wanted", options->wanted, "Solutions in the reply")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 8));
+  command->add_option("--wanted", options->wanted, "Solutions in the reply")->check(CLI::Range(1, 8));
   command->callback([options, &invocation] { show(*options, invocation); });
 }
 

@@ -103,13 +103,15 @@ void query(const QueryOptions& options, const Invocation& invocation) {
 
 void add_query_command(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<QueryOptions>();
-  CLI::App* command = app.add_subcommand("query", "Ask the archive in SQL, read only (docs/archive.md has its views)");
+  CLI::App* command = app.add_subcommand(
+      "query",
+      "Query the archive in SQL, read only; docs/archive.md describes its views, which any SQLite client reads");
   command->add_option("SQL", options->sql, "One SELECT, as in \"SELECT * FROM v_leaderboard\"")->required();
-  command->add_flag("--csv", options->csv, "Comma-separated values");
-  command->add_option("--limit", options->limit, "Rows; 0: all")->capture_default_str();
-  command->add_option("--seconds", options->seconds, "How long it may take")
-      ->capture_default_str()
+  command->add_flag("--csv", options->csv, "Print comma-separated values");
+  command->add_option("--limit", options->limit, "Rows to print; 0 prints all");
+  command->add_option("--seconds", options->seconds, "Seconds after which the query is stopped")
       ->check(CLI::Range(0.001, 86400.0));
+  command->footer("    kernelwright query \"SELECT * FROM v_leaderboard\" --csv");
   command->callback([options, &invocation] { query(*options, invocation); });
 }
 

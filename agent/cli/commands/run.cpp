@@ -189,54 +189,56 @@ void resume(const std::string& name, const models::ModelOptions& models, Invocat
 }
 
 void add_model_options(CLI::App& command, models::ModelOptions& models) {
-  command.add_option("--key-file", models.key_file, "A file with the provider's key, instead of the environment");
-  command.add_option("--ca-file", models.ca_file, "Certificates to trust");
+  command.add_option(
+      "--key-file", models.key_file,
+      "A file with the provider's key, read instead of ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY");
+  command.add_option("--ca-file", models.ca_file, "A file of certificates to trust");
   const auto be_silent = [&models](double seconds) {
     models.limits.first_byte = models.limits.idle = std::chrono::milliseconds(std::llround(seconds * 1000));
   };
   command
-      .add_option_function<double>("--model-timeout", be_silent,
-                                   "Seconds that a server may be silent before it is asked again (default: 300 until "
-                                   "its answer begins, then 120)")
+      .add_option_function<double>(
+          "--model-timeout", be_silent,
+          "Seconds of a server's silence after which it is asked again (default: 300 until its "
+          "answer begins, then 120)")
       ->check(CLI::Range(0.001, 1e6));
 }
 
 void add_proposer_options(CLI::App& command, campaign::CampaignSettings& settings) {
   command
-      .add_option("--proposer", settings.proposers,
-                  "A language model: anthropic:MODEL, openai:MODEL, gemini:MODEL, http://HOST:PORT/v1, exec:COMMAND, "
-                  "inbox:DIR, replay:FILE (what kernelwright transcript wrote); may be repeated")
+      .add_option(
+          "--proposer", settings.proposers,
+          "A language model: anthropic:MODEL, openai:MODEL, openai-chat:MODEL, gemini:MODEL, http://HOST:PORT/v1, "
+          "exec:COMMAND (prompt on standard input, reply on standard output), "
+          "inbox:DIR (replies are files that you or another agent write), replay:FILE (from kernelwright transcript); "
+          "may be repeated")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command
       .add_option("--strategy", settings.models.strategy,
                   "What to ask models: evolve (islands, crossed and improved), refine (lines of descent), best_of_n "
                   "(fresh ones), tune (nothing: the built-in tuner is alone)")
-      ->capture_default_str()
       ->check(CLI::IsMember(search::strategy_names()));
-  command.add_option("--in-flight", settings.models.in_flight, "Requests at a time")
-      ->capture_default_str()
+  command.add_option("--in-flight", settings.models.in_flight, "Requests in flight at a time")
       ->check(CLI::Range(1, 1000));
-  command.add_option("--lines", settings.models.lines, "Lines of descent, or islands")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1000));
-  command.add_option("--wanted", settings.models.wanted, "Solutions in a reply")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 8));
-  command.add_option("--model-patience", settings.models.patience, "Replies in vain before the search has converged")
-      ->capture_default_str()
+  command.add_option("--lines", settings.models.lines, "Lines of descent, or islands")->check(CLI::Range(1, 1000));
+  command.add_option("--wanted", settings.models.wanted, "Solutions in a reply")->check(CLI::Range(1, 8));
+  command
+      .add_option("--model-patience", settings.models.patience,
+                  "Replies without a gain after which the search has converged")
       ->check(CLI::Range(1, 1'000'000));
-  const auto above_0 = CLI::Range(int64_t{1}, int64_t{1} << 40);
+  const auto above_0 = [](const std::string& text) {
+    const bool whole = !text.empty() && text.size() < 13 && text.find_first_not_of("0123456789") == std::string::npos;
+    return whole && std::stoll(text) > 0 ? "" : "must be a whole number above 0, not \"" + text + "\"";
+  };
   command.add_option("--requests", settings.spending.requests, "Requests to make at most")->check(above_0);
   command.add_option("--tokens", settings.spending.tokens, "Tokens to spend at most, in and out")->check(above_0);
   command.add_option("--dollars", settings.spending.dollars, "Money to spend at most")->check(CLI::PositiveNumber);
   command.add_option("--max-output", settings.sampling.max_output_tokens, "Tokens of one reply, thinking included")
-      ->capture_default_str()
       ->check(above_0);
-  command.add_option("--thinking", settings.sampling.thinking_tokens, "Tokens of them for extended thinking")
-      ->capture_default_str()
-      ->check(CLI::Range(int64_t{0}, int64_t{1} << 40));
-  command.add_option("--temperature", settings.sampling.temperature, "Of the models (default: their own)")
+  command.add_option("--thinking", settings.sampling.thinking_tokens, "Tokens of these for extended thinking")
+      ->check(CLI::NonNegativeNumber);
+  command.add_option("--temperature", settings.sampling.temperature, "Temperature of the models (default: their own)")
       ->check(CLI::Range(0.0, 2.0));
 }
 }  // namespace
@@ -249,40 +251,50 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
   };
   auto options = std::make_shared<RunOptions>();
   campaign::CampaignSettings& settings = options->settings;
-  CLI::App* command = app.add_subcommand("run", "Search for faster kernels: a campaign");
-  command->add_option("PROBLEM", options->problems, "Problems to optimise");
-  command->add_option("--suite", options->suite, "A list of problems: core, quick");
-  command->add_option("--device", settings.device, "Where candidates run: cpu, cuda, cuda:N, cuda:all")
-      ->capture_default_str();
+  CLI::App* command = app.add_subcommand(
+      "run", "Search for faster kernels of some problems, as a campaign that can be interrupted and resumed");
+  command->add_option("PROBLEM", options->problems, "Problems to optimise; kernelwright problems lists them");
+  command->add_option("--suite", options->suite, "A list of problems to optimise: core, quick");
+  command->add_option("--device", settings.device, "Where candidates run: cpu, cuda, cuda:N, cuda:all");
   command->add_flag("--hot", settings.hot, "On a GPU: time with a warm L2 cache");
   command
-      ->add_option("--seconds", settings.budget.seconds,
-                   "Time to spend (default: 20 per problem), in equal shares; one in which replies are awaited and "
-                   "nothing is judged "
-                   "gets up to half as much more")
+      ->add_option(
+          "--seconds", settings.budget.seconds,
+          "Time to spend, in equal shares (default: 20 per problem); a share that waits for replies and judges "
+          "nothing meanwhile grows by up to half")
       ->check(positive);
   command->add_option("--attempts", settings.budget.attempts, "Candidates to judge")->check(positive);
-  command->add_option("--patience", settings.patience, "Random restarts in vain before a search has converged")
-      ->capture_default_str()
+  command
+      ->add_option("--patience", settings.patience,
+                   "Random restarts without a better point after which a search has converged")
       ->check(CLI::Range(0, 1'000'000));
   command->add_option("--solution", options->files, "A solution of your own to tune as well; may be repeated")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_flag("--own-only", options->own_only, "Leave out the solutions that ship");
   command->add_flag("--no-baselines", options->no_baselines,
-                    "On a GPU: do not first time the libraries that have not been timed yet");
-  command->add_flag("--dry-run", options->dry_run,
-                    "Only estimate what the models would be asked and cost; nothing is sent, no key is needed");
-  command->add_option("--seed", settings.seed, "Of the search's choices (default: random)");
+                    "On a GPU: skip timing the libraries that have not been timed yet");
+  command->add_flag(
+      "--dry-run", options->dry_run,
+      "Estimate the requests, tokens, money and time of a search with models; sends nothing and needs no key");
+  command->add_option("--seed", settings.seed, "Seed of the search's choices (default: random)");
   add_proposer_options(*command, settings);
   add_model_options(*command, options->models);
+  command->footer(
+      "On a GPU, a first campaign also calibrates the device and times cuBLAS and PyTorch for comparison. Several\n"
+      "proposers share the work by what they gain for what they cost; limits hold with requests in flight, and\n"
+      "survive a kill. Keys come from the environment or a file, never from the command line.\n\n"
+      "    kernelwright run softmax_f32 --seconds 60\n"
+      "    kernelwright run --suite core --device cuda\n"
+      "    kernelwright run softmax_f32 --proposer anthropic:MODEL --dollars 2\n"
+      "    kernelwright run softmax_f32 --proposer http://localhost:8080/v1");
   command->callback([options, &invocation] { run(*options, invocation); });
 }
 
 void add_resume_command(CLI::App& app, Invocation& invocation) {
   auto name = std::make_shared<std::string>();
   auto models = std::make_shared<models::ModelOptions>();
-  CLI::App* command = app.add_subcommand("resume", "Go on with a campaign that was interrupted");
+  CLI::App* command = app.add_subcommand("resume", "Continue a campaign that was interrupted");
   command->add_option("CAMPAIGN", *name, "Its name or the beginning of it (default: the newest)");
   add_model_options(*command, *models);
   command->callback([name, models, &invocation] { resume(*name, *models, invocation); });

@@ -85,10 +85,11 @@ void add_selftest_command(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<SelftestOptions>();
   CLI::App* command = app.add_subcommand(
       "selftest",
-      "Judge kernels that must be refused and kernels that must be accepted, and say how often it was wrong");
-  command->add_option("--device", options->device, "Whose judge: cpu, cuda, cuda:N")->capture_default_str();
-  command->add_option("--seed", options->seed, "Of all chance, to repeat a selftest; a fresh one by default");
-  command->add_flag("--quick", options->quick, "A few cases of each class only");
+      "Judge kernels that must be refused and kernels that must be accepted; report wrong verdicts, noise and pace");
+  command->add_option("--device", options->device, "The device whose judge is tested: cpu, cuda, cuda:N");
+  command->add_option("--seed", options->seed,
+                      "Seed of all random choices, to repeat a selftest (default: a fresh one)");
+  command->add_flag("--quick", options->quick, "Judge only a few cases of each class");
   command->callback([options, &invocation] { selftest(*options, invocation); });
 }
 

@@ -81,12 +81,10 @@ void add_serve_command(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<ServeOptions>();
   CLI::App* command =
       app.add_subcommand("serve", "Show the archive in a browser: leaderboard, sources, campaigns as they run");
-  command->add_option("--port", options->port, "Where to listen (default: any that is free)")
+  command->add_option("--port", options->port, "The port to listen on (default: any free one)")
       ->check(CLI::Range(0, 65535));
-  command
-      ->add_option("--host", options->host,
-                   "An address of this machine that others reach; they need the token that is printed")
-      ->capture_default_str();
+  command->add_option("--host", options->host,
+                      "An address of this machine that others reach; they need the token that is printed");
   command->add_option("--token-file", options->token_file,
                       "Ask for the token in this file's first line; so does the environment variable KW_SERVE_TOKEN");
   command->callback([options, &invocation] { serve(*options, invocation); });

@@ -163,11 +163,12 @@ void show(const std::string& what, const Invocation& invocation) {
 
 void add_show_command(CLI::App& app, Invocation& invocation) {
   auto what = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("show", "Show an attempt, a campaign or a solution in full");
-  command->add_option(
-      "WHAT", *what,
-      "The number of an attempt, the name of a campaign or solution, or a solution's hash (default: list "
-      "the campaigns)");
+  CLI::App* command = app.add_subcommand(
+      "show",
+      "Show an attempt, a campaign or a solution in full: source, launch plan, figures of each workload, profile");
+  command->add_option("WHAT", *what,
+                      "An attempt's number, the name of a campaign or solution, or a solution's hash (default: list "
+                      "the campaigns)");
   command->callback([what, &invocation] { show(*what, invocation); });
 }
 

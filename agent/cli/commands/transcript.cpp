@@ -68,9 +68,9 @@ void add_transcript_command(CLI::App& app, Invocation& invocation) {
   CLI::App* command = app.add_subcommand(
       "transcript", "Write a campaign's exchanges with its models to a file; run --proposer replay:FILE reads it back");
   command->add_option("CAMPAIGN", options->campaign, "Its name or the beginning of it (default: the newest)");
-  command->add_option("-o,--output", options->file, "The file")->required();
+  command->add_option("-o,--output", options->file, "The file to write")->required();
   command->add_option("--author", options->author, "Who wrote the replies (default: the proposer's name)");
-  command->add_option("--note", options->note, "For people");
+  command->add_option("--note", options->note, "A note for whoever reads the file");
   command->callback([options, &invocation] { write(*options, invocation); });
 }
 
