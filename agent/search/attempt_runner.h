@@ -30,9 +30,7 @@ struct Attempt {
   double compile_ms = 0;
   std::string compile_log;
   std::optional<int64_t> registers, shared_bytes, spill_bytes;  // where the compiler tells
-  bool reused = false;    // an identical artefact had been judged in this campaign
-  bool recalled = false;  // made before the campaign was interrupted
-  bool charged = false;   // and counted in the budget since then
+  bool reused = false;  // an identical artefact had been judged in this campaign
 };
 // As the archive has it.
 Attempt recorded_attempt(const results::archive::Reader& archive, int64_t id);

@@ -14,9 +14,9 @@
 namespace agent::search {
 
 // What a campaign that is led again does otherwise than it did.
-class Departure : public std::runtime_error {
+class Divergence : public std::runtime_error {
  public:
-  Departure(int64_t at, const std::string& was, const std::string& is)
+  Divergence(int64_t at, const std::string& was, const std::string& is)
       : std::runtime_error("step " + std::to_string(at) + ": recorded: " + was + "; now: " + is),
         step(at),
         recorded(was),
@@ -35,7 +35,7 @@ class Journal {
   enum class Purpose {
     resume,  // goes on where the record ends; where the program decides otherwise than it did (it is a newer one, say),
              // what is recorded is used where it still fits
-    replay   // throws Departure there, and begins nothing of its own
+    replay   // throws Divergence there, and begins nothing of its own
   };
   using Step = results::archive::StepRecord;
 
@@ -58,15 +58,19 @@ class Journal {
   // Is time up? Of a live campaign, what `now` says, and it is written down when it is; else what was recorded.
   std::optional<std::string> time_up(const std::function<std::optional<std::string>()>& now);
 
+  // Hands a recorded event to the search. Watchers have seen what follows from it.
+  void recall(const std::function<void()>& event);
+  bool is_recalling() const { return recalling_; }
+
   // From here on nothing is taken in order. What is left of the record may be had with take_left.
   void finish();
-  void depart(const std::string& recorded, const std::string& now);
+  void diverge(const std::string& recorded, const std::string& now);
   std::optional<Step> take_left(const std::function<bool(const Step&)>& fits);
   int64_t attempts_left() const;  // in the record
 
   // Whoever waits for steps. `finished`: called once, when no more will come.
   void on_finish(std::function<void()> finished) { finished_.push_back(std::move(finished)); }
-  void on_departure(std::function<void(const Departure&)> departed) { departed_ = std::move(departed); }
+  void on_divergence(std::function<void(const Divergence&)> diverged) { diverged_ = std::move(diverged); }
   void on_exchange(std::function<void(const Step&)> taken) { exchange_ = std::move(taken); }
   // `again`: asks one request again that nobody will answer any more; false when there is none.
   void on_unanswered(std::function<bool()> again) { again_ = std::move(again); }
@@ -79,9 +83,9 @@ class Journal {
   Purpose purpose_;
   std::vector<Step> before_, steps_;
   size_t next_ = 0;
-  bool over_ = false;
+  bool over_ = false, recalling_ = false;
   std::vector<std::function<void()>> finished_;
-  std::function<void(const Departure&)> departed_;
+  std::function<void(const Divergence&)> diverged_;
   std::function<void(const Step&)> exchange_;
   std::function<bool()> again_;
 };

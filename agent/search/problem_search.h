@@ -129,7 +129,7 @@ class ProblemSearch {
   std::vector<std::vector<Entrant>> kept_;  // of trials that ended, as the best candidate refers to its solution
   std::deque<Confirmation> due_;            // confirmations
   bool confirming_ = false;
-  int64_t begun_ = 0;      // attempts on their way that will be charged
+  int64_t begun_ = 0;      // attempts on their way; the runner charges each when it ends
   CandidatePtr best_;      // naive until something is confirmed to be faster
   double best_score_ = 1;  // its confirmed speed-up over naive
   std::optional<double> naive_us_;

@@ -47,4 +47,27 @@ struct StrategySettings {
 std::unique_ptr<Strategy> make_strategy(const std::string& name, const StrategySettings& settings);
 const std::vector<std::string>& strategy_names();
 
+// The strategies that have a file of their own.
+std::unique_ptr<Strategy> make_refine(const StrategySettings& settings);
+std::unique_ptr<Strategy> make_evolve(const StrategySettings& settings);
+
+// Which of several arms to pull: the one that gained most for its cost, or the one known least. UCB1 (Auer,
+// Cesa-Bianchi, Fischer 2002) over gain per cost, scaled by the best arm's.
+class Bandit {
+ public:
+  explicit Bandit(size_t arms) : arms_(arms) {}
+
+  // Of the arms that are allowed (all when empty); the lowest index among equals. At least one must be allowed.
+  size_t choose(const std::vector<bool>& allowed = {});
+  // `cost` above 0.
+  void learn(size_t arm, double gain, double cost);
+
+ private:
+  struct Arm {
+    double chosen = 0, gain = 0, cost = 0;
+    double rate() const { return cost > 0 ? gain / cost : 0; }
+  };
+  std::vector<Arm> arms_;
+};
+
 }  // namespace agent::search

@@ -30,21 +30,20 @@ models::Answer answer_of(const results::archive::NewReply& reply);
 struct Answered {
   int64_t reply = 0;  // in the archive
   models::Answer answer;
-  double cost = 1;        // dollars, or tokens / 1e6 where the price is not known
-  bool recalled = false;  // from before the campaign was interrupted
+  double cost = 1;  // dollars, or tokens / 1e6 where the price is not known
 };
 
-class Exchanges {
+class RequestLedger {
  public:
   // All outlive it. What the journal recalls is neither sent nor paid for again; a request that nobody answered before
   // the campaign was killed stays counted with the most it can cost, and is sent once more.
-  Exchanges(results::archive::Recorder& archive, int64_t campaign, std::vector<models::Model*> models,
-            const models::Prices& prices, models::Sampling sampling, SpendingLimits limits, EventLoop& event_loop,
-            Journal& journal);
+  RequestLedger(results::archive::Recorder& archive, int64_t campaign, std::vector<models::Model*> models,
+                const models::Prices& prices, models::Sampling sampling, SpendingLimits limits, EventLoop& event_loop,
+                Journal& journal);
   // Cancels what is on its way.
-  ~Exchanges();
-  Exchanges(const Exchanges&) = delete;
-  Exchanges& operator=(const Exchanges&) = delete;
+  ~RequestLedger();
+  RequestLedger(const RequestLedger&) = delete;
+  RequestLedger& operator=(const RequestLedger&) = delete;
 
   // Why this prompt may not be sent; nullopt when it may.
   std::optional<std::string> why_not(const std::string& problem, const models::Prompt& prompt, size_t model) const;
