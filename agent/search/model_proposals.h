@@ -1,5 +1,5 @@
-// Models that propose solutions while a problem is searched: a strategy chooses what to ask, replies become trials,
-// trials become what the strategy and the next prompts know.
+// Lets models propose solutions during a search: a strategy chooses requests, replies become trials, and results of
+// trials inform the strategy and later prompts.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct ModelSearchSettings {
 
 class ModelProposals : public Proposals {
  public:
-  // Everything outlives it. `origin` of what it adds is the model's name; names are `prefix` and a number.
+  // All outlive it. The solutions it adds have the model's name as origin and are named `prefix` and a number.
   ModelProposals(const prompting::ProblemText& problem, const prompting::DeviceText& device,
                  const prompting::PromptMaker& maker, RequestLedger& ledger, ProblemSearch& search,
                  results::archive::Recorder& archive, Progress& progress, const ModelSearchSettings& settings,
@@ -38,7 +38,7 @@ class ModelProposals : public Proposals {
 
   ~ModelProposals() override { ledger_.withdraw(); }
 
-  // A solution that the search begins with; what is judged of it becomes known to the models.
+  // Adds a solution known at the start. Report its judged points with judged(), so that prompts show them.
   size_t add_known(const Entrant& entrant);
   void judged(size_t member, const JudgedPoint& point);
 
@@ -49,7 +49,7 @@ class ModelProposals : public Proposals {
   const Population& population() const { return population_; }
 
  private:
-  // An inquiry on its way, until all that it brought is judged.
+  // An inquiry, until all that it brought is judged.
   struct Running {
     Inquiry inquiry;
     prompting::MadePrompt made;
@@ -60,7 +60,7 @@ class ModelProposals : public Proposals {
   };
   using RunningPtr = std::shared_ptr<Running>;
 
-  // Unlike every prompt that was asked before.
+  // Differs from every earlier prompt.
   prompting::MadePrompt prompt_for(const Inquiry& inquiry) const;
   prompting::KnownSolution known(size_t member) const;
   std::vector<std::string> tried() const;
@@ -91,7 +91,7 @@ class ModelProposals : public Proposals {
   std::vector<std::string> unusable_;                // why replies brought nothing, the latest last
   std::map<int, std::set<std::string>> seen_cards_;  // by line of descent
   size_t requests_in_flight_ = 0;
-  RunningPtr postponed_;         // for which there is no reserve while others are in flight
+  RunningPtr postponed_;         // waits for the reserves of requests in flight
   std::set<std::string> asked_;  // hashes of prompts
   std::multiset<std::pair<prompting::Operator, std::vector<size_t>>> under_way_;  // tasks and their parents
   int in_vain_ = 0, failures_ = 0;                                                // replies in a row

@@ -1,4 +1,5 @@
-// A campaign's bench: tells the attempts that its record has, in their order, and has the others made.
+// The attempt runner of a campaign: reports recorded attempts in their order, has the others made, and charges the
+// budget for each.
 #pragma once
 
 #include <deque>
@@ -14,7 +15,7 @@ namespace agent::search {
 
 class RecordedRunner : public AttemptRunner {
  public:
-  // `live`: none where a campaign is replayed; then serve throws RecordEnded at the record's end. All outlive it.
+  // `live`: null when a campaign is replayed; then serve throws RecordEnded at the end of the record. All outlive it.
   RecordedRunner(results::archive::Recorder& archive, Journal& journal, Budget& budget, AttemptRunner* live);
 
   // A problem's search begins: on so many places. Where there is no live bench, it has the naive solution from here.
@@ -53,13 +54,13 @@ class RecordedRunner : public AttemptRunner {
   Budget& budget_;
   AttemptRunner* live_;
   std::list<Begun> waiting_;  // for their place in the record
-  std::deque<Told> ready_;    // had from what is left of it
+  std::deque<Told> ready_;    // found among the steps left of the record
   size_t places_ = 0;
   sandbox::Solution naive_solution_;
   CandidatePtr naive_;
 };
 
-// Passes on what is new: watchers saw what follows from recorded events when those were made.
+// Passes on what is new: watchers saw the consequences of recorded events before.
 class NewProgress : public Progress {
  public:
   NewProgress(Progress& watcher, const Journal& journal) : watcher_(watcher), journal_(journal) {}
