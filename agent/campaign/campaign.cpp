@@ -79,22 +79,22 @@ class Run {
         settings_(settings),
         paths_(paths),
         problems_(problems),
-        progress_(progress),
+        progress_(progress, journal),
         journal_(journal),
         works_(works),
         budget_(settings.budget, journal.attempts_before(), campaign.spent_seconds, &journal) {
-    journal.on_departure([this](const search::Departure& departure) {
+    journal.on_divergence([this](const search::Divergence& divergence) {
       progress_.warned(std::string("this program decides otherwise than the one that began the campaign did (") +
-                       departure.what() + "); what is recorded is used where it fits");
+                       divergence.what() + "); what is recorded is used where it fits");
     });
     journal.on_finish([this] { budget_.charge_attempts(journal_.attempts_left()); });
-    runner_.emplace(archive, journal, works != nullptr ? &works->runner : nullptr);
+    runner_.emplace(archive, journal, budget_, works != nullptr ? &works->runner : nullptr);
     if (!models.empty()) {
       if (works != nullptr) works->runner.look_closer();
       prices_.emplace(models::Prices::load(paths.prompts() / "prices.json", models::today()));
       prompts_.emplace(paths.prompts());
-      exchanges_.emplace(archive, campaign.id, models, *prices_, settings_.sampling, settings_.spending,
-                         works != nullptr ? works->session.event_loop() : no_events_, journal);
+      ledger_.emplace(archive, campaign.id, models, *prices_, settings_.sampling, settings_.spending,
+                      works != nullptr ? works->session.event_loop() : no_events_, journal);
     }
     if (!journal.recalls()) journal.finish();
     if (works != nullptr) works->runner.on_trouble([&](const std::string& what) { progress_.warned(what); });
@@ -147,7 +147,7 @@ class Run {
     if (auto recorded = journal_.take_event("problem_started", problem.name)) return recorded;
     if (const search::Journal::Step* const step = journal_.next()) {
       if (step->event == "problem_ended" && step->details.at("problem") == problem.name) return std::nullopt;
-      journal_.depart(search::describe(*step), "the search for " + problem.name + " begins");
+      journal_.diverge(search::describe(*step), "the search for " + problem.name + " begins");
     }
     if (works_ == nullptr) throw search::RecordEnded();
     if (budget_.used_up()) return std::nullopt;
@@ -157,7 +157,7 @@ class Run {
       start["entrants"].push_back(
           {{"solution", entrant.solution.hash()}, {"name", entrant.name}, {"origin", entrant.origin}});
     }
-    if (exchanges_) start["device"] = to_json(device_text(works_->session, works_->runner.calibration()));
+    if (ledger_) start["device"] = to_json(device_text(works_->session, works_->runner.calibration()));
     journal_.note("problem_started", start);
     return start;
   }
@@ -181,7 +181,7 @@ class Run {
     const Json ended{{"problem", name}, {"best", result.best}, {"why", result.why}};
     if (const search::Journal::Step* const step = journal_.next()) {
       if (step->event == "problem_ended" && step->details == ended) return journal_.take();
-      journal_.depart(search::describe(*step), "problem_ended " + ended.dump());
+      journal_.diverge(search::describe(*step), "problem_ended " + ended.dump());
     }
     journal_.note("problem_ended", ended);
   }
@@ -198,15 +198,15 @@ class Run {
     const uint64_t seed = seed_of(settings_.seed, problem.name);
     search::ProblemSearch search(problem, *runner_, budget_, progress_, seed);
     search::ProblemSearch::TrialPlan known{std::move(entrants), tuner_settings(settings_), false, {}, {}};
-    if (!exchanges_) {
+    if (!ledger_) {
       search.add(std::move(known));
       return search.run();
     }
     const prompting::ProblemText text = prompting::read_problem_text(problem);
     const prompting::DeviceText device =
         device_text_from_json(core::JsonView(start.at("device"), "campaign " + campaign_.name));
-    search::ModelProposals proposals(text, device, *prompts_, *exchanges_, search, archive_, progress_,
-                                     settings_.models, seed, campaign_.name + "-");
+    search::ModelProposals proposals(text, device, *prompts_, *ledger_, search, archive_, progress_, settings_.models,
+                                     seed, campaign_.name + "-");
     std::vector<size_t> members;
     for (const search::Entrant& entrant : known.entrants) members.push_back(proposals.add_known(entrant));
     known.judged = [&](size_t entrant, const search::JudgedPoint& point) { proposals.judged(members[entrant], point); };
@@ -219,7 +219,7 @@ class Run {
   const CampaignSettings& settings_;
   const core::Paths& paths_;
   const std::map<std::string, benchsuite::Problem>& problems_;
-  search::Progress& progress_;
+  search::NewProgress progress_;
   search::Journal& journal_;
   Works* works_;
   search::Budget budget_;
@@ -227,7 +227,7 @@ class Run {
   search::EventLoop no_events_;
   std::optional<models::Prices> prices_;  // these, where models propose
   std::optional<prompting::PromptMaker> prompts_;
-  std::optional<search::Exchanges> exchanges_;
+  std::optional<search::RequestLedger> ledger_;
 };
 
 CampaignSettings settings_of(const results::archive::CampaignRecord& campaign) {
@@ -303,7 +303,8 @@ Replayed replay_campaign(results::archive::Recorder& archive, const results::arc
   search::Journal journal(archive, campaign.id, search::Journal::Purpose::replay);
   Replayed replayed;
   if (!journal.recalls()) {
-    replayed.departure = search::Departure(0, "nothing in order: an earlier version of kernelwright ran it", "nothing");
+    replayed.divergence =
+        search::Divergence(0, "nothing in order: an earlier version of kernelwright ran it", "nothing");
     return replayed;
   }
   std::vector<RecordedModel> recorded;
@@ -313,11 +314,11 @@ Replayed replay_campaign(results::archive::Recorder& archive, const results::arc
   try {
     Run(archive, campaign, settings, paths, problems, progress, models, journal, nullptr).run();
     if (const search::Journal::Step* const step = journal.next())
-      journal.depart(search::describe(*step), "the campaign is at its end");
+      journal.diverge(search::describe(*step), "the campaign is at its end");
     replayed.ended = true;
   } catch (const search::RecordEnded&) {
-  } catch (const search::Departure& departure) {
-    replayed.departure = departure;
+  } catch (const search::Divergence& divergence) {
+    replayed.divergence = divergence;
   }
   replayed.steps = journal.taken();
   return replayed;

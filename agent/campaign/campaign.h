@@ -50,7 +50,7 @@ CampaignEnd run_campaign(results::archive::Recorder& archive, const results::arc
 struct Replayed {
   int64_t steps = 0;   // of the record that were decided as they were
   bool ended = false;  // the campaign did; otherwise the record ends with what was under way
-  std::optional<search::Departure> departure;
+  std::optional<search::Divergence> divergence;
 };
 // Makes a campaign's decisions again from what the archive has of it, without network, compiler or device, and holds
 // each against what was decided. `archive` is written to: let it be a copy. `progress` hears of nothing but problems.

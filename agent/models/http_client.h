@@ -1,6 +1,5 @@
-// Many HTTP requests at once, on one thread: libcurl's multi interface, HTTP/2 where it is offered, proxies as libcurl
-// reads them from the environment (https_proxy, NO_PROXY). Redirections are not followed: a key goes where it was
-// meant to go.
+// Many HTTP requests at once, on one thread: libcurl's multi interface, HTTP/2 where offered, proxies from the
+// environment (https_proxy, NO_PROXY). It follows no redirection, so a key never reaches another server.
 #pragma once
 
 #include <chrono>
@@ -44,29 +43,28 @@ struct HttpEnd {
   std::string what;  // for people; "" when complete, refused or cancelled
 };
 
-// Whoever asked. Everything is called on the client's thread and must be quick and not throw; `ended` comes last,
-// once.
+// Receives one response. Called on the client's thread; must be quick and must not throw. `ended` comes last, once.
 class HttpReceiver {
  public:
   enum class Flow { waiting, progress, over, refused };
 
   virtual ~HttpReceiver() = default;
   virtual void head(const HttpHead& head) = 0;    // before the body, or before `ended` when there is none
-  virtual Flow body(std::string_view bytes) = 0;  // `over`: the rest is not waited for; `refused`: it is cut off
+  virtual Flow body(std::string_view bytes) = 0;  // `over`: stop, all is there; `refused`: cut it off
   virtual void ended(const HttpEnd& end) = 0;     // may send again
 };
 
 class HttpClient {
  public:
   HttpClient();
-  // Ends what is on its way as cancelled.
+  // Ends requests in flight as cancelled.
   ~HttpClient();
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
   // From any thread.
   void send(HttpRequest request, std::shared_ptr<HttpReceiver> receiver);
-  void cancel();  // what was sent before, on its way or delayed
+  void cancel();  // every request sent so far, in flight or delayed
 
  private:
   class Loop;

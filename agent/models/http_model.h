@@ -1,4 +1,4 @@
-// A model behind HTTP: sends requests in one of the wire formats, tries again where that helps, counts what it costs.
+// A model behind HTTP: sends requests in one of the wire formats, retries where that helps, counts tokens.
 #pragma once
 
 #include <chrono>
@@ -15,21 +15,20 @@
 namespace agent::models {
 
 struct RetryOptions {
-  int most_tries = 5;                            // of one request that fail
-  int most_rate_limited = 10;                    // besides, that were one too many for the server: they cost nothing
-  std::chrono::milliseconds first_delay{1'000};  // at most this before the second try; doubles with each
-  std::chrono::milliseconds most_delay{60'000};  // however many tries
-  std::chrono::milliseconds most_patience{120'000};  // a server that wants us to wait longer gets no second try
+  int most_tries = 5;                                // of one request that fail
+  int most_rate_limited = 10;                        // rate-limited tries besides; they cost nothing
+  std::chrono::milliseconds first_delay{1'000};      // at most this before the second try; doubles with each
+  std::chrono::milliseconds most_delay{60'000};      // however many tries
+  std::chrono::milliseconds most_patience{120'000};  // no second try for a server that asks to wait longer
 };
 
 class Retry {
  public:
   explicit Retry(const RetryOptions& options) : options_(options) {}
 
-  // How long to wait now that `tries` tries have failed, the last with `cause`; those that were rate limited are
-  // counted apart from the others. nullopt: no more tries. Full jitter: anything between nothing and a ceiling that
-  // doubles (Brooker, "Exponential Backoff And Jitter"). What the server asks for
-  // (`retry_after`) is waited for, and the jitter comes on top. `random` is in [0, 1).
+  // The delay before the next try, after `tries` failures of which the last had `cause`; rate-limited tries count
+  // separately. nullopt: give up. Full jitter: uniform between zero and a ceiling that doubles (Brooker, "Exponential
+  // Backoff And Jitter"), on top of the server's `retry_after`. `random` is in [0, 1).
   std::optional<std::chrono::milliseconds> next(int tries, NoCompletion::Cause cause,
                                                 std::optional<std::chrono::milliseconds> retry_after,
                                                 double random) const;

@@ -17,21 +17,20 @@ Environment process_environment();
 class Key {
  public:
   Key() = default;
-  // Spaces around it are dropped. Throws core::InputError, which names `where` and not the key, when it cannot stand in
-  // a header.
+  // Trims spaces. Throws core::InputError, naming `where` but not the key, if the key cannot stand in an HTTP header.
   Key(std::string value, const std::string& where);
 
   const std::string& value() const { return value_; }  // "" when there is none
-  // The text with "[key]" wherever the key stands. A key of less than 8 characters ("none", "EMPTY") is no secret.
+  // The text with "[key]" in place of the key. A key under 8 characters ("none", "EMPTY") does not count as secret.
   std::string removed_from(std::string text) const;
 
  private:
   std::string value_;
 };
 
-// The first of `names` that the file sets (lines NAME=KEY; a line without a name is a key for all), else the first that
-// the environment sets, else none. Throws core::InputError when the file cannot be read, is readable by others than its
-// owner, or has no key for any of the names.
+// The first of `names` set in the file (lines NAME=KEY; a line without a name is a key for all), else the first one in
+// the environment, else none. Throws core::InputError when the file is unreadable, is readable by anyone but its owner,
+// or has a key for none of the names.
 Key find_key(const std::vector<std::string>& names, const std::optional<std::filesystem::path>& file,
              const Environment& environment);
 

@@ -15,7 +15,7 @@
 
 namespace agent::models {
 
-// A piece of a turn. Stable ones are the same in many prompts and come first, so that a provider's cache hits.
+// A piece of a turn. Stable sections are the same in many prompts and come first, so that a provider's cache hits.
 struct Section {
   std::string text;
   bool stable = false;
@@ -26,21 +26,19 @@ struct Turn {
 
   std::string text() const;  // the sections, joined without anything between them
 };
-// What is sent. Turns alternate, the user's first and last.
+// A request to a model. Turns alternate; the user has the first and the last.
 struct Prompt {
   std::string system;
   std::vector<Turn> turns;
 
-  std::string hash() const;  // of everything that is sent, not of how it is cut into sections
-  // For a person or a command to read: the system's text, then the turns, headed by their speakers where there are
-  // several.
+  std::string hash() const;  // of the text sent, however it is divided into sections
+  // As one text: the system's, then the turns, each headed by its speaker where there are several.
   std::string as_text() const;
 };
 
-// Every model counts in its own way; this is for planning. Against the tokenizer of Gemma 3 (measured 2026-11-21) it is
-// at most 8 % off on each of 72 kernels, problem files, pages of documentation and C++ sources of this repository.
-// Other tokenizers were not measured; Anthropic says that its own since Opus 4.7 gives up to 1.35 times what the one
-// before gave. Work in proportion to the text.
+// For planning: every model counts in its own way. At most 8 % off the tokenizer of Gemma 3 on each of 72 kernels,
+// problem files, pages of documentation and C++ sources of this repository (measured 2026-11-21). Other tokenizers were
+// not measured; Anthropic says that its own gives up to 1.35 times as many since Opus 4.7. Linear in the text.
 int64_t estimate_tokens(std::string_view text);
 int64_t estimate_tokens(const Prompt& prompt);
 
@@ -51,7 +49,7 @@ struct Sampling {
   int most_paid_tries = 3;             // a try that fails in the middle of an answer costs like one that does not
 };
 
-// Tokens as the provider counted them, or as we estimate them where it does not say.
+// Tokens as counted by the provider, or estimated where it does not say.
 struct Usage {
   int64_t input = 0;          // neither read from a cache nor written to it
   int64_t cache_read = 0;     // input
@@ -63,7 +61,7 @@ struct Usage {
 };
 
 struct Completion {
-  std::string text;      // UTF-8 as it came: nobody vouches for it
+  std::string text;      // untrusted UTF-8, as received
   std::string model;     // that answered, as the provider names it
   bool complete = true;  // false: it ran into max_output_tokens
   Usage usage;           // of all tries
@@ -71,11 +69,11 @@ struct Completion {
   double seconds = 0;  // from the first try
 };
 
-// Why there is no completion, after whatever retrying helps.
+// Why there is no completion, after all useful retries.
 struct NoCompletion {
   enum class Cause {
-    unauthorized,  // no key, or one that is not accepted; asking again is useless
-    bad_request,   // the provider says that the request is wrong (no such model, too long); asking again is useless
+    unauthorized,  // no key, or a rejected one; asking again is useless
+    bad_request,   // the provider rejects the request (no such model, too long); asking again is useless
     rate_limited,
     overloaded,  // 5xx
     unreachable,
@@ -88,8 +86,8 @@ struct NoCompletion {
     cancelled,
   };
   Cause cause = Cause::unreachable;
-  std::string what;  // a sentence for people: never a key, cleaned by whoever prints it
-  Usage usage;       // of all tries: a refused or cut answer costs, too
+  std::string what;  // a sentence for people, without keys; whoever prints it cleans it
+  Usage usage;       // of all tries: refused and cut answers cost, too
   int tries = 1;
   double seconds = 0;
 };
@@ -98,7 +96,7 @@ KW_ENUM_NAMES(NoCompletion::Cause, unauthorized, bad_request, rate_limited, over
 
 using Answer = std::variant<Completion, NoCompletion>;
 
-// What a prompt is for; transcripts are matched by it.
+// Identifies a prompt in a campaign; transcripts are matched by it.
 struct Occasion {
   std::string problem;
   int64_t number = 0;  // of this problem's prompts in the campaign, from 1
@@ -110,11 +108,11 @@ class Model {
 
   // As the user named it: "anthropic:claude-...", "inbox:DIR".
   virtual const std::string& name() const = 0;
-  // Returns at once. `answered` is called once, on a thread of the model's; it must be quick and must not throw.
-  // Many may be on their way at the same time.
+  // Returns at once. Calls `answered` once, on a thread of the model's; it must be quick and must not throw. Any number
+  // of requests may be in flight.
   virtual void ask(const Occasion& occasion, const Prompt& prompt, const Sampling& sampling,
                    std::function<void(Answer)> answered) = 0;
-  // Everything that is on its way is answered with `cancelled`, unless its answer is already complete.
+  // Answers every request in flight with `cancelled`, unless its answer is already complete.
   virtual void cancel() = 0;
 };
 

@@ -17,7 +17,7 @@ namespace agent::models {
 struct Price {
   double input = 0, output = 0;
   std::optional<double> cache_read, cache_write;
-  std::optional<int64_t> prompt_up_to;  // tokens, cached ones included; for longer prompts another one holds
+  std::optional<int64_t> prompt_up_to;  // tokens, cached ones included; longer prompts have another price
   std::string as_of, source;            // an ISO date; a page
 };
 
@@ -25,14 +25,14 @@ std::string today();  // an ISO date, UTC
 
 class Prices {
  public:
-  // `today` is an ISO date ("2026-11-21"): offers that have ended are left out. Throws core::InputError with the place
+  // Leaves out offers that ended before `today`, an ISO date ("2026-11-21"). Throws core::InputError with the position
   // of the fault.
   static Prices load(const std::filesystem::path& file, const std::string& today);
 
-  // `model` as the user names it, Model::name(): "anthropic:claude-opus-5", "openai-chat:gpt-5.4-2026-03-05". A date or
-  // "-latest" at its end does not count. nullptr: not known, as is every server of one's own.
+  // `model` is Model::name(): "anthropic:claude-opus-5", "openai-chat:gpt-5.4-2026-03-05". Ignores a date or "-latest"
+  // at its end. nullptr: unknown, such as any server of your own.
   const Price* find(std::string_view model, int64_t prompt_tokens = 0) const;
-  // Of one answer. nullopt: the model is not known, or the price of a kind of token that was used is not.
+  // Dollars for one answer. nullopt: unknown model, or no price for a kind of token that it used.
   std::optional<double> cost(const Usage& usage, std::string_view model) const;
 
  private:

@@ -37,12 +37,11 @@ struct ModelOptions {
 // inbox:DIR                   a folder (agent/models/inbox_model.h)
 // replay:FILE                 a transcript (agent/models/transcript.h)
 //
-// ANTHROPIC_BASE_URL, OPENAI_BASE_URL (with its /v1) and GEMINI_BASE_URL lead to other servers of the same protocols;
-// with one of them a key is optional.
-// Throws core::InputError when the name is not one of these, a key is missing or cannot be used, a file cannot be read.
+// ANTHROPIC_BASE_URL, OPENAI_BASE_URL (with its /v1) and GEMINI_BASE_URL name other servers of the same protocols; a
+// key is then optional. Throws core::InputError for another name, a missing or unusable key, or an unreadable file.
 std::unique_ptr<Model> make_model(const std::string& name, const ModelOptions& options);
 
-// Throws core::InputError when make_model would not know what the name means. Needs no key, file or server.
+// Throws core::InputError for a name that make_model does not know. Needs no key, file or server.
 void check_model_name(const std::string& name);
 
 }  // namespace agent::models

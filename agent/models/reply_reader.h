@@ -23,15 +23,15 @@ class ReplyReader {
  public:
   using Flow = HttpReceiver::Flow;
 
-  // The format must outlive the reader. `most_bytes` of text; what carries it (a whole answer, an event, and all of
-  // a stream) may be so many times larger, no more.
+  // The format must outlive the reader. `most_bytes` limits the text; what carries it (a whole answer, an event, all of
+  // a stream) is limited to a multiple of that.
   ReplyReader(const WireFormat& format, size_t most_bytes);
 
   void begin(int status, std::string_view content_type);
-  // `progress`: a piece of the answer is complete, so the other side is alive; `over`: nothing more will come;
-  // `refused`: nothing more is wanted.
+  // `progress`: another piece is complete, so the server is alive; `over`: the answer is complete; `refused`: the rest
+  // is unwanted.
   Flow feed(std::string_view bytes);
-  // The body ended as the server wanted it (`whole`) or not. What is wrong with the answer; nullopt: nothing.
+  // Call when the body ends; `whole`: the server ended it. Returns why the answer is unusable; nullopt: it is usable.
   std::optional<FailedTry> end(bool whole);
 
   const Reply& reply() const { return reply_; }

@@ -15,13 +15,13 @@ struct ServerEvent {
 
 class SseParser {
  public:
-  // An event whose data, or a line, is longer is not kept: too_long() says so, and nothing more is parsed.
+  // Stops parsing at a line or an event's data longer than `most_bytes`; too_long() then says so.
   explicit SseParser(size_t most_bytes) : most_bytes_(most_bytes) {}
 
   // Calls `on_event` for each event that `bytes` completes.
   void feed(std::string_view bytes, const std::function<void(const ServerEvent&)>& on_event);
-  // The stream has ended. The standard drops an event that no blank line ended; providers' last one is kept here, since
-  // whoever reads it sees whether it is whole.
+  // Call at the end of the stream. The standard drops an event without a final blank line; this parser keeps it, since
+  // the reader sees whether it is whole.
   void finish(const std::function<void(const ServerEvent&)>& on_event);
 
   bool too_long() const { return too_long_; }

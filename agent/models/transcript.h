@@ -37,14 +37,14 @@ struct Transcript {
   std::vector<Exchange> exchanges;
 };
 
-// Throws core::InputError with file and line when the file cannot be read or is none of this version.
+// Throws core::InputError with file and line when the file is unreadable or of another version.
 Transcript read_transcript(const std::filesystem::path& file);
-// Written aside and renamed. Throws core::SystemError when it cannot be written.
+// Replaces the file atomically. Throws core::SystemError when it cannot be written.
 void write_transcript(const Transcript& transcript, const std::filesystem::path& file);
 
-// A prompt gets the answer recorded for the same problem and number, else the next one of that problem that nobody has
-// got yet (so a campaign that asks in another order still runs), else `exhausted`. Usage and seconds are those of the
-// record. Answers come in the order of asking.
+// replay:FILE. Answers a prompt with the reply recorded for the same problem and number, else with the next unused
+// reply for that problem (so a campaign that asks in another order still runs), else `exhausted`. Usage and seconds are
+// the recorded ones. Answers come in the order of asking.
 std::unique_ptr<Model> replay_model(std::string name, Transcript transcript);
 
 }  // namespace agent::models

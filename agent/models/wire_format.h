@@ -14,28 +14,28 @@
 
 namespace agent::models {
 
-// What a provider says went wrong, in a stream or instead of one.
+// An error reported by a provider, within a stream or instead of one.
 struct ProviderError {
-  std::string type;  // its own word ("overloaded_error", "insufficient_quota"); may be empty
+  std::string type;  // the provider's word ("overloaded_error", "insufficient_quota"); may be empty
   std::string message;
   std::optional<std::chrono::milliseconds> retry_after;
 };
 
-// What has been read of a reply so far.
+// The part of a reply read so far.
 struct Reply {
   enum class Stop { none, finished, out_of_tokens, declined };
 
   std::string text;
-  std::string refusal;  // the model's words where they come apart from its text
+  std::string refusal;  // the model's words, where they are separate from its text
   std::string model;    // that answers, as the provider names it
   std::optional<Usage> usage;
   Stop stop = Stop::none;
-  bool over = false;  // nothing more will come, though the connection may stay open
+  bool over = false;  // complete, though the connection may stay open
   std::optional<ProviderError> error;
 };
 
-// Answers are read leniently: fields that are absent, null or of another type count as absent, and what is not known
-// is passed over, as the providers ask of their clients.
+// One provider's protocol. Reads leniently, as providers ask: fields that are null or of another type count as absent,
+// and unknown ones are ignored.
 class WireFormat {
  public:
   virtual ~WireFormat() = default;
@@ -50,11 +50,11 @@ class WireFormat {
 
 std::unique_ptr<WireFormat> anthropic_format();
 std::unique_ptr<WireFormat> openai_responses_format();
-// `compatible`: a server of somebody else's, to which only the fields are sent that all of them know.
+// `compatible`: another vendor's server; sends only the fields that all such servers know.
 std::unique_ptr<WireFormat> openai_chat_format(bool compatible);
 std::unique_ptr<WireFormat> gemini_format();
 
-// The error in the body of an answer, in any of the forms that these providers and servers use; nullopt: none.
+// The error in a response body, in any form that these providers and servers use; nullopt: none.
 std::optional<ProviderError> read_error(const core::Json& answer);
 
 // Lenient readers of one field.

@@ -1,4 +1,4 @@
-// How often the calls in a source run, as far as its loops show it.
+// How often calls in a source run, judged by the loops around them.
 #pragma once
 
 #include <functional>
@@ -14,8 +14,8 @@ struct CallPlaces {
   int outside = 0;    // elsewhere: once per row, tile or thread
 };
 
-// Of the calls of functions that `is_one` names, and of the source's own functions without loops that call them. What
-// macros make is not seen. Never fails: malformed sources have fewer places.
+// Counts calls of functions for which `is_one` holds, and of the source's own loop-free functions that call them. Does
+// not expand macros. Never fails: malformed sources give fewer places.
 CallPlaces call_places(const std::vector<sandbox::Token>& tokens,
                        const std::function<bool(const std::string& name)>& is_one);
 

@@ -1,8 +1,8 @@
-// Technique cards: one page each, on one way to make kernels faster. prompts/techniques/*.md; each opens with
+// Technique cards: prompts/techniques/*.md, one page each on one way to make kernels faster. Each opens with
 //
 //   ---
 //   title: Wide loads and stores
-//   helps: uncoalesced, memory_bound       bottlenecks, the one that it helps most first
+//   helps: uncoalesced, memory_bound       bottlenecks, the most helped first
 //   arch: any                              the least CUDA architecture: any, sm_80, sm_90, sm_90a, ...
 //   backends: cpu, cuda
 //   problems: any                          traits of problems (trait_names), or any
@@ -33,7 +33,7 @@ struct Card {
   std::string fragment;          // the solution in it
 };
 
-// Throws core::InputError with file and line where it is not as above.
+// Throws core::InputError with file and line when the text has another form.
 Card parse_card(std::string_view text, const std::string& file);
 // All cards of a folder, in order of name.
 std::vector<Card> load_cards(const std::filesystem::path& folder);
@@ -48,11 +48,11 @@ std::vector<std::string> trait_names();
 struct CardWish {
   std::string backend, arch;            // of the device: "cuda" and "sm_90a"
   std::set<std::string> traits;         // of the problem
-  std::vector<Bottleneck> bottlenecks;  // the worst first; none: what suits the problem best
-  std::set<std::string> seen;           // cards of earlier prompts, which others of equal use come before
+  std::vector<Bottleneck> bottlenecks;  // the worst first; none: whatever suits the problem best
+  std::set<std::string> seen;           // cards of earlier prompts; unseen ones come first
 };
 
-// The `most` cards of most use for the wish, that one first; fewer where fewer are of use. The same every time.
+// Up to `most` cards, the most useful first; only useful ones. Deterministic.
 std::vector<const Card*> choose_cards(const std::vector<Card>& cards, const CardWish& wish, size_t most);
 
 }  // namespace agent::prompting

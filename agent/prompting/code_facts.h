@@ -1,4 +1,4 @@
-// What a solution is made of, as far as its text and its plan show it: enough to tell solutions apart in a line.
+// Features of a solution that its text and launch plan show: enough to tell solutions apart in a line.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ struct CodeFacts {
   bool shared = false, cooperative_groups = false;
   bool tensor_cores = false, async_copies = false, tma = false, inline_ptx = false;
 
-  // Of the plan at one shape; empty where it cannot be bound there.
+  // The plan at one shape; empty where the plan does not fit it.
   struct Launch {
     std::string kernel;
     std::array<int64_t, 3> grid{1, 1, 1}, block{1, 1, 1};

@@ -9,14 +9,13 @@
 
 namespace agent::prompting {
 
-// What a profiler found ("41 % of the passes through shared memory are bank conflicts"), and the bottleneck that it
-// speaks of.
+// One observation ("41 % of the passes through shared memory are bank conflicts") and the bottleneck it indicates.
 struct CounterFinding {
   Bottleneck of;
   std::string sentence;
 };
 
-// What the longest launch's counters say, a sentence each, the most telling first. Empty when nothing stands out.
+// Observations about the longest launch, the most telling first. Empty when nothing stands out.
 std::vector<CounterFinding> findings_in(const std::vector<verifier::verdicts::Counters>& launches);
 
 }  // namespace agent::prompting

@@ -1,4 +1,4 @@
-// One attempt, and the one thing to do about it: what a good engineer would say who has looked at it.
+// Explains one attempt and names the one thing to do about it.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@
 
 namespace agent::prompting {
 
-// What is known of an attempt. Whatever is absent is not spoken of.
+// Facts about an attempt. The diagnosis does not mention absent ones.
 struct AttemptFacts {
   verifier::verdicts::Verdict verdict;
   std::optional<verifier::verdicts::Measurement> measurement;  // of a correct one
-  std::string against;  // what it was timed against: "naive", or a solution of the prompt
+  std::string against;  // the incumbent it was timed against: "naive", or a solution of the prompt
   sandbox::Solution solution;
   sandbox::TunableBinding binding;
   std::string compile_log;  // as the archive has it
@@ -31,9 +31,9 @@ struct AttemptFacts {
 };
 
 struct Diagnosis {
-  std::string text;  // paragraphs; clean, and not longer than some 3 KiB
+  std::string text;  // paragraphs of clean text, about 3 KiB at most
   bool correct = false;
-  std::vector<Bottleneck> bottlenecks;  // of a correct one; the worst first
+  std::vector<Bottleneck> bottlenecks;  // of a correct attempt; the worst first
 };
 
 // `backend`: where it ran, "cpu" or "cuda".

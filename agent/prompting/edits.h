@@ -1,4 +1,4 @@
-// Edits of a solution as a model writes them: pieces of text to be found in a parent, and what takes their place.
+// Edits of a solution, as a model writes them: text to find in a parent, and its replacement.
 #pragma once
 
 #include <string>
@@ -13,11 +13,11 @@ struct Edit {
 };
 
 struct EditFailed {
-  std::string reason;  // one sentence, quoting what was searched for; clean
+  std::string reason;  // one clean sentence that quotes the text searched for
 };
 
-// Applies the edits one after another, each to what the one before it left. The lines of `search` must stand in the
-// text exactly once; white space at the ends of lines does not count. Linear in the text for each edit.
+// Applies the edits in order, each to the result of the previous one. The lines of `search` must occur exactly once;
+// trailing white space does not count. Linear in the text for each edit.
 std::variant<std::string, EditFailed> apply_edits(std::string_view text, const std::vector<Edit>& edits);
 
 }  // namespace agent::prompting

@@ -1,4 +1,4 @@
-// What a prompt is made of: plain values, gathered by whoever asks.
+// The contents of a prompt as plain values, gathered by the caller, and their words in templates.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ struct ProblemText {
   benchsuite::Problem problem;
   std::string reference, naive;  // the files' text
 };
-// Reads both. Throws core::InputError.
+// Reads both files. Throws core::InputError.
 ProblemText read_problem_text(const benchsuite::Problem& problem);
 
-// Where solutions run. Whatever is absent is not spoken of.
+// Where solutions run. Prompts do not mention absent values.
 struct DeviceText {
   std::string backend;       // "cpu", "cuda"
   std::string name;          // "NVIDIA H200"; of the cpu device, the processor
@@ -33,9 +33,9 @@ struct DeviceText {
   std::string vectors = {};                                    // of the cpu device: its widest vectors, in words
 };
 
-// A solution that is known, at its best point.
+// A known solution at its best point.
 struct KnownSolution {
-  std::string name;  // one word, unlike any other in the prompt: what edits call it
+  std::string name;  // one word, unique in the prompt; edits refer to it
   sandbox::Solution solution;
   sandbox::TunableBinding binding;
   std::optional<verifier::statistics::SpeedUp> speed_up;  // over naive
@@ -55,14 +55,14 @@ struct PromptFacts {
   ProblemText problem;
   DeviceText device;
   Operator task = Operator::fresh;
-  std::vector<KnownSolution> parents;  // none, one or two, as the task has it
-  std::vector<KnownSolution> known;    // the best first; without the parents
-  std::vector<std::string> tried;      // what failed, a line each, the latest first
-  std::optional<Diagnosis> diagnosis;  // the one thing to act on: of the first parent, or of the search as a whole
+  std::vector<KnownSolution> parents;         // none, one or two, as the task has it
+  std::vector<KnownSolution> known;           // the best first; without the parents
+  std::vector<std::string> tried;             // failures, a line each, the latest first
+  std::optional<Diagnosis> diagnosis;         // the one thing to act on, in the first parent or in the whole search
   std::optional<Diagnosis> second_diagnosis;  // of the second parent
   std::set<std::string> seen_cards;           // of earlier prompts of the same line of descent
   int wanted = 1;                             // solutions
-  size_t alongside = 0;                       // requests for the same before it; prompts may not be alike
+  size_t alongside = 0;                       // earlier requests for the same task; no two prompts may be equal
   std::optional<double> naive_us;             // of the naive solution at the first timed workload
 };
 
@@ -78,7 +78,7 @@ std::string bullets(const std::vector<std::string>& lines, size_t most);
 
 // "one solution", "3 solutions that differ in structure"
 std::string wanted_words(int wanted);
-// Empty where nobody else is asked for the same.
+// Empty where this is the only request for the task.
 std::string others_words(size_t alongside);
 
 }  // namespace agent::prompting

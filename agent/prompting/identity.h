@@ -1,4 +1,4 @@
-// When two solutions are one: they differ in comments, in white space and in how their headers are written down.
+// When two solutions count as one: they differ only in comments, white space and the form of their headers.
 #pragma once
 
 #include <string>
@@ -6,9 +6,9 @@
 
 namespace agent::prompting {
 
-// A hash of a solution's text that does not see comments, white space, the order of keys in the header or the
-// description. The order of a tunable's values counts, since its first is the default. Text without a header that can
-// be read is hashed as it is.
+// A hash of a solution's text that ignores comments, white space, the description and the order of keys in the header.
+// The order of a tunable's values counts, since the first is the default. Text without a readable header is hashed as
+// it is.
 std::string identity_of(std::string_view source);
 
 }  // namespace agent::prompting

@@ -1,4 +1,4 @@
-// What limits a correct solution, judged by its times, its resources and what it is made of.
+// Finds what limits a correct solution, from its times, resources and code.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@ namespace agent::prompting {
 
 struct Limit {
   std::vector<Bottleneck> of;  // the worst first
-  std::string sentence;        // what it is, and what to do about it
+  std::string sentence;        // the limit, and a remedy
 };
 
-// `code`: at the first bench workload. Exactly one limit, the most telling that the facts allow.
+// `code`: at the first bench workload. Returns the most telling limit that the facts support.
 Limit limit_on_gpu(const AttemptFacts& facts, const CodeFacts& code, const benchsuite::Problem& problem);
 Limit limit_on_cpu(const AttemptFacts& facts, const CodeFacts& code, const benchsuite::Problem& problem);
 

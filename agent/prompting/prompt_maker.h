@@ -1,4 +1,4 @@
-// From what is known to what is sent to a model.
+// Makes prompts from facts, templates and technique cards.
 #pragma once
 
 #include <filesystem>
@@ -14,9 +14,9 @@
 namespace agent::prompting {
 
 struct PromptLimits {
-  int64_t tokens = 24'000;                 // estimated, of the whole prompt; what matters least is left out first
-  size_t source_bytes = size_t{16} << 10;  // of one solution; longer ones are cut with a note
-  size_t known_sources = 1;                // of the known solutions, how many are shown in full; the others get a line
+  int64_t tokens = 24'000;                 // estimated, of the whole prompt; drops the least important parts first
+  size_t source_bytes = size_t{16} << 10;  // of one solution; cuts longer ones with a note
+  size_t known_sources = 1;                // known solutions shown in full; the others get a line
   size_t known = 8;
   size_t tried = 12;
   size_t cards = 2;
@@ -26,7 +26,7 @@ struct MadePrompt {
   models::Prompt prompt;
   int64_t tokens = 0;              // estimated
   std::vector<std::string> cards;  // names of those in it
-  // The solutions that a reply may edit, by name; what was cut is not among them.
+  // Sources that a reply may edit, by name; cut ones are not among them.
   std::map<std::string, std::string, std::less<>> parents;
 };
 
@@ -35,12 +35,12 @@ class PromptMaker {
   // Reads every template and card of the folder (core::Paths::prompts). Throws core::InputError.
   explicit PromptMaker(const std::filesystem::path& folder);
 
-  // What is the same throughout a campaign comes first, as stable sections: format, problem, device. Cards come next,
-  // then what changes from prompt to prompt. Throws core::InputError when a template's places are not those that are
-  // filled, or when the facts do not suit the task.
+  // Starts with stable sections, equal throughout a campaign: format, problem, device. Cards follow, then the parts
+  // that change from prompt to prompt. Throws core::InputError when a template's places differ from the values, or when
+  // the facts do not suit the task.
   MadePrompt make(const PromptFacts& facts, const PromptLimits& limits = {}) const;
 
-  // The prompt again, with the reply that could not be used and why: to be sent once.
+  // The prompt again, with the unusable reply and the reasons. Send it at most once.
   models::Prompt retry(const models::Prompt& before, const std::string& reply,
                        const std::vector<std::string>& reasons) const;
 

@@ -1,4 +1,4 @@
-// What a model's reply proposes. prompts/solution_format.md tells the model what it may write:
+// Reads proposals from a model's reply. prompts/solution_format.md tells the model what it may write:
 //
 //   - a whole solution, from its header "/* kernelwright" on, best in a fenced block;
 //   - edits of a solution that the prompt showed: a line "EDIT <name>", then one or more blocks
@@ -6,11 +6,11 @@
 //         <<<<<<< SEARCH
 //         lines of it
 //         =======
-//         what takes their place
+//         their replacement
 //         >>>>>>> REPLACE
 //
-// Several of either may stand in one reply, with prose between them. A reply is untrusted text: whatever it holds ends
-// as a proposal that can be judged or as a reason.
+// A reply may hold several of both, with prose between them. It is untrusted text: everything in it becomes a proposal
+// that can be judged, or a reason why not.
 #pragma once
 
 #include <map>
@@ -25,35 +25,34 @@
 namespace agent::prompting {
 
 struct ReplyLimits {
-  size_t reply_bytes = size_t{1} << 20;  // what is beyond is not read
+  size_t reply_bytes = size_t{1} << 20;  // ignores the rest
   size_t source_bytes = size_t{128} << 10;
   size_t proposals = 8;
   size_t edits = 64;  // of one solution
   size_t reasons = 8;
 };
 
-// What the prompt was about.
+// The prompt that the reply answers.
 struct Asked {
   const benchsuite::Problem* problem = nullptr;  // outlives the call
-  std::string backend;                           // of the device: a solution must name it; empty: any will do
-  // The solutions that edits may name, by the name that the prompt gave them.
+  std::string backend;                           // of the device: a solution must name it; empty: any
+  // Sources that edits may name, by their names in the prompt.
   std::map<std::string, std::string, std::less<>> parents;
   bool complete = true;  // false: the reply ran into the limit of tokens
 };
 
 struct Proposal {
-  sandbox::Solution solution;         // parsed and valid for the problem; `solution.source` is all of it
-  std::optional<std::string> parent;  // that it was made from by edits
-  size_t edits = 0;                   // then how many
+  sandbox::Solution solution;         // parsed and valid for the problem
+  std::optional<std::string> parent;  // the solution that it edits
+  size_t edits = 0;                   // number of edits
 };
 
 struct Reply {
   std::vector<Proposal> proposals;
-  std::vector<std::string> reasons;  // a clean sentence for each thing that could not be used; to be sent back once
+  std::vector<std::string> reasons;  // a clean sentence for each unusable part, to send back once
 };
 
-// Never throws for what the reply holds. No proposal and no reason never happens: then a reason says that there was
-// nothing.
+// Never throws for any text. Without a proposal there is at least one reason.
 Reply read_reply(std::string_view text, const Asked& asked, const ReplyLimits& limits = {});
 
 }  // namespace agent::prompting

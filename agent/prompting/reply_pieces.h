@@ -1,4 +1,4 @@
-// A reply cut into what it proposes, before anything of it is understood.
+// Cuts a reply into pieces that may be proposals, without parsing them.
 #pragma once
 
 #include <string>
@@ -12,15 +12,15 @@ namespace agent::prompting {
 // A whole solution.
 struct SourcePiece {
   std::string text;       // from its header on
-  bool fenced = false;    // stood in a fenced block
-  bool closed = true;     // false: the reply ended with it, before a fence or anything else did
-  std::string preceding;  // code that stood before the header in the same fenced block
+  bool fenced = false;    // in a fenced block
+  bool closed = true;     // false: the reply ended before the solution did
+  std::string preceding;  // code before the header in the same fenced block
 };
 // Edits of one parent.
 struct EditPiece {
   std::string parent;  // empty: none was named
   std::vector<Edit> edits;
-  bool closed = true;  // false: the reply ended inside of one
+  bool closed = true;  // false: the reply ended inside an edit
 };
 // A fenced block with a kernel but without a header.
 struct HeaderlessPiece {

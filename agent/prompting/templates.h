@@ -1,4 +1,4 @@
-// Text files with named places to fill, "{{name}}": the prompts as people edit them.
+// Prompt templates: text files with named places, "{{name}}".
 #pragma once
 
 #include <filesystem>
@@ -10,12 +10,12 @@
 
 namespace agent::prompting {
 
-// The text for each place, by name. It stands as it is: places in it are not filled.
+// The text for each place, by name. Places within it are not filled.
 using TemplateValues = std::map<std::string, std::string, std::less<>>;
 
 class Template {
  public:
-  // `file` names it in errors. Throws core::InputError with file and line when "{{" does not begin a place.
+  // `file` is for errors. Throws core::InputError with file and line when "{{" does not begin a place.
   Template(std::string_view text, std::string file);
   // Throws core::InputError when the file cannot be read, too.
   static Template load(const std::filesystem::path& file);
@@ -33,7 +33,7 @@ class Template {
   std::vector<Piece> pieces_;
 };
 
-// The fence is longer than any run of backticks in the text, which ends in a newline.
+// The text in a fenced block, whose fence is longer than any run of backticks in the text. Ends in a newline.
 std::string fenced(std::string_view text, std::string_view language = "");
 
 }  // namespace agent::prompting

@@ -14,7 +14,7 @@
 
 namespace agent::search {
 
-// A solution with its tunables bound, compiled when it is first needed, known to the archive.
+// A solution with its tunables bound, recorded in the archive and compiled on first use.
 struct Candidate {
   std::string name;
   int64_t id = 0;  // in the archive
@@ -30,32 +30,29 @@ struct Attempt {
   double compile_ms = 0;
   std::string compile_log;
   std::optional<int64_t> registers, shared_bytes, spill_bytes;  // where the compiler tells
-  bool reused = false;    // an identical artefact had been judged in this campaign
-  bool recalled = false;  // made before the campaign was interrupted
-  bool charged = false;   // and counted in the budget since then
+  bool reused = false;  // an identical artefact had been judged in this campaign
 };
-// As the archive has it.
+// The attempt as recorded in the archive.
 Attempt recorded_attempt(const results::archive::Reader& archive, int64_t id);
 
-// Where candidates are judged, as a search sees it: several at a time, each told when it is done, on the thread that
-// serves.
+// Judges candidates for a search, several at a time. Reports each result on the thread that calls serve().
 class AttemptRunner {
  public:
   virtual ~AttemptRunner() = default;
 
-  // How many may be begun now that none of them waits for another.
+  // Number of candidates that can start now without queueing.
   virtual size_t free_slots() const = 0;
   virtual size_t in_progress() const = 0;
   // Compiles what judging with this effort needs, ahead of time.
   virtual void prepare(const CandidatePtr& candidate, verifier::verdicts::Effort effort) = 0;
   virtual void begin(const CandidatePtr& candidate, const CandidatePtr& incumbent, verifier::verdicts::Effort effort,
                      std::function<void(Attempt)> done) = 0;
-  // For something to serve, at most this long.
+  // Waits for something to serve, at most this long.
   virtual void wait(std::chrono::milliseconds at_most) = 0;
-  // Tells one thing that is done, or one that a model answered, if there is any. Throws core::SystemError when our side
-  // fails again and again.
+  // Handles one event, a finished attempt or a model's answer, if there is one. Throws core::SystemError when our side
+  // keeps failing.
   virtual void serve() = 0;
-  // Nothing that was begun is told any more; returns when nobody is at it.
+  // Cancels everything in flight. No callback fires afterwards; blocks until all workers are idle.
   virtual void abandon() = 0;
 
   virtual CandidatePtr naive() const = 0;
@@ -64,7 +61,7 @@ class AttemptRunner {
                            const sandbox::TunableBinding& binding) = 0;
 };
 
-// Known to the archive from here on.
+// Records the candidate in the archive.
 CandidatePtr add_candidate(results::archive::Recorder& archive, const sandbox::Solution& solution,
                            const std::string& name, const std::string& origin, const sandbox::TunableBinding& binding);
 

@@ -1,4 +1,4 @@
-// What a campaign may still spend, and each problem's share of it.
+// The remaining budget of a campaign, and each problem's share of it.
 #pragma once
 
 #include <cstdint>
@@ -18,23 +18,23 @@ struct BudgetLeft {
 class Budget {
  public:
   using Clock = std::function<double()>;  // seconds since some moment
-  // Limits of the whole campaign; what was spent of them before the journal's first attempt counts, and all seconds.
+  // Limits of the whole campaign. `attempts_spent`: before the journal's first step; `seconds_spent`: in all.
   Budget(BudgetLeft limits, int64_t attempts_spent, double seconds_spent, Journal* journal = nullptr,
          Clock clock = steady_seconds);
 
-  // The next problem may use an equal share of what is left for these many.
+  // Gives the next problem an equal share of the remaining budget.
   void start_share(size_t problems_left);
-  // Time in which replies were awaited and nothing else was done. It does not count as the share's, up to half a share:
-  // so a slow model ends no search early, and takes from the problems that come later no more than that.
+  // Reports time spent only waiting for replies. Up to half a share of it does not count: so a slow model does not end
+  // a search early, and takes no more than that from later problems.
   void waited(double seconds);
   double now() const { return clock_(); }
   void charge_attempts(int64_t count = 1) { attempts_ += count; }
 
-  // Why nothing more may be begun, as a sentence; nullopt while something may.
+  // A sentence why nothing more may start; nullopt: it may.
   std::optional<std::string> used_up() const;
-  // Of the share. `begun`: attempts on their way that are not charged yet.
+  // The same for the share. `begun`: attempts in flight, not yet charged.
   std::optional<std::string> attempts_used_up(int64_t begun = 0) const;
-  // Of the share, as the journal has it.
+  // The same for the time of the share, by the journal.
   std::optional<std::string> time_used_up() const;
   BudgetLeft left() const;
   int64_t attempts() const { return attempts_; }

@@ -1,4 +1,4 @@
-// What other threads (judges, compilers, models) have for the thread of a campaign.
+// Messages from other threads (judges, compilers, models) to the thread of a campaign.
 #pragma once
 
 #include <chrono>
@@ -13,9 +13,9 @@ class EventLoop {
  public:
   // From any thread.
   void post(std::function<void()> message);
-  // For something to come, at most this long. False when nothing came.
+  // Waits for a message, at most this long. False: none came.
   bool wait(std::chrono::milliseconds at_most);
-  // Does what came first. False when there is nothing. What a message throws comes out; those behind it stay.
+  // Runs the first message; false: there is none. Lets its exception through; later messages stay.
   bool serve();
 
  private:

@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "agent/search/strategies.h"
+#include "agent/search/strategy.h"
 
 namespace agent::search {
 namespace {

@@ -57,15 +57,21 @@ std::optional<std::string> Journal::time_up(const std::function<std::optional<st
   return why;
 }
 
+void Journal::recall(const std::function<void()>& event) {
+  const bool before = std::exchange(recalling_, true);
+  event();
+  recalling_ = before;
+}
+
 void Journal::finish() {
   over_ = true;
   for (const auto& finished : std::exchange(finished_, {})) finished();
 }
 
-void Journal::depart(const std::string& recorded, const std::string& now) {
-  const Departure departure(next() != nullptr ? next()->number : 0, recorded, now);
-  if (replays()) throw departure;
-  if (departed_) departed_(departure);
+void Journal::diverge(const std::string& recorded, const std::string& now) {
+  const Divergence divergence(next() != nullptr ? next()->number : 0, recorded, now);
+  if (replays()) throw divergence;
+  if (diverged_) diverged_(divergence);
   finish();
 }
 

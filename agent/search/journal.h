@@ -1,6 +1,6 @@
-// The order in which a campaign takes what comes from outside: attempts told, replies arrived, time that is up, devices
-// lost. Its decisions follow from nothing else. The archive numbers them as it writes them down; a campaign that is led
-// again takes them from there, in the same order, and so decides the same, until none is left.
+// The order of a campaign's outside events: attempts finished, replies arrived, time up, devices lost. All decisions
+// follow from these events. The archive numbers them as it records them; a resumed or replayed campaign takes them in
+// the same order, and so decides the same, until none is left.
 #pragma once
 
 #include <functional>
@@ -13,10 +13,10 @@
 
 namespace agent::search {
 
-// What a campaign that is led again does otherwise than it did.
-class Departure : public std::runtime_error {
+// A decision that differs from the recorded one.
+class Divergence : public std::runtime_error {
  public:
-  Departure(int64_t at, const std::string& was, const std::string& is)
+  Divergence(int64_t at, const std::string& was, const std::string& is)
       : std::runtime_error("step " + std::to_string(at) + ": recorded: " + was + "; now: " + is),
         step(at),
         recorded(was),
@@ -24,7 +24,7 @@ class Departure : public std::runtime_error {
   int64_t step;
   std::string recorded, now;
 };
-// There is nothing more to replay, and the campaign was not at its end.
+// The record ends before the campaign does.
 class RecordEnded : public std::runtime_error {
  public:
   RecordEnded() : std::runtime_error("the record ends here") {}
@@ -33,42 +33,46 @@ class RecordEnded : public std::runtime_error {
 class Journal {
  public:
   enum class Purpose {
-    resume,  // goes on where the record ends; where the program decides otherwise than it did (it is a newer one, say),
-             // what is recorded is used where it still fits
-    replay   // throws Departure there, and begins nothing of its own
+    resume,  // continues where the record ends; after a divergence (in a newer version, say), uses the recorded events
+             // that still fit
+    replay   // throws Divergence instead, and starts nothing of its own
   };
   using Step = results::archive::StepRecord;
 
   Journal(results::archive::Recorder& archive, int64_t campaign, Purpose purpose = Purpose::resume);
 
   bool replays() const { return purpose_ == Purpose::replay; }
-  // Is there a step that has not been taken yet?
+  // Are recorded steps left?
   bool recalls() const { return !over_ && next_ < steps_.size(); }
   const Step* next() const { return recalls() ? &steps_[next_] : nullptr; }
   void take() { ++next_; }
-  // What came before the first step: of problems that had ended when the campaign was interrupted.
+  // Steps of problems that had ended before the campaign was interrupted.
   const std::vector<Step>& before() const { return before_; }
   int64_t attempts_before() const;
   int64_t taken() const { return static_cast<int64_t>(next_); }
 
-  // The next step's details when it is such an event of this problem's; it is taken then.
+  // Takes the next step if it is such an event of this problem, and returns its details.
   std::optional<core::Json> take_event(const std::string& kind, const std::string& problem);
-  // Writes an event down that decisions follow from.
+  // Records an event that decisions follow from.
   void note(const std::string& kind, const core::Json& details);
-  // Is time up? Of a live campaign, what `now` says, and it is written down when it is; else what was recorded.
+  // Why time is up; nullopt: it is not. A live campaign asks `now` and records a yes; otherwise the record decides.
   std::optional<std::string> time_up(const std::function<std::optional<std::string>()>& now);
 
-  // From here on nothing is taken in order. What is left of the record may be had with take_left.
+  // Hands a recorded event to the search. Watchers have seen its consequences before.
+  void recall(const std::function<void()>& event);
+  bool is_recalling() const { return recalling_; }
+
+  // Ends taking steps in order. take_left gives access to the steps that are left.
   void finish();
-  void depart(const std::string& recorded, const std::string& now);
+  void diverge(const std::string& recorded, const std::string& now);
   std::optional<Step> take_left(const std::function<bool(const Step&)>& fits);
   int64_t attempts_left() const;  // in the record
 
-  // Whoever waits for steps. `finished`: called once, when no more will come.
+  // Listeners. `finished`: called once, when no more steps will come.
   void on_finish(std::function<void()> finished) { finished_.push_back(std::move(finished)); }
-  void on_departure(std::function<void(const Departure&)> departed) { departed_ = std::move(departed); }
+  void on_divergence(std::function<void(const Divergence&)> diverged) { diverged_ = std::move(diverged); }
   void on_exchange(std::function<void(const Step&)> taken) { exchange_ = std::move(taken); }
-  // `again`: asks one request again that nobody will answer any more; false when there is none.
+  // `again`: sends one lost request again; false when there is none.
   void on_unanswered(std::function<bool()> again) { again_ = std::move(again); }
   void exchange(const Step& step) { exchange_(step); }
   bool ask_again() { return again_ && again_(); }
@@ -79,9 +83,9 @@ class Journal {
   Purpose purpose_;
   std::vector<Step> before_, steps_;
   size_t next_ = 0;
-  bool over_ = false;
+  bool over_ = false, recalling_ = false;
   std::vector<std::function<void()>> finished_;
-  std::function<void(const Departure&)> departed_;
+  std::function<void(const Divergence&)> diverged_;
   std::function<void(const Step&)> exchange_;
   std::function<bool()> again_;
 };

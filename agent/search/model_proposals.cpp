@@ -59,18 +59,18 @@ prompting::AttemptFacts attempt_facts(const Member& member, const JudgedPoint& p
 }  // namespace
 
 ModelProposals::ModelProposals(const prompting::ProblemText& problem, const prompting::DeviceText& device,
-                               const prompting::PromptMaker& maker, Exchanges& exchanges, ProblemSearch& search,
+                               const prompting::PromptMaker& maker, RequestLedger& ledger, ProblemSearch& search,
                                results::archive::Recorder& archive, Progress& progress,
                                const ModelSearchSettings& settings, uint64_t seed, std::string prefix)
     : problem_(problem),
       device_(device),
       maker_(maker),
-      exchanges_(exchanges),
+      ledger_(ledger),
       search_(search),
       archive_(archive),
       progress_(progress),
       settings_(settings),
-      strategy_(make_strategy(settings.strategy, {seed, exchanges.models(), settings.lines})),
+      strategy_(make_strategy(settings.strategy, {seed, ledger.models(), settings.lines})),
       prefix_(std::move(prefix)) {}
 
 size_t ModelProposals::add_known(const Entrant& entrant) {
@@ -190,7 +190,7 @@ ModelProposals::RunningPtr ModelProposals::next_inquiry() {
 
 void ModelProposals::tend() {
   const size_t places = 1 + search_.side_by_side();
-  while (!stopped_ && exchanges_in_flight_ < static_cast<size_t>(settings_.in_flight) &&
+  while (!stopped_ && requests_in_flight_ < static_cast<size_t>(settings_.in_flight) &&
          search_.trials() < kBacklog * places + places) {
     if (in_vain_ >= settings_.patience) {
       stopped_ = fmt::format("converged: {} replies in a row made nothing faster", in_vain_);
@@ -198,12 +198,12 @@ void ModelProposals::tend() {
     }
     const RunningPtr running = postponed_ ? std::exchange(postponed_, nullptr) : next_inquiry();
     if (!running) {
-      if (exchanges_in_flight_ == 0 && search_.trials() == 0) stopped_ = "";  // the tuner says why
+      if (requests_in_flight_ == 0 && search_.trials() == 0) stopped_ = "";  // the tuner says why
       return;
     }
     const Inquiry& inquiry = running->inquiry;
-    if (auto why = exchanges_.why_not(problem_.problem.name, running->made.prompt, inquiry.model)) {
-      if (exchanges_in_flight_ > 0) {
+    if (auto why = ledger_.why_not(problem_.problem.name, running->made.prompt, inquiry.model)) {
+      if (requests_in_flight_ > 0) {
         postponed_ = running;  // what they do not use of their reserves may be enough for it
       } else {
         stopped_ = std::move(why);
@@ -220,29 +220,28 @@ void ModelProposals::tend() {
 }
 
 void ModelProposals::ask(const RunningPtr& running, const models::Prompt& prompt) {
-  ++exchanges_in_flight_;
-  exchanges_.ask(problem_.problem.name, prompt, running->inquiry.model, to_json(running->inquiry, population_),
-                 [this, running, prompt, here = std::weak_ptr<bool>(here_)](const Answered& answer) {
-                   if (here.expired()) return;  // the search of its problem has ended
-                   --exchanges_in_flight_;
-                   answered(running, prompt, answer);
-                 });
+  ++requests_in_flight_;
+  ledger_.ask(problem_.problem.name, prompt, running->inquiry.model, to_json(running->inquiry, population_),
+              [this, running, prompt, here = std::weak_ptr<bool>(here_)](const Answered& answer) {
+                if (here.expired()) return;  // the search of its problem has ended
+                --requests_in_flight_;
+                answered(running, prompt, answer);
+              });
 }
 
 void ModelProposals::answered(const RunningPtr& running, const models::Prompt& prompt, const Answered& answer) {
   running->yield.cost += answer.cost;
-  running->recalled = answer.recalled;
   ExchangeReport report;
   report.problem = problem_.problem.name;
-  report.model = exchanges_.model_name(running->inquiry.model);
+  report.model = ledger_.model_name(running->inquiry.model);
   report.task = std::string(name_of(running->inquiry.task));
-  report.usage = exchanges_.usage();
-  report.dollars = exchanges_.spending().spent().dollars;
-  report.requests = exchanges_.spending().spent().requests;
-  report.in_flight = exchanges_.in_flight();
+  report.usage = ledger_.usage();
+  report.dollars = ledger_.spending().spent().dollars;
+  report.requests = ledger_.spending().spent().requests;
+  report.in_flight = ledger_.in_flight();
   if (const auto* none = std::get_if<models::NoCompletion>(&answer.answer)) report.failed = none->what;
-  for (const std::string& warning : exchanges_.warnings()) progress_.warned(warning);
-  if (!answer.recalled) progress_.answered(report);
+  for (const std::string& warning : ledger_.warnings()) progress_.warned(warning);
+  progress_.answered(report);
   if (const auto* none = std::get_if<models::NoCompletion>(&answer.answer)) {
     no_completion(*none);
     return conclude(running);
@@ -266,13 +265,13 @@ bool ModelProposals::use(const RunningPtr& running, const models::Completion& co
                          const models::Prompt& prompt) {
   prompting::Asked asked{&problem_.problem, device_.backend, running->made.parents, completion.complete};
   prompting::Reply read = prompting::read_reply(completion.text, asked);
-  const std::string& asked_model = exchanges_.model_name(running->inquiry.model);
+  const std::string& asked_model = ledger_.model_name(running->inquiry.model);
   const std::string& author = completion.model.empty() ? asked_model : completion.model;
   for (prompting::Proposal& proposal : read.proposals) begin_trial(running, std::move(proposal), reply, author);
   if (!read.proposals.empty()) return false;
   if (!running->again && !stopped_) {
     models::Prompt again = maker_.retry(prompt, completion.text, read.reasons);
-    if (!exchanges_.why_not(problem_.problem.name, again, running->inquiry.model)) {
+    if (!ledger_.why_not(problem_.problem.name, again, running->inquiry.model)) {
       running->again = true;
       ask(running, again);
       return true;
@@ -289,10 +288,8 @@ void ModelProposals::begin_trial(const RunningPtr& running, prompting::Proposal 
   if (const auto same = identities_.find(identity); same != identities_.end()) {
     const std::string& known = population_[same->second].name;
     unusable_.push_back("the same solution as " + known + " once more");
-    if (!running->recalled) {
-      progress_.noted(core::clean_line(author, kAuthorBytes) + " proposed " + prefix_ + known +
-                      " once more: it is known and not judged again");
-    }
+    progress_.noted(core::clean_line(author, kAuthorBytes) + " proposed " + prefix_ + known +
+                    " once more: it is known and not judged again");
     if (unusable_.size() > kMostUnusable) unusable_.erase(unusable_.begin());
     return;
   }
@@ -312,7 +309,7 @@ void ModelProposals::begin_trial(const RunningPtr& running, prompting::Proposal 
     const Member& first = population_[running->inquiry.parents.front()];
     parent = archive_.add_solution({&first.solution, first.name, first.origin, {}});
   }
-  exchanges_.brought(reply, archive_.add_solution({&entrant.solution, entrant.name, entrant.origin, parent}));
+  ledger_.brought(reply, archive_.add_solution({&entrant.solution, entrant.name, entrant.origin, parent}));
   ProblemSearch::TrialPlan plan;
   plan.entrants.push_back(std::move(entrant));
   plan.tuner = settings_.tuner;

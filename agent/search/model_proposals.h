@@ -1,5 +1,5 @@
-// Models that propose solutions while a problem is searched: a strategy chooses what to ask, replies become trials,
-// trials become what the strategy and the next prompts know.
+// Lets models propose solutions during a search: a strategy chooses requests, replies become trials, and results of
+// trials inform the strategy and later prompts.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 #include "agent/prompting/prompt_maker.h"
 #include "agent/prompting/reply.h"
-#include "agent/search/exchanges.h"
 #include "agent/search/problem_search.h"
+#include "agent/search/request_ledger.h"
 #include "agent/search/strategy.h"
 
 namespace agent::search {
@@ -30,26 +30,26 @@ struct ModelSearchSettings {
 
 class ModelProposals : public Proposals {
  public:
-  // Everything outlives it. `origin` of what it adds is the model's name; names are `prefix` and a number.
+  // All outlive it. The solutions it adds have the model's name as origin and are named `prefix` and a number.
   ModelProposals(const prompting::ProblemText& problem, const prompting::DeviceText& device,
-                 const prompting::PromptMaker& maker, Exchanges& exchanges, ProblemSearch& search,
+                 const prompting::PromptMaker& maker, RequestLedger& ledger, ProblemSearch& search,
                  results::archive::Recorder& archive, Progress& progress, const ModelSearchSettings& settings,
                  uint64_t seed, std::string prefix);
 
-  ~ModelProposals() override { exchanges_.withdraw(); }
+  ~ModelProposals() override { ledger_.withdraw(); }
 
-  // A solution that the search begins with; what is judged of it becomes known to the models.
+  // Adds a solution known at the start. Report its judged points with judged(), so that prompts show them.
   size_t add_known(const Entrant& entrant);
   void judged(size_t member, const JudgedPoint& point);
 
   void tend() override;
-  bool may_bring_more() const override { return exchanges_in_flight_ > 0 || !stopped_; }
+  bool may_bring_more() const override { return requests_in_flight_ > 0 || !stopped_; }
   std::string why_ended() const override { return stopped_.value_or(""); }
 
   const Population& population() const { return population_; }
 
  private:
-  // An inquiry on its way, until all that it brought is judged.
+  // An inquiry, until all that it brought is judged.
   struct Running {
     Inquiry inquiry;
     prompting::MadePrompt made;
@@ -57,11 +57,10 @@ class ModelProposals : public Proposals {
     double best_before = 0;  // of its line
     size_t trials = 0;       // that have not ended
     bool again = false;      // the reply could not be used and was sent back
-    bool recalled = false;   // its reply is of the record
   };
   using RunningPtr = std::shared_ptr<Running>;
 
-  // Unlike every prompt that was asked before.
+  // Differs from every earlier prompt.
   prompting::MadePrompt prompt_for(const Inquiry& inquiry) const;
   prompting::KnownSolution known(size_t member) const;
   std::vector<std::string> tried() const;
@@ -80,7 +79,7 @@ class ModelProposals : public Proposals {
   const prompting::ProblemText& problem_;
   const prompting::DeviceText& device_;
   const prompting::PromptMaker& maker_;
-  Exchanges& exchanges_;
+  RequestLedger& ledger_;
   ProblemSearch& search_;
   results::archive::Recorder& archive_;
   Progress& progress_;
@@ -91,8 +90,8 @@ class ModelProposals : public Proposals {
   std::map<std::string, size_t> identities_;         // of every member's solution
   std::vector<std::string> unusable_;                // why replies brought nothing, the latest last
   std::map<int, std::set<std::string>> seen_cards_;  // by line of descent
-  size_t exchanges_in_flight_ = 0;
-  RunningPtr postponed_;         // for which there is no reserve while others are in flight
+  size_t requests_in_flight_ = 0;
+  RunningPtr postponed_;         // waits for the reserves of requests in flight
   std::set<std::string> asked_;  // hashes of prompts
   std::multiset<std::pair<prompting::Operator, std::vector<size_t>>> under_way_;  // tasks and their parents
   int in_vain_ = 0, failures_ = 0;                                                // replies in a row

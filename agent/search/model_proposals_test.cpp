@@ -47,15 +47,15 @@ class Searches : public testing::Test {
                           });
     Budget spent(budget, 0, 0);
     Journal journal(started_.archive, started_.campaign);
-    RecordedRunner recorded(started_.archive, journal, &bench);
-    Exchanges exchanges(started_.archive, started_.campaign, {&model}, prices_, {}, limits, event_loop_, journal);
+    RecordedRunner recorded(started_.archive, journal, spent, &bench);
+    RequestLedger ledger(started_.archive, started_.campaign, {&model}, prices_, {}, limits, event_loop_, journal);
     recorded.use_problem(prompting::test::shipped_problem("gelu_f32"), devices);
     const prompting::PromptMaker maker(core::installed_paths().prompts());
     const prompting::ProblemText text = prompting::read_problem_text(prompting::test::shipped_problem("gelu_f32"));
     prompting::DeviceText device;
     device.backend = "cpu";
     ProblemSearch problem_search(text.problem, recorded, spent, progress_, 1);
-    ModelProposals proposals(text, device, maker, exchanges, problem_search, started_.archive, progress_, settings, 1,
+    ModelProposals proposals(text, device, maker, ledger, problem_search, started_.archive, progress_, settings, 1,
                              "test-");
     const SearchResult result = problem_search.run(&proposals);
     asked_ = model.asked;
@@ -140,11 +140,11 @@ TEST_F(Searches, AWrongSolutionIsRepaired) {
          },
          settings, {std::nullopt, 4, std::nullopt});
   ASSERT_GE(prompts.size(), 2u);
-  const auto exchanges = started_.archive.requests_of_campaign(started_.campaign);
-  EXPECT_EQ(exchanges.at(0).request.proposal.at("operator"), "fresh");
-  EXPECT_EQ(exchanges.at(1).request.proposal.at("operator"), "repair");
-  EXPECT_EQ(exchanges.at(1).request.proposal.at("parents"), core::Json({"s1"}));
-  EXPECT_EQ(exchanges.at(0).solutions.size(), 1u);
+  const auto requests = started_.archive.requests_of_campaign(started_.campaign);
+  EXPECT_EQ(requests.at(0).request.proposal.at("operator"), "fresh");
+  EXPECT_EQ(requests.at(1).request.proposal.at("operator"), "repair");
+  EXPECT_EQ(requests.at(1).request.proposal.at("parents"), core::Json({"s1"}));
+  EXPECT_EQ(requests.at(0).solutions.size(), 1u);
 }
 
 TEST_F(Searches, TheSameSolutionIsNotJudgedTwice) {
@@ -205,7 +205,7 @@ TEST_F(Searches, AReplyMayComeWhenItsSearchHasEnded) {
   SimulatedModel model(time_, 50, 60, [](const models::Occasion&, const models::Prompt&) { return say(numbered(3)); });
   SimulatedRunner bench(time_, event_loop_, started_, 1, [](const Candidate&) { return 2.0; });
   Journal journal(started_.archive, started_.campaign);
-  Exchanges exchanges(started_.archive, started_.campaign, {&model}, prices_, {}, {}, event_loop_, journal);
+  RequestLedger ledger(started_.archive, started_.campaign, {&model}, prices_, {}, {}, event_loop_, journal);
   {
     Budget budget({3, std::nullopt}, 0, 0);
     const prompting::PromptMaker maker(core::installed_paths().prompts());
@@ -213,18 +213,18 @@ TEST_F(Searches, AReplyMayComeWhenItsSearchHasEnded) {
     prompting::DeviceText device;
     device.backend = "cpu";
     ProblemSearch problem_search(text.problem, bench, budget, progress_, 1);
-    ModelProposals proposals(text, device, maker, exchanges, problem_search, started_.archive, progress_, {}, 1, "t-");
+    ModelProposals proposals(text, device, maker, ledger, problem_search, started_.archive, progress_, {}, 1, "t-");
     std::vector<Entrant> shipped;
     shipped.push_back({prompting::test::shipped_solution("gelu_f32/float4_items.cu"), "float4_items", "seed"});
     problem_search.add({std::move(shipped), {}, false, {}, {}});
     EXPECT_EQ(problem_search.run(&proposals).why, "all attempts are used up");
-    EXPECT_GT(exchanges.in_flight(), 0u);
+    EXPECT_GT(ledger.in_flight(), 0u);
   }
   while (time_.step()) {
     while (event_loop_.serve()) {
     }
   }
-  EXPECT_EQ(exchanges.in_flight(), 0u);
+  EXPECT_EQ(ledger.in_flight(), 0u);
   for (const auto& record : started_.archive.requests_of_campaign(started_.campaign)) EXPECT_TRUE(record.reply);
 }
 

@@ -1,4 +1,4 @@
-// What a search knows of the solutions of its problem: those that ship, and those that models wrote.
+// The solutions of a problem that a search knows: shipped ones, the user's, and those that models wrote.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,20 @@
 
 namespace agent::search {
 
-constexpr int kEveryLine = -1;  // the line of what the search began with
+constexpr int kEveryLine = -1;  // the line of solutions known at the start
 
 struct Member {
   std::string name;  // in prompts: "s12"
   sandbox::Solution solution;
   std::string origin;                // seed, user, or the model that wrote it
-  std::vector<size_t> parents;       // members that it was made from
+  std::vector<size_t> parents;       // members it was made from
   int line = 0;                      // of descent, or the island, that it belongs to
   std::optional<JudgedPoint> probe;  // its default point
   std::optional<JudgedPoint> best;   // its best correct point
-  bool new_best = false;             // was confirmed to be the best of the problem when it came
+  bool new_best = false;             // became the confirmed best of the problem
   std::optional<prompting::Diagnosis> diagnosis;
-  std::string niche;  // what limits it and what it is made of: a cell of the grid that evolution keeps full
-  int asked = 0;      // how often it was made a parent of
+  std::string niche;  // its bottleneck and code features: a cell of the grid that evolution fills
+  int asked = 0;      // times chosen as a parent
 
   bool correct() const { return best.has_value(); }
   double speed_up() const { return best && best->speed_up ? *best->speed_up : 0; }  // over naive; 0: not correct

@@ -44,7 +44,6 @@ void ProblemSearch::add(TrialPlan plan) { trials_.emplace_front(std::move(plan),
 
 void ProblemSearch::report(const Candidate& candidate, Effort effort, const Attempt& attempt,
                            std::optional<double> speed_up, bool new_best) {
-  if (attempt.recalled) return;
   AttemptReport report;
   report.attempt = attempt.id;
   report.number = budget_.attempts();
@@ -61,13 +60,11 @@ void ProblemSearch::report(const Candidate& candidate, Effort effort, const Atte
   progress_.attempted(report);
 }
 
-// Charges it once it is done.
 void ProblemSearch::begin(const CandidatePtr& candidate, const CandidatePtr& incumbent, Effort effort,
                           std::function<void(Attempt)> done) {
   ++begun_;
   runner_.begin(candidate, incumbent, effort, [this, done = std::move(done)](Attempt attempt) {
     --begun_;
-    if (!attempt.charged) budget_.charge_attempts();
     done(std::move(attempt));
   });
 }
@@ -81,7 +78,7 @@ void ProblemSearch::control() {
     if (!verifier::verdicts::is_correct(made.verdict)) {
       progress_.warned(problem_.name + ": the naive solution itself is not accepted: " +
                        verifier::verdicts::sentence_for_people(made.verdict));
-    } else if (made.measurement && made.measurement->outcome != Outcome::tie && !made.recalled) {
+    } else if (made.measurement && made.measurement->outcome != Outcome::tie) {
       const verifier::statistics::SpeedUp& s = made.measurement->speed_up;
       progress_.warned(fmt::format(
           "{}: naive timed against itself gave {:.2f}x [{:.2f}, {:.2f}] instead of 1: this machine is noisy, small "

@@ -1,5 +1,5 @@
-// The search for the best solution of one problem: attempts are made at what the tuner and, if there are any, models
-// propose; wins are confirmed. As many candidates are judged at a time as there are devices.
+// Searches for the best solution of one problem: attempts the proposals of the tuner and of models, and confirms wins.
+// Keeps every slot of its runner busy.
 #pragma once
 
 #include <cstdint>
@@ -25,46 +25,46 @@ struct Entrant {
 
 struct SearchResult {
   double best = 1;           // confirmed speed-up over naive
-  std::string why;           // it ended
+  std::string why;           // the search ended
   bool interrupted = false;  // by Ctrl-C, before it ended
 };
 
-// A point of a solution that was judged.
+// A judged point of a solution.
 struct JudgedPoint {
   sandbox::TunableBinding binding;
   Attempt attempt;
-  std::optional<double> speed_up;  // over naive; none when it was not correct
+  std::optional<double> speed_up;  // over naive; absent when incorrect
 };
-// What came of solutions that were tuned together.
+// The result of a trial: solutions tuned together.
 struct TrialResult {
-  std::optional<JudgedPoint> probe;  // the default point, of a trial that begins with it
+  std::optional<JudgedPoint> probe;  // the default point, in a trial that probes
   std::optional<JudgedPoint> best;   // judged in full
-  bool new_best = false;             // one of its points was confirmed to be the best of the problem
+  bool new_best = false;             // one of its points became the confirmed best of the problem
 };
 
-// Where solutions come from while a search goes on.
+// A source of solutions during a search.
 class Proposals {
  public:
   virtual ~Proposals() = default;
-  // Called again and again, on the search's thread, while there is budget: adds trials, asks for more.
+  // Called repeatedly on the search's thread while budget is left: adds trials, sends requests.
   virtual void tend() = 0;
-  // May another trial come of what was asked, or be asked for?
+  // May requests, in flight or future, bring another trial?
   virtual bool may_bring_more() const = 0;
   virtual std::string why_ended() const = 0;  // empty: because the tuner did
 };
 
 class ProblemSearch {
  public:
-  // Every choice follows from `seed` and the order in which results, replies and the end of the time come: after each
-  // one all that may be begun is begun, and nothing in between.
+  // Every choice follows from `seed` and the order of events (results, replies, time up): after each event the search
+  // starts all that it may, and nothing in between.
   ProblemSearch(const benchsuite::Problem& problem, AttemptRunner& bench, Budget& budget, Progress& progress,
                 uint64_t seed);
   ~ProblemSearch();
   ProblemSearch(const ProblemSearch&) = delete;
   ProblemSearch& operator=(const ProblemSearch&) = delete;
 
-  // Solutions to be tuned together. Trials that were added later come first. `probe`: the first one's default point is
-  // judged in full before anything else; when it is not correct, that is all.
+  // Solutions to tune together. Later trials come first. `probe`: judges the first solution's default point in full
+  // before anything else, and ends the trial if it is incorrect.
   struct TrialPlan {
     std::vector<Entrant> entrants;
     TunerSettings tuner;
@@ -73,7 +73,7 @@ class ProblemSearch {
     std::function<void(size_t entrant, const JudgedPoint&)> judged;  // in full and right
   };
   void add(TrialPlan plan);
-  size_t trials() const { return trials_.size(); }  // that have not ended
+  size_t trials() const { return trials_.size(); }  // not ended
   size_t side_by_side() const { return runner_.free_slots() + runner_.in_progress(); }
 
   SearchResult run(Proposals* proposals = nullptr);
@@ -99,7 +99,7 @@ class ProblemSearch {
     Trial* trial;
   };
 
-  // The same candidate on both sides must be a tie: otherwise this machine cannot be timed on, which is reported.
+  // Times naive against itself: anything but a tie means that this machine is too noisy, which is reported.
   void control();
   void feed();
   Trial* next_trial();
@@ -110,7 +110,7 @@ class ProblemSearch {
              std::function<void(Attempt)> done);
   void told(Trial& trial, const Point& point, const CandidatePtr& candidate, verifier::verdicts::Effort effort,
             double against, Attempt attempt);
-  // A win counts once it is won again in fresh processes; against naive, too, which is the score.
+  // A win counts once it is repeated in fresh processes, and then against naive, which gives the score.
   bool begin_confirmation();
   void score(const Confirmation& confirmation);
   void end_confirmation(const Confirmation& confirmation);
@@ -129,7 +129,7 @@ class ProblemSearch {
   std::vector<std::vector<Entrant>> kept_;  // of trials that ended, as the best candidate refers to its solution
   std::deque<Confirmation> due_;            // confirmations
   bool confirming_ = false;
-  int64_t begun_ = 0;      // attempts on their way that will be charged
+  int64_t begun_ = 0;      // attempts on their way; the runner charges each when it ends
   CandidatePtr best_;      // naive until something is confirmed to be faster
   double best_score_ = 1;  // its confirmed speed-up over naive
   std::optional<double> naive_us_;

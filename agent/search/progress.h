@@ -43,9 +43,9 @@ class Progress {
   virtual void answered(const ExchangeReport& report) = 0;
   // `why`: the reason the search of this problem ended.
   virtual void problem_ended(const std::string& problem, double best, const std::string& why) = 0;
-  // What a watcher may want to know and need not act on.
+  // For information; no action needed.
   virtual void noted(const std::string& what) = 0;
-  // Something of ours failed and was mended; the campaign goes on.
+  // Something on our side failed and was handled; the campaign goes on.
   virtual void warned(const std::string& what) = 0;
 };
 

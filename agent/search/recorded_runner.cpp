@@ -10,8 +10,9 @@ namespace {
 using Kind = results::archive::StepRecord::Kind;
 }
 
-RecordedRunner::RecordedRunner(results::archive::Recorder& archive, Journal& journal, AttemptRunner* live)
-    : archive_(archive), journal_(journal), live_(live) {
+RecordedRunner::RecordedRunner(results::archive::Recorder& archive, Journal& journal, Budget& budget,
+                               AttemptRunner* live)
+    : archive_(archive), journal_(journal), budget_(budget), live_(live) {
   journal_.on_finish([this] {
     for (Begun& begun : std::exchange(waiting_, {})) go_on(std::move(begun));
   });
@@ -52,11 +53,12 @@ bool RecordedRunner::fits(const Begun& begun, const Journal::Step& step) {
 // The record does not say when.
 void RecordedRunner::go_on(Begun begun) {
   if (const auto left = journal_.take_left([&](const Journal::Step& step) { return fits(begun, step); })) {
-    Attempt attempt = recorded_attempt(archive_, left->id);
-    attempt.recalled = attempt.charged = true;
-    ready_.push_back({std::move(begun.done), std::move(attempt)});
+    ready_.push_back({std::move(begun.done), recorded_attempt(archive_, left->id)});  // charged with all that is left
   } else {
-    live_->begin(begun.candidate, begun.incumbent, begun.effort, std::move(begun.done));
+    live_->begin(begun.candidate, begun.incumbent, begun.effort, [this, done = std::move(begun.done)](Attempt attempt) {
+      budget_.charge_attempts();
+      done(std::move(attempt));
+    });
   }
 }
 
@@ -69,16 +71,16 @@ void RecordedRunner::tell(const Journal::Step& step) {
                           sandbox::describe(one.candidate->builds.binding()) + " against " + one.incumbent->name);
     }
     const results::archive::RecordedAttempt was = archive_.attempt(step.id);
-    return journal_.depart("attempt " + std::to_string(step.id) + ", " + was.effort + " of " + was.solution + " " +
-                               sandbox::describe(was.binding) + " against " + was.against,
-                           under_way.empty() ? "nothing is under way" : "under way: " + core::join(under_way, ", "));
+    return journal_.diverge("attempt " + std::to_string(step.id) + ", " + was.effort + " of " + was.solution + " " +
+                                sandbox::describe(was.binding) + " against " + was.against,
+                            under_way.empty() ? "nothing is under way" : "under way: " + core::join(under_way, ", "));
   }
   Attempt attempt = recorded_attempt(archive_, step.id);
-  attempt.recalled = true;
   const std::function<void(Attempt)> done = std::move(begun->done);
   waiting_.erase(begun);
   journal_.take();
-  done(std::move(attempt));
+  budget_.charge_attempts();
+  journal_.recall([&] { done(std::move(attempt)); });
 }
 
 // A device that does not compute any more is set aside; a campaign may be resumed where there are others.
@@ -102,14 +104,14 @@ void RecordedRunner::serve() {
       places_ = places->at("places").get<size_t>();
       return;
     }
-    return journal_.depart(describe(*step), "the search goes on");
+    return journal_.diverge(describe(*step), "the search goes on");
   }
   if (live_ == nullptr) throw RecordEnded();
   journal_.finish();
   if (!ready_.empty()) {
     Told told = std::move(ready_.front());
     ready_.pop_front();
-    return told.done(std::move(told.attempt));
+    return journal_.recall([&] { told.done(std::move(told.attempt)); });
   }
   if (places_changed() || journal_.ask_again()) return;
   live_->serve();

@@ -1,4 +1,5 @@
-// A campaign's bench: tells the attempts that its record has, in their order, and has the others made.
+// The attempt runner of a campaign: reports recorded attempts in their order, has the others made, and charges the
+// budget for each.
 #pragma once
 
 #include <deque>
@@ -6,14 +7,16 @@
 #include <optional>
 
 #include "agent/search/attempt_runner.h"
+#include "agent/search/budget.h"
 #include "agent/search/journal.h"
+#include "agent/search/progress.h"
 
 namespace agent::search {
 
 class RecordedRunner : public AttemptRunner {
  public:
-  // `live`: none where a campaign is replayed; then serve throws RecordEnded at the record's end. All outlive it.
-  RecordedRunner(results::archive::Recorder& archive, Journal& journal, AttemptRunner* live);
+  // `live`: null when a campaign is replayed; then serve throws RecordEnded at the end of the record. All outlive it.
+  RecordedRunner(results::archive::Recorder& archive, Journal& journal, Budget& budget, AttemptRunner* live);
 
   // A problem's search begins: on so many places. Where there is no live bench, it has the naive solution from here.
   void use_problem(const benchsuite::Problem& problem, size_t places);
@@ -48,12 +51,42 @@ class RecordedRunner : public AttemptRunner {
 
   results::archive::Recorder& archive_;
   Journal& journal_;
+  Budget& budget_;
   AttemptRunner* live_;
   std::list<Begun> waiting_;  // for their place in the record
-  std::deque<Told> ready_;    // had from what is left of it
+  std::deque<Told> ready_;    // found among the steps left of the record
   size_t places_ = 0;
   sandbox::Solution naive_solution_;
   CandidatePtr naive_;
+};
+
+// Passes on what is new: watchers saw the consequences of recorded events before.
+class NewProgress : public Progress {
+ public:
+  NewProgress(Progress& watcher, const Journal& journal) : watcher_(watcher), journal_(journal) {}
+  void campaign_started(const std::string& campaign, size_t problems, const BudgetLeft& budget) override {
+    watcher_.campaign_started(campaign, problems, budget);
+  }
+  void problem_started(const std::string& problem, size_t index, size_t count) override {
+    watcher_.problem_started(problem, index, count);
+  }
+  void attempted(const AttemptReport& report) override {
+    if (!journal_.is_recalling()) watcher_.attempted(report);
+  }
+  void answered(const ExchangeReport& report) override {
+    if (!journal_.is_recalling()) watcher_.answered(report);
+  }
+  void problem_ended(const std::string& problem, double best, const std::string& why) override {
+    watcher_.problem_ended(problem, best, why);
+  }
+  void noted(const std::string& what) override {
+    if (!journal_.is_recalling()) watcher_.noted(what);
+  }
+  void warned(const std::string& what) override { watcher_.warned(what); }
+
+ private:
+  Progress& watcher_;
+  const Journal& journal_;
 };
 
 }  // namespace agent::search

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <map>
 
-#include "agent/search/strategies.h"
+#include "agent/search/strategy.h"
 
 namespace agent::search {
 namespace {

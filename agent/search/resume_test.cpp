@@ -127,7 +127,7 @@ class World {
   results::archive::test::Started started{temporary.file(), "gelu_f32"};
   ModelSearchSettings settings;
   int64_t asked = 0;
-  std::vector<std::string> departures;
+  std::vector<std::string> divergences;
 
   int64_t moments_taken(int64_t given) const { return given - moments_left_; }
 
@@ -142,14 +142,14 @@ class World {
   SearchResult search(Journal::Purpose purpose, SimulatedRunner& bench, SimulatedModel& model, Progress& progress,
                       EventLoop& event_loop) {
     Journal journal(started.archive, started.campaign, purpose);
-    journal.on_departure([&](const Departure& departure) { departures.emplace_back(departure.what()); });
+    journal.on_divergence([&](const Divergence& divergence) { divergences.emplace_back(divergence.what()); });
     Budget budget({90, std::nullopt}, 0, 0, &journal);
     journal.on_finish([&] { budget.charge_attempts(journal.attempts_left()); });
-    RecordedRunner recorded(started.archive, journal, journal.replays() ? nullptr : &bench);
-    Exchanges exchanges(started.archive, started.campaign, {&model}, prices_, {}, limits_, event_loop, journal);
+    RecordedRunner recorded(started.archive, journal, budget, journal.replays() ? nullptr : &bench);
+    RequestLedger ledger(started.archive, started.campaign, {&model}, prices_, {}, limits_, event_loop, journal);
     recorded.use_problem(text_.problem, devices_);
     ProblemSearch problem_search(text_.problem, recorded, budget, progress, 1);
-    ModelProposals proposals(text_, device_, maker_, exchanges, problem_search, started.archive, progress, settings, 1,
+    ModelProposals proposals(text_, device_, maker_, ledger, problem_search, started.archive, progress, settings, 1,
                              "test-");
     if (!journal.recalls()) journal.finish();
     return problem_search.run(&proposals);
@@ -196,7 +196,7 @@ TEST_P(Resumed, DecidesAsIfItHadNotBeenKilled) {
     EXPECT_EQ(resumed->best, end->best);
     EXPECT_EQ(resumed->why, end->why);
     EXPECT_LE(world.asked, whole.asked + settings.in_flight) << "no more than was on its way is asked again";
-    EXPECT_TRUE(world.departures.empty()) << world.departures.front();
+    EXPECT_TRUE(world.divergences.empty()) << world.divergences.front();
   }
 }
 
@@ -212,7 +212,7 @@ TEST_P(Resumed, ManyKillsChangeNothing) {
   EXPECT_GT(kills, 20);
   EXPECT_EQ(world.decisions(), whole.decisions());
   EXPECT_EQ(resumed->best, end->best);
-  EXPECT_TRUE(world.departures.empty()) << world.departures.front();
+  EXPECT_TRUE(world.divergences.empty()) << world.divergences.front();
 }
 
 INSTANTIATE_TEST_SUITE_P(EachStrategy, Resumed, testing::Values("best_of_n", "refine", "evolve"),
@@ -226,7 +226,7 @@ TEST(ResumedSpending, LimitsHoldOverKills) {
   ASSERT_TRUE(end);
   EXPECT_LE(world.asked, 12);
   EXPECT_LE(world.started.archive.model_spend(world.started.campaign).requests, 12);
-  EXPECT_TRUE(world.departures.empty()) << world.departures.front();
+  EXPECT_TRUE(world.divergences.empty()) << world.divergences.front();
 }
 
 // What was judged and what was paid for. A default point is judged in full as a probe, and again where a sweep likes
@@ -251,7 +251,7 @@ TEST(ResumedOtherwise, WhatIsRecordedIsUsedWhereItFits) {
   ASSERT_FALSE(world.lead(150));
   world.settings.strategy = "refine";  // as if the program had changed
   ASSERT_TRUE(world.lead(kNever));
-  EXPECT_EQ(world.departures.size(), 1u);
+  EXPECT_EQ(world.divergences.size(), 1u);
   expect_nothing_twice(world);
   EXPECT_LE(world.started.archive.attempts_of_campaign(world.started.campaign).size(), 90u);
 }
@@ -261,7 +261,7 @@ TEST(ResumedOtherwise, AnEarlierVersionKeptNoOrder) {
   ASSERT_FALSE(world.lead(150));
   results::archive::test::forget_order(world.temporary.file());
   ASSERT_TRUE(world.lead(kNever));
-  EXPECT_TRUE(world.departures.empty());
+  EXPECT_TRUE(world.divergences.empty());
   expect_nothing_twice(world);
   EXPECT_LE(world.started.archive.attempts_of_campaign(world.started.campaign).size(), 90u);
 }
@@ -276,7 +276,7 @@ TEST(Replay, TellsTheFirstDecisionThatDiffers) {
   EXPECT_EQ(again->why, end->why);
   EXPECT_EQ(world.asked, asked);
   world.settings.strategy = "best_of_n";
-  EXPECT_THROW(world.lead(kNever, Journal::Purpose::replay), Departure);
+  EXPECT_THROW(world.lead(kNever, Journal::Purpose::replay), Divergence);
 }
 
 TEST(Replay, OfWhatWasKilledEndsWithTheRecord) {

@@ -1,4 +1,4 @@
-// What a campaign may spend on models, kept exactly: each request reserves the most that it can cost before it is sent.
+// Enforces limits on model spending exactly: each request reserves its maximum cost before it is sent.
 #pragma once
 
 #include <cstdint>
@@ -15,34 +15,34 @@ struct SpendingLimits {
   std::optional<double> dollars;
 };
 
-// Under limits a request reserves what one try costs, so no more may be paid for: the search may ask again.
+// Under limits a request reserves the cost of one try, so it may pay for only one; the search may ask again.
 models::Sampling within(const SpendingLimits& limits, models::Sampling sampling);
 
 // The most that a request can cost.
 struct Reserve {
   int64_t tokens = 0;
-  std::optional<double> dollars;  // absent where the price is not known
+  std::optional<double> dollars;  // absent where the price is unknown
 };
 
 class Spending {
  public:
-  // `spent`: before the campaign was interrupted.
+  // `spent`: before an interruption.
   struct Spent {
     int64_t requests = 0, tokens = 0;
     double dollars = 0;
   };
   Spending(SpendingLimits limits, Spent spent) : limits_(limits), spent_(spent) {}
 
-  // Why a request may not be sent, as a sentence; nullopt when it may.
+  // A sentence why a request may not be sent; nullopt: it may.
   std::optional<std::string> why_not(const Reserve& reserve) const;
   void reserve(const Reserve& reserve);
-  // Its answer is there.
+  // Call when the answer arrives.
   void settle(const Reserve& reserve, const models::Usage& usage, std::optional<double> dollars);
 
-  // Its answer will never be known: it counts with the most that it can have cost.
+  // Call when the answer is lost: the request then counts with its maximum cost.
   void lose(const Reserve& reserve);
 
-  // Sentences about limits that are 80 % used up, each once.
+  // A sentence for each limit that is 80 % used up, once per limit.
   std::vector<std::string> warnings();
 
   const Spent& spent() const { return spent_; }  // without what is reserved

@@ -1,4 +1,4 @@
-// What to ask a model next. A strategy is one small file: it reads what is known and chooses a task and its parents.
+// Decides what to ask a model next: a strategy reads the population and chooses a task and its parents.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ struct Inquiry {
   size_t model = 0;             // which of the campaign's
 };
 
-// What came of one.
+// The result of an inquiry.
 struct Yield {
-  std::vector<size_t> members;  // new ones, judged; none: nothing that could be used, or nothing new
+  std::vector<size_t> members;  // new and judged; none: the reply was unusable or nothing new
   double gain = 0;              // log of how much faster the best of the line became; 0: not at all
   double cost = 1;              // in the campaign's currency: dollars, or tokens where a price is not known
 };
@@ -29,8 +29,8 @@ struct Yield {
 class Strategy {
  public:
   virtual ~Strategy() = default;
-  // nullopt: nothing until more is known of what was asked; nothing ever, when nothing is on its way. The same calls
-  // lead to the same choices.
+  // nullopt: wait for requests in flight; with none in flight, the strategy has ended. Deterministic: the same calls
+  // give the same choices.
   virtual std::optional<Inquiry> next(const Population& population) = 0;
   virtual void learned(const Inquiry& inquiry, const Population& population, const Yield& yield) = 0;
 };
@@ -41,10 +41,33 @@ struct StrategySettings {
   int lines = 1;  // of descent, or islands
 };
 
-// best_of_n: fresh solutions only. refine: each line makes its best faster, step by step. evolve: islands of solutions
-// that differ in kind, crossed and improved. tune: nothing is asked, the built-in tuner is alone. Throws
+// best_of_n: fresh solutions only. refine: each line improves its best solution step by step. evolve: islands of
+// solutions that differ in kind, crossed and improved. tune: asks no model; the built-in tuner works alone. Throws
 // core::InputError for another name.
 std::unique_ptr<Strategy> make_strategy(const std::string& name, const StrategySettings& settings);
 const std::vector<std::string>& strategy_names();
+
+// The strategies that have a file of their own.
+std::unique_ptr<Strategy> make_refine(const StrategySettings& settings);
+std::unique_ptr<Strategy> make_evolve(const StrategySettings& settings);
+
+// Which of several arms to pull: the one that gained most for its cost, or the one known least. UCB1 (Auer,
+// Cesa-Bianchi, Fischer 2002) over gain per cost, scaled by the best arm's.
+class Bandit {
+ public:
+  explicit Bandit(size_t arms) : arms_(arms) {}
+
+  // Of the arms that are allowed (all when empty); the lowest index among equals. At least one must be allowed.
+  size_t choose(const std::vector<bool>& allowed = {});
+  // `cost` above 0.
+  void learn(size_t arm, double gain, double cost);
+
+ private:
+  struct Arm {
+    double chosen = 0, gain = 0, cost = 0;
+    double rate() const { return cost > 0 ? gain / cost : 0; }
+  };
+  std::vector<Arm> arms_;
+};
 
 }  // namespace agent::search

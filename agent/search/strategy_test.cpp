@@ -5,7 +5,6 @@
 #include <map>
 #include <set>
 
-#include "agent/search/bandit.h"
 #include "core/error.h"
 
 namespace agent::search {

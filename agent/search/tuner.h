@@ -1,9 +1,9 @@
-// The first proposer: sweeps the tunables of known solutions. It needs no model.
+// Sweeps the tunables of known solutions. Needs no model, compiler or judge.
 //
 // Random start, then successive halving (Karnin et al. 2013): many points are screened cheaply, the best
 // quarter of them is judged in full. Then local search: the neighbours of the round's best point (one tunable moved by
 // one value) are screened, promising ones judged in full, until no untried neighbour is left. Then another round from
-// random points, until `patience` rounds in a row have brought nothing better. Knows nothing of compilers or judges.
+// random points, until `patience` rounds in a row bring nothing better.
 #pragma once
 
 #include <cstdint>
@@ -43,11 +43,11 @@ class Tuner {
   // The solutions must outlive the tuner. `seed` fixes every choice.
   Tuner(std::vector<const sandbox::Solution*> solutions, uint64_t seed, TunerSettings settings = {});
 
-  // What to judge next; nullopt when the search is over (why_stopped says why). Report every point of a batch before
+  // The next points to judge; nullopt: the search is over (why_stopped says why). Report every point of a batch before
   // asking for the next.
   std::optional<Batch> next();
 
-  // speed_up: over a fixed baseline (naive), nullopt when the point was not correct.
+  // speed_up: over a fixed baseline (naive); nullopt: the point was incorrect.
   void report(const Point& point, verifier::verdicts::Effort effort, std::optional<double> speed_up);
 
   // One sentence; empty while the search goes on.

@@ -12,7 +12,7 @@
 #include "agent/cli/output.h"
 #include "agent/models/model.h"
 #include "agent/prompting/prompt_maker.h"
-#include "agent/search/exchanges.h"
+#include "agent/search/request_ledger.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "results/archive/leaderboard.h"

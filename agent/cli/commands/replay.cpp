@@ -71,11 +71,11 @@ Counts count(const results::archive::Reader& archive, int64_t campaign) {
 }
 
 std::string verdict_of(const campaign::Replayed& replayed) {
-  if (replayed.departure) {
+  if (replayed.divergence) {
     return fmt::format(
         "The first decision that differs is at step {}, after {} that were reproduced.\n  recorded: {}\n  now:      {}",
-        replayed.departure->step, replayed.steps, core::clean_line(replayed.departure->recorded),
-        core::clean_line(replayed.departure->now));
+        replayed.divergence->step, replayed.steps, core::clean_line(replayed.divergence->recorded),
+        core::clean_line(replayed.divergence->now));
   }
   return fmt::format("Every decision was reproduced: {} steps{}.", replayed.steps,
                      replayed.ended ? "" : "; there the record ends, before the campaign did");
@@ -90,16 +90,16 @@ void replay(const std::string& name, Invocation& invocation) {
   results::archive::Recorder copied(copy.file());
   Ends ends;
   const campaign::Replayed replayed = campaign::replay_campaign(copied, campaign, data.paths, data.problems, ends);
-  if (replayed.departure) invocation.exit_code = kRefused;
+  if (replayed.divergence) invocation.exit_code = kRefused;
   if (invocation.json) {
     Json json{{"campaign", campaign.name}, {"requests", counts.requests},
               {"replies", counts.replies}, {"attempts", counts.attempts},
               {"problems", ends.rows},     {"steps", replayed.steps},
-              {"ended", replayed.ended},   {"reproduced", !replayed.departure.has_value()}};
-    if (replayed.departure) {
-      json["differs"] = {{"step", replayed.departure->step},
-                         {"recorded", replayed.departure->recorded},
-                         {"now", replayed.departure->now}};
+              {"ended", replayed.ended},   {"reproduced", !replayed.divergence.has_value()}};
+    if (replayed.divergence) {
+      json["differs"] = {{"step", replayed.divergence->step},
+                         {"recorded", replayed.divergence->recorded},
+                         {"now", replayed.divergence->now}};
     }
     return print_json(json);
   }

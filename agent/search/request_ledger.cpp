@@ -1,4 +1,4 @@
-#include "agent/search/exchanges.h"
+#include "agent/search/request_ledger.h"
 
 #include <algorithm>
 #include <memory>
@@ -93,9 +93,9 @@ models::Prompt prompt_from_json(const Json& json) {
   return prompt;
 }
 
-Exchanges::Exchanges(results::archive::Recorder& archive, int64_t campaign, std::vector<models::Model*> models,
-                     const models::Prices& prices, models::Sampling sampling, SpendingLimits limits,
-                     EventLoop& event_loop, Journal& journal)
+RequestLedger::RequestLedger(results::archive::Recorder& archive, int64_t campaign, std::vector<models::Model*> models,
+                             const models::Prices& prices, models::Sampling sampling, SpendingLimits limits,
+                             EventLoop& event_loop, Journal& journal)
     : archive_(archive),
       campaign_(campaign),
       models_(std::move(models)),
@@ -122,9 +122,9 @@ Exchanges::Exchanges(results::archive::Recorder& archive, int64_t campaign, std:
   journal_.on_unanswered([this] { return ask_again(); });
 }
 
-Exchanges::~Exchanges() { withdraw(); }
+RequestLedger::~RequestLedger() { withdraw(); }
 
-void Exchanges::withdraw() {
+void RequestLedger::withdraw() {
   for (auto& waiting : waiting_) {
     if (std::exchange(waiting.second.answered, {})) --in_flight_;
   }
@@ -133,7 +133,7 @@ void Exchanges::withdraw() {
 }
 
 // Everything that is sent and everything that may come back.
-Reserve Exchanges::reserve_for(const models::Prompt& prompt, size_t model) const {
+Reserve RequestLedger::reserve_for(const models::Prompt& prompt, size_t model) const {
   models::Usage most;
   most.input = static_cast<int64_t>(static_cast<double>(models::estimate_tokens(prompt)) * kEstimateMargin);
   most.output = sampling_.max_output_tokens;
@@ -145,31 +145,31 @@ Reserve Exchanges::reserve_for(const models::Prompt& prompt, size_t model) const
   return {total(most), dollars};
 }
 
-bool Exchanges::is_next(const std::string& problem, int64_t number) const {
+bool RequestLedger::is_next(const std::string& problem, int64_t number) const {
   const Journal::Step* const step = journal_.next();
   if (step == nullptr || step->kind != Kind::request) return false;
   const results::archive::NewRequest& request = recorded(step->id).request;
   return request.problem == problem && request.number == number;
 }
 
-std::optional<std::string> Exchanges::why_not(const std::string& problem, const models::Prompt& prompt,
-                                              size_t model) const {
+std::optional<std::string> RequestLedger::why_not(const std::string& problem, const models::Prompt& prompt,
+                                                  size_t model) const {
   const auto asked = asked_.find(problem);
   if (is_next(problem, asked == asked_.end() ? 1 : asked->second + 1)) return std::nullopt;
   return spending_.why_not(reserve_for(prompt, model));
 }
 
-void Exchanges::ask(const std::string& problem, const models::Prompt& prompt, size_t model, const Json& proposal,
-                    std::function<void(Answered)> answered) {
+void RequestLedger::ask(const std::string& problem, const models::Prompt& prompt, size_t model, const Json& proposal,
+                        std::function<void(Answered)> answered) {
   const int64_t number = ++asked_[problem];
   Waiting request{problem, number, model, proposal, prompt, {}, std::move(answered)};
   if (is_next(problem, number)) {
     const results::archive::RequestRecord& record = recorded(journal_.next()->id);
     const std::string difference = this->difference(record, request);
     if (!difference.empty()) {
-      journal_.depart("request " + std::to_string(number) + " of " + problem + " " + record.request.proposal.dump() +
-                          ", prompt " + record.request.prompt_hash.substr(0, 12),
-                      proposal.dump() + ", prompt " + prompt.hash().substr(0, 12) + ": " + difference);
+      journal_.diverge("request " + std::to_string(number) + " of " + problem + " " + record.request.proposal.dump() +
+                           ", prompt " + record.request.prompt_hash.substr(0, 12),
+                       proposal.dump() + ", prompt " + prompt.hash().substr(0, 12) + ": " + difference);
     } else {
       journal_.take();
       request.reserve = reserve_of(record.request);
@@ -179,35 +179,35 @@ void Exchanges::ask(const std::string& problem, const models::Prompt& prompt, si
       return;
     }
   } else if (const Journal::Step* const step = journal_.next()) {
-    journal_.depart(describe(*step),
-                    "request " + std::to_string(number) + " of " + problem + " " + proposal.dump() + " is sent");
+    journal_.diverge(describe(*step),
+                     "request " + std::to_string(number) + " of " + problem + " " + proposal.dump() + " is sent");
   }
   send(std::move(request));
 }
 
 // Of what is asked. A prompt that reads otherwise matters when a campaign is replayed; its reply is as good as ever.
-std::string Exchanges::difference(const results::archive::RequestRecord& was, const Waiting& now) const {
+std::string RequestLedger::difference(const results::archive::RequestRecord& was, const Waiting& now) const {
   if (was.request.proposal != now.proposal) return "another task or other parents";
   if (was.request.model != models_[now.model]->name()) return "another model";
   if (journal_.replays() && was.request.prompt_hash != now.prompt.hash()) return "another prompt";
   return "";
 }
 
-void Exchanges::brought(int64_t reply, int64_t solution) {
+void RequestLedger::brought(int64_t reply, int64_t solution) {
   const auto record = std::find_if(records_.begin(), records_.end(),
                                    [&](const auto& numbered) { return numbered.second.reply_id == reply; });
   if (journal_.recalls() && record != records_.end()) {
     const std::vector<int64_t>& known = record->second.solutions;
     if (std::find(known.begin(), known.end(), solution) == known.end()) {
-      journal_.depart("the reply to request " + std::to_string(record->first) + " did not bring solution " +
-                          std::to_string(solution),
-                      "it does");
+      journal_.diverge("the reply to request " + std::to_string(record->first) + " did not bring solution " +
+                           std::to_string(solution),
+                       "it does");
     }
   }
   archive_.add_proposed(reply, solution);
 }
 
-void Exchanges::send(Waiting asked) {
+void RequestLedger::send(Waiting asked) {
   ++in_flight_;
   if (post_left(asked)) return;
   asked.reserve = reserve_for(asked.prompt, asked.model);
@@ -226,7 +226,7 @@ void Exchanges::send(Waiting asked) {
       });
 }
 
-void Exchanges::arrived(int64_t request, Waiting& asked, models::Answer answer) {
+void RequestLedger::arrived(int64_t request, Waiting& asked, models::Answer answer) {
   const models::Usage& usage = usage_of(answer);
   const std::optional<double> dollars = prices_.cost(usage, models_[asked.model]->name());
   spending_.settle(asked.reserve, usage, dollars);
@@ -234,28 +234,28 @@ void Exchanges::arrived(int64_t request, Waiting& asked, models::Answer answer) 
   --in_flight_;
   const double cost = cost_of(usage, dollars);
   const int64_t reply = archive_.add_reply(record_of(request, answer, dollars));
-  asked.answered({reply, std::move(answer), cost, false});
+  asked.answered({reply, std::move(answer), cost});
 }
 
 // The next step of the record.
-void Exchanges::take(const Journal::Step& step) {
+void RequestLedger::take(const Journal::Step& step) {
   const results::archive::RequestRecord& record = recorded(step.id);
   if (step.kind == Kind::request) {
     const auto before = asked_.find(record.request.problem);
     if (before == asked_.end() || record.request.number > before->second) {
-      return journal_.depart(describe(step) + " " + record.request.proposal.dump() + " is sent", "it is not");
+      return journal_.diverge(describe(step) + " " + record.request.proposal.dump() + " is sent", "it is not");
     }
     journal_.take();
     return take_again(record);
   }
   auto waiting = waiting_.extract(step.id);
-  if (waiting.empty()) return journal_.depart(describe(step), "it was not asked");
+  if (waiting.empty()) return journal_.diverge(describe(step), "it was not asked");
   journal_.take();
   take_reply(record, std::move(waiting.mapped()));
 }
 
 // The campaign was resumed here: the request before this one stays counted, and is waited for no more.
-void Exchanges::take_again(const results::archive::RequestRecord& record) {
+void RequestLedger::take_again(const results::archive::RequestRecord& record) {
   for (auto waiting = waiting_.begin(); waiting != waiting_.end(); ++waiting) {
     if (waiting->second.number != record.request.number || waiting->second.problem != record.request.problem) continue;
     Waiting again = std::move(waiting->second);
@@ -268,18 +268,18 @@ void Exchanges::take_again(const results::archive::RequestRecord& record) {
   }
 }
 
-void Exchanges::take_reply(const results::archive::RequestRecord& record, Waiting waiting) {
+void RequestLedger::take_reply(const results::archive::RequestRecord& record, Waiting waiting) {
   const results::archive::NewReply& reply = *record.reply;
   const models::Usage usage = usage_of(reply);
   spending_.settle(waiting.reserve, usage, reply.dollars);
   usage_ += usage;
   if (!waiting.answered) return;
   --in_flight_;
-  waiting.answered({record.reply_id, answer_of(reply), cost_of(usage, reply.dollars), true});
+  journal_.recall([&] { waiting.answered({record.reply_id, answer_of(reply), cost_of(usage, reply.dollars)}); });
 }
 
 // The record does not say when. What was paid for counts at once, and is had when it is asked for.
-void Exchanges::take_left() {
+void RequestLedger::take_left() {
   using Step = Journal::Step;
   while (const auto left = journal_.take_left([](const Step& step) { return step.kind == Kind::reply; })) {
     const results::archive::RequestRecord& record = recorded(left->id);
@@ -299,7 +299,7 @@ void Exchanges::take_left() {
   }
 }
 
-bool Exchanges::post_left(const Waiting& asked) {
+bool RequestLedger::post_left(const Waiting& asked) {
   const auto left = left_.extract(std::pair(asked.problem, asked.number));
   if (left.empty()) return false;
   const results::archive::RequestRecord& record = recorded(left.mapped());
@@ -307,13 +307,13 @@ bool Exchanges::post_left(const Waiting& asked) {
     if (here.expired()) return;
     --in_flight_;
     const results::archive::NewReply& reply = *record.reply;
-    answered({record.reply_id, answer_of(reply), cost_of(usage_of(reply), reply.dollars), true});
+    journal_.recall([&] { answered({record.reply_id, answer_of(reply), cost_of(usage_of(reply), reply.dollars)}); });
   });
   return true;
 }
 
 // One at a time: what comes of it is to be seen first.
-bool Exchanges::ask_again() {
+bool RequestLedger::ask_again() {
   while (!waiting_.empty()) {
     auto lost = waiting_.extract(waiting_.begin());
     Waiting& request = lost.mapped();
@@ -330,7 +330,7 @@ bool Exchanges::ask_again() {
     none.what = "the campaign was interrupted before the answer came, and it cannot be asked for again: " + *why;
     none.usage = {request.reserve.tokens, 0, 0, 0, true};
     const int64_t reply = archive_.add_reply(record_of(lost.key(), none, request.reserve.dollars));
-    request.answered({reply, none, cost_of(none.usage, request.reserve.dollars), false});
+    request.answered({reply, none, cost_of(none.usage, request.reserve.dollars)});
     return true;
   }
   return false;

@@ -1,5 +1,5 @@
-// The way of a campaign's prompts to its models and back, through the archive: a request is written down before it is
-// sent, a reply before it is used. What the archive has an answer for is not asked again.
+// Sends a campaign's prompts to its models and records both ways: a request before it is sent, a reply before it is
+// used. A request with a recorded reply is not sent again.
 #pragma once
 
 #include <cstdint>
@@ -23,38 +23,37 @@ namespace agent::search {
 core::Json to_json(const models::Prompt& prompt);
 models::Prompt prompt_from_json(const core::Json& json);
 
-// What the archive keeps of an answer, as an answer.
+// A recorded reply as an answer.
 models::Answer answer_of(const results::archive::NewReply& reply);
 
-// An exchange that has ended.
+// A request that has ended.
 struct Answered {
   int64_t reply = 0;  // in the archive
   models::Answer answer;
-  double cost = 1;        // dollars, or tokens / 1e6 where the price is not known
-  bool recalled = false;  // from before the campaign was interrupted
+  double cost = 1;  // dollars, or tokens / 1e6 where the price is not known
 };
 
-class Exchanges {
+class RequestLedger {
  public:
-  // All outlive it. What the journal recalls is neither sent nor paid for again; a request that nobody answered before
-  // the campaign was killed stays counted with the most it can cost, and is sent once more.
-  Exchanges(results::archive::Recorder& archive, int64_t campaign, std::vector<models::Model*> models,
-            const models::Prices& prices, models::Sampling sampling, SpendingLimits limits, EventLoop& event_loop,
-            Journal& journal);
-  // Cancels what is on its way.
-  ~Exchanges();
-  Exchanges(const Exchanges&) = delete;
-  Exchanges& operator=(const Exchanges&) = delete;
+  // All outlive it. Recorded requests are neither sent nor paid for again. A request left unanswered by a kill keeps
+  // its maximum cost and is sent once more.
+  RequestLedger(results::archive::Recorder& archive, int64_t campaign, std::vector<models::Model*> models,
+                const models::Prices& prices, models::Sampling sampling, SpendingLimits limits, EventLoop& event_loop,
+                Journal& journal);
+  // Cancels requests in flight.
+  ~RequestLedger();
+  RequestLedger(const RequestLedger&) = delete;
+  RequestLedger& operator=(const RequestLedger&) = delete;
 
-  // Why this prompt may not be sent; nullopt when it may.
+  // A sentence why this prompt may not be sent; nullopt: it may.
   std::optional<std::string> why_not(const std::string& problem, const models::Prompt& prompt, size_t model) const;
-  // `proposal`: why it is asked, for the archive. `answered` is told on the event loop's thread.
+  // `proposal`: the reason for the request, for the archive. Calls `answered` on the event loop's thread.
   void ask(const std::string& problem, const models::Prompt& prompt, size_t model, const core::Json& proposal,
            std::function<void(Answered)> answered);
-  // A solution that a reply brought.
+  // Records that a reply proposed a solution.
   void brought(int64_t reply, int64_t solution);
 
-  // Nobody waits any more for what is on its way.
+  // Drops the callbacks of requests in flight, and cancels them.
   void withdraw();
 
   size_t in_flight() const { return in_flight_; }
@@ -74,7 +73,7 @@ class Exchanges {
     core::Json proposal;
     models::Prompt prompt;
     Reserve reserve;
-    Told answered;  // empty: nobody waits any more
+    Told answered;  // empty: nobody waits for it
   };
 
   Reserve reserve_for(const models::Prompt& prompt, size_t model) const;
