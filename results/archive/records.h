@@ -1,4 +1,4 @@
-// What goes into the archive and what comes out of it. Times are UTC, ISO 8601.
+// The records that the archive takes and gives. Times are UTC, ISO 8601.
 #pragma once
 
 #include <cstdint>
@@ -27,22 +27,26 @@ struct NewSolution {
   std::optional<int64_t> parent;  // the solution it was made from
 };
 
-struct NewAttempt {
+// The compiler's report on a candidate.
+struct Compiled {
+  std::string compile_log;
+  double compile_ms = 0;
+  std::optional<int64_t> registers, shared_bytes, spill_bytes;  // per thread or block, where the compiler tells
+};
+
+struct NewAttempt : Compiled {
   std::optional<int64_t> campaign;
   int64_t problem = 0, environment = 0, candidate = 0;
   std::string device;
   verifier::verdicts::Effort effort = verifier::verdicts::Effort::screen;
   std::string artefact;  // hash of binaries and plan; empty when there is none
-  std::string compile_log;
-  double compile_ms = 0;
-  std::optional<int64_t> registers, shared_bytes, spill_bytes;  // where the compiler tells
   verifier::verdicts::Judgement judgement;
   std::optional<int64_t> against;      // the incumbent's candidate id, when there is a measurement
   std::optional<int64_t> reused_from;  // an earlier attempt whose result this one takes over
   double seconds = 0;                  // added to what its campaign has spent
 };
 
-struct RecordedAttempt {
+struct RecordedAttempt : Compiled {
   int64_t id = 0;
   std::string problem, solution, origin;
   sandbox::TunableBinding binding;
@@ -50,9 +54,7 @@ struct RecordedAttempt {
   verifier::verdicts::Verdict verdict;
   std::optional<verifier::verdicts::Measurement> measurement;  // samples included
   std::string against;                                         // "naive", or solution and tunables of the incumbent
-  double compile_ms = 0;
-  std::optional<int64_t> registers, shared_bytes, spill_bytes;
-  std::string compile_log, campaign, seed;
+  std::string campaign, seed;
   core::Json environment, stages;
   std::optional<int64_t> reused_from;
   std::string source;
@@ -66,7 +68,7 @@ struct CampaignRecord {
   int64_t attempts = 0;
 };
 
-// What people would otherwise use, judged like a candidate and never one.
+// A library that people would otherwise use: judged like a candidate, but never one.
 struct NewBaseline {
   int64_t problem = 0, environment = 0;
   std::string device, library;  // "cuBLAS 13.0", "PyTorch 2.11 compile"
@@ -79,7 +81,7 @@ struct BaselineRecord {
   std::optional<verifier::verdicts::Measurement> measurement;  // against naive; samples included
 };
 
-// What the judge of a device found out about itself (kernelwright selftest).
+// How well the judge of a device judges (kernelwright selftest).
 struct NewSelftest {
   std::string device;
   int64_t environment = 0;
@@ -98,7 +100,7 @@ struct SelftestRecord {
   NewSelftest of;
 };
 
-// What a model is asked. Written before it is sent, so that what a killed campaign may have to pay for is known.
+// A request to a model. Recorded before it is sent, so that a killed campaign knows what it may have to pay for.
 struct NewRequest {
   int64_t campaign = 0;
   std::string problem;
@@ -132,14 +134,14 @@ struct RequestRecord {
   std::string asked, arrived;
 };
 
-// What a campaign has spent on models. Requests without a reply count with what was reserved for them.
+// A campaign's spending on models. Requests without a reply count with the amount reserved for them.
 struct ModelSpend {
   int64_t requests = 0, tokens = 0;
   double dollars = 0;
   bool all_priced = true;  // false: some prices are not known, and dollars do without them
 };
 
-// What one model did for a campaign.
+// One model's part in a campaign.
 struct ModelUse {
   std::string model;
   int64_t requests = 0, replies = 0, completions = 0, input_tokens = 0, output_tokens = 0;
@@ -162,7 +164,7 @@ struct SolutionRecord {
   int64_t attempts = 0;  // at any of its points
 };
 
-// What a campaign wrote down, in the order in which it did: its decisions follow from that.
+// One step of a campaign, in the order in which it was recorded: its decisions follow from these.
 struct StepRecord {
   enum class Kind { attempt, request, reply, event } kind = Kind::event;
   int64_t number = 0;              // from 1; 0: of a version that kept no order

@@ -51,7 +51,7 @@ kw.views.campaign = function(name) {
         ["Ended", kw.when(of.ended)],
         ["Device", of.settings.device],
         ["Attempts", kw.count(of.attempts)],
-        ["Judging took", kw.seconds(of.seconds)],
+        ["Judging took", kw.seconds(of.spent_seconds)],
         ["Best", best.map((curve) => `${curve.problem} ${kw.times(curve.now.speed_up.value)}`).join(", ")],
         ["Models", (of.settings.proposers || []).join(", ")],
         ["Strategy", (of.settings.proposers || []).length ? of.settings.strategy : "tune"],
