@@ -1,9 +1,11 @@
 // The records that the archive takes and gives. Times are UTC, ISO 8601.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "core/error.h"
@@ -13,12 +15,29 @@
 
 namespace results::archive {
 
+// columns(io, record) calls io(column, member) for each member that stands in a column of the record's table
+// (tables.h): the one list for INSERT and SELECT (rows.h).
+template <typename R, typename T>
+concept IsRecord = std::same_as<std::remove_const_t<R>, T>;
+
 // Thrown by what writes: the disk is full, a quota is used up, or a file may not grow further. Everything committed
 // stays: go on when there is room again.
 class NoRoom : public core::SystemError {
  public:
   using core::SystemError::SystemError;
 };
+
+template <typename Io>
+void columns(Io&& io, IsRecord<verifier::statistics::SpeedUp> auto& s) {
+  io("speed_up", s.value)("low", s.low)("high", s.high);
+}
+
+// Without its samples.
+template <typename Io>
+void columns(Io&& io, IsRecord<verifier::verdicts::WorkloadTiming> auto& t) {
+  io("workload", t.workload)("candidate_us", t.candidate_us)("incumbent_us", t.incumbent_us)("bound_us", t.bound_us);
+  columns(io, t.speed_up);
+}
 
 struct NewSolution {
   const sandbox::Solution* solution;
@@ -33,6 +52,12 @@ struct Compiled {
   double compile_ms = 0;
   std::optional<int64_t> registers, shared_bytes, spill_bytes;  // per thread or block, where the compiler tells
 };
+
+template <typename Io>
+void columns(Io&& io, IsRecord<Compiled> auto& c) {
+  io("log", c.compile_log)("compile_ms", c.compile_ms)("registers", c.registers)("shared_bytes", c.shared_bytes);
+  io("spill_bytes", c.spill_bytes);
+}
 
 struct NewAttempt : Compiled {
   std::optional<int64_t> campaign;
@@ -94,6 +119,13 @@ struct NewSelftest {
   std::optional<double> candidates_per_hour;  // honest ones, judged in full
   core::Json details;
 };
+
+template <typename Io>
+void columns(Io&& io, IsRecord<NewSelftest> auto& s) {
+  io("device", s.device)("environment", s.environment)("seed", s.seed)("quick", s.quick)("seconds", s.seconds);
+  io("dishonest", s.dishonest)("false_accepts", s.false_accepts)("honest", s.honest)("false_rejects", s.false_rejects);
+  io("widest_noise", s.widest_noise)("candidates_per_hour", s.candidates_per_hour)("details", s.details);
+}
 struct SelftestRecord {
   int64_t id = 0;
   std::string made;
@@ -112,6 +144,13 @@ struct NewRequest {
   int64_t reserved_tokens = 0;             // the most that it may cost
   std::optional<double> reserved_dollars;  // absent where the price is not known
 };
+
+// Without its prompt.
+template <typename Io>
+void columns(Io&& io, IsRecord<NewRequest> auto& r) {
+  io("campaign", r.campaign)("problem", r.problem)("number", r.number)("model", r.model)("proposal", r.proposal);
+  io("prompt_hash", r.prompt_hash)("reserved_tokens", r.reserved_tokens)("reserved_dollars", r.reserved_dollars);
+}
 struct NewReply {
   int64_t request = 0;
   std::string outcome;  // "completion", or why there is none
@@ -125,6 +164,13 @@ struct NewReply {
   int tries = 1;
   double seconds = 0;
 };
+
+template <typename Io>
+void columns(Io&& io, IsRecord<NewReply> auto& r) {
+  io("request", r.request)("outcome", r.outcome)("what", r.what)("model", r.model)("reply", r.reply);
+  io("complete", r.complete)("input", r.input)("cache_read", r.cache_read)("cache_written", r.cache_written);
+  io("output", r.output)("estimated", r.estimated)("dollars", r.dollars)("tries", r.tries)("seconds", r.seconds);
+}
 struct RequestRecord {
   int64_t id = 0;  // of the request
   NewRequest request;
@@ -180,5 +226,10 @@ struct EventRecord {
   std::string made, kind;
   core::Json details;
 };
+
+template <typename Io>
+void columns(Io&& io, IsRecord<EventRecord> auto& e) {
+  io("made", e.made)("kind", e.kind)("details", e.details);
+}
 
 }  // namespace results::archive

@@ -1,5 +1,5 @@
-// Records in and out of rows. tables.h says which columns a table has; here each record says once which member stands
-// in which column, for INSERT and SELECT alike: columns(io, record) calls io(column, member) for each.
+// Rows that are added and rows that are found, by the names of their columns. tables.h says which columns a table has,
+// records.h which member of a record stands in which column.
 #pragma once
 
 #include <concepts>
@@ -125,53 +125,6 @@ class FoundRow {
 
   const Statement& statement_;
 };
-
-template <typename R, typename T>
-concept IsRecord = std::same_as<std::remove_const_t<R>, T>;
-
-template <typename Io>
-void columns(Io&& io, IsRecord<Compiled> auto& c) {
-  io("log", c.compile_log)("compile_ms", c.compile_ms)("registers", c.registers)("shared_bytes", c.shared_bytes);
-  io("spill_bytes", c.spill_bytes);
-}
-
-template <typename Io>
-void columns(Io&& io, IsRecord<verifier::statistics::SpeedUp> auto& s) {
-  io("speed_up", s.value)("low", s.low)("high", s.high);
-}
-
-// Without its samples.
-template <typename Io>
-void columns(Io&& io, IsRecord<verifier::verdicts::WorkloadTiming> auto& t) {
-  io("workload", t.workload)("candidate_us", t.candidate_us)("incumbent_us", t.incumbent_us)("bound_us", t.bound_us);
-  columns(io, t.speed_up);
-}
-
-template <typename Io>
-void columns(Io&& io, IsRecord<EventRecord> auto& e) {
-  io("made", e.made)("kind", e.kind)("details", e.details);
-}
-
-// Without its prompt.
-template <typename Io>
-void columns(Io&& io, IsRecord<NewRequest> auto& r) {
-  io("campaign", r.campaign)("problem", r.problem)("number", r.number)("model", r.model)("proposal", r.proposal);
-  io("prompt_hash", r.prompt_hash)("reserved_tokens", r.reserved_tokens)("reserved_dollars", r.reserved_dollars);
-}
-
-template <typename Io>
-void columns(Io&& io, IsRecord<NewReply> auto& r) {
-  io("request", r.request)("outcome", r.outcome)("what", r.what)("model", r.model)("reply", r.reply);
-  io("complete", r.complete)("input", r.input)("cache_read", r.cache_read)("cache_written", r.cache_written);
-  io("output", r.output)("estimated", r.estimated)("dollars", r.dollars)("tries", r.tries)("seconds", r.seconds);
-}
-
-template <typename Io>
-void columns(Io&& io, IsRecord<NewSelftest> auto& s) {
-  io("device", s.device)("environment", s.environment)("seed", s.seed)("quick", s.quick)("seconds", s.seconds);
-  io("dishonest", s.dishonest)("false_accepts", s.false_accepts)("honest", s.honest)("false_rejects", s.false_rejects);
-  io("widest_noise", s.widest_noise)("candidates_per_hour", s.candidates_per_hour)("details", s.details);
-}
 
 // 17 bytes a pair: two doubles in microseconds (candidate, incumbent), and 1 where the candidate went first.
 std::vector<char> pack(const std::vector<verifier::statistics::Pair>& pairs);
