@@ -26,7 +26,7 @@ const attempts = [
   },
   {title: "Speed-up", number: true, value: (a) => a.speed_up && a.speed_up.value, show: (a) => kw.interval(a.speed_up)},
   {title: "Against", minor: true, show: (a) => (a.speed_up ? a.against : "")},
-  {title: "What was found", show: (a) => a.sentence},
+  {title: "Finding", show: (a) => a.sentence},
 ];
 
 function resources(best) {
