@@ -10,7 +10,6 @@
 
 namespace agent::cli {
 namespace {
-using core::Json;
 
 // Pairs are many and the archive keeps them: --json gives them, text does not.
 std::string samples_note(const verifier::verdicts::WorkloadTiming& timing) {
@@ -38,39 +37,6 @@ std::string candidate_name(const std::string& solution, const sandbox::TunableBi
   return core::clean_line(solution) + (tunables.empty() ? "" : " " + tunables);
 }
 }  // namespace
-
-Json to_json(const results::archive::RecordedAttempt& a) {
-  Json json{{"attempt", a.id},
-            {"problem", a.problem},
-            {"solution", a.solution},
-            {"origin", a.origin},
-            {"tunables", a.binding},
-            {"device", a.device},
-            {"effort", a.effort},
-            {"made", a.made},
-            {"verdict", to_json(a.verdict)},
-            {"verdict_name", name_of(a.verdict)},
-            {"sentence", verifier::verdicts::sentence_for_people(a.verdict)},
-            {"compile_ms", a.compile_ms},
-            {"compile_log", a.compile_log},
-            {"campaign", a.campaign},
-            {"environment", a.environment},
-            {"stages", a.stages},
-            {"reused_from", a.reused_from ? Json(*a.reused_from) : Json()},
-            {"source", a.source}};
-  if (a.measurement) {
-    json["measurement"] = to_json(*a.measurement);
-    json["against"] = a.against;
-  }
-  return json;
-}
-
-Json to_json(const results::archive::CampaignRecord& c) {
-  return {{"campaign", c.name},     {"status", c.status},
-          {"started", c.started},   {"ended", c.ended.empty() ? Json() : Json(c.ended)},
-          {"settings", c.settings}, {"spent_seconds", c.spent_seconds},
-          {"attempts", c.attempts}};
-}
 
 std::string measurement_text(const verifier::verdicts::Measurement& m, const std::string& against) {
   using Align = Table::Align;

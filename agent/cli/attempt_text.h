@@ -1,4 +1,4 @@
-// What is in the archive, as people read it and as JSON. Shared by the commands that show it.
+// Attempts as text. Shared by the commands that show them.
 #pragma once
 
 #include <string>
@@ -7,9 +7,6 @@
 #include "results/archive/records.h"
 
 namespace agent::cli {
-
-core::Json to_json(const results::archive::RecordedAttempt& attempt);
-core::Json to_json(const results::archive::CampaignRecord& campaign);
 
 // `facts`: lines that stand below its figures.
 std::string attempt_text(const results::archive::RecordedAttempt& attempt, const std::string& facts = "");

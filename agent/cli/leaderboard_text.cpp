@@ -11,7 +11,6 @@
 
 namespace agent::cli {
 namespace {
-using core::Json;
 using results::archive::LeaderboardRow;
 using Align = Table::Align;
 constexpr size_t kWidth = 120;
@@ -34,27 +33,6 @@ std::string candidate_name(const LeaderboardRow& row) {
 // The wider side of an interval, as a share of the value: "+-0.4 %".
 std::string spread(double value, double low, double high) {
   return value > 0 ? fmt::format(" ±{:.1f} %", 100 * std::max(value - low, high - value) / value) : "";
-}
-
-Json interval_json(const verifier::statistics::SpeedUp& s) {
-  return {{"value", s.value}, {"low", s.low}, {"high", s.high}};
-}
-
-Json to_json(const results::archive::Cost& cost) {
-  return {
-      {"replies", cost.replies}, {"tokens", cost.tokens}, {"dollars", cost.dollars}, {"all_priced", cost.all_priced}};
-}
-
-Json to_json(const results::archive::WorkloadFigures& figures) {
-  const auto share = figures.share_of_bound();
-  return {{"workload", figures.workload},
-          {"time_us", figures.time_us.value},
-          {"time_low_us", figures.time_us.low},
-          {"time_high_us", figures.time_us.high},
-          {"naive_us", figures.naive_us},
-          {"speed_up", interval_json(figures.speed_up)},
-          {"bound_us", figures.bound_us ? Json(*figures.bound_us) : Json()},
-          {"share_of_bound", share ? Json(*share) : Json()}};
 }
 
 std::string author(const LeaderboardRow& row) {
@@ -166,66 +144,6 @@ std::string block_text(const LeaderboardRow* first, const LeaderboardRow* last) 
   return text;
 }
 }  // namespace
-
-Json to_json(const LeaderboardRow& row) {
-  const auto if_timed = [&](double value) { return row.timed() ? Json(value) : Json(); };
-  const auto of_solution = [&](Json value) { return row.library ? Json() : std::move(value); };
-  Json workloads = Json::array(), over = Json::array();
-  for (const results::archive::WorkloadFigures& figures : row.workloads) workloads.push_back(to_json(figures));
-  for (const results::archive::OverLibrary& one : row.over_libraries) {
-    over.push_back({{"library", one.library},
-                    {"ratio", interval_json(one.ratio)},
-                    {"workloads", one.workloads},
-                    {"paired", false}});
-  }
-  const auto share = row.timed() ? row.workloads[0].share_of_bound() : std::nullopt;
-  return {{"kind", row.library ? "library" : "solution"},
-          {"rank", row.library || row.rank == 0 ? Json() : Json(row.rank)},
-          {"problem", row.problem},
-          {"device", row.device},
-          {"solution", row.solution},
-          {"hash", of_solution(row.hash)},
-          {"origin", row.origin},
-          {"tunables", row.binding},
-          {"confirmed", of_solution(row.confirmed)},
-          {"verdict", name_of(row.verdict)},
-          {"sentence", row.library ? Json(verifier::verdicts::sentence_for_people(row.verdict)) : Json()},
-          {"speed_up", if_timed(row.speed_up.value)},
-          {"low", if_timed(row.speed_up.low)},
-          {"high", if_timed(row.speed_up.high)},
-          {"time_us", if_timed(row.time_us())},
-          {"bound_us", bound_of(row) ? Json(*bound_of(row)) : Json()},
-          {"share_of_bound", share ? Json(*share) : Json()},
-          {"workloads", std::move(workloads)},
-          {"over_libraries", of_solution(std::move(over))},
-          {"model", row.descent.model.empty() ? Json() : Json(row.descent.model)},
-          {"task", row.descent.task.empty() ? Json() : Json(row.descent.task)},
-          {"ancestors", of_solution(row.descent.ancestors)},
-          {"cost", of_solution(to_json(row.descent.own))},
-          {"lineage_cost", of_solution(to_json(row.descent.lineage))},
-          {"campaign", row.campaign.empty() ? Json() : Json(row.campaign)},
-          {"attempt", of_solution(row.attempt)},
-          {"made", row.made}};
-}
-
-Json to_json(const results::view::SuiteScores& scores) {
-  Json fast = Json::array();
-  for (const results::view::FastP& one : scores.fast_p) {
-    fast.push_back({{"baseline", one.baseline},
-                    {"p", one.p},
-                    {"fast", one.fast},
-                    {"problems", one.problems},
-                    {"share", one.share()}});
-  }
-  return {
-      {"device", scores.device},
-      {"problems", scores.problems},
-      {"solved", scores.solved},
-      {"share_solved", scores.share_solved()},
-      {"geometric_mean", scores.geometric_mean},
-      {"geometric_mean_of_solved", scores.geometric_mean_of_solved ? Json(*scores.geometric_mean_of_solved) : Json()},
-      {"fast_p", std::move(fast)}};
-}
 
 std::string best_text(const std::vector<LeaderboardRow>& rows) {
   const bool bound_known = std::any_of(rows.begin(), rows.end(), [](const auto& row) { return bool(bound_of(row)); });

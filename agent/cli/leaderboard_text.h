@@ -1,4 +1,4 @@
-// The leaderboard and the scores of suites, as people read them and as JSON.
+// The leaderboard and the scores of suites as text.
 #pragma once
 
 #include <string>
@@ -8,9 +8,6 @@
 #include "results/view/scores.h"
 
 namespace agent::cli {
-
-core::Json to_json(const results::archive::LeaderboardRow& row);
-core::Json to_json(const results::view::SuiteScores& scores);
 
 // One line per problem and device: its best solution, with the libraries that it is held against.
 std::string best_text(const std::vector<results::archive::LeaderboardRow>& rows);

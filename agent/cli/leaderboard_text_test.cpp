@@ -1,4 +1,5 @@
 #include "agent/cli/leaderboard_text.h"
+#include "results/view/json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -32,7 +33,7 @@ TEST(LeaderboardText, TheLeaderboardHasAColumnForTheBound) {
   EXPECT_THAT(best_text({with, without}), HasSubstr("100.0 us         cpu"));
   EXPECT_THAT(leaderboard_text({with}), HasSubstr("BOUND"));
   EXPECT_THAT(leaderboard_text({without}), Not(HasSubstr("BOUND")));
-  EXPECT_EQ(to_json(with)["bound_us"], 84.6);
+  EXPECT_EQ(results::view::json_of(with)["bound_us"], 84.6);
 }
 
 TEST(LeaderboardText, LibrariesStandAmongTheSolutionsButAreNone) {
@@ -49,12 +50,14 @@ TEST(LeaderboardText, LibrariesStandAmongTheSolutionsButAreNone) {
   EXPECT_THAT(text, HasSubstr("library   3.00x [3.00, 3.00]   67.0 us  cuda GPU  PyTorch 2.11 eager"));
   EXPECT_THAT(text, testing::ContainsRegex("library +not_written +cuda GPU +PyTorch 2.11 compile"));
   EXPECT_THAT(text, Not(HasSubstr("plain")));  // not the best solution
-  EXPECT_EQ(to_json(best)["kind"], "solution");
-  EXPECT_EQ(to_json(library)["kind"], "library");
-  EXPECT_TRUE(to_json(library)["rank"].is_null() && to_json(library)["attempt"].is_null());
-  EXPECT_EQ(to_json(library)["time_us"], 67);
-  EXPECT_EQ(to_json(failed)["verdict"], "not_written");
-  EXPECT_TRUE(to_json(failed)["time_us"].is_null() && to_json(failed)["speed_up"].is_null());
+  EXPECT_EQ(results::view::json_of(best)["kind"], "solution");
+  EXPECT_EQ(results::view::json_of(library)["kind"], "library");
+  EXPECT_TRUE(results::view::json_of(library)["rank"].is_null() &&
+              results::view::json_of(library)["attempt"].is_null());
+  EXPECT_EQ(results::view::json_of(library)["time_us"], 67);
+  EXPECT_EQ(results::view::json_of(failed)["verdict"], "not_written");
+  EXPECT_TRUE(results::view::json_of(failed)["time_us"].is_null() &&
+              results::view::json_of(failed)["speed_up"].is_null());
 }
 
 TEST(LeaderboardText, WhereLinesWouldBeTooWideNamesStandBelowTheFigures) {
@@ -77,8 +80,8 @@ TEST(LeaderboardText, WhereLinesWouldBeTooWideNamesStandBelowTheFigures) {
   EXPECT_THAT(text, Not(testing::ContainsRegex("[^\n]{125}")));  // bytes; "±" has two
   const std::string alone = leaderboard_text({best});
   EXPECT_THAT(alone, HasSubstr("  A: cuBLAS 13.0, B: PyTorch 2.11 eager, C: PyTorch 2.11 compile\n"));
-  EXPECT_TRUE(to_json(best)["sentence"].is_null());  // its verdict is not read for the leaderboard
-  EXPECT_TRUE(to_json(rows[1])["sentence"].is_string());
+  EXPECT_TRUE(results::view::json_of(best)["sentence"].is_null());  // its verdict is not read for the leaderboard
+  EXPECT_TRUE(results::view::json_of(rows[1])["sentence"].is_string());
 }
 
 }  // namespace

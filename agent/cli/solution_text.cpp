@@ -140,25 +140,6 @@ std::string descent_text(const results::archive::Descent& descent, const std::st
   return core::clean_line(text);
 }
 
-Json to_json(const results::archive::Descent& descent) {
-  const auto cost = [](const results::archive::Cost& c) {
-    return Json{{"replies", c.replies}, {"tokens", c.tokens}, {"dollars", c.dollars}, {"all_priced", c.all_priced}};
-  };
-  return {{"model", descent.model.empty() ? Json() : Json(descent.model)},
-          {"task", descent.task.empty() ? Json() : Json(descent.task)},
-          {"ancestors", descent.ancestors},
-          {"cost", cost(descent.own)},
-          {"lineage_cost", cost(descent.lineage)}};
-}
-
-Json to_json(const results::archive::Stand& stand) {
-  return {{"device", stand.device},
-          {"confirmed", stand.confirmed},
-          {"speed_up", {{"value", stand.speed_up.value}, {"low", stand.speed_up.low}, {"high", stand.speed_up.high}}},
-          {"attempt", stand.attempt},
-          {"tunables", stand.binding}};
-}
-
 std::string stands_text(const std::vector<results::archive::Stand>& stands) {
   Table table({{"  DEVICE"}, {"OVER NAIVE", Align::right}, {"CONFIRMED"}, {"ATTEMPT", Align::right}, {"TUNABLES"}});
   for (const results::archive::Stand& stand : stands) {

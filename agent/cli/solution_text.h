@@ -21,8 +21,6 @@ std::string counters_text(const std::vector<verifier::verdicts::Counters>& launc
 // "made from s3 by anthropic:claude (improve), 3 ancestors; 12k tokens, $0.35 in all"
 std::string descent_text(const results::archive::Descent& descent, const std::string& origin,
                          const std::string& parent_name);
-core::Json to_json(const results::archive::Descent& descent);
-core::Json to_json(const results::archive::Stand& stand);
 // A table of how it stands on each device. Empty when it does not.
 std::string stands_text(const std::vector<results::archive::Stand>& stands);
 

@@ -33,7 +33,7 @@ class TemporaryArchive {
   std::filesystem::path folder_;
 };
 
-// As an archive of schema 4 is when it has been taken over.
+// Leaves the archive as migrating one of schema 4 does.
 inline void forget_order(const std::filesystem::path& file) {
   Database database(file);
   database.execute(

@@ -1,4 +1,4 @@
-// What became of a campaign so far: verdicts, and the best confirmed speed-up against attempts, time and money.
+// A campaign's results so far: verdicts, and the best confirmed speed-up against attempts, time and money.
 #pragma once
 
 #include <cstdint>

@@ -35,7 +35,7 @@ std::string file_of(sqlite3* database) {
   return file == nullptr || *file == '\0' ? "a temporary archive" : file;
 }
 
-// SQLite tells a full disk from a failing one only where the system does: a file that may not grow further is neither.
+// SQLite distinguishes a full disk from a failing one only where the system does; a limit on file sizes is neither.
 bool is_no_room(sqlite3* database) {
   switch (sqlite3_extended_errcode(database)) {
     case SQLITE_FULL:
@@ -47,7 +47,7 @@ bool is_no_room(sqlite3* database) {
   }
 }
 
-// Everything that SQLite may have to say, for people.
+// SQLite's errors as messages for people.
 [[noreturn]] void fail(sqlite3* database, const std::string& file) {
   const std::string said = sqlite3_errmsg(database);
   const int error_number = sqlite3_system_errno(database);
@@ -60,7 +60,7 @@ bool is_no_room(sqlite3* database) {
   }
   switch (code) {
     case SQLITE_NOTADB:
-      throw core::InputError(file, "is no archive, or its beginning is damaged (" + said + ")",
+      throw core::InputError(file, "is not an archive, or its beginning is damaged (" + said + ")",
                              "give another file with --archive, or go back to a copy (kernelwright archive backup)");
     case SQLITE_CORRUPT:
       throw core::InputError(file, "is damaged (" + said + ")",
@@ -147,6 +147,13 @@ std::vector<char> Statement::blob(int column) const {
   return bytes == nullptr ? std::vector<char>()
                           : std::vector<char>(bytes, bytes + sqlite3_column_bytes(statement_.get(), column));
 }
+int Statement::column_named(std::string_view name) const {
+  const int count = sqlite3_column_count(statement_.get());
+  for (int i = 0; i < count; ++i) {
+    if (name == sqlite3_column_name(statement_.get(), i)) return i;
+  }
+  throw core::SystemError("an answer of the archive has no column " + std::string(name));
+}
 bool Statement::is_null(int column) const { return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL; }
 
 Statement::Type Statement::type(int column) const {
@@ -165,8 +172,8 @@ Statement::Type Statement::type(int column) const {
 }
 
 namespace {
-// An archive is in WAL mode, which even readers need files beside it for. Where those cannot be made and nobody else
-// can have any, the file is all there is, and cannot change.
+// In WAL mode even readers need files beside the archive. Where those cannot be made, nobody else has any either: the
+// file is complete and cannot change.
 bool needs_no_log(const std::filesystem::path& file) {
   std::error_code none;
   const std::filesystem::path log = file.string() + "-wal";
@@ -240,7 +247,7 @@ void Database::copy_from(Database& other) {
   if (copying == nullptr) fail(handles_->database, file_of(handles_->database));
   sqlite3_backup_step(copying, -1);
   if (sqlite3_backup_finish(copying) == SQLITE_OK) return;
-  // What went wrong is told by the side that is copied to, whichever it was.
+  // The target's handle has the error, whichever side failed.
   fail(handles_->database, file_of(other.handles_->database));
 }
 

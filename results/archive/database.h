@@ -1,7 +1,7 @@
 // A thin, safe face for SQLite: handles that close themselves, errors that are exceptions.
 //
-// core::InputError: the file is none of ours, damaged, or may not be written. NoRoom and core::SystemError: it could
-// not be written or read now. Each says what to do; what was committed stays.
+// core::InputError: the file is not an archive, is damaged, or may not be written. NoRoom and core::SystemError: it
+// could not be written or read now. Each says what to do; what was committed stays.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@ struct sqlite3_stmt;
 
 namespace results::archive {
 
-// What was to be written contradicts what is there, or a rule of its table.
+// A row that was to be written contradicts one that is there, or a rule of its table.
 class Contradiction : public core::SystemError {
  public:
   using core::SystemError::SystemError;
@@ -53,6 +53,7 @@ class Statement {
   bool is_null(int column) const;
   enum class Type { integer, real, text, blob, null };
   Type type(int column) const;
+  int column_named(std::string_view name) const;  // throws core::SystemError when there is none
 
  private:
   friend class Database;
@@ -91,8 +92,8 @@ class Database {
   std::unique_ptr<Handles> handles_;
 };
 
-// One statement that a person wrote. It can only read: as long as this lives, whatever else is asked of its database is
-// denied (writing, other files, settings, extensions).
+// One statement that a person wrote. It can only read: while this lives, its database denies everything else (writing,
+// other files, settings, extensions).
 class Question {
  public:
   // Throws core::InputError for what is not one statement of SQL that reads.
@@ -123,7 +124,7 @@ Database& database_of(const Reader& reader);
 std::vector<int64_t> ids_of(Statement statement);
 std::vector<std::string> texts_of(Statement statement);
 
-// As long as it lives, its database is read as it was at the first read.
+// While it lives, its database is read as it was at the first read.
 class Snapshot {
  public:
   explicit Snapshot(Database& database);
@@ -135,7 +136,7 @@ class Snapshot {
   Database& database_;
 };
 
-// Commits when told to, otherwise rolls back.
+// Rolls back unless commit() was called.
 class Transaction {
  public:
   explicit Transaction(Database& database);

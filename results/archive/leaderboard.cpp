@@ -7,7 +7,7 @@
 #include "core/error.h"
 #include "core/suggest.h"
 #include "results/archive/database.h"
-#include "results/archive/samples.h"
+#include "results/archive/rows.h"
 
 namespace results::archive {
 namespace {

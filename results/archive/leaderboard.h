@@ -62,8 +62,8 @@ struct LeaderboardRow {
   std::vector<OverLibrary> over_libraries;  // of those that were found correct on this device
   Descent descent;                          // who proposed it, from what, and what that cost
 
-  // Named by `solution`, it stands in place but has neither rank nor attempt, hash nor descent, and its figures count
-  // only where it was found correct: otherwise there are no workloads.
+  // A library, named by `solution`: it has no rank, attempt, hash or descent, and no workloads unless it was found
+  // correct.
   bool library = false;
   verifier::verdicts::Verdict verdict = verifier::verdicts::Correct{};
 
@@ -76,7 +76,7 @@ struct LeaderboardRow {
 // version that was judged last counts.
 std::vector<LeaderboardRow> leaderboard(const Reader& archive, const LeaderboardFilter& filter = {});
 
-// What the archive has judged, in order: problems, and devices with solutions or libraries on them.
+// The problems that the archive has judged, and the devices with solutions or libraries on them; both sorted.
 std::vector<std::string> known_problems(const Reader& archive);
 std::vector<std::string> known_devices(const Reader& archive);
 

@@ -7,18 +7,6 @@
 
 namespace results::archive {
 namespace {
-SolutionRecord solution_with(Database& database, int64_t id) {
-  Statement row = database.prepare(
-      "SELECT hash, problem, name, origin, added, source, parent, (SELECT count(*) FROM attempts a JOIN candidates c"
-      " ON c.id = a.candidate WHERE c.solution = solutions.id) FROM solutions WHERE id = ?");
-  row.bind(id);
-  if (!row.step()) throw core::SystemError("the archive names a solution that it does not hold");
-  SolutionRecord record{id,          row.text(0), row.text(1), row.text(2),   row.text(3),
-                        row.text(4), row.text(5), {},          row.integer(7)};
-  if (!row.is_null(6)) record.parent = row.integer(6);
-  return record;
-}
-
 // The first column of the row of an attempt.
 template <typename Read>
 auto of_attempt(Database& database, const std::string& sql, int64_t attempt, Read read) {
@@ -84,7 +72,7 @@ std::vector<LineageStep> lineage(const Reader& archive, int64_t solution) {
   std::vector<LineageStep> steps;
   std::set<int64_t> visited;
   for (std::optional<int64_t> at = solution; at && visited.insert(*at).second;) {
-    LineageStep step{solution_with(database_of(archive), *at), descents.of(*at), stands_of(archive, *at)};
+    LineageStep step{archive.solution(*at), descents.of(*at), stands_of(archive, *at)};
     at = step.solution.parent;
     steps.push_back(std::move(step));
   }
@@ -121,7 +109,7 @@ SolutionRecord solution_of_attempt(const Reader& archive, int64_t attempt) {
   const int64_t id =
       of_attempt(database, "SELECT c.solution FROM attempts a JOIN candidates c ON c.id = a.candidate WHERE a.id = ?",
                  attempt, [](const Statement& row) { return row.integer(0); });
-  return solution_with(database, id);
+  return archive.solution(id);
 }
 
 std::string problem_json_of(const Reader& archive, int64_t attempt) {

@@ -21,7 +21,7 @@ struct Cost {
 // Who proposed a solution, from what, and what that cost. A solution that several replies brought is the first one's.
 struct Descent {
   std::string model;              // as it was asked for; empty: no model proposed it
-  std::string task;               // "fresh", "improve", "repair", "cross"; empty likewise
+  std::string task;               // "fresh", "improve", "repair", "cross"; empty: no model
   std::optional<int64_t> parent;  // the solution that it was made from
   int64_t ancestors = 0;          // parents, theirs, and so on
   Cost own;                       // the reply that brought it, whatever else that one brought
@@ -73,7 +73,7 @@ std::optional<int64_t> best_attempt(const Reader& archive, int64_t solution);
 
 SolutionRecord solution_of_attempt(const Reader& archive,
                                    int64_t attempt);  // throws core::InputError: no such attempt
-// problem.json as the attempt was judged by. Throws core::InputError likewise.
+// The problem.json that the attempt was judged by. Throws core::InputError when there is no such attempt.
 std::string problem_json_of(const Reader& archive, int64_t attempt);
 // How many attempts of a campaign came to which verdict.
 std::map<std::string, int64_t> verdicts_of_campaign(const Reader& archive, int64_t campaign);

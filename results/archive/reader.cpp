@@ -3,18 +3,12 @@
 #include <utility>
 
 #include "core/error.h"
-#include "results/archive/database.h"
-#include "results/archive/samples.h"
+#include "results/archive/rows.h"
 #include "results/archive/schema.h"
-#include "results/archive/tables.h"
 
 namespace results::archive {
 namespace {
 using core::Json;
-
-sandbox::TunableBinding binding_from(const std::string& text) {
-  return Json::parse(text).get<std::map<std::string, int64_t, std::less<>>>();
-}
 
 verifier::statistics::Outcome outcome_from(const std::string& name) {
   for (const auto outcome :
@@ -35,39 +29,29 @@ std::optional<verifier::verdicts::Measurement> measurement_of(Database& database
   verifier::verdicts::Measurement m;
   int64_t id = 0;
   {
-    Statement row = database.prepare(
-        "SELECT m.id, m.clock, m.outcome, m.speed_up, m.low, m.high, m.stopped_early, s.name, c.tunables, m.counters "
-        "FROM "
-        "measurements m"
-        " JOIN candidates c ON c.id = m.against JOIN solutions s ON s.id = c.solution WHERE m.attempt = ?");
-    row.bind(attempt);
-    if (!row.step()) return std::nullopt;
-    id = row.integer(0);
-    m.clock = row.text(1);
-    m.outcome = outcome_from(row.text(2));
-    m.speed_up = {row.real(3), row.real(4), row.real(5)};
-    m.stopped_early = row.integer(6) != 0;
-    if (!row.is_null(9)) {
-      const Json counters = Json::parse(row.text(9));
-      for (const core::JsonView& launch : core::JsonView(counters, "archive").items()) {
-        m.counters.push_back(verifier::verdicts::counters_from_json(launch));
-      }
+    Statement found = database.prepare(
+        "SELECT m.*, s.name AS solution, c.tunables FROM measurements m JOIN candidates c ON c.id = m.against"
+        " JOIN solutions s ON s.id = c.solution WHERE m.attempt = ?");
+    found.bind(attempt);
+    if (!found.step()) return std::nullopt;
+    const FoundRow row(found);
+    row("id", id)("clock", m.clock)("stopped_early", m.stopped_early)("solution", against);
+    columns(row, m.speed_up);
+    m.outcome = outcome_from(row.at<std::string>("outcome"));
+    const Json counters = row.at<std::optional<Json>>("counters").value_or(Json::array());
+    for (const core::JsonView& launch : core::JsonView(counters, "archive").items()) {
+      m.counters.push_back(verifier::verdicts::counters_from_json(launch));
     }
-    const std::string tunables = sandbox::describe(binding_from(row.text(8)));
-    against = row.text(7) + (tunables.empty() ? "" : " " + tunables);
+    const std::string tunables = sandbox::describe(row.at<Json>("tunables").get<sandbox::TunableBinding>());
+    against += (tunables.empty() ? "" : " ") + tunables;
   }
-  Statement timings = database.prepare(
-      "SELECT workload, candidate_us, incumbent_us, speed_up, low, high, samples, bound_us, clocks FROM timings WHERE "
-      "measurement = ? "
-      "ORDER BY id");
+  Statement timings = database.prepare("SELECT * FROM timings WHERE measurement = ? ORDER BY id");
   timings.bind(id);
   while (timings.step()) {
-    m.workloads.push_back({timings.text(0),
-                           unpack(timings.blob(6), timings.blob(8)),
-                           timings.real(1),
-                           timings.real(2),
-                           {timings.real(3), timings.real(4), timings.real(5)},
-                           timings.is_null(7) ? std::nullopt : std::optional(timings.real(7))});
+    const FoundRow row(timings);
+    verifier::verdicts::WorkloadTiming& timing = m.workloads.emplace_back();
+    columns(row, timing);
+    timing.pairs = unpack(row.at<std::vector<char>>("samples"), row.at<std::vector<char>>("clocks"));
   }
   return m;
 }
@@ -83,13 +67,33 @@ std::filesystem::path with_folder(const std::filesystem::path& file) {
   return file;
 }
 
+// With the number of its attempts. The condition follows.
 constexpr std::string_view kCampaigns =
-    "SELECT id, name, status, started, ended, settings, spent_seconds,"
-    " (SELECT count(*) FROM attempts WHERE campaign = campaigns.id) FROM campaigns ";
+    "SELECT *, (SELECT count(*) FROM attempts WHERE campaign = campaigns.id) AS attempts FROM campaigns ";
+constexpr std::string_view kSolutions =
+    "SELECT *, (SELECT count(*) FROM attempts a JOIN candidates c ON c.id = a.candidate"
+    " WHERE c.solution = solutions.id) AS attempts FROM solutions WHERE ";
 
-CampaignRecord campaign_from(const Statement& row) {
-  return {row.integer(0),           row.text(1), row.text(2),   row.text(3), row.text(4),
-          Json::parse(row.text(5)), row.real(6), row.integer(7)};
+CampaignRecord campaign_from(const Statement& found) {
+  CampaignRecord c;
+  const FoundRow row(found);
+  row("id", c.id)("name", c.name)("status", c.status)("started", c.started)("ended", c.ended);
+  row("settings", c.settings)("spent_seconds", c.spent_seconds)("attempts", c.attempts);
+  return c;
+}
+
+SolutionRecord solution_from(const Statement& found) {
+  SolutionRecord s;
+  const FoundRow row(found);
+  row("id", s.id)("hash", s.hash)("problem", s.problem)("name", s.name)("origin", s.origin);
+  row("added", s.added)("source", s.source)("parent", s.parent)("attempts", s.attempts);
+  return s;
+}
+
+std::vector<EventRecord> events_from(Statement found) {
+  std::vector<EventRecord> all;
+  while (found.step()) columns(FoundRow(found), all.emplace_back());
+  return all;
 }
 }  // namespace
 
@@ -127,21 +131,55 @@ std::vector<CampaignRecord> Reader::campaigns() const {
 }
 
 std::vector<EventRecord> Reader::events_of_campaign(int64_t campaign) const {
-  Statement row = database().prepare("SELECT made, kind, details FROM events WHERE campaign = ? ORDER BY id");
-  row.bind(campaign);
-  std::vector<EventRecord> all;
-  while (row.step()) all.push_back({row.text(0), row.text(1), Json::parse(row.text(2))});
-  return all;
+  Statement found = database().prepare("SELECT * FROM events WHERE campaign = ? ORDER BY id");
+  found.bind(campaign);
+  return events_from(std::move(found));
 }
 
 std::vector<EventRecord> Reader::newest_events(int64_t campaign, size_t limit) const {
-  Statement row = database().prepare(
-      "SELECT made, kind, details FROM events WHERE campaign = ? AND kind NOT IN ('problem_started', 'places')"
-      " ORDER BY id DESC LIMIT ?");
-  row.bind(campaign).bind(static_cast<int64_t>(limit));
-  std::vector<EventRecord> all;
-  while (row.step()) all.push_back({row.text(0), row.text(1), Json::parse(row.text(2))});
+  Statement found = database().prepare(
+      "SELECT * FROM events WHERE campaign = ? AND kind NOT IN ('problem_started', 'places') ORDER BY id DESC LIMIT ?");
+  found.bind(campaign).bind(static_cast<int64_t>(limit));
+  return events_from(std::move(found));
+}
+
+std::vector<RequestRecord> Reader::requests_of_campaign(int64_t campaign) const {
+  Statement rows = database().prepare("SELECT * FROM requests WHERE campaign = ? ORDER BY id");
+  rows.bind(campaign);
+  std::vector<RequestRecord> all;
+  while (rows.step()) {
+    const FoundRow row(rows);
+    RequestRecord& record = all.emplace_back();
+    row("id", record.id)("asked", record.asked);
+    columns(row, record.request);
+    record.request.prompt = with_texts(row.at<Json>("prompt"), [&](const Json& id) {
+      Statement found = database().prepare("SELECT text FROM texts WHERE id = ?");
+      found.bind(id.get<int64_t>()).step();
+      return Json(found.text(0));
+    });
+    Statement answered = database().prepare("SELECT * FROM replies WHERE request = ?");
+    answered.bind(record.id);
+    if (!answered.step()) continue;
+    const FoundRow reply(answered);
+    reply("id", record.reply_id)("arrived", record.arrived);
+    columns(reply, record.reply.emplace());
+    Statement brought = database().prepare("SELECT solution FROM proposed WHERE reply = ? ORDER BY rowid");
+    brought.bind(record.reply_id);
+    record.solutions = ids_of(std::move(brought));
+  }
   return all;
+}
+
+ModelSpend Reader::model_spend(int64_t campaign) const {
+  Statement sums = database().prepare(R"sql(
+SELECT count(*), total(CASE WHEN r.id IS NULL THEN q.reserved_tokens
+                       ELSE r.input + r.cache_read + r.cache_written + r.output END),
+       total(CASE WHEN r.id IS NULL THEN q.reserved_dollars ELSE r.dollars END),
+       total(CASE WHEN r.id IS NULL THEN q.reserved_dollars IS NULL ELSE r.dollars IS NULL END)
+FROM requests q LEFT JOIN replies r ON r.request = q.id WHERE q.campaign = ?)sql");
+  sums.bind(campaign);
+  sums.step();
+  return {sums.integer(0), sums.integer(1), sums.real(2), sums.integer(3) == 0};
 }
 
 std::optional<verifier::verdicts::Calibration> Reader::newest_calibration(const std::string& device) const {
@@ -153,22 +191,21 @@ std::optional<verifier::verdicts::Calibration> Reader::newest_calibration(const 
 }
 
 std::vector<SolutionRecord> Reader::find_solutions(const std::string& name_or_hash) const {
-  // By index both: hashes are hexadecimal, so that all that begin so come before it with a letter behind.
-  Statement row = database().prepare(R"sql(
-SELECT id, hash, problem, name, origin, added, source, parent,
-       (SELECT count(*) FROM attempts a JOIN candidates c ON c.id = a.candidate WHERE c.solution = solutions.id)
-FROM solutions WHERE id IN (SELECT id FROM solutions WHERE name = ?1 UNION ALL SELECT id FROM solutions
-                            WHERE length(?1) >= 6 AND hash >= ?1 AND hash < ?1 || 'g')
-ORDER BY id DESC)sql");
-  row.bind(name_or_hash);
+  // Both by index: hashes are hexadecimal, so all that begin like this come before it with a letter behind.
+  Statement found = database().prepare(std::string(kSolutions) + R"sql(
+id IN (SELECT id FROM solutions WHERE name = ?1 UNION ALL SELECT id FROM solutions
+       WHERE length(?1) >= 6 AND hash >= ?1 AND hash < ?1 || 'g') ORDER BY id DESC)sql");
+  found.bind(name_or_hash);
   std::vector<SolutionRecord> all;
-  while (row.step()) {
-    SolutionRecord record{row.integer(0), row.text(1), row.text(2), row.text(3),   row.text(4),
-                          row.text(5),    row.text(6), {},          row.integer(8)};
-    if (!row.is_null(7)) record.parent = row.integer(7);
-    all.push_back(std::move(record));
-  }
+  while (found.step()) all.push_back(solution_from(found));
   return all;
+}
+
+SolutionRecord Reader::solution(int64_t id) const {
+  Statement found = database().prepare(std::string(kSolutions) + "id = ?");
+  found.bind(id);
+  if (!found.step()) throw core::SystemError("the archive names a solution that it does not hold");
+  return solution_from(found);
 }
 
 std::optional<int64_t> Reader::find_attempt(int64_t campaign, int64_t candidate, verifier::verdicts::Effort effort,
@@ -193,43 +230,25 @@ std::optional<int64_t> Reader::find_artefact(int64_t campaign, const std::string
 RecordedAttempt Reader::attempt(int64_t id) const {
   RecordedAttempt a;
   {
-    Statement row = database().prepare(
-        "SELECT p.name, s.name, s.origin, c.tunables, a.device, a.effort, a.made, a.verdict_json, k.compile_ms, k.log,"
-        " coalesce(g.name, ''), a.seed, e.facts, a.stages, a.reused_from, s.source, k.registers, k.shared_bytes,"
-        " k.spill_bytes FROM attempts a"
-        " JOIN problems p ON p.id = a.problem JOIN candidates c ON c.id = a.candidate JOIN solutions s ON s.id = "
-        "c.solution"
+    Statement found = database().prepare(
+        "SELECT a.*, k.*, p.name AS problem_name, s.name AS solution, s.origin, s.source, c.tunables, e.facts,"
+        " coalesce(g.name, '') AS campaign_name FROM attempts a JOIN problems p ON p.id = a.problem"
+        " JOIN candidates c ON c.id = a.candidate JOIN solutions s ON s.id = c.solution"
         " JOIN compilations k ON k.id = a.compilation JOIN environments e ON e.id = a.environment"
         " LEFT JOIN campaigns g ON g.id = a.campaign WHERE a.id = ?");
-    row.bind(id);
-    if (!row.step()) {
+    found.bind(id);
+    if (!found.step()) {
       throw core::InputError("", "there is no attempt " + std::to_string(id),
                              "kernelwright leaderboard shows the numbers of the best ones");
     }
-    a.id = id;
-    a.problem = row.text(0);
-    a.solution = row.text(1);
-    a.origin = row.text(2);
-    a.binding = binding_from(row.text(3));
-    a.device = row.text(4);
-    a.effort = row.text(5);
-    a.made = row.text(6);
-    const Json verdict = Json::parse(row.text(7));
+    const FoundRow row(found);
+    row("id", a.id)("problem_name", a.problem)("solution", a.solution)("origin", a.origin)("device", a.device);
+    row("effort", a.effort)("made", a.made)("campaign_name", a.campaign)("seed", a.seed)("facts", a.environment);
+    row("stages", a.stages)("reused_from", a.reused_from)("source", a.source);
+    columns(row, static_cast<Compiled&>(a));
+    a.binding = row.at<Json>("tunables").get<sandbox::TunableBinding>();
+    const Json verdict = row.at<Json>("verdict_json");
     a.verdict = verifier::verdicts::verdict_from_json(core::JsonView(verdict, "archive"));
-    a.compile_ms = row.real(8);
-    a.compile_log = row.text(9);
-    a.campaign = row.text(10);
-    a.seed = row.text(11);
-    a.environment = Json::parse(row.text(12));
-    a.stages = Json::parse(row.text(13));
-    if (!row.is_null(14)) a.reused_from = row.integer(14);
-    a.source = row.text(15);
-    const auto known = [&](int column) {
-      return row.is_null(column) ? std::nullopt : std::optional(row.integer(column));
-    };
-    a.registers = known(16);
-    a.shared_bytes = known(17);
-    a.spill_bytes = known(18);
   }
   a.measurement = measurement_of(database(), id, a.against);
   return a;
@@ -327,19 +346,15 @@ ORDER BY p.name, b.device, b.id)sql");
 }
 
 std::vector<SelftestRecord> Reader::newest_selftests() const {
-  Statement rows = database().prepare(R"sql(
-SELECT id, device, environment, made, seed, quick, seconds, dishonest, false_accepts, honest, false_rejects,
-       widest_noise, candidates_per_hour, details
-FROM selftests s
-WHERE id = (SELECT id FROM selftests o WHERE o.device = s.device ORDER BY o.quick, o.id DESC LIMIT 1)
-ORDER BY device)sql");
+  Statement found = database().prepare(
+      "SELECT * FROM selftests s WHERE id = (SELECT id FROM selftests o WHERE o.device = s.device"
+      " ORDER BY o.quick, o.id DESC LIMIT 1) ORDER BY device");
   std::vector<SelftestRecord> all;
-  while (rows.step()) {
-    NewSelftest of{rows.text(1),          rows.integer(2),       std::stoull(rows.text(4)),
-                   rows.integer(5) != 0,  rows.real(6),          rows.integer(7),
-                   rows.integer(8),       rows.integer(9),       rows.integer(10),
-                   rows.real_or_none(11), rows.real_or_none(12), core::Json::parse(rows.text(13))};
-    all.push_back({rows.integer(0), rows.text(3), std::move(of)});
+  while (found.step()) {
+    const FoundRow row(found);
+    SelftestRecord& record = all.emplace_back();
+    row("id", record.id)("made", record.made);
+    columns(row, record.of);
   }
   return all;
 }

@@ -1,4 +1,4 @@
-// What the archive holds: every judged candidate of every campaign, in one SQLite file.
+// Reads the archive: every judged candidate of every campaign, in one SQLite file.
 //
 // Only results/archive and results/transfer speak SQL. Questions that span several records stand beside this one:
 // leaderboard.h, lineage.h, campaign_tally.h, query.h.
@@ -59,6 +59,7 @@ class Reader {
 
   // The solutions with this name, or whose hash begins like this (at least six digits of it); the newest first.
   std::vector<SolutionRecord> find_solutions(const std::string& name_or_hash) const;
+  SolutionRecord solution(int64_t id) const;  // throws core::SystemError when there is none
 
   std::optional<verifier::verdicts::Calibration> newest_calibration(const std::string& device) const;
   // The newest baseline of this library for this version of the problem.

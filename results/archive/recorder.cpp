@@ -1,27 +1,13 @@
 #include "results/archive/recorder.h"
 
-#include <array>
-#include <ctime>
 #include <random>
-#include <utility>
 
-#include "core/error.h"
 #include "core/hash.h"
-#include "results/archive/database.h"
-#include "results/archive/samples.h"
+#include "results/archive/rows.h"
 
 namespace results::archive {
 namespace {
 using core::Json;
-
-std::string now_utc() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  ::gmtime_r(&now, &parts);
-  std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text.data();
-}
 
 std::string new_campaign_name() {
   constexpr std::string_view kLetters = "abcdefghjkmnpqrstuvwxyz23456789";  // none that look alike
@@ -31,29 +17,12 @@ std::string new_campaign_name() {
   return name;
 }
 
-// Never throws, whatever bytes a candidate brought into a message.
-std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
-std::string binding_text(const sandbox::TunableBinding& binding) { return Json(binding).dump(); }
-
-// The id of the row that `select` finds, or of the one that `insert` adds.
-template <typename Bind>
-int64_t find_or_add(Database& database, const std::string& select, const std::string& insert, Bind bind_key,
-                    auto bind_row) {
-  {
-    Statement found = database.prepare(select);
-    bind_key(found);
-    if (found.step()) return found.integer(0);
-  }
-  {
-    Statement added = database.prepare(insert);  // does nothing where another process was quicker
-    bind_row(added);
-    added.run();
-  }
-  Statement found = database.prepare(select);
-  bind_key(found);
-  if (!found.step()) throw core::SystemError("the archive lost a row that was just added");
-  return found.integer(0);
+// A prompt whose texts are rows of "texts", each kept once.
+Json with_rows(Database& database, const Json& prompt) {
+  return with_texts(prompt, [&](const Json& text) {
+    const auto& of = text.get_ref<const std::string&>();
+    return Json(NewRow("texts")("hash", core::sha256_hex(of))("text", of).find_or_insert(database));
+  });
 }
 }  // namespace
 
@@ -69,134 +38,58 @@ std::optional<int64_t> Recorder::next_step(std::optional<int64_t> campaign) {
 
 void Recorder::add_measurement(int64_t attempt, int64_t against, const verifier::verdicts::Measurement& m) {
   Json counters = Json::array();
-  for (const verifier::verdicts::Counters& launch : m.counters) counters.push_back(to_json(launch));
-  database()
-      .prepare(
-          "INSERT INTO measurements (attempt, against, clock, outcome, speed_up, low, high, stopped_early, counters)"
-          " VALUES (?,?,?,?,?,?,?,?,?)")
-      .bind(attempt)
-      .bind(against)
-      .bind(m.clock)
-      .bind(name_of(m.outcome))
-      .bind(m.speed_up.value)
-      .bind(m.speed_up.low)
-      .bind(m.speed_up.high)
-      .bind(int64_t{m.stopped_early})
-      .bind(counters.empty() ? std::nullopt : std::optional(text_of(counters)))
-      .run();
-  const int64_t measurement = database().last_id();
+  for (const verifier::verdicts::Counters& launch : m.counters) counters.push_back(verifier::verdicts::to_json(launch));
+  NewRow row("measurements", "attempt");
+  row("attempt", attempt)("against", against)("clock", m.clock)("outcome", name_of(m.outcome));
+  row("stopped_early", m.stopped_early)("counters", counters.empty() ? std::nullopt : std::optional(counters));
+  columns(row, m.speed_up);
+  const int64_t measurement = row.insert(database());
   for (const verifier::verdicts::WorkloadTiming& timing : m.workloads) {
     const std::vector<char> clocks = pack_clocks(timing.pairs);
-    Statement row = database().prepare(
-        "INSERT INTO timings (measurement, workload, candidate_us, incumbent_us, speed_up, low, high, samples, "
-        "bound_us, "
-        "clocks) VALUES (?,?,?,?,?,?,?,?,?,?)");
-    row.bind(measurement)
-        .bind(timing.workload)
-        .bind(timing.candidate_us)
-        .bind(timing.incumbent_us)
-        .bind(timing.speed_up.value)
-        .bind(timing.speed_up.low)
-        .bind(timing.speed_up.high)
-        .bind_blob(pack(timing.pairs))
-        .bind(timing.bound_us);
-    if (clocks.empty()) {
-      row.bind_null();
-    } else {
-      row.bind_blob(clocks);
-    }
-    row.run();
+    NewRow of("timings", "measurement");
+    of("measurement", measurement)("samples", pack(timing.pairs));
+    of("clocks", clocks.empty() ? std::nullopt : std::optional(clocks));
+    columns(of, timing);
+    of.insert(database());
   }
 }
 
 int64_t Recorder::add_environment(const Json& facts) {
-  const std::string text = text_of(facts);
-  const std::string hash = core::sha256_hex(text);
-  return find_or_add(
-      database(), "SELECT id FROM environments WHERE hash = ?",
-      "INSERT OR IGNORE INTO environments (hash, facts) VALUES (?, ?)", [&](Statement& s) { s.bind(hash); },
-      [&](Statement& s) { s.bind(hash).bind(text); });
+  const std::string text = stored_text(facts);
+  return NewRow("environments")("hash", core::sha256_hex(text))("facts", text).find_or_insert(database());
 }
 
 int64_t Recorder::add_problem(const benchsuite::Problem& problem, const std::string& content_hash) {
-  return find_or_add(
-      database(), "SELECT id FROM problems WHERE name = ? AND hash = ?",
-      "INSERT OR IGNORE INTO problems (name, hash, json) VALUES (?, ?, ?)",
-      [&](Statement& s) { s.bind(problem.name).bind(content_hash); },
-      [&](Statement& s) { s.bind(problem.name).bind(content_hash).bind(problem.json_text); });
+  return NewRow("problems")("name", problem.name)("hash", content_hash)("json", problem.json_text)
+      .find_or_insert(database());
 }
 
 int64_t Recorder::add_solution(const NewSolution& added) {
-  const std::string hash = added.solution->hash();
-  return find_or_add(
-      database(), "SELECT id FROM solutions WHERE hash = ?",
-      "INSERT OR IGNORE INTO solutions (hash, problem, name, origin, parent, source, added) VALUES (?, ?, ?, ?, ?, ?, "
-      "?)",
-      [&](Statement& s) { s.bind(hash); },
-      [&](Statement& s) {
-        s.bind(hash)
-            .bind(added.solution->problem)
-            .bind(added.name)
-            .bind(added.origin)
-            .bind(added.parent)
-            .bind(added.solution->source)
-            .bind(now_utc());
-      });
+  NewRow row("solutions");
+  row("hash", added.solution->hash())("problem", added.solution->problem)("name", added.name)("origin", added.origin);
+  row("parent", added.parent)("source", added.solution->source)("added", now_utc());
+  return row.find_or_insert(database());
 }
 
 int64_t Recorder::add_candidate(int64_t solution, const sandbox::TunableBinding& binding) {
-  const std::string tunables = binding_text(binding);
-  return find_or_add(
-      database(), "SELECT id FROM candidates WHERE solution = ? AND tunables = ?",
-      "INSERT OR IGNORE INTO candidates (solution, tunables) VALUES (?, ?)",
-      [&](Statement& s) { s.bind(solution).bind(tunables); }, [&](Statement& s) { s.bind(solution).bind(tunables); });
+  return NewRow("candidates")("solution", solution)("tunables", Json(binding)).find_or_insert(database());
 }
 
 int64_t Recorder::add_attempt(const NewAttempt& a) {
   Transaction transaction(database());
-  const auto optional_text = [](const std::string& text) {
-    return text.empty() ? std::nullopt : std::optional(std::string_view(text));
-  };
   const auto* rejected = std::get_if<verifier::verdicts::CompileFailed>(&a.judgement.verdict);
-  database()
-      .prepare(
-          "INSERT INTO compilations (candidate, device, artefact, rejected, log, compile_ms, registers,"
-          " shared_bytes, spill_bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
-      .bind(a.candidate)
-      .bind(a.device)
-      .bind(optional_text(a.artefact))
-      .bind(rejected != nullptr ? std::optional(sandbox::name_of(rejected->reason)) : std::nullopt)
-      .bind(a.compile_log)
-      .bind(a.compile_ms)
-      .bind(a.registers)
-      .bind(a.shared_bytes)
-      .bind(a.spill_bytes)
-      .run();
-  const int64_t compilation = database().last_id();
-  const Json judgement = to_json(a.judgement);
-  const std::optional<int64_t> step = next_step(a.campaign);
-  database()
-      .prepare(
-          "INSERT INTO attempts (campaign, problem, candidate, compilation, environment, device, artefact, effort, "
-          "verdict,"
-          " verdict_json, stages, seed, reused_from, made, step) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-      .bind(a.campaign)
-      .bind(a.problem)
-      .bind(a.candidate)
-      .bind(compilation)
-      .bind(a.environment)
-      .bind(a.device)
-      .bind(optional_text(a.artefact))
-      .bind(name_of(a.effort))
-      .bind(name_of(a.judgement.verdict))
-      .bind(text_of(judgement["verdict"]))
-      .bind(judgement["stages"].dump())
-      .bind(std::to_string(a.judgement.seed))
-      .bind(a.reused_from)
-      .bind(now_utc())
-      .bind(step)
-      .run();
-  const int64_t attempt = database().last_id();
+  NewRow compilation("compilations");
+  compilation("candidate", a.candidate)("device", a.device)("artefact", unless_empty(a.artefact));
+  if (rejected != nullptr) compilation("rejected", sandbox::name_of(rejected->reason));
+  columns(compilation, static_cast<const Compiled&>(a));
+  const Json judgement = verifier::verdicts::to_json(a.judgement);
+  NewRow row("attempts");
+  row("campaign", a.campaign)("problem", a.problem)("candidate", a.candidate)("environment", a.environment);
+  row("compilation", compilation.insert(database()))("device", a.device)("artefact", unless_empty(a.artefact));
+  row("effort", name_of(a.effort))("verdict", name_of(a.judgement.verdict));
+  row("verdict_json", judgement["verdict"])("stages", judgement["stages"])("seed", a.judgement.seed);
+  row("reused_from", a.reused_from)("made", now_utc())("step", next_step(a.campaign));
+  const int64_t attempt = row.insert(database());
   if (a.judgement.measurement) add_measurement(attempt, a.against.value(), *a.judgement.measurement);
   if (a.campaign) {
     database()
@@ -211,37 +104,68 @@ int64_t Recorder::add_attempt(const NewAttempt& a) {
 
 void Recorder::add_event(std::optional<int64_t> campaign, const std::string& kind, const Json& details) {
   Transaction transaction(database());
-  const std::optional<int64_t> step = next_step(campaign);
-  database()
-      .prepare("INSERT INTO events (campaign, made, kind, details, step) VALUES (?, ?, ?, ?, ?)")
-      .bind(campaign)
-      .bind(now_utc())
-      .bind(kind)
-      .bind(text_of(details))
-      .bind(step)
-      .run();
+  NewRow row("events");
+  row("made", now_utc())("kind", kind)("details", details);
+  row("campaign", campaign)("step", next_step(campaign)).insert(database());
   transaction.commit();
 }
 
+int64_t Recorder::add_request(const NewRequest& request) {
+  Transaction transaction(database());
+  NewRow row("requests");
+  columns(row, request);
+  row("prompt", with_rows(database(), request.prompt))("step", next_step(request.campaign))("asked", now_utc());
+  const int64_t id = row.insert(database());
+  transaction.commit();
+  return id;
+}
+
+int64_t Recorder::add_reply(const NewReply& reply) {
+  Transaction transaction(database());
+  std::optional<int64_t> campaign;
+  {
+    Statement asked = database().prepare("SELECT campaign FROM requests WHERE id = ?");
+    asked.bind(reply.request);
+    if (asked.step()) campaign = asked.integer(0);
+  }
+  NewRow row("replies");
+  columns(row, reply);
+  const int64_t id = row("step", next_step(campaign))("arrived", now_utc()).insert(database());
+  transaction.commit();
+  return id;
+}
+
+void Recorder::add_proposed(int64_t reply, int64_t solution) {
+  database().prepare("INSERT OR IGNORE INTO proposed (reply, solution) VALUES (?, ?)").bind(reply).bind(solution).run();
+}
+
 int64_t Recorder::add_calibration(const std::string& device, const verifier::verdicts::Calibration& calibration) {
-  database()
-      .prepare("INSERT INTO calibrations (device, made, facts) VALUES (?, ?, ?)")
-      .bind(device)
-      .bind(calibration.made)
-      .bind(text_of(to_json(calibration)))
-      .run();
-  return database().last_id();
+  NewRow row("calibrations");
+  row("device", device)("made", calibration.made)("facts", verifier::verdicts::to_json(calibration));
+  return row.insert(database());
+}
+
+int64_t Recorder::add_baseline(const NewBaseline& baseline) {
+  const verifier::verdicts::Judgement& judged = baseline.judgement;
+  NewRow row("baselines");
+  row("problem", baseline.problem)("device", baseline.device)("environment", baseline.environment);
+  row("library", baseline.library)("made", now_utc())("verdict", name_of(judged.verdict));
+  row("verdict_json", verifier::verdicts::to_json(judged.verdict));
+  if (judged.measurement) row("measurement_json", verifier::verdicts::to_json(*judged.measurement));
+  return row.insert(database());
+}
+
+int64_t Recorder::add_selftest(const NewSelftest& selftest) {
+  NewRow row("selftests");
+  columns(row, selftest);
+  return row("made", now_utc()).insert(database());
 }
 
 CampaignRecord Recorder::start_campaign(const Json& settings, int64_t environment) {
   const std::string name = new_campaign_name();
-  database()
-      .prepare("INSERT INTO campaigns (name, settings, environment, status, started) VALUES (?, ?, ?, 'running', ?)")
-      .bind(name)
-      .bind(text_of(settings))
-      .bind(environment)
-      .bind(now_utc())
-      .run();
+  NewRow row("campaigns");
+  row("name", name)("settings", settings)("environment", environment)("status", "running")("started", now_utc());
+  row("spent_seconds", 0.0)("steps", 0).insert(database());
   return find_campaign(name);
 }
 
@@ -252,47 +176,6 @@ void Recorder::set_campaign_status(int64_t campaign, const std::string& status) 
       .bind(status == "running" ? std::nullopt : std::optional(now_utc()))
       .bind(campaign)
       .run();
-}
-
-int64_t Recorder::add_baseline(const NewBaseline& baseline) {
-  Statement row = database().prepare(
-      "INSERT INTO baselines (problem, device, environment, library, made, verdict, verdict_json, measurement_json)"
-      " VALUES (?, ?, ?, ?, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?, ?, ?)");
-  row.bind(baseline.problem)
-      .bind(baseline.device)
-      .bind(baseline.environment)
-      .bind(baseline.library)
-      .bind(name_of(baseline.judgement.verdict))
-      .bind(text_of(to_json(baseline.judgement.verdict)));
-  if (baseline.judgement.measurement) {
-    row.bind(text_of(to_json(*baseline.judgement.measurement)));
-  } else {
-    row.bind_null();
-  }
-  row.run();
-  return database().last_id();
-}
-
-int64_t Recorder::add_selftest(const NewSelftest& s) {
-  database()
-      .prepare(
-          "INSERT INTO selftests (device, environment, made, seed, quick, seconds, dishonest, false_accepts, honest,"
-          " false_rejects, widest_noise, candidates_per_hour, details)"
-          " VALUES (?, ?, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-      .bind(s.device)
-      .bind(s.environment)
-      .bind(std::to_string(s.seed))
-      .bind(int64_t{s.quick})
-      .bind(s.seconds)
-      .bind(s.dishonest)
-      .bind(s.false_accepts)
-      .bind(s.honest)
-      .bind(s.false_rejects)
-      .bind(s.widest_noise)
-      .bind(s.candidates_per_hour)
-      .bind(text_of(s.details))
-      .run();
-  return database().last_id();
 }
 
 }  // namespace results::archive

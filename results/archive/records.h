@@ -1,9 +1,11 @@
-// What goes into the archive and what comes out of it. Times are UTC, ISO 8601.
+// The records that the archive takes and gives. Times are UTC, ISO 8601.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "core/error.h"
@@ -13,12 +15,29 @@
 
 namespace results::archive {
 
+// columns(io, record) calls io(column, member) for each member that stands in a column of the record's table
+// (tables.h): the one list for INSERT and SELECT (rows.h).
+template <typename R, typename T>
+concept IsRecord = std::same_as<std::remove_const_t<R>, T>;
+
 // Thrown by what writes: the disk is full, a quota is used up, or a file may not grow further. Everything committed
 // stays: go on when there is room again.
 class NoRoom : public core::SystemError {
  public:
   using core::SystemError::SystemError;
 };
+
+template <typename Io>
+void columns(Io&& io, IsRecord<verifier::statistics::SpeedUp> auto& s) {
+  io("speed_up", s.value)("low", s.low)("high", s.high);
+}
+
+// Without its samples.
+template <typename Io>
+void columns(Io&& io, IsRecord<verifier::verdicts::WorkloadTiming> auto& t) {
+  io("workload", t.workload)("candidate_us", t.candidate_us)("incumbent_us", t.incumbent_us)("bound_us", t.bound_us);
+  columns(io, t.speed_up);
+}
 
 struct NewSolution {
   const sandbox::Solution* solution;
@@ -27,22 +46,32 @@ struct NewSolution {
   std::optional<int64_t> parent;  // the solution it was made from
 };
 
-struct NewAttempt {
+// The compiler's report on a candidate.
+struct Compiled {
+  std::string compile_log;
+  double compile_ms = 0;
+  std::optional<int64_t> registers, shared_bytes, spill_bytes;  // per thread or block, where the compiler tells
+};
+
+template <typename Io>
+void columns(Io&& io, IsRecord<Compiled> auto& c) {
+  io("log", c.compile_log)("compile_ms", c.compile_ms)("registers", c.registers)("shared_bytes", c.shared_bytes);
+  io("spill_bytes", c.spill_bytes);
+}
+
+struct NewAttempt : Compiled {
   std::optional<int64_t> campaign;
   int64_t problem = 0, environment = 0, candidate = 0;
   std::string device;
   verifier::verdicts::Effort effort = verifier::verdicts::Effort::screen;
   std::string artefact;  // hash of binaries and plan; empty when there is none
-  std::string compile_log;
-  double compile_ms = 0;
-  std::optional<int64_t> registers, shared_bytes, spill_bytes;  // where the compiler tells
   verifier::verdicts::Judgement judgement;
   std::optional<int64_t> against;      // the incumbent's candidate id, when there is a measurement
   std::optional<int64_t> reused_from;  // an earlier attempt whose result this one takes over
   double seconds = 0;                  // added to what its campaign has spent
 };
 
-struct RecordedAttempt {
+struct RecordedAttempt : Compiled {
   int64_t id = 0;
   std::string problem, solution, origin;
   sandbox::TunableBinding binding;
@@ -50,9 +79,7 @@ struct RecordedAttempt {
   verifier::verdicts::Verdict verdict;
   std::optional<verifier::verdicts::Measurement> measurement;  // samples included
   std::string against;                                         // "naive", or solution and tunables of the incumbent
-  double compile_ms = 0;
-  std::optional<int64_t> registers, shared_bytes, spill_bytes;
-  std::string compile_log, campaign, seed;
+  std::string campaign, seed;
   core::Json environment, stages;
   std::optional<int64_t> reused_from;
   std::string source;
@@ -66,7 +93,7 @@ struct CampaignRecord {
   int64_t attempts = 0;
 };
 
-// What people would otherwise use, judged like a candidate and never one.
+// A library that people would otherwise use: judged like a candidate, but never one.
 struct NewBaseline {
   int64_t problem = 0, environment = 0;
   std::string device, library;  // "cuBLAS 13.0", "PyTorch 2.11 compile"
@@ -79,7 +106,7 @@ struct BaselineRecord {
   std::optional<verifier::verdicts::Measurement> measurement;  // against naive; samples included
 };
 
-// What the judge of a device found out about itself (kernelwright selftest).
+// How well the judge of a device judges (kernelwright selftest).
 struct NewSelftest {
   std::string device;
   int64_t environment = 0;
@@ -92,13 +119,20 @@ struct NewSelftest {
   std::optional<double> candidates_per_hour;  // honest ones, judged in full
   core::Json details;
 };
+
+template <typename Io>
+void columns(Io&& io, IsRecord<NewSelftest> auto& s) {
+  io("device", s.device)("environment", s.environment)("seed", s.seed)("quick", s.quick)("seconds", s.seconds);
+  io("dishonest", s.dishonest)("false_accepts", s.false_accepts)("honest", s.honest)("false_rejects", s.false_rejects);
+  io("widest_noise", s.widest_noise)("candidates_per_hour", s.candidates_per_hour)("details", s.details);
+}
 struct SelftestRecord {
   int64_t id = 0;
   std::string made;
   NewSelftest of;
 };
 
-// What a model is asked. Written before it is sent, so that what a killed campaign may have to pay for is known.
+// A request to a model. Recorded before it is sent, so that a killed campaign knows what it may have to pay for.
 struct NewRequest {
   int64_t campaign = 0;
   std::string problem;
@@ -110,6 +144,13 @@ struct NewRequest {
   int64_t reserved_tokens = 0;             // the most that it may cost
   std::optional<double> reserved_dollars;  // absent where the price is not known
 };
+
+// Without its prompt.
+template <typename Io>
+void columns(Io&& io, IsRecord<NewRequest> auto& r) {
+  io("campaign", r.campaign)("problem", r.problem)("number", r.number)("model", r.model)("proposal", r.proposal);
+  io("prompt_hash", r.prompt_hash)("reserved_tokens", r.reserved_tokens)("reserved_dollars", r.reserved_dollars);
+}
 struct NewReply {
   int64_t request = 0;
   std::string outcome;  // "completion", or why there is none
@@ -123,6 +164,13 @@ struct NewReply {
   int tries = 1;
   double seconds = 0;
 };
+
+template <typename Io>
+void columns(Io&& io, IsRecord<NewReply> auto& r) {
+  io("request", r.request)("outcome", r.outcome)("what", r.what)("model", r.model)("reply", r.reply);
+  io("complete", r.complete)("input", r.input)("cache_read", r.cache_read)("cache_written", r.cache_written);
+  io("output", r.output)("estimated", r.estimated)("dollars", r.dollars)("tries", r.tries)("seconds", r.seconds);
+}
 struct RequestRecord {
   int64_t id = 0;  // of the request
   NewRequest request;
@@ -132,14 +180,14 @@ struct RequestRecord {
   std::string asked, arrived;
 };
 
-// What a campaign has spent on models. Requests without a reply count with what was reserved for them.
+// A campaign's spending on models. Requests without a reply count with the amount reserved for them.
 struct ModelSpend {
   int64_t requests = 0, tokens = 0;
   double dollars = 0;
   bool all_priced = true;  // false: some prices are not known, and dollars do without them
 };
 
-// What one model did for a campaign.
+// One model's part in a campaign.
 struct ModelUse {
   std::string model;
   int64_t requests = 0, replies = 0, completions = 0, input_tokens = 0, output_tokens = 0;
@@ -162,7 +210,7 @@ struct SolutionRecord {
   int64_t attempts = 0;  // at any of its points
 };
 
-// What a campaign wrote down, in the order in which it did: its decisions follow from that.
+// One step of a campaign, in the order in which it was recorded: its decisions follow from these.
 struct StepRecord {
   enum class Kind { attempt, request, reply, event } kind = Kind::event;
   int64_t number = 0;              // from 1; 0: of a version that kept no order
@@ -178,5 +226,10 @@ struct EventRecord {
   std::string made, kind;
   core::Json details;
 };
+
+template <typename Io>
+void columns(Io&& io, IsRecord<EventRecord> auto& e) {
+  io("made", e.made)("kind", e.kind)("details", e.details);
+}
 
 }  // namespace results::archive

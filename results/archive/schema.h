@@ -1,4 +1,4 @@
-// The archive's tables and their history. The one place that defines them.
+// The archive's tables in SQL, with their history.
 #pragma once
 
 #include <filesystem>

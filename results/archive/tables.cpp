@@ -3,17 +3,32 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "core/text.h"
 
 namespace results::archive {
 namespace {
 constexpr bool kOptional = true;
 
-Column text(std::string name, bool optional = false) { return {std::move(name), Kind::text, optional}; }
-Column json(std::string name, bool optional = false) { return {std::move(name), Kind::json, optional}; }
-Column integer(std::string name, bool optional = false) { return {std::move(name), Kind::integer, optional}; }
-Column real(std::string name, bool optional = false) { return {std::move(name), Kind::real, optional}; }
-Column flag(std::string name) { return {std::move(name), Kind::flag}; }
-Column blob(std::string name, bool optional = false) { return {std::move(name), Kind::blob, optional}; }
+Column with(Kind kind, std::string name, bool optional, Rule rule = Rule::none) {
+  return {std::move(name), kind, optional, {}, {}, rule};
+}
+Column text(std::string name, bool optional = false) { return with(Kind::text, std::move(name), optional); }
+Column filled(std::string name) { return with(Kind::text, std::move(name), false, Rule::filled); }
+Column time(std::string name, bool optional = false) { return with(Kind::text, std::move(name), optional, Rule::time); }
+Column seed(std::string name) { return with(Kind::text, std::move(name), false, Rule::seed); }
+Column json(std::string name, bool optional = false) { return with(Kind::json, std::move(name), optional); }
+Column count(std::string name, bool optional = false) {
+  return with(Kind::integer, std::move(name), optional, Rule::at_least_0);
+}
+Column number(std::string name, bool optional = false) {  // from 1
+  return with(Kind::integer, std::move(name), optional, Rule::at_least_1);
+}
+Column real(std::string name, bool optional = false) { return with(Kind::real, std::move(name), optional); }
+Column amount(std::string name, bool optional = false) {
+  return with(Kind::real, std::move(name), optional, Rule::at_least_0);
+}
+Column flag(std::string name) { return with(Kind::flag, std::move(name), false); }
+Column blob(std::string name, bool optional = false) { return with(Kind::blob, std::move(name), optional); }
 Column reference(std::string name, std::string table, bool optional = false, std::string via = {}) {
   return {std::move(name), Kind::reference, optional, std::move(table), std::move(via)};
 }
@@ -25,12 +40,12 @@ std::vector<Table> things() {
            "id IN (SELECT environment FROM campaigns WHERE id = ?1"
            " UNION SELECT environment FROM attempts WHERE campaign = ?1)"},
           {"problems",
-           {text("name"), text("hash"), json("json")},
+           {filled("name"), filled("hash"), json("json")},
            {"name", "hash"},
            "id IN (SELECT problem FROM attempts WHERE campaign = ?1)"},
           {"solutions",
-           {text("hash"), text("problem"), text("name"), text("origin"), reference("parent", "solutions", kOptional),
-            text("source"), text("added")},
+           {text("hash"), filled("problem"), filled("name"), filled("origin"),
+            reference("parent", "solutions", kOptional), text("source"), time("added")},
            {"hash"},
            "id IN (WITH RECURSIVE used(id) AS ("
            "SELECT c.solution FROM attempts a JOIN candidates c ON c.id = a.candidate WHERE a.campaign = ?1"
@@ -51,71 +66,71 @@ std::vector<Table> things() {
            "id IN (SELECT candidate FROM attempts WHERE campaign = ?1"
            " UNION SELECT m.against FROM attempts a JOIN measurements m ON m.attempt = a.id WHERE a.campaign = ?1)"},
           {"campaigns",
-           {text("name"), json("settings"), reference("environment", "environments"), text("status"), text("started"),
-            text("ended", kOptional), real("spent_seconds"), integer("steps")},
+           {text("name"), json("settings"), reference("environment", "environments"), text("status"), time("started"),
+            time("ended", kOptional), amount("spent_seconds"), count("steps")},
            {"name"},
            "id = ?1"}};
 }
 
 std::vector<Table> histories() {
-  return {
-      {"texts",
-       {text("hash"), text("text")},
-       {"hash"},
-       "id IN (SELECT j.atom FROM requests q, json_tree(q.prompt) j WHERE q.campaign = ?1 AND j.type = 'integer')"},
-      {"requests",
-       {reference("campaign", "campaigns"), text("problem"), integer("number"), text("model"), json("proposal"),
-        Column{"prompt", Kind::prompt}, text("prompt_hash"), integer("reserved_tokens"),
-        real("reserved_dollars", kOptional), text("asked"), integer("step", kOptional)},
-       {},
-       "campaign = ?1",
-       true},
-      {"replies",
-       {reference("campaign", "campaigns", false, "(SELECT campaign FROM requests WHERE id = replies.request)"),
-        reference("request", "requests"), text("outcome"), text("what"), text("model"), text("reply"), flag("complete"),
-        integer("input"), integer("cache_read"), integer("cache_written"), integer("output"), flag("estimated"),
-        real("dollars", kOptional), integer("tries"), real("seconds"), text("arrived"), integer("step", kOptional)},
-       {},
-       "request IN (SELECT id FROM requests WHERE campaign = ?1)",
-       true},
-      {"proposed",
-       {reference("campaign", "campaigns", false,
-                  "(SELECT q.campaign FROM replies r JOIN requests q ON q.id = r.request"
-                  " WHERE r.id = proposed.reply)"),
-        reference("reply", "replies"), reference("solution", "solutions")},
-       {},
-       "reply IN (SELECT r.id FROM replies r JOIN requests q ON q.id = r.request WHERE q.campaign = ?1)",
-       true},
-      {"attempts",
-       {reference("campaign", "campaigns", kOptional), reference("problem", "problems"),
-        reference("candidate", "candidates"), reference("environment", "environments"), text("device"),
-        text("artefact", kOptional), text("effort"), text("verdict"), json("verdict_json"), json("stages"),
-        text("seed"), reference("reused_from", "attempts", kOptional), text("made"), integer("step", kOptional),
-        Column{"compilation", Kind::part, false, "compilations"},
-        Column{"measurement", Kind::child, kOptional, "measurements", "attempt"}},
-       {},
-       "campaign = ?1",
-       true},
-      {"events",
-       {reference("campaign", "campaigns", kOptional), text("made"), text("kind"), json("details"),
-        integer("step", kOptional)},
-       {},
-       "campaign = ?1",
-       true}};
+  return {{"texts",
+           {text("hash"), text("text")},
+           {"hash"},
+           "id IN (SELECT j.atom FROM requests q, json_tree(q.prompt) j WHERE q.campaign = ?1 AND j.type = 'integer')"},
+          {"requests",
+           {reference("campaign", "campaigns"), filled("problem"), number("number"), filled("model"), json("proposal"),
+            Column{"prompt", Kind::prompt}, text("prompt_hash"), count("reserved_tokens"),
+            amount("reserved_dollars", kOptional), time("asked"), number("step", kOptional)},
+           {},
+           "campaign = ?1",
+           true},
+          {"replies",
+           {reference("campaign", "campaigns", false, "(SELECT campaign FROM requests WHERE id = replies.request)"),
+            reference("request", "requests"), filled("outcome"), text("what"), text("model"), text("reply"),
+            flag("complete"), count("input"), count("cache_read"), count("cache_written"), count("output"),
+            flag("estimated"), amount("dollars", kOptional), count("tries"), amount("seconds"), time("arrived"),
+            number("step", kOptional)},
+           {},
+           "request IN (SELECT id FROM requests WHERE campaign = ?1)",
+           true},
+          {"proposed",
+           {reference("campaign", "campaigns", false,
+                      "(SELECT q.campaign FROM replies r JOIN requests q ON q.id = r.request"
+                      " WHERE r.id = proposed.reply)"),
+            reference("reply", "replies"), reference("solution", "solutions")},
+           {},
+           "reply IN (SELECT r.id FROM replies r JOIN requests q ON q.id = r.request WHERE q.campaign = ?1)",
+           true},
+          {"attempts",
+           {reference("campaign", "campaigns", kOptional), reference("problem", "problems"),
+            reference("candidate", "candidates"), reference("environment", "environments"), filled("device"),
+            text("artefact", kOptional), text("effort"), text("verdict"), json("verdict_json"), json("stages"),
+            seed("seed"), reference("reused_from", "attempts", kOptional), time("made"), number("step", kOptional),
+            Column{"compilation", Kind::part, false, "compilations"},
+            Column{"measurement", Kind::child, kOptional, "measurements", "attempt"}},
+           {},
+           "campaign = ?1",
+           true},
+          {"events",
+           {reference("campaign", "campaigns", kOptional), time("made"), filled("kind"), json("details"),
+            number("step", kOptional)},
+           {},
+           "campaign = ?1",
+           true}};
 }
 
 std::vector<Table> of_devices() {
   return {
-      {"calibrations", {text("device"), text("made"), json("facts")}, {}, "?1 IS NULL"},
+      {"calibrations", {filled("device"), time("made"), json("facts")}, {}, "?1 IS NULL"},
       {"baselines",
-       {reference("problem", "problems"), text("device"), reference("environment", "environments"), text("library"),
-        text("made"), text("verdict"), json("verdict_json"), json("measurement_json", kOptional)},
+       {reference("problem", "problems"), filled("device"), reference("environment", "environments"), filled("library"),
+        time("made"), text("verdict"), json("verdict_json"), json("measurement_json", kOptional)},
        {},
        "?1 IS NULL"},
       {"selftests",
-       {text("device"), reference("environment", "environments"), text("made"), text("seed"), flag("quick"),
-        real("seconds"), integer("dishonest"), integer("false_accepts"), integer("honest"), integer("false_rejects"),
-        real("widest_noise", kOptional), real("candidates_per_hour", kOptional), json("details")},
+       {filled("device"), reference("environment", "environments"), time("made"), seed("seed"), flag("quick"),
+        amount("seconds"), count("dishonest"), count("false_accepts"), count("honest"), count("false_rejects"),
+        amount("widest_noise", kOptional), amount("candidates_per_hour", kOptional), json("details")},
        {},
        "?1 IS NULL"}};
 }
@@ -124,8 +139,8 @@ const std::vector<Table>& parts() {
   static const std::vector<Table> all{
       {"compilations",
        {reference("candidate", "candidates"), text("device"), text("artefact", kOptional), text("rejected", kOptional),
-        text("log"), real("compile_ms"), integer("registers", kOptional), integer("shared_bytes", kOptional),
-        integer("spill_bytes", kOptional)}},
+        text("log"), amount("compile_ms"), count("registers", kOptional), count("shared_bytes", kOptional),
+        count("spill_bytes", kOptional)}},
       {"measurements",
        {reference("against", "candidates"), text("clock"), text("outcome"), real("speed_up"), real("low"), real("high"),
         flag("stopped_early"), json("counters", kOptional),
@@ -154,6 +169,22 @@ const Table& table_named(std::string_view name) {
     if (found != list->end()) return *found;
   }
   throw core::SystemError("archives have no table " + std::string(name));
+}
+
+std::vector<std::string> stored_columns(const Table& table, const std::string& owner) {
+  std::vector<std::string> names;
+  if (!owner.empty()) names.push_back(owner);
+  for (const Column& column : table.columns) {
+    if (column.is_stored()) names.push_back(column.name);
+  }
+  return names;
+}
+
+std::string insert_into(const Table& table, const std::string& owner, const std::string& verb) {
+  const std::vector<std::string> columns = stored_columns(table, owner);
+  std::string marks = "?";
+  for (size_t i = 1; i < columns.size(); ++i) marks += ", ?";
+  return verb + " INTO " + table.name + " (" + core::join(columns, ", ") + ") VALUES (" + marks + ")";
 }
 
 }  // namespace results::archive

@@ -1,7 +1,9 @@
-// How the rows of an archive become records: JSON objects that hold the same in any archive, because they name what
-// they refer to by its key instead of its row.
+// The archive's tables, described once. The description drives INSERT (rows.h), records in JSON Lines and their checks
+// (results/transfer). A new column needs a migration (schema.cpp), a line in tables.cpp, and a member with its column
+// in records.h.
 //
-// A record is a row with all that belongs to it: of an attempt its compilation, its measurement and their timings, too.
+// A record is a row as a JSON object that means the same in any archive: it names other records by their keys instead
+// of their rows, and holds everything that belongs to it, as an attempt holds its compilation, measurement and timings.
 #pragma once
 
 #include <string>
@@ -24,28 +26,50 @@ enum class Kind {
   children    // all of those
 };
 
+// A condition on a value beyond its kind.
+enum class Rule {
+  none,
+  filled,  // not empty
+  time,    // "2026-11-21T10:00:00Z"
+  seed,    // 64 bits, in decimal
+  at_least_0,
+  at_least_1
+};
+
 struct Column {
   std::string name;
   Kind kind;
-  bool optional = false;   // may be null; then no record has it
-  std::string table = {};  // of references, parts and children
-  std::string via = {};    // of children: the column that refers back; of a reference: how the row is found (SQL) where
-                           // no column says it, in which case it is read and never written
+  bool optional = false;   // may be null; then a record has no such member
+  std::string table = {};  // the table of references, parts and children
+  // Of children: the column that refers back. Of a reference: how the row is found (SQL) where no column holds it; such
+  // a reference is read and never written.
+  std::string via = {};
+  Rule rule = Rule::none;
+
+  bool is_read_only() const { return kind == Kind::reference && !via.empty(); }
+  bool is_below() const { return kind == Kind::child || kind == Kind::children; }  // in rows of another table
+  bool is_stored() const { return !is_read_only() && !is_below(); }
 };
 
 struct Table {
   std::string name;
   std::vector<Column> columns;
-  // What tells one record of this table from another, in order. Empty: all that it holds (identity_of, records.h).
+  // Columns that together identify a record, in order. Empty: the whole record does (identity_of, record_values.h).
   std::vector<std::string> key = {};
-  // Which rows belong to the campaign whose row is ?1 (SQL), what it needs in order to be replayed included.
+  // SQL condition for the rows that belong to the campaign with row ?1, including those that its replay needs.
   std::string of_campaign = {};
-  bool history = false;  // what campaigns write down: each record of a campaign belongs to that alone
+  bool history = false;  // written by campaigns: each record belongs to one campaign alone
 };
 
 // Each table after those that it refers to.
 const std::vector<Table>& tables();
 // These and the parts of others. Throws core::SystemError when there is none.
 const Table& table_named(std::string_view name);
+
+// The columns that rows of the table store, in the order of tables(). `owner`: a part's column that names the row it
+// belongs to, "" for none.
+std::vector<std::string> stored_columns(const Table& table, const std::string& owner = "");
+// "INSERT INTO <table> (<stored columns>) VALUES (?, ...)"; `verb` may be "INSERT OR IGNORE".
+std::string insert_into(const Table& table, const std::string& owner = "", const std::string& verb = "INSERT");
 
 }  // namespace results::archive

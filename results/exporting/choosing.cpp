@@ -88,7 +88,7 @@ ExportedKernel find_kernel(const archive::Reader& archive, const std::string& wh
   if (is_attempt_number(what)) return kernel_of(archive.attempt(std::stoll(what)));
   const std::vector<archive::SolutionRecord> solutions = archive.find_solutions(what);
   if (solutions.empty()) {
-    throw InputError(what, "is no problem, attempt or solution in this archive",
+    throw InputError(what, "is not a problem, attempt or solution in this archive",
                      "kernelwright leaderboard lists what was won, with the numbers of attempts");
   }
   std::optional<ExportedKernel> best;
@@ -114,7 +114,7 @@ void add_kernel(Package& package, ExportedKernel kernel) {
   package.kernels.push_back(std::move(kernel));
 }
 
-// Of each device and workload the fastest that supports the backend.
+// For each device and workload, the fastest one that supports the backend.
 std::vector<ExportedKernel> winners_of(const archive::Reader& archive, const std::string& problem,
                                        const ExportChoice& choice) {
   std::vector<ExportedKernel> found;
@@ -230,7 +230,7 @@ Package choose_kernels(const archive::Reader& archive, const std::map<std::strin
   package.problem = &problem_of(problems, package.kernels[0].attempt.problem);
   package.name = choice.name.empty() ? package.problem->name : choice.name;
   if (identifier_of(package.name) != package.name || safe_name(package.name) != package.name) {
-    throw InputError("--name " + package.name, "is no name for a package", "letters, digits and _");
+    throw InputError("--name " + package.name, "cannot be the name of a package", "letters, digits and _");
   }
   for (const ExportedKernel& kernel : package.kernels) {
     if (archive.problem_hash_of(kernel.attempt.id) == benchsuite::content_hash(*package.problem)) continue;

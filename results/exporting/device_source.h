@@ -17,4 +17,9 @@ std::string in_namespace(const sandbox::Solution& solution, const sandbox::Tunab
 // The names of the plan's kernels, each once, in the order of their first launch.
 std::vector<std::string> kernels_of(const sandbox::Solution& solution);
 
+// Throws core::InputError for a solution whose code may be another one where a host is compiled for, too: conditions
+// that ask more than the solution itself defines, attributes, assembler outside of functions. What the judge compiled
+// has no host code of its own; with this, none appears later.
+void refuse_host_code(const sandbox::Solution& solution, const sandbox::TunableBinding& binding);
+
 }  // namespace results::exporting

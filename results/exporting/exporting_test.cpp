@@ -10,7 +10,6 @@
 #include "results/exporting/names.h"
 #include "results/exporting/provenance.h"
 #include "results/exporting/template_values.h"
-#include "results/exporting/templates.h"
 
 namespace results::exporting::test {
 namespace {

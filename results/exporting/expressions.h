@@ -9,7 +9,7 @@
 
 namespace results::exporting {
 
-// What a name of the expression is called there.
+// Spells a name of the expression in the other language.
 using Naming = std::function<std::string(const std::string&)>;
 
 // C++ over the type Exact of templates/common/plan.h, which counts as core::Expr does: exactly, with errors. Literals

@@ -64,7 +64,7 @@ std::string reference_of(const Problem& problem) {
     }
   }
   for (const benchsuite::Axis& axis : problem.axes) {
-    if (known.count(axis.name) == 0) cannot_say(problem, "the axis " + axis.name + " is no dimension of an input");
+    if (known.count(axis.name) == 0) cannot_say(problem, "the axis " + axis.name + " is not a dimension of an input");
   }
   return "import torch\nimport torch.nn.functional as F\n\n\ndef run(" + core::join(names, ", ") + "):\n" + axes +
          "    return " + problem.equivalents.pytorch + "\n";

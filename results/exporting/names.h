@@ -1,4 +1,4 @@
-// What things of a problem are called in exported code.
+// Names of a problem's parts in exported code.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What is exported together: one problem, the kernels chosen for it, and which of them takes a shape.
+// A package: one problem, the kernels chosen for it, and which of them takes which shape.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,21 @@
-// What fills the templates, worked out from the package once for all formats.
+// The templates of exported projects, and the values that fill them: worked out once for all formats.
 #pragma once
 
+#include <filesystem>
+#include <map>
+#include <string>
+
 #include "results/exporting/package.h"
-#include "results/exporting/templates.h"
 
 namespace results::exporting {
+using TemplateValues = std::map<std::string, std::string, std::less<>>;
+
+// `text` with each place filled. What is filled in stands as it is. A place that has no value is our own fault: throws
+// core::SystemError with `file` and its name. A '@' that begins no place stays.
+std::string fill(const std::string& text, const TemplateValues& places, const std::string& file);
+
+// The same of a file of templates/ by its path there, less ".in".
+std::string fill_file(const std::filesystem::path& templates, const std::string& file, const TemplateValues& places);
 
 // The sizes of a shape in the order of the problem's axes, for `Shape{...}`.
 std::string axis_values(const benchsuite::Problem& problem, const core::Bindings& axes);

@@ -10,10 +10,10 @@
 namespace results::transfer {
 namespace {
 // Pages of each table with its indices; none where SQLite cannot tell.
-std::optional<std::map<std::string, int64_t>> bytes_by_table(archive::Database& database) {
+std::optional<std::map<std::string, int64_t>> bytes_by_table(Database& database) {
   std::map<std::string, int64_t> bytes;
   try {
-    archive::Statement sizes = database.prepare(
+    Statement sizes = database.prepare(
         "SELECT m.tbl_name, sum(d.pgsize) FROM dbstat d JOIN sqlite_master m ON m.name = d.name WHERE d.aggregate = "
         "TRUE"
         " GROUP BY m.tbl_name");
@@ -34,8 +34,8 @@ int64_t size_of(const std::filesystem::path& file) {
 void back_up(const archive::Reader& archive, const std::filesystem::path& file) {
   NewFile copy(file);
   archive.copy_to(copy.aside());
-  archive::Database written(copy.aside());
-  archive::Statement check = written.prepare("PRAGMA integrity_check(1)");
+  Database written(copy.aside());
+  Statement check = written.prepare("PRAGMA integrity_check(1)");
   if (!check.step() || check.text(0) != "ok") {
     throw core::InputError(file.string(), "would be a copy of a damaged archive (" + check.text(0) + ")",
                            "kernelwright archive verify tells more");
@@ -44,7 +44,7 @@ void back_up(const archive::Reader& archive, const std::filesystem::path& file) 
 }
 
 ArchiveInfo info_of(const archive::Reader& archive, const std::filesystem::path& file) {
-  archive::Database& database = archive::database_of(archive);
+  Database& database = archive::database_of(archive);
   ArchiveInfo info{database.pragma("user_version"),
                    size_of(file),
                    size_of(file.string() + "-wal"),
@@ -53,12 +53,12 @@ ArchiveInfo info_of(const archive::Reader& archive, const std::filesystem::path&
   auto bytes = bytes_by_table(database);
   std::vector<std::string> names;
   {
-    archive::Statement found = database.prepare(
+    Statement found = database.prepare(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name");
     while (found.step()) names.push_back(found.text(0));
   }
   for (const std::string& name : names) {
-    archive::Statement rows = database.prepare("SELECT count(*) FROM " + name);
+    Statement rows = database.prepare("SELECT count(*) FROM " + name);
     rows.step();
     info.tables.push_back({name, rows.integer(0), bytes ? std::optional((*bytes)[name]) : std::nullopt});
   }

@@ -1,4 +1,4 @@
-#include "results/transfer/faults.h"
+#include "results/transfer/sources.h"
 
 #include <map>
 
@@ -55,33 +55,33 @@ const std::vector<Misfit>& misfits() {
   return all;
 }
 
-void check_file(archive::Database& database, const Fault& fault) {
+void check_file(Database& database, const Fault& fault) {
   {
-    archive::Statement found = database.prepare("PRAGMA integrity_check(100)");
+    Statement found = database.prepare("PRAGMA integrity_check(100)");
     while (found.step()) {
       if (found.text(0) != "ok") fault("the file", 0, found.text(0));
     }
   }
-  archive::Statement lost = database.prepare("PRAGMA foreign_key_check");
+  Statement lost = database.prepare("PRAGMA foreign_key_check");
   while (lost.step()) fault(lost.text(0), lost.integer(1), "refers to a row of " + lost.text(2) + " that is not there");
 }
 
 // By name, what our tables, views, indices and triggers are.
 using Definitions = std::map<std::string, std::string>;
 
-Definitions definitions_in(archive::Database& database) {
+Definitions definitions_in(Database& database) {
   Definitions all;
-  archive::Statement found = database.prepare(
+  Statement found = database.prepare(
       "SELECT type || ' ' || name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE "
       "'\\'");
   while (found.step()) all[found.text(0)] = found.text(1);
   return all;
 }
 
-// Whoever made the file may have put a view or a trigger in our place, that says one thing now and another one later.
-// What somebody added for himself is his; but triggers change what we write. Is all as it should be?
-bool check_definitions(archive::Database& database, const Fault& fault) {
-  archive::Database ours{archive::Database::Temporary()};
+// A hostile file may replace a view or a trigger of ours by one that says one thing now and another later. Users may
+// add views and tables, but no triggers, since those change what we write. Returns whether all is as it should be.
+bool check_definitions(Database& database, const Fault& fault) {
+  Database ours{Database::Temporary()};
   archive::migrate(ours, "");
   const Definitions expected = definitions_in(ours), there = definitions_in(database);
   bool sound = true;
@@ -98,7 +98,7 @@ bool check_definitions(archive::Database& database, const Fault& fault) {
     }
   }
   for (const auto& [name, sql] : there) {
-    if (expected.count(name) == 0 && name.rfind("trigger ", 0) == 0) differs(name, " is none of this program's");
+    if (expected.count(name) == 0 && name.rfind("trigger ", 0) == 0) differs(name, " was not made by this program");
   }
   return sound;
 }
@@ -109,21 +109,21 @@ std::string problem_of(const core::InputError& error) {
 }
 }  // namespace
 
-void find_misfits(archive::Database& database, const Fault& fault) {
+void find_misfits(Database& database, const Fault& fault) {
   for (const Misfit& misfit : misfits()) {
-    archive::Statement rows = database.prepare(misfit.rows);
+    Statement rows = database.prepare(misfit.rows);
     while (rows.step()) fault(misfit.table, rows.integer(0), misfit.what);
   }
 }
 
-void find_faults(archive::Database& database, const Fault& fault, const Watch& watch) {
-  const archive::Snapshot snapshot(database);
+void find_faults(Database& database, const Fault& fault, const Watch& watch) {
+  const Snapshot snapshot(database);
   check_file(database, fault);
   if (!check_definitions(database, fault)) return;  // what is read would be whatever they make of it
   RecordReader reader(database);
   int64_t done = 0, total = 0;
-  for (const archive::Table& table : archive::tables()) total += reader.count(table);
-  for (const archive::Table& table : archive::tables()) {
+  for (const Table& table : tables()) total += reader.count(table);
+  for (const Table& table : tables()) {
     const auto found = [&](int64_t row, const std::string& what) { fault(table.name, row, what); };
     reader.each(
         table,

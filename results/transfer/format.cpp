@@ -3,8 +3,11 @@
 #include <map>
 
 #include "core/error.h"
+#include "results/archive/database.h"
 #include "results/transfer/check.h"
+#include "results/transfer/record_reader.h"
 #include "results/transfer/record_values.h"
+#include "results/transfer/transfer.h"
 
 namespace results::transfer {
 namespace {
@@ -17,7 +20,7 @@ constexpr const char* kAgain = "the file is cut off or was changed: export it ag
 
 std::map<std::string, int64_t> counts_in(const JsonView& header) {
   if (!header.has("format") || header.at("format").json() != kFormat) {
-    header.fail("is no file that kernelwright archive export wrote");
+    header.fail("is not a file that kernelwright archive export wrote");
   }
   if (const int64_t version = header.at("version").integer(); version != kVersion) {
     header.at("version").fail("is " + std::to_string(version) + ", this program knows " + std::to_string(kVersion),
@@ -30,9 +33,9 @@ std::map<std::string, int64_t> counts_in(const JsonView& header) {
 }
 
 // A table that this program does not know may have been added since.
-const archive::Table& table_of(const JsonView& record) {
+const Table& table_of(const JsonView& record) {
   const std::string name = record.at(kTable).string();
-  for (const archive::Table& table : archive::tables()) {
+  for (const Table& table : tables()) {
     if (table.name == name) return table;
   }
   record.at(kTable).fail("\"" + name + "\" is not known here", "update kernelwright");
@@ -44,7 +47,7 @@ Json new_header(int64_t schema) {
 }
 
 void read_records(std::istream& in, const std::string& name,
-                  const std::function<void(const archive::Table&, const JsonView&, int64_t)>& take) {
+                  const std::function<void(const Table&, const JsonView&, int64_t)>& take) {
   std::map<std::string, int64_t> expected, found;
   std::string line;
   int64_t number = 0;
@@ -52,11 +55,11 @@ void read_records(std::istream& in, const std::string& name,
     const std::string where = name + ":" + std::to_string(++number);
     if (line.size() > kLongestLine) throw core::InputError(where, "is longer than any record", kAgain);
     if (number == 1 && line.rfind("SQLite format 3", 0) == 0) {
-      throw core::InputError(name, "is an archive and no file of records",
+      throw core::InputError(name, "is an archive, not a file of records",
                              "kernelwright archive merge adds what it holds");
     }
     if (number == 1 && line.rfind('{', 0) != 0) {
-      throw core::InputError(name, "is no file of records: its first line is no JSON object",
+      throw core::InputError(name, "is not a file of records: its first line is not a JSON object",
                              "kernelwright archive export writes such files");
     }
     const Json json = core::parse_json(line, where);
@@ -66,7 +69,7 @@ void read_records(std::istream& in, const std::string& name,
       for (const auto& [table, count] : expected) found[table] = 0;
       continue;
     }
-    const archive::Table& table = table_of(view);
+    const Table& table = table_of(view);
     check_record(table, view);
     ++found[table.name];
     take(table, view, number);
@@ -77,8 +80,35 @@ void read_records(std::istream& in, const std::string& name,
     if (count == all) continue;
     throw core::InputError(name,
                            "holds " + std::to_string(count) + " " + table + " of the " + std::to_string(all) +
-                               " that its first line tells of",
+                               " that its first line announces",
                            kAgain);
+  }
+}
+
+using core::Json;
+
+void export_records(const archive::Reader& archive, std::optional<int64_t> campaign,
+                    const std::function<void(const Json&)>& take, const Watch& watch) {
+  Database& database = archive::database_of(archive);
+  const Snapshot snapshot(database);
+  RecordReader reader(database);
+  Json header = new_header(database.pragma("user_version"));
+  int64_t total = 0, done = 0;
+  for (const Table& table : tables()) {
+    const int64_t count = reader.count(table, rows_of_campaign(table, campaign));
+    header["counts"][table.name] = count;
+    total += count;
+  }
+  take(header);
+  for (const Table& table : tables()) {
+    reader.each(
+        table,
+        [&](int64_t, Json& record) {
+          record[kTable] = table.name;
+          take(record);
+          if (watch) watch(++done, total);
+        },
+        rows_of_campaign(table, campaign));
   }
 }
 

@@ -8,16 +8,16 @@
 
 #include "core/strict_json.h"
 #include "results/archive/tables.h"
+#include "results/transfer/record_values.h"
 
 namespace results::transfer {
 
-// Its counts, by table, are still to come.
+// Without its counts by table, which the caller adds.
 core::Json new_header(int64_t schema);
 
 // Reads such a file to its end and checks each record (check.h). Calls `take` with each; `line` counts from 1. Throws
 // core::InputError with `name` and the line for what does not check, and for a file that is cut off.
-void read_records(
-    std::istream& in, const std::string& name,
-    const std::function<void(const archive::Table& table, const core::JsonView& record, int64_t line)>& take);
+void read_records(std::istream& in, const std::string& name,
+                  const std::function<void(const Table& table, const core::JsonView& record, int64_t line)>& take);
 
 }  // namespace results::transfer

@@ -1,4 +1,4 @@
-#include "results/transfer/merge.h"
+#include "results/transfer/sources.h"
 
 #include <algorithm>
 #include <unordered_set>
@@ -12,7 +12,7 @@ namespace {
 using core::Json;
 using core::JsonView;
 
-// What a campaign wrote down, by identity: how it began, then all else in its order.
+// A campaign's records by identity: its beginning, then everything else in order.
 struct History {
   std::vector<std::string> in_order;
   std::unordered_set<std::string> all;
@@ -32,15 +32,15 @@ struct History {
   }
 };
 
-// Which solutions a reply brought is written down after it, at no step: it is no part of the order.
-bool is_ordered(const archive::Table& table) { return table.history && table.name != "proposed"; }
+// The solutions of a reply are recorded after it without a step of their own: they have no place in the order.
+bool is_ordered(const Table& table) { return table.history && table.name != "proposed"; }
 
 History history_of(RecordReader& reader, int64_t row, const Json& campaign) {
   History history;
   history.add(
       core::sha256_hex(Json{campaign.at("settings"), campaign.at("environment"), campaign.at("started")}.dump()));
   std::vector<std::pair<int64_t, std::string>> records;
-  for (const archive::Table& table : archive::tables()) {
+  for (const Table& table : tables()) {
     if (!is_ordered(table)) continue;
     reader.each(
         table,
@@ -54,12 +54,12 @@ History history_of(RecordReader& reader, int64_t row, const Json& campaign) {
 
 class Merge {
  public:
-  Merge(archive::Database& source, archive::Database& target, Merged& merged, const Watch& watch)
+  Merge(Database& source, Database& target, Merged& merged, const Watch& watch)
       : source_(source), database_(target), target_(target), writer_(target), merged_(merged), watch_(watch) {}
 
   void run() {
-    for (const archive::Table& table : archive::tables()) total_ += source_.count(table);
-    for (const archive::Table& table : archive::tables()) {
+    for (const Table& table : tables()) total_ += source_.count(table);
+    for (const Table& table : tables()) {
       if (table.name == "campaigns") {
         add_campaigns(table);
       } else if (!table.key.empty()) {
@@ -77,16 +77,16 @@ class Merge {
     bool takes = true;                // what the source has of it and the target has not
   };
 
-  void count(const archive::Table& table, bool added) {
+  void count(const Table& table, bool added) {
     Merged::Count& counts = merged_.tables[table.name];
     ++(added ? counts.added : counts.known);
     if (watch_) watch_(++done_, total_);
   }
-  void add(const archive::Table& table, const Json& record) {
+  void add(const Table& table, const Json& record) {
     writer_.add(table, JsonView(record, table.name));
     count(table, true);
   }
-  void add_if_new(const archive::Table& table, const Json& record) {
+  void add_if_new(const Table& table, const Json& record) {
     if (writer_.find(table, key_of(table, record), "")) {
       count(table, false);
     } else {
@@ -94,7 +94,7 @@ class Merge {
     }
   }
 
-  std::optional<std::pair<int64_t, Json>> campaign_here(const archive::Table& table, const std::string& name) {
+  std::optional<std::pair<int64_t, Json>> campaign_here(const Table& table, const std::string& name) {
     const std::optional<int64_t> row = writer_.find(table, name, "");
     if (!row) return std::nullopt;
     std::pair<int64_t, Json> here{*row, {}};
@@ -102,7 +102,7 @@ class Merge {
     return here;
   }
 
-  void add_campaigns(const archive::Table& table) {
+  void add_campaigns(const Table& table) {
     source_.each(table, [&](int64_t row, Json& record) {
       const std::string name = record.at("name");
       const History theirs = writer_.find(table, name, "") ? history_of(source_, row, record) : History();
@@ -111,7 +111,7 @@ class Merge {
   }
 
   // Changes the name of `record` when it is another campaign than the target's of that name.
-  Plan plan(const archive::Table& table, Json& record, const History& theirs) {
+  Plan plan(const Table& table, Json& record, const History& theirs) {
     const std::string name = record.at("name");
     const auto here = campaign_here(table, name);
     if (!here) {
@@ -131,7 +131,7 @@ class Merge {
       count(table, false);
       return {name, row, false};
     }
-    // Both went on from where they were the same. What came next in the other names it: the same whenever it is merged.
+    // Both went on from a common beginning. The name comes from the other's first own record: the same at every merge.
     record["name"] = name + "-" + ours.first_missing(theirs)->substr(0, 8);
     Plan separate = plan(table, record, theirs);
     merged_.separated[name] = separate.name;
@@ -139,7 +139,7 @@ class Merge {
   }
 
   void take_over(const Json& record, int64_t row) {
-    archive::Statement updated =
+    Statement updated =
         database_.prepare("UPDATE campaigns SET status = ?, ended = ?, spent_seconds = ?, steps = ? WHERE id = ?");
     updated.bind(record.at("status").get<std::string>());
     if (record.contains("ended")) {
@@ -150,8 +150,8 @@ class Merge {
     updated.bind(record.at("spent_seconds").get<double>()).bind(record.at("steps").get<int64_t>()).bind(row).run();
   }
 
-  // The target's records that the source's may be the same as, so that they are found.
-  void remember(const archive::Table& table) {
+  // Makes the writer find those of the target's records that the source may hold, too.
+  void remember(const Table& table) {
     const auto keep = [&](int64_t row, Json& record) { writer_.remember(table, record, row); };
     if (!table.history) return target_.each(table, keep);
     for (const auto& [name, plan] : plans_) {
@@ -161,7 +161,7 @@ class Merge {
     if (may_have_none) target_.each(table, keep, {"campaign IS NULL", {}});
   }
 
-  void add_records(const archive::Table& table) {
+  void add_records(const Table& table) {
     remember(table);
     source_.each(table, [&](int64_t, Json& record) {
       const std::string was = record.value("campaign", "");
@@ -178,7 +178,7 @@ class Merge {
   }
 
   RecordReader source_;
-  archive::Database& database_;
+  Database& database_;
   RecordReader target_;
   RecordWriter writer_;
   Merged& merged_;
@@ -188,7 +188,7 @@ class Merge {
 };
 }  // namespace
 
-void merge(archive::Database& source, archive::Database& target, Merged& merged, const Watch& watch) {
+void merge(Database& source, Database& target, Merged& merged, const Watch& watch) {
   Merge(source, target, merged, watch).run();
 }
 

@@ -1,4 +1,4 @@
-// A file that appears whole or not at all: written aside, then given its name.
+// A file that appears whole or not at all: it is written under another name and renamed.
 #pragma once
 
 #include <filesystem>

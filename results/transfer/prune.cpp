@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/hash.h"
 #include "results/archive/database.h"
+#include "results/transfer/record_values.h"
 #include "results/transfer/transfer.h"
 
 namespace results::transfer {
@@ -11,8 +12,8 @@ namespace {
 constexpr std::array kPrunable{Prunable::samples, Prunable::prompts, Prunable::logs};
 constexpr const char* kRemoved = "(removed by kernelwright archive prune)";
 
-std::string status_of(archive::Database& database, int64_t campaign) {
-  archive::Statement found = database.prepare("SELECT status FROM campaigns WHERE id = ?");
+std::string status_of(Database& database, int64_t campaign) {
+  Statement found = database.prepare("SELECT status FROM campaigns WHERE id = ?");
   found.bind(campaign);
   if (!found.step()) throw core::InputError("", "there is no such campaign");
   return found.text(0);
@@ -72,10 +73,10 @@ Plan plan_for(Prunable what, const PruneScope& scope) {
            "DELETE FROM texts WHERE id NOT IN " + texts_of + ")"}};
 }
 
-void apply_plan(archive::Database& database, const Plan& plan) {
+void apply_plan(Database& database, const Plan& plan) {
   std::vector<std::string> again;
   for (const std::string& trigger : plan.triggers) {
-    archive::Statement found = database.prepare("SELECT sql FROM sqlite_master WHERE type = 'trigger' AND name = ?");
+    Statement found = database.prepare("SELECT sql FROM sqlite_master WHERE type = 'trigger' AND name = ?");
     found.bind(trigger);
     if (found.step()) again.push_back(found.text(0));
   }
@@ -91,11 +92,11 @@ std::string_view name_of(Prunable what) {
 }
 
 std::vector<PrunedPart> prune(archive::Recorder& archive, const PruneScope& scope, bool apply) {
-  archive::Database& database = archive::database_of(archive);
+  Database& database = archive::database_of(archive);
   std::vector<PrunedPart> parts;
   {
-    std::optional<archive::Transaction> transaction;
-    std::optional<archive::Snapshot> snapshot;
+    std::optional<Transaction> transaction;
+    std::optional<Snapshot> snapshot;
     if (apply) {
       transaction.emplace(database);
     } else {
@@ -113,7 +114,7 @@ std::vector<PrunedPart> prune(archive::Recorder& archive, const PruneScope& scop
       if (what == Prunable::logs && !scope.all) continue;
       const Plan plan = plan_for(what, scope);
       {
-        archive::Statement sums = database.prepare(plan.measure);
+        Statement sums = database.prepare(plan.measure);
         sums.step();
         parts.push_back({what, sums.integer(0), static_cast<int64_t>(sums.real(1))});
       }

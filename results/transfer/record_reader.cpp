@@ -9,46 +9,45 @@ namespace {
 using core::Json;
 constexpr size_t kMostKeysKept = 200'000;  // of a table
 
-std::string select_of(const archive::Table& table) {
+std::string select_of(const Table& table) {
   std::string sql = "SELECT rowid";
-  for (const archive::Column& column : table.columns) {
-    if (column.kind == archive::Kind::child || column.kind == archive::Kind::children) continue;
-    sql += ", " + (column.kind == archive::Kind::reference && !column.via.empty() ? column.via : column.name);
+  for (const Column& column : table.columns) {
+    if (!column.is_below()) sql += ", " + (column.is_read_only() ? column.via : column.name);
   }
   return sql + " FROM " + table.name + " WHERE ";
 }
 
-[[noreturn]] void refuse(const archive::Table& table, int64_t row, const std::string& what) {
+[[noreturn]] void refuse(const Table& table, int64_t row, const std::string& what) {
   throw core::InputError(table.name + " " + std::to_string(row), what,
                          "kernelwright archive verify lists all that is wrong");
 }
 
 // References stay rows here.
-Json value_of(const archive::Column& column, const archive::Statement& row, int at) {
-  using Type = archive::Statement::Type;
+Json value_of(const Column& column, const Statement& row, int at) {
+  using Type = Statement::Type;
   const auto must_be = [&](Type type, const char* what) {
-    if (row.type(at) != type) throw core::InputError("", column.name + " is no " + what);
+    if (row.type(at) != type) throw core::InputError("", column.name + " is not a " + what);
   };
   switch (column.kind) {
-    case archive::Kind::text:
+    case Kind::text:
       must_be(Type::text, "text");
       return from_text(row.text(at));
-    case archive::Kind::json:
+    case Kind::json:
       must_be(Type::text, "text");
       return from_json_text(row.text(at));
-    case archive::Kind::prompt:
+    case Kind::prompt:
       must_be(Type::text, "text");
       return core::parse_json(row.text(at), column.name);
-    case archive::Kind::real:
+    case Kind::real:
       must_be(Type::real, "number");
       if (!std::isfinite(row.real(at))) throw core::InputError("", column.name + " is not finite");
       return row.real(at);
-    case archive::Kind::blob:
+    case Kind::blob:
       must_be(Type::blob, "blob");
       return from_blob(row.blob(at));
-    case archive::Kind::flag:
+    case Kind::flag:
       must_be(Type::integer, "flag");
-      if (row.integer(at) != 0 && row.integer(at) != 1) throw core::InputError("", column.name + " is no flag");
+      if (row.integer(at) != 0 && row.integer(at) != 1) throw core::InputError("", column.name + " is not a flag");
       return row.integer(at) == 1;
     default:
       must_be(Type::integer, "integer");
@@ -57,7 +56,7 @@ Json value_of(const archive::Column& column, const archive::Statement& row, int 
 }
 }  // namespace
 
-Rows rows_of_campaign(const archive::Table& table, std::optional<int64_t> campaign) {
+Rows rows_of_campaign(const Table& table, std::optional<int64_t> campaign) {
   return campaign ? Rows{table.of_campaign, campaign} : Rows{};
 }
 
@@ -66,11 +65,11 @@ struct RecordReader::Values {
   std::vector<Json> values;  // null: nothing, or read later
 };
 
-RecordReader::Values RecordReader::values_of(const archive::Table& table, const archive::Statement& row) const {
+RecordReader::Values RecordReader::values_of(const Table& table, const Statement& row) const {
   Values values{row.integer(0), {}};
   int at = 0;
-  for (const archive::Column& column : table.columns) {
-    if (column.kind == archive::Kind::child || column.kind == archive::Kind::children) {
+  for (const Column& column : table.columns) {
+    if (column.is_below()) {
       values.values.emplace_back();
       continue;
     }
@@ -81,50 +80,48 @@ RecordReader::Values RecordReader::values_of(const archive::Table& table, const 
   return values;
 }
 
-Json RecordReader::record_of(const archive::Table& table, const Values& values) {
+Json RecordReader::record_of(const Table& table, const Values& values) {
   Json record = Json::object();
   for (size_t i = 0; i < table.columns.size(); ++i) {
-    const archive::Column& column = table.columns[i];
+    const Column& column = table.columns[i];
     const Json& value = values.values[i];
-    if (column.kind == archive::Kind::child || column.kind == archive::Kind::children) {
+    if (column.is_below()) {
       Json children = children_of(column, values.row);
       if (children.empty()) continue;
-      record[column.name] = column.kind == archive::Kind::child ? std::move(children[0]) : std::move(children);
+      record[column.name] = column.kind == Kind::child ? std::move(children[0]) : std::move(children);
     } else if (!value.is_null()) {
       const auto row = [&] { return value.get<int64_t>(); };
-      if (column.kind == archive::Kind::reference) {
+      if (column.kind == Kind::reference) {
         if (column.table == table.name && row() >= values.row) refuse(table, values.row, column.name + " comes later");
-        record[column.name] = key_of_row(archive::table_named(column.table), row());
-      } else if (column.kind == archive::Kind::part) {
-        record[column.name] =
-            children_of({column.name, archive::Kind::part, false, column.table, "rowid"}, row()).at(0);
+        record[column.name] = key_of_row(table_named(column.table), row());
+      } else if (column.kind == Kind::part) {
+        record[column.name] = children_of({column.name, Kind::part, false, column.table, "rowid"}, row()).at(0);
       } else {
-        record[column.name] = column.kind == archive::Kind::prompt ? prompt_of(value) : value;
+        record[column.name] = column.kind == Kind::prompt ? prompt_of(value) : value;
       }
     }
   }
   return record;
 }
 
-Json RecordReader::children_of(const archive::Column& column, int64_t row) {
-  const archive::Table& table = archive::table_named(column.table);
+Json RecordReader::children_of(const Column& column, int64_t row) {
+  const Table& table = table_named(column.table);
   std::vector<Values> rows;
   {
     std::string& select = selects_[column.table];
     if (select.empty()) select = select_of(table) + column.via + " = ? ORDER BY rowid";
-    archive::Statement found = database_.prepare(select);
+    Statement found = database_.prepare(select);
     found.bind(row);
     while (found.step()) rows.push_back(values_of(table, found));
   }
-  if (rows.empty() && column.kind == archive::Kind::part)
-    throw core::InputError("", "its row in " + column.table + " is lost");
+  if (rows.empty() && column.kind == Kind::part) throw core::InputError("", "its row in " + column.table + " is lost");
   Json children = Json::array();
   for (const Values& values : rows) children.push_back(record_of(table, values));
   return children;
 }
 
 Json RecordReader::prompt_of(const Json& with_rows) {
-  const archive::Table& texts = archive::table_named("texts");
+  const Table& texts = table_named("texts");
   const core::JsonView view(with_rows, "prompt");
   view.expect_object({"system", "turns"});
   Json turns = Json::array();
@@ -137,7 +134,7 @@ Json RecordReader::prompt_of(const Json& with_rows) {
   return {{"system", key_of_row(texts, view.at("system").integer())}, {"turns", std::move(turns)}};
 }
 
-std::string RecordReader::key_of_row(const archive::Table& table, int64_t row) {
+std::string RecordReader::key_of_row(const Table& table, int64_t row) {
   auto& known = keys_[table.name];
   if (const auto found = known.find(row); found != known.end()) return found->second;
   std::string key = new_key_of_row(table, row);
@@ -145,11 +142,11 @@ std::string RecordReader::key_of_row(const archive::Table& table, int64_t row) {
   return key;
 }
 
-std::string RecordReader::new_key_of_row(const archive::Table& table, int64_t row) {
+std::string RecordReader::new_key_of_row(const Table& table, int64_t row) {
   Values values;
   if (table.key.empty()) {
     {
-      archive::Statement found = database_.prepare(select_of(table) + "rowid = ?");
+      Statement found = database_.prepare(select_of(table) + "rowid = ?");
       found.bind(row);
       if (!found.step())
         throw core::InputError("", "its row " + std::to_string(row) + " in " + table.name + " is lost");
@@ -164,11 +161,11 @@ std::string RecordReader::new_key_of_row(const archive::Table& table, int64_t ro
   for (const std::string& name : table.key) sql += (name == table.key[0] ? "" : ", ") + name;
   std::vector<Json> parts;
   {
-    archive::Statement found = database_.prepare(sql + " FROM " + table.name + " WHERE rowid = ?");
+    Statement found = database_.prepare(sql + " FROM " + table.name + " WHERE rowid = ?");
     found.bind(row);
     if (!found.step()) throw core::InputError("", "its row " + std::to_string(row) + " in " + table.name + " is lost");
     for (int i = 0; i < static_cast<int>(table.key.size()); ++i) {
-      if (found.type(i) == archive::Statement::Type::integer) {
+      if (found.type(i) == Statement::Type::integer) {
         parts.emplace_back(found.integer(i));
       } else {
         parts.emplace_back(found.text(i));
@@ -177,14 +174,13 @@ std::string RecordReader::new_key_of_row(const archive::Table& table, int64_t ro
   }
   std::string key;
   for (const Json& part : parts) {  // the one key that holds a reference refers to a solution
-    key += (key.empty() ? "" : " ") + (part.is_string()
-                                           ? part.get<std::string>()
-                                           : key_of_row(archive::table_named("solutions"), part.get<int64_t>()));
+    key += (key.empty() ? "" : " ") +
+           (part.is_string() ? part.get<std::string>() : key_of_row(table_named("solutions"), part.get<int64_t>()));
   }
   return key;
 }
 
-void RecordReader::number(const archive::Table& table, int64_t row, Json& record,
+void RecordReader::number(const Table& table, int64_t row, Json& record,
                           std::unordered_map<std::string, int64_t>& seen) {
   if (!table.key.empty() || record.contains("step")) return;
   const int64_t copy = ++seen[record.value("campaign", "") + identity_of(record)];
@@ -193,8 +189,8 @@ void RecordReader::number(const archive::Table& table, int64_t row, Json& record
   record[kCopy] = copy;
 }
 
-void RecordReader::each(const archive::Table& table, const Take& take, const Rows& which, const Fault& fault) {
-  archive::Statement rows = database_.prepare(select_of(table) + "(" + which.where + ") ORDER BY rowid");
+void RecordReader::each(const Table& table, const Take& take, const Rows& which, const Fault& fault) {
+  Statement rows = database_.prepare(select_of(table) + "(" + which.where + ") ORDER BY rowid");
   if (which.campaign) rows.bind(*which.campaign);
   std::unordered_map<std::string, int64_t> seen;
   while (rows.step()) {
@@ -212,8 +208,8 @@ void RecordReader::each(const archive::Table& table, const Take& take, const Row
   }
 }
 
-int64_t RecordReader::count(const archive::Table& table, const Rows& which) {
-  archive::Statement rows = database_.prepare("SELECT count(*) FROM " + table.name + " WHERE (" + which.where + ")");
+int64_t RecordReader::count(const Table& table, const Rows& which) {
+  Statement rows = database_.prepare("SELECT count(*) FROM " + table.name + " WHERE (" + which.where + ")");
   if (which.campaign) rows.bind(*which.campaign);
   return rows.step() ? rows.integer(0) : 0;
 }

@@ -16,34 +16,33 @@ struct Rows {
   std::string where = "true";            // SQL
   std::optional<int64_t> campaign = {};  // ?1
 };
-Rows rows_of_campaign(const archive::Table& table, std::optional<int64_t> campaign);
+Rows rows_of_campaign(const Table& table, std::optional<int64_t> campaign);
 
 class RecordReader {
  public:
-  explicit RecordReader(archive::Database& database) : database_(database) {}  // outlives it
+  explicit RecordReader(Database& database) : database_(database) {}  // outlives it
 
   using Take = std::function<void(int64_t row, core::Json& record)>;
   using Fault = std::function<void(int64_t row, const std::string& what)>;
   // The records of a table in the order of their rows. What cannot be read as one goes to `fault`; without that it
   // throws core::InputError.
-  void each(const archive::Table& table, const Take& take, const Rows& which = {}, const Fault& fault = nullptr);
-  int64_t count(const archive::Table& table, const Rows& which = {});
+  void each(const Table& table, const Take& take, const Rows& which = {}, const Fault& fault = nullptr);
+  int64_t count(const Table& table, const Rows& which = {});
 
   // The key by which others refer to a row. Throws core::InputError when there is no such row.
-  std::string key_of_row(const archive::Table& table, int64_t row);
+  std::string key_of_row(const Table& table, int64_t row);
 
  private:
   struct Values;
-  Values values_of(const archive::Table& table, const archive::Statement& row) const;
-  core::Json record_of(const archive::Table& table, const Values& values);
+  Values values_of(const Table& table, const Statement& row) const;
+  core::Json record_of(const Table& table, const Values& values);
   core::Json prompt_of(const core::Json& with_rows);
-  core::Json children_of(const archive::Column& column, int64_t row);
-  std::string new_key_of_row(const archive::Table& table, int64_t row);
+  core::Json children_of(const Column& column, int64_t row);
+  std::string new_key_of_row(const Table& table, int64_t row);
   // Numbers records that nothing tells from those `seen`.
-  void number(const archive::Table& table, int64_t row, core::Json& record,
-              std::unordered_map<std::string, int64_t>& seen);
+  void number(const Table& table, int64_t row, core::Json& record, std::unordered_map<std::string, int64_t>& seen);
 
-  archive::Database& database_;
+  Database& database_;
   std::unordered_map<std::string, std::unordered_map<int64_t, std::string>> keys_;
   std::unordered_map<std::string, std::string> selects_;
   std::unordered_map<std::string, std::unordered_map<int64_t, int64_t>> copies_;  // by table and row

@@ -1,15 +1,43 @@
 #include "results/transfer/record_values.h"
 
+#include <openssl/evp.h>
+
 #include <algorithm>
+#include <optional>
+#include <string_view>
 
 #include "core/hash.h"
-#include "results/transfer/base64.h"
 
 namespace results::transfer {
 namespace {
 using core::Json;
 using core::JsonView;
 constexpr int kDeepest = 64;  // as core::parse_json reads
+
+const unsigned char* unsigned_bytes(std::string_view text) {
+  return reinterpret_cast<const unsigned char*>(text.data());
+}
+
+// RFC 4648, padded, in one line.
+std::string base64(std::string_view bytes) {
+  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // OpenSSL ends it with a zero
+  const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), unsigned_bytes(bytes),
+                                   static_cast<int>(bytes.size()));
+  text.resize(static_cast<size_t>(size));
+  return text;
+}
+
+// None unless `text` is what base64() gives of some bytes.
+std::optional<std::vector<char>> from_base64(std::string_view text) {
+  std::vector<char> bytes(text.size() / 4 * 3);
+  const int size = EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()), unsigned_bytes(text),
+                                   static_cast<int>(text.size()));
+  if (size < 0 || static_cast<size_t>(size) != bytes.size()) return std::nullopt;
+  for (size_t i = text.size(); i > 0 && text[i - 1] == '=' && !bytes.empty(); --i) bytes.pop_back();
+  // OpenSSL overlooks blanks at the ends and bits that nothing stands for.
+  if (base64({bytes.data(), bytes.size()}) != text) return std::nullopt;
+  return bytes;
+}
 
 bool is_utf8(const std::string& text) {
   if (std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; })) return true;
@@ -59,7 +87,7 @@ std::string to_json_text(const JsonView& value) {
 
 std::vector<char> to_blob(const JsonView& value) {
   auto bytes = from_base64(value.string());
-  if (!bytes) value.fail("is no base64", "export the archive again");
+  if (!bytes) value.fail("is not base64", "export the archive again");
   return std::move(*bytes);
 }
 
@@ -70,7 +98,7 @@ std::string identity_of(const Json& record) {
   return core::sha256_hex(line_of(rest));
 }
 
-std::string key_of(const archive::Table& table, const Json& record) {
+std::string key_of(const Table& table, const Json& record) {
   if (table.key.empty()) return identity_of(record);
   std::string key;
   for (const std::string& name : table.key) {

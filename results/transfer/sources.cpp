@@ -3,11 +3,11 @@
 #include "core/error.h"
 #include "results/archive/database.h"
 #include "results/archive/schema.h"
-#include "results/transfer/faults.h"
+#include "results/transfer/check.h"
 #include "results/transfer/format.h"
-#include "results/transfer/merge.h"
+#include "results/transfer/record_reader.h"
 #include "results/transfer/record_writer.h"
-#include "results/transfer/sources_state.h"
+#include "results/transfer/sources.h"
 
 namespace results::transfer {
 Sources::Sources() : state_(std::make_unique<State>()) {}
@@ -18,13 +18,13 @@ void Sources::add_records(const std::filesystem::path& file, const Watch& watch)
   if (!in || std::filesystem::is_directory(file)) {
     throw core::InputError(file.string(), "cannot be read", "give a file that kernelwright archive export wrote");
   }
-  auto staged = std::make_unique<archive::Database>(archive::Database::Temporary());
+  auto staged = std::make_unique<Database>(Database::Temporary());
   archive::migrate(*staged, file);
   std::map<std::string, std::vector<int64_t>> lines;  // by table; its rows count from 1
-  archive::Transaction transaction(*staged);
+  Transaction transaction(*staged);
   RecordWriter writer(*staged);
   const auto size = static_cast<int64_t>(std::filesystem::file_size(file));
-  read_records(in, file.string(), [&](const archive::Table& table, const core::JsonView& record, int64_t line) {
+  read_records(in, file.string(), [&](const Table& table, const core::JsonView& record, int64_t line) {
     std::vector<int64_t>& of_table = lines[table.name];
     const core::Json& json = record.json();
     if (writer.find(table, key_of(table, json), json.value("campaign", ""))) {
@@ -47,15 +47,15 @@ void Sources::add_records(const std::filesystem::path& file, const Watch& watch)
 
 void Sources::add_archive(const std::filesystem::path& file, const Watch& watch) {
   if (!std::filesystem::is_regular_file(file)) {
-    throw core::InputError(file.string(), "is no file", "give the archives to merge");
+    throw core::InputError(file.string(), "is not a file", "give the archives to merge");
   }
   if (std::ifstream(file).peek() == '{') {
-    throw core::InputError(file.string(), "is a file of records and no archive",
+    throw core::InputError(file.string(), "is a file of records, not an archive",
                            "kernelwright archive import adds what it holds");
   }
-  auto copy = std::make_unique<archive::Database>(archive::Database::Temporary());
+  auto copy = std::make_unique<Database>(Database::Temporary());
   {
-    archive::Database original(file);
+    Database original(file);
     copy->copy_from(original);
   }
   archive::migrate(*copy, file);
@@ -70,12 +70,91 @@ void Sources::add_archive(const std::filesystem::path& file, const Watch& watch)
 }
 
 Merged Sources::merge_into(archive::Recorder& archive, const Watch& watch) {
-  archive::Database& target = archive::database_of(archive);
+  Database& target = archive::database_of(archive);
   Merged merged;
-  archive::Transaction transaction(target);
+  Transaction transaction(target);
   for (const auto& source : state_->databases) merge(*source, target, merged, watch);
   transaction.commit();
   return merged;
+}
+
+namespace {
+constexpr int64_t kFarthest = 1 << 20;  // rows that a damaged page may hide
+
+// Indices hold nothing of their own, and a damaged one hides rows that are sound.
+void make_indices_anew(Database& database) {
+  std::vector<std::string> names;
+  {
+    Statement found = database.prepare("SELECT name FROM sqlite_master WHERE type = 'index'");
+    while (found.step()) names.push_back(found.text(0));
+  }
+  for (const std::string& name : names) {
+    try {
+      database.execute("REINDEX " + name);
+    } catch (const std::exception&) {
+      // Its table is damaged, too: what the index still finds is found.
+    }
+  }
+}
+
+// Takes every row that can be read: where reading stops, it goes on some rows further, and further each time in vain.
+void each_readable(Database& database, const Table& table, const RecordReader::Take& take,
+                   const RecordReader::Fault& fault) {
+  int64_t last = 0;
+  for (int64_t skip = 0; skip <= kFarthest; skip = skip == 0 ? 1 : 2 * skip) {
+    const int64_t before = last;
+    try {
+      RecordReader(database).each(
+          table,
+          [&](int64_t row, core::Json& record) {
+            last = row;
+            take(row, record);
+          },
+          {"rowid > ?1", last + skip}, fault);
+      return;
+    } catch (const std::exception& error) {
+      const auto* said = dynamic_cast<const core::InputError*>(&error);
+      const std::string problem = said != nullptr ? said->problem() : error.what();
+      if (skip == 0 || last > before) fault(last + skip + 1, "and what follows: " + problem);  // once for each gap
+      if (last > before) skip = 0;
+    }
+  }
+}
+}  // namespace
+
+Salvaged Sources::salvage(const std::filesystem::path& file) {
+  auto staged = std::make_unique<Database>(Database::Temporary());
+  Database damaged{Database::Temporary()};
+  {
+    Database original(file);
+    damaged.copy_from(original);
+  }
+  make_indices_anew(damaged);
+  archive::migrate(damaged, file);
+  archive::migrate(*staged, file);
+  Salvaged salvaged;
+  Transaction transaction(*staged);
+  RecordWriter writer(*staged);
+  for (const Table& table : tables()) {
+    each_readable(
+        damaged, table,
+        [&](int64_t row, core::Json& record) {
+          try {
+            const core::JsonView view(record, table.name);
+            check_record(table, view);
+            writer.add(table, view);
+            ++salvaged.kept[table.name];
+          } catch (const core::InputError& error) {
+            salvaged.lost.push_back({table.name, row, error.problem()});
+          }
+        },
+        [&](int64_t row, const std::string& what) {
+          salvaged.lost.push_back({table.name, row, what});
+        });
+  }
+  transaction.commit();
+  state_->databases.push_back(std::move(staged));
+  return salvaged;
 }
 
 }  // namespace results::transfer

@@ -16,16 +16,15 @@
 
 namespace results::transfer {
 
-// How far a long work is: `done` of `total`. Called for every record.
+// Progress: `done` of `total`. Called for every record.
 using Watch = std::function<void(int64_t done, int64_t total)>;
 
-// Calls `take` with the header and then with every record, as the archive is at this moment, whatever is written to it
-// meanwhile. Of one campaign with what it needs in order to be replayed, or of all. Throws core::InputError for a row
-// that is damaged.
+// Calls `take` with the header and then with every record of the archive at this moment; later writes do not show. With
+// `campaign`, only that campaign and what its replay needs. Throws core::InputError for a damaged row.
 void export_records(const archive::Reader& archive, std::optional<int64_t> campaign,
                     const std::function<void(const core::Json& line)>& take, const Watch& watch = {});
 
-// What merging did. Counts are by table, attempts with what belongs to them.
+// The result of merging. Counts are by table; an attempt counts with everything that belongs to it.
 struct Merged {
   struct Count {
     int64_t added = 0, known = 0;
@@ -40,8 +39,8 @@ struct Finding {
   int64_t row = 0;  // 0: not of one row
   std::string what;
 };
-// What could be read of a damaged archive, by table, and what could not: rows that are gone or do not check, and those
-// that refer to them.
+// The readable part of a damaged archive, by table, and the lost part: rows that are gone or fail their checks, and
+// those that refer to them.
 struct Salvaged {
   std::map<std::string, int64_t> kept;
   std::vector<Finding> lost;
@@ -69,14 +68,14 @@ class Sources {
   std::unique_ptr<State> state_;
 };
 
-// All that is wrong with an archive, up to `most` findings.
+// The faults of an archive, up to `most` of them.
 std::vector<Finding> verify(const archive::Reader& archive, size_t most = 100, const Watch& watch = {});
 
-// What can be given up to make room. Confirmed results stay whole.
+// Data that can be removed to make room. Confirmed results stay whole.
 enum class Prunable {
-  samples,  // of timings that are no confirmation: medians and intervals stay
+  samples,  // of unconfirmed timings; medians and intervals stay
   prompts,  // their texts; hashes stay
-  logs      // of compilations that are not of a confirmation; models are told of them, so a replay needs them
+  logs      // of unconfirmed compilations; prompts quote them, so a replay needs them
 };
 std::string_view name_of(Prunable what);
 struct PruneScope {
@@ -87,7 +86,7 @@ struct PrunedPart {
   Prunable what = Prunable::samples;
   int64_t rows = 0, bytes = 0;
 };
-// What could be pruned; with `apply` it is, and the file made smaller. A kill leaves it as it was before or after.
+// Lists what can be pruned; with `apply`, prunes it and shrinks the file. A kill leaves the file as before or as after.
 // Throws core::InputError for a campaign that is running, or, unless `all`, not done.
 std::vector<PrunedPart> prune(archive::Recorder& archive, const PruneScope& scope, bool apply);
 

@@ -183,7 +183,7 @@ TEST(Transfer, WhatDoesNotFitIsRefusedWithItsLine) {
   EXPECT_THAT(why(with(R"("verdict":"correct")", R"("verdict":"wrong_result")")), HasSubstr("is not the name of"));
   EXPECT_THAT(why(with(R"("outcome":"win")", R"("outcome":"tie")")), HasSubstr("which its speed-up does not show"));
   EXPECT_THAT(why(with(R"("incumbent_us":100.0)", R"("incumbent_us":101.0)")), HasSubstr("not the medians"));
-  EXPECT_THAT(why(with(R"("samples":")", R"("samples":"====)")), HasSubstr("is no base64"));
+  EXPECT_THAT(why(with(R"("samples":")", R"("samples":"====)")), HasSubstr("is not base64"));
   EXPECT_THAT(why(with(R"("samples":")", R"("samples":"AAAA)")), HasSubstr("samples"));
   EXPECT_THAT(why(with(R"("step":8,)", R"("step":9,)")), HasSubstr("steps"));
   EXPECT_THAT(why(with(R"("effort":"full")", R"("effort":"full","surprise":1)")), HasSubstr("is not known here"));
@@ -192,13 +192,13 @@ TEST(Transfer, WhatDoesNotFitIsRefusedWithItsLine) {
   std::string twice = lines;
   twice.insert(reply, std::string(another).replace(another.find("\"tries\":1"), 9, "\"tries\":2"));
   EXPECT_THAT(why(twice), HasSubstr("contradicts what came before it"));
-  EXPECT_THAT(why(with(R"("seed":")", R"("seed":"x)")), HasSubstr("is no seed"));
+  EXPECT_THAT(why(with(R"("seed":")", R"("seed":"x)")), HasSubstr("is not a seed"));
   EXPECT_THAT(why(with(R"("version":1)", R"("version":2)")), HasSubstr("this program knows 1"));
   EXPECT_THAT(why(lines.substr(0, lines.rfind('\n', lines.size() - 2) + 1)), HasSubstr("that its first line tells of"));
   EXPECT_THAT(why(lines.substr(0, lines.size() - 20)), HasSubstr("is not valid JSON"));
   EXPECT_THAT(why(lines + lines.substr(lines.rfind('\n', lines.size() - 2) + 1)), HasSubstr("a line before it said"));
   EXPECT_THAT(why(""), HasSubstr("is empty"));
-  EXPECT_THAT(why("{}\n"), HasSubstr("is no file that kernelwright archive export wrote"));
+  EXPECT_THAT(why("{}\n"), HasSubstr("is not a file that kernelwright archive export wrote"));
   EXPECT_THAT(why("\x01\xff"), HasSubstr("its first line is no JSON object"));
   EXPECT_THAT(why("SQLite format 3\n"), HasSubstr("kernelwright archive merge"));
   EXPECT_FALSE(std::filesystem::exists(to.file()));  // nothing was opened before all was read
@@ -222,7 +222,7 @@ TEST(Transfer, VerifyNamesEveryRowThatDoesNotFit) {
       {"UPDATE baselines SET verdict = 'wrong_result'", "baselines 1: /verdict is not the name"},
       {"UPDATE selftests SET false_accepts = 100", "selftests 1: /dishonest is too small"},
       {"UPDATE texts SET text = 'x' WHERE id = 2", "texts 2: /hash does not fit"},
-      {"UPDATE replies SET complete = 7", "replies 1: complete is no flag"},
+      {"UPDATE replies SET complete = 7", "replies 1: complete is not a flag"},
       {"UPDATE campaigns SET spent_seconds = 9e999", "campaigns 1: spent_seconds is not finite"},
       {"DROP VIEW v_problems; CREATE VIEW v_problems AS SELECT 1 AS problem_id", "view v_problems is another"},
       {"CREATE TRIGGER mine AFTER INSERT ON texts BEGIN SELECT 1; END", "trigger mine is none of this program's"},

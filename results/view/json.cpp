@@ -1,104 +1,163 @@
 #include "results/view/json.h"
 
 #include "core/text.h"
-#include "verifier/verdicts/bound.h"
 
 namespace results::view {
-namespace {
-using core::clean_line;
 using core::Json;
 
-constexpr size_t kDescriptionBytes = 4000;
-
-template <typename T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
+static Json json_of(const archive::WorkloadFigures& figures) {
+  return {{"workload", figures.workload},          {"time_us", figures.time_us.value},
+          {"time_low_us", figures.time_us.low},    {"time_high_us", figures.time_us.high},
+          {"naive_us", figures.naive_us},          {"speed_up", json_of(figures.speed_up)},
+          {"bound_us", or_null(figures.bound_us)}, {"share_of_bound", or_null(figures.share_of_bound())}};
 }
 
-Json figures_json(const archive::WorkloadFigures& figures) {
-  return {{"workload", clean_line(figures.workload)},
-          {"time_us", {figures.time_us.value, figures.time_us.low, figures.time_us.high}},
-          {"naive_us", figures.naive_us},
-          {"speed_up", json_of(figures.speed_up)},
-          {"bound_us", or_null(figures.bound_us)},
-          {"share_of_bound", or_null(figures.share_of_bound())}};
+static Json json_of(const archive::OverLibrary& one) {
+  return {{"library", one.library},
+          {"ratio", json_of(one.ratio)},
+          {"workloads", one.workloads},
+          {"paired", false}};  // the two never ran in turns
 }
 
-Json cost_json(const archive::Cost& cost) {
+static Json json_of(const archive::CurvePoint& p) {
+  return {{"attempts", p.attempts}, {"seconds", p.seconds},  {"dollars", p.dollars},
+          {"tokens", p.tokens},     {"attempt", p.attempt},  {"speed_up", json_of(p.speed_up)},
+          {"hash", p.hash},         {"solution", p.solution}};
+}
+
+static Json json_of(const FastP& one) {
+  return {
+      {"baseline", one.baseline}, {"p", one.p}, {"fast", one.fast}, {"problems", one.problems}, {"share", one.share()}};
+}
+
+template <typename Rows>
+static Json list_of(const Rows& rows) {
+  Json all = Json::array();
+  for (const auto& row : rows) all.push_back(json_of(row));
+  return all;
+}
+
+Json or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
+Json json_of(const verifier::statistics::SpeedUp& s) { return {{"value", s.value}, {"low", s.low}, {"high", s.high}}; }
+
+Json json_of(const archive::LeaderboardRow& row) {
+  const auto if_timed = [&](double value) { return row.timed() ? Json(value) : Json(); };
+  const auto of_solution = [&](Json value) { return row.library ? Json() : std::move(value); };
+  Json json = json_of(row.descent);
+  for (const char* const name : {"ancestors", "cost", "lineage_cost"}) json[name] = of_solution(json[name]);
+  json.update({{"kind", row.library ? "library" : "solution"},
+               {"rank", row.library || row.rank == 0 ? Json() : Json(row.rank)},
+               {"problem", row.problem},
+               {"device", row.device},
+               {"solution", row.solution},
+               {"hash", of_solution(row.hash)},
+               {"origin", row.origin},
+               {"tunables", row.binding},
+               {"confirmed", of_solution(row.confirmed)},
+               {"verdict", name_of(row.verdict)},
+               {"sentence", row.library ? Json(verifier::verdicts::sentence_for_people(row.verdict)) : Json()},
+               {"speed_up", if_timed(row.speed_up.value)},
+               {"low", if_timed(row.speed_up.low)},
+               {"high", if_timed(row.speed_up.high)},
+               {"time_us", if_timed(row.time_us())},
+               {"bound_us", row.timed() ? or_null(row.workloads[0].bound_us) : Json()},
+               {"share_of_bound", row.timed() ? or_null(row.workloads[0].share_of_bound()) : Json()},
+               {"workloads", list_of(row.workloads)},
+               {"over_libraries", of_solution(list_of(row.over_libraries))},
+               {"campaign", or_null(row.campaign)},
+               {"attempt", of_solution(row.attempt)},
+               {"made", row.made}});
+  return json;
+}
+
+Json json_of(const archive::Cost& cost) {
   return {
       {"replies", cost.replies}, {"tokens", cost.tokens}, {"dollars", cost.dollars}, {"all_priced", cost.all_priced}};
 }
 
-Json axes_json(const core::Bindings& axes) {
-  Json json = Json::object();
-  for (const auto& [name, value] : axes) json[clean_line(name)] = value;
-  return json;
-}
-}  // namespace
-
-Json json_of(const verifier::statistics::SpeedUp& speed_up) {
-  return {{"value", speed_up.value}, {"low", speed_up.low}, {"high", speed_up.high}};
+Json json_of(const archive::Descent& descent) {
+  return {{"model", or_null(descent.model)},
+          {"task", or_null(descent.task)},
+          {"ancestors", descent.ancestors},
+          {"cost", json_of(descent.own)},
+          {"lineage_cost", json_of(descent.lineage)}};
 }
 
-Json json_of(const archive::LeaderboardRow& row) {
-  Json over = Json::array(), workloads = Json::array();
-  for (const archive::OverLibrary& library : row.over_libraries) {
-    over.push_back({{"library", clean_line(library.library)}, {"ratio", json_of(library.ratio)}});
+Json json_of(const archive::Stand& stand) {
+  return {{"device", stand.device},
+          {"confirmed", stand.confirmed},
+          {"speed_up", json_of(stand.speed_up)},
+          {"attempt", stand.attempt},
+          {"tunables", stand.binding}};
+}
+
+Json brief_json_of(const archive::RecordedAttempt& a) {
+  Json json{{"attempt", a.id},
+            {"problem", a.problem},
+            {"solution", a.solution},
+            {"origin", a.origin},
+            {"tunables", a.binding},
+            {"device", a.device},
+            {"effort", a.effort},
+            {"made", a.made},
+            {"verdict_name", name_of(a.verdict)},
+            {"sentence", verifier::verdicts::sentence_for_people(a.verdict)},
+            {"campaign", a.campaign},
+            {"reused_from", or_null(a.reused_from)}};
+  if (a.measurement) {
+    json.update({{"against", a.against},
+                 {"outcome", name_of(a.measurement->outcome)},
+                 {"speed_up", json_of(a.measurement->speed_up)}});
   }
-  for (const archive::WorkloadFigures& figures : row.workloads) workloads.push_back(figures_json(figures));
-  Json json{{"rank", row.rank},
-            {"attempt", row.library ? Json() : Json(row.attempt)},
-            {"problem", clean_line(row.problem)},
-            {"device", clean_line(row.device)},
-            {"solution", clean_line(row.solution)},
-            {"hash", row.hash},
-            {"origin", clean_line(row.origin)},
-            {"made", row.made},
-            {"campaign", row.campaign},
-            {"tunables", clean_line(sandbox::describe(row.binding))},
-            {"confirmed", row.confirmed},
-            {"library", row.library},
-            {"verdict", name_of(row.verdict)},
-            {"speed_up", row.timed() ? json_of(row.speed_up) : Json()},
-            {"time_us", row.timed() ? Json(row.time_us()) : Json()},
-            {"share_of_bound", row.timed() ? or_null(row.workloads[0].share_of_bound()) : Json()},
-            {"workloads", std::move(workloads)},
-            {"over_libraries", std::move(over)},
-            {"model", clean_line(row.descent.model)},
-            {"task", clean_line(row.descent.task)},
-            {"ancestors", row.descent.ancestors},
-            {"cost", cost_json(row.descent.lineage)}};
   return json;
 }
 
-Json json_of(const archive::CampaignRecord& campaign) {
-  Json settings = Json::object();
-  for (const char* name : {"problems", "device", "seconds", "attempts", "seed", "proposers", "strategy"}) {
-    if (campaign.settings.contains(name)) settings[name] = campaign.settings[name];
-  }
-  return {{"name", campaign.name},          {"status", campaign.status},         {"started", campaign.started},
-          {"ended", campaign.ended},        {"seconds", campaign.spent_seconds}, {"attempts", campaign.attempts},
-          {"settings", std::move(settings)}};
+Json json_of(const archive::RecordedAttempt& a) {
+  Json json = brief_json_of(a);
+  json.update({{"verdict", verifier::verdicts::to_json(a.verdict)},
+               {"compile_ms", a.compile_ms},
+               {"compile_log", a.compile_log},
+               {"environment", a.environment},
+               {"stages", a.stages},
+               {"source", a.source}});
+  if (a.measurement) json["measurement"] = verifier::verdicts::to_json(*a.measurement);
+  return json;
+}
+
+Json json_of(const archive::CampaignRecord& c) {
+  return {{"campaign", c.name},        {"status", c.status},     {"started", c.started},
+          {"ended", or_null(c.ended)}, {"settings", c.settings}, {"spent_seconds", c.spent_seconds},
+          {"attempts", c.attempts}};
+}
+
+Json json_of(const archive::EventRecord& event) {
+  return {{"made", event.made}, {"kind", event.kind}, {"details", event.details}};
+}
+
+Json json_of(const archive::ModelUse& use) {
+  return {{"model", use.model},
+          {"requests", use.requests},
+          {"replies", use.replies},
+          {"completions", use.completions},
+          {"input_tokens", use.input_tokens},
+          {"output_tokens", use.output_tokens},
+          {"dollars", use.dollars},
+          {"all_priced", use.priced == use.replies},
+          {"seconds", use.seconds},
+          {"solutions", use.solutions}};
 }
 
 Json json_of(const archive::Curve& curve) {
-  const auto point = [](const archive::CurvePoint& p) {
-    return Json{{"attempts", p.attempts}, {"seconds", p.seconds},
-                {"dollars", p.dollars},   {"tokens", p.tokens},
-                {"attempt", p.attempt},   {"speed_up", json_of(p.speed_up)},
-                {"hash", p.hash},         {"solution", clean_line(p.solution)}};
-  };
-  Json steps = Json::array();
-  for (const archive::CurvePoint& step : curve.steps) steps.push_back(point(step));
-  return {{"problem", clean_line(curve.problem)},
-          {"device", clean_line(curve.device)},
-          {"steps", std::move(steps)},
-          {"now", point(curve.now)}};
+  return {{"problem", curve.problem},
+          {"device", curve.device},
+          {"steps", list_of(curve.steps)},
+          {"now", json_of(curve.now)}};
 }
 
 Json json_of(const archive::SelftestRecord& selftest) {
   const archive::NewSelftest& of = selftest.of;
-  return {{"device", clean_line(of.device)},
+  return {{"device", of.device},
           {"made", selftest.made},
           {"quick", of.quick},
           {"dishonest", of.dishonest},
@@ -110,77 +169,27 @@ Json json_of(const archive::SelftestRecord& selftest) {
 }
 
 Json json_of(const SuiteScores& scores) {
-  Json fast_p = Json::array();
-  for (const FastP& fast : scores.fast_p) {
-    fast_p.push_back(
-        {{"baseline", clean_line(fast.baseline)}, {"p", fast.p}, {"fast", fast.fast}, {"problems", fast.problems}});
-  }
-  return {{"device", clean_line(scores.device)},
+  return {{"device", scores.device},
           {"problems", scores.problems},
           {"solved", scores.solved},
+          {"share_solved", scores.share_solved()},
           {"geometric_mean", scores.geometric_mean},
-          {"fast_p", std::move(fast_p)}};
+          {"geometric_mean_of_solved", or_null(scores.geometric_mean_of_solved)},
+          {"fast_p", list_of(scores.fast_p)}};
 }
 
-Json json_of(const benchsuite::Problem& problem) {
-  Json axes = Json::array(), workloads = Json::array();
-  for (const benchsuite::Axis& axis : problem.axes) {
-    axes.push_back({{"name", clean_line(axis.name)},
-                    {"description", clean_line(axis.description)},
-                    {"min", axis.min},
-                    {"max", axis.max}});
-  }
-  for (const benchsuite::Workload& workload : problem.workloads) {
-    workloads.push_back({{"name", clean_line(workload.name)},
-                         {"role", benchsuite::name_of(workload.role)},
-                         {"axes", axes_json(workload.axes)},
-                         {"devices", workload.devices}});
-  }
-  return {{"title", clean_line(problem.title)},
-          {"description", core::clean_text(problem.description, kDescriptionBytes)},
-          {"axes", std::move(axes)},
-          {"workloads", std::move(workloads)},
-          {"cost",
-           {{"flops", problem.cost.flops.text()},
-            {"bytes_read", problem.cost.bytes_read.text()},
-            {"bytes_written", problem.cost.bytes_written.text()}}}};
-}
-
-Json roofline_json(const benchsuite::Problem& problem, const std::vector<archive::LeaderboardRow>& rows,
-                   const std::optional<verifier::verdicts::Calibration>& calibration) {
-  Json points = Json::array(), ceilings;
-  for (const benchsuite::Workload& workload : problem.workloads) {
-    const auto flops = static_cast<double>(problem.cost.flops.eval(workload.axes));
-    const auto bytes = static_cast<double>(problem.cost.bytes_read.eval(workload.axes) +
-                                           problem.cost.bytes_written.eval(workload.axes));
-    bool naive_stands = false;
-    const auto add = [&](const archive::LeaderboardRow& row, const char* kind, double time_us) {
-      if (time_us <= 0 || bytes <= 0) return;
-      points.push_back({{"kind", kind},
-                        {"name", kind == std::string_view("naive") ? "naive" : clean_line(row.solution)},
-                        {"hash", kind == std::string_view("solution") ? row.hash : ""},
-                        {"workload", clean_line(workload.name)},
-                        {"time_us", time_us},
-                        {"intensity", flops / bytes},
-                        {"gflop_s", flops / time_us * 1e-3},
-                        {"gb_s", bytes / time_us * 1e-3}});
-    };
-    for (const archive::LeaderboardRow& row : rows) {
-      for (const archive::WorkloadFigures& figures : row.workloads) {
-        if (figures.workload != workload.name) continue;
-        add(row, row.library ? "library" : "solution", figures.time_us.value);
-        if (!row.library && !naive_stands) add(row, "naive", figures.naive_us);
-        naive_stands = naive_stands || !row.library;
-        if (!calibration || !ceilings.is_null()) continue;
-        const auto peak = verifier::verdicts::peak_flop_s(problem, workload.axes, *calibration);
-        ceilings = {{"gb_s", calibration->fastest_gb_s()},
-                    {"l2_gb_s", calibration->l2_read_gb_s},
-                    {"gflop_s", peak ? Json(*peak * 1e-9) : Json()},
-                    {"made", calibration->made}};
-      }
+Json cleaned(const Json& json) {
+  if (json.is_string()) return core::clean_line(json.get_ref<const std::string&>());
+  if (!json.is_structured()) return json;
+  Json clean = json.is_object() ? Json::object() : Json::array();
+  for (const auto& [name, value] : json.items()) {
+    if (json.is_array()) {
+      clean.push_back(cleaned(value));
+    } else {
+      clean[core::clean_line(name)] = cleaned(value);
     }
   }
-  return {{"points", std::move(points)}, {"ceilings", std::move(ceilings)}};
+  return clean;
 }
 
 }  // namespace results::view

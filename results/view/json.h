@@ -1,11 +1,25 @@
-// Parts of what pages show, as JSON.
+// The JSON of what the archive holds: the same for --json, pages, reports and downloads. Keys are only ever added.
+//
+// Row        kind ("solution" or "library"), rank, problem, device, solution, hash, origin, tunables {name: value},
+//            confirmed, verdict (its name), sentence (of a library), speed_up, low, high (over naive), time_us,
+//            bound_us and share_of_bound (at the first workload), workloads [{workload, time_us, time_low_us,
+//            time_high_us, naive_us, speed_up, bound_us, share_of_bound}], over_libraries [{library, ratio, workloads,
+//            paired}], model, task, ancestors, cost, lineage_cost, campaign, attempt, made
+// Speed-up   value, low, high
+// Cost       replies, tokens, dollars, all_priced
+// Descent    model, task, ancestors, cost, lineage_cost
+// Stand      device, confirmed, speed_up, attempt, tunables
+// Attempt    attempt, problem, solution, origin, tunables, device, effort, made, verdict_name, sentence, campaign,
+//            reused_from and, where it was measured, against, outcome, speed_up; in full also verdict, compile_ms,
+//            compile_log, environment, stages, source, measurement
+// Campaign   campaign, status, started, ended, settings, spent_seconds, attempts
+// Selftest   device, made, quick, dishonest, false_accepts, honest, false_rejects, widest_noise, candidates_per_hour
+// Scores     device, problems, solved, share_solved, geometric_mean, geometric_mean_of_solved,
+//            fast_p [{baseline, p, fast, problems, share}]
+//
+// A member that does not apply is null. Texts are as others wrote them: cleaned() makes them safe to show.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "benchsuite/problem.h"
 #include "core/strict_json.h"
 #include "results/archive/campaign_tally.h"
 #include "results/archive/leaderboard.h"
@@ -15,16 +29,25 @@ namespace results::view {
 
 core::Json json_of(const verifier::statistics::SpeedUp& speed_up);
 core::Json json_of(const archive::LeaderboardRow& row);
+core::Json json_of(const archive::Cost& cost);
+core::Json json_of(const archive::Descent& descent);
+core::Json json_of(const archive::Stand& stand);
+core::Json json_of(const archive::RecordedAttempt& attempt);
+core::Json brief_json_of(const archive::RecordedAttempt& attempt);
 core::Json json_of(const archive::CampaignRecord& campaign);
+core::Json json_of(const archive::EventRecord& event);
+core::Json json_of(const archive::ModelUse& use);
 core::Json json_of(const archive::Curve& curve);
 core::Json json_of(const archive::SelftestRecord& selftest);
 core::Json json_of(const SuiteScores& scores);
-core::Json json_of(const benchsuite::Problem& problem);
 
-// Where the rows of one problem and device stand under what the device can reach: arithmetic intensity against
-// FLOP/s and bytes a second, at each workload that was timed; the naive solution among them. `ceilings` is null where
-// the device has never been calibrated.
-core::Json roofline_json(const benchsuite::Problem& problem, const std::vector<archive::LeaderboardRow>& rows,
-                         const std::optional<verifier::verdicts::Calibration>& calibration);
+template <typename T>
+core::Json or_null(const std::optional<T>& value) {
+  return value ? core::Json(*value) : core::Json();
+}
+core::Json or_null(const std::string& text);  // null for ""
+
+// Every name and text in `json` as core::clean_line leaves it.
+core::Json cleaned(const core::Json& json);
 
 }  // namespace results::view

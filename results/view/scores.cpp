@@ -25,7 +25,7 @@ bool is_of_kind(const std::string& library, const std::string& kind) {
          library.compare(library.size() - mode.size(), mode.size(), mode) == 0;
 }
 
-// What is known of one problem on one device.
+// Results for one problem on one device.
 struct Known {
   bool correct = false, confirmed = false;
   double over_naive = 1;

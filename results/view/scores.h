@@ -1,4 +1,4 @@
-// What a suite of problems scores on a device: how many are solved, and how much faster than what people would use.
+// The score of a suite on a device: how many problems are solved, and how much faster than the libraries people use.
 #pragma once
 
 #include <optional>
@@ -26,7 +26,7 @@ struct SuiteScores {
   std::string device;
   size_t problems = 0;  // of the suite
   size_t solved = 0;    // with a confirmed win over naive
-  // Of the best confirmed speed-ups over naive; a problem without one counts as 1, since naive is there anyway.
+  // Over the best confirmed speed-ups over naive; a problem without one counts as 1, since naive always works.
   double geometric_mean = 1;
   std::optional<double> geometric_mean_of_solved;  // none is solved: absent
   std::vector<FastP> fast_p;                       // in order of baseline, naive first, and p
@@ -36,8 +36,8 @@ struct SuiteScores {
   }
 };
 
-// Of every device that has judged something of these problems and fits (as LeaderboardFilter::device; empty: all), in
-// order of its name.
+// The scores of every device that has judged one of these problems and fits (as LeaderboardFilter::device; empty: all),
+// in order of its name.
 std::vector<SuiteScores> suite_scores(const archive::Reader& archive, const std::vector<std::string>& problems,
                                       const std::string& device = "");
 

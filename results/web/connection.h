@@ -1,5 +1,5 @@
-// One connection of the page server: a socket that gives every request so many bytes and so long, whoever sends it and
-// before anything is asked of him. The library reads headers without end.
+// A connection of the page server that limits the bytes and the time of every request, before anything is known about
+// its sender. The library itself reads headers without end.
 #pragma once
 
 #include <httplib.h>
@@ -17,7 +17,7 @@ class Connection final : public httplib::Stream {
   bool wait_for_request(std::chrono::milliseconds patience);
 
   bool is_readable() const override;
-  bool is_writable() const override;  // false, too, once the other side has gone
+  bool is_writable() const override;  // also false once the other side has closed
   ssize_t read(char* to, size_t size) override;
   ssize_t write(const char* from, size_t size) override;
   void get_remote_ip_and_port(std::string& ip, int& port) const override;

@@ -8,10 +8,10 @@
 #include "core/text.h"
 #include "results/archive/lineage.h"
 #include "results/view/json.h"
+#include "results/view/problem.h"
 
 namespace results::web {
 namespace {
-using core::clean_line;
 using core::Json;
 
 constexpr size_t kRowsOfBoard = 25;       // solutions of each problem and device on the overview
@@ -23,6 +23,7 @@ constexpr int64_t kAttempts = 30;         // at a solution, the newest
 constexpr size_t kEvents = 50;            // of a campaign, the newest
 constexpr size_t kSourceBytes = 1 << 20;  // shown; a download is whole
 constexpr size_t kSentenceBytes = 600;
+constexpr size_t kDescriptionBytes = 4000;
 
 // The newest version of a problem that the archive knows and this program understands.
 std::optional<benchsuite::Problem> newest_problem(const archive::Reader& archive, const std::string& name) {
@@ -35,19 +36,14 @@ std::optional<benchsuite::Problem> newest_problem(const archive::Reader& archive
   }
 }
 
-Json attempt_json(const archive::RecordedAttempt& a) {
-  return {{"attempt", a.id},
-          {"made", a.made},
-          {"problem", clean_line(a.problem)},
-          {"solution", clean_line(a.solution)},
-          {"tunables", clean_line(sandbox::describe(a.binding))},
-          {"device", clean_line(a.device)},
-          {"effort", a.effort},
-          {"verdict", name_of(a.verdict)},
-          {"sentence", clean_line(verifier::verdicts::sentence_for_people(a.verdict), kSentenceBytes)},
-          {"against", clean_line(a.against)},
-          {"outcome", a.measurement ? Json(name_of(a.measurement->outcome)) : Json()},
-          {"speed_up", a.measurement ? view::json_of(a.measurement->speed_up) : Json()}};
+// Without settings that name files of whoever ran it.
+Json campaign_json(const archive::CampaignRecord& campaign) {
+  Json json = view::json_of(campaign);
+  json["settings"] = Json::object();
+  for (const char* name : {"problems", "device", "seconds", "attempts", "seed", "proposers", "strategy"}) {
+    if (campaign.settings.contains(name)) json["settings"][name] = campaign.settings[name];
+  }
+  return json;
 }
 
 Json plan_of(const std::string& source, const std::string& name) {
@@ -58,43 +54,15 @@ Json plan_of(const std::string& source, const std::string& name) {
   }
 }
 
-Json models_of(const archive::Reader& archive, int64_t campaign) {
-  Json all = Json::array();
-  for (const archive::ModelUse& use : archive.models_of_campaign(campaign)) {
-    all.push_back({{"model", clean_line(use.model)},
-                   {"requests", use.requests},
-                   {"replies", use.replies},
-                   {"completions", use.completions},
-                   {"input_tokens", use.input_tokens},
-                   {"output_tokens", use.output_tokens},
-                   {"dollars", use.dollars},
-                   {"all_priced", use.priced == use.replies},
-                   {"seconds", use.seconds},
-                   {"solutions", use.solutions}});
-  }
-  return all;
-}
-
-Json events_of(const archive::Reader& archive, int64_t campaign) {
-  Json all = Json::array();
-  for (const archive::EventRecord& event : archive.newest_events(campaign, kEvents)) {
-    all.push_back(
-        {{"made", event.made},
-         {"kind", clean_line(event.kind)},
-         {"details", clean_line(event.details.dump(-1, ' ', false, Json::error_handler_t::replace), kSentenceBytes)}});
-  }
-  return all;
-}
-
 // The solutions that this one was made from, its parent first, each with where it stands.
 Json ancestors_of(const archive::Reader& archive, int64_t solution) {
   Json all = Json::array();
   for (const archive::LineageStep& step : archive::lineage(archive, solution)) {
     if (step.solution.id == solution) continue;
     all.push_back({{"hash", step.solution.hash},
-                   {"name", clean_line(step.solution.name)},
-                   {"origin", clean_line(step.solution.origin)},
-                   {"model", clean_line(step.descent.model)},
+                   {"name", step.solution.name},
+                   {"origin", step.solution.origin},
+                   {"model", step.descent.model},
                    {"speed_up", step.stands.empty() ? Json() : view::json_of(step.stands[0].speed_up)}});
   }
   return all;
@@ -103,7 +71,7 @@ Json ancestors_of(const archive::Reader& archive, int64_t solution) {
 
 std::optional<Json> PageData::at(std::string_view path) {
   const archive::Moment moment(archive_);
-  if (path == "overview") return overview();
+  if (path == "overview") return view::cleaned(overview());
   const size_t slash = path.find('/');
   if (slash == std::string_view::npos) return std::nullopt;
   const std::string_view kind = path.substr(0, slash);
@@ -149,7 +117,7 @@ Json PageData::overview() {
     scores.push_back(view::json_of(of));
   }
   for (const archive::CampaignRecord& campaign : archive_.campaigns()) {
-    if (campaigns.size() < kMostCampaigns && in_scope(campaign)) campaigns.push_back(view::json_of(campaign));
+    if (campaigns.size() < kMostCampaigns && in_scope(campaign)) campaigns.push_back(campaign_json(campaign));
   }
   for (const archive::SelftestRecord& selftest : archive_.newest_selftests()) {
     if (selftest.of.device.rfind(scope_.device, 0) == 0) selftests.push_back(view::json_of(selftest));
@@ -178,14 +146,15 @@ std::optional<Json> PageData::problem(const std::string& name) {
   if (!problem && by_device.empty()) return std::nullopt;
   Json devices = Json::array();
   for (const auto& [device, rows] : by_device) {
-    Json of{{"device", clean_line(device)}, {"rows", Json::array()}, {"roofline", Json()}};
+    Json of{{"device", device}, {"rows", Json::array()}, {"roofline", Json()}};
     for (const archive::LeaderboardRow& row : rows) of["rows"].push_back(view::json_of(row));
     if (problem) of["roofline"] = view::roofline_json(*problem, rows, archive_.newest_calibration(device));
     devices.push_back(std::move(of));
   }
-  return Json{{"name", clean_line(name)},
-              {"facts", problem ? view::json_of(*problem) : Json()},
-              {"devices", std::move(devices)}};
+  Json json = view::cleaned(
+      {{"name", name}, {"facts", problem ? view::json_of(*problem) : Json()}, {"devices", std::move(devices)}});
+  if (problem) json["facts"]["description"] = core::clean_text(problem->description, kDescriptionBytes);
+  return json;
 }
 
 archive::CampaignTally& PageData::tally(int64_t campaign) {
@@ -200,7 +169,7 @@ std::optional<Json> PageData::campaign(const std::string& name) {
   int64_t id = 0;
   try {
     const archive::CampaignRecord record = archive_.find_campaign(name);
-    json = view::json_of(record);
+    json = campaign_json(record);
     id = record.id;
   } catch (const core::InputError&) {
     return std::nullopt;
@@ -214,10 +183,17 @@ std::optional<Json> PageData::campaign(const std::string& name) {
     if (wanted) json["curves"].push_back(view::json_of(curve));
   }
   json["latest"] = Json::array();
-  for (const int64_t attempt : so_far.latest()) json["latest"].push_back(attempt_json(archive_.attempt(attempt)));
-  json["models"] = models_of(archive_, id);
-  json["events"] = events_of(archive_, id);
-  return json;
+  for (const int64_t attempt : so_far.latest())
+    json["latest"].push_back(view::brief_json_of(archive_.attempt(attempt)));
+  json["models"] = Json::array();
+  for (const archive::ModelUse& use : archive_.models_of_campaign(id)) json["models"].push_back(view::json_of(use));
+  json["events"] = Json::array();
+  for (const archive::EventRecord& event : archive_.newest_events(id, kEvents)) {
+    json["events"].push_back(view::json_of(event));
+    json["events"].back()["details"] =
+        core::clean_line(event.details.dump(-1, ' ', false, Json::error_handler_t::replace), kSentenceBytes);
+  }
+  return view::cleaned(json);
 }
 
 std::optional<Json> PageData::solution(const std::string& hash) {
@@ -234,32 +210,31 @@ std::optional<Json> PageData::solution(const std::string& hash) {
     if (row.hash != hash) continue;
     best.push_back(view::json_of(row));
     const archive::RecordedAttempt attempt = archive_.attempt(row.attempt);
-    best.back()["registers"] = attempt.registers ? Json(*attempt.registers) : Json();
-    best.back()["shared_bytes"] = attempt.shared_bytes ? Json(*attempt.shared_bytes) : Json();
-    best.back()["spill_bytes"] = attempt.spill_bytes ? Json(*attempt.spill_bytes) : Json();
+    best.back()["registers"] = view::or_null(attempt.registers);
+    best.back()["shared_bytes"] = view::or_null(attempt.shared_bytes);
+    best.back()["spill_bytes"] = view::or_null(attempt.spill_bytes);
     if (!attempt.measurement) continue;
     for (const verifier::verdicts::Counters& launch : attempt.measurement->counters) {
-      counters.push_back(to_json(launch));
+      counters.push_back(verifier::verdicts::to_json(launch));
     }
   }
   for (const int64_t id : archive::newest_attempts(archive_, solution->id, kAttempts))
-    attempts.push_back(attempt_json(archive_.attempt(id)));
+    attempts.push_back(view::brief_json_of(archive_.attempt(id)));
   const archive::Descent descent = archive::Descents(archive_).of(solution->id);
-  return Json{{"hash", hash},
-              {"name", clean_line(solution->name)},
-              {"problem", clean_line(solution->problem)},
-              {"origin", clean_line(solution->origin)},
-              {"model", clean_line(descent.model)},
-              {"task", clean_line(descent.task)},
-              {"cost", {{"tokens", descent.lineage.tokens}, {"dollars", descent.lineage.dollars}}},
-              {"added", solution->added},
-              {"attempts", solution->attempts},
-              {"plan", plan_of(solution->source, solution->name)},
-              {"ancestors", ancestors_of(archive_, solution->id)},
-              {"best", std::move(best)},
-              {"latest", std::move(attempts)},
-              {"counters", std::move(counters)},
-              {"source", core::clean_text(solution->source, kSourceBytes)}};
+  Json json = view::cleaned({{"hash", hash},
+                             {"name", solution->name},
+                             {"problem", solution->problem},
+                             {"origin", solution->origin},
+                             {"descent", view::json_of(descent)},
+                             {"added", solution->added},
+                             {"attempts", solution->attempts},
+                             {"plan", plan_of(solution->source, solution->name)},
+                             {"ancestors", ancestors_of(archive_, solution->id)},
+                             {"best", std::move(best)},
+                             {"latest", std::move(attempts)},
+                             {"counters", std::move(counters)}});
+  json["source"] = core::clean_text(solution->source, kSourceBytes);
+  return json;
 }
 
 std::optional<std::string> PageData::source(std::string_view hash) const {
@@ -292,7 +267,7 @@ Json PageData::report() {
   size_t campaigns = 0;
   for (const Json& campaign : all["overview"]["campaigns"]) {
     if (campaigns++ == kCampaignsInReport) break;
-    const std::string path = "campaign/" + campaign["name"].get<std::string>();
+    const std::string path = "campaign/" + campaign["campaign"].get<std::string>();
     all[path] = *at(path);
   }
   for (const std::string& hash : hashes) all["solution/" + hash] = *at("solution/" + hash);

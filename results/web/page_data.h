@@ -1,4 +1,4 @@
-// What pages show, as JSON by path: "overview", "problem/NAME", "campaign/NAME", "solution/HASH". The web server
+// The data of pages, as JSON by path: "overview", "problem/NAME", "campaign/NAME", "solution/HASH". The web server
 // answers with one of them at a time, a report holds those that it shows. Whatever others wrote (names, descriptions,
 // sources, messages) is cleaned as core/text.h says; pages show it as text.
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace results::web {
 
-// What is of interest; an empty field means all.
+// Restricts pages to these; an empty field means all.
 struct PageScope {
   std::string campaign, problem, device;
 };

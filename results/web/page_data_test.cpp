@@ -51,9 +51,9 @@ TEST(PageData, TheOverviewHasWhatIsBestAndWhatRan) {
   ASSERT_EQ(overview["leaderboard"].size(), 1u);
   const Json& row = overview["leaderboard"][0];
   EXPECT_EQ(row["solution"], "fast");
-  EXPECT_EQ(row["tunables"], "X=1");
+  EXPECT_EQ(row["tunables"], (Json{{"X", 1}}));
   EXPECT_EQ(row["confirmed"], true);
-  EXPECT_DOUBLE_EQ(row["speed_up"]["value"], 3);
+  EXPECT_DOUBLE_EQ(row["speed_up"], 3);
   EXPECT_EQ(overview["campaigns"].at(0)["status"], "running");
   ASSERT_EQ(overview["scores"].size(), 1u);
   EXPECT_EQ(overview["scores"][0]["solved"], 1);
@@ -108,7 +108,7 @@ TEST(PageData, ASolutionHasItsSourceFiguresAndLineage) {
   EXPECT_EQ(json["source"], child.source);
   EXPECT_EQ(json["ancestors"].at(0)["name"], "parent");
   EXPECT_EQ(json["best"].at(0)["workloads"].at(0)["workload"], "bench");
-  EXPECT_EQ(json["latest"].at(0)["verdict"], "correct");
+  EXPECT_EQ(json["latest"].at(0)["verdict_name"], "correct");
   EXPECT_TRUE(json["plan"].is_null());  // its header is not one
   EXPECT_EQ(PageData(s.archive).source(child.hash()), child.source);
 }

@@ -1,4 +1,4 @@
-// What the web server sends besides pages: tables and sources to keep.
+// Downloads of the web server: tables and names of files.
 #pragma once
 
 #include <string>

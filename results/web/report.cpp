@@ -13,7 +13,7 @@
 
 namespace results::web {
 namespace {
-// As a content security policy names what may stand in a page: 'sha256-' and the hash in base 64.
+// The source of a content security policy that allows this text: 'sha256-' and its hash in base 64.
 std::string csp_source(const std::string& text) {
   std::array<unsigned char, SHA256_DIGEST_LENGTH> bytes{};  // of the text alone: core/hash.h adds its length
   SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), bytes.data());

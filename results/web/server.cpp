@@ -30,7 +30,7 @@ constexpr size_t kLongestTarget = 1024;
 constexpr size_t kAnswersKept = 64;
 constexpr milliseconds kLookAgain{250};     // for changes of the archive
 constexpr milliseconds kBetweenNews{1000};  // to one listener, at least
-constexpr milliseconds kGoneWithin{500};    // a listener that has gone is noticed
+constexpr milliseconds kGoneWithin{500};    // to notice a listener that has closed
 constexpr const char* kPlain = "text/plain; charset=utf-8";
 constexpr const char* kJson = "application/json";
 constexpr const char* kCookie = "kernelwright";
@@ -81,8 +81,8 @@ bool is_address(const std::string& host) {
   return !host.empty() && (host[0] == '[' || host.find_first_not_of("0123456789.") == std::string::npos);
 }
 
-// Browsers say who asks. A page elsewhere cannot read an answer, but it could count the time that it takes, and keep us
-// busy. Following a link is nothing of that.
+// Browsers name the asking site. A page elsewhere cannot read an answer, but it could measure its time and keep the
+// server busy. Following a link is allowed.
 bool is_of_another_page(const Request& request) {
   const std::string site = request.get_header_value("Sec-Fetch-Site");
   return (site == "cross-site" || site == "same-site") && request.get_header_value("Sec-Fetch-Mode") != "navigate";
@@ -134,8 +134,8 @@ struct PageServer::State {
   size_t listeners = 0;
 };
 
-// A page elsewhere can have its own name lead to this machine, and would then be believed to be ours: only names that
-// nobody else can have are answered to.
+// Against DNS rebinding: a page elsewhere can let its own name resolve to this machine. Only names that nobody else can
+// own are answered.
 bool PageServer::State::known_host(const Request& request) const {
   if (request.get_header_value_count("Host") != 1) return false;
   const std::string host = request.get_header_value("Host");
@@ -162,7 +162,7 @@ bool PageServer::State::allowed(const Request& request, Response& response) cons
              same(request.get_header_value("Authorization"), "Bearer " + settings.token)) {
     return true;
   } else if (request.has_param("token") && same(request.get_param_value("token"), settings.token)) {
-    response.status = 303;  // out of the address, which histories keep
+    response.status = 303;  // removes the token from the address, which histories keep
     response.set_header("Location", "/");
     response.set_header("Set-Cookie",
                         std::string(kCookie) + "=" + settings.token + "; HttpOnly; SameSite=Strict; Path=/");
@@ -245,7 +245,7 @@ void PageServer::State::listen_for_news(Response& response) {
           sink.done();
           return true;
         }
-        if (!any) return sink.is_writable();  // whoever has gone leaves room for others
+        if (!any) return sink.is_writable();  // frees the place of a client that has closed
         const std::string text = "event: changed\ndata: " + std::to_string(version) + "\n\n";
         *told = version;
         lock.unlock();
@@ -279,7 +279,7 @@ void PageServer::State::route() {
     ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   });
   server.set_payload_max_length(0);
-  server.set_keep_alive_timeout(1);  // who is silent may hold a thread, and the end, no longer
+  server.set_keep_alive_timeout(1);  // how long a silent client may hold a thread
   server.set_keep_alive_max_count(100);
   server.set_default_headers(
       {{"Content-Security-Policy",
@@ -363,7 +363,7 @@ void PageServer::serve(const std::function<bool()>& ended) {
   state_->news.notify_all();
   state_->server.stop();
   listening.join();
-  if (failed && !ended()) throw core::SystemError("the web server cannot listen any more");
+  if (failed && !ended()) throw core::SystemError("the web server stopped listening");
 }
 
 }  // namespace results::web

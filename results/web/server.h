@@ -19,7 +19,7 @@ struct ServeSettings {
   int port = 0;                         // 0: any that is free
   std::string token;                    // asked of everyone, when it is not empty
   size_t connections = 24;              // served at a time; others wait
-  size_t listeners = 12;                // of those, pages that are told of changes; others ask again
+  size_t listeners = 12;                // of those, pages that receive changes at once; others ask again
 };
 
 // Is only this machine behind that address or name?
@@ -37,7 +37,7 @@ class PageServer {
   int port() const;
   std::string url() const;  // with the token, where there is one
 
-  // Answers until `ended` says so; asks it a few times a second.
+  // Serves until `ended` returns true; calls it a few times a second.
   void serve(const std::function<bool()>& ended);
 
  private:

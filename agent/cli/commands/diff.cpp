@@ -13,6 +13,7 @@
 #include "agent/cli/table.h"
 #include "agent/cli/text_diff.h"
 #include "core/text.h"
+#include "results/view/json.h"
 
 namespace agent::cli::commands {
 namespace {
@@ -89,7 +90,7 @@ std::string tunables_of(const Side& side) { return side.attempt ? sandbox::descr
 
 Json side_json(const Side& side) {
   Json json{{"solution", side.solution.name}, {"hash", side.solution.hash}, {"problem", side.solution.problem}};
-  json["attempt"] = side.attempt ? agent::cli::to_json(*side.attempt) : Json();
+  json["attempt"] = side.attempt ? results::view::json_of(*side.attempt) : Json();
   return json;
 }
 

@@ -9,6 +9,7 @@
 #include "agent/cli/leaderboard_text.h"
 #include "agent/cli/output.h"
 #include "agent/cli/resolve.h"
+#include "results/view/json.h"
 
 namespace agent::cli::commands {
 namespace {
@@ -51,7 +52,7 @@ void show_scores(const results::archive::Reader& archive, const std::vector<std:
   }
   core::Json all = core::Json::array();
   for (const results::view::SuiteScores& one : scores) {
-    all.push_back(to_json(one));
+    all.push_back(results::view::json_of(one));
     all.back()["suite"] = suite.empty() ? core::Json() : core::Json(suite);
   }
   print_json(all);
@@ -76,7 +77,7 @@ void leaderboard(const LeaderboardOptions& options, const Invocation& invocation
   if (options.best) std::erase_if(rows, [](const auto& row) { return row.library; });
   if (invocation.json) {
     core::Json all = core::Json::array();
-    for (const results::archive::LeaderboardRow& row : rows) all.push_back(to_json(row));
+    for (const results::archive::LeaderboardRow& row : rows) all.push_back(results::view::json_of(row));
     print_json(all);
     return;
   }

@@ -13,6 +13,7 @@
 #include "agent/cli/table.h"
 #include "agent/cli/text_diff.h"
 #include "core/text.h"
+#include "results/view/json.h"
 
 namespace agent::cli::commands {
 namespace {
@@ -41,14 +42,14 @@ void show(const std::string& word, bool with_source, const Invocation& invocatio
     const results::archive::LineageStep& step = steps[i];
     const results::archive::LineageStep* parent = i + 1 < steps.size() ? &steps[i + 1] : nullptr;
     if (invocation.json) {
-      Json one = to_json(step.descent);
+      Json one = results::view::json_of(step.descent);
       one["solution"] = step.solution.name;
       one["hash"] = step.solution.hash;
       one["problem"] = step.solution.problem;
       one["origin"] = step.solution.origin;
       one["added"] = step.solution.added;
       one["stands"] = Json::array();
-      for (const results::archive::Stand& stand : step.stands) one["stands"].push_back(to_json(stand));
+      for (const results::archive::Stand& stand : step.stands) one["stands"].push_back(results::view::json_of(stand));
       one["diff"] = parent != nullptr ? Json(unified_diff(parent->solution.source, step.solution.source)) : Json();
       all.push_back(std::move(one));
       continue;

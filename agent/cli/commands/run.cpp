@@ -23,6 +23,7 @@
 #include "agent/cli/progress_text.h"
 #include "agent/models/providers.h"
 #include "core/error.h"
+#include "results/view/json.h"
 
 namespace agent::cli::commands {
 namespace {
@@ -90,7 +91,7 @@ void show_end(const results::archive::Reader& archive, const campaign::CampaignS
     if (std::all_of(of_problem.begin(), of_problem.end(), [](const auto& row) { return row.library; }))
       without += (without.empty() ? "" : ", ") + name;
     for (const results::archive::LeaderboardRow& row : of_problem) {
-      rows.push_back(to_json(row));
+      rows.push_back(results::view::json_of(row));
       board.push_back(row);
     }
   }

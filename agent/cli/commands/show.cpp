@@ -15,6 +15,7 @@
 #include "agent/cli/table.h"
 #include "core/error.h"
 #include "core/text.h"
+#include "results/view/json.h"
 
 namespace agent::cli::commands {
 namespace {
@@ -26,7 +27,7 @@ void list_campaigns(const results::archive::Reader& archive, bool json) {
   const auto campaigns = archive.campaigns();
   if (json) {
     Json all = Json::array();
-    for (const results::archive::CampaignRecord& campaign : campaigns) all.push_back(to_json(campaign));
+    for (const results::archive::CampaignRecord& campaign : campaigns) all.push_back(results::view::json_of(campaign));
     print_json(all);
     return;
   }
@@ -55,10 +56,10 @@ void show_attempt(const results::archive::Reader& archive, int64_t id, bool json
   const std::string problem = results::archive::problem_json_of(archive, id);
   const Descent from = descent_of(archive, solution);
   if (json) {
-    Json all = to_json(attempt);
+    Json all = results::view::json_of(attempt);
     all["hash"] = solution.hash;
     all["plan"] = plan_json(attempt, problem);
-    all["descent"] = to_json(from.descent);
+    all["descent"] = results::view::json_of(from.descent);
     return print_json(all);
   }
   std::string facts = "solution " + solution.hash.substr(0, 12) + ", " +
@@ -73,11 +74,11 @@ void show_campaign(const results::archive::Reader& archive, const results::archi
   const auto events = archive.events_of_campaign(campaign.id);
   const std::map<std::string, int64_t> verdicts = results::archive::verdicts_of_campaign(archive, campaign.id);
   if (json) {
-    Json all = to_json(campaign);
+    Json all = results::view::json_of(campaign);
     all["verdicts"] = verdicts;
     all["events"] = Json::array();
     for (const results::archive::EventRecord& event : events) {
-      all["events"].push_back({{"made", event.made}, {"kind", event.kind}, {"details", event.details}});
+      all["events"].push_back(results::view::json_of(event));
     }
     print_json(all);
     return;
@@ -112,13 +113,13 @@ void show_solution(const results::archive::Reader& archive, const results::archi
   }
   if (json) {
     Json of_stands = Json::array();
-    for (const results::archive::Stand& stand : stands) of_stands.push_back(to_json(stand));
+    for (const results::archive::Stand& stand : stands) of_stands.push_back(results::view::json_of(stand));
     print_json(Json{{"solution", solution.name},
                     {"hash", solution.hash},
                     {"problem", solution.problem},
                     {"origin", solution.origin},
                     {"added", solution.added},
-                    {"descent", to_json(from.descent)},
+                    {"descent", results::view::json_of(from.descent)},
                     {"parent", from.parent_name.empty() ? Json() : Json(from.parent_name)},
                     {"attempts", solution.attempts},
                     {"newest_attempts", newest},

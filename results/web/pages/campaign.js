@@ -51,7 +51,7 @@ kw.views.campaign = function(name) {
         ["Ended", kw.when(of.ended)],
         ["Device", of.settings.device],
         ["Attempts", kw.count(of.attempts)],
-        ["Judging took", kw.seconds(of.seconds)],
+        ["Judging took", kw.seconds(of.spent_seconds)],
         ["Best", best.map((curve) => `${curve.problem} ${kw.times(curve.now.speed_up.value)}`).join(", ")],
         ["Models", (of.settings.proposers || []).join(", ")],
         ["Strategy", (of.settings.proposers || []).length ? of.settings.strategy : "tune"],
@@ -62,13 +62,13 @@ kw.views.campaign = function(name) {
       kw.fill(
           free,
           paid                 ? "" :
-              of.models.length ? "What the models' replies cost is not known, so there is no curve against money." :
-                                 "No model was asked, so nothing was spent: there is no curve against money.");
+              of.models.length ? "The cost of the models' replies is unknown, so there is no curve against money." :
+                                 "No requests went to models, so there is no curve against money.");
       verdicts.show(of.verdicts);
       kw.fill(
           asked,
           of.models.length ?
-              kw.section("Models", kw.plainTable("What each model was asked and what it cost", models, of.models)) :
+              kw.section("Models", kw.plainTable("Requests to each model and their cost", models, of.models)) :
               null);
       latest.update(of.latest);
       kw.fill(
@@ -76,10 +76,10 @@ kw.views.campaign = function(name) {
           of.events.length ? kw.section(
                                  "Events",
                                  kw.plainTable(
-                                     "What happened, the newest first",
+                                     "Events, the newest first",
                                      [
                                        {title: "When", show: (e) => kw.when(e.made)},
-                                       {title: "What", show: (e) => e.kind.replaceAll("_", " ")},
+                                       {title: "Event", show: (e) => e.kind.replaceAll("_", " ")},
                                        {title: "Details", show: (e) => e.details}
                                      ],
                                      of.events)) :

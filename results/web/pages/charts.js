@@ -194,12 +194,12 @@ kw.workloadBars = function(title) {
         [
           {title: "Solution", show: (r) => kw.name(r.row)},
           {title: "Workload", show: (r) => r.w.workload},
-          {title: "Time", number: true, show: (r) => kw.time(r.w.time_us[0])},
+          {title: "Time", number: true, show: (r) => kw.time(r.w.time_us)},
           {
             title: "99 % interval",
             number: true,
             minor: true,
-            show: (r) => (r.row.library ? "" : `${kw.time(r.w.time_us[1])} to ${kw.time(r.w.time_us[2])}`)
+            show: (r) => (kw.isLibrary(r.row) ? "" : `${kw.time(r.w.time_low_us)} to ${kw.time(r.w.time_high_us)}`)
           },
           {title: "Naive", number: true, show: (r) => kw.time(r.w.naive_us)},
           {title: "Speed-up", number: true, show: (r) => kw.interval(r.w.speed_up)},

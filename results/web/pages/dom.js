@@ -52,13 +52,18 @@ kw.count = (n) => Math.round(n).toLocaleString("en-US").replaceAll(",", "\u202f"
 kw.many = (n, what) => `${kw.count(n)} ${what}${n === 1 ? "" : "s"}`;
 kw.dollars = (d) => "$" + (d < 1 ? d.toFixed(4) : d.toFixed(2));
 // What models cost: nothing is said of a price that is not known.
-kw.money = (cost) => [cost.dollars > 0 || cost.all_priced ? kw.dollars(cost.dollars) : "", cost.all_priced ? "" : "price not known"]
-                         .filter(Boolean).join(" and more, ");
+kw.money = (cost) => [cost.dollars > 0 || cost.all_priced ? kw.dollars(cost.dollars) : "",
+                      cost.all_priced ? "" : "price not known"]
+                         .filter(Boolean)
+                         .join(" and more, ");
 kw.cost = (cost) => (cost.tokens ? `${kw.count(cost.tokens)} tokens, ${kw.money(cost)}` : "");
 kw.when = (utc) => (utc ? utc.replace("T", " ").replace("Z", " UTC") : "");
 kw.digits = digits;
 
-kw.name = (row) => row.solution + (row.tunables ? " " + row.tunables : "");
+// Of a row of the leaderboard (results/view/json.h).
+kw.isLibrary = (row) => row.kind === "library";
+kw.tunables = (of) => Object.entries(of.tunables || {}).map(([name, value]) => `${name}=${value}`).join(" ");
+kw.name = (row) => [row.solution, kw.tunables(row)].filter(Boolean).join(" ");
 
 kw.address = (...parts) => "#/" + parts.map(encodeURIComponent).join("/");
 

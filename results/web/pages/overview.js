@@ -5,19 +5,19 @@
 kw.column = {
   problem: {title: "Problem", value: (r) => r.problem, show: (r) => kw.link("problem/" + r.problem, r.problem)},
   rank:
-      {title: "Rank", number: true, value: (r) => r.rank || null, show: (r) => (r.library ? "library" : r.rank || "–")},
+      {title: "Rank", number: true, value: (r) => r.rank || null, show: (r) => (kw.isLibrary(r) ? "library" : r.rank || "–")},
   solution: {
     title: "Solution",
     value: (r) => kw.name(r),
     show: (r) =>
         [r.hash ? kw.link("solution/" + r.hash, r.solution) : r.solution,
-         r.tunables ? kw.el("span", {class: "tunables"}, " " + r.tunables) : null]
+         kw.tunables(r) ? kw.el("span", {class: "tunables"}, " " + kw.tunables(r)) : null]
   },
   speedUp: {
     title: "Speed-up over naive",
     number: true,
-    value: (r) => r.speed_up && r.speed_up.low,
-    show: (r) => (r.speed_up ? kw.interval(r.speed_up) : r.verdict)
+    value: (r) => r.low,
+    show: (r) => (r.speed_up ? kw.interval({value: r.speed_up, low: r.low, high: r.high}) : r.verdict)
   },
   time: {title: "Time", number: true, value: (r) => r.time_us, show: (r) => kw.time(r.time_us)},
   bound: {
@@ -29,6 +29,8 @@ kw.column = {
   },
   by: {title: "By", value: (r) => r.model || r.origin, show: (r) => r.model || r.origin},
 };
+
+const over = (row) => row.over_libraries || [];
 
 kw.views.overview = function() {
   const chosen = new Set();  // hashes of two solutions to compare
@@ -42,19 +44,19 @@ kw.views.overview = function() {
           label: "Search",
           kind: "text",
           hint: "name, model, tunables",
-          test: (row, text) => [row.problem, row.solution, row.tunables, row.origin, row.model, row.hash]
+          test: (row, text) => [row.problem, kw.name(row), row.origin, row.model, row.hash]
                                    .join(" ")
                                    .toLowerCase()
                                    .includes(text.toLowerCase())
         },
         {label: "Problem", kind: "select", of: (row) => row.problem, test: (row, problem) => row.problem === problem},
         {label: "Device", kind: "select", of: (row) => row.device, test: (row, device) => row.device === device},
-        {label: "Confirmed only", kind: "check", start: true, test: (row) => row.confirmed || row.library},
+        {label: "Confirmed only", kind: "check", start: true, test: (row) => row.confirmed || kw.isLibrary(row)},
       ],
       () => board.draw());
 
   function choice(row) {
-    if (row.library || kw.bundle) return "";
+    if (kw.isLibrary(row) || kw.bundle) return "";
     const box = kw.el("input", {type: "checkbox", "aria-label": "Compare " + kw.name(row)});
     box.checked = chosen.has(row.hash);
     box.addEventListener("change", () => {
@@ -89,8 +91,8 @@ kw.views.overview = function() {
         title: "Over libraries",
         number: true,
         minor: true,
-        value: (r) => (r.over_libraries.length ? Math.min(...r.over_libraries.map((l) => l.ratio.value)) : null),
-        show: (r) => r.over_libraries.map((l) => `${kw.times(l.ratio.value)} ${l.library}`).join(", ")
+        value: (r) => (over(r).length ? Math.min(...over(r).map((l) => l.ratio.value)) : null),
+        show: (r) => over(r).map((l) => `${kw.times(l.ratio.value)} ${l.library}`).join(", ")
       },
       {title: "Device", value: (r) => r.device, show: (r) => r.device},
       kw.column.by,
@@ -98,18 +100,18 @@ kw.views.overview = function() {
         title: "Cost",
         number: true,
         minor: true,
-        value: (r) => (r.library ? null : r.cost.dollars || r.cost.tokens),
-        show: (r) => (r.library ? "" : kw.cost(r.cost))
+        value: (r) => (kw.isLibrary(r) ? null : r.lineage_cost.dollars || r.lineage_cost.tokens),
+        show: (r) => (kw.isLibrary(r) ? "" : kw.cost(r.lineage_cost))
       },
       {
         title: "Confirmed",
         minor: true,
         value: (r) =>
-            (r.library       ? "" :
+            (kw.isLibrary(r)       ? "" :
                  r.confirmed ? "yes" :
                                "no"),
         show: (r) =>
-            (r.library       ? "" :
+            (kw.isLibrary(r)       ? "" :
                  r.confirmed ? "yes" :
                                "no")
       },
@@ -120,11 +122,11 @@ kw.views.overview = function() {
     about: "Campaigns, the newest first",
     empty: "No campaign yet.",
     columns: [
-      {title: "Campaign", value: (c) => c.name, show: (c) => kw.link("campaign/" + c.name, c.name)},
+      {title: "Campaign", value: (c) => c.campaign, show: (c) => kw.link("campaign/" + c.campaign, c.campaign)},
       {title: "Status", value: (c) => c.status, show: (c) => kw.el("span", {class: "status " + c.status}, c.status)},
       {title: "Started", value: (c) => c.started, show: (c) => kw.when(c.started)},
       {title: "Attempts", number: true, value: (c) => c.attempts, show: (c) => kw.count(c.attempts)},
-      {title: "Judging", number: true, value: (c) => c.seconds, show: (c) => kw.seconds(c.seconds)},
+      {title: "Judging", number: true, value: (c) => c.spent_seconds, show: (c) => kw.seconds(c.spent_seconds)},
       {title: "Device", minor: true, value: (c) => c.settings.device, show: (c) => c.settings.device || ""},
       {
         title: "Problems",

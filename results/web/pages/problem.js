@@ -41,7 +41,7 @@ function onDevice(device) {
     update(of) {
       const timed = of.rows.filter((row) => row.workloads.length > 0);
       rows.update(of.rows);
-      bars.show([...timed.filter((row) => !row.library).slice(0, kBars), ...timed.filter((row) => row.library)]);
+      bars.show([...timed.filter((row) => !kw.isLibrary(row)).slice(0, kBars), ...timed.filter((row) => kw.isLibrary(row))]);
       roof.element.hidden = !of.roofline;
       if (of.roofline) roof.show(of.roofline);
     },

@@ -3,10 +3,10 @@
 (function(kw) {
 const workloads = [
   {title: "Device", show: (r) => r.row.device},
-  {title: "Tunables", show: (r) => r.row.tunables},
+  {title: "Tunables", show: (r) => kw.tunables(r.row)},
   {title: "Workload", show: (r) => r.w.workload},
-  {title: "Time", number: true, show: (r) => kw.time(r.w.time_us[0])},
-  {title: "99 % interval", number: true, show: (r) => `${kw.time(r.w.time_us[1])} to ${kw.time(r.w.time_us[2])}`},
+  {title: "Time", number: true, show: (r) => kw.time(r.w.time_us)},
+  {title: "99 % interval", number: true, show: (r) => `${kw.time(r.w.time_low_us)} to ${kw.time(r.w.time_high_us)}`},
   {title: "Naive", number: true, show: (r) => kw.time(r.w.naive_us)},
   {title: "Speed-up", number: true, show: (r) => kw.interval(r.w.speed_up)},
   {title: "Share of bound", number: true, show: (r) => kw.percent(r.w.share_of_bound)},
@@ -15,17 +15,18 @@ const flat = (best) => best.flatMap((row) => row.workloads.map((w) => ({row, w})
 
 const attempts = [
   {title: "Attempt", number: true, value: (a) => a.attempt, show: (a) => a.attempt},
-  {title: "Tunables", value: (a) => a.tunables, show: (a) => a.tunables},
+  {title: "Tunables", value: kw.tunables, show: kw.tunables},
   {title: "Effort", value: (a) => a.effort, show: (a) => a.effort},
   {
     title: "Verdict",
-    value: (a) => a.verdict,
+    value: (a) => a.verdict_name,
     show: (a) => kw.el(
-        "span", {class: "verdict " + (a.verdict === "correct" ? "right" : "wrong")}, a.verdict.replaceAll("_", " "))
+        "span", {class: "verdict " + (a.verdict_name === "correct" ? "right" : "wrong")},
+        a.verdict_name.replaceAll("_", " "))
   },
   {title: "Speed-up", number: true, value: (a) => a.speed_up && a.speed_up.value, show: (a) => kw.interval(a.speed_up)},
   {title: "Against", minor: true, show: (a) => (a.speed_up ? a.against : "")},
-  {title: "What was found", show: (a) => a.sentence},
+  {title: "Finding", show: (a) => a.sentence},
 ];
 
 function resources(best) {
@@ -43,8 +44,8 @@ function resources(best) {
 function origin(of) {
   return kw.facts([
     ["Problem", kw.link("problem/" + of.problem, of.problem)],
-    ["By", of.model ? `${of.model} (${of.task})` : of.origin],
-    ["Cost of its lineage", kw.cost(of.cost)],
+    ["By", of.descent.model ? `${of.descent.model} (${of.descent.task})` : of.origin],
+    ["Cost of its lineage", kw.cost(of.descent.lineage_cost)],
     ["Added", kw.when(of.added)],
     ["Attempts", kw.count(of.attempts)],
     ["A thread block takes", resources(of.best)],

@@ -65,7 +65,7 @@ kw.table = function({about, columns, keep, sort, empty}) {
     heads.forEach((head, index) => (head.hidden = !used[index]));
     cells.forEach(
         (row, at) => body.append(kw.el(
-            "tr", {class: shown[at].library ? "library" : null},
+            "tr", {class: kw.isLibrary(shown[at]) ? "library" : null},
             row.map(
                 (cell, index) => kw
                                      .el("td", {
