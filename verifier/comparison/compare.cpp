@@ -201,29 +201,33 @@ std::optional<verdicts::Pattern> pattern_in(const OutputForm& form, std::span<co
   return find_pattern({form.shape, worst, got, right, wrong});
 }
 
-std::variant<Match, verdicts::Verdict> compare(const Comparison& c, const std::string& name,
-                                               const verdicts::Where& where) {
-  const bool floating = core::is_floating(c.dtype);
-  const Tiling tiling = tiling_of(c.columns, c.output.size() / core::size_bytes(c.dtype));
-  const OutputForm form{c.dtype, c.accumulate, tiling, c.reduction, name, where, c.shape};
+std::variant<Match, verdicts::Verdict> compare(const OutputForm& form, bool exact, std::span<const std::byte> output,
+                                               const NaiveRun& expected, const std::vector<NaiveRun>& neighbours) {
+  const DType right = core::is_floating(form.dtype) ? DType::f64 : form.dtype;
   const SecondLook look{[&](int64_t index) {
                           const auto i = static_cast<size_t>(index);
-                          return SecondLook::Element{
-                              draws::load_element(floating ? DType::f64 : c.dtype, c.expected.reference, i),
-                              draws::load_element(c.dtype, c.output, i)};
+                          return SecondLook::Element{draws::load_element(right, expected.reference, i),
+                                                     draws::load_element(form.dtype, output, i)};
                         },
                         [&](const std::vector<double>& allowed) {
-                          return count_wrong(c.dtype, tiling, c.output, c.expected.reference, allowed);
+                          return count_wrong(form.dtype, form.tiling, output, expected.reference, allowed);
                         },
                         [&](const std::vector<double>& allowed, int64_t worst) {
-                          return pattern_in(form, c.output, c.expected.reference, allowed, worst);
+                          return pattern_in(form, output, expected.reference, allowed, worst);
                         }};
-  if (c.exact || !floating) {
-    return decide_exactly(form, tile_mismatches(c.dtype, tiling, c.output, c.expected.reference), look);
+  if (exact || !core::is_floating(form.dtype)) {
+    return decide_exactly(form, tile_mismatches(form.dtype, form.tiling, output, expected.reference), look);
   }
-  std::vector<std::vector<NaiveTile>> neighbours;
-  for (const NaiveRun& run : c.neighbours) neighbours.push_back(naive_tiles(c.dtype, tiling, run));
-  return decide(form, tile_errors(c.dtype, tiling, c.output, c.expected), neighbours, look);
+  std::vector<std::vector<NaiveTile>> close_by;
+  for (const NaiveRun& run : neighbours) close_by.push_back(naive_tiles(form.dtype, form.tiling, run));
+  return decide(form, tile_errors(form.dtype, form.tiling, output, expected), close_by, look);
+}
+
+std::variant<Match, verdicts::Verdict> compare(const Comparison& c, const std::string& name,
+                                               const verdicts::Where& where) {
+  const Tiling tiling = tiling_of(c.columns, c.output.size() / core::size_bytes(c.dtype));
+  return compare({c.dtype, c.accumulate, tiling, c.reduction, name, where, c.shape}, c.exact, c.output, c.expected,
+                 c.neighbours);
 }
 
 }  // namespace verifier::comparison

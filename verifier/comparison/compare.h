@@ -82,6 +82,11 @@ std::optional<verdicts::Pattern> pattern_in(const OutputForm& form, std::span<co
                                             std::span<const std::byte> reference, const std::vector<double>& allowed,
                                             int64_t worst);
 
+// Statistics and decision of an output in host memory. `exact`: bit for bit, as integers always are. `neighbours`: for
+// inputs close by (draws::jitter_input, draws/neighbours.h).
+std::variant<Match, verdicts::Verdict> compare(const OutputForm& form, bool exact, std::span<const std::byte> output,
+                                               const NaiveRun& expected, const std::vector<NaiveRun>& neighbours);
+
 struct Comparison {
   core::DType dtype;                  // of the candidate's and the naive output
   core::DType accumulate;             // the contract's

@@ -61,6 +61,10 @@ std::variant<CandidateChannel::Answer, ProcessFailure> CandidateChannel::ask(con
 
 std::optional<ProcessFailure> CandidateChannel::await_loaded() {
   auto answer = await("loaded", Clock::now(), deadline_);
+  return failure_of(std::move(answer));
+}
+
+std::optional<ProcessFailure> failure_of(std::variant<CandidateChannel::Answer, ProcessFailure> answer) {
   if (auto* failure = std::get_if<ProcessFailure>(&answer)) return std::move(*failure);
   return std::nullopt;
 }

@@ -52,4 +52,7 @@ class CandidateChannel {
   std::chrono::duration<double> deadline_;
 };
 
+// The failure, if it is one.
+std::optional<ProcessFailure> failure_of(std::variant<CandidateChannel::Answer, ProcessFailure> answer);
+
 }  // namespace verifier::judging

@@ -10,16 +10,10 @@
 #include <vector>
 
 #include "benchsuite/problem.h"
+#include "verifier/judging/judge_device.h"
 
 namespace verifier::judging {
 
-using TensorBytes = std::vector<std::vector<std::byte>>;  // one per tensor, in the problem's order
-
-// What the trusted solutions of a problem compute from the same inputs.
-struct TrustedOutputs {
-  TensorBytes reference;  // floating outputs in double
-  TensorBytes naive;      // in the problem's dtypes
-};
 using RunTrusted = std::function<TrustedOutputs(const core::Bindings& axes, const TensorBytes& inputs)>;
 
 // What is wrong with it, and how to mend that.

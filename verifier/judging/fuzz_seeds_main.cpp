@@ -100,8 +100,8 @@ void write_messages(const fs::path& folder) {
   add(2, sandbox::to_json(map));
   add(3, sandbox::to_json(plan));
   add(4, sandbox::to_json(sandbox::CompileRequest{"a.cu", "__global__ void k() {}", {{"BLOCK", 4}}}));
-  add(5, to_json(verifier::verdicts::CheckSettings()));
-  add(6, to_json(verifier::verdicts::TimingSettings()));
+  add(5, verifier::judging::to_json(verifier::verdicts::CheckSettings()));
+  add(6, verifier::judging::to_json(verifier::verdicts::TimingSettings()));
   add(7, to_json(measurement));
   for (const verifier::verdicts::Verdict& verdict : verdicts()) {
     const Json json = to_json(verdict);

@@ -17,6 +17,7 @@ namespace {
 using core::JsonView;
 using core::fuzzing::require;
 using sandbox::process::Channel;
+using verifier::judging::to_json;
 
 template <typename Read>
 void travel(const JsonView& view, const Read& read) {

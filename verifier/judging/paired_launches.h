@@ -9,7 +9,7 @@
 
 #include "benchsuite/problem.h"
 #include "verifier/draws/inputs.h"
-#include "verifier/judging/candidate_channel.h"
+#include "verifier/judging/launch_harness.h"
 #include "verifier/verdicts/verdict.h"
 
 namespace verifier::judging {
@@ -42,7 +42,15 @@ class PairedLaunches {
   virtual std::optional<verdicts::Verdict> audit(const verdicts::Where& where) = 0;
 };
 
-// Sets both sides up on a bench workload. A Verdict when the candidate cannot be.
+// Sets both sides up on a shape of a device. Both, the oracle and the keys must outlive the result. A Verdict when the
+// candidate cannot be set up; throws core::SystemError when the incumbent cannot.
+std::variant<verdicts::Verdict, std::unique_ptr<PairedLaunches>> open_paired_launches(Oracle& oracle,
+                                                                                      const core::Bindings& axes,
+                                                                                      Contender& candidate,
+                                                                                      Contender& incumbent, bool hot,
+                                                                                      statistics::Keys& keys);
+
+// The same on a bench workload, for PairedTiming.
 using OpenPairedLaunches =
     std::function<std::variant<verdicts::Verdict, std::unique_ptr<PairedLaunches>>(const benchsuite::Workload&)>;
 

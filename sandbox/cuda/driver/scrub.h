@@ -11,7 +11,7 @@ namespace sandbox::cuda::driver {
 
 class Scrub {
  public:
-  // `own_kernels`: the compiled verifier/cuda/run_kernels.cu.
+  // `own_kernels`: the compiled verifier/devices/cuda/run_kernels.cu.
   Scrub(const Context& context, const std::string& own_kernels);
 
   // Overwrites the shared memory and registers of every multiprocessor and, for kernels with `local_bytes` of local

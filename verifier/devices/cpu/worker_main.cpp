@@ -6,7 +6,7 @@
 #include "sandbox/cpu/compiler/compile_role.h"
 #include "sandbox/cpu/run/run_role.h"
 #include "sandbox/process/worker.h"
-#include "verifier/devices/cpu/judge_role.h"
+#include "verifier/devices/cpu/device.h"
 
 int main(int argc, char** argv) {
   CLI::App app("The worker program of kernelwright's cpu device; kernelwright starts it.");

@@ -22,7 +22,7 @@ using sandbox::cuda::driver::PrivateMemory;
 constexpr double kLeastCalibration_us = 5000;
 constexpr int kCalibrations = 5;
 constexpr int kMostLaunches = 1 << 20;
-constexpr auto kDeadline = std::chrono::seconds(120);
+constexpr auto kCalibrationDeadline = std::chrono::seconds(120);
 
 constexpr size_t kStreamed_bytes = size_t{2} << 30;
 constexpr size_t kVector_bytes = 16;        // what a thread loads and stores at once
@@ -218,7 +218,7 @@ verdicts::Calibration ask_for_calibration(sandbox::process::Worker& judge, sandb
     built.push_back(std::move(std::get<sandbox::Built>(compilation)));
   }
   sandbox::process::Message answer =
-      judge.request({{"op", "calibrate"}}, {built[0].binary.get(), built[1].binary.get()}, kDeadline);
+      judge.request({{"op", "calibrate"}}, {built[0].binary.get(), built[1].binary.get()}, kCalibrationDeadline);
   answer.json["calibration"]["made"] = now_utc();
   return verdicts::calibration_from_json(core::JsonView(answer.json, "judge worker").at("calibration"));
 }

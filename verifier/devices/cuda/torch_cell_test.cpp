@@ -95,7 +95,7 @@ class TorchCell : public testing::Test {
   sandbox::process::Worker worker_ =
       sandbox::process::Worker::start({"/usr/bin/env",
                                        {std::string("PATH=") + std::getenv("PATH"), "python3", "-B",
-                                        KW_SOURCE_FOLDER "/verifier/cuda/torch_cell_fixture.py"},
+                                        KW_SOURCE_FOLDER "/verifier/devices/cuda/torch_cell_fixture.py"},
                                        {}});
   Channel judge_;
   int cell_ = 0;

@@ -6,7 +6,7 @@
 #include "sandbox/cuda/compiler/compile_role.h"
 #include "sandbox/cuda/run/roles.h"
 #include "sandbox/process/worker.h"
-#include "verifier/devices/cuda/judge_role.h"
+#include "verifier/devices/cuda/device.h"
 
 int main(int argc, char** argv) {
   CLI::App app("The worker program of kernelwright's cuda device; kernelwright starts it.");

@@ -1,0 +1,271 @@
+#include "verifier/devices/cpu/device.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <deque>
+#include <utility>
+
+#include "core/error.h"
+#include "core/unique_fd.h"
+#include "sandbox/cpu/runtime/mapped_buffer.h"
+#include "sandbox/cpu/runtime/module.h"
+#include "sandbox/jail/jail.h"
+#include "sandbox/jail/namespaces.h"
+#include "sandbox/wire.h"
+#include "verifier/comparison/difference.h"
+#include "verifier/judging/session.h"
+
+namespace verifier::devices::cpu {
+namespace {
+using core::Json;
+using judging::Launched;
+using judging::LaunchRequest;
+using judging::LentBuffer;
+using judging::LentBuffers;
+using judging::ProcessFailure;
+using judging::TensorBytes;
+using sandbox::cpu::runtime::MappedBuffer;
+using sandbox::cpu::runtime::Order;
+constexpr int kSealFutureWrite = 0x0010;  // F_SEAL_FUTURE_WRITE, Linux 5.1
+
+// The kernel enforces `writable`: the memory file of an input is sealed against every further writable mapping.
+class MemoryFile : public LentBuffer {
+ public:
+  MemoryFile(std::string name, size_t bytes, bool writable)
+      : LentBuffer(std::move(name), bytes, writable),
+        fd_(sandbox::process::make_memory_file("tensor", sandbox::cpu::runtime::memory_file_bytes(bytes))),
+        memory_(fd_.get(), bytes, MappedBuffer::Access::read_write) {
+    if (!writable && ::fcntl(fd_.get(), F_ADD_SEALS, kSealFutureWrite) != 0) {
+      throw core::SystemError("cannot seal an input against writing (needs Linux 5.1)", errno);
+    }
+  }
+
+  int fd() const { return fd_.get(); }
+  const MappedBuffer& memory() const { return memory_; }
+  std::span<std::byte> content() const { return memory_.content(); }
+
+ private:
+  core::UniqueFd fd_;
+  MappedBuffer memory_;
+};
+
+const MemoryFile& file_of(const LentBuffer& buffer) { return static_cast<const MemoryFile&>(buffer); }
+
+template <typename T>
+std::vector<std::byte> bytes_of(const T& value) {
+  const auto bytes = std::as_bytes(std::span(&value, 1));
+  return {bytes.begin(), bytes.end()};
+}
+
+class CpuTrusted : public judging::TrustedSolution {
+ public:
+  CpuTrusted(sandbox::cpu::runtime::Module module, sandbox::Solution solution, sandbox::TunableBinding binding,
+             bool wide)
+      : module_(std::move(module)), solution_(std::move(solution)), binding_(std::move(binding)), wide_outputs_(wide) {}
+
+  void run(const benchsuite::Problem& problem, const core::Bindings& axes, const LentBuffers& inputs) override {
+    const sandbox::LaunchPlan plan = sandbox::bind_plan(solution_, binding_, axes);
+    std::deque<MemoryFile> outputs;  // fresh memory files are zeroed
+    for (const benchsuite::Tensor& tensor : problem.outputs) {
+      const bool wide = wide_outputs_ && core::is_floating(tensor.dtype);
+      const int64_t bytes = wide ? tensor.elements(axes) * 8 : tensor.bytes(axes);
+      outputs.emplace_back(tensor.name, static_cast<size_t>(bytes), true);
+    }
+    for (const sandbox::PlannedWorkspace& workspace : plan.workspaces) {
+      outputs.emplace_back(workspace.name, static_cast<size_t>(workspace.bytes), true);
+    }
+    std::vector<sandbox::cpu::runtime::Buffer> buffers;
+    const auto add = [&](const MemoryFile& file) {
+      buffers.push_back({file.name(), file.content().data(), file.bytes(), file.writable()});
+    };
+    for (const auto& input : inputs) add(file_of(*input));
+    for (const MemoryFile& output : outputs) add(output);
+    for (const sandbox::PlannedLaunch& planned : plan.launches) {
+      if (const auto fault = module_.launch(bind_args(planned, buffers), buffers, Order::forward, 0)) {
+        throw core::SystemError(solution_.file + " faulted in the judge: " + fault->describe());
+      }
+    }
+    outputs_.clear();
+    for (size_t i = 0; i < problem.outputs.size(); ++i) {
+      outputs_.emplace_back(outputs[i].content().begin(), outputs[i].content().end());
+    }
+  }
+
+  TensorBytes run(const benchsuite::Problem& problem, const core::Bindings& axes, const TensorBytes& inputs) override {
+    LentBuffers lent;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      auto file = std::make_unique<MemoryFile>(problem.inputs[i].name, inputs[i].size(), false);
+      std::copy(inputs[i].begin(), inputs[i].end(), file->content().begin());
+      lent.push_back(std::move(file));
+    }
+    run(problem, axes, lent);
+    return outputs_;
+  }
+
+  TensorBytes fetch() const override { return outputs_; }
+  std::span<const std::byte> output(size_t index) const {
+    return index < outputs_.size() ? outputs_[index] : std::span<const std::byte>();
+  }
+
+ private:
+  static sandbox::cpu::runtime::KernelLaunch bind_args(const sandbox::PlannedLaunch& planned,
+                                                       const std::vector<sandbox::cpu::runtime::Buffer>& buffers) {
+    sandbox::cpu::runtime::KernelLaunch launch{
+        planned.kernel, planned.grid, planned.block, static_cast<size_t>(planned.shared_bytes), {}};
+    for (const sandbox::PlanArg& arg : planned.args) {
+      if (const auto* scalar = std::get_if<sandbox::ScalarArg>(&arg)) {
+        launch.args.push_back(bytes_of(scalar->value));
+        continue;
+      }
+      const std::string& name = std::get<sandbox::BufferArg>(arg).name;
+      const auto found = std::find_if(buffers.begin(), buffers.end(), [&](const auto& b) { return b.name == name; });
+      if (found == buffers.end()) throw core::SystemError("a trusted plan names an unknown buffer: " + name);
+      launch.args.push_back(bytes_of(found->data));
+    }
+    return launch;
+  }
+
+  sandbox::cpu::runtime::Module module_;
+  sandbox::Solution solution_;
+  sandbox::TunableBinding binding_;
+  bool wide_outputs_;
+  TensorBytes outputs_;
+};
+
+// Times are those from a request to its answer on the clock of the candidate's run worker, out of the candidate's
+// reach.
+class CpuProcess : public judging::CandidateProcess {
+ public:
+  CpuProcess(sandbox::process::Channel channel, std::chrono::duration<double> deadline)
+      : channel_(std::move(channel), deadline) {}
+
+  std::optional<ProcessFailure> await_loaded() override { return channel_.await_loaded(); }
+
+  std::optional<ProcessFailure> prepare(const std::vector<std::vector<const LentBuffer*>>& slots,
+                                        const sandbox::LaunchPlan& plan, Json /*shape*/) override {
+    Json buffers = Json::array();
+    std::vector<int> fds;
+    for (const LentBuffer* buffer : slots.at(0)) {
+      buffers.push_back({{"name", buffer->name()}, {"bytes", buffer->bytes()}, {"writable", buffer->writable()}});
+      fds.push_back(file_of(*buffer).fd());
+    }
+    if (auto failure = judging::failure_of(channel_.ask({{"op", "map"}, {"buffers", std::move(buffers)}}, fds))) {
+      return failure;
+    }
+    Json launches = Json::array();
+    for (const sandbox::PlannedLaunch& launch : plan.launches) launches.push_back(to_json(launch));
+    Json zeroed = Json::array();
+    for (const sandbox::PlannedWorkspace& workspace : plan.workspaces) {
+      if (workspace.zeroed) zeroed.push_back(workspace.name);
+    }
+    return judging::failure_of(
+        channel_.ask({{"op", "plan"}, {"launches", std::move(launches)}, {"zeroed", std::move(zeroed)}}));
+  }
+
+  std::variant<Launched, ProcessFailure> launch(const LaunchRequest& request) override {
+    const Order order = request.timed ? Order::timed : static_cast<Order>(request.order);
+    return timed({{"op", "go"}, {"order", static_cast<int>(order)}, {"seed", request.seed}});
+  }
+  std::variant<Launched, ProcessFailure> ping() override { return timed({{"op", "ping"}}); }
+
+ private:
+  std::variant<Launched, ProcessFailure> timed(const Json& request) {
+    auto answer = channel_.ask(request);
+    if (auto* failure = std::get_if<ProcessFailure>(&answer)) return std::move(*failure);
+    return Launched{std::get<judging::CandidateChannel::Answer>(answer).json.at("elapsed_us").get<double>()};
+  }
+
+  judging::CandidateChannel channel_;
+};
+
+judging::DeviceTraits traits_of_cpu() {
+  judging::DeviceTraits traits{"cpu", "cpu-rough", "cpu-rough", {"forward", "reverse", "seeded"}, true};
+  traits.most_workspace_bytes = int64_t{128} << 20;  // a process may write files of 256 MiB
+  // A reference takes seconds at a bench shape here, so only a win is held to it.
+  traits.check.bench_shapes_from = verdicts::Effort::confirm;
+  traits.check.unseen_elements = 32768;
+  traits.check.unseen_flops = 8'000'000;
+  traits.check.beyond_bench = 4;  // bench shapes are small enough here for four times as much
+  traits.check.naive_errors_stay_from =
+      INT64_MAX;  // outputs are small, and the naive solution is quick beside the rest
+  traits.timing.pings = 21;
+  traits.timing.least_time_us = 0.1;
+  traits.timing.short_us = 0;        // a request per launch, whose own time is taken off
+  traits.timing.draws_in_place = 0;  // memory files are mapped alike for both sides
+  traits.timing.tries = 1;
+  return traits;
+}
+
+class CpuDevice : public judging::JudgeDevice {
+ public:
+  const judging::DeviceTraits& traits() const override { return traits_; }
+  std::optional<Json> answer(const std::string&, sandbox::process::Message&) override { return std::nullopt; }
+
+  std::unique_ptr<judging::TrustedSolution> load_trusted(int binary, sandbox::Solution solution,
+                                                         sandbox::TunableBinding binding, bool wide) override {
+    return std::make_unique<CpuTrusted>(sandbox::cpu::runtime::Module::load(binary, sandbox::Build::fast),
+                                        std::move(solution), std::move(binding), wide);
+  }
+  std::unique_ptr<judging::CandidateProcess> connect(sandbox::process::Channel channel,
+                                                     const verdicts::CheckSettings& settings) override {
+    return std::make_unique<CpuProcess>(std::move(channel), std::chrono::duration<double>(settings.launch_deadline_s));
+  }
+
+  std::unique_ptr<LentBuffer> lend(std::string name, size_t bytes, bool writable, statistics::Keys&) override {
+    return std::make_unique<MemoryFile>(std::move(name), bytes, writable);
+  }
+  void fill(LentBuffer& buffer, const benchsuite::Tensor& tensor, const core::Bindings& axes,
+            draws::Distribution distribution, uint64_t key) override {
+    draws::fill_input(file_of(buffer).content(), tensor, axes, distribution, key);
+  }
+  void poison(LentBuffer& buffer, const judging::PoisonKeys& keys) override {
+    const MappedBuffer& memory = file_of(buffer).memory();
+    draws::fill_poison(memory.content(), keys.content);
+    draws::fill_poison(memory.slack_before(), keys.before);
+    draws::fill_poison(memory.slack_after(), keys.after);
+  }
+
+  bool slack_untouched(const LentBuffer& buffer, const judging::PoisonKeys& keys) override {
+    const MappedBuffer& memory = file_of(buffer).memory();
+    return draws::untouched(memory.slack_before(), keys.before) && draws::untouched(memory.slack_after(), keys.after);
+  }
+  draws::Survivors find_poison(const LentBuffer& buffer, size_t element_bytes, uint64_t key) override {
+    return draws::find_poison(file_of(buffer).content(), element_bytes, key);
+  }
+  std::vector<std::byte> fetch(const LentBuffer& buffer) const override {
+    const std::span<std::byte> content = file_of(buffer).content();
+    return {content.begin(), content.end()};
+  }
+  comparison::Moments moments(const LentBuffer& buffer, core::DType dtype) override {
+    return comparison::moments_of(dtype, file_of(buffer).content());
+  }
+  double difference(const LentBuffer& a, const LentBuffer& b, core::DType dtype) override {
+    return comparison::largest_difference(dtype, file_of(a).content(), file_of(b).content());
+  }
+  std::variant<comparison::Match, verdicts::Verdict> compare(const comparison::OutputForm& form,
+                                                             const judging::ComparedOutput& compared) override {
+    return comparison::compare(form, compared.exact, file_of(compared.output).content(),
+                               {static_cast<const CpuTrusted&>(compared.reference).output(compared.index),
+                                static_cast<const CpuTrusted&>(compared.naive).output(compared.index)},
+                               {});
+  }
+
+ private:
+  judging::DeviceTraits traits_ = traits_of_cpu();
+};
+}  // namespace
+
+void serve_judge_role(sandbox::process::Channel& owner) {
+  sandbox::jail::JailLimits limits;
+  limits.address_space_bytes = 0;
+  const sandbox::jail::Namespaces namespaces = sandbox::jail::enter_namespaces(sandbox::jail::Pids::shared);
+  Json greeting{{"role", "judge"}};
+  sandbox::jail::enter_jail(sandbox::jail::JailProfile::judge, {}, limits, namespaces).describe(greeting);
+  owner.send(greeting);
+  CpuDevice device;
+  judging::serve_judge(owner, device);
+}
+
+}  // namespace verifier::devices::cpu

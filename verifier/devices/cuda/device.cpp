@@ -1,0 +1,336 @@
+#include "verifier/devices/cuda/device.h"
+
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "core/error.h"
+#include "core/unique_fd.h"
+#include "sandbox/cuda/driver/context.h"
+#include "sandbox/cuda/driver/nvml.h"
+#include "sandbox/cuda/driver/shared_memory.h"
+#include "sandbox/cuda/inspection/cubin.h"
+#include "sandbox/cuda/run/gpu_jail.h"
+#include "sandbox/cuda/run/prepared_plan.h"
+#include "sandbox/process/sealed_memory.h"
+#include "sandbox/wire.h"
+#include "verifier/devices/cuda/calibration.h"
+#include "verifier/devices/cuda/device_work.h"
+#include "verifier/judging/session.h"
+
+namespace verifier::devices::cuda {
+namespace {
+using core::Json;
+using judging::Launched;
+using judging::LaunchRequest;
+using judging::LentBuffer;
+using judging::LentBuffers;
+using judging::ProcessFailure;
+using judging::TensorBytes;
+using sandbox::cuda::driver::Context;
+using sandbox::cuda::driver::DevicePtr;
+using sandbox::cuda::driver::PrivateMemory;
+using sandbox::cuda::run::DeviceBuffer;
+constexpr size_t kAlignment = 256;  // what cudaMalloc promises, and kernels rely on
+
+// Somewhere within mapped memory whose ends are followed by unmapped addresses. The place is drawn: half the time at
+// the end, where the first byte too far is a fault, else anywhere; a multiple of 256 bytes either way.
+class SharedBuffer : public LentBuffer {
+ public:
+  SharedBuffer(const Context& context, std::string name, size_t bytes, bool writable, statistics::Keys& keys)
+      : LentBuffer(std::move(name), bytes, writable),
+        memory_(sandbox::cuda::driver::SharedMemory::make(context, bytes)),
+        descriptor_(memory_.export_descriptor()) {
+    const size_t places = (memory_.mapped_bytes() - bytes) / kAlignment;  // beyond the first
+    address_ = memory_.begin() + (keys.coin() ? places : keys.below(places + 1)) * kAlignment;
+  }
+
+  DevicePtr address() const { return address_; }
+  DeviceBuffer buffer() const { return {name(), address_, bytes()}; }
+  int descriptor() const { return descriptor_.get(); }
+  size_t offset() const { return address_ - memory_.begin(); }
+  size_t mapped_bytes() const { return memory_.mapped_bytes(); }
+  DevicePtr slack_before() const { return memory_.begin(); }
+  DevicePtr slack_after() const { return address_ + bytes(); }
+  size_t slack_after_bytes() const { return mapped_bytes() - offset() - bytes(); }
+
+ private:
+  sandbox::cuda::driver::SharedMemory memory_;
+  core::UniqueFd descriptor_;
+  DevicePtr address_ = 0;
+};
+
+const SharedBuffer& shared(const LentBuffer& buffer) { return static_cast<const SharedBuffer&>(buffer); }
+
+std::vector<std::byte> to_host(const Context& context, DevicePtr address, size_t bytes) {
+  std::vector<std::byte> content(bytes);
+  context.copy_to_host(content.data(), address, bytes);
+  return content;
+}
+
+class CudaTrusted : public judging::TrustedSolution {
+ public:
+  CudaTrusted(const Context& context, const std::string& cubin, sandbox::Solution solution,
+              sandbox::TunableBinding binding, bool wide_outputs)
+      : context_(context),
+        parameters_(sandbox::cuda::inspection::kernels_of(cubin)),
+        module_(context, cubin),
+        solution_(std::move(solution)),
+        binding_(std::move(binding)),
+        wide_outputs_(wide_outputs) {}
+
+  void run(const benchsuite::Problem& problem, const core::Bindings& axes, const LentBuffers& inputs) override {
+    std::vector<DeviceBuffer> buffers;
+    for (const auto& input : inputs) buffers.push_back(shared(*input).buffer());
+    run(problem, axes, std::move(buffers));
+  }
+
+  TensorBytes run(const benchsuite::Problem& problem, const core::Bindings& axes, const TensorBytes& inputs) override {
+    std::vector<PrivateMemory> memory;
+    std::vector<DeviceBuffer> copies;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      memory.emplace_back(context_, inputs[i].size());
+      copies.push_back({problem.inputs[i].name, memory.back().address(), inputs[i].size()});
+      context_.copy_to_device(copies[i].address, inputs[i].data(), inputs[i].size());
+    }
+    run(problem, axes, copies);
+    return fetch();
+  }
+
+  TensorBytes fetch() const override {
+    TensorBytes results;
+    for (const DeviceBuffer& output : outputs_) results.push_back(to_host(context_, output.address, output.bytes));
+    return results;
+  }
+
+  // 0 where there was no run yet.
+  DevicePtr output(size_t index) const { return index < outputs_.size() ? outputs_[index].address : 0; }
+
+ private:
+  void run(const benchsuite::Problem& problem, const core::Bindings& axes, std::vector<DeviceBuffer> buffers) {
+    const sandbox::LaunchPlan plan = sandbox::bind_plan(solution_, binding_, axes, &problem);
+    outputs_.clear();
+    for (const benchsuite::Tensor& tensor : problem.outputs) {
+      const bool wide = wide_outputs_ && core::is_floating(tensor.dtype);
+      outputs_.push_back(
+          scratch(tensor.name, static_cast<size_t>(wide ? tensor.elements(axes) * 8 : tensor.bytes(axes))));
+    }
+    buffers.insert(buffers.end(), outputs_.begin(), outputs_.end());
+    for (const sandbox::PlannedWorkspace& workspace : plan.workspaces) {
+      buffers.push_back(scratch(workspace.name, static_cast<size_t>(workspace.bytes)));
+    }
+    try {
+      sandbox::cuda::run::PreparedPlan(context_, module_, parameters_, plan, buffers).enqueue();
+    } catch (const sandbox::cuda::run::InvalidLaunch& invalid) {
+      throw core::SystemError(solution_.file + " cannot be launched in the judge: " + invalid.what());
+    }
+  }
+
+  DeviceBuffer scratch(const std::string& name, size_t bytes) {
+    PrivateMemory& memory = memory_[name];
+    if (memory.bytes() < bytes) {
+      memory = PrivateMemory();  // given back before more is taken
+      memory = PrivateMemory(context_, bytes);
+    }
+    return {name, memory.address(), bytes};
+  }
+
+  const Context& context_;
+  std::map<std::string, int64_t> parameters_;
+  sandbox::cuda::driver::Module module_;
+  sandbox::Solution solution_;
+  sandbox::TunableBinding binding_;
+  bool wide_outputs_;
+  std::map<std::string, PrivateMemory> memory_;  // by name; grows as shapes ask for more
+  std::vector<DeviceBuffer> outputs_;
+};
+
+class CudaProcess : public judging::CandidateProcess {
+ public:
+  CudaProcess(sandbox::process::Channel channel, const verdicts::CheckSettings& settings)
+      : channel_(std::move(channel), std::chrono::duration<double>(settings.launch_deadline_s)),
+        prepare_deadline_(settings.prepare_deadline_s) {}
+
+  std::optional<ProcessFailure> await_loaded() override { return channel_.await_loaded(); }
+
+  std::optional<ProcessFailure> prepare(const std::vector<std::vector<const LentBuffer*>>& slots,
+                                        const sandbox::LaunchPlan& plan, Json shape) override {
+    Json buffers = Json::array();
+    std::vector<int> descriptors;
+    for (size_t slot = 0; slot < slots.size(); ++slot) {
+      for (const LentBuffer* lent : slots[slot]) {
+        const SharedBuffer& buffer = shared(*lent);
+        buffers.push_back({{"name", buffer.name()},
+                           {"slot", slot},
+                           {"bytes", buffer.bytes()},
+                           {"mapped_bytes", buffer.mapped_bytes()},
+                           {"offset", buffer.offset()},
+                           {"writable", buffer.writable()}});
+        descriptors.push_back(buffer.descriptor());
+      }
+    }
+    shape["op"] = "map";
+    shape["buffers"] = std::move(buffers);
+    if (auto failure = judging::failure_of(channel_.ask(shape, descriptors, prepare_deadline_))) return failure;
+    Json request = to_json(plan);
+    request["op"] = "plan";
+    return judging::failure_of(channel_.ask(request, {}, prepare_deadline_));
+  }
+
+  std::variant<Launched, ProcessFailure> launch(const LaunchRequest& request) override {
+    return timed({{"op", "go"}, {"slots", request.slots}, {"hot", request.hot}});
+  }
+  std::variant<Launched, ProcessFailure> ping() override { return timed({{"op", "ping"}}); }
+
+ private:
+  // The time between the device's events round the launches.
+  std::variant<Launched, ProcessFailure> timed(const Json& request) {
+    auto asked = channel_.ask(request);
+    if (auto* failure = std::get_if<ProcessFailure>(&asked)) return std::move(*failure);
+    const judging::CandidateChannel::Answer& answer = std::get<judging::CandidateChannel::Answer>(asked);
+    try {
+      const core::JsonView json(answer.json, "candidate process's answer");
+      const Launched launched{json.at("us").number(), json.at("gated").boolean()};
+      // It is neither negative nor more than what passed on the judge's own clock.
+      if (launched.us >= 0 && launched.us <= answer.elapsed_us) return launched;
+    } catch (const core::InputError&) {
+    }
+    return ProcessFailure(judging::ProcessDied{});
+  }
+
+  judging::CandidateChannel channel_;
+  std::chrono::duration<double> prepare_deadline_;
+};
+
+class CudaDevice : public judging::JudgeDevice {
+ public:
+  CudaDevice(const Context& context, const sandbox::cuda::driver::ClockMonitor& clocks)
+      : context_(context), clocks_(clocks) {}
+
+  const judging::DeviceTraits& traits() const override { return traits_; }
+
+  std::optional<Json> answer(const std::string& op, sandbox::process::Message& message) override {
+    if (op == "kernels") {
+      work_.emplace(context_, sandbox::process::read_memory(message.fds.at(0).get()));
+      return Json{{"ok", true}};
+    }
+    if (op != "calibrate") return std::nullopt;
+    const std::string kernels = sandbox::process::read_memory(message.fds.at(0).get());
+    return Json{{"calibration",
+                 to_json(measure_device(context_, kernels, sandbox::process::read_memory(message.fds.at(1).get())))}};
+  }
+
+  std::unique_ptr<judging::TrustedSolution> load_trusted(int binary, sandbox::Solution solution,
+                                                         sandbox::TunableBinding binding, bool wide) override {
+    work();  // throws here rather than at the first launch
+    return std::make_unique<CudaTrusted>(context_, sandbox::process::read_memory(binary), std::move(solution),
+                                         std::move(binding), wide);
+  }
+  std::unique_ptr<judging::CandidateProcess> connect(sandbox::process::Channel channel,
+                                                     const verdicts::CheckSettings& settings) override {
+    return std::make_unique<CudaProcess>(std::move(channel), settings);
+  }
+
+  std::unique_ptr<LentBuffer> lend(std::string name, size_t bytes, bool writable, statistics::Keys& keys) override {
+    return std::make_unique<SharedBuffer>(context_, std::move(name), bytes, writable, keys);
+  }
+  void fill(LentBuffer& buffer, const benchsuite::Tensor& tensor, const core::Bindings& axes,
+            draws::Distribution distribution, uint64_t key) override {
+    work().fill(shared(buffer).address(), tensor, axes, distribution, key);
+  }
+  void poison(LentBuffer& buffer, const judging::PoisonKeys& keys) override {
+    const SharedBuffer& lent = shared(buffer);
+    work().poison(lent.slack_before(), lent.offset(), keys.before);
+    work().poison(lent.address(), lent.bytes(), keys.content);
+    work().poison(lent.slack_after(), lent.slack_after_bytes(), keys.after);
+  }
+  void finish() override { context_.synchronize(); }
+
+  bool slack_untouched(const LentBuffer& buffer, const judging::PoisonKeys& keys) override {
+    const SharedBuffer& lent = shared(buffer);
+    return work().untouched(lent.slack_before(), lent.offset(), keys.before) &&
+           work().untouched(lent.slack_after(), lent.slack_after_bytes(), keys.after);
+  }
+  draws::Survivors find_poison(const LentBuffer& buffer, size_t element_bytes, uint64_t key) override {
+    return work().find_poison(shared(buffer).address(), buffer.bytes(), element_bytes, key);
+  }
+  std::vector<std::byte> fetch(const LentBuffer& buffer) const override {
+    return to_host(context_, shared(buffer).address(), buffer.bytes());
+  }
+  comparison::Moments moments(const LentBuffer& buffer, core::DType dtype) override {
+    return work().moments(shared(buffer).address(), dtype, elements_of(buffer, dtype));
+  }
+  double difference(const LentBuffer& a, const LentBuffer& b, core::DType dtype) override {
+    return work().difference(shared(a).address(), shared(b).address(), dtype, elements_of(a, dtype));
+  }
+  std::variant<comparison::Match, verdicts::Verdict> compare(const comparison::OutputForm& form,
+                                                             const judging::ComparedOutput& compared) override {
+    const DevicePtr output = shared(compared.output).address();
+    // Where naive's errors are known it was not run; zeros stand for it, so that no candidate's NaN or infinity passes
+    // for one of naive's.
+    const DevicePtr naive = compared.naive_ran ? static_cast<const CudaTrusted&>(compared.naive).output(compared.index)
+                                               : zeros(compared.output.bytes());
+    return work().compare(
+        form,
+        {output, static_cast<const CudaTrusted&>(compared.reference).output(compared.index), naive, compared.exact},
+        compared.known, compared.learned);
+  }
+
+  judging::ClockReading read_clock() const override {
+    const sandbox::cuda::driver::ClockState clock = clocks_.read();
+    return {clock.mhz, clock.throttled};
+  }
+
+ private:
+  static int64_t elements_of(const LentBuffer& buffer, core::DType dtype) {
+    return static_cast<int64_t>(buffer.bytes() / core::size_bytes(dtype));
+  }
+  DevicePtr zeros(size_t bytes) {
+    if (zeros_.bytes() < bytes) {
+      zeros_ = PrivateMemory();
+      zeros_ = PrivateMemory(context_, bytes);
+      context_.set(zeros_.address(), 0, bytes);
+    }
+    return zeros_.address();
+  }
+  DeviceWork& work() {
+    if (!work_) throw core::SystemError("the judge was asked before it had its kernels");
+    return *work_;
+  }
+
+  const Context& context_;
+  const sandbox::cuda::driver::ClockMonitor& clocks_;
+  judging::DeviceTraits traits_{"cuda", "cuda-events-cold", "cuda-events-hot"};
+  std::optional<DeviceWork> work_;
+  PrivateMemory zeros_;
+};
+}  // namespace
+
+void serve_judge_role(sandbox::process::Channel& owner, int device_index) {
+  std::optional<sandbox::cuda::driver::Driver> driver;
+  std::optional<Context> opened;
+  const sandbox::jail::Namespaces namespaces = sandbox::cuda::run::open_in_namespaces([&] {
+    driver.emplace(sandbox::cuda::driver::Driver::open());
+    opened.emplace(*driver, device_index);
+  });
+  const Context& context = *opened;
+  const sandbox::cuda::driver::DeviceFacts& facts = context.facts();
+  const sandbox::cuda::driver::ClockMonitor clocks(facts.pci_bus_id);
+  Json greeting{{"role", "judge"},
+                {"gpu", facts.name},
+                {"architecture", facts.architecture()},
+                {"driver", driver->version()},
+                {"memory_bytes", facts.memory_bytes},
+                {"multiprocessors", facts.multiprocessors},
+                {"l2_bytes", facts.l2_bytes},
+                {"shared_bytes_per_block", facts.shared_bytes_per_block},
+                {"shared_bytes_per_multiprocessor", facts.shared_bytes_per_multiprocessor},
+                {"registers_per_multiprocessor", facts.registers_per_multiprocessor},
+                {"clocks_known", clocks.available()}};
+  sandbox::cuda::run::enter_gpu_jail(namespaces).describe(greeting);
+  owner.send(greeting);
+  CudaDevice device(context, clocks);
+  judging::serve_judge(owner, device);
+}
+
+}  // namespace verifier::devices::cuda

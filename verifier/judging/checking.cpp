@@ -1,0 +1,183 @@
+#include "verifier/judging/checking.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/error.h"
+#include "verifier/draws/shapes.h"
+
+namespace verifier::judging {
+namespace {
+using draws::Distribution;
+using verdicts::Effort;
+using verdicts::Verdict;
+using verdicts::Where;
+
+int64_t cost_of(const benchsuite::Problem& problem, const benchsuite::Workload& workload) {
+  return problem.cost.bytes_read.eval(workload.axes) + problem.cost.flops.eval(workload.axes);
+}
+
+// The workloads for the checking build. It is slow, so only the smallest test workload runs at any cost.
+std::vector<const benchsuite::Workload*> cheap_workloads(const benchsuite::Problem& problem, const DeviceTraits& traits,
+                                                         bool benches) {
+  std::vector<std::pair<int64_t, const benchsuite::Workload*>> by_cost;
+  std::vector<const benchsuite::Workload*> chosen, chosen_benches;
+  for (const benchsuite::Workload& workload : problem.workloads) {
+    if (!workload.runs_on(traits.backend)) continue;
+    const int64_t cost = cost_of(problem, workload);
+    if (workload.role == benchsuite::Role::test) {
+      by_cost.emplace_back(cost, &workload);
+    } else if (benches && cost <= traits.check.checking_build_bench_cost) {
+      chosen_benches.push_back(&workload);
+    }
+  }
+  std::sort(by_cost.begin(), by_cost.end());
+  for (const auto& [cost, workload] : by_cost) {
+    if (chosen.empty() || cost <= traits.check.checking_build_cost) chosen.push_back(workload);
+  }
+  chosen.insert(chosen.end(), chosen_benches.begin(), chosen_benches.end());
+  return chosen;
+}
+}  // namespace
+
+bool Checking::checks_benches(Effort effort) const {
+  if (effort == Effort::screen) return false;
+  return effort == Effort::confirm || traits_.check.bench_shapes_from == Effort::full;
+}
+
+std::optional<Verdict> Checking::at_shape(Contender& contender, const std::string& name, const core::Bindings& axes,
+                                          const Check& check) {
+  const Where where{name, sandbox::describe(axes), "ordinary", ""};
+  try {
+    Slots inputs;
+    inputs.push_back(oracle_.make_inputs(axes, keys_));
+    const Slots outputs = make_output_slots(oracle_, axes, 1, keys_);
+    LaunchHarness harness(oracle_, axes, inputs, outputs, contender, keys_);
+    if (const auto failure = harness.prepare()) return verdict_of(*failure, where);
+    Shape shape{harness, inputs[0], axes, where};
+    return check(shape);
+  } catch (const core::InputError& error) {
+    return verdicts::InvalidPlan{error.what()};
+  }
+}
+
+std::optional<Verdict> Checking::checking_build(Contender& contender, Effort effort) {
+  if (const auto failure = contender.process->await_loaded()) return verdict_of(*failure, {});
+  FirstFailure first;
+  for (const benchsuite::Workload* workload : cheap_workloads(oracle_.problem(), traits_, effort == Effort::confirm)) {
+    auto failed = at_shape(contender, workload->name, workload->axes, [&](Shape& shape) -> std::optional<Verdict> {
+      oracle_.fill(shape.inputs, shape.axes, Distribution::ordinary, keys_.next());
+      auto launched = shape.harness.launch({}, keys_.next());
+      if (const auto* failure = std::get_if<ProcessFailure>(&launched)) return verdict_of(*failure, shape.where);
+      // Held to the reference, too: a candidate that behaves in this build must also do the work in it.
+      return shape.harness.audit(0, oracle_.expected(shape.inputs, shape.axes, Distribution::ordinary), shape.where,
+                                 findings_.worst_ratio);
+    });
+    if (failed && first.add(std::move(*failed))) break;
+  }
+  return first.verdict();
+}
+
+std::optional<Verdict> Checking::fast_build(Contender& contender, Effort effort) {
+  const benchsuite::Problem& problem = oracle_.problem();
+  const CheckPolicy& policy = traits_.check;
+  const bool thorough = effort != Effort::screen;
+  if (const auto failure = contender.process->await_loaded()) return verdict_of(*failure, {});
+  FirstFailure first;
+  for (const benchsuite::Workload& workload : problem.workloads) {
+    const bool test = workload.role == benchsuite::Role::test;
+    if (!workload.runs_on(traits_.backend) || (!test && !checks_benches(effort))) continue;
+    auto failed = fast_shape(contender, workload.name, workload.axes, test && thorough);
+    if (failed && first.add(std::move(*failed))) break;
+  }
+  if (first.verdict() || !thorough) return first.verdict();
+  if (auto verdict = unseen(contender, settings_.unseen_shapes, policy.unseen_elements, policy.unseen_flops)) {
+    return verdict;
+  }
+  if (effort != Effort::confirm) return std::nullopt;
+  const draws::BenchSize bench = draws::bench_size(problem, traits_.backend);
+  return unseen(contender, 1, std::max(policy.beyond_bench * bench.elements, policy.unseen_elements),
+                std::max(policy.beyond_bench * bench.flops, policy.unseen_flops));
+}
+
+std::optional<Verdict> Checking::unseen(Contender& contender, int count, int64_t most_elements, int64_t most_flops) {
+  for (const core::Bindings& axes :
+       draws::draw_unseen_shapes(oracle_.problem(), traits_.backend, count, most_elements, most_flops, keys_)) {
+    if (auto verdict = fast_shape(contender, "unseen", axes, false)) return verdict;
+  }
+  return std::nullopt;
+}
+
+std::optional<Verdict> Checking::fast_shape(Contender& contender, const std::string& name, const core::Bindings& axes,
+                                            bool thorough) {
+  return at_shape(contender, name, axes, [&](Shape& shape) -> std::optional<Verdict> {
+    if (auto verdict = repeats(shape, thorough)) return verdict;
+    if (!thorough) return std::nullopt;
+    turn_ = 0;
+    for (int i = 1; i < settings_.ordinary_draws; ++i) {
+      if (auto verdict = draw(shape, Distribution::ordinary)) return verdict;
+    }
+    for (const Distribution distribution : draws::adversarial_for(oracle_.problem())) {
+      for (int i = draws::draws_for(oracle_.problem(), axes, distribution); i > 0; --i) {
+        if (auto verdict = draw(shape, distribution)) return verdict;
+      }
+    }
+    return std::nullopt;
+  });
+}
+
+// The same inputs several times, where the device has thread orders in each of them: a candidate that is right in one
+// and wrong in another has a race. Other bits are not an error, but they are recorded.
+std::optional<Verdict> Checking::repeats(Shape& shape, bool thorough) {
+  const std::vector<std::string>& orders = traits_.thread_orders;
+  const size_t launches = !orders.empty() ? orders.size() : thorough ? static_cast<size_t>(traits_.check.repeats) : 1;
+  TensorBytes first;
+  std::optional<Expected> expected;
+  oracle_.fill(shape.inputs, shape.axes, Distribution::ordinary, keys_.next());
+  for (size_t i = 0; i < launches; ++i) {
+    Where here = shape.where;
+    LaunchRequest request;
+    if (!orders.empty()) {
+      request.order = i;
+      here.order = orders[i];
+    }
+    auto launched = shape.harness.launch(request, keys_.next());
+    if (const auto* failure = std::get_if<ProcessFailure>(&launched)) return verdict_of(*failure, here);
+    if (!expected) expected = oracle_.expected(shape.inputs, shape.axes, Distribution::ordinary);
+    if (auto verdict = shape.harness.audit(0, *expected, here, findings_.worst_ratio)) {
+      const auto* wrong = std::get_if<verdicts::WrongResult>(&*verdict);
+      if (orders.empty() || i == 0 || wrong == nullptr) return verdict;
+      return verdicts::OrderDependent{here, wrong->output, wrong->index};
+    }
+    ++findings_.launches;
+    if (launches == 1) return std::nullopt;
+    TensorBytes outputs = shape.harness.fetch(0);
+    if (i == 0) {
+      first = std::move(outputs);
+    } else if (outputs != first) {
+      findings_.deterministic = false;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Verdict> Checking::draw(Shape& shape, Distribution distribution) {
+  Where here = shape.where;
+  here.distribution = std::string(name_of(distribution));
+  LaunchRequest request;
+  if (!traits_.thread_orders.empty()) {
+    request.order = turn_++ % traits_.thread_orders.size();
+    here.order = traits_.thread_orders[request.order];
+  }
+  oracle_.fill(shape.inputs, shape.axes, distribution, draw_keys_.next(distribution));
+  auto launched = shape.harness.launch(request, keys_.next());
+  if (const auto* failure = std::get_if<ProcessFailure>(&launched)) return verdict_of(*failure, here);
+  if (auto verdict = shape.harness.audit(0, oracle_.expected(shape.inputs, shape.axes, distribution), here,
+                                         findings_.worst_ratio)) {
+    return verdict;
+  }
+  ++findings_.launches;
+  return std::nullopt;
+}
+
+}  // namespace verifier::judging

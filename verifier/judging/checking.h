@@ -1,0 +1,56 @@
+// Is the candidate right? The part of a judgement that comes before any timing.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "verifier/judging/first_failure.h"
+#include "verifier/judging/launch_harness.h"
+
+namespace verifier::judging {
+
+class Checking {
+ public:
+  Checking(Oracle& oracle, const verdicts::CheckSettings& settings, statistics::Keys& keys)
+      : oracle_(oracle), traits_(oracle.device().traits()), settings_(settings), keys_(keys), draw_keys_(keys) {}
+
+  // The checking build, which finds out-of-bounds access, races and uninitialised reads, on the small listed shapes;
+  // for a confirmation also at bench shapes.
+  std::optional<verdicts::Verdict> checking_build(Contender& contender, verdicts::Effort effort);
+  // The build that is timed. A screening takes one draw of every listed test shape. A full check adds the other draws
+  // and distributions and unseen shapes; a confirmation adds an unseen shape of a bench shape's size. CheckPolicy says
+  // when bench shapes are checked.
+  std::optional<verdicts::Verdict> fast_build(Contender& contender, verdicts::Effort effort);
+
+  const verdicts::Correct& findings() const { return findings_; }
+
+ private:
+  struct Shape {
+    LaunchHarness& harness;
+    const LentBuffers& inputs;
+    const core::Bindings& axes;
+    verdicts::Where where;
+  };
+  using Check = std::function<std::optional<verdicts::Verdict>(Shape& shape)>;
+
+  // Prepares the contender at a shape and checks it there. InvalidPlan when its plan cannot be bound to the shape.
+  std::optional<verdicts::Verdict> at_shape(Contender& contender, const std::string& name, const core::Bindings& axes,
+                                            const Check& check);
+  std::optional<verdicts::Verdict> fast_shape(Contender& contender, const std::string& name, const core::Bindings& axes,
+                                              bool thorough);
+  std::optional<verdicts::Verdict> unseen(Contender& contender, int count, int64_t most_elements, int64_t most_flops);
+  std::optional<verdicts::Verdict> repeats(Shape& shape, bool thorough);
+  std::optional<verdicts::Verdict> draw(Shape& shape, draws::Distribution distribution);
+  bool checks_benches(verdicts::Effort effort) const;
+
+  Oracle& oracle_;
+  const DeviceTraits& traits_;
+  verdicts::CheckSettings settings_;
+  statistics::Keys& keys_;
+  draws::DrawKeys draw_keys_;
+  verdicts::Correct findings_;
+  size_t turn_ = 0;  // of thread orders
+};
+
+}  // namespace verifier::judging

@@ -1,0 +1,165 @@
+// The interface that a kind of device implements for the judge: memory, trusted code, comparison, launches of
+// candidates. Everything else about judging is the same on every device (session.h, checking.h, oracle.h,
+// paired_launches.h).
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "benchsuite/problem.h"
+#include "sandbox/process/channel.h"
+#include "sandbox/solution.h"
+#include "verifier/comparison/compare.h"
+#include "verifier/comparison/reduction.h"
+#include "verifier/draws/inputs.h"
+#include "verifier/draws/poison.h"
+#include "verifier/judging/candidate_channel.h"
+#include "verifier/judging/policy.h"
+#include "verifier/statistics/keys.h"
+
+namespace verifier::judging {
+
+using TensorBytes = std::vector<std::vector<std::byte>>;  // one per tensor, in the problem's order
+// The outputs of both trusted solutions for the same inputs.
+struct TrustedOutputs {
+  TensorBytes reference;  // floating outputs in double
+  TensorBytes naive;      // in the problem's dtypes
+};
+
+// One tensor or workspace in memory that the judge owns and lends to candidate processes. Around its content lies
+// slack, which nobody may write.
+class LentBuffer {
+ public:
+  LentBuffer(std::string name, size_t bytes, bool writable)
+      : name_(std::move(name)), bytes_(bytes), writable_(writable) {}
+  virtual ~LentBuffer() = default;
+  LentBuffer(const LentBuffer&) = delete;
+  LentBuffer& operator=(const LentBuffer&) = delete;
+
+  const std::string& name() const { return name_; }
+  size_t bytes() const { return bytes_; }
+  bool writable() const { return writable_; }  // by candidate processes
+
+ private:
+  std::string name_;
+  size_t bytes_;
+  bool writable_;
+};
+using LentBuffers = std::vector<std::unique_ptr<LentBuffer>>;
+
+// Content and slack of every writable buffer are poisoned with keys of their own.
+struct PoisonKeys {
+  uint64_t content, before, after;
+};
+
+// A solution from the problem's folder (reference or naive), loaded by the judge. It is trusted not to harm: its faults
+// are ours, and all methods throw core::SystemError for them.
+class TrustedSolution {
+ public:
+  virtual ~TrustedSolution() = default;
+  TrustedSolution() = default;
+  TrustedSolution(const TrustedSolution&) = delete;
+  TrustedSolution& operator=(const TrustedSolution&) = delete;
+
+  // Computes the outputs. They stay with it, on the device, until the next run. May return before they are there.
+  virtual void run(const benchsuite::Problem& problem, const core::Bindings& axes, const LentBuffers& inputs) = 0;
+  // The same for inputs in host memory; waits, and returns the outputs.
+  virtual TensorBytes run(const benchsuite::Problem& problem, const core::Bindings& axes,
+                          const TensorBytes& inputs) = 0;
+  // The outputs of the last run.
+  virtual TensorBytes fetch() const = 0;
+};
+
+// One output of a candidate, and what the last runs of the trusted solutions gave for it.
+struct ComparedOutput {
+  const LentBuffer& output;
+  const TrustedSolution& reference;
+  const TrustedSolution& naive;
+  bool naive_ran;  // otherwise its errors are known from an earlier run, or not needed
+  size_t index;    // of the output
+  bool exact;      // bit for bit: the exact battery
+  const std::vector<comparison::NaiveTile>* known = nullptr;  // naive's errors from an earlier run
+  std::vector<comparison::NaiveTile>* learned = nullptr;      // receives naive's errors, where not null
+};
+
+struct LaunchRequest {
+  size_t slots = 1;    // launches on each of the first so many sets of buffers, in one sequence
+  bool hot = false;    // inputs may be in caches; otherwise caches are flushed where the device can do that
+  size_t order = 0;    // an index into DeviceTraits::thread_orders
+  bool timed = false;  // in whatever thread order is fastest
+  uint64_t seed = 0;   // of a seeded thread order
+};
+struct Launched {
+  double us = 0;
+  bool queued = true;  // no gap between launches is in the time
+};
+
+// A candidate's process as the judge sees it. Nothing that comes back is trusted.
+class CandidateProcess {
+ public:
+  virtual ~CandidateProcess() = default;
+  CandidateProcess() = default;
+  CandidateProcess(const CandidateProcess&) = delete;
+  CandidateProcess& operator=(const CandidateProcess&) = delete;
+
+  // Waits until the candidate is loaded and can do nothing else any more.
+  virtual std::optional<ProcessFailure> await_loaded() = 0;
+  // Maps one set of buffers for each slot, replacing earlier ones, and makes the plan ready on each. `shape` describes
+  // axes and tensors for a library, which ignores the plan.
+  virtual std::optional<ProcessFailure> prepare(const std::vector<std::vector<const LentBuffer*>>& slots,
+                                                const sandbox::LaunchPlan& plan, core::Json shape) = 0;
+  virtual std::variant<Launched, ProcessFailure> launch(const LaunchRequest& request) = 0;
+  // The time of a request without launches.
+  virtual std::variant<Launched, ProcessFailure> ping() = 0;
+};
+
+struct ClockReading {
+  float mhz = 0;           // 0: not known
+  bool throttled = false;  // the device holds its clock back: power or heat
+};
+
+// Not for two threads at once. Methods throw core::SystemError when the device fails.
+class JudgeDevice {
+ public:
+  virtual ~JudgeDevice() = default;
+  JudgeDevice() = default;
+  JudgeDevice(const JudgeDevice&) = delete;
+  JudgeDevice& operator=(const JudgeDevice&) = delete;
+
+  virtual const DeviceTraits& traits() const = 0;
+
+  // Answers a request of the owner that this kind of device alone knows; nullopt for all others.
+  virtual std::optional<core::Json> answer(const std::string& op, sandbox::process::Message& message) = 0;
+
+  // `binary`: a descriptor of the compiled solution. `wide_outputs`: floating outputs are double (references).
+  virtual std::unique_ptr<TrustedSolution> load_trusted(int binary, sandbox::Solution solution,
+                                                        sandbox::TunableBinding binding, bool wide_outputs) = 0;
+  virtual std::unique_ptr<CandidateProcess> connect(sandbox::process::Channel channel,
+                                                    const verdicts::CheckSettings& settings) = 0;
+
+  // `keys`: where in memory it lies may be drawn.
+  virtual std::unique_ptr<LentBuffer> lend(std::string name, size_t bytes, bool writable, statistics::Keys& keys) = 0;
+  // These two may return before it is done; finish() waits.
+  virtual void fill(LentBuffer& buffer, const benchsuite::Tensor& tensor, const core::Bindings& axes,
+                    draws::Distribution distribution, uint64_t key) = 0;
+  virtual void poison(LentBuffer& buffer, const PoisonKeys& keys) = 0;
+  virtual void finish() {}
+
+  virtual bool slack_untouched(const LentBuffer& buffer, const PoisonKeys& keys) = 0;
+  virtual draws::Survivors find_poison(const LentBuffer& buffer, size_t element_bytes, uint64_t key) = 0;
+  virtual std::vector<std::byte> fetch(const LentBuffer& buffer) const = 0;
+  virtual comparison::Moments moments(const LentBuffer& buffer, core::DType dtype) = 0;  // sampled
+  virtual double difference(const LentBuffer& a, const LentBuffer& b, core::DType dtype) = 0;
+  virtual std::variant<comparison::Match, verdicts::Verdict> compare(const comparison::OutputForm& form,
+                                                                     const ComparedOutput& compared) = 0;
+  // The clock of the device's processors just now.
+  virtual ClockReading read_clock() const { return {}; }
+};
+
+}  // namespace verifier::judging

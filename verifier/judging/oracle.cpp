@@ -1,0 +1,118 @@
+#include "verifier/judging/oracle.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "verifier/draws/neighbours.h"
+
+namespace verifier::judging {
+using comparison::Match;
+using draws::Distribution;
+using verdicts::Verdict;
+
+LentBuffers Oracle::make_inputs(const core::Bindings& axes, statistics::Keys& keys) {
+  LentBuffers inputs;
+  for (const benchsuite::Tensor& tensor : problem_.inputs) {
+    inputs.push_back(device_.lend(tensor.name, static_cast<size_t>(tensor.bytes(axes)), false, keys));
+  }
+  return inputs;
+}
+
+void Oracle::fill(const LentBuffers& inputs, const core::Bindings& axes, Distribution distribution, uint64_t key) {
+  statistics::Keys keys(key);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    device_.fill(*inputs[i], problem_.inputs[i], axes, distribution, draws::tensor_key(keys, key));
+  }
+  device_.finish();
+}
+
+bool Oracle::knows_naive(const core::Bindings& axes, Distribution distribution) const {
+  const auto exact = [](const benchsuite::Tensor& tensor) { return !core::is_floating(tensor.dtype); };
+  // Integers are compared bit for bit, without the naive solution.
+  if (std::all_of(problem_.outputs.begin(), problem_.outputs.end(), exact)) return true;
+  const auto found = naive_tiles_.find(axes);
+  if (distribution != Distribution::ordinary || found == naive_tiles_.end()) return false;
+  const int64_t large = device_.traits().check.naive_errors_stay_from;
+  return found->second.size() == problem_.outputs.size() &&
+         std::all_of(problem_.outputs.begin(), problem_.outputs.end(),
+                     [&](const benchsuite::Tensor& tensor) { return exact(tensor) || tensor.elements(axes) >= large; });
+}
+
+Expected Oracle::expected(const LentBuffers& inputs, const core::Bindings& axes, Distribution distribution,
+                          bool with_naive) {
+  Expected expected{distribution, false, {}};
+  const uint64_t wanted = draws::is_exact(distribution) ? 0 : draws::neighbours_wanted(problem_, axes);
+  TensorBytes content;
+  for (size_t i = 0; i < inputs.size() && wanted > 0; ++i) content.push_back(device_.fetch(*inputs[i]));
+  for (uint64_t neighbour = 0; neighbour < wanted; ++neighbour) {
+    TensorBytes moved = content;
+    for (size_t i = 0; i < moved.size(); ++i) {
+      draws::jitter_input(moved[i], problem_.inputs[i], neighbour, neighbour * moved.size() + i);
+    }
+    expected.neighbours.push_back(run_trusted(axes, moved));
+  }
+  reference_->run(problem_, axes, inputs);
+  expected.naive_known = !with_naive && knows_naive(axes, distribution);
+  if (!expected.naive_known) naive_->run(problem_, axes, inputs);
+  device_.finish();
+  return expected;
+}
+
+TrustedOutputs Oracle::run_trusted(const core::Bindings& axes, const TensorBytes& inputs) {
+  TrustedOutputs outputs;
+  outputs.reference = reference_->run(problem_, axes, inputs);
+  outputs.naive = naive_->run(problem_, axes, inputs);
+  return outputs;
+}
+
+std::variant<Match, Verdict> Oracle::compare(const LentBuffers& inputs, const core::Bindings& axes,
+                                             const LentBuffer& output, size_t index, const Expected& expected,
+                                             const verdicts::Where& where) {
+  auto result = compare_once(inputs, axes, output, index, expected, where);
+  const auto* wrong = std::get_if<Verdict>(&result);
+  const bool not_finite = wrong != nullptr && std::holds_alternative<verdicts::WrongNonFinite>(*wrong);
+  if (!not_finite || !expected.naive_known) return result;
+  // Where the naive solution overflows, a candidate may.
+  return compare_once(inputs, axes, output, index, this->expected(inputs, axes, expected.distribution, true), where);
+}
+
+std::variant<Match, Verdict> Oracle::compare_once(const LentBuffers& inputs, const core::Bindings& axes,
+                                                  const LentBuffer& output, size_t index, const Expected& expected,
+                                                  const verdicts::Where& where) {
+  const benchsuite::Tensor& tensor = problem_.outputs[index];
+  std::vector<comparison::Moments> moments;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const core::DType dtype = problem_.inputs[i].dtype;
+    moments.push_back(core::is_floating(dtype) ? device_.moments(*inputs[i], dtype) : comparison::Moments{});
+  }
+  const auto columns = static_cast<size_t>(tensor.shape.back().eval(axes));
+  const bool exact = draws::is_exact(expected.distribution);
+  const comparison::OutputForm form{tensor.dtype,
+                                    problem_.contract.accumulate,
+                                    comparison::tiling_of(columns, static_cast<size_t>(tensor.elements(axes))),
+                                    comparison::reduction_of(problem_, axes, tensor, expected.distribution, moments),
+                                    tensor.name,
+                                    where,
+                                    comparison::extents(tensor, axes)};
+  if (!expected.neighbours.empty()) {  // small outputs, on the host
+    const TensorBytes reference = reference_->fetch(), naive = naive_->fetch();
+    const std::vector<std::byte> got = device_.fetch(output);
+    std::vector<comparison::NaiveRun> neighbours;
+    for (const TrustedOutputs& one : expected.neighbours)
+      neighbours.push_back({one.reference[index], one.naive[index]});
+    return comparison::compare(form, exact, got, {reference[index], naive[index]}, neighbours);
+  }
+  std::vector<std::vector<comparison::NaiveTile>>& tiles = naive_tiles_[axes];
+  std::vector<comparison::NaiveTile> learned;
+  ComparedOutput compared{output, *reference_, *naive_, !expected.naive_known, index, exact};
+  if (expected.naive_known) {
+    if (index < tiles.size()) compared.known = &tiles[index];
+    return device_.compare(form, compared);
+  }
+  compared.learned = &learned;
+  auto result = device_.compare(form, compared);
+  if (expected.distribution == Distribution::ordinary && tiles.size() == index) tiles.push_back(std::move(learned));
+  return result;
+}
+
+}  // namespace verifier::judging

@@ -1,0 +1,65 @@
+// The judge's policy: which shapes are checked at which effort, and how samples are taken. The defaults hold for every
+// device; a device that must differ says so in its DeviceTraits, with the reason.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "verifier/verdicts/judgement.h"
+
+namespace verifier::judging {
+
+// Each launch, at every effort, has poisoned outputs, workspaces and slack, keyed by draws of the judgement's seed that
+// cannot be traced back from what a candidate sees (statistics::one_way).
+struct CheckPolicy {
+  int repeats = 3;  // launches of one draw, to see whether the bits are the same
+
+  // Bench shapes are checked from this effort on, with one draw: a kernel may do something else there. At lower efforts
+  // their timed launches are audited all the same.
+  verdicts::Effort bench_shapes_from = verdicts::Effort::full;
+  // Limits of shapes drawn for this judgement: elements of a tensor, operations.
+  int64_t unseen_elements = 4 << 20, unseen_flops = int64_t{2} << 30;
+  // A win must hold at one drawn shape of up to so many times a bench shape's elements and operations, too: it may not
+  // be right at the timed shapes alone.
+  int64_t beyond_bench = 1;
+
+  // Errors of the naive solution in outputs of this many elements hardly change from one ordinary draw to the next:
+  // once they are known for a shape, only the reference is computed. Errors of few elements change with each draw.
+  int64_t naive_errors_stay_from = 1 << 20;
+
+  // The checking build runs test shapes of at most this cost, bytes read plus operations, and the smallest at any cost;
+  // bench shapes when a win is confirmed.
+  int64_t checking_build_cost = 2'000'000, checking_build_bench_cost = 200'000'000;
+};
+
+struct TimingPolicy {
+  int pings = 15;               // empty requests whose median time is taken off each sample
+  double least_time_us = 0.05;  // of a sample: never nothing
+
+  // Kernels shorter than this are timed in sequences of up to `most_slots` launches, each on buffers of its own. Every
+  // launch is timed, since a difference of two sequences would reward a kernel for being slow in the shorter one. 0:
+  // all are timed one by one.
+  double short_us = 20;
+  size_t most_slots = 12, most_slot_bytes = size_t{256} << 20;
+  size_t most_descriptors = 60;  // in one message to a candidate process
+
+  // Where buffers lie in memory makes a kernel up to two percent faster or slower, so the sides exchange outputs after
+  // this many draws, and an untimed launch follows. 0: they keep them.
+  int draws_in_place = 4;
+  int tries = 4;  // of a sample whose launches were not queued in time
+};
+
+// A kind of device.
+struct DeviceTraits {
+  std::string backend;                          // as problems and solutions call it
+  std::string clock, hot_clock;                 // what its times are called, with cold and with hot caches
+  std::vector<std::string> thread_orders = {};  // that a first draw is launched in; empty: the device has no choice
+  bool has_checking_build = false;
+  int64_t most_workspace_bytes = INT64_MAX;  // of one workspace
+  CheckPolicy check = {};
+  TimingPolicy timing = {};
+};
+
+}  // namespace verifier::judging

@@ -1,0 +1,121 @@
+#include "verifier/judging/session.h"
+
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "core/error.h"
+#include "verifier/judging/checking.h"
+#include "verifier/judging/messages.h"
+#include "verifier/judging/paired_timing.h"
+
+namespace verifier::judging {
+namespace {
+using core::Json;
+using core::JsonView;
+using verdicts::Effort;
+using verdicts::Judgement;
+using verdicts::Verdict;
+using Clock = std::chrono::steady_clock;
+constexpr uint64_t kLookingSeed = 1;  // the same problem is always refused or always taken
+
+double ms_since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
+class Session {
+ public:
+  explicit Session(JudgeDevice& device) : device_(device) {}
+
+  Json answer(sandbox::process::Message& message) {
+    const JsonView json(message.json, "judge request");
+    const std::string op = json.at("op").string();
+    if (op == "problem") return learn(json, message);
+    if (op != "judge") {
+      if (auto answered = device_.answer(op, message)) return std::move(*answered);
+      throw core::SystemError("the judge does not know the request " + op);
+    }
+    if (!oracle_) throw core::SystemError("the judge was asked before it knew a problem");
+    return to_json(judge(json, message));
+  }
+
+ private:
+  std::unique_ptr<TrustedSolution> load_trusted(const JsonView& json, int binary, bool wide_outputs) {
+    NamedPlan plan = plan_from_json(json, "trusted solution");
+    return device_.load_trusted(binary, std::move(plan.solution), std::move(plan.binding), wide_outputs);
+  }
+
+  Json learn(const JsonView& json, sandbox::process::Message& message) {
+    benchsuite::Problem problem = benchsuite::parse_problem(json.at("problem").string(), "problem.json");
+    oracle_.reset();
+    oracle_.emplace(device_, std::move(problem), load_trusted(json.at("reference"), message.fds.at(0).get(), true),
+                    load_trusted(json.at("naive"), message.fds.at(1).get(), false));
+    if (!json.at("look").boolean()) return {{"ok", true}};
+    const auto found = find_independence(
+        oracle_->problem(), device_.traits().backend, kLookingSeed,
+        [&](const core::Bindings& axes, const TensorBytes& inputs) { return oracle_->run_trusted(axes, inputs); });
+    if (!found) return {{"ok", true}};
+    return {{"refused", found->problem}, {"remedy", found->remedy}};
+  }
+
+  Contender contender(const JsonView& json, core::UniqueFd channel, const verdicts::CheckSettings& checks) {
+    NamedPlan plan = plan_from_json(json, "candidate");
+    return {std::move(plan.solution), std::move(plan.binding),
+            device_.connect(sandbox::process::Channel(std::move(channel)), checks)};
+  }
+
+  Judgement judge(const JsonView& json, sandbox::process::Message& message) {
+    const verdicts::CheckSettings checks = check_settings_from_json(json.at("check"));
+    const verdicts::TimingSettings timings = timing_settings_from_json(json.at("timing"));
+    const Effort effort = verdicts::effort_from_name(json.at("effort").string()).value();
+    const DeviceTraits& traits = device_.traits();
+    Judgement judgement{verdicts::Correct{}, {}, {}, json.at("seed").json().get<uint64_t>()};
+    statistics::Keys keys(judgement.seed);
+    Contender incumbent = contender(json.at("incumbent"), std::move(message.fds.at(0)), checks);
+    Contender candidate = contender(json.at("candidate"), std::move(message.fds.at(1)), checks);
+
+    Clock::time_point begin = Clock::now();
+    Checking checking(*oracle_, checks, keys);
+    std::optional<Verdict> failed;
+    if (traits.has_checking_build && effort != Effort::screen) {
+      Contender checked = contender(json.at("candidate"), std::move(message.fds.at(2)), checks);
+      failed = checking.checking_build(checked, effort);
+    }
+    // Libraries that people use are trusted to be right at other shapes, too; their timed launches are audited.
+    const bool library = json.has("library") && json.at("library").boolean();
+    if (!failed) failed = checking.fast_build(candidate, library ? Effort::screen : effort);
+    judgement.stages.check_ms = ms_since(begin);
+    if (failed) {
+      judgement.verdict = std::move(*failed);
+      return judgement;
+    }
+    judgement.verdict = checking.findings();
+
+    begin = Clock::now();
+    if (incumbent.process->await_loaded()) throw core::SystemError("the incumbent can no longer be loaded");
+    PairedTiming timing(oracle_->problem(), traits.backend, timings.hot ? traits.hot_clock : traits.clock, timings,
+                        effort, keys);
+    auto measured = timing.measure([&](const benchsuite::Workload& workload) {
+      return open_paired_launches(*oracle_, workload.axes, candidate, incumbent, timings.hot, keys);
+    });
+    judgement.stages.audit_ms = timing.audit_ms();
+    judgement.stages.timing_ms = ms_since(begin) - timing.audit_ms();
+    if (auto* verdict = std::get_if<Verdict>(&measured)) {
+      judgement.verdict = std::move(*verdict);
+    } else {
+      judgement.measurement = std::move(std::get<std::optional<verdicts::Measurement>>(measured));
+    }
+    return judgement;
+  }
+
+  JudgeDevice& device_;
+  std::optional<Oracle> oracle_;
+};
+}  // namespace
+
+void serve_judge(sandbox::process::Channel& owner, JudgeDevice& device) {
+  Session session(device);
+  sandbox::process::serve(owner, [&](sandbox::process::Message request) { owner.send(session.answer(request)); });
+}
+
+}  // namespace verifier::judging
