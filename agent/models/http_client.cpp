@@ -51,6 +51,7 @@ How how_of(CURLcode code) {
       return How::cut_off;
   }
 }
+}  // namespace
 
 struct FreeEasy {
   void operator()(CURL* easy) const { curl_easy_cleanup(easy); }
@@ -195,7 +196,6 @@ class Transfer {
   std::optional<Clock::time_point> over_;
   std::unique_ptr<CURL, FreeEasy> easy_;  // last: gone before what it points to
 };
-}  // namespace
 
 // What other threads ask for waits in a queue; all else belongs to the loop's thread.
 class HttpClient::Loop {

@@ -212,7 +212,9 @@ TEST_F(Searches, AReplyMayComeWhenItsSearchHasEnded) {
     const prompting::ProblemText text = prompting::read_problem_text(prompting::test::shipped_problem("gelu_f32"));
     prompting::DeviceText device;
     device.backend = "cpu";
-    ProblemSearch problem_search(text.problem, bench, budget, progress_, 1);
+    RecordedRunner recorded(started_.archive, journal, budget, &bench);
+    recorded.use_problem(text.problem, 1);
+    ProblemSearch problem_search(text.problem, recorded, budget, progress_, 1);
     ModelProposals proposals(text, device, maker, ledger, problem_search, started_.archive, progress_, {}, 1, "t-");
     std::vector<Entrant> shipped;
     shipped.push_back({prompting::test::shipped_solution("gelu_f32/float4_items.cu"), "float4_items", "seed"});

@@ -146,10 +146,11 @@ class World {
     Budget budget({90, std::nullopt}, 0, 0, &journal);
     journal.on_finish([&] { budget.charge_attempts(journal.attempts_left()); });
     RecordedRunner recorded(started.archive, journal, budget, journal.replays() ? nullptr : &bench);
+    NewProgress new_progress(progress, journal);
     RequestLedger ledger(started.archive, started.campaign, {&model}, prices_, {}, limits_, event_loop, journal);
     recorded.use_problem(text_.problem, devices_);
-    ProblemSearch problem_search(text_.problem, recorded, budget, progress, 1);
-    ModelProposals proposals(text_, device_, maker_, ledger, problem_search, started.archive, progress, settings, 1,
+    ProblemSearch problem_search(text_.problem, recorded, budget, new_progress, 1);
+    ModelProposals proposals(text_, device_, maker_, ledger, problem_search, started.archive, new_progress, settings, 1,
                              "test-");
     if (!journal.recalls()) journal.finish();
     return problem_search.run(&proposals);

@@ -20,6 +20,10 @@
 #include "results/web/report.h"
 
 namespace results::web {
+struct ServedFile {
+  std::string type, content;
+};
+
 namespace {
 using core::Json;
 using httplib::Request;
@@ -35,15 +39,11 @@ constexpr const char* kPlain = "text/plain; charset=utf-8";
 constexpr const char* kJson = "application/json";
 constexpr const char* kCookie = "kernelwright";
 
-struct File {
-  std::string type, content;
-};
-
-std::map<std::string, File> read_files(const ServeSettings& settings) {
+std::map<std::string, ServedFile> read_files(const ServeSettings& settings) {
   static const std::map<std::string, std::string> kTypes{{".html", "text/html; charset=utf-8"},
                                                          {".css", "text/css; charset=utf-8"},
                                                          {".js", "text/javascript; charset=utf-8"}};
-  std::map<std::string, File> files;
+  std::map<std::string, ServedFile> files;
   for (const auto& [folder, prefix] :
        {std::pair(settings.pages, std::string("/")), std::pair(settings.vendor, std::string("/vendor/"))}) {
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
@@ -125,7 +125,7 @@ struct PageServer::State {
   };
   std::map<std::string, Answer> answers;
 
-  const std::map<std::string, File> files;
+  const std::map<std::string, ServedFile> files;
   std::mutex news_mutex;
   std::condition_variable news;
   uint64_t version = 1;  // of the archive, as far as it was looked at
