@@ -188,7 +188,7 @@ TEST(Choosing, RefusesWhatWasNotProven) {
   EXPECT_THAT(provenance_text(package), HasSubstr("NOT CONFIRMED"));
   EXPECT_FALSE(provenance_json(package, "cuda", "now").at("kernels").at(0).at("confirmed").get<bool>());
   EXPECT_THAT(refusal([&] { archive.choose(ExportChoice{{"nothing"}}); }),
-              HasSubstr("no problem, attempt or solution"));
+              HasSubstr("is not a problem, attempt or solution"));
   EXPECT_THAT(refusal([&] { archive.choose(ExportChoice{{"softmax_f32"}}); }), HasSubstr("no confirmed solution"));
   const int64_t other = archive.add_shipped("gelu_f32/float4_items.cu");
   EXPECT_THAT(refusal([&] {

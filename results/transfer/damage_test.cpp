@@ -113,7 +113,7 @@ TEST(Damage, GarbageInTheMiddleIsFoundWhereverItIs) {
     EXPECT_NE(said_of(damaged.file()), "") << page;
   }
   overwrite(temporary.file(), 0, std::string(100, '\x5a'));  // the header
-  EXPECT_THAT(said_of(temporary.file()), HasSubstr("is no archive"));
+  EXPECT_THAT(said_of(temporary.file()), HasSubstr("is not an archive"));
 }
 
 TEST(Damage, WhatIsSoundInADamagedArchiveIsSaved) {
@@ -182,7 +182,7 @@ TEST(Damage, WhatIsNoArchiveSaysSo) {
   const fs::path folder = temporary.file().parent_path();
   EXPECT_THAT(said_of(folder), HasSubstr("cannot be opened"));
   std::ofstream(temporary.file()) << "Dear diary, " << std::string(4000, 'x');
-  EXPECT_THAT(said_of(temporary.file()), AllOf(HasSubstr("is no archive"), HasSubstr("--archive")));
+  EXPECT_THAT(said_of(temporary.file()), AllOf(HasSubstr("is not an archive"), HasSubstr("--archive")));
   const TemporaryArchive future;
   { const archive::Recorder archive(future.file()); }
   Database(future.file()).execute("PRAGMA user_version = 99");

@@ -119,7 +119,7 @@ TEST(Schema, WhatIsNoDatabaseIsRefusedAndKept) {
   const TemporaryArchive temporary;
   const std::string text(5000, 'x');
   std::ofstream(temporary.file()) << text;
-  EXPECT_NE(refusal(temporary.file()).find("is no archive"), std::string::npos);
+  EXPECT_NE(refusal(temporary.file()).find("is not an archive"), std::string::npos);
   EXPECT_EQ(std::filesystem::file_size(temporary.file()), text.size());
   EXPECT_FALSE(refusal(temporary.file().parent_path()).empty());  // a folder
   EXPECT_FALSE(refusal(temporary.file() / "below_a_file.db").empty());

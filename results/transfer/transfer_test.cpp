@@ -194,12 +194,12 @@ TEST(Transfer, WhatDoesNotFitIsRefusedWithItsLine) {
   EXPECT_THAT(why(twice), HasSubstr("contradicts what came before it"));
   EXPECT_THAT(why(with(R"("seed":")", R"("seed":"x)")), HasSubstr("is not a seed"));
   EXPECT_THAT(why(with(R"("version":1)", R"("version":2)")), HasSubstr("this program knows 1"));
-  EXPECT_THAT(why(lines.substr(0, lines.rfind('\n', lines.size() - 2) + 1)), HasSubstr("that its first line tells of"));
+  EXPECT_THAT(why(lines.substr(0, lines.rfind('\n', lines.size() - 2) + 1)), HasSubstr("that its first line announces"));
   EXPECT_THAT(why(lines.substr(0, lines.size() - 20)), HasSubstr("is not valid JSON"));
   EXPECT_THAT(why(lines + lines.substr(lines.rfind('\n', lines.size() - 2) + 1)), HasSubstr("a line before it said"));
   EXPECT_THAT(why(""), HasSubstr("is empty"));
   EXPECT_THAT(why("{}\n"), HasSubstr("is not a file that kernelwright archive export wrote"));
-  EXPECT_THAT(why("\x01\xff"), HasSubstr("its first line is no JSON object"));
+  EXPECT_THAT(why("\x01\xff"), HasSubstr("its first line is not a JSON object"));
   EXPECT_THAT(why("SQLite format 3\n"), HasSubstr("kernelwright archive merge"));
   EXPECT_FALSE(std::filesystem::exists(to.file()));  // nothing was opened before all was read
 }
@@ -213,7 +213,7 @@ TEST(Transfer, VerifyNamesEveryRowThatDoesNotFit) {
       {"UPDATE attempts SET verdict_json = '{}' WHERE id = 4", "attempts 4: "},
       {"UPDATE attempts SET verdict_json = '{' WHERE id = 4", "attempts 4: "},
       {"UPDATE attempts SET step = 1 WHERE id = 2", "campaigns 1: its steps"},
-      {"UPDATE attempts SET made = 'now' WHERE id = 2", "attempts 2: /made is no time"},
+      {"UPDATE attempts SET made = 'now' WHERE id = 2", "attempts 2: /made is not a time"},
       {"DELETE FROM candidates WHERE id = 2", "attempts 1: refers to a row of candidates"},
       {"DELETE FROM texts WHERE id = 1", "requests 1: its row 1 in texts is lost"},
       {"DELETE FROM attempts WHERE id = 5", "compilations 5: belongs to no attempt"},
@@ -225,7 +225,7 @@ TEST(Transfer, VerifyNamesEveryRowThatDoesNotFit) {
       {"UPDATE replies SET complete = 7", "replies 1: complete is not a flag"},
       {"UPDATE campaigns SET spent_seconds = 9e999", "campaigns 1: spent_seconds is not finite"},
       {"DROP VIEW v_problems; CREATE VIEW v_problems AS SELECT 1 AS problem_id", "view v_problems is another"},
-      {"CREATE TRIGGER mine AFTER INSERT ON texts BEGIN SELECT 1; END", "trigger mine is none of this program's"},
+      {"CREATE TRIGGER mine AFTER INSERT ON texts BEGIN SELECT 1; END", "trigger mine was not made by this program"},
       {"ALTER TABLE texts RENAME TO t; CREATE VIEW texts AS SELECT rowid, * FROM t", "table texts is missing"},
       {"UPDATE standings SET low = 77", "standings"}};
   for (const auto& [sql, finding] : cases) {

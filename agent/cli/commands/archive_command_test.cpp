@@ -150,8 +150,8 @@ TEST(ArchiveCommand, ADamagedArchiveIsRefusedWithARemedy) {
   std::filesystem::resize_file(archive, 0);
   refused({"leaderboard"}, "is empty: it was cut off");
   std::ofstream(archive) << "no archive at all, " << std::string(3000, 'x');
-  refused({"leaderboard"}, "is no archive");
-  refused(kShortRun, "is no archive");
+  refused({"leaderboard"}, "is not an archive");
+  refused(kShortRun, "is not an archive");
   std::filesystem::remove(archive);
   refused({"archive", "verify"}, "there is no archive yet");
   refused({"archive", "import", kept.string()}, "kernelwright archive merge adds what it holds");
