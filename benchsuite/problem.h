@@ -1,5 +1,5 @@
-// What is to be computed: axes, tensors, numeric contract, cost and workloads of a problem. See docs/problem-format.md for
-// the file format (problem.json), which follows the field names of FlashInfer-Bench where they fit.
+// What is to be computed: axes, tensors, numeric contract, cost and workloads of a problem. See docs/problem-format.md
+// for the file format (problem.json), which follows the field names of FlashInfer-Bench where they fit.
 #pragma once
 
 #include <cstdint>

@@ -23,7 +23,9 @@ if(KW_GPU_TESTS)
   set_tests_properties(gpu_tests PROPERTIES LABELS gpu TIMEOUT 600)
 endif()
 
-# One test program per folder, from the *_test.cpp files beside the sources.
+# One test program per folder, from the *_test.cpp files beside the sources. ctest's labels are the folder and "fast" or "slow".
+file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/slow_tests.txt slow REGEX "^[^#]")
+list(JOIN slow ":" slow)
 foreach(folder core benchsuite sandbox verifier results agent)
   if(KW_TESTS_${folder})
     add_executable(${folder}_tests ${KW_TESTS_${folder}})
@@ -34,7 +36,10 @@ foreach(folder core benchsuite sandbox verifier results agent)
     set_target_properties(${folder}_tests PROPERTIES ENABLE_EXPORTS ON)
     # Tests find programs and data as an installed program would: beside themselves.
     add_dependencies(${folder}_tests kernelwright kernelwright-cpu kernelwright-cuda)
-    gtest_discover_tests(${folder}_tests DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 LABELS ${folder})
+    gtest_discover_tests(${folder}_tests DISCOVERY_TIMEOUT 60 TEST_FILTER "-${slow}" TEST_LIST ${folder}_fast
+                         PROPERTIES TIMEOUT 300 LABELS "${folder}\\;fast")
+    gtest_discover_tests(${folder}_tests DISCOVERY_TIMEOUT 60 TEST_FILTER "${slow}" TEST_LIST ${folder}_slow
+                         PROPERTIES TIMEOUT 300 LABELS "${folder}\\;slow")
   endif()
 endforeach()
 

@@ -135,7 +135,8 @@ class Loaded {
     return kernel_.reference && core::is_floating(output.dtype) ? core::DType::f64 : output.dtype;
   }
 
-  static cpu::runtime::KernelLaunch bound(const PlannedLaunch& planned, const std::map<std::string, cpu::runtime::MappedBuffer>& memory) {
+  static cpu::runtime::KernelLaunch bound(const PlannedLaunch& planned,
+                                          const std::map<std::string, cpu::runtime::MappedBuffer>& memory) {
     cpu::runtime::KernelLaunch launch{
         planned.kernel, planned.grid, planned.block, static_cast<size_t>(planned.shared_bytes), {}};
     const auto push = [&](const auto& value) {

@@ -15,10 +15,10 @@ namespace {
 // What the compile worker of the cuda device does, in this process.
 Compilation compile_for(const std::string& architecture, const Solution& solution, const TunableBinding& binding) {
   static const cuda::compiler::Nvrtc nvrtc = cuda::compiler::Nvrtc::open(KW_CUDA_HOME);
-  const cuda::compiler::CompilerSettings settings{architecture,
-                                        core::read_file(core::installed_paths().device_headers() / "kw_prelude.h")};
-  return cuda::compiler::compile({solution.file, solution.source, Macros(binding.begin(), binding.end()), Build::fast}, settings,
-                       nvrtc);
+  const cuda::compiler::CompilerSettings settings{
+      architecture, core::read_file(core::installed_paths().device_headers() / "kw_prelude.h")};
+  return cuda::compiler::compile({solution.file, solution.source, Macros(binding.begin(), binding.end()), Build::fast},
+                                 settings, nvrtc);
 }
 
 class NvrtcCompiles : public testing::TestWithParam<ShippedKernel> {};

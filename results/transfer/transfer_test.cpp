@@ -194,7 +194,8 @@ TEST(Transfer, WhatDoesNotFitIsRefusedWithItsLine) {
   EXPECT_THAT(why(twice), HasSubstr("contradicts what came before it"));
   EXPECT_THAT(why(with(R"("seed":")", R"("seed":"x)")), HasSubstr("is not a seed"));
   EXPECT_THAT(why(with(R"("version":1)", R"("version":2)")), HasSubstr("this program knows 1"));
-  EXPECT_THAT(why(lines.substr(0, lines.rfind('\n', lines.size() - 2) + 1)), HasSubstr("that its first line announces"));
+  EXPECT_THAT(why(lines.substr(0, lines.rfind('\n', lines.size() - 2) + 1)),
+              HasSubstr("that its first line announces"));
   EXPECT_THAT(why(lines.substr(0, lines.size() - 20)), HasSubstr("is not valid JSON"));
   EXPECT_THAT(why(lines + lines.substr(lines.rfind('\n', lines.size() - 2) + 1)), HasSubstr("a line before it said"));
   EXPECT_THAT(why(""), HasSubstr("is empty"));

@@ -254,10 +254,11 @@ TEST(PtxCheck, TheBarrierOfAGridIsForCooperativeLaunches) {
 }
 
 TEST(PtxCheck, NamesTheLine) {
-  const auto rejected = check_ptx(compiler::test::raw_output("__device__ int calls;\nextern \"C\" __global__ void k(int* y) {\n"
-                                                   "  const int n = y[0];\n  calls = n;\n}\n")
-                                      .ptx,
-                                  false);
+  const auto rejected =
+      check_ptx(compiler::test::raw_output("__device__ int calls;\nextern \"C\" __global__ void k(int* y) {\n"
+                                           "  const int n = y[0];\n  calls = n;\n}\n")
+                    .ptx,
+                false);
   ASSERT_TRUE(rejected);
   EXPECT_EQ(rejected->line, 4);
 }
