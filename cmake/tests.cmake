@@ -23,7 +23,7 @@ if(KW_GPU_TESTS)
   set_tests_properties(gpu_tests PROPERTIES LABELS gpu TIMEOUT 600)
 endif()
 
-# One test program per folder, from the *_test.cpp files beside the sources. ctest's labels are the folder and "fast" or "slow".
+# One test program per folder, from the *_test.cpp files beside the sources. The label of a test is "fast" or "slow".
 file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/slow_tests.txt slow REGEX "^[^#]")
 list(JOIN slow ":" slow)
 foreach(folder core benchsuite sandbox verifier results agent)
@@ -37,9 +37,9 @@ foreach(folder core benchsuite sandbox verifier results agent)
     # Tests find programs and data as an installed program would: beside themselves.
     add_dependencies(${folder}_tests kernelwright kernelwright-cpu kernelwright-cuda)
     gtest_discover_tests(${folder}_tests DISCOVERY_TIMEOUT 60 TEST_FILTER "-${slow}" TEST_LIST ${folder}_fast
-                         PROPERTIES TIMEOUT 300 LABELS "${folder}\\;fast")
+                         PROPERTIES TIMEOUT 300 LABELS fast)
     gtest_discover_tests(${folder}_tests DISCOVERY_TIMEOUT 60 TEST_FILTER "${slow}" TEST_LIST ${folder}_slow
-                         PROPERTIES TIMEOUT 300 LABELS "${folder}\\;slow")
+                         PROPERTIES TIMEOUT 300 LABELS slow)
   endif()
 endforeach()
 
