@@ -155,7 +155,7 @@ TEST(ArchiveCommand, ADamagedArchiveIsRefusedWithARemedy) {
   std::filesystem::remove(archive);
   refused({"archive", "verify"}, "there is no archive yet");
   refused({"archive", "import", kept.string()}, "kernelwright archive merge adds what it holds");
-  refused({"archive", "merge", home.folder().string()}, "is no file");
+  refused({"archive", "merge", home.folder().string()}, "is not a file");
   refused({"--archive", home.folder().string(), "leaderboard"}, "cannot be opened");
   EXPECT_FALSE(std::filesystem::exists(archive));
   std::filesystem::copy_file(kept, archive);
