@@ -26,18 +26,19 @@ class DeviceSession {
   DeviceSession(const core::Paths& paths, const DeviceChoice& choice, const verifier::judging::JudgeSettings& settings,
                 int compile_workers);
 
-  // What results are kept under: "cpu", "cuda NVIDIA H200".
+  // The name that results are recorded under: "cpu", "cuda NVIDIA H200".
   const std::string& device() const { return device_; }
   bool hot() const { return hot_; }
   // Why a solution cannot run here: another backend, or a newer architecture. nullopt when it can.
   std::optional<std::string> why_not(const sandbox::Solution& solution) const;
   sandbox::CompilePool& pool() { return pool_; }
   JudgePool& judges() { return judges_; }
-  // Of the thread that has the session.
+  // The event loop of the thread that owns the session.
   search::EventLoop& event_loop() { return event_loop_; }
   bool has_sanitizer() const { return sanitizer_.has_value(); }
-  // What compute-sanitizer says against a candidate that won its confirmation on a GPU; nullopt: nothing, or it is not
-  // here (doctor says so). Throws core::SystemError when it does not work. From any thread that outlives this.
+  // Runs compute-sanitizer on a candidate that won its confirmation on a GPU and returns its finding. nullopt: no
+  // finding, or compute-sanitizer is not installed (doctor says so). Throws core::SystemError when it does not work.
+  // Callable from any thread that outlives the session.
   std::optional<verifier::verdicts::Verdict> examine(const verifier::judging::Builds& candidate,
                                                      const benchsuite::Problem& problem);
   bool has_profiler() const { return profiler_program_.has_value(); }

@@ -1,4 +1,4 @@
-// What a prompt says of the device that candidates run on.
+// Describes, for a prompt, the device that candidates run on.
 #pragma once
 
 #include <optional>

@@ -41,7 +41,7 @@ std::vector<AdversarialCase> all_cases(const DeviceSession& session, const Shipp
 
 bool is_shipped(const AdversarialCase& one) { return one.name.rfind("kernels/", 0) == 0; }
 
-// Of the problem with the most cases: its shipped kernels, and a few cases of each class.
+// Takes the shipped kernels and a few cases of each class from the problem with the most cases.
 std::vector<AdversarialCase> a_few(std::vector<AdversarialCase> cases, uint64_t seed) {
   std::map<std::string, size_t> counts;
   for (const AdversarialCase& one : cases) ++counts[one.solution.problem];

@@ -48,7 +48,7 @@ std::vector<const CLI::App*> subcommands(const CLI::App& app) {
   return visible;
 }
 
-// As a cell of a table.
+// Escapes text for a cell of a Markdown table.
 std::string cell(std::string text) {
   std::string escaped;
   for (const char c : text) escaped += c == '|' ? "\\|" : c == '<' ? "&lt;" : c == '\n' ? " " : std::string(1, c);
