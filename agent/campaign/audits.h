@@ -1,4 +1,4 @@
-// Problem audits on one device, with the solutions that somebody wrote for them.
+// Runs problem audits on one device.
 #pragma once
 
 #include <filesystem>
@@ -8,8 +8,8 @@
 
 namespace agent::campaign {
 
-// A session on the chosen device, or the first of several, whose judge times little. Throws core::SystemError when a
-// worker does not start.
+// Starts a session on the chosen device (the first one of several) with the audit's settings. Throws core::SystemError
+// when a worker does not start.
 DeviceSession start_audit_session(const core::Paths& paths, DeviceChoice choice);
 
 // `keep`: a folder that receives every variant as a solution file; empty for none. Throws core::InputError for a

@@ -10,7 +10,7 @@
 
 namespace agent::campaign {
 namespace {
-// Judging starts once something is to be judged: workers take a second or two to come up.
+// Starts judging on first use: workers take a second or two to start.
 class Measuring {
  public:
   Measuring(results::archive::Recorder& archive, const core::Paths& paths, const DeviceChoice& choice,
@@ -35,7 +35,7 @@ class Measuring {
           [&](verifier::judging::Judge& judge) { return judge.judge_library(worker, request); });
     } catch (const verifier::judging::DeviceSetAside&) {
       throw;
-    } catch (const core::SystemError& error) {  // ours, or of its installation: no finding
+    } catch (const core::SystemError& error) {  // our failure, or a broken installation: says nothing about the library
       listener_.warned(problem_->name + ", " + library.name + " could not be measured: " + error.what());
       return;
     }

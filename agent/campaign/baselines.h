@@ -1,4 +1,5 @@
-// Baselines: what people would otherwise use, timed by the judge's own rules and kept beside the solutions.
+// Baselines: the libraries that people would otherwise use, timed by the judge's own rules and kept beside the
+// solutions.
 #pragma once
 
 #include <functional>
@@ -14,19 +15,19 @@ namespace agent::campaign {
 
 enum class WhichBaselines {
   all,      // measured now, whatever the archive holds
-  missing,  // those that the archive lacks for the problem as it is and the library's version
+  missing,  // those missing from the archive for this version of the problem and of the library
 };
 
-// Hears of the measurements as they are made.
+// Receives each measurement as it is made.
 struct BaselineListener {
   std::function<void(const std::string& problem, const std::string& library, const verifier::verdicts::Judgement&)>
       measured;
   std::function<void(const std::string&)> warned;
 };
 
-// Measures on the first GPU that `choice` means, with a cold L2 cache, and stores every finding, right or wrong. A
-// library that this host lacks is left out with a warning that says what to do. Throws core::InputError for the cpu
-// device, core::SystemError where there is no GPU.
+// Measures on the first GPU of `choice`, with a cold L2 cache, and stores every finding, right or wrong. A library that
+// this host lacks is left out with a warning that says what to do. Throws core::InputError for the cpu device,
+// core::SystemError where there is no GPU.
 void measure_baselines(results::archive::Recorder& archive, const core::Paths& paths, DeviceChoice choice,
                        const std::vector<const benchsuite::Problem*>& problems, WhichBaselines which,
                        const BaselineListener& listener);

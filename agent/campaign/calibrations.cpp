@@ -5,7 +5,7 @@
 
 namespace agent::campaign {
 namespace {
-constexpr int kCompileWorkers = 2;  // as many as there are files
+constexpr int kCompileWorkers = 2;  // one per source file
 }  // namespace
 
 verifier::verdicts::Calibration calibrate(results::archive::Recorder& archive, const core::Paths& paths,

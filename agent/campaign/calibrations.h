@@ -1,4 +1,4 @@
-// Calibrations: what a device reached when it was measured. Kept in the archive; the newest is what bounds are made of.
+// Calibrations: measured peak rates of a device. The archive keeps them; bounds use the newest one.
 #pragma once
 
 #include <optional>
@@ -10,13 +10,13 @@
 
 namespace agent::campaign {
 
-// Measures a GPU with a judge worker of its own, a few seconds, and stores the result under "cuda <name of the GPU>".
-// Nothing else may be busy on it meanwhile. Throws core::InputError for the cpu device, core::SystemError.
+// Measures a GPU with its own judge worker (a few seconds) and stores the result under "cuda <name of the GPU>". The
+// GPU must be otherwise idle. Throws core::InputError for the cpu device, core::SystemError for our own failures.
 verifier::verdicts::Calibration calibrate(results::archive::Recorder& archive, const core::Paths& paths,
                                           const DeviceChoice& choice);
 
-// The newest of the device that results are kept under `device` for (DeviceSession::device); measured now when there is
-// none. Nothing on the cpu device.
+// Returns the newest calibration recorded under `device` (DeviceSession::device); measures one if there is none.
+// nullopt on the cpu device.
 std::optional<verifier::verdicts::Calibration> newest_or_new_calibration(results::archive::Recorder& archive,
                                                                          const core::Paths& paths,
                                                                          const DeviceChoice& choice,

@@ -23,15 +23,16 @@ results::archive::SolutionRecord recorded_solution(const results::archive::Reade
   return found[0];
 }
 
-std::vector<search::Entrant> user_entrants(const results::archive::Reader& archive, const CampaignSettings& settings,
-                                           const benchsuite::Problem& problem) {
-  std::vector<search::Entrant> entrants;
+std::vector<search::NamedSolution> user_solutions(const results::archive::Reader& archive,
+                                                  const CampaignSettings& settings,
+                                                  const benchsuite::Problem& problem) {
+  std::vector<search::NamedSolution> solutions;
   for (const std::string& hash : settings.solutions) {
     const results::archive::SolutionRecord found = recorded_solution(archive, hash);
     if (found.problem != problem.name) continue;
-    entrants.push_back({sandbox::parse_solution(found.source, found.name), found.name, found.origin});
+    solutions.push_back({sandbox::parse_solution(found.source, found.name), found.name, found.origin});
   }
-  return entrants;
+  return solutions;
 }
 
 bool runs_on(const sandbox::Solution& solution, const std::string& device) {
@@ -40,12 +41,12 @@ bool runs_on(const sandbox::Solution& solution, const std::string& device) {
   return std::find(solution.backends.begin(), solution.backends.end(), backend) != solution.backends.end();
 }
 
-// Every problem's chances are its own, so that leaving one out changes none of the others.
+// Each problem has its own seed, so leaving one out does not change the others.
 uint64_t seed_of(uint64_t campaign_seed, const std::string& problem) {
   return std::stoull(core::sha256_hex(std::to_string(campaign_seed) + " " + problem).substr(0, 16), nullptr, 16);
 }
 
-// Of settings alone, so that a resumed search is the same. With few attempts, few are spent on the random start.
+// Depends on the settings alone, so that a resumed search is the same. A small budget gets a short random start.
 search::TunerSettings tuner_settings(const CampaignSettings& settings) {
   search::TunerSettings tuner;
   tuner.patience = settings.patience;
@@ -56,10 +57,10 @@ search::TunerSettings tuner_settings(const CampaignSettings& settings) {
   return tuner;
 }
 
-// What judges; a replayed campaign has none of it.
-struct Works {
-  Works(results::archive::Recorder& archive, int64_t campaign, const core::Paths& paths,
-        const CampaignSettings& settings)
+// The judging side of a live campaign; a replayed campaign has none.
+struct LiveJudging {
+  LiveJudging(results::archive::Recorder& archive, int64_t campaign, const core::Paths& paths,
+              const CampaignSettings& settings)
       : session(paths, parse_device(settings.device), settings.hot, background_compile_workers()),
         runner(archive, session, campaign,
                newest_or_new_calibration(archive, paths, parse_device(settings.device), session.device())) {}
@@ -69,11 +70,11 @@ struct Works {
 
 class Run {
  public:
-  // `works`: none where the campaign is replayed. All outlive it.
+  // `judging`: null in a replay. All arguments must outlive the run.
   Run(results::archive::Recorder& archive, const results::archive::CampaignRecord& campaign,
       const CampaignSettings& settings, const core::Paths& paths,
       const std::map<std::string, benchsuite::Problem>& problems, search::Progress& progress,
-      const std::vector<models::Model*>& models, search::Journal& journal, Works* works)
+      const std::vector<models::Model*>& models, search::Journal& journal, LiveJudging* judging)
       : archive_(archive),
         campaign_(campaign),
         settings_(settings),
@@ -81,23 +82,23 @@ class Run {
         problems_(problems),
         progress_(progress, journal),
         journal_(journal),
-        works_(works),
+        judging_(judging),
         budget_(settings.budget, journal.attempts_before(), campaign.spent_seconds, &journal) {
     journal.on_divergence([this](const search::Divergence& divergence) {
       progress_.warned(std::string("this program decides otherwise than the one that began the campaign did (") +
                        divergence.what() + "); what is recorded is used where it fits");
     });
     journal.on_finish([this] { budget_.charge_attempts(journal_.attempts_left()); });
-    runner_.emplace(archive, journal, budget_, works != nullptr ? &works->runner : nullptr);
+    runner_.emplace(archive, journal, budget_, judging != nullptr ? &judging->runner : nullptr);
     if (!models.empty()) {
-      if (works != nullptr) works->runner.look_closer();
+      if (judging != nullptr) judging->runner.look_closer();
       prices_.emplace(models::Prices::load(paths.prompts() / "prices.json", models::today()));
       prompts_.emplace(paths.prompts());
       ledger_.emplace(archive, campaign.id, models, *prices_, settings_.sampling, settings_.spending,
-                      works != nullptr ? works->session.event_loop() : no_events_, journal);
+                      judging != nullptr ? judging->session.event_loop() : no_events_, journal);
     }
     if (!journal.recalls()) journal.finish();
-    if (works != nullptr) works->runner.on_trouble([&](const std::string& what) { progress_.warned(what); });
+    if (judging != nullptr) judging->runner.on_trouble([&](const std::string& what) { progress_.warned(what); });
   }
 
   CampaignEnd run() {
@@ -113,7 +114,7 @@ class Run {
   }
 
  private:
-  // Of the problems whose search ended before the campaign was interrupted.
+  // Names of the problems whose search ended before the campaign was interrupted.
   std::set<std::string> ended_problems() const {
     std::set<std::string> ended;
     if (journal_.replays()) return ended;
@@ -123,7 +124,7 @@ class Run {
     return ended;
   }
 
-  // True when it was interrupted.
+  // Returns true when interrupted.
   bool search(const std::string& name, size_t index, size_t count) {
     const benchsuite::Problem& problem = find_problem(problems_, name, "campaign " + campaign_.name);
     progress_.problem_started(name, index, count);
@@ -141,40 +142,40 @@ class Run {
     return false;
   }
 
-  // What a search begins with, written down, so that it begins with the same when it is resumed. None when the budget
-  // is used up.
+  // Records the initial facts of a search, so that a resumed search starts from the same ones. nullopt: the budget is
+  // used up.
   std::optional<Json> start_of(const benchsuite::Problem& problem) {
     if (auto recorded = journal_.take_event("problem_started", problem.name)) return recorded;
     if (const search::Journal::Step* const step = journal_.next()) {
       if (step->event == "problem_ended" && step->details.at("problem") == problem.name) return std::nullopt;
       journal_.diverge(search::describe(*step), "the search for " + problem.name + " begins");
     }
-    if (works_ == nullptr) throw search::RecordEnded();
+    if (judging_ == nullptr) throw search::RecordEnded();
     if (budget_.used_up()) return std::nullopt;
-    Json start{{"problem", problem.name}, {"places", works_->session.judges().size()}, {"entrants", Json::array()}};
-    for (const search::Entrant& entrant : entrants_of(problem)) {
-      archive_.add_solution({&entrant.solution, entrant.name, entrant.origin, {}});
+    Json start{{"problem", problem.name}, {"places", judging_->session.judges().size()}, {"entrants", Json::array()}};
+    for (const search::NamedSolution& named : solutions_of(problem)) {
+      archive_.add_solution({&named.solution, named.name, named.origin, {}});
       start["entrants"].push_back(
-          {{"solution", entrant.solution.hash()}, {"name", entrant.name}, {"origin", entrant.origin}});
+          {{"solution", named.solution.hash()}, {"name", named.name}, {"origin", named.origin}});
     }
-    if (ledger_) start["device"] = to_json(device_text(works_->session, works_->runner.calibration()));
+    if (ledger_) start["device"] = to_json(device_text(judging_->session, judging_->runner.calibration()));
     journal_.note("problem_started", start);
     return start;
   }
 
-  std::vector<search::Entrant> entrants_of(const benchsuite::Problem& problem) {
-    std::vector<search::Entrant> entrants = user_entrants(archive_, settings_, problem);
+  std::vector<search::NamedSolution> solutions_of(const benchsuite::Problem& problem) {
+    std::vector<search::NamedSolution> solutions = user_solutions(archive_, settings_, problem);
     if (settings_.shipped) {
-      for (search::Entrant& entrant : shipped_entrants(paths_, problem, settings_.device)) {
-        entrants.push_back(std::move(entrant));
+      for (search::NamedSolution& named : shipped_solutions(paths_, problem, settings_.device)) {
+        solutions.push_back(std::move(named));
       }
     }
-    std::erase_if(entrants, [&](const search::Entrant& entrant) {
-      const auto why = works_->session.why_not(entrant.solution);
-      if (why) progress_.warned(entrant.name + " is left out: " + *why);
+    std::erase_if(solutions, [&](const search::NamedSolution& named) {
+      const auto why = judging_->session.why_not(named.solution);
+      if (why) progress_.warned(named.name + " is left out: " + *why);
       return why.has_value();
     });
-    return entrants;
+    return solutions;
   }
 
   void end(const std::string& name, const search::SearchResult& result) {
@@ -187,17 +188,17 @@ class Run {
   }
 
   search::SearchResult search_with(const benchsuite::Problem& problem, const Json& start) {
-    if (works_ != nullptr) works_->runner.use_problem(problem);
+    if (judging_ != nullptr) judging_->runner.use_problem(problem);
     runner_->use_problem(problem, start.at("places").get<size_t>());
-    std::vector<search::Entrant> entrants;
-    for (const Json& entrant : start.at("entrants")) {
-      const std::string name = entrant.at("name");
-      const results::archive::SolutionRecord found = recorded_solution(archive_, entrant.at("solution"));
-      entrants.push_back({sandbox::parse_solution(found.source, name), name, entrant.at("origin")});
+    std::vector<search::NamedSolution> solutions;
+    for (const Json& named : start.at("entrants")) {
+      const std::string name = named.at("name");
+      const results::archive::SolutionRecord found = recorded_solution(archive_, named.at("solution"));
+      solutions.push_back({sandbox::parse_solution(found.source, name), name, named.at("origin")});
     }
     const uint64_t seed = seed_of(settings_.seed, problem.name);
     search::ProblemSearch search(problem, *runner_, budget_, progress_, seed);
-    search::ProblemSearch::TrialPlan known{std::move(entrants), tuner_settings(settings_), false, {}, {}};
+    search::ProblemSearch::TrialPlan known{std::move(solutions), tuner_settings(settings_), false, {}, {}};
     if (!ledger_) {
       search.add(std::move(known));
       return search.run();
@@ -208,8 +209,8 @@ class Run {
     search::ModelProposals proposals(text, device, *prompts_, *ledger_, search, archive_, progress_, settings_.models,
                                      seed, campaign_.name + "-");
     std::vector<size_t> members;
-    for (const search::Entrant& entrant : known.entrants) members.push_back(proposals.add_known(entrant));
-    known.judged = [&](size_t entrant, const search::JudgedPoint& point) { proposals.judged(members[entrant], point); };
+    for (const search::NamedSolution& named : known.solutions) members.push_back(proposals.add_known(named));
+    known.judged = [&](size_t index, const search::JudgedPoint& point) { proposals.judged(members[index], point); };
     search.add(std::move(known));
     return search.run(&proposals);
   }
@@ -221,11 +222,11 @@ class Run {
   const std::map<std::string, benchsuite::Problem>& problems_;
   search::NewProgress progress_;
   search::Journal& journal_;
-  Works* works_;
+  LiveJudging* judging_;
   search::Budget budget_;
   std::optional<search::RecordedRunner> runner_;
   search::EventLoop no_events_;
-  std::optional<models::Prices> prices_;  // these, where models propose
+  std::optional<models::Prices> prices_;  // prices_, prompts_, ledger_: only with models
   std::optional<prompting::PromptMaker> prompts_;
   std::optional<search::RequestLedger> ledger_;
 };
@@ -234,7 +235,7 @@ CampaignSettings settings_of(const results::archive::CampaignRecord& campaign) {
   return campaign_settings_from_json(core::JsonView(campaign.settings, "campaign " + campaign.name));
 }
 
-// Answers nothing: what it said is in the archive.
+// Stands for a model in a replay. It never answers: its replies are in the archive.
 class RecordedModel : public models::Model {
  public:
   explicit RecordedModel(std::string name) : name_(std::move(name)) {}
@@ -253,26 +254,26 @@ void end_badly(results::archive::Recorder& archive, const results::archive::Camp
     archive.add_event(campaign.id, status, {{"what", error.what()}});
     archive.set_campaign_status(campaign.id, status);
   } catch (const std::exception&) {
-    // What the archive cannot write down stays "running", which can be resumed like any other.
+    // A campaign whose failure cannot be recorded stays "running" and can be resumed.
   }
 }
 }  // namespace
 
-std::vector<search::Entrant> shipped_entrants(const core::Paths& paths, const benchsuite::Problem& problem,
-                                              const std::string& device) {
+std::vector<search::NamedSolution> shipped_solutions(const core::Paths& paths, const benchsuite::Problem& problem,
+                                                     const std::string& device) {
   std::vector<std::filesystem::path> files;
   std::error_code none;  // a problem may have no kernels
   for (const auto& entry : std::filesystem::directory_iterator(paths.kernels() / problem.name, none)) {
     if (entry.path().extension() == ".cu") files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
-  std::vector<search::Entrant> entrants;
+  std::vector<search::NamedSolution> solutions;
   for (const std::filesystem::path& file : files) {
     sandbox::Solution solution = sandbox::load_solution(file);
     sandbox::validate_solution(solution, problem);
-    if (runs_on(solution, device)) entrants.push_back({std::move(solution), file.stem().string(), "seed"});
+    if (runs_on(solution, device)) solutions.push_back({std::move(solution), file.stem().string(), "seed"});
   }
-  return entrants;
+  return solutions;
 }
 
 CampaignEnd run_campaign(results::archive::Recorder& archive, const results::archive::CampaignRecord& campaign,
@@ -283,8 +284,9 @@ CampaignEnd run_campaign(results::archive::Recorder& archive, const results::arc
   try {
     const CampaignSettings settings = settings_of(campaign);
     search::Journal journal(archive, campaign.id);
-    Works works(archive, campaign.id, paths, settings);
-    const CampaignEnd end = Run(archive, campaign, settings, paths, problems, progress, models, journal, &works).run();
+    LiveJudging judging(archive, campaign.id, paths, settings);
+    const CampaignEnd end =
+        Run(archive, campaign, settings, paths, problems, progress, models, journal, &judging).run();
     archive.set_campaign_status(campaign.id, end.interrupted ? "interrupted" : "done");
     return end;
   } catch (const results::archive::NoRoom& error) {

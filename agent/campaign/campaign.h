@@ -13,7 +13,7 @@
 
 namespace agent::campaign {
 
-// What a campaign was asked to do; kept in the archive, so that it can be resumed.
+// Settings of a campaign. The archive keeps them, so that it can be resumed.
 struct CampaignSettings {
   std::vector<std::string> problems;
   std::string device = "cpu";
@@ -21,39 +21,38 @@ struct CampaignSettings {
   search::BudgetLeft budget;
   uint64_t seed = 0;
   int patience = 1;
-  bool shipped = true;                 // take part: kernels/<problem>/*.cu
+  bool shipped = true;                 // kernels/<problem>/*.cu take part
   std::vector<std::string> proposers;  // names of models (agent/models/providers.h); none: the tuner alone
   search::ModelSearchSettings models;
   models::Sampling sampling;
   search::SpendingLimits spending;
-  std::vector<std::string> solutions;  // hashes of the user's own, which the archive holds
+  std::vector<std::string> solutions;  // hashes of the user's own solutions in the archive
 };
 core::Json to_json(const CampaignSettings& settings);
 CampaignSettings campaign_settings_from_json(const core::JsonView& json);
 
-// The solutions that ship for a problem, in order of name; of every device when `device` is empty.
-std::vector<search::Entrant> shipped_entrants(const core::Paths& paths, const benchsuite::Problem& problem,
-                                              const std::string& device);
+// The shipped solutions of a problem, in order of name; those of every device when `device` is empty.
+std::vector<search::NamedSolution> shipped_solutions(const core::Paths& paths, const benchsuite::Problem& problem,
+                                                     const std::string& device);
 
 struct CampaignEnd {
   bool interrupted = false;
   int64_t attempts = 0;
 };
 
-// Runs what is left of a campaign that the archive knows, and keeps its status there. `models`: its proposers, in their
-// order. Throws core::SystemError, having
-// marked the campaign as failed, when our side fails for good.
+// Runs a recorded campaign to its end and updates its status in the archive. `models`: its proposers, in their order.
+// Throws core::SystemError after marking the campaign as failed, when our side keeps failing.
 CampaignEnd run_campaign(results::archive::Recorder& archive, const results::archive::CampaignRecord& campaign,
                          const core::Paths& paths, const std::map<std::string, benchsuite::Problem>& problems,
                          search::Progress& progress, const std::vector<models::Model*>& models = {});
 
 struct Replayed {
-  int64_t steps = 0;   // of the record that were decided as they were
-  bool ended = false;  // the campaign did; otherwise the record ends with what was under way
+  int64_t steps = 0;   // recorded steps that the program decided the same way
+  bool ended = false;  // false: the record stops while work was in flight
   std::optional<search::Divergence> divergence;
 };
-// Makes a campaign's decisions again from what the archive has of it, without network, compiler or device, and holds
-// each against what was decided. `archive` is written to: let it be a copy. `progress` hears of nothing but problems.
+// Replays a campaign from its record, without network, compiler or device, and compares each decision with the recorded
+// one. Writes to `archive`, so pass a copy. Reports only the problems to `progress`.
 Replayed replay_campaign(results::archive::Recorder& archive, const results::archive::CampaignRecord& campaign,
                          const core::Paths& paths, const std::map<std::string, benchsuite::Problem>& problems,
                          search::Progress& progress);

@@ -1,4 +1,4 @@
-// What a campaign was asked to do, as the archive keeps it.
+// Campaign settings to and from the JSON that the archive keeps.
 #include "agent/campaign/campaign.h"
 
 namespace agent::campaign {
@@ -12,7 +12,7 @@ Json optional_json(const std::optional<T>& value) {
 
 bool is_set(const core::JsonView& json, const char* key) { return json.has(key) && !json.at(key).json().is_null(); }
 
-// What campaigns of earlier versions do not have.
+// Fields that campaigns of earlier versions lack.
 void read_models(const core::JsonView& json, CampaignSettings& s) {
   if (!json.has("proposers")) return;
   for (const core::JsonView& name : json.at("proposers").items()) s.proposers.push_back(name.string());

@@ -33,7 +33,7 @@ std::string cpuinfo_value(std::string_view cpuinfo, std::string_view name) {
 
 verifier::judging::JudgeSettings settings_for(const DeviceChoice& choice, bool hot) {
   verifier::judging::JudgeSettings settings;
-  if (choice.backend == "cuda") {  // whose clock is much steadier than the cpu device's
+  if (choice.backend == "cuda") {  // a GPU's clock is much steadier than the cpu device's
     settings.check.launch_deadline_s = kLaunchDeadline_s;
     settings.timing.clear_pairs = 4;
     settings.timing.most_pairs = 121;
@@ -43,7 +43,7 @@ verifier::judging::JudgeSettings settings_for(const DeviceChoice& choice, bool h
   return settings;
 }
 
-// The GPUs that a choice means. Those of one campaign must be alike: their results are kept as one device's.
+// The GPUs of a choice. Those of one campaign must be alike: their results count as one device's.
 std::vector<verifier::judging::JudgedDevice> devices_of(const core::Paths& paths, const DeviceChoice& choice) {
   if (!choice.all) return {judged_device(paths, choice.backend, choice.index)};
   std::vector<verifier::judging::JudgedDevice> devices;

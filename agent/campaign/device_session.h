@@ -22,7 +22,7 @@ class DeviceSession {
   // Starts every worker. `hot`: GPUs are timed with a warm L2 cache. Throws core::SystemError when a worker does not
   // start.
   DeviceSession(const core::Paths& paths, const DeviceChoice& choice, bool hot, int compile_workers);
-  // Likewise, with other settings of the judge.
+  // The same with other judge settings.
   DeviceSession(const core::Paths& paths, const DeviceChoice& choice, const verifier::judging::JudgeSettings& settings,
                 int compile_workers);
 
@@ -43,17 +43,16 @@ class DeviceSession {
                                                      const benchsuite::Problem& problem);
   bool has_profiler() const { return profiler_program_.has_value(); }
   // The hardware counters of a candidate's launches; empty where there is no profiler. Throws core::SystemError when it
-  // does not work, and is not asked again. From any thread that outlives this.
+  // does not work; the profiler then stays off. Callable from any thread that outlives the session.
   std::vector<verifier::verdicts::Counters> profile(const verifier::judging::Builds& candidate,
                                                     const benchsuite::Problem& problem);
-  // Whatever may bear on a result: program version, processor, kernel, compiler, the sandbox
-  // levels of run, compile and judge workers. Nothing that names the
-  // host or its user.
+  // Everything that may influence a result: program version, processor, kernel, compiler, sandbox levels of run,
+  // compile and judge workers. Never names the host or its user.
   core::Json environment() const;
 
  private:
   bool hot_;
-  search::EventLoop event_loop_;  // outlives those who post to it
+  search::EventLoop event_loop_;  // outlives everything that posts to it
   JudgePool judges_;
   core::Json run_greeting_, judge_greeting_;  // of the first judge
   std::string backend_, device_;
@@ -61,20 +60,20 @@ class DeviceSession {
   sandbox::process::WorkerCommand first_worker_;    // of the first device
   std::optional<std::filesystem::path> sanitizer_;  // compute-sanitizer, on a GPU
   std::mutex examining_;
-  std::optional<verifier::devices::cuda::Sanitizers> sanitizers_;  // once they are needed
+  std::optional<verifier::devices::cuda::Sanitizers> sanitizers_;  // started on first use
   std::optional<std::filesystem::path> profiler_program_;          // ncu, on a GPU
   std::mutex profiling_;
-  std::optional<verifier::devices::cuda::Profiler> profiler_;  // once it is needed
+  std::optional<verifier::devices::cuda::Profiler> profiler_;  // started on first use
   bool profiler_works_ = true;
 };
 
-// Compile workers that run beside the judge without disturbing it: one per core but for the one it times on.
+// Number of compile workers that do not disturb the judge: one per core except the core it times on.
 int background_compile_workers();
 
-// The host's processor, from the text of /proc/cpuinfo. "unknown" where that does not say.
+// The processor's name from the text of /proc/cpuinfo; "unknown" if it has none.
 std::string processor_name(std::string_view cpuinfo);
 
-// "AVX-512: vectors of 64 bytes; FMA; conversions of f16 in hardware". Empty where it does not say.
+// "AVX-512: vectors of 64 bytes; FMA; conversions of f16 in hardware". Empty if unknown.
 std::string vector_words(std::string_view cpuinfo);
 
 }  // namespace agent::campaign

@@ -12,7 +12,7 @@ namespace agent::campaign {
 prompting::DeviceText device_text(const DeviceSession& session,
                                   const std::optional<verifier::verdicts::Calibration>& calibration);
 
-// For the archive: a campaign that is resumed or replayed says the same of its device.
+// For the archive, so that a resumed or replayed campaign describes its device in the same words.
 core::Json to_json(const prompting::DeviceText& text);
 prompting::DeviceText device_text_from_json(const core::JsonView& json);
 

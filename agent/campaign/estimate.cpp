@@ -7,17 +7,17 @@
 
 namespace agent::campaign {
 namespace {
-// Of campaigns on both devices: a reply's probe, its sweep, and confirmations now and then.
+// Measured over campaigns on both devices: a reply's probe, its sweep, and occasional confirmations.
 constexpr double kAttemptsPerReply = 8, kSecondsPerAttempt = 0.4;
 constexpr double kLaterPrompts = 1.3, kLongestPrompt = 2;  // times the first
-constexpr double kShortestReply = 0.3;                     // of the usual
+constexpr double kShortestReply = 0.3;                     // times the usual
 
 struct Cost {
   double tokens = 0;
   std::optional<double> dollars = 0;
 };
 
-// Of one request, averaged over the models.
+// Cost of one request, averaged over the models.
 Cost cost_of(double prompt, const std::vector<double>& outputs, const models::Prices& prices,
              const std::vector<Habit>& habits) {
   Cost cost;
@@ -42,7 +42,7 @@ struct Limit {
   std::string name;
 };
 
-// How many usual requests each limit leaves to one problem.
+// Number of usual requests that each limit leaves to one problem.
 std::vector<Limit> limits_of(const CampaignSettings& settings, const Cost& usual, double seconds_per_request) {
   const double problems = static_cast<double>(settings.problems.size());
   std::vector<Limit> limits;

@@ -1,4 +1,4 @@
-// What a campaign would ask of its models and what that may cost, before anything is sent.
+// Estimates how many requests a campaign would send to its models and what they may cost, before sending any.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 
 namespace agent::campaign {
 
-// How a model answers, on average.
+// Averages over a model's replies.
 struct Habit {
   std::string model;
-  int64_t replies = 0;  // that the archive has of it; 0: what follows is assumed
+  int64_t replies = 0;  // in the archive; 0: the figures below are assumed
   double output_tokens = 2500, seconds = 40;
 };
 Habit habit_of(const results::archive::Reader& archive, const std::string& model);
@@ -23,15 +23,15 @@ Habit habit_of(const results::archive::Reader& archive, const std::string& model
 struct Range {
   double least = 0, most = 0;
 };
-// Of one problem of the campaign, which has an equal share of every limit.
+// An estimate for one problem of the campaign; each has an equal share of every limit.
 struct Estimate {
   Range requests, tokens, seconds;
-  std::optional<Range> dollars;  // absent where a price is not known
-  std::string limit;             // what is used up first, as a sentence
+  std::optional<Range> dollars;  // absent when a price is unknown
+  std::string limit;             // the limit reached first, as a sentence
 };
 
-// `prompt_tokens`: of the first prompt. Later ones are longer, as they hold what became known. `settings` must name a
-// limit of attempts or seconds, and at least one model has a habit.
+// `prompt_tokens`: size of the first prompt; later ones are longer, since they report results. `settings` must limit
+// attempts or seconds; `habits` must not be empty.
 Estimate estimate(int64_t prompt_tokens, const CampaignSettings& settings, const models::Prices& prices,
                   const std::vector<Habit>& habits);
 

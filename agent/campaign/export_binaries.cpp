@@ -25,8 +25,8 @@ std::string bytes_of(const sandbox::Built& built) {
   return bytes;
 }
 
-// What a kernel is compiled for where `asked` is wanted: the architecture that it was measured on, with its own
-// features, where that is the same; nothing where it is not to be used there.
+// The architecture to compile a kernel for when `asked` is wanted: the one it was measured on, with its own features,
+// if that is the same; "" if the kernel is not meant for it.
 std::string architecture_for(const results::exporting::Package& package, size_t kernel, const std::string& asked) {
   for (const results::exporting::Route& route : package.routes) {
     if (route.kernel != kernel) continue;

@@ -1,4 +1,4 @@
-// Exported kernels compiled here, by the workers that compile candidates: no GPU and no nvcc is needed, NVRTC is.
+// Compiles exported kernels with the workers that compile candidates. Needs NVRTC, but no GPU and no nvcc.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace agent::campaign {
 
-// Of every kernel and of the naive one, for each of the architectures that it may be used on. Throws core::InputError
-// when a kernel does not compile for one, core::SystemError when NVRTC is missing.
+// Compiles every kernel and the naive one for each architecture that they may be used on. Throws core::InputError when
+// a kernel does not compile for one, core::SystemError when NVRTC is missing.
 results::exporting::KernelBinaries compile_exported(const core::Paths& paths,
                                                     const results::exporting::Package& package,
                                                     const std::vector<std::string>& architectures);
 
-// That each kernel is device code alone, which NVRTC insists on: nothing runs when the project's host compiler builds
-// or starts it. An imported kernel may never have been compiled here. Throws likewise.
+// Checks with NVRTC that each kernel is device code alone, so that none of it runs when somebody builds or starts the
+// project. (An imported kernel may never have been compiled here.) Throws as above.
 void check_exported(const core::Paths& paths, const results::exporting::Package& package);
 
 }  // namespace agent::campaign

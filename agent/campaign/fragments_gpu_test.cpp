@@ -1,4 +1,4 @@
-// The solutions of the technique cards are correct on a GPU: each that it can run is judged in full.
+// Judges the solutions of the technique cards in full on a GPU: each one that it can run is correct.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// What models are shown as examples is right: the solution of prompts/solution_format.md and those of the technique
-// cards are parsed, validated, compiled and run.
+// The examples shown to models are right: parses, validates, compiles and runs the solutions of
+// prompts/solution_format.md and of the technique cards.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -48,7 +48,7 @@ void expect_row_maxima(const sandbox::Solution& solution, int rows, int columns)
 
 TEST(Fragments, TheExampleOfTheFormatIsASolution) {
   const benchsuite::Problem problem = benchsuite::parse_problem(kRowMax, "row_max.json");
-  // Read as a reply: what a model is told to write is what is understood, and the edit beside it is one of nothing.
+  // Read as a reply, the documented form yields its solution; the edit beside it names no known parent.
   const std::string text = core::read_file(core::installed_paths().prompts() / "solution_format.md");
   const prompting::Reply reply = prompting::read_reply(text, {&problem, "cpu", {}, true});
   ASSERT_EQ(reply.proposals.size(), 1u) << testing::PrintToString(reply.reasons);

@@ -1,6 +1,6 @@
-// The judge with its real workers on a GPU: every case of the adversarial suite and every shipped kernel gets the
-// verdict that it must, and so do plans with clusters, cooperative and dependent launches and tensor maps. Needs a GPU
-// of compute capability 9.0 and NVRTC.
+// The judge with its real workers on a GPU: every case of the adversarial suite and every shipped kernel gets its
+// required verdict, as do plans with clusters, cooperative and dependent launches and tensor maps. Needs a GPU of
+// compute capability 9.0 and NVRTC.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ using verifier::verdicts::Judgement;
 class JudgeOnGpu : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    if (judge_) return;  // those of an earlier suite
+    if (judge_) return;  // started by an earlier suite
     verifier::judging::JudgeSettings settings;
     settings.check.launch_deadline_s = 1;
     settings.timing.most_s = 0.2;
@@ -48,7 +48,7 @@ class JudgeOnGpu : public testing::Test {
     return judge_->judge(builds, judge_->naive(), effort);
   }
 
-  // Whatever was judged before, a good kernel is judged as ever.
+  // A good kernel is judged as before, whatever came before it.
   static void expect_in_order() {
     const sandbox::Solution naive = sandbox::load_solution(core::installed_paths().problems() / in_use_ / "naive.cu");
     const Judgement judgement = judge(naive, Effort::screen);
@@ -73,7 +73,7 @@ std::vector<std::filesystem::path> files_below(const std::filesystem::path& fold
   return files;
 }
 
-// One wrong element shows no pattern, so that other shapes are looked at before it is named; the GPU's worker falls
+// One wrong element shows no pattern, so the judge checks other shapes before it describes it; the GPU's worker dies
 // there.
 TEST_F(JudgeOnGpu, AWorkerThatFallsAfterTheFirstFailureIsReplaced) {
   const sandbox::Solution solution = sandbox::parse_solution(R"(/* kernelwright
@@ -142,7 +142,7 @@ INSTANTIATE_TEST_SUITE_P(Kernels, ShippedOnGpu, testing::ValuesIn(files_below(co
                            return file.param.parent_path().filename().string() + "_" + file.param.stem().string();
                          });
 
-// y[i] = a[i] + b[i] by what Hopper brought. `plan`: what the header holds beside the problem.
+// y[i] = a[i] + b[i] with Hopper's features. `plan`: the header's fields beside the problem.
 sandbox::Solution vector_add(const std::string& plan, const std::string& source) {
   return sandbox::parse_solution(
       "/* kernelwright\n{\"problem\": \"vector_add_f32\", \"backends\": [\"cuda\"], \"arch\": \"sm_90\", " + plan +
@@ -154,7 +154,7 @@ struct Plan {
   const char* name;
   const char* plan;
   const char* source;
-  // Replaced in the plan to make it exceed the device: from, to.
+  // Text of the plan and its replacement, which exceeds the device's limits.
   const char* fits;
   const char* exceeds;
 };
@@ -165,7 +165,7 @@ const Plan kPlans[] = {
                                  "shared_bytes": 0, "args": ["a", "b", "y", "N"]}])plan",
      R"plan(#include <cooperative_groups.h>
 namespace cg = cooperative_groups;
-// Each block adds for itself, and the other block of its cluster writes it.
+// Each block computes sums that the other block of its cluster writes.
 extern "C" __global__ void add(const float* a, const float* b, float* y, int N) {
   __shared__ float part[256];
   cg::cluster_group cluster = cg::this_cluster();
@@ -179,7 +179,7 @@ extern "C" __global__ void add(const float* a, const float* b, float* y, int N) 
     {"cooperative", R"plan("launches": [{"kernel": "add", "grid": [64], "block": [256], "cooperative": true,
                                      "args": ["a", "b", "y", "N"]}])plan",
      R"plan(#include <cooperative_groups.h>
-// First a, then b by other threads.
+// Adds a, then other threads add b.
 extern "C" __global__ void add(const float* a, const float* b, float* y, int N) {
   const long long rank = blockIdx.x * 256ll + threadIdx.x, size = gridDim.x * 256ll;
   for (long long i = rank; i < N; i += size) y[i] = a[i];

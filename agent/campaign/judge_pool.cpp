@@ -7,7 +7,7 @@
 
 namespace agent::campaign {
 namespace {
-constexpr int kTries = 3;  // of one judgement, when our side fails
+constexpr int kTries = 3;  // per judgement, when our side fails
 }
 
 JudgePool::JudgePool(const std::vector<verifier::judging::JudgedDevice>& devices,
@@ -51,7 +51,7 @@ void JudgePool::stop() {
 void JudgePool::serve(Member& member) {
   while (true) {
     std::unique_lock lock(mutex_);
-    wake_.wait(lock, [&] { return stopping_ || !member.own.empty() || (!tasks_.empty() && !member.set_aside); });
+    wake_.wait(lock, [&] { return stopping_ || !member.own.empty() || (!tasks_.empty() && !member.retired); });
     if (!member.own.empty()) {
       const std::function<void()> next = std::move(member.own.front());
       member.own.pop_front();
@@ -62,7 +62,7 @@ void JudgePool::serve(Member& member) {
     } else {
       Submitted next = std::move(tasks_.front());
       tasks_.pop_front();
-      ++begun_;
+      ++in_flight_;
       lock.unlock();
       judge(member, std::move(next));
     }
@@ -85,7 +85,7 @@ void JudgePool::judge(Member& member, Submitted submitted) {
       }
       return finish(submitted, std::move(judgement));
     } catch (const verifier::judging::DeviceSetAside& error) {
-      return set_aside(member, std::move(submitted), error.what());
+      return retire(member, std::move(submitted), error.what());
     } catch (const core::SystemError& error) {
       submitted.trouble.push_back(std::string(error.what()) + "; trying again");
       if (++failures < kTries) continue;
@@ -100,23 +100,23 @@ void JudgePool::finish(Submitted& submitted, std::variant<verifier::verdicts::Ju
   submitted.done({std::move(outcome), std::move(submitted.trouble)});
   {
     const std::lock_guard lock(mutex_);
-    --begun_;
+    --in_flight_;
   }
-  told_.notify_all();
+  reported_.notify_all();
 }
 
-// The task goes to another device, where there is one left.
-void JudgePool::set_aside(Member& member, Submitted submitted, const std::string& why) {
+// Retires the device and hands the task to another one, if any is left.
+void JudgePool::retire(Member& member, Submitted submitted, const std::string& why) {
   submitted.trouble.push_back(why);
   std::deque<Submitted> lost;
   {
     const std::lock_guard lock(mutex_);
-    member.set_aside = true;
-    --begun_;
+    member.retired = true;
+    --in_flight_;
     tasks_.push_front(std::move(submitted));
     if (in_use() == 0) {
       lost = std::exchange(tasks_, {});
-      begun_ += lost.size();
+      in_flight_ += lost.size();
     }
   }
   wake_.notify_all();
@@ -127,7 +127,7 @@ void JudgePool::submit(JudgeTask task, std::function<void(JudgeResult)> done) {
   Submitted submitted{std::move(task), std::move(done), {}};
   std::unique_lock lock(mutex_);
   if (in_use() == 0) {
-    ++begun_;
+    ++in_flight_;
     lock.unlock();
     return finish(submitted, std::make_exception_ptr(core::SystemError("no device is left")));
   }
@@ -139,12 +139,12 @@ void JudgePool::submit(JudgeTask task, std::function<void(JudgeResult)> done) {
 void JudgePool::drain() {
   std::unique_lock lock(mutex_);
   tasks_.clear();
-  told_.wait(lock, [&] { return begun_ == 0; });
+  reported_.wait(lock, [&] { return in_flight_ == 0; });
 }
 
 size_t JudgePool::in_use() const {
   return static_cast<size_t>(
-      std::count_if(members_.begin(), members_.end(), [](const auto& member) { return !member->set_aside; }));
+      std::count_if(members_.begin(), members_.end(), [](const auto& member) { return !member->retired; }));
 }
 
 size_t JudgePool::size() const {
@@ -160,13 +160,13 @@ void JudgePool::post(Member& member, std::function<void()> work) {
   wake_.notify_all();
 }
 
-// Waits for all, then throws what the first one failed with.
+// Waits for all, then rethrows the first failure.
 void JudgePool::for_all(const std::function<void(Member&)>& action) {
   std::vector<std::packaged_task<void()>> tasks;
   std::vector<std::future<void>> done;
   for (const auto& member : members_) {
     tasks.emplace_back([&action, &member] {
-      if (!member->set_aside) action(*member);
+      if (!member->retired) action(*member);
     });
     done.push_back(tasks.back().get_future());
   }

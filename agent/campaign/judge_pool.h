@@ -17,38 +17,39 @@
 
 namespace agent::campaign {
 
-// One judgement to be made. What it points to must live until it is told or drained.
+// A judgement to make. The builds must live until its result is reported or the pool is drained.
 struct JudgeTask {
   const verifier::judging::Builds* candidate = nullptr;  // absent: the problem's naive solution
-  const verifier::judging::Builds* incumbent = nullptr;  // likewise
+  const verifier::judging::Builds* incumbent = nullptr;  // absent: the naive solution
   verifier::verdicts::Effort effort = verifier::verdicts::Effort::screen;
-  // Done on the judge's thread, while its device is this task's alone; may be empty. What it throws is told as trouble.
+  // Called on the judge's thread while the task still owns the device; may be empty. Its exceptions are reported as
+  // trouble.
   std::function<void(verifier::verdicts::Judgement&)> afterwards;
 };
 struct JudgeResult {
   std::variant<verifier::verdicts::Judgement, std::exception_ptr>
-      outcome;                       // a failure of our side that nothing helped against
-  std::vector<std::string> trouble;  // what was tried again
+      outcome;                       // an exception: our side failed at every try
+  std::vector<std::string> trouble;  // failures that a retry overcame
 };
 
 class JudgePool {
  public:
-  // All start at once. Throws what the first of them fails with.
+  // Starts all judges at once. Rethrows the first failure.
   JudgePool(const std::vector<verifier::judging::JudgedDevice>& devices,
             const verifier::judging::JudgeSettings& settings);
   ~JudgePool();
 
-  // Devices in use: those that were set aside do not count.
+  // Number of devices in use, without retired ones.
   size_t size() const;
   void use_problem(const benchsuite::Problem& problem, sandbox::CompilePool& pool);
 
-  // To be judged by the next device that is free. `done` is told once, on a thread of the crew's. A judgement that our
-  // side fails at is tried again; a device that does not compute any more is set aside.
+  // Queues a task for the next free device. Calls `done` once, on a thread of the pool. Retries a judgement when our
+  // side fails; retires a device that no longer computes.
   void submit(JudgeTask task, std::function<void(JudgeResult)> done);
-  // Forgets the tasks that nobody has begun, and waits until the others are told.
+  // Drops queued tasks and waits until those in flight have reported.
   void drain();
 
-  // Has `action` done by the first judge, on its thread, and waits.
+  // Runs `action` with the first judge, on its thread, and returns its result.
   template <typename Action>
   auto with_first(Action action) {
     std::packaged_task<std::invoke_result_t<Action, verifier::judging::Judge&>()> task(
@@ -59,11 +60,11 @@ class JudgePool {
   }
 
  private:
-  // A judge and the thread that started its workers: they end with it.
+  // A judge and the thread that started its workers; they end with that thread.
   struct Member {
     std::unique_ptr<verifier::judging::Judge> judge;
-    bool set_aside = false;
-    std::deque<std::function<void()>> own;  // work for this one alone
+    bool retired = false;
+    std::deque<std::function<void()>> own;  // work for this judge only
     std::thread thread;
   };
   struct Submitted {
@@ -75,16 +76,16 @@ class JudgePool {
   void serve(Member& member);
   void judge(Member& member, Submitted submitted);
   void finish(Submitted& submitted, std::variant<verifier::verdicts::Judgement, std::exception_ptr> outcome);
-  void set_aside(Member& member, Submitted submitted, const std::string& why);
+  void retire(Member& member, Submitted submitted, const std::string& why);
   void post(Member& member, std::function<void()> work);
   void for_all(const std::function<void(Member&)>& action);
   void stop();
   size_t in_use() const;
 
   mutable std::mutex mutex_;
-  std::condition_variable wake_, told_;
+  std::condition_variable wake_, reported_;
   std::deque<Submitted> tasks_;
-  size_t begun_ = 0;  // tasks that are neither waiting nor told
+  size_t in_flight_ = 0;  // tasks in flight
   bool stopping_ = false;
   std::vector<std::unique_ptr<Member>> members_;
 };

@@ -18,13 +18,13 @@ using verifier::verdicts::Effort;
 TEST(JudgePool, JudgesSideBySide) {
   const core::Paths paths = core::installed_paths();
   const verifier::judging::JudgedDevice cpu = judged_device(paths, "cpu", 0);
-  JudgePool crew({cpu, cpu}, {});
+  JudgePool judges({cpu, cpu}, {});
   sandbox::CompilePool pool(cpu_worker(paths), 2);
   const benchsuite::Problem problem = benchsuite::load_problem(paths.problems() / "gelu_f32");
-  crew.use_problem(problem, pool);
-  EXPECT_EQ(crew.size(), 2u);
+  judges.use_problem(problem, pool);
+  EXPECT_EQ(judges.size(), 2u);
 
-  // Right and wrong ones in turn: a wrong solution's plan covers half of the output.
+  // Alternates right and wrong solutions; a wrong one's plan covers half of the output.
   const sandbox::Solution right = sandbox::load_solution(paths.kernels() / "gelu_f32" / "float4_items.cu");
   const sandbox::Solution naive = sandbox::load_solution(problem.naive_file());
   std::string half = naive.source;
@@ -37,8 +37,8 @@ TEST(JudgePool, JudgesSideBySide) {
   ASSERT_EQ(wrong_builds.wait(pool, Effort::screen), nullptr);
   std::array<std::promise<JudgeResult>, 6> told;
   for (size_t i = 0; i < told.size(); ++i) {
-    crew.submit({i % 2 == 0 ? &right_builds : &wrong_builds, nullptr, Effort::screen, {}},
-                [&told, i](JudgeResult result) { told[i].set_value(std::move(result)); });
+    judges.submit({i % 2 == 0 ? &right_builds : &wrong_builds, nullptr, Effort::screen, {}},
+                  [&told, i](JudgeResult result) { told[i].set_value(std::move(result)); });
   }
   for (size_t i = 0; i < told.size(); ++i) {
     const JudgeResult result = told[i].get_future().get();
@@ -48,17 +48,18 @@ TEST(JudgePool, JudgesSideBySide) {
   }
 }
 
-TEST(JudgePool, DrainingForgetsWhatNobodyHasBegunAndWaitsForTheRest) {
+TEST(JudgePool, DrainingDropsQueuedTasksAndWaitsForTheRest) {
   const core::Paths paths = core::installed_paths();
-  JudgePool crew({judged_device(paths, "cpu", 0)}, {});
+  JudgePool judges({judged_device(paths, "cpu", 0)}, {});
   sandbox::CompilePool pool(cpu_worker(paths), 2);
-  crew.use_problem(benchsuite::load_problem(paths.problems() / "gelu_f32"), pool);
+  judges.use_problem(benchsuite::load_problem(paths.problems() / "gelu_f32"), pool);
   std::atomic<int> told{0};
-  for (int i = 0; i < 20; ++i) crew.submit({nullptr, nullptr, Effort::screen, {}}, [&](const JudgeResult&) { ++told; });
-  crew.drain();
+  for (int i = 0; i < 20; ++i)
+    judges.submit({nullptr, nullptr, Effort::screen, {}}, [&](const JudgeResult&) { ++told; });
+  judges.drain();
   const int before = told;
   EXPECT_LT(before, 20);
-  crew.with_first([](verifier::judging::Judge&) { return 0; });
+  judges.with_first([](verifier::judging::Judge&) { return 0; });
   EXPECT_EQ(told, before);
 }
 

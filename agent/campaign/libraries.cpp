@@ -37,8 +37,8 @@ sandbox::process::WorkerCommand cublas_worker(const core::Paths& paths, const De
   return command;
 }
 
-// Workers start with an empty environment. PyTorch finds its compilers, caches and libraries by these; what may name
-// keys or tokens stays out.
+// Workers start with an empty environment. PyTorch finds its compilers, caches and libraries through these variables;
+// none of them holds keys or tokens.
 sandbox::process::WorkerCommand pytorch_worker(const core::Paths& paths, const DeviceChoice& choice,
                                                const fs::path& python) {
   sandbox::process::WorkerCommand command{
@@ -113,7 +113,7 @@ std::vector<Library> find_libraries(const core::Paths& paths, const DeviceChoice
     if (!wanted(kind)) return;
     try {
       function(libraries, paths, choice, left_out);
-    } catch (const core::InputError&) {  // what the user set
+    } catch (const core::InputError&) {  // a setting of the user's
       throw;
     } catch (const std::exception& error) {
       left_out(std::string(what) + " is left out: " + error.what());
@@ -126,7 +126,7 @@ std::vector<Library> find_libraries(const core::Paths& paths, const DeviceChoice
 
 std::optional<fs::path> find_python() {
   if (const std::string named = variable("KW_PYTHON"); !named.empty()) {
-    if (is_program(named)) return fs::absolute(named);  // links stay: they say which environment is meant
+    if (is_program(named)) return fs::absolute(named);  // unresolved: links name the Python environment
     throw core::InputError("KW_PYTHON", named + " is no program", "set it to a Python that has PyTorch, or unset it");
   }
   std::istringstream folders(variable("PATH"));

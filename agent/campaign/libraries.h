@@ -14,11 +14,11 @@
 
 namespace agent::campaign {
 
-// A worker that opens libraries' cells (verifier::judging::Judge::judge_library), started anew after it was lost.
+// A library worker (verifier::judging::Judge::judge_library); restarted after it was lost.
 class LibraryWorker {
  public:
   explicit LibraryWorker(sandbox::process::WorkerCommand command) : command_(std::move(command)) {}
-  // Throws core::SystemError when it does not start. To be called from a thread that outlives it.
+  // Throws core::SystemError when it does not start. Call it from a thread that outlives the worker.
   sandbox::process::Worker& running();
 
  private:
@@ -33,22 +33,22 @@ struct Library {
   std::shared_ptr<LibraryWorker> worker;
 };
 
-// Does this problem declare an equivalent in it?
+// True if the problem declares an equivalent in this library.
 bool computes(Library::Kind kind, const benchsuite::Problem& problem);
-// What its worker is asked for a cell that computes the problem.
+// The request that makes the library's worker compute the problem.
 core::Json open_request(const Library& library, const benchsuite::Problem& problem);
 
-// Those that any of the problems declares an equivalent in. `left_out` is told, in one sentence, what this host lacks.
-// Throws core::InputError when $KW_PYTHON names no program.
+// The libraries in which any of the problems declares an equivalent. Calls `left_out` with a sentence for each that
+// this host lacks. Throws core::InputError when $KW_PYTHON names no program.
 std::vector<Library> find_libraries(const core::Paths& paths, const DeviceChoice& choice,
                                     const std::vector<const benchsuite::Problem*>& problems,
                                     const std::function<void(const std::string&)>& left_out);
 
-// The Python that $KW_PYTHON names, else python3 on $PATH. Nothing when there is none. Throws core::InputError when the
+// The Python that $KW_PYTHON names, else python3 on $PATH. nullopt: there is none. Throws core::InputError when the
 // variable is set and names no program.
 std::optional<std::filesystem::path> find_python();
 
-// "2.11" of "2.11.0+cu130"
+// "2.11" from "2.11.0+cu130"
 std::string short_version(const std::string& version);
 
 }  // namespace agent::campaign

@@ -8,7 +8,7 @@
 
 namespace agent::campaign {
 namespace {
-// Sets a variable of the environment for as long as it lives.
+// Sets an environment variable during its lifetime.
 class Variable {
  public:
   Variable(const char* name, const std::string& value) : name_(name) {

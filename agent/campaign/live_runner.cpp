@@ -28,14 +28,14 @@ LiveRunner::~LiveRunner() {
   abandon();
 }
 
-// What threads have to say to this one.
+// Posts a message from another thread to the runner's.
 void LiveRunner::post(std::function<void()> message) {
   session_.event_loop().post([message = std::move(message), here = std::weak_ptr<bool>(here_)] {
     if (!here.expired()) message();
   });
 }
 
-// Lost when the job has been abandoned meanwhile.
+// Dropped when the job has been abandoned.
 void LiveRunner::post(int64_t number, std::function<void(Job&)> message) {
   post([this, message = std::move(message), number] {
     const auto found = jobs_.find(number);
@@ -86,8 +86,8 @@ void LiveRunner::reuse_earlier(Job& job) {
 }
 
 size_t LiveRunner::free_slots() const {
-  const size_t places = session_.judges().size();
-  return places > jobs_.size() ? places - jobs_.size() : 0;
+  const size_t slots = session_.judges().size();
+  return slots > jobs_.size() ? slots - jobs_.size() : 0;
 }
 
 void LiveRunner::prepare(const search::CandidatePtr& candidate, Effort effort) {
@@ -111,7 +111,7 @@ void LiveRunner::begin(const search::CandidatePtr& candidate, const search::Cand
   }
   job.compiling = true;
   prepare(candidate, effort);
-  prepare(incumbent, Effort::screen);  // as a rule it is there
+  prepare(incumbent, Effort::screen);  // usually compiled already
   post([this] { look_at_builds(); });
 }
 
@@ -126,7 +126,7 @@ void LiveRunner::look_at_builds() {
   };
   const auto due = std::find_if(jobs_.begin(), jobs_.end(), is_due);
   if (due == jobs_.end()) return;
-  post([this] { look_at_builds(); });  // one at a time: it may be told at once
+  post([this] { look_at_builds(); });  // through the event loop: the callback may run at once
   due->second.compiling = false;
   compiled(due->second);
 }
@@ -153,7 +153,7 @@ void LiveRunner::compiled(Job& job) {
 
 void LiveRunner::submit(Job& job) {
   const Effort effort = job.record.effort;
-  // Null for the naive solution, which the judges have themselves.
+  // Null for the naive solution, which each judge builds itself.
   const auto built = [&](const search::CandidatePtr& candidate, Effort needed) -> const verifier::judging::Builds* {
     if (candidate == naive_) return nullptr;
     if (candidate->builds.wait(session_.pool(), needed) != nullptr) {
@@ -177,7 +177,7 @@ void LiveRunner::submit(Job& job) {
   });
 }
 
-// A win that is about to be a score. On the judge's thread.
+// Runs compute-sanitizer on a confirmed win before it counts. Called on the judge's thread.
 void LiveRunner::examine(const search::Candidate& candidate, verifier::verdicts::Judgement& judgement) {
   if (!session_.has_sanitizer()) return;
   const auto begin = std::chrono::steady_clock::now();
@@ -193,7 +193,7 @@ void LiveRunner::examine(const search::Candidate& candidate, verifier::verdicts:
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// What a GPU says of a fault is which launch failed, and little more. The verdict stands whatever is found.
+// A GPU reports little more than which launch failed; compute-sanitizer finds the place. The verdict stands either way.
 void LiveRunner::place_fault(const search::Candidate& candidate, verifier::verdicts::Judgement& judgement) {
   auto* faulted = std::get_if<verifier::verdicts::Faulted>(&judgement.verdict);
   if (faulted == nullptr || faulted->fault.thread || !session_.has_sanitizer()) return;
@@ -213,7 +213,7 @@ void LiveRunner::judged(Job& job, const JudgeResult& result) {
   finish(job);
 }
 
-// Records it and tells, at once, so that the archive has the order. The job is gone then.
+// Records the attempt and reports it at once, so that the archive keeps the order. Removes the job.
 void LiveRunner::finish(Job& job) {
   search::Attempt attempt = std::move(job.attempt);
   results::archive::NewAttempt& record = job.record;

@@ -1,4 +1,4 @@
-// Attempts: candidates compiled, judged and recorded. What a campaign repeats until its budget ends.
+// Makes attempts: compiles, judges and records candidates on a live device.
 #pragma once
 
 #include <chrono>
@@ -18,22 +18,22 @@ namespace agent::campaign {
 
 class LiveRunner : public search::AttemptRunner {
  public:
-  // `campaign`: none for a lone judgement. `calibration`: of a GPU; times are held against it.
+  // `campaign`: nullopt for a single judgement. `calibration`: of a GPU; times are compared with it.
   LiveRunner(results::archive::Recorder& archive, DeviceSession& session, std::optional<int64_t> campaign,
              std::optional<verifier::verdicts::Calibration> calibration);
   ~LiveRunner() override;
 
   const std::optional<verifier::verdicts::Calibration>& calibration() const { return calibration_; }
-  // Told what went wrong on our side and is tried again.
+  // Calls `listener` with each failure of our side that is retried.
   void on_trouble(std::function<void(const std::string&)> listener) { trouble_ = std::move(listener); }
 
-  // For solutions whose authors read what happened to them: on a GPU, faults get their place from compute-sanitizer,
-  // and wins their hardware counters from a profiler, where those are here.
+  // For authors who read the results (models): on a GPU, compute-sanitizer locates faults and a profiler counts wins'
+  // hardware events, where installed.
   void look_closer() { looks_closer_ = true; }
 
-  // Teaches the judge; candidates of an earlier problem must not be judged any more.
+  // Loads the problem into the judges. Candidates of an earlier problem must no longer be submitted.
   void use_problem(const benchsuite::Problem& problem);
-  // Begins it and serves until it is done.
+  // Starts one attempt and serves events until it is done.
   search::Attempt make(const search::CandidatePtr& candidate, const search::CandidatePtr& incumbent,
                        verifier::verdicts::Effort effort);
 
@@ -50,7 +50,7 @@ class LiveRunner : public search::AttemptRunner {
                            const sandbox::TunableBinding& binding) override;
 
  private:
-  // An attempt on its way: what is known of it so far.
+  // An attempt in flight, and what is known about it so far.
   struct Job {
     int64_t number = 0;
     search::CandidatePtr candidate, incumbent;
@@ -85,9 +85,9 @@ class LiveRunner : public search::AttemptRunner {
   sandbox::Solution naive_solution_;
   search::CandidatePtr naive_;
   std::function<void(const std::string&)> trouble_;
-  std::map<int64_t, Job> jobs_;  // in the order in which they were begun
+  std::map<int64_t, Job> jobs_;  // in order of their start
   int64_t begun_ = 0;
-  const std::shared_ptr<bool> here_ = std::make_shared<bool>(true);  // for messages that come when this is gone
+  const std::shared_ptr<bool> here_ = std::make_shared<bool>(true);  // expires with this: later messages are dropped
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 

@@ -24,7 +24,7 @@ struct Ended {
   std::string out, err;
 };
 
-// A folder with an archive and the temporary files of every program started in it; gone with its owner.
+// A folder with an archive and the temporary files of every program started in it; removed with its owner.
 class Home {
  public:
   Home() {
@@ -44,7 +44,7 @@ class Home {
   std::filesystem::path temporary() const { return folder_ / "tmp"; }
   const std::filesystem::path& folder() const { return folder_; }
 
-  // Ends when the program does, or when `signal` is sent after `delay`.
+  // Runs until the program ends, or sends `signal` after `delay`.
   Ended run(const std::vector<std::string>& args, int signal = 0, std::chrono::milliseconds delay = {}) const {
     namespace bp = boost::process;
     const std::filesystem::path out = folder_ / "out", err = folder_ / "err";

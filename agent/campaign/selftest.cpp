@@ -11,22 +11,22 @@ namespace agent::campaign {
 namespace {
 using verifier::adversarial::AdversarialCase;
 using verifier::adversarial::AttackClass;
-constexpr size_t kQuickCases = 2;  // of each class
+constexpr size_t kQuickCases = 2;  // per attack class
 
-// The cases of the suite for this device and every shipped kernel, those of one problem together.
+// The suite's cases for this device and every shipped kernel, grouped by problem.
 std::vector<AdversarialCase> all_cases(const DeviceSession& session, const ShippedData& data,
                                        const SelftestPlan& plan) {
   std::vector<AdversarialCase> cases =
       verifier::adversarial::load_adversarial_cases(data.paths.adversarial(), plan.seed);
   for (const auto& [name, problem] : data.problems) {
-    for (search::Entrant& entrant : shipped_entrants(data.paths, problem, plan.backend)) {
-      const auto point = sandbox::default_binding(entrant.solution);
-      cases.push_back({"kernels/" + name + "/" + entrant.name,
-                       entrant.solution.description,
+    for (search::NamedSolution& named : shipped_solutions(data.paths, problem, plan.backend)) {
+      const auto point = sandbox::default_binding(named.solution);
+      cases.push_back({"kernels/" + name + "/" + named.name,
+                       named.solution.description,
                        AttackClass::honest,
                        {{plan.backend, {"correct"}}},
                        false,
-                       std::move(entrant.solution),
+                       std::move(named.solution),
                        point});
     }
   }
@@ -83,7 +83,7 @@ void take(SelftestReport& report, const std::string& backend, const verifier::ad
   }
 }
 
-// A kernel against itself: of the shipped ones of the problem where there are any, as people time those; else naive.
+// Times a kernel against itself: a shipped one of the problem if there is any, else naive.
 void control(verifier::judging::Judge& judge, sandbox::CompilePool& pool, const std::string& problem,
              const std::vector<const AdversarialCase*>& cases, SelftestReport& report) {
   const auto shipped =
@@ -94,7 +94,7 @@ void control(verifier::judging::Judge& judge, sandbox::CompilePool& pool, const 
     name = (*shipped)->name;
     builds.emplace((*shipped)->solution, (*shipped)->binding);
     if (builds->wait(pool, verifier::verdicts::Effort::control) != nullptr)
-      return;  // a false reject, as it was judged before
+      return;  // counted as a false reject when it was judged
   }
   const verifier::judging::Builds& kernel = builds ? *builds : judge.naive();
   const verifier::verdicts::Judgement judgement =
@@ -147,7 +147,7 @@ SelftestReport run_selftest(DeviceSession& session, const ShippedData& data, con
   std::vector<AdversarialCase> cases = all_cases(session, data, plan);
   if (plan.quick) cases = a_few(std::move(cases), plan.seed);
   std::map<std::string, std::vector<const AdversarialCase*>> by_problem;
-  // Honest ones first and together: their time tells how many are judged in an hour.
+  // Honest ones first and together: their time gives the number judged per hour.
   for (const bool honest : {true, false}) {
     for (const AdversarialCase& one : cases) {
       if (one.honest() == honest) by_problem[one.solution.problem].push_back(&one);

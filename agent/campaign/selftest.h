@@ -1,4 +1,4 @@
-// The judge of a device examined: does it refuse what it must, accept what it must, and time a kernel like itself?
+// Examines the judge of a device: it must refuse dishonest kernels, accept honest ones, and time a kernel like itself.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ namespace agent::campaign {
 
 struct SelftestPlan {
   std::string backend;
-  uint64_t seed = 1;   // of all chance: what is drawn in the suite, inputs, order
-  bool quick = false;  // some cases of each class and one problem, with the least effort that decides
+  uint64_t seed = 1;   // of all random choices: drawn cases, inputs, order
+  bool quick = false;  // a few cases of each class, one problem, the least effort that decides
 };
 
-// A case that did not get what it must.
+// A case with another verdict than required.
 struct SelftestFinding {
   std::string name, tries, wanted, verdict, sentence;
 };
@@ -33,31 +33,30 @@ struct SelftestControl {
 };
 
 struct SelftestReport {
-  std::map<verifier::adversarial::AttackClass, int64_t>
-      judged;             // of those that must be refused, and of the honest ones
+  std::map<verifier::adversarial::AttackClass, int64_t> judged;  // cases that must be refused, and honest ones
   int64_t undecided = 0;  // dishonest solutions that may be correct on this device
   int64_t shipped = 0;    // kernels of kernels/
   std::vector<SelftestFinding> false_accepts, false_rejects;
-  std::vector<SelftestFinding> otherwise;  // rightly refused, but not for the reason that is named
+  std::vector<SelftestFinding> otherwise;  // rightly refused, but with another verdict than named
   std::vector<SelftestControl> controls;
-  double honest_seconds = 0;  // spent on honest ones, compilers working ahead
+  double honest_seconds = 0;  // for the honest ones, compiled ahead
   bool interrupted = false;
 
   bool passed() const { return false_accepts.empty() && false_rejects.empty(); }
   int64_t dishonest() const;
-  int64_t honest() const;                      // shipped ones, too
-  std::optional<double> widest_noise() const;  // of the controls: the ratio or an end of its interval, at least 1
+  int64_t honest() const;                      // includes shipped kernels
+  std::optional<double> widest_noise() const;  // of the controls: the largest ratio or end of an interval, at least 1
   std::optional<double> candidates_per_hour() const;
 };
 
-// How far it has come: the problem, its place among all of them, cases judged of it and in all.
+// Progress: the problem, its number among all, its cases judged and in all.
 struct SelftestProgress {
   std::string problem;
   size_t index = 0, problems = 0, judged = 0, cases = 0;
 };
 
-// Uses the first of the session's devices. The listener is told after every case; the selftest ends early when it
-// returns false. Throws core::SystemError for our own failures.
+// Uses the first of the session's devices. Calls the listener after every case; ends early when it returns false.
+// Throws core::SystemError for our own failures.
 SelftestReport run_selftest(DeviceSession& session, const ShippedData& data, const SelftestPlan& plan,
                             const std::function<bool(const SelftestProgress&)>& listener);
 

@@ -17,8 +17,8 @@ results::archive::Recorder open_seeded_archive(const std::filesystem::path& file
   for (const auto& [name, problem] : data.problems) {
     const sandbox::Solution naive = sandbox::load_solution(problem.naive_file());
     archive.add_solution({&naive, "naive", "naive", {}});
-    for (const search::Entrant& entrant : shipped_entrants(data.paths, problem, "")) {
-      archive.add_solution({&entrant.solution, entrant.name, entrant.origin, {}});
+    for (const search::NamedSolution& named : shipped_solutions(data.paths, problem, "")) {
+      archive.add_solution({&named.solution, named.name, named.origin, {}});
     }
   }
   return archive;

@@ -18,9 +18,9 @@ struct ShippedData {
 // Workers started from its paths refuse to run below `sandbox_level`.
 ShippedData load_data(int sandbox_level);
 
-// Opens the archive to write to and adds every shipped solution and naive to it.
+// Opens the archive for writing and adds every shipped and naive solution to it.
 results::archive::Recorder open_seeded_archive(const std::filesystem::path& file, const ShippedData& data);
-// Opens the archive to read from. Throws core::InputError when there is none yet.
+// Opens the archive for reading. Throws core::InputError if it does not exist yet.
 results::archive::Recorder open_existing_archive(const std::filesystem::path& file);
 
 }  // namespace agent::campaign

@@ -120,23 +120,23 @@ class ExecModel : public Model {
     thread_ = std::thread([this] { run(); });
   }
   ~ExecModel() override {
-    tell([&] { stopping_ = true; });
+    update([&] { stopping_ = true; });
     thread_.join();
   }
 
   const std::string& name() const override { return setup_.name; }
 
   void ask(const Occasion&, const Prompt& prompt, const Sampling&, std::function<void(Answer)> answered) override {
-    tell([&] { asked_.emplace_back(prompt.as_text(), std::move(answered)); });
+    update([&] { asked_.emplace_back(prompt.as_text(), std::move(answered)); });
   }
 
   void cancel() override {
-    tell([&] { cancelling_ = true; });
+    update([&] { cancelling_ = true; });
   }
 
  private:
   template <typename Change>
-  void tell(const Change& change) {
+  void update(const Change& change) {
     const std::lock_guard lock(mutex_);
     change();
     const uint64_t one = 1;
@@ -151,7 +151,7 @@ class ExecModel : public Model {
     bool stopping = false;
     while (!stopping) {
       wait();
-      stopping = take_what_is_asked();
+      stopping = take_requests();
       for (auto it = running_.begin(); it != running_.end();) {
         const auto question = it++;
         if (const std::optional<Answer> answer = look_at(*question)) finish(question, *answer);
@@ -160,7 +160,7 @@ class ExecModel : public Model {
   }
 
   // Whether this is the end.
-  bool take_what_is_asked() {
+  bool take_requests() {
     bool cancelling = false, stopping = false;
     std::list<Question> asked;
     {

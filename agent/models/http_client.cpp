@@ -220,7 +220,7 @@ class HttpClient::Loop {
 
   void run() {
     while (!stopping_) {
-      take_what_is_asked();
+      take_requests();
       const Clock::time_point now = Clock::now();
       begin_due(now);
       int running = 0;
@@ -232,12 +232,12 @@ class HttpClient::Loop {
     // What ends may ask again, in vain.
     do {
       cancel_all();
-    } while (take_what_is_asked());
+    } while (take_requests());
   }
 
  private:
   // A transfer, or nothing: cancel what was asked before. Whether there was any.
-  bool take_what_is_asked() {
+  bool take_requests() {
     std::vector<std::optional<Transfer>> asked;
     {
       const std::lock_guard lock(mutex_);

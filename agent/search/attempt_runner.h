@@ -1,4 +1,4 @@
-// Where a search has its candidates judged.
+// Judging candidates for a search.
 #pragma once
 
 #include <chrono>
@@ -29,7 +29,7 @@ struct Attempt {
   verifier::verdicts::StageTimes stages;  // of this attempt; zero when nothing was judged
   double compile_ms = 0;
   std::string compile_log;
-  std::optional<int64_t> registers, shared_bytes, spill_bytes;  // where the compiler tells
+  std::optional<int64_t> registers, shared_bytes, spill_bytes;  // absent if the compiler does not report them
   bool reused = false;  // an identical artefact had been judged in this campaign
 };
 // The attempt as recorded in the archive.

@@ -17,7 +17,7 @@ struct BudgetLeft {
 
 class Budget {
  public:
-  using Clock = std::function<double()>;  // seconds since some moment
+  using Clock = std::function<double()>;  // seconds since a fixed moment
   // Limits of the whole campaign. `attempts_spent`: before the journal's first step; `seconds_spent`: in all.
   Budget(BudgetLeft limits, int64_t attempts_spent, double seconds_spent, Journal* journal = nullptr,
          Clock clock = steady_seconds);
@@ -30,11 +30,11 @@ class Budget {
   double now() const { return clock_(); }
   void charge_attempts(int64_t count = 1) { attempts_ += count; }
 
-  // A sentence why nothing more may start; nullopt: it may.
+  // Returns why nothing more may start, as a sentence; nullopt: it may.
   std::optional<std::string> used_up() const;
   // The same for the share. `begun`: attempts in flight, not yet charged.
   std::optional<std::string> attempts_used_up(int64_t begun = 0) const;
-  // The same for the time of the share, by the journal.
+  // The same for the time of the share, as the journal decides.
   std::optional<std::string> time_used_up() const;
   BudgetLeft left() const;
   int64_t attempts() const { return attempts_; }
@@ -52,7 +52,7 @@ class Budget {
   double begin_;
   std::optional<int64_t> share_attempts_;  // the counts at which the share ends
   std::optional<double> share_seconds_;
-  double waiting_left_ = 0;  // of what the share may still be extended by
+  double waiting_left_ = 0;  // seconds by which waiting may still extend the share
 };
 
 }  // namespace agent::search

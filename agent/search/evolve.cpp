@@ -15,9 +15,9 @@ namespace {
 constexpr std::array kTasks{prompting::Operator::fresh, prompting::Operator::improve, prompting::Operator::repair,
                             prompting::Operator::cross};
 constexpr int kMigration = 6;         // yields of an island between visits of its neighbour's best
-constexpr size_t kYoung = 2;          // correct members that an island must have before they are bred
-constexpr size_t kRepairable = 8;     // of the latest members that were wrong, those that may be repaired
-constexpr double kHopeful = 1.0 / 3;  // of the best's speed-up: what is slower is a parent only for its structure,
+constexpr size_t kYoung = 2;          // correct members that an island needs before it breeds
+constexpr size_t kRepairable = 8;     // latest wrong members that may be repaired
+constexpr double kHopeful = 1.0 / 3;  // of the best's speed-up: a slower member is a parent only for its structure,
 constexpr size_t kDaring = 8;         // in one cross of so many
 
 class Evolve : public Strategy {
@@ -59,7 +59,7 @@ class Evolve : public Strategy {
 
   size_t below(size_t count) { return std::uniform_int_distribution<size_t>(0, count - 1)(chance_); }
 
-  // The island's own, and in turns its neighbour's best. What shipped belongs to every island.
+  // The island's own elites and, at intervals, its neighbour's best. Shipped solutions belong to every island.
   std::vector<size_t> elites_of(const Population& population, size_t island) const {
     std::vector<size_t> elites = population.elites(static_cast<int>(island));
     for (const size_t shipped : population.elites(kEveryLine)) elites.push_back(shipped);
@@ -81,7 +81,7 @@ class Evolve : public Strategy {
     return elites;
   }
 
-  // And the slow ones that are made of what no hopeful one is made of.
+  // Adds slow members whose structure no hopeful one has.
   static std::vector<size_t> with_other_structures(const Population& population, std::vector<size_t> hopeful,
                                                    const std::vector<size_t>& elites) {
     const auto structure = [&](size_t member) {
@@ -107,7 +107,7 @@ class Evolve : public Strategy {
     return wrong;
   }
 
-  // By rank, and by how seldom a member was asked about.
+  // Weighs members by rank and by how seldom they were parents.
   size_t draw(const Population& population, const std::vector<size_t>& elites, std::optional<size_t> without) {
     std::vector<double> weights;
     for (size_t rank = 0; rank < elites.size(); ++rank) {

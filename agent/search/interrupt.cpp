@@ -8,7 +8,7 @@
 
 namespace agent::search {
 namespace {
-std::atomic<bool> seen{false};  // signal handlers have no other place to write to
+std::atomic<bool> seen{false};  // global: a signal handler can reach nothing else
 
 void remember(int) {
   if (seen.exchange(true)) ::_exit(130);

@@ -1,10 +1,9 @@
-// Notices Ctrl-C and SIGTERM without obeying at once, so that attempts in flight are recorded. A second signal ends the
-// program.
+// Defers Ctrl-C and SIGTERM, so that attempts in flight are recorded. A second signal ends the program.
 #pragma once
 
 namespace agent::search {
 
-// From now on the first signal is only remembered. Workers have process groups of their own and do not receive it.
+// From now on the first signal only sets a flag. Workers have their own process groups and do not receive it.
 void watch_for_interrupt();
 bool interrupted();
 

@@ -23,7 +23,7 @@ int64_t attempts_in(const std::vector<Journal::Step>& steps, size_t from) {
 Journal::Journal(results::archive::Recorder& archive, int64_t campaign, Purpose purpose)
     : archive_(archive), campaign_(campaign), purpose_(purpose), steps_(archive.steps_of_campaign(campaign)) {
   std::erase_if(steps_, [](const Step& step) { return !decides(step); });
-  // An earlier version kept no order.
+  // Earlier versions recorded no order.
   over_ = std::any_of(steps_.begin(), steps_.end(), [](const Step& step) { return step.number == 0; });
   if (over_ || purpose == Purpose::replay) return;
   const auto last =

@@ -35,7 +35,7 @@ class Journal {
   enum class Purpose {
     resume,  // continues where the record ends; after a divergence (in a newer version, say), uses the recorded events
              // that still fit
-    replay   // throws Divergence instead, and starts nothing of its own
+    replay   // throws Divergence instead, and starts no new work
   };
   using Step = results::archive::StepRecord;
 
@@ -46,19 +46,20 @@ class Journal {
   bool recalls() const { return !over_ && next_ < steps_.size(); }
   const Step* next() const { return recalls() ? &steps_[next_] : nullptr; }
   void take() { ++next_; }
-  // Steps of problems that had ended before the campaign was interrupted.
+  // Steps of problems that ended before the interruption.
   const std::vector<Step>& before() const { return before_; }
   int64_t attempts_before() const;
   int64_t taken() const { return static_cast<int64_t>(next_); }
 
-  // Takes the next step if it is such an event of this problem, and returns its details.
+  // If the next step is an event of this kind and problem, takes it and returns its details.
   std::optional<core::Json> take_event(const std::string& kind, const std::string& problem);
-  // Records an event that decisions follow from.
+  // Records an event on which decisions depend.
   void note(const std::string& kind, const core::Json& details);
-  // Why time is up; nullopt: it is not. A live campaign asks `now` and records a yes; otherwise the record decides.
+  // Returns why time is up; nullopt: it is not. A live campaign calls `now` and records a reason; otherwise the record
+  // decides.
   std::optional<std::string> time_up(const std::function<std::optional<std::string>()>& now);
 
-  // Hands a recorded event to the search. Watchers have seen its consequences before.
+  // Hands a recorded event to the search. Listeners have already seen its consequences.
   void recall(const std::function<void()>& event);
   bool is_recalling() const { return recalling_; }
 
@@ -66,9 +67,9 @@ class Journal {
   void finish();
   void diverge(const std::string& recorded, const std::string& now);
   std::optional<Step> take_left(const std::function<bool(const Step&)>& fits);
-  int64_t attempts_left() const;  // in the record
+  int64_t attempts_left() const;  // recorded
 
-  // Listeners. `finished`: called once, when no more steps will come.
+  // Sets a listener. `finished`: called once, when no more steps will come.
   void on_finish(std::function<void()> finished) { finished_.push_back(std::move(finished)); }
   void on_divergence(std::function<void(const Divergence&)> diverged) { diverged_ = std::move(diverged); }
   void on_exchange(std::function<void(const Step&)> taken) { exchange_ = std::move(taken); }
@@ -90,7 +91,7 @@ class Journal {
   std::function<bool()> again_;
 };
 
-// For people.
+// The step as text for messages.
 std::string describe(const Journal::Step& step);
 
 }  // namespace agent::search

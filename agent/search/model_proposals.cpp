@@ -16,11 +16,11 @@
 namespace agent::search {
 namespace {
 using core::Json;
-constexpr size_t kBacklog = 2;    // trials waiting beside those at work, per place
-constexpr int kMostFailures = 5;  // answers in a row that are none
+constexpr size_t kBacklog = 2;    // waiting trials per slot, beside those in progress
+constexpr int kMostFailures = 5;  // consecutive requests without a usable answer
 constexpr size_t kMostUnusable = 6;
 constexpr size_t kAuthorBytes = 80;
-constexpr size_t kLineBytes = 240;  // of what was tried
+constexpr size_t kLineBytes = 240;  // per line of the list of failures
 
 std::string_view kind_word(const prompting::CodeFacts& facts) {
   if (facts.tensor_cores) return "tensor";
@@ -73,14 +73,14 @@ ModelProposals::ModelProposals(const prompting::ProblemText& problem, const prom
       strategy_(make_strategy(settings.strategy, {seed, ledger.models(), settings.lines})),
       prefix_(std::move(prefix)) {}
 
-size_t ModelProposals::add_known(const Entrant& entrant) {
+size_t ModelProposals::add_known(const NamedSolution& named) {
   Member member;
   member.name = "s" + std::to_string(population_.size() + 1);
-  member.solution = entrant.solution;
-  member.origin = entrant.origin;
+  member.solution = named.solution;
+  member.origin = named.origin;
   member.line = kEveryLine;
   const size_t index = population_.add(std::move(member));
-  identities_.emplace(prompting::identity_of(entrant.solution.source), index);
+  identities_.emplace(prompting::identity_of(named.solution.source), index);
   return index;
 }
 
@@ -91,7 +91,7 @@ void ModelProposals::judged(size_t index, const JudgedPoint& point) {
   describe(member);
 }
 
-// What limits it, and the cell of the grid that follows.
+// Sets the member's bottleneck and, from it, its niche.
 void ModelProposals::describe(Member& member) const {
   const JudgedPoint& point = member.best ? *member.best : member.probe.value();
   member.diagnosis =
@@ -131,7 +131,7 @@ prompting::KnownSolution ModelProposals::known(size_t index) const {
   return known;
 }
 
-// The latest first: what was wrong or slow, and what could not even be read.
+// The latest failures first: wrong or slow solutions, and unreadable replies.
 std::vector<std::string> ModelProposals::tried() const {
   std::vector<std::string> lines(unusable_.rbegin(), unusable_.rend());
   const std::vector<size_t> ranked = population_.ranked();
@@ -189,9 +189,9 @@ ModelProposals::RunningPtr ModelProposals::next_inquiry() {
 }
 
 void ModelProposals::tend() {
-  const size_t places = 1 + search_.side_by_side();
+  const size_t slots = 1 + search_.side_by_side();
   while (!stopped_ && requests_in_flight_ < static_cast<size_t>(settings_.in_flight) &&
-         search_.trials() < kBacklog * places + places) {
+         search_.trials() < kBacklog * slots + slots) {
     if (in_vain_ >= settings_.patience) {
       stopped_ = fmt::format("converged: {} replies in a row made nothing faster", in_vain_);
       return;
@@ -204,7 +204,7 @@ void ModelProposals::tend() {
     const Inquiry& inquiry = running->inquiry;
     if (auto why = ledger_.why_not(problem_.problem.name, running->made.prompt, inquiry.model)) {
       if (requests_in_flight_ > 0) {
-        postponed_ = running;  // what they do not use of their reserves may be enough for it
+        postponed_ = running;  // requests in flight may release enough of their reserves
       } else {
         stopped_ = std::move(why);
       }
@@ -251,7 +251,7 @@ void ModelProposals::answered(const RunningPtr& running, const models::Prompt& p
   if (running->trials == 0) conclude(running);
 }
 
-// Some failures would only be paid for again.
+// Retrying some failures would only cost again.
 void ModelProposals::no_completion(const models::NoCompletion& none) {
   using Cause = models::NoCompletion::Cause;
   ++failures_;
@@ -260,7 +260,7 @@ void ModelProposals::no_completion(const models::NoCompletion& none) {
   if (for_good || failures_ >= kMostFailures) stopped_ = "no more replies: " + none.what;
 }
 
-// True when the reply went back to its author.
+// Returns true if the reply was sent back to its author.
 bool ModelProposals::use(const RunningPtr& running, const models::Completion& completion, int64_t reply,
                          const models::Prompt& prompt) {
   prompting::Asked asked{&problem_.problem, device_.backend, running->made.parents, completion.complete};
@@ -303,15 +303,15 @@ void ModelProposals::begin_trial(const RunningPtr& running, prompting::Proposal 
   identities_.emplace(identity, index);
   ++running->trials;
 
-  Entrant entrant{std::move(proposal.solution), prefix_ + population_[index].name, population_[index].origin};
+  NamedSolution named{std::move(proposal.solution), prefix_ + population_[index].name, population_[index].origin};
   std::optional<int64_t> parent;
   if (!running->inquiry.parents.empty()) {
     const Member& first = population_[running->inquiry.parents.front()];
     parent = archive_.add_solution({&first.solution, first.name, first.origin, {}});
   }
-  ledger_.brought(reply, archive_.add_solution({&entrant.solution, entrant.name, entrant.origin, parent}));
+  ledger_.brought(reply, archive_.add_solution({&named.solution, named.name, named.origin, parent}));
   ProblemSearch::TrialPlan plan;
-  plan.entrants.push_back(std::move(entrant));
+  plan.solutions.push_back(std::move(named));
   plan.tuner = settings_.tuner;
   plan.probe = true;
   plan.ended = [this, running, index](const TrialResult& result) { trial_ended(running, index, result); };

@@ -21,16 +21,17 @@ namespace agent::search {
 
 struct ModelSearchSettings {
   std::string strategy = "evolve";
-  int in_flight = 4;                // requests at a time
-  int lines = 2;                    // of descent, or islands
+  int in_flight = 4;                // concurrent requests
+  int lines = 2;                    // lines of descent, or islands
   int wanted = 1;                   // solutions in a reply
-  int patience = 12;                // replies in a row that made nothing faster before the search has converged
-  TunerSettings tuner{6, 0.97, 0};  // of what a model wrote
+  int patience = 12;                // consecutive replies without a gain before the search has converged
+  TunerSettings tuner{6, 0.97, 0};  // for a model's solutions
 };
 
 class ModelProposals : public Proposals {
  public:
-  // All outlive it. The solutions it adds have the model's name as origin and are named `prefix` and a number.
+  // All arguments must outlive it. Solutions that it adds have the model's name as origin; their names are `prefix` and
+  // a number.
   ModelProposals(const prompting::ProblemText& problem, const prompting::DeviceText& device,
                  const prompting::PromptMaker& maker, RequestLedger& ledger, ProblemSearch& search,
                  results::archive::Recorder& archive, Progress& progress, const ModelSearchSettings& settings,
@@ -39,7 +40,7 @@ class ModelProposals : public Proposals {
   ~ModelProposals() override { ledger_.withdraw(); }
 
   // Adds a solution known at the start. Report its judged points with judged(), so that prompts show them.
-  size_t add_known(const Entrant& entrant);
+  size_t add_known(const NamedSolution& named);
   void judged(size_t member, const JudgedPoint& point);
 
   void tend() override;
@@ -49,18 +50,18 @@ class ModelProposals : public Proposals {
   const Population& population() const { return population_; }
 
  private:
-  // An inquiry, until all that it brought is judged.
+  // An inquiry whose solutions are not all judged yet.
   struct Running {
     Inquiry inquiry;
     prompting::MadePrompt made;
     Yield yield;
     double best_before = 0;  // of its line
-    size_t trials = 0;       // that have not ended
+    size_t trials = 0;       // unfinished
     bool again = false;      // the reply could not be used and was sent back
   };
   using RunningPtr = std::shared_ptr<Running>;
 
-  // Differs from every earlier prompt.
+  // Returns a prompt that differs from every earlier one.
   prompting::MadePrompt prompt_for(const Inquiry& inquiry) const;
   prompting::KnownSolution known(size_t member) const;
   std::vector<std::string> tried() const;
@@ -87,16 +88,16 @@ class ModelProposals : public Proposals {
   std::unique_ptr<Strategy> strategy_;
   std::string prefix_;
   Population population_;
-  std::map<std::string, size_t> identities_;         // of every member's solution
-  std::vector<std::string> unusable_;                // why replies brought nothing, the latest last
+  std::map<std::string, size_t> identities_;         // identity of each member's solution
+  std::vector<std::string> unusable_;                // reasons why replies were unusable, the latest last
   std::map<int, std::set<std::string>> seen_cards_;  // by line of descent
   size_t requests_in_flight_ = 0;
   RunningPtr postponed_;         // waits for the reserves of requests in flight
   std::set<std::string> asked_;  // hashes of prompts
   std::multiset<std::pair<prompting::Operator, std::vector<size_t>>> under_way_;  // tasks and their parents
-  int in_vain_ = 0, failures_ = 0;                                                // replies in a row
+  int in_vain_ = 0, failures_ = 0;                                                // consecutive replies
   std::optional<std::string> stopped_;
-  const std::shared_ptr<bool> here_ = std::make_shared<bool>(true);  // for replies that come when this is gone
+  const std::shared_ptr<bool> here_ = std::make_shared<bool>(true);  // expires with this: later replies are dropped
 };
 
 }  // namespace agent::search

@@ -1,4 +1,4 @@
-// Whole searches with models, on simulated devices and models: what they find, cost and leave in the archive.
+// Whole searches on simulated devices and models: results, cost and archive records.
 #include "agent/search/model_proposals.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ using test::SimulatedModel;
 using test::SimulatedRunner;
 using testing::HasSubstr;
 
-// A solution that is none of the others: its number is in its code.
+// A solution with a unique number in its code.
 std::string numbered(int number) {
   return "```cuda\n/* kernelwright\n"
          R"({"problem": "gelu_f32", "backends": ["cpu"], "tunables": {"BLOCK": [64, 128, 256], "ITEMS": [1, 2, 4, 8]},)"
@@ -39,15 +39,15 @@ class Searches : public testing::Test {
   SearchResult search(size_t devices, SimulatedModel::Reply reply, const ModelSearchSettings& settings,
                       SpendingLimits limits = {}, BudgetLeft budget = {}) {
     SimulatedModel model(time_, latency_least_s_, latency_most_s_, std::move(reply));
-    SimulatedRunner bench(time_, event_loop_, started_, devices,
-                          [](const Candidate& candidate) -> std::optional<double> {
-                            const double number = number_in(candidate.builds.solution().source);
-                            if (number < 0) return std::nullopt;
-                            return 1 + number / 100;
-                          });
+    SimulatedRunner runner(time_, event_loop_, started_, devices,
+                           [](const Candidate& candidate) -> std::optional<double> {
+                             const double number = number_in(candidate.builds.solution().source);
+                             if (number < 0) return std::nullopt;
+                             return 1 + number / 100;
+                           });
     Budget spent(budget, 0, 0);
     Journal journal(started_.archive, started_.campaign);
-    RecordedRunner recorded(started_.archive, journal, spent, &bench);
+    RecordedRunner recorded(started_.archive, journal, spent, &runner);
     RequestLedger ledger(started_.archive, started_.campaign, {&model}, prices_, {}, limits, event_loop_, journal);
     recorded.use_problem(prompting::test::shipped_problem("gelu_f32"), devices);
     const prompting::PromptMaker maker(core::installed_paths().prompts());
@@ -60,8 +60,8 @@ class Searches : public testing::Test {
     const SearchResult result = problem_search.run(&proposals);
     asked_ = model.asked;
     most_in_flight_ = model.most_in_flight;
-    utilisation_ = bench.busy_seconds / (time_.now() * static_cast<double>(devices));
-    attempts_ = bench.attempts;
+    utilisation_ = runner.busy_seconds / (time_.now() * static_cast<double>(devices));
+    attempts_ = runner.attempts;
     return result;
   }
   static models::Answer say(const std::string& text) {
@@ -200,10 +200,10 @@ TEST_F(Searches, LimitsHoldWithRequestsInFlight) {
   EXPECT_THAT(third.why, HasSubstr("price is not known"));
 }
 
-// A problem's time ends while a model still writes; what it answers then is kept and harms nothing.
+// A problem's time ends while a model still writes; its late answer is kept and does no harm.
 TEST_F(Searches, AReplyMayComeWhenItsSearchHasEnded) {
   SimulatedModel model(time_, 50, 60, [](const models::Occasion&, const models::Prompt&) { return say(numbered(3)); });
-  SimulatedRunner bench(time_, event_loop_, started_, 1, [](const Candidate&) { return 2.0; });
+  SimulatedRunner runner(time_, event_loop_, started_, 1, [](const Candidate&) { return 2.0; });
   Journal journal(started_.archive, started_.campaign);
   RequestLedger ledger(started_.archive, started_.campaign, {&model}, prices_, {}, {}, event_loop_, journal);
   {
@@ -212,11 +212,11 @@ TEST_F(Searches, AReplyMayComeWhenItsSearchHasEnded) {
     const prompting::ProblemText text = prompting::read_problem_text(prompting::test::shipped_problem("gelu_f32"));
     prompting::DeviceText device;
     device.backend = "cpu";
-    RecordedRunner recorded(started_.archive, journal, budget, &bench);
+    RecordedRunner recorded(started_.archive, journal, budget, &runner);
     recorded.use_problem(text.problem, 1);
     ProblemSearch problem_search(text.problem, recorded, budget, progress_, 1);
     ModelProposals proposals(text, device, maker, ledger, problem_search, started_.archive, progress_, {}, 1, "t-");
-    std::vector<Entrant> shipped;
+    std::vector<NamedSolution> shipped;
     shipped.push_back({prompting::test::shipped_solution("gelu_f32/float4_items.cu"), "float4_items", "seed"});
     problem_search.add({std::move(shipped), {}, false, {}, {}});
     EXPECT_EQ(problem_search.run(&proposals).why, "all attempts are used up");
@@ -259,7 +259,7 @@ TEST_F(Searches, WhatTheArchiveHasAnAnswerForIsNotAskedAgain) {
   EXPECT_EQ(started_.archive.model_spend(started_.campaign).tokens, before.tokens);
 }
 
-// 64 devices and 64 requests in flight: nobody waits for anybody, and the thread that leads them has time to spare.
+// 64 devices and 64 requests in flight: no device waits, and the leading thread has time to spare.
 TEST_F(Searches, KeepSixtyFourDevicesBusy) {
   ModelSearchSettings settings;
   settings.in_flight = 64;

@@ -24,19 +24,19 @@ std::optional<double> speed_up_of(const Attempt& attempt, double against) {
   return attempt.measurement->speed_up.value * against;
 }
 
-std::vector<const sandbox::Solution*> solutions_of(const std::vector<Entrant>& entrants) {
+std::vector<const sandbox::Solution*> solutions_of(const std::vector<NamedSolution>& entries) {
   std::vector<const sandbox::Solution*> solutions;
-  for (const Entrant& entrant : entrants) solutions.push_back(&entrant.solution);
+  for (const NamedSolution& named : entries) solutions.push_back(&named.solution);
   return solutions;
 }
 }  // namespace
 
 ProblemSearch::Trial::Trial(TrialPlan of, uint64_t seed)
-    : plan(std::move(of)), tuner(solutions_of(plan.entrants), seed, plan.tuner), probing(plan.probe) {}
+    : plan(std::move(of)), tuner(solutions_of(plan.solutions), seed, plan.tuner), probing(plan.probe) {}
 
-ProblemSearch::ProblemSearch(const benchsuite::Problem& problem, AttemptRunner& bench, Budget& budget,
+ProblemSearch::ProblemSearch(const benchsuite::Problem& problem, AttemptRunner& runner, Budget& budget,
                              Progress& progress, uint64_t seed)
-    : problem_(problem), runner_(bench), budget_(budget), progress_(progress), seed_(seed), best_(bench.naive()) {}
+    : problem_(problem), runner_(runner), budget_(budget), progress_(progress), seed_(seed), best_(runner.naive()) {}
 
 ProblemSearch::~ProblemSearch() { runner_.abandon(); }
 
@@ -62,9 +62,9 @@ void ProblemSearch::report(const Candidate& candidate, Effort effort, const Atte
 
 void ProblemSearch::begin(const CandidatePtr& candidate, const CandidatePtr& incumbent, Effort effort,
                           std::function<void(Attempt)> done) {
-  ++begun_;
+  ++in_flight_;
   runner_.begin(candidate, incumbent, effort, [this, done = std::move(done)](Attempt attempt) {
-    --begun_;
+    --in_flight_;
     done(std::move(attempt));
   });
 }
@@ -115,7 +115,7 @@ bool ProblemSearch::begin_confirmation() {
   return true;
 }
 
-// What was measured again counts, not what led to it: of many noisy values the largest is too large.
+// The confirmation's measurement counts, not the one that led to it: the largest of many noisy values is too large.
 void ProblemSearch::correct(const Confirmation& confirmation, const Attempt& attempt, std::optional<double> speed_up) {
   std::optional<JudgedPoint>& best = confirmation.trial->result.best;
   const sandbox::TunableBinding& binding = confirmation.candidate->builds.binding();
@@ -146,15 +146,15 @@ void ProblemSearch::end_confirmation(const Confirmation& confirmation) {
   --confirmation.trial->confirmations;
 }
 
-// Does the trial have a point that can be begun now?
+// True if the trial has a point that can start now.
 bool ProblemSearch::has_points(Trial& trial) {
   if (trial.over) return false;
-  if (trial.batch && trial.begun < trial.batch->points.size()) return true;
-  if (trial.batch && trial.told < trial.begun) return false;
-  trial.begun = trial.told = 0;
+  if (trial.batch && trial.started < trial.batch->points.size()) return true;
+  if (trial.batch && trial.reported < trial.started) return false;
+  trial.started = trial.reported = 0;
   trial.ahead.clear();
   if (trial.probing) {
-    trial.batch = Batch{Effort::full, {{0, sandbox::default_binding(trial.plan.entrants.at(0).solution)}}};
+    trial.batch = Batch{Effort::full, {{0, sandbox::default_binding(trial.plan.solutions.at(0).solution)}}};
   } else {
     trial.batch = trial.tuner.next();
   }
@@ -171,11 +171,11 @@ ProblemSearch::Trial* ProblemSearch::next_trial() {
       continue;
     }
     tuner_ended_ = trial->tuner.why_stopped();
-    const auto tell = std::move(trial->plan.ended);
+    const auto on_ended = std::move(trial->plan.ended);
     const TrialResult result = std::move(trial->result);
-    if (result.new_best) kept_.push_back(std::move(trial->plan.entrants));
+    if (result.new_best) kept_.push_back(std::move(trial->plan.solutions));
     trial = trials_.erase(trial);
-    if (tell) tell(result);
+    if (on_ended) on_ended(result);
   }
   return nullptr;
 }
@@ -183,36 +183,36 @@ ProblemSearch::Trial* ProblemSearch::next_trial() {
 void ProblemSearch::prepare_ahead(Trial& trial) {
   const std::vector<Point>& points = trial.batch->points;
   const size_t wanted = runner_.free_slots() + kCompiledAhead;
-  while (trial.ahead.size() < wanted && trial.begun + trial.ahead.size() < points.size()) {
-    const Point& point = points[trial.begun + trial.ahead.size()];
-    const Entrant& entrant = trial.plan.entrants[point.solution];
-    trial.ahead.push_back(runner_.add(entrant.solution, entrant.name, entrant.origin, point.binding));
+  while (trial.ahead.size() < wanted && trial.started + trial.ahead.size() < points.size()) {
+    const Point& point = points[trial.started + trial.ahead.size()];
+    const NamedSolution& named = trial.plan.solutions[point.solution];
+    trial.ahead.push_back(runner_.add(named.solution, named.name, named.origin, point.binding));
     runner_.prepare(trial.ahead.back(), trial.batch->effort);
   }
 }
 
-// False when the budget does not allow it.
+// Returns false if the budget does not allow it.
 bool ProblemSearch::begin_point(Trial& trial) {
   prepare_ahead(trial);
   const CandidatePtr candidate = trial.ahead.front();
   const Effort effort = trial.batch->effort;
-  if (auto why = budget_.attempts_used_up(begun_)) {
+  if (auto why = budget_.attempts_used_up(in_flight_)) {
     why_ = *why;
     return false;
   }
-  const Point point = trial.batch->points[trial.begun++];
+  const Point point = trial.batch->points[trial.started++];
   trial.ahead.pop_front();
   begin(candidate, best_, effort, [this, &trial, point, candidate, effort, against = best_score_](Attempt attempt) {
-    told(trial, point, candidate, effort, against, std::move(attempt));
+    point_judged(trial, point, candidate, effort, against, std::move(attempt));
   });
   return true;
 }
 
-void ProblemSearch::told(Trial& trial, const Point& point, const CandidatePtr& candidate, Effort effort, double against,
-                         Attempt attempt) {
+void ProblemSearch::point_judged(Trial& trial, const Point& point, const CandidatePtr& candidate, Effort effort,
+                                 double against, Attempt attempt) {
   const std::optional<double> speed_up = speed_up_of(attempt, against);
   report(*candidate, effort, attempt, speed_up, false);
-  ++trial.told;
+  ++trial.reported;
   if (effort == Effort::full && won(attempt)) {
     due_.push_back({candidate, &trial});
     ++trial.confirmations;
@@ -245,7 +245,7 @@ bool ProblemSearch::is_idle() const {
   return runner_.in_progress() == 0 && due_.empty() && (trials_.empty() || !why_.empty());
 }
 
-// Time that is up is an event like others, and comes before what came later.
+// The end of the time is an event like others and precedes later ones.
 void ProblemSearch::next_event(bool awaits_replies) {
   const double begin = budget_.now();
   runner_.wait(kTick);
@@ -260,8 +260,8 @@ void ProblemSearch::next_event(bool awaits_replies) {
 }
 
 SearchResult ProblemSearch::run(Proposals* proposals) {
-  const auto has_entrants = [](const Trial& trial) { return !trial.plan.entrants.empty(); };
-  if (proposals != nullptr || std::any_of(trials_.begin(), trials_.end(), has_entrants)) control();
+  const auto has_solutions = [](const Trial& trial) { return !trial.plan.solutions.empty(); };
+  if (proposals != nullptr || std::any_of(trials_.begin(), trials_.end(), has_solutions)) control();
   while (!interrupted()) {
     feed();
     if (proposals != nullptr && why_.empty()) proposals->tend();

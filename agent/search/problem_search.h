@@ -18,7 +18,7 @@
 namespace agent::search {
 
 // A solution that takes part in a search.
-struct Entrant {
+struct NamedSolution {
   sandbox::Solution solution;
   std::string name, origin;
 };
@@ -42,22 +42,22 @@ struct TrialResult {
   bool new_best = false;             // one of its points became the confirmed best of the problem
 };
 
-// A source of solutions during a search.
+// A source of new solutions during a search.
 class Proposals {
  public:
   virtual ~Proposals() = default;
   // Called repeatedly on the search's thread while budget is left: adds trials, sends requests.
   virtual void tend() = 0;
-  // May requests, in flight or future, bring another trial?
+  // True if requests, in flight or future, may bring another trial.
   virtual bool may_bring_more() const = 0;
-  virtual std::string why_ended() const = 0;  // empty: because the tuner did
+  virtual std::string why_ended() const = 0;  // empty: the tuner's reason counts
 };
 
 class ProblemSearch {
  public:
   // Every choice follows from `seed` and the order of events (results, replies, time up): after each event the search
-  // starts all that it may, and nothing in between.
-  ProblemSearch(const benchsuite::Problem& problem, AttemptRunner& bench, Budget& budget, Progress& progress,
+  // starts everything that it may, and nothing in between.
+  ProblemSearch(const benchsuite::Problem& problem, AttemptRunner& runner, Budget& budget, Progress& progress,
                 uint64_t seed);
   ~ProblemSearch();
   ProblemSearch(const ProblemSearch&) = delete;
@@ -66,11 +66,11 @@ class ProblemSearch {
   // Solutions to tune together. Later trials come first. `probe`: judges the first solution's default point in full
   // before anything else, and ends the trial if it is incorrect.
   struct TrialPlan {
-    std::vector<Entrant> entrants;
+    std::vector<NamedSolution> solutions;
     TunerSettings tuner;
     bool probe = false;
     std::function<void(const TrialResult&)> ended;
-    std::function<void(size_t entrant, const JudgedPoint&)> judged;  // in full and right
+    std::function<void(size_t index, const JudgedPoint&)> judged;  // each correct point judged in full
   };
   void add(TrialPlan plan);
   size_t trials() const { return trials_.size(); }  // not ended
@@ -89,9 +89,9 @@ class ProblemSearch {
     Tuner tuner;
     bool probing = false, over = false;
     std::optional<Batch> batch;
-    size_t begun = 0, told = 0;      // points of the batch
-    std::deque<CandidatePtr> ahead;  // the next points, being compiled
-    size_t confirmations = 0;        // due or on their way
+    size_t started = 0, reported = 0;  // points of the batch: started, reported
+    std::deque<CandidatePtr> ahead;    // the next points, being compiled
+    size_t confirmations = 0;          // due or in flight
     TrialResult result;
   };
   struct Confirmation {
@@ -99,7 +99,7 @@ class ProblemSearch {
     Trial* trial;
   };
 
-  // Times naive against itself: anything but a tie means that this machine is too noisy, which is reported.
+  // Times naive against itself and warns unless it is a tie: the machine is too noisy then.
   void control();
   void feed();
   Trial* next_trial();
@@ -108,15 +108,15 @@ class ProblemSearch {
   void prepare_ahead(Trial& trial);
   void begin(const CandidatePtr& candidate, const CandidatePtr& incumbent, verifier::verdicts::Effort effort,
              std::function<void(Attempt)> done);
-  void told(Trial& trial, const Point& point, const CandidatePtr& candidate, verifier::verdicts::Effort effort,
-            double against, Attempt attempt);
-  // A win counts once it is repeated in fresh processes, and then against naive, which gives the score.
+  void point_judged(Trial& trial, const Point& point, const CandidatePtr& candidate, verifier::verdicts::Effort effort,
+                    double against, Attempt attempt);
+  // Confirms a win: it must repeat in fresh processes, then against naive, which gives the score.
   bool begin_confirmation();
   void score(const Confirmation& confirmation);
   void end_confirmation(const Confirmation& confirmation);
   static void correct(const Confirmation& confirmation, const Attempt& attempt, std::optional<double> speed_up);
   bool is_idle() const;
-  void next_event(bool awaits_replies);  // and nothing else
+  void next_event(bool awaits_replies);  // handles exactly one event
   void report(const Candidate& candidate, verifier::verdicts::Effort effort, const Attempt& attempt,
               std::optional<double> speed_up, bool new_best);
 
@@ -126,14 +126,14 @@ class ProblemSearch {
   Progress& progress_;
   uint64_t seed_;
   std::list<Trial> trials_;
-  std::vector<std::vector<Entrant>> kept_;  // of trials that ended, as the best candidate refers to its solution
-  std::deque<Confirmation> due_;            // confirmations
+  std::vector<std::vector<NamedSolution>> kept_;  // of ended trials: best_ refers to its solution
+  std::deque<Confirmation> due_;                  // confirmations
   bool confirming_ = false;
-  int64_t begun_ = 0;      // attempts on their way; the runner charges each when it ends
-  CandidatePtr best_;      // naive until something is confirmed to be faster
+  int64_t in_flight_ = 0;  // attempts in flight; the runner charges each when it ends
+  CandidatePtr best_;      // naive until a faster one is confirmed
   double best_score_ = 1;  // its confirmed speed-up over naive
   std::optional<double> naive_us_;
-  std::string why_;  // nothing more is begun
+  std::string why_;  // not empty: nothing more starts
   std::string tuner_ended_;
 };
 

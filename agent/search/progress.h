@@ -1,4 +1,4 @@
-// The events that a search reports to whoever watches it.
+// The events that a search reports.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +24,11 @@ struct AttemptReport {
   BudgetLeft left;
 };
 
-// A model has answered, or will not.
+// A model answered, or its request failed.
 struct ExchangeReport {
   std::string problem, model, task;
   std::string failed;   // why there is no reply; empty when there is one
-  models::Usage usage;  // of the campaign
+  models::Usage usage;  // of the whole campaign
   double dollars = 0;   // likewise
   int64_t requests = 0;
   size_t in_flight = 0;

@@ -14,12 +14,12 @@ RecordedRunner::RecordedRunner(results::archive::Recorder& archive, Journal& jou
                                AttemptRunner* live)
     : archive_(archive), journal_(journal), budget_(budget), live_(live) {
   journal_.on_finish([this] {
-    for (Begun& begun : std::exchange(waiting_, {})) go_on(std::move(begun));
+    for (Started& started : std::exchange(waiting_, {})) proceed(std::move(started));
   });
 }
 
-void RecordedRunner::use_problem(const benchsuite::Problem& problem, size_t places) {
-  places_ = places;
+void RecordedRunner::use_problem(const benchsuite::Problem& problem, size_t slots) {
+  slots_ = slots;
   if (live_ != nullptr) return;
   naive_solution_ = sandbox::load_solution(problem.naive_file());
   naive_ = add(naive_solution_, "naive", "naive", sandbox::default_binding(naive_solution_));
@@ -29,7 +29,7 @@ size_t RecordedRunner::in_progress() const {
   return waiting_.size() + ready_.size() + (live_ != nullptr ? live_->in_progress() : 0);
 }
 
-size_t RecordedRunner::free_slots() const { return places_ > in_progress() ? places_ - in_progress() : 0; }
+size_t RecordedRunner::free_slots() const { return slots_ > in_progress() ? slots_ - in_progress() : 0; }
 
 void RecordedRunner::prepare(const CandidatePtr& candidate, verifier::verdicts::Effort effort) {
   if (live_ != nullptr && !journal_.recalls()) live_->prepare(candidate, effort);
@@ -37,36 +37,38 @@ void RecordedRunner::prepare(const CandidatePtr& candidate, verifier::verdicts::
 
 void RecordedRunner::begin(const CandidatePtr& candidate, const CandidatePtr& incumbent,
                            verifier::verdicts::Effort effort, std::function<void(Attempt)> done) {
-  Begun begun{candidate, incumbent, effort, std::move(done)};
+  Started started{candidate, incumbent, effort, std::move(done)};
   if (journal_.recalls() || live_ == nullptr) {
-    waiting_.push_back(std::move(begun));
+    waiting_.push_back(std::move(started));
   } else {
-    go_on(std::move(begun));
+    proceed(std::move(started));
   }
 }
 
-bool RecordedRunner::fits(const Begun& begun, const Journal::Step& step) {
-  return step.kind == Kind::attempt && step.candidate == begun.candidate->id && step.effort == name_of(begun.effort) &&
-         (!step.against || *step.against == begun.incumbent->id);
+bool RecordedRunner::fits(const Started& started, const Journal::Step& step) {
+  return step.kind == Kind::attempt && step.candidate == started.candidate->id &&
+         step.effort == name_of(started.effort) && (!step.against || *step.against == started.incumbent->id);
 }
 
-// The record does not say when.
-void RecordedRunner::go_on(Begun begun) {
-  if (const auto left = journal_.take_left([&](const Journal::Step& step) { return fits(begun, step); })) {
-    ready_.push_back({std::move(begun.done), recorded_attempt(archive_, left->id)});  // charged with all that is left
+// Earlier versions recorded no order: hands over the recorded attempt at once.
+void RecordedRunner::proceed(Started started) {
+  if (const auto left = journal_.take_left([&](const Journal::Step& step) { return fits(started, step); })) {
+    ready_.push_back({std::move(started.done), recorded_attempt(archive_, left->id)});  // charged with all that is left
   } else {
-    live_->begin(begun.candidate, begun.incumbent, begun.effort, [this, done = std::move(begun.done)](Attempt attempt) {
-      budget_.charge_attempts();
-      done(std::move(attempt));
-    });
+    live_->begin(started.candidate, started.incumbent, started.effort,
+                 [this, done = std::move(started.done)](Attempt attempt) {
+                   budget_.charge_attempts();
+                   done(std::move(attempt));
+                 });
   }
 }
 
-void RecordedRunner::tell(const Journal::Step& step) {
-  const auto begun = std::find_if(waiting_.begin(), waiting_.end(), [&](const Begun& one) { return fits(one, step); });
-  if (begun == waiting_.end()) {
+void RecordedRunner::report(const Journal::Step& step) {
+  const auto started =
+      std::find_if(waiting_.begin(), waiting_.end(), [&](const Started& one) { return fits(one, step); });
+  if (started == waiting_.end()) {
     std::vector<std::string> under_way;
-    for (const Begun& one : waiting_) {
+    for (const Started& one : waiting_) {
       under_way.push_back(std::string(name_of(one.effort)) + " of " + one.candidate->name + " " +
                           sandbox::describe(one.candidate->builds.binding()) + " against " + one.incumbent->name);
     }
@@ -76,18 +78,18 @@ void RecordedRunner::tell(const Journal::Step& step) {
                             under_way.empty() ? "nothing is under way" : "under way: " + core::join(under_way, ", "));
   }
   Attempt attempt = recorded_attempt(archive_, step.id);
-  const std::function<void(Attempt)> done = std::move(begun->done);
-  waiting_.erase(begun);
+  const std::function<void(Attempt)> done = std::move(started->done);
+  waiting_.erase(started);
   journal_.take();
   budget_.charge_attempts();
   journal_.recall([&] { done(std::move(attempt)); });
 }
 
-// A device that does not compute any more is set aside; a campaign may be resumed where there are others.
-bool RecordedRunner::places_changed() {
+// The number of slots changes when a device is retired, or when a campaign resumes on another host.
+bool RecordedRunner::slots_changed() {
   const size_t now = live_->free_slots() + live_->in_progress();
-  if (now == places_) return false;
-  places_ = now;
+  if (now == slots_) return false;
+  slots_ = now;
   journal_.note("places", {{"places", now}});
   return true;
 }
@@ -98,10 +100,10 @@ void RecordedRunner::wait(std::chrono::milliseconds at_most) {
 
 void RecordedRunner::serve() {
   if (const Journal::Step* const step = journal_.next()) {
-    if (step->kind == Kind::attempt) return tell(*step);
+    if (step->kind == Kind::attempt) return report(*step);
     if (step->kind != Kind::event) return journal_.exchange(*step);
-    if (const auto places = journal_.take_event("places", "")) {
-      places_ = places->at("places").get<size_t>();
+    if (const auto slots = journal_.take_event("places", "")) {
+      slots_ = slots->at("places").get<size_t>();
       return;
     }
     return journal_.diverge(describe(*step), "the search goes on");
@@ -109,11 +111,11 @@ void RecordedRunner::serve() {
   if (live_ == nullptr) throw RecordEnded();
   journal_.finish();
   if (!ready_.empty()) {
-    Told told = std::move(ready_.front());
+    Finished finished = std::move(ready_.front());
     ready_.pop_front();
-    return journal_.recall([&] { told.done(std::move(told.attempt)); });
+    return journal_.recall([&] { finished.done(std::move(finished.attempt)); });
   }
-  if (places_changed() || journal_.ask_again()) return;
+  if (slots_changed() || journal_.ask_again()) return;
   live_->serve();
 }
 

@@ -1,5 +1,5 @@
-// The attempt runner of a campaign: reports recorded attempts in their order, has the others made, and charges the
-// budget for each.
+// The attempt runner of a campaign: reports recorded attempts in order, passes the others to the live runner, and
+// charges the budget for each.
 #pragma once
 
 #include <deque>
@@ -15,11 +15,12 @@ namespace agent::search {
 
 class RecordedRunner : public AttemptRunner {
  public:
-  // `live`: null when a campaign is replayed; then serve throws RecordEnded at the end of the record. All outlive it.
+  // `live`: null when a campaign is replayed; then serve throws RecordEnded at the end of the record. All arguments
+  // must outlive it.
   RecordedRunner(results::archive::Recorder& archive, Journal& journal, Budget& budget, AttemptRunner* live);
 
-  // A problem's search begins: on so many places. Where there is no live bench, it has the naive solution from here.
-  void use_problem(const benchsuite::Problem& problem, size_t places);
+  // Starts a problem's search with so many slots. Without a live runner, this provides the naive solution.
+  void use_problem(const benchsuite::Problem& problem, size_t slots);
 
   size_t free_slots() const override;
   size_t in_progress() const override;
@@ -34,33 +35,33 @@ class RecordedRunner : public AttemptRunner {
                    const sandbox::TunableBinding& binding) override;
 
  private:
-  struct Begun {
+  struct Started {
     CandidatePtr candidate, incumbent;
     verifier::verdicts::Effort effort;
     std::function<void(Attempt)> done;
   };
-  struct Told {
+  struct Finished {
     std::function<void(Attempt)> done;
     Attempt attempt;
   };
 
-  static bool fits(const Begun& begun, const Journal::Step& step);
-  void tell(const Journal::Step& step);
-  void go_on(Begun begun);
-  bool places_changed();
+  static bool fits(const Started& started, const Journal::Step& step);
+  void report(const Journal::Step& step);
+  void proceed(Started started);
+  bool slots_changed();
 
   results::archive::Recorder& archive_;
   Journal& journal_;
   Budget& budget_;
   AttemptRunner* live_;
-  std::list<Begun> waiting_;  // for their place in the record
-  std::deque<Told> ready_;    // found among the steps left of the record
-  size_t places_ = 0;
+  std::list<Started> waiting_;  // until the record reaches them
+  std::deque<Finished> ready_;  // found among the remaining steps of the record
+  size_t slots_ = 0;
   sandbox::Solution naive_solution_;
   CandidatePtr naive_;
 };
 
-// Passes on what is new: watchers saw the consequences of recorded events before.
+// Forwards only new events: listeners have already seen the consequences of recorded ones.
 class NewProgress : public Progress {
  public:
   NewProgress(Progress& watcher, const Journal& journal) : watcher_(watcher), journal_(journal) {}

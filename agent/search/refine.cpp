@@ -1,4 +1,4 @@
-// Lines of descent: each makes its best solution faster, one step at a time, with what its last step taught it.
+// Lines of descent: each improves its best solution one step at a time and learns from its last step.
 #include <algorithm>
 #include <map>
 
@@ -6,7 +6,7 @@
 
 namespace agent::search {
 namespace {
-constexpr int kRepairs = 2;  // of one solution that is not right, before it is given up
+constexpr int kRepairs = 2;  // of one wrong solution before giving it up
 
 class Refine : public Strategy {
  public:
@@ -20,7 +20,7 @@ class Refine : public Strategy {
     line->waiting = true;
     if (line->wrong) return Inquiry{prompting::Operator::repair, {*line->wrong}, index, models_.choose()};
     std::vector<size_t> ranked = population.ranked(index);
-    if (ranked.empty() && index == 0) ranked = population.ranked();  // the first line goes on from what is known
+    if (ranked.empty() && index == 0) ranked = population.ranked();  // the first line continues from known solutions
     if (ranked.empty()) return Inquiry{prompting::Operator::fresh, {}, index, models_.choose()};
     return Inquiry{prompting::Operator::improve, {ranked.front()}, index, models_.choose()};
   }
@@ -41,7 +41,7 @@ class Refine : public Strategy {
  private:
   struct Line {
     bool waiting = false;
-    std::optional<size_t> wrong;  // the member to be repaired next
+    std::optional<size_t> wrong;  // the member to repair next
     int repairs = 0;              // in a row
   };
   Bandit models_;

@@ -10,7 +10,7 @@ namespace agent::search {
 namespace {
 using core::Json;
 using Kind = results::archive::StepRecord::Kind;
-constexpr double kEstimateMargin = 1.3;  // estimates of a prompt's tokens may be this far too low
+constexpr double kEstimateMargin = 1.3;  // a prompt's estimated tokens may be low by this factor
 
 int64_t total(const models::Usage& usage) {
   return usage.input + usage.cache_read + usage.cache_written + usage.output;
@@ -132,7 +132,7 @@ void RequestLedger::withdraw() {
   for (models::Model* model : models_) model->cancel();
 }
 
-// Everything that is sent and everything that may come back.
+// The most that the request can cost: the whole prompt and the longest reply.
 Reserve RequestLedger::reserve_for(const models::Prompt& prompt, size_t model) const {
   models::Usage most;
   most.input = static_cast<int64_t>(static_cast<double>(models::estimate_tokens(prompt)) * kEstimateMargin);
@@ -185,7 +185,8 @@ void RequestLedger::ask(const std::string& problem, const models::Prompt& prompt
   send(std::move(request));
 }
 
-// Of what is asked. A prompt that reads otherwise matters when a campaign is replayed; its reply is as good as ever.
+// Compares a request with the recorded one. A different prompt matters only in a replay; the recorded reply remains
+// usable.
 std::string RequestLedger::difference(const results::archive::RequestRecord& was, const Waiting& now) const {
   if (was.request.proposal != now.proposal) return "another task or other parents";
   if (was.request.model != models_[now.model]->name()) return "another model";
@@ -212,7 +213,7 @@ void RequestLedger::send(Waiting asked) {
   if (post_left(asked)) return;
   asked.reserve = reserve_for(asked.prompt, asked.model);
   spending_.reserve(asked.reserve);
-  if (journal_.replays()) return;  // beyond the record: nobody answers
+  if (journal_.replays()) return;  // a replay has no models to answer
   const int64_t request =
       archive_.add_request({campaign_, asked.problem, asked.number, models_[asked.model]->name(), asked.proposal,
                             to_json(asked.prompt), asked.prompt.hash(), asked.reserve.tokens, asked.reserve.dollars});
@@ -237,7 +238,7 @@ void RequestLedger::arrived(int64_t request, Waiting& asked, models::Answer answ
   asked.answered({reply, std::move(answer), cost});
 }
 
-// The next step of the record.
+// Takes the next recorded step.
 void RequestLedger::take(const Journal::Step& step) {
   const results::archive::RequestRecord& record = recorded(step.id);
   if (step.kind == Kind::request) {
@@ -254,7 +255,7 @@ void RequestLedger::take(const Journal::Step& step) {
   take_reply(record, std::move(waiting.mapped()));
 }
 
-// The campaign was resumed here: the request before this one stays counted, and is waited for no more.
+// The campaign was resumed here: the earlier request still counts, but no reply to it will come.
 void RequestLedger::take_again(const results::archive::RequestRecord& record) {
   for (auto waiting = waiting_.begin(); waiting != waiting_.end(); ++waiting) {
     if (waiting->second.number != record.request.number || waiting->second.problem != record.request.problem) continue;
@@ -278,7 +279,7 @@ void RequestLedger::take_reply(const results::archive::RequestRecord& record, Wa
   journal_.recall([&] { waiting.answered({record.reply_id, answer_of(reply), cost_of(usage, reply.dollars)}); });
 }
 
-// The record does not say when. What was paid for counts at once, and is had when it is asked for.
+// Earlier versions recorded no order: charges recorded replies at once and hands each over when it is requested.
 void RequestLedger::take_left() {
   using Step = Journal::Step;
   while (const auto left = journal_.take_left([](const Step& step) { return step.kind == Kind::reply; })) {
@@ -312,7 +313,7 @@ bool RequestLedger::post_left(const Waiting& asked) {
   return true;
 }
 
-// One at a time: what comes of it is to be seen first.
+// Sends one request at a time and awaits its result.
 bool RequestLedger::ask_again() {
   while (!waiting_.empty()) {
     auto lost = waiting_.extract(waiting_.begin());

@@ -30,13 +30,13 @@ models::Answer answer_of(const results::archive::NewReply& reply);
 struct Answered {
   int64_t reply = 0;  // in the archive
   models::Answer answer;
-  double cost = 1;  // dollars, or tokens / 1e6 where the price is not known
+  double cost = 1;  // dollars; tokens / 1e6 if the price is unknown
 };
 
 class RequestLedger {
  public:
-  // All outlive it. Recorded requests are neither sent nor paid for again. A request left unanswered by a kill keeps
-  // its maximum cost and is sent once more.
+  // All arguments must outlive it. Recorded requests are neither sent nor paid for again. A request left unanswered by
+  // a kill keeps its maximum cost and is sent once more.
   RequestLedger(results::archive::Recorder& archive, int64_t campaign, std::vector<models::Model*> models,
                 const models::Prices& prices, models::Sampling sampling, SpendingLimits limits, EventLoop& event_loop,
                 Journal& journal);
@@ -45,7 +45,7 @@ class RequestLedger {
   RequestLedger(const RequestLedger&) = delete;
   RequestLedger& operator=(const RequestLedger&) = delete;
 
-  // A sentence why this prompt may not be sent; nullopt: it may.
+  // Returns why this prompt may not be sent, as a sentence; nullopt: it may.
   std::optional<std::string> why_not(const std::string& problem, const models::Prompt& prompt, size_t model) const;
   // `proposal`: the reason for the request, for the archive. Calls `answered` on the event loop's thread.
   void ask(const std::string& problem, const models::Prompt& prompt, size_t model, const core::Json& proposal,
@@ -59,13 +59,13 @@ class RequestLedger {
   size_t in_flight() const { return in_flight_; }
   const Spending& spending() const { return spending_; }
   std::vector<std::string> warnings() { return spending_.warnings(); }
-  const models::Usage& usage() const { return usage_; }  // of this run and those before
+  const models::Usage& usage() const { return usage_; }  // of this run and earlier ones
   const std::string& model_name(size_t model) const { return models_[model]->name(); }
   size_t models() const { return models_.size(); }
 
  private:
-  using Told = std::function<void(Answered)>;
-  // A request that was recorded, until its reply comes.
+  using Callback = std::function<void(Answered)>;
+  // A recorded request without a reply yet.
   struct Waiting {
     std::string problem;
     int64_t number = 0;
@@ -73,7 +73,7 @@ class RequestLedger {
     core::Json proposal;
     models::Prompt prompt;
     Reserve reserve;
-    Told answered;  // empty: nobody waits for it
+    Callback answered;  // empty: nothing waits for it
   };
 
   Reserve reserve_for(const models::Prompt& prompt, size_t model) const;
@@ -99,11 +99,11 @@ class RequestLedger {
   Journal& journal_;
   std::map<std::string, int64_t> asked_;                        // requests so far, by problem
   std::map<int64_t, results::archive::RequestRecord> records_;  // by request
-  std::map<int64_t, Waiting> waiting_;                          // for a recorded reply, by request
-  std::map<std::pair<std::string, int64_t>, int64_t> left_;     // requests with a reply, where the order is not known
+  std::map<int64_t, Waiting> waiting_;                          // awaiting a recorded reply, by request
+  std::map<std::pair<std::string, int64_t>, int64_t> left_;     // requests with a reply but without a recorded order
   size_t in_flight_ = 0;
   models::Usage usage_;
-  const std::shared_ptr<bool> here_ = std::make_shared<bool>(true);  // for answers that come when this is gone
+  const std::shared_ptr<bool> here_ = std::make_shared<bool>(true);  // expires with this: later answers are dropped
 };
 
 }  // namespace agent::search

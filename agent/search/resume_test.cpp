@@ -1,6 +1,5 @@
-// Searches with models that are killed at every kind of moment and led again: they ask, judge and find what they would
-// have without, and nothing is paid for twice. Devices and models are simulated; what they were at when the search was
-// killed takes as long as it would have.
+// Kills searches with models at every kind of moment and resumes them: they ask, judge and find the same, and nothing
+// is paid twice. Devices and models are simulated; work interrupted by a kill takes its usual time again.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -19,14 +18,14 @@ using test::SimulatedRunner;
 
 struct Killed {};
 
-// Chance that is the name's own: the same before and after a kill.
+// A random number that depends on the name alone: the same before and after a kill.
 double drawn(const std::string& name, double least, double most) {
   std::seed_seq seed(name.begin(), name.end());
   std::mt19937_64 chance(seed);
   return std::uniform_real_distribution<double>(least, most)(chance);
 }
 
-// What a model would write: wrong ones, slow ones, the same again, and now and then nothing that can be read.
+// A model's reply: a wrong, slow or repeated solution, and sometimes nothing readable.
 std::string reply_to(const models::Occasion& occasion) {
   const int64_t n = occasion.number;
   if (n % 7 == 3) return "I would rather talk about the weather.";
@@ -52,7 +51,7 @@ class WatchedProgress : public test::SilentProgress {
   void answered(const ExchangeReport&) override { moment(); }
 };
 
-// A campaign of one problem that may be killed at the n-th moment and led again.
+// A campaign of one problem that can be killed at the n-th moment and resumed.
 class World {
  public:
   World(size_t devices, const ModelSearchSettings& of, SpendingLimits limits = {})
@@ -81,12 +80,12 @@ class World {
     model.seconds = takes(1, 6);
     WatchedProgress progress;
     progress.moment = moment;
-    SimulatedRunner bench(time_, event_loop, started, devices_, speed_up_of);
-    bench.moment = moment;
-    bench.seconds = takes(0.2, 0.8);
+    SimulatedRunner runner(time_, event_loop, started, devices_, speed_up_of);
+    runner.moment = moment;
+    runner.seconds = takes(0.2, 0.8);
     std::optional<SearchResult> result;
     try {
-      result = search(purpose, bench, model, progress, event_loop);
+      result = search(purpose, runner, model, progress, event_loop);
     } catch (const Killed&) {
     }
     asked += model.asked;
@@ -139,13 +138,13 @@ class World {
     return "?";
   }
 
-  SearchResult search(Journal::Purpose purpose, SimulatedRunner& bench, SimulatedModel& model, Progress& progress,
+  SearchResult search(Journal::Purpose purpose, SimulatedRunner& runner, SimulatedModel& model, Progress& progress,
                       EventLoop& event_loop) {
     Journal journal(started.archive, started.campaign, purpose);
     journal.on_divergence([&](const Divergence& divergence) { divergences.emplace_back(divergence.what()); });
     Budget budget({90, std::nullopt}, 0, 0, &journal);
     journal.on_finish([&] { budget.charge_attempts(journal.attempts_left()); });
-    RecordedRunner recorded(started.archive, journal, budget, journal.replays() ? nullptr : &bench);
+    RecordedRunner recorded(started.archive, journal, budget, journal.replays() ? nullptr : &runner);
     NewProgress new_progress(progress, journal);
     RequestLedger ledger(started.archive, started.campaign, {&model}, prices_, {}, limits_, event_loop, journal);
     recorded.use_problem(text_.problem, devices_);
@@ -159,7 +158,7 @@ class World {
   const size_t devices_;
   const SpendingLimits limits_;
   test::VirtualTime time_;
-  std::map<std::string, double> ends_;  // of whatever was begun
+  std::map<std::string, double> ends_;  // end times of started work
   int64_t moments_left_ = 0;
   const prompting::PromptMaker maker_{core::installed_paths().prompts()};
   const models::Prices prices_ = models::Prices::load(core::installed_paths().prompts() / "prices.json", "2026-11-21");
@@ -201,7 +200,7 @@ TEST_P(Resumed, DecidesAsIfItHadNotBeenKilled) {
   }
 }
 
-// Each run dies after a few moments of its own; what is recalled takes none.
+// Each run dies after a few new moments; recorded events take none.
 TEST_P(Resumed, ManyKillsChangeNothing) {
   const ModelSearchSettings settings = settings_for(GetParam());
   World whole(2, settings), world(2, settings);
@@ -230,8 +229,7 @@ TEST(ResumedSpending, LimitsHoldOverKills) {
   EXPECT_TRUE(world.divergences.empty()) << world.divergences.front();
 }
 
-// What was judged and what was paid for. A default point is judged in full as a probe, and again where a sweep likes
-// it.
+// No attempt or request is paid twice. (A default point may be judged in full twice: as a probe, and by the sweep.)
 void expect_nothing_twice(const World& world) {
   std::map<std::string, int> attempts;
   std::set<int64_t> answered;
@@ -250,7 +248,7 @@ void expect_nothing_twice(const World& world) {
 TEST(ResumedOtherwise, WhatIsRecordedIsUsedWhereItFits) {
   World world(2, settings_for("evolve"));
   ASSERT_FALSE(world.lead(150));
-  world.settings.strategy = "refine";  // as if the program had changed
+  world.settings.strategy = "refine";  // simulates a changed program
   ASSERT_TRUE(world.lead(kNever));
   EXPECT_EQ(world.divergences.size(), 1u);
   expect_nothing_twice(world);

@@ -1,4 +1,4 @@
-// For tests of the search: devices and models that take their time on a clock that jumps from event to event.
+// For tests of the search: simulated devices and models on a clock that jumps from event to event.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,7 @@ class VirtualTime {
   double now() const { return now_; }
   void clear() { events_.clear(); }
   void after(double seconds, std::function<void()> event) { events_.emplace(now_ + seconds, std::move(event)); }
-  // Jumps to the next event and lets it happen. False when there is none.
+  // Jumps to the next event and runs it. Returns false if there is none.
   bool step() {
     if (events_.empty()) return false;
     const auto next = events_.begin();
@@ -38,16 +38,17 @@ class VirtualTime {
   std::multimap<double, std::function<void()>> events_;
 };
 
-// `speed_up`: of a candidate over naive; nullopt: it is wrong. Attempts are recorded for the campaign of `started`.
+// `speed_up`: a candidate's speed-up over naive; nullopt: it is wrong. Attempts are recorded for the campaign of
+// `started`.
 class SimulatedRunner : public AttemptRunner {
  public:
   using SpeedUp = std::function<std::optional<double>(const Candidate&)>;
-  // Of an attempt; the same name is the same attempt.
+  // Duration of an attempt, by its name.
   using Seconds = std::function<double(const std::string& name)>;
   SimulatedRunner(VirtualTime& time, EventLoop& event_loop, results::archive::test::Started& started, size_t devices,
                   SpeedUp speed_up)
       : time_(time), event_loop_(event_loop), started_(started), devices_(devices), speed_up_(std::move(speed_up)) {}
-  // Called before and after an attempt is recorded: a test may end everything there.
+  // Called before and after an attempt is recorded; a test may stop the search there.
   std::function<void()> moment = [] {};
   Seconds seconds = [this](const std::string&) { return std::uniform_real_distribution<double>(0.2, 0.8)(chance_); };
 
@@ -128,7 +129,7 @@ class SimulatedRunner : public AttemptRunner {
   const CandidatePtr naive_ = add_candidate(started_.archive, naive_solution_, "naive", "naive", {});
 };
 
-// Answers what `reply` says, after some seconds.
+// Answers with the result of `reply` after some seconds.
 class SimulatedModel : public models::Model {
  public:
   using Reply = std::function<models::Answer(const models::Occasion&, const models::Prompt&)>;

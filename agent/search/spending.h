@@ -21,19 +21,19 @@ models::Sampling within(const SpendingLimits& limits, models::Sampling sampling)
 // The most that a request can cost.
 struct Reserve {
   int64_t tokens = 0;
-  std::optional<double> dollars;  // absent where the price is unknown
+  std::optional<double> dollars;  // absent if the price is unknown
 };
 
 class Spending {
  public:
-  // `spent`: before an interruption.
+  // `spent`: by earlier runs of the campaign.
   struct Spent {
     int64_t requests = 0, tokens = 0;
     double dollars = 0;
   };
   Spending(SpendingLimits limits, Spent spent) : limits_(limits), spent_(spent) {}
 
-  // A sentence why a request may not be sent; nullopt: it may.
+  // Returns why a request may not be sent, as a sentence; nullopt: it may.
   std::optional<std::string> why_not(const Reserve& reserve) const;
   void reserve(const Reserve& reserve);
   // Call when the answer arrives.
@@ -45,7 +45,7 @@ class Spending {
   // A sentence for each limit that is 80 % used up, once per limit.
   std::vector<std::string> warnings();
 
-  const Spent& spent() const { return spent_; }  // without what is reserved
+  const Spent& spent() const { return spent_; }  // without reserves
   const SpendingLimits& limits() const { return limits_; }
 
  private:

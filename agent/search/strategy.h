@@ -15,15 +15,15 @@ namespace agent::search {
 struct Inquiry {
   prompting::Operator task = prompting::Operator::fresh;
   std::vector<size_t> parents;  // members; as many as the task needs
-  int line = 0;                 // of descent, or island, that its children belong to
-  size_t model = 0;             // which of the campaign's
+  int line = 0;                 // line of descent, or island, of its children
+  size_t model = 0;             // index into the campaign's models
 };
 
 // The result of an inquiry.
 struct Yield {
   std::vector<size_t> members;  // new and judged; none: the reply was unusable or nothing new
   double gain = 0;              // log of how much faster the best of the line became; 0: not at all
-  double cost = 1;              // in the campaign's currency: dollars, or tokens where a price is not known
+  double cost = 1;              // in the campaign's currency: dollars, or tokens if a price is unknown
 };
 
 class Strategy {
@@ -38,7 +38,7 @@ class Strategy {
 struct StrategySettings {
   uint64_t seed = 0;
   size_t models = 1;
-  int lines = 1;  // of descent, or islands
+  int lines = 1;  // lines of descent, or islands
 };
 
 // best_of_n: fresh solutions only. refine: each line improves its best solution step by step. evolve: islands of
@@ -47,7 +47,7 @@ struct StrategySettings {
 std::unique_ptr<Strategy> make_strategy(const std::string& name, const StrategySettings& settings);
 const std::vector<std::string>& strategy_names();
 
-// The strategies that have a file of their own.
+// The strategies with their own files.
 std::unique_ptr<Strategy> make_refine(const StrategySettings& settings);
 std::unique_ptr<Strategy> make_evolve(const StrategySettings& settings);
 
@@ -57,7 +57,7 @@ class Bandit {
  public:
   explicit Bandit(size_t arms) : arms_(arms) {}
 
-  // Of the arms that are allowed (all when empty); the lowest index among equals. At least one must be allowed.
+  // Chooses among the allowed arms (all when empty), the lowest index among equals. At least one must be allowed.
   size_t choose(const std::vector<bool>& allowed = {});
   // `cost` above 0.
   void learn(size_t arm, double gain, double cost);

@@ -42,7 +42,7 @@ std::optional<Point> Tuner::random_point() {
     }
     if (tried_.count(point) == 0 && sandbox::satisfies_constraints(solution, point.binding)) return point;
   }
-  // The space is nearly used up: take the first untried point there is.
+  // The space is nearly used up: take the first untried point.
   for (size_t s = 0; s < solutions_.size(); ++s) {
     std::optional<Point> found;
     for_each_point(*solutions_[s], [&](const sandbox::TunableBinding& binding) {
@@ -82,7 +82,7 @@ std::vector<Point> Tuner::untried_neighbours(const Point& point) const {
   std::vector<Point> neighbours;
   const sandbox::Solution& solution = *solutions_[point.solution];
   for (const sandbox::Tunable& tunable : solution.tunables) {
-    // Values are neighbours in order of size, whatever the order they are listed in.
+    // Neighbours are adjacent in order of size, whatever the listed order.
     std::vector<int64_t> values = tunable.values;
     std::sort(values.begin(), values.end());
     const auto at = std::find(values.begin(), values.end(), point.binding.at(tunable.name));
@@ -123,7 +123,7 @@ std::optional<Batch> Tuner::begin_round() {
 
 std::optional<Batch> Tuner::end_round() {
   if (static_cast<int64_t>(tried_.size()) >= space_size_) return stop_at_the_end_of_the_space();
-  // Rounds in which nothing was right do not count: there is nothing to converge to yet.
+  // Rounds without a correct point do not count: there is nothing to converge to yet.
   if (best_speed_up_ > best_before_) {
     rounds_in_vain_ = 0;
   } else if (best_speed_up_ > 0) {
@@ -148,7 +148,7 @@ std::optional<Batch> Tuner::next() {
   }
   if (stage_ == Stage::promote_start) {
     stage_ = Stage::neighbours;
-    // Successive halving: a quarter of what was screened is worth the full price.
+    // Successive halving: judge a quarter of the screened points in full.
     std::vector<Point> survivors = best_screened(std::max<size_t>(1, first_screened_ / 4));
     screened_.clear();
     if (!survivors.empty()) return Batch{Effort::full, std::move(survivors)};

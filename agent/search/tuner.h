@@ -73,11 +73,11 @@ class Tuner {
   Stage stage_ = Stage::start;
   int64_t space_size_ = 0;
   std::set<Point> tried_;
-  size_t first_screened_ = 0;         // points that this round began with
+  size_t first_screened_ = 0;         // random points of this round
   std::map<Point, double> screened_;  // correct points of the last batch, not yet judged in full
   std::optional<Point> round_best_;
   double round_speed_up_ = 0, best_speed_up_ = 0;
-  double best_before_ = 0;  // when this round began
+  double best_before_ = 0;  // at the start of this round
   int rounds_ = 0, rounds_in_vain_ = 0;
   std::string why_stopped_;
 };

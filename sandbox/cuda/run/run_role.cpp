@@ -29,7 +29,7 @@ class RunRole {
   void answer(const process::Message& request) {
     const std::string op = request.json.at("op").get<std::string>();
     if (op == "prove") {
-      prove(process::read_memory(request.fds.at(0).get()));
+      verify_device(process::read_memory(request.fds.at(0).get()));
       owner_.send({{"ok", true}});
     } else if (op == "open") {
       open(process::read_memory(request.fds.at(0).get()));
@@ -40,7 +40,7 @@ class RunRole {
 
  private:
   // out[i] = i * factor, over more than one wave of blocks.
-  void prove(const std::string& cubin) {
+  void verify_device(const std::string& cubin) {
     scrub_.reset();
     scrub_.emplace(context_, cubin);
     const driver::Module module(context_, cubin);
