@@ -18,14 +18,14 @@ size_t past_spaces(std::string_view text, size_t at) {
   return at;
 }
 
-// Stops before the closing quote's successor; fails at a string without an end.
+// The position after the closing quote; fails at an unterminated string.
 size_t past_quoted(const JsonView& view, std::string_view text, size_t at) {
   const size_t end = text.find(text[at], at + 1);
   if (end == std::string_view::npos) view.fail("has a quote without an end");
   return end + 1;
 }
 
-// A name that stands for itself: no attribute (x.sum), no keyword argument (dim=1).
+// True for a free name: not an attribute (x.sum), not a keyword argument (dim=1).
 bool is_free(std::string_view text, size_t begin, size_t end) {
   size_t before = begin;
   while (before > 0 && text[before - 1] == ' ') --before;
@@ -36,8 +36,7 @@ bool is_free(std::string_view text, size_t begin, size_t end) {
   return !assigned;
 }
 
-// What can be seen without Python: characters, brackets and names. Python's own parser has the last word, in the
-// worker.
+// Checks characters, brackets and names without Python. Python's own parser decides in the worker.
 void check_expression(const JsonView& view, const std::string& text, const std::vector<std::string>& known) {
   constexpr std::string_view kPunctuation = " .,()[]+-*/%@=<>'\":";
   std::string open;

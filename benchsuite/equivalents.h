@@ -1,4 +1,4 @@
-// The field "equivalents" of problem.json: what people would use instead of a kernel of their own.
+// Parses the field "equivalents" of problem.json: library calls that compute the same.
 #pragma once
 
 #include "benchsuite/problem.h"

@@ -1,5 +1,5 @@
-// What is to be computed: axes, tensors, numeric contract, cost and workloads of a problem. See docs/problem-format.md
-// for the file format (problem.json), which follows the field names of FlashInfer-Bench where they fit.
+// A problem: the axes, tensors, numeric contract, cost and workloads of a computation. See docs/problem-format.md for
+// the file format (problem.json), which follows the field names of FlashInfer-Bench where they fit.
 #pragma once
 
 #include <cstdint>
@@ -69,7 +69,7 @@ struct Contract {
   bool tf32 = false;            // may matrix products use TF32
   bool nan = false;             // are NaN and Inf inputs defined (they propagate as in the reference)
   bool exact_integers = false;  // bit-exact for whole numbers (only sums, and products of two: see the exact battery)
-  std::optional<core::Expr> sums;  // over the axes: terms of the longest sum behind an output element, where that is
+  std::optional<core::Expr> sums;  // over the axes: terms of the longest sum behind an output element, if that is
                                    // not how many input elements there are to each output element
 };
 
@@ -89,10 +89,10 @@ struct Workload {
   bool runs_on(std::string_view backend) const;
 };
 
-// What people would use instead of a kernel of their own. It is timed by the same rules, and is never a candidate.
+// Library calls that people would use instead of their own kernel. Timed by the same rules, never a candidate.
 struct Equivalents {
   // One line of Python over the inputs, the axes (as integers), torch and F = torch.nn.functional: the output, or a
-  // tuple of the outputs in order of name. Empty: there is none.
+  // tuple of the outputs in order of name. Empty: none.
   std::string pytorch;
   // A matrix product c = a b of row-major matrices: the names of a, b and c. Empty, or three.
   std::vector<std::string> gemm;
@@ -131,7 +131,7 @@ std::string content_hash(const Problem& problem);
 // Reads <folder>/problem.json and checks that reference.cu and naive.cu are there and that the problem is called like
 // its folder. Throws core::InputError.
 Problem load_problem(const std::filesystem::path& folder);
-// Every problem below `problems_folder` (each of its folders is one), by name. Throws core::InputError.
+// Loads every problem below `problems_folder` (one folder each), by name. Throws core::InputError.
 std::map<std::string, Problem> load_problems(const std::filesystem::path& problems_folder);
 
 struct Suite {

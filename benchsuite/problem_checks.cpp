@@ -11,7 +11,7 @@ namespace {
 using core::Bindings;
 using core::JsonView;
 
-// One binding of all axes, and how to call it in a message.
+// One binding of all axes, and its name in messages.
 struct Point {
   std::string name;
   Bindings axes;

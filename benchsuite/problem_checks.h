@@ -1,5 +1,5 @@
-// The checks of a problem that need more than one of its fields: what every expression comes to, at each workload and
-// at the ends of the axis domains.
+// Checks that involve several fields of a problem, such as the values of expressions at each workload and at the ends
+// of the axis domains.
 #pragma once
 
 #include "benchsuite/problem.h"

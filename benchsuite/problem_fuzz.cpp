@@ -1,4 +1,4 @@
-// problem.json: any text is a problem or refused.
+// problem.json: any text becomes a problem or is refused.
 #include "benchsuite/problem.h"
 #include "core/error.h"
 #include "core/fuzzing.h"

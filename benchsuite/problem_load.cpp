@@ -44,8 +44,8 @@ Problem load_problem(const fs::path& folder) {
 }
 
 namespace {
-// The text of a JSON object as it was before its member `key`, whose value is a string without escapes, was added:
-// without the white space before the key and the comma after the value.
+// Removes the member `key` (a string without escapes) from the text of a JSON object, with the white space before it
+// and the comma after it.
 std::string without_member(const std::string& text, const std::string& key) {
   int depth = 0;
   size_t after = 0;  // the last comma or brace at the top level

@@ -25,7 +25,7 @@ std::string refusal(const std::function<void()>& action) {
   return "accepted";
 }
 
-// A copy of one shipped problem, and a folder for suites, that a test may damage.
+// A copy of a shipped problem and a folder for suites, which tests may damage.
 class ProblemFolder : public testing::Test {
  protected:
   void SetUp() override {

@@ -1,4 +1,4 @@
-// problem.json text to a Problem. Field by field here; what needs several fields at once is in problem_checks.h.
+// Parses problem.json field by field. Checks across fields are in problem_checks.h.
 #include <algorithm>
 #include <cctype>
 

@@ -36,7 +36,7 @@ std::string problem_refusal(const Json& json) {
   return "accepted";
 }
 
-// What is said about kProblem once the value at `pointer` is replaced (or added).
+// The error for kProblem after replacing (or adding) the value at `pointer`.
 std::string refusal_with(const std::string& pointer, const Json& value) {
   Json json = Json::parse(kProblem);
   json[Json::json_pointer(pointer)] = value;

@@ -11,7 +11,7 @@
 namespace agent::cli {
 namespace {
 
-// Pairs are many and the archive keeps them: --json gives them, text does not.
+// The archive keeps all pairs; --json shows them, text only counts them.
 std::string samples_note(const verifier::verdicts::WorkloadTiming& timing) {
   std::string note = fmt::format("{} pairs", timing.pairs.size());
   const size_t left_out = timing.pairs.size() - verifier::statistics::steady_pairs(timing.pairs).size();

@@ -8,7 +8,7 @@
 
 namespace agent::cli {
 
-// `facts`: lines that stand below its figures.
+// `facts`: lines to add below the figures.
 std::string attempt_text(const results::archive::RecordedAttempt& attempt, const std::string& facts = "");
 // Times and speed-ups per workload.
 std::string measurement_text(const verifier::verdicts::Measurement& measurement, const std::string& against);

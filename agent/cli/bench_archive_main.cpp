@@ -1,5 +1,5 @@
-// What it costs a campaign to write into an archive, and to look into it: bench_archive FILE [ATTEMPTS]. The campaign
-// and its attempts stay in the file.
+// Measures how long a campaign takes to write to an archive and to read from it: bench_archive FILE [ATTEMPTS]. Leaves
+// the campaign and its attempts in the file.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>

@@ -12,7 +12,7 @@ namespace agent::cli {
 namespace {
 using core::Json;
 
-// mma.sync is all that older architectures have; on 9.0 and 10.x others reach more.
+// Older architectures only have mma.sync; on 9.0 and 10.x other instructions are faster.
 bool tensor_peak_is_low(const verifier::verdicts::Calibration& c) {
   const bool newer = c.architecture.rfind("sm_9", 0) == 0 || c.architecture.rfind("sm_10", 0) == 0;
   return newer && c.tensor_instruction == "mma.sync";

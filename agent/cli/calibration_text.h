@@ -1,4 +1,4 @@
-// Calibrations and baselines as people read them: what a device can reach, and what libraries reach on it.
+// Calibrations and baselines as text.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// kernelwright run --dry-run: what a campaign with models would cost. Nothing is sent, no key is needed.
+// kernelwright run --dry-run: estimates the cost of a campaign with models. Sends nothing and needs no key.
 #pragma once
 
 #include "agent/campaign/campaign.h"
@@ -7,7 +7,7 @@
 
 namespace agent::cli {
 
-// Measures each problem's first prompt and prints an estimate. Throws core::InputError when no model is named.
+// Measures each problem's first prompt and prints an estimate. Throws core::InputError if no model is named.
 void print_estimate(const results::archive::Reader& archive, const campaign::CampaignSettings& settings,
                     const campaign::ShippedData& data, const Invocation& invocation);
 

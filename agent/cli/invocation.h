@@ -1,4 +1,4 @@
-// One invocation of the program: the options that every command shares, and the exit code.
+// One invocation of the program: the options shared by all commands, and the exit code.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +10,7 @@ enum ExitCode : int {
   kRefused = 1,       // the input was refused, or the candidate was not correct
   kOurFault = 2,      // something of ours failed
   kUsage = 64,        // the command line was not understood
-  kInterrupted = 130  // Ctrl-C; what was recorded stays
+  kInterrupted = 130  // Ctrl-C; recorded results stay
 };
 
 struct Invocation {

@@ -41,7 +41,7 @@ std::string author(const LeaderboardRow& row) {
          (from.ancestors > 0 ? fmt::format(" +{}", from.ancestors) : "");
 }
 
-// What solutions are compared with, each once; its place is its letter.
+// The libraries that solutions are compared with, each once; the index gives its letter.
 std::vector<std::string> libraries_of(const LeaderboardRow* first, const LeaderboardRow* last) {
   std::vector<std::string> names;
   const auto add = [&](const std::string& name) {
@@ -56,7 +56,7 @@ std::vector<std::string> libraries_of(const LeaderboardRow* first, const Leaderb
 
 std::string letter(size_t library) { return std::string(1, static_cast<char>('A' + library)); }
 
-// Which columns a block has beside those that all have.
+// The optional columns of a block.
 struct Shown {
   bool bound = false, cost = false;
   std::vector<std::string> libraries;
@@ -99,7 +99,7 @@ std::string marked_name(const LeaderboardRow& row, const Shown& shown) {
   return (marked ? letter(static_cast<size_t>(at - shown.libraries.begin())) + ": " : "") + candidate_name(row);
 }
 
-// Lines no wider than a terminal: where names have no room behind the figures, they stand below them.
+// Keeps lines within a terminal's width: moves names that do not fit behind the figures below them.
 std::string lines_of(const LeaderboardRow* first, const LeaderboardRow* last, const Shown& shown) {
   std::vector<Table::Column> columns = figure_columns(shown);
   Table figures(columns);
@@ -116,7 +116,7 @@ std::string lines_of(const LeaderboardRow* first, const LeaderboardRow* last, co
     return all.text();
   }
   std::string text;
-  const LeaderboardRow* row = nullptr;  // the first line is the titles'
+  const LeaderboardRow* row = nullptr;  // null: the line of titles
   for (const std::string& line : core::split(figures.text(), '\n')) {
     if (line.empty()) continue;
     text += line + "\n";
@@ -129,7 +129,7 @@ std::string lines_of(const LeaderboardRow* first, const LeaderboardRow* last, co
   return text;
 }
 
-// Of one problem and device.
+// The table of one problem and device.
 std::string block_text(const LeaderboardRow* first, const LeaderboardRow* last) {
   const auto any = [&](auto has) { return std::any_of(first, last, has); };
   const Shown shown{any([](const auto& row) { return bool(bound_of(row)); }),

@@ -80,7 +80,7 @@ TEST(LeaderboardText, WhereLinesWouldBeTooWideNamesStandBelowTheFigures) {
   EXPECT_THAT(text, Not(testing::ContainsRegex("[^\n]{125}")));  // bytes; "±" has two
   const std::string alone = leaderboard_text({best});
   EXPECT_THAT(alone, HasSubstr("  A: cuBLAS 13.0, B: PyTorch 2.11 eager, C: PyTorch 2.11 compile\n"));
-  EXPECT_TRUE(results::view::json_of(best)["sentence"].is_null());  // its verdict is not read for the leaderboard
+  EXPECT_TRUE(results::view::json_of(best)["sentence"].is_null());  // the leaderboard does not read its verdict
   EXPECT_TRUE(results::view::json_of(rows[1])["sentence"].is_string());
 }
 

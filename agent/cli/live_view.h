@@ -1,5 +1,5 @@
-// A campaign at a glance, for a terminal: the problem, its best so far and how it came, what is left, the last
-// verdicts, what the models said and cost. Pure: reports go in, lines come out.
+// The live view of a campaign: the problem, its best so far and its history, the remaining budget, the last verdicts,
+// the models' replies and cost. Pure: reports go in, lines come out.
 #pragma once
 
 #include <deque>
@@ -11,8 +11,8 @@
 
 namespace agent::cli {
 
-// A character per value, one to eight eighths high over 1 (naive) and the largest; of more values than `width` each
-// character shows the last of a few.
+// One character per value, one to eight eighths high between 1 (naive) and the largest. With more values than `width`,
+// each character shows the last of several.
 std::string sparkline(const std::vector<double>& values, size_t width);
 
 class LiveView {
@@ -27,7 +27,7 @@ class LiveView {
   std::string where_, left_;
   std::vector<double> best_;                   // after each attempt at this problem
   std::deque<std::string> attempts_;           // the latest last
-  std::map<std::string, std::string> models_;  // what each last did
+  std::map<std::string, std::string> models_;  // the last action of each
   std::string spend_;
 };
 

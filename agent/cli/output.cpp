@@ -8,11 +8,11 @@
 
 namespace agent::cli {
 namespace {
-constexpr size_t kMostBytes = size_t{64} << 20;  // the source of a solution is shown whole
+constexpr size_t kMostBytes = size_t{64} << 20;  // a solution's source is shown whole
 
 void write(std::string_view text, std::FILE* file) { std::fwrite(text.data(), 1, text.size(), file); }
 
-// The first `width` characters: continuation bytes of UTF-8 take no room.
+// The first `width` characters (UTF-8 continuation bytes do not count).
 std::string_view beginning(std::string_view text, size_t width) {
   size_t end = 0;
   for (; end < text.size(); ++end) {

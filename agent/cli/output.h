@@ -1,5 +1,5 @@
-// The only way out: nothing else in the program writes to a terminal. Whatever a candidate put into a name, a comment
-// or a message, no escape sequence leaves, nor what hides or reorders text (core/text.h).
+// All output of the program; nothing else writes to a terminal. Removes escape sequences and characters that hide or
+// reorder text (core/text.h), whatever a candidate put into a name, a comment or a message.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 
 namespace agent::cli {
 
-// For people: to stdout, or to stderr. Newlines are kept: what stands in a line is cleaned by whoever puts it there.
+// Prints for people, to stdout or stderr. Keeps newlines: callers clean the parts of a line.
 void print_text(std::string_view text);
 void print_error(std::string_view text);
 template <typename... Ts>
@@ -21,14 +21,14 @@ void print(fmt::format_string<Ts...> format, Ts&&... values) {
   print_text(fmt::format(format, std::forward<Ts>(values)...));
 }
 
-// For programs: one line of ASCII on stdout.
+// Prints for programs: one line of ASCII on stdout.
 void print_json(const core::Json& json);
 
-// What was printed reaches a program at the other end of a pipe now, and not when the buffer is full.
+// Flushes stdout, so that a program at the other end of a pipe sees the output now.
 void flush_output();
 
-// Lines at the end of a terminal that are written again and again, each cut to its width. What else is printed comes
-// after clear().
+// Status lines at the end of a terminal, redrawn in place and cut to its width. Call clear() before printing anything
+// else.
 enum class Stream { out, error };
 class LiveLines {
  public:

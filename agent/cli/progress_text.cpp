@@ -15,7 +15,7 @@ namespace agent::cli {
 namespace {
 using core::Json;
 
-// Plain lines, for a file: everything that happens.
+// Plain lines for a file: every event.
 class TextProgress : public search::Progress {
  public:
   void campaign_started(const std::string& campaign, size_t problems, const search::BudgetLeft& budget) override {
@@ -45,7 +45,7 @@ class TextProgress : public search::Progress {
   std::string where_;
 };
 
-// On a terminal: what is worth keeping scrolls by, the rest is a view that is drawn again and again.
+// On a terminal: important events scroll by, the rest is a status view that is redrawn in place.
 class LiveProgress : public TextProgress {
  public:
   void attempted(const search::AttemptReport& report) override {

@@ -1,4 +1,4 @@
-// What words on the command line mean in an archive: a device, an attempt, a solution.
+// Resolves words of the command line in an archive: devices, attempts, solutions.
 #pragma once
 
 #include <optional>
@@ -8,20 +8,20 @@
 
 namespace agent::cli {
 
-// A device as the archive has it, or a backend ("cuda") for all of its kind; empty for empty. A part of one device's
-// name will do, and of "cuda:1" the backend counts. Throws core::InputError, with the nearest name.
+// Returns a device's name in the archive, or a backend ("cuda") for all its devices; "" for "". Accepts part of a
+// device's name; "cuda:1" counts as "cuda". Throws core::InputError for an unknown name and suggests the nearest one.
 std::string resolve_device(const results::archive::Reader& archive, const std::string& word);
 
 struct ResolvedSolution {
   results::archive::SolutionRecord solution;
-  std::optional<int64_t> attempt;  // the one that was named, or the solution's best; none: it was never tried
+  std::optional<int64_t> attempt;  // the named one, or the solution's best; nullopt: never attempted
 };
-// `word` is the number of an attempt, the name of a solution, or how its hash begins. `where` names it in messages.
-// Throws core::InputError when there is none, or several fit.
+// `word`: the number of an attempt, the name of a solution, or a prefix of its hash. `where` names the word in
+// messages. Throws core::InputError if none or several match.
 ResolvedSolution resolve_solution(const results::archive::Reader& archive, const std::string& word,
                                   const std::string& where);
 
-// The number of an attempt, when `word` is one.
+// `word` as the number of an attempt; nullopt if it is not a number.
 std::optional<int64_t> attempt_number(const std::string& word);
 
 }  // namespace agent::cli

@@ -1,4 +1,4 @@
-// Selftests as people read them.
+// Selftests as text.
 #pragma once
 
 #include <string>

@@ -18,7 +18,7 @@ struct BoundPlan {
   sandbox::LaunchPlan plan;
 };
 
-// `why` receives why there is none: refused for its plan, or written for a version with other fields.
+// nullopt with the reason in `why`: the plan was refused, or uses fields of another version.
 std::optional<BoundPlan> bound_plan(const results::archive::RecordedAttempt& attempt, const std::string& problem_json,
                                     std::string& why) {
   try {

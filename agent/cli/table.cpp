@@ -8,7 +8,7 @@
 
 namespace agent::cli {
 namespace {
-// Characters, not bytes: continuation bytes of UTF-8 take no room.
+// Counts characters, not bytes (UTF-8 continuation bytes do not count).
 size_t width_of(const std::string& text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }

@@ -15,7 +15,7 @@ class Table {
   };
 
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
-  // Cells are cleaned (core/text.h): one of text that came from elsewhere cannot break out.
+  // Cleans the cells (core/text.h): untrusted text cannot break out of its cell.
   void add_row(std::vector<std::string> cells);
   bool empty() const { return rows_.empty(); }
   // Lines end in a newline; columns are as wide as their widest cell, in characters.

@@ -10,7 +10,7 @@ namespace agent::cli {
 namespace {
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines = core::split(text, '\n');
-  if (!lines.empty() && lines.back().empty()) lines.pop_back();  // behind the last newline
+  if (!lines.empty() && lines.back().empty()) lines.pop_back();  // after the last newline
   return lines;
 }
 }  // namespace

@@ -1,11 +1,11 @@
-// What changed from one text to another, line by line.
+// The changes from one text to another, line by line.
 #pragma once
 
 #include <string>
 
 namespace agent::cli {
 
-// A unified diff with three lines of context, without a header; empty when they are the same. Lines end in a newline.
+// A unified diff with three lines of context, without a header; empty if they are equal. Lines end in a newline.
 std::string unified_diff(const std::string& before, const std::string& after);
 
 }  // namespace agent::cli

@@ -17,7 +17,7 @@ int version_of(const std::string& model) {
   for (size_t i = 6; i + 1 < model.size() && found < 2; ++i) {
     const bool starts = model[i] == '-' && std::isdigit(static_cast<unsigned char>(model[i + 1]));
     if (!starts) {
-      if (found == 1 && model[i] == '-') break;  // a word after the first number
+      if (found == 1 && model[i] == '-') break;  // a word follows the first number
       continue;
     }
     const size_t end = model.find_first_not_of("0123456789", i + 1);
@@ -27,7 +27,7 @@ int version_of(const std::string& model) {
   return numbers[0] * 100 + numbers[1];
 }
 
-// Up to 4.5 thinking has a budget; later models decide themselves, within max_tokens, and from 4.7 on refuse both a
+// Up to 4.5, thinking has a budget. Later models decide themselves within max_tokens; from 4.7 on they refuse both a
 // budget and a temperature.
 bool takes_budget(int version) { return version > 0 && version <= 405; }
 bool version_takes_temperature(int version) { return version > 0 && version <= 406; }
@@ -38,7 +38,7 @@ Json text_block(const std::string& text, bool end_of_cached) {
   return block;
 }
 
-// Runs of stable and of other sections become one block each; the API takes no blank ones.
+// Joins each run of stable, and of other, sections to one block; the API refuses blank blocks.
 Json content_of(const Turn& turn, bool has_last_stable) {
   struct Run {
     std::string text;

@@ -31,7 +31,7 @@ using core::UniqueFd;
 constexpr size_t kMostComplaint = 2000;          // bytes of standard error that are kept: the last ones
 constexpr size_t kMostInPipe = size_t{1} << 20;  // bytes: no pipe is made larger (fs.pipe-max-size)
 
-// The prompt as a file that can be read from its beginning. Nothing has to be written to a process that may not read.
+// The prompt as a readable file, so that we never write to a process that may not read.
 UniqueFd file_with(std::string_view text) {
   UniqueFd fd(::memfd_create("prompt", MFD_CLOEXEC));
   if (!fd) throw core::SystemError("no memory for a prompt", errno);
@@ -69,8 +69,8 @@ class Child {
   UniqueFd out_, err_, ended_;
 };
 
-// Reads what is there, and no more at a time than a pipe can hold: a command that writes faster than this reads must
-// not keep it from looking at the limits. False at the end of the file.
+// Reads what is available, at most one pipe's capacity at a time, so that a command that writes faster than this reads
+// cannot keep it from checking the limits. Returns false at the end of the file.
 bool drain(const UniqueFd& fd, std::string& into) {
   char block[16384];
   for (size_t taken = 0; taken < kMostInPipe;) {
@@ -87,7 +87,7 @@ bool drain(const UniqueFd& fd, std::string& into) {
   return true;
 }
 
-// One prompt, until it is answered.
+// A prompt that awaits its answer.
 struct Question {
   Question(std::string text, std::function<void(Answer)> tell) : prompt(std::move(text)), answered(std::move(tell)) {}
 
@@ -103,7 +103,7 @@ struct Question {
     none.cause = cause;
     none.what = std::move(what);
     if (!complaint.empty()) none.what += ": " + complaint;
-    if (child) none.usage = usage();  // else it was never asked
+    if (child) none.usage = usage();  // otherwise the command never ran
     none.seconds = seconds();
     return none;
   }
@@ -144,7 +144,7 @@ class ExecModel : public Model {
   }
 
   void run() {
-    // Signals are for other threads.
+    // Leaves signals to other threads.
     sigset_t signals;
     ::sigfillset(&signals);
     ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
@@ -159,7 +159,7 @@ class ExecModel : public Model {
     }
   }
 
-  // Whether this is the end.
+  // Returns true when the thread must stop.
   bool take_requests() {
     bool cancelling = false, stopping = false;
     std::list<Question> asked;
@@ -188,11 +188,11 @@ class ExecModel : public Model {
     }
   }
 
-  // The answer, once there is one.
+  // Returns the answer once there is one.
   std::optional<Answer> look_at(Question& question) {
     if (!question.child) return question.failed(Cause::bad_request, setup_.name);
     Child& child = *question.child;
-    const bool exited = child.has_exited();  // before the pipes: what it wrote is in them
+    const bool exited = child.has_exited();  // checked before the pipes: they then hold all of its output
     if (question.out_open) question.out_open = drain(child.out(), question.reply);
     if (question.err_open) question.err_open = drain(child.err(), question.complaint);
     if (question.complaint.size() > kMostComplaint) {
@@ -230,7 +230,7 @@ class ExecModel : public Model {
 
   void finish(std::list<Question>::iterator question, Answer answer) {
     const std::function<void(Answer)> answered = std::move(question->answered);
-    running_.erase(question);  // with its processes
+    running_.erase(question);  // kills its processes
     answered(std::move(answer));
   }
 
@@ -253,7 +253,7 @@ class ExecModel : public Model {
   std::mutex mutex_;
   std::list<Question> asked_;
   bool cancelling_ = false, stopping_ = false;
-  std::list<Question> running_;  // the thread's own
+  std::list<Question> running_;  // used by the thread only
   std::thread thread_;
 };
 }  // namespace

@@ -18,7 +18,7 @@ std::vector<std::string> split_command(std::string_view command);
 
 struct ExecModelSetup {
   std::string name;
-  std::vector<std::string> argv;  // the program is searched in PATH
+  std::vector<std::string> argv;  // argv[0] is looked up in PATH
   std::chrono::milliseconds total{1'800'000};
   size_t most_reply_bytes = 4 << 20;
 };

@@ -89,7 +89,7 @@ TEST(ExecModel, NothingOutlivesItsAnswer) {
   EXPECT_EQ(completion_of(answer_of("sh -c 'sleep 60 & echo $! > " + file + "; echo done'")).text, "done\n");
   const int other = std::stoi(core::read_file(file));
   for (const int pid : {left, other}) {
-    // Killed, and perhaps not yet collected by whoever does that here.
+    // Killed, perhaps not yet reaped.
     const auto state = [&] {
       std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
       std::string word;

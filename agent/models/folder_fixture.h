@@ -1,4 +1,4 @@
-// For tests: a temporary folder, gone with its owner.
+// For tests: a temporary folder, removed with its owner.
 #pragma once
 
 #include <stdlib.h>

@@ -10,7 +10,7 @@ namespace agent::models {
 namespace {
 using core::Json;
 
-// A name as one segment of a path.
+// Escapes a name for use as one segment of a path.
 std::string escaped(const std::string& name) {
   constexpr char kHex[] = "0123456789ABCDEF";
   std::string out;
@@ -52,7 +52,7 @@ class Gemini : public WireFormat {
     return request;
   }
 
-  // Every event is an answer of its own with the next piece of text.
+  // Every event is a whole answer that holds the next piece of text.
   void read_event(const Json& event, Reply& reply) const override { read_whole(event, reply); }
 
   void read_whole(const Json& answer, Reply& reply) const override {
@@ -95,7 +95,7 @@ class Gemini : public WireFormat {
     }
   }
 
-  // Counts are totals so far. promptTokenCount includes what came from a cache; thinking is counted apart.
+  // Counts are totals so far. promptTokenCount includes cached tokens; thinking is counted separately.
   static void read_usage(const Json& usage, Reply& reply) {
     if (!usage.is_object()) return;
     const int64_t prompt = count_of(usage, "promptTokenCount");

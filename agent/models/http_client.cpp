@@ -17,10 +17,10 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using How = HttpEnd::How;
 
-// How long a server may take to hang up once its answer is over: the connection can be used again if it does.
+// Time for a server to end its answer properly, so that the connection can be reused.
 constexpr milliseconds kGrace{500};
 
-// The programs that we start must not inherit a connection.
+// Close-on-exec: programs that we start must not inherit connections.
 curl_socket_t open_socket(void*, curlsocktype, curl_sockaddr* address) {
   return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
@@ -63,7 +63,7 @@ struct FreeList {
   void operator()(curl_slist* list) const { curl_slist_free_all(list); }
 };
 
-// One request on its way.
+// A request in flight.
 class Transfer {
  public:
   Transfer(HttpRequest request, std::shared_ptr<HttpReceiver> receiver, Clock::time_point begins)
@@ -79,7 +79,7 @@ class Transfer {
     add_header("Content-Type: application/json");
     add_header("Accept: text/event-stream, application/json");
     add_header("User-Agent: kernelwright/" KW_VERSION);
-    add_header("Expect:");  // a long prompt is sent without asking first
+    add_header("Expect:");  // sends a long prompt without asking first
     for (const std::string& header : request_.headers) add_header(header);
     set(CURLOPT_URL, request_.url.c_str());
     set(CURLOPT_PROTOCOLS_STR, "http,https");
@@ -88,7 +88,7 @@ class Transfer {
       set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request_.body.size()));
       set(CURLOPT_POSTFIELDS, request_.body.data());
     }
-    // HTTP/2 is agreed on in the TLS handshake: requests wait for the first one's rather than open many connections.
+    // The TLS handshake negotiates HTTP/2: later requests wait for the first one's connection instead of opening many.
     const bool tls = request_.url.rfind("https:", 0) == 0;
     set(CURLOPT_HTTP_VERSION, static_cast<long>(tls ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
     set(CURLOPT_PIPEWAIT, tls ? 1L : 0L);
@@ -106,7 +106,7 @@ class Transfer {
     if (!request_.ca_folder.empty()) set(CURLOPT_CAPATH, request_.ca_folder.c_str());
   }
 
-  // When it is given up, should nothing happen before.
+  // The time at which it is given up unless something happens before.
   Clock::time_point deadline() const {
     if (over_) return *over_ + kGrace;
     const HttpLimits& limits = request_.limits;
@@ -194,10 +194,10 @@ class Transfer {
   char error_[CURL_ERROR_SIZE] = {};
   bool has_answered_ = false, head_told_ = false, refused_ = false;
   std::optional<Clock::time_point> over_;
-  std::unique_ptr<CURL, FreeEasy> easy_;  // last: gone before what it points to
+  std::unique_ptr<CURL, FreeEasy> easy_;  // last: destroyed before what it points to
 };
 
-// What other threads ask for waits in a queue; all else belongs to the loop's thread.
+// Other threads put their requests into a queue; only the loop's thread uses everything else.
 class HttpClient::Loop {
  public:
   Loop() {
@@ -229,14 +229,14 @@ class HttpClient::Loop {
       end_late(Clock::now());
       curl_multi_poll(multi_.get(), nullptr, 0, milliseconds_to_sleep(), nullptr);
     }
-    // What ends may ask again, in vain.
+    // Ended requests may send again; those are cancelled, too.
     do {
       cancel_all();
     } while (take_requests());
   }
 
  private:
-  // A transfer, or nothing: cancel what was asked before. Whether there was any.
+  // Starts queued transfers; an empty entry cancels those before it. Returns true if there was any.
   bool take_requests() {
     std::vector<std::optional<Transfer>> asked;
     {
@@ -320,7 +320,7 @@ class HttpClient::Loop {
 
 HttpClient::HttpClient() : loop_(std::make_unique<Loop>()) {
   thread_ = std::thread([this] {
-    // Signals are for other threads; and a connection that its other end has closed must not end the program.
+    // Leaves signals to other threads; blocks SIGPIPE, since a closed connection must not end the program.
     sigset_t signals;
     ::sigfillset(&signals);
     ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);

@@ -17,7 +17,7 @@ namespace agent::models {
 struct HttpLimits {
   std::chrono::milliseconds connect{15'000};
   std::chrono::milliseconds first_byte{300'000};  // of the answer, from the start: a slow model reads its prompt first
-  std::chrono::milliseconds idle{120'000};        // between two pieces that the receiver takes for progress
+  std::chrono::milliseconds idle{120'000};        // between two pieces that the receiver counts as progress
   std::chrono::milliseconds total{1'800'000};
 };
 
@@ -28,7 +28,7 @@ struct HttpRequest {
   bool get = false;                  // instead of POST
   std::string ca_file, ca_folder;    // certificates to trust; "": the system's
   HttpLimits limits;
-  std::chrono::milliseconds delay{0};  // before it begins; not counted against the limits
+  std::chrono::milliseconds delay{0};  // before the start; not counted against the limits
 };
 
 struct HttpHead {
@@ -40,31 +40,32 @@ struct HttpHead {
 struct HttpEnd {
   enum class How { complete, unreachable, untrusted, timed_out, cut_off, malformed, refused, cancelled };
   How how = How::complete;
-  std::string what;  // for people; "" when complete, refused or cancelled
+  std::string what;  // why it failed, for people; "" when complete, refused or cancelled
 };
 
-// Receives one response. Called on the client's thread; must be quick and must not throw. `ended` comes last, once.
+// Receives one response. Called on the client's thread; must be quick and must not throw. `ended` is called once, at
+// the end.
 class HttpReceiver {
  public:
   enum class Flow { waiting, progress, over, refused };
 
   virtual ~HttpReceiver() = default;
   virtual void head(const HttpHead& head) = 0;    // before the body, or before `ended` when there is none
-  virtual Flow body(std::string_view bytes) = 0;  // `over`: stop, all is there; `refused`: cut it off
+  virtual Flow body(std::string_view bytes) = 0;  // `over`: complete, stop; `refused`: cut it off
   virtual void ended(const HttpEnd& end) = 0;     // may send again
 };
 
 class HttpClient {
  public:
   HttpClient();
-  // Ends requests in flight as cancelled.
+  // Cancels requests in flight.
   ~HttpClient();
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
-  // From any thread.
+  // Callable from any thread.
   void send(HttpRequest request, std::shared_ptr<HttpReceiver> receiver);
-  void cancel();  // every request sent so far, in flight or delayed
+  void cancel();  // cancels every request sent so far, in flight or delayed
 
  private:
   class Loop;

@@ -18,11 +18,11 @@ using Cause = NoCompletion::Cause;
 using How = HttpEnd::How;
 using std::chrono::milliseconds;
 
-// A reply may be this long even if few tokens were asked for: some protocols repeat the prompt in it.
+// A reply may be this long even for few requested tokens: some protocols repeat the prompt in it.
 constexpr int64_t kLeastBytesAllowed = 256 << 10;
 constexpr int64_t kMostBytesPerToken = 32;
 
-// What the requests of one model share.
+// State shared by the requests of one model.
 struct Shared {
   explicit Shared(HttpModelSetup all) : setup(std::move(all)), random_(setup.seed), model_(setup.model) {}
 
@@ -33,7 +33,7 @@ struct Shared {
     return std::uniform_real_distribution<double>(0, 1)(random_);
   }
 
-  // As the server names it; "" until it is known.
+  // The model's name at the server; "" until known.
   std::string model() const {
     const std::lock_guard lock(mutex_);
     return model_;
@@ -43,7 +43,7 @@ struct Shared {
     model_ = std::move(model);
   }
 
-  // A server that asks one request to wait means all of them.
+  // Delays all requests: a server that asks one to wait means all of them.
   void wait_all(milliseconds delay) {
     const std::lock_guard lock(mutex_);
     not_before_ = std::max(not_before_, Clock::now() + delay);
@@ -70,7 +70,7 @@ HttpRequest request_to(const HttpModelSetup& setup, const std::string& path) {
   return request;
 }
 
-// One prompt, until it is answered.
+// A prompt that awaits its answer.
 class Asking : public HttpReceiver, public std::enable_shared_from_this<Asking> {
  public:
   Asking(std::shared_ptr<Shared> shared, HttpClient& client, const Prompt& prompt, const Sampling& sampling,
@@ -89,11 +89,11 @@ class Asking : public HttpReceiver, public std::enable_shared_from_this<Asking> 
     header_retry_after_.reset();
     const std::string model = shared_->model();
     HttpRequest request = request_to(setup(), setup().format->path(model));
-    // Whatever is not UTF-8 in a prompt must not keep it from being sent.
+    // Replaces bytes that are not UTF-8, so that any prompt can be sent.
     request.body =
         setup().format->request(model, prompt_, sampling_).dump(-1, ' ', false, core::Json::error_handler_t::replace);
     if (const milliseconds all_wait = shared_->delay(); all_wait > delay) {
-      const milliseconds jitter(static_cast<int64_t>(shared_->random() * 1000));  // not all at once
+      const milliseconds jitter(static_cast<int64_t>(shared_->random() * 1000));  // spreads the requests
       if (all_wait + jitter < left()) delay = all_wait + jitter;
     }
     request.limits.total = left() - delay;
@@ -128,13 +128,13 @@ class Asking : public HttpReceiver, public std::enable_shared_from_this<Asking> 
     return setup().limits.total - std::chrono::duration_cast<milliseconds>(Clock::now() - begin_);
   }
 
-  // No server that keeps to the tokens it was allowed sends more.
+  // A server that respects the token limit sends no more than this.
   size_t most_bytes() const {
     const int64_t allowed = std::max(kLeastBytesAllowed, sampling_.max_output_tokens * kMostBytesPerToken);
     return std::min(setup().most_reply_bytes, static_cast<size_t>(allowed));
   }
 
-  // nullopt: there is a completion. One that came to its end is kept however the connection ended: it is paid for.
+  // nullopt: there is a completion. A complete one counts however the connection ended, since it is paid for.
   std::optional<FailedTry> failure(const HttpEnd& end) {
     std::optional<FailedTry> read = reader_->end(end.how == How::complete);
     if (end.how == How::complete || end.how == How::refused || !read) return read;
@@ -159,7 +159,7 @@ class Asking : public HttpReceiver, public std::enable_shared_from_this<Asking> 
     }
   }
 
-  // Of the try that has just ended; false: it cost nothing.
+  // Adds the usage of the try that just ended. Returns false if it cost nothing.
   bool add_usage(bool failed) {
     const Reply& reply = reader_->reply();
     if (!reply.usage && !reader_->answered()) return false;
@@ -208,10 +208,10 @@ class Asking : public HttpReceiver, public std::enable_shared_from_this<Asking> 
   int tries_ = 0, failures_ = 0, rate_limited_ = 0, paid_ = 0;
 };
 
-// Asks a server which models it has, and takes the first.
+// Asks a server for its models and takes the first.
 class Listing : public HttpReceiver {
  public:
-  // `known` is called with the model's name, "" where it could not be learnt, or nullopt when cancelled.
+  // Calls `known` with the model's name, "" if it is not available, or nullopt when cancelled.
   explicit Listing(std::function<void(std::optional<std::string>)> known) : known_(std::move(known)) {}
 
   void head(const HttpHead& head) override { status_ = head.status; }
@@ -259,7 +259,7 @@ class HttpModel : public Model {
  private:
   enum class Known { no, asked, yes };
 
-  // Whether it is started later, once the model's name is known.
+  // Returns true if the request has to wait for the model's name.
   bool wait_for_model(const std::shared_ptr<Asking>& asking) {
     const std::lock_guard lock(mutex_);
     if (known_ == Known::yes) return false;
@@ -271,7 +271,7 @@ class HttpModel : public Model {
     return true;
   }
 
-  // Where it could not be learnt, some servers do without; the next prompt asks for it again.
+  // Without a name, some servers still answer; the next prompt asks again.
   void model_known(const std::optional<std::string>& model) {
     std::vector<std::shared_ptr<Asking>> waiting;
     {
@@ -292,15 +292,15 @@ class HttpModel : public Model {
   std::shared_ptr<Shared> shared_;
   std::mutex mutex_;
   Known known_ = Known::no;
-  std::vector<std::shared_ptr<Asking>> waiting_;  // for the name of the model
-  HttpClient client_;                             // last: ends what is on its way before the rest goes
+  std::vector<std::shared_ptr<Asking>> waiting_;  // requests that wait for the model's name
+  HttpClient client_;                             // last: cancels requests in flight before the rest is destroyed
 };
 }  // namespace
 
 std::unique_ptr<Model> http_model(HttpModelSetup setup) { return std::make_unique<HttpModel>(std::move(setup)); }
 
 namespace {
-// How many tries may help. What came out wrong may come out right, but each time has been paid for.
+// Number of tries worth making. A wrong answer may come out right next time, but each try is paid for.
 int tries_worth(NoCompletion::Cause cause, const RetryOptions& options) {
   using Cause = NoCompletion::Cause;
   switch (cause) {

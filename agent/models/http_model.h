@@ -15,10 +15,10 @@
 namespace agent::models {
 
 struct RetryOptions {
-  int most_tries = 5;                                // of one request that fail
+  int most_tries = 5;                                // failed tries per request
   int most_rate_limited = 10;                        // rate-limited tries besides; they cost nothing
   std::chrono::milliseconds first_delay{1'000};      // at most this before the second try; doubles with each
-  std::chrono::milliseconds most_delay{60'000};      // however many tries
+  std::chrono::milliseconds most_delay{60'000};      // upper limit of the delay
   std::chrono::milliseconds most_patience{120'000};  // no second try for a server that asks to wait longer
 };
 
@@ -44,9 +44,9 @@ struct HttpModelSetup {
   std::string base_url;    // without a slash at its end
   std::unique_ptr<WireFormat> format;
   Key key;
-  std::string key_hint;  // where a key would come from, for the message that one is missing
+  std::string key_hint;  // the key's sources, for the message that it is missing
   std::string ca_file, ca_folder;
-  HttpLimits limits;  // `total` holds for all tries of a request together
+  HttpLimits limits;  // `total` covers all tries of a request
   RetryOptions retry;
   size_t most_reply_bytes = 4 << 20;
   uint64_t seed = 0;  // of the jitter between tries

@@ -1,4 +1,4 @@
-// For tests of models over HTTP: one that asks a server of the test's, and what such a server says.
+// For tests of models over HTTP: a model that asks the test's server, and that server's answers.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What is too large, too slow, too secret or too late for a model over HTTP: over real sockets.
+// Limits of a model over HTTP (size, time, secrets, cancelling), over real sockets.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What a server can do to us, and what becomes of it: over real sockets.
+// Misbehaving servers, over real sockets.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The ways to a server: certificates of one's own, and proxies.
+// Routes to a server: private certificates and proxies.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <openssl/ec.h>
@@ -46,7 +46,7 @@ ModelOptions options_with(const std::string& name, const std::string& value) {
   return options;
 }
 
-// A certificate for 127.0.0.1 that vouches for itself, and its key, in one file.
+// Writes a self-signed certificate for 127.0.0.1 and its key to one file.
 void write_certificate(const std::filesystem::path& file) {
   const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key(EVP_EC_gen("P-256"), EVP_PKEY_free);
   const std::unique_ptr<X509, decltype(&X509_free)> certificate(X509_new(), X509_free);
@@ -121,7 +121,7 @@ TEST(HttpRoutes, ACertificateOfOnesOwnIsTrustedWhereItIsNamed) {
   server.terminate();
 }
 
-// Sets a variable of the process, which is where libcurl looks for proxies.
+// Sets an environment variable of this process: libcurl reads proxies from there.
 class Variable {
  public:
   Variable(const char* name, const std::string& value) : name_(name) { ::setenv(name, value.c_str(), 1); }

@@ -24,7 +24,7 @@
 namespace agent::models::test {
 
 struct HttpSeen {
-  std::string head, body;  // as they came
+  std::string head, body;  // as received
 };
 
 // The server's end of a connection.
@@ -32,7 +32,7 @@ class HttpWire {
  public:
   explicit HttpWire(int fd) : fd_(fd) {}
 
-  // False once the other end has hung up.
+  // Returns false once the other end has hung up.
   bool send(std::string_view bytes) {
     while (!bytes.empty()) {
       const ssize_t sent = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -41,7 +41,7 @@ class HttpWire {
     }
     return true;
   }
-  // A whole answer; the connection stays.
+  // Sends a whole answer and keeps the connection.
   bool answer(const std::string& status, const std::string& type, const std::string& body,
               const std::string& headers = "") {
     return send("HTTP/1.1 " + status + "\r\nContent-Type: " + type + "\r\n" + headers +
@@ -58,7 +58,7 @@ class HttpWire {
   bool end_stream() { return send("0\r\n\r\n"); }
   bool stream(const std::string& body) { return begin_stream() && chunk(body) && end_stream(); }
   void hang_up() { ::shutdown(fd_, SHUT_RDWR); }
-  // Waits until the other end does.
+  // Waits until the other end hangs up.
   void wait_for_hang_up() {
     char byte;
     while (::recv(fd_, &byte, 1, 0) > 0) {
@@ -71,7 +71,7 @@ class HttpWire {
 
 class HttpServer {
  public:
-  // `script` gets each request with its number, from 1, on a thread of its connection.
+  // Calls `script` for each request with its number, from 1, on a thread per connection.
   using Script = std::function<void(HttpWire&, const HttpSeen&, int number)>;
 
   explicit HttpServer(Script script) : script_(std::move(script)), listener_(::socket(AF_INET, SOCK_STREAM, 0)) {

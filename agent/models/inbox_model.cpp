@@ -54,13 +54,13 @@ std::string file_name_of(const Occasion& occasion, const Prompt& prompt) {
   return name + "." + std::to_string(occasion.number) + "." + prompt.hash().substr(0, 12);
 }
 
-// One prompt, until it is answered.
+// A prompt that awaits its answer.
 struct Letter {
   std::string name;
   std::string prompt;
   std::function<void(Answer)> answered;
   Clock::time_point begin = Clock::now();
-  std::pair<uintmax_t, fs::file_time_type> seen{};  // the reply's size and time when looked at last
+  std::pair<uintmax_t, fs::file_time_type> seen{};  // the reply's size and time at the last look
 };
 
 class InboxModel : public Model {
@@ -208,7 +208,7 @@ class InboxModel : public Model {
   std::condition_variable changed_;
   std::list<Letter> asked_;
   bool cancelling_ = false, stopping_ = false;
-  std::list<Letter> waiting_;  // the thread's own
+  std::list<Letter> waiting_;  // used by the thread only
   std::thread thread_;
 };
 }  // namespace

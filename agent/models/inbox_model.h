@@ -1,5 +1,5 @@
-// inbox:DIR: prompts and replies are files in a folder, so a person or another program can be the model. The README.md
-// that it writes into the folder explains how.
+// inbox:DIR: prompts and replies are files in a folder, so a person or another program can be the model. It writes a
+// README.md with instructions into the folder.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@ namespace agent::models {
 struct InboxModelSetup {
   std::string name;
   std::filesystem::path folder;               // created if missing
-  std::chrono::milliseconds look_every{200};  // also how long a reply must have stayed as it is
+  std::chrono::milliseconds look_every{200};  // a reply must be unchanged for as long
   size_t most_reply_bytes = 4 << 20;
 };
 

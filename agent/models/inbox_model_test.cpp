@@ -28,7 +28,7 @@ class InboxTest : public testing::Test {
   std::unique_ptr<Model> model() const { return inbox_model({"inbox:test", inbox(), milliseconds(20), 1000}); }
   fs::path inbox() const { return folder_.path() / "deep" / "inbox"; }
 
-  // The files in the inbox whose name ends so.
+  // The inbox's files whose names end in `end`.
   std::vector<fs::path> files(const std::string& end) const {
     std::vector<fs::path> found;
     for (const auto& entry : fs::directory_iterator(inbox())) {

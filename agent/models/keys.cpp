@@ -23,7 +23,7 @@ std::string trimmed(const std::string& text) {
   return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
 }
 
-// Opened first and then looked at, so that it is the file that is read.
+// Opens the file before it checks the permissions, so that they are those of the file read.
 std::string read_private_file(const std::filesystem::path& path) {
   const core::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd) throw core::InputError(path.string(), std::string("cannot be read: ") + std::strerror(errno));
@@ -42,7 +42,7 @@ std::string read_private_file(const std::filesystem::path& path) {
   return text;
 }
 
-// A key may hold '=' itself, but none looks like this before one.
+// True for the form of a variable's name: keys may hold '=', but none has this form before it.
 bool is_variable(std::string_view name) {
   constexpr std::string_view kEnd = "_API_KEY";
   return name.size() > kEnd.size() && name.substr(name.size() - kEnd.size()) == kEnd &&

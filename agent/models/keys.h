@@ -1,4 +1,4 @@
-// Keys for providers, and their removal from whatever is kept.
+// Keys for providers, and their removal from stored texts.
 #pragma once
 
 #include <filesystem>
@@ -20,7 +20,7 @@ class Key {
   // Trims spaces. Throws core::InputError, naming `where` but not the key, if the key cannot stand in an HTTP header.
   Key(std::string value, const std::string& where);
 
-  const std::string& value() const { return value_; }  // "" when there is none
+  const std::string& value() const { return value_; }  // "" if there is none
   // The text with "[key]" in place of the key. A key under 8 characters ("none", "EMPTY") does not count as secret.
   std::string removed_from(std::string text) const;
 
@@ -30,7 +30,7 @@ class Key {
 
 // The first of `names` set in the file (lines NAME=KEY; a line without a name is a key for all), else the first one in
 // the environment, else none. Throws core::InputError when the file is unreadable, is readable by anyone but its owner,
-// or has a key for none of the names.
+// or has no key for any of the names.
 Key find_key(const std::vector<std::string>& names, const std::optional<std::filesystem::path>& file,
              const Environment& environment);
 

@@ -62,9 +62,9 @@ Kind kind_of(char c) {
 }  // namespace
 
 int64_t estimate_tokens(std::string_view text) {
-  // Least squares over the files that the header speaks of: letters make one token for each seven of a run, digits and
-  // runs of marks slightly more than one each, line ends with what indents the next line one and a half. Spaces belong
-  // to the words after them.
+  // Least squares over the files named in the header: one token for each seven letters of a run, slightly more than one
+  // for each digit or run of marks, one and a half for a line end with the next line's indentation. Spaces belong to
+  // the word after them.
   constexpr size_t kLettersPerToken = 7;
   constexpr double kPerDigit = 1.13, kPerMarks = 1.08, kPerLineEnd = 1.4, kPerOther = 1;
   double tokens = 0;
@@ -87,7 +87,7 @@ int64_t estimate_tokens(std::string_view text) {
       case Kind::space:
         if (run.find('\n') != std::string_view::npos) tokens += kPerLineEnd;
         break;
-      case Kind::other:  // beyond ASCII: about one for each character
+      case Kind::other:  // beyond ASCII: about one token per character
         for (const char c : run) tokens += (static_cast<unsigned char>(c) & 0xC0) != 0x80 ? kPerOther : 0;
         break;
     }
@@ -96,7 +96,7 @@ int64_t estimate_tokens(std::string_view text) {
 }
 
 int64_t estimate_tokens(const Prompt& prompt) {
-  constexpr int64_t kPerTurn = 4;  // what a chat template puts around each
+  constexpr int64_t kPerTurn = 4;  // a chat template's tokens around each turn
   int64_t tokens = estimate_tokens(prompt.system) + kPerTurn;
   for (const Turn& turn : prompt.turns) tokens += estimate_tokens(turn.text()) + kPerTurn;
   return tokens;

@@ -1,5 +1,4 @@
-// A language model that answers prompts, wherever it lives: at a provider, behind a command, in a folder, in a
-// transcript.
+// A language model that answers prompts: at a provider, behind a command, in a folder, or from a transcript.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +14,7 @@
 
 namespace agent::models {
 
-// A piece of a turn. Stable sections are the same in many prompts and come first, so that a provider's cache hits.
+// A piece of a turn. Stable sections are the same in many prompts and come first, so that providers' caches hit.
 struct Section {
   std::string text;
   bool stable = false;
@@ -31,8 +30,8 @@ struct Prompt {
   std::string system;
   std::vector<Turn> turns;
 
-  std::string hash() const;  // of the text sent, however it is divided into sections
-  // As one text: the system's, then the turns, each headed by its speaker where there are several.
+  std::string hash() const;  // of the sent text, independent of its sections
+  // The prompt as one text: the system's, then the turns, each headed by its speaker if there are several.
   std::string as_text() const;
 };
 
@@ -44,12 +43,12 @@ int64_t estimate_tokens(const Prompt& prompt);
 
 struct Sampling {
   int64_t max_output_tokens = 16'000;  // thinking included
-  std::optional<double> temperature;   // the provider's own when absent
+  std::optional<double> temperature;   // absent: the provider's default
   int64_t thinking_tokens = 0;         // of the above; 0: no extended thinking
-  int most_paid_tries = 3;             // a try that fails in the middle of an answer costs like one that does not
+  int most_paid_tries = 3;             // a try that fails within an answer costs as much as a successful one
 };
 
-// Tokens as counted by the provider, or estimated where it does not say.
+// Tokens as counted by the provider, or estimated if it reports none.
 struct Usage {
   int64_t input = 0;          // neither read from a cache nor written to it
   int64_t cache_read = 0;     // input
@@ -62,7 +61,7 @@ struct Usage {
 
 struct Completion {
   std::string text;      // untrusted UTF-8, as received
-  std::string model;     // that answered, as the provider names it
+  std::string model;     // the model that answered, as the provider names it
   bool complete = true;  // false: it ran into max_output_tokens
   Usage usage;           // of all tries
   int tries = 1;
@@ -86,8 +85,8 @@ struct NoCompletion {
     cancelled,
   };
   Cause cause = Cause::unreachable;
-  std::string what;  // a sentence for people, without keys; whoever prints it cleans it
-  Usage usage;       // of all tries: refused and cut answers cost, too
+  std::string what;  // a sentence for people, without keys; clean it before printing
+  Usage usage;       // of all tries, including refused and cut answers
   int tries = 1;
   double seconds = 0;
 };
@@ -96,20 +95,20 @@ KW_ENUM_NAMES(NoCompletion::Cause, unauthorized, bad_request, rate_limited, over
 
 using Answer = std::variant<Completion, NoCompletion>;
 
-// Identifies a prompt in a campaign; transcripts are matched by it.
+// Identifies a prompt in a campaign. Transcripts are matched by it.
 struct Occasion {
   std::string problem;
-  int64_t number = 0;  // of this problem's prompts in the campaign, from 1
+  int64_t number = 0;  // among this problem's prompts in the campaign, from 1
 };
 
 class Model {
  public:
   virtual ~Model() = default;
 
-  // As the user named it: "anthropic:claude-...", "inbox:DIR".
+  // The name that the user gave: "anthropic:claude-...", "inbox:DIR".
   virtual const std::string& name() const = 0;
-  // Returns at once. Calls `answered` once, on a thread of the model's; it must be quick and must not throw. Any number
-  // of requests may be in flight.
+  // Returns at once. Calls `answered` once, on one of the model's threads; it must be quick and must not throw. Any
+  // number of requests may be in flight.
   virtual void ask(const Occasion& occasion, const Prompt& prompt, const Sampling& sampling,
                    std::function<void(Answer)> answered) = 0;
   // Answers every request in flight with `cancelled`, unless its answer is already complete.

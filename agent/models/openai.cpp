@@ -1,6 +1,5 @@
 // OpenAI's Responses API (platform.openai.com/docs/api-reference/responses and responses-streaming), and its Chat
-// Completions API (.../chat) with what other servers (llama.cpp, vLLM, Ollama, LiteLLM) understand of it; read
-// 2026-11-21.
+// Completions API (.../chat) with the variants of other servers (llama.cpp, vLLM, Ollama, LiteLLM); read 2026-11-21.
 #include <algorithm>
 
 #include "agent/models/wire_format.h"
@@ -14,7 +13,7 @@ std::vector<std::string> openai_headers(const std::string& key) {
   return {"Authorization: Bearer " + key};
 }
 
-// There is no budget of thinking tokens, only three efforts that every reasoning model knows.
+// The API has no budget of thinking tokens, only three efforts that every reasoning model accepts.
 std::string reasoning_effort(int64_t thinking_tokens) {
   return thinking_tokens < 4'096 ? "low" : thinking_tokens < 16'384 ? "medium" : "high";
 }
@@ -26,7 +25,7 @@ bool takes_temperature(const std::string& model) {
   return !o_series && !gpt_5_on;
 }
 
-// `input` includes what was read from a cache or written to it; `details` says how much.
+// `input` includes tokens read from or written to a cache; `details` counts those.
 Usage openai_usage(int64_t input, const Json& details, int64_t output) {
   const int64_t read = std::min(input, count_of(details, "cached_tokens"));
   const int64_t written = std::min(input - read, count_of(details, "cache_write_tokens"));  // GPT-5.6 and later
@@ -46,7 +45,7 @@ class OpenAiResponses : public WireFormat {
   Json request(const std::string& model, const Prompt& prompt, const Sampling& sampling) const override {
     Json request = {{"model", model},
                     {"stream", true},
-                    {"store", false},  // nothing is fetched again
+                    {"store", false},  // we never fetch a stored reply
                     {"max_output_tokens", sampling.max_output_tokens}};
     if (!prompt.system.empty()) request["instructions"] = prompt.system;
     request["input"] = Json::array();
@@ -77,7 +76,7 @@ class OpenAiResponses : public WireFormat {
     }
   }
 
-  // Also the end of a stream, which repeats what the deltas have brought.
+  // Also reads the end of a stream, which repeats the deltas.
   void read_whole(const Json& answer, Reply& reply) const override {
     if (const std::string model = text_of(answer, "model"); !model.empty()) reply.model = model;
     std::string text, refusal;

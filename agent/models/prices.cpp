@@ -15,7 +15,7 @@ constexpr double kMillion = 1e6;
 
 bool is_number(std::string_view text) { return text.find_first_not_of("0123456789") == std::string_view::npos; }
 
-// Without "-20251101", "-2025-11-01" or "-latest" at its end.
+// Removes a final "-20251101", "-2025-11-01" or "-latest".
 std::string_view without_date(std::string_view name) {
   constexpr std::string_view kLatest = "-latest";
   const auto ends = [&](size_t length) { return name.size() > length ? name.substr(name.size() - length) : ""; };

@@ -1,4 +1,4 @@
-// What models cost, from prompts/prices.json: people edit it, so nothing here guesses.
+// Prices of models from prompts/prices.json. People edit that file, so nothing here guesses.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace agent::models {
 struct Price {
   double input = 0, output = 0;
   std::optional<double> cache_read, cache_write;
-  std::optional<int64_t> prompt_up_to;  // tokens, cached ones included; longer prompts have another price
+  std::optional<int64_t> prompt_up_to;  // tokens, including cached ones; longer prompts have another price
   std::string as_of, source;            // an ISO date; a page
 };
 
@@ -30,7 +30,7 @@ class Prices {
   static Prices load(const std::filesystem::path& file, const std::string& today);
 
   // `model` is Model::name(): "anthropic:claude-opus-5", "openai-chat:gpt-5.4-2026-03-05". Ignores a date or "-latest"
-  // at its end. nullptr: unknown, such as any server of your own.
+  // at its end. nullptr: unknown, as for any server of your own.
   const Price* find(std::string_view model, int64_t prompt_tokens = 0) const;
   // Dollars for one answer. nullopt: unknown model, or no price for a kind of token that it used.
   std::optional<double> cost(const Usage& usage, std::string_view model) const;

@@ -20,7 +20,7 @@ struct Provider {
   const char* scheme;
   std::unique_ptr<WireFormat> (*format)();
   const char* base_url;
-  const char* base_variable;  // leads elsewhere
+  const char* base_variable;  // names another server
   std::vector<std::string> key_variables;
 };
 
@@ -39,7 +39,7 @@ std::vector<Provider> providers() {
            {"GEMINI_API_KEY", "GOOGLE_API_KEY"}}};
 }
 
-// A URL to which paths are appended. Names of models are shown and kept, so nothing secret may stand in one.
+// Checks a base URL. Model names are shown and stored, so a URL must not hold secrets.
 std::string checked_url(std::string url, const std::string& where) {
   const auto fail = [&](const char* what, const char* remedy) { throw core::InputError(where, what, remedy); };
   const bool http = url.rfind("http://", 0) == 0, https = url.rfind("https://", 0) == 0;
@@ -64,13 +64,13 @@ HttpModelSetup common_setup(const std::string& name, const ModelOptions& options
   setup.retry = options.retry;
   setup.most_reply_bytes = options.most_reply_bytes;
   setup.seed = options.seed;
-  // The curl program reads these; its library does not.
+  // The curl program reads these variables; libcurl does not.
   setup.ca_file =
       options.ca_file
           ? options.ca_file->string()
           : options.environment("CURL_CA_BUNDLE").value_or(options.environment("SSL_CERT_FILE").value_or(""));
   setup.ca_folder = options.environment("SSL_CERT_DIR").value_or("");
-  if (!setup.ca_file.empty()) core::read_file(setup.ca_file);  // says so now when it cannot be read
+  if (!setup.ca_file.empty()) core::read_file(setup.ca_file);  // throws now if it is unreadable
   return setup;
 }
 
@@ -103,7 +103,7 @@ std::unique_ptr<Model> server_model(const std::string& name, const ModelOptions&
   return http_model(std::move(setup));
 }
 
-// What stands before the first colon, and behind it.
+// The parts before and after the first colon.
 std::pair<std::string, std::string> kind_and_rest(const std::string& name) {
   const size_t colon = name.find(':');
   return {name.substr(0, colon), colon == std::string::npos ? "" : name.substr(colon + 1)};

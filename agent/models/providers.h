@@ -19,7 +19,7 @@ struct ModelOptions {
   std::optional<std::filesystem::path> key_file;  // instead of the environment
   std::optional<std::filesystem::path> ca_file;   // certificates to trust; else CURL_CA_BUNDLE, SSL_CERT_FILE and
                                                   // SSL_CERT_DIR in the environment, else the system's
-  HttpLimits limits;                              // `total` also holds for exec:
+  HttpLimits limits;                              // `total` also limits exec:
   RetryOptions retry;
   size_t most_reply_bytes = 4 << 20;
   uint64_t seed = 0;  // of the jitter between tries

@@ -16,7 +16,7 @@ constexpr size_t kMostErrorBytes = 64 << 10;
 constexpr size_t kCarrierFactor = 2;  // a whole answer or one event against its text: escapes, fields
 constexpr size_t kStreamFactor = 64;  // a stream against its text: an event of 300 bytes may carry 4
 
-// Words that providers use, in the body of an error or in a stream that had begun well.
+// Providers' words for errors, in an error's body or within a stream.
 std::optional<Cause> cause_of_type(const std::string& type) {
   struct Word {
     std::string_view type;
@@ -58,7 +58,7 @@ Cause cause_of_status(int status) {
 }
 
 Cause cause_of_error(int status, const ProviderError& error) {
-  // A key that Google does not know is an INVALID_ARGUMENT.
+  // Google reports an unknown key as INVALID_ARGUMENT.
   if (error.message.find("API key not valid") != std::string::npos) return Cause::unauthorized;
   const std::optional<Cause> said = cause_of_type(error.type);
   if (status == 200) return said.value_or(Cause::overloaded);
@@ -137,7 +137,7 @@ void ReplyReader::read_stream_event(const ServerEvent& event) {
 }
 
 void ReplyReader::refuse(Cause cause, std::string what) {
-  // What is too large once would be paid for again; what is garbled may come out right.
+  // A retry of a too large answer would only cost again; a garbled one may come out right.
   const bool too_large = what.find("larger than") != std::string::npos;
   if (!refused_) refused_ = FailedTry{cause, std::move(what), {}, too_large};
 }
@@ -148,8 +148,7 @@ std::optional<FailedTry> ReplyReader::end(bool whole) {
     events_.finish([&](const ServerEvent& event) {
       if (!reply_.over) read_stream_event(event);
     });
-    if (refused_)
-      refused_ = FailedTry{Cause::cut_off, "the answer ended early", {}};  // in the middle of its last event
+    if (refused_) refused_ = FailedTry{Cause::cut_off, "the answer ended early", {}};  // within its last event
   } else if (body_ == Body::json && !refused_ && !collected_.empty()) {
     try {
       const Json answer = core::parse_json(collected_, "the reply");

@@ -1,4 +1,4 @@
-// Reads the body of one HTTP answer, streamed or whole, and judges what came of it. Pure.
+// Reads the body of one HTTP answer, streamed or whole, and decides whether it is usable. Pure.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace agent::models {
 
-// Why a try gave no completion.
+// A try without a completion, and why.
 struct FailedTry {
   NoCompletion::Cause cause;
   std::string what;
@@ -23,8 +23,8 @@ class ReplyReader {
  public:
   using Flow = HttpReceiver::Flow;
 
-  // The format must outlive the reader. `most_bytes` limits the text; what carries it (a whole answer, an event, all of
-  // a stream) is limited to a multiple of that.
+  // The format must outlive the reader. `most_bytes` limits the text; its carrier (a whole answer, an event, all of a
+  // stream) is limited to a multiple of that.
   ReplyReader(const WireFormat& format, size_t most_bytes);
 
   void begin(int status, std::string_view content_type);

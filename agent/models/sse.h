@@ -1,5 +1,5 @@
-// Server-sent events, as the WHATWG HTML standard defines them ("Server-sent events", parsing an event stream), read
-// from bytes that come in any pieces.
+// Server-sent events, as the WHATWG HTML standard defines them ("Server-sent events", parsing an event stream), from
+// bytes in pieces of any size.
 #pragma once
 
 #include <functional>
@@ -35,8 +35,8 @@ class SseParser {
   std::string line_;
   ServerEvent event_;
   bool has_data_ = false;
-  bool after_cr_ = false;   // a '\n' now belongs to the line end before
-  bool first_line_ = true;  // may begin with a byte order mark
+  bool after_cr_ = false;   // a '\n' here belongs to the previous line end
+  bool first_line_ = true;  // may start with a byte order mark
   bool too_long_ = false;
 };
 

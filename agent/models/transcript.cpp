@@ -186,13 +186,13 @@ class ReplayModel : public Model {
     changed_.notify_one();
   }
 
-  // What was asked keeps its answer: that is complete already.
+  // Does nothing: recorded answers are already complete.
   void cancel() override {}
 
  private:
   struct Recorded {
     int64_t number;
-    std::optional<Answer> answer;  // nullopt: given
+    std::optional<Answer> answer;  // nullopt: delivered
   };
   struct Asked {
     Answer answer;

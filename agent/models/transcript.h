@@ -1,5 +1,5 @@
-// A campaign's exchanges with its models in a file, so that it can be replayed without them. JSON Lines in ASCII: first
-// a header, then one object for each exchange:
+// Transcripts: a campaign's prompts and replies in a file, for use without the models. JSON Lines in ASCII: first a
+// header, then one object for each exchange:
 //   {"kernelwright_transcript": 1, "model": "anthropic:claude-...", "date": "2026-11-21T17:00:00Z",
 //    "kernelwright": "0.1.0", "device": "cpu", "note": ""}
 //   {"problem": "softmax_f32", "number": 1, "prompt_hash": "<64 hex digits>", "model": "claude-...-20251101",
@@ -19,10 +19,10 @@
 namespace agent::models {
 
 struct TranscriptHeader {
-  std::string model;         // that wrote the replies, as the user named it
-  std::string date;          // when, ISO 8601
+  std::string model;         // the replies' author, as the user named it
+  std::string date;          // ISO 8601
   std::string kernelwright;  // the version that made the prompts
-  std::string device;        // on which candidates were judged
+  std::string device;        // that judged the candidates
   std::string note;          // for people; may be empty
 };
 

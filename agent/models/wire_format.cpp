@@ -58,7 +58,7 @@ std::optional<ProviderError> read_error(const Json& answer) {
   const Json& error = member(answer, "error");
   if (error.is_string()) return ProviderError{"", error.get<std::string>(), {}};  // Ollama
   if (error.is_object()) {
-    std::string type = text_of(error, "code");          // OpenAI: the finer word
+    std::string type = text_of(error, "code");          // OpenAI: the more specific word
     if (type.empty()) type = text_of(error, "status");  // Gemini
     if (type.empty()) type = text_of(error, "type");    // Anthropic
     return ProviderError{type, text_of(error, "message"), retry_delay(error)};

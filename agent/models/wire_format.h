@@ -1,5 +1,5 @@
-// What a provider's protocol says: how a prompt becomes a request, and how pieces of an answer become a reply. Pure;
-// one file per protocol.
+// A provider's protocol: turns a prompt into a request, and pieces of an answer into a reply. Pure; one file per
+// protocol.
 #pragma once
 
 #include <chrono>
@@ -26,8 +26,8 @@ struct Reply {
   enum class Stop { none, finished, out_of_tokens, declined };
 
   std::string text;
-  std::string refusal;  // the model's words, where they are separate from its text
-  std::string model;    // that answers, as the provider names it
+  std::string refusal;  // the model's words of refusal, if separate from its text
+  std::string model;    // the answering model, as the provider names it
   std::optional<Usage> usage;
   Stop stop = Stop::none;
   bool over = false;  // complete, though the connection may stay open
@@ -58,7 +58,7 @@ std::unique_ptr<WireFormat> gemini_format();
 std::optional<ProviderError> read_error(const core::Json& answer);
 
 // Lenient readers of one field.
-const core::Json& member(const core::Json& object, const char* key);    // null when absent
+const core::Json& member(const core::Json& object, const char* key);    // null if absent
 std::string text_of(const core::Json& object, const char* key);         // "" unless a string
 int64_t count_of(const core::Json& object, const char* key);            // 0 unless a number from 0 to 10^12
 const core::Json& items_of(const core::Json& object, const char* key);  // an empty array unless an array

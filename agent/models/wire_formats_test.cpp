@@ -100,7 +100,7 @@ TEST(Anthropic, ReadsAStreamInAnyPieces) {
 TEST(Anthropic, EveryBeginningOfAStreamIsCutOff) {
   const size_t stop = kAnthropicStream.find("\"end_turn\"");
   for (size_t length = 0; length < stop; length += 11) {
-    for (const bool whole : {false, true}) {  // the connection broke, or was closed as if that were all
+    for (const bool whole : {false, true}) {  // the connection broke, or closed normally
       const Read read =
           read_answer(*anthropic_format(), kAnthropicStream.substr(0, length), "text/event-stream", 200, 50, whole);
       ASSERT_TRUE(read.failed) << length;

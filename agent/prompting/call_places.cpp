@@ -8,9 +8,9 @@ namespace {
 using sandbox::Token;
 using sandbox::TokenKind;
 
-constexpr int kMostDepth = 32;  // of loops: a reply may nest any number of them
+constexpr int kMostDepth = 32;  // of nested loops; replies may nest more
 
-// The tokens outside of directives, and how brackets and statements hang together in them.
+// The tokens outside directives, with the ends of brackets and statements.
 class Source {
  public:
   explicit Source(const std::vector<Token>& tokens) {
@@ -26,7 +26,7 @@ class Source {
   bool is_call(size_t i) const { return is_name(i) && is(i + 1, "("); }
   const std::string& text(size_t i) const { return tokens_[i]->text; }
 
-  // Behind the bracket that closes the one at `i`.
+  // Index after the bracket that closes the one at `i`.
   size_t behind_bracket(size_t i) const {
     int open = 0;
     for (; i < size(); ++i) {
@@ -36,9 +36,9 @@ class Source {
     return size();
   }
 
-  // Behind the statement that begins at `i`; of a loop, behind its body.
+  // Index after the statement (of a loop, after its body) that begins at `i`.
   size_t behind_statement(size_t i) const {
-    while (is(i, "for") || is(i, "while") || is(i, "if")) {  // "if constexpr" has a word more
+    while (is(i, "for") || is(i, "while") || is(i, "if")) {  // "if constexpr" has one more word
       i = behind_bracket(i + (is(i + 1, "(") ? 1 : 2));
     }
     if (is(i, "do")) ++i;
@@ -81,7 +81,7 @@ class Counter {
   Counter(const Source& source, const std::function<bool(const std::string&)>& is_one, const std::set<std::string>& own)
       : source_(source), is_one_(is_one), own_(own) {}
 
-  // From `begin` to `end`, of a loop or of a function; true: it holds a loop.
+  // Counts calls in [begin, end), the body of a loop or function. Returns true if it holds a loop.
   bool count(size_t begin, size_t end, bool leaf_is_innermost, int depth = 0) {
     int here = 0;
     bool loops = false;
@@ -112,8 +112,8 @@ class Counter {
 CallPlaces call_places(const std::vector<Token>& tokens, const std::function<bool(const std::string&)>& is_one) {
   const Source source(tokens);
   const std::vector<Function> functions = functions_of(source);
-  std::set<std::string> own;                    // helpers without loops; calls of them count in their place
-  for (const Function& function : functions) {  // what is called is written above its callers
+  std::set<std::string> own;                    // helpers without loops: calls of them count
+  for (const Function& function : functions) {  // functions precede their callers
     if (function.kernel) continue;
     Counter counter(source, is_one, own);
     const bool loops = counter.count(function.begin, function.end, false);

@@ -1,4 +1,4 @@
-// How often calls in a source run, judged by the loops around them.
+// Estimates how often calls in a source run, from the loops around them.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 namespace agent::prompting {
 
 struct CallPlaces {
-  int innermost = 0;  // in loops that hold no other loop, and in kernels without loops: about once per element
+  int innermost = 0;  // in innermost loops, and in kernels without loops: about once per element
   int outside = 0;    // elsewhere: once per row, tile or thread
 };
 

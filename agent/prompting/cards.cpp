@@ -31,7 +31,7 @@ bool is_architecture(const std::string& name) {
   return !number.empty() && number.size() <= 3 && number.find_first_not_of("0123456789") == std::string::npos;
 }
 
-// What stands between the two lines "---", by name.
+// The fields between the two lines "---", by name.
 class FrontMatter {
  public:
   FrontMatter(const std::vector<std::string>& lines, const std::string& file) : file_(file) {
@@ -50,7 +50,7 @@ class FrontMatter {
     fail(lines.size(), "has no second \"---\"");
   }
 
-  size_t end() const { return end_; }  // the first line behind it, from 0
+  size_t end() const { return end_; }  // the first line after it, from 0
   std::string take(const std::string& name) {
     const auto found = values_.find(name);
     if (found == values_.end()) fail(1, "does not say \"" + name + "\"");
@@ -63,7 +63,7 @@ class FrontMatter {
     if (!values_.empty())
       fail(values_.begin()->second.second, "says \"" + values_.begin()->first + "\", which no card has");
   }
-  // At what was taken last.
+  // Fails at the field that was read last.
   [[noreturn]] void fail_there(const std::string& what, const std::string& remedy) const {
     throw core::InputError(file_ + ":" + std::to_string(line_), what, remedy);
   }
@@ -79,7 +79,7 @@ class FrontMatter {
   size_t end_ = 0, line_ = 1;
 };
 
-// The words of a list, all of them `known`.
+// The words of a list field; throws for a word not in `known`.
 std::vector<std::string> known_words(const FrontMatter& front, const std::string& list,
                                      const std::vector<std::string>& known) {
   std::vector<std::string> words = words_of(list);
@@ -129,7 +129,7 @@ std::string fragment_of(const std::vector<std::string>& lines, const std::string
   return fragment;
 }
 
-// What a newer architecture brought does more, and what is of one alone the most.
+// Ranks newer architectures higher, and features of a single one highest.
 int newness(const std::string& arch) {
   if (arch.empty()) return 0;
   return std::stoi(arch.substr(3)) / 10 - 7 + (arch.back() == 'a' ? 1 : 0);
@@ -140,7 +140,7 @@ int score(const Card& card, const CardWish& wish) {
   for (size_t w = 0; w < wish.bottlenecks.size(); ++w) {
     const auto helps = std::find(card.helps.begin(), card.helps.end(), wish.bottlenecks[w]);
     if (helps == card.helps.end()) continue;
-    // The worst bottleneck first, and what a card helps most first.
+    // Points for the worst bottleneck first and for a card's main use first.
     points += std::max(2, 12 - 4 * static_cast<int>(w)) - std::min(3, static_cast<int>(helps - card.helps.begin()));
   }
   if (points == 0 && !wish.bottlenecks.empty()) return 0;

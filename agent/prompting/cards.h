@@ -8,7 +8,7 @@
 //   problems: any                          traits of problems (trait_names), or any
 //   ---
 //
-// and holds one fenced block with a whole solution that shows it.
+// and contains one fenced block with a whole example solution.
 #pragma once
 
 #include <filesystem>
@@ -23,14 +23,14 @@
 namespace agent::prompting {
 
 struct Card {
-  std::string name;  // the file's, without .md
+  std::string name;  // the file's name without .md
   std::string title;
   std::vector<Bottleneck> helps;
   std::string arch;  // empty: any
   std::vector<std::string> backends;
   std::set<std::string> traits;  // of problems; empty: any
-  std::string text;              // below the front matter
-  std::string fragment;          // the solution in it
+  std::string text;              // after the front matter
+  std::string fragment;          // its example solution
 };
 
 // Throws core::InputError with file and line when the text has another form.
@@ -48,7 +48,7 @@ std::vector<std::string> trait_names();
 struct CardWish {
   std::string backend, arch;            // of the device: "cuda" and "sm_90a"
   std::set<std::string> traits;         // of the problem
-  std::vector<Bottleneck> bottlenecks;  // the worst first; none: whatever suits the problem best
+  std::vector<Bottleneck> bottlenecks;  // the worst first; empty: choose by the problem alone
   std::set<std::string> seen;           // cards of earlier prompts; unseen ones come first
 };
 

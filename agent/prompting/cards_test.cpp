@@ -51,12 +51,12 @@ TEST(Cards, AreChosenByBottleneckArchitectureBackendAndProblem) {
   EXPECT_THAT(chosen({"cuda", "sm_80", {"gemm"}, {tensor_cores, compute_bound}, {}}, 1),
               ElementsAre("tensor_cores_wmma"));
   EXPECT_THAT(chosen({"cuda", "sm_100a", {"gemm"}, {tensor_cores}, {}}),
-              ElementsAre("tensor_cores_mma", "tensor_cores_wmma"));  // wgmma is of sm_90a alone
+              ElementsAre("tensor_cores_mma", "tensor_cores_wmma"));  // wgmma exists on sm_90a alone
   EXPECT_THAT(chosen({"cuda", "sm_90a", {"transpose"}, {bank_conflicts}, {}}, 1), ElementsAre("shared_tile"));
   EXPECT_THAT(chosen({"cuda", "sm_90a", {"reduction"}, {launch_bound}, {}}, 1), ElementsAre("last_block"));
   EXPECT_THAT(chosen({"cpu", "", {"gemm"}, {compute_bound}, {}}, 1), ElementsAre("cpu_register_tile"));
   EXPECT_THAT(chosen({"cpu", "", {"row_reduction"}, {barriers}, {}}, 1), ElementsAre("cpu_vector_loops"));
-  for (const std::string& kind : trait_names()) {  // what is about GPUs does not help here
+  for (const std::string& kind : trait_names()) {  // cards about GPUs do not help here
     for (const std::string& card : chosen({"cpu", "", {kind}, {}, {}}, 9)) EXPECT_EQ(card.rfind("cpu_", 0), 0u) << card;
   }
   EXPECT_THAT(chosen({"cpu", "", {"row_reduction"}, {tensor_cores}, {}}), IsEmpty());

@@ -27,7 +27,7 @@ bool is_function(const std::string& word) {
 }
 bool is_atomic(const std::string& word) { return word.starts_with("atomic"); }
 
-// "vector_size(32)", "vector_size(VEC * 4)": the bytes, where they are a number.
+// Reads "vector_size(32)" or "vector_size(VEC * 4)"; the bytes only if they are a number.
 void see_vector_type(const std::vector<sandbox::Token>& tokens, size_t i, CodeFacts& facts) {
   facts.explicit_vectors = true;
   if (i + 3 >= tokens.size() || tokens[i + 2].kind != sandbox::TokenKind::number || !tokens[i + 3].is(")")) return;
@@ -106,7 +106,7 @@ CodeFacts facts_of(const sandbox::Solution& solution, const sandbox::TunableBind
       facts.launches.push_back({launch.kernel, launch.grid, launch.block, launch.shared_bytes});
     }
     for (const sandbox::PlannedWorkspace& workspace : plan.workspaces) facts.workspace_bytes += workspace.bytes;
-  } catch (const core::InputError&) {  // not at this shape: there is less to tell
+  } catch (const core::InputError&) {  // the plan does not fit this shape
     facts.launches.clear();
   }
   return facts;
@@ -116,7 +116,7 @@ std::string distinguishing_line(const CodeFacts& facts) {
   std::vector<std::string> parts;
   if (facts.launches.size() > 1) parts.push_back(std::to_string(facts.launches.size()) + " launches");
   if (!facts.launches.empty()) {
-    // The one with the most threads is where the work is.
+    // The launch with the most threads does the work.
     parts.push_back(launch_words(*std::max_element(
         facts.launches.begin(), facts.launches.end(),
         [](const CodeFacts::Launch& a, const CodeFacts::Launch& b) { return a.threads() < b.threads(); })));

@@ -1,4 +1,4 @@
-// Features of a solution that its text and launch plan show: enough to tell solutions apart in a line.
+// Features of a solution, from its text and launch plan, that tell solutions apart in a line.
 #pragma once
 
 #include <array>
@@ -13,19 +13,19 @@
 namespace agent::prompting {
 
 struct CodeFacts {
-  // Of the source's tokens.
-  int barriers = 0;  // __syncthreads and its like
-  int shuffles = 0;  // operations between the lanes of a warp
+  // Counted in the source's tokens.
+  int barriers = 0;  // __syncthreads and similar
+  int shuffles = 0;  // exchanges between the lanes of a warp
   int atomics = 0;   // atomic operations
   CallPlaces atomic_places;
-  CallPlaces functions;           // calls of exp, log, erf and their like
-  int vector_bytes = 0;           // of the widest vector type that it names: 16 for float4; 0: none, or not known
-  bool explicit_vectors = false;  // types of its own with the attribute vector_size
-  bool wide_struct = false;       // an aligned struct of its own for wide accesses
+  CallPlaces functions;           // calls of exp, log, erf and similar
+  int vector_bytes = 0;           // of the widest vector type it names: 16 for float4; 0: none or unknown
+  bool explicit_vectors = false;  // own types with the attribute vector_size
+  bool wide_struct = false;       // an own aligned struct for wide accesses
   bool shared = false, cooperative_groups = false;
   bool tensor_cores = false, async_copies = false, tma = false, inline_ptx = false;
 
-  // The plan at one shape; empty where the plan does not fit it.
+  // The launches at one shape; empty if the plan does not fit it.
   struct Launch {
     std::string kernel;
     std::array<int64_t, 3> grid{1, 1, 1}, block{1, 1, 1};
@@ -46,10 +46,10 @@ struct CodeFacts {
 CodeFacts facts_of(const sandbox::Solution& solution, const sandbox::TunableBinding& binding,
                    const core::Bindings& axes, const benchsuite::Problem& problem);
 
-// "block 256, grid 8192; 16-byte vectors, shuffles, 2 barriers". No names of the candidate's but kernels'.
+// "block 256, grid 8192; 16-byte vectors, shuffles, 2 barriers". Quotes no names of the candidate's except kernels'.
 std::string distinguishing_line(const CodeFacts& facts);
 
-// The first bench workload of the backend; null where there is none.
+// The first bench workload of the backend; null if there is none.
 const benchsuite::Workload* first_bench(const benchsuite::Problem& problem, const std::string& backend);
 
 }  // namespace agent::prompting

@@ -10,14 +10,14 @@
 namespace agent::prompting {
 namespace {
 using verifier::verdicts::Counters;
-constexpr double kBusy = 0.6;        // of a unit's peak: it holds the kernel back
-constexpr double kIdle = 0.4;        // neither memory nor arithmetic is busy: warps wait
+constexpr double kBusy = 0.6;        // of a unit's peak: above it, the unit limits the kernel
+constexpr double kIdle = 0.4;        // of the peak: below it for memory and arithmetic, warps wait
 constexpr double kConflicts = 0.1;   // of the passes through shared memory
 constexpr double kMostSectors = 16;  // four to a request are right for 4-byte elements, sixteen for 16-byte packs
 constexpr double kLanes = 24;        // of 32
 constexpr double kOccupancy = 0.3;
 constexpr double kStallShare = 0.35;  // of the cycles that warps wait
-constexpr double kTensor = 0.05;      // below it, tensor cores do nothing
+constexpr double kTensor = 0.05;      // below it, tensor cores are idle
 
 std::string counter_text(double value) {
   std::array<char, 32> text{};
@@ -26,7 +26,7 @@ std::string counter_text(double value) {
 }
 
 struct Weighed {
-  double weight;  // how telling, 0 to 1
+  double weight;  // significance, 0 to 1
   CounterFinding finding;
 };
 

@@ -56,7 +56,7 @@ std::string listed(const std::vector<int64_t>& numbers) {
 
 bool near(double a, double b) { return std::fabs(a - b) < 2e-3 * std::fabs(b); }
 
-// The line that a compiler names: "kernel.cu:12:5: error: ..." or "solution.cu(12): error: ...".
+// The line number in a compiler's error: "kernel.cu:12:5: error: ..." or "solution.cu(12): error: ...".
 std::optional<int64_t> line_of_error(const std::string& text) {
   for (const std::string_view mark : {".cu:", ".cu("}) {
     const size_t at = text.find(mark);
@@ -94,7 +94,7 @@ std::string quoted_line(const std::string& source, int64_t line) {
   return text;
 }
 
-// The first errors of a compiler's log, each with the line of the source that it is about. Empty when the log has none.
+// The first errors of a compiler's log, each with its source line. Empty if the log has none.
 std::string first_errors(const std::string& log, const std::string& source) {
   constexpr size_t kMost = 3;
   std::string text;
@@ -111,8 +111,8 @@ std::string first_errors(const std::string& log, const std::string& source) {
   return text;
 }
 
-// "[3, 1020] of [7, 1023]": where a flat index lies in an output at the axes that a verdict names ("M=7 N=1023").
-// Empty where the shape is not known or is flat itself.
+// "[3, 1020] of [7, 1023]": the position of a flat index in an output, at the axes that a verdict names ("M=7 N=1023").
+// Empty if the shape is unknown or has one dimension.
 std::string place_in_output(const benchsuite::Problem& problem, const std::string& output, const std::string& axes,
                             int64_t index) {
   const std::optional<Place> place = decoded(problem, output, axes, index);
@@ -120,8 +120,8 @@ std::string place_in_output(const benchsuite::Problem& problem, const std::strin
   return listed(place->at) + " of " + listed(place->shape);
 }
 
-// What a wrong element looks like: lost or doubled terms, the last row or column, another precision, ... Where the
-// judge saw the pattern of all of them, its own sentence says so, and only odd sizes are added.
+// The likely cause behind a wrong element: lost or doubled terms, the last row or column, another precision, ... If the
+// verdict already describes the pattern of all of them, adds only odd sizes.
 std::string pattern_of(const verifier::verdicts::WrongResult& wrong, const benchsuite::Problem& problem,
                        const sandbox::TunableBinding& binding) {
   if (wrong.pattern) return size_remark(wrong, binding);
@@ -156,11 +156,11 @@ std::string pattern_of(const verifier::verdicts::WrongResult& wrong, const bench
 }
 
 constexpr size_t kMostDiagnosisBytes = 3000;
-constexpr size_t kMostFindings = 3;  // of the counters
+constexpr size_t kMostFindings = 3;  // of hardware counters
 
 std::string quote(const std::string& lines) { return lines.empty() ? "" : "\n```\n" + lines + "```\n"; }
 
-// A verdict's own sentences come first; what is added is said by the overloads below.
+// The overloads below add to the verdict's own sentences, which come first.
 std::string more(const verifier::verdicts::CompileFailed& v, const AttemptFacts& facts, const benchsuite::Problem&) {
   std::string errors = first_errors(facts.compile_log, facts.solution.source);
   if (errors.empty() && v.line) errors = quoted_line(facts.solution.source, *v.line);

@@ -18,14 +18,14 @@ namespace agent::prompting {
 // Facts about an attempt. The diagnosis does not mention absent ones.
 struct AttemptFacts {
   verifier::verdicts::Verdict verdict;
-  std::optional<verifier::verdicts::Measurement> measurement;  // of a correct one
+  std::optional<verifier::verdicts::Measurement> measurement;  // of a correct attempt
   std::string against;  // the incumbent it was timed against: "naive", or a solution of the prompt
   sandbox::Solution solution;
   sandbox::TunableBinding binding;
-  std::string compile_log;  // as the archive has it
+  std::string compile_log;  // from the archive
   std::optional<int64_t> registers, shared_bytes, spill_bytes;
-  std::optional<double> occupancy;       // resident warps over those that the device can hold, 0 to 1
-  std::vector<CounterFinding> counters;  // the most telling first
+  std::optional<double> occupancy;       // resident warps over the device's maximum, 0 to 1
+  std::vector<CounterFinding> counters;  // the most significant first
   std::optional<bool> bound_by_compute;  // verifier::verdicts::Bound
   std::optional<double> launch_floor_us;
 };
@@ -36,7 +36,7 @@ struct Diagnosis {
   std::vector<Bottleneck> bottlenecks;  // of a correct attempt; the worst first
 };
 
-// `backend`: where it ran, "cpu" or "cuda".
+// `backend`: "cpu" or "cuda".
 Diagnosis diagnose(const AttemptFacts& facts, const benchsuite::Problem& problem, const std::string& backend);
 
 }  // namespace agent::prompting

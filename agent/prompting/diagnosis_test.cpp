@@ -41,7 +41,7 @@ TEST(Diagnosis, TheFirstErrorsOfACompilerWithTheirLines) {
   EXPECT_THAT(text, HasSubstr("line 3: expected a \";\"\n  2 |   two\n> 3 | three?[2J\n"));
   EXPECT_THAT(text, HasSubstr("line 5: identifier \"x\" is undefined\n  4 | four\n> 5 | five\nline 1: c"));
   EXPECT_THAT(text, Not(HasSubstr("error: d")));
-  facts.compile_log = "kernel.cu:4:7: error: 'x' was not declared\n";  // as host compilers say it
+  facts.compile_log = "kernel.cu:4:7: error: 'x' was not declared\n";  // a host compiler's form
   EXPECT_THAT(diagnosed(facts).text, HasSubstr("line 4: 'x' was not declared\n  3 | three?[2J\n> 4 | four\n"));
 }
 
@@ -199,7 +199,7 @@ TEST(Diagnosis, TheLimitOnTheCpuDevice) {
   // 256 rows of 1024: a block of 256 threads each.
   AttemptFacts facts = measured("softmax_f32/row_in_registers.cu", 2000, std::nullopt);
   EXPECT_EQ(diagnosed(facts, "cpu").bottlenecks[0], Bottleneck::barriers);
-  facts.measurement->workloads[0].candidate_us = 1e6;  // then meeting is not what costs
+  facts.measurement->workloads[0].candidate_us = 1e6;  // then barriers cost little
   EXPECT_NE(diagnosed(facts, "cpu").bottlenecks[0], Bottleneck::barriers);
   EXPECT_EQ(diagnosed(measured("gelu_f32/float4_items.cu", 1, std::nullopt), "cpu").bottlenecks[0],
             Bottleneck::launch_bound);
@@ -223,8 +223,8 @@ TEST(Diagnosis, OnTheCpuDeviceItClaimsOnlyWhatTheSourceShows) {
   EXPECT_THAT(limit(per_element), HasSubstr("are called in an innermost loop"));
   EXPECT_THAT(limit(per_row), AllOf(Not(HasSubstr("expf")), HasSubstr("may run one element at a time")));
   EXPECT_THAT(limit(vectors + per_row), AllOf(HasSubstr("What limits it: Not known"), HasSubstr("GFLOP/s")));
-  EXPECT_THAT(limit(vectors + per_element), Not(HasSubstr("expf")));  // a vector's loop has a tail of single elements
-  facts.measurement->workloads[0].candidate_us = 1;  // too fast for a call each, or for single elements
+  EXPECT_THAT(limit(vectors + per_element), Not(HasSubstr("expf")));  // a vector loop has a tail of single elements
+  facts.measurement->workloads[0].candidate_us = 1;  // too fast for a call per element, or for scalar code
   EXPECT_THAT(limit(per_element), HasSubstr("What limits it: Not known"));
   facts.measurement.reset();
   EXPECT_THAT(limit(per_row), AllOf(HasSubstr("What limits it: Not known"), Not(HasSubstr("GB/s"))));

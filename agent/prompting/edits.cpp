@@ -17,16 +17,16 @@ Lines lines_of(std::string_view text) {
   return lines;
 }
 
-// Blank lines round what is searched for are the model's, not the parent's.
+// Blank lines around the searched text come from the model, not from the parent.
 void trim_blank_lines(Lines& lines) {
   while (!lines.empty() && lines.back().empty()) lines.pop_back();
   const auto first = std::find_if(lines.begin(), lines.end(), [](const std::string& line) { return !line.empty(); });
   lines.erase(lines.begin(), first);
 }
 
-// Where `part` begins in `whole`, the first two places; linear also where lines repeat (Knuth, Morris and Pratt, 1977).
+// The first two occurrences of `part` in `whole`; linear even if lines repeat (Knuth, Morris and Pratt, 1977).
 std::vector<size_t> places_of(const Lines& part, const Lines& whole) {
-  std::vector<size_t> border(part.size(), 0);  // of each beginning of `part`: the longest that it ends in, too
+  std::vector<size_t> border(part.size(), 0);  // border[i]: longest proper prefix of `part` that ends at i
   for (size_t i = 1, matched = 0; i < part.size(); ++i) {
     while (matched > 0 && part[i] != part[matched]) matched = border[matched - 1];
     if (part[i] == part[matched]) ++matched;

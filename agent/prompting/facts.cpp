@@ -85,7 +85,7 @@ std::string calibration_words(const verifier::verdicts::Calibration& c) {
          fact_number(c.launch_floor_us, "%.2f") + " us\n";
 }
 
-// Without its header: how the reference is launched is of no use to a reader.
+// The source without its header: the reference's launch plan does not help a model.
 std::string without_header(const std::string& source) {
   const size_t end = source.find("*/");
   return end == std::string::npos ? source : source.substr(std::min(source.size(), end + 3));
@@ -167,7 +167,7 @@ std::string wanted_words(int wanted) {
 }
 
 std::string others_words(size_t alongside) {
-  constexpr size_t kApproaches = 8;  // that one can be expected to think of
+  constexpr size_t kApproaches = 8;  // distinct approaches that a model can be expected to find
   if (alongside == 0) return "";
   const std::string others = alongside == 1 ? "Another expert was" : std::to_string(alongside) + " other experts were";
   return others +

@@ -1,4 +1,4 @@
-// The contents of a prompt as plain values, gathered by the caller, and their words in templates.
+// The contents of a prompt as plain values, collected by the caller, and their wording.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct DeviceText {
   std::string backend;       // "cpu", "cuda"
   std::string name;          // "NVIDIA H200"; of the cpu device, the processor
   std::string architecture;  // "sm_90a"
-  std::string compiler;      // of the cpu device: its first line of --version
+  std::string compiler;      // of the cpu device: first line of --version
   std::optional<int64_t> multiprocessors, shared_bytes_per_block, shared_bytes_per_multiprocessor, registers, l2_bytes;
   std::optional<verifier::verdicts::Calibration> calibration;  // measured rates
   std::string vectors = {};                                    // of the cpu device: its widest vectors, in words
@@ -55,12 +55,12 @@ struct PromptFacts {
   ProblemText problem;
   DeviceText device;
   Operator task = Operator::fresh;
-  std::vector<KnownSolution> parents;         // none, one or two, as the task has it
-  std::vector<KnownSolution> known;           // the best first; without the parents
+  std::vector<KnownSolution> parents;         // none, one or two, depending on the task
+  std::vector<KnownSolution> known;           // without the parents, the best first
   std::vector<std::string> tried;             // failures, a line each, the latest first
-  std::optional<Diagnosis> diagnosis;         // the one thing to act on, in the first parent or in the whole search
+  std::optional<Diagnosis> diagnosis;         // the most important one: of the first parent, or of the whole search
   std::optional<Diagnosis> second_diagnosis;  // of the second parent
-  std::set<std::string> seen_cards;           // of earlier prompts of the same line of descent
+  std::set<std::string> seen_cards;           // shown in earlier prompts of the same line of descent
   int wanted = 1;                             // solutions
   size_t alongside = 0;                       // earlier requests for the same task; no two prompts may be equal
   std::optional<double> naive_us;             // of the naive solution at the first timed workload
@@ -71,14 +71,14 @@ std::string device_words(const DeviceText& device);
 
 // "s12: 20.82x over naive [20.1x, 21.5x], 134.1 us, 87 % of the bound; block 256, ...; "what its author said""
 std::string solution_line(const KnownSolution& known, const benchsuite::Problem& problem, const std::string& backend);
-// The source in a fence, with a note where it was cut.
+// The source in a fenced block, with a note if it was cut.
 std::string source_block(const std::string& source, size_t most_bytes);
 
 std::string bullets(const std::vector<std::string>& lines, size_t most);
 
 // "one solution", "3 solutions that differ in structure"
 std::string wanted_words(int wanted);
-// Empty where this is the only request for the task.
+// Empty if this is the only request for the task.
 std::string others_words(size_t alongside);
 
 }  // namespace agent::prompting

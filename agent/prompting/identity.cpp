@@ -8,16 +8,16 @@
 
 namespace agent::prompting {
 namespace {
-// Of these, two that touch may be one operator: "> >" is not ">>".
+// True for punctuation that may form one operator with its neighbour: "> >" is not ">>".
 bool joins(const sandbox::Token& token) {
   return token.kind == sandbox::TokenKind::punctuation &&
          token.text.find_first_not_of("+-*/%=<>&|^!:.#~") == std::string::npos;
 }
 
-// Whether white space before tokens[at] would make a difference.
+// True if white space before tokens[at] would change the meaning.
 bool is_glued(const std::vector<sandbox::Token>& tokens, size_t at) {
   if (at == 0 || tokens[at - 1].end != tokens[at].begin) return false;
-  // "#define f(x)" has a parameter where "#define f (x)" has none; and # turns white space into a string's.
+  // "#define f(x)" has a parameter, "#define f (x)" has none; and # copies white space into strings.
   if (tokens[at].directive >= 0) return true;
   return joins(tokens[at - 1]) && joins(tokens[at]);
 }
@@ -40,7 +40,7 @@ std::string identity_of(std::string_view source) {
   const std::vector<sandbox::Token> tokens = sandbox::tokenize(source);
   int directive = -1;
   for (size_t i = 0; i < tokens.size(); ++i) {
-    if (tokens[i].directive != directive) hasher.field("line", "");  // a directive begins or ends
+    if (tokens[i].directive != directive) hasher.field("line", "");  // the start or end of a directive
     directive = tokens[i].directive;
     hasher.field(is_glued(tokens, i) ? "glued" : "token", tokens[i].text);
   }

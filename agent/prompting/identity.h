@@ -1,4 +1,4 @@
-// When two solutions count as one: they differ only in comments, white space and the form of their headers.
+// Identity of solutions: two count as one if they differ only in comments, white space and the form of their headers.
 #pragma once
 
 #include <string>

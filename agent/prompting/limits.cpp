@@ -38,7 +38,7 @@ std::string occupancy_words(const AttemptFacts& facts) {
   return why.empty() ? "" : " (" + why + ")";
 }
 
-// What the problem asks for at the shape that was timed, and the time it took; zeros: not known.
+// The problem's work at the timed shape, and the time taken; zeros: unknown.
 struct CpuWork {
   double flops = 0, bytes = 0, elements = 0, ns = 0;
 };
@@ -65,7 +65,7 @@ CpuWork cpu_work(const benchsuite::Problem& problem, const verifier::verdicts::W
   return work;
 }
 
-// ": it moves 12.1 GB/s and makes 6.0 GFLOP/s, as the problem counts them"
+// ": it moves 12.1 GB/s and makes 6.0 GFLOP/s, as the problem counts them": achieved rates
 std::string rate_words(const CpuWork& work) {
   if (work.ns <= 0 || work.bytes <= 0) return "";
   std::array<char, 96> text{};
@@ -74,7 +74,7 @@ std::string rate_words(const CpuWork& work) {
   return text.data();
 }
 
-// Far from the bound of arithmetic.
+// For a kernel far from the arithmetic bound.
 Limit compute_limit(const CodeFacts& code, const benchsuite::Problem& problem, double share) {
   const std::string far = "The arithmetic is the bound, and it runs at " + percent(share) + " of the peak. ";
   if (may_use_tensor_cores(problem) && !code.tensor_cores) {
@@ -94,7 +94,7 @@ Limit compute_limit(const CodeFacts& code, const benchsuite::Problem& problem, d
               "loads with the arithmetic, and take index arithmetic out of the inner loop."};
 }
 
-// Far from the bound of memory.
+// For a kernel far from the memory bound.
 Limit memory_limit(const AttemptFacts& facts, const CodeFacts& code, double share) {
   const std::string far = "Memory is the bound, and it runs at " + percent(share) + " of what it can. ";
   if (facts.occupancy && *facts.occupancy < 0.3) {
@@ -180,7 +180,7 @@ Limit limit_on_gpu(const AttemptFacts& facts, const CodeFacts& code, const bench
 }
 
 Limit limit_on_cpu(const AttemptFacts& facts, const CodeFacts& code, const benchsuite::Problem& problem) {
-  // What the cpu device itself costs, in nanoseconds: scripts/bench_cpu_device.
+  // Overhead of the cpu device in nanoseconds, measured by scripts/bench_cpu_device.
   constexpr double kPerThread = 6, kPerBarrier = 14;
   const verifier::verdicts::WorkloadTiming* timing = worst_timing(facts);
   const double us = timing != nullptr ? timing->candidate_us : 0;
@@ -204,7 +204,7 @@ Limit limit_on_cpu(const AttemptFacts& facts, const CodeFacts& code, const bench
             "add the sums once per thread."};
   }
   const CpuWork work = cpu_work(problem, timing);
-  // No such call is done in less; one for each element would have taken longer than the whole did.
+  // Least time of such a call: shorter total times rule out one call per element.
   constexpr double kCallNs = 1.5;
   const bool may_call_for_each = work.ns <= 0 || work.elements * kCallNs < work.ns;
   if (code.functions.innermost > 0 && !code.explicit_vectors && may_call_for_each) {
@@ -220,7 +220,7 @@ Limit limit_on_cpu(const AttemptFacts& facts, const CodeFacts& code, const bench
                 "instructions hold it back is not known."};
   }
   const bool vectors = code.explicit_vectors || code.vector_bytes > 0 || code.wide_struct;
-  // What one element at a time can reach, in operations and bytes per ns.
+  // Rates of scalar code, in operations and bytes per ns.
   constexpr double kScalarFlops = 2, kScalarBytes = 8;
   if (!vectors && work.ns > 0 && work.flops < kScalarFlops * work.ns && work.bytes < kScalarBytes * work.ns) {
     return {{latency_bound, memory_bound},

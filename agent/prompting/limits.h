@@ -14,7 +14,7 @@ struct Limit {
   std::string sentence;        // the limit, and a remedy
 };
 
-// `code`: at the first bench workload. Returns the most telling limit that the facts support.
+// `code`: at the first bench workload. Returns the most significant limit that the facts support.
 Limit limit_on_gpu(const AttemptFacts& facts, const CodeFacts& code, const benchsuite::Problem& problem);
 Limit limit_on_cpu(const AttemptFacts& facts, const CodeFacts& code, const benchsuite::Problem& problem);
 

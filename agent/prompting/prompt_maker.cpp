@@ -13,7 +13,7 @@ namespace {
 constexpr const char* kTemplates[] = {"system",     "solution_format", "problem", "device_cpu", "device_cuda",
                                       "techniques", "known",           "tried",   "fresh",      "improve",
                                       "repair",     "cross",           "retry"};
-constexpr size_t kMostReplyBytes = size_t{64} << 10;  // of a reply that is sent back
+constexpr size_t kMostReplyBytes = size_t{64} << 10;  // of a reply sent back to its author
 
 size_t parents_of(Operator task) {
   switch (task) {
@@ -28,8 +28,8 @@ size_t parents_of(Operator task) {
   return 0;
 }
 
-// One blank line where places that end in a newline, or are empty, left several, and none at the end. What is fenced
-// stays as it is: edits must find it again.
+// Joins consecutive blank lines, which empty template values leave, and removes those at the end. Leaves fenced blocks
+// unchanged: edits must match them.
 std::string without_blank_runs(const std::string& text) {
   std::string kept;
   bool fenced = false, blank = true;
@@ -43,8 +43,8 @@ std::string without_blank_runs(const std::string& text) {
   return kept + "\n";
 }
 
-// Of a card that the line of descent was shown before, its words without their example, which costs most: by now it
-// has been taken up or left.
+// The text of the cards. A card that the line of descent has seen before comes without its example, which is the
+// longest part.
 std::string cards_text(const std::vector<const Card*>& cards, const PromptFacts& facts) {
   std::string text;
   for (const Card* card : cards) {
@@ -66,7 +66,7 @@ std::string known_text(const PromptFacts& facts, const PromptLimits& limits) {
   return text;
 }
 
-// What matters least goes first; false: there is nothing left to go.
+// Drops the least important part of the prompt. Returns false if nothing is left to drop.
 bool narrow(PromptLimits& limits) {
   if (limits.known_sources > 1) return limits.known_sources = 1, true;
   if (limits.tried > 4) return limits.tried = 4, true;
@@ -136,10 +136,10 @@ MadePrompt PromptMaker::assemble(const PromptFacts& facts, const PromptLimits& l
 
   CardWish wish{backend, facts.device.architecture, traits_of(facts.problem), {}, facts.seen_cards};
   if (facts.diagnosis) wish.bottlenecks = facts.diagnosis->bottlenecks;
-  // A card beside what must be repaired would be one more thing to think of.
+  // No cards for a repair: they would distract from the fault.
   const size_t most_cards = facts.task == Operator::repair ? 0 : limits.cards;
   const std::vector<const Card*> cards = choose_cards(cards_, wish, most_cards);
-  // Not stable: they change with the bottleneck, and a cache would be written for each choice.
+  // Not stable: cards change with the bottleneck, so caching them would rarely pay.
   if (!cards.empty()) add(text("techniques").fill({{"cards", cards_text(cards, facts)}}), false);
   for (const Card* card : cards) made.cards.push_back(card->name);
 
@@ -178,7 +178,7 @@ MadePrompt PromptMaker::make(const PromptFacts& facts, const PromptLimits& limit
 models::Prompt PromptMaker::retry(const models::Prompt& before, const std::string& reply,
                                   const std::vector<std::string>& reasons) const {
   models::Prompt prompt = before;
-  // Providers refuse an empty turn.
+  // Providers refuse empty turns.
   const std::string shown = core::clean_text(reply, kMostReplyBytes);
   prompt.turns.push_back({models::Turn::Speaker::assistant, {{shown.empty() ? "(nothing)" : shown, false}}});
   prompt.turns.push_back(

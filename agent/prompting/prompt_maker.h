@@ -25,8 +25,8 @@ struct PromptLimits {
 struct MadePrompt {
   models::Prompt prompt;
   int64_t tokens = 0;              // estimated
-  std::vector<std::string> cards;  // names of those in it
-  // Sources that a reply may edit, by name; cut ones are not among them.
+  std::vector<std::string> cards;  // names of the included cards
+  // Sources that a reply may edit, by name, without cut ones.
   std::map<std::string, std::string, std::less<>> parents;
 };
 
@@ -36,11 +36,11 @@ class PromptMaker {
   explicit PromptMaker(const std::filesystem::path& folder);
 
   // Starts with stable sections, equal throughout a campaign: format, problem, device. Cards follow, then the parts
-  // that change from prompt to prompt. Throws core::InputError when a template's places differ from the values, or when
-  // the facts do not suit the task.
+  // that change from prompt to prompt. Throws core::InputError if a template's placeholders differ from the values, or
+  // the facts do not fit the task.
   MadePrompt make(const PromptFacts& facts, const PromptLimits& limits = {}) const;
 
-  // The prompt again, with the unusable reply and the reasons. Send it at most once.
+  // The prompt followed by the unusable reply and the reasons. Send it at most once.
   models::Prompt retry(const models::Prompt& before, const std::string& reply,
                        const std::vector<std::string>& reasons) const;
 

@@ -64,7 +64,7 @@ TEST(PromptMaker, SaysWhatTheProblemIs) {
   EXPECT_THAT(text, HasSubstr("Contract: sums are kept in f32 or better; TF32 is not allowed; inputs are finite."));
   EXPECT_THAT(text, HasSubstr("- test_7x257: M=7 N=257\n"));
   EXPECT_THAT(text, HasSubstr("- bench_256x1024: M=256 N=1024 (timed)\n"));
-  EXPECT_THAT(text, Not(HasSubstr("bench_8192x8192")));     // that one is for GPUs
+  EXPECT_THAT(text, Not(HasSubstr("bench_8192x8192")));     // a workload for GPUs
   EXPECT_THAT(text, HasSubstr("double largest = in[0];"));  // the reference
   EXPECT_THAT(text, Not(HasSubstr("\n\n\n")));
   EXPECT_THAT(text, HasSubstr("one thread per row, three passes"));
@@ -190,7 +190,7 @@ TEST(PromptMaker, KeepsToItsTokensAsFarAsItCan) {
   EXPECT_LE(narrow.tokens, limits.tokens);
   EXPECT_GT(narrow.tokens, limits.tokens / 2);
   EXPECT_THAT(narrow.prompt.as_text(), HasSubstr("it is called s7"));
-  limits.tokens = 100;  // that cannot be kept: what it must say remains
+  limits.tokens = 100;  // impossible: the required parts remain
   EXPECT_THAT(maker().make(facts, limits).prompt.as_text(), HasSubstr("What was found about it"));
 }
 

@@ -1,4 +1,4 @@
-// For tests: problems and solutions of the shipped data, as prompts have them.
+// For tests: shipped problems and solutions as facts for prompts.
 #pragma once
 
 #include <map>

@@ -15,8 +15,8 @@ constexpr size_t kReasonBytes = 700;
 
 bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }
 
-// Prose that follows a solution without a fence: what comes after its last line that closes a function, a type or a
-// directive, if nothing there looks like code.
+// Removes prose after a solution without a fence: everything after the last line that closes a function, a type or a
+// directive, unless it looks like code.
 std::string without_prose_behind(const std::string& text) {
   const std::vector<std::string> lines = core::split(text, '\n');
   size_t end = lines.size();
@@ -44,7 +44,7 @@ class Reader {
       refuse("the reply", "is longer than " + std::to_string(limits_.reply_bytes) + " bytes; the rest was not read");
       text = text.substr(0, limits_.reply_bytes);
     }
-    // One more than is used, so that what is too many is noticed.
+    // One more than the limit, to notice an excess.
     const ReplyPieces pieces = cut_reply(text, limits_.proposals + 1);
     for (size_t i = 0; i < pieces.sources.size(); ++i) take(pieces.sources[i], "solution " + std::to_string(i + 1));
     for (const EditPiece& piece : pieces.edits) take(piece);
@@ -67,7 +67,7 @@ class Reader {
   }
 
   void take(const SourcePiece& piece, const std::string& name) {
-    // What is open at the end of a complete reply merely lacks its last fence.
+    // An open block at the end of a complete reply merely lacks its last fence.
     if (!piece.closed && !asked_.complete) return refuse(name, "was cut off by the limit of tokens; write it shorter");
     if (holds_code(piece.preceding)) {
       return refuse(name, "has code before its header; the header \"/* kernelwright\" must come first");
@@ -116,7 +116,7 @@ class Reader {
         return refuse(name, "does not have \"" + asked_.backend + "\" among its backends, which is where it is to run");
       }
       sandbox::validate_solution(solution, *asked_.problem);
-      if (!seen_.insert(identity_of(source)).second) return;  // the same again
+      if (!seen_.insert(identity_of(source)).second) return;  // a duplicate
       reply_.proposals.push_back({std::move(solution), std::move(parent), edits});
     } catch (const core::InputError& error) {
       refuse(error.where() + ":", error.problem() + (error.remedy().empty() ? "" : "; " + error.remedy()));

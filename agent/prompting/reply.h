@@ -9,8 +9,8 @@
 //         their replacement
 //         >>>>>>> REPLACE
 //
-// A reply may hold several of both, with prose between them. It is untrusted text: everything in it becomes a proposal
-// that can be judged, or a reason why not.
+// A reply may hold several of both, with prose between them. It is untrusted text: each part becomes a proposal that
+// can be judged, or a reason why it cannot.
 #pragma once
 
 #include <map>
@@ -25,7 +25,7 @@
 namespace agent::prompting {
 
 struct ReplyLimits {
-  size_t reply_bytes = size_t{1} << 20;  // ignores the rest
+  size_t reply_bytes = size_t{1} << 20;  // the rest is ignored
   size_t source_bytes = size_t{128} << 10;
   size_t proposals = 8;
   size_t edits = 64;  // of one solution
@@ -35,7 +35,7 @@ struct ReplyLimits {
 // The prompt that the reply answers.
 struct Asked {
   const benchsuite::Problem* problem = nullptr;  // outlives the call
-  std::string backend;                           // of the device: a solution must name it; empty: any
+  std::string backend;                           // that a solution must support; empty: any
   // Sources that edits may name, by their names in the prompt.
   std::map<std::string, std::string, std::less<>> parents;
   bool complete = true;  // false: the reply ran into the limit of tokens

@@ -1,4 +1,4 @@
-// Replies of models: any text ends as proposals that are valid or as clean reasons, and never as neither.
+// Replies of models: any text gives valid proposals or clean reasons, at least one of them.
 #include "agent/prompting/reply.h"
 
 #include "agent/prompting/identity.h"

@@ -17,7 +17,7 @@ std::string_view trimmed(std::string_view line) {
   return line.substr(begin, line.find_last_not_of(" \t\r") + 1 - begin);
 }
 
-// The backticks or tildes that a line opens a fence with; 0 when it opens none.
+// The number of backticks or tildes with which a line opens a fence; 0 if it opens none.
 size_t fence_of(std::string_view line) {
   const std::string_view text = trimmed(line);
   if (text.empty() || (text[0] != '`' && text[0] != '~')) return 0;
@@ -31,7 +31,7 @@ bool closes(std::string_view line, size_t fence) {
          text.find_first_not_of(text[0]) == std::string_view::npos;
 }
 
-// "EDIT name", perhaps set off as a heading or in bold.
+// Parses "EDIT name", plain, as a heading or in bold.
 std::optional<std::string> edited_parent(std::string_view line) {
   std::string_view text = trimmed(line);
   const size_t begin = text.find_first_not_of("#*` ");
@@ -141,10 +141,10 @@ class Cutter {
     had_source_ = false;
   }
 
-  // The edits that are being collected; begins them.
+  // The current edits; creates them on first use.
   EditPiece& edits() {
     if (!open_edits_) open_edits_ = EditPiece{named_parent_, {}, true};
-    had_source_ = true;  // a block of edits is not without a header
+    had_source_ = true;  // edits need no header
     return *open_edits_;
   }
   void end_edits() {
@@ -154,9 +154,9 @@ class Cutter {
 
   size_t most_;
   ReplyPieces pieces_;
-  size_t fence_ = 0;  // of the block that is open
+  size_t fence_ = 0;  // of the open block
   bool had_source_ = false;
-  std::string block_;  // of the open fenced block, outside of a solution
+  std::string block_;  // text of the open fenced block, outside a solution
   std::optional<SourcePiece> source_;
   std::optional<Edit> edit_;
   Side side_ = Side::search;

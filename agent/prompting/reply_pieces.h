@@ -11,14 +11,14 @@ namespace agent::prompting {
 
 // A whole solution.
 struct SourcePiece {
-  std::string text;       // from its header on
+  std::string text;       // from its header on, to its end
   bool fenced = false;    // in a fenced block
   bool closed = true;     // false: the reply ended before the solution did
   std::string preceding;  // code before the header in the same fenced block
 };
 // Edits of one parent.
 struct EditPiece {
-  std::string parent;  // empty: none was named
+  std::string parent;  // empty: not named
   std::vector<Edit> edits;
   bool closed = true;  // false: the reply ended inside an edit
 };

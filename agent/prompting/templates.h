@@ -1,4 +1,4 @@
-// Prompt templates: text files with named places, "{{name}}".
+// Prompt templates: text files with placeholders, "{{name}}".
 #pragma once
 
 #include <filesystem>
@@ -10,24 +10,24 @@
 
 namespace agent::prompting {
 
-// The text for each place, by name. Places within it are not filled.
+// The text for each placeholder, by name. Placeholders within it are not filled.
 using TemplateValues = std::map<std::string, std::string, std::less<>>;
 
 class Template {
  public:
-  // `file` is for errors. Throws core::InputError with file and line when "{{" does not begin a place.
+  // `file` names the text in errors. Throws core::InputError with file and line if "{{" begins no placeholder.
   Template(std::string_view text, std::string file);
-  // Throws core::InputError when the file cannot be read, too.
+  // Throws core::InputError also if the file cannot be read.
   static Template load(const std::filesystem::path& file);
 
-  // Throws core::InputError with file and name when a place has no value, or a value no place.
+  // Throws core::InputError with file and name if a placeholder has no value, or a value no placeholder.
   std::string fill(const TemplateValues& values) const;
   std::set<std::string> places() const;
 
  private:
   struct Piece {
     std::string text;
-    bool place = false;  // then the text is its name
+    bool place = false;  // true: the text is a placeholder's name
   };
   std::string file_;
   std::vector<Piece> pieces_;

@@ -1,4 +1,4 @@
-// For the tests of the archive: a file that goes away, and attempts that might have been.
+// For tests of the archive: a temporary file, and made-up attempts.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ class TemporaryArchive {
   std::filesystem::path folder_;
 };
 
-// Leaves the archive as migrating one of schema 4 does.
+// Brings the archive into the state that migration from schema 4 leaves.
 inline void forget_order(const std::filesystem::path& file) {
   Database database(file);
   database.execute(
@@ -49,7 +49,7 @@ inline sandbox::Solution solution_named(const std::string& name, const std::stri
   return solution;
 }
 
-// Its figures are those of its samples (`pairs`: an odd number).
+// A judgement whose figures fit its samples (`pairs`: an odd number).
 inline verifier::verdicts::Judgement correct_judgement(double speed_up, size_t pairs = 31) {
   verifier::verdicts::Judgement judgement;
   judgement.verdict = verifier::verdicts::Correct{12, 0.25, true};

@@ -215,7 +215,7 @@ TEST(Recorder, ReferencesMustExist) {
   bad.candidate = 999;
   EXPECT_THROW(s.archive.add_attempt(bad), core::SystemError);
   bad = good;
-  bad.against = 999;  // found out after the attempt's row was written: all of it goes
+  bad.against = 999;  // fails after the attempt's row was written: all of it is rolled back
   EXPECT_THROW(s.archive.add_attempt(bad), core::SystemError);
   EXPECT_EQ(s.archive.count_attempts(), 0);
   s.archive.add_attempt(good);
@@ -240,7 +240,7 @@ TEST(Recorder, TwoProcessesMayUseOneFile) {
   EXPECT_EQ(b.archive.attempts_of_campaign(b.campaign).size(), 20u);
 }
 
-// The bar is 0.3 ms of processor time an attempt; a loaded machine and a sanitizer get some slack.
+// The target is 0.3 ms of processor time per attempt, plus slack for load and sanitizers.
 TEST(Recorder, AnAttemptCostsLittle) {
   const TemporaryArchive temporary;
   Started s(temporary.file());

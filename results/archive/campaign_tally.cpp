@@ -53,7 +53,7 @@ Curve& CampaignTally::curve_of(int64_t problem, const std::string& device, const
   return curves_[place->second];
 }
 
-// In time and money.
+// Sets the curve's seconds and cost.
 void CampaignTally::place(Curve& curve, const std::string& made) const {
   const auto index = static_cast<size_t>(&curve - curves_.data());
   curve.now.seconds = std::max(0.0, seconds_of(made) - seconds_of(began_[index]));
@@ -72,12 +72,12 @@ void CampaignTally::update(const Reader& archive) {
   while (names.step()) problems_[names.integer(0)] = names.text(1);
   read_spending(database);
   const std::map<int64_t, Win> wins = new_wins(database);
-  // Once begun, the newest attempts of the archive are few: they are looked through rather than the campaign's.
+  // After the first time, only a few attempts are new: scans those of the archive instead of the campaign's.
   Statement rows =
       database.prepare(std::string("SELECT id, problem, device, verdict, made FROM attempts WHERE ") +
                        (last_ == 0 ? "campaign = ? AND id > ?" : "+campaign = ? AND id > ?") + " ORDER BY id");
   rows.bind(campaign_).bind(last_);
-  std::map<size_t, std::string> moved;  // curves, and when
+  std::map<size_t, std::string> moved;  // changed curves, and the times
   while (rows.step()) {
     const int64_t id = rows.integer(0);
     const std::string made = rows.text(4);

@@ -14,28 +14,28 @@ namespace results::archive {
 
 class Database;
 
-// Attempts at a problem on a device, the seconds since the first of them, and what models had cost by then.
+// Attempts at a problem on a device, the seconds since the first of them, and the models' cost so far.
 struct CurvePoint {
   int64_t attempts = 0;
   double seconds = 0, dollars = 0;
   int64_t tokens = 0;
   verifier::statistics::SpeedUp speed_up;  // over naive
-  int64_t attempt = 0;                     // the one that brought it
+  int64_t attempt = 0;                     // the attempt of this step
   std::string solution, hash;
 };
 
 struct Curve {
   std::string problem, device;
   std::vector<CurvePoint> steps;  // each a confirmed win whose interval begins higher than any before it
-  CurvePoint now;                 // how far it has come; its speed-up is the last step's, 1 before there is one
+  CurvePoint now;                 // the current state; its speed-up is the last step's, 1 without steps
 };
 
-// Attempts are only ever added, so a tally goes on from where it was.
+// Attempts are only ever added, so updates are incremental.
 class CampaignTally {
  public:
   explicit CampaignTally(int64_t campaign) : campaign_(campaign) {}
 
-  // Reads what has been added since the last time. The caller holds one view of the archive meanwhile.
+  // Reads everything added since the last call. The caller holds one Moment of the archive meanwhile.
   void update(const Reader& archive);
 
   int64_t attempts() const { return attempts_; }
@@ -61,10 +61,10 @@ class CampaignTally {
   int64_t campaign_, last_ = 0, attempts_ = 0;
   std::map<std::string, int64_t> verdicts_;
   std::vector<Curve> curves_;
-  std::map<std::pair<int64_t, std::string>, size_t> places_;  // of a problem's id and device among the curves
-  std::vector<std::string> began_;                            // of each curve
+  std::map<std::pair<int64_t, std::string>, size_t> places_;  // index into curves_, by problem id and device
+  std::vector<std::string> began_;                            // start time of each curve
   std::map<int64_t, std::string> problems_;
-  std::map<std::string, std::vector<Spent>> spent_;  // of each problem, summed up
+  std::map<std::string, std::vector<Spent>> spent_;  // per problem, cumulative
   std::vector<int64_t> latest_;
 };
 

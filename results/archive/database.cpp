@@ -10,7 +10,7 @@
 
 namespace results::archive {
 namespace {
-// How long to wait for others who write: merging a large archive is one transaction.
+// Wait for other writers: merging a large archive is one transaction.
 constexpr int kPatience_ms = 300'000;
 }  // namespace
 
@@ -35,7 +35,7 @@ std::string file_of(sqlite3* database) {
   return file == nullptr || *file == '\0' ? "a temporary archive" : file;
 }
 
-// SQLite distinguishes a full disk from a failing one only where the system does; a limit on file sizes is neither.
+// SQLite reports a full disk only if the system does, and a file size limit as neither.
 bool is_no_room(sqlite3* database) {
   switch (sqlite3_extended_errcode(database)) {
     case SQLITE_FULL:
@@ -112,7 +112,7 @@ Statement& Statement::bind(std::string_view text) {
   return *this;
 }
 Statement& Statement::bind_blob(const std::vector<char>& bytes) {
-  const char* const data = bytes.empty() ? "" : bytes.data();  // without data it would be NULL
+  const char* const data = bytes.empty() ? "" : bytes.data();  // a null pointer would bind NULL
   check(sqlite3_bind_blob(statement_.get(), next_++, data, static_cast<int>(bytes.size()), SQLITE_TRANSIENT));
   return *this;
 }
@@ -172,7 +172,7 @@ Statement::Type Statement::type(int column) const {
 }
 
 namespace {
-// In WAL mode even readers need files beside the archive. Where those cannot be made, nobody else has any either: the
+// In WAL mode even readers need files beside the archive. If those cannot be created, no other process has them: the
 // file is complete and cannot change.
 bool needs_no_log(const std::filesystem::path& file) {
   std::error_code none;
@@ -253,7 +253,7 @@ void Database::copy_from(Database& other) {
 
 namespace {
 constexpr int kLongestValue_bytes = 64 << 20;
-constexpr int kLongestPattern_bytes = 1000;  // of LIKE and GLOB, whose time is the product of two lengths
+constexpr int kLongestPattern_bytes = 1000;  // for LIKE and GLOB, whose time is the product of two lengths
 constexpr int kInstructionsBetweenLooks = 10'000;
 
 int allow_reading(void*, int action, const char* what, const char* function, const char*, const char*) {
@@ -264,7 +264,7 @@ int allow_reading(void*, int action, const char* what, const char* function, con
       return SQLITE_OK;
     case SQLITE_FUNCTION:
       return std::string_view(function) == "load_extension" ? SQLITE_DENY : SQLITE_OK;
-    case SQLITE_PRAGMA:  // those that describe tables; their argument is a table's name
+    case SQLITE_PRAGMA:  // only those that describe tables; the argument is a table's name
       for (const std::string_view pragma : {"table_info", "table_xinfo", "table_list", "index_list", "index_info"}) {
         if (pragma == what) return SQLITE_OK;
       }
@@ -288,14 +288,14 @@ void Question::Unguard::operator()(sqlite3* database) const {
 Question::Question(Database& database, const std::string& sql, std::chrono::milliseconds at_most)
     : at_most_(at_most), end_(std::chrono::steady_clock::now() + at_most) {
   sqlite3* handle = database.handles_->database;
-  // Tables that are functions declare themselves at their first use, which would be denied later.
+  // Table-valued functions register at their first use, which the authorizer would deny later.
   database.execute("SELECT 1 FROM json_each('[]'), json_tree('[]'); PRAGMA query_only = ON");
   guarded_.reset(handle);
   sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kLongestValue_bytes);
   sqlite3_limit(handle, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, kLongestPattern_bytes);
   sqlite3_set_authorizer(handle, allow_reading, nullptr);
   sqlite3_progress_handler(handle, kInstructionsBetweenLooks, time_is_over, &end_);
-  sqlite3_stmt*& statement = database.handles_->statements["the question"];  // no text of SQL
+  sqlite3_stmt*& statement = database.handles_->statements["the question"];  // a key that is no SQL
   sqlite3_finalize(std::exchange(statement, nullptr));
   const char* rest = nullptr;
   if (sqlite3_prepare_v2(handle, sql.c_str(), -1, &statement, &rest) != SQLITE_OK) refuse();
@@ -335,7 +335,7 @@ Snapshot::~Snapshot() {
   try {
     database_.execute("COMMIT");
   } catch (const std::exception&) {
-    // It was over already.
+    // Already finalised.
   }
 }
 

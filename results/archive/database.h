@@ -1,7 +1,7 @@
-// A thin, safe face for SQLite: handles that close themselves, errors that are exceptions.
+// A thin, safe wrapper of SQLite: handles close themselves, errors are exceptions.
 //
 // core::InputError: the file is not an archive, is damaged, or may not be written. NoRoom and core::SystemError: it
-// could not be written or read now. Each says what to do; what was committed stays.
+// could not be written or read now. Each message says what to do; committed data stays.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@ struct sqlite3_stmt;
 
 namespace results::archive {
 
-// A row that was to be written contradicts one that is there, or a rule of its table.
+// A new row contradicts an existing one, or a constraint of its table.
 class Contradiction : public core::SystemError {
  public:
   using core::SystemError::SystemError;
@@ -47,19 +47,19 @@ class Statement {
 
   int64_t integer(int column) const;
   double real(int column) const;
-  std::optional<double> real_or_none(int column) const;  // none where the column is NULL
+  std::optional<double> real_or_none(int column) const;  // nullopt if the column is NULL
   std::string text(int column) const;
   std::vector<char> blob(int column) const;
   bool is_null(int column) const;
   enum class Type { integer, real, text, blob, null };
   Type type(int column) const;
-  int column_named(std::string_view name) const;  // throws core::SystemError when there is none
+  int column_named(std::string_view name) const;  // throws core::SystemError if there is none
 
  private:
   friend class Database;
   friend class Question;
   explicit Statement(sqlite3_stmt* statement) : statement_(statement) {}
-  struct Reset {  // statements are kept prepared by their database
+  struct Reset {  // the database keeps prepared statements
     void operator()(sqlite3_stmt* statement) const;
   };
   void check(int code) const;
@@ -70,21 +70,21 @@ class Statement {
 
 class Database {
  public:
-  // Opens or creates. A file that may not be written is opened all the same: to write to it throws.
+  // Opens or creates. Opens a read-only file too: only writing to it throws.
   explicit Database(const std::filesystem::path& file);
   struct Temporary {};
-  explicit Database(Temporary);  // on disk, without a name: gone with this, whatever ends the process
+  explicit Database(Temporary);  // a nameless file: removed with this, even if the process is killed
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
   void execute(const std::string& sql);       // one or more statements without parameters
   Statement prepare(const std::string& sql);  // from a cache; one use of each text at a time
-  std::vector<std::string> prepared() const;  // the texts that prepare() has been given, for looks at their plans
+  std::vector<std::string> prepared() const;  // all SQL given to prepare(), for tests of query plans
   int64_t last_id() const;                    // rowid of the newest insert
   int64_t pragma(const std::string& name);
   bool may_be_written() const;
-  void copy_from(Database& other);  // all of it, over what this holds
+  void copy_from(Database& other);  // replaces all content
 
  private:
   friend class Question;
@@ -92,15 +92,15 @@ class Database {
   std::unique_ptr<Handles> handles_;
 };
 
-// One statement that a person wrote. It can only read: while this lives, its database denies everything else (writing,
-// other files, settings, extensions).
+// One statement written by a person. It can only read: during its lifetime the database denies everything else
+// (writing, other files, settings, extensions).
 class Question {
  public:
-  // Throws core::InputError for what is not one statement of SQL that reads.
+  // Throws core::InputError unless `sql` is a single reading statement.
   Question(Database& database, const std::string& sql, std::chrono::milliseconds at_most);
 
   const std::vector<std::string>& columns() const { return columns_; }
-  bool step();  // true while there is a row; throws core::InputError when it fails, or when its time is over
+  bool step();  // true while there is a row; throws core::InputError when it fails or its time is over
   const Statement& row() const { return statement_; }
 
  private:
@@ -117,14 +117,14 @@ class Question {
 };
 
 class Reader;
-// For results/archive and results/transfer, which alone speak SQL.
+// For results/archive and results/transfer, the only users of SQL.
 Database& database_of(const Reader& reader);
 
 // The first column of every row.
 std::vector<int64_t> ids_of(Statement statement);
 std::vector<std::string> texts_of(Statement statement);
 
-// While it lives, its database is read as it was at the first read.
+// During its lifetime, its database reads as of the first read.
 class Snapshot {
  public:
   explicit Snapshot(Database& database);

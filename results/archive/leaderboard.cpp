@@ -14,7 +14,7 @@ namespace {
 using core::Json;
 using Sort = LeaderboardFilter::Sort;
 
-// One problem's version that was judged last, on one device.
+// The last judged version of a problem, and one device.
 struct Place {
   int64_t problem_id = 0;
   std::string problem, device;
@@ -31,7 +31,7 @@ std::vector<Place> places(Database& database, const LeaderboardFilter& filter) {
   problems.bind(filter.problem);
   while (problems.step()) {
     Place place{problems.integer(0), problems.text(1), ""};
-    while (true) {  // from one device to the next, as the indexes have them
+    while (true) {  // skips from device to device along the index
       Statement next = database.prepare(
           "SELECT min(device) FROM (SELECT min(device) AS device FROM standings WHERE problem = ?1 AND device > ?2"
           " UNION ALL SELECT min(device) FROM baselines WHERE problem = ?1 AND device > ?2)");
@@ -44,7 +44,7 @@ std::vector<Place> places(Database& database, const LeaderboardFilter& filter) {
   return all;
 }
 
-// A solution's best point, before anything else is read of it.
+// A solution's best point, before the rest of its row is read.
 struct Standing {
   int64_t attempt = 0, solution = 0, rank = 0;
 };
@@ -57,7 +57,7 @@ std::string key_of(Sort sort) {
   };
   switch (sort) {
     case Sort::speedup:
-    case Sort::cost:  // by what Descents finds
+    case Sort::cost:  // sorted later, by Descents
       return "confirmed DESC, low DESC";
     case Sort::time:
       return of_first_workload("candidate_us");
@@ -168,7 +168,7 @@ WHERE a.id = ?)sql");
   return row;
 }
 
-// The newest of each library, whether it was right or not.
+// The newest baseline of each library, right or wrong.
 std::vector<LeaderboardRow> libraries(Database& database, const Place& place) {
   Statement rows = database.prepare(R"sql(
 SELECT id, library, made, verdict_json FROM baselines b WHERE problem = ?1 AND device = ?2
@@ -223,7 +223,7 @@ void compare(LeaderboardRow& row, const std::vector<LeaderboardRow>& libraries) 
   }
 }
 
-// A library's place among solutions: those that failed come last.
+// Orders libraries among solutions: failed ones come last.
 bool stands_before(const LeaderboardRow& a, const LeaderboardRow& b, Sort sort) {
   if (a.timed() != b.timed()) return a.timed();
   if (sort == Sort::speedup) {

@@ -7,7 +7,7 @@
 
 namespace results::archive {
 namespace {
-// The first column of the row of an attempt.
+// Reads the first column of an attempt's row.
 template <typename Read>
 auto of_attempt(Database& database, const std::string& sql, int64_t attempt, Read read) {
   Statement row = database.prepare(sql);
@@ -50,7 +50,7 @@ WHERE s.id = ?)sql");
 
 Descent Descents::of(int64_t solution) {
   Descent descent;
-  std::set<int64_t> visited, replies;  // an archive that was put together from others could name a circle
+  std::set<int64_t> visited, replies;  // a merged archive could contain a cycle
   for (std::optional<int64_t> at = solution; at && visited.insert(*at).second;) {
     const Step& here = step(*at);
     if (*at == solution) {

@@ -1,4 +1,4 @@
-// Where a solution comes from, what it cost, and how its ancestors and its points stand.
+// The descent of a solution, its cost, and the results of its ancestors and points.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +13,22 @@
 namespace results::archive {
 
 struct Cost {
-  int64_t replies = 0, tokens = 0;  // of all kinds, as counted by the provider or, where it does not, estimated
-  double dollars = 0;               // of the replies whose price is known
-  bool all_priced = true;           // false: dollars do without some of them
+  int64_t replies = 0, tokens = 0;  // all kinds, as counted by the provider, else estimated
+  double dollars = 0;               // for replies with a known price
+  bool all_priced = true;           // false: dollars leave some out
 };
 
-// Who proposed a solution, from what, and what that cost. A solution that several replies brought is the first one's.
+// A solution's proposer, parent and cost. If several replies proposed it, the first one counts.
 struct Descent {
-  std::string model;              // as it was asked for; empty: no model proposed it
+  std::string model;              // as requested; empty: not proposed by a model
   std::string task;               // "fresh", "improve", "repair", "cross"; empty: no model
-  std::optional<int64_t> parent;  // the solution that it was made from
-  int64_t ancestors = 0;          // parents, theirs, and so on
-  Cost own;                       // the reply that brought it, whatever else that one brought
-  Cost lineage;                   // that reply and those that brought its ancestors, each counted once
+  std::optional<int64_t> parent;  // the solution it was made from
+  int64_t ancestors = 0;          // number of parents, their parents and so on
+  Cost own;                       // the whole reply that proposed it
+  Cost lineage;                   // the replies that proposed it and its ancestors, each counted once
 };
 
-// Reads the archive, and every solution of it once.
+// Computes descents; reads each solution of the archive once.
 class Descents {
  public:
   explicit Descents(const Reader& archive) : archive_(archive) {}
@@ -62,22 +62,21 @@ struct LineageStep {
   std::vector<Stand> stands;
 };
 
-// A solution and what it was made from: itself first, then its parent, up to one that was made from nothing else.
-// Throws core::SystemError when there is no such solution.
+// A solution, its parent and so on, up to one without a parent. Throws core::SystemError if there is no such solution.
 std::vector<LineageStep> lineage(const Reader& archive, int64_t solution);
 
-// The best first, confirmed ones before others, of every version of its problem.
+// Stands for every version of its problem, the best first, confirmed ones before others.
 std::vector<Stand> stands_of(const Reader& archive, int64_t solution);
-// The attempt at its best point: of the first stand, else its newest attempt; none: it was never tried.
+// The attempt of the first stand, else the newest attempt; nullopt: never attempted.
 std::optional<int64_t> best_attempt(const Reader& archive, int64_t solution);
 
 SolutionRecord solution_of_attempt(const Reader& archive,
                                    int64_t attempt);  // throws core::InputError: no such attempt
 // The problem.json that the attempt was judged by. Throws core::InputError when there is no such attempt.
 std::string problem_json_of(const Reader& archive, int64_t attempt);
-// How many attempts of a campaign came to which verdict.
+// Number of attempts of a campaign by verdict.
 std::map<std::string, int64_t> verdicts_of_campaign(const Reader& archive, int64_t campaign);
-// The newest attempts of a solution, the newest first, and no more than this many.
+// Up to `limit` attempts of a solution, the newest first.
 std::vector<int64_t> newest_attempts(const Reader& archive, int64_t solution, int64_t limit);
 
 }  // namespace results::archive

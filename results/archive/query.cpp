@@ -25,7 +25,7 @@ Json value_of(const Statement& row, int column) {
   return {};
 }
 
-// Adds the names of views to what SQLite says.
+// Adds the names of views to SQLite's message.
 [[noreturn]] void refuse(const Reader& archive, const core::InputError& error) {
   const std::string said = error.what();
   for (const std::string missing : {"no such table: ", "no such column: "}) {

@@ -1,4 +1,4 @@
-// SQL that a person wrote, read only, over the tables and views of the archive (docs/archive.md).
+// Read-only SQL written by a person, over the tables and views of the archive (docs/archive.md).
 #pragma once
 
 #include <chrono>
@@ -18,12 +18,12 @@ struct QueryLimits {
 
 struct QueryResult {
   std::vector<std::string> columns;
-  std::vector<std::vector<core::Json>> rows;  // null, integers, reals, texts; a blob is a text that says its length
-  bool more = false;                          // rows were left out
+  std::vector<std::vector<core::Json>> rows;  // null, integers, reals, texts; a blob becomes a text with its length
+  bool more = false;                          // true: rows were left out
 };
 
-// Throws core::InputError for what is not one statement of SQL that reads, with the nearest name of a view or table
-// where one was misspelt, and for one that takes too long.
+// Throws core::InputError unless `sql` is a single reading statement (suggesting the nearest view or table for a
+// misspelt name), and when it takes too long.
 QueryResult query(const Reader& archive, const std::string& sql, const QueryLimits& limits = {});
 
 }  // namespace results::archive

@@ -67,7 +67,7 @@ std::filesystem::path with_folder(const std::filesystem::path& file) {
   return file;
 }
 
-// With the number of its attempts. The condition follows.
+// Campaigns with their number of attempts; append a condition.
 constexpr std::string_view kCampaigns =
     "SELECT *, (SELECT count(*) FROM attempts WHERE campaign = campaigns.id) AS attempts FROM campaigns ";
 constexpr std::string_view kSolutions =
@@ -191,7 +191,7 @@ std::optional<verifier::verdicts::Calibration> Reader::newest_calibration(const 
 }
 
 std::vector<SolutionRecord> Reader::find_solutions(const std::string& name_or_hash) const {
-  // Both by index: hashes are hexadecimal, so all that begin like this come before it with a letter behind.
+  // Uses both indexes: hashes are hexadecimal, so all with this prefix sort before the prefix plus a later letter.
   Statement found = database().prepare(std::string(kSolutions) + R"sql(
 id IN (SELECT id FROM solutions WHERE name = ?1 UNION ALL SELECT id FROM solutions
        WHERE length(?1) >= 6 AND hash >= ?1 AND hash < ?1 || 'g') ORDER BY id DESC)sql");

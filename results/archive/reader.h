@@ -1,7 +1,7 @@
 // Reads the archive: every judged candidate of every campaign, in one SQLite file.
 //
-// Only results/archive and results/transfer speak SQL. Questions that span several records stand beside this one:
-// leaderboard.h, lineage.h, campaign_tally.h, query.h.
+// Only results/archive and results/transfer use SQL. Queries over several records: leaderboard.h, lineage.h,
+// campaign_tally.h, query.h.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ class Reader {
   Reader(Reader&&) noexcept;
   ~Reader();
 
-  // A measured or refused attempt of this campaign at this candidate, or artefact, and effort, against this incumbent
-  // if one is given.
+  // Finds a measured or refused attempt of this campaign at this candidate or artefact with this effort, against this
+  // incumbent if given.
   std::optional<int64_t> find_attempt(int64_t campaign, int64_t candidate, verifier::verdicts::Effort effort,
                                       std::optional<int64_t> against) const;
   std::optional<int64_t> find_artefact(int64_t campaign, const std::string& artefact, verifier::verdicts::Effort effort,
@@ -37,45 +37,45 @@ class Reader {
   std::vector<int64_t> attempts_of_campaign(int64_t campaign) const;
   std::vector<int64_t> attempts_of_solution(int64_t solution) const;
   int64_t count_attempts() const;
-  // Every attempt that won a confirmation against naive, for each device and bench workload the fastest first (by the
-  // lower end of its interval), for the version of the problem that was judged last.
+  // Every attempt with a confirmed win against naive for the last judged version of the problem, by device and bench
+  // workload, the fastest first (by the lower end of its interval).
   std::vector<Winner> winners(const std::string& problem) const;
-  // The hash of the problem's files that an attempt was judged by.
+  // The hash of the problem files by which an attempt was judged.
   std::string problem_hash_of(int64_t attempt) const;
   // The newest problem.json of this name; nullopt when the archive has none.
   std::optional<std::string> newest_problem_json(const std::string& name) const;
 
-  // By name or unambiguous prefix; the newest one when `name` is empty. Throws core::InputError.
+  // Finds by name or unambiguous prefix; the newest one if `name` is empty. Throws core::InputError.
   CampaignRecord find_campaign(const std::string& name) const;
   std::vector<CampaignRecord> campaigns() const;  // the newest first
   std::vector<EventRecord> events_of_campaign(int64_t campaign) const;
-  // The newest first, without those that only a replay needs.
+  // The newest events first, without those that only a replay needs.
   std::vector<EventRecord> newest_events(int64_t campaign, size_t limit) const;
-  // Attempts, requests, replies and events of a campaign, in the order in which they were recorded.
+  // Attempts, requests, replies and events of a campaign, in the recorded order.
   std::vector<StepRecord> steps_of_campaign(int64_t campaign) const;
-  std::vector<RequestRecord> requests_of_campaign(int64_t campaign) const;  // in the order in which they were sent
+  std::vector<RequestRecord> requests_of_campaign(int64_t campaign) const;  // in the order of sending
   ModelSpend model_spend(int64_t campaign) const;
-  std::vector<ModelUse> models_of_campaign(int64_t campaign) const;  // in order of their names
+  std::vector<ModelUse> models_of_campaign(int64_t campaign) const;  // in order of name
 
-  // The solutions with this name, or whose hash begins like this (at least six digits of it); the newest first.
+  // The solutions with this name or hash prefix (at least six digits), the newest first.
   std::vector<SolutionRecord> find_solutions(const std::string& name_or_hash) const;
   SolutionRecord solution(int64_t id) const;  // throws core::SystemError when there is none
 
   std::optional<verifier::verdicts::Calibration> newest_calibration(const std::string& device) const;
   // The newest baseline of this library for this version of the problem.
   std::optional<int64_t> find_baseline(int64_t problem, const std::string& device, const std::string& library) const;
-  // The newest of each library. Empty arguments mean all. When a problem's files have changed, only the version that
-  // was judged last counts.
+  // The newest baseline of each library. Empty arguments mean all. If a problem's files have changed, only the last
+  // judged version counts.
   std::vector<BaselineRecord> baselines(const std::string& problem, const std::string& device) const;
-  // The newest full selftest of each device; a quick one where there is no full one.
+  // The newest full selftest of each device; a quick one if there is no full one.
   std::vector<SelftestRecord> newest_selftests() const;
 
   int64_t count(const std::string& table) const;
-  // Changes whenever another connection has written to the archive.
+  // A number that changes whenever another connection has written to the archive.
   int64_t data_version() const;
-  // From now on, writing through this connection throws.
+  // Makes every write through this connection throw.
   void deny_writing() const;
-  // Copies everything. Throws core::SystemError, also when `file` exists.
+  // Copies everything to `file`. Throws core::SystemError, also if it exists.
   void copy_to(const std::filesystem::path& file) const;
 
  protected:
@@ -87,7 +87,7 @@ class Reader {
   std::unique_ptr<Database> database_;
 };
 
-// While it lives, everything is read as it was at the first read.
+// During its lifetime, everything reads as of the first read.
 class Moment {
  public:
   explicit Moment(const Reader& reader);

@@ -10,14 +10,14 @@ namespace {
 using core::Json;
 
 std::string new_campaign_name() {
-  constexpr std::string_view kLetters = "abcdefghjkmnpqrstuvwxyz23456789";  // none that look alike
+  constexpr std::string_view kLetters = "abcdefghjkmnpqrstuvwxyz23456789";  // without look-alikes
   std::random_device chance;
   std::string name;
   for (int i = 0; i < 8; ++i) name += kLetters[chance() % kLetters.size()];
   return name;
 }
 
-// A prompt whose texts are rows of "texts", each kept once.
+// Replaces a prompt's texts with rows of "texts", which stores each once.
 Json with_rows(Database& database, const Json& prompt) {
   return with_texts(prompt, [&](const Json& text) {
     const auto& of = text.get_ref<const std::string&>();

@@ -18,13 +18,13 @@ class Recorder : public Reader {
  public:
   using Reader::Reader;
 
-  // Each of these returns the row that was there, or the new one.
+  // Each of these returns the existing row, or the new one.
   int64_t add_environment(const core::Json& facts);
   int64_t add_problem(const benchsuite::Problem& problem, const std::string& content_hash);
   int64_t add_solution(const NewSolution& solution);
   int64_t add_candidate(int64_t solution, const sandbox::TunableBinding& binding);
 
-  // Charges its campaign in the same transaction, so that a kill loses neither without the other.
+  // Also charges its campaign, in the same transaction, so that a kill loses both or neither.
   int64_t add_attempt(const NewAttempt& attempt);
   void add_event(std::optional<int64_t> campaign, const std::string& kind, const core::Json& details);
   int64_t add_request(const NewRequest& request);
@@ -40,7 +40,7 @@ class Recorder : public Reader {
 
  private:
   void add_measurement(int64_t attempt, int64_t against, const verifier::verdicts::Measurement& measurement);
-  // The number of the step that a campaign is about to record, within that transaction.
+  // The number of the campaign's next step; call it within the transaction that records the step.
   std::optional<int64_t> next_step(std::optional<int64_t> campaign);
 };
 

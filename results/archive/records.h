@@ -1,4 +1,4 @@
-// The records that the archive takes and gives. Times are UTC, ISO 8601.
+// The archive's records. Times are UTC, ISO 8601.
 #pragma once
 
 #include <concepts>
@@ -15,13 +15,13 @@
 
 namespace results::archive {
 
-// columns(io, record) calls io(column, member) for each member that stands in a column of the record's table
-// (tables.h): the one list for INSERT and SELECT (rows.h).
+// columns(io, record) calls io(column, member) for each member with a column in the record's table (tables.h). INSERT
+// and SELECT share this list (rows.h).
 template <typename R, typename T>
 concept IsRecord = std::same_as<std::remove_const_t<R>, T>;
 
-// Thrown by what writes: the disk is full, a quota is used up, or a file may not grow further. Everything committed
-// stays: go on when there is room again.
+// A write failed: the disk is full, a quota is used up, or a file may not grow. Committed data stays; continue when
+// there is room again.
 class NoRoom : public core::SystemError {
  public:
   using core::SystemError::SystemError;
@@ -32,7 +32,7 @@ void columns(Io&& io, IsRecord<verifier::statistics::SpeedUp> auto& s) {
   io("speed_up", s.value)("low", s.low)("high", s.high);
 }
 
-// Without its samples.
+// Columns without the samples.
 template <typename Io>
 void columns(Io&& io, IsRecord<verifier::verdicts::WorkloadTiming> auto& t) {
   io("workload", t.workload)("candidate_us", t.candidate_us)("incumbent_us", t.incumbent_us)("bound_us", t.bound_us);
@@ -42,7 +42,7 @@ void columns(Io&& io, IsRecord<verifier::verdicts::WorkloadTiming> auto& t) {
 struct NewSolution {
   const sandbox::Solution* solution;
   std::string name;               // "naive", or the file's name without .cu
-  std::string origin;             // naive, seed, user, or what proposed it
+  std::string origin;             // naive, seed, user, or its proposer
   std::optional<int64_t> parent;  // the solution it was made from
 };
 
@@ -50,7 +50,7 @@ struct NewSolution {
 struct Compiled {
   std::string compile_log;
   double compile_ms = 0;
-  std::optional<int64_t> registers, shared_bytes, spill_bytes;  // per thread or block, where the compiler tells
+  std::optional<int64_t> registers, shared_bytes, spill_bytes;  // per thread or block, if the compiler reports them
 };
 
 template <typename Io>
@@ -64,11 +64,11 @@ struct NewAttempt : Compiled {
   int64_t problem = 0, environment = 0, candidate = 0;
   std::string device;
   verifier::verdicts::Effort effort = verifier::verdicts::Effort::screen;
-  std::string artefact;  // hash of binaries and plan; empty when there is none
+  std::string artefact;  // hash of binaries and plan; empty if there is none
   verifier::verdicts::Judgement judgement;
-  std::optional<int64_t> against;      // the incumbent's candidate id, when there is a measurement
-  std::optional<int64_t> reused_from;  // an earlier attempt whose result this one takes over
-  double seconds = 0;                  // added to what its campaign has spent
+  std::optional<int64_t> against;      // the incumbent's candidate id, if there is a measurement
+  std::optional<int64_t> reused_from;  // an earlier attempt whose result this one copies
+  double seconds = 0;                  // added to its campaign's spent time
 };
 
 struct RecordedAttempt : Compiled {
@@ -93,7 +93,7 @@ struct CampaignRecord {
   int64_t attempts = 0;
 };
 
-// A library that people would otherwise use: judged like a candidate, but never one.
+// A library judged like a candidate, but never one.
 struct NewBaseline {
   int64_t problem = 0, environment = 0;
   std::string device, library;  // "cuBLAS 13.0", "PyTorch 2.11 compile"
@@ -106,16 +106,16 @@ struct BaselineRecord {
   std::optional<verifier::verdicts::Measurement> measurement;  // against naive; samples included
 };
 
-// How well the judge of a device judges (kernelwright selftest).
+// Error rates of a device's judge (kernelwright selftest).
 struct NewSelftest {
   std::string device;
   int64_t environment = 0;
   uint64_t seed = 0;
   bool quick = false;
   double seconds = 0;
-  int64_t dishonest = 0, false_accepts = 0;   // solutions that must not win, and those of them that did
-  int64_t honest = 0, false_rejects = 0;      // solutions that must be accepted, and those of them that were not
-  std::optional<double> widest_noise;         // the largest ratio of times found between a kernel and itself
+  int64_t dishonest = 0, false_accepts = 0;   // solutions that must not win, and the number that did
+  int64_t honest = 0, false_rejects = 0;      // solutions that must be accepted, and the number that were not
+  std::optional<double> widest_noise;         // the largest ratio between two timings of one kernel
   std::optional<double> candidates_per_hour;  // honest ones, judged in full
   core::Json details;
 };
@@ -136,16 +136,16 @@ struct SelftestRecord {
 struct NewRequest {
   int64_t campaign = 0;
   std::string problem;
-  int64_t number = 0;   // of this problem's requests in the campaign, from 1; asked again: the same
+  int64_t number = 0;   // among the problem's requests in the campaign, from 1; unchanged when sent again
   std::string model;    // as the user named it
-  core::Json proposal;  // why it is asked: operator, parents, ...
+  core::Json proposal;  // its reason: operator, parents, ...
   core::Json prompt;    // {"system": text, "turns": [{"speaker": name, "sections": [text, ...]}]}
   std::string prompt_hash;
-  int64_t reserved_tokens = 0;             // the most that it may cost
-  std::optional<double> reserved_dollars;  // absent where the price is not known
+  int64_t reserved_tokens = 0;             // the most it may cost
+  std::optional<double> reserved_dollars;  // absent if the price is unknown
 };
 
-// Without its prompt.
+// Columns without the prompt.
 template <typename Io>
 void columns(Io&& io, IsRecord<NewRequest> auto& r) {
   io("campaign", r.campaign)("problem", r.problem)("number", r.number)("model", r.model)("proposal", r.proposal);
@@ -153,12 +153,12 @@ void columns(Io&& io, IsRecord<NewRequest> auto& r) {
 }
 struct NewReply {
   int64_t request = 0;
-  std::string outcome;  // "completion", or why there is none
-  std::string what;     // a sentence, where there is none
-  std::string model;    // that answered
+  std::string outcome;  // "completion", or the reason for none
+  std::string what;     // a sentence, if there is none
+  std::string model;    // the model that answered
   std::string reply;
   bool complete = true;
-  int64_t input = 0, cache_read = 0, cache_written = 0, output = 0;  // tokens, of all tries
+  int64_t input = 0, cache_read = 0, cache_written = 0, output = 0;  // tokens of all tries
   bool estimated = false;
   std::optional<double> dollars;
   int tries = 1;
@@ -174,9 +174,9 @@ void columns(Io&& io, IsRecord<NewReply> auto& r) {
 struct RequestRecord {
   int64_t id = 0;  // of the request
   NewRequest request;
-  std::optional<NewReply> reply;  // none: the campaign was killed before it arrived
+  std::optional<NewReply> reply;  // absent: the campaign was killed before it arrived
   int64_t reply_id = 0;
-  std::vector<int64_t> solutions;  // that it brought
+  std::vector<int64_t> solutions;  // that it proposed
   std::string asked, arrived;
 };
 
@@ -184,15 +184,15 @@ struct RequestRecord {
 struct ModelSpend {
   int64_t requests = 0, tokens = 0;
   double dollars = 0;
-  bool all_priced = true;  // false: some prices are not known, and dollars do without them
+  bool all_priced = true;  // false: dollars leave out replies with an unknown price
 };
 
-// One model's part in a campaign.
+// One model's share of a campaign.
 struct ModelUse {
   std::string model;
   int64_t requests = 0, replies = 0, completions = 0, input_tokens = 0, output_tokens = 0;
   double dollars = 0;
-  int64_t priced = 0;  // replies whose price is known
+  int64_t priced = 0;  // replies with a known price
   double seconds = 0;
   int64_t solutions = 0;
 };
@@ -207,17 +207,17 @@ struct SolutionRecord {
   int64_t id = 0;
   std::string hash, problem, name, origin, added, source;
   std::optional<int64_t> parent;
-  int64_t attempts = 0;  // at any of its points
+  int64_t attempts = 0;  // attempts at any of its points
 };
 
-// One step of a campaign, in the order in which it was recorded: its decisions follow from these.
+// One recorded step of a campaign; its decisions depend on the steps in order.
 struct StepRecord {
   enum class Kind { attempt, request, reply, event } kind = Kind::event;
-  int64_t number = 0;              // from 1; 0: of a version that kept no order
-  int64_t id = 0;                  // of the attempt or the event; of the request, of a reply, too
+  int64_t number = 0;              // from 1; 0: recorded by a version that kept no order
+  int64_t id = 0;                  // of the attempt or event; of the request, also for a reply
   int64_t candidate = 0;           // of an attempt
   std::string effort, problem;     // likewise
-  std::optional<int64_t> against;  // likewise, where there is a measurement
+  std::optional<int64_t> against;  // of an attempt with a measurement
   std::string event;               // its kind
   core::Json details;              // of an event
 };

@@ -73,7 +73,7 @@ int64_t NewRow::find_or_insert(Database& database) const {
     return found.step() ? std::optional(found.integer(0)) : std::nullopt;
   };
   if (const auto row = find()) return *row;
-  run(database, "INSERT OR IGNORE");  // another process may have been quicker
+  run(database, "INSERT OR IGNORE");  // another process may have inserted it
   if (const auto row = find()) return *row;
   throw core::SystemError("the archive lost a row that was just added");
 }

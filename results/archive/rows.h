@@ -1,5 +1,4 @@
-// Rows that are added and rows that are found, by the names of their columns. tables.h says which columns a table has,
-// records.h which member of a record stands in which column.
+// Inserts and reads rows by column names. tables.h lists each table's columns, records.h maps members to columns.
 #pragma once
 
 #include <concepts>
@@ -16,10 +15,10 @@
 
 namespace results::archive {
 
-// JSON as text, whatever bytes a candidate or a model brought into it. Never throws.
+// JSON as text. Accepts any bytes from a candidate or a model; never throws.
 std::string stored_text(const core::Json& json);
 std::string now_utc();
-// A prompt ({"system": text, "turns": [{"speaker": name, "sections": [text, ...]}]}) with each text exchanged for
+// A prompt ({"system": text, "turns": [{"speaker": name, "sections": [text, ...]}]}) with each text replaced by
 // exchange(text).
 template <typename Exchange>
 core::Json with_texts(const core::Json& prompt, Exchange exchange) {
@@ -34,7 +33,7 @@ core::Json with_texts(const core::Json& prompt, Exchange exchange) {
 // nullopt for "".
 std::optional<std::string> unless_empty(const std::string& text);
 
-// A row of one of tables() that is about to be added.
+// A new row of one of tables().
 class NewRow {
  public:
   // `owner`: the column of a part that names the row it belongs to (Column::via), which its table does not list.
@@ -48,7 +47,7 @@ class NewRow {
 
   // Returns the row's id. Throws core::SystemError for a column that the table lacks.
   int64_t insert(Database& database) const;
-  // The id of the row that has this row's key, which is added if need be.
+  // The id of the row with this key; adds the row if there is none.
   int64_t find_or_insert(Database& database) const;
 
  private:
@@ -81,7 +80,7 @@ class NewRow {
   std::map<std::string, Value, std::less<>> values_;
 };
 
-// A row that was found: reads columns by name. Of columns with the same name, the first counts.
+// Reads columns of a found row by name. Among columns of the same name, the first counts.
 class FoundRow {
  public:
   explicit FoundRow(const Statement& statement) : statement_(statement) {}
@@ -128,9 +127,9 @@ class FoundRow {
 
 // 17 bytes a pair: two doubles in microseconds (candidate, incumbent), and 1 where the candidate went first.
 std::vector<char> pack(const std::vector<verifier::statistics::Pair>& pairs);
-// 9 bytes a pair: two floats in MHz, and 1 where the device was throttled. Empty when nothing of it is known.
+// 9 bytes a pair: two floats in MHz, and 1 where the device was throttled. Empty if no clock is known.
 std::vector<char> pack_clocks(const std::vector<verifier::statistics::Pair>& pairs);
-// `clocks` may be empty. Throws core::SystemError when the two do not fit each other.
+// `clocks` may be empty. Throws core::SystemError if the two do not match.
 std::vector<verifier::statistics::Pair> unpack(const std::vector<char>& bytes, const std::vector<char>& clocks);
 
 }  // namespace results::archive

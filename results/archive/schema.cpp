@@ -274,12 +274,12 @@ void migrate(Database& database, const std::filesystem::path& file) {
                            "copy it to where it may be, or make the file and its folder writable: opening it brings it "
                            "up to date");
   }
-  // FULL: what is committed stays when the power fails. With NORMAL, the last minutes might be lost: a confirmed win,
-  // or what a provider has charged. An attempt takes far longer than bringing it to the disk.
+  // FULL: committed data survives a power failure. NORMAL might lose the last minutes: a confirmed win, or a provider's
+  // charges. An attempt takes far longer than writing it to disk.
   database.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;");
   for (; version < newest; ++version) {
     Transaction transaction(database);
-    if (database.pragma("user_version") == version) {  // another process may have been quicker
+    if (database.pragma("user_version") == version) {  // another process may have migrated it
       database.execute(migrations()[static_cast<size_t>(version)]);
       database.execute("PRAGMA application_id = " + std::to_string(kApplicationId) +
                        "; PRAGMA user_version = " + std::to_string(version + 1));

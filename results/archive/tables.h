@@ -13,8 +13,8 @@
 namespace results::archive {
 
 enum class Kind {
-  text,       // a string, or {"base64": ...} where it is no UTF-8
-  json,       // stored as text; in a record the value itself where writing it gives that text again, else the text
+  text,       // a string, or {"base64": ...} if it is not UTF-8
+  json,       // stored as text; in a record the value if it serialises to the same text, else the text
   integer,    //
   real,       // finite
   flag,       // 0 and 1; in a record false and true
@@ -22,7 +22,7 @@ enum class Kind {
   reference,  // the key of a record of `table`
   prompt,     // JSON with rows of texts; in a record their hashes
   part,       // the one record of `table` that this row names: a part of this record
-  child,      // the record of `table` whose column named by `via` names this row, where there is one
+  child,      // the record of `table` whose column `via` names this row, if any
   children    // all of those
 };
 
@@ -39,15 +39,15 @@ enum class Rule {
 struct Column {
   std::string name;
   Kind kind;
-  bool optional = false;   // may be null; then a record has no such member
+  bool optional = false;   // may be null; the record then lacks the member
   std::string table = {};  // the table of references, parts and children
-  // Of children: the column that refers back. Of a reference: how the row is found (SQL) where no column holds it; such
-  // a reference is read and never written.
+  // For children: the column that refers back. For a reference without a column: SQL that finds the row; such a
+  // reference is read, never written.
   std::string via = {};
   Rule rule = Rule::none;
 
   bool is_read_only() const { return kind == Kind::reference && !via.empty(); }
-  bool is_below() const { return kind == Kind::child || kind == Kind::children; }  // in rows of another table
+  bool is_below() const { return kind == Kind::child || kind == Kind::children; }  // stored in another table
   bool is_stored() const { return !is_read_only() && !is_below(); }
 };
 
@@ -56,14 +56,14 @@ struct Table {
   std::vector<Column> columns;
   // Columns that together identify a record, in order. Empty: the whole record does (identity_of, record_values.h).
   std::vector<std::string> key = {};
-  // SQL condition for the rows that belong to the campaign with row ?1, including those that its replay needs.
+  // SQL condition for the rows of the campaign with row ?1, including those that its replay needs.
   std::string of_campaign = {};
-  bool history = false;  // written by campaigns: each record belongs to one campaign alone
+  bool history = false;  // written by campaigns: each record belongs to one campaign
 };
 
-// Each table after those that it refers to.
+// All tables, each after those that it refers to.
 const std::vector<Table>& tables();
-// These and the parts of others. Throws core::SystemError when there is none.
+// Finds a table, including parts of others. Throws core::SystemError if there is none.
 const Table& table_named(std::string_view name);
 
 // The columns that rows of the table store, in the order of tables(). `owner`: a part's column that names the row it

@@ -1,4 +1,4 @@
-// The views that docs/archive.md describes, as another program reads them.
+// The views of docs/archive.md, read like another program does.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -39,7 +39,7 @@ std::string ask_sqlite3(const std::filesystem::path& file, const std::string& sq
   return ::pclose(pipe) == 0 ? text : "failed: " + text;
 }
 
-// A campaign with a reply of a model, a confirmation and a library.
+// A campaign with a model's reply, a confirmation and a library.
 void fill(const std::filesystem::path& file) {
   Started s(file);
   NewRequest asked;

@@ -1,4 +1,4 @@
-// kernelwright archive: data in and out, copies, checks and room.
+// kernelwright archive: export, import, copy, check and shrink archives.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -33,7 +33,7 @@ std::string in_bytes(int64_t bytes) {
                               : fmt::format("{} MB", bytes / 1'000'000);
 }
 
-// One line at the end of a terminal; nothing elsewhere.
+// A progress line on a terminal; prints nothing elsewhere.
 class Meter {
  public:
   explicit Meter(std::string what) : what_(std::move(what)), shown_(::isatty(STDERR_FILENO) == 1) {}
@@ -99,7 +99,7 @@ void export_archive(const ArchiveOptions& options, const Invocation& invocation)
   results::transfer::NewFile file(options.out);
   Meter meter("exported");
   std::ofstream out(file.aside(), std::ios::binary);
-  int64_t lines = -1;  // the header is none
+  int64_t lines = -1;  // the header does not count
   results::transfer::export_records(
       archive, campaign,
       [&](const Json& line) {

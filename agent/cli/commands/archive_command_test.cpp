@@ -1,5 +1,5 @@
-// The archive's commands and what the program does when its archive is damaged, full, shared or may not be written:
-// real campaigns in real processes.
+// The archive's commands, and the program with a damaged, full, shared or read-only archive: real campaigns in real
+// processes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -22,7 +22,7 @@ using testing::HasSubstr;
 
 const std::vector<std::string> kShortRun{"run", "sum_f32", "--attempts", "8", "--patience", "1000", "--seed", "3"};
 
-// No file that it and what it starts writes may be larger, as if a disk were full.
+// Limits the size of files that this process and its children write, like a full disk.
 class SmallDisk {
  public:
   explicit SmallDisk(rlim_t bytes) {
@@ -69,7 +69,7 @@ TEST(ArchiveCommand, ACampaignTravelsAndIsReplayedThere) {
   EXPECT_EQ(elsewhere.run({"leaderboard"}).out, home.run({"leaderboard"}).out);
   const Json merged = json_of(elsewhere.run({"--json", "archive", "merge", home.archive().string()}));
   EXPECT_EQ(merged["tables"]["attempts"]["added"], 0);
-  // What pruning removes by itself, a replay does not need.
+  // A replay does not need the data that pruning removes by default.
   EXPECT_THAT(elsewhere.run({"archive", "prune"}).out, HasSubstr("Nothing is changed"));
   EXPECT_GT(json_of(elsewhere.run({"--json", "archive", "prune", "--apply"}))["parts"]["samples"]["rows"], 0);
   const Ended replayed = elsewhere.run({"replay"});
@@ -116,7 +116,7 @@ TEST(ArchiveCommand, TwoCampaignsWriteAtOnce) {
   const Home home;
   const auto campaign = [&](const std::string& problem) {
     return std::async(std::launch::async, [&home, problem] {
-      const Home its;  // for what it prints
+      const Home its;  // only for its output
       return its.run({"--archive", home.archive().string(), "run", problem, "--attempts", "8", "--patience", "1000"});
     });
   };

@@ -1,4 +1,4 @@
-// kernelwright audit PROBLEM...: can a wrong solution of this problem pass, or a right one fail?
+// kernelwright audit PROBLEM...: checks that wrong solutions of a problem fail and right ones pass.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// kernelwright baselines [PROBLEM...]: what people would otherwise use, timed by the same rules.
+// kernelwright baselines [PROBLEM...]: times the libraries that people would otherwise use, by the same rules.
 #include "agent/campaign/baselines.h"
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// kernelwright calibrate: what a GPU can reach, measured once and kept for the bounds of everything timed there.
+// kernelwright calibrate: measures a GPU's peak rates, which bound the times measured on it.
 #include "agent/campaign/calibrations.h"
 
 #include <CLI/CLI.hpp>

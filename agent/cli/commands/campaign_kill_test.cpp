@@ -18,7 +18,7 @@ using campaign::test::Ended;
 using campaign::test::Home;
 using core::Json;
 
-// What identifies an attempt and its result.
+// Text that identifies an attempt and its result.
 std::string summary(const results::archive::RecordedAttempt& attempt) {
   std::string text = attempt.problem + " " + attempt.solution + " " + sandbox::describe(attempt.binding) + " " +
                      attempt.effort + " against " + attempt.against + " " + attempt.made;
@@ -55,7 +55,7 @@ TEST(Campaign, SurvivesFiftyKills) {
       "--json", "run", "gelu_f32",   "histogram_i32", "--attempts", std::to_string(kBudget),
       "--seed", "11",  "--patience", "1000"};
   const std::vector<std::string> resume{"--json", "resume"};
-  // Moments before, at and after the first attempts of a resumed campaign, on machines of any speed.
+  // Chooses kill times around a resumed campaign's first attempts, on machines of any speed.
   const auto started = std::chrono::steady_clock::now();
   ASSERT_EQ(Home().run({"run", "gelu_f32", "--attempts", "2"}).exit_code, 0);
   auto few_attempts = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - started);
@@ -80,8 +80,7 @@ TEST(Campaign, SurvivesFiftyKills) {
   ASSERT_TRUE(last.exit_code == 0 || (done && last.err.find("is done") != std::string::npos)) << last.err;
 
   const results::archive::Reader archive(home.archive());
-  // A kill before the first attempt leaves a campaign that nobody resumes: the newest one is what the loop went on
-  // with.
+  // A kill before the first attempt leaves a campaign that nobody resumes; the loop continued with the newest one.
   const results::archive::CampaignRecord campaign = archive.find_campaign("");
   EXPECT_EQ(campaign.status, "done");
   EXPECT_LE(campaign.attempts, kBudget);
@@ -93,7 +92,7 @@ TEST(Campaign, SurvivesFiftyKills) {
                             (a.reused_from ? std::to_string(*a.reused_from) : a.against);
     EXPECT_TRUE(seen.insert(key).second) << "made twice: " << key;
   }
-  // Workers die with the agent; what it left in the temporary folder is swept by the next one.
+  // Workers die with the agent; the next run removes its temporary files.
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   EXPECT_THAT(home.leftover_processes(), testing::IsEmpty());
   EXPECT_TRUE(std::filesystem::is_empty(home.temporary()));

@@ -1,4 +1,4 @@
-// kernelwright check FILE: what is wrong with a solution file, without running it.
+// kernelwright check FILE: finds faults in a solution file without running it.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -17,7 +17,7 @@
 namespace agent::cli::commands {
 namespace {
 
-// What only the compiled kernel tells.
+// Compares the plan's arguments with the compiled kernel's parameters.
 void require_fitting_arguments(const sandbox::Solution& solution, const sandbox::Built& built,
                                const std::string& file) {
   for (size_t i = 0; i < solution.launches.size(); ++i) {
@@ -45,7 +45,7 @@ struct Checked {
   core::Json facts;
 };
 
-// Compiles the default point and holds the plan against what came out. Throws core::InputError with the place.
+// Compiles the default point and checks the plan against the result. Throws core::InputError with the place.
 Checked compile_for(const std::string& target, const sandbox::process::WorkerCommand& worker,
                     verifier::verdicts::Effort effort, const sandbox::Solution& solution) {
   sandbox::CompilePool pool(worker, effort == verifier::verdicts::Effort::full ? 2 : 1);

@@ -35,7 +35,7 @@ const std::pair<const char*, std::vector<Adder>> kGroups[] = {
     {"Models", {add_prompt_command, add_transcript_command}},
     {"Host", {add_doctor_command, add_calibrate_command, add_baselines_command}}};
 
-// `kernelwright help`, which is not listed: it prints what --help prints, or docs/commands.md.
+// Adds the unlisted command `help`: prints the text of --help, or docs/commands.md.
 void add_help_command(CLI::App& app) {
   auto markdown = std::make_shared<bool>(false);
   CLI::App* command = app.add_subcommand("help", "Print this help, or all of it as docs/commands.md")->group("");
@@ -43,7 +43,7 @@ void add_help_command(CLI::App& app) {
   command->callback([markdown, &app] { print_text(*markdown ? commands_page(app) : app.help()); });
 }
 
-// CLI11 only says that a command is missing, whatever stands in its place.
+// CLI11 only reports that a command is missing, even if an unknown word stands in its place.
 std::string explain_missing_command(const CLI::App& app, int argc, const char* const* argv) {
   std::vector<std::string> commands;
   for (const CLI::App* command : app.get_subcommands(nullptr)) commands.push_back(command->get_name());
@@ -56,7 +56,7 @@ std::string explain_missing_command(const CLI::App& app, int argc, const char* c
   return "which command? " + core::did_you_mean("", commands, "commands");
 }
 
-// What CLI11 has to say, which repeats the words of the command line.
+// Prints CLI11's message through output.h, since it quotes the command line.
 int exit_by(const CLI::App& app, const CLI::Error& error) {
   std::ostringstream out, err;
   const int code = app.exit(error, out, err);
@@ -102,7 +102,7 @@ int run_command_line(int argc, const char* const* argv) {
     }
   }
   add_help_command(app);
-  // Set after the commands, which would inherit it.
+  // After the commands are added: they would inherit it.
   app.footer(
       "Exit codes: 0 done, 1 refused, 2 our fault, 64 usage, 130 interrupted.\n\n"
       "    kernelwright run --suite quick --seconds 20   # start here");

@@ -3,7 +3,7 @@
 
 namespace agent::cli::commands {
 
-// Parses and runs. Returns the exit code; never throws.
+// Parses the command line and runs the command. Returns the exit code; never throws.
 int run_command_line(int argc, const char* const* argv);
 
 }  // namespace agent::cli::commands

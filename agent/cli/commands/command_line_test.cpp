@@ -84,7 +84,7 @@ TEST(Program, JudgesAFileAndRemembersIt) {
   EXPECT_THAT(home.run({"show", "missing_barrier"}).out, HasSubstr("1 attempts"));
 }
 
-// The level that doctor shows can be required, the next one cannot, and every attempt keeps it.
+// The level that doctor reports can be required, the next one cannot; every attempt records it.
 TEST(Program, RefusesToRunBelowTheRequiredSandboxLevel) {
   const Home home;
   const std::string file = shipped("transpose_f32/register_tile.cu");
@@ -115,7 +115,7 @@ TEST(Program, AuditsAProblem) {
   const Json report = Json::parse(ended.out);
   EXPECT_EQ(report.at("passed"), true);
   EXPECT_GE(report.at("findings").size(), 20u);
-  // What it made can be judged one by one.
+  // Its kept mutants can be judged one by one.
   const Ended mutant =
       home.run({"judge", "--screen", (home.folder() / "kept/transpose_f32/y__transposed.cu").string()});
   EXPECT_EQ(mutant.exit_code, 1) << mutant.out << mutant.err;

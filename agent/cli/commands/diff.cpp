@@ -1,4 +1,4 @@
-// kernelwright diff A B: what changed between two solutions, and their figures side by side.
+// kernelwright diff A B: shows the changes between two solutions and their figures side by side.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

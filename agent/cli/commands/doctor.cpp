@@ -1,4 +1,4 @@
-// kernelwright doctor: what this host has, what each missing thing costs, and how to get it.
+// kernelwright doctor: lists what this host has, the cost of each missing thing, and how to get it.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -30,7 +30,7 @@ enum class State { ok, missing, broken };
 struct Finding {
   std::string what;
   State state;
-  std::string detail;  // what was found, or what its absence costs
+  std::string detail;  // the finding, or the cost of its absence
   std::string remedy;  // how to get it; empty when it is there
 };
 
@@ -38,7 +38,7 @@ std::string_view name_of(State state) {
   return state == State::ok ? "ok" : state == State::missing ? "missing" : "BROKEN";
 }
 
-// Runs a probe; an exception is a broken thing with its message.
+// Runs a probe; an exception becomes a finding "broken" with its message.
 Finding probe(const std::string& what, const std::string& remedy, const std::function<std::string()>& action) {
   try {
     return {what, State::ok, action(), ""};
@@ -51,7 +51,7 @@ Finding probe(const std::string& what, const std::string& remedy, const std::fun
 Finding library(const std::string& what, const std::vector<std::string>& names, const std::string& cost,
                 const std::string& remedy) {
   for (const std::string& name : names) {
-    // Left open: some of these libraries do not like to be closed, and this program is about to end.
+    // Never closed: some of these libraries cannot be, and this program is about to end.
     if (::dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL) != nullptr) return {what, State::ok, name, ""};
   }
   return {what, State::missing, cost, remedy};
@@ -80,7 +80,7 @@ Finding nvrtc(const core::Paths& paths) {
   }
 }
 
-// Where none can be opened, the driver's own finding says so.
+// Empty if none can be opened: the driver's own finding says why.
 std::vector<sandbox::cuda::driver::DeviceFacts> gpus_here() {
   try {
     return campaign::cuda_devices();
@@ -97,7 +97,7 @@ Finding gpu(const sandbox::cuda::driver::DeviceFacts& facts, const std::string& 
           ""};
 }
 
-// One for each GPU, and one for the calibration of each kind.
+// One finding for each GPU, and one for the calibration of each GPU model.
 std::vector<Finding> gpus(const Invocation& invocation, const std::vector<sandbox::cuda::driver::DeviceFacts>& here) {
   std::vector<Finding> findings;
   std::set<std::string> names;
@@ -137,7 +137,7 @@ std::vector<Finding> selftests(const Invocation& invocation) {
   return findings;
 }
 
-// What kernels on a GPU are compared with; opened as a campaign opens them, which takes some seconds.
+// The libraries that kernels on a GPU are compared with, opened as in a campaign; takes some seconds.
 std::vector<Finding> libraries_here(const core::Paths& paths, const Invocation& invocation) {
   const campaign::ShippedData data = campaign::load_data(invocation.sandbox_level);
   std::vector<const benchsuite::Problem*> problems;
@@ -157,7 +157,7 @@ std::vector<Finding> libraries_here(const core::Paths& paths, const Invocation& 
   return findings;
 }
 
-// How far a kind of worker is locked, and what would lock it further.
+// The sandbox level of a kind of worker, and how to raise it.
 Finding sandbox_of(const std::string& what, const sandbox::process::WorkerCommand& worker, const std::string& role,
                    int required_level) {
   const std::string name = "sandbox: " + what;
@@ -199,7 +199,7 @@ std::vector<Finding> sandboxes(const core::Paths& paths, const Invocation& invoc
 std::vector<Finding> examine(const Invocation& invocation,
                              const std::vector<sandbox::cuda::driver::DeviceFacts>& here) {
   core::Paths paths = core::installed_paths();
-  paths.sandbox_level = 0;  // what is reached is to be seen, not refused
+  paths.sandbox_level = 0;  // report the level instead of refusing it
   std::vector<Finding> findings;
   findings.push_back({"processor", State::ok, fmt::format("{} cores", std::thread::hardware_concurrency()), ""});
   findings.push_back(probe("cpu device: compiler", "install g++ (12 or newer) or clang (14 or newer)", [&] {

@@ -1,4 +1,4 @@
-// kernelwright export WHAT...: kernels of the archive as projects that stand alone.
+// kernelwright export WHAT...: writes the archive's kernels as self-contained projects.
 #include <CLI/CLI.hpp>
 #include <ctime>
 #include <memory>

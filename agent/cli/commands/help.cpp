@@ -12,7 +12,7 @@ namespace agent::cli::commands {
 namespace {
 bool is_flag(const CLI::Option& option) { return option.get_type_size() == 0; }
 
-// Empty where there is none, or where the description states it in words.
+// An option's default; empty if there is none or the description states it.
 std::string default_of(const CLI::Option& option) {
   const std::string value = option.get_default_str();
   const bool in_words = option.get_description().find("(default:") != std::string::npos;
@@ -68,7 +68,7 @@ std::string option_rows(const CLI::App& command) {
   return rows.empty() ? "" : "\n| option | meaning | default |\n|---|---|---|\n" + rows;
 }
 
-// Lines of a footer that are indented are examples; they stay a block of their own in Markdown, too.
+// Indented lines of a footer are examples and become a Markdown block.
 std::string command_text(const CLI::App& command, const std::string& name, int level) {
   std::string usage = name;
   for (const CLI::Option* option : command.get_options([](const CLI::Option* one) { return one->get_positional(); })) {

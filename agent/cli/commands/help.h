@@ -1,4 +1,4 @@
-// Help texts: how CLI11 prints them, and docs/commands.md, which is made from the same descriptions.
+// Help texts for CLI11, and docs/commands.md from the same descriptions.
 #pragma once
 
 #include <memory>

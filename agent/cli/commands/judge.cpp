@@ -1,4 +1,4 @@
-// kernelwright judge FILE...: is this solution right, and how fast is it?
+// kernelwright judge FILE...: checks whether solutions are right, and times them.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <deque>
@@ -31,7 +31,7 @@ Effort effort_of(const JudgeOptions& options) {
   return options.control ? Effort::control : options.screen ? Effort::screen : Effort::full;
 }
 
-// A file as it was asked for. Solutions must outlive their candidates.
+// A file of the command line. Solutions must outlive their candidates.
 struct Entry {
   std::string file;
   sandbox::Solution solution;
@@ -99,7 +99,7 @@ std::deque<Entry> load_entries(const JudgeOptions& options, const campaign::Ship
   return entries;
 }
 
-// Whether it is right.
+// Returns true if the solution is right.
 bool judge_one(const Entry& entry, const search::CandidatePtr& candidate, campaign::LiveRunner& runner,
                const JudgeOptions& options, bool json) {
   const search::CandidatePtr incumbent = options.control ? candidate : runner.naive();
@@ -128,7 +128,7 @@ void judge(const JudgeOptions& options, Invocation& invocation) {
   }
   campaign::LiveRunner runner(archive, session, std::nullopt,
                               campaign::newest_or_new_calibration(archive, data.paths, device, session.device()));
-  std::deque<search::CandidatePtr> ahead;  // of the problem in use, being compiled
+  std::deque<search::CandidatePtr> ahead;  // of the current problem, being compiled
   size_t refused = 0;
   for (size_t i = 0; i < entries.size(); ++i) {
     if (i == 0 || entries[i].problem != entries[i - 1].problem) runner.use_problem(*entries[i].problem);

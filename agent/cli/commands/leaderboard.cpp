@@ -1,4 +1,4 @@
-// kernelwright leaderboard [PROBLEM]: the best verified solutions, and what a suite scores.
+// kernelwright leaderboard [PROBLEM]: lists the best verified solutions, or the scores of a suite.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
@@ -19,7 +19,7 @@ struct LeaderboardOptions {
   bool best = false, unconfirmed = false, scores = false;
 };
 
-// Of the archive first: it may know problems that are shipped no longer.
+// The archive's problems first: it may have some that no longer ship.
 std::vector<std::string> chosen_problems(const LeaderboardOptions& options, const results::archive::Reader& archive,
                                          const Invocation& invocation) {
   std::vector<std::string> chosen;

@@ -1,4 +1,4 @@
-// kernelwright lineage ID: the path that led to a solution.
+// kernelwright lineage ID: shows a solution's ancestors.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -23,7 +23,7 @@ std::string name_of(const results::archive::LineageStep& step) {
   return core::clean_line(step.solution.name) + " " + step.solution.hash.substr(0, 12);
 }
 
-// Lines that a diff adds and takes away.
+// Counts of lines that a diff adds and removes.
 std::string change_text(const results::archive::LineageStep& before, const results::archive::LineageStep& after) {
   int added = 0, removed = 0;
   for (const std::string& line : core::split(unified_diff(before.solution.source, after.solution.source), '\n')) {
@@ -38,7 +38,7 @@ void show(const std::string& word, bool with_source, const Invocation& invocatio
   const ResolvedSolution resolved = resolve_solution(archive, word, "lineage");
   const std::vector<results::archive::LineageStep> steps = results::archive::lineage(archive, resolved.solution.id);
   Json all = Json::array();
-  for (size_t i = steps.size(); i-- > 0;) {  // from where it began
+  for (size_t i = steps.size(); i-- > 0;) {  // the oldest ancestor first
     const results::archive::LineageStep& step = steps[i];
     const results::archive::LineageStep* parent = i + 1 < steps.size() ? &steps[i + 1] : nullptr;
     if (invocation.json) {

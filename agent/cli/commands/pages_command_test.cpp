@@ -38,7 +38,8 @@ TEST(PagesCommands, AReportOfWhatIsNotThereIsRefused) {
 TEST(PagesCommands, AServerNeedsAPlaceAndAToken) {
   const campaign::test::Home home;
   { const results::archive::Reader made(home.archive()); }
-  const campaign::test::Ended place = home.run({"serve", "--host", "192.0.2.1"});  // an address of no machine
+  const campaign::test::Ended place =
+      home.run({"serve", "--host", "192.0.2.1"});  // a documentation address, not this machine's
   EXPECT_EQ(place.exit_code, kRefused);
   EXPECT_THAT(place.err, HasSubstr("cannot listen at 192.0.2.1"));
   const std::filesystem::path token = home.folder() / "token";

@@ -1,4 +1,4 @@
-// kernelwright problems [NAME]: what can be optimised.
+// kernelwright problems [NAME]: lists the problems that can be optimised.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

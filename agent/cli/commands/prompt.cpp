@@ -1,4 +1,4 @@
-// kernelwright prompt PROBLEM: what a model would be sent first, with its token count.
+// kernelwright prompt PROBLEM: prints the first prompt for a model, with its token count.
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -21,11 +21,11 @@ namespace agent::cli::commands {
 namespace {
 struct PromptOptions {
   std::string problem, device = "cpu";
-  std::string task;  // empty: improve what is best, or begin afresh where nothing is known
+  std::string task;  // empty: improve the best known solution, or start fresh if there is none
   int wanted = 1;
 };
 
-// What the leaderboard has of this problem and device, the best first.
+// Solutions of the leaderboard for this problem and device, the best first.
 std::vector<prompting::KnownSolution> known_solutions(const results::archive::Reader& archive,
                                                       const std::string& problem, const std::string& backend) {
   std::vector<prompting::KnownSolution> known;

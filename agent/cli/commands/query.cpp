@@ -1,4 +1,4 @@
-// kernelwright query SQL: one question to the archive, read only.
+// kernelwright query SQL: runs one read-only SQL statement on the archive.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -30,7 +30,7 @@ std::string text_of(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-// RFC 4180, with newlines alone.
+// RFC 4180, but lines end in LF.
 std::string csv_field(const Json& value) {
   const std::string text = text_of(value);
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
@@ -73,8 +73,8 @@ void end_now(int) {
   ::_exit(kRefused);
 }
 
-// SQLite looks at the time between its instructions, and one of them may take for ever (instr of two long texts). The
-// archive is only read: to end at once harms nothing.
+// SQLite checks the time only between its instructions, and one of them may take forever (instr of two long texts). The
+// archive is only read, so exiting at once does no harm.
 void end_later(std::chrono::milliseconds at_most) {
   std::signal(SIGALRM, end_now);
   ::alarm(static_cast<unsigned>(at_most.count() / 1000) + kGrace_s);

@@ -1,4 +1,4 @@
-// leaderboard, show, diff, lineage and query, through the program, over an archive that is made here.
+// Runs leaderboard, show, diff, lineage and query with the real program on an archive made here.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
-// kernelwright replay [CAMPAIGN]: makes a campaign's decisions again from the archive and holds them against it.
+// kernelwright replay [CAMPAIGN]: repeats a campaign's decisions from the archive and compares them with the recorded
+// ones.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -17,7 +18,7 @@ namespace agent::cli::commands {
 namespace {
 using core::Json;
 
-// A copy of the archive, which a replay may write to; gone with its owner.
+// A copy of the archive for the replay to write to; removed with its owner.
 class Copy {
  public:
   explicit Copy(const results::archive::Reader& archive) {
@@ -39,7 +40,7 @@ class Copy {
   std::filesystem::path folder_;
 };
 
-// Keeps how each problem ended.
+// Remembers why each problem ended.
 class Ends : public search::Progress {
  public:
   void campaign_started(const std::string&, size_t, const search::BudgetLeft&) override {}

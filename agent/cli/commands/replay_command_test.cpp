@@ -16,7 +16,7 @@ using campaign::test::Home;
 using core::Json;
 using testing::HasSubstr;
 
-// A command that answers with a kernel that is unlike its others, and notes each time that it is asked.
+// A command that answers with a new kernel each time and logs every call.
 std::string author(const Home& home) {
   const std::string log = (home.folder() / "asked").string();
   std::ofstream script(home.folder() / "author.sh");
@@ -55,7 +55,7 @@ TEST(CampaignWithAModel, KilledAndResumedPaysOnceAndIsReproduced) {
   const std::vector<std::string> run{
       "--json", "run",    "gelu_f32", "--proposer",       author(home), "--strategy",  "evolve", "--attempts",
       "24",     "--seed", "3",        "--model-patience", "100",        "--in-flight", "2"};
-  // Killed at some moment after it has begun, on a machine of any speed.
+  // Kills it some time after its start, on machines of any speed.
   const auto has_begun = [&] {
     return std::filesystem::exists(home.archive()) && !results::archive::Recorder(home.archive()).campaigns().empty();
   };

@@ -1,5 +1,5 @@
-// A campaign whose replies a model wrote for prompts of this program, run again on the cpu device: what it proposed is
-// compiled, judged and timed afresh, and held against the shipped solutions at the best points that are known for them.
+// Replays a model's recorded replies on the cpu device: its solutions are compiled, judged and timed again, and
+// compared with the shipped solutions at their best known points.
 #include <gtest/gtest.h>
 
 #include <map>

@@ -1,4 +1,4 @@
-// kernelwright report -o FILE: what an archive holds as one HTML file for a browser, a printer or a mail.
+// kernelwright report -o FILE: writes the archive as one HTML file for a browser, a printer or a mail.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
@@ -23,7 +23,7 @@ struct ReportOptions {
   results::web::PageScope scope;
 };
 
-// Aside, then renamed: a report is whole or not there.
+// Writes beside the file, then renames: a report is complete or absent.
 void write_file(const std::filesystem::path& file, const std::string& text) {
   std::filesystem::path aside = file;
   aside += ".new";

@@ -1,4 +1,4 @@
-// kernelwright run [PROBLEM...] and resume [CAMPAIGN]: campaigns.
+// kernelwright run [PROBLEM...] and resume [CAMPAIGN]: run campaigns.
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
@@ -27,7 +27,7 @@
 
 namespace agent::cli::commands {
 namespace {
-constexpr double kSecondsPerProblem = 20;  // when no budget is given
+constexpr double kSecondsPerProblem = 20;  // without a given budget
 
 struct RunOptions {
   std::vector<std::string> problems, files;
@@ -37,7 +37,7 @@ struct RunOptions {
   models::ModelOptions models;
 };
 
-// The models of a campaign, made anew for each run: keys are in no archive.
+// The models of a campaign, created for each run: the archive holds no keys.
 std::vector<std::unique_ptr<models::Model>> make_models(const campaign::CampaignSettings& settings,
                                                         const models::ModelOptions& options) {
   std::vector<std::unique_ptr<models::Model>> models;
@@ -59,8 +59,8 @@ std::vector<std::string> chosen_problems(const RunOptions& options, const campai
   return once;
 }
 
-// Puts the user's own files into the archive, so that the campaign can be resumed without them. Adds the problems they
-// solve to `names` when none was named.
+// Adds the user's own files to the archive, so that the campaign can be resumed without them. Adds their problems to
+// `names` if none was named.
 std::vector<std::string> add_own_solutions(const RunOptions& options, const campaign::ShippedData& data,
                                            results::archive::Recorder& archive, std::vector<std::string>& names) {
   const bool none_named = names.empty();
@@ -104,7 +104,7 @@ void show_end(const results::archive::Reader& archive, const campaign::CampaignS
   print("\nAll of them: kernelwright leaderboard. One in full: kernelwright show ATTEMPT.\n");
 }
 
-// What this program itself used, its workers not counted.
+// Resources used by this program without its workers.
 core::Json own_usage(int64_t attempts) {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
@@ -119,7 +119,7 @@ core::Json own_usage(int64_t attempts) {
           {"open_descriptors", std::distance(begin(open_files), end(open_files))}};
 }
 
-// What the results will be held against, where it has not been measured yet.
+// Measures missing baselines, which the results are compared with.
 void add_baselines(results::archive::Recorder& archive, const campaign::ShippedData& data,
                    const campaign::CampaignSettings& settings, bool json) {
   std::vector<const benchsuite::Problem*> problems;
@@ -170,7 +170,7 @@ void run(RunOptions& options, Invocation& invocation) {
   if (options.dry_run) return print_estimate(archive, settings, data, invocation);
   if (settings.seed == 0) settings.seed = std::random_device()();
   const bool cold_gpu =
-      campaign::parse_device(settings.device).backend == "cuda" && !settings.hot;  // as baselines are timed
+      campaign::parse_device(settings.device).backend == "cuda" && !settings.hot;  // baselines are timed cold
   if (cold_gpu && !options.no_baselines) add_baselines(archive, data, settings, invocation.json);
   const core::Json environment = {{"program", KW_VERSION}, {"device", settings.device}};
   finish(archive, archive.start_campaign(to_json(settings), archive.add_environment(environment)), data, models,

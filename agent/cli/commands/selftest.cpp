@@ -1,4 +1,4 @@
-// kernelwright selftest: does the judge of this device refuse what it must, and accept what it must?
+// kernelwright selftest: measures how often the judge of a device errs.
 #include "agent/campaign/selftest.h"
 
 #include <unistd.h>
@@ -22,7 +22,7 @@ struct SelftestOptions {
   bool quick = false;
 };
 
-// One line that is written again and again, on a terminal alone.
+// Rewrites one progress line; only on a terminal.
 void show_progress(const campaign::SelftestProgress& progress, LiveLines& line) {
   if (::isatty(STDERR_FILENO) == 0) return;
   if (progress.judged == progress.cases) return line.clear();

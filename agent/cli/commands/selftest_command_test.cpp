@@ -1,4 +1,4 @@
-// kernelwright selftest on the cpu device, its quick form: judge_test.cpp judges the whole suite.
+// kernelwright selftest --quick on the cpu device; judge_test.cpp judges the whole suite.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

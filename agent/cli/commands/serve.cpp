@@ -1,4 +1,4 @@
-// kernelwright serve: the archive in a browser, live while campaigns run.
+// kernelwright serve: shows the archive in a browser, live while campaigns run.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -38,7 +38,7 @@ void check_token(const std::string& token, const std::string& where) {
   throw core::InputError(where, "holds no token", "a token is at least 16 letters, digits, dashes or underlines");
 }
 
-// From the file, the environment, or made up where one is needed; empty where none is.
+// The token from the file or the environment; otherwise a new one if needed, else empty.
 std::string token_for(const ServeOptions& options) {
   if (!options.token_file.empty()) {
     const std::string token = core::split(core::read_file(options.token_file, 4096), '\n').at(0);

@@ -1,4 +1,4 @@
-// kernelwright show [WHAT]: an attempt, a campaign or a solution in full; without argument, the campaigns.
+// kernelwright show [WHAT]: shows an attempt, a campaign or a solution in full; without argument, lists the campaigns.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -88,7 +88,7 @@ void show_campaign(const results::archive::Reader& archive, const results::archi
   print("settings  {}\n", campaign.settings.dump());
   for (const auto& [verdict, count] : verdicts) print("{:>7}  {}\n", count, verdict);
   for (const results::archive::EventRecord& event : events) {
-    if (event.kind == "problem_started") continue;  // long, and for resuming
+    if (event.kind == "problem_started") continue;  // long, and needed only to resume
     if (event.kind == "problem_ended") {
       print("{}: best {:.2f}x over naive; {}\n", event.details.at("problem").get<std::string>(),
             event.details.at("best").get<double>(), event.details.at("why").get<std::string>());

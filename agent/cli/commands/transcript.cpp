@@ -1,4 +1,4 @@
-// kernelwright transcript [CAMPAIGN]: a campaign's exchanges with its models in a file, for --proposer replay:FILE.
+// kernelwright transcript [CAMPAIGN]: writes a campaign's prompts and replies to a file for --proposer replay:FILE.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -18,7 +18,7 @@ struct TranscriptOptions {
   std::string campaign, file, author, note;
 };
 
-// `author` stands for what the proposer calls itself, which may be a path.
+// `author` replaces the proposer's own name, which may be a path.
 models::Exchange exchange_of(const results::archive::RequestRecord& record, const std::string& author) {
   models::Exchange exchange{
       {record.request.problem, record.request.number}, record.request.prompt_hash, search::answer_of(*record.reply)};

@@ -1,5 +1,4 @@
-// What a candidate writes into its names, comments and messages reaches nobody's terminal as anything but text,
-// whatever command shows it.
+// Names, comments and messages of a candidate reach the terminal only as text, whatever command shows them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +19,7 @@ using testing::Not;
 const std::string kHostile =
     "\x1b[2J\x1b]0;owned\x07\r\b\xc2\x9b"
     "31m\xe2\x80\xae\xe2\x81\xa6\xe2\x80\x8b\xff\xc3\x28";
-// As the stem of a file, it also tries to be a line of ours and a piece of SQL.
+// A file stem that also imitates a line of ours and a piece of SQL.
 const std::string kHostileName = "a'); DROP TABLE attempts; --\nrefused: forged" + kHostile;
 
 void expect_only_text(const Ended& ended) {
