@@ -110,11 +110,11 @@ void add_kernel(Package& package, ExportedKernel kernel) {
   const bool known = std::any_of(package.kernels.begin(), package.kernels.end(),
                                  [&](const ExportedKernel& one) { return one.attempt.id == kernel.attempt.id; });
   if (known) return;
-  // The same candidate measured on two devices is two entries of the archive, and one kernel in code.
+  // A candidate measured on two devices has two entries in the archive, but becomes one kernel in code.
   package.kernels.push_back(std::move(kernel));
 }
 
-// For each device and workload, the fastest one that supports the backend.
+// For each device and workload, the fastest kernel that supports the backend.
 std::vector<ExportedKernel> winners_of(const archive::Reader& archive, const std::string& problem,
                                        const ExportChoice& choice) {
   std::vector<ExportedKernel> found;
@@ -151,7 +151,7 @@ const benchsuite::Problem& problem_of(const std::map<std::string, benchsuite::Pr
   return found->second;
 }
 
-// For each device and bench workload the fastest kernel.
+// For each device and bench workload, the fastest kernel.
 std::vector<Route> routes_of(const Package& package, const ExportChoice& choice) {
   std::vector<Route> routes;
   const auto better = [&](const Route& route, size_t other) {
@@ -183,7 +183,7 @@ std::vector<Route> routes_of(const Package& package, const ExportChoice& choice)
   return routes;
 }
 
-// Kernels that no shape leads to stay behind.
+// Drops kernels that no shape selects.
 void keep_what_is_used(Package& package) {
   std::vector<ExportedKernel> kept;
   std::map<size_t, size_t> place;
@@ -195,7 +195,7 @@ void keep_what_is_used(Package& package) {
   package.kernels = std::move(kept);
 }
 
-// Two attempts at one candidate are one kernel in code.
+// Two attempts at one candidate become one kernel in code.
 void make_ids_unique(Package& package) {
   std::map<std::string, int> seen;
   for (ExportedKernel& kernel : package.kernels) {

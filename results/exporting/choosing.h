@@ -1,4 +1,4 @@
-// Choosing what to export from an archive.
+// Chooses the kernels to export from an archive.
 #pragma once
 
 #include <map>
@@ -11,18 +11,17 @@
 namespace results::exporting {
 
 struct ExportChoice {
-  std::vector<std::string> what;  // a problem, or numbers of attempts, names or hashes of solutions
-  std::string device = {};        // only what was measured there; "" for all
-  std::string name = {};          // of the package; "" for the problem's
-  std::vector<std::string> architectures =
-      {};                        // that the kernels are to be used on though they were not measured there
-  bool unconfirmed = false;      // take what was not confirmed, too
-  std::string backend = "cuda";  // that the kernels must support
+  std::vector<std::string> what;                // a problem, or numbers of attempts, names or hashes of solutions
+  std::string device = {};                      // only results measured there; "" for all
+  std::string name = {};                        // of the package; "" for the problem's name
+  std::vector<std::string> architectures = {};  // to support besides those measured
+  bool unconfirmed = false;                     // include unconfirmed results
+  std::string backend = "cuda";                 // that the kernels must support
 };
 
-// A problem gives the confirmed kernel that is fastest at each bench workload of each device that it was measured on;
-// of devices, GPUs alone where there are any. Throws core::InputError with what to do instead: for what is not there,
-// was not judged correct, is not confirmed, is of another problem than the rest, or does not support the backend.
+// For a problem, chooses the fastest confirmed kernel at each bench workload of each measured device (of GPUs alone if
+// there are any). Throws core::InputError with advice for a kernel that is missing, not correct, not confirmed, of a
+// different problem than the rest, or without support for the backend.
 Package choose_kernels(const archive::Reader& archive, const std::map<std::string, benchsuite::Problem>& problems,
                        const ExportChoice& choice);
 

@@ -16,7 +16,7 @@ using sandbox::Token;
 using sandbox::TokenKind;
 
 struct Directives {
-  std::vector<std::string> includes;  // of the top level, as they stand
+  std::vector<std::string> includes;  // at the top level, verbatim
   std::set<std::string> macros;
 };
 
@@ -37,7 +37,7 @@ Directives read_directives(const std::string& source, const std::vector<Token>& 
   return found;
 }
 
-// extern "C" becomes extern "C++", wherever it stands.
+// Replaces every extern "C" with extern "C++".
 std::string with_cpp_linkage(const std::string& source, const std::vector<Token>& tokens) {
   std::string out;
   size_t copied = 0;
@@ -118,7 +118,7 @@ class Reader {
         "write it without, or export it --to header, which compiles it as the judge did");
   }
 
-  // Known names and numbers only, from `begin`?
+  // True if the directive's tokens from `begin` are only known names and numbers.
   bool is_known(size_t begin, size_t end) const {
     return std::all_of(tokens_.begin() + static_cast<std::ptrdiff_t>(begin),
                        tokens_.begin() + static_cast<std::ptrdiff_t>(end), [&](const Token& token) {
@@ -127,7 +127,7 @@ class Reader {
                        });
   }
 
-  // Assembler with a colon, which stands in functions alone.
+  // True for assembler with operands (a colon), which only occurs in functions.
   bool has_operands(size_t begin, size_t end) const {
     int depth = 0;
     for (size_t i = begin + 1; i < end; ++i) {
@@ -151,7 +151,7 @@ class Reader {
     if (depth_ == 0 && is_known(name + 1, end)) known_.insert(tokens_[name].text);
   }
 
-  // Of the directive that begins at `begin`; returns where it ends.
+  // Checks the directive that begins at `begin`; returns its end.
   size_t read_directive(size_t begin) {
     size_t end = begin;
     while (end < tokens_.size() && tokens_[end].directive == tokens_[begin].directive) ++end;
@@ -176,7 +176,7 @@ class Reader {
 
   static bool is_assembler(const Token& token) { return token.is("asm") || token.is("__asm__") || token.is("__asm"); }
 
-  // Follows braces: those of namespaces and linkage hold no code of a function.
+  // Follows braces: those of namespaces and linkage contain no function code.
   void read_code(size_t i) {
     const Token& token = tokens_[i];
     if (token.is("{")) {
@@ -198,7 +198,7 @@ class Reader {
 
   const sandbox::Solution& solution_;
   std::vector<Token> tokens_;
-  std::set<std::string> known_;   // macros that are here what they were for the judge
+  std::set<std::string> known_;   // macros with the same meaning here as for the judge
   int depth_ = 0;                 // of #if
   int inside_ = 0, outside_ = 0;  // braces
   bool space_ = false;            // since the last statement a namespace was named

@@ -1,4 +1,4 @@
-// For the tests of exports: packages of shipped and hand-written kernels that might have been won.
+// For tests of exports: packages of shipped and hand-written kernels with made-up results.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -28,21 +28,21 @@ inline ExportData export_data() {
   return {paths.exports(), paths.licence(), paths.device_headers() / "kw_prelude.h"};
 }
 
-// How an attempt went that never was.
+// The outcome of a made-up attempt.
 struct Made {
   std::string device = "cuda NVIDIA H200", architecture = "sm_90a";
   verifier::verdicts::Effort effort = verifier::verdicts::Effort::confirm;
   verifier::verdicts::Verdict verdict = verifier::verdicts::Correct{12, 0.25, true};
-  std::map<std::string, double> speed_ups = {};  // by bench workload; empty: 2 at each of the device
+  std::map<std::string, double> speed_ups = {};  // by bench workload; empty: 2 at each one of the device
   std::string name = "written";
   std::string origin = "seed";
   sandbox::TunableBinding binding = {};  // empty: the default point
 };
 
-// An archive in a folder of its own, and what is put there.
+// An archive in its own folder, and functions to fill it.
 class ExportArchive {
  public:
-  // The number of the attempt.
+  // Adds an attempt and returns its number.
   int64_t add(const std::string& source, const Made& made = {}) {
     const sandbox::Solution solution = sandbox::parse_solution(source, made.name + ".cu");
     const benchsuite::Problem& problem = shipped_problems().at(solution.problem);
@@ -97,7 +97,7 @@ class ExportArchive {
   archive::Recorder archive_{folder_.file()};
 };
 
-// Has all that a launch plan can have.
+// A solution that uses every field of a launch plan.
 inline std::string rich_solution() {
   return R"cu(/* kernelwright
 {
@@ -124,7 +124,7 @@ inline std::string rich_solution() {
 #define LANES 32
 #define N_OF(i) (i)
 namespace { __constant__ float table[2] = {0, 1}; }
-struct Launch { int plan; };  // names that the launch code has, too
+struct Launch { int plan; };  // names that also occur in the launch code
 __device__ int kernels = 0;
 extern "C" {
 __global__ void parts(const __grid_constant__ CUtensorMap x_map, const float* x, float* partial, unsigned* arrived, int N,

@@ -23,7 +23,7 @@ std::string cpp(const std::string& text) {
   return cpp_of(core::Expr::parse(text), [](const std::string& name) { return "at_" + name; });
 }
 
-// What `run` throws, or nothing.
+// The message of the InputError that `run` throws; "" if none.
 template <typename Run>
 std::string refusal(Run run) {
   try {
@@ -222,7 +222,7 @@ TEST(Folder, IsWrittenWhollyOrNotAtAll) {
       << "nothing is left beside it";
 }
 
-// Every shipped kernel in every format that takes it: no place is left open, nothing depends on us.
+// Every shipped kernel in every format that supports it: no placeholder is left, nothing depends on Kernelwright.
 class Shipped : public testing::TestWithParam<std::string> {};
 
 TEST_P(Shipped, GoesIntoEveryFormat) {

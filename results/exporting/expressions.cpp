@@ -7,7 +7,7 @@ namespace results::exporting {
 namespace {
 bool in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// Numbers, names and operators, in order. The text has been parsed: nothing else is in it.
+// Splits the text into numbers, names and operators. It was parsed before, so it holds nothing else.
 std::vector<std::string> words_of(const std::string& text) {
   std::vector<std::string> words;
   for (size_t at = 0; at < text.size();) {

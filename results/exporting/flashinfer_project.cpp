@@ -25,7 +25,7 @@ constexpr size_t kMostBlobBytes = size_t{16} << 20;
   throw InputError(problem.name, "FlashInfer-Bench cannot describe it: " + what, "export to another format");
 }
 
-// The axis of theirs that an extent is: one of the problem's, or a constant.
+// The FlashInfer-Bench axis for an extent: one of the problem's axes, or a constant.
 std::string axis_of(const Problem& problem, const Tensor& tensor, const core::Expr& extent, Json& axes) {
   for (const benchsuite::Axis& axis : problem.axes) {
     if (axis.name == extent.text()) return axis.name;
@@ -50,7 +50,7 @@ Json tensors_of(const Problem& problem, const std::vector<Tensor>& tensors, Json
   return all;
 }
 
-// Their reference is Python: what PyTorch has for it.
+// The Python reference: the problem's PyTorch equivalent.
 std::string reference_of(const Problem& problem) {
   std::vector<std::string> names;
   std::string axes;
@@ -120,7 +120,7 @@ std::string uuid_of(const std::string& hash) {
          hash.substr(20, 12);
 }
 
-// One line; empty where an input cannot be given: random integers there have bounds of their own.
+// One line; empty if the format cannot describe an input: its random integers have fixed bounds.
 std::string workload_line(const Package& package, const benchsuite::Workload& workload, Files& files) {
   const Problem& problem = *package.problem;
   Json inputs = Json::object();

@@ -10,7 +10,7 @@
 namespace results::exporting {
 namespace fs = std::filesystem;
 namespace {
-constexpr const char* kMark = "provenance.json";  // which every export has
+constexpr const char* kMark = "provenance.json";  // present in every export
 
 void write_file(const fs::path& path, const std::string& text) {
   fs::create_directories(path.parent_path());
@@ -35,7 +35,7 @@ class Aside {
   Aside& operator=(const Aside&) = delete;
 
   const fs::path& path() const { return path_; }
-  fs::path former() const { return path_.string() + "-former"; }  // what it replaces, until it is there
+  fs::path former() const { return path_.string() + "-former"; }  // the replaced folder, until the new one is in place
 
  private:
   fs::path path_;

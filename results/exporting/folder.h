@@ -1,4 +1,4 @@
-// Writing an exported project.
+// Writes an exported project.
 #pragma once
 
 #include <filesystem>
@@ -7,8 +7,8 @@
 
 namespace results::exporting {
 
-// All or nothing: writes beside `folder` and renames. A folder that is there must be empty, or `force` replaces it.
-// Throws core::InputError for one that may not be replaced, core::SystemError when writing fails.
+// Atomic: writes beside `folder` and renames. An existing folder must be empty unless `force` replaces it. Throws
+// core::InputError if it may not be replaced, core::SystemError if writing fails.
 void write_folder(const std::filesystem::path& folder, const Files& files, bool force);
 
 }  // namespace results::exporting

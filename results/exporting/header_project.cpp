@@ -10,7 +10,7 @@
 
 namespace results::exporting {
 namespace {
-// In place of the toolkit's <cuda.h>, whose host functions NVRTC does not take.
+// Replaces the toolkit's <cuda.h>, whose host functions NVRTC rejects.
 constexpr const char* kDriverHeader =
     "#pragma once\ntypedef struct CUtensorMap_st {\n  alignas(128) unsigned long long opaque[16];\n} CUtensorMap;\n";
 
@@ -27,14 +27,14 @@ std::vector<Entry> entries_of(const Package& package) {
   return entries;
 }
 
-// A text as a raw string literal, whatever it holds.
+// Any text as a raw string literal.
 std::string raw_string(const std::string& text) {
   std::string mark = "cu";
   while (text.find(")" + mark + "\"") != std::string::npos) mark += "u";
   return "R\"" + mark + "(" + text + ")" + mark + "\"";
 }
 
-// A template without what only a file of its own needs.
+// A template without the lines that only a separate file needs.
 std::string as_part(const std::string& text) {
   std::string out;
   for (const std::string& line : core::split(text, '\n')) {
@@ -57,7 +57,7 @@ std::string bytes_of(const std::string& binary) {
   return out;
 }
 
-// Its text with macros, or its binaries; the values of the last members of its Source.
+// The entry's text with macros, or its binaries; `members` receives the values of the last members of its Source.
 std::string payload_of(const Entry& entry, const KernelBinaries& binaries, std::string& members) {
   if (binaries.empty()) {
     std::vector<std::string> macros;

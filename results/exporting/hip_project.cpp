@@ -35,8 +35,7 @@ void require_portable(const Package& package) {
   }
 }
 
-// The runtime's names, in host code of ours and in the headers that kernels include. HIP took CUDA's over, but for
-// these.
+// Replaces the CUDA runtime's names in our host code and in kernels' includes. HIP kept all others.
 std::string in_hip(std::string text) {
   static const std::pair<std::regex, const char*> kWords[] = {
       {std::regex(R"(.*cudaCtxResetPersistingL2Cache.*\n)"), ""},
@@ -52,7 +51,7 @@ std::string in_hip(std::string text) {
   return text;
 }
 
-// "src/a.cu" as "src/a.hip"; host code is compiled by hipcc, too.
+// "src/a.cu" becomes "src/a.hip"; hipcc compiles the host code, too.
 std::string hip_path(const std::string& path) {
   for (const std::string end : {".cu", ".cpp"}) {
     if (path.size() > end.size() && path.compare(path.size() - end.size(), end.size(), end) == 0) {
@@ -62,7 +61,7 @@ std::string hip_path(const std::string& path) {
   return path;
 }
 
-// clang makes constants of the host known on the device, too, but not the functions that they point to.
+// In clang, host constants are visible on the device, but not the functions that they point to.
 std::string for_the_host_alone(std::string text, const std::string& package) {
   const size_t begin = text.rfind("\nnamespace " + package + " {\n");
   if (begin == std::string::npos) throw core::SystemError("a kernel's file does not end with its launch plan");

@@ -97,9 +97,9 @@ std::string cpp_string(std::string_view text) {
 }
 
 namespace {
-constexpr size_t kWidest = 116;  // of a comment's text
+constexpr size_t kWidest = 116;  // characters of a comment's text
 
-// A backslash at its end would draw the next line into it.
+// A backslash at its end would join the next line to it.
 std::string comment_line(std::string line) {
   while (!line.empty() && (line.back() == ' ' || line.back() == '\\')) line.pop_back();
   return line.empty() ? "//\n" : "// " + line + "\n";

@@ -1,4 +1,4 @@
-// Names of a problem's parts in exported code.
+// Names and literals in exported code.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace results::exporting {
 
-// A name of a problem's as an identifier of C++ and Python: keywords of either get a '_'.
+// A problem's name as an identifier in C++ and Python; keywords of either get a '_'.
 std::string safe_name(std::string_view name);
 
-// Any text as an identifier: what may not stand in one becomes '_'. Never empty.
+// Any text as an identifier: other characters become '_'. Never empty.
 std::string identifier_of(std::string_view text);
 
-// An element in host and device code: "float", "__half", "int32_t".
+// The C++ type in host and device code: "float", "__half", "int32_t".
 std::string_view cpp_type(core::DType dtype);
 // "float32", as PyTorch, NumPy and FlashInfer-Bench call it.
 std::string_view torch_type(core::DType dtype);
@@ -22,7 +22,7 @@ std::string_view torch_type(core::DType dtype);
 // A text as a C++ string literal, quotes included. Bytes beyond ASCII become escapes.
 std::string cpp_string(std::string_view text);
 
-// Every line of a text as a C++ comment; a backslash at a line's end cannot join lines.
+// Each line of a text as a C++ comment, protected against a backslash at its end.
 std::string as_comment(std::string_view text);
 
 }  // namespace results::exporting

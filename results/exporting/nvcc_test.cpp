@@ -1,5 +1,5 @@
-// Exported projects compiled by nvcc, which needs no GPU. scripts/try_exports does it by their own instructions; here
-// are the kernels that only a GPU could judge.
+// Compiles exported projects with nvcc, without a GPU: kernels that only a GPU could judge. scripts/try_exports follows
+// the projects' own instructions.
 #ifdef KW_NVCC
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ using namespace archive;
 using namespace archive::test;
 namespace fs = std::filesystem;
 
-// Compiles one source of a project for sm_90a; what the compiler said where it failed.
+// Compiles one source of a project for sm_90a; returns the compiler's output on failure.
 std::string compile(const fs::path& folder, const std::string& source, const std::string& include) {
   const fs::path log = folder / "log.txt";
   const std::string command = std::string(KW_NVCC) +
@@ -52,7 +52,7 @@ TEST_F(Compiled, EverythingThatAPlanCanSayInAHeader) {
   EXPECT_EQ(compile(folder, "test/selftest.cu", "."), "");
 }
 
-// Values and faults of expressions, in C++ as core::Expr has them.
+// Expressions in C++ have the values and errors of core::Expr.
 TEST_F(Compiled, ExpressionsCountAsOursDo) {
   const std::vector<std::string> expressions{
       "N / 3 - N % 7",      "ceil_div(N, 32) * -4", "ceil_div(-N, 4)", "min(N, 5, 9 - N)",

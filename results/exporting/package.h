@@ -1,4 +1,4 @@
-// A package: one problem, the kernels chosen for it, and which of them takes which shape.
+// A package: one problem, its chosen kernels, and the kernel for each shape.
 #pragma once
 
 #include <cstdint>
@@ -14,25 +14,25 @@
 
 namespace results::exporting {
 
-// A candidate and the attempt that speaks for it.
+// A candidate and the attempt that measured it.
 struct ExportedKernel {
   sandbox::Solution solution;
   sandbox::TunableBinding binding;
   std::string id;  // its name in code: unique in the package
   archive::RecordedAttempt attempt;
-  std::string architecture;  // that it was measured on, "sm_90a"; "" for the cpu device, which says nothing about a GPU
+  std::string architecture;  // it was measured on, "sm_90a"; "" for the cpu device, which says nothing about a GPU
 
   bool confirmed() const;
   bool measured_on_gpu() const { return !architecture.empty(); }
 };
 
-// On this architecture, the kernel is for shapes near this one.
+// Selects a kernel on an architecture for shapes near this one.
 struct Route {
   size_t kernel = 0;
   std::string architecture;  // "" for any
   core::Bindings shape;
   std::string workload;
-  bool measured = true;  // there; false where the user asked for this architecture
+  bool measured = true;  // on this architecture; false if the user added it
 };
 
 struct Package {
@@ -43,15 +43,15 @@ struct Package {
   sandbox::Solution naive, reference;
   std::string archive;  // the file's name, for provenance
 
-  // Eight digits that tell this package's code from any other's.
+  // Eight digits of a hash that identify this package's code.
   std::string version() const;
   bool all_confirmed() const;
 };
 
-// The folder of templates/ and the licence's text, as they were installed.
+// The installed templates folder and licence text.
 struct ExportData {
   std::filesystem::path templates, licence;
-  std::filesystem::path prelude;  // what device code finds declared under NVRTC
+  std::filesystem::path prelude;  // declarations for device code under NVRTC
 };
 
 // A kernel compiled for one architecture.
@@ -59,12 +59,12 @@ struct KernelBinary {
   std::string architecture;
   std::string cubin;
 };
-using KernelBinaries = std::map<std::string, std::vector<KernelBinary>>;  // by the kernel's name, "naive" among them
+using KernelBinaries = std::map<std::string, std::vector<KernelBinary>>;  // by kernel name, including "naive"
 
 // The files of one exported project, by path in its folder.
 using Files = std::map<std::string, std::string>;
 
-// The architectures that a kernel is compiled for; none where it is for any.
+// The architectures for which a kernel is compiled; empty: any.
 std::vector<std::string> compiled_for(const Package& package, size_t kernel);
 
 // "sm_90a" and "sm_90" as 90; 0 for "".

@@ -8,15 +8,15 @@
 
 namespace results::exporting {
 
-// Room that the plans of one export need.
+// Array sizes for the plans of one export.
 struct PlanRoom {
   size_t workspaces = 1, launches = 1, arguments = 1, maps = 0;
 
   void hold(const sandbox::Solution& solution);
 };
 
-// The function `bool <function>(const Shape& at, Plan& plan) noexcept`. Buffers are the problem's inputs, outputs and
-// then the workspaces, by number.
+// The function `bool <function>(const Shape& at, Plan& plan) noexcept`. Buffers are numbered: the problem's inputs,
+// outputs, then workspaces.
 std::string plan_function(const benchsuite::Problem& problem, const sandbox::Solution& solution,
                           const sandbox::TunableBinding& binding, const std::string& function);
 

@@ -1,4 +1,4 @@
-// Where exported kernels come from, for people and as JSON. It travels with the code.
+// The origin of exported kernels, for people and as JSON. It is part of every export.
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@ namespace results::exporting {
 core::Json provenance_json(const Package& package, const std::string& format, const std::string& made);
 // One paragraph for each kernel, in Markdown that reads well as plain text.
 std::string provenance_text(const Package& package);
-// The rule by which a kernel is chosen, and the table.
+// The rule that selects a kernel, and its table.
 std::string dispatch_text(const Package& package);
-// Whether everything was confirmed, and where it was measured: in bold where a reader must know.
+// Says whether everything was confirmed and where it was measured; warnings are in bold.
 std::string status_line(const Package& package);
 std::string licence_text(const Package& package);
 

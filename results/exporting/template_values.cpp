@@ -148,7 +148,7 @@ void add_test_places(const Problem& problem, TemplateValues& places) {
   for (size_t i = 0; i < problem.inputs.size(); ++i) {
     most = "std::fmax(" + most + ", static_cast<double>(elements_of(at, " + std::to_string(i) + ")))";
   }
-  if (problem.contract.exact_integers) {  // an addition and a product a term
+  if (problem.contract.exact_integers) {  // an addition and a product per term
     most = "std::fmax(" + most + ", static_cast<double>((" + cpp_at(problem.cost.flops) + ").value) / 2)";
   }
   places["terms"] = most + " / static_cast<double>(elements_of(at, output))";
@@ -295,7 +295,7 @@ std::vector<TestShape> test_shapes(const Problem& problem) {
 }
 
 namespace {
-// Behind the name of a place that begins at '@'; npos where none does.
+// The position after the placeholder that begins at '@'; npos if none does.
 size_t end_of_place(const std::string& text, size_t at) {
   size_t end = at + 1;
   while (end < text.size() && (std::islower(static_cast<unsigned char>(text[end])) != 0 || text[end] == '_')) ++end;

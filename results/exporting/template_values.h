@@ -1,4 +1,4 @@
-// The templates of exported projects, and the values that fill them: worked out once for all formats.
+// The templates of exported projects, and the values that fill them in all formats.
 #pragma once
 
 #include <filesystem>
@@ -10,11 +10,11 @@
 namespace results::exporting {
 using TemplateValues = std::map<std::string, std::string, std::less<>>;
 
-// `text` with each place filled. What is filled in stands as it is. A place that has no value is our own fault: throws
-// core::SystemError with `file` and its name. A '@' that begins no place stays.
+// `text` with each placeholder replaced; the replacements are not searched. Throws core::SystemError, with `file` and
+// the name, for a placeholder without a value. Keeps a '@' that begins no placeholder.
 std::string fill(const std::string& text, const TemplateValues& places, const std::string& file);
 
-// The same of a file of templates/ by its path there, less ".in".
+// The same for a file of templates/, by its path without ".in".
 std::string fill_file(const std::filesystem::path& templates, const std::string& file, const TemplateValues& places);
 
 // The sizes of a shape in the order of the problem's axes, for `Shape{...}`.
@@ -22,17 +22,17 @@ std::string axis_values(const benchsuite::Problem& problem, const core::Bindings
 
 TemplateValues common_values(const Package& package);
 
-// The declarations that device code relies on and a host compiler spells otherwise (kw_prelude.h has them under NVRTC).
+// Declarations that device code needs and that a host compiler spells differently (kw_prelude.h has them for NVRTC).
 std::string device_types();
 
-// src/<kernel>.cu: device code, plan, and the object `<scope>::kernel_<id>` that holds both together.
+// src/<kernel>.cu: device code, plan, and the object `<scope>::kernel_<id>` that combines them.
 std::string kernel_file(const Package& package, const sandbox::Solution& solution,
                         const sandbox::TunableBinding& binding, const std::string& id, const std::string& scope);
 
-// test/: what the self-test of every format is made of, without its subject.h.
+// test/: the self-test's files for every format, without subject.h.
 void add_tests(const Package& package, const ExportData& data, const TemplateValues& places, Files& files);
 
-// Shapes that the self-test tries: workloads, and odd ones near them.
+// A shape of the self-test: workloads, and odd shapes near them.
 struct TestShape {
   std::string name;
   core::Bindings axes;

@@ -16,7 +16,7 @@ using benchsuite::Tensor;
 
 std::string joined(const std::vector<std::string>& all) { return core::join(all, ", "); }
 
-// Which dimension of which input an axis is read from; the axes that are none are arguments of the operator.
+// For each axis, the input and dimension that give its size; other axes are arguments of the operator.
 struct Axes {
   std::map<std::string, std::pair<size_t, size_t>> of_inputs;
   std::vector<std::string> arguments;
@@ -106,7 +106,7 @@ std::string python_shape(const Tensor& tensor) {
   return out + ")";
 }
 
-// How an input is drawn, from `generator`.
+// Python code that draws an input from `generator`.
 std::string drawn(const Tensor& tensor) {
   const std::string dtype = "torch." + std::string(torch_type(tensor.dtype));
   const std::string common = python_shape(tensor) + ", generator=generator, device=\"cuda\"";
@@ -129,7 +129,7 @@ std::string python_cases(const Problem& problem, bool timed) {
   return out;
 }
 
-// Text that cannot end the docstring that it stands in.
+// Escapes text so that it cannot end its docstring.
 std::string in_docstring(const std::string& text) {
   std::string line = core::clean_line(text);
   std::replace(line.begin(), line.end(), '"', '\'');

@@ -42,7 +42,7 @@ std::vector<int64_t> killed_after(const std::filesystem::path& file, std::chrono
   writing.reset();
   std::vector<int64_t> reported;
   int64_t id = 0;
-  if (::read(reading.get(), &id, sizeof id) == sizeof id) reported.push_back(id);  // it is under way
+  if (::read(reading.get(), &id, sizeof id) == sizeof id) reported.push_back(id);  // it has started
   std::this_thread::sleep_for(delay);
   ::kill(child, SIGKILL);
   int status = 0;
@@ -71,11 +71,11 @@ TEST(ArchiveCrash, KillAtFiftyMomentsLosesAtMostTheAttemptInFlight) {
     Statement check = database.prepare("PRAGMA integrity_check");
     ASSERT_TRUE(check.step());
     ASSERT_EQ(check.text(0), "ok") << "round " << round;
-    // All that was reported is there. Beyond it, each round may have committed one attempt that it could not report.
+    // Every reported attempt is there. Each round may have committed one more that it could not report.
     const int64_t kept = count(database, "FROM attempts");
     ASSERT_GE(kept, static_cast<int64_t>(reported.size()));
     ASSERT_LE(kept, static_cast<int64_t>(reported.size()) + round);
-    // No attempt is there in part.
+    // No attempt is partial.
     ASSERT_EQ(count(database, "FROM measurements"), kept);
     ASSERT_EQ(count(database, "FROM timings"), kept);
     ASSERT_EQ(count(database, "FROM compilations"), kept);
@@ -83,7 +83,7 @@ TEST(ArchiveCrash, KillAtFiftyMomentsLosesAtMostTheAttemptInFlight) {
   EXPECT_EQ(findings_in(temporary.file()), "");
   const archive::Recorder archive(temporary.file());
   for (const int64_t id : reported) ASSERT_EQ(archive.attempt(id).measurement->workloads[0].pairs.size(), 61u) << id;
-  // What was spent is known to within the attempt in flight.
+  // Spending is known to within the attempt in flight.
   ASSERT_EQ(archive.campaigns().size(), 50u);
   for (const CampaignRecord& campaign : archive.campaigns()) {
     EXPECT_EQ(campaign.status, "running");

@@ -1,4 +1,4 @@
-// Copies of an archive, and what takes room in it.
+// Copies of an archive, and the sizes of its tables.
 #include <algorithm>
 
 #include "core/error.h"
@@ -9,7 +9,7 @@
 
 namespace results::transfer {
 namespace {
-// Pages of each table with its indices; none where SQLite cannot tell.
+// Bytes of each table with its indices; nullopt if SQLite cannot tell.
 std::optional<std::map<std::string, int64_t>> bytes_by_table(Database& database) {
   std::map<std::string, int64_t> bytes;
   try {

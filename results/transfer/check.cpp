@@ -129,7 +129,7 @@ void check_hash(const JsonView& record, const std::string& of) {
   if (core::sha256_hex(of) != record.at("hash").string()) record.at("hash").fail("does not fit what it is the hash of");
 }
 
-// A value stored as JSON; must outlive the view of it.
+// Parses a value stored as JSON. The result must outlive its view.
 Json parsed(const JsonView& value) { return core::parse_json(to_json_text(value), value.file()); }
 
 verifier::verdicts::Verdict check_verdict(const JsonView& record) {
@@ -217,8 +217,8 @@ void check_samples(const verifier::verdicts::WorkloadTiming& timing, const JsonV
     view.fail("the speed-up at " + timing.workload + " is not that of its samples");
   }
 }
-// Medians, speed-ups and outcome must be those of the samples. An interval depends on how it was drawn, too, so it only
-// has to hold the speed-up. Where samples were pruned away, the rest must still fit.
+// Medians, speed-ups and outcome must match the samples. An interval also depends on the resampling, so it only has to
+// contain the speed-up. Without samples (pruned), the rest must still be consistent.
 void check_figures(const verifier::verdicts::Measurement& m, const JsonView& view) {
   if (m.workloads.empty()) view.fail("is a measurement of no workload");
   std::vector<SpeedUp> parts;

@@ -1,4 +1,4 @@
-// Checks of single records: the same for a file that is imported and for an archive.
+// Checks of single records, for imported files and for archives.
 #pragma once
 
 #include "core/strict_json.h"
@@ -7,9 +7,8 @@
 
 namespace results::transfer {
 
-// Checks that members have the kinds and keep the rules of their columns, that hashes fit, and that verdicts and
-// figures fit each other and their samples. Does not look for the records it refers to. Throws core::InputError at the
-// member.
+// Checks the kinds and rules of members, hashes, and the consistency of verdicts, figures and samples. Does not look up
+// referenced records. Throws core::InputError at the member.
 void check_record(const Table& table, const core::JsonView& record);
 
 }  // namespace results::transfer

@@ -1,5 +1,5 @@
-// What a damaged archive says, and that nothing verified is lost: cut off, overwritten, without its log, with
-// another's, full disk, read-only.
+// Damaged archives give clear messages and lose nothing verified: cut off, overwritten, without a log, with another's
+// log, full disk, read-only.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -24,7 +24,7 @@ using testing::AnyOf;
 using testing::HasSubstr;
 namespace fs = std::filesystem;
 
-// What is said when all of the archive is read; "" when nothing is wrong.
+// The message when the whole archive is read; "" if it is sound.
 std::string said_of(const fs::path& file) {
   try {
     const archive::Recorder archive(file);
@@ -36,7 +36,7 @@ std::string said_of(const fs::path& file) {
   }
 }
 
-// All in the file itself, nothing in a log.
+// Puts everything into the file itself, nothing into a log.
 void make_rich(const fs::path& file, int64_t attempts = 40) {
   Rich rich(file);
   for (int64_t i = 0; i < attempts; ++i) add_attempt(rich, 10 + i);
@@ -48,7 +48,7 @@ void overwrite(const fs::path& file, size_t at, const std::string& bytes) {
   out << bytes;
 }
 
-// Runs in a process of its own, as nobody where this is root (whom no permission stops). Returns what it says.
+// Runs `body` in its own process, as nobody if this is root (who ignores permissions). Returns its result.
 std::string as_nobody(const fs::path& folder, const std::function<std::string()>& body) {
   int ends[2];
   if (::pipe(ends) != 0) throw core::SystemError("pipe");
@@ -130,15 +130,15 @@ TEST(Damage, WhatIsSoundInADamagedArchiveIsSaved) {
     try {
       salvaged = sources.salvage(damaged.file());
     } catch (const core::InputError&) {
-      continue;  // the page that says what tables there are
+      continue;  // the page that lists the tables
     }
     archive::Recorder into(saved.file());
     sources.merge_into(into);
     EXPECT_EQ(into.count_attempts(), salvaged.kept["attempts"]);
-    for (const Finding& f : verify(into)) EXPECT_EQ(f.table, "campaigns") << f.what;  // steps that are lost
+    for (const Finding& f : verify(into)) EXPECT_EQ(f.table, "campaigns") << f.what;  // missing steps
     most = std::max(most, into.count_attempts());
   }
-  EXPECT_EQ(most, 45);  // all, where it was an index
+  EXPECT_EQ(most, 45);  // all, if an index was damaged
 }
 
 TEST(Damage, AFlippedBitInAResultIsFound) {
@@ -161,12 +161,12 @@ TEST(Damage, ALogThatIsLostOrNotOursLosesNoMoreThanItHeld) {
   other.execute("PRAGMA wal_checkpoint(TRUNCATE)");
   add_attempt(s, 2);
   const fs::path log = temporary.file().string() + "-wal";
-  // A copy of the file alone, as somebody makes who does not know of the log.
+  // Copies the file without its log, as an unaware user might.
   fs::copy_file(temporary.file(), kept);
   EXPECT_EQ(said_of(kept), "");
   EXPECT_EQ(archive::Recorder(kept).count_attempts(), 1);
   fs::remove(kept);
-  // With its log it has all.
+  // With its log, the copy is complete.
   fs::copy_file(temporary.file(), kept);
   fs::copy_file(log, kept.string() + "-wal");
   EXPECT_EQ(archive::Recorder(kept).count_attempts(), 2);
@@ -216,7 +216,7 @@ TEST(Damage, AFileThatMayNotBeWrittenIsReadAndNothingElse) {
     EXPECT_THAT(with(kRead, of_folder, add), AllOf(HasSubstr("may not be written"), HasSubstr("--archive")));
   }
   EXPECT_THAT(with(fs::perms::none, fs::perms::owner_all, reading), HasSubstr("cannot be opened: Permission denied"));
-  // One of an earlier version would have to be brought up to date first.
+  // An archive of an earlier version would need migration first.
   Database(temporary.file()).execute("PRAGMA journal_mode = DELETE; PRAGMA user_version = 6");
   EXPECT_THAT(with(kRead, kEnter, reading), AllOf(HasSubstr("earlier version"), HasSubstr("copy it")));
 }
@@ -242,7 +242,7 @@ TEST(Damage, AFullDiskKeepsWhatWasCommitted) {
   EXPECT_EQ(archive::Recorder(temporary.file()).count_attempts(), added + 1);
 }
 
-// A quota's way of saying it: the system refuses to let the file grow.
+// Like a quota: the system refuses to let the file grow.
 TEST(Damage, AFileThatMayNotGrowKeepsWhatWasCommitted) {
   const TemporaryArchive temporary;
   const fs::path file = temporary.file();
@@ -260,7 +260,7 @@ TEST(Damage, AFileThatMayNotGrowKeepsWhatWasCommitted) {
   EXPECT_GT(archive::Recorder(file).count_attempts(), 6);
 }
 
-// Two processes write at once, neither loses a row, and neither is told that the archive is locked.
+// Two processes write at once: neither loses a row or sees a locked archive.
 TEST(Damage, TwoCampaignsShareAnArchive) {
   const TemporaryArchive temporary;
   constexpr int64_t kEach = 60;
@@ -294,7 +294,7 @@ TEST(Damage, TwoCampaignsShareAnArchive) {
   EXPECT_EQ(said_of(temporary.file()), "");
 }
 
-// A backup and an import go on while a campaign writes; killed in the middle, an import has added nothing.
+// A backup and an import run while a campaign writes; a killed import adds nothing.
 TEST(Damage, AKilledImportLeavesTheArchiveAsItWas) {
   const TemporaryArchive from, to;
   make_rich(from.file(), 200);
@@ -307,7 +307,7 @@ TEST(Damage, AKilledImportLeavesTheArchiveAsItWas) {
       Sources sources;
       sources.add_archive(from.file());
       archive::Recorder target(to.file());
-      // The watch is asked as the records pass: here it ends the process in between.
+      // The progress callback ends the process in the middle.
       int64_t seen = 0;
       sources.merge_into(target, [&](int64_t, int64_t) {
         if (++seen >= record) ::raise(SIGKILL);

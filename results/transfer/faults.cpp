@@ -12,7 +12,7 @@ namespace results::transfer {
 namespace {
 
 struct Misfit {
-  std::string table, what, rows;  // SQL: the rows that it is wrong of
+  std::string table, what, rows;  // SQL: the faulty rows
 };
 
 const std::vector<Misfit>& misfits() {
@@ -66,7 +66,7 @@ void check_file(Database& database, const Fault& fault) {
   while (lost.step()) fault(lost.text(0), lost.integer(1), "refers to a row of " + lost.text(2) + " that is not there");
 }
 
-// By name, what our tables, views, indices and triggers are.
+// The SQL of our tables, views, indices and triggers, by name.
 using Definitions = std::map<std::string, std::string>;
 
 Definitions definitions_in(Database& database) {
@@ -78,8 +78,8 @@ Definitions definitions_in(Database& database) {
   return all;
 }
 
-// A hostile file may replace a view or a trigger of ours by one that says one thing now and another later. Users may
-// add views and tables, but no triggers, since those change what we write. Returns whether all is as it should be.
+// A hostile file may replace a view or trigger of ours with one whose result changes. Users may add views and tables,
+// but no triggers, since those change our writes. Returns true if all definitions are as expected.
 bool check_definitions(Database& database, const Fault& fault) {
   Database ours{Database::Temporary()};
   archive::migrate(ours, "");
@@ -119,7 +119,7 @@ void find_misfits(Database& database, const Fault& fault) {
 void find_faults(Database& database, const Fault& fault, const Watch& watch) {
   const Snapshot snapshot(database);
   check_file(database, fault);
-  if (!check_definitions(database, fault)) return;  // what is read would be whatever they make of it
+  if (!check_definitions(database, fault)) return;  // forged definitions could return anything
   RecordReader reader(database);
   int64_t done = 0, total = 0;
   for (const Table& table : tables()) total += reader.count(table);
@@ -152,7 +152,7 @@ std::vector<Finding> verify(const archive::Reader& archive, size_t most, const W
   try {
     find_faults(archive::database_of(archive), add, watch);
   } catch (const Enough&) {
-  } catch (const core::InputError& error) {  // too damaged to read on
+  } catch (const core::InputError& error) {  // too damaged to continue
     findings.push_back({"the file", 0, error.problem()});
   }
   return findings;

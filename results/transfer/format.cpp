@@ -32,7 +32,7 @@ std::map<std::string, int64_t> counts_in(const JsonView& header) {
   return counts;
 }
 
-// A table that this program does not know may have been added since.
+// A table unknown to this program may come from a newer version.
 const Table& table_of(const JsonView& record) {
   const std::string name = record.at(kTable).string();
   for (const Table& table : tables()) {

@@ -12,7 +12,7 @@ namespace {
 using core::Json;
 using core::JsonView;
 
-// A campaign's records by identity: its beginning, then everything else in order.
+// The identities of a campaign's records: its start, then everything else in order.
 struct History {
   std::vector<std::string> in_order;
   std::unordered_set<std::string> all;
@@ -24,7 +24,7 @@ struct History {
     return std::all_of(other.in_order.begin(), other.in_order.end(),
                        [&](const std::string& identity) { return all.count(identity) > 0; });
   }
-  // The first of `other`'s that this does not hold.
+  // The first record of `other` that this lacks.
   const std::string* first_missing(const History& other) const {
     const auto found = std::find_if(other.in_order.begin(), other.in_order.end(),
                                     [&](const std::string& identity) { return all.count(identity) == 0; });
@@ -32,7 +32,7 @@ struct History {
   }
 };
 
-// The solutions of a reply are recorded after it without a step of their own: they have no place in the order.
+// The proposed solutions of a reply have no step of their own, so they have no position in the order.
 bool is_ordered(const Table& table) { return table.history && table.name != "proposed"; }
 
 History history_of(RecordReader& reader, int64_t row, const Json& campaign) {
@@ -73,8 +73,8 @@ class Merge {
  private:
   struct Plan {
     std::string name;                 // in the target
-    std::optional<int64_t> row = {};  // of it there, where it had the campaign before
-    bool takes = true;                // what the source has of it and the target has not
+    std::optional<int64_t> row = {};  // the campaign's row in the target, if it already had it
+    bool takes = true;                // true: the source has records that the target lacks
   };
 
   void count(const Table& table, bool added) {
@@ -110,7 +110,7 @@ class Merge {
     });
   }
 
-  // Changes the name of `record` when it is another campaign than the target's of that name.
+  // Renames the campaign of `record` if the target has a different one of that name.
   Plan plan(const Table& table, Json& record, const History& theirs) {
     const std::string name = record.at("name");
     const auto here = campaign_here(table, name);
@@ -131,7 +131,8 @@ class Merge {
       count(table, false);
       return {name, row, false};
     }
-    // Both went on from a common beginning. The name comes from the other's first own record: the same at every merge.
+    // Both continued from a common start. The new name derives from the other's first own record, so every merge gives
+    // the same one.
     record["name"] = name + "-" + ours.first_missing(theirs)->substr(0, 8);
     Plan separate = plan(table, record, theirs);
     merged_.separated[name] = separate.name;
@@ -150,7 +151,7 @@ class Merge {
     updated.bind(record.at("spent_seconds").get<double>()).bind(record.at("steps").get<int64_t>()).bind(row).run();
   }
 
-  // Makes the writer find those of the target's records that the source may hold, too.
+  // Tells the writer about target records that the source may contain, too.
   void remember(const Table& table) {
     const auto keep = [&](int64_t row, Json& record) { writer_.remember(table, record, row); };
     if (!table.history) return target_.each(table, keep);
@@ -168,7 +169,7 @@ class Merge {
       if (!was.empty()) {
         const Plan& plan = plans_.at(was);
         record["campaign"] = plan.name;
-        // A campaign that is all new needs no search.
+        // A new campaign needs no search.
         if (!plan.row) return add(table, record);
         if (!plan.takes && is_ordered(table)) return count(table, false);
       }

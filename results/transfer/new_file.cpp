@@ -36,7 +36,7 @@ void NewFile::keep() {
   sync(aside_);
   if (::link(aside_.c_str(), file_.c_str()) != 0) {
     if (errno == EEXIST) is_there(file_);
-    // Some file systems have no links: then whoever takes the name in this moment loses it.
+    // Some file systems have no links; renaming may then overwrite a file created in this moment.
     if (::rename(aside_.c_str(), file_.c_str()) != 0) throw core::SystemError("cannot name " + file_.string(), errno);
   }
   sync(std::filesystem::absolute(file_).parent_path());

@@ -1,4 +1,4 @@
-// A file that appears whole or not at all: it is written under another name and renamed.
+// A file that appears complete or not at all: written under another name, then renamed.
 #pragma once
 
 #include <filesystem>
@@ -7,15 +7,15 @@ namespace results::transfer {
 
 class NewFile {
  public:
-  // Throws core::InputError when `file` is there already.
+  // Throws core::InputError if `file` exists.
   explicit NewFile(std::filesystem::path file);
-  ~NewFile();  // removes what was not kept
+  ~NewFile();  // removes the file unless keep() was called
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
 
   const std::filesystem::path& aside() const { return aside_; }  // write here
-  // Makes sure that it is on the disk, and gives it its name. Throws core::InputError when another took that
-  // meanwhile, core::SystemError when the disk fails.
+  // Syncs the file to disk and gives it its name. Throws core::InputError if the name was taken meanwhile,
+  // core::SystemError if the disk fails.
   void keep();
 
  private:

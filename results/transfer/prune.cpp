@@ -1,4 +1,4 @@
-// Makes room. Rows stay, so that references, counts and steps do; what takes the room in them goes.
+// Prunes an archive. Keeps all rows, so that references, counts and steps stay valid; empties their large columns.
 #include <array>
 
 #include "core/error.h"
@@ -29,7 +29,7 @@ std::string attempts_in(const PruneScope& scope) {
   return "(SELECT id FROM attempts WHERE effort <> 'confirm' AND " + in_scope(scope, "campaign") + ")";
 }
 
-// Each pruned class: what it would take away, and the statements that do it.
+// A class of prunable data: SQL to measure it and to remove it.
 struct Plan {
   Prunable what;
   std::string measure;  // SQL: rows, bytes

@@ -22,7 +22,7 @@ std::string select_of(const Table& table) {
                          "kernelwright archive verify lists all that is wrong");
 }
 
-// References stay rows here.
+// Returns a column's value; references stay row numbers.
 Json value_of(const Column& column, const Statement& row, int at) {
   using Type = Statement::Type;
   const auto must_be = [&](Type type, const char* what) {
@@ -62,7 +62,7 @@ Rows rows_of_campaign(const Table& table, std::optional<int64_t> campaign) {
 
 struct RecordReader::Values {
   int64_t row = 0;
-  std::vector<Json> values;  // null: nothing, or read later
+  std::vector<Json> values;  // null: absent, or read later
 };
 
 RecordReader::Values RecordReader::values_of(const Table& table, const Statement& row) const {
@@ -173,7 +173,7 @@ std::string RecordReader::new_key_of_row(const Table& table, int64_t row) {
     }
   }
   std::string key;
-  for (const Json& part : parts) {  // the one key that holds a reference refers to a solution
+  for (const Json& part : parts) {  // the only key with a reference refers to a solution
     key += (key.empty() ? "" : " ") +
            (part.is_string() ? part.get<std::string>() : key_of_row(table_named("solutions"), part.get<int64_t>()));
   }

@@ -24,8 +24,8 @@ class RecordReader {
 
   using Take = std::function<void(int64_t row, core::Json& record)>;
   using Fault = std::function<void(int64_t row, const std::string& what)>;
-  // The records of a table in the order of their rows. What cannot be read as one goes to `fault`; without that it
-  // throws core::InputError.
+  // Calls `take` with the records of a table in row order. Reports unreadable rows to `fault`, or throws
+  // core::InputError without one.
   void each(const Table& table, const Take& take, const Rows& which = {}, const Fault& fault = nullptr);
   int64_t count(const Table& table, const Rows& which = {});
 
@@ -39,7 +39,7 @@ class RecordReader {
   core::Json prompt_of(const core::Json& with_rows);
   core::Json children_of(const Column& column, int64_t row);
   std::string new_key_of_row(const Table& table, int64_t row);
-  // Numbers records that nothing tells from those `seen`.
+  // Numbers records that are identical to earlier ones in `seen`.
   void number(const Table& table, int64_t row, core::Json& record, std::unordered_map<std::string, int64_t>& seen);
 
   Database& database_;

@@ -12,7 +12,7 @@ namespace results::transfer {
 namespace {
 using core::Json;
 using core::JsonView;
-constexpr int kDeepest = 64;  // as core::parse_json reads
+constexpr int kDeepest = 64;  // the limit of core::parse_json
 
 const unsigned char* unsigned_bytes(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
@@ -20,21 +20,21 @@ const unsigned char* unsigned_bytes(std::string_view text) {
 
 // RFC 4648, padded, in one line.
 std::string base64(std::string_view bytes) {
-  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // OpenSSL ends it with a zero
+  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // OpenSSL appends a zero
   const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), unsigned_bytes(bytes),
                                    static_cast<int>(bytes.size()));
   text.resize(static_cast<size_t>(size));
   return text;
 }
 
-// None unless `text` is what base64() gives of some bytes.
+// nullopt unless `text` is exactly base64() of some bytes.
 std::optional<std::vector<char>> from_base64(std::string_view text) {
   std::vector<char> bytes(text.size() / 4 * 3);
   const int size = EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()), unsigned_bytes(text),
                                    static_cast<int>(text.size()));
   if (size < 0 || static_cast<size_t>(size) != bytes.size()) return std::nullopt;
   for (size_t i = text.size(); i > 0 && text[i - 1] == '=' && !bytes.empty(); --i) bytes.pop_back();
-  // OpenSSL overlooks blanks at the ends and bits that nothing stands for.
+  // OpenSSL ignores surrounding blanks and unused bits.
   if (base64({bytes.data(), bytes.size()}) != text) return std::nullopt;
   return bytes;
 }
@@ -49,7 +49,7 @@ bool is_utf8(const std::string& text) {
   }
 }
 
-// At least as deep as the text is nested: brackets in strings count, too.
+// An upper bound of the nesting: counts brackets in strings, too.
 bool may_be_too_deep(const std::string& text) {
   int depth = 0, deepest = 0;
   for (const char c : text) {

@@ -1,4 +1,4 @@
-// Files of records: whatever one holds is refused as input, or can be written to an archive, read back and checked.
+// Files of records: any content is refused, or can be written to an archive, read back and checked.
 #include <sstream>
 
 #include "core/error.h"

@@ -50,8 +50,8 @@ int64_t newest_schema() {
   return Database(temporary.file()).pragma("user_version");
 }
 
-// results/transfer/test_data/schema_<version>.sql: an archive with a confirmed win and whatever else that version knew.
-// Whoever adds a schema adds one of it.
+// results/transfer/test_data/schema_<version>.sql: an archive of that version with a confirmed win and every other
+// feature. Add one for each new schema.
 void load_schema(int64_t version, const std::filesystem::path& file) {
   Database database(file);
   database.execute(
@@ -78,7 +78,7 @@ TEST(Schema, AnArchiveOfEveryVersionIsTakenOver) {
     EXPECT_EQ(archive.requests_of_campaign(1).size(), version >= 4 ? 2u : 0u);
     EXPECT_EQ(archive.steps_of_campaign(1).front().number, version >= 5 ? 1 : 0);
     EXPECT_EQ(archive.attempt(6).measurement->counters.size(), version >= 6 ? 1u : 0u);
-    // It goes on as one of today's, and travels.
+    // The migrated archive accepts records and exports.
     archive.add_event(1, "went on", {});
     archive.add_calibration("cuda GPU", calibration_of("GPU", 2000));
     const TemporaryArchive imported;

@@ -20,7 +20,7 @@ void Sources::add_records(const std::filesystem::path& file, const Watch& watch)
   }
   auto staged = std::make_unique<Database>(Database::Temporary());
   archive::migrate(*staged, file);
-  std::map<std::string, std::vector<int64_t>> lines;  // by table; its rows count from 1
+  std::map<std::string, std::vector<int64_t>> lines;  // by table; rows count from 1
   Transaction transaction(*staged);
   RecordWriter writer(*staged);
   const auto size = static_cast<int64_t>(std::filesystem::file_size(file));
@@ -79,9 +79,9 @@ Merged Sources::merge_into(archive::Recorder& archive, const Watch& watch) {
 }
 
 namespace {
-constexpr int64_t kFarthest = 1 << 20;  // rows that a damaged page may hide
+constexpr int64_t kFarthest = 1 << 20;  // rows to skip at most for a damaged page
 
-// Indices hold nothing of their own, and a damaged one hides rows that are sound.
+// Indices hold no data of their own, and damaged ones hide sound rows.
 void make_indices_anew(Database& database) {
   std::vector<std::string> names;
   {
@@ -92,12 +92,12 @@ void make_indices_anew(Database& database) {
     try {
       database.execute("REINDEX " + name);
     } catch (const std::exception&) {
-      // Its table is damaged, too: what the index still finds is found.
+      // The table is damaged, too: keeps the index as it is.
     }
   }
 }
 
-// Takes every row that can be read: where reading stops, it goes on some rows further, and further each time in vain.
+// Takes every readable row: after a failure it skips ahead, further after each failure.
 void each_readable(Database& database, const Table& table, const RecordReader::Take& take,
                    const RecordReader::Fault& fault) {
   int64_t last = 0;
@@ -115,7 +115,7 @@ void each_readable(Database& database, const Table& table, const RecordReader::T
     } catch (const std::exception& error) {
       const auto* said = dynamic_cast<const core::InputError*>(&error);
       const std::string problem = said != nullptr ? said->problem() : error.what();
-      if (skip == 0 || last > before) fault(last + skip + 1, "and what follows: " + problem);  // once for each gap
+      if (skip == 0 || last > before) fault(last + skip + 1, "and what follows: " + problem);  // once per gap
       if (last > before) skip = 0;
     }
   }

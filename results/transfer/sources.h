@@ -1,4 +1,4 @@
-// The parts of Sources: checks of an archive, and the merge itself.
+// Parts of Sources: checks of an archive, and merging.
 #pragma once
 
 #include <functional>
@@ -12,20 +12,20 @@
 
 namespace results::transfer {
 
-// `row`: 0 where it is not of one row. It may throw; nothing more is looked for then.
+// `row`: 0 if it concerns no single row. It may throw to end the search.
 using Fault = std::function<void(const std::string& table, int64_t row, const std::string& what)>;
 
-// Records that are sound each but do not fit each other: steps missing, results of another problem, ...
+// Finds records that are sound but inconsistent: missing steps, results of another problem, ...
 void find_misfits(Database& database, const Fault& fault);
-// The file, references, every record, and how they fit each other.
+// Checks the file, references, every record, and their consistency.
 void find_faults(Database& database, const Fault& fault, const Watch& watch);
 
-// Adds the records of one archive to another that may hold some of them.
-// Within a transaction of `target`. Both are of the newest schema.
+// Adds the records of one archive to another that may already hold some. Call within a transaction of `target`; both
+// have the newest schema.
 void merge(Database& source, Database& target, Merged& merged, const Watch& watch);
 
 struct Sources::State {
-  // Private copies: what a source is, is what it was when it was checked.
+  // Private copies, so that a source cannot change after its check.
   std::vector<std::unique_ptr<Database>> databases;
 };
 

@@ -1,6 +1,6 @@
-// An archive's data in and out: JSON Lines both ways, merging, checking, pruning, copies.
+// Transfer of archives: export to and import from JSON Lines, merging, checking, pruning, copies.
 //
-// The format and what merging does are described in docs/archive-transfer.md.
+// docs/archive-transfer.md describes the format and merging.
 #pragma once
 
 #include <cstdint>
@@ -19,34 +19,34 @@ namespace results::transfer {
 // Progress: `done` of `total`. Called for every record.
 using Watch = std::function<void(int64_t done, int64_t total)>;
 
-// Calls `take` with the header and then with every record of the archive at this moment; later writes do not show. With
-// `campaign`, only that campaign and what its replay needs. Throws core::InputError for a damaged row.
+// Calls `take` with the header, then with every record of the archive as of now. With `campaign`, only that campaign
+// and what its replay needs. Throws core::InputError for a damaged row.
 void export_records(const archive::Reader& archive, std::optional<int64_t> campaign,
                     const std::function<void(const core::Json& line)>& take, const Watch& watch = {});
 
-// The result of merging. Counts are by table; an attempt counts with everything that belongs to it.
+// The result of merging. Counts are by table; an attempt and its parts count as one.
 struct Merged {
   struct Count {
     int64_t added = 0, known = 0;
   };
   std::map<std::string, Count> tables;
-  std::vector<std::string> continued;            // campaigns that went on in the other archive
-  std::map<std::string, std::string> separated;  // campaigns that went on in both: what the other's is called here
+  std::vector<std::string> continued;            // campaigns that continued in the other archive
+  std::map<std::string, std::string> separated;  // campaigns that continued in both: the other's new name here
 };
 
 struct Finding {
   std::string table;
-  int64_t row = 0;  // 0: not of one row
+  int64_t row = 0;  // 0: no single row
   std::string what;
 };
-// The readable part of a damaged archive, by table, and the lost part: rows that are gone or fail their checks, and
-// those that refer to them.
+// The readable part of a damaged archive, by table, and the lost part: rows that are missing or invalid, and those that
+// refer to them.
 struct Salvaged {
   std::map<std::string, int64_t> kept;
   std::vector<Finding> lost;
 };
 
-// Archives that are about to be merged into another. None is changed.
+// Archives to merge into another one. The sources do not change.
 class Sources {
  public:
   Sources();
@@ -56,11 +56,11 @@ class Sources {
 
   // Reads and checks a whole file of records. Throws core::InputError with file and line.
   void add_records(const std::filesystem::path& file, const Watch& watch = {});
-  // An archive of this or an earlier version. Throws core::InputError with table and row for what does not check.
+  // Adds an archive of this or an earlier version. Throws core::InputError with table and row for an invalid record.
   void add_archive(const std::filesystem::path& file, const Watch& watch = {});
-  // The sound records of a damaged archive. Throws core::InputError when it cannot be opened at all.
+  // Adds the sound records of a damaged archive. Throws core::InputError if it cannot be opened at all.
   Salvaged salvage(const std::filesystem::path& file);
-  // Adds to `archive` what it does not hold, in one transaction: all of it or, when it throws, nothing.
+  // Adds the missing records to `archive` in one transaction: all of them or, on an exception, none.
   Merged merge_into(archive::Recorder& archive, const Watch& watch = {});
 
  private:
@@ -73,14 +73,14 @@ std::vector<Finding> verify(const archive::Reader& archive, size_t most = 100, c
 
 // Data that can be removed to make room. Confirmed results stay whole.
 enum class Prunable {
-  samples,  // of unconfirmed timings; medians and intervals stay
+  samples,  // samples of unconfirmed timings; medians and intervals stay
   prompts,  // their texts; hashes stay
   logs      // of unconfirmed compilations; prompts quote them, so a replay needs them
 };
 std::string_view name_of(Prunable what);
 struct PruneScope {
-  std::optional<int64_t> campaign;  // none: all that are done, and what is of no campaign
-  bool all = false;                 // of this campaign, what resuming or replaying it needs, too
+  std::optional<int64_t> campaign;  // absent: all finished campaigns, and records outside campaigns
+  bool all = false;                 // also data needed to resume or replay this campaign
 };
 struct PrunedPart {
   Prunable what = Prunable::samples;
@@ -90,14 +90,14 @@ struct PrunedPart {
 // Throws core::InputError for a campaign that is running, or, unless `all`, not done.
 std::vector<PrunedPart> prune(archive::Recorder& archive, const PruneScope& scope, bool apply);
 
-// A copy of all that is committed, made while others may write, and checked. Throws core::InputError when `file` is
-// there already; then, as after any failure, nothing is left of it.
+// Copies all committed data, while others may write, and checks the copy. Throws core::InputError if `file` exists. A
+// failure leaves no new file.
 void back_up(const archive::Reader& archive, const std::filesystem::path& file);
 
 struct TableSize {
-  std::string table;  // indices count with theirs
+  std::string table;  // including its indices
   int64_t rows = 0;
-  std::optional<int64_t> bytes;  // unknown where SQLite was built without dbstat
+  std::optional<int64_t> bytes;  // absent if SQLite was built without dbstat
 };
 struct ArchiveInfo {
   int64_t schema = 0, file_bytes = 0, log_bytes = 0, free_bytes = 0;

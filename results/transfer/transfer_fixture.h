@@ -1,4 +1,4 @@
-// For the tests of what goes in and out: an archive with a record of every kind.
+// For tests of transfer: an archive with a record of every kind.
 #pragma once
 
 #include <fstream>
@@ -51,7 +51,7 @@ inline int64_t add_attempt(Started& s, int64_t block,
   return s.archive.add_attempt(attempt);
 }
 
-// A record of every table, with all that may be absent and all that may be there.
+// Records of every table, with and without optional members.
 struct Rich : Started {
   explicit Rich(const std::filesystem::path& file) : Started(file) {
     const int64_t first = add_attempt(*this, 1, verifier::verdicts::Effort::full);
@@ -66,7 +66,7 @@ struct Rich : Started {
     refused.artefact.clear();
     archive.add_attempt(refused);
     add_exchange(*this, 1);
-    archive.add_request(request_of(campaign, 2));  // and no reply
+    archive.add_request(request_of(campaign, 2));  // without a reply
     archive.add_event(campaign, "problem_started", {{"problem", "sum_f32"}});
     for (int i = 0; i < 3; ++i) archive.add_event(std::nullopt, "said twice, and a third time", {{"x", 0.1}});
     NewAttempt alone = attempt_at(naive, verifier::verdicts::Effort::control, correct_judgement(1));
@@ -119,7 +119,7 @@ inline std::string findings_in(const std::filesystem::path& file) {
   return text;
 }
 
-// Lets `body` have its way with rows that are append-only.
+// Runs SQL on rows that are append-only.
 inline void tamper(const std::filesystem::path& file, const std::string& sql) {
   Database database(file);
   std::string dropped, made_again;

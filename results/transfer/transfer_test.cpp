@@ -24,7 +24,7 @@ std::string refusal(const std::function<void()>& what) {
   return "";
 }
 
-// Every table and column is in the layout, so that whoever adds one says how it travels.
+// Every table and column is in the description, so a new one cannot be forgotten.
 TEST(Transfer, NothingOfAnArchiveIsForgotten) {
   const std::set<std::string> kept_by_triggers{"standings", "baseline_timings"};
   const TemporaryArchive temporary;
@@ -66,7 +66,7 @@ TEST(Transfer, WhatIsExportedAndImportedIsTheSame) {
   EXPECT_EQ(leaderboard(b, {}).size(), leaderboard(a, {}).size());
 }
 
-// results/transfer/test_data/records.jsonl was exported with schema 7: whoever changes the format reads it still.
+// results/transfer/test_data/records.jsonl was exported with schema 7; newer versions must read it.
 TEST(Transfer, AnEarlierExportIsImported) {
   const TemporaryArchive to;
   const std::string lines = core::read_file(KW_SOURCE_FOLDER "/results/transfer/test_data/records.jsonl");
@@ -123,7 +123,7 @@ TEST(Transfer, ACopiedCampaignThatWentOnIsContinued) {
   EXPECT_EQ(added_in(merged), 1);
   EXPECT_EQ(archive::Recorder(here.file()).campaigns()[0].status, "interrupted");
   EXPECT_EQ(findings_in(here.file()), "");
-  // The other way there is nothing to add.
+  // Merging back adds nothing.
   EXPECT_EQ(added_in(merge_files({here.file()}, there.file())), 0);
 }
 
@@ -146,7 +146,7 @@ TEST(Transfer, ACampaignThatWentOnInTwoPlacesBecomesTwo) {
               archive.steps_of_campaign(archive.find_campaign(name).id).size());
   }
   EXPECT_EQ(added_in(merge_files({there.file()}, here.file())), 0);
-  // It goes on there, and is the same one here.
+  // It continues there and stays the same campaign here.
   { archive::Recorder(there.file()).add_event(1, "and on", {}); }
   const Merged again = merge_files({there.file()}, here.file());
   EXPECT_EQ(added_in(again), 1);
@@ -187,7 +187,7 @@ TEST(Transfer, WhatDoesNotFitIsRefusedWithItsLine) {
   EXPECT_THAT(why(with(R"("samples":")", R"("samples":"AAAA)")), HasSubstr("samples"));
   EXPECT_THAT(why(with(R"("step":8,)", R"("step":9,)")), HasSubstr("steps"));
   EXPECT_THAT(why(with(R"("effort":"full")", R"("effort":"full","surprise":1)")), HasSubstr("is not known here"));
-  const size_t reply = lines.find("{\"arrived\":\"");  // a second one to the same request
+  const size_t reply = lines.find("{\"arrived\":\"");  // a second reply to the same request
   const std::string another = lines.substr(reply, lines.find('\n', reply) - reply + 1);
   std::string twice = lines;
   twice.insert(reply, std::string(another).replace(another.find("\"tries\":1"), 9, "\"tries\":2"));
@@ -202,7 +202,7 @@ TEST(Transfer, WhatDoesNotFitIsRefusedWithItsLine) {
   EXPECT_THAT(why("{}\n"), HasSubstr("is not a file that kernelwright archive export wrote"));
   EXPECT_THAT(why("\x01\xff"), HasSubstr("its first line is not a JSON object"));
   EXPECT_THAT(why("SQLite format 3\n"), HasSubstr("kernelwright archive merge"));
-  EXPECT_FALSE(std::filesystem::exists(to.file()));  // nothing was opened before all was read
+  EXPECT_FALSE(std::filesystem::exists(to.file()));  // everything is read before the target is opened
 }
 
 TEST(Transfer, VerifyNamesEveryRowThatDoesNotFit) {
@@ -266,7 +266,7 @@ TEST(Transfer, PruningKeepsWhatIsConfirmedAndWhatReplayNeeds) {
   EXPECT_THROW(database.execute("UPDATE timings SET low = 1"), core::SystemError);
   EXPECT_THROW(database.execute("UPDATE compilations SET log = ''"), core::SystemError);
   EXPECT_THROW(database.execute("UPDATE requests SET number = 2"), core::SystemError);
-  // What was pruned travels as it is.
+  // Pruned records transfer unchanged.
   const TemporaryArchive to;
   import_text(exported(rich.archive), to.file());
   EXPECT_TRUE(exported(to.file()) == exported(rich.archive));

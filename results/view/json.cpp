@@ -16,7 +16,7 @@ static Json json_of(const archive::OverLibrary& one) {
   return {{"library", one.library},
           {"ratio", json_of(one.ratio)},
           {"workloads", one.workloads},
-          {"paired", false}};  // the two never ran in turns
+          {"paired", false}};  // the two were never paired
 }
 
 static Json json_of(const archive::CurvePoint& p) {

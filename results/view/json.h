@@ -1,4 +1,4 @@
-// The JSON of what the archive holds: the same for --json, pages, reports and downloads. Keys are only ever added.
+// The archive's JSON, the same for --json, pages, reports and downloads. Keys are only ever added.
 //
 // Row        kind ("solution" or "library"), rank, problem, device, solution, hash, origin, tunables {name: value},
 //            confirmed, verdict (its name), sentence (of a library), speed_up, low, high (over naive), time_us,
@@ -17,7 +17,7 @@
 // Scores     device, problems, solved, share_solved, geometric_mean, geometric_mean_of_solved,
 //            fast_p [{baseline, p, fast, problems, share}]
 //
-// A member that does not apply is null. Texts are as others wrote them: cleaned() makes them safe to show.
+// A member that does not apply is null. Texts are untrusted: cleaned() makes them safe to show.
 #pragma once
 
 #include "core/strict_json.h"
@@ -47,7 +47,7 @@ core::Json or_null(const std::optional<T>& value) {
 }
 core::Json or_null(const std::string& text);  // null for ""
 
-// Every name and text in `json` as core::clean_line leaves it.
+// `json` with core::clean_line applied to every name and text.
 core::Json cleaned(const core::Json& json);
 
 }  // namespace results::view

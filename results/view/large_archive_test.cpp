@@ -1,5 +1,5 @@
-// What is asked most often must not become slower with every attempt: the plans of these questions, in an archive that
-// scripts/make_archive has made large, and what its triggers keep.
+// Frequent queries must not slow down with every attempt: checks their plans in a large archive (scripts/make_archive),
+// and the tables that triggers maintain.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ class LargeArchive : public testing::Test {
 };
 std::unique_ptr<TemporaryArchive> LargeArchive::folder_;
 
-// The steps of its plan in which a statement goes through a whole table that grows with the attempts.
+// The steps of a statement's plan that scan a whole table that grows with the attempts.
 std::vector<std::string> long_ways(Database& database, const std::string& sql) {
   std::vector<std::string> found;
   Statement plan = database.prepare("EXPLAIN QUERY PLAN " + sql);
@@ -109,7 +109,7 @@ TEST_F(LargeArchive, IsWrittenByIndex) {
   }
 }
 
-// Told by the tables that they repeat.
+// Recomputed from the base tables.
 TEST_F(LargeArchive, StandingsAreWhatTheAttemptsSay) {
   Database database(folder_->file());
   Statement wrong = database.prepare(R"sql(

@@ -104,8 +104,7 @@ TEST(Leaderboard, ListsWhatIsUnconfirmedBehindTheRest) {
   Started s(temporary.file());
   const int64_t sure = s.add_candidate("sure", "seed");
   s.archive.add_attempt(s.attempt_at(sure, Effort::confirm, correct_judgement(2)));
-  s.archive.add_attempt(
-      s.attempt_at(sure, Effort::full, correct_judgement(9)));  // counts no more than its confirmation
+  s.archive.add_attempt(s.attempt_at(sure, Effort::full, correct_judgement(9)));  // counts only by its confirmation
   s.archive.add_attempt(s.attempt_at(s.add_candidate("hoped", "seed"), Effort::full, correct_judgement(5)));
   s.archive.add_attempt(s.attempt_at(s.add_candidate("failed", "seed"), Effort::confirm,
                                      timed_at({{"bench", 0.5}}, verifier::statistics::Outcome::loss)));
@@ -182,7 +181,7 @@ TEST(Leaderboard, HoldsSolutionsAgainstLibrariesWhereBothWereTimed) {
   EXPECT_NEAR(over.ratio.low, 3 / std::exp(std::sqrt(2) * std::log(1.01)), 1e-9);
 }
 
-// A campaign's solutions with the replies that brought them.
+// A campaign's solutions with the replies that proposed them.
 struct Family : Started {
   using Started::Started;
   int64_t reply(const std::string& task, double dollars) {
@@ -219,7 +218,7 @@ TEST(Lineage, KnowsWhoProposedWhatAndWhatItCost) {
   const int64_t a = f.brought("a", first, root);
   f.brought("twin", first, root);
   const int64_t b = f.brought("b", second, a);
-  f.archive.add_proposed(f.reply("fresh", 9), b);  // once more, later: not what led to it
+  f.archive.add_proposed(f.reply("fresh", 9), b);  // proposed again later: does not count
   f.archive.add_attempt(f.attempt_at(f.archive.add_candidate(b, {}), Effort::confirm, correct_judgement(3)));
 
   const std::vector<LineageStep> steps = lineage(f.archive, b);
@@ -264,7 +263,7 @@ TEST(Scores, AreAsKernelBenchDefinesThem) {
   judge("a", Effort::confirm, timed_at({{"w", 4}}));
   judge("b", Effort::full, timed_at({{"w", 3}}));  // not confirmed: as fast as naive
   judge("c", Effort::full,
-        timed_at({{"w", 0.7}}, verifier::statistics::Outcome::loss));  // right, and slower than naive
+        timed_at({{"w", 0.7}}, verifier::statistics::Outcome::loss));  // correct, but slower than naive
   s.archive.add_baseline({problem_id("a"), s.environment, "cpu", "PyTorch 2.11 eager", timed_at({{"w", 2.5}})});
   s.archive.add_baseline({problem_id("b"), s.environment, "cpu", "PyTorch 2.10 eager", timed_at({{"w", 0.8}})});
   s.archive.add_baseline({problem_id("d"), s.environment, "cpu", "PyTorch 2.11 eager", timed_at({{"w", 2}})});

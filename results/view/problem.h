@@ -1,4 +1,4 @@
-// The JSON of a problem on its page, beside its solutions (json.h).
+// The JSON of a problem's page, except its solutions (json.h).
 #pragma once
 
 #include <optional>
@@ -15,9 +15,8 @@ namespace results::view {
 // bytes_read, bytes_written}.
 core::Json json_of(const benchsuite::Problem& problem);
 
-// Where the rows of one problem and device stand under what the device can reach: arithmetic intensity against FLOP/s
-// and bytes a second, at each workload that was timed; the naive solution among them. `ceilings` is null where the
-// device has never been calibrated.
+// The roofline of one problem and device: arithmetic intensity, FLOP/s and bytes per second of each row at each timed
+// workload, including the naive solution. `ceilings` is null if the device was never calibrated.
 core::Json roofline_json(const benchsuite::Problem& problem, const std::vector<archive::LeaderboardRow>& rows,
                          const std::optional<verifier::verdicts::Calibration>& calibration);
 

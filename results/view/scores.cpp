@@ -9,15 +9,15 @@
 
 namespace results::view {
 namespace {
-constexpr std::array kThresholds{0.5, 0.8, 1.0, 1.5, 2.0};  // as KernelBench's figures have them
+constexpr std::array kThresholds{0.5, 0.8, 1.0, 1.5, 2.0};  // as in KernelBench's figures
 
-// The libraries without their versions, which differ between problems and times.
+// Library names without versions, which differ between problems and dates.
 const std::vector<std::string>& kinds_of_library() {
   static const std::vector<std::string> kinds{"cuBLAS", "PyTorch eager", "PyTorch compile"};
   return kinds;
 }
 
-// "PyTorch 2.11 compile" is of "PyTorch compile", "cuBLASLt 13.0" of "cuBLAS".
+// "PyTorch 2.11 compile" belongs to "PyTorch compile", "cuBLASLt 13.0" to "cuBLAS".
 bool is_of_kind(const std::string& library, const std::string& kind) {
   const std::string name = kind.substr(0, kind.find(' '));
   const std::string mode = kind.size() > name.size() ? kind.substr(name.size()) : "";
@@ -29,14 +29,15 @@ bool is_of_kind(const std::string& library, const std::string& kind) {
 struct Known {
   bool correct = false, confirmed = false;
   double over_naive = 1;
-  std::map<std::string, std::optional<double>> over;  // of each kind that was timed: the solution, where there is one
+  std::map<std::string, std::optional<double>>
+      over;  // speed-up over each timed kind of library; nullopt without a solution
 };
 
-// `board`: of one problem and device, the confirmed ones first, by speed-up.
+// `board`: rows of one problem and device, confirmed ones first, by speed-up.
 Known known_of(const std::vector<archive::LeaderboardRow>& board) {
   Known known;
   const auto best = std::find_if(board.begin(), board.end(), [](const auto& row) { return !row.library; });
-  // The same as the row says, or what it would say at naive's speed.
+  // The row's own figure, or its value at naive's speed.
   double scale = 1;
   if (best != board.end()) {
     known.correct = true;
@@ -48,7 +49,7 @@ Known known_of(const std::vector<archive::LeaderboardRow>& board) {
     if (!library.library || !library.timed()) continue;
     for (const std::string& kind : kinds_of_library()) {
       if (!is_of_kind(library.solution, kind)) continue;
-      std::optional<double>& least = known.over[kind];  // of several of a kind, the fastest is what people would use
+      std::optional<double>& least = known.over[kind];  // of several of a kind, people would use the fastest
       if (!known.correct) continue;
       for (const archive::OverLibrary& over : best->over_libraries) {
         if (over.library != library.solution) continue;

@@ -55,7 +55,7 @@ ssize_t Connection::write(const char* from, size_t size) {
   return is_ready(socket_, POLLOUT, kWrite) ? ::send(socket_, from, size, MSG_NOSIGNAL) : -1;
 }
 
-// Nothing asks for addresses.
+// Unused: no handler asks for addresses.
 void Connection::get_remote_ip_and_port(std::string& ip, int& port) const {
   ip.clear();
   port = 0;

@@ -1,5 +1,5 @@
-// A connection of the page server that limits the bytes and the time of every request, before anything is known about
-// its sender. The library itself reads headers without end.
+// A connection of the page server that limits the bytes and the time of every request, whoever sends it. The library
+// itself reads headers of any length.
 #pragma once
 
 #include <httplib.h>
@@ -13,7 +13,7 @@ class Connection final : public httplib::Stream {
  public:
   explicit Connection(socket_t socket) : socket_(socket) {}
 
-  // The next request may begin, within `patience`. False when nothing comes.
+  // Waits up to `patience` for the next request; false if none comes.
   bool wait_for_request(std::chrono::milliseconds patience);
 
   bool is_readable() const override;
@@ -25,12 +25,12 @@ class Connection final : public httplib::Stream {
   socket_t socket() const override { return socket_; }
 
  private:
-  bool fill();  // the buffer, which is empty
+  bool fill();  // refills the empty buffer
 
   socket_t socket_;
   std::array<char, 4096> buffer_{};
-  size_t begin_ = 0, end_ = 0;  // of what is in the buffer
-  size_t allowed_ = 0;          // bytes that the request may still take
+  size_t begin_ = 0, end_ = 0;  // of the buffer's content
+  size_t allowed_ = 0;          // bytes left to the request
   std::chrono::steady_clock::time_point until_{};
 };
 

@@ -14,29 +14,29 @@ namespace results::web {
 namespace {
 using core::Json;
 
-constexpr size_t kRowsOfBoard = 25;       // solutions of each problem and device on the overview
-constexpr size_t kRowsOfProblem = 25;     // solutions of each problem and device on the page of a problem
+constexpr size_t kRowsOfBoard = 25;       // solutions per problem and device on the overview
+constexpr size_t kRowsOfProblem = 25;     // solutions per problem and device on a problem's page
 constexpr size_t kMostCampaigns = 100;    // on the overview, the newest
 constexpr size_t kCampaignsInReport = 8;  // the newest
-constexpr size_t kSourcesInReport = 3;    // of each problem and device, the best
-constexpr int64_t kAttempts = 30;         // at a solution, the newest
-constexpr size_t kEvents = 50;            // of a campaign, the newest
-constexpr size_t kSourceBytes = 1 << 20;  // shown; a download is whole
+constexpr size_t kSourcesInReport = 3;    // of the best solutions of each problem and device
+constexpr int64_t kAttempts = 30;         // newest attempts at a solution
+constexpr size_t kEvents = 50;            // newest events of a campaign
+constexpr size_t kSourceBytes = 1 << 20;  // shown; a download is complete
 constexpr size_t kSentenceBytes = 600;
 constexpr size_t kDescriptionBytes = 4000;
 
-// The newest version of a problem that the archive knows and this program understands.
+// The newest version of a problem in the archive, if this program understands it.
 std::optional<benchsuite::Problem> newest_problem(const archive::Reader& archive, const std::string& name) {
   const std::optional<std::string> json = archive.newest_problem_json(name);
   if (!json) return std::nullopt;
   try {
     return benchsuite::parse_problem(*json, name);
   } catch (const core::InputError&) {
-    return std::nullopt;  // of a version with another format: figures are shown without it
+    return std::nullopt;  // another version's format: show figures without the problem
   }
 }
 
-// Without settings that name files of whoever ran it.
+// Leaves out settings that name the user's files.
 Json campaign_json(const archive::CampaignRecord& campaign) {
   Json json = view::json_of(campaign);
   json["settings"] = Json::object();
@@ -50,11 +50,11 @@ Json plan_of(const std::string& source, const std::string& name) {
   try {
     return Json::parse(sandbox::parse_solution(source, name).header);
   } catch (const std::exception&) {
-    return {};  // a header that this version does not read; it is in the source anyway
+    return {};  // another version's header; the source shows it anyway
   }
 }
 
-// The solutions that this one was made from, its parent first, each with where it stands.
+// The ancestors of a solution, its parent first, with their results.
 Json ancestors_of(const archive::Reader& archive, int64_t solution) {
   Json all = Json::array();
   for (const archive::LineageStep& step : archive::lineage(archive, solution)) {
@@ -109,7 +109,7 @@ Json PageData::overview() {
   std::set<std::string> tried;
   for (const archive::LeaderboardRow& row : board()) {
     rows.push_back(view::json_of(row));
-    rows.back().erase("workloads");  // many, and on the pages of problems
+    rows.back().erase("workloads");  // many; shown on the pages of problems
     tried.insert(row.problem);
   }
   Json scores = Json::array();

@@ -1,6 +1,6 @@
 // The data of pages, as JSON by path: "overview", "problem/NAME", "campaign/NAME", "solution/HASH". The web server
-// answers with one of them at a time, a report holds those that it shows. Whatever others wrote (names, descriptions,
-// sources, messages) is cleaned as core/text.h says; pages show it as text.
+// sends one at a time; a report contains all that it shows. Untrusted texts (names, descriptions, sources, messages)
+// are cleaned as core/text.h says; pages show them as text.
 #pragma once
 
 #include <map>
@@ -23,18 +23,18 @@ struct PageScope {
 
 class PageData {
  public:
-  // `archive` outlives it. Nothing is written to it.
+  // `archive` must outlive it and is only read.
   explicit PageData(const archive::Reader& archive, PageScope scope = {})
       : archive_(archive), scope_(std::move(scope)) {}
 
-  // nullopt: there is no such thing in the archive. One call at a time.
+  // The JSON of a path; nullopt if the archive has nothing there. Not for concurrent calls.
   std::optional<core::Json> at(std::string_view path);
 
-  // Everything that a report shows, by path: the overview and what it leads to, of each problem and device the best
-  // solutions with their sources. Throws core::InputError when the scope names what is not there.
+  // All answers of a report by path: the overview, the pages that it links to, and the best solutions of each problem
+  // and device with their sources. Throws core::InputError if the scope names something missing.
   core::Json report();
 
-  // The source of a solution as it was judged; nullopt where there is no solution of this hash.
+  // The judged source of a solution; nullopt if no solution has this hash.
   std::optional<std::string> source(std::string_view hash) const;
 
  private:

@@ -109,7 +109,7 @@ TEST(PageData, ASolutionHasItsSourceFiguresAndLineage) {
   EXPECT_EQ(json["ancestors"].at(0)["name"], "parent");
   EXPECT_EQ(json["best"].at(0)["workloads"].at(0)["workload"], "bench");
   EXPECT_EQ(json["latest"].at(0)["verdict_name"], "correct");
-  EXPECT_TRUE(json["plan"].is_null());  // its header is not one
+  EXPECT_TRUE(json["plan"].is_null());  // its header is invalid
   EXPECT_EQ(PageData(s.archive).source(child.hash()), child.source);
 }
 

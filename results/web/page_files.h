@@ -9,11 +9,11 @@
 
 namespace results::web {
 
-// Comma separated, one line a row, with a header. What a spreadsheet would take for a formula begins with an
-// apostrophe.
+// Comma separated, one line per row, with a header. Cells that a spreadsheet would read as a formula get an apostrophe.
 std::string csv_of(const std::vector<archive::LeaderboardRow>& rows);
 
-// Letters, digits, dots, dashes and underlines of `name`, the rest as underlines; never empty, no path, at most 80.
+// Keeps letters, digits, dots, dashes and underscores of `name`; others become underscores. Never empty or a path; at
+// most 80 characters.
 std::string file_name(std::string_view name);
 
 }  // namespace results::web

@@ -30,7 +30,7 @@ std::string base64_of_sha256(const std::string& text) {
   return reinterpret_cast<const char*>(base64.data());
 }
 
-// What stands in elements of this name that begin with exactly this tag.
+// The contents of all elements that begin with exactly this tag.
 std::vector<std::string> bodies(const std::string& page, const std::string& tag, const std::string& end) {
   std::vector<std::string> all;
   for (size_t at = page.find(tag); at != std::string::npos; at = page.find(tag, at)) {

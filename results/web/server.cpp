@@ -14,7 +14,7 @@
 #include "core/error.h"
 #include "core/hash.h"
 #include "core/text.h"
-#include "results/web/connection.h"  // and the library
+#include "results/web/connection.h"  // includes httplib.h
 #include "results/web/page_data.h"
 #include "results/web/page_files.h"
 #include "results/web/report.h"
@@ -32,7 +32,7 @@ using std::chrono::milliseconds;
 
 constexpr size_t kLongestTarget = 1024;
 constexpr size_t kAnswersKept = 64;
-constexpr milliseconds kLookAgain{250};     // for changes of the archive
+constexpr milliseconds kLookAgain{250};     // for changes in the archive
 constexpr milliseconds kBetweenNews{1000};  // to one listener, at least
 constexpr milliseconds kGoneWithin{500};    // to notice a listener that has closed
 constexpr const char* kPlain = "text/plain; charset=utf-8";
@@ -57,7 +57,7 @@ std::map<std::string, ServedFile> read_files(const ServeSettings& settings) {
 }
 
 bool same(const std::string& a, const std::string& b) {
-  // Hashes: of one length, whatever was sent.
+  // Hashes have the same length, whatever was sent.
   const std::string left = core::sha256_hex(a), right = core::sha256_hex(b);
   return CRYPTO_memcmp(left.data(), right.data(), left.size()) == 0;
 }
@@ -117,7 +117,7 @@ struct PageServer::State {
   BoundedServer server;
   int port = 0;
 
-  std::mutex archive_mutex;  // of all below, until the next comment
+  std::mutex archive_mutex;  // guards the members below, until the next comment
   PageData data;
   struct Answer {
     uint64_t version = 0;
@@ -128,7 +128,7 @@ struct PageServer::State {
   const std::map<std::string, ServedFile> files;
   std::mutex news_mutex;
   std::condition_variable news;
-  uint64_t version = 1;  // of the archive, as far as it was looked at
+  uint64_t version = 1;  // of the archive at the last look
   int64_t data_version = 0;
   bool ended = false;
   size_t listeners = 0;
@@ -162,7 +162,7 @@ bool PageServer::State::allowed(const Request& request, Response& response) cons
              same(request.get_header_value("Authorization"), "Bearer " + settings.token)) {
     return true;
   } else if (request.has_param("token") && same(request.get_param_value("token"), settings.token)) {
-    response.status = 303;  // removes the token from the address, which histories keep
+    response.status = 303;  // removes the token from the address bar and history
     response.set_header("Location", "/");
     response.set_header("Set-Cookie",
                         std::string(kCookie) + "=" + settings.token + "; HttpOnly; SameSite=Strict; Path=/");
@@ -245,7 +245,7 @@ void PageServer::State::listen_for_news(Response& response) {
           sink.done();
           return true;
         }
-        if (!any) return sink.is_writable();  // frees the place of a client that has closed
+        if (!any) return sink.is_writable();  // frees the slot of a closed client
         const std::string text = "event: changed\ndata: " + std::to_string(version) + "\n\n";
         *told = version;
         lock.unlock();
@@ -273,7 +273,7 @@ void PageServer::State::look_for_changes() {
 void PageServer::State::route() {
   const size_t threads = settings.connections;
   server.new_task_queue = [threads] { return new httplib::ThreadPool(threads); };
-  // The library's own would let a second server share the port.
+  // The library's default would let a second server share the port.
   server.set_socket_options([](socket_t socket) {
     const int yes = 1;
     ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);

@@ -25,7 +25,7 @@ using testing::StartsWith;
 
 constexpr const char* kToken = "0123456789abcdef0123456789abcdef";
 
-// A server on an archive of one win, and whatever is said to it, to the letter.
+// A server on an archive with one win, and raw requests to it.
 class Web {
  public:
   explicit Web(const std::string& token = "")
@@ -53,7 +53,7 @@ class Web {
     return fd;
   }
 
-  // The whole answer, until the server closes.
+  // Sends raw bytes and returns the whole answer, until the server closes.
   std::string raw(const std::string& request) const {
     const core::UniqueFd fd(connect_to());
     EXPECT_EQ(::send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL), static_cast<ssize_t>(request.size()));
@@ -136,7 +136,7 @@ TEST(PageServer, ARequestWithoutEndIsCutOffWhoeverSendsIt) {
     std::string part = begin;
     while (part.size() < 8000) part += begin.empty() ? "G" : "A: 1\r\n";
     size_t sent = 0;
-    constexpr size_t kFar = size_t{64} << 20;  // more than sockets hold
+    constexpr size_t kFar = size_t{64} << 20;  // more than socket buffers hold
     while (sent<kFar&& ::send(fd.get(), part.data(), part.size(), MSG_NOSIGNAL)> 0) sent += part.size();
     EXPECT_LT(sent, kFar);
   }
