@@ -12,8 +12,8 @@ using core::Expr;
 using core::ExprError;
 using core::fuzzing::require;
 
-// Made of the same operators as expressions, printed with as few parentheses as their precedence allows, and evaluated
-// in 128 bits.
+// A reference model: the operators of expressions, printed with as few parentheses as precedence allows, evaluated in
+// 128 bits.
 struct Model {
   std::string text;
   int precedence;                // 0 comparison, 1 sum, 2 product, 3 sign, 4 the rest

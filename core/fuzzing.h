@@ -1,4 +1,4 @@
-// For fuzz targets (*_fuzz.cpp). Any input must come back as a value or as the declared error; require() states further
+// For fuzz targets (*_fuzz.cpp). Any input must give a value or the declared error; require() states further
 // conditions. docs/ARCHITECTURE.md says how to build and run targets.
 #pragma once
 

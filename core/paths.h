@@ -1,5 +1,5 @@
-// Every place on disk that the program knows. Data is found relative to the program, so an installed tree runs from any
-// folder: <prefix>/bin/kernelwright,
+// All paths that the program uses. Data is found relative to the program, so an installed tree runs from any folder:
+// <prefix>/bin/kernelwright,
 // <prefix>/share/kernelwright/{problems,suites,kernels,prompts,cpu,cuda,adversarial,pages,vendor}. A build tree has the
 // same shape, with links to the sources.
 #pragma once
@@ -12,7 +12,7 @@ namespace core {
 struct Paths {
   std::filesystem::path program_folder;  // holds kernelwright and its worker programs
   std::filesystem::path data;            // <prefix>/share/kernelwright
-  int sandbox_level = 1;                 // below it no worker program found here may run (--sandbox)
+  int sandbox_level = 1;                 // the least sandbox level for worker programs (--sandbox)
 
   std::filesystem::path problems() const { return data / "problems"; }  // one folder per problem
   std::filesystem::path suites() const { return data / "suites"; }      // <suite>.json
@@ -21,8 +21,8 @@ struct Paths {
   std::filesystem::path device_headers() const { return data / "cpu"; }       // the cpu device's CUDA headers
   std::filesystem::path cuda_kernels() const { return data / "cuda"; }        // the judge's own kernels on NVIDIA GPUs
   std::filesystem::path adversarial() const { return data / "adversarial"; }  // kernels that must be refused, and twins
-  std::filesystem::path pages() const { return data / "pages"; }              // of reports and of the web server
-  std::filesystem::path vendor() const { return data / "vendor"; }            // scripts of others that pages use
+  std::filesystem::path pages() const { return data / "pages"; }              // HTML, scripts and styles
+  std::filesystem::path vendor() const { return data / "vendor"; }            // third-party scripts of the pages
   std::filesystem::path exports() const { return data / "export"; }           // templates of exported projects
   std::filesystem::path licence() const { return data / "LICENSE"; }
   std::filesystem::path worker(const std::string& backend) const {
@@ -30,7 +30,7 @@ struct Paths {
   }
 };
 
-// The paths of the running program. Throws SystemError when the data folder is not where it should be.
+// The paths of the running program. Throws SystemError if the data folder is missing.
 Paths installed_paths();
 
 }  // namespace core

@@ -12,7 +12,7 @@
 
 namespace core {
 namespace {
-constexpr int kAboveTargets = 10;  // descriptors from here on are no target of the child's dup2
+constexpr int kAboveTargets = 10;  // descriptors from here on are not targets of the child's dup2
 
 std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   std::vector<char*> pointers;
@@ -92,7 +92,7 @@ bool Process::has_ended() const {
 
 int Process::end() {
   if (pid_ <= 0) return 0;
-  ::kill(-pid_, SIGKILL);  // before it is collected: afterwards its number may be another's
+  ::kill(-pid_, SIGKILL);  // before waiting for it: afterwards its id may be reused
   ::kill(pid_, SIGKILL);
   return wait_for(std::exchange(pid_, -1));
 }

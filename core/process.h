@@ -1,4 +1,4 @@
-// Starts other programs: the one place that does.
+// Starts other programs; no other file does.
 #pragma once
 
 #include <functional>
@@ -31,11 +31,11 @@ class Process {
 
   int pid() const { return pid_; }
   explicit operator bool() const { return pid_ > 0; }
-  // Whether the program has exited. Its status stays to be collected.
+  // True once the program has exited; its status can still be collected.
   bool has_ended() const;
   // Kills the process group and waits for the leader. Returns its wait status; 0 when there is no process.
   int end();
-  // Waits for the leader, then kills what is left of its group. Returns the leader's wait status.
+  // Waits for the leader, then kills the rest of its group. Returns the leader's wait status.
   int wait();
 
  private:

@@ -1,4 +1,5 @@
-// The identity of what actually runs: two candidates with the same artefact behave alike, whatever their sources say.
+// The identity of a candidate's binaries and plan: two candidates with the same artefact behave alike, whatever their
+// sources.
 #pragma once
 
 #include <string>
@@ -8,7 +9,7 @@
 
 namespace sandbox {
 
-// Hash of the binaries and of the launch plan with its tunables bound. A tunable that neither reads does not change it.
+// Hash of the binaries and of the launch plan with its tunables bound. Unused tunables do not change it.
 std::string artefact_hash(const Solution& solution, const TunableBinding& binding,
                           const std::vector<std::string>& binary_hashes);
 

@@ -34,13 +34,14 @@ struct CompileRequest {
 struct Built {
   core::UniqueFd binary;  // a sealed memory file
   uint64_t binary_bytes = 0;
-  std::string binary_hash;  // of everything that makes the binary behave as it does
+  std::string binary_hash;  // covers everything that determines the binary's behaviour
   core::UniqueFd ptx;       // a sealed memory file with the PTX text; empty where the device has none
   uint64_t ptx_bytes = 0;
   std::string log;  // warnings, cleaned and cut
   double compile_ms = 0;
-  std::map<std::string, int64_t> kernels;                                    // by name: how many parameters each takes
-  std::optional<int64_t> registers, shared_bytes, local_bytes, spill_bytes;  // where the compiler tells
+  std::map<std::string, int64_t> kernels;  // number of parameters by name
+  std::optional<int64_t> registers, shared_bytes, local_bytes,
+      spill_bytes;  // absent if the compiler does not report them
 };
 
 // The reason why there is no binary.
@@ -61,11 +62,11 @@ struct Rejected {
 
 using Compilation = std::variant<Built, Rejected>;
 
-// The solution in a request's source; nullopt for sources without a launch plan, which are our own.
+// Parses the solution in a request's source; nullopt for our own sources, which have no launch plan.
 std::optional<Solution> solution_of(const CompileRequest& request);
 
-// Rejects a kernel that no launch of the plan names: everything that runs has been inspected. A kernel that is missing,
-// or takes other arguments than the plan gives, is reported when the plan is prepared.
+// Rejects a kernel that no launch of the plan names, so that every kernel has been inspected. Missing kernels and wrong
+// arguments are reported later, when the plan is prepared.
 std::optional<Rejected> refuse_stray_kernel(const Solution& solution, const std::map<std::string, int64_t>& kernels);
 
 }  // namespace sandbox

@@ -16,12 +16,12 @@
 namespace sandbox {
 namespace {
 namespace fs = std::filesystem;
-constexpr int kDeadlineS = 60;  // where the worker does not greet with its own
+constexpr int kDeadlineS = 60;  // unless the worker's greeting names another
 constexpr size_t kMostReasonBytes = 300;
 constexpr std::string_view kScratchPrefix = "kernelwright-";
 
 fs::path make_scratch() {
-  // Memory-backed where there is one: intermediate files are small and live for milliseconds.
+  // Memory-backed if possible: intermediate files are small and short-lived.
   const fs::path shared_memory = "/dev/shm";
   const fs::path parent = ::access(shared_memory.c_str(), W_OK) == 0 ? shared_memory : fs::path("/tmp");
   sweep_stale_scratch(parent);
@@ -30,7 +30,7 @@ fs::path make_scratch() {
   return name;
 }
 
-// A candidate may have taken over this worker.
+// An answer that makes no sense: a candidate may have taken over the worker.
 class Nonsense : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

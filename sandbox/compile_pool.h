@@ -1,4 +1,4 @@
-// A pool of compile workers. Workers that are lost are replaced.
+// A pool of compile workers. Replaces lost workers.
 #pragma once
 
 #include <condition_variable>
@@ -19,7 +19,7 @@ namespace sandbox {
 class CompilePool {
  public:
   // Starts `workers` processes of `command` ("--role compile --scratch <own folder>" is appended). Throws
-  // core::SystemError when one does not start.
+  // core::SystemError if one does not start.
   CompilePool(const process::WorkerCommand& command, int workers);
   ~CompilePool();
   CompilePool(const CompilePool&) = delete;
@@ -34,7 +34,7 @@ class CompilePool {
 
   // The first worker's greeting: compiler, sandbox level.
   const core::Json& greeting() const { return greeting_; }
-  // Whether this device has a checking build (sandbox/compilation.h).
+  // True if this device has a checking build (sandbox/compilation.h).
   bool has_check_build() const { return greeting_.value("check_build", false); }
 
  private:

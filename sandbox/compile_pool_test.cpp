@@ -1,4 +1,4 @@
-// What the pool makes of a compile worker that a candidate has taken over: it may answer anything.
+// The pool survives any answer of a compile worker that a candidate has taken over.
 #include "sandbox/compile_pool.h"
 
 #include <gmock/gmock.h>
@@ -10,8 +10,8 @@ namespace sandbox {
 namespace {
 using testing::HasSubstr;
 
-// Greets, then answers each request with what `answers` names, one after the other; a new one begins where the last
-// one ended, as the tries are counted in a file.
+// Greets, then gives one of `answers` per request. A file counts the requests, so that a replacement worker continues
+// with the next answer.
 constexpr const char* kTakenOver = R"py(
 import array, json, os, socket, struct, sys
 folder, answers = sys.argv[1], sys.argv[2].split(",")

@@ -1,4 +1,4 @@
-// A fault that a candidate caused at run time, with its place.
+// A fault that a candidate caused at run time, with its location.
 #pragma once
 
 #include <array>
@@ -14,12 +14,12 @@ enum class FaultKind {
   misaligned,      // an access not aligned to its type
   uninitialised,   // shared memory read before it was written
   race,            // two threads touch shared memory without a barrier between them
-  deadlock,        // no thread can go on
+  deadlock,        // no thread can continue
   warp_misuse,     // lying masks, lanes in different warp operations
   trap,            // __trap, assert, integer division by zero
   resource_limit,  // stack beyond the device's limit
   invalid_launch,  // the launch does not fit the kernel or the device: arguments, block size, shared memory
-  unsupported,     // met at run time what this device cannot execute
+  unsupported,     // code that this device cannot execute
 };
 
 KW_ENUM_NAMES(FaultKind, out_of_bounds, misaligned, uninitialised, race, deadlock, warp_misuse, trap, resource_limit,
@@ -27,7 +27,7 @@ KW_ENUM_NAMES(FaultKind, out_of_bounds, misaligned, uninitialised, race, deadloc
 
 struct Fault {
   FaultKind kind;
-  std::string message;  // one sentence, without the place
+  std::string message;  // one sentence, without the location
   std::string kernel;
   std::optional<std::array<int64_t, 3>> block;   // x, y, z
   std::optional<std::array<int64_t, 3>> thread;  // x, y, z

@@ -1,6 +1,6 @@
 // Every shipped kernel runs on the cpu device at its problem's test workloads and agrees with the reference: in three
-// thread orders with the fast build, and without a finding of the checking build. (How close is close enough is the
-// judge's business; this finds what is plainly wrong.)
+// thread orders with the fast build, and without a finding of the checking build. (The judge has the exact tolerances;
+// this only finds gross errors.)
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -97,7 +97,7 @@ class Loaded {
     module_.emplace(cpu::runtime::Module::load(std::get<Built>(compilation).binary.get(), build));
   }
 
-  // The outputs by name. A fault fails the test.
+  // Returns the outputs by name. A fault fails the test.
   std::map<std::string, std::vector<double>> run(const core::Bindings& axes, const std::map<std::string, Bytes>& inputs,
                                                  cpu::runtime::Order order) {
     const LaunchPlan plan = bind_plan(solution_, point_, axes);
@@ -177,7 +177,7 @@ class KernelsOnCpu : public testing::TestWithParam<ShippedKernel> {
         reference_solution_(load_solution(reference_kernel_.file)),
         reference_(reference_kernel_, reference_solution_, {}, Build::fast) {}
 
-  // Runs the point at every test workload in these orders and compares with the reference.
+  // Runs the point at every test workload in these thread orders and compares with the reference.
   void compare(const TunableBinding& point, Build build, const std::vector<cpu::runtime::Order>& orders) {
     const Solution solution = load_solution(GetParam().file);
     Loaded candidate(GetParam(), solution, point, build);

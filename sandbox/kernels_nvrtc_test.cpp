@@ -1,5 +1,5 @@
-// Where the CUDA Toolkit is present: NVRTC compiles every shipped kernel for sm_80, sm_90 and sm_100, and the default
-// point of none spills registers. (Elsewhere shipped_kernels_test.cpp still checks the plans.)
+// With the CUDA Toolkit: NVRTC compiles every shipped kernel for sm_80, sm_90 and sm_100, and no default point spills
+// registers. (shipped_kernels_test.cpp checks the plans without it.)
 #ifdef KW_HAVE_NVRTC
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 namespace sandbox::test {
 namespace {
 
-// What the compile worker of the cuda device does, in this process.
+// Compiles like the compile worker of the cuda device, but in this process.
 Compilation compile_for(const std::string& architecture, const Solution& solution, const TunableBinding& binding) {
   static const cuda::compiler::Nvrtc nvrtc = cuda::compiler::Nvrtc::open(KW_CUDA_HOME);
   const cuda::compiler::CompilerSettings settings{

@@ -36,7 +36,7 @@ benchsuite::Problem copy_problem() {
   return problem;
 }
 
-// The header with something replaced.
+// The solution with text of its header replaced.
 Solution changed(const std::string& from, const std::string& to) {
   std::string header = kHeader;
   header.replace(header.find(from), from.size(), to);

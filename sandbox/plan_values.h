@@ -1,4 +1,4 @@
-// Evaluates the expressions of a launch plan. An error is the plan's, and names its place in the header.
+// Evaluates expressions of a launch plan. Errors name the position in the header.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace sandbox {
 
-// Throws core::InputError at `where` when the expression has no value.
+// Throws core::InputError at `where` if the expression has no value.
 int64_t eval_plan(const core::Expr& expr, const core::Bindings& bindings, const std::string& where);
 
 // Throws core::InputError at `where` unless least <= value <= most. `what` names the value.

@@ -1,4 +1,4 @@
-// For tests: every solution file that ships, beside the problem it solves. Defined in shipped_kernels_test.cpp.
+// For tests: every shipped solution file with its problem. Defined in shipped_kernels_test.cpp.
 #pragma once
 
 #include <filesystem>
@@ -25,7 +25,7 @@ std::vector<ShippedKernel> shipped_kernels();
 // Every combination of tunable values that satisfies the constraints.
 std::vector<TunableBinding> valid_points(const Solution& solution);
 
-// A point other than the default where there is one; the same in every run, different from kernel to kernel.
+// A point other than the default if there is one; fixed per kernel, varying between kernels.
 TunableBinding another_point(const ShippedKernel& kernel, const Solution& solution);
 
 }  // namespace sandbox::test

@@ -81,7 +81,7 @@ TEST_P(ShippedPlans, HoldAtEveryPointAndWorkload) {
   }
 }
 
-// What the tuner sweeps: every problem has a kernel with dozens of points.
+// Every problem has a kernel with dozens of points for the tuner.
 TEST(ShippedKernels, EveryProblemHasATunedKernelWithManyPoints) {
   std::map<std::string, size_t> points;
   for (const ShippedKernel& kernel : shipped_kernels()) {

@@ -20,8 +20,8 @@ constexpr size_t kMaxSourceBytes = size_t{1} << 20;
 constexpr size_t kMaxTunables = 16, kMaxValues = 64, kMaxLaunches = 16, kMaxWorkspaces = 16, kMaxArgs = 64,
                  kMaxTensorMaps = 16, kMaxDescription = 1000;
 
-// The header's JSON text, preceded by as many newlines as stand before it in the file, so that JSON errors name lines
-// of the file.
+// The header's JSON text, preceded by the same number of newlines as in the file, so that JSON errors name lines of the
+// file.
 std::string cut_header(const std::string& source, const std::string& file) {
   const std::string remedy =
       "begin the file with \"/* kernelwright\", a JSON object with the launch plan, and \"*/\"; CONTRIBUTING.md shows "
@@ -203,7 +203,7 @@ bool has_word(const std::string& text, const std::string& word) {
   return false;
 }
 
-// The things that a name in the plan may refer to.
+// The names that the plan may use.
 struct Scope {
   std::vector<std::string> axes, tunables, tensors, workspaces, tensor_maps;
 
@@ -281,7 +281,7 @@ void check_tensor_map(const TensorMap& map, const Scope& scope, const std::strin
   for (const core::Expr* expr : map.expressions()) check_names(*expr, scope, where);
 }
 
-// By itself or through a tensor map.
+// True if a launch takes the tensor, directly or through a tensor map.
 bool passes(const Solution& solution, const Launch& launch, const std::string& tensor) {
   const auto names_it = [&](const std::string& arg) {
     const auto maps_it = [&](const TensorMap& map) { return map.name == arg && map.buffer == tensor; };

@@ -27,21 +27,21 @@ struct Tunable {
 struct Workspace {
   std::string name;
   core::Expr bytes;     // over axes and tunables
-  bool zeroed = false;  // cleared before each launch sequence (and the clearing is timed); otherwise undefined
+  bool zeroed = false;  // cleared (and timed) before each launch sequence; otherwise undefined
 };
 
 struct Launch {
   std::string kernel;  // an extern "C" __global__ function of the source
   std::array<core::Expr, 3> grid, block;
-  std::array<core::Expr, 3> cluster;  // 1, 1, 1 where the header has none
+  std::array<core::Expr, 3> cluster;  // 1, 1, 1 if the header has none
   core::Expr shared_bytes;
   bool cooperative = false;        // all blocks are resident at once and may wait for each other
-  bool overlaps_previous = false;  // programmatic dependent launch: may begin before the launch before it has ended
+  bool overlaps_previous = false;  // programmatic dependent launch: may begin before the previous launch has ended
   std::vector<std::string> args;   // names of tensors, workspaces or tensor maps, or integer expressions (32-bit int)
 };
 
 struct Solution {
-  std::string file;     // where it was read, for messages
+  std::string file;     // the file's name, for messages
   std::string problem;  // the problem's name
   std::vector<std::string> backends;
   std::string arch;         // least CUDA architecture, "sm_80"; "" means any
@@ -64,12 +64,12 @@ Solution parse_solution(std::string source, const std::string& file);
 // The same from a header's JSON text alone (the judge never sees device code); `source` stays empty.
 Solution parse_header(const std::string& header_json, const std::string& file);
 Solution load_solution(const std::filesystem::path& file);
-// Checks the plan against its problem: names, arguments, the default binding at every workload of `backend`.
+// Checks the plan against its problem: names, arguments, the default binding at every workload.
 void validate_solution(const Solution& solution, const benchsuite::Problem& problem);
 
 TunableBinding default_binding(const Solution& solution);
 bool satisfies_constraints(const Solution& solution, const TunableBinding& binding);
-// "BLOCK=256 VEC=4", names in order; "" when there are none.
+// "BLOCK=256 VEC=4", in order of name; "" if there are none.
 std::string describe(const TunableBinding& binding);
 
 // One argument of one launch, resolved.

@@ -1,4 +1,4 @@
-// Solution files: any text is a solution or refused, and its plan can be bound at every shape or is refused there.
+// Solution files: any text becomes a solution or is refused; its plan binds or is refused at every shape.
 #include "sandbox/solution.h"
 
 #include "core/error.h"

@@ -20,10 +20,10 @@ struct TensorMap {
   std::optional<core::DType> dtype;  // absent: the tensor's
   std::vector<core::Expr> shape;     // empty: the tensor's
   std::vector<core::Expr> box;
-  core::Expr when = core::Expr::constant(1);  // zero where the kernel does without it
+  core::Expr when = core::Expr::constant(1);  // zero: the kernel does not use it at this shape
   int swizzle = 0;                            // 0, 32, 64 or 128 bytes
   int l2_promotion = 0;                       // 0, 64, 128 or 256 bytes
-  bool nan_fill = false;                      // what lies outside reads as NaN instead of zero
+  bool nan_fill = false;                      // elements outside read as NaN instead of zero
 
   std::vector<const core::Expr*> expressions() const;  // all of them
 };
@@ -49,12 +49,12 @@ struct MappedTensor {
 // Throws core::InputError at the view.
 TensorMap parse_tensor_map(const std::string& name, const core::JsonView& view);
 
-// Throws core::InputError below `where`, with the limit, when the map cannot be encoded. Where `when` is zero the
-// result is a map of 16 bytes that no kernel should use.
+// Throws core::InputError below `where`, with the limit, if the map cannot be encoded. If `when` is zero, returns a map
+// of 16 bytes that no kernel should use.
 PlannedTensorMap bind_tensor_map(const TensorMap& map, const MappedTensor& tensor, const core::Bindings& bindings,
                                  const std::string& where);
 
-// Elements of this type, as the driver numbers them (CUtensorMapDataType).
+// The driver's number for elements of this type (CUtensorMapDataType).
 int tensor_map_type(core::DType dtype);
 
 }  // namespace sandbox

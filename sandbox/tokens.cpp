@@ -27,8 +27,7 @@ class Tokenizer {
   }
 
  private:
-  // Length of a backslash and the line end behind it (blanks between them count, as compilers count them); 0 when there
-  // is none.
+  // Length of a backslash and the following line end (blanks may stand between, as in compilers); 0 if there is none.
   size_t splice_at(size_t at) const {
     if (at >= source_.size() || source_[at] != '\\') return 0;
     size_t i = at + 1;
@@ -47,7 +46,7 @@ class Tokenizer {
     while (const size_t length = splice_at(i)) i += length;
     return i < source_.size() ? source_[i] : '\0';
   }
-  // The character here; goes on to the next one.
+  // Returns the current character and advances.
   char take() {
     const char c = source_[at_++];
     if (c == '\n') ++line_;

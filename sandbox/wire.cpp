@@ -12,7 +12,7 @@ namespace {
 using core::Json;
 using core::JsonView;
 
-// A compile worker holds a candidate's source, so its output is cut again on this side.
+// A compile worker may be compromised, so its output is cut again here.
 constexpr size_t kMostMessageBytes = 2000, kMostLogBytes = 16384;
 
 Json optional_json(const std::optional<int64_t>& value) { return value ? Json(*value) : Json(); }

@@ -1,4 +1,4 @@
-// Sandbox values as they travel between our processes. Reading is strict: what does not fit throws core::InputError.
+// Sandbox values as messages between our processes. Reading is strict and throws core::InputError.
 #pragma once
 
 #include <string>
@@ -27,7 +27,7 @@ LaunchPlan plan_from_json(const core::JsonView& json);
 core::Json to_json(const CompileRequest& request);
 CompileRequest compile_request_from_json(const core::JsonView& json);
 
-// A Built's binary travels as the message's first descriptor, its PTX, if any, as the second.
+// The message's first descriptor is a Built's binary, the second its PTX, if any.
 void send_compilation(process::Channel& channel, const Compilation& compilation);
 Compilation compilation_from_message(process::Message message);
 

@@ -22,8 +22,8 @@ constexpr const char* kDelegate =
     "start it as: systemd-run --user --scope -p Delegate=yes kernelwright ... (root: without --user); in a container, "
     "mount /sys/fs/cgroup "
     "writable (docker run --privileged)";
-constexpr int kRemovalMs = 100;    // processes that were killed need a moment to be gone
-constexpr int kMostGroups = 1000;  // of one program
+constexpr int kRemovalMs = 100;    // killed processes take a moment to disappear
+constexpr int kMostGroups = 1000;  // per program
 
 bool write_file(const fs::path& file, const std::string& text) {
   const core::UniqueFd fd(::open(file.c_str(), O_WRONLY | O_CLOEXEC));
@@ -43,12 +43,12 @@ bool names_both(const fs::path& file) {
   return has("memory") && has("pids");
 }
 
-// Clock ticks since the host started; 0 where there is no such process.
+// A process's start time in clock ticks since boot; 0 if there is no such process.
 unsigned long long start_of(int pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string text;
   std::getline(file, text);
-  const size_t name_end = text.rfind(')');  // the name before it may hold anything
+  const size_t name_end = text.rfind(')');  // the process name before it may contain anything
   if (name_end == std::string::npos) return 0;
   std::istringstream rest(text.substr(name_end + 1));
   std::string word;
@@ -63,7 +63,7 @@ std::string own_name() {
 }
 
 struct Mount {
-  fs::path point, root;  // of the hierarchy: what of it is mounted there
+  fs::path point, root;  // the mount point, and the mounted subtree of the hierarchy
 };
 
 std::optional<Mount> find_mount(const fs::path& root) {
@@ -95,7 +95,7 @@ std::optional<fs::path> own_cgroup(const fs::path& root, const Mount& mount) {
 // level down.
 bool divide(const fs::path& own) {
   if (!names_both(own / "cgroup.controllers")) return false;
-  if (own.filename().string().rfind(kPrefix, 0) == 0) return false;  // it went below already
+  if (own.filename().string().rfind(kPrefix, 0) == 0) return false;  // already moved down
   if (write_file(own / "cgroup.subtree_control", "+memory +pids")) return true;
   if (words_of(own / "cgroup.procs") != std::vector<std::string>{std::to_string(::getpid())}) return false;
   const fs::path leaf = own / (own_name() + "-main");
@@ -155,7 +155,7 @@ void sweep_stale_cgroups(const fs::path& parent) {
     if (dash == std::string::npos) continue;
     const int pid = std::atoi(numbers.c_str());
     const unsigned long long start = std::strtoull(numbers.c_str() + dash + 1, nullptr, 10);
-    // A process of another PID namespace reads as 0 and its program is invisible: that cgroup may be in use.
+    // A process of another PID namespace reads as 0: its cgroup may be in use.
     const std::vector<std::string> pids = words_of(entry.path() / "cgroup.procs");
     const bool strange = std::ranges::find(pids, "0") != pids.end();
     if (pid > 0 && start > 0 && start_of(pid) != start && !strange) end_and_remove(entry.path());
@@ -181,7 +181,7 @@ std::variant<Cgroup, Shortfall> Cgroup::make_in(const fs::path& parent, const Cg
     return Shortfall{"no cgroup can be made in " + parent.string() + " (" + std::strerror(error) + ")", kDelegate};
   }
   Cgroup group(folder, core::UniqueFd(::open((folder / "cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC)));
-  write_file(folder / "memory.swap.max", "0");  // not everywhere
+  write_file(folder / "memory.swap.max", "0");  // missing on some kernels
   if (group.entrance_ && write_file(folder / "memory.max", std::to_string(memory_limit(limits))) &&
       write_file(folder / "pids.max", std::to_string(limits.processes))) {
     return group;

@@ -1,4 +1,4 @@
-// A cgroup (version 2) for each worker: level 4 of the sandbox. The kernel limits its memory and processes, and ends
+// A cgroup (version 2) for each worker: level 4 of the sandbox. The kernel limits its memory and processes, and kills
 // everything that it started.
 #pragma once
 
@@ -14,21 +14,21 @@
 namespace sandbox::jail {
 
 struct CgroupLimits {
-  size_t memory_bytes = size_t{16} << 30;  // or 7/8 of what the host has, whichever is less
-  int processes = 1024;                    // threads count
+  size_t memory_bytes = size_t{16} << 30;  // or 7/8 of the host's, whichever is less
+  int processes = 1024;                    // including threads
 };
 
-// The cgroup in which this process may create others: its own if that can delegate memory and processes; otherwise, for
-// a user other than root, the nearest writable ancestor that can. `root` is "/" except in tests: it holds proc/self and
-// the mount.
+// The cgroup in which this process may create others: its own if that can delegate memory and processes; otherwise,
+// except for root, the nearest writable ancestor that can. `root`: contains proc/self and the mount; "/" except in
+// tests.
 std::variant<std::filesystem::path, Shortfall> find_cgroup_parent(const std::filesystem::path& root = "/");
 
-// Ends and removes cgroups of programs that no longer run (after a kill -9).
+// Kills and removes cgroups of programs that no longer run (after a kill -9).
 void sweep_stale_cgroups(const std::filesystem::path& parent);
 
 class Cgroup {
  public:
-  // Empty, with the limits set. Not for use by two threads at once.
+  // Creates an empty cgroup with limits. Not thread-safe.
   static std::variant<Cgroup, Shortfall> make(const CgroupLimits& limits);
   static std::variant<Cgroup, Shortfall> make_in(const std::filesystem::path& parent, const CgroupLimits& limits);
   Cgroup(Cgroup&& other) noexcept;
@@ -45,7 +45,7 @@ class Cgroup {
   Cgroup(std::filesystem::path folder, core::UniqueFd entrance);
   void remove();
 
-  std::filesystem::path folder_;  // empty: nothing is owned
+  std::filesystem::path folder_;  // empty: owns nothing
   core::UniqueFd entrance_;
 };
 

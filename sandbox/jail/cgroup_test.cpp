@@ -11,7 +11,7 @@ namespace sandbox::jail {
 namespace {
 namespace fs = std::filesystem;
 
-// A folder that looks like a host: its mounts, the cgroup of this process, and cgroups below the mount.
+// A folder that imitates a host: mounts, the cgroup of this process, and cgroups below the mount.
 class LookingForCgroups : public testing::Test {
  protected:
   void SetUp() override {
@@ -71,7 +71,7 @@ TEST_F(LookingForCgroups, EachReasonWhyThereIsNoneHasItsSentence) {
   EXPECT_EQ(found(), "the cgroup of this process is not mounted here");
 }
 
-// Real cgroups, where this host has them; where not, what is said must be true.
+// Uses real cgroups if this host has them; otherwise checks that the stated reason is true.
 TEST(Cgroup, HoldsProcessesAndEndsThemOrSaysWhyNot) {
   CgroupLimits limits;
   limits.processes = 8;
@@ -89,7 +89,7 @@ TEST(Cgroup, HoldsProcessesAndEndsThemOrSaysWhyNot) {
   ASSERT_EQ(::pipe(ends), 0);
   const pid_t pid = ::fork();
   if (pid == 0) {
-    ::setsid();  // no process group of ours any more
+    ::setsid();  // leaves our process group
     char forked = 0;
     if (::write(group->entrance(), "0", 1) == 1) {
       while (forked < 32 && ::fork() > 0) ++forked;
@@ -104,7 +104,7 @@ TEST(Cgroup, HoldsProcessesAndEndsThemOrSaysWhyNot) {
   EXPECT_LT(forked, 9);
   group.reset();
   ::waitpid(pid, nullptr, 0);
-  while (::read(ends[0], &forked, 1) > 0) {  // until all that were forked are gone
+  while (::read(ends[0], &forked, 1) > 0) {  // until all forked processes are gone
   }
   ::close(ends[0]);
   EXPECT_FALSE(fs::exists(folder));
@@ -119,7 +119,7 @@ TEST(Cgroup, WhatADeadProgramLeftIsRemovedAndNothingElse) {
   ::waitpid(dead, nullptr, 0);
   const std::string number = std::to_string(dead), own = std::to_string(::getpid());
   const fs::path left = parent / ("kernelwright-" + number + "-77-1");
-  const fs::path reused = parent / ("kernelwright-" + own + "-1-1");  // our number, but not when we started
+  const fs::path reused = parent / ("kernelwright-" + own + "-1-1");  // our id, but another start time
   const fs::path strange = parent / ("kernelwright-" + number + "-77-2");
   const fs::path other = parent / "user.slice", unlike = parent / "kernelwright-notes";
   for (const fs::path& folder : {left, reused, strange, other, unlike}) fs::create_directory(folder);

@@ -11,7 +11,7 @@
 
 namespace sandbox::jail {
 namespace {
-// Sanitizers reserve terabytes of it.
+// Sanitizers reserve terabytes of address space.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kAddressSpaceIsOurs = false;
 #else
@@ -71,9 +71,9 @@ JailReport enter_jail(JailProfile profile, const JailFolders& folders, const Jai
     limit(RLIMIT_AS, limits.address_space_bytes, "address space");
   if (limits.data_bytes > 0 && kAddressSpaceIsOurs) limit(RLIMIT_DATA, limits.data_bytes, "memory");
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) throw core::SystemError("cannot set no_new_privs", errno);
-  const int abi = landlock_abi();  // not to be asked for behind the filter
+  const int abi = landlock_abi();  // before the filter forbids the call
   std::optional<Shortfall> no_landlock;
-  if (profile != JailProfile::cell) {  // to a cell it came with the fork from the run worker
+  if (profile != JailProfile::cell) {  // a candidate process inherited it in the fork from the run worker
     no_landlock = limits.most_level >= 2 ? enter_landlock(folders) : not_wanted();
   }
   const std::optional<Shortfall> no_seccomp =

@@ -29,7 +29,7 @@ struct Shortfall {
 struct JailReport {
   int level = 0;
   std::vector<std::string> held;     // "seccomp", "Landlock ABI 7", ...
-  std::optional<Shortfall> missing;  // what keeps it from the next level
+  std::optional<Shortfall> missing;  // the obstacle to the next level
 
   // Adds the next level: `what` provides it, unless `shortfall` says why it is missing.
   void add(int level_of_it, const std::string& what, const std::optional<Shortfall>& shortfall);
@@ -50,22 +50,22 @@ struct Namespaces {
 
 // The system calls and files that a locked process keeps.
 enum class JailProfile {
-  compile,          // files below the given folders, and to start the host compiler
-  library_compile,  // files below the given folders: a compiler that is a library
-  run,              // to start cells: forks of itself that hold one candidate each
-  judge,            // memory, and to load reference modules
-  cell,             // memory that is no code, its channel, to stop itself and to exit: nothing else
-  gpu,              // an NVIDIA driver that is already open: its device files below the given folders
+  compile,          // files below the given folders; may start the host compiler
+  library_compile,  // files below the given folders, for a compiler that is a library
+  run,              // may fork candidate processes
+  judge,            // memory; may load reference modules
+  cell,             // a candidate process: only non-executable memory, its channel, stopping itself, exit
+  gpu,              // an open NVIDIA driver: its device files below the given folders
 };
 
 struct JailLimits {
-  size_t address_space_bytes = size_t{16} << 30;  // 0: no limit; not applied where we are built with a sanitizer
+  size_t address_space_bytes = size_t{16} << 30;  // 0: no limit; ignored in builds with a sanitizer
   size_t file_bytes = size_t{256} << 20;
   unsigned open_files = 128;
   unsigned processor_s = 0;        // 0: no limit
-  size_t data_bytes = 0;           // memory of its own, which nobody lent it; 0: no limit
-  int channel = -1;                // of a cell: the one descriptor over which it may speak
-  int most_level = kHighestLevel;  // tests see by it what a lower level leaves open
+  size_t data_bytes = 0;           // private memory; 0: no limit
+  int channel = -1;                // of a candidate process: its only permitted channel
+  int most_level = kHighestLevel;  // lowered by tests that check lower levels
 };
 
 struct JailFolders {
@@ -73,12 +73,12 @@ struct JailFolders {
   std::vector<std::filesystem::path> read_write;
 };
 
-// Applies limits, Landlock and seccomp to the calling process, in this order, as far as the host has them. Irrevocable.
-// Throws core::SystemError when limits are refused.
+// Applies limits, Landlock and seccomp to the calling process, in this order, as far as the host supports them.
+// Irrevocable. Throws core::SystemError when limits are refused.
 JailReport enter_jail(JailProfile profile, const JailFolders& folders, const JailLimits& limits,
                       const Namespaces& namespaces = {});
 
-// The Landlock ABI of the running kernel; 0 when there is none.
+// The Landlock ABI of the running kernel; 0 if there is none.
 int landlock_abi();
 
 // Restricts the calling process to the given folders, and verifies that the restriction holds; nullopt on success.

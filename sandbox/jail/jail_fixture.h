@@ -22,7 +22,7 @@ namespace sandbox::jail {
 
 constexpr int kNotPossible = 0, kPossible = 1, kNotOnThisHost = 40, kThrown = 99;
 
-// The wait status of a child that exits with what `act` returns.
+// The wait status of a child that exits with the result of `act`.
 inline int status_of_child(const std::function<int()>& act) {
   const pid_t pid = ::fork();
   if (pid == 0) {
@@ -42,7 +42,7 @@ inline int exit_of_child(const std::function<int()>& act) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-// What the tests ask of the host itself, without the code that is tested.
+// Asks the host directly, independent of the tested code.
 inline bool host_allows_namespaces() {
   constexpr int kWanted = CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWPID;
   return exit_of_child([] { return ::unshare(kWanted) == 0 ? kPossible : kNotPossible; }) == kPossible;
@@ -79,7 +79,7 @@ inline int has_capabilities() {
   return kNotPossible;
 }
 
-// Listens on a socket with a name that is in no file system.
+// Listens on an abstract socket, whose name is in no file system.
 class AbstractSocket {
  public:
   AbstractSocket() : fd_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {

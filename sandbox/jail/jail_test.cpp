@@ -19,7 +19,7 @@ int status_in_jail(JailProfile profile, const JailFolders& folders, const std::f
   });
 }
 
-// At a level that is kept down.
+// Runs `attempt` at a limited level.
 int at_level(int most, const std::function<int()>& attempt) {
   return exit_of_child([&] {
     JailLimits limits;
@@ -72,17 +72,17 @@ TEST(Jail, NothingBecomesCodeInACell) {
 }
 
 TEST(Jail, TheMemoryOfACellIsCounted) {
-  // Of the kinds that its limit does not count, a cell has none.
+  // A candidate process cannot map kinds of memory that its limit does not count.
   EXPECT_TRUE(is_forbidden_to_a_cell([] { return map(kReadWrite, MAP_SHARED | MAP_ANONYMOUS) == MAP_FAILED; }));
   EXPECT_TRUE(is_forbidden_to_a_cell([] { return map(kReadWrite, kOwn | MAP_GROWSDOWN) == MAP_FAILED; }));
   JailLimits limits;
-  limits.data_bytes = size_t{1} << 30;  // of which these tests have some already
+  limits.data_bytes = size_t{1} << 30;  // the test process already uses some of it
   const auto in_vain = [&](size_t bytes) {
     return status_of_cell(
         limits, [&] { return ::mmap(nullptr, bytes, kReadWrite, kOwn | MAP_NORESERVE, -1, 0) == MAP_FAILED ? 1 : 0; });
   };
   EXPECT_EQ(in_vain(size_t{1} << 20), 0);
-#if defined(__SANITIZE_ADDRESS__)  // whose own memory no limit would allow
+#if defined(__SANITIZE_ADDRESS__)  // its own memory would exceed any limit
   EXPECT_EQ(in_vain(size_t{2} << 30), 0);
 #else
   EXPECT_EQ(WEXITSTATUS(in_vain(size_t{2} << 30)), 1);
@@ -99,7 +99,7 @@ TEST(Jail, ACellSpeaksOverItsChannelAlone) {
   EXPECT_EQ(status_of_cell(limits, [&] { return send_over(ends[0]); }), 0);
   EXPECT_TRUE(ended_by(status_of_cell(limits, [&] { return send_over(others[0]); }), SIGSYS));
   EXPECT_TRUE(ended_by(status_of_cell(limits, [&] { return ::recv(others[0], ends, 1, MSG_DONTWAIT) == 1; }), SIGSYS));
-#if !defined(__SANITIZE_ADDRESS__)  // which may say what it found
+#if !defined(__SANITIZE_ADDRESS__)  // it may report findings
   EXPECT_TRUE(ended_by(status_of_cell(limits, [&] { return ::write(ends[0], "x", 1) == 1; }), SIGSYS));
 #endif
   for (const int fd : {ends[0], ends[1], others[0], others[1]}) ::close(fd);
@@ -109,7 +109,7 @@ TEST(Jail, ACellStopsItselfAndNobodyElse) {
   const auto to_itself = [](int signal) {
     const pid_t pid = ::fork();
     if (pid == 0) {
-      const pid_t own = ::getpid();  // which it may not ask for later
+      const pid_t own = ::getpid();  // not permitted later
       enter_jail(JailProfile::cell, {}, {});
       ::_exit(::kill(own, signal));
     }
@@ -124,7 +124,7 @@ TEST(Jail, ACellStopsItselfAndNobodyElse) {
   EXPECT_TRUE(is_forbidden_to_a_cell([parent = ::getpid()] { return ::kill(parent, SIGSTOP); }));
 }
 
-// What is possible without a jail shows that the attempts are real.
+// Shows that the attempts succeed without a jail.
 TEST(Jail, Level0LeavesOpenWhatTheNextLevelsClose) {
   const pid_t owner = ::getpid();
   const AbstractSocket socket;
@@ -164,7 +164,7 @@ TEST(Jail, Level2ClosesFilesOrSaysWhyNot) {
   EXPECT_EQ(own_environment, expected);
 }
 
-// Without seccomp before it.
+// Without seccomp.
 TEST(Jail, LandlockByItselfClosesFiles) {
   const auto alone = [](const std::function<int()>& attempt) {
     return exit_of_child([&] {

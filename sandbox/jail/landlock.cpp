@@ -16,7 +16,7 @@
 
 namespace sandbox::jail {
 namespace {
-// Rights and fields newer than the <linux/landlock.h> of Debian 12 (which stops at ABI 2).
+// Rights and fields missing from <linux/landlock.h> of Debian 12 (ABI 2).
 constexpr uint64_t kRightTruncate = 1ull << 14;     // ABI 3
 constexpr uint64_t kRightIoctlDevice = 1ull << 15;  // ABI 5
 struct RulesetAttributes {
@@ -38,7 +38,7 @@ uint64_t filesystem_rights(int abi) {
 
 void allow_below(int ruleset, const std::filesystem::path& folder, uint64_t rights) {
   const core::UniqueFd parent(::open(folder.c_str(), O_PATH | O_CLOEXEC));
-  if (!parent) return;  // a folder that is not there needs no permission
+  if (!parent) return;  // a missing folder needs no permission
   struct stat status {};
   if (::fstat(parent.get(), &status) == 0 && !S_ISDIR(status.st_mode)) {
     rights &= LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE |
@@ -82,7 +82,7 @@ Shortfall no_landlock(int error) {
   return {"this kernel has no Landlock", "use a Linux kernel of 5.13 or newer that is built with Landlock"};
 }
 
-// The kernel's word is not enough: open something that no rule allows. No list contains "/".
+// Verifies the restriction by opening "/", which no rule allows.
 std::optional<Shortfall> try_forbidden() {
   const core::UniqueFd root(::open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   const bool root_refused = !root && errno == EACCES;

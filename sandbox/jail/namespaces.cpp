@@ -29,7 +29,7 @@ bool write_file(const char* path, const std::string& text) {
   return file && ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
 }
 
-// A kernel setting; -1 where it is not known.
+// A kernel setting; -1 if unknown.
 int setting(const char* path) {
   int value = -1;
   std::ifstream(path) >> value;
@@ -69,7 +69,7 @@ std::optional<Shortfall> enter(int flags) {
   const bool mapped = write_file("/proc/self/setgroups", "deny") &&
                       write_file("/proc/self/uid_map", user + " " + user + " 1") &&
                       write_file("/proc/self/gid_map", group + " " + group + " 1");
-  // A process that gained capabilities may have lost this signal.
+  // Gaining capabilities may have cleared this signal.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (mapped) return std::nullopt;
   return Shortfall{"the users of a user namespace cannot be named here", "mount /proc in the container"};
@@ -89,7 +89,7 @@ std::optional<Shortfall> enter(int flags) {
   ::_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
 }
 
-// The child alone keeps the channel and other descriptors: its owner notices when the child closes them.
+// Only the child keeps the channel and other descriptors, so that the owner notices when the child closes them.
 void close_descriptors() { ::close_range(0, ~0u, 0); }
 
 pid_t fork_or_throw() {

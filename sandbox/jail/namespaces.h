@@ -15,8 +15,8 @@ enum class Pids {
 };
 
 // Call it from a process with one thread that has started nothing. The process keeps its user, loses its capabilities
-// and gets a network without interfaces. Where the host forbids user namespaces nothing changes, and the result says
-// why. With Pids::own the calling process waits outside and exits as the returning one does.
+// and gets a network without interfaces. If the host forbids user namespaces, nothing changes and the result says why.
+// With Pids::own the calling process waits outside and exits as the returning one does.
 Namespaces enter_namespaces(Pids pids);
 
 // For steps that may fail inside namespaces, such as opening a driver or reading a folder that only root can read. The
@@ -33,7 +33,7 @@ class NamespaceTrial {
 
  private:
   Namespaces namespaces_;
-  core::UniqueFd to_parent_;  // until it is known; not in the second process
+  core::UniqueFd to_parent_;  // reports the outcome; unused in the second process
 };
 
 }  // namespace sandbox::jail

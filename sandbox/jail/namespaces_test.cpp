@@ -73,7 +73,7 @@ TEST(Namespaces, WhoIsInsideEndsWithTheOneOutside) {
   ::waitpid(outside, nullptr, 0);
   for (int i = 0; i < 2000 && first > 0 && state_of(first) != '\0' && state_of(first) != 'Z'; ++i) ::usleep(1000);
   EXPECT_TRUE(first == 0 || state_of(first) == '\0' || state_of(first) == 'Z');
-  // Both of those inside held the pipe: its end comes when they are gone.
+  // Both inner processes held the pipe: it ends when they are gone.
   EXPECT_EQ(::read(ends[0], &ready, 1), 0);
   ::close(ends[0]);
 }

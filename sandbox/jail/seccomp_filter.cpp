@@ -43,7 +43,7 @@ constexpr std::string_view kForkCalls[] = {
 // A GPU's driver talks to its device files; a run worker creates channels for judges.
 constexpr std::string_view kDriverCalls[] = {"ioctl",   "dup",   "eventfd2", "getrusage",
                                              "sysinfo", "uname", "writev",   "socketpair"};
-// The compile worker starts the host compiler, which works on files.
+// The compile worker starts the host compiler, which uses files.
 constexpr std::string_view kCompileCalls[] = {"execve",
                                               "pipe",
                                               "pipe2",
@@ -122,10 +122,10 @@ class SeccompFilter {
     if (!context_) return;
     keep(seccomp_rule_add(context_.get(), SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
                           SCMP_A0(SCMP_CMP_MASKED_EQ, kNewNamespaces, 0)));
-    add(SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3));  // whose flags no filter sees; the C library then takes clone
+    add(SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3));  // a filter cannot see its flags; the C library falls back to clone
   }
 
-  // For untrusted native code. Its module is loaded: nothing else may become code.
+  // For untrusted native code. Its module is already loaded: no other memory may become executable.
   void allow_cell(int channel) {
     allow(kCellCalls);
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -133,7 +133,7 @@ class SeccompFilter {
 #endif
     const scmp_arg_cmp no_code = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
     allow_if(SCMP_SYS(mprotect), no_code);
-    // Only private memory other than stacks counts toward RLIMIT_DATA; shared memory is borrowed files.
+    // Only private memory other than stacks counts toward RLIMIT_DATA; shared memory is that of the lent files.
     constexpr uint64_t kType = MAP_SHARED | MAP_PRIVATE;
     allow_if(SCMP_SYS(mmap), no_code, SCMP_A3(SCMP_CMP_MASKED_EQ, kType | MAP_GROWSDOWN, MAP_PRIVATE));
     allow_if(SCMP_SYS(mmap), no_code, SCMP_A3(SCMP_CMP_MASKED_EQ, kType | MAP_ANONYMOUS, MAP_SHARED));
@@ -145,7 +145,7 @@ class SeccompFilter {
     allow_if(SCMP_SYS(kill), SCMP_A0(SCMP_CMP_EQ, own_pid), SCMP_A1(SCMP_CMP_EQ, SIGSTOP));
   }
 
-  // 0, or an errno value.
+  // Installs the filter. Returns 0 or an errno value.
   int load() {
     if (!context_) return ENOMEM;
     if (error_ == 0) keep(seccomp_load(context_.get()));

@@ -25,7 +25,7 @@ struct Header {
   uint32_t bytes, descriptors;
 };
 
-// False when the deadline passes first. Without one, reading waits.
+// Returns false if the deadline passes first; nullopt waits without limit.
 bool wait_readable(int fd, std::optional<Clock::time_point> deadline) {
   while (deadline) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - Clock::now()).count();
@@ -49,7 +49,7 @@ void send_all(int fd, const char* data, size_t size) {
   }
 }
 
-// Reads exactly `size` bytes; descriptors that come along are appended to `fds`.
+// Reads exactly `size` bytes; appends received descriptors to `fds`.
 bool receive_all(int fd, char* data, size_t size, std::vector<core::UniqueFd>& fds,
                  std::optional<Clock::time_point> deadline) {
   while (size > 0) {
@@ -80,7 +80,7 @@ bool receive_all(int fd, char* data, size_t size, std::vector<core::UniqueFd>& f
   return true;
 }
 
-// Nested values: their readers recurse.
+// Limits nesting, since parsers recurse.
 bool is_nested_too_deeply(std::string_view json) {
   int depth = 0;
   bool quoted = false;
@@ -126,7 +126,7 @@ void Channel::send(const core::Json& json, const std::vector<int>& fds) {
   if (text.size() > kMaxFrameBytes || fds.size() > kMaxDescriptors) {
     throw core::SystemError("a message to a worker is over the frame limit");
   }
-  // Header and text go out in one call, so that a small message costs one wake-up.
+  // Sends header and text in one call, so that a small message costs one wake-up.
   Header header{static_cast<uint32_t>(text.size()), static_cast<uint32_t>(fds.size())};
   std::array<iovec, 2> parts{{{&header, sizeof header}, {const_cast<char*>(text.data()), text.size()}}};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * kMaxDescriptors)> control{};

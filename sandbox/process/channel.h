@@ -1,5 +1,5 @@
-// Framed messages between our processes: length-prefixed JSON over a private Unix socket, with descriptors. The one
-// file that knows the wire format: 4 bytes length, 4 bytes number of descriptors (both little-endian), the JSON.
+// Messages between our processes: length-prefixed JSON over a private Unix socket, with descriptors. Only this file
+// knows the wire format: 4 bytes length, 4 bytes number of descriptors (both little-endian), the JSON.
 #pragma once
 
 #include <chrono>
@@ -21,14 +21,14 @@ struct Message {
   std::vector<core::UniqueFd> fds;  // owned by the receiver
 };
 
-// The other side is gone or violates the format. Never thrown for a deadline.
+// The other side has closed or violates the format. Never thrown for a deadline.
 class ChannelClosed : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// One end of a socket. Not safe for use by two threads at once. A frame is at most 32 MiB and 64 descriptors,
-// and its JSON is nested no deeper than 64.
+// One end of a socket. Not thread-safe. A frame is at most 32 MiB and 64 descriptors, and its JSON is nested no deeper
+// than 64.
 class Channel {
  public:
   Channel() = default;
@@ -37,7 +37,7 @@ class Channel {
   // Two connected ends; close-on-exec.
   static std::pair<Channel, Channel> make_pair();
 
-  // `fds` stay the caller's. Throws ChannelClosed.
+  // The caller keeps `fds`. Throws ChannelClosed.
   void send(const core::Json& json, const std::vector<int>& fds = {});
   // Waits for one frame; nullopt when the deadline passes first. Throws ChannelClosed.
   std::optional<Message> receive(std::chrono::steady_clock::time_point deadline);
@@ -51,9 +51,9 @@ class Channel {
   core::UniqueFd socket_;
 };
 
-// A worker's loop: hands each request of `owner` to `answer`, and reports a Failure that it throws as {"error": text}.
-// Ends by ChannelClosed when the owner hangs up; other exceptions end the worker. `before_each` may wait for requests
-// of others until the owner has one.
+// A worker's loop: passes each request of `owner` to `answer` and reports a Failure thrown by it as {"error": text}.
+// Throws ChannelClosed when the owner hangs up; other exceptions end the worker. `before_each` may serve other channels
+// until the owner sends a request.
 template <typename Failure = std::exception, typename Answer>
 [[noreturn]] void serve(Channel& owner, const Answer& answer, const std::function<void()>& before_each = {}) {
   while (true) {

@@ -8,11 +8,11 @@
 
 namespace sandbox::process {
 
-// Close-on-exec. Throws core::SystemError.
+// Creates one with this content; close-on-exec. Throws core::SystemError.
 core::UniqueFd sealed_memory(const char* name, std::string_view bytes);
-// Whether the content is sealed against every writer.
+// True if the content is sealed against all writes.
 bool is_sealed(int fd);
-// The content of a memory file. Throws core::SystemError, also when it is larger than 256 MiB.
+// The content of a memory file. Throws core::SystemError, also if it exceeds 256 MiB.
 std::string read_memory(int fd);
 
 }  // namespace sandbox::process

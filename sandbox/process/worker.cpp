@@ -15,7 +15,7 @@ namespace {
 constexpr auto kGreetingDeadline = std::chrono::seconds(20);
 constexpr int kDyingMs = 50;
 
-// A cgroup is not made by two threads at once.
+// Serialises the creation of cgroups.
 std::mutex& making_cgroup() {
   static std::mutex mutex;
   return mutex;
@@ -53,7 +53,7 @@ Worker Worker::launch(const WorkerCommand& command) {
   const auto prepare = [parent = ::getpid(), entrance] {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(1);
-    // Where this is refused, the owner sees that the worker is not inside.
+    // If this fails, the owner notices that the worker is outside.
     [[maybe_unused]] const ssize_t written = entrance >= 0 ? ::write(entrance, "0", 1) : 0;
     if (::chdir("/") != 0) ::_exit(1);
   };
@@ -94,7 +94,7 @@ void Worker::settle_level() {
 }
 
 int Worker::kill_and_collect() {
-  // A worker that already ended keeps the signal it ended by.
+  // If the worker already ended, keep its own signal.
   const bool ended = process_ && process_.has_ended();
   const int status = process_.end();
   cgroup_ = jail::Shortfall{};
@@ -126,7 +126,7 @@ Message Worker::request(const core::Json& json, const std::vector<int>& fds, std
     channel_.send(json, fds);
     answer = channel_.receive(std::chrono::steady_clock::now() + deadline);
   } catch (const ChannelClosed& closed) {
-    // Let a dying process end by itself, so that its signal is known; a process that waits outside its namespaces ends
+    // Lets a dying process end by itself, which preserves its signal; a process that waits outside its namespaces ends
     // after it.
     for (int i = 0; i < kDyingMs && !process_.has_ended(); ++i) ::usleep(1000);
     lose(WorkerLost::Cause::died, std::string("the worker died: ") + closed.what());

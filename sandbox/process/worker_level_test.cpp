@@ -1,4 +1,4 @@
-// The level of real workers, as their owner gets it.
+// The sandbox level of real workers, as their owner sees it.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -39,7 +39,7 @@ TEST(WorkerLevel, EveryWorkerReachesWhatTheHostAllows) {
 
 TEST(WorkerLevel, BelowTheRequiredLevelItIsNotKept) {
   WorkerCommand launched = command("run");
-  launched.launcher = {"/usr/bin/env"};  // may start it anywhere, so its cgroup cannot be vouched for
+  launched.launcher = {"/usr/bin/env"};  // a launcher may start it on another host, so its cgroup is unknown
   launched.required_level = 4;
   try {
     Worker::start(launched);
@@ -54,7 +54,7 @@ TEST(WorkerLevel, BelowTheRequiredLevelItIsNotKept) {
   EXPECT_GE(Worker::start(launched).greeting().at("sandbox_level").get<int>(), 1);
 }
 
-// A file that the owner's owner left open, as shells and schedulers do.
+// A file that the owner inherited, as from shells and schedulers.
 TEST(WorkerLevel, NoDescriptorIsInherited) {
   const std::string folder = testing::TempDir() + "/kernelwright-descriptors-" + std::to_string(::getpid());
   std::filesystem::create_directories(folder);

@@ -28,7 +28,7 @@ class CompileLimits : public testing::Test {
     const auto* rejected = std::get_if<Rejected>(&compilation);
     return rejected == nullptr ? "built" : std::string(name_of(rejected->reason)) + ": " + rejected->message;
   }
-  // Whatever came before, the next candidate is compiled.
+  // The next candidate compiles, whatever came before.
   void TearDown() override { EXPECT_EQ(outcome("extern \"C\" __global__ void k(int* x) { *x = 1; }"), "built"); }
 
   static std::unique_ptr<CompilePool> pool_;

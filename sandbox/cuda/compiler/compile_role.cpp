@@ -24,7 +24,7 @@ void require_architecture(const Nvrtc& nvrtc, const std::string& architecture) {
   if (std::ranges::find(known, plain) != known.end()) return;
   throw core::SystemError("this NVRTC does not compile for " + architecture + "; it knows " + core::join(known, ", "));
 }
-// NVRTC reserves gigabytes where there are many cores.
+// NVRTC reserves gigabytes of address space on hosts with many cores.
 size_t address_space_now() {
   size_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
@@ -53,7 +53,7 @@ Ready make_ready(const CompileRoleSettings& settings) {
   require_architecture(ready.nvrtc, architecture);
   ready.compiler = {architecture, core::read_file(settings.device_headers / "kw_prelude.h"),
                     resolved(settings.include_folders)};
-  // The first compilation opens further libraries; behind the lock none can be opened.
+  // The first compilation opens further libraries, which would fail after locking.
   const Compilation warm_up = compile({"warm_up.cu", kWarmUp, {}, Build::fast}, ready.compiler, ready.nvrtc);
   if (const auto* rejected = std::get_if<Rejected>(&warm_up)) {
     throw core::SystemError("NVRTC does not compile for " + architecture + ": " + rejected->message);
@@ -61,7 +61,7 @@ Ready make_ready(const CompileRoleSettings& settings) {
   return ready;
 }
 
-// Only root may be able to read the toolkit, and a worker gives up root's rights in its namespaces.
+// If only root can read the toolkit, this fails in namespaces, where a worker gives up root's rights.
 std::pair<Ready, jail::Namespaces> make_ready_in_namespaces(const CompileRoleSettings& settings) {
   jail::NamespaceTrial trial = jail::NamespaceTrial::begin(jail::Pids::shared);
   try {

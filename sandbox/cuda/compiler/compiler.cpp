@@ -28,12 +28,13 @@ typedef struct CUtensorMap_st {
   alignas(128) unsigned long long opaque[16];
 } CUtensorMap;
 )";
-constexpr const char* kOutOfMemoryLog = "catastrophic error: out of memory";  // NVRTC tells it as the source's fault
+constexpr const char* kOutOfMemoryLog =
+    "catastrophic error: out of memory";  // NVRTC reports it as a fault of the source
 constexpr size_t kLogBytes = 8192;
 constexpr size_t kMostSourceBytes = size_t{1} << 20;
 
-// libcu++ reads the clock in barrier waits, to sleep longer and longer. Kernels may not (ptx_check.h), so this clock
-// stands still: waiting with a time limit becomes waiting without one.
+// libcu++ reads the clock in barrier waits to back off. Kernels must not read clocks (ptx_check.h), so this clock
+// stands still: waits with a time limit become waits without one.
 constexpr const char* kClockHeaders[] = {"cuda/std/__cuda/chrono.h", "cuda/std/__chrono/system_clock.h"};
 constexpr std::string_view kReadsClock = R"(asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(__time)::);)";
 
@@ -60,13 +61,13 @@ std::vector<std::string> options_for(const CompileRequest& request, const Compil
   for (const auto* folders : {&nvrtc.include_folders(), &settings.include_folders}) {
     for (const auto& folder : *folders) options.push_back("-I" + folder.string());
   }
-  // CUTLASS has functions that do not say where they run.
+  // CUTLASS has functions without an execution space.
   if (!settings.include_folders.empty()) options.push_back("--device-as-default-execution-space");
   for (const auto& [name, value] : request.macros) options.push_back("-D" + name + "=" + std::to_string(value));
   return options;
 }
 
-// Literal names below the include folders. The jail stops whatever gets past this.
+// Allows only literal names below the include folders. The jail stops everything that gets past this check.
 std::optional<Rejected> refuse_includes(std::string_view source) {
   const std::vector<Token> tokens = tokenize(source);
   const auto forbidden = [](const Token& at, std::string message) {
@@ -116,7 +117,7 @@ Rejected classify(const std::string& log, const std::string& shown_log) {
 std::optional<Rejected> refuse_time_of_day(std::string_view source) {
   const std::vector<Token> tokens = tokenize(source);
   for (const std::string_view name : {"__TIME__", "__DATE__", "__TIMESTAMP__"}) {
-    std::vector<int> line(name.size() + 1);  // of a token that ends the first so many characters; 0: there is none
+    std::vector<int> line(name.size() + 1);  // line[n]: of a token that ends the first n characters; 0: none
     line[0] = 1;
     for (size_t begin = 0; begin < name.size(); ++begin) {
       for (const Token& token : tokens) {
@@ -144,7 +145,7 @@ std::optional<int64_t> largest_before(const std::string& log, const std::string&
   return largest;
 }
 
-// The part of a log for the author: without the output that we asked ptxas for.
+// The part of a log for the author, without the ptxas output that we requested.
 std::string without_ptxas(const std::string& log) {
   std::string kept;
   for (const std::string& line : core::split(log, '\n')) {

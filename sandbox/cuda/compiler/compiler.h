@@ -12,8 +12,8 @@ namespace sandbox::cuda::compiler {
 
 struct CompilerSettings {
   std::string architecture;                                 // "sm_90", "sm_90a"
-  std::string prelude;                                      // text of kw_prelude.h: what every device predefines
-  std::vector<std::filesystem::path> include_folders = {};  // the user's own (CUTLASS), after those of the toolkit
+  std::string prelude;                                      // text of kw_prelude.h, predefined on every device
+  std::vector<std::filesystem::path> include_folders = {};  // the user's (CUTLASS), after the toolkit's
 };
 
 // This device has only the fast build. The Built's binary is a cubin, with its PTX. Rejected{forbidden}: an #include of

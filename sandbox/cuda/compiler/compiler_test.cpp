@@ -107,7 +107,7 @@ TEST_F(CudaCompiler, ToolkitHeadersAreThereAndNoOtherFiles) {
         "#if __has_include(\"/etc/passwd\")\n#endif", "#line 1 \"/etc/passwd\""}) {
     EXPECT_EQ(rejected(line).reason, Rejection::forbidden) << line;
   }
-  // The wall behind: a name made by token pasting reaches the compiler, and the jail shows it nothing.
+  // The second wall: a name made by token pasting reaches the compiler, but the jail hides the file.
   const Rejected pasted =
       rejected("#define CAT(a, b) a##b\n#if CAT(__has_, include)(</etc/passwd>)\n#error seen\n#endif");
   EXPECT_THAT(pasted.log, testing::Not(HasSubstr("seen")));

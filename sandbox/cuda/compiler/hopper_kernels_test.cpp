@@ -1,4 +1,4 @@
-// What NVRTC makes of kernels that use what Hopper brought. Needs the CUDA Toolkit, but no GPU.
+// Kernels with Hopper's features through NVRTC. Needs the CUDA Toolkit, but no GPU.
 #ifdef KW_HAVE_NVRTC
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ std::string ptx_of(const Built& built) {
   return text;
 }
 
-// The PTX; where it does not compile, the log.
+// Returns the PTX, or the log if it does not compile.
 std::string outcome(const std::string& architecture, const std::string& source) {
   const Compilation compilation = compile_for(architecture, source);
   if (const auto* rejected = std::get_if<Rejected>(&compilation)) return "rejected: " + rejected->message;
@@ -36,7 +36,7 @@ std::string outcome(const std::string& architecture, const std::string& source) 
 constexpr const char* kTensorMemory = R"(
 #include <cuda.h>
 static_assert(sizeof(CUtensorMap) == 128 && alignof(CUtensorMap) == 128, "as the driver lays it out");
-// y[i] = x[i] for the first 64 floats, through shared memory by a tensor map.
+// y[i] = x[i] for the first 64 floats, through shared memory with a tensor map.
 extern "C" __global__ void copy(const __grid_constant__ CUtensorMap x_map, float* y) {
   __shared__ alignas(128) float tile[64];
   __shared__ alignas(8) unsigned long long barrier;

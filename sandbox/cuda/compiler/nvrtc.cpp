@@ -14,7 +14,7 @@ constexpr int kCompilationFailed = 6;  // NVRTC_ERROR_COMPILATION: the log says 
 
 std::vector<fs::path> candidates(const fs::path& cuda_home) {
   constexpr const char* kNames[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
-  std::vector<fs::path> folders{"", "/usr/local/cuda/lib64"};  // the dynamic linker's own first
+  std::vector<fs::path> folders{"", "/usr/local/cuda/lib64"};  // the dynamic linker's folders first
   if (!cuda_home.empty()) folders = {cuda_home / "lib64", cuda_home / "lib"};
   std::vector<fs::path> files;
   for (const fs::path& folder : folders) {
@@ -23,7 +23,7 @@ std::vector<fs::path> candidates(const fs::path& cuda_home) {
   return files;
 }
 
-// Headers stand beside the library in one of a few ways: lib64 and include of a toolkit, targets/<platform>/, or the
+// Headers lie in known places relative to the library: lib64 and include of a toolkit, targets/<platform>/, or the
 // distribution's /usr/lib/<platform> and /usr/include.
 std::vector<fs::path> find_include_folders(const fs::path& library_folder) {
   for (const fs::path& root : {library_folder / "..", library_folder / "../..", library_folder / "../../.."}) {

@@ -1,4 +1,4 @@
-// NVRTC, opened at run time: nothing of the CUDA Toolkit is needed to build or to start the program.
+// NVRTC, opened at run time: building and starting the program needs no CUDA Toolkit.
 #pragma once
 
 #include <cstddef>
@@ -12,27 +12,28 @@ namespace sandbox::cuda::compiler {
 
 struct NvrtcOutput {
   bool built = false;
-  std::string log;    // as NVRTC gave it: untrusted
+  std::string log;    // raw and untrusted
   std::string cubin;  // empty unless built
-  std::string ptx;    // what the cubin was made of; empty unless built
+  std::string ptx;    // the cubin's source; empty unless built
   bool out_of_memory = false;
 };
 
 class Nvrtc {
  public:
-  // Opens the newest NVRTC below `cuda_home` when that is given, else the one that the dynamic linker finds or that
-  // stands below /usr/local/cuda. Throws core::SystemError with the remedy when there is none.
+  // Opens the newest NVRTC below `cuda_home` if given, else the one that the dynamic linker finds or one below
+  // /usr/local/cuda. Throws core::SystemError with the remedy if there is none.
   static Nvrtc open(const std::filesystem::path& cuda_home = {});
 
   std::pair<int, int> version() const;  // 13, 0
-  // The toolkit's headers: cuda_fp16.h and its neighbours, and below cccl/ the C++ library.
+  // The toolkit's headers (cuda_fp16.h and others); below cccl/ the C++ library.
   const std::vector<std::filesystem::path>& include_folders() const { return include_folders_; }
-  // Where the library itself is, with the one that it loads while it compiles.
+  // The folder of the library and of the one that it loads while compiling.
   std::filesystem::path library_folder() const { return library_folder_; }
-  // "sm_90": what this NVRTC compiles for, in ascending order.
+  // Supported architectures ("sm_90"), in ascending order.
   std::vector<std::string> architectures() const;
 
-  // One program. `headers`: contents by name, found before any file. Throws core::SystemError when NVRTC itself fails.
+  // Compiles one program. `headers`: contents by name, found before any file. Throws core::SystemError when NVRTC
+  // itself fails.
   NvrtcOutput compile(const std::string& source, const std::string& name,
                       const std::map<std::string, std::string>& headers, const std::vector<std::string>& options) const;
 

@@ -1,4 +1,4 @@
-// What NVRTC makes of a source before anything looks at it.
+// For tests: NVRTC's raw output for a source.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace sandbox::cuda::compiler::test {
 
-#ifdef KW_CUDA_HOME  // where NVRTC is (cmake/tests.cmake)
+#ifdef KW_CUDA_HOME  // set if NVRTC is installed (cmake/tests.cmake)
 inline NvrtcOutput raw_output(const std::string& source, const std::string& architecture = "sm_90") {
   static const Nvrtc nvrtc = Nvrtc::open(KW_CUDA_HOME);
   static const std::string prelude = core::read_file(core::installed_paths().device_headers() / "kw_prelude.h");

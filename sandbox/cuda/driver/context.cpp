@@ -2,7 +2,7 @@
 
 namespace sandbox::cuda::driver {
 namespace {
-constexpr unsigned kSpinWhileWaiting = 1;   // CU_CTX_SCHED_SPIN: answers come microseconds sooner
+constexpr unsigned kSpinWhileWaiting = 1;   // CU_CTX_SCHED_SPIN: waits return microseconds sooner
 constexpr unsigned kNonBlockingStream = 1;  // CU_STREAM_NON_BLOCKING
 }  // namespace
 
@@ -91,7 +91,7 @@ void Function::launch(const LaunchConfig& config, void** parameters) const {
 }
 
 Module::Module(const Context& context, std::string_view cubin) : context_(&context) {
-  const std::string copy(cubin);  // the driver reads to the end of the image it finds
+  const std::string copy(cubin);  // the driver needs the image to be terminated
   context.require(context->cuModuleLoadData(&module_, copy.data()), "cuModuleLoadData");
 }
 Module::Module(Module&& other) noexcept : context_(other.context_), module_(std::exchange(other.module_, nullptr)) {}

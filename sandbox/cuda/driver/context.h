@@ -29,7 +29,7 @@ class Context {
   Handle stream() const { return stream_; }
   int attribute(Attribute which) const;
 
-  void synchronize() const;  // throws what the work on the stream failed with
+  void synchronize() const;  // throws if work on the stream failed
   void copy_to_host(void* to, DevicePtr from, size_t bytes) const;
   void copy_to_device(DevicePtr to, const void* from, size_t bytes) const;
   void set(DevicePtr at, unsigned char value, size_t bytes) const;  // does not wait
@@ -68,8 +68,8 @@ class Event {
   Event& operator=(const Event&) = delete;
 
   void record();
-  bool passed() const;                        // by the stream
-  double us_since(const Event& begin) const;  // both have passed
+  bool passed() const;                        // the stream has reached it
+  double us_since(const Event& begin) const;  // after both have passed
 
  private:
   const Context& context_;
@@ -86,7 +86,7 @@ class Function {
   Handle handle() const { return function_; }
   // Launches on the context's stream. `parameters`: one address per parameter. Does not wait.
   void launch(const LaunchConfig& config, void** parameters) const;
-  // The common case: a grid of `blocks` blocks of `threads` threads; each argument is passed as it is.
+  // The common case: a grid of `blocks` blocks of `threads` threads; arguments are passed unchanged.
   template <typename... Args>
   void operator()(unsigned blocks, unsigned threads, Args... args) const {
     LaunchConfig config;

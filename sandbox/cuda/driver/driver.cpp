@@ -6,7 +6,7 @@ namespace sandbox::cuda::driver {
 
 Driver Driver::open() {
   const core::DynamicLibrary library(
-      {"libcuda.so.1", "/usr/local/nvidia/lib64/libcuda.so.1"});  // the second: containers
+      {"libcuda.so.1", "/usr/local/nvidia/lib64/libcuda.so.1"});  // the second path: containers
   if (!library) {
     throw core::SystemError("the NVIDIA driver is not found (libcuda.so.1): install it, or use --device cpu");
   }

@@ -1,5 +1,5 @@
-// The CUDA driver, opened at run time: nothing of the CUDA Toolkit is needed to build, and no driver to start.
-// Prototypes are our own; driver_test.cpp holds them against cuda.h where that is present.
+// The CUDA driver, opened at run time: building needs no CUDA Toolkit, and starting no driver. Prototypes are our own;
+// driver_test.cpp compares them with cuda.h if installed.
 #pragma once
 
 #include <cstddef>
@@ -179,7 +179,7 @@ struct DriverFunctions {
 
 class Driver {
  public:
-  // Opens libcuda and initialises it. Throws core::SystemError with the remedy when there is none or it has no device.
+  // Opens libcuda and initialises it. Throws core::SystemError with the remedy if it is missing or finds no device.
   static Driver open();
 
   const DriverFunctions* operator->() const { return &functions_; }
@@ -188,7 +188,7 @@ class Driver {
   std::string explain(int result) const;  // "an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS)"
 
   int device_count() const;
-  std::string version() const;  // "13.0": the newest CUDA that it serves
+  std::string version() const;  // "13.0": the newest CUDA version that it supports
 
  private:
   DriverFunctions functions_{};
@@ -201,14 +201,15 @@ struct DeviceFacts {
   int compute_major = 0, compute_minor = 0;
   int multiprocessors = 0;
   int64_t memory_bytes = 0, l2_bytes = 0;
-  int64_t shared_bytes_per_block = 0;  // at most, when it is opted into
+  int64_t shared_bytes_per_block = 0;  // the opt-in maximum
   int64_t shared_bytes_per_multiprocessor = 0, registers_per_multiprocessor = 0;
 
-  // The architecture for NVRTC: "sm_90a" where it has features of its own (9.0 and newer), else "sm_80".
+  // The architecture for NVRTC: with "a" if it has architecture-specific features (9.0 and newer: "sm_90a"), else
+  // without ("sm_80").
   std::string architecture() const;
 };
-// Whether code for the architecture `wanted` ("sm_80", "sm_90a", "" for any) runs where `device` is the newest
-// supported one. Features with a letter belong to one architecture alone.
+// True if code for the architecture `wanted` ("sm_80", "sm_90a", "" for any) runs on a device of architecture `device`.
+// Code for an architecture with a letter runs on that one alone.
 bool runs_on(const std::string& device, const std::string& wanted);
 
 // Throws DriverError for an unknown index.

@@ -1,4 +1,4 @@
-// Our own prototypes of the driver against the toolkit's header, and what is said where there is no driver.
+// Compares our prototypes with the toolkit's header, and checks the message without a driver.
 #include "sandbox/cuda/driver/driver.h"
 
 #include <gmock/gmock.h>

@@ -1,13 +1,13 @@
-// For exactly one source of a test program that compiles with NVRTC in its own process.
+// Include in exactly one source of a test program that uses NVRTC in its own process.
 #pragma once
 
 #include <dlfcn.h>
 
 #include <initializer_list>
 
-// Asked by LeakSanitizer before it looks for leaks at the end of a process. Where NVRTC was opened it must not: it
-// stops every thread and walks through memory that NVRTC maps and unmaps, and now and then it crashes there ("Tracer
-// caught signal 11") when the test has passed.
+// LeakSanitizer calls this before it searches for leaks at the end of a process. After NVRTC was opened it must not: it
+// stops every thread and walks through memory that NVRTC maps and unmaps, and sometimes crashes there ("Tracer caught
+// signal 11") after the test has passed.
 extern "C" int __lsan_is_turned_off() {
   for (const char* name : {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}) {
     if (::dlopen(name, RTLD_LAZY | RTLD_NOLOAD) != nullptr) return 1;

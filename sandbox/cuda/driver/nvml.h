@@ -6,13 +6,13 @@
 namespace sandbox::cuda::driver {
 
 struct ClockState {
-  float mhz = 0;           // of the multiprocessors; 0 where it is not known
+  float mhz = 0;           // multiprocessor clock; 0 if unknown
   bool throttled = false;  // by power, heat or the power supply
 };
 
 class ClockMonitor {
  public:
-  // Without the library or the device, states are unknown.
+  // States are unknown without the library or the device.
   explicit ClockMonitor(const std::string& pci_bus_id);
 
   ClockState read() const;

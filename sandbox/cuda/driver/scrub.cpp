@@ -23,7 +23,7 @@ void Scrub::enqueue(size_t local_bytes) {
     local_[static_cast<size_t>(frame - kFrames)](blocks_, 1024u, pattern);
   }
   registers_(blocks_, 256u, pattern);
-  // A block takes all the shared memory of its multiprocessor, so that each gets one.
+  // Each block takes all shared memory of a multiprocessor, so that each multiprocessor gets one block.
   LaunchConfig config;
   config.grid[0] = blocks_;
   config.block[0] = 256;

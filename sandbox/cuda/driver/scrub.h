@@ -1,4 +1,5 @@
-// Overwrites everything besides memory that a launch may leave on the device, so that the next one finds none of it.
+// Overwrites on-chip state that a launch may leave on the device (shared memory, registers, local memory), so that the
+// next launch finds none of it.
 #pragma once
 
 #include <array>
@@ -15,11 +16,11 @@ class Scrub {
   Scrub(const Context& context, const std::string& own_kernels);
 
   // Overwrites the shared memory and registers of every multiprocessor and, for kernels with `local_bytes` of local
-  // memory per thread, that of every thread that can be resident; each time with something else. Does not wait.
+  // memory per thread, that of every thread that can be resident; with a new pattern each time. Does not wait.
   void enqueue(size_t local_bytes);
 
  private:
-  static constexpr size_t kFrames[] = {256, 1024, 4096, 16384};  // bytes a thread
+  static constexpr size_t kFrames[] = {256, 1024, 4096, 16384};  // bytes per thread
 
   Module module_;
   Function shared_, registers_;

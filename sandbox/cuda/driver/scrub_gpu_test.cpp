@@ -1,4 +1,4 @@
-// Nothing that one launch leaves in shared and local memory is found by the next one. Needs a GPU and NVRTC.
+// No launch finds data that an earlier one left in shared or local memory. Needs a GPU and NVRTC.
 #include "sandbox/cuda/driver/scrub.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace sandbox::cuda::driver {
 namespace {
 constexpr unsigned kThreads = 256;
 
-// Memory that nobody wrote is read through addresses that the compiler cannot see through.
+// Reads unwritten memory through addresses that are opaque to the compiler.
 constexpr const char* kKernels = R"(
 extern "C" __global__ void leave_shared(unsigned marker) {
   __shared__ unsigned room[4096];
@@ -42,7 +42,7 @@ extern "C" __global__ void find_local(unsigned marker, unsigned* found) {
   }
   if (same > 0) atomicAdd(found, same);
 }
-// All of a thread's registers are loaded. One that nothing wrote is what the assembler has at hand: the first.
+// Fills all of a thread's registers. For an unwritten register, the assembler uses the first one.
 extern "C" __global__ void __launch_bounds__(256, 8) leave_registers(unsigned marker) {
   __shared__ unsigned room[256];
   volatile unsigned* shared = room;
@@ -78,7 +78,7 @@ class ScrubOnGpu : public testing::Test {
     return process::read_memory(std::get<Built>(compilation).binary.get());
   }
 
-  // How many words of one launch the next one finds, with what lies between them.
+  // Number of words of one launch that the next one finds, with `between` called in between.
   unsigned found(const Module& module, const std::string& what, const std::function<void()>& between) {
     const unsigned marker = ++marker_ * 0x01234567u;
     const PrivateMemory count(context_, sizeof(unsigned));
@@ -98,7 +98,7 @@ class ScrubOnGpu : public testing::Test {
   unsigned marker_ = 0;
 };
 
-// Hopper seems to clear both by itself; what it leaves without our doing is for the record.
+// Hopper seems to clear both by itself; logs what remains without scrubbing.
 TEST_F(ScrubOnGpu, NothingIsFoundOfAnEarlierLaunch) {
   const Module module(context_, compiled("residue.cu", kKernels));
   Scrub scrub(context_,

@@ -36,7 +36,7 @@ SharedMemory SharedMemory::make(const Context& context, size_t bytes) {
 SharedMemory SharedMemory::import(const Context& context, int fd, size_t mapped_bytes, Access access) {
   SharedMemory memory(context);
   memory.mapped_bytes_ = mapped_bytes;
-  void* descriptor = reinterpret_cast<void*>(static_cast<intptr_t>(fd));  // as the driver wants it
+  void* descriptor = reinterpret_cast<void*>(static_cast<intptr_t>(fd));  // as the driver expects it
   context.require(context->cuMemImportFromShareableHandle(&memory.handle_, descriptor, kPosixDescriptor),
                   "cuMemImportFromShareableHandle");
   memory.owns_handle_ = true;
@@ -47,7 +47,7 @@ SharedMemory SharedMemory::import(const Context& context, int fd, size_t mapped_
 void SharedMemory::map(Access access) {
   const Context& context = *context_;
   const size_t granule = granularity(context);
-  // Distances are random, so that device code cannot tell where other memory lies.
+  // Random distances, so that device code cannot guess other addresses.
   std::random_device chance;
   const size_t before = 1 + chance() % kMostGap, after = 1 + chance() % kMostGap;
   const size_t wanted = mapped_bytes_ + (before + after) * granule;

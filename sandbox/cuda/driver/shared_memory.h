@@ -1,4 +1,4 @@
-// Device memory that one process creates and another maps, with unmapped addresses on both sides.
+// Device memory that one process creates and another maps, between unmapped addresses.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ class SharedMemory {
  public:
   // At least `bytes`; its content is undefined.
   static SharedMemory make(const Context& context, size_t bytes);
-  // Maps memory that another process exported, with its mapped_bytes(). A store through a read-only mapping ends the
-  // kernel with a fault.
+  // Maps another process's exported memory; `mapped_bytes` is its mapped_bytes(). A store through a read-only mapping
+  // is a fault.
   static SharedMemory import(const Context& context, int fd, size_t mapped_bytes, Access access);
   SharedMemory(SharedMemory&& other) noexcept;
   SharedMemory& operator=(SharedMemory&& other) noexcept;

@@ -27,12 +27,12 @@ constexpr size_t kMostCubinBytes = size_t{64} << 20;
 // All threads of a device have stacks at once: 16 KiB each make 4 GiB on the largest.
 constexpr uint32_t kMostStackBytes = 16 << 10;
 
-// Instructions that read a special register, of every architecture from sm_75 to sm_121 (cubin_test.cpp makes sure),
-// and the registers by their numbers.
+// Opcodes that read a special register, for every architecture from sm_75 to sm_121 (checked by cubin_test.cpp), and
+// the registers' numbers.
 constexpr size_t kInstructionBytes = 16;
 constexpr uint64_t kReadsSpecial[] = {0x919, 0x9c3, 0x805, 0x8cb};  // S2R, S2UR, CS2R, S2UR's successor
-// Instructions with an operand in constant memory, by three bits of their opcode; five bits are the number of its bank,
-// and addresses of __device__ variables are in the fourth (cubin_test.cpp makes sure of these, too).
+// Opcodes with an operand in constant memory, by three bits. Five bits hold the bank; addresses of __device__ variables
+// are in bank four (also checked by cubin_test.cpp).
 constexpr uint64_t kConstantForms[] = {3, 5};
 constexpr uint64_t kAddressBank = 4;
 struct SpecialRegisters {
@@ -65,7 +65,7 @@ int64_t count_parameters(const Elf_Data& data) {
 template <typename Visit>
 void for_each_section(std::string_view cubin, Visit visit) {
   elf_version(EV_CURRENT);
-  std::string copy(cubin);  // libelf wants to write
+  std::string copy(cubin);  // libelf wants writable memory
   const std::unique_ptr<Elf, int (*)(Elf*)> elf(elf_memory(copy.data(), copy.size()), elf_end);
   size_t names = 0;
   if (!elf || elf_getshdrstrndx(elf.get(), &names) != 0) throw core::InputError("", "the compiler gave no cubin");
@@ -167,7 +167,7 @@ std::map<std::string, int64_t> kernels_of(std::string_view cubin) {
   return kernels;
 }
 
-// ptxas truncates the size of a section to 32 bits; its symbols have the requested size. The larger of both counts.
+// ptxas truncates a section's size to 32 bits; its symbols have the requested size. Uses the larger of both.
 int64_t global_bytes(std::string_view cubin) {
   std::map<size_t, uint64_t> sections;  // of globals, by index
   for_each_section(cubin, [&](Elf*, Elf_Scn* section, std::string_view name, const GElf_Shdr& header) {

@@ -1,4 +1,4 @@
-// Cubins: any bytes from a compile worker are inspected or refused.
+// Cubins: any bytes from a compile worker pass inspection or are refused.
 #include "sandbox/cuda/inspection/cubin.h"
 
 #include "core/error.h"

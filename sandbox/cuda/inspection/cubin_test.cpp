@@ -1,4 +1,4 @@
-// What a cubin says of itself, read from cubins of NVRTC. Needs the CUDA Toolkit, but no GPU.
+// Inspection of NVRTC's cubins. Needs the CUDA Toolkit, but no GPU.
 #ifdef KW_HAVE_NVRTC
 #include "sandbox/cuda/inspection/cubin.h"
 
@@ -52,7 +52,7 @@ TEST(Cubin, AFewKilobytesMayAskForManyGigabytes) {
   }
 }
 
-// The numbers of special registers in machine code are documented nowhere: every architecture is asked.
+// The numbers of special registers in machine code are undocumented: checks every architecture.
 TEST(Cubin, ClocksAndPlacesAreSeenInTheCodeOfEveryArchitecture) {
   for (const std::string& architecture : compiler::Nvrtc::open(KW_CUDA_HOME).architectures()) {
     for (const char* name : {"clock", "clock_hi", "clock64", "globaltimer", "globaltimer_lo", "smid", "pm0", "pm7"}) {
@@ -72,7 +72,7 @@ TEST(Cubin, ClocksAndPlacesAreSeenInTheCodeOfEveryArchitecture) {
   }
 }
 
-// Nor is the form of instructions that read constant memory.
+// The encoding of instructions that read constant memory is undocumented, too.
 TEST(Cubin, AddressesOfVariablesAreSeenInTheCodeOfEveryArchitecture) {
   const std::string variables =
       "__device__ const float table[64] = {1, 2, 3}; __device__ int count; __constant__ float named[64] = {1, 2};\n"

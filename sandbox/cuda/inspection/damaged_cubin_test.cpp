@@ -1,4 +1,4 @@
-// Cubins that no compiler makes, put together by hand: where NVRTC is not, too.
+// Hand-made cubins that no compiler emits; needs no NVRTC.
 #include <elf.h>
 #include <gtest/gtest.h>
 

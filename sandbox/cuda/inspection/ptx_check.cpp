@@ -17,8 +17,8 @@ namespace sandbox::cuda::inspection {
 namespace {
 constexpr std::string_view kSource = "solution.cu";
 
-// Special registers with honest uses, without their .x: a thread's place among others, and the resources that it may
-// use. %warpid is not one: it tells where the hardware put a warp. Cooperative groups use the reserved shared memory.
+// Special registers with honest uses, without their .x: a thread's position and the resources that it may use. Not
+// %warpid, which reveals the hardware's placement of a warp. Cooperative groups use the reserved shared memory.
 constexpr std::string_view kSpecialRegisters[] = {"%tid",
                                                   "%ntid",
                                                   "%laneid",
@@ -49,7 +49,7 @@ constexpr std::string_view kClocks[] = {"%clock",       "%clock_hi",       "%clo
 constexpr std::string_view kPlaces[] = {"%smid", "%nsmid", "%warpid", "%nwarpid", "%gridid", "%current_graph_exec"};
 constexpr std::string_view kGridBarrier[] = {"%envreg1", "%envreg2"};
 
-// Instructions without honest use, up to the first dot; nothing can be bound to a texture or a surface.
+// Opcodes without honest use, up to the first dot; no texture or surface can be bound.
 constexpr std::string_view kTextures[] = {"tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep"};
 constexpr std::string_view kTextureObjects[] = {".texref", ".surfref", ".samplerref"};
 
@@ -183,7 +183,7 @@ class Check {
     }
     return "gives an L2 policy that is neither made by createpolicy nor a constant for evict_first or evict_normal";
   }
-  // createpolicy.cvt returns its operand.
+  // createpolicy.cvt returns its operand unchanged.
   bool makes_harmless_policy(const PtxStatement& statement) const {
     const auto operands = operands_of(statement);
     std::set<std::string_view> seen;
@@ -198,12 +198,12 @@ class Check {
       const bool whole = read.ec == std::errc() && (read.ptr == end || (read.ptr + 1 == end && *read.ptr == 'U'));
       return whole && ends_with_the_launch(value);
     }
-    if (!seen.insert(policy).second) return true;  // its other definitions decide
+    if (!seen.insert(policy).second) return true;  // a cycle: its other definitions decide
     const auto found = definitions_.find({function, policy});
     if (found == definitions_.end()) return false;
     for (const PtxStatement* statement : found->second) {
       const std::string_view base = up_to_dot(statement->opcode());
-      if (base == "createpolicy") continue;  // one that pins lines is refused in its place
+      if (base == "createpolicy") continue;  // checked separately
       if (base != "mov" && base != "selp") return false;
       const auto operands = operands_of(*statement);
       for (size_t i = 1; i < operands.size() && (base == "mov" || i < 3); ++i) {

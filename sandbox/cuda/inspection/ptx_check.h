@@ -1,5 +1,4 @@
-// Rules for a candidate's PTX. The compiler makes the cubin from this text, and inline assembly appears in it verbatim,
-// however the source put it together.
+// Rules for a candidate's PTX. The compiler makes the cubin from this text; inline assembly appears in it verbatim.
 #pragma once
 
 #include <optional>
@@ -18,7 +17,7 @@ std::optional<Rejected> check_ptx(std::string_view ptx, bool cooperative);
 // Returns why a variable in global or constant memory may be written: a store goes through its address, the address is
 // put where it cannot be followed, or the address is turned into another value that a store might use. The address is
 // followed through offsets, choices between addresses and direct calls, ignoring branches. Stores to the constant
-// memory of parameters are refused, too. Tables that are only read count as constants.
+// memory of parameters are refused, too. Tables that are only read are allowed.
 std::optional<Rejected> find_written_variable(const PtxText& ptx);
 
 }  // namespace sandbox::cuda::inspection

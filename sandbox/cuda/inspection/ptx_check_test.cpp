@@ -1,4 +1,4 @@
-// What PTX may hold, shown with what NVRTC makes of CUDA C++. Needs the CUDA Toolkit, but no GPU.
+// Rules for PTX, on NVRTC's output for CUDA C++. Needs the CUDA Toolkit, but no GPU.
 #ifdef KW_HAVE_NVRTC
 #include "sandbox/cuda/inspection/ptx_check.h"
 
@@ -11,7 +11,7 @@ namespace sandbox::cuda::inspection {
 namespace {
 using testing::HasSubstr;
 
-// The kernel's body, with y, x and i at hand; "" when it is accepted.
+// The finding for a kernel with this body, which may use y, x and i; "" if accepted.
 std::string check_finding(const std::string& body, const std::string& before = "", bool cooperative = false) {
   const std::string source =
       before + "\nextern \"C\" __global__ void k(float* y, const float* x, int i) {\n" + body + "\n}\n";
@@ -149,7 +149,7 @@ TEST(PtxCheck, NothingHidesInAssembly) {
   EXPECT_THAT(with("{ .global .b32 hidden; atom.global.add.u32 %0, [hidden], 1; }"), HasSubstr("declares hidden"));
 }
 
-// As inline assembly that ends one function and begins another would put it.
+// Like inline assembly that ends one function and begins another.
 TEST(PtxCheck, VariablesOfAssemblyAreDeclaredAsTheCompilerDoesOrNotAtAll) {
   const auto declared = [](const std::string& variables, const std::string& use) {
     return check_finding(
@@ -223,7 +223,7 @@ TEST(PtxCheck, RefusesCallsThatCannotBeFollowed) {
   EXPECT_THAT(check_finding("printf(\"%d\", i);"), HasSubstr("calls printf"));
 }
 
-// A name that is a register in one function is none in another.
+// A register's name is local to its function.
 TEST(PtxCheck, RegistersAreThoseOfTheirScope) {
   const auto with = [](const std::string& elsewhere, const std::string& here) {
     return check_finding(

@@ -14,15 +14,15 @@ namespace sandbox::cuda::inspection {
 namespace {
 using Operand = std::vector<std::string_view>;
 
-// Stands for the address of a kernel's parameters and for the result of cvta of a number: both are in constant memory.
+// Stands for the address of a kernel's parameters and the result of cvta of a number, both in constant memory.
 constexpr std::string_view kConstantBank = "(constant memory)";
 
 bool has(const PtxStatement& statement, std::string_view token) {
   return std::ranges::find(statement.tokens, token) != statement.tokens.end();
 }
-// "ld" of "ld.global.f32", "v" of "v.x".
+// "ld" from "ld.global.f32", "v" from "v.x".
 std::string_view base_of(std::string_view opcode) { return opcode.substr(0, opcode.find('.')); }
-// ".param" of "st.param.b64"
+// True for ".param" in "st.param.b64".
 bool has_modifier(std::string_view opcode, std::string_view modifier) {
   const size_t at = opcode.find(modifier);
   return at != std::string_view::npos && (at + modifier.size() == opcode.size() ||
@@ -49,7 +49,7 @@ std::vector<Operand> parts_of(const Operand& operand) {
   return parts;
 }
 
-// Instructions whose first operand is not a result, although it is not an address either.
+// Instructions whose first operand is neither a result nor an address.
 bool has_no_result(std::string_view opcode, size_t operands) {
   const std::string_view base = base_of(opcode);
   return operands == 1 || base == "brx" || ((base == "bar" || base == "barrier") && !has_modifier(opcode, ".red"));
@@ -61,7 +61,8 @@ bool only_reads(std::string_view opcode) {
          base == "fence" || opcode.starts_with("wmma.load") || has_modifier(opcode, ".prefetch");
 }
 
-// An address and an offset, or one of two addresses: held[i] tells whether operand i may hold an address.
+// True if the result may be an address: address plus offset, or one of two addresses. held[i]: operand i may hold an
+// address.
 bool makes_an_address(std::string_view opcode, const std::vector<Operand>& operands, const std::vector<bool>& held) {
   const std::string_view base = base_of(opcode);
   if (std::ranges::any_of(operands, is_vector)) return false;
@@ -102,8 +103,8 @@ class Flow {
   }
 
  private:
-  // "[linkage] .global .align 4 .b8 name[16] = {...}", as the compiler writes it: one variable for each statement,
-  // outside of functions.
+  // "[linkage] .global .align 4 .b8 name[16] = {...}", in the compiler's form: one variable per statement, outside
+  // functions.
   std::optional<Rejected> take_variable(const PtxStatement& statement) {
     const auto& tokens = statement.tokens;
     if (!statement.opcode().starts_with(".") || has(statement, ".func") || has(statement, ".entry")) return {};
@@ -137,8 +138,8 @@ class Flow {
     return std::ranges::find(function.parameters, name) != function.parameters.end();
   }
 
-  // The variable whose address `operand` may hold, or kConstantBank; empty when none. For an operand in parameters'
-  // memory, what that memory may hold.
+  // The variable whose address `operand` may hold, or kConstantBank; empty if none. For an operand in parameter memory,
+  // the address which that memory may hold.
   std::string_view held_by(const PtxStatement& statement, const Operand& operand) const {
     std::string_view held;
     for (const std::string_view whole : operand) {
@@ -205,7 +206,7 @@ class Flow {
       std::string_view found = held_by(statement, operands[i]);
       for (const std::string_view token : operands[i]) {
         if (!is_parameter(function, token)) continue;
-        if (!function.entry && !found.empty()) return refuse_escape(statement, found);  // it lies on the stack
+        if (!function.entry && !found.empty()) return refuse_escape(statement, found);  // lies on the stack
         if (function.entry && found.empty()) found = kConstantBank;
       }
       if (found.empty()) continue;
@@ -226,7 +227,7 @@ class Flow {
     return {};
   }
 
-  // Only loads may have such an address, and copies from it.
+  // Only loads from such an address, and copies from it, are allowed.
   std::optional<Rejected> check_access(const PtxStatement& statement, const std::vector<Operand>& operands) const {
     const std::string_view opcode = statement.opcode(), base = base_of(opcode);
     bool first_address = true;  // of a copy: where it goes
@@ -240,7 +241,7 @@ class Flow {
         if (variable != kConstantBank) return refuse_escape(statement, variable);
         continue;
       }
-      // "[map, {x, y}]" is a tensor map and the place of a tile in its tensor.
+      // "[map, {x, y}]" is a tensor map and a tile's position in its tensor.
       const bool tensor_map = base == "cp" && std::ranges::find(operand, "{") != operand.end();
       if (only_reads(opcode) || tensor_map || (base == "cp" && !target)) continue;
       return refuse_store(statement, variable);

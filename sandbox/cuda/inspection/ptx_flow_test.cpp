@@ -1,4 +1,4 @@
-// Where addresses go, shown with PTX as nobody's compiler writes it.
+// Flow of addresses, on hand-written PTX.
 #include "sandbox/cuda/inspection/ptx_check.h"
 
 #include <gmock/gmock.h>
@@ -11,7 +11,7 @@ namespace sandbox::cuda::inspection {
 namespace {
 using testing::HasSubstr;
 
-// `functions`, and a kernel k(p) with the variable t at hand; "" when it is accepted.
+// The finding for `functions` and a kernel k(p) that may use the variable t; "" if accepted.
 std::string flow_finding(const std::string& body, const std::string& functions = "") {
   const std::string text = ".version 8.0\n.target sm_90\n.address_size 64\n.global .align 4 .b8 t[16] = {1, 2};\n" +
                            functions + "\n.visible .entry k(.param .u64 p)\n{\n.reg .b64 %rd<9>;\n" + body + "\n}\n";

@@ -22,7 +22,7 @@ class Lexer {
  public:
   explicit Lexer(std::string_view text) : text_(text) {}
 
-  // Empty at the end.
+  // The next token; empty at the end.
   std::string_view next() {
     skip_space();
     if (at_ == text_.size()) return {};
@@ -50,7 +50,7 @@ class Lexer {
   }
 
  private:
-  // The :: of a modifier.
+  // True at the :: of a modifier.
   bool joins(size_t at) const {
     return text_.substr(at, 2) == "::" && at + 2 < text_.size() && continues_name(text_[at + 2]);
   }
@@ -74,7 +74,7 @@ class Lexer {
   size_t at_ = 0;
 };
 
-// Where readers might disagree about the end of a comment.
+// Refuses line ends that readers interpret differently, which would move the end of a comment.
 void refuse_odd_line_ends(std::string_view text) {
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i], next = i + 1 < text.size() ? text[i + 1] : '\0';
@@ -91,7 +91,7 @@ int64_t number(std::string_view token) {
   return value;
 }
 
-// A name with dots that is not part of a vector ("%tid.x"): operands have none.
+// True for a name with dots that is not a vector's component ("%tid.x"); operands have no dots.
 bool looks_like_opcode(std::string_view token) {
   const size_t dot = token.find('.');
   if (!begins_name(token[0]) || dot == std::string_view::npos) return false;
@@ -171,7 +171,7 @@ class Parser {
     }
   }
 
-  // Of debugging information.
+  // Skips a section of debugging information.
   void take_section() {
     const std::string_view name = lexer_.next();
     if (name.substr(0, 6) != ".debug" || lexer_.next() != "{") refuse_ptx("holds a section that is not for debugging");
@@ -280,12 +280,13 @@ class Parser {
     }
     statement.function = function_;
     statement.scope = scope_;
-    statement.line = static_cast<int64_t>(places_.size());  // until resolve_lines(): which of places_ is the last
+    statement.line =
+        static_cast<int64_t>(places_.size());  // until resolve_lines(): the index of the last entry of places_
     result_.statements.push_back(std::move(statement));
     pending_.clear();
   }
 
-  // .file stands behind the code, so that the number of the solution's own is known in the end only.
+  // .file directives follow the code, so the solution's file number is only known at the end.
   void resolve_lines() {
     for (PtxStatement& statement : result_.statements) {
       const auto which = static_cast<size_t>(statement.line);
@@ -306,7 +307,7 @@ class Parser {
   std::vector<std::string_view> pending_;
   int function_ = -1, scope_ = -1, depth_ = 0, braces_ = 0;
   int64_t source_index_ = -1;
-  std::vector<std::vector<Place>> places_;  // one for each .loc: where the code is, then where that is inlined
+  std::vector<std::vector<Place>> places_;  // for each .loc: the code's line, then the lines it is inlined at
 };
 }  // namespace
 

@@ -10,13 +10,13 @@
 namespace sandbox::cuda::run {
 namespace {
 namespace fs = std::filesystem;
-constexpr int kMostChoices = 8;  // of cuBLASLt's heuristic, which are then timed
+constexpr int kMostChoices = 8;  // algorithms of cuBLASLt's heuristic to time
 constexpr int kTimesPerChoice = 3;
-constexpr size_t kWorkspaceBytes = size_t{32} << 20;  // what cuBLAS gives itself on large GPUs
-constexpr uint32_t kSchemesInFullPrecision = 3;       // in place, or in the type of the sums: never in f16
+constexpr size_t kWorkspaceBytes = size_t{32} << 20;  // cuBLAS's own default on large GPUs
+constexpr uint32_t kSchemesInFullPrecision = 3;       // in place, or in the accumulation type: never in f16
 
 core::DynamicLibrary open_library(const std::string& name, const fs::path& cuda_home) {
-  std::vector<fs::path> folders{"", "/usr/local/cuda/lib64"};  // the dynamic linker's own first
+  std::vector<fs::path> folders{"", "/usr/local/cuda/lib64"};  // the dynamic linker's folders first
   if (!cuda_home.empty()) folders.insert(folders.begin(), {cuda_home / "lib64", cuda_home / "lib"});
   std::vector<fs::path> files;
   for (const fs::path& folder : folders) {
@@ -52,7 +52,7 @@ int type_of(core::DType dtype) {
   }
 }
 
-// One and zero in the type of the sums, as both interfaces read them.
+// One and zero in the accumulation type, for both interfaces.
 struct Scales {
   explicit Scales(core::DType dtype) : wide(dtype == core::DType::f64) {}
   const void* one() const { return wide ? static_cast<const void*>(&one64) : &one32; }
@@ -67,8 +67,8 @@ struct Scales {
 
 const void* pointer(driver::DevicePtr address) { return reinterpret_cast<const void*>(address); }
 
-// Both libraries are column-major. What lies row-major as c = a b lies column-major as c' = b' a': operands swap
-// places, and every leading dimension is the row's length.
+// Both libraries are column-major. A row-major c = a b is a column-major c' = b' a': operands swap, and every leading
+// dimension is the row length.
 class Cublas : public GemmLibrary {
  public:
   Cublas(const driver::Context& context, const fs::path& cuda_home) : f_(open_cublas(cuda_home)) {
@@ -84,7 +84,8 @@ class Cublas : public GemmLibrary {
     return "cuBLAS " + version_text(version);
   }
   void prepare(const Gemm& gemm) override { gemm_ = gemm; }
-  void tune(driver::DevicePtr, driver::DevicePtr, LaunchTimer&) override {}  // cublasGemmEx chooses by itself
+  void tune(driver::DevicePtr, driver::DevicePtr, LaunchTimer&) override {
+  }  // cublasGemmEx chooses the algorithm itself
   void enqueue(driver::DevicePtr a, driver::DevicePtr b, driver::DevicePtr c) override {
     const Scales scales(gemm_.dtype);
     const int type = type_of(gemm_.dtype), m = static_cast<int>(gemm_.m), n = static_cast<int>(gemm_.n),
@@ -146,7 +147,7 @@ class CublasLt : public GemmLibrary {
     choices_.resize(static_cast<size_t>(found));
     std::erase_if(choices_, [](const LtChoice& choice) { return choice.state != 0; });
     if (choices_.empty()) throw LibraryError("cuBLASLt has no way to compute this product");
-    best_ = 0;  // its own first choice, until they are timed
+    best_ = 0;  // the heuristic's first choice until timed
   }
 
   void tune(driver::DevicePtr a, driver::DevicePtr b, LaunchTimer& timer) override {
@@ -154,14 +155,14 @@ class CublasLt : public GemmLibrary {
     std::optional<double> best_us;
     for (size_t i = 0; i < choices_.size(); ++i) {
       try {
-        for (int time = 0; time <= kTimesPerChoice; ++time) {  // the first loads code
+        for (int time = 0; time <= kTimesPerChoice; ++time) {  // the first launch loads code
           const core::Json timed = timer.time(1, false, [&](size_t) { enqueue_choice(i, a, b, c.address()); });
           const double us = timed.at("us").get<double>();
           if (time == 0 || (best_us && us >= *best_us)) continue;
           best_us = us;
           best_ = i;
         }
-      } catch (const LibraryError&) {  // offered, but it cannot be launched here
+      } catch (const LibraryError&) {  // offered, but cannot be launched here
       }
     }
     if (!best_us) throw LibraryError("none of cuBLASLt's algorithms for this product could be launched");

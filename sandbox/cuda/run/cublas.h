@@ -1,5 +1,5 @@
-// Matrix products of cuBLAS and cuBLASLt, opened at run time. Prototypes are our own; cublas_test.cpp holds them
-// against the toolkit's headers where those are present.
+// Matrix products of cuBLAS and cuBLASLt, opened at run time. Prototypes are our own; cublas_test.cpp compares them
+// with the toolkit's headers if installed.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 
 namespace sandbox::cuda::run {
 
-// Of cudaDataType, cublasComputeType_t and others, what we use.
+// Values of cudaDataType, cublasComputeType_t and other enums.
 inline constexpr int kReal32 = 0, kReal64 = 1, kReal16 = 2, kReal16b = 14;
 inline constexpr int kNotTransposed = 0, kDefaultGemm = -1;
 inline constexpr int kCompute32 = 68, kCompute64 = 70;           // products of f32 in f32: no TF32
@@ -85,16 +85,15 @@ class GemmLibrary {
  public:
   virtual ~GemmLibrary() = default;
   virtual std::string name() const = 0;  // "cuBLAS 13.0"
-  // Call it before products of this kind. Throws LibraryError, as does enqueue().
+  // Call it before enqueueing products of this kind. Throws LibraryError, as does enqueue().
   virtual void prepare(const Gemm& gemm) = 0;
-  // Chooses the fastest algorithm, on inputs with their values; the result goes elsewhere. Call it once after
-  // prepare().
+  // Chooses the fastest algorithm on these inputs; discards the results. Call it once after prepare().
   virtual void tune(driver::DevicePtr a, driver::DevicePtr b, LaunchTimer& timer) = 0;
   virtual void enqueue(driver::DevicePtr a, driver::DevicePtr b, driver::DevicePtr c) = 0;
 };
 
-// Throws core::SystemError, with the remedy, where the library is not found or is too old. The context must be current
-// and outlive it. `cuda_home` may be empty: then the dynamic linker's own folders and /usr/local/cuda are searched.
+// Throws core::SystemError with the remedy if the library is missing or too old. The context must be current and
+// outlive it. With an empty `cuda_home`, searches the dynamic linker's folders and /usr/local/cuda.
 CublasFunctions open_cublas(const std::filesystem::path& cuda_home);
 CublasLtFunctions open_cublas_lt(const std::filesystem::path& cuda_home);
 std::unique_ptr<GemmLibrary> make_cublas(const driver::Context& context, const std::filesystem::path& cuda_home);

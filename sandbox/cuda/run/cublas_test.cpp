@@ -1,4 +1,4 @@
-// Our own prototypes and values against the toolkit's headers, and the libraries' symbols where they are installed.
+// Compares our prototypes and values with the toolkit's headers, and finds the libraries' symbols if installed.
 #include "sandbox/cuda/run/cublas.h"
 
 #include <gmock/gmock.h>
@@ -27,7 +27,7 @@ static_assert(sizeof(LtChoice) == sizeof(cublasLtMatmulHeuristicResult_t));
 static_assert(offsetof(LtChoice, state) == offsetof(cublasLtMatmulHeuristicResult_t, state));
 static_assert(offsetof(LtChoice, workspace_bytes) == offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize));
 
-// As many parameters, each of the same size: enums are ints, handles are pointers.
+// True if both have the same number of parameters with equal sizes: enums are ints, handles are pointers.
 template <typename Ours, typename Theirs>
 struct Alike;
 template <typename R, typename... Ours, typename S, typename... Theirs>

@@ -9,7 +9,7 @@
 
 namespace sandbox::cuda::run {
 
-// Opens the driver in namespaces or, if that fails there, outside them. Call it while the process has one thread.
+// Opens the driver in namespaces or, if that fails, outside them. Call it while the process has one thread.
 template <typename Open>
 jail::Namespaces open_in_namespaces(const Open& open) {
   jail::NamespaceTrial trial = jail::NamespaceTrial::begin(jail::Pids::shared);

@@ -7,8 +7,8 @@
 namespace sandbox::cuda::run {
 namespace {
 constexpr size_t kFlushFactor = 3;
-constexpr size_t kDelayBytes = size_t{4} << 20;  // a short launch takes about as long as writing so many
-constexpr size_t kSlotsPerGate = 8;              // launching so many slots takes about as long as one flush
+constexpr size_t kDelayBytes = size_t{4} << 20;  // writing them takes about as long as a short launch
+constexpr size_t kSlotsPerGate = 8;              // launching them takes about as long as one flush
 }  // namespace
 
 L2Flush::L2Flush(const driver::Context& context)
@@ -54,7 +54,7 @@ core::Json LaunchTimer::time(size_t slots, bool hot, const std::function<void(si
       flush_.enqueue();
     }
   }
-  // Everything below is queued while the device still writes the flush: no gap is timed.
+  // Queues everything below while the device still runs the flush, so that no gap is timed.
   begin_.record();
   for (size_t slot = 0; slot < slots; ++slot) enqueue(slot);
   end_.record();
@@ -82,7 +82,7 @@ void serve_judge(process::Channel& owner, int number, const std::function<Answer
         judge.send(answer(request));
       } catch (const ContextLost& lost) {
         judge.send(lost.answer);
-        ::_exit(0);  // at once: what the context held cannot be given back in order
+        ::_exit(0);  // at once: a broken context cannot be released in order
       }
     }
   } catch (const process::ChannelClosed&) {

@@ -1,4 +1,4 @@
-// Shared by all candidates on a GPU: mapping memory that the judge lends, and timing sequences of launches.
+// Shared by all candidates on a GPU: maps the judge's memory, and times sequences of launches.
 #pragma once
 
 #include <cstddef>
@@ -13,19 +13,19 @@
 
 namespace sandbox::cuda::run {
 
-// A candidate broke the context: nothing can be launched in this process any more.
+// A candidate broke the context: this process can launch nothing more.
 struct ContextLost {
-  core::Json answer;  // to the request that met it
+  core::Json answer;  // to the request that failed
 };
 
 // Answers one request of a judge (loaded_candidate.h). Throws ContextLost.
 using Answering = std::function<core::Json(process::Message& request)>;
 
-// Gives the owner a channel for its judge, as candidate `number`, loads the candidate, and answers the judge until it
-// hangs up. A core::InputError of `load` is told to the judge. Ends the process after ContextLost.
+// Sends the owner a channel for its judge, as candidate `number`, loads the candidate, and answers the judge until it
+// hangs up. Reports a core::InputError of `load` to the judge. Ends the process after ContextLost.
 void serve_judge(process::Channel& owner, int number, const std::function<Answering()>& load);
 
-// Writes three times the size of the L2 cache, each time with another pattern.
+// Flushes the L2 cache: writes three times its size, with a new pattern each time.
 class L2Flush {
  public:
   explicit L2Flush(const driver::Context& context);
@@ -44,7 +44,7 @@ class LentSlots {
  public:
   explicit LentSlots(const driver::Context& context) : context_(context) {}
 
-  // Replaces what was mapped before. Throws DriverError; core::InputError for what is no such request.
+  // Replaces the earlier mappings. Throws DriverError; core::InputError for an invalid request.
   void map(const core::JsonView& json, const std::vector<core::UniqueFd>& fds);
   const std::vector<std::vector<DeviceBuffer>>& slots() const { return slots_; }
 
@@ -54,8 +54,8 @@ class LentSlots {
   std::vector<std::vector<DeviceBuffer>> slots_;
 };
 
-// Flushes the L2 cache (or, `hot`, takes as long over a corner of it), then times `enqueue(slot)` on each of the first
-// `slots` slots. Waits for the end. Returns the answer to "go".
+// Flushes the L2 cache (if `hot`, writes a small part of it for the same time), then times `enqueue(slot)` for each of
+// the first `slots` slots. Waits for the end. Returns the answer to "go".
 class LaunchTimer {
  public:
   LaunchTimer(const driver::Context& context, L2Flush& flush)

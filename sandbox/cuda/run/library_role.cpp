@@ -77,7 +77,7 @@ class GemmProduct {
 
   Json go(const JsonView& json) {
     const auto slots = static_cast<size_t>(json.at("slots").integer(1, static_cast<int64_t>(operands_.size())));
-    if (!tuned_) {  // not before: inputs hold their values from the first launch on
+    if (!tuned_) {  // not earlier: inputs get their values before the first launch
       library_.tune(operands_[0].a, operands_[0].b, timer_);
       tuned_ = true;
     }
@@ -107,7 +107,7 @@ class LibraryRole {
     } else if (op == "open") {
       open(json);
     } else {
-      owner_.send({{"killed", true}});  // the judge has hung up: the product is gone
+      owner_.send({{"killed", true}});  // the judge has hung up
     }
   }
 

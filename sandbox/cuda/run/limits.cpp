@@ -12,7 +12,7 @@ std::string capability(const DeviceLimits& device) {
   return std::to_string(device.compute_major) + "." + std::to_string(device.compute_minor);
 }
 
-// What came with compute capability 9.0.
+// The refusal of a feature of compute capability 9.0.
 Refusal needs_hopper(const std::string& what, const DeviceLimits& device) {
   return what + " needs compute capability 9.0; this device has " + capability(device);
 }
@@ -34,7 +34,7 @@ Refusal refuse_extents(const PlannedLaunch& launch, const DeviceLimits& device, 
     return "a block has " + std::to_string(threads) + " threads; this device allows " +
            std::to_string(device.threads_per_block);
   }
-  // Registers are given to warps of 32 threads in pieces of 256.
+  // Warps of 32 threads get registers in units of 256.
   const int64_t warps = (threads + 31) / 32;
   const int64_t registers = warps * ((kernel.registers * 32 + 255) / 256 * 256);
   if (registers > device.registers_per_block) {

@@ -1,4 +1,4 @@
-// The limits of one NVIDIA device, and the first one that a launch exceeds: reported before the launch.
+// Limits of an NVIDIA device, checked before a launch.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace sandbox::cuda::run {
 
-// Behind each: the driver's device attribute (CU_DEVICE_ATTRIBUTE_...) and its number.
+// Comments name the driver's device attribute (CU_DEVICE_ATTRIBUTE_...) and its number.
 struct DeviceLimits {
   int compute_major = 0, compute_minor = 0;               // COMPUTE_CAPABILITY_MAJOR 75, _MINOR 76
   int64_t multiprocessors = 0;                            // MULTIPROCESSOR_COUNT 16
@@ -27,18 +27,17 @@ struct DeviceLimits {
 struct KernelFacts {
   int64_t registers = 0;             // of one thread: cuFuncGetAttribute NUM_REGS 4
   int64_t static_shared_bytes = 0;   // SHARED_SIZE_BYTES 1
-  int64_t threads_per_block = 1024;  // MAX_THREADS_PER_BLOCK 0: less where __launch_bounds__ says so
+  int64_t threads_per_block = 1024;  // MAX_THREADS_PER_BLOCK 0: less with __launch_bounds__
   // Blocks of this launch that one multiprocessor holds at once: cuOccupancyMaxActiveBlocksPerMultiprocessor with the
-  // launch's block size and dynamic shared memory. Asked for cooperative launches only.
+  // launch's block size and dynamic shared memory. Only for cooperative launches.
   std::optional<int64_t> resident_blocks = {};
-  // Clusters of this launch that the device holds at once: cuOccupancyMaxActiveClusters, after allowing clusters of
-  // other than portable size. Asked for clustered launches only.
+  // Clusters of this launch that the device holds at once: cuOccupancyMaxActiveClusters, with non-portable sizes
+  // allowed. Only for clustered launches.
   std::optional<int64_t> resident_clusters = {};
 };
 
-// One sentence with the first limit that the launch exceeds; nullopt when the device can run it. Facts that only the
-// driver knows may come later: call once without them (the driver rejects questions about launches that do not fit),
-// and again with them.
+// One sentence about the first limit that the launch exceeds; nullopt if the device can run it. Call it first without
+// the residency facts (the driver rejects queries about launches that do not fit), then with them.
 std::optional<std::string> why_not(const PlannedLaunch& launch, const DeviceLimits& device, const KernelFacts& kernel);
 
 }  // namespace sandbox::cuda::run

@@ -11,8 +11,7 @@ using core::Json;
 using core::JsonView;
 
 driver::Module load(const driver::Context& context, const std::string& cubin) {
-  inspection::inspect_cubin(
-      cubin);  // the compile worker has read hostile source: what it says was looked at is looked at again
+  inspection::inspect_cubin(cubin);  // inspects again: the compile worker has read hostile source
   try {
     return driver::Module(context, cubin);
   } catch (const driver::DriverError& error) {
@@ -69,7 +68,7 @@ Json LoadedCandidate::answer(process::Message& message) {
     return {{"fault", to_json(Fault{FaultKind::invalid_launch, invalid.what(), invalid.kernel(), {}, {}, {}})}};
   } catch (const driver::DriverError& error) {
     const Json fault = fault_of(error);
-    // Either the launch alone was refused, or the context is gone.
+    // Either only the launch was refused, or the context is broken.
     if (context_->cuStreamSynchronize(context_.stream()) == driver::kSuccess) return fault;
     throw ContextLost{fault};
   }
@@ -107,7 +106,7 @@ void LoadedCandidate::prepare() {
 
 Json LoadedCandidate::go(const JsonView& json) {
   const auto slots = static_cast<size_t>(json.at("slots").integer(1, static_cast<int64_t>(prepared_.size())));
-  // Variables that such code wrote, despite all rules, must not reach the next launch.
+  // Reloads the module: variables written despite all rules must not reach the next launch.
   if (std::exchange(launched_, true) && knows_variables_) {
     prepared_.clear();
     module_ = driver::Module(context_, cubin_);

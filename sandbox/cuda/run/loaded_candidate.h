@@ -1,5 +1,5 @@
-// A candidate loaded in a run worker of a GPU, launched as its judge asks. It sees inputs, outputs and workspaces that
-// the judge lends it, and nothing else.
+// A candidate loaded in a run worker of a GPU and launched on the judge's request. It sees only the inputs, outputs and
+// workspaces that the judge lends it.
 //
 // Requests of the judge:
 //   {"op":"map","buffers":[{"name","slot","bytes","mapped_bytes","offset","writable"}...],"axes":{name: n...},
@@ -11,7 +11,7 @@
 //                                         reloads code that reads variables of its module, flushes the L2 cache (or,
 //                                         hot, leaves it), then launches the plan on each of the first n slots.
 //   {"op":"ping"}                         the same without a launch
-// A failure of the candidate is answered with {"fault": ...}; after a fault of the device the worker ends.
+// The answer to a candidate's failure is {"fault": ...}; after a fault of the device the worker ends.
 #pragma once
 
 #include <map>
@@ -30,7 +30,7 @@ namespace sandbox::cuda::run {
 
 class LoadedCandidate {
  public:
-  // Throws core::InputError when the cubin cannot be loaded here, ContextLost.
+  // Throws core::InputError if the cubin cannot be loaded here; ContextLost.
   LoadedCandidate(const driver::Context& context, L2Flush& flush, driver::Scrub& scrub, std::string cubin);
 
   // Throws ContextLost, with the fault, after a fault of the device.
@@ -47,11 +47,11 @@ class LoadedCandidate {
   driver::Scrub& scrub_;
   std::string cubin_;
   std::map<std::string, int64_t> parameters_;
-  bool knows_variables_;  // where those of its module are
+  bool knows_variables_;  // the addresses of the module's variables are known
   driver::Module module_;
   LaunchTimer timer_;
   LentSlots lent_;
-  bool used_ = false;      // it was lent something since it was loaded
+  bool used_ = false;      // memory was lent to it since loading
   bool launched_ = false;  // since then
   LaunchPlan plan_;
   std::vector<PreparedPlan> prepared_;

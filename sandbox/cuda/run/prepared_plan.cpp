@@ -37,7 +37,7 @@ driver::TensorMapBits encode(const driver::Context& context, const PlannedTensor
   }
   const std::vector<uint64_t> shape(map.shape.begin(), map.shape.end());
   std::vector<uint64_t> strides(map.strides_bytes.begin(), map.strides_bytes.end());
-  if (strides.empty()) strides.push_back(0);  // of one dimension: never read, but an address all the same
+  if (strides.empty()) strides.push_back(0);  // one dimension: never read, but must not be null
   const std::vector<uint32_t> box(map.box.begin(), map.box.end());
   const std::vector<uint32_t> every(map.box.size(), 1);
   driver::TensorMapBits bits{};
@@ -89,7 +89,7 @@ std::vector<driver::LaunchAttribute> attributes_of(const PlannedLaunch& launch) 
   return attributes;
 }
 
-// Only the driver knows how much of this launch the device holds at once.
+// Asks the driver how many blocks or clusters of the launch the device holds at once.
 void ask_residency(const driver::Context& context, const driver::Function& function, const PlannedLaunch& launch,
                    driver::LaunchConfig config, std::vector<driver::LaunchAttribute> attributes, KernelFacts& facts) {
   if (launch.cooperative) {
@@ -103,7 +103,7 @@ void ask_residency(const driver::Context& context, const driver::Function& funct
   }
   if (launch.clustered()) {
     config.attributes = attributes.data();
-    config.attribute_count = 1;  // the cluster's dimensions come first
+    config.attribute_count = 1;  // the cluster dimensions come first
     int clusters = 0;
     const int result = context->cuOccupancyMaxActiveClusters(&clusters, function.handle(), &config);
     facts.resident_clusters = result == driver::kSuccess ? clusters : 0;

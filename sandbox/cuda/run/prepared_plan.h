@@ -20,7 +20,7 @@ struct DeviceBuffer {
   size_t bytes = 0;
 };
 
-// The plan does not fit its kernels or this device: the candidate's failure.
+// The plan does not fit its kernels or this device, which is the candidate's failure.
 class InvalidLaunch : public std::runtime_error {
  public:
   InvalidLaunch(std::string kernel, const std::string& message)
@@ -33,7 +33,7 @@ class InvalidLaunch : public std::runtime_error {
 
 class PreparedPlan {
  public:
-  // The module must outlive it. `parameters`: how many each kernel takes (cubin.h). Throws InvalidLaunch.
+  // The module must outlive it. `parameters`: number per kernel (cubin.h). Throws InvalidLaunch.
   PreparedPlan(const driver::Context& context, const driver::Module& module,
                const std::map<std::string, int64_t>& parameters, const LaunchPlan& plan,
                const std::vector<DeviceBuffer>& buffers);
@@ -44,7 +44,7 @@ class PreparedPlan {
   size_t local_bytes() const { return local_bytes_; }
 
  private:
-  // One argument as the driver reads it, padded so that no kernel reads beyond it.
+  // One argument in the driver's form, padded so that no kernel reads beyond it.
   struct alignas(128) Argument {
     std::array<std::byte, 128> bytes{};
   };

@@ -8,8 +8,8 @@
 
 namespace sandbox::cuda::run {
 
-// A run worker of a GPU: holds one candidate at a time and launches it as the judge asks. One process, because the
-// driver does not survive a fork; its owner replaces it after a fault of the device.
+// A run worker of a GPU: holds one candidate at a time and launches it on the judge's request. A single process,
+// because the driver does not survive a fork; its owner replaces it after a fault of the device.
 //
 // Requests of its owner:
 //   {"op":"prove"} + cubin of run_kernels.cu    launches a kernel with a known result; its other kernels run between a
@@ -20,8 +20,8 @@ namespace sandbox::cuda::run {
 // Throws core::SystemError when there is no such device.
 void serve_run_role(process::Channel& owner, int device_index);
 
-// A library worker of a GPU: computes matrix products with cuBLAS or cuBLASLt where a run worker would launch a
-// candidate. It holds no candidate's code, so it is not locked: libraries load kernels from files on first use.
+// A library worker of a GPU: computes matrix products with cuBLAS or cuBLASLt instead of launching a candidate. It
+// holds no candidate code and is not jailed, since libraries load kernels from files on first use.
 //
 // Requests of its owner:
 //   {"op":"about","library":"cublas"|"cublaslt"}       {"name": "cuBLAS 13.0"} or {"missing": why}
@@ -33,8 +33,8 @@ void serve_run_role(process::Channel& owner, int device_index);
 void serve_library_role(process::Channel& owner, int device_index, const std::filesystem::path& cuda_home);
 
 // A process in which a tool of compute-sanitizer or a profiler watches a candidate's launches. It holds nothing secret:
-// inputs used nowhere else, and no expected outputs. It is not jailed, since the tool needs files and processes; so it
-// launches only candidates that were judged in a jail before.
+// inputs used nowhere else, and no expected outputs. It is not jailed, since the tool needs files and processes; it
+// only launches candidates that were already judged in a jail.
 //
 // One request of its owner, then the process ends, and the tool writes its report:
 //   {"op":"launch","shapes":[{"plan":{...},"inputs":[{"name","bytes"}...],"outputs":[{"name","bytes"}...]}...]}

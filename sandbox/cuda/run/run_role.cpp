@@ -13,7 +13,7 @@
 namespace sandbox::cuda::run {
 namespace {
 using core::Json;
-// Small device memory for candidates' printf and malloc: a flood costs nothing. No part of the L2 cache is set aside.
+// Keeps device memory for candidates' printf and malloc small, and reserves no part of the L2 cache.
 void limit(const driver::Context& context) {
   constexpr size_t kPrintfBytes = 64 << 10, kHeapBytes = 1 << 20;
   context.require(context->cuCtxSetLimit(static_cast<int>(driver::Limit::printf_bytes), kPrintfBytes), "cuCtxSetLimit");
@@ -34,12 +34,12 @@ class RunRole {
     } else if (op == "open") {
       open(process::read_memory(request.fds.at(0).get()));
     } else {
-      owner_.send({{"killed", true}});  // the judge has hung up: the candidate is gone
+      owner_.send({{"killed", true}});  // the judge has hung up
     }
   }
 
  private:
-  // out[i] = i * factor, over more than one wave of blocks.
+  // Verifies the device with a known result, out[i] = i * factor, over more than one wave of blocks.
   void verify_device(const std::string& cubin) {
     scrub_.reset();
     scrub_.emplace(context_, cubin);

@@ -15,8 +15,8 @@ namespace {
 using core::Json;
 using core::JsonView;
 
-// Each buffer is a separate allocation of its exact size, so that a tool sees the first byte beyond it. Only inputs are
-// written, so that reads of unwritten memory are seen, too.
+// Allocates each buffer separately with its exact size, so that a tool detects the first byte beyond it. Writes only
+// inputs, so that it also detects reads of unwritten memory.
 class Watched {
  public:
   Watched(const driver::Context& context, const std::string& cubin)
@@ -62,7 +62,7 @@ void serve_watched_role(process::Channel& owner, int device_index) {
       watched.launch(shape, request.fds, next);
     }
     owner.send({{"ok", true}});
-  } catch (const std::exception& error) {  // the tool's report says more
+  } catch (const std::exception& error) {  // the tool reports the details
     owner.send({{"failed", error.what()}});
   }
 }
