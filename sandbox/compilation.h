@@ -35,7 +35,7 @@ struct Built {
   core::UniqueFd binary;  // a sealed memory file
   uint64_t binary_bytes = 0;
   std::string binary_hash;  // covers everything that determines the binary's behaviour
-  core::UniqueFd ptx;       // a sealed memory file with the PTX text; empty where the device has none
+  core::UniqueFd ptx;       // a sealed memory file with the PTX text; empty if the device has none
   uint64_t ptx_bytes = 0;
   std::string log;  // warnings, cleaned and cut
   double compile_ms = 0;

@@ -15,20 +15,20 @@ namespace {
 constexpr std::array<std::string_view, 10> kClassNames{
     "not_doing_the_work", "remembering_work", "peeking", "noticing_the_judge", "numerics", "clock_and_cache", "denial",
     "compile_time",       "escapes",          "honest"};
-constexpr std::array<std::string_view, 2> kBackends{"cpu", "cuda"};  // those that this version judges on
+constexpr std::array<std::string_view, 2> kBackends{"cpu", "cuda"};  // the backends of this version
 constexpr std::string_view kNoWin = "no_win";
-// What is neither a rejection nor a fault (verifier/verdict.h).
+// Verdicts that are neither a rejection nor a fault (verifier/verdicts/verdict.h).
 constexpr std::array<std::string_view, 14> kOtherVerdicts{
     "correct",         kNoWin,          "invalid_plan",   "wrong_result", "not_written", "wrong_non_finite",
     "order_dependent", "guard_damaged", "input_modified", "timed_out",    "crashed",     "forbidden_call",
     "memory_limit",    "too_fast"};
 
 struct Statement {
-  std::string text;  // up to the full stop
+  std::string text;  // to the full stop
   size_t line;
 };
 
-// "// MARK: text." below the header; what it says there once.
+// Reads statements "// MARK: text." below the header, each allowed once.
 class Statements {
  public:
   Statements(const std::string& source, std::string file) : file_(std::move(file)) {
@@ -99,7 +99,7 @@ std::vector<std::string> verdicts_in(const Statements& statements, const std::st
   return verdicts;
 }
 
-// Every valid point but for the values of DRAWN.
+// Every valid point, with one drawn value of DRAWN.
 std::vector<sandbox::TunableBinding> points_of(const sandbox::Solution& solution, statistics::Keys& keys) {
   std::vector<sandbox::TunableBinding> points{{}};
   for (const sandbox::Tunable& tunable : solution.tunables) {
@@ -122,7 +122,7 @@ bool has_correct(const std::vector<std::string>& verdicts) {
   return std::find(verdicts.begin(), verdicts.end(), "correct") != verdicts.end();
 }
 
-// By more than what a change of a few instructions does to a kernel's time.
+// True if it won by more than a change of a few instructions explains.
 bool won_by_much(const verdicts::Judgement& judgement) {
   constexpr double kMuch = 1.5;
   return verdicts::is_correct(judgement.verdict) && judgement.measurement &&

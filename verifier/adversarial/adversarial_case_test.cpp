@@ -18,7 +18,7 @@ std::vector<AdversarialCase> suite(uint64_t seed = 1) {
   return load_adversarial_cases(core::installed_paths().adversarial(), seed);
 }
 
-// A file as it would lie in the suite; `plan` goes before the launches, `lines` below the header.
+// Writes a file like one of the suite; `plan` goes before the launches, `lines` below the header.
 std::filesystem::path written(const std::string& plan, const std::string& lines) {
   const std::filesystem::path file = testing::TempDir() + "kw_suite_case.cu";
   std::ofstream(file) << "/* kernelwright\n{\"problem\": \"row_sum_f32\", \"description\": \"tries\", " << plan

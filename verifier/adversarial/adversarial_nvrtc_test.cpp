@@ -1,5 +1,5 @@
-// Where the CUDA Toolkit is present: every file of the adversarial suite that is meant for a GPU is compiled for one,
-// in a compile worker. It is there as it should be when it is refused as it says, or compiles and can do what it says.
+// With the CUDA Toolkit: compiles every file of the adversarial suite for GPUs in a compile worker. Each one is refused
+// as it declares, or compiles.
 #ifdef KW_HAVE_NVRTC
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 namespace verifier::adversarial {
 namespace {
 
-// The first point of each file, that of a family too, but not of those that are there to use up a compiler.
+// The first point of each file or family, except files that exhaust the compiler.
 std::vector<AdversarialCase> compiled_cases() {
   std::vector<AdversarialCase> chosen;
   for (AdversarialCase& one : load_adversarial_cases(core::installed_paths().adversarial(), 1)) {

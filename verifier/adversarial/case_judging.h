@@ -1,4 +1,4 @@
-// Judges cases of the adversarial suite, one after another.
+// Judges cases of the adversarial suite one by one.
 #pragma once
 
 #include <functional>
@@ -10,25 +10,25 @@
 
 namespace verifier::adversarial {
 
-// How much is spent on a dishonest case; an honest one is always judged in full.
+// Effort for dishonest cases; honest ones are always judged in full.
 enum class CaseEffort {
-  least,  // a screening; in full only where that does not decide
+  least,  // a screening; in full only if that does not decide
   full,
 };
 
 struct CaseResult {
   const AdversarialCase& of;
   const verdicts::Judgement& judgement;
-  double seconds;  // from the end of the case before, so that what was compiled ahead is not counted twice
+  double seconds;  // since the end of the previous case, so that compiling ahead is not counted twice
 };
 
-// A judgement that our side fails at is tried again, twice, with what was lost replaced. Throws core::SystemError.
+// Judges, and retries twice when our side fails, with replaced workers. Throws core::SystemError.
 verdicts::Judgement judge_with_retries(judging::Judge& judge, const judging::Builds& candidate,
                                        const judging::Builds& incumbent, verdicts::Effort effort);
 
-// Judges cases of one problem, in this order, compiling ahead. Tells the listener of each, and ends early when it
-// returns false. Who wins where they must not is judged again in fresh processes, as every win is before it counts. A
-// failure of our own is tried again as above. Throws what Judge::judge() throws.
+// Judges cases of one problem in this order, compiling ahead. Calls the listener after each; ends early when it returns
+// false. Judges a forbidden win again in fresh processes, as for every win. Retries our failures as above. Throws the
+// exceptions of Judge::judge().
 void judge_cases(judging::Judge& judge, sandbox::CompilePool& pool, const std::vector<const AdversarialCase*>& cases,
                  const std::string& backend, CaseEffort effort, const std::function<bool(const CaseResult&)>& listener);
 

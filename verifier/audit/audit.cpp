@@ -45,7 +45,7 @@ class Auditor {
   }
 
  private:
-  // Variants of one body share their builds. Everything that is certain to be needed is compiled ahead.
+  // Variants of one body share their builds. Compiles ahead all builds that are certainly needed.
   void start(const std::vector<Variant>& variants) {
     const judging::Builds& naive = judge_.naive();
     std::map<std::pair<std::string, sandbox::TunableBinding>, const judging::Builds*> known{
@@ -81,7 +81,7 @@ class Auditor {
     return finding;
   }
 
-  // Which of the mutants that were accepted do what naive does.
+  // Finds the accepted mutants that compute the same as naive.
   void look_for_equal(const benchsuite::Problem& problem, const std::vector<Variant>& variants) {
     std::vector<size_t> doubtful;
     for (size_t i = 0; i < variants.size(); ++i) {
@@ -140,7 +140,7 @@ class Auditor {
   sandbox::CompilePool& pool_;
   std::deque<judging::Builds> builds_;  // by variant
   AuditReport report_;
-  double naive_ratio_ = 0;  // naive's own largest error, relative to what is allowed
+  double naive_ratio_ = 0;  // naive's own largest error, relative to the tolerance
 };
 }  // namespace
 

@@ -1,4 +1,4 @@
-// The problem audit: proves that the judge refuses every mutant of a problem's naive solution and accepts every
+// The problem audit: verifies that the judge refuses every mutant of a problem's naive solution and accepts every
 // reordering of it, before the problem is used.
 #pragma once
 
@@ -15,8 +15,8 @@ namespace verifier::audit {
 enum class AuditOutcome {
   refused,
   accepted,
-  equal,         // a mutant with the same bits as naive wherever the judge looked: none, on this problem
-  not_compiled,  // made from the source, which is too unusual for it
+  equal,         // a mutant with the same bits as naive wherever the judge looked: equivalent on this problem
+  not_compiled,  // made from the source, but does not compile: the source is too unusual
 };
 std::string_view name_of(AuditOutcome outcome);
 
@@ -25,14 +25,14 @@ struct AuditFinding {
   Must must = Must::be_refused;
   AuditOutcome outcome = AuditOutcome::refused;
   verdicts::Verdict verdict = {};
-  verdicts::Effort effort = verdicts::Effort::screen;  // with which it was found
+  verdicts::Effort effort = verdicts::Effort::screen;  // at which it was decided
   bool right = false;
-  std::string advice = {};  // where it is wrong: what was seen and what to change
+  std::string advice = {};  // for a wrong outcome: the observation and the remedy
 };
 struct AuditReport {
   std::string problem;
   std::vector<AuditFinding> findings;
-  std::vector<std::string> remarks;  // further reasons why the problem does not pass
+  std::vector<std::string> remarks;  // further reasons why the problem fails
 
   int64_t count(AuditOutcome outcome) const;
   int64_t wrong() const;
@@ -40,15 +40,15 @@ struct AuditReport {
 };
 core::Json to_json(const AuditReport& report);
 
-// Little time is spent on timing: the audit does not use it.
+// The audit's judge settings: little timing, since the audit ignores it.
 judging::JudgeSettings audit_settings(bool gpu);
 
-// Every variant of a problem: the mutants and reorderings that can be made, then the files `written`.
+// All variants of a problem: mutants and reorderings, then the files `written`.
 std::vector<Variant> audit_variants(const benchsuite::Problem& problem, std::vector<Variant> written);
 
 // Judges the variants on the judge's device. Mutants are screened, and judged in full where the screening accepts them;
-// reorderings are judged in full. Throws core::InputError when the problem cannot be used at all. Leaves the judge with
-// another problem.
+// reorderings are judged in full. Throws core::InputError if the problem cannot be used at all. Leaves another problem
+// in the judge.
 AuditReport audit(const benchsuite::Problem& problem, const std::vector<Variant>& variants, judging::Judge& judge,
                   sandbox::CompilePool& pool);
 

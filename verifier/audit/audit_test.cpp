@@ -1,4 +1,4 @@
-// Every shipped problem passes its audit on the cpu device; faulty ones do not, and are told why.
+// Every shipped problem passes its audit on the cpu device; faulty ones fail with a reason.
 #include "verifier/audit/audit.h"
 
 #include <gmock/gmock.h>
@@ -22,7 +22,7 @@ using testing::HasSubstr;
 class Audits : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    if (judge_) return;  // those of an earlier suite
+    if (judge_) return;  // started by an earlier suite
     const core::Paths paths = core::installed_paths();
     const sandbox::process::WorkerCommand worker{
         paths.worker("cpu"), {"--device-headers", paths.device_headers().string()}, {}};
@@ -68,7 +68,7 @@ std::vector<std::string> shipped() {
 INSTANTIATE_TEST_SUITE_P(Problems, ShippedProblem, testing::ValuesIn(shipped()),
                          [](const auto& one) { return one.param; });
 
-// A problem that somebody writes, in a folder of its own: y = f(a, b) of [M, N] matrices, by one thread per element.
+// A user's problem in its own folder: y = f(a, b) of [M, N] matrices, one thread per element.
 class WrittenProblem : public Audits {
  protected:
   void SetUp() override {

@@ -1,4 +1,5 @@
-// A problem that asks for another one's naive output, bit by bit: what is right there is naive in other words.
+// A problem whose expected output is another one's naive output, bit by bit: accepted solutions are equivalent to
+// naive.
 #pragma once
 
 #include <filesystem>
@@ -7,8 +8,8 @@
 
 namespace verifier::audit {
 
-// Owns a temporary folder with the problem's files, gone with it. Outputs are bytes; inputs, shapes and workloads are
-// the other problem's, and its naive solution is the reference.
+// Owns a temporary folder with the problem's files. Outputs are bytes; inputs, shapes and workloads are the other
+// problem's, and its naive solution is the reference.
 class BitwiseProblem {
  public:
   explicit BitwiseProblem(const benchsuite::Problem& problem);  // throws core::SystemError

@@ -8,7 +8,7 @@ namespace verifier::audit {
 namespace {
 using core::DType;
 
-// Works on the bits of elements, so that it needs no header and does for every dtype of a size.
+// Operates on the bits of elements: needs no header and handles every dtype of a size.
 constexpr std::string_view kCommon = R"device(
 // Added by the problem audit: copies a tensor and damages it on the way.
 template <typename Bits>
@@ -19,7 +19,7 @@ static __device__ Bits audit_exponent(int format) {  // of infinity; 0 for integ
          : format == 4 ? (Bits)0x7FF0000000000000ull
                        : (Bits)0;
 }
-// The order of the values, not of the bits.
+// Orders by value, not by bits.
 template <typename Bits>
 static __device__ Bits audit_rank(Bits bits, int format) {
   const Bits sign = (Bits)((Bits)1 << (8 * sizeof(Bits) - 1));

@@ -1,4 +1,4 @@
-// A kernel that copies a tensor and damages it on the way: in front of naive it spoils an input, behind it an output.
+// A kernel that copies a tensor and damages it: before naive it damages an input, after naive an output.
 #pragma once
 
 #include <string>
@@ -8,17 +8,17 @@
 
 namespace verifier::audit {
 
-// The device code knows these by their numbers.
+// The device code uses these numbers.
 enum class Damage : int {
   none = 0,
   nothing_written = 1,
   end_not_written = 2,  // the last sixteenth
   zeros = 3,            // an integer input: its least value
-  typical = 4,          // one of the tensor's own values everywhere, the median of its first elements
+  typical = 4,          // one typical value everywhere: the median of the tensor's first elements
   other = 5,            // the content of another tensor, repeated
   nan_in_one = 6,
   end_zeros = 7,     // the last sixteenth
-  end_repeated = 8,  // the last sixteenth is the one before it
+  end_repeated = 8,  // the last sixteenth repeats the one before it
   shifted = 9,       // by one element
   rows_swapped = 10,
   transposed = 11,
@@ -32,12 +32,12 @@ enum class Damage : int {
 };
 
 // extern "C" __global__ void audit_copy_<bytes>(from, other, to, rows, columns, others, damage, amount, format, least)
-// for elements of these sizes in bytes. `others`: elements of `other`; `format`: damage_format(); `least`: what zeros
-// are in an integer input.
+// for elements of these sizes in bytes. `others`: elements of `other`; `format`: damage_format(); `least`: stands for
+// zero in an integer input.
 std::string damage_source(const std::vector<size_t>& sizes);
 int damage_format(core::DType dtype);
 
-// Bits of the significand behind the leading one; 0 for integers.
+// Significand bits after the leading one; 0 for integers.
 int significand_bits(core::DType dtype);
 
 }  // namespace verifier::audit

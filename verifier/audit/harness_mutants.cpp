@@ -24,7 +24,7 @@ std::string as_int(const std::string& expression) { return "min(max(" + expressi
 
 bool is_floating(const Tensor& tensor) { return core::is_floating(tensor.dtype); }
 
-// One tensor's damage.
+// Damage to one tensor.
 struct Step {
   const Tensor* tensor;
   bool input;
@@ -91,7 +91,7 @@ class Harness {
   std::string body_;
 };
 
-// Precisions below a dtype's, as bits of the significand.
+// A lower precision, by the bits of its significand.
 struct Precision {
   int bits;
   const char* name;
@@ -111,7 +111,7 @@ std::vector<Precision> lower_precisions(DType dtype) {
   }
 }
 
-// What to change where a mutant passes.
+// Advice for a problem that lets a mutant pass.
 std::string advice_against(Damage damage) {
   switch (damage) {
     case Damage::rounded:

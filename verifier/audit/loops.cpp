@@ -41,7 +41,7 @@ class Finder {
   std::string text(size_t first, size_t last) const {  // tokens [first, last)
     return std::string(source_.substr(tokens_[first].begin, tokens_[last - 1].end - tokens_[first].begin));
   }
-  // The token after the bracket that closes the one at `open`; size() when there is none.
+  // The token after the bracket that closes the one at `open`; size() if there is none.
   size_t past(size_t open) const {
     int depth = 0;
     for (size_t i = open; i < tokens_.size(); ++i) {
@@ -50,7 +50,7 @@ class Finder {
     }
     return tokens_.size();
   }
-  // The first `text` at no depth in [first, last); last when there is none.
+  // The first `wanted` outside brackets in [first, last); `last` if there is none.
   size_t find_level(size_t first, size_t last, std::string_view wanted) const {
     for (size_t i = first; i < last; ++i) {
       if (is(i, wanted)) return i;
@@ -71,7 +71,7 @@ class Finder {
 
   std::optional<Loop> loop_at(size_t at) const {
     if (!is(at + 1, "(")) return std::nullopt;
-    const size_t end = past(at + 1);  // behind the header
+    const size_t end = past(at + 1);  // after the header
     const size_t close = end - 1;
     const size_t first = find_level(at + 2, close, ";"), second = find_level(first + 1, close, ";");
     if (end >= tokens_.size() || first >= close || second >= close) return std::nullopt;
@@ -105,7 +105,7 @@ class Finder {
     return loop;
   }
 
-  // Is the character at `i` part of a longer operator: <=, <<?
+  // True if the character at `i` is part of a longer operator such as <= or <<.
   bool joined_operator(size_t i) const { return joined(i) && (is(i + 1, "=") || is(i + 1, "<")); }
 
   bool step_of(size_t first, size_t last, Loop& loop) const {
@@ -124,9 +124,9 @@ class Finder {
     return true;
   }
 
-  // What a body writes.
+  // The variables and arrays that a body writes.
   struct Writes {
-    bool known = true;  // everything is understood
+    bool known = true;  // false: some statement was not understood
     bool extremes = false;
     std::set<std::string> declared;
   };
@@ -143,7 +143,7 @@ class Finder {
     for (size_t i = first; i < last; ++i) {
       if (is(i, "for")) loop.innermost = false;
       if (among(kJumps, tokens_[i].text) || tokens_[i].directive >= 0) writes.known = false;
-      // An address taken, or a member function with effects of its own.
+      // A taken address, or a member function that may have side effects.
       if (is(i, "&") && (is(i - 1, "(") || is(i - 1, ",") || is(i - 1, "="))) writes.known = false;
       if (name(i) && (tokens_[i].text.rfind("atomic", 0) == 0 || tokens_[i].text.rfind("__shfl", 0) == 0)) {
         writes.known = false;
@@ -173,7 +173,7 @@ class Finder {
         before && tokens_[at - 1].kind == TokenKind::punctuation && !is(at - 1, "]") && !is(at - 1, ")");
     size_t target = at - (compound ? 2 : 1);
     if (is(target, "]")) {
-      while (is(target, "]")) {  // back over the subscripts
+      while (is(target, "]")) {  // backwards over subscripts
         int depth = 0;
         do {
           if (is(target, "]")) ++depth;

@@ -1,4 +1,4 @@
-// Counting loops of a CUDA C++ source, found by their tokens, and what may be done to them.
+// Finds counting loops in CUDA C++ source by its tokens, and the safe transformations of each.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace verifier::audit {
 // A statement "variable += expression;" in a loop's body, whose variable is declared outside and not used otherwise.
 struct LoopSum {
   std::string variable;
-  size_t begin, end;                        // bytes of the source, the semicolon included
+  size_t begin, end;                        // bytes of the source, including the semicolon
   size_t expression_begin, expression_end;  // bytes
 };
 
@@ -19,16 +19,16 @@ struct LoopSum {
 struct Loop {
   int line = 0;
   size_t begin = 0, end = 0;                       // bytes of the source: from `for` to the end of its body
-  size_t header_end = 0;                           // behind the closing parenthesis
+  size_t header_end = 0;                           // after the closing parenthesis
   size_t limit_begin = 0, limit_end = 0;           // bytes of the limit
   std::string type, variable, start, limit, step;  // source text; step "1" for ++
   std::vector<LoopSum> sums;
   bool stores = false;     // the body writes elements of an array
   bool innermost = false;  // no loop in its body
-  // The turns can be taken in any order: what they write are sums, maxima, minima, and elements of arrays that they do
-  // not read. Not sure is no.
+  // Iterations may run in any order: they only write sums, maxima, minima, and elements of arrays that they do not
+  // read. False if unsure.
   bool any_order = false;
-  bool only_sums = false;  // in any order, and nothing that outlives a turn is written but `sums`
+  bool only_sums = false;  // any_order, and only `sums` outlive an iteration
 };
 
 std::vector<Loop> find_loops(std::string_view source);

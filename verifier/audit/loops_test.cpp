@@ -1,4 +1,4 @@
-// Which loops are found, and what may be done to them.
+// Finding loops and their safe transformations.
 #include "verifier/audit/loops.h"
 
 #include <gtest/gtest.h>

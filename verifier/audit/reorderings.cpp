@@ -55,7 +55,7 @@ class ReorderingMaker {
                         v_down = "audit_" + v;
       const std::string last = limit + " > " + first + " ? " + first + " + (" + limit + " - 1 - " + first + ") / " +
                                step + " * " + step + " : " + first + " - 1";
-      // The body sees the variable in its own type.
+      // The body sees the variable with its own type.
       edits.push_back({loop.begin, loop.header_end,
                        "for (long long " + v_down + " = " + last + "; " + v_down + " >= " + first + "; " + v_down +
                            " -= " + step + ") if (" + loop.type + " " + v + " = " + v_down + "; true)"});
@@ -63,7 +63,7 @@ class ReorderingMaker {
     add_rewritten("loops backwards", "loops are taken from their last turn to the first", std::move(edits));
   }
 
-  // Split-K in one thread: each half of the turns has sums of its own.
+  // Split-K in one thread: each half of the iterations has its own sums.
   void halves() {
     std::vector<Edit> edits;
     for (const Loop& loop : loops_) {
@@ -94,7 +94,7 @@ class ReorderingMaker {
                   std::move(edits));
   }
 
-  // Nothing is carried along once a sum is not finite, or infinity would become NaN.
+  // Stops compensating once a sum is not finite, or infinity would become NaN.
   void compensated() {
     std::vector<Edit> edits;
     for (const Loop& loop : loops_) {

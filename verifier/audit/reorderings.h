@@ -8,12 +8,12 @@
 
 namespace verifier::audit {
 
-// What can be made of its source and plan: loops taken backwards, sums in two halves, compensated sums, float variables
-// kept in double, other block sizes. Loops are changed only where their turns can be seen to be independent (loops.h),
-// block sizes only where the grid is ceil_div(.., block) and the source does not name the number.
+// Makes variants from its source and plan: reversed loops, sums in two halves, compensated sums, float variables kept
+// in double, other block sizes. Changes only loops with independent iterations (loops.h), and block sizes only if the
+// grid is ceil_div(.., block) and the source does not contain the number.
 std::vector<Variant> reorderings(const sandbox::Solution& naive);
 
-// Solutions that somebody wrote: they must be accepted, or refused.
+// A variant from a user's solution, with its required outcome.
 Variant written_variant(const sandbox::Solution& solution, const std::string& name, Must must);
 
 }  // namespace verifier::audit

@@ -10,7 +10,7 @@
 namespace verifier::audit {
 
 struct Edit {
-  size_t begin, end;  // bytes of the source, apart from other edits
+  size_t begin, end;  // bytes of the source; edits must not overlap
   std::string text;
 };
 
@@ -21,7 +21,7 @@ inline std::string rewrite(std::string_view source, std::vector<Edit> edits) {
   return rewritten;
 }
 
-// With every `from` replaced.
+// `text` with every `from` replaced.
 inline std::string replaced(std::string text, std::string_view from, std::string_view to) {
   for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
     text.replace(at, from.size(), to);

@@ -17,7 +17,7 @@ constexpr const char* kTooWide =
 constexpr const char* kUnseen = "choose test shapes and draw inputs (\"init\") at which this part of the work shows";
 constexpr size_t kMostConstants = 3, kMostLoops = 4;
 
-// Stands for float (or double): every value that is made or copied is rounded.
+// Replaces float (or double): rounds every constructed or copied value.
 constexpr std::string_view kNarrow = R"device(
 // Added by the problem audit: @FLOAT with @BITS bits of significand.
 struct audit_float {
@@ -83,7 +83,7 @@ class SourceMutantMaker {
         {name, what, Must::be_refused, Equality::bits, false, advice, body, make_solution(header, body, name)});
   }
 
-  // Sums and products in fewer bits than the contract's. TF32 products are another matter: those are inputs rounded.
+  // Sums and products in fewer bits than the contract's. (TF32 is different: it rounds inputs.)
   void arithmetic() {
     const DType accumulate = problem_.contract.accumulate;
     const bool wide = accumulate == DType::f64;
@@ -105,7 +105,7 @@ class SourceMutantMaker {
     }
   }
 
-  // A maximum over all but the last element often does as well; a sum does not.
+  // Only sums: a maximum without the last element is often still right.
   void loops() {
     size_t made = 0;
     for (const Loop& loop : find_loops(body_)) {

@@ -1,4 +1,4 @@
-// What the problem audit has judged: solutions made from a problem's naive one.
+// Variants: solutions that the problem audit makes from a problem's naive one.
 #pragma once
 
 #include <string>
@@ -10,28 +10,28 @@ namespace verifier::audit {
 
 enum class Must { be_refused, be_accepted };
 
-// Whether a mutant may do, on some problems, what naive does: it is none there.
+// Whether a mutant may compute the same as naive on some problems, where it does not count as a mutant.
 enum class Equality {
-  never,   // it would show that the problem asks for nothing
-  bits,    // if it gives the same bits wherever the judge looks: inputs in TF32 that are small integers
+  never,   // equality would show that the problem demands nothing
+  bits,    // if it gives the same bits wherever the judge looks: TF32 inputs that are small integers
   nearly,  // if it is as near to the reference as naive is: the transpose of a symmetric matrix, whose elements sum in
            // other lanes
 };
 
 struct Variant {
   std::string name = {};  // "y: zeros"
-  std::string what = {};  // one line: what it does
+  std::string what = {};  // one line that describes it
   Must must = Must::be_refused;
   Equality equality = Equality::never;
   bool from_file = false;   // written by a person
-  std::string advice = {};  // what to change in the problem when the judge says the wrong thing; one clause
-  std::string body = {};    // the source without its header: variants of one body have one binary
+  std::string advice = {};  // the remedy in the problem if the verdict is wrong; one clause
+  std::string body = {};    // the source without its header: variants with one body share one binary
   sandbox::Solution solution = {};
 };
 
 // A solution's source without its header comment.
 std::string body_of(const sandbox::Solution& solution);
-// A variant's solution from its header and its body. Throws core::InputError when they make no solution.
+// A variant's solution from its header and its body. Throws core::InputError if they do not form a valid solution.
 sandbox::Solution make_solution(const core::Json& header, const std::string& body, const std::string& name);
 
 }  // namespace verifier::audit

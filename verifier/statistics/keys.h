@@ -1,12 +1,11 @@
-// All chance of one judgement from its one secret seed.
+// Random keys of a judgement, all from one secret seed.
 #pragma once
 
 #include <cstdint>
 
 namespace verifier::statistics {
 
-// A stream of 64-bit keys: SplitMix64 (Steele, Lea, Flood 2014). Two streams of different seeds do not meet in
-// practice.
+// A stream of 64-bit keys: SplitMix64 (Steele, Lea, Flood 2014). Streams of different seeds do not overlap in practice.
 class Keys {
  public:
   explicit Keys(uint64_t seed) : state_(seed) {}
@@ -26,8 +25,8 @@ class Keys {
   uint64_t state_;
 };
 
-// What untrusted code may see of a key's effects must not lead back to the stream that it came from, and SplitMix64 can
-// be turned round: this cannot.
+// A one-way function of a key. Untrusted code may see effects of a key; SplitMix64 is invertible, so they could reveal
+// its stream.
 uint64_t one_way(uint64_t key);
 
 }  // namespace verifier::statistics

@@ -6,8 +6,8 @@
 namespace verifier::statistics {
 namespace {
 
-// The quantile function of N(0,1) at 8193 equidistant probabilities, the ends at those of 2^-20. The tails count: the
-// cells next to the ends reach from 3.7 to 4.8.
+// The quantile function of N(0,1) at 8193 equidistant probabilities, with the ends at 2^-20. The tails matter: the
+// outermost intervals reach from 3.7 to 4.8.
 class NormalTable {
  public:
   NormalTable() {

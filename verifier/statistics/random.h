@@ -1,4 +1,4 @@
-// Random numbers of the judge: reproducible from a key, unpredictable without it.
+// The judge's random numbers: reproducible from a key, unpredictable without it.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ inline std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, std::arra
   return counter;
 }
 
-// The sequence of 32-bit numbers that one key gives.
+// A key's sequence of 32-bit numbers.
 class Stream {
  public:
   explicit Stream(uint64_t key) : key_{static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32)} {}

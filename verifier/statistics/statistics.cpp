@@ -11,7 +11,7 @@ namespace {
 constexpr int kResamples = 800;
 constexpr double kTail = 0.005;        // on each side of a 99 % interval
 constexpr double kLeastGain = 0.995;   // a change below half a percent is no change
-constexpr float kSteadyClock = 0.01f;  // the clocks of the two sides of a pair differ by no more
+constexpr float kSteadyClock = 0.01f;  // the largest difference between the clocks of a pair
 
 bool steady(const Pair& pair) {
   if (pair.candidate_mhz <= 0 || pair.incumbent_mhz <= 0) return true;  // not known
@@ -38,7 +38,7 @@ double median(std::vector<double> values) { return median_in_place(values); }
 Interval median_with_interval(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const size_t n = values.size();
-  // How many values lie below the median is binomial with p = 1/2; `cut` of each end are left out.
+  // The number of values below the median is binomial with p = 1/2; leaves out `cut` values at each end.
   size_t cut = 0;
   double probability = std::pow(0.5, static_cast<double>(n)), tail = probability;
   while (2 * (cut + 1) < n) {

@@ -1,4 +1,4 @@
-// What paired timing samples show.
+// Statistics of paired timing samples.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ std::string_view name_of(Outcome outcome);
 struct Pair {
   double candidate_us = 0, incumbent_us = 0;
   bool candidate_first = false;
-  float candidate_mhz = 0, incumbent_mhz = 0;  // clock of the multiprocessors beside each; 0: not known
-  bool throttled = false;                      // the device was slowing itself down during either
+  float candidate_mhz = 0, incumbent_mhz = 0;  // multiprocessor clock during each; 0: unknown
+  bool throttled = false;                      // the device was throttled during either
 };
 
 // exp of the median log-ratio incumbent/candidate, with a 99 % block-bootstrap interval. Above 1: the candidate is
@@ -28,22 +28,21 @@ struct Interval {
   double value = 0, low = 0, high = 0;
 };
 
-double median(std::vector<double> values);  // of a non-empty set
-// With the order statistics between which the median lies with 99 % probability if the values are independent; all of
-// them where they are too few for that (under 8). Of a non-empty set.
+double median(std::vector<double> values);  // of a non-empty set of values
+// The median of a non-empty set, and the order statistics that contain it with 99 % probability for independent values;
+// the whole range for fewer than 8 values.
 Interval median_with_interval(std::vector<double> values);
 
-// The pairs whose two sides ran at clocks within 1 % of each other, as far as the clocks are known. All of them when
-// that would leave fewer than half: then it is no disturbance but the kernels themselves that draw the clock down, and
-// what they lose by it is theirs.
+// The pairs whose two sides ran at clocks within 1 % of each other, if known. All pairs if that leaves fewer than half:
+// then the kernels themselves lower the clock, and the loss counts as theirs.
 std::vector<Pair> steady_pairs(const std::vector<Pair>& pairs);
 
-// Of the steady pairs: exp(median of ln(incumbent/candidate)) with a 99 % moving-block-bootstrap interval of the median
-// (Künsch 1989): blocks keep the correlation of neighbouring samples. `seed` fixes the resampling. Needs at least one
-// pair.
+// Uses the steady pairs: exp(median of ln(incumbent/candidate)) with a 99 % moving-block-bootstrap interval of the
+// median (Künsch 1989): blocks keep the correlation of neighbouring samples. `seed` fixes the resampling. Needs at
+// least one pair.
 SpeedUp estimate_speed_up(const std::vector<Pair>& pairs, uint64_t seed);
 
-// Geometric mean. The logarithmic half-widths add in quadrature, as of independent estimates.
+// Geometric mean. The logarithmic half-widths add in quadrature, as for independent estimates.
 SpeedUp combine(const std::vector<SpeedUp>& parts);
 
 // WIN when the whole interval lies above 1/0.995, LOSS when below 0.995, otherwise TIE.

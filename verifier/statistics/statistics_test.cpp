@@ -28,7 +28,7 @@ TEST(Statistics, MedianOfOddAndEvenCounts) {
   EXPECT_EQ(median({4, 1, 2, 3}), 2.5);
 }
 
-// The ranks are those of the tables for the sign test, two-sided 1 %.
+// The ranks agree with tables of the sign test, two-sided 1 %.
 TEST(Statistics, TheIntervalOfAMedianLiesBetweenOrderStatistics) {
   std::vector<double> values;
   for (const int n : {1, 7, 8, 12, 15, 31, 61}) {
@@ -69,8 +69,8 @@ TEST(Statistics, ATrueTwoPercentIsFound) {
   EXPECT_GE(wins, 95);
 }
 
-// Machines as they are: a ramp of 2 % over the samples, the second of a pair 0.3 % slower, correlated noise with a
-// heavy tail, and one sample in 20 disturbed by something else.
+// A realistic machine: a ramp of 2 % over the samples, the second of a pair 0.3 % slower, correlated noise with a heavy
+// tail, and one sample in 20 disturbed.
 std::vector<Pair> rough_machine(double true_speed_up, int count, uint64_t seed) {
   std::mt19937_64 chance(seed);
   std::normal_distribution<double> normal(0, 0.006);
@@ -89,7 +89,7 @@ std::vector<Pair> rough_machine(double true_speed_up, int count, uint64_t seed) 
   return pairs;
 }
 
-// The rule by which timing ends: looked at after every pair, so that a lucky moment could end it.
+// Applies the stopping rule after every pair, so that a lucky moment could end the timing.
 SpeedUp with_early_end(const std::vector<Pair>& pairs, uint64_t seed) {
   for (size_t n = 15;; ++n) {
     const SpeedUp so_far = estimate_speed_up({pairs.begin(), pairs.begin() + static_cast<std::ptrdiff_t>(n)}, seed + n);
