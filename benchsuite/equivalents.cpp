@@ -21,7 +21,7 @@ size_t past_spaces(std::string_view text, size_t at) {
 // The position after the closing quote; fails at an unterminated string.
 size_t past_quoted(const JsonView& view, std::string_view text, size_t at) {
   const size_t end = text.find(text[at], at + 1);
-  if (end == std::string_view::npos) view.fail("has a quote without an end");
+  if (end == std::string_view::npos) view.fail("has an unterminated quote");
   return end + 1;
 }
 
@@ -99,7 +99,7 @@ std::vector<std::string> parse_gemm(const JsonView& view, const Problem& problem
     tensors.push_back(problem.find_tensor(names.back()));
   }
   if (names.size() != 3 || problem.outputs.size() != 1) {
-    view.fail("is not the names of two inputs and the only output", "write [\"a\", \"b\", \"c\"] for c = a b");
+    view.fail("does not name two inputs and the only output", "write [\"a\", \"b\", \"c\"] for c = a b");
   }
   for (const Tensor* tensor : tensors) {
     const bool known = tensor->dtype == core::DType::f16 || tensor->dtype == core::DType::bf16 ||
@@ -113,7 +113,7 @@ std::vector<std::string> parse_gemm(const JsonView& view, const Problem& problem
         same_shape(*tensors[2], tensors[0]->shape[0], tensors[1]->shape[1], workload.axes)) {
       continue;
     }
-    view.fail("the shapes are not those of a matrix product (workload " + workload.name + ")",
+    view.fail("the shapes do not form a matrix product (workload " + workload.name + ")",
               "c = a b needs a: [M, K], b: [K, N] and c: [M, N]");
   }
   return names;

@@ -61,7 +61,7 @@ TEST(Equivalents, WhatOneLineOfPythonMayBe) {
   EXPECT_THAT(refusal_of("a\nb"), HasSubstr("without statements"));
   EXPECT_THAT(refusal_of("torch.sum(a]"), HasSubstr("brackets"));
   EXPECT_THAT(refusal_of("torch.sum(a"), HasSubstr("brackets"));
-  EXPECT_THAT(refusal_of("'a"), HasSubstr("quote without an end"));
+  EXPECT_THAT(refusal_of("'a"), HasSubstr("unterminated quote"));
   EXPECT_THAT(refusal_of(""), HasSubstr("one line of at most 300"));
   EXPECT_THAT(refusal_of(std::string(301, 'a')), HasSubstr("one line of at most 300"));
 }

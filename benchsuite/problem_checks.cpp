@@ -45,7 +45,7 @@ int64_t at_point(const JsonView& view, const Point& point, Function value) {
   try {
     return value(point.axes);
   } catch (const core::ExprError& error) {
-    view.fail(std::string(error.what()) + " (" + point.name + ")", "narrow the axis domains, or mend the expression");
+    view.fail(std::string(error.what()) + " (" + point.name + ")", "narrow the axis domains, or fix the expression");
   }
 }
 
@@ -80,7 +80,7 @@ void check_integer_bounds(const Tensor& input, const JsonView& init, const Point
     const int64_t value = at_point(view, point, [&](const Bindings& axes) { return expr.eval(axes); });
     if (value < range.least || value > range.most) {
       view.fail("is " + std::to_string(value) + " (" + point.name + "), which " +
-                    std::string(core::name_of(input.dtype)) + " does not hold exactly",
+                    std::string(core::name_of(input.dtype)) + " cannot hold exactly",
                 "stay between " + std::to_string(range.least) + " and " + std::to_string(range.most));
     }
     return value;

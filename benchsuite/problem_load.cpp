@@ -35,9 +35,8 @@ Problem load_problem(const fs::path& folder) {
   }
   for (const fs::path& needed : {problem.reference_file(), problem.naive_file()}) {
     if (!fs::is_regular_file(needed)) {
-      throw core::InputError(
-          needed.string(), "is missing",
-          "a problem needs problem.json, reference.cu and naive.cu; CONTRIBUTING.md says what each holds");
+      throw core::InputError(needed.string(), "is missing",
+                             "a problem needs problem.json, reference.cu and naive.cu; CONTRIBUTING.md describes each");
     }
   }
   return problem;
@@ -102,13 +101,13 @@ Suite load_suite(const fs::path& suites_folder, const std::string& name,
   view.expect_object({"name", "description", "problems"});
   Suite suite{view.at("name").string(), view.at("description").string(), {}};
   if (suite.name != name)
-    view.at("name").fail("is \"" + suite.name + "\" in " + name + ".json", "name it like its file");
+    view.at("name").fail("is \"" + suite.name + "\" in " + name + ".json", "give it the name of its file");
   std::vector<std::string> problem_names;
   for (const auto& [problem_name, problem] : problems) problem_names.push_back(problem_name);
   for (const core::JsonView& item : view.at("problems").items()) {
     const std::string problem = item.one_of(problem_names, "problems");
     if (std::count(suite.problems.begin(), suite.problems.end(), problem) != 0) {
-      item.fail("\"" + problem + "\" stands twice", "keep one of them");
+      item.fail("\"" + problem + "\" occurs twice", "keep one of them");
     }
     suite.problems.push_back(problem);
   }

@@ -75,7 +75,7 @@ TEST_F(ProblemFolder, TheKindIsNotPartOfTheHash) {
 TEST_F(ProblemFolder, RefusesAMissingFile) {
   fs::remove(folder() / "naive.cu");
   EXPECT_THAT(refusal([&] { load_problem(folder()); }),
-              testing::AllOf(HasSubstr("naive.cu: is missing"), HasSubstr("CONTRIBUTING.md says what each holds")));
+              testing::AllOf(HasSubstr("naive.cu: is missing"), HasSubstr("CONTRIBUTING.md describes each")));
 }
 
 TEST_F(ProblemFolder, RefusesANameOtherThanTheFolders) {
@@ -97,12 +97,12 @@ TEST_F(ProblemFolder, RefusesSuitesThatNameNoProblem) {
                                              "  did you mean \"vector_add_f32\"?"));
   write_suite("two", R"({"name": "two", "description": "d", "problems": ["vector_add_f32", "vector_add_f32"]})");
   EXPECT_THAT(suite_refusal("two"),
-              EndsWith("two.json#/problems/1: \"vector_add_f32\" stands twice\n  keep one of them"));
+              EndsWith("two.json#/problems/1: \"vector_add_f32\" occurs twice\n  keep one of them"));
   write_suite("none", R"({"name": "none", "description": "d", "problems": []})");
   EXPECT_THAT(suite_refusal("none"), EndsWith("none.json#/problems: is empty\n  name at least one problem"));
   write_suite("other", R"({"name": "another", "description": "d", "problems": ["vector_add_f32"]})");
   EXPECT_THAT(suite_refusal("other"),
-              EndsWith("other.json#/name: is \"another\" in other.json\n  name it like its file"));
+              EndsWith("other.json#/name: is \"another\" in other.json\n  give it the name of its file"));
 }
 
 TEST(ShippedProblems, LoadAndFillTheirSuites) {

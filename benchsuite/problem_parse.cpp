@@ -26,9 +26,9 @@ void limit_count(const JsonView& view, size_t least, size_t most, const std::str
 std::string line_of_text(const JsonView& view) {
   std::string text = view.string();
   const auto control = [](unsigned char c) { return std::iscntrl(c) != 0; };
-  if (text.empty()) view.fail("is empty", "say it in a few words");
+  if (text.empty()) view.fail("is empty", "use a few words");
   if (text.size() > 2000 || std::any_of(text.begin(), text.end(), control)) {
-    view.fail("is not one line of at most 2000 characters", "take out line breaks and control characters");
+    view.fail("is not one line of at most 2000 characters", "remove line breaks and control characters");
   }
   return text;
 }
@@ -71,7 +71,7 @@ std::vector<Axis> parse_axes(const JsonView& view) {
       if (value % axis.multiple_of == 0) continue;
       const int64_t below = value / axis.multiple_of * axis.multiple_of;
       entry.at(end).fail(
-          "is " + std::to_string(value) + ", no multiple of " + std::to_string(axis.multiple_of),
+          "is " + std::to_string(value) + ", not a multiple of " + std::to_string(axis.multiple_of),
           "take " + (below == 0 ? "" : std::to_string(below) + " or ") + std::to_string(below + axis.multiple_of));
     }
     if (axis.min > axis.max) entry.at("min").fail("is above max", "swap them");
@@ -179,7 +179,7 @@ Workload parse_workload(const JsonView& view) {
   const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.'; };
   if (workload.name.empty() || workload.name.size() > 64 ||
       !std::all_of(workload.name.begin(), workload.name.end(), plain)) {
-    view.at("name").fail("\"" + workload.name + "\" is not a workload's name",
+    view.at("name").fail("\"" + workload.name + "\" is not a valid workload name",
                          "use letters, digits, '_', '-' and '.', at most 64");
   }
   workload.role = view.at("role").one_of({"test", "bench"}, "roles") == "test" ? Role::test : Role::bench;

@@ -130,19 +130,19 @@ TEST(ProblemRefusals, Dtypes) {
 TEST(ProblemRefusals, ExpressionsThatOverflowOrDivideByZero) {
   EXPECT_EQ(refusal_with("/cost/flops", "M / (N - 8)"),
             "p.json#/cost/flops: division by zero in \"M / (N - 8)\" (workload small, M=3 N=8)\n"
-            "  narrow the axis domains, or mend the expression");
+            "  narrow the axis domains, or fix the expression");
   EXPECT_EQ(refusal_with("/cost/bytes_read", "9223372036854775807 * M"),
             "p.json#/cost/bytes_read: '*' overflows 64 bits in \"9223372036854775807 * M\" (workload small, M=3 N=8)\n"
-            "  narrow the axis domains, or mend the expression");
+            "  narrow the axis domains, or fix the expression");
   // Only the far end of the domains overflows: no workload does.
   EXPECT_EQ(refusal_with("/inputs/x/shape", {"M", "N", "1099511627776 * (N / 1024) + 1", "M"}),
             "p.json#/inputs/x/shape: the number of elements overflows 64 bits (workload gpu, M=4096 N=1024)\n"
-            "  narrow the axis domains, or mend the expression");
+            "  narrow the axis domains, or fix the expression");
   EXPECT_EQ(refusal_with("/cost/bytes_written", "4096 - M"),
             "p.json#/cost/bytes_written: is 0 (workload gpu, M=4096 N=1024)\n  it must be at least 1");
   EXPECT_EQ(refusal_with("/cost/flops", "M / (M - 1)"),
             "p.json#/cost/flops: division by zero in \"M / (M - 1)\" (end of the axis domains, M=1 N=4)\n"
-            "  narrow the axis domains, or mend the expression");
+            "  narrow the axis domains, or fix the expression");
   EXPECT_EQ(refusal_with("/contract/sums", "N - 4"),
             "p.json#/contract/sums: is 0 (end of the axis domains, M=1 N=4)\n  it must be at least 1");
   EXPECT_EQ(refusal_with("/cost/flops", "M * O"),
@@ -150,8 +150,8 @@ TEST(ProblemRefusals, ExpressionsThatOverflowOrDivideByZero) {
 }
 
 TEST(ProblemRefusals, Axes) {
-  EXPECT_EQ(refusal_with("/axes/N/min", 6), "p.json#/axes/N/min: is 6, no multiple of 4\n  take 4 or 8");
-  EXPECT_EQ(refusal_with("/axes/N/min", 2), "p.json#/axes/N/min: is 2, no multiple of 4\n  take 4");
+  EXPECT_EQ(refusal_with("/axes/N/min", 6), "p.json#/axes/N/min: is 6, not a multiple of 4\n  take 4 or 8");
+  EXPECT_EQ(refusal_with("/axes/N/min", 2), "p.json#/axes/N/min: is 2, not a multiple of 4\n  take 4");
   EXPECT_EQ(refusal_with("/axes/M/min", 5000), "p.json#/axes/M/min: is above max\n  swap them");
   EXPECT_THAT(refusal_with("/axes/M/max", int64_t{1} << 40), HasSubstr("p.json#/axes/M/max: must be between 1 and"));
   EXPECT_THAT(refusal_with("/axes/M/min", 0), HasSubstr("p.json#/axes/M/min: must be between 1 and"));
@@ -177,7 +177,7 @@ TEST(ProblemRefusals, InitThatDoesNotFit) {
             "p.json#/inputs/x/init/kind: \"normal\" does not fit dtype i32\n"
             "  use {\"kind\": \"integers\", \"low\": 0, \"high\": 9}");
   EXPECT_EQ(refusal_with("/inputs/i/dtype", "u8"),
-            "p.json#/inputs/i/init/high: is 1023 (workload gpu, M=4096 N=1024), which u8 does not hold exactly\n"
+            "p.json#/inputs/i/init/high: is 1023 (workload gpu, M=4096 N=1024), which u8 cannot hold exactly\n"
             "  stay between 0 and 255");
   EXPECT_EQ(refusal_with("/inputs/i/init/low", 8),
             "p.json#/inputs/i/init: low is 8 and high is 7 (workload small, M=3 N=8)\n"
@@ -208,7 +208,7 @@ TEST(ProblemRefusals, Workloads) {
   EXPECT_EQ(refusal_with("/workloads/2/name", "small"),
             "p.json#/workloads/2/name: there is already a workload \"small\"\n  give each its own name");
   EXPECT_EQ(refusal_with("/workloads/2/name", "a b"),
-            "p.json#/workloads/2/name: \"a b\" is not a workload's name\n"
+            "p.json#/workloads/2/name: \"a b\" is not a valid workload name\n"
             "  use letters, digits, '_', '-' and '.', at most 64");
   EXPECT_EQ(refusal_with("/workloads/2/role", "tests"),
             "p.json#/workloads/2/role: \"tests\" is not one of the roles\n  did you mean \"test\"?");
@@ -228,10 +228,10 @@ TEST(ProblemRefusals, ABackendWithoutWorkloads) {
 }
 
 TEST(ProblemRefusals, Texts) {
-  EXPECT_EQ(refusal_with("/title", ""), "p.json#/title: is empty\n  say it in a few words");
+  EXPECT_EQ(refusal_with("/title", ""), "p.json#/title: is empty\n  use a few words");
   EXPECT_EQ(refusal_with("/description", "a\nb"),
             "p.json#/description: is not one line of at most 2000 characters\n"
-            "  take out line breaks and control characters");
+            "  remove line breaks and control characters");
   EXPECT_THAT(refusal_with("/name", "a-b"), HasSubstr("p.json#/name: \"a-b\" is not a name\n  use letters"));
 }
 

@@ -177,7 +177,7 @@ int64_t evaluate(const Node& node, const Bindings& bindings) {
     if (found != bindings.end()) return found->second;
     std::vector<std::string> known;
     for (const auto& [name, value] : bindings) known.push_back(name);
-    throw ExprError("nothing is called \"" + node.name + "\"; " + did_you_mean(node.name, known));
+    throw ExprError("nothing is named \"" + node.name + "\"; " + did_you_mean(node.name, known));
   }
   const int64_t a = evaluate(*node.operands[0], bindings);
   if (node.op == Op::negate) {

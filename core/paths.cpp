@@ -10,7 +10,7 @@ Paths installed_paths() {
   paths.data = paths.program_folder.parent_path() / "share" / "kernelwright";
   if (!std::filesystem::is_directory(paths.data)) {
     throw SystemError("the data folder " + paths.data.string() +
-                      " is missing: keep bin/ and share/ of the installation together");
+                      " is missing: keep the installation's bin/ and share/ together");
   }
   return paths;
 }

@@ -23,7 +23,7 @@ Json parse_json(std::string_view text, const std::string& file) {
     if (event == Json::parse_event_t::object_start) open_objects.emplace_back();
     if (event == Json::parse_event_t::object_end) open_objects.pop_back();
     if (event == Json::parse_event_t::key && !open_objects.back().insert(parsed.get<std::string>()).second) {
-      throw InputError(file, "the key " + parsed.dump() + " stands twice in one object", "keep one of them");
+      throw InputError(file, "the key " + parsed.dump() + " occurs twice in one object", "keep one of them");
     }
     return true;
   };

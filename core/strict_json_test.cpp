@@ -30,7 +30,7 @@ TEST(StrictJson, UnknownFieldIsRefusedWithPointerAndRemedy) {
 }
 
 TEST(StrictJson, RefusesDuplicatesBadNumbersAndDepth) {
-  EXPECT_THAT(refusal([] { parse_json(R"({"a": 1, "a": 2})", "f"); }), testing::HasSubstr("stands twice"));
+  EXPECT_THAT(refusal([] { parse_json(R"({"a": 1, "a": 2})", "f"); }), testing::HasSubstr("occurs twice"));
   EXPECT_THAT(refusal([] { parse_json("{\"a\": }", "f"); }), testing::HasSubstr("not valid JSON"));
   EXPECT_THAT(refusal([] { parse_json(std::string(100, '['), "f"); }), testing::HasSubstr("nested"));
   const Json number = parse_json("18446744073709551615", "f");

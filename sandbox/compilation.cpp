@@ -22,7 +22,7 @@ std::optional<Rejected> refuse_stray_kernel(const Solution& solution, const std:
     if (launched) continue;
     return Rejected{Rejection::forbidden,
                     "the kernel " + core::clean_line(name, 100) +
-                        " is launched by no launch of the plan: take it out, or make it a __device__ function",
+                        " is not launched by the plan: remove it, or make it a __device__ function",
                     std::nullopt, ""};
   }
   return std::nullopt;

@@ -145,13 +145,13 @@ void CompilePool::serve(size_t index, std::promise<core::Json> started) {
     } catch (const Nonsense& nonsense) {
       worker.reset();
       job.promise.set_value(Rejected{
-          Rejection::limit, "compiling it led to an answer without sense: " + std::string(nonsense.what()), {}, ""});
+          Rejection::limit, "compiling it led to a meaningless answer: " + std::string(nonsense.what()), {}, ""});
     } catch (const process::WorkerLost& lost) {
       worker.reset();
       const bool late = lost.cause() == process::WorkerLost::Cause::deadline;
       job.promise.set_value(Rejected{Rejection::limit,
                                      late ? "compiling took longer than " + std::to_string(deadline.count()) + " s"
-                                          : "compiling it ended the compile worker: " + std::string(lost.what()),
+                                          : "compiling it crashed the compile worker: " + std::string(lost.what()),
                                      {},
                                      ""});
     } catch (...) {

@@ -78,19 +78,19 @@ TEST(LaunchFeatures, AreBound) {
 TEST(LaunchFeatures, AreHeldAgainstEveryDevice) {
   EXPECT_EQ(refusal("[8]", "[8]"), "accepted");
   EXPECT_THAT(refusal("\"grid\": [8]", "\"grid\": [9]"),
-              HasSubstr("grid.x is 9, which is no multiple of cluster.x, 2"));
+              HasSubstr("grid.x is 9, which is not a multiple of cluster.x, 2"));
   EXPECT_THAT(refusal("[2, 4, 32]", "[32, 2]"), HasSubstr("cluster.x is 32; it must be between 1 and 16"));
   EXPECT_THAT(refusal("[\"CLUSTER\"]", "[8, 2]"), HasSubstr("grid.y is 1, which is no multiple"));
   EXPECT_THAT(refusal("\"grid\": [8], \"block\": [128], \"cluster\": [\"CLUSTER\"]",
                       "\"grid\": [8, 4], \"block\": [128], \"cluster\": [8, 4]"),
               HasSubstr("blocks per cluster is 32"));
   EXPECT_THAT(refusal("\"cluster\": [\"CLUSTER\"]", "\"overlaps_previous\": true"),
-              HasSubstr("#/launches/0/overlaps_previous: the first launch has none before it"));
+              HasSubstr("#/launches/0/overlaps_previous: there is no launch before the first one"));
   EXPECT_THAT(refusal("\"cooperative\": true", "\"coperative\": true"), HasSubstr("did you mean \"cooperative\""));
   EXPECT_THAT(refusal("\"cooperative\": true", "\"cooperative\": 1"), HasSubstr("/launches/1/cooperative"));
   EXPECT_THAT(refusal("\"tensor\": \"x\"", "\"tensor\": \"xx\""),
               HasSubstr("\"xx\" is neither a tensor nor a workspace"));
-  EXPECT_THAT(refusal("\"x_map\": {", "\"x\": {"), HasSubstr("tensor map \"x\" has the name of something else"));
+  EXPECT_THAT(refusal("\"x_map\": {", "\"x\": {"), HasSubstr("tensor map \"x\" is already the name of something else"));
   EXPECT_THAT(refusal("\"y_map\"]", "\"y_mat\"]"), HasSubstr("did you mean \"y_map\""));
   EXPECT_THAT(refusal("\"tensor\": \"y\"", "\"tensor\": \"x\""), HasSubstr("no launch takes the output \"y\""));
   EXPECT_THAT(refusal("\"box\": [64]", "\"box\": [\"K\"]"), HasSubstr("\"K\" is neither an axis nor a tunable"));

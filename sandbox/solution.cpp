@@ -24,8 +24,8 @@ constexpr size_t kMaxTunables = 16, kMaxValues = 64, kMaxLaunches = 16, kMaxWork
 // file.
 std::string cut_header(const std::string& source, const std::string& file) {
   const std::string remedy =
-      "begin the file with \"/* kernelwright\", a JSON object with the launch plan, and \"*/\"; CONTRIBUTING.md shows "
-      "one";
+      "begin the file with \"/* kernelwright\", a JSON object with the launch plan, and \"*/\"; "
+      "docs/solution-format.md shows one";
   const size_t begin = source.find_first_not_of(" \t\r\n");
   if (begin == std::string::npos) throw InputError(file, "is empty", remedy);
   if (source.compare(begin, kOpening.size(), kOpening) != 0) {
@@ -86,7 +86,7 @@ std::vector<Tunable> parse_tunables(const JsonView& view) {
     Tunable tunable{name, {}};
     for (const JsonView& value : values.items()) {
       const int64_t number = value.integer(-(int64_t{1} << 31), (int64_t{1} << 31) - 1);
-      if (std::ranges::count(tunable.values, number)) value.fail("this value stands twice");
+      if (std::ranges::count(tunable.values, number)) value.fail("this value occurs twice");
       tunable.values.push_back(number);
     }
     if (tunable.values.empty()) values.fail("a tunable needs at least one value");
@@ -129,7 +129,7 @@ std::vector<Launch> parse_launches(const JsonView& view) {
   for (const JsonView& launch : view.items()) launches.push_back(parse_launch(launch));
   if (launches.empty()) view.fail("a solution needs at least one launch");
   if (launches[0].overlaps_previous) {
-    view.items()[0].at("overlaps_previous").fail("the first launch has none before it", "leave the field out");
+    view.items()[0].at("overlaps_previous").fail("there is no launch before the first one", "leave the field out");
   }
   return launches;
 }
@@ -163,7 +163,7 @@ Solution parse_plan(const core::Json& json, const std::string& file) {
       solution.constraints.push_back(constraint.expr());
       for (const std::string& name : solution.constraints.back().names()) {
         if (!std::ranges::count(known, name)) {
-          constraint.fail("\"" + name + "\" is no tunable", core::did_you_mean(name, known, "tunables"));
+          constraint.fail("\"" + name + "\" is not a tunable", core::did_you_mean(name, known, "tunables"));
         }
       }
     }
@@ -228,7 +228,7 @@ Scope scope_of(const Solution& solution, const benchsuite::Problem& problem) {
   taken.insert(scope.tensors.begin(), scope.tensors.end());
   const auto take = [&](const std::string& name, const char* kind) {
     if (!taken.insert(name).second) {
-      throw InputError(solution.file, std::string(kind) + " \"" + name + "\" has the name of something else",
+      throw InputError(solution.file, std::string(kind) + " \"" + name + "\" is already the name of something else",
                        "rename it");
     }
   };
@@ -266,7 +266,7 @@ void check_arg(const std::string& arg, const Scope& scope, const std::string& wh
   all.insert(all.end(), passed.begin(), passed.end());
   for (const std::string& name : core::Expr::parse(arg).names()) {
     if (!std::ranges::count(numbers, name)) {
-      throw InputError(where, "argument \"" + name + "\" is no tensor, workspace, tensor map, axis or tunable",
+      throw InputError(where, "argument \"" + name + "\" is not a tensor, workspace, tensor map, axis or tunable",
                        core::did_you_mean(name, all, "arguments"));
     }
   }
@@ -366,7 +366,7 @@ bool satisfies_constraints(const Solution& solution, const TunableBinding& bindi
     try {
       return constraint.eval(binding) != 0;
     } catch (const core::ExprError& error) {
-      throw InputError(solution.file + "#/constraints", error.what(), "constraints must hold a value at every point");
+      throw InputError(solution.file + "#/constraints", error.what(), "constraints must have a value at every point");
     }
   };
   return std::ranges::all_of(solution.constraints, holds);

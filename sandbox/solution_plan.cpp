@@ -26,8 +26,8 @@ void bind_cluster(PlannedLaunch& planned, const Launch& launch, const core::Bind
     if (planned.grid[d] % planned.cluster[d] != 0) {
       throw InputError(where,
                        "grid." + axis + " is " + std::to_string(planned.grid[d]) +
-                           ", which is no multiple of cluster." + axis + ", " + std::to_string(planned.cluster[d]),
-                       "round the grid up and let the blocks beyond the end do nothing");
+                           ", which is not a multiple of cluster." + axis + ", " + std::to_string(planned.cluster[d]),
+                       "round the grid up and let the extra blocks do nothing");
     }
   }
   check_range(blocks, 1, kMostBlocks, "blocks per cluster", where);

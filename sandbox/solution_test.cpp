@@ -115,7 +115,7 @@ TEST(Solution, ValidationHoldsThePlanAgainstTheProblem) {
   EXPECT_THAT(validation("\"BLOCK\"]", "\"BLOCK * 16\"]"), HasSubstr("block.x is 2048"));
   EXPECT_THAT(validation("ceil_div(N, BLOCK * VEC)", "N / (BLOCK - 128)"), HasSubstr("division by zero"));
   EXPECT_THAT(validation("4 * ceil_div(N, BLOCK)", "107374182400"), HasSubstr("must be between 1 and 4294967296"));
-  EXPECT_THAT(validation("\"partial\":", "\"x\":"), HasSubstr("has the name of something else"));
+  EXPECT_THAT(validation("\"partial\":", "\"x\":"), HasSubstr("is already the name of something else"));
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ int parse_bytes(const JsonView& view, const std::vector<int64_t>& allowed) {
 
 void require_grain(int64_t bytes, const std::string& what, const std::string& remedy, const std::string& where) {
   if (bytes % kGrain == 0) return;
-  throw InputError(where, what + " takes " + std::to_string(bytes) + " bytes, which is no multiple of 16", remedy);
+  throw InputError(where, what + " takes " + std::to_string(bytes) + " bytes, which is not a multiple of 16", remedy);
 }
 
 std::vector<int64_t> bind_shape(const TensorMap& map, const MappedTensor& tensor, const core::Bindings& bindings,
@@ -49,7 +49,7 @@ std::vector<int64_t> bind_shape(const TensorMap& map, const MappedTensor& tensor
   if (shape.empty()) throw InputError(where, "a map of a workspace needs its \"shape\"", "give it, innermost first");
   if (shape.size() > kMostDimensions) {
     throw InputError(where, map.buffer + " has " + std::to_string(shape.size()) + " dimensions; a map has at most 5",
-                     "give a \"shape\" that joins some of them");
+                     "give a \"shape\" that merges some of them");
   }
   if (map.box.size() != shape.size()) {
     throw InputError(where + "/box", "has " + std::to_string(map.box.size()) + " dimensions, the shape has " +
@@ -68,7 +68,7 @@ void bind_strides(PlannedTensorMap& planned, const MappedTensor& tensor, const s
   for (size_t d = 0; d < planned.shape.size(); ++d) {
     if (d > 0) {
       const std::string what = "a step along dimension " + std::to_string(d);
-      require_grain(stride, what, "say in \"when\" at which shapes the map is used, and do without it elsewhere",
+      require_grain(stride, what, "use \"when\" to name the shapes that use the map, and do without it elsewhere",
                     where + "/shape");
       check_range(stride, 1, kMostStride, what + ", in bytes,", where + "/shape");
       planned.strides_bytes.push_back(stride);

@@ -50,7 +50,8 @@ TEST(TensorMap, MaySeeItsTensorInAnotherShape) {
 
 TEST(TensorMap, WhereItIsNotUsedAnyShapeWillDo) {
   const MappedTensor odd{4 * 100 * 63, core::DType::f32, {Expr::parse("M"), Expr::constant(63)}};
-  EXPECT_THAT(refusal(R"({"tensor": "x", "box": [32, 8]})", odd), HasSubstr("252 bytes, which is no multiple of 16"));
+  EXPECT_THAT(refusal(R"({"tensor": "x", "box": [32, 8]})", odd),
+              HasSubstr("252 bytes, which is not a multiple of 16"));
   const PlannedTensorMap map = bind(R"({"tensor": "x", "box": [32, 8], "when": "M % 8 == 0"})", odd);
   EXPECT_THAT(map.shape, ElementsAre(16));
   EXPECT_THAT(map.box, ElementsAre(16));
@@ -67,7 +68,7 @@ TEST(TensorMap, RefusalsNameTheLimit) {
               HasSubstr("more than the 4096 bytes of \"w\""));
   EXPECT_THAT(refusal(R"({"tensor": "x", "box": [257, 1]})"),
               HasSubstr("dimension 0 is 257; it must be between 1 and 256"));
-  EXPECT_THAT(refusal(R"({"tensor": "x", "box": [3, 1]})"), HasSubstr("takes 12 bytes, which is no multiple of 16"));
+  EXPECT_THAT(refusal(R"({"tensor": "x", "box": [3, 1]})"), HasSubstr("takes 12 bytes, which is not a multiple of 16"));
   EXPECT_THAT(refusal(R"({"tensor": "x", "box": [64, 1], "swizzle": 128})"),
               HasSubstr("takes 256 bytes; swizzled by 128"));
   EXPECT_THAT(refusal(R"({"tensor": "x", "box": [256, 256]})"), HasSubstr("the box, in bytes, is 262144"));

@@ -102,9 +102,9 @@ Compilation compilation_from_message(process::Message message) {
                     core::clean_text(json.at("log").string(), kMostLogBytes)};
   }
   const size_t files = json.has("ptx") ? 2 : 1;
-  if (message.fds.size() != files) json.fail("brings no binary");
+  if (message.fds.size() != files) json.fail("has no binary");
   for (const core::UniqueFd& fd : message.fds) {
-    if (!process::is_sealed(fd.get())) json.fail("brings a file that can still be changed");
+    if (!process::is_sealed(fd.get())) json.fail("has a file that can still be changed");
   }
   Built built;
   if (files == 2) {
@@ -199,7 +199,7 @@ PlannedTensorMap tensor_map_from_json(const JsonView& json) {
   map.strides_bytes = integers(json.at("strides_bytes"), 1);
   map.box = integers(json.at("box"), 1);
   if (map.shape.empty() || map.box.size() != map.shape.size() || map.strides_bytes.size() + 1 != map.shape.size()) {
-    json.fail("has a shape, strides and box that do not fit together");
+    json.fail("has inconsistent shape, strides and box");
   }
   map.swizzle = static_cast<int>(json.at("swizzle").integer(0, 128));
   map.l2_promotion = static_cast<int>(json.at("l2_promotion").integer(0, 256));

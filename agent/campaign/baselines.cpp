@@ -59,7 +59,8 @@ void measure_baselines(results::archive::Recorder& archive, const core::Paths& p
                        const std::vector<const benchsuite::Problem*>& problems, WhichBaselines which,
                        const BaselineListener& listener) {
   if (choice.backend != "cuda") {
-    throw core::InputError("--device", "libraries are measured on GPUs only", "take one, as in --device cuda:0");
+    throw core::InputError("--device", "libraries are measured on GPUs only",
+                           "choose one, for example --device cuda:0");
   }
   if (choice.all) choice = {choice.backend, 0, false};
   const std::vector<sandbox::cuda::driver::DeviceFacts> devices = cuda_devices();

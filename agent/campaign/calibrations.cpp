@@ -11,8 +11,8 @@ constexpr int kCompileWorkers = 2;  // one per source file
 verifier::verdicts::Calibration calibrate(results::archive::Recorder& archive, const core::Paths& paths,
                                           const DeviceChoice& choice) {
   if (choice.backend == "cpu") {
-    throw core::InputError("--device", "the cpu device has no calibration: its times are rough and know no bound",
-                           "calibrate a GPU, as in --device cuda:0");
+    throw core::InputError("--device", "the cpu device has no calibration: its times are rough and have no bound",
+                           "calibrate a GPU, for example --device cuda:0");
   }
   sandbox::process::WorkerCommand command = judged_device(paths, choice.backend, choice.index).worker;
   command.args.insert(command.args.end(), {"--role", "judge"});

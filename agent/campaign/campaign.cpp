@@ -85,8 +85,8 @@ class Run {
         judging_(judging),
         budget_(settings.budget, journal.attempts_before(), campaign.spent_seconds, &journal) {
     journal.on_divergence([this](const search::Divergence& divergence) {
-      progress_.warned(std::string("this program decides otherwise than the one that began the campaign did (") +
-                       divergence.what() + "); what is recorded is used where it fits");
+      progress_.warned(std::string("this version decides differently from the one that started the campaign (") +
+                       divergence.what() + "); it uses the recorded results that still fit");
     });
     journal.on_finish([this] { budget_.charge_attempts(journal_.attempts_left()); });
     runner_.emplace(archive, journal, budget_, judging != nullptr ? &judging->runner : nullptr);
@@ -306,7 +306,7 @@ Replayed replay_campaign(results::archive::Recorder& archive, const results::arc
   Replayed replayed;
   if (!journal.recalls()) {
     replayed.divergence =
-        search::Divergence(0, "nothing in order: an earlier version of kernelwright ran it", "nothing");
+        search::Divergence(0, "no order of events: an earlier version of kernelwright ran it", "nothing");
     return replayed;
   }
   std::vector<RecordedModel> recorded;
@@ -316,7 +316,7 @@ Replayed replay_campaign(results::archive::Recorder& archive, const results::arc
   try {
     Run(archive, campaign, settings, paths, problems, progress, models, journal, nullptr).run();
     if (const search::Journal::Step* const step = journal.next())
-      journal.diverge(search::describe(*step), "the campaign is at its end");
+      journal.diverge(search::describe(*step), "the campaign has ended");
     replayed.ended = true;
   } catch (const search::RecordEnded&) {
   } catch (const search::Divergence& divergence) {

@@ -51,7 +51,7 @@ std::vector<verifier::judging::JudgedDevice> devices_of(const core::Paths& paths
   for (const sandbox::cuda::driver::DeviceFacts& facts : found) {
     if (facts.name != found.front().name) {
       throw core::InputError("--device", "the GPUs here are not alike: " + found.front().name + " and " + facts.name,
-                             "choose those of one kind with CUDA_VISIBLE_DEVICES, or one of them with cuda:N");
+                             "choose GPUs of one model with CUDA_VISIBLE_DEVICES, or one of them with cuda:N");
     }
     devices.push_back(judged_device(paths, choice.backend, facts.index));
   }

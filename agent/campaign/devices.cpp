@@ -14,7 +14,7 @@ sandbox::process::WorkerCommand worker(const core::Paths& paths, const char* bac
   const std::filesystem::path program = paths.worker(backend);
   if (!std::filesystem::exists(program)) {
     throw core::SystemError("the worker program " + program.string() +
-                            " is missing: keep bin/ of the installation whole");
+                            " is missing: keep the installation's bin/ complete");
   }
   return {program, {"--device-headers", paths.device_headers().string()}, {}, paths.sandbox_level};
 }
@@ -32,7 +32,7 @@ sandbox::process::WorkerCommand cuda_compile_worker(const core::Paths& paths, co
     const std::filesystem::path include = std::filesystem::path(cutlass) / "include";
     if (!std::filesystem::exists(include / "cute")) {
       throw core::InputError("KW_CUTLASS", include.string() + " holds no CuTe headers",
-                             "set it to the folder of CUTLASS that has include/cute, or unset it");
+                             "set it to a CUTLASS folder that contains include/cute, or unset it");
     }
     command.args.insert(command.args.end(), {"--include", std::filesystem::absolute(include).string()});
   }

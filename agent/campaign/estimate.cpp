@@ -107,7 +107,7 @@ Estimate estimate(int64_t prompt_tokens, const CampaignSettings& settings, const
   made.tokens = spread(least.tokens, most.tokens, settings.spending.tokens);
   if (least.dollars && most.dollars) made.dollars = spread(*least.dollars, *most.dollars, settings.spending.dollars);
   made.seconds = spread(seconds_each, seconds_each, settings.budget.seconds);
-  made.limit = fmt::format("{} are used up first, after about {:.0f} requests", first->name, made.requests.most);
+  made.limit = fmt::format("{} run out first, after about {:.0f} requests", first->name, made.requests.most);
   if (made.requests.least < made.requests.most) {
     made.limit +=
         fmt::format("; it ends sooner when {} replies in a row make nothing faster", settings.models.patience);

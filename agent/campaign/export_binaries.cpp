@@ -66,7 +66,7 @@ results::exporting::KernelBinaries compile_exported(const core::Paths& paths,
       const sandbox::Compilation compilation = job.compilation.get();
       if (const auto* rejected = std::get_if<sandbox::Rejected>(&compilation)) {
         throw core::InputError(job.kernel, "does not compile for " + architecture + ": " + rejected->message,
-                               "leave out that architecture, or the kernel");
+                               "leave out this architecture, or the kernel");
       }
       binaries[job.kernel].push_back({architecture, bytes_of(std::get<sandbox::Built>(compilation))});
     }

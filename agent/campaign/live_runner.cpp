@@ -157,7 +157,7 @@ void LiveRunner::submit(Job& job) {
   const auto built = [&](const search::CandidatePtr& candidate, Effort needed) -> const verifier::judging::Builds* {
     if (candidate == naive_) return nullptr;
     if (candidate->builds.wait(session_.pool(), needed) != nullptr) {
-      throw core::SystemError("what was compiled before does not compile any more");
+      throw core::SystemError("a candidate that compiled before no longer compiles");
     }
     return &candidate->builds;
   };

@@ -27,12 +27,11 @@ results::archive::Recorder open_seeded_archive(const std::filesystem::path& file
 results::archive::Recorder open_existing_archive(const std::filesystem::path& file) {
   if (!std::filesystem::exists(file)) {
     throw core::InputError(file.string(), "there is no archive yet",
-                           "kernelwright run makes it, or give another file with --archive");
+                           "kernelwright run creates it; or give another file with --archive");
   }
   if (std::filesystem::is_regular_file(file) && std::filesystem::file_size(file) == 0) {
-    throw core::InputError(
-        file.string(), "is empty: it was cut off, or never written",
-        "go back to a copy (kernelwright archive backup makes them), or give another file with --archive");
+    throw core::InputError(file.string(), "is empty: it was truncated, or never written",
+                           "restore a copy (made by kernelwright archive backup), or give another file with --archive");
   }
   return results::archive::Recorder(file);
 }

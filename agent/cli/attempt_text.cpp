@@ -65,7 +65,7 @@ std::string attempt_text(const results::archive::RecordedAttempt& a, const std::
                                  candidate_name(a.solution, a.binding), a.problem, a.device, a.effort, a.made);
   if (!a.campaign.empty()) text += "campaign " + a.campaign + "\n";
   if (a.reused_from)
-    text += fmt::format("same binary and plan as attempt {}, whose result it takes over\n", *a.reused_from);
+    text += fmt::format("same binary and plan as attempt {}, whose result it copies\n", *a.reused_from);
   text += fmt::format("{}: {}\n", name_of(a.verdict), verifier::verdicts::sentence_for_people(a.verdict));
   if (a.measurement) text += measurement_text(*a.measurement, a.against);
   text += facts;

@@ -39,7 +39,7 @@ std::string calibration_text(const verifier::verdicts::Calibration& c) {
   table.add_row({"  memory, read", tera(c.dram_read_gb_s / 1e3, "B/s"), "16-byte loads"});
   table.add_row({"  memory, written", tera(c.dram_write_gb_s / 1e3, "B/s"), "16-byte stores"});
   table.add_row({"  memory, copied", tera(c.dram_copy_gb_s / 1e3, "B/s"), "bytes read and bytes written"});
-  table.add_row({"  L2, read", tera(c.l2_read_gb_s / 1e3, "B/s"), "about a quarter of it, again and again"});
+  table.add_row({"  L2, read", tera(c.l2_read_gb_s / 1e3, "B/s"), "about a quarter of it, repeatedly"});
   table.add_row({"  f32", tera(c.fp32_flop_s / 1e12, "FLOP/s"), "fused multiply-adds in registers"});
   table.add_row({"  f64", tera(c.fp64_flop_s / 1e12, "FLOP/s"), "fused multiply-adds in registers"});
   const std::string how = c.tensor_instruction + ", random operands, sums in f32";
@@ -47,12 +47,12 @@ std::string calibration_text(const verifier::verdicts::Calibration& c) {
   table.add_row({"  tensor bf16", tera(c.tensor_bf16_flop_s / 1e12, "FLOP/s"), how});
   table.add_row({"  tensor tf32", tera(c.tensor_tf32_flop_s / 1e12, "FLOP/s"), how});
   table.add_row({"  empty launch", format_time_us(c.launch_floor_us), "median between two events"});
-  return fmt::format("{}: {}, {} multiprocessors, {} MiB of L2, driver for CUDA {}, {}\n{}{}", c.device, c.architecture,
-                     c.multiprocessors, c.l2_bytes >> 20, c.driver, c.made, table.text(),
-                     tensor_peak_is_low(c)
-                         ? "mma.sync does not reach this GPU's tensor peaks: where they set the bound, "
-                           "shares of it can exceed 100 %.\n"
-                         : "");
+  return fmt::format(
+      "{}: {}, {} multiprocessors, {} MiB of L2, driver for CUDA {}, {}\n{}{}", c.device, c.architecture,
+      c.multiprocessors, c.l2_bytes >> 20, c.driver, c.made, table.text(),
+      tensor_peak_is_low(c)
+          ? "mma.sync does not reach this GPU's tensor peaks: if they set the bound, shares of it can exceed 100 %.\n"
+          : "");
 }
 
 std::string baseline_text(const std::string& problem, const std::string& library,

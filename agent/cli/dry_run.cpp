@@ -36,10 +36,10 @@ Json habits_json(const std::vector<campaign::Habit>& habits) {
 void print_habits(const std::vector<campaign::Habit>& habits, const models::Prices& prices) {
   for (const campaign::Habit& habit : habits) {
     print("\n{}: {:.0f} tokens and {:.0f} s a reply ({}); {}", habit.model, habit.output_tokens, habit.seconds,
-          habit.replies > 0 ? fmt::format("as in {} replies that the archive has", habit.replies)
-                            : std::string("assumed: the archive has no reply of it"),
+          habit.replies > 0 ? fmt::format("as in {} replies in the archive", habit.replies)
+                            : std::string("assumed: no replies of it in the archive"),
           prices.find(habit.model) != nullptr ? "priced by prompts/prices.json"
-                                              : "its price is not known: add it to prompts/prices.json");
+                                              : "its price is unknown: add it to prompts/prices.json");
   }
   print("\nNothing was sent.\n");
 }
@@ -48,7 +48,7 @@ void print_habits(const std::vector<campaign::Habit>& habits, const models::Pric
 void print_estimate(const results::archive::Reader& archive, const campaign::CampaignSettings& settings,
                     const campaign::ShippedData& data, const Invocation& invocation) {
   if (settings.proposers.empty()) {
-    throw core::InputError("run --dry-run", "estimates what models would cost, and none is named",
+    throw core::InputError("run --dry-run", "estimates the cost of models, but none is named",
                            "name one with --proposer");
   }
   for (const std::string& name : settings.proposers) models::check_model_name(name);

@@ -186,9 +186,9 @@ std::string leaderboard_text(const std::vector<LeaderboardRow>& rows) {
   if (text.empty()) return "";
   text += "\n± is a 99 % interval. RANK no: not confirmed. BY model +N: N ancestors.\n";
   if (libraries) {
-    text += "OVER a library: the quotient of both speed-ups over naive; the two never ran in turns.\n";
+    text += "OVER a library: the quotient of both speed-ups over naive; the two were never timed as pairs.\n";
   }
-  if (cost) text += "TOKENS, COST: of the replies that led there, its ancestors' too.\n";
+  if (cost) text += "TOKENS, COST: of all replies behind it, including its ancestors'.\n";
   return text;
 }
 
@@ -231,7 +231,7 @@ std::string format_cost(const results::archive::Cost& cost) {
   if (cost.replies == 0) return "";
   std::string text = format_tokens(cost.tokens) + " tokens";
   if (cost.dollars > 0) text += fmt::format(", ${:.2f}", cost.dollars);
-  if (!cost.all_priced) text += cost.dollars > 0 ? " and what has no known price" : "";
+  if (!cost.all_priced) text += cost.dollars > 0 ? " and replies with unknown prices" : "";
   return text;
 }
 

@@ -26,13 +26,13 @@ std::string resolve_device(const results::archive::Reader& archive, const std::s
   if (std::find(devices.begin(), devices.end(), word) != devices.end()) return word;
   if (fitting.size() == 1) return fitting.front();
   if (fitting.size() > 1) {
-    throw core::InputError("--device", "\"" + word + "\" fits several devices: " + core::join(fitting, ", "),
+    throw core::InputError("--device", "\"" + word + "\" matches several devices: " + core::join(fitting, ", "),
                            "give more of its name");
   }
   for (const char* kind : {"cpu", "cuda", "hip"}) {
     if (std::find(devices.begin(), devices.end(), kind) == devices.end()) devices.push_back(kind);
   }
-  throw core::InputError("--device", "the archive knows no device \"" + core::clean_line(word) + "\"",
+  throw core::InputError("--device", "the archive has no device \"" + core::clean_line(word) + "\"",
                          core::did_you_mean(word, devices, "devices"));
 }
 

@@ -28,12 +28,12 @@ std::string selftest_text(const campaign::SelftestReport& report) {
     table.add_row({std::string(name_of(of)), std::to_string(found->second), ""});
   }
   table.add_row({"all dishonest", std::to_string(report.dishonest()), std::to_string(report.false_accepts.size())});
-  table.add_row({"honest, shipped kernels among them", std::to_string(report.honest()),
+  table.add_row({"honest, including shipped kernels", std::to_string(report.honest()),
                  std::to_string(report.false_rejects.size())});
   std::string text = table.text();
   if (report.undecided > 0) {
     text +=
-        fmt::format("{} dishonest ones more may be right on this device, and were not counted.\n", report.undecided);
+        fmt::format("{} more dishonest ones may be correct on this device and were not counted.\n", report.undecided);
   }
   text += text_of(report.false_accepts, "FALSE ACCEPT") + text_of(report.false_rejects, "FALSE REJECT") +
           text_of(report.otherwise, "refused otherwise");

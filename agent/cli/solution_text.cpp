@@ -75,13 +75,13 @@ std::string plan_text(const results::archive::RecordedAttempt& attempt, const st
   for (const sandbox::PlannedLaunch& launch : bound->plan.launches) {
     std::vector<std::string> args;
     for (const sandbox::PlanArg& arg : launch.args) args.push_back(describe(arg));
-    text +=
-        core::clean_line(fmt::format(
-            "  {}<<<{}, {}{}>>>({}){}{}{}", launch.kernel, dims(launch.grid), dims(launch.block),
-            launch.shared_bytes > 0 ? fmt::format(", {} bytes", launch.shared_bytes) : "", core::join(args, ", "),
-            launch.clustered() ? ", clusters of " + dims(launch.cluster) : "",
-            launch.cooperative ? ", cooperative" : "", launch.overlaps_previous ? ", overlaps the one before" : "")) +
-        "\n";
+    text += core::clean_line(
+                fmt::format("  {}<<<{}, {}{}>>>({}){}{}{}", launch.kernel, dims(launch.grid), dims(launch.block),
+                            launch.shared_bytes > 0 ? fmt::format(", {} bytes", launch.shared_bytes) : "",
+                            core::join(args, ", "), launch.clustered() ? ", clusters of " + dims(launch.cluster) : "",
+                            launch.cooperative ? ", cooperative" : "",
+                            launch.overlaps_previous ? ", overlaps the previous launch" : "")) +
+            "\n";
   }
   return text;
 }
@@ -126,7 +126,7 @@ std::string counters_text(const std::vector<verifier::verdicts::Counters>& launc
                    share(c.l2_hits), share(c.occupancy), number(c.load_sectors), share(c.conflicts), number(c.lanes),
                    longest_stalls(c.stalls)});
   }
-  return "profile, one line a launch:\n" + table.text();
+  return "profile, one line per launch:\n" + table.text();
 }
 
 std::string descent_text(const results::archive::Descent& descent, const std::string& origin,

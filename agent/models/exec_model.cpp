@@ -279,7 +279,7 @@ std::vector<std::string> split_command(std::string_view command) {
       words.back() += c;
     }
   }
-  if (quote != 0) throw core::InputError("exec:" + std::string(command), "has a quote that does not end");
+  if (quote != 0) throw core::InputError("exec:" + std::string(command), "has an unterminated quote");
   if (words.empty() || words.front().empty()) {
     throw core::InputError("exec:", "names no command", "write one after the colon: exec:my_model --fast");
   }

@@ -75,7 +75,7 @@ class Transfer {
   void begin(Clock::time_point now) {
     begins_ = last_progress_ = now;
     easy_.reset(curl_easy_init());
-    if (!easy_) throw core::SystemError("libcurl gives no handle");
+    if (!easy_) throw core::SystemError("libcurl cannot make a handle");
     add_header("Content-Type: application/json");
     add_header("Accept: text/event-stream, application/json");
     add_header("User-Agent: kernelwright/" KW_VERSION);
@@ -123,8 +123,8 @@ class Transfer {
   }
   void end_by_deadline(Clock::time_point now) {
     if (over_) return end({How::complete, ""});
-    const char* const what = now >= begins_ + request_.limits.total ? "the answer took too long as a whole"
-                             : has_answered_                        ? "the answer came to a halt"
+    const char* const what = now >= begins_ + request_.limits.total ? "the whole answer took too long"
+                             : has_answered_                        ? "the answer stopped"
                                                                     : "no answer began";
     end({How::timed_out, what});
   }
@@ -134,13 +134,13 @@ class Transfer {
   template <typename T>
   void set(CURLoption option, T value) {
     if (const CURLcode code = curl_easy_setopt(easy_.get(), option, value); code != CURLE_OK) {
-      throw core::SystemError("libcurl takes no option " + std::to_string(option) + ": " + curl_easy_strerror(code));
+      throw core::SystemError("libcurl refuses the option " + std::to_string(option) + ": " + curl_easy_strerror(code));
     }
   }
 
   void add_header(const std::string& header) {
     curl_slist* const longer = curl_slist_append(headers_.get(), header.c_str());
-    if (longer == nullptr) throw core::SystemError("libcurl gives no list of headers");
+    if (longer == nullptr) throw core::SystemError("libcurl cannot make a list of headers");
     [[maybe_unused]] curl_slist* const same = headers_.release();
     headers_.reset(longer);
   }

@@ -147,7 +147,7 @@ class Asking : public HttpReceiver, public std::enable_shared_from_this<Asking> 
         return FailedTry{Cause::unreachable, at, {}};
       case How::untrusted:
         return FailedTry{Cause::unreachable,
-                         at + ". Its certificate is not trusted: name the one to trust in SSL_CERT_FILE",
+                         at + ". Its certificate is not trusted: set SSL_CERT_FILE to the one to trust",
                          {},
                          true};
       case How::timed_out:

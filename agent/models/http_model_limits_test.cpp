@@ -96,8 +96,8 @@ TEST_F(HttpModelTest, EveryKindOfWaitingHasAnEnd) {
     HttpServer::Script script;
     const char* what;
   };
-  for (const Case& one : {Case{silent, "no answer began"}, Case{halted, "came to a halt"},
-                          Case{slow_loris, "came to a halt"}, Case{endless, "too long as a whole"}}) {
+  for (const Case& one : {Case{silent, "no answer began"}, Case{halted, "the answer stopped"},
+                          Case{slow_loris, "the answer stopped"}, Case{endless, "whole answer took too long"}}) {
     HttpServer server(one.script);
     HttpModelSetup all = setup(server.url());
     all.limits = {milliseconds(2000), milliseconds(150), milliseconds(150), milliseconds(600)};

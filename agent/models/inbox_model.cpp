@@ -168,7 +168,7 @@ class InboxModel : public Model {
     if (error || size == 0) {
       if (fs::exists(prompt_file(letter), error)) return std::nullopt;
       return failed(letter, Cause::unreachable,
-                    prompt_file(letter).string() + " cannot be written, or was taken away without a reply");
+                    prompt_file(letter).string() + " cannot be written, or was removed without a reply");
     }
     const std::pair seen(size, fs::last_write_time(file, error));
     if (std::exchange(letter.seen, seen) != seen) return std::nullopt;  // may still grow

@@ -29,11 +29,11 @@ std::string read_private_file(const std::filesystem::path& path) {
   if (!fd) throw core::InputError(path.string(), std::string("cannot be read: ") + std::strerror(errno));
   struct stat status {};
   if (::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
-    throw core::InputError(path.string(), "is not a file", "a file with a key has the key in its first line");
+    throw core::InputError(path.string(), "is not a file", "put the key into the first line");
   }
   if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
-    throw core::InputError(path.string(), "holds a key and is open to others than its owner",
-                           "take their rights away: chmod 600");
+    throw core::InputError(path.string(), "holds a key but is readable by others than its owner",
+                           "restrict it: chmod 600");
   }
   std::string text(16 << 10, '\0');
   const ssize_t length = ::read(fd.get(), text.data(), text.size());
@@ -60,7 +60,7 @@ Environment process_environment() {
 
 Key::Key(std::string value, const std::string& where) : value_(trimmed(value)) {
   const bool fits = std::all_of(value_.begin(), value_.end(), [](char c) { return c > 0x20 && c < 0x7F; });
-  if (!fits) throw core::InputError(where, "is no key: it holds spaces or characters that are not ASCII");
+  if (!fits) throw core::InputError(where, "is not a key: it holds spaces or non-ASCII characters");
 }
 
 std::string Key::removed_from(std::string text) const {
@@ -88,7 +88,7 @@ Key find_key(const std::vector<std::string>& names, const std::optional<std::fil
     }
     if (for_all.empty()) {
       throw core::InputError(file->string(), "has no key for " + core::join(names, " or "),
-                             "write the key alone into it, or lines like " + names.front() + "=...");
+                             "write only the key into it, or lines like " + names.front() + "=...");
     }
     return Key(for_all, file->string());
   }

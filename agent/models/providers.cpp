@@ -48,7 +48,8 @@ std::string checked_url(std::string url, const std::string& where) {
     fail("is no URL", "write it like http://localhost:8080/v1");
   }
   for (const char c : url) {
-    if (c <= 0x20 || c >= 0x7F) fail("holds a character that no URL has", "write it like http://localhost:8080/v1");
+    if (c <= 0x20 || c >= 0x7F)
+      fail("holds a character that is invalid in a URL", "write it like http://localhost:8080/v1");
   }
   if (url.find('@') != std::string::npos || url.find('?') != std::string::npos) {
     fail("is a URL with a password or a query", "put the key into the environment as KW_API_KEY, or use --key-file");
@@ -129,7 +130,7 @@ void check_model_name(const std::string& name) {
     }
     known.push_back(provider.scheme);
   }
-  throw core::InputError("model " + name, "is not known: a name is a provider, a colon and what it needs",
+  throw core::InputError("model " + name, "is unknown: a name is a provider, a colon and its argument",
                          core::did_you_mean(scheme, known, "providers"));
 }
 

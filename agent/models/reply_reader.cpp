@@ -95,7 +95,7 @@ ReplyReader::Flow ReplyReader::feed(std::string_view bytes) {
   received_ += bytes.size();
   if (body_ == Body::unknown) {
     refuse(Cause::not_understood, content_type_.empty()
-                                      ? "it answered without saying in which format"
+                                      ? "it answered without a content type"
                                       : "it answered with " + beginning(content_type_) + ", not with JSON or events");
     return Flow::refused;
   }
@@ -176,12 +176,12 @@ std::optional<FailedTry> ReplyReader::judge(bool whole) const {
                     "the model declined: " + beginning(reply_.refusal.empty() ? reply_.text : reply_.refusal));
     case Reply::Stop::none:
       if (whole && body_ == Body::json) {
-        return failed(Cause::not_understood, "its JSON is not the answer that this protocol documents");
+        return failed(Cause::not_understood, "its JSON does not have the documented form of this protocol");
       }
       return failed(Cause::cut_off, "the answer ended early");
     case Reply::Stop::out_of_tokens:
       if (is_blank(reply_.text)) {
-        return FailedTry{Cause::empty, "all the tokens it may write went into thinking", {}, true};
+        return FailedTry{Cause::empty, "it used all its tokens for thinking", {}, true};
       }
       return std::nullopt;
     case Reply::Stop::finished:
@@ -201,7 +201,7 @@ std::optional<FailedTry> ReplyReader::end_of_error() const {
   const Cause cause = cause_of_error(status_, error);
   std::string what = "it answered with status " + std::to_string(status_);
   if (!error.type.empty()) what += " (" + beginning(error.type) + ")";
-  if (status_ >= 300 && status_ < 400) what += ", a redirection, which is not followed";
+  if (status_ >= 300 && status_ < 400) what += ", a redirection, which we do not follow";
   if (!is_blank(error.message)) what += ": " + beginning(error.message);
   return FailedTry{cause, what, error.retry_after, cause == Cause::not_understood};
 }

@@ -111,7 +111,7 @@ Exchange exchange_from(const JsonView& view) {
     NoCompletion none;
     const std::string name = view.at("no_reply").string();
     const auto cause = core::enum_from_name<NoCompletion::Cause>(name);
-    if (!cause) view.at("no_reply").fail("is no cause that is known: \"" + name + "\"");
+    if (!cause) view.at("no_reply").fail("is an unknown cause: \"" + name + "\"");
     none.cause = *cause;
     if (view.has("what")) none.what = view.at("what").string();
     exchange.answer = with_costs(std::move(none), view);
@@ -139,7 +139,7 @@ Transcript read_transcript(const std::filesystem::path& file) {
       transcript.header = header_from(view);
     }
   }
-  if (!has_header) throw core::InputError(file.string(), "is empty, a transcript has at least a header");
+  if (!has_header) throw core::InputError(file.string(), "is empty; a transcript has at least a header");
   return transcript;
 }
 

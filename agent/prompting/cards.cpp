@@ -99,12 +99,12 @@ void read_front_matter(FrontMatter& front, Card& card) {
   card.arch = front.take("arch");
   if (card.arch == "any") card.arch.clear();
   if (!card.arch.empty() && !is_architecture(card.arch)) {
-    front.fail_there("\"" + card.arch + "\" is no architecture", "write sm_80, or any");
+    front.fail_there("\"" + card.arch + "\" is not an architecture", "write sm_80, or any");
   }
   card.backends = words_of(front.take("backends"));
   for (const std::string& backend : card.backends) {
     if (backend != "cpu" && backend != "cuda")
-      front.fail_there("\"" + backend + "\" is no backend", "write cpu or cuda");
+      front.fail_there("\"" + backend + "\" is not a backend", "write cpu or cuda");
   }
   if (const std::string traits = front.take("problems"); traits != "any") {
     for (const std::string& trait : known_words(front, traits, trait_names())) card.traits.insert(trait);
@@ -124,8 +124,7 @@ std::string fragment_of(const std::vector<std::string>& lines, const std::string
       fragment += line + "\n";
     }
   }
-  if (opened != 1 || inside)
-    throw core::InputError(file, "must have exactly one fenced block", "that holds a solution");
+  if (opened != 1 || inside) throw core::InputError(file, "must have exactly one fenced block", "with a solution");
   return fragment;
 }
 

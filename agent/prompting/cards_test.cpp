@@ -119,8 +119,8 @@ TEST(Cards, AreReadStrictly) {
   EXPECT_THAT(error_with("spills", "spils"), HasSubstr("techniques/c.md:3: \"spils\" is not known"));
   EXPECT_THAT(error_with("spills", "spils"), HasSubstr("did you mean \"spills\"?"));
   EXPECT_THAT(error_with("problems: gemm", "problems: gem"), HasSubstr("c.md:6: \"gem\" is not known"));
-  EXPECT_THAT(error_with("sm_80", "sm_x"), HasSubstr("c.md:4: \"sm_x\" is no architecture"));
-  EXPECT_THAT(error_with("backends: cuda", "backends: gpu"), HasSubstr("c.md:5: \"gpu\" is no backend"));
+  EXPECT_THAT(error_with("sm_80", "sm_x"), HasSubstr("c.md:4: \"sm_x\" is not an architecture"));
+  EXPECT_THAT(error_with("backends: cuda", "backends: gpu"), HasSubstr("c.md:5: \"gpu\" is not a backend"));
   EXPECT_THAT(error_with("arch: sm_80\n", ""), HasSubstr("does not say \"arch\""));
   EXPECT_THAT(error_with("arch: sm_80\n", "arch: any\nodd: 1\n"), HasSubstr("says \"odd\", which no card has"));
   EXPECT_THAT(error_with("---\n\n", "\n"), HasSubstr("has no \"name: value\" here"));

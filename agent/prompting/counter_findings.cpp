@@ -37,7 +37,7 @@ struct Stall {
 };
 constexpr std::array<Stall, 8> kStallWords{{
     {"long_scoreboard", Bottleneck::latency_bound,
-     "waiting for global memory: have more loads in flight, or load earlier than the values are needed"},
+     "waiting for global memory: keep more loads in flight, or load earlier than the values are needed"},
     {"short_scoreboard", Bottleneck::bank_conflicts,
      "waiting for shared memory or special functions: read wider, without bank conflicts, or keep values in registers"},
     {"barrier", Bottleneck::barriers, "at barriers: use fewer of them, smaller blocks, or warp shuffles"},
@@ -69,12 +69,11 @@ void add_stall(const Counters& c, std::vector<Weighed>& found) {
 
 void add_memory(const Counters& c, std::vector<Weighed>& found) {
   if (c.dram && *c.dram >= kBusy) {
-    found.push_back(
-        {*c.dram,
-         {Bottleneck::memory_bound,
-          "The DRAM is busy at " + percent(*c.dram) + " of its bandwidth" +
-              (c.l2_hits ? ", and L2 answers " + percent(*c.l2_hits) + " of what it is asked" : std::string()) +
-              ": only moving fewer bytes makes it faster."}});
+    found.push_back({*c.dram,
+                     {Bottleneck::memory_bound,
+                      "The DRAM is busy at " + percent(*c.dram) + " of its bandwidth" +
+                          (c.l2_hits ? ", and L2 serves " + percent(*c.l2_hits) + " of its requests" : std::string()) +
+                          ": only moving fewer bytes makes it faster."}});
   }
   const auto sectors = [&](const std::optional<double>& value, const std::string& what) {
     if (!value || *value <= kMostSectors) return;
@@ -121,8 +120,8 @@ void add_occupancy(const Counters& c, std::vector<Weighed>& found) {
   found.push_back(
       {0.7,
        {Bottleneck::occupancy,
-        "On average " + percent(*c.occupancy) + " of the warps that fit are resident" +
-            (c.registers ? ", with " + std::to_string(std::lround(*c.registers)) + " registers a thread" : "") +
+        "On average " + percent(*c.occupancy) + " of the possible warps are resident" +
+            (c.registers ? ", with " + std::to_string(std::lround(*c.registers)) + " registers per thread" : "") +
             ", and neither memory nor arithmetic is busy: use fewer registers or less shared memory, or more and "
             "smaller blocks."}});
 }

@@ -74,9 +74,9 @@ std::string size_remark(const verifier::verdicts::WrongResult& wrong, const sand
     int64_t most = 0;
     for (const auto& [name, value] : binding) most = std::max(most, value);
     if (size % 4 != 0) {
-      odd.push_back(axis + "=" + std::to_string(size) + " is no multiple of 4");
+      odd.push_back(axis + "=" + std::to_string(size) + " is not a multiple of 4");
     } else if (most > 1 && size % most != 0) {
-      odd.push_back(axis + "=" + std::to_string(size) + " is no multiple of " + std::to_string(most));
+      odd.push_back(axis + "=" + std::to_string(size) + " is not a multiple of " + std::to_string(most));
     }
   }
   return odd.empty() ? "" : "At this shape " + core::join(odd, ", ") + ".";
@@ -128,25 +128,25 @@ std::string pattern_of(const verifier::verdicts::WrongResult& wrong, const bench
   std::vector<std::string> remarks;
   const double ratio = wrong.expected != 0 ? wrong.got / wrong.expected : 0;
   if (wrong.got == 0 && wrong.expected != 0) {
-    remarks.emplace_back("It is zero: what was computed for it did not reach it, or was zeroed afterwards.");
+    remarks.emplace_back("It is zero: its result was not stored, or was zeroed afterwards.");
   } else if (near(ratio, 2) || near(ratio, 3) || near(ratio, 4) || near(ratio, 8)) {
     remarks.push_back("It is " + std::to_string(std::lround(ratio)) +
-                      " times what is right: terms are added more than once.");
+                      " times the right value: terms are added more than once.");
   } else if (near(ratio, 0.5) || near(ratio, 0.25) || near(ratio, 0.125)) {
     remarks.push_back("It is 1/" + std::to_string(std::lround(1 / ratio)) +
-                      " of what is right: a part of the sum is lost, such as that of other warps.");
+                      " of the right value: a part of the sum is lost, such as that of other warps.");
   } else if (near(ratio, -1)) {
     remarks.emplace_back("Its sign is wrong.");
   } else if (std::fabs(wrong.got - wrong.expected) < 0.02 * std::fabs(wrong.expected)) {
     remarks.emplace_back(
-        "It is nearly right: look at precision (type of the sums, approximate functions) before indexing.");
+        "It is nearly right: check precision (type of the sums, approximate functions) before indexing.");
   }
   if (wrong.wrong_elements == wrong.elements) {
-    remarks.emplace_back("Every element is wrong: it is the formula or the indexing as a whole, not an edge.");
+    remarks.emplace_back("Every element is wrong: check the formula or the whole indexing, not the edges.");
   } else if (const auto place = decoded(problem, wrong.output, wrong.where.axes, wrong.index)) {
     for (size_t d = place->at.size(); d-- > 0;) {
       if (place->shape[d] > 1 && place->at[d] == place->shape[d] - 1) {
-        remarks.push_back("It lies at the very end of dimension " + std::to_string(d) + ".");
+        remarks.push_back("It lies at the end of dimension " + std::to_string(d) + ".");
         break;
       }
     }
@@ -182,12 +182,12 @@ std::string more(const verifier::verdicts::WrongResult& v, const AttemptFacts& f
 }
 std::string more(const verifier::verdicts::NotWritten& v, const AttemptFacts&, const benchsuite::Problem& problem) {
   return in_output(problem, v.output, v.where, v.index) +
-         (v.count == v.elements ? "\nNothing was written at all: look at the grid and at early returns." : "");
+         (v.count == v.elements ? "\nNothing was written at all: check the grid and early returns." : "");
 }
 std::string more(const verifier::verdicts::WrongNonFinite& v, const AttemptFacts&, const benchsuite::Problem& problem) {
   return in_output(problem, v.output, v.where, v.index) +
          (v.where.distribution == "non_finite"
-              ? "\nThe inputs held NaN and infinities, and the contract wants them handled as the reference does."
+              ? "\nThe inputs held NaN and infinities; the contract requires the reference's handling."
               : "");
 }
 std::string more(const verifier::verdicts::OrderDependent& v, const AttemptFacts&, const benchsuite::Problem& problem) {
@@ -197,10 +197,9 @@ std::string more(const verifier::verdicts::Faulted& v, const AttemptFacts& facts
   return v.fault.line ? quote(quoted_line(facts.solution.source, *v.fault.line)) : "";
 }
 std::string more(const verifier::verdicts::TimedOut& v, const AttemptFacts&, const benchsuite::Problem&) {
-  return v.where && !v.where->axes.empty()
-             ? "\nLook for loops whose end depends on another thread or block, and for work per thread that grows with "
-               "the whole shape."
-             : "";
+  return v.where && !v.where->axes.empty() ? "\nLook for loops that wait for another thread or block, and for work per "
+                                             "thread that grows with the whole shape."
+                                           : "";
 }
 template <typename Other>
 std::string more(const Other&, const AttemptFacts&, const benchsuite::Problem&) {
@@ -228,7 +227,7 @@ std::string timing_words(const AttemptFacts& facts) {
 
 std::string resource_words(const AttemptFacts& facts) {
   std::vector<std::string> parts;
-  if (facts.registers) parts.push_back(std::to_string(*facts.registers) + " registers a thread");
+  if (facts.registers) parts.push_back(std::to_string(*facts.registers) + " registers per thread");
   if (facts.shared_bytes) parts.push_back(std::to_string(*facts.shared_bytes) + " bytes of static shared memory");
   if (facts.spill_bytes)
     parts.push_back(*facts.spill_bytes > 0 ? std::to_string(*facts.spill_bytes) + " bytes spilled" : "no spills");
@@ -249,7 +248,7 @@ Diagnosis of_correct(const AttemptFacts& facts, const benchsuite::Problem& probl
   diagnosis.text += resource_words(facts);
   if (const std::string point = sandbox::describe(facts.binding); !point.empty()) {
     diagnosis.text +=
-        "This is at " + core::clean_line(point, 300) + "; other values of its tunables are swept for you.\n";
+        "This is at " + core::clean_line(point, 300) + "; the tuner sweeps other values of its tunables for you.\n";
   }
   diagnosis.text += "What limits it: " + limit.sentence + "\n";
   for (size_t i = 0; i < std::min(facts.counters.size(), kMostFindings); ++i) {

@@ -64,7 +64,7 @@ TEST(Diagnosis, AWrongElementIsFoundInItsOutput) {
   EXPECT_THAT(text, HasSubstr("Index 1027 of y is [3, 256] of [7, 257]."));
   EXPECT_THAT(text, HasSubstr("It is zero"));
   EXPECT_THAT(text, HasSubstr("at the very end of dimension 1"));
-  EXPECT_THAT(text, HasSubstr("M=7 is no multiple of 4, N=257 is no multiple of 4"));
+  EXPECT_THAT(text, HasSubstr("M=7 is not a multiple of 4, N=257 is not a multiple of 4"));
   EXPECT_THAT(text, HasSubstr("The tunables were BLOCK=256 PACKS=8."));
 }
 
@@ -76,9 +76,9 @@ TEST(Diagnosis, WhatAWrongElementLooksLike) {
   EXPECT_THAT(wrong(1, 2, 1024), AllOf(HasSubstr("2 times what is right"), HasSubstr("Every element is wrong")));
   EXPECT_THAT(wrong(4, 1, 2), AllOf(HasSubstr("1/4 of what is right"), Not(HasSubstr("Every element"))));
   EXPECT_THAT(wrong(4, -4, 2), HasSubstr("Its sign is wrong"));
-  EXPECT_THAT(wrong(1, 1.001, 2), HasSubstr("look at precision"));
-  EXPECT_THAT(wrong(1, 7.7, 2), AllOf(Not(HasSubstr("precision (")), Not(HasSubstr("times what is right")),
-                                      HasSubstr("[0, 5] of [4, 256]"), HasSubstr("M=4 is no multiple of 256")));
+  EXPECT_THAT(wrong(1, 1.001, 2), HasSubstr("check precision"));
+  EXPECT_THAT(wrong(1, 7.7, 2), AllOf(Not(HasSubstr("precision (")), Not(HasSubstr("times the right value")),
+                                      HasSubstr("[0, 5] of [4, 256]"), HasSubstr("M=4 is not a multiple of 256")));
 }
 
 TEST(Diagnosis, TheJudgesPatternStandsInPlaceOfGuesses) {
@@ -87,7 +87,7 @@ TEST(Diagnosis, TheJudgesPatternStandsInPlaceOfGuesses) {
       verifier::verdicts::Pattern{verifier::verdicts::PatternKind::tail, "Only elements of the last column differ."};
   EXPECT_THAT(text_of(wrong), AllOf(HasSubstr("7 of 1799 elements are wrong. Only elements of the last column differ."),
                                     HasSubstr("Index 1027 of y is [3, 256] of [7, 257]."),
-                                    HasSubstr("N=257 is no multiple of 4"), Not(HasSubstr("It is zero"))));
+                                    HasSubstr("N=257 is not a multiple of 4"), Not(HasSubstr("It is zero"))));
 }
 
 TEST(Diagnosis, NonsenseInAVerdictDoesNoHarm) {
@@ -108,7 +108,7 @@ TEST(Diagnosis, WhatIsNotWrittenOrNotFinite) {
   Where non_finite = kWhere;
   non_finite.distribution = "non_finite";
   EXPECT_THAT(text_of(verifier::verdicts::WrongNonFinite{non_finite, "y", 1, 1, NAN}),
-              HasSubstr("the contract wants them handled"));
+              HasSubstr("the contract requires the reference's handling"));
   EXPECT_THAT(text_of(verifier::verdicts::OrderDependent{kWhere, "y", 257}),
               AllOf(HasSubstr("There is a race"), HasSubstr("[1, 0]")));
 }
@@ -133,7 +133,7 @@ TEST(Diagnosis, EveryOtherVerdictSaysWhatToChange) {
       {verifier::verdicts::InvalidPlan{"grid is 0"}, "Mend the header's expressions"},
       {verifier::verdicts::GuardDamaged{kWhere, "y"}, "Compare the index with the size"},
       {verifier::verdicts::InputModified{kWhere, "x"}, "Treat inputs as const"},
-      {verifier::verdicts::TimedOut{kWhere, 5}, "Look for loops whose end depends on another thread"},
+      {verifier::verdicts::TimedOut{kWhere, 5}, "Look for loops that wait for another thread"},
       {verifier::verdicts::Crashed{kWhere, 11}, "Look for wild pointers"},
       {verifier::verdicts::ForbiddenCall{kWhere}, "Call nothing but device functions"},
       {verifier::verdicts::MemoryLimit{"too much"}, "Use less memory"},
@@ -163,7 +163,7 @@ TEST(Diagnosis, OfWhatIsCorrectItSaysTheTimeAndOneLimit) {
   const Diagnosis near = diagnosed(measured("softmax_f32/row_in_registers.cu", 134.06, 117));
   EXPECT_TRUE(near.correct);
   EXPECT_THAT(near.text, HasSubstr("bench_1: 134.1 us, 87 % of the bound; 2.00x [1.90x, 2.10x] against naive\n"));
-  EXPECT_THAT(near.text, HasSubstr("It uses 40 registers a thread, no spills.\n"));
+  EXPECT_THAT(near.text, HasSubstr("It uses 40 registers per thread, no spills.\n"));
   EXPECT_THAT(near.text, HasSubstr("What limits it: It runs at 87 % of what the device can do"));
   EXPECT_THAT(near.bottlenecks, ElementsAre(Bottleneck::memory_bound));
 }
@@ -180,7 +180,7 @@ TEST(Diagnosis, TheLimitOnAGpu) {
   facts.spill_bytes = 64;
   EXPECT_EQ(diagnosed(facts).bottlenecks[0], Bottleneck::spills);
   EXPECT_EQ(diagnosed(measured(softmax, 5, 1)).bottlenecks[0], Bottleneck::launch_bound);
-  EXPECT_THAT(diagnosed(measured(softmax, 300, std::nullopt)).text, HasSubstr("is not known"));
+  EXPECT_THAT(diagnosed(measured(softmax, 300, std::nullopt)).text, HasSubstr("is unknown"));
   EXPECT_EQ(diagnosed(measured("histogram_i32/shared_copies.cu", 300, 60)).bottlenecks[0], Bottleneck::atomics);
 
   AttemptFacts gemm = measured("gemm_f16/register_tile.cu", 3000, 150);
@@ -220,14 +220,14 @@ TEST(Diagnosis, OnTheCpuDeviceItClaimsOnlyWhatTheSourceShows) {
   const std::string per_element = "for (int n = 0; n < 8; ++n) y[n] += expf(x[n]);";
   const std::string vectors = "typedef float float8 __attribute__((vector_size(32)));\n";
   facts.measurement->workloads[0].candidate_us = 1e5;
-  EXPECT_THAT(limit(per_element), HasSubstr("are called in an innermost loop"));
+  EXPECT_THAT(limit(per_element), HasSubstr("An innermost loop calls functions"));
   EXPECT_THAT(limit(per_row), AllOf(Not(HasSubstr("expf")), HasSubstr("may run one element at a time")));
-  EXPECT_THAT(limit(vectors + per_row), AllOf(HasSubstr("What limits it: Not known"), HasSubstr("GFLOP/s")));
+  EXPECT_THAT(limit(vectors + per_row), AllOf(HasSubstr("What limits it: Unknown"), HasSubstr("GFLOP/s")));
   EXPECT_THAT(limit(vectors + per_element), Not(HasSubstr("expf")));  // a vector loop has a tail of single elements
   facts.measurement->workloads[0].candidate_us = 1;  // too fast for a call per element, or for scalar code
-  EXPECT_THAT(limit(per_element), HasSubstr("What limits it: Not known"));
+  EXPECT_THAT(limit(per_element), HasSubstr("What limits it: Unknown"));
   facts.measurement.reset();
-  EXPECT_THAT(limit(per_row), AllOf(HasSubstr("What limits it: Not known"), Not(HasSubstr("GB/s"))));
+  EXPECT_THAT(limit(per_row), AllOf(HasSubstr("What limits it: Unknown"), Not(HasSubstr("GB/s"))));
 }
 
 }  // namespace

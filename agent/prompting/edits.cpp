@@ -56,15 +56,14 @@ std::variant<std::string, EditFailed> apply_edits(std::string_view text, const s
     Lines search = lines_of(edits[e].search), replace = lines_of(edits[e].replace);
     trim_blank_lines(search);
     const std::string which = "edit " + std::to_string(e + 1) + " of " + std::to_string(edits.size());
-    if (search.empty()) return EditFailed{which + " searches for nothing; quote the lines that it replaces"};
+    if (search.empty()) return EditFailed{which + " has an empty search; quote the lines that it replaces"};
     const std::vector<size_t> places = places_of(search, lines);
     if (places.empty()) {
-      return EditFailed{which +
-                        " searches for lines that the parent does not have, letter for letter: " + quoted(search)};
+      return EditFailed{which + " searches for lines that do not occur exactly in the parent: " + quoted(search)};
     }
     if (places.size() > 1) {
       return EditFailed{
-          which + " searches for lines that the parent has more than once; quote more of them: " + quoted(search)};
+          which + " searches for lines that occur more than once in the parent; quote more of them: " + quoted(search)};
     }
     const auto from = lines.begin() + static_cast<std::ptrdiff_t>(places[0]);
     const auto at = lines.erase(from, from + static_cast<std::ptrdiff_t>(search.size()));

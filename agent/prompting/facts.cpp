@@ -54,8 +54,7 @@ std::string contract_words(const benchsuite::Contract& contract) {
   std::string text = "sums are kept in " + std::string(core::name_of(contract.accumulate)) + " or better";
   text += contract.tf32 ? "; TF32 is allowed" : "; TF32 is not allowed";
   text += contract.nan ? "; NaN and infinity propagate as in the reference" : "; inputs are finite";
-  if (contract.exact_integers)
-    text += "; inputs that are whole numbers must give exact results while their sums stay below 2^24";
+  if (contract.exact_integers) text += "; integer-valued inputs must give exact results while sums stay below 2^24";
   return text + ".";
 }
 
@@ -170,9 +169,7 @@ std::string others_words(size_t alongside) {
   constexpr size_t kApproaches = 8;  // distinct approaches that a model can be expected to find
   if (alongside == 0) return "";
   const std::string others = alongside == 1 ? "Another expert was" : std::to_string(alongside) + " other experts were";
-  return others +
-         " asked the same before you. So list the approaches that you think of, in order of promise, and "
-         "take number " +
+  return others + " asked the same before you. So list possible approaches, the most promising first, and use number " +
          std::to_string(alongside % kApproaches + 1) + ".\n";
 }
 

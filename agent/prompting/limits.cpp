@@ -31,9 +31,9 @@ bool may_use_tensor_cores(const benchsuite::Problem& problem) {
 
 std::string occupancy_words(const AttemptFacts& facts) {
   std::string why;
-  if (facts.registers) why += std::to_string(*facts.registers) + " registers a thread";
+  if (facts.registers) why += std::to_string(*facts.registers) + " registers per thread";
   if (facts.shared_bytes.value_or(0) > 0) {
-    why += (why.empty() ? "" : " and ") + std::to_string(*facts.shared_bytes) + " bytes of shared memory a block";
+    why += (why.empty() ? "" : " and ") + std::to_string(*facts.shared_bytes) + " bytes of shared memory per block";
   }
   return why.empty() ? "" : " (" + why + ")";
 }
@@ -76,10 +76,11 @@ std::string rate_words(const CpuWork& work) {
 
 // For a kernel far from the arithmetic bound.
 Limit compute_limit(const CodeFacts& code, const benchsuite::Problem& problem, double share) {
-  const std::string far = "The arithmetic is the bound, and it runs at " + percent(share) + " of the peak. ";
+  const std::string far = "Arithmetic is the bound; this solution reaches " + percent(share) + " of the peak. ";
   if (may_use_tensor_cores(problem) && !code.tensor_cores) {
-    return {{tensor_cores, compute_bound},
-            far + "The contract allows tensor cores and this solution does not use them: use wmma, mma.sync or wgmma."};
+    return {
+        {tensor_cores, compute_bound},
+        far + "The contract allows tensor cores, but this solution does not use them: use wmma, mma.sync or wgmma."};
   }
   if (code.tensor_cores) {
     return {{tensor_cores, latency_bound, bank_conflicts},
@@ -90,25 +91,23 @@ Limit compute_limit(const CodeFacts& code, const benchsuite::Problem& problem, d
   }
   return {{compute_bound, latency_bound, bank_conflicts},
           far +
-              "Let each thread make more results from each value that it loads (register blocking), overlap the next "
-              "loads with the arithmetic, and take index arithmetic out of the inner loop."};
+              "Compute more results per loaded value in each thread (register blocking), overlap the next loads with "
+              "the arithmetic, and move index arithmetic out of the inner loop."};
 }
 
 // For a kernel far from the memory bound.
 Limit memory_limit(const AttemptFacts& facts, const CodeFacts& code, double share) {
-  const std::string far = "Memory is the bound, and it runs at " + percent(share) + " of what it can. ";
+  const std::string far = "Memory is the bound; this solution reaches " + percent(share) + " of its peak. ";
   if (facts.occupancy && *facts.occupancy < 0.3) {
     return {{occupancy, latency_bound},
-            far + "Only " + percent(*facts.occupancy) + " of the warps that the device holds are resident" +
-                occupancy_words(facts) +
-                ": use fewer registers or less shared memory, or have more loads in flight "
-                "per thread."};
+            far + "Only " + percent(*facts.occupancy) + " of the device's warps are resident" + occupancy_words(facts) +
+                ": use fewer registers or less shared memory, or keep more loads in flight per thread."};
   }
   if (code.atomics > 0 && share < 0.5) {
     return {{atomics, memory_bound},
             far +
-                "Atomic operations on few addresses wait for each other: collect per thread, warp and block first, "
-                "and make one atomic per block."};
+                "Atomic operations on few addresses wait for each other: accumulate per thread, warp and block first, "
+                "then use one atomic per block."};
   }
   if (code.vector_bytes < 16 && !code.wide_struct) {
     return {{uncoalesced, memory_bound},
@@ -119,8 +118,8 @@ Limit memory_limit(const AttemptFacts& facts, const CodeFacts& code, double shar
   if (code.barriers > 4) {
     return {{barriers, latency_bound},
             far + "Its " + std::to_string(code.barriers) +
-                " barriers keep loads from overlapping: reduce by warp "
-                "shuffles, keep data in registers, and meet once per block."};
+                " barriers keep loads from overlapping: reduce with warp shuffles, keep data in registers, and "
+                "synchronise once per block."};
   }
   return {{latency_bound, memory_bound},
           far +
@@ -159,22 +158,19 @@ Limit limit_on_gpu(const AttemptFacts& facts, const CodeFacts& code, const bench
     return {{launch_bound, latency_bound},
             "Workload " + timing->workload + " takes " + time_words(timing->candidate_us) +
                 " where an empty launch takes " + time_words(*facts.launch_floor_us) +
-                ": use one launch, few blocks with little to set up, and no "
-                "dependence between launches."};
+                ": use one launch, few blocks with little set-up, and no dependence between launches."};
   }
   if (!facts.counters.empty()) return {{facts.counters[0].of}, facts.counters[0].sentence};
   const bool compute = facts.bound_by_compute.value_or(false);
   if (timing == nullptr || !timing->share_of_bound()) {
-    return {{compute ? compute_bound : memory_bound, latency_bound},
-            "How far it is from what the device can do is not known."};
+    return {{compute ? compute_bound : memory_bound, latency_bound}, "Its distance from the device's peak is unknown."};
   }
   const double share = timing->share_of_bound().value_or(0);
   if (share >= 0.85) {
-    return {
-        {compute ? compute_bound : memory_bound},
-        "It runs at " + percent(share) +
-            " of what the device can do: what is left is in the last wave of blocks, in cache hints for data that is "
-            "used once, and in the first and last microsecond."};
+    return {{compute ? compute_bound : memory_bound},
+            "It runs at " + percent(share) +
+                " of the device's peak: the rest is in the last wave of blocks, in cache hints for data used once, and "
+                "in the first and last microsecond."};
   }
   return compute ? compute_limit(code, problem, share) : memory_limit(facts, code, share);
 }
@@ -188,15 +184,15 @@ Limit limit_on_cpu(const AttemptFacts& facts, const CodeFacts& code, const bench
   const double threads_us = threads * (kPerThread + kPerBarrier * (code.barriers + code.shuffles)) / 1000;
   if (us > 0 && code.shuffles + code.barriers > 0 && threads_us > 0.3 * us) {
     return {{barriers, latency_bound},
-            "Threads meet too often: " + std::to_string(code.threads()) + " of them stop at " +
+            "Threads synchronise too often: " + std::to_string(code.threads()) + " of them stop at " +
                 std::to_string(code.barriers) + " barriers and " + std::to_string(code.shuffles) +
-                " warp operations of the source, each a switch that costs as much as a hundred additions. Give one "
-                "thread a whole row or tile, and let threads meet once or never."};
+                " warp operations of the source; each is a switch that costs about a hundred additions. Give one "
+                "thread a whole row or tile, and synchronise once or never."};
   }
   if (us > 0 && threads * kPerThread / 1000 > 0.3 * us) {
     return {{launch_bound, latency_bound},
             "Starting " + std::to_string(code.threads()) + " threads at some 6 ns each is a large part of " +
-                time_words(us) + ": use fewer threads that do more, such as 64 elements or more each."};
+                time_words(us) + ": use fewer threads with more work, such as 64 elements or more each."};
   }
   if (code.atomic_places.innermost > 0) {
     return {{atomics},
@@ -209,15 +205,14 @@ Limit limit_on_cpu(const AttemptFacts& facts, const CodeFacts& code, const bench
   const bool may_call_for_each = work.ns <= 0 || work.elements * kCallNs < work.ns;
   if (code.functions.innermost > 0 && !code.explicit_vectors && may_call_for_each) {
     return {{compute_bound, latency_bound},
-            "Functions such as expf, erff and logf are called in an innermost loop: calls for one element each, which "
-            "keep that loop from being vectorised. Call them less often, or write them as plain arithmetic of full "
-            "precision."};
+            "An innermost loop calls functions such as expf, erff and logf once per element, so it cannot be "
+            "vectorised. Call them less often, or write them as plain arithmetic with full precision."};
   }
   if (work.flops > work.bytes) {
     return {{compute_bound, latency_bound},
             "The problem has more arithmetic than memory traffic" + rate_words(work) +
-                ". Keep a block of results in registers and use each loaded value for several of them; which "
-                "instructions hold it back is not known."};
+                ". Keep a block of results in registers and use each loaded value for several of them; the limiting "
+                "instructions are unknown."};
   }
   const bool vectors = code.explicit_vectors || code.vector_bytes > 0 || code.wide_struct;
   // Rates of scalar code, in operations and bytes per ns.
@@ -226,12 +221,12 @@ Limit limit_on_cpu(const AttemptFacts& facts, const CodeFacts& code, const bench
     return {{latency_bound, memory_bound},
             "Its inner loop may run one element at a time" + rate_words(work) +
                 ", which needs no vector instructions. A loop over consecutive elements with a constant trip count and "
-                "independent sums, or explicit vector types, would make sure of them."};
+                "independent sums, or explicit vector types, ensures them."};
   }
   return {{memory_bound, latency_bound},
-          "Not known: nothing in its text stands out" + rate_words(work) +
-              ". Compare that with what the bytes and operations of your own loops need at least: passes over memory, "
-              "chains of dependent operations, divisions and conversions are what may be saved."};
+          "Unknown: nothing in its text stands out" + rate_words(work) +
+              ". Compare that with the least bytes and operations of your own loops: you may save passes over memory, "
+              "chains of dependent operations, divisions and conversions."};
 }
 
 }  // namespace agent::prompting

@@ -107,7 +107,7 @@ std::string PromptMaker::task_text(const PromptFacts& facts, const PromptLimits&
                                   {"others", others}});
     case Operator::cross: {
       const auto found = [&](size_t parent, const std::optional<Diagnosis>& of) {
-        return of ? "What was found about " + facts.parents[parent].name + ":\n\n" + of->text + "\n\n" : "";
+        return of ? "Findings about " + facts.parents[parent].name + ":\n\n" + of->text + "\n\n" : "";
       };
       const std::string findings = found(0, facts.diagnosis) + found(1, facts.second_diagnosis);
       return text("cross").fill({{"wanted", wanted},

@@ -146,7 +146,7 @@ TEST(PromptMaker, TheDeviceWithItsMeasuredRates) {
 TEST(PromptMaker, EachTask) {
   const std::string improve = maker().make(with_task(softmax("cuda"), Operator::improve, 1)).prompt.as_text();
   EXPECT_THAT(improve, HasSubstr("Make this solution faster; it is called s7:"));
-  EXPECT_THAT(improve, HasSubstr("What was found about it:\n\nIt waits.\n"));
+  EXPECT_THAT(improve, HasSubstr("Findings about it:\n\nIt waits.\n"));
   PromptFacts wide = with_task(softmax("cuda"), Operator::improve, 1);
   wide.wanted = 3;
   EXPECT_THAT(maker().make(wide).prompt.as_text(), HasSubstr("3 solutions that differ in structure, as edits of s7"));
@@ -155,12 +155,12 @@ TEST(PromptMaker, EachTask) {
   EXPECT_THAT(repair.cards, IsEmpty());
   const std::string cross = maker().make(with_task(softmax("cuda"), Operator::cross, 2)).prompt.as_text();
   EXPECT_THAT(cross, HasSubstr("Two solutions of the same problem, s7 and s4, are fast for different reasons."));
-  EXPECT_THAT(cross, HasSubstr("What was found about s7:\n\nIt waits.\n"));
+  EXPECT_THAT(cross, HasSubstr("Findings about s7:\n\nIt waits.\n"));
   EXPECT_THAT(cross, Not(HasSubstr("# Best solutions so far")));
   PromptFacts both = with_task(softmax("cuda"), Operator::cross, 2);
   both.second_diagnosis = Diagnosis{"It spills.", true, {}};
   EXPECT_THAT(maker().make(both).prompt.as_text(),
-              HasSubstr("What was found about s7:\n\nIt waits.\n\nWhat was found about s4:\n\nIt spills.\n"));
+              HasSubstr("Findings about s7:\n\nIt waits.\n\nFindings about s4:\n\nIt spills.\n"));
   EXPECT_THROW(maker().make(with_task(softmax("cuda"), Operator::cross, 1)), core::SystemError);
 }
 
@@ -191,7 +191,7 @@ TEST(PromptMaker, KeepsToItsTokensAsFarAsItCan) {
   EXPECT_GT(narrow.tokens, limits.tokens / 2);
   EXPECT_THAT(narrow.prompt.as_text(), HasSubstr("it is called s7"));
   limits.tokens = 100;  // impossible: the required parts remain
-  EXPECT_THAT(maker().make(facts, limits).prompt.as_text(), HasSubstr("What was found about it"));
+  EXPECT_THAT(maker().make(facts, limits).prompt.as_text(), HasSubstr("Findings about it"));
 }
 
 TEST(PromptMaker, ASourceCannotLeaveItsFence) {
@@ -225,7 +225,7 @@ TEST(PromptMaker, NamesATemplateThatLacksAPlace) {
   } catch (const core::InputError& thrown) {
     error = thrown.what();
   }
-  EXPECT_THAT(error, HasSubstr("fresh.md: the place {{nonsense}} is filled by nothing here"));
+  EXPECT_THAT(error, HasSubstr("fresh.md: the placeholder {{nonsense}} has no value here"));
   std::filesystem::remove(folder / "fresh.md");
   EXPECT_THROW(PromptMaker{folder}, core::InputError);
 }

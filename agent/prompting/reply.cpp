@@ -54,7 +54,7 @@ class Reader {
     }
     if (reply_.proposals.empty() && reply_.reasons.empty()) {
       refuse("the reply", asked_.complete
-                              ? "holds no solution; write one in a fenced block, from \"/* kernelwright\" on"
+                              ? "holds no solution; write one in a fenced block that begins with \"/* kernelwright\""
                               : "ran into the limit of tokens before a solution began; write the solution first");
     }
     return std::move(reply_);
@@ -81,13 +81,13 @@ class Reader {
     const std::string name =
         "the edit of " + (parent.empty() ? "a solution" : "\"" + core::clean_line(parent, 100) + "\"");
     if (!piece.closed) return refuse(name, "has a block that does not end in \">>>>>>> REPLACE\"");
-    if (parent.empty()) return refuse(name, "does not say of which: write \"EDIT <name>\" on a line before it");
+    if (parent.empty()) return refuse(name, "does not name its parent: write \"EDIT <name>\" on a line before it");
     const auto of = asked_.parents.find(parent);
     if (of == asked_.parents.end()) {
       std::vector<std::string> known;
       for (const auto& [each, source] : asked_.parents) known.push_back(each);
       return refuse(name, known.empty()
-                              ? "cannot be made: no solution may be edited here"
+                              ? "is not possible: no solution may be edited here"
                               : "names no solution of the prompt; " + core::did_you_mean(parent, known, "names"));
     }
     if (piece.edits.size() > limits_.edits) {
@@ -113,7 +113,7 @@ class Reader {
       }
       const auto& backends = solution.backends;
       if (!asked_.backend.empty() && std::find(backends.begin(), backends.end(), asked_.backend) == backends.end()) {
-        return refuse(name, "does not have \"" + asked_.backend + "\" among its backends, which is where it is to run");
+        return refuse(name, "does not have \"" + asked_.backend + "\" among its backends, where it has to run");
       }
       sandbox::validate_solution(solution, *asked_.problem);
       if (!seen_.insert(identity_of(source)).second) return;  // a duplicate

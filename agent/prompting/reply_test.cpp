@@ -121,7 +121,7 @@ TEST(Reply, EditsOfANamedParent) {
 TEST(Reply, EditsThatCannotBeMade) {
   const std::map<std::string, std::string> two{{"s12", solution()}, {"s13", solution("")}};
   EXPECT_THAT(read("EDIT s14\n" + kEdit, two).reasons, ElementsAre(HasSubstr("the edit of \"s14\" names no solution")));
-  EXPECT_THAT(read(kEdit, two).reasons, ElementsAre(HasSubstr("does not say of which")));
+  EXPECT_THAT(read(kEdit, two).reasons, ElementsAre(HasSubstr("does not name its parent")));
   EXPECT_EQ(read(kEdit, {{"s12", solution()}}).proposals.size(), 1u);  // there is only one
   EXPECT_THAT(read("EDIT s12\n" + kEdit).reasons, ElementsAre(HasSubstr("no solution may be edited here")));
   EXPECT_THAT(read("EDIT s13\n" + kEdit, two).reasons, ElementsAre(HasSubstr("`  y[0] = x[0];`")));

@@ -27,7 +27,7 @@ Template::Template(std::string_view text, std::string file) : file_(std::move(fi
         close == std::string_view::npos ? std::string_view() : text.substr(name_begin, close - name_begin);
     if (!is_name(name)) {
       const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(open), '\n');
-      throw core::InputError(file_ + ":" + std::to_string(line), "\"{{\" begins no place",
+      throw core::InputError(file_ + ":" + std::to_string(line), "\"{{\" begins no placeholder",
                              "write {{name}}, the name in small letters");
     }
     pieces_.push_back({std::string(text.substr(at, open - at)), false});
@@ -53,7 +53,7 @@ std::string Template::fill(const TemplateValues& values) const {
   const std::set<std::string> names = places();
   for (const auto& [name, value] : values) {
     if (names.count(name)) continue;
-    throw core::InputError(file_, "has no place {{" + name + "}}, for which there is a value",
+    throw core::InputError(file_, "has no placeholder {{" + name + "}}, but there is a value for it",
                            core::did_you_mean(name, {names.begin(), names.end()}, "places"));
   }
   std::string text;
@@ -64,8 +64,8 @@ std::string Template::fill(const TemplateValues& values) const {
     }
     const auto value = values.find(piece.text);
     if (value == values.end()) {
-      throw core::InputError(file_, "the place {{" + piece.text + "}} is filled by nothing here",
-                             "take it out; prompts/README.md lists what each file may use");
+      throw core::InputError(file_, "the placeholder {{" + piece.text + "}} has no value here",
+                             "remove it; prompts/README.md lists the placeholders of each file");
     }
     text += value->second;
   }

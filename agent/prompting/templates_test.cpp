@@ -36,13 +36,13 @@ TEST(Templates, AnUnfilledPlaceIsAnErrorWithFileAndName) {
 
 TEST(Templates, AValueThatNobodyAskedForIsAnError) {
   const std::string error = error_of([] { Template("{{problem}}", "t.md").fill({{"problem", ""}, {"problen", ""}}); });
-  EXPECT_THAT(error, HasSubstr("t.md: has no place {{problen}}"));
+  EXPECT_THAT(error, HasSubstr("t.md: has no placeholder {{problen}}"));
   EXPECT_THAT(error, HasSubstr("did you mean \"problem\"?"));
 }
 
 TEST(Templates, WhatIsNoPlaceIsAnErrorWithItsLine) {
   for (const char* text : {"a\n{{", "a\n{{}}", "a\n{{One}}", "a\n{{o ne}}", "a\n{{one}", "a\n{{{one}}}"}) {
-    EXPECT_THAT(error_of([&] { Template(text, "t.md"); }), HasSubstr("t.md:2: \"{{\" begins no place")) << text;
+    EXPECT_THAT(error_of([&] { Template(text, "t.md"); }), HasSubstr("t.md:2: \"{{\" begins no placeholder")) << text;
   }
 }
 

@@ -144,7 +144,7 @@ std::vector<std::string> ModelProposals::tried() const {
     const std::string what = member.solution.description.empty() ? "" : " (\"" + member.solution.description + "\")";
     if (member.correct() && member.speed_up() < best) {
       lines.push_back(core::clean_line(
-          fmt::format("{}{}: right, but only {:.2f}x over naive", member.name, what, member.speed_up()), kLineBytes));
+          fmt::format("{}{}: correct, but only {:.2f}x over naive", member.name, what, member.speed_up()), kLineBytes));
     } else if (member.probe && !member.correct()) {
       lines.push_back(core::clean_line(
           member.name + what + ": " + verifier::verdicts::sentence_for_people(member.probe->attempt.verdict),
@@ -277,7 +277,7 @@ bool ModelProposals::use(const RunningPtr& running, const models::Completion& co
       return true;
     }
   }
-  unusable_.push_back(core::clean_line("a reply that could not be used: " + read.reasons.front(), kLineBytes));
+  unusable_.push_back(core::clean_line("an unusable reply: " + read.reasons.front(), kLineBytes));
   if (unusable_.size() > kMostUnusable) unusable_.erase(unusable_.begin());
   return false;
 }
@@ -289,7 +289,7 @@ void ModelProposals::begin_trial(const RunningPtr& running, prompting::Proposal 
     const std::string& known = population_[same->second].name;
     unusable_.push_back("the same solution as " + known + " once more");
     progress_.noted(core::clean_line(author, kAuthorBytes) + " proposed " + prefix_ + known +
-                    " once more: it is known and not judged again");
+                    " again: it is known and not judged again");
     if (unusable_.size() > kMostUnusable) unusable_.erase(unusable_.begin());
     return;
   }

@@ -124,7 +124,7 @@ TEST_F(Searches, WhatCannotBeReadGoesBackOnceAndIsLearnedFrom) {
   EXPECT_EQ(result.best, 1);
   ASSERT_EQ(asked_, 6) << "each of three inquiries once more";
   EXPECT_THAT(prompts[1], HasSubstr("I would rather talk about the weather."));
-  EXPECT_THAT(prompts[2], HasSubstr("a reply that could not be used"));
+  EXPECT_THAT(prompts[2], HasSubstr("an unusable reply"));
 }
 
 TEST_F(Searches, AWrongSolutionIsRepaired) {
@@ -156,7 +156,7 @@ TEST_F(Searches, TheSameSolutionIsNotJudgedTwice) {
   EXPECT_GE(asked_, 20);
   EXPECT_LT(attempts_, 30) << "one solution, its points, and what was confirmed";
   EXPECT_EQ(static_cast<int64_t>(progress_.notes.size()), asked_ - 1);
-  EXPECT_EQ(progress_.notes.at(0), "simulated proposed test-s1 once more: it is known and not judged again");
+  EXPECT_EQ(progress_.notes.at(0), "simulated proposed test-s1 again: it is known and not judged again");
 }
 
 TEST_F(Searches, NoPromptIsPaidForTwice) {
@@ -197,7 +197,7 @@ TEST_F(Searches, LimitsHoldWithRequestsInFlight) {
   EXPECT_GE(spent(), 30 * 1600 + 150'000) << "what requests do not use of their reserves is there for others";
 
   const SearchResult third = search(8, reply, settings, {std::nullopt, std::nullopt, 1.0});
-  EXPECT_THAT(third.why, HasSubstr("price is not known"));
+  EXPECT_THAT(third.why, HasSubstr("price is unknown"));
 }
 
 // A problem's time ends while a model still writes; its late answer is kept and does no harm.

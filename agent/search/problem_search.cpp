@@ -80,10 +80,10 @@ void ProblemSearch::control() {
                        verifier::verdicts::sentence_for_people(made.verdict));
     } else if (made.measurement && made.measurement->outcome != Outcome::tie) {
       const verifier::statistics::SpeedUp& s = made.measurement->speed_up;
-      progress_.warned(fmt::format(
-          "{}: naive timed against itself gave {:.2f}x [{:.2f}, {:.2f}] instead of 1: this machine is noisy, small "
-          "differences mean little",
-          problem_.name, s.value, s.low, s.high));
+      progress_.warned(
+          fmt::format("{}: naive timed against itself gave {:.2f}x [{:.2f}, {:.2f}] instead of 1: this machine is "
+                      "noisy, so small differences mean little",
+                      problem_.name, s.value, s.low, s.high));
     }
   });
   while (runner_.in_progress() > 0) {

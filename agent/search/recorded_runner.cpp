@@ -75,7 +75,7 @@ void RecordedRunner::report(const Journal::Step& step) {
     const results::archive::RecordedAttempt was = archive_.attempt(step.id);
     return journal_.diverge("attempt " + std::to_string(step.id) + ", " + was.effort + " of " + was.solution + " " +
                                 sandbox::describe(was.binding) + " against " + was.against,
-                            under_way.empty() ? "nothing is under way" : "under way: " + core::join(under_way, ", "));
+                            under_way.empty() ? "nothing is in flight" : "under way: " + core::join(under_way, ", "));
   }
   Attempt attempt = recorded_attempt(archive_, step.id);
   const std::function<void(Attempt)> done = std::move(started->done);
@@ -106,7 +106,7 @@ void RecordedRunner::serve() {
       slots_ = slots->at("places").get<size_t>();
       return;
     }
-    return journal_.diverge(describe(*step), "the search goes on");
+    return journal_.diverge(describe(*step), "the search continues");
   }
   if (live_ == nullptr) throw RecordEnded();
   journal_.finish();

@@ -200,7 +200,7 @@ void RequestLedger::brought(int64_t reply, int64_t solution) {
   if (journal_.recalls() && record != records_.end()) {
     const std::vector<int64_t>& known = record->second.solutions;
     if (std::find(known.begin(), known.end(), solution) == known.end()) {
-      journal_.diverge("the reply to request " + std::to_string(record->first) + " did not bring solution " +
+      journal_.diverge("the reply to request " + std::to_string(record->first) + " did not propose solution " +
                            std::to_string(solution),
                        "it does");
     }
@@ -328,7 +328,7 @@ bool RequestLedger::ask_again() {
     }
     models::NoCompletion none;
     none.cause = models::NoCompletion::Cause::cancelled;
-    none.what = "the campaign was interrupted before the answer came, and it cannot be asked for again: " + *why;
+    none.what = "the campaign was interrupted before the answer came, and the request cannot be sent again: " + *why;
     none.usage = {request.reserve.tokens, 0, 0, 0, true};
     const int64_t reply = archive_.add_reply(record_of(lost.key(), none, request.reserve.dollars));
     request.answered({reply, none, cost_of(none.usage, request.reserve.dollars)});

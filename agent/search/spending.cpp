@@ -22,8 +22,8 @@ std::optional<std::string> Spending::why_not(const Reserve& reserve) const {
   }
   if (!limits_.dollars) return std::nullopt;
   if (!reserve.dollars) {
-    return "the model's price is not known, so the limit of dollars cannot be kept: add it to prompts/prices.json, or "
-           "limit tokens instead";
+    return "the model's price is unknown, so a limit in dollars cannot hold: add it to prompts/prices.json, or limit "
+           "tokens instead";
   }
   if (spent_.dollars + reserved_.dollars + *reserve.dollars > *limits_.dollars) {
     return fmt::format("the money left (${:.4f}) may not suffice for another request, which can take ${:.4f}",

@@ -50,7 +50,7 @@ class Tuner {
   // speed_up: over a fixed baseline (naive); nullopt: the point was incorrect.
   void report(const Point& point, verifier::verdicts::Effort effort, std::optional<double> speed_up);
 
-  // One sentence; empty while the search goes on.
+  // One sentence; empty while the search continues.
   const std::string& why_stopped() const { return why_stopped_; }
   // Valid points over all solutions (counted up to a million).
   int64_t space_size() const { return space_size_; }

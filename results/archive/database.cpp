@@ -54,17 +54,18 @@ bool is_no_room(sqlite3* database) {
   const std::string cause = error_number != 0 ? std::string(": ") + std::strerror(error_number) : "";
   const int code = sqlite3_errcode(database);  // the low byte of the extended one
   if (is_no_room(database)) {
-    throw NoRoom(file + ": cannot be written (" + said + ")" + cause +
-                 "\n  see whether its disk or your quota there is full, make room and go on; everything that was "
-                 "recorded is kept");
+    throw NoRoom(
+        file + ": cannot be written (" + said + ")" + cause +
+        "\n  check whether its disk or your quota is full, make room and continue; all recorded results are kept");
   }
   switch (code) {
     case SQLITE_NOTADB:
-      throw core::InputError(file, "is not an archive, or its beginning is damaged (" + said + ")",
-                             "give another file with --archive, or go back to a copy (kernelwright archive backup)");
+      throw core::InputError(
+          file, "is not an archive, or its start is damaged (" + said + ")",
+          "give another file with --archive, or restore a copy (made by kernelwright archive backup)");
     case SQLITE_CORRUPT:
       throw core::InputError(file, "is damaged (" + said + ")",
-                             "go back to a copy (kernelwright archive backup makes them), or save what can be read: "
+                             "restore a copy (made by kernelwright archive backup), or save its readable records: "
                              "kernelwright --archive NEW archive recover " +
                                  file);
     case SQLITE_READONLY:
@@ -73,20 +74,21 @@ bool is_no_room(sqlite3* database) {
           "make the file and its folder writable, copy it to where they are, or give another file with "
           "--archive");
     case SQLITE_CANTOPEN:
-      throw core::InputError(file, "cannot be opened" + cause,
-                             "it and its folder must be there and yours to read; or give another file with --archive");
+      throw core::InputError(
+          file, "cannot be opened" + cause,
+          "check that it and its folder exist and are readable, or give another file with --archive");
     case SQLITE_PERM:
     case SQLITE_AUTH:
       throw core::InputError(file, "may not be used (" + said + ")", "give another file with --archive");
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      throw core::SystemError(file + ": another program has kept it locked for " + std::to_string(kPatience_ms / 1000) +
-                              " seconds\n  end that (fuser " + file + " names it) and go on");
+      throw core::SystemError(file + ": another program has held its lock for " + std::to_string(kPatience_ms / 1000) +
+                              " seconds\n  end that (fuser " + file + " shows it) and continue");
     case SQLITE_IOERR:
       throw core::SystemError(file + ": cannot be read or written (" + said + ")" + cause +
-                              "\n  see to that disk, then go on; everything that was recorded is kept");
+                              "\n  check that disk, then continue; all recorded results are kept");
     case SQLITE_CONSTRAINT:
-      throw Contradiction(file + ": the archive refuses it: " + said);
+      throw Contradiction(file + ": the archive refuses the row: " + said);
     default:
       throw core::SystemError(file + ": the archive failed: " + said);
   }
@@ -303,7 +305,7 @@ Question::Question(Database& database, const std::string& sql, std::chrono::mill
   sqlite3_stmt* second = nullptr;
   const bool more = sqlite3_prepare_v2(handle, rest, -1, &second, nullptr) != SQLITE_OK || second != nullptr;
   sqlite3_finalize(second);
-  if (more) throw core::InputError("query", "holds more than one statement", "ask one at a time");
+  if (more) throw core::InputError("query", "holds more than one statement", "give one at a time");
   statement_ = Statement(statement);
   for (int i = 0; i < sqlite3_column_count(statement); ++i) columns_.emplace_back(sqlite3_column_name(statement, i));
 }
@@ -313,8 +315,8 @@ void Question::refuse() const {
   const std::string said = sqlite3_errmsg(handle);
   switch (sqlite3_errcode(handle)) {
     case SQLITE_INTERRUPT:
-      throw core::InputError("query", "took longer than " + std::to_string(at_most_.count()) + " ms and was ended",
-                             "ask for less, or give it longer with --seconds");
+      throw core::InputError("query", "took longer than " + std::to_string(at_most_.count()) + " ms and was stopped",
+                             "query less, or allow more time with --seconds");
     case SQLITE_AUTH:
     case SQLITE_READONLY:
       throw core::InputError("query", "may only read the archive (" + said + ")", "give a SELECT");

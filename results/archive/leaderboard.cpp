@@ -147,7 +147,7 @@ FROM attempts a JOIN candidates c ON c.id = a.candidate JOIN solutions s ON s.id
      JOIN measurements m ON m.attempt = a.id LEFT JOIN campaigns g ON g.id = a.campaign
 WHERE a.id = ?)sql");
     found.bind(standing.attempt);
-    if (!found.step()) throw core::SystemError("the archive's standings name an attempt that it does not hold");
+    if (!found.step()) throw core::SystemError("the archive's standings name a missing attempt");
     row.solution = found.text(0);
     row.hash = found.text(1);
     row.origin = found.text(2);
@@ -274,7 +274,7 @@ const std::vector<std::string>& sort_names() {
 Sort sort_from_name(const std::string& name, const std::string& where) {
   const auto at = std::find(sort_names().begin(), sort_names().end(), name);
   if (at == sort_names().end()) {
-    throw core::InputError(where, "there is no order \"" + name + "\"",
+    throw core::InputError(where, "there is no sort order \"" + name + "\"",
                            core::did_you_mean(name, sort_names(), "orders"));
   }
   return static_cast<Sort>(at - sort_names().begin());

@@ -61,8 +61,8 @@ std::filesystem::path with_folder(const std::filesystem::path& file) {
   const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
   std::filesystem::create_directories(folder, failed);
   if (failed) {
-    throw core::InputError(file.string(), "its folder cannot be made: " + failed.message(),
-                           "give a writable place with --archive");
+    throw core::InputError(file.string(), "its folder cannot be created: " + failed.message(),
+                           "give a writable path with --archive");
   }
   return file;
 }
@@ -114,11 +114,11 @@ CampaignRecord Reader::find_campaign(const std::string& name) const {
   row.bind(name);
   if (!row.step()) {
     throw core::InputError("", name.empty() ? "the archive holds no campaign" : "there is no campaign \"" + name + "\"",
-                           "kernelwright run starts one; kernelwright show lists those there are");
+                           "kernelwright run starts one; kernelwright show lists the existing ones");
   }
   CampaignRecord record = campaign_from(row);
   if (!name.empty() && record.name != name && row.step()) {
-    throw core::InputError("", "\"" + name + "\" fits several campaigns", "give more of its letters");
+    throw core::InputError("", "\"" + name + "\" matches several campaigns", "give more letters of it");
   }
   return record;
 }
@@ -204,7 +204,7 @@ id IN (SELECT id FROM solutions WHERE name = ?1 UNION ALL SELECT id FROM solutio
 SolutionRecord Reader::solution(int64_t id) const {
   Statement found = database().prepare(std::string(kSolutions) + "id = ?");
   found.bind(id);
-  if (!found.step()) throw core::SystemError("the archive names a solution that it does not hold");
+  if (!found.step()) throw core::SystemError("the archive names a missing solution");
   return solution_from(found);
 }
 

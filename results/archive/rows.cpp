@@ -113,7 +113,7 @@ std::vector<char> pack_clocks(const std::vector<verifier::statistics::Pair>& pai
 std::vector<verifier::statistics::Pair> unpack(const std::vector<char>& bytes, const std::vector<char>& clocks) {
   std::vector<verifier::statistics::Pair> pairs(bytes.size() / kPairBytes);
   if (!clocks.empty() && clocks.size() != pairs.size() * kClockBytes) {
-    throw core::SystemError("the archive holds clocks that do not fit their samples");
+    throw core::SystemError("the archive holds clocks that do not match their samples");
   }
   for (size_t i = 0; i < pairs.size(); ++i) {
     const char* at = bytes.data() + i * kPairBytes;

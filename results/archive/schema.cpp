@@ -268,11 +268,11 @@ void migrate(Database& database, const std::filesystem::path& file) {
   }
   if (!database.may_be_written()) {
     if (version == newest) return;
-    throw core::InputError(file.string(),
-                           "is of an earlier version (schema " + std::to_string(version) + "; this one reads " +
-                               std::to_string(newest) + ") and may not be written",
-                           "copy it to where it may be, or make the file and its folder writable: opening it brings it "
-                           "up to date");
+    throw core::InputError(
+        file.string(),
+        "is of an earlier version (schema " + std::to_string(version) + "; this one reads " + std::to_string(newest) +
+            ") and may not be written",
+        "copy it to a writable place, or make the file and its folder writable: opening it migrates it");
   }
   // FULL: committed data survives a power failure. NORMAL might lose the last minutes: a confirmed win, or a provider's
   // charges. An attempt takes far longer than writing it to disk.

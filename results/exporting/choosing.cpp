@@ -49,11 +49,11 @@ void require_exportable(const ExportedKernel& kernel, const ExportChoice& choice
   }
   if (!kernel.confirmed() && !choice.unconfirmed) {
     throw InputError(where, "is not a confirmed win over naive",
-                     "judge it with kernelwright judge FILE --confirm, or export it as it is with --unconfirmed");
+                     "judge it with kernelwright judge FILE --confirm, or export it unchanged with --unconfirmed");
   }
   if (!supports(kernel, choice.backend)) {
     throw InputError(where,
-                     "the solution " + kernel.attempt.solution + " does not say that it runs on " + choice.backend +
+                     "the solution " + kernel.attempt.solution + " does not list the backend " + choice.backend +
                          ", only on " + core::join(kernel.solution.backends, ", "),
                      choice.backend == "hip" ? "port it: the runtime, warps of 64 lanes and headers differ there" : "");
   }
@@ -89,7 +89,7 @@ ExportedKernel find_kernel(const archive::Reader& archive, const std::string& wh
   const std::vector<archive::SolutionRecord> solutions = archive.find_solutions(what);
   if (solutions.empty()) {
     throw InputError(what, "is not a problem, attempt or solution in this archive",
-                     "kernelwright leaderboard lists what was won, with the numbers of attempts");
+                     "kernelwright leaderboard lists results with their attempt numbers");
   }
   std::optional<ExportedKernel> best;
   for (const archive::SolutionRecord& solution : solutions) {
@@ -145,7 +145,7 @@ const benchsuite::Problem& problem_of(const std::map<std::string, benchsuite::Pr
                                       const std::string& name) {
   const auto found = problems.find(name);
   if (found == problems.end()) {
-    throw InputError(name, "the problem is in the archive, and not among the problems here",
+    throw InputError(name, "the problem is in the archive, but not among the problems here",
                      "export needs its files: put its folder among the problems");
   }
   return found->second;
@@ -235,7 +235,7 @@ Package choose_kernels(const archive::Reader& archive, const std::map<std::strin
   for (const ExportedKernel& kernel : package.kernels) {
     if (archive.problem_hash_of(kernel.attempt.id) == benchsuite::content_hash(*package.problem)) continue;
     throw InputError("attempt " + std::to_string(kernel.attempt.id),
-                     "was judged by other files of the problem " + package.problem->name + " than those here",
+                     "was judged by a different version of the problem " + package.problem->name + " than the one here",
                      "judge it again with kernelwright judge FILE --confirm");
   }
   for (const ExportedKernel& kernel : package.kernels) sandbox::validate_solution(kernel.solution, *package.problem);

@@ -40,7 +40,7 @@ Files cuda_project(const Package& package, const ExportData& data, const std::st
     targets += ")\n";
   }
   files["src/naive.cu"] =
-      as_comment("What runs anywhere: the naive solution of " + package.problem->name + ".") +
+      as_comment("Runs anywhere: the naive solution of " + package.problem->name + ".") +
       kernel_file(package, package.naive, sandbox::default_binding(package.naive), "naive", "detail");
   places["kernel_targets"] = targets + "kernel(naive)\n";
   places["default_architectures"] = "80 90 100";

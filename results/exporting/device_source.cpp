@@ -112,10 +112,9 @@ class Reader {
 
  private:
   [[noreturn]] void refuse(const Token& at, const std::string& what) const {
-    throw core::InputError(
-        core::clean_line(solution_.file) + ":" + std::to_string(at.line),
-        core::clean_line(what) + ": compiled with a host's code it could be another one than was judged",
-        "write it without, or export it --to header, which compiles it as the judge did");
+    throw core::InputError(core::clean_line(solution_.file) + ":" + std::to_string(at.line),
+                           core::clean_line(what) + ": compiled with host code, it could differ from the judged one",
+                           "rewrite it without that, or export it --to header, which compiles it as the judge did");
   }
 
   // True if the directive's tokens from `begin` are only known names and numbers.
@@ -142,7 +141,7 @@ class Reader {
     int braces = 0;
     for (size_t i = name + 1; i < end; ++i) {
       braces += tokens_[i].is("{") ? 1 : tokens_[i].is("}") ? -1 : 0;
-      if (tokens_[i].is("#") && tokens_[i - 1].is("#")) refuse(tokens_[i], "puts names together with ##");
+      if (tokens_[i].is("#") && tokens_[i - 1].is("#")) refuse(tokens_[i], "joins names with ##");
       if (is_one_of(tokens_[i], kForbidden)) refuse(tokens_[i], "holds " + tokens_[i].text);
       if (is_assembler(tokens_[i]) && !has_operands(i, end)) refuse(tokens_[i], "has assembler in a macro");
     }
@@ -158,7 +157,7 @@ class Reader {
     if (end - begin < 2) return end;
     const Token& word = tokens_[begin + 1];
     if (word.text.rfind("if", 0) == 0 || word.text.rfind("elif", 0) == 0) {
-      if (!is_known(begin + 2, end)) refuse(word, "has an #" + word.text + " that asks for more than it defines");
+      if (!is_known(begin + 2, end)) refuse(word, "has an #" + word.text + " that tests macros it does not define");
       if (word.text[0] == 'i') ++depth_;
     } else if (word.is("endif")) {
       --depth_;

@@ -113,7 +113,7 @@ TEST(DeviceSource, HoldsNothingThatOnlyAHostsCompilerWouldSee) {
                                          "#define JOIN(a, b) a##b",
                                          "#pragma weak main = f"};
   for (const std::string& source : refused) {
-    EXPECT_THAT(refusal(source), HasSubstr("could be another one than was judged")) << source;
+    EXPECT_THAT(refusal(source), HasSubstr("could differ from the judged one")) << source;
   }
   const std::vector<std::string> accepted{
       "#define WIDE (BLOCK > 64)\n#if WIDE && defined(WIDE)\n#pragma unroll\n#else\n#endif",
@@ -161,7 +161,7 @@ TEST(Choosing, WhatTheCpuDeviceMeasuredIsForAnyArchitectureAndSaysSo) {
   const Package package = archive.choose(ExportChoice{{"sum_f32"}});
   EXPECT_EQ(package.routes.at(0).architecture, "");
   EXPECT_THAT(status_line(package), HasSubstr("cpu device only"));
-  EXPECT_THAT(provenance_text(package), HasSubstr("on cpu, which is no GPU"));
+  EXPECT_THAT(provenance_text(package), HasSubstr("on cpu, which is not a GPU"));
   EXPECT_FALSE(provenance_json(package, "cuda", "now").at("kernels").at(0).at("measured_on_gpu").get<bool>());
 }
 
@@ -196,13 +196,13 @@ TEST(Choosing, RefusesWhatWasNotProven) {
               }),
               HasSubstr("a folder of its own"));
   EXPECT_THAT(refusal([&] { archive.choose({.what = {id(once)}, .unconfirmed = true, .backend = "hip"}); }),
-              HasSubstr("does not say that it runs on hip"));
+              HasSubstr("does not list the backend hip"));
 }
 
 TEST(Choosing, LicencesOfOthersAreNotGranted) {
   ExportArchive archive;
   const Package package = archive.choose(archive.add(rich_solution(), {.origin = "model-x"}));
-  EXPECT_THAT(licence_text(package), AllOf(HasSubstr("proposed by model-x"), HasSubstr("not ours to grant")));
+  EXPECT_THAT(licence_text(package), AllOf(HasSubstr("proposed by model-x"), HasSubstr("we cannot grant")));
   EXPECT_EQ(provenance_json(package, "cuda", "now").at("kernels").at(0).at("licence"), "not stated");
 }
 
@@ -216,7 +216,7 @@ TEST(Folder, IsWrittenWhollyOrNotAtAll) {
   EXPECT_FALSE(std::filesystem::exists(folder / "a"));
   std::filesystem::remove(folder / "provenance.json");
   std::ofstream(folder / "precious") << "mine";
-  EXPECT_THAT(refusal([&] { write_folder(folder, {{"c", ""}}, true); }), HasSubstr("something else than an export"));
+  EXPECT_THAT(refusal([&] { write_folder(folder, {{"c", ""}}, true); }), HasSubstr("something other than an export"));
   EXPECT_EQ(core::read_file(folder / "precious"), "mine");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.parent_path()), {}), 1)
       << "nothing is left beside it";

@@ -47,14 +47,14 @@ void write_folder(const fs::path& asked, const Files& files, bool force) {
   if (folder.filename().empty()) folder = folder.parent_path();
   const bool there = fs::exists(folder);
   if (there && !fs::is_directory(folder)) {
-    throw core::InputError(folder.string(), "is a file", "name a folder that is not there yet");
+    throw core::InputError(folder.string(), "is a file", "name a folder that does not exist yet");
   }
   const bool replaced = there && !fs::is_empty(folder);
   if (replaced && !force) {
     throw core::InputError(folder.string(), "is not empty", "name another folder, or replace an export with --force");
   }
   if (replaced && !fs::exists(folder / kMark)) {
-    throw core::InputError(folder.string(), "holds something else than an export: --force replaces only those",
+    throw core::InputError(folder.string(), "holds something other than an export: --force replaces only exports",
                            "name another folder");
   }
   try {

@@ -82,7 +82,7 @@ std::string payload_of(const Entry& entry, const KernelBinaries& binaries, std::
 std::string sources_of(const Package& package, const KernelBinaries& binaries, const ExportData& data) {
   std::string out;
   if (binaries.empty()) {
-    out += "// What every kernel finds declared.\ninline constexpr char kPrelude[] = " +
+    out += "// Declarations for every kernel.\ninline constexpr char kPrelude[] = " +
            raw_string(core::read_file(data.prelude)) +
            ";\ninline constexpr char kDriverHeader[] = " + raw_string(kDriverHeader) + ";\n\n";
   }
@@ -125,12 +125,10 @@ void add_words(bool compiled, TemplateValues& places) {
   places["load_arguments"] = compiled ? "" : "TOOLKIT_INCLUDE, &log";
   places["load_example"] = compiled ? "" : "\"/usr/local/cuda/include\"";
   places["payload_paragraph"] =
-      compiled ? "It carries binaries for named architectures and launches them through CUDA's driver interface: "
-                 "neither nvcc "
-                 "nor NVRTC nor the CUDA runtime is needed."
-               : "It carries the kernels' source and compiles it for the device at hand by NVRTC when it is loaded; "
-                 "launches go "
-                 "through CUDA's driver interface, so that neither nvcc nor the CUDA runtime is needed.";
+      compiled ? "It contains binaries for the listed architectures and launches them through CUDA's driver interface, "
+                 "without nvcc, NVRTC or the CUDA runtime."
+               : "It contains the kernels' source and compiles it with NVRTC for the present device when it is loaded; "
+                 "it launches through CUDA's driver interface, without nvcc or the CUDA runtime.";
   places["source_members"] = compiled ? "  int binaries;\n  const Binary* binary;\n"
                                       : "  const char* text;\n  int macros;\n  const char* const* macro;\n";
   places["binary_struct"] =

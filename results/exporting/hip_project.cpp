@@ -11,7 +11,7 @@ namespace results::exporting {
 namespace {
 void require_portable(const Package& package) {
   const auto refuse = [&](const std::string& what) {
-    throw core::InputError(package.problem->name, what + ", which HIP has not", "export --to cuda");
+    throw core::InputError(package.problem->name, what + ", which HIP lacks", "export --to cuda");
   };
   for (const ExportedKernel& kernel : package.kernels) {
     if (!kernel.solution.tensor_maps.empty()) refuse(kernel.id + " uses tensor maps");
@@ -19,18 +19,18 @@ void require_portable(const Package& package) {
       const bool clustered =
           launch.cluster[0].text() != "1" || launch.cluster[1].text() != "1" || launch.cluster[2].text() != "1";
       if (clustered) refuse(kernel.id + " launches clusters");
-      if (launch.overlaps_previous) refuse(kernel.id + " has a launch that overlaps the one before it");
+      if (launch.overlaps_previous) refuse(kernel.id + " has a launch that overlaps the previous one");
     }
   }
   for (const auto* tensors : {&package.problem->inputs, &package.problem->outputs}) {
     for (const benchsuite::Tensor& tensor : *tensors) {
-      if (tensor.dtype == core::DType::bf16) refuse(tensor.name + " is bf16 as CUDA declares it");
+      if (tensor.dtype == core::DType::bf16) refuse(tensor.name + " uses CUDA's bf16");
     }
   }
   for (const sandbox::Solution* own : {&package.naive, &package.reference}) {
     const auto& backends = own->backends;
     if (!backends.empty() && std::find(backends.begin(), backends.end(), "hip") == backends.end()) {
-      refuse(own->file + ", which every export carries, does not say that it runs on hip");
+      refuse(own->file + ", which every export carries, does not list the backend hip");
     }
   }
 }

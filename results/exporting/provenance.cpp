@@ -22,7 +22,7 @@ bool is_shipped(const ExportedKernel& kernel) {
 
 std::string author_of(const ExportedKernel& kernel) {
   if (is_shipped(kernel)) return "shipped with Kernelwright";
-  if (kernel.attempt.origin == "user") return "given by the user of the archive";
+  if (kernel.attempt.origin == "user") return "added by the archive's user";
   return "proposed by " + core::clean_line(kernel.attempt.origin, 200);
 }
 
@@ -106,7 +106,7 @@ core::Json provenance_json(const Package& package, const std::string& format, co
 
 std::string provenance_text(const Package& package) {
   std::string out = "Exported by Kernelwright for the problem " + package.problem->name + " (" +
-                    benchsuite::content_hash(*package.problem).substr(0, 12) + "); provenance.json has all of it.\n";
+                    benchsuite::content_hash(*package.problem).substr(0, 12) + "); details are in provenance.json.\n";
   for (const ExportedKernel& kernel : package.kernels) {
     const archive::RecordedAttempt& attempt = kernel.attempt;
     const std::string tunables = sandbox::describe(kernel.binding);
@@ -114,7 +114,7 @@ std::string provenance_text(const Package& package) {
            kernel.solution.hash().substr(0, 12) + ")" + (tunables.empty() ? "" : " with " + tunables) + ", " +
            author_of(kernel) + ". Attempt " + std::to_string(attempt.id) +
            (attempt.campaign.empty() ? "" : " of campaign " + attempt.campaign) + ", " + attempt.made + ", on " +
-           core::clean_line(attempt.device, 100) + (kernel.measured_on_gpu() ? "" : ", which is no GPU") + "; " +
+           core::clean_line(attempt.device, 100) + (kernel.measured_on_gpu() ? "" : ", which is not a GPU") + "; " +
            confirmation_of(kernel) + ". " + verifier::verdicts::sentence_for_people(attempt.verdict) + "\n";
     if (!attempt.measurement) continue;
     for (const verifier::verdicts::WorkloadTiming& timing : attempt.measurement->workloads) {
@@ -128,10 +128,10 @@ std::string provenance_text(const Package& package) {
 
 std::string dispatch_text(const Package& package) {
   std::string out =
-      "On a device, the kernel measured on its architecture at the nearest shape takes a launch; shapes are as far "
-      "apart as the "
-      "logarithms of their axes. Where none was measured on that architecture, or it cannot run there (shared memory, "
-      "residency), a kernel listed for any architecture does, and else the naive one, which runs anywhere.\n\n"
+      "A launch uses the kernel measured on the device's architecture at the nearest shape; the distance of shapes is "
+      "that of the logarithms of their axes. If none was measured on that architecture, or it cannot run there (shared "
+      "memory, residency), a kernel listed for any architecture is used, otherwise the naive one, which runs "
+      "anywhere.\n\n"
       "| architecture | nearest to | kernel |\n|---|---|---|\n";
   for (const Route& route : package.routes) {
     out += "| " +
@@ -148,9 +148,8 @@ std::string status_line(const Package& package) {
                                   [](const ExportedKernel& kernel) { return kernel.measured_on_gpu(); });
   if (!on_gpu) {
     out +=
-        "**Measured on the cpu device only**, which runs the same source on the host: nothing is known of its speed on "
-        "a "
-        "GPU, and it was not judged there.";
+        "**Measured on the cpu device only**, which runs the same source on the host: its speed on a GPU is unknown, "
+        "and it was not judged there.";
   }
   return out.empty() ? "Each kernel was judged correct and confirmed." : out;
 }
@@ -158,14 +157,14 @@ std::string status_line(const Package& package) {
 std::string licence_text(const Package& package) {
   std::string out = "the launch code and the tests are under Apache-2.0 (LICENSE)";
   for (const ExportedKernel& kernel : package.kernels) {
-    out += "; " + kernel.id +
-           (is_shipped(kernel)
-                ? ": Apache-2.0"
-                : ": not stated, it was " + author_of(kernel) + ", whose rights, if any, are not ours to grant");
+    out +=
+        "; " + kernel.id +
+        (is_shipped(kernel) ? ": Apache-2.0"
+                            : ": not stated; it was " + author_of(kernel) + ", whose rights, if any, we cannot grant");
   }
   return out + ". The naive kernel and the reference come with the problem" +
          (std::all_of(package.kernels.begin(), package.kernels.end(), is_shipped)
-              ? ", under Apache-2.0 where it is a shipped one.\n"
+              ? ", under Apache-2.0 for shipped problems.\n"
               : ".\n");
 }
 

@@ -197,10 +197,9 @@ Files torch_sources(const Package& package, const ExportData& data, const std::s
                     Registration registration) {
   const Problem& problem = *package.problem;
   if (problem.equivalents.pytorch.empty()) {
-    throw core::InputError(
-        problem.name, "names no PyTorch equivalent, which the operator is tested against",
-        "give its problem.json \"equivalents\": {\"pytorch\": ...}, or export --to cuda, which is tested "
-        "against the reference");
+    throw core::InputError(problem.name, "names no PyTorch equivalent, with which the operator's test compares",
+                           "give its problem.json \"equivalents\": {\"pytorch\": ...}, or export --to cuda, whose test "
+                           "compares with the reference");
   }
   TemplateValues places = torch_places(package);
   const bool as_module = registration == Registration::module;

@@ -38,7 +38,7 @@ void back_up(const archive::Reader& archive, const std::filesystem::path& file) 
   Statement check = written.prepare("PRAGMA integrity_check(1)");
   if (!check.step() || check.text(0) != "ok") {
     throw core::InputError(file.string(), "would be a copy of a damaged archive (" + check.text(0) + ")",
-                           "kernelwright archive verify tells more");
+                           "kernelwright archive verify lists the faults");
   }
   copy.keep();
 }

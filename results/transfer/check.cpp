@@ -74,7 +74,7 @@ void check_members(const Table& table, const JsonView& record) {
     }
   }
   for (const auto& [name, value] : record.json().items()) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) record.at(name).fail("is not known here");
+    if (std::find(names.begin(), names.end(), name) == names.end()) record.at(name).fail("is unknown here");
   }
   if (record.has(kCopy)) static_cast<void>(record.at(kCopy).integer(2));
 }
@@ -126,7 +126,7 @@ void check_value(const Column& column, const JsonView& value) {
 }
 
 void check_hash(const JsonView& record, const std::string& of) {
-  if (core::sha256_hex(of) != record.at("hash").string()) record.at("hash").fail("does not fit what it is the hash of");
+  if (core::sha256_hex(of) != record.at("hash").string()) record.at("hash").fail("does not match the hashed content");
 }
 
 // Parses a value stored as JSON. The result must outlive its view.
@@ -138,7 +138,7 @@ verifier::verdicts::Verdict check_verdict(const JsonView& record) {
   verifier::verdicts::Verdict verdict =
       verifier::verdicts::verdict_from_json(JsonView(json, stored.file(), stored.pointer()));
   if (name_of(verdict) != record.at("verdict").string()) {
-    record.at("verdict").fail("is not the name of what verdict_json holds");
+    record.at("verdict").fail("is not the name of the verdict in verdict_json");
   }
   return verdict;
 }
@@ -172,7 +172,7 @@ verifier::verdicts::Measurement measurement_in(const JsonView& view) {
       timing.fail(error.what());
     }
     if (archive::pack(pairs) != samples || archive::pack_clocks(pairs) != clocks)
-      timing.fail("holds samples that are not as we pack them");
+      timing.fail("holds samples in an unknown format");
     m.workloads.push_back({timing.at("workload").string(), std::move(pairs), timing.at("candidate_us").number(),
                            timing.at("incumbent_us").number(), speed_up_in(timing),
                            timing.has("bound_us") ? std::optional(timing.at("bound_us").number()) : std::nullopt});
@@ -191,7 +191,7 @@ void check_interval(const SpeedUp& s, const std::string& of, const JsonView& vie
       s.value <= s.high * (1 + kRounding)) {
     return;
   }
-  view.fail("the interval of the speed-up " + of + " does not hold it");
+  view.fail("the interval of the speed-up " + of + " does not contain it");
 }
 
 double speed_up_of(const std::vector<Pair>& pairs) {
@@ -204,7 +204,7 @@ void check_samples(const verifier::verdicts::WorkloadTiming& timing, const JsonV
   std::vector<double> candidate, incumbent;
   for (const Pair& pair : timing.pairs) {
     if (!is_duration(pair.candidate_us) || !is_duration(pair.incumbent_us)) {
-      view.fail("the samples of " + timing.workload + " hold a value that is not a time");
+      view.fail("the samples of " + timing.workload + " contain a value that is not a time");
     }
     candidate.push_back(pair.candidate_us);
     incumbent.push_back(pair.incumbent_us);
@@ -214,7 +214,7 @@ void check_samples(const verifier::verdicts::WorkloadTiming& timing, const JsonV
     view.fail("the times of " + timing.workload + " are not the medians of its samples");
   }
   if (!same(speed_up_of(verifier::statistics::steady_pairs(timing.pairs)), timing.speed_up.value)) {
-    view.fail("the speed-up at " + timing.workload + " is not that of its samples");
+    view.fail("the speed-up at " + timing.workload + " does not match its samples");
   }
 }
 // Medians, speed-ups and outcome must match the samples. An interval also depends on the resampling, so it only has to
@@ -234,10 +234,10 @@ void check_figures(const verifier::verdicts::Measurement& m, const JsonView& vie
   check_interval(m.speed_up, "over all workloads", view);
   const SpeedUp all = verifier::statistics::combine(parts);
   if (!same(all.value, m.speed_up.value) || !same(all.low, m.speed_up.low) || !same(all.high, m.speed_up.high)) {
-    view.fail("the speed-up is not what those of its workloads make together");
+    view.fail("the speed-up does not match those of its workloads");
   }
   if (verifier::statistics::decide(m.speed_up) != m.outcome) {
-    view.fail("is called a " + std::string(name_of(m.outcome)) + ", which its speed-up does not show");
+    view.fail("is called a " + std::string(name_of(m.outcome)) + ", which does not follow from its speed-up");
   }
 }
 
@@ -255,7 +255,7 @@ void check_attempt(const JsonView& record) {
   }
   if (!record.has("measurement")) return;
   const JsonView measured = record.at("measurement");
-  if (!verifier::verdicts::is_correct(verdict)) measured.fail("is of a candidate that is not correct");
+  if (!verifier::verdicts::is_correct(verdict)) measured.fail("belongs to a candidate that is not correct");
   const verifier::verdicts::Measurement m = measurement_in(measured);
   check_figures(m, measured);
   const auto without = [](const verifier::verdicts::WorkloadTiming& timing) { return timing.pairs.empty(); };
@@ -278,7 +278,7 @@ void check_baseline(const JsonView& record) {
   const verifier::verdicts::Verdict verdict = check_verdict(record);
   if (!record.has("measurement_json")) return;
   const JsonView stored = record.at("measurement_json");
-  if (!verifier::verdicts::is_correct(verdict)) stored.fail("is of a library that is not correct");
+  if (!verifier::verdicts::is_correct(verdict)) stored.fail("belongs to a library that is not correct");
   const Json json = parsed(stored);
   check_figures(verifier::verdicts::measurement_from_json(JsonView(json, stored.file(), stored.pointer())), stored);
 }
@@ -300,7 +300,7 @@ void check_calibration(const JsonView& record) {
   const Json facts = parsed(record.at("facts"));
   const auto calibration =
       verifier::verdicts::calibration_from_json(JsonView(facts, record.file(), record.pointer() + "/facts"));
-  if (calibration.made != record.at("made").string()) record.at("made").fail("is not when its facts were made");
+  if (calibration.made != record.at("made").string()) record.at("made").fail("is not the time of its facts");
 }
 
 using Check = void (*)(const JsonView& record);

@@ -17,26 +17,26 @@ struct Misfit {
 
 const std::vector<Misfit>& misfits() {
   static const std::vector<Misfit> all{
-      {"solutions", "its parent is of another problem",
+      {"solutions", "its parent belongs to another problem",
        "SELECT s.id FROM solutions s JOIN solutions p ON p.id = s.parent WHERE p.problem <> s.problem"},
-      {"attempts", "its candidate is of another problem",
+      {"attempts", "its candidate belongs to another problem",
        "SELECT a.id FROM attempts a JOIN problems p ON p.id = a.problem JOIN candidates c ON c.id = a.candidate"
        " JOIN solutions s ON s.id = c.solution WHERE s.problem <> p.name"},
       {"attempts", "it was measured against a candidate of another problem",
        "SELECT a.id FROM measurements m JOIN attempts a ON a.id = m.attempt JOIN problems p ON p.id = a.problem"
        " JOIN candidates c ON c.id = m.against JOIN solutions s ON s.id = c.solution WHERE s.problem <> p.name"},
-      {"attempts", "its compilation is of another candidate, device or artefact",
+      {"attempts", "its compilation belongs to another candidate, device or artefact",
        "SELECT a.id FROM attempts a JOIN compilations k ON k.id = a.compilation WHERE k.candidate <> a.candidate"
        " OR k.device <> a.device OR k.artefact IS NOT a.artefact"},
-      {"attempts", "it takes over the result of another campaign's, or of another verdict",
+      {"attempts", "it copies a result of another campaign or with another verdict",
        "SELECT a.id FROM attempts a JOIN attempts f ON f.id = a.reused_from"
        " WHERE f.campaign IS NOT a.campaign OR f.verdict <> a.verdict"},
       {"compilations", "belongs to no attempt",
        "SELECT id FROM compilations WHERE id NOT IN (SELECT compilation FROM attempts)"},
-      {"proposed", "is a solution to another problem than was asked about",
+      {"proposed", "solves a different problem than requested",
        "SELECT d.rowid FROM proposed d JOIN replies r ON r.id = d.reply JOIN requests q ON q.id = r.request"
        " JOIN solutions s ON s.id = d.solution WHERE s.problem <> q.problem"},
-      {"standings", "the best result of a solution is not what its attempts say",
+      {"standings", "the best result of a solution does not match its attempts",
        "WITH best(problem, device, solution, confirmed, low) AS ("
        "SELECT a.problem, a.device, c.solution, a.effort = 'confirm' AND m.outcome = 'win' AS won, max(m.low)"
        " FROM attempts a JOIN measurements m ON m.attempt = a.id JOIN candidates c ON c.id = a.candidate"
@@ -63,7 +63,8 @@ void check_file(Database& database, const Fault& fault) {
     }
   }
   Statement lost = database.prepare("PRAGMA foreign_key_check");
-  while (lost.step()) fault(lost.text(0), lost.integer(1), "refers to a row of " + lost.text(2) + " that is not there");
+  while (lost.step())
+    fault(lost.text(0), lost.integer(1), "refers to a row of " + lost.text(2) + " that does not exist");
 }
 
 // The SQL of our tables, views, indices and triggers, by name.
@@ -94,11 +95,11 @@ bool check_definitions(Database& database, const Fault& fault) {
     if (found == there.end()) {
       differs(name, " is missing");
     } else if (found->second != sql) {
-      differs(name, " is another one than this program makes");
+      differs(name, " differs from this program's own");
     }
   }
   for (const auto& [name, sql] : there) {
-    if (expected.count(name) == 0 && name.rfind("trigger ", 0) == 0) differs(name, " was not made by this program");
+    if (expected.count(name) == 0 && name.rfind("trigger ", 0) == 0) differs(name, " does not come from this program");
   }
   return sound;
 }

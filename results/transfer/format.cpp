@@ -16,7 +16,7 @@ using core::JsonView;
 constexpr const char* kFormat = "kernelwright archive";
 constexpr int64_t kVersion = 1;
 constexpr size_t kLongestLine = size_t{256} << 20;
-constexpr const char* kAgain = "the file is cut off or was changed: export it again";
+constexpr const char* kAgain = "the file is truncated or was changed: export it again";
 
 std::map<std::string, int64_t> counts_in(const JsonView& header) {
   if (!header.has("format") || header.at("format").json() != kFormat) {
@@ -38,7 +38,7 @@ const Table& table_of(const JsonView& record) {
   for (const Table& table : tables()) {
     if (table.name == name) return table;
   }
-  record.at(kTable).fail("\"" + name + "\" is not known here", "update kernelwright");
+  record.at(kTable).fail("\"" + name + "\" is unknown here", "update kernelwright");
 }
 }  // namespace
 
@@ -56,7 +56,7 @@ void read_records(std::istream& in, const std::string& name,
     if (line.size() > kLongestLine) throw core::InputError(where, "is longer than any record", kAgain);
     if (number == 1 && line.rfind("SQLite format 3", 0) == 0) {
       throw core::InputError(name, "is an archive, not a file of records",
-                             "kernelwright archive merge adds what it holds");
+                             "kernelwright archive merge adds its records");
     }
     if (number == 1 && line.rfind('{', 0) != 0) {
       throw core::InputError(name, "is not a file of records: its first line is not a JSON object",

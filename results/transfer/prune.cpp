@@ -106,8 +106,8 @@ std::vector<PrunedPart> prune(archive::Recorder& archive, const PruneScope& scop
       const std::string status = status_of(database, *scope.campaign);
       if (status == "running" || (status != "done" && !scope.all)) {
         throw core::InputError("prune", "the campaign is " + status,
-                               status == "running" ? "kernelwright resume brings it to its end"
-                                                   : "resume it first; --all prunes what that needs, too");
+                               status == "running" ? "kernelwright resume continues it"
+                                                   : "resume it first; --all also prunes the data needed for that");
       }
     }
     for (const Prunable what : kPrunable) {

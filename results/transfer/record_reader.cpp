@@ -18,8 +18,7 @@ std::string select_of(const Table& table) {
 }
 
 [[noreturn]] void refuse(const Table& table, int64_t row, const std::string& what) {
-  throw core::InputError(table.name + " " + std::to_string(row), what,
-                         "kernelwright archive verify lists all that is wrong");
+  throw core::InputError(table.name + " " + std::to_string(row), what, "kernelwright archive verify lists all faults");
 }
 
 // Returns a column's value; references stay row numbers.

@@ -50,7 +50,7 @@ std::optional<int64_t> RecordWriter::find(const Table& table, const std::string&
 
 int64_t RecordWriter::reference(const Table& table, const JsonView& key, const std::string& campaign) {
   const auto row = find(table, key.string(), campaign);
-  if (!row) key.fail("refers to nothing that came before it in " + table.name);
+  if (!row) key.fail("refers to nothing earlier in " + table.name);
   return *row;
 }
 
@@ -132,7 +132,7 @@ int64_t RecordWriter::add(const Table& table, const JsonView& record) {
     if (table.key.empty()) remember(table, json, row);
     return row;
   } catch (const archive::Contradiction& error) {
-    record.fail(std::string("contradicts what came before it (") + error.what() + ")");
+    record.fail(std::string("contradicts an earlier record (") + error.what() + ")");
   }
 }
 

@@ -28,7 +28,7 @@ void Sources::add_records(const std::filesystem::path& file, const Watch& watch)
     std::vector<int64_t>& of_table = lines[table.name];
     const core::Json& json = record.json();
     if (writer.find(table, key_of(table, json), json.value("campaign", ""))) {
-      record.fail("says again what a line before it said", "remove it");
+      record.fail("repeats an earlier line", "remove it");
     }
     writer.add(table, record);
     of_table.push_back(line);
@@ -40,7 +40,7 @@ void Sources::add_records(const std::filesystem::path& file, const Watch& watch)
     const bool known = row > 0 && row <= static_cast<int64_t>(of_table.size());
     throw core::InputError(
         known ? file.string() + ":" + std::to_string(of_table[static_cast<size_t>(row) - 1]) : file.string(),
-        table + ": " + what, "the file was changed, or its archive is damaged: verify that");
+        table + ": " + what, "the file was changed, or its archive is damaged: run kernelwright archive verify on it");
   });
   state_->databases.push_back(std::move(staged));
 }
@@ -51,7 +51,7 @@ void Sources::add_archive(const std::filesystem::path& file, const Watch& watch)
   }
   if (std::ifstream(file).peek() == '{') {
     throw core::InputError(file.string(), "is a file of records, not an archive",
-                           "kernelwright archive import adds what it holds");
+                           "kernelwright archive import adds its records");
   }
   auto copy = std::make_unique<Database>(Database::Temporary());
   {
@@ -63,7 +63,7 @@ void Sources::add_archive(const std::filesystem::path& file, const Watch& watch)
       *copy,
       [&](const std::string& table, int64_t row, const std::string& what) {
         throw core::InputError(file.string(), table + (row > 0 ? " " + std::to_string(row) : "") + ": " + what,
-                               "kernelwright archive verify lists all that is wrong with it");
+                               "kernelwright archive verify lists all faults with it");
       },
       watch);
   state_->databases.push_back(std::move(copy));

@@ -179,25 +179,26 @@ TEST(Transfer, WhatDoesNotFitIsRefusedWithItsLine) {
   };
   const auto why = [&](const std::string& text) { return refusal([&] { import_text(text, to.file()); }); };
   EXPECT_THAT(why(with(R"("host":"test")", R"("host":"other")")), HasSubstr("lines.jsonl:2#/hash: does not fit"));
-  EXPECT_THAT(why(with("// sum_f32 naive", "// sum_f32 naive!")), HasSubstr("does not fit what it is the hash of"));
+  EXPECT_THAT(why(with("// sum_f32 naive", "// sum_f32 naive!")), HasSubstr("does not match the hashed content"));
   EXPECT_THAT(why(with(R"("verdict":"correct")", R"("verdict":"wrong_result")")), HasSubstr("is not the name of"));
-  EXPECT_THAT(why(with(R"("outcome":"win")", R"("outcome":"tie")")), HasSubstr("which its speed-up does not show"));
+  EXPECT_THAT(why(with(R"("outcome":"win")", R"("outcome":"tie")")),
+              HasSubstr("which does not follow from its speed-up"));
   EXPECT_THAT(why(with(R"("incumbent_us":100.0)", R"("incumbent_us":101.0)")), HasSubstr("not the medians"));
   EXPECT_THAT(why(with(R"("samples":")", R"("samples":"====)")), HasSubstr("is not base64"));
   EXPECT_THAT(why(with(R"("samples":")", R"("samples":"AAAA)")), HasSubstr("samples"));
   EXPECT_THAT(why(with(R"("step":8,)", R"("step":9,)")), HasSubstr("steps"));
-  EXPECT_THAT(why(with(R"("effort":"full")", R"("effort":"full","surprise":1)")), HasSubstr("is not known here"));
+  EXPECT_THAT(why(with(R"("effort":"full")", R"("effort":"full","surprise":1)")), HasSubstr("is unknown here"));
   const size_t reply = lines.find("{\"arrived\":\"");  // a second reply to the same request
   const std::string another = lines.substr(reply, lines.find('\n', reply) - reply + 1);
   std::string twice = lines;
   twice.insert(reply, std::string(another).replace(another.find("\"tries\":1"), 9, "\"tries\":2"));
-  EXPECT_THAT(why(twice), HasSubstr("contradicts what came before it"));
+  EXPECT_THAT(why(twice), HasSubstr("contradicts an earlier record"));
   EXPECT_THAT(why(with(R"("seed":")", R"("seed":"x)")), HasSubstr("is not a seed"));
   EXPECT_THAT(why(with(R"("version":1)", R"("version":2)")), HasSubstr("this program knows 1"));
   EXPECT_THAT(why(lines.substr(0, lines.rfind('\n', lines.size() - 2) + 1)),
               HasSubstr("that its first line announces"));
   EXPECT_THAT(why(lines.substr(0, lines.size() - 20)), HasSubstr("is not valid JSON"));
-  EXPECT_THAT(why(lines + lines.substr(lines.rfind('\n', lines.size() - 2) + 1)), HasSubstr("a line before it said"));
+  EXPECT_THAT(why(lines + lines.substr(lines.rfind('\n', lines.size() - 2) + 1)), HasSubstr("an earlier line"));
   EXPECT_THAT(why(""), HasSubstr("is empty"));
   EXPECT_THAT(why("{}\n"), HasSubstr("is not a file that kernelwright archive export wrote"));
   EXPECT_THAT(why("\x01\xff"), HasSubstr("its first line is not a JSON object"));
@@ -226,7 +227,7 @@ TEST(Transfer, VerifyNamesEveryRowThatDoesNotFit) {
       {"UPDATE replies SET complete = 7", "replies 1: complete is not a flag"},
       {"UPDATE campaigns SET spent_seconds = 9e999", "campaigns 1: spent_seconds is not finite"},
       {"DROP VIEW v_problems; CREATE VIEW v_problems AS SELECT 1 AS problem_id", "view v_problems is another"},
-      {"CREATE TRIGGER mine AFTER INSERT ON texts BEGIN SELECT 1; END", "trigger mine was not made by this program"},
+      {"CREATE TRIGGER mine AFTER INSERT ON texts BEGIN SELECT 1; END", "trigger mine does not come from this program"},
       {"ALTER TABLE texts RENAME TO t; CREATE VIEW texts AS SELECT rowid, * FROM t", "table texts is missing"},
       {"UPDATE standings SET low = 77", "standings"}};
   for (const auto& [sql, finding] : cases) {

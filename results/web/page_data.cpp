@@ -259,8 +259,8 @@ Json PageData::report() {
   for (const std::string& name : problems) {
     const auto answer = at("problem/" + name);
     if (!answer) {
-      throw core::InputError("report", "the archive knows no problem \"" + name + "\"",
-                             "kernelwright leaderboard lists what there is");
+      throw core::InputError("report", "the archive has no problem \"" + name + "\"",
+                             "kernelwright leaderboard lists its problems");
     }
     all["problem/" + name] = *answer;
   }

@@ -81,7 +81,7 @@ std::string report_html(const std::filesystem::path& pages, const std::filesyste
   const std::string charset = "<meta charset=\"utf-8\">\n";
   const size_t at = body.find(charset);
   if (at == std::string::npos || !data_stands) {
-    throw core::SystemError("the pages in " + pages.string() + " are not those of this version");
+    throw core::SystemError("the pages in " + pages.string() + " belong to another version");
   }
   return body.insert(at + charset.size(), "<meta http-equiv=\"Content-Security-Policy\" content=\"" + policy +
                                               "\">\n<meta name=\"referrer\" content=\"no-referrer\">\n");

@@ -149,15 +149,15 @@ bool PageServer::State::known_host(const Request& request) const {
 bool PageServer::State::allowed(const Request& request, Response& response) const {
   if (request.method != "GET" && request.method != "HEAD") {
     response.set_header("Allow", "GET, HEAD");
-    refuse(response, 405, "This server only shows: GET and HEAD.");
+    refuse(response, 405, "This server is read-only: GET and HEAD.");
   } else if (request.target.size() > kLongestTarget) {
     refuse(response, 414, "The address is too long.");
   } else if (request.has_header("Range")) {
-    refuse(response, 400, "Parts of a page cannot be asked for.");
+    refuse(response, 400, "Range requests are not supported.");
   } else if (!known_host(request)) {
     refuse(response, 403, "This server does not answer to that host name; open the address that it printed.");
   } else if (is_of_another_page(request)) {
-    refuse(response, 403, "This server answers its own pages.");
+    refuse(response, 403, "This server only answers its own pages.");
   } else if (settings.token.empty() || same(cookie_of(request), settings.token) ||
              same(request.get_header_value("Authorization"), "Bearer " + settings.token)) {
     return true;
@@ -184,7 +184,7 @@ void PageServer::State::answer(const Request& request, Response& response) {
   auto known = answers.find(path);
   if (known == answers.end() || known->second.version < now) {
     const std::optional<Json> json = data.at(path);
-    if (!json) return refuse(response, 404, "The archive holds nothing of that name.");
+    if (!json) return refuse(response, 404, "The archive has nothing of that name.");
     std::string body = json->dump(-1, ' ', true, Json::error_handler_t::replace);
     if (answers.size() >= kAnswersKept) answers.clear();
     std::string tag = "\"" + core::sha256_hex(body).substr(0, 32) + "\"";
@@ -320,7 +320,7 @@ PageServer::PageServer(const archive::Reader& archive, ServeSettings settings)
     : state_(std::make_unique<State>(archive, std::move(settings))) {
   const ServeSettings& set = state_->settings;
   if (!is_loopback(set.host) && set.token.empty()) {
-    throw core::InputError("serve", "--host " + set.host + " lets other machines in, and there is no token", "");
+    throw core::InputError("serve", "--host " + set.host + " admits other machines, but there is no token", "");
   }
   archive.deny_writing();
   state_->data_version = archive.data_version();

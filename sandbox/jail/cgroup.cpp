@@ -126,7 +126,7 @@ std::variant<fs::path, Shortfall> find_cgroup_parent(const fs::path& root) {
   const std::optional<Mount> mount = find_mount(root);
   if (!mount) return Shortfall{"no cgroup v2 is mounted here", "mount cgroup2 at /sys/fs/cgroup"};
   if (!names_both(mount->point / "cgroup.controllers")) {
-    return Shortfall{"the cgroup v2 of this host counts neither memory nor processes",
+    return Shortfall{"cgroup v2 on this host does not control memory and processes",
                      "boot the host with systemd.unified_cgroup_hierarchy=1"};
   }
   const std::optional<fs::path> own = own_cgroup(root, *mount);
@@ -141,8 +141,8 @@ std::variant<fs::path, Shortfall> find_cgroup_parent(const fs::path& root) {
     // Root could write to every ancestor; leaving its own cgroup would escape the limits set for it.
     if (folder == mount->point || ::geteuid() == 0) break;
   }
-  if (!any_writable) return Shortfall{"this user may make no cgroups here", kDelegate};
-  return Shortfall{"other processes are in the cgroup that this one may divide", kDelegate};
+  if (!any_writable) return Shortfall{"this user may not create cgroups here", kDelegate};
+  return Shortfall{"other processes share the cgroup that this one would divide", kDelegate};
 }
 
 void sweep_stale_cgroups(const fs::path& parent) {
@@ -178,7 +178,7 @@ std::variant<Cgroup, Shortfall> Cgroup::make_in(const fs::path& parent, const Cg
     error = ::mkdir(folder.c_str(), 0755) == 0 ? 0 : errno;
   }
   if (error != 0) {
-    return Shortfall{"no cgroup can be made in " + parent.string() + " (" + std::strerror(error) + ")", kDelegate};
+    return Shortfall{"cannot create a cgroup in " + parent.string() + " (" + std::strerror(error) + ")", kDelegate};
   }
   Cgroup group(folder, core::UniqueFd(::open((folder / "cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC)));
   write_file(folder / "memory.swap.max", "0");  // missing on some kernels
@@ -186,7 +186,7 @@ std::variant<Cgroup, Shortfall> Cgroup::make_in(const fs::path& parent, const Cg
       write_file(folder / "pids.max", std::to_string(limits.processes))) {
     return group;
   }
-  return Shortfall{"the limits of a cgroup cannot be set here", kDelegate};
+  return Shortfall{"cannot set the limits of a cgroup here", kDelegate};
 }
 
 Cgroup::Cgroup(fs::path folder, core::UniqueFd entrance) : folder_(std::move(folder)), entrance_(std::move(entrance)) {}

@@ -57,7 +57,7 @@ TEST_F(LookingForCgroups, RootStaysInsideItsOwn) {
   cgroup("user/scope", "", "4242\n");
   write("sys/fs/cgroup/user/scope/cgroup.controllers", "cpu\n");
   EXPECT_EQ(found(),
-            ::geteuid() == 0 ? "other processes are in the cgroup that this one may divide" : "sys/fs/cgroup/user");
+            ::geteuid() == 0 ? "other processes share the cgroup that this one would divide" : "sys/fs/cgroup/user");
 }
 
 TEST_F(LookingForCgroups, EachReasonWhyThereIsNoneHasItsSentence) {
@@ -65,7 +65,7 @@ TEST_F(LookingForCgroups, EachReasonWhyThereIsNoneHasItsSentence) {
   EXPECT_EQ(found(), "no cgroup v2 is mounted here");
   write("proc/self/mountinfo", "30 20 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw\n");
   write("sys/fs/cgroup/cgroup.controllers", "hugetlb\n");
-  EXPECT_EQ(found(), "the cgroup v2 of this host counts neither memory nor processes");
+  EXPECT_EQ(found(), "cgroup v2 on this host does not control memory and processes");
   cgroup("", "memory pids\n", "");
   write("proc/self/cgroup", "0::/../elsewhere\n");
   EXPECT_EQ(found(), "the cgroup of this process is not mounted here");

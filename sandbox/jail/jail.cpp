@@ -25,7 +25,7 @@ void limit(int resource, rlim_t value, const char* what) {
   }
 }
 
-Shortfall not_wanted() { return {"nothing more was asked for", "ask for a higher level"}; }
+Shortfall not_wanted() { return {"no higher level was requested", "request a higher level"}; }
 }  // namespace
 
 void JailReport::add(int level_of_it, const std::string& what, const std::optional<Shortfall>& shortfall) {

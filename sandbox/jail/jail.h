@@ -45,7 +45,7 @@ struct JailReport {
 // Namespaces that a worker entered before its jail.
 struct Namespaces {
   std::string names;  // "namespaces (user, network, IPC, UTS)"
-  std::optional<Shortfall> missing = Shortfall{"this worker stays in the namespaces of this host", "there is no way"};
+  std::optional<Shortfall> missing = Shortfall{"this worker stays in the host's namespaces", "there is no way"};
 };
 
 // The system calls and files that a locked process keeps.

@@ -88,8 +88,8 @@ std::optional<Shortfall> try_forbidden() {
   const bool root_refused = !root && errno == EACCES;
   const core::UniqueFd environment(::open("/proc/self/environ", O_RDONLY | O_CLOEXEC));
   if (root_refused && !environment) return std::nullopt;
-  return Shortfall{"Landlock takes the rules, and files can be opened nevertheless",
-                   "look for what stands between this program and the kernel (an emulated one?)"};
+  return Shortfall{"Landlock accepts the rules, but files can still be opened",
+                   "check what runs between this program and the kernel (an emulated one?)"};
 }
 }  // namespace
 

@@ -41,10 +41,10 @@ Shortfall forbidden(int error) {
     return {"this kernel has no user namespaces", "use a Linux kernel that is built with CONFIG_USER_NS"};
   }
   if (setting("/proc/sys/user/max_user_namespaces") == 0 || error == ENOSPC) {
-    return {"no user namespace may be made here", "as root: sysctl user.max_user_namespaces=10000"};
+    return {"user namespaces may not be created here", "as root: sysctl user.max_user_namespaces=10000"};
   }
   if (::geteuid() != 0 && setting("/proc/sys/kernel/unprivileged_userns_clone") == 0) {
-    return {"user namespaces are for root alone here", "as root: sysctl kernel.unprivileged_userns_clone=1"};
+    return {"only root may create user namespaces here", "as root: sysctl kernel.unprivileged_userns_clone=1"};
   }
   if (::geteuid() != 0 && setting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == 1) {
     return {"AppArmor forbids user namespaces", "as root: sysctl kernel.apparmor_restrict_unprivileged_userns=0"};
@@ -72,7 +72,7 @@ std::optional<Shortfall> enter(int flags) {
   // Gaining capabilities may have cleared this signal.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (mapped) return std::nullopt;
-  return Shortfall{"the users of a user namespace cannot be named here", "mount /proc in the container"};
+  return Shortfall{"cannot map the users of a user namespace here", "mount /proc in the container"};
 }
 
 // For the process that waits outside: exits as its child did.
@@ -113,7 +113,7 @@ void die_with(pid_t parent) {
 Namespaces enter_namespaces(Pids pids) {
   Namespaces entered{"namespaces (user, network, IPC, UTS)", enter(kAlways | (pids == Pids::own ? CLONE_NEWPID : 0))};
   if (entered.missing) return entered;
-  if (!drop_capabilities()) entered.missing = Shortfall{"capabilities cannot be dropped here", "use a newer kernel"};
+  if (!drop_capabilities()) entered.missing = Shortfall{"cannot drop capabilities here", "use a newer kernel"};
   if (pids == Pids::shared) return entered;
   entered.names = "namespaces (user, network, IPC, UTS, PID)";
   if (const pid_t child = fork_or_throw(); child > 0) wait_outside(child);
@@ -145,7 +145,7 @@ NamespaceTrial NamespaceTrial::begin(Pids pids) {
   const std::string text(told.data(), size > 0 ? static_cast<size_t>(size) : 0);
   const size_t line = text.find('\n');
   trial.namespaces_.missing = line == std::string::npos
-                                  ? Shortfall{"the worker ended in namespaces of its own", "look at the kernel's log"}
+                                  ? Shortfall{"the worker died in its own namespaces", "look at the kernel's log"}
                                   : Shortfall{text.substr(0, line), text.substr(line + 1)};
   return trial;
 }

@@ -73,7 +73,7 @@ bool receive_all(int fd, char* data, size_t size, std::vector<core::UniqueFd>& f
       }
     }
     if (got <= 0) throw ChannelClosed("the other process is gone");
-    if (fds.size() > kMaxDescriptors) throw ChannelClosed("a frame came with too many descriptors");
+    if (fds.size() > kMaxDescriptors) throw ChannelClosed("a frame has too many descriptors");
     data += got;
     size -= static_cast<size_t>(got);
   }
@@ -105,7 +105,7 @@ std::optional<Message> receive_frame(int fd, std::optional<Clock::time_point> de
   }
   std::string text(header.bytes, '\0');
   if (!receive_all(fd, text.data(), text.size(), message.fds, deadline)) return std::nullopt;
-  if (message.fds.size() != header.descriptors) throw ChannelClosed("a frame came without its descriptors");
+  if (message.fds.size() != header.descriptors) throw ChannelClosed("a frame lacks its descriptors");
   if (is_nested_too_deeply(text)) throw ChannelClosed("a frame is nested too deeply");
   message.json = core::Json::parse(text, nullptr, false);
   if (message.json.is_discarded()) throw ChannelClosed("a frame does not hold JSON");

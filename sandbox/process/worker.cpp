@@ -48,7 +48,7 @@ Worker Worker::launch(const WorkerCommand& command) {
       worker.cgroup_ = std::get<jail::Shortfall>(made);
     }
   } else {
-    worker.cgroup_ = jail::Shortfall{"it is started by " + argv[0], "start it without"};
+    worker.cgroup_ = jail::Shortfall{"its launcher is " + argv[0], "start it without one"};
   }
   const auto prepare = [parent = ::getpid(), entrance] {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -83,7 +83,7 @@ void Worker::settle_level() {
     shortfall = std::get<jail::Shortfall>(cgroup_);
   } else if (!cgroup->holds(process_.pid())) {
     shortfall =
-        jail::Shortfall{"the worker could not be moved into its cgroup", "look at who may write to cgroup.procs"};
+        jail::Shortfall{"the worker could not be moved into its cgroup", "check the permissions of cgroup.procs"};
   }
   report.add(4, "cgroup", shortfall);
   report.describe(greeting_);

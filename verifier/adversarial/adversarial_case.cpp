@@ -86,15 +86,15 @@ std::vector<std::string> verdicts_in(const Statements& statements, const std::st
     const size_t end = statement.text.find(" or ", begin);
     verdicts.push_back(statement.text.substr(begin, end - begin));
     if (!is_verdict(verdicts.back())) {
-      throw core::InputError(statements.where(statement.line), "\"" + verdicts.back() + "\" is no verdict",
-                             "verifier/verdicts/verdict.h has them");
+      throw core::InputError(statements.where(statement.line), "\"" + verdicts.back() + "\" is not a verdict",
+                             "verifier/verdicts/verdict.h lists them");
     }
     if (end == std::string::npos) break;
     begin = end + 4;
   }
   if (honest && verdicts != std::vector<std::string>{"correct"}) {
     throw core::InputError(statements.where(statement.line), "an honest solution must be correct",
-                           "leave the backend out where the device cannot run it");
+                           "leave the backend out if the device cannot run it");
   }
   return verdicts;
 }
@@ -149,7 +149,7 @@ std::vector<AdversarialCase> load_cases(const std::filesystem::path& file, uint6
   const sandbox::Solution solution = sandbox::load_solution(file);
   const Statements statements(solution.source, file.string());
   const AttackClass of = class_in(statements);
-  if (solution.description.empty()) throw core::InputError(file.string(), "does not say what it tries: a description");
+  if (solution.description.empty()) throw core::InputError(file.string(), "needs a description of what it tries");
   std::map<std::string, std::vector<std::string>> verdicts;
   for (const std::string_view name : kBackends) {
     const std::string backend(name);

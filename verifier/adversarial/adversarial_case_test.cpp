@@ -91,7 +91,8 @@ TEST(Suite, RefusesFilesThatDoNotSayWhatTheyAre) {
   EXPECT_THAT(refusal(kBoth, "// On cpu: trap.\n// On cuda: trap.\n"), HasSubstr("// Class: "));
   EXPECT_THAT(refusal(kBoth, "// Class: peeking.\n// On cpu: trap.\n"), HasSubstr("// On cuda: "));
   EXPECT_THAT(refusal(kBoth, "// Class: peaking.\n// On cpu: trap.\n// On cuda: trap.\n"), HasSubstr("peeking"));
-  EXPECT_THAT(refusal(kBoth, "// Class: peeking.\n// On cpu: trap or.\n// On cuda: trap.\n"), HasSubstr("no verdict"));
+  EXPECT_THAT(refusal(kBoth, "// Class: peeking.\n// On cpu: trap or.\n// On cuda: trap.\n"),
+              HasSubstr("is not a verdict"));
   EXPECT_THAT(refusal(kBoth, "// Class: peeking.\n// On cpu: trap\n// On cuda: trap.\n"), HasSubstr("full stop"));
   EXPECT_THAT(refusal("\"backends\": [\"cuda\"], ", "// Class: peeking.\n// On cpu: trap.\n// On cuda: trap.\n"),
               HasSubstr("not among its backends"));

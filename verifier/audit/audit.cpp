@@ -36,10 +36,9 @@ class Auditor {
     const int64_t mutants = std::count_if(variants.begin(), variants.end(),
                                           [](const Variant& variant) { return variant.must == Must::be_refused; });
     if (report_.count(AuditOutcome::equal) * 3 > mutants) {
-      report_.remarks.push_back(
-          std::to_string(report_.count(AuditOutcome::equal)) + " of " + std::to_string(mutants) +
-          " mutants give the bits of naive: the inputs leave too much undecided; draw them wider, "
-          "or test at larger shapes");
+      report_.remarks.push_back(std::to_string(report_.count(AuditOutcome::equal)) + " of " + std::to_string(mutants) +
+                                " mutants give the same bits as naive: the inputs do not distinguish enough; draw them "
+                                "from a wider range, or test larger shapes");
     }
     return std::move(report_);
   }

@@ -144,7 +144,7 @@ TEST_F(WrittenProblem, SloppyNaiveSolutionsAreFoundOut) {
   const AuditReport report = audited(make("value = (double)a[i] + b[i];", "value = (a[i] + b[i]) * 1.002f;", kNormal));
   EXPECT_FALSE(report.passed());
   EXPECT_THAT(wrongs(report), HasSubstr("a: in TF32: the judge accepts it"));
-  EXPECT_THAT(wrongs(report), HasSubstr("write it more exactly"));
+  EXPECT_THAT(wrongs(report), HasSubstr("make it more precise"));
 }
 
 TEST_F(WrittenProblem, OutputsThatHardlyVaryAreRefused) {

@@ -115,7 +115,7 @@ std::vector<Precision> lower_precisions(DType dtype) {
 std::string advice_against(Damage damage) {
   switch (damage) {
     case Damage::rounded:
-      return "naive.cu errs so much that its precision passes: write it more exactly, or allow this in the contract";
+      return "naive.cu is so imprecise that this precision passes: make it more precise, or allow this in the contract";
     case Damage::nothing_written:
     case Damage::end_not_written:
     case Damage::nan_in_one:
@@ -129,9 +129,9 @@ std::string advice_against(Damage damage) {
              "naive.cu "
              "is near reference.cu";
     case Damage::finite_only:
-      return "say \"nan\": false in the contract where NaN and infinity have no meaning";
+      return "set \"nan\": false in the contract if NaN and infinity have no meaning";
     default:
-      return "add a test shape or draw inputs at which it shows: several rows, odd lengths, no part of which is zero";
+      return "add a test shape or inputs that reveal it: several rows, odd lengths, no part zero";
   }
 }
 
@@ -190,7 +190,7 @@ class Maker {
         Equality::nearly;
     add(y, false, "transposed", n + " is written in the other order of its dimensions", Damage::transposed).equality =
         Equality::nearly;
-    add(y, false, "first row", "the first row of " + n + " stands in all rows", Damage::first_row).equality =
+    add(y, false, "first row", "the first row of " + n + " is repeated in all rows", Damage::first_row).equality =
         Equality::nearly;
   }
 

@@ -13,7 +13,7 @@ using sandbox::Token;
 using sandbox::TokenKind;
 
 constexpr const char* kTooNarrow =
-    "reference.cu may be wrong, or naive.cu nearer to it than its contract asks: keep sums in contract.accumulate";
+    "reference.cu may be wrong, or naive.cu more precise than its contract requires: keep sums in contract.accumulate";
 
 std::string in(const std::string& text) { return "(" + text + ")"; }
 
@@ -60,7 +60,7 @@ class ReorderingMaker {
                        "for (long long " + v_down + " = " + last + "; " + v_down + " >= " + first + "; " + v_down +
                            " -= " + step + ") if (" + loop.type + " " + v + " = " + v_down + "; true)"});
     }
-    add_rewritten("loops backwards", "loops are taken from their last turn to the first", std::move(edits));
+    add_rewritten("loops backwards", "loops run from their last iteration to the first", std::move(edits));
   }
 
   // Split-K in one thread: each half of the iterations has its own sums.
@@ -90,8 +90,7 @@ class ReorderingMaker {
       edits.push_back(
           {loop.begin, loop.end, before + first_header + body + " " + second_header + second_body + after + " }"});
     }
-    add_rewritten("sums in two halves", "each half of a loop is summed apart, then the two are added",
-                  std::move(edits));
+    add_rewritten("sums in two halves", "sums each half of a loop separately, then adds the two", std::move(edits));
   }
 
   // Stops compensating once a sum is not finite, or infinity would become NaN.
@@ -112,7 +111,7 @@ class ReorderingMaker {
       }
       edits.push_back({loop.begin, loop.end, before + rewrite(source(loop.begin, loop.end), inner) + " }"});
     }
-    add_rewritten("compensated sums", "sums carry along what rounding lost (Kahan)", std::move(edits));
+    add_rewritten("compensated sums", "compensated (Kahan) sums", std::move(edits));
   }
 
   void in_double() {

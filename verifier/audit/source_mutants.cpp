@@ -13,8 +13,8 @@ using core::DType;
 using sandbox::Token;
 using sandbox::TokenKind;
 constexpr const char* kTooWide =
-    "naive.cu errs so much that its precision passes: write it more exactly, or allow this in the contract";
-constexpr const char* kUnseen = "choose test shapes and draw inputs (\"init\") at which this part of the work shows";
+    "naive.cu is so imprecise that this precision passes: make it more precise, or allow this in the contract";
+constexpr const char* kUnseen = "choose test shapes and inputs (\"init\") that reveal this part of the work";
 constexpr size_t kMostConstants = 3, kMostLoops = 4;
 
 // Replaces float (or double): rounds every constructed or copied value.
@@ -111,8 +111,8 @@ class SourceMutantMaker {
     for (const Loop& loop : find_loops(body_)) {
       if ((!loop.stores && loop.sums.empty()) || made++ == kMostLoops) continue;
       add("loop over " + loop.variable + " " + std::to_string(made) + " ends early",
-          "the last turn of the loop in line " + std::to_string(loop.line) + " of naive's code is left out", kUnseen,
-          rewrite(body_, {{loop.limit_begin, loop.limit_end, "(" + loop.limit + ") - 1"}}));
+          "the last iteration of the loop in line " + std::to_string(loop.line) + " of naive's code is left out",
+          kUnseen, rewrite(body_, {{loop.limit_begin, loop.limit_end, "(" + loop.limit + ") - 1"}}));
     }
   }
 

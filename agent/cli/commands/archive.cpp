@@ -108,7 +108,7 @@ void export_archive(const ArchiveOptions& options, const Invocation& invocation)
       },
       meter.watch());
   out.close();
-  if (!out) throw core::SystemError("cannot write " + options.out + ": is there room on that disk?");
+  if (!out) throw core::SystemError("cannot write " + options.out + ": is the disk full?");
   file.keep();
   if (invocation.json) return print_json({{"file", options.out}, {"records", lines}});
   print("{} records in {}\n", lines, core::clean_line(options.out));
@@ -128,9 +128,9 @@ void show_merged(const results::transfer::Merged& merged, const Invocation& invo
   }
   print("{}", table.text());
   for (const std::string& name : merged.continued)
-    print("campaign {} went on there: what it did since is here\n", name);
+    print("campaign {} continued in the other archive: its new records are added\n", name);
   for (const auto& [name, here] : merged.separated) {
-    print("campaign {} went on here and there: what it did there is here as {}\n", name, here);
+    print("campaign {} continued in both archives: the other's version is added as {}\n", name, here);
   }
 }
 
@@ -165,7 +165,7 @@ void merge_archives(const ArchiveOptions& options, const Invocation& invocation)
 void recover_archive(const ArchiveOptions& options, Invocation& invocation) {
   if (std::filesystem::exists(invocation.archive)) {
     throw core::InputError(invocation.archive.string(), "is there already",
-                           "give --archive a new file, for what can be saved; kernelwright archive merge joins them");
+                           "give --archive a new file for the saved records; kernelwright archive merge joins the two");
   }
   results::transfer::Sources sources;
   const results::transfer::Salvaged salvaged = sources.salvage(options.file);
@@ -194,15 +194,15 @@ void verify_archive(Invocation& invocation) {
     return print_json({{"attempts", attempts}, {"sound", findings.empty()}, {"findings", all}});
   }
   if (findings.empty()) {
-    return print("{} is sound: {} attempts, their figures fit their samples\n",
+    return print("{} is sound: {} attempts, and their figures match their samples\n",
                  core::clean_line(invocation.archive.string()), attempts);
   }
   for (const auto& f : findings) {
     print("{}{}: {}\n", f.table, f.row > 0 ? " " + std::to_string(f.row) : "", core::clean_line(f.what));
   }
   print(
-      "{}{} findings. Go back to a copy (kernelwright archive backup), or save what is sound: kernelwright --archive "
-      "NEW archive recover {}\n",
+      "{}{} findings. Restore a copy (made by kernelwright archive backup), or save the sound records: kernelwright "
+      "--archive NEW archive recover {}\n",
       findings.size() == 100 ? "the first " : "", findings.size(), core::clean_line(invocation.archive.string()));
 }
 
@@ -226,7 +226,7 @@ void prune_archive(const ArchiveOptions& options, const Invocation& invocation) 
   }
   print("{}", table.text());
   if (!options.apply)
-    print("Nothing is changed. --apply does it, for good: kernelwright archive backup comes first.\n");
+    print("Nothing is changed. --apply removes this data for good; make a copy first: kernelwright archive backup.\n");
 }
 
 void back_up_archive(const ArchiveOptions& options, const Invocation& invocation) {
@@ -238,35 +238,36 @@ void back_up_archive(const ArchiveOptions& options, const Invocation& invocation
 
 void add_in_and_out(CLI::App& command, const std::shared_ptr<ArchiveOptions>& options, Invocation& invocation) {
   CLI::App* out =
-      command.add_subcommand("export", "Write everything as JSON Lines, from which an archive can be made again");
+      command.add_subcommand("export", "Write everything as JSON Lines; import restores an archive from them");
   out->add_option("-o,--output", options->out, "A new file, or - for the standard output");
-  out->add_option("--campaign", options->campaign, "Only this campaign, with what replaying it needs");
+  out->add_option("--campaign", options->campaign, "Only this campaign, with everything that its replay needs");
   out->callback([options, &invocation] { export_archive(*options, invocation); });
   CLI::App* in = command.add_subcommand("import", "Add the records of files that archive export wrote");
-  in->add_option("FILE", options->files, "Each is read and checked before anything is added")->required();
+  in->add_option("FILE", options->files, "The files; all are read and checked before anything is added")->required();
   in->callback([options, &invocation] { import_files(*options, invocation); });
   CLI::App* merge =
-      command.add_subcommand("merge", "Add the records of other archives; what is already there is not added twice");
-  merge->add_option("FILE", options->files, "The archives, which are not changed")->required();
+      command.add_subcommand("merge", "Add the records of other archives; existing records are not added twice");
+  merge->add_option("FILE", options->files, "The archives to read; they do not change")->required();
   merge->callback([options, &invocation] { merge_archives(*options, invocation); });
 }
 
 void add_care(CLI::App& command, const std::shared_ptr<ArchiveOptions>& options, Invocation& invocation) {
   command.add_subcommand("verify", "Check the file, its hashes and references, and every figure against its samples")
       ->callback([&invocation] { verify_archive(invocation); });
-  CLI::App* recover = command.add_subcommand("recover", "Save what can be read of a damaged archive into a new one");
-  recover->add_option("FILE", options->file, "The damaged archive, which is not changed")->required();
+  CLI::App* recover =
+      command.add_subcommand("recover", "Save the readable records of a damaged archive into a new one");
+  recover->add_option("FILE", options->file, "The damaged archive; it does not change")->required();
   recover->callback([options, &invocation] { recover_archive(*options, invocation); });
-  CLI::App* prune = command.add_subcommand("prune", "Show what could be removed to make room, or remove it");
-  prune->add_option("--campaign", options->campaign, "Only this campaign (default: all that are done)");
-  prune->add_flag("--all", options->all, "Include what resuming or replaying that campaign needs");
+  CLI::App* prune = command.add_subcommand("prune", "Show removable data and its size, or remove it");
+  prune->add_option("--campaign", options->campaign, "Only this campaign (default: all finished ones)");
+  prune->add_flag("--all", options->all, "Include data needed to resume or replay that campaign");
   prune->add_flag("--apply", options->apply, "Remove it");
   prune->footer(
-      "Removable are timing samples of attempts that are not confirmations, and texts of prompts; with --all,\n"
-      "compilers' messages, too. Confirmed results stay whole, and so do all verdicts, medians, intervals, sources\n"
-      "and replies.");
+      "Removable are the timing samples of unconfirmed attempts and the texts of prompts; with --all, also "
+      "compilers'\nmessages. Confirmed results stay complete, as do all verdicts, medians, intervals, sources and "
+      "replies.");
   prune->callback([options, &invocation] { prune_archive(*options, invocation); });
-  CLI::App* copy = command.add_subcommand("backup", "Copy the archive, while campaigns may go on");
+  CLI::App* copy = command.add_subcommand("backup", "Copy the archive; campaigns may continue meanwhile");
   copy->add_option("FILE", options->file, "A new file")->required();
   copy->callback([options, &invocation] { back_up_archive(*options, invocation); });
 }
@@ -274,10 +275,9 @@ void add_care(CLI::App& command, const std::shared_ptr<ArchiveOptions>& options,
 
 void add_archive_command(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<ArchiveOptions>();
-  CLI::App* command = app.add_subcommand(
-      "archive",
-      "Show what takes room in the archive; its subcommands export, import, merge, verify, prune, back up and "
-      "recover it");
+  CLI::App* command = app.add_subcommand("archive",
+                                         "Show the sizes of the archive's tables; subcommands export, import, merge, "
+                                         "verify, prune, back up and recover it");
   command->require_subcommand(0, 1);
   add_in_and_out(*command, options, invocation);
   add_care(*command, options, invocation);

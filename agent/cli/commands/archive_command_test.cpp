@@ -148,13 +148,13 @@ TEST(ArchiveCommand, ADamagedArchiveIsRefusedWithARemedy) {
   refused({"leaderboard"}, "archive backup");
   refused(kShortRun, "archive backup");
   std::filesystem::resize_file(archive, 0);
-  refused({"leaderboard"}, "is empty: it was cut off");
+  refused({"leaderboard"}, "is empty: it was truncated");
   std::ofstream(archive) << "no archive at all, " << std::string(3000, 'x');
   refused({"leaderboard"}, "is not an archive");
   refused(kShortRun, "is not an archive");
   std::filesystem::remove(archive);
   refused({"archive", "verify"}, "there is no archive yet");
-  refused({"archive", "import", kept.string()}, "kernelwright archive merge adds what it holds");
+  refused({"archive", "import", kept.string()}, "kernelwright archive merge adds its records");
   refused({"archive", "merge", home.folder().string()}, "is not a file");
   refused({"--archive", home.folder().string(), "leaderboard"}, "cannot be opened");
   EXPECT_FALSE(std::filesystem::exists(archive));

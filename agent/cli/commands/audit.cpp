@@ -40,7 +40,7 @@ std::vector<benchsuite::Problem> chosen(const AuditOptions& options, const campa
   }
   if (problems.empty()) {
     throw core::InputError("audit", "which problem?",
-                           "name problems or their folders, or --suite core for the shipped ones");
+                           "name problems or their folders, or give --suite core for the shipped ones");
   }
   return problems;
 }
@@ -102,8 +102,8 @@ void add_audit_command(CLI::App& app, Invocation& invocation) {
   command->add_option("--keep", options->keep,
                       "A folder for the mutants and reorderings, as files to judge one by one");
   command->footer(
-      "The judge is held to mutants and reorderings made from the problem's naive solution, and to the solutions in\n"
-      "the problem's folders honest/ and mutants/.\n\n"
+      "The audit makes mutants and reorderings from the problem's naive solution; it also uses the solutions in "
+      "the\nproblem's folders honest/ and mutants/.\n\n"
       "    kernelwright audit my_problem/\n"
       "    kernelwright audit --suite core --device cuda");
   command->callback([options, &invocation] { audit(*options, invocation); });

@@ -43,9 +43,9 @@ void add_baselines_command(CLI::App& app, Invocation& invocation) {
   command->add_option("--suite", options->suite, "A list of problems: core, quick");
   command->add_option("--device", options->device, "Which GPU: cuda, cuda:N");
   command->footer(
-      "The libraries are cuBLAS, cuBLASLt, PyTorch eager and torch.compile, the latter two of the Python that\n"
-      "KW_PYTHON names, else python3. kernelwright run times first what has not been timed yet; --no-baselines\n"
-      "prevents that.");
+      "The libraries are cuBLAS, cuBLASLt, PyTorch eager and torch.compile. PyTorch comes from the Python that "
+      "KW_PYTHON\nnames, else from python3. kernelwright run first times missing libraries unless --no-baselines is "
+      "given.");
   command->callback([options, &invocation] { baselines(*options, invocation); });
 }
 

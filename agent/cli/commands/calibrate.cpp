@@ -30,9 +30,9 @@ void calibrate_command(const std::string& device, Invocation& invocation) {
 void add_calibrate_command(CLI::App& app, Invocation& invocation) {
   auto device = std::make_shared<std::string>("cuda:0");
   CLI::App* command = app.add_subcommand(
-      "calibrate", "Measure the bandwidth and arithmetic rates of a GPU, from which the bounds of kernels follow");
+      "calibrate", "Measure the bandwidth and arithmetic rates of a GPU, which bound the kernels' times");
   command->add_option("--device", *device, "Which GPU: cuda, cuda:N, cuda:all");
-  command->footer("A first campaign on a GPU calibrates it, too.");
+  command->footer("The first campaign on a GPU also calibrates it.");
   command->callback([device, &invocation] { calibrate_command(*device, invocation); });
 }
 

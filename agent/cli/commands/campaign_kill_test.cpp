@@ -103,7 +103,7 @@ TEST(Campaign, CtrlCEndsCleanlyAndSaysHowToResume) {
   const Ended ended =
       home.run({"run", "gelu_f32", "--attempts", "40", "--patience", "1000"}, SIGINT, std::chrono::milliseconds(2500));
   ASSERT_EQ(ended.exit_code, 130) << ended.out << ended.err;
-  const std::string mark = "Go on with: kernelwright resume ";
+  const std::string mark = "Continue with: kernelwright resume ";
   ASSERT_THAT(ended.out, testing::HasSubstr(mark));
   std::string name = ended.out.substr(ended.out.find(mark) + mark.size());
   name = name.substr(0, name.find('\n'));

@@ -107,7 +107,8 @@ void check(const CheckOptions& options, const Invocation& invocation) {
         solution.launches.size() == 1 ? "" : "es", solution.tunables.size(), solution.tunables.size() == 1 ? "" : "s",
         binding.empty() ? "" : ", by default " + sandbox::describe(binding));
   for (const Checked& checked : all) print("It {}.\n", describe(checked));
-  if (all.empty()) print("It was not compiled: it is not for the cpu device; --arch sm_90 compiles it with NVRTC.\n");
+  if (all.empty())
+    print("It was not compiled, since it is not for the cpu device; --arch sm_90 compiles it with NVRTC.\n");
   print("Judge it with: kernelwright judge {}\n", core::clean_line(options.file));
 }
 }  // namespace

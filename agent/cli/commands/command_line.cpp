@@ -38,7 +38,7 @@ const std::pair<const char*, std::vector<Adder>> kGroups[] = {
 // Adds the unlisted command `help`: prints the text of --help, or docs/commands.md.
 void add_help_command(CLI::App& app) {
   auto markdown = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand("help", "Print this help, or all of it as docs/commands.md")->group("");
+  CLI::App* command = app.add_subcommand("help", "Print this help, or all help texts as docs/commands.md")->group("");
   command->add_flag("--markdown", *markdown, "Print docs/commands.md");
   command->callback([markdown, &app] { print_text(*markdown ? commands_page(app) : app.help()); });
 }

@@ -82,7 +82,7 @@ std::string figures_text(const Side& a, const Side& b) {
   }
   if (table.empty()) return "";
   const bool same_device = a.attempt && b.attempt && a.attempt->device == b.attempt->device;
-  return "figures (A / B above 1: B is faster; the two did not run in turns" +
+  return "figures (A / B above 1: B is faster; the two were not timed as pairs" +
          std::string(same_device ? "" : ", nor on the same device") + "):\n" + table.text();
 }
 
@@ -127,9 +127,9 @@ void diff(const std::string& a_word, const std::string& b_word, const Invocation
 void add_diff_command(CLI::App& app, Invocation& invocation) {
   auto a = std::make_shared<std::string>(), b = std::make_shared<std::string>();
   CLI::App* command =
-      app.add_subcommand("diff", "Show what changed between two solutions, in source, launch plan and figures");
-  command->add_option("A", *a, "The number of an attempt, a solution's name, or how its hash begins")->required();
-  command->add_option("B", *b, "The other one, likewise")->required();
+      app.add_subcommand("diff", "Show the changes between two solutions in source, launch plan and figures");
+  command->add_option("A", *a, "The number of an attempt, or a solution's name or hash prefix")->required();
+  command->add_option("B", *b, "The other one, in the same form")->required();
   command->callback([a, b, &invocation] { diff(*a, *b, invocation); });
 }
 

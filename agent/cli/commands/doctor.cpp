@@ -58,7 +58,7 @@ Finding library(const std::string& what, const std::vector<std::string>& names, 
 }
 
 Finding archive_folder(const std::filesystem::path& archive) {
-  return probe("archive", "give a writable place with --archive", [&] {
+  return probe("archive", "give a writable path with --archive", [&] {
     std::filesystem::path folder = std::filesystem::absolute(archive).parent_path();
     while (!std::filesystem::exists(folder)) folder = folder.parent_path();
     if (::access(folder.c_str(), W_OK) != 0) throw core::SystemError(folder.string() + " is not writable");
@@ -75,8 +75,8 @@ Finding nvrtc(const core::Paths& paths) {
                         architectures.back()),
             ""};
   } catch (const std::exception&) {
-    return {"NVRTC", State::missing, "kernels cannot be compiled for NVIDIA GPUs here; the cpu device does not need it",
-            "install the CUDA Toolkit; set CUDA_HOME when it is in no usual place"};
+    return {"NVRTC", State::missing, "no compiling for NVIDIA GPUs; the cpu device does not need it",
+            "install the CUDA Toolkit; set CUDA_HOME if it is in an unusual place"};
   }
 }
 
@@ -111,12 +111,12 @@ std::vector<Finding> gpus(const Invocation& invocation, const std::vector<sandbo
       if (std::filesystem::exists(invocation.archive)) {
         known = campaign::open_existing_archive(invocation.archive).newest_calibration("cuda " + name);
       }
-      if (!known) return "the first campaign on it takes some seconds more";
+      if (!known) return "the first campaign on it takes a few seconds longer";
       return fmt::format("{:.2f} TB/s copied, measured {}", known->dram_copy_gb_s / 1e3, known->made);
     });
     if (finding.state == State::ok && !known) {
       finding.state = State::missing;
-      finding.remedy = "kernelwright calibrate measures what the GPU can reach";
+      finding.remedy = "kernelwright calibrate measures the GPU's peak rates";
     }
     findings.push_back(std::move(finding));
   }
@@ -131,7 +131,7 @@ std::vector<Finding> selftests(const Invocation& invocation) {
          campaign::open_existing_archive(invocation.archive).newest_selftests()) {
       const bool passed = record.of.false_accepts == 0 && record.of.false_rejects == 0;
       findings.push_back({"selftest: " + record.of.device, passed ? State::ok : State::broken, selftest_line(record),
-                          passed ? "" : "kernelwright selftest says which cases"});
+                          passed ? "" : "kernelwright selftest lists the cases"});
     }
   }
   return findings;
@@ -210,21 +210,21 @@ std::vector<Finding> examine(const Invocation& invocation,
   findings.push_back(archive_folder(invocation.archive));
   for (Finding& finding : selftests(invocation)) findings.push_back(std::move(finding));
   findings.push_back(nvrtc(paths));
-  findings.push_back(library("NVIDIA driver", {"libcuda.so.1"}, "no NVIDIA GPU to run on; the cpu device stands in",
+  findings.push_back(library("NVIDIA driver", {"libcuda.so.1"}, "no NVIDIA GPU to run on; use the cpu device",
                              "install the NVIDIA driver on a machine with such a GPU"));
   for (Finding& finding : gpus(invocation, here)) findings.push_back(std::move(finding));
   if (!here.empty()) {
     const auto sanitizer = campaign::find_cuda_tool("compute-sanitizer"), profiler = campaign::find_cuda_tool("ncu");
     findings.push_back({"compute-sanitizer", sanitizer ? State::ok : State::missing,
-                        sanitizer ? sanitizer->string() : "wins on a GPU are confirmed without it",
-                        sanitizer ? "" : "install the CUDA Toolkit; set CUDA_HOME when it is in no usual place"});
+                        sanitizer ? sanitizer->string() : "wins on a GPU are confirmed without its checks",
+                        sanitizer ? "" : "install the CUDA Toolkit; set CUDA_HOME if it is in an unusual place"});
     findings.push_back({"Nsight Compute", profiler ? State::ok : State::missing,
-                        profiler ? profiler->string() : "models are told no hardware counters",
-                        profiler ? "" : "install Nsight Compute (ncu), which the CUDA Toolkit brings along"});
+                        profiler ? profiler->string() : "models get no hardware counters",
+                        profiler ? "" : "install Nsight Compute (ncu), a part of the CUDA Toolkit"});
     for (Finding& finding : libraries_here(paths, invocation)) findings.push_back(std::move(finding));
   }
   findings.push_back(library("hiprtc", {"libhiprtc.so.7", "libhiprtc.so.6", "libamdhip64.so.5"},
-                             "kernels cannot be compiled for AMD GPUs here; the cpu device does not need it",
+                             "no compiling for AMD GPUs; the cpu device does not need it",
                              "install ROCm's hiprtc (Debian: libamdhip64-5, libhiprtc-builtins5)"));
   return findings;
 }
@@ -239,7 +239,7 @@ void doctor(Invocation& invocation) {
   for (const sandbox::cuda::driver::DeviceFacts& facts : here)
     devices += compiles ? fmt::format(", cuda:{}", facts.index) : "";
   core::Json all = core::Json::array();
-  Table table({{"WHAT"}, {"STATE"}, {"FOUND, OR WHAT ITS ABSENCE COSTS"}, {"HOW TO GET IT"}});
+  Table table({{"WHAT"}, {"STATE"}, {"FOUND, OR THE COST OF ITS ABSENCE"}, {"HOW TO GET IT"}});
   for (const Finding& finding : findings) {
     if (finding.state == State::broken) invocation.exit_code = kOurFault;
     all.push_back({{"what", finding.what},
@@ -254,12 +254,12 @@ void doctor(Invocation& invocation) {
   }
   print("{}\n{}\n", table.text(),
         invocation.exit_code == kDone ? "Devices that can run candidates here: " + devices + "."
-                                      : "Something is broken: campaigns cannot run until it is mended.");
+                                      : "Something is broken: campaigns cannot run until it is fixed.");
 }
 }  // namespace
 
 void add_doctor_command(CLI::App& app, Invocation& invocation) {
-  app.add_subcommand("doctor", "Report what this host has, what each missing thing costs and how to get it")
+  app.add_subcommand("doctor", "List what this host has, the cost of each missing thing, and how to get it")
       ->callback([&invocation] { doctor(invocation); });
 }
 

@@ -52,8 +52,8 @@ void check_sources(const core::Paths& paths, const results::exporting::Package& 
     campaign::check_exported(paths, package);
   } catch (const core::SystemError& error) {
     print_error(
-        fmt::format("not compiled here: {}\nRead kernels that others sent before you build them: they are code for "
-                    "your host, too.\n",
+        fmt::format("not compiled here: {}\nRead other people's kernels before you build them: the build runs their "
+                    "code on your host.\n",
                     error.what()));
   }
 }
@@ -112,20 +112,20 @@ void add_export_command(CLI::App& app, Invocation& invocation) {
       ->check(CLI::IsMember({"cuda", "header", "hip", "pytorch", "flashinfer-bench"}));
   command->add_option("-o,--output", options->folder, "The folder to write: absent, or empty")->required();
   command->add_option("--device", options->choice.device,
-                      "Only what was measured there: cpu, cuda, or a part of the device's name as in H200");
+                      "Only results of this device: cpu, cuda, or a part of its name such as H200");
   command
-      ->add_option("--arch", options->choice.architectures, "Use the kernels on these architectures, too: sm_80,sm_100")
+      ->add_option("--arch", options->choice.architectures, "Also use the kernels on these architectures: sm_80,sm_100")
       ->delimiter(',')
       ->check(is_architecture);
   command
       ->add_option(
           "--fatbin", options->fatbin,
-          "With --to header: carry binaries for these architectures instead of source, so that no NVRTC is needed")
+          "With --to header: include binaries for these architectures instead of source, so that NVRTC is not needed")
       ->delimiter(',')
       ->check(is_architecture);
   command->add_option("--name", options->choice.name, "Name of the project and its namespace (default: the problem's)");
   command->add_flag("--unconfirmed", options->choice.unconfirmed,
-                    "Take correct kernels that were not confirmed, and say so");
+                    "Include correct but unconfirmed kernels, marked as such");
   command->add_flag("--force", options->force, "Replace an earlier export in that folder");
   command->footer(
       "docs/exports.md describes each format.\n\n"

@@ -90,8 +90,8 @@ std::shared_ptr<CLI::FormatterBase> help_formatter() { return std::make_shared<H
 
 std::string commands_page(const CLI::App& app) {
   std::string text =
-      "# Commands\n\nMade from the program's own help by `kernelwright help --markdown`; a test holds it "
-      "to the program.\n`kernelwright COMMAND --help` prints one command's part.\n\n"
+      "# Commands\n\nGenerated from the program's help by `kernelwright help --markdown`; a test compares it with the "
+      "program.\n`kernelwright COMMAND --help` prints one command's part.\n\n"
       "These options stand before or after any command:\n" +
       option_rows(app) + "\n" + app.get_footer() + "\n";
   std::vector<std::string> groups;

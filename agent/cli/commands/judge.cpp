@@ -146,7 +146,7 @@ void judge(const JudgeOptions& options, Invocation& invocation) {
   if (refused > 0) {
     invocation.exit_code = kRefused;
   } else if (!options.confirm && effort_of(options) == Effort::full && !invocation.json) {
-    print("With --confirm it is judged once more, and enters the leaderboard if it wins again.\n");
+    print("--confirm judges it once more; if it wins again, it enters the leaderboard.\n");
   }
   if (!invocation.json && entries.size() > 1) {
     print("{} of {} files were accepted.\n", entries.size() - refused, entries.size());
@@ -171,8 +171,7 @@ void add_judge_command(CLI::App& app, Invocation& invocation) {
   CLI::Option* control =
       command->add_flag("--control", options->control, "Time it against itself, which shows how noisy this host is")
           ->excludes(confirm);
-  command
-      ->add_flag("--screen", options->screen, "Take a first look only: each listed shape once, and a few timed pairs")
+  command->add_flag("--screen", options->screen, "Only screen it: each listed shape once, and a few timed pairs")
       ->excludes(confirm)
       ->excludes(control);
   command->footer("    kernelwright judge kernels/softmax_f32/row_in_registers.cu --set BLOCK=64 --confirm");

@@ -82,9 +82,10 @@ void leaderboard(const LeaderboardOptions& options, const Invocation& invocation
     return;
   }
   const std::string text = leaderboard_text(rows);
-  print("{}", text.empty() ? "Nothing is confirmed to be faster than naive yet. Start with: kernelwright run --suite "
-                             "quick\n"
-                           : text);
+  print("{}", text.empty()
+                  ? "No solution is confirmed to be faster than naive yet. Start with: kernelwright run --suite "
+                    "quick\n"
+                  : text);
 }
 }  // namespace
 
@@ -92,12 +93,11 @@ void add_leaderboard_command(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<LeaderboardOptions>();
   CLI::App* command = app.add_subcommand("leaderboard", "Show the best verified solutions of each problem");
   CLI::Option* problem = command->add_option("PROBLEM", options->problem, "Only this problem");
-  command->add_option("--device", options->device, "Only this device: cpu, cuda, or a part of its name as in H200");
+  command->add_option("--device", options->device, "Only this device: cpu, cuda, or a part of its name such as H200");
   command->add_option("--sort", options->sort, "Order: speedup, time, cost, bound, date or name");
   command->add_option("--suite", options->suite, "Only the problems of this suite")->excludes(problem);
-  command->add_option("--limit", options->limit, "Solutions shown of each problem and device; 0 shows all");
-  command->add_flag("--unconfirmed,--all", options->unconfirmed,
-                    "Show correct solutions that have not won a confirmation, too");
+  command->add_option("--limit", options->limit, "Solutions to show per problem and device; 0 shows all");
+  command->add_flag("--unconfirmed,--all", options->unconfirmed, "Also show correct but unconfirmed solutions");
   command->add_flag("--best", options->best, "Only the best solution of each problem");
   command->add_flag("--scores", options->scores,
                     "Show the scores of the suite (default: core): problems solved, geometric mean, fast_p");

@@ -60,7 +60,7 @@ void show(const std::string& word, bool with_source, const Invocation& invocatio
           cost.empty() ? "" : "; this step: " + cost);
     if (parent != nullptr) print("   {}\n", change_text(*parent, step));
     const std::string stands = stands_text(step.stands);
-    print("{}", stands.empty() ? "   nowhere judged right against naive\n" : stands);
+    print("{}", stands.empty() ? "   never judged correct against naive\n" : stands);
     if (with_source && parent != nullptr) print("{}", unified_diff(parent->solution.source, step.solution.source));
   }
   if (invocation.json) {
@@ -74,9 +74,9 @@ void show(const std::string& word, bool with_source, const Invocation& invocatio
 void add_lineage_command(CLI::App& app, Invocation& invocation) {
   auto word = std::make_shared<std::string>();
   auto with_source = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand("lineage", "Show the path that led to a solution, and its cost");
-  command->add_option("ID", *word, "The number of an attempt, a solution's name, or how its hash begins")->required();
-  command->add_flag("--diff", *with_source, "Show what each step changed in the source");
+  CLI::App* command = app.add_subcommand("lineage", "Show the ancestors of a solution, and its cost");
+  command->add_option("ID", *word, "The number of an attempt, or a solution's name or hash prefix")->required();
+  command->add_flag("--diff", *with_source, "Show the changes of each step in the source");
   command->callback([word, with_source, &invocation] { show(*word, *with_source, invocation); });
 }
 

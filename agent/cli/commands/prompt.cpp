@@ -85,7 +85,8 @@ void show(const PromptOptions& options, Invocation& invocation) {
 
 void add_prompt_command(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<PromptOptions>();
-  CLI::App* command = app.add_subcommand("prompt", "Show what a language model would be sent, with its token count");
+  CLI::App* command =
+      app.add_subcommand("prompt", "Show the prompt that a language model would get, with its token count");
   command->add_option("PROBLEM", options->problem, "The problem")->required();
   command->add_option("--device", options->device, "Where candidates would run: cpu, cuda");
   command->add_option("--operator", options->task, "fresh, improve, repair, cross (default: improve the best known)")

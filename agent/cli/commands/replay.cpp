@@ -74,12 +74,12 @@ Counts count(const results::archive::Reader& archive, int64_t campaign) {
 std::string verdict_of(const campaign::Replayed& replayed) {
   if (replayed.divergence) {
     return fmt::format(
-        "The first decision that differs is at step {}, after {} that were reproduced.\n  recorded: {}\n  now:      {}",
+        "The first different decision is at step {}, after {} reproduced steps.\n  recorded: {}\n  now:      {}",
         replayed.divergence->step, replayed.steps, core::clean_line(replayed.divergence->recorded),
         core::clean_line(replayed.divergence->now));
   }
   return fmt::format("Every decision was reproduced: {} steps{}.", replayed.steps,
-                     replayed.ended ? "" : "; there the record ends, before the campaign did");
+                     replayed.ended ? "" : "; the record ends before the campaign did");
 }
 
 void replay(const std::string& name, Invocation& invocation) {
@@ -117,14 +117,12 @@ void replay(const std::string& name, Invocation& invocation) {
 void add_replay_command(CLI::App& app, Invocation& invocation) {
   auto name = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand(
-      "replay", "Make a campaign's decisions again from the archive, without network, compiler or device");
-  command->add_option("CAMPAIGN", *name, "Its name or the beginning of it (default: the newest)");
+      "replay", "Repeat a campaign's decisions from the archive, without network, compiler or device");
+  command->add_option("CAMPAIGN", *name, "Its name or a prefix of it (default: the newest)");
   command->footer(
-      "Each request (task, parents, prompt), what each reply brought, each attempt and each winner is held against "
-      "the\n"
-      "record. Exit code 0 when all are the same, 1 at the first that differs. To run a campaign's replies again, "
-      "with\n"
-      "candidates judged afresh: kernelwright transcript, then run --proposer replay:FILE.");
+      "Compares each request (task, parents, prompt), the solutions of each reply, each attempt and each winner with "
+      "the\nrecord. Exit code 0 if all are equal, 1 at the first difference. To use a campaign's replies again and "
+      "judge the\ncandidates anew: kernelwright transcript, then run --proposer replay:FILE.");
   command->callback([name, &invocation] { replay(*name, invocation); });
 }
 

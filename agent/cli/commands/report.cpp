@@ -60,12 +60,12 @@ void report(const ReportOptions& options, const Invocation& invocation) {
 
 void add_report_command(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<ReportOptions>();
-  CLI::App* command = app.add_subcommand("report", "Write what the archive holds as one HTML file");
+  CLI::App* command = app.add_subcommand("report", "Write the archive as one HTML file");
   command->add_option("-o,--output", options->file, "The file to write")->required();
   command->add_option("--campaign", options->scope.campaign, "Only this campaign and its problems");
   command->add_option("--problem", options->scope.problem, "Only this problem");
   command->add_option("--device", options->scope.device,
-                      "Only this device: cpu, cuda, or a part of its name as in H200");
+                      "Only this device: cpu, cuda, or a part of its name such as H200");
   command->callback([options, &invocation] { report(*options, invocation); });
 }
 

@@ -146,7 +146,7 @@ void finish(results::archive::Recorder& archive, const results::archive::Campaig
   if (invocation.json) {
     print_json(core::Json{{"event", "interrupted"}, {"campaign", campaign.name}, {"resume", command}});
   } else {
-    print("Interrupted; everything so far is kept. Go on with: {}\n", command);
+    print("Interrupted; all results so far are kept. Continue with: {}\n", command);
   }
 }
 
@@ -200,8 +200,7 @@ void add_model_options(CLI::App& command, models::ModelOptions& models) {
   command
       .add_option_function<double>(
           "--model-timeout", be_silent,
-          "Seconds of a server's silence after which it is asked again (default: 300 until its "
-          "answer begins, then 120)")
+          "Seconds of a server's silence before a retry (default: 300 until its answer begins, then 120)")
       ->check(CLI::Range(0.001, 1e6));
 }
 
@@ -217,8 +216,8 @@ void add_proposer_options(CLI::App& command, campaign::CampaignSettings& setting
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command
       .add_option("--strategy", settings.models.strategy,
-                  "What to ask models: evolve (islands, crossed and improved), refine (lines of descent), best_of_n "
-                  "(fresh ones), tune (nothing: the built-in tuner is alone)")
+                  "How to use models: evolve (islands, crossed and improved), refine (lines of descent), best_of_n "
+                  "(fresh solutions), tune (no models: the built-in tuner alone)")
       ->check(CLI::IsMember(search::strategy_names()));
   command.add_option("--in-flight", settings.models.in_flight, "Requests in flight at a time")
       ->check(CLI::Range(1, 1000));
@@ -226,7 +225,7 @@ void add_proposer_options(CLI::App& command, campaign::CampaignSettings& setting
   command.add_option("--wanted", settings.models.wanted, "Solutions in a reply")->check(CLI::Range(1, 8));
   command
       .add_option("--model-patience", settings.models.patience,
-                  "Replies without a gain after which the search has converged")
+                  "Replies without a gain before the search has converged")
       ->check(CLI::Range(1, 1'000'000));
   const auto above_0 = [](const std::string& text) {
     const bool whole = !text.empty() && text.size() < 13 && text.find_first_not_of("0123456789") == std::string::npos;
@@ -237,7 +236,7 @@ void add_proposer_options(CLI::App& command, campaign::CampaignSettings& setting
   command.add_option("--dollars", settings.spending.dollars, "Money to spend at most")->check(CLI::PositiveNumber);
   command.add_option("--max-output", settings.sampling.max_output_tokens, "Tokens of one reply, thinking included")
       ->check(above_0);
-  command.add_option("--thinking", settings.sampling.thinking_tokens, "Tokens of these for extended thinking")
+  command.add_option("--thinking", settings.sampling.thinking_tokens, "Of these, tokens for extended thinking")
       ->check(CLI::NonNegativeNumber);
   command.add_option("--temperature", settings.sampling.temperature, "Temperature of the models (default: their own)")
       ->check(CLI::Range(0.0, 2.0));
@@ -259,15 +258,14 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
   command->add_option("--device", settings.device, "Where candidates run: cpu, cuda, cuda:N, cuda:all");
   command->add_flag("--hot", settings.hot, "On a GPU: time with a warm L2 cache");
   command
-      ->add_option(
-          "--seconds", settings.budget.seconds,
-          "Time to spend, in equal shares (default: 20 per problem); a share that waits for replies and judges "
-          "nothing meanwhile grows by up to half")
+      ->add_option("--seconds", settings.budget.seconds,
+                   "Time to spend, in equal shares (default: 20 per problem); waiting for replies while judging "
+                   "nothing extends a share by up to half")
       ->check(positive);
   command->add_option("--attempts", settings.budget.attempts, "Candidates to judge")->check(positive);
   command
       ->add_option("--patience", settings.patience,
-                   "Random restarts without a better point after which a search has converged")
+                   "Random restarts without a better point before a search has converged")
       ->check(CLI::Range(0, 1'000'000));
   command->add_option("--solution", options->files, "A solution of your own to tune as well; may be repeated")
       ->expected(1)
@@ -282,9 +280,9 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
   add_proposer_options(*command, settings);
   add_model_options(*command, options->models);
   command->footer(
-      "On a GPU, a first campaign also calibrates the device and times cuBLAS and PyTorch for comparison. Several\n"
-      "proposers share the work by what they gain for what they cost; limits hold with requests in flight, and\n"
-      "survive a kill. Keys come from the environment or a file, never from the command line.\n\n"
+      "On a GPU, a first campaign also calibrates the device and times cuBLAS and PyTorch for comparison. "
+      "Several\nproposers share the work by their gain per cost. Limits include requests in flight and survive a kill. "
+      "Keys come from the environment or a file, never from the command line.\n\n"
       "    kernelwright run softmax_f32 --seconds 60\n"
       "    kernelwright run --suite core --device cuda\n"
       "    kernelwright run softmax_f32 --proposer anthropic:MODEL --dollars 2\n"
@@ -296,7 +294,7 @@ void add_resume_command(CLI::App& app, Invocation& invocation) {
   auto name = std::make_shared<std::string>();
   auto models = std::make_shared<models::ModelOptions>();
   CLI::App* command = app.add_subcommand("resume", "Continue a campaign that was interrupted");
-  command->add_option("CAMPAIGN", *name, "Its name or the beginning of it (default: the newest)");
+  command->add_option("CAMPAIGN", *name, "Its name or a prefix of it (default: the newest)");
   add_model_options(*command, *models);
   command->callback([name, models, &invocation] { resume(*name, *models, invocation); });
 }

@@ -72,7 +72,7 @@ void selftest(const SelftestOptions& options, Invocation& invocation) {
     print_json(all);
   } else {
     print("{}{} after {:.0f} s; sandbox level {}, version {}.\n", selftest_text(report),
-          report.interrupted ? "Interrupted, and not recorded,"
+          report.interrupted ? "Interrupted and not recorded,"
           : report.passed()  ? "Passed"
                              : "FAILED",
           seconds, environment.at("sandbox_level").get<int>(), environment.at("program").get<std::string>());

@@ -35,7 +35,7 @@ void check_token(const std::string& token, const std::string& where) {
   const bool plain =
       token.find_first_not_of("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_") == std::string::npos;
   if (plain && token.size() >= kLeastToken) return;
-  throw core::InputError(where, "holds no token", "a token is at least 16 letters, digits, dashes or underlines");
+  throw core::InputError(where, "holds no token", "a token is at least 16 letters, digits, dashes or underscores");
 }
 
 // The token from the file or the environment; otherwise a new one if needed, else empty.
@@ -68,7 +68,9 @@ void serve(const ServeOptions& options, Invocation& invocation) {
   } else {
     print("{} is at {}\n", core::clean_line(invocation.archive.string()), core::clean_line(server.url()));
     if (!results::web::is_loopback(options.host)) {
-      print("Whoever has this address can read the archive, and so can who listens on the way: it is not encrypted.\n");
+      print(
+          "Anyone with this address can read the archive, and so can eavesdroppers: the connection is not "
+          "encrypted.\n");
     }
     print("Ctrl-C ends it.\n");
   }

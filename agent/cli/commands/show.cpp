@@ -96,7 +96,7 @@ void show_campaign(const results::archive::Reader& archive, const results::archi
       print("{} {}: {}\n", event.made, event.kind, event.details.dump());
     }
   }
-  if (campaign.status != "done") print("Go on with: kernelwright resume {}\n", campaign.name);
+  if (campaign.status != "done") print("Continue with: kernelwright resume {}\n", campaign.name);
 }
 
 void show_solution(const results::archive::Reader& archive, const results::archive::SolutionRecord& solution,
@@ -140,7 +140,7 @@ void show_solution(const results::archive::Reader& archive, const results::archi
   }
   if (attempt) print("{}", plan_text(*attempt, problem));
   print("\n{}\n", solution.source);
-  if (from.descent.ancestors > 0) print("How it came about: kernelwright lineage {}\n", solution.hash.substr(0, 12));
+  if (from.descent.ancestors > 0) print("Its ancestors: kernelwright lineage {}\n", solution.hash.substr(0, 12));
 }
 
 void show(const std::string& what, const Invocation& invocation) {

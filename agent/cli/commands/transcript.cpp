@@ -44,7 +44,7 @@ void write(const TranscriptOptions& options, const Invocation& invocation) {
     }
   }
   if (transcript.exchanges.empty()) {
-    throw core::InputError("transcript", "campaign " + campaign.name + " has no exchange with a model",
+    throw core::InputError("transcript", "campaign " + campaign.name + " used no model",
                            "name one that ran with --proposer; kernelwright show lists them");
   }
   models::write_transcript(transcript, options.file);
@@ -55,7 +55,7 @@ void write(const TranscriptOptions& options, const Invocation& invocation) {
                 {"unanswered", unanswered}});
     return;
   }
-  print("{} exchanges of campaign {} in {}", transcript.exchanges.size(), campaign.name,
+  print("{} prompts of campaign {} with their replies in {}", transcript.exchanges.size(), campaign.name,
         core::clean_line(options.file));
   print("{}\n", unanswered == 0 ? "" : fmt::format("; {} requests had no answer", unanswered));
   print("Replay them with: kernelwright run {} --proposer replay:{}\n", core::join(settings.problems, " "),
@@ -66,11 +66,11 @@ void write(const TranscriptOptions& options, const Invocation& invocation) {
 void add_transcript_command(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<TranscriptOptions>();
   CLI::App* command = app.add_subcommand(
-      "transcript", "Write a campaign's exchanges with its models to a file; run --proposer replay:FILE reads it back");
-  command->add_option("CAMPAIGN", options->campaign, "Its name or the beginning of it (default: the newest)");
+      "transcript", "Write a campaign's prompts and replies to a file; run --proposer replay:FILE reads it back");
+  command->add_option("CAMPAIGN", options->campaign, "Its name or a prefix of it (default: the newest)");
   command->add_option("-o,--output", options->file, "The file to write")->required();
   command->add_option("--author", options->author, "Who wrote the replies (default: the proposer's name)");
-  command->add_option("--note", options->note, "A note for whoever reads the file");
+  command->add_option("--note", options->note, "A note for readers of the file");
   command->callback([options, &invocation] { write(*options, invocation); });
 }
 

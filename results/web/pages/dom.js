@@ -67,7 +67,7 @@ kw.name = (row) => [row.solution, kw.tunables(row)].filter(Boolean).join(" ");
 
 kw.address = (...parts) => "#/" + parts.map(encodeURIComponent).join("/");
 
-// A link to what a page shows, or the text alone where this report does not hold it.
+// A link to what a page shows, or the text alone where this report does not contain it.
 kw.link = function(path, text) {
   if (!kw.has(path)) return document.createTextNode(text);
   const slash = path.indexOf("/");

@@ -69,7 +69,7 @@ std::pair<Ready, jail::Namespaces> make_ready_in_namespaces(const CompileRoleSet
     trial.keep();
     return {std::move(ready), trial.namespaces()};
   } catch (const std::exception& error) {
-    trial.fall_back({error.what(), "install the CUDA Toolkit where the user of kernelwright may read it"});
+    trial.fall_back({error.what(), "install the CUDA Toolkit where kernelwright's user can read it"});
     throw;
   }
 }

@@ -75,7 +75,7 @@ std::optional<Rejected> refuse_includes(std::string_view source) {
   };
   for (size_t i = 0; i < tokens.size(); ++i) {
     const Token& token = tokens[i];
-    if (token.is("%:")) return forbidden(token, "digraphs hide what a kernel says");
+    if (token.is("%:")) return forbidden(token, "digraphs obscure a kernel");
     const bool directive =
         token.is("#") && token.directive >= 0 && i + 1 < tokens.size() && tokens[i + 1].directive == token.directive;
     if (directive && (tokens[i + 1].is("line") || tokens[i + 1].is("include_next"))) {
@@ -89,7 +89,7 @@ std::optional<Rejected> refuse_includes(std::string_view source) {
     }
     const std::string& header = tokens[name].value;
     if (header.empty() || header[0] == '/' || header.find("..") != std::string::npos) {
-      return forbidden(token, "#include of <" + core::clean_text(header, 100) + ">, which is no CUDA header");
+      return forbidden(token, "#include of <" + core::clean_text(header, 100) + ">, which is not a CUDA header");
     }
   }
   return std::nullopt;
@@ -126,9 +126,10 @@ std::optional<Rejected> refuse_time_of_day(std::string_view source) {
       }
     }
     if (line[name.size()] == 0) continue;
-    return Rejected{Rejection::forbidden,
-                    "holds " + std::string(name) + " or its pieces: a kernel is the same at any time of day",
-                    line[name.size()], ""};
+    return Rejected{
+        Rejection::forbidden,
+        "holds " + std::string(name) + " or its pieces: a kernel must not depend on the time of compilation",
+        line[name.size()], ""};
   }
   return std::nullopt;
 }
@@ -185,7 +186,7 @@ Compilation compile(const CompileRequest& request, const CompilerSettings& setti
   const NvrtcOutput output =
       nvrtc.compile(request.source, kSourceName, headers_for(settings, nvrtc), options_for(request, settings, nvrtc));
   if (output.out_of_memory || output.log.find(kOutOfMemoryLog) != std::string::npos) {
-    return Rejected{Rejection::limit, "compiling it takes more memory than a compile worker has", std::nullopt, ""};
+    return Rejected{Rejection::limit, "compiling it needs more memory than a compile worker has", std::nullopt, ""};
   }
   if (!output.built) return classify(output.log, without_ptxas(output.log));
   if (auto refused = refuse_binary(request, output)) {

@@ -43,7 +43,7 @@ Nvrtc Nvrtc::open(const fs::path& cuda_home) {
   if (!library) {
     throw core::SystemError(
         "NVRTC is not found" + (cuda_home.empty() ? std::string() : " below " + cuda_home.string()) +
-        ": install the CUDA Toolkit, and set CUDA_HOME to its folder when that is in no usual place");
+        ": install the CUDA Toolkit, and set CUDA_HOME to its folder if that is in an unusual place");
   }
   Nvrtc nvrtc;
   Functions& f = nvrtc.functions_;
@@ -112,7 +112,7 @@ NvrtcOutput Nvrtc::compile(const std::string& source, const std::string& name,
   void* created = nullptr;
   require(functions_.create(&created, source.c_str(), name.c_str(), static_cast<int>(headers.size()),
                             header_texts.data(), header_names.data()),
-          "cannot take the source");
+          "cannot read the source");
   const auto destroy = [&](void* program) { functions_.destroy(&program); };
   const std::unique_ptr<void, decltype(destroy)> program(created, destroy);
 

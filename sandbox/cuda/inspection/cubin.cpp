@@ -109,7 +109,7 @@ void inspect_symbol(const GElf_Sym& symbol, std::string_view name) {
     refuse_cubin("holds the managed variable " + shown + ": use the tensors and workspaces");
   }
   if (symbol.st_shndx != SHN_UNDEF || name.empty() || name == "__assertfail" || name.substr(0, 4) == ".nv.") return;
-  refuse_cubin("calls " + shown + " of the driver, which a kernel has no use for");
+  refuse_cubin("calls " + shown + " of the driver, which no kernel needs");
 }
 
 // Calls visit(the two halves) for every instruction.
@@ -134,7 +134,7 @@ void inspect_code(const Elf_Data& data) {
     if (std::ranges::find(kReadsSpecial, opcode) == std::end(kReadsSpecial)) return;
     for (const SpecialRegisters& refused : kRefused) {
       if (special < refused.first || special > refused.last) continue;
-      refuse_cubin(std::string("reads ") + refused.what + ", of which kernels have no honest use");
+      refuse_cubin(std::string("reads ") + refused.what + ", which has no honest use in kernels");
     }
   });
 }
@@ -146,7 +146,7 @@ void inspect_stacks(const Elf_Data& data) {
     std::memcpy(&bytes, value + sizeof bytes, sizeof bytes);
     if (bytes > kMostStackBytes) {
       refuse_cubin("gives every thread " + std::to_string(bytes) + " bytes of stack; at most " +
-                   std::to_string(kMostStackBytes) + " are allowed: ask for a workspace instead");
+                   std::to_string(kMostStackBytes) + " are allowed: use a workspace instead");
     }
   });
 }
@@ -202,7 +202,7 @@ void inspect_cubin(std::string_view cubin) {
   require_cubin(cubin);
   if (const int64_t bytes = global_bytes(cubin); bytes > kMostGlobalBytes) {
     throw core::InputError("", "__device__ variables take " + std::to_string(bytes) + " bytes; at most " +
-                                   std::to_string(kMostGlobalBytes) + " are allowed: ask for a workspace instead");
+                                   std::to_string(kMostGlobalBytes) + " are allowed: use a workspace instead");
   }
   for_each_symbol(cubin, inspect_symbol);
   for_each_section(cubin, [](Elf*, Elf_Scn* section, std::string_view name, const GElf_Shdr& header) {

@@ -99,11 +99,11 @@ class Check {
     const bool defined =
         std::ranges::any_of(ptx_.functions, [&](const PtxFunction& f) { return f.defined && f.name == name; });
     if (defined) return {};
-    if (name == "vprintf") return "calls printf, whose output nobody reads: take it out";
+    if (name == "vprintf") return "calls printf, whose output nobody reads: remove it";
     if (name == "malloc" || name == "free") {
-      return "uses the device heap, which keeps state between launches: ask for a workspace instead";
+      return "uses the device heap, which keeps state between launches: use a workspace instead";
     }
-    return "calls " + shown_name(name) + ", which is no part of what a kernel may call";
+    return "calls " + shown_name(name) + ", which kernels must not call";
   }
 
   Message refuse(const PtxStatement& statement) const {
@@ -140,25 +140,25 @@ class Check {
     if (!special && (scopes_.is_declared(statement, name) || statement.opcode() == ".reg")) return {};
     if (among(kSpecialRegisters, name)) return {};
     return "reads the special register " + shown_name(name) +
-           ", of which kernels have no honest use: work follows from block and thread indices alone";
+           ", which has no honest use in kernels: work follows from block and thread indices alone";
   }
 
   Message refuse_instruction(const PtxStatement& statement) const {
     const std::string_view opcode = statement.opcode(), base = up_to_dot(opcode);
     if (base == "discard") {
-      return "discards lines of L2, which brings back what the memory held before: write the memory instead";
+      return "discards lines of L2, which restores earlier content of the memory: write the memory instead";
     }
     if (among(kTextures, base))
       return "uses a texture or a surface (" + shown_name(opcode) + "), to which nothing is bound";
     if (base == "createpolicy" && contains(opcode, ".cvt") && !makes_harmless_policy(statement)) {
-      return "makes an L2 policy of a number that is none for evict_first or evict_normal";
+      return "makes an L2 policy from a number that means neither evict_first nor evict_normal";
     }
     if (base == "alloca" || base == "stacksave" || base == "stackrestore") {
-      return "takes stack memory while it runs (" + shown_name(base) + "): declare an array, or ask for a workspace";
+      return "allocates stack memory at run time (" + shown_name(base) + "): declare an array, or use a workspace";
     }
     const PtxFunction& function = ptx_.functions[static_cast<size_t>(statement.function)];
     if (function.entry && contains(opcode, ".local") && with_local_.count(statement.function) == 0) {
-      return "reads local memory that it did not declare (" + shown_name(opcode) + "): declare an array";
+      return "reads undeclared local memory (" + shown_name(opcode) + "): declare an array";
     }
     if (base == "brkpt" || base == "pmevent")
       return "uses " + shown_name(base) + ", which is for debuggers and profilers";
@@ -181,7 +181,7 @@ class Check {
       std::set<std::string_view> seen;
       if (is_harmless(statement.function, operands.back()[0], seen)) return {};
     }
-    return "gives an L2 policy that is neither made by createpolicy nor a constant for evict_first or evict_normal";
+    return "uses an L2 policy that is neither from createpolicy nor a constant for evict_first or evict_normal";
   }
   // createpolicy.cvt returns its operand unchanged.
   bool makes_harmless_policy(const PtxStatement& statement) const {

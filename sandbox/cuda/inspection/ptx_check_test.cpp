@@ -144,7 +144,7 @@ TEST(PtxCheck, NothingHidesInAssembly) {
   EXPECT_THAT(with("mov .u32 %0, %%clock;"), HasSubstr("reads a clock"));
   EXPECT_THAT(with("ld /* */ .param\\n.u32 %0, [k_param_2]; prefetch\\n.global .L2::evict_last [%1];"),
               HasSubstr("pins lines in L2"));
-  EXPECT_THAT(with("// \\\\\\nmov.u32 %0, 1;"), HasSubstr("behind a backslash"));
+  EXPECT_THAT(with("// \\\\\\nmov.u32 %0, 1;"), HasSubstr("after a backslash"));
   EXPECT_THAT(with("// \\rmov.u32 %0, 1;"), HasSubstr("control character"));
   EXPECT_THAT(with("{ .global .b32 hidden; atom.global.add.u32 %0, [hidden], 1; }"), HasSubstr("declares hidden"));
 }
@@ -205,9 +205,9 @@ TEST(PtxCheck, RefusesWhatOutlastsALaunchInL2) {
 TEST(PtxCheck, LocalMemoryIsDeclaredAndHasASize) {
   EXPECT_THAT(
       check_finding("asm volatile(\"{ .reg .u32 a; ld.local.u32 a, [0xffff00]; st.u32 [%0], a; }\" :: \"l\"(y));"),
-      HasSubstr("local memory that it did not declare"));
+      HasSubstr("undeclared local memory"));
   EXPECT_THAT(check_finding("asm volatile(\"{ .reg .u64 a; alloca.u64 a, 64; st.local.u32 [a], 1; }\");"),
-              HasSubstr("stack memory while it runs"));
+              HasSubstr("stack memory at run time"));
   EXPECT_EQ(
       check_finding("float few[20]; for (int j = 0; j < 20; ++j) few[j] = x[j]; y[0] = few[i]; y[1] = sinf(x[i]);"),
       "");

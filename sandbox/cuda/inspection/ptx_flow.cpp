@@ -124,9 +124,8 @@ class Flow {
     }
     variables_.insert(*name);
     if (std::any_of(content, tokens.end(), is_ptx_name)) {
-      return refusal(statement,
-                     "the __device__ variable " + shown_name(*name) +
-                         " holds an address, so that it cannot be shown what is read and written through it");
+      return refusal(statement, "the __device__ variable " + shown_name(*name) +
+                                    " holds an address, so its reads and writes cannot be traced");
     }
     return {};
   }
@@ -219,9 +218,9 @@ class Flow {
     if (variable.empty()) return {};
     if (std::ranges::any_of(operands, is_address)) return check_access(statement, operands);
     if (variable != kConstantBank && !makes_an_address(opcode, operands, held)) {
-      return refusal(statement, "computes with the address of the __device__ variable " + shown_name(variable) +
-                                    ", so that it cannot be followed: count with an index, and "
-                                    "write the variable's name with it where it is read");
+      return refusal(statement,
+                     "computes with the address of the __device__ variable " + shown_name(variable) +
+                         ", so it cannot be traced: compute an index instead, and use it with the variable's name");
     }
     if (first == 1) hold(statement, operands[0], variable);
     return {};
@@ -251,14 +250,14 @@ class Flow {
 
   static Rejected refuse_store(const PtxStatement& statement, std::string_view variable) {
     if (variable == kConstantBank) {
-      return refusal(statement, "writes to constant memory, which is the same for all launches: use a workspace");
+      return refusal(statement, "writes to constant memory, which all launches share: use a workspace");
     }
     return refusal(statement, "writes to the __device__ variable " + shown_name(variable) +
                                   ", which keeps state between launches: use a workspace or a __constant__ table");
   }
   static Rejected refuse_escape(const PtxStatement& statement, std::string_view variable) {
     return refusal(statement, "stores the address of the __device__ variable " + shown_name(variable) +
-                                  ", so that it cannot be shown that nothing writes to it: index it by its name");
+                                  ", so writes to it cannot be excluded: index the variable by its name");
   }
 
   // call [(results),] function [, (arguments)]

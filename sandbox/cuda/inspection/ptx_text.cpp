@@ -80,14 +80,14 @@ void refuse_odd_line_ends(std::string_view text) {
     const char c = text[i], next = i + 1 < text.size() ? text[i + 1] : '\0';
     const bool control = static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' && !(c == '\r' && next == '\n');
     if (control || c == 0x7f) refuse_ptx("holds a control character");
-    if (c == '\\' && (next == '\n' || next == '\r')) refuse_ptx("holds a line that goes on behind a backslash");
+    if (c == '\\' && (next == '\n' || next == '\r')) refuse_ptx("holds a line that continues after a backslash");
   }
 }
 
 int64_t number(std::string_view token) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), value);
-  if (error != std::errc() || end != token.data() + token.size()) refuse_ptx("holds a directive without its number");
+  if (error != std::errc() || end != token.data() + token.size()) refuse_ptx("holds a directive without a number");
   return value;
 }
 
@@ -166,7 +166,7 @@ class Parser {
       } else if (what == "inlined_at") {
         take_place();
       } else {
-        refuse_ptx("holds a place that it does not name");
+        refuse_ptx("holds an unnamed location");
       }
     }
   }
@@ -189,7 +189,7 @@ class Parser {
     } else if (token == "{" && is_header()) {
       begin_function();
     } else if (token == "}" && pending_.empty()) {
-      if (depth_ == 0) refuse_ptx("closes what is not open");
+      if (depth_ == 0) refuse_ptx("closes a scope that is not open");
       if (--depth_ == 0) function_ = -1;
       scope_ = result_.scopes[static_cast<size_t>(scope_)];
     } else if (token == ";" && braces_ == 0) {
@@ -198,7 +198,7 @@ class Parser {
       pending_.clear();  // a label
     } else {
       if (token == "{") ++braces_;
-      if (token == "}" && braces_-- == 0) refuse_ptx("closes what is not open");
+      if (token == "}" && braces_-- == 0) refuse_ptx("closes a scope that is not open");
       pending_.push_back(token);
     }
   }
@@ -208,7 +208,7 @@ class Parser {
   }
 
   void begin_function() {
-    if (function_ >= 0 || braces_ > 0) refuse_ptx("defines a function inside of another");
+    if (function_ >= 0 || braces_ > 0) refuse_ptx("defines a function inside another");
     declare_function(true);
     function_ = static_cast<int>(result_.functions.size()) - 1;
     depth_ = 1;
@@ -231,7 +231,7 @@ class Parser {
     const auto names = [&](std::vector<std::string_view>& into) {
       if (at == pending_.end() || *at != "(") return;
       for (; at != pending_.end() && *at != ")"; ++at) {
-        if (*at == ".reg") refuse_ptx("hands arguments over in registers, as the compiler never does");
+        if (*at == ".reg") refuse_ptx("passes arguments in registers, as the compiler never does");
         if (is_ptx_name(*at)) into.push_back(*at);
       }
       if (at != pending_.end()) ++at;
@@ -249,7 +249,7 @@ class Parser {
   void end_statement() {
     if (pending_.empty()) return;
     if (is_header()) {
-      if (function_ >= 0) refuse_ptx("declares a function inside of another");
+      if (function_ >= 0) refuse_ptx("declares a function inside another");
       declare_function(false);
     } else {
       add_statement();

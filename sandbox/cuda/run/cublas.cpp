@@ -25,8 +25,8 @@ core::DynamicLibrary open_library(const std::string& name, const fs::path& cuda_
   const core::DynamicLibrary library(files);
   if (library) return library;
   throw core::SystemError(name +
-                          " is not found: install cuBLAS of CUDA 12 or 13, and set CUDA_HOME to the toolkit's "
-                          "folder when that is in no usual place");
+                          " is not found: install cuBLAS of CUDA 12 or 13, and set CUDA_HOME to the toolkit's folder "
+                          "if that is in an unusual place");
 }
 
 void require(int status, const char* call) {
@@ -146,7 +146,7 @@ class CublasLt : public GemmLibrary {
     require(status, "cublasLtMatmulAlgoGetHeuristic");
     choices_.resize(static_cast<size_t>(found));
     std::erase_if(choices_, [](const LtChoice& choice) { return choice.state != 0; });
-    if (choices_.empty()) throw LibraryError("cuBLASLt has no way to compute this product");
+    if (choices_.empty()) throw LibraryError("cuBLASLt has no algorithm for this product");
     best_ = 0;  // the heuristic's first choice until timed
   }
 

@@ -16,8 +16,8 @@ jail::Namespaces open_in_namespaces(const Open& open) {
   try {
     open();
   } catch (const std::exception& error) {
-    trial.fall_back({std::string("the GPU's driver does not open inside of namespaces: ") + error.what(),
-                     "look at what it says; a newer driver may do"});
+    trial.fall_back({std::string("the GPU's driver does not open inside namespaces: ") + error.what(),
+                     "see that message; a newer driver may work"});
     throw;
   }
   trial.keep();

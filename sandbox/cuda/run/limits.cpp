@@ -98,7 +98,7 @@ Refusal refuse_features(const PlannedLaunch& launch, const DeviceLimits& device)
     return nullptr;
   }();
   if (map != nullptr) return needs_hopper("the tensor map \"" + map->name + "\"", device);
-  if (launch.overlaps_previous) return needs_hopper("a launch that overlaps the one before it", device);
+  if (launch.overlaps_previous) return needs_hopper("a launch that overlaps the previous one", device);
   return std::nullopt;
 }
 }  // namespace

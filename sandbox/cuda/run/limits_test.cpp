@@ -80,7 +80,7 @@ TEST(CudaLimits, WhatCameWithHopper) {
   launch = launch_of(8, 32);
   launch.overlaps_previous = true;
   EXPECT_EQ(refusal(launch, ampere()),
-            "a launch that overlaps the one before it needs compute capability 9.0; this device has 8.6");
+            "a launch that overlaps the previous one needs compute capability 9.0; this device has 8.6");
   launch.args = {ScalarArg{1}, TensorMapArg{"a_map"}};
   EXPECT_EQ(refusal(launch, ampere()), "the tensor map \"a_map\" needs compute capability 9.0; this device has 8.6");
 }

@@ -53,13 +53,13 @@ class RunRole {
     context_.copy_to_host(values.data(), out.address(), out.bytes());
     for (size_t i = 0; i < count; ++i) {
       if (values[i] != static_cast<uint32_t>(i) * factor) {
-        throw core::SystemError("the device does not compute rightly: a known-good kernel gave a wrong result");
+        throw core::SystemError("the device computes wrongly: a known-good kernel gave a wrong result");
       }
     }
   }
 
   void open(const std::string& cubin) {
-    if (!scrub_) throw core::SystemError("the run worker was asked before it had its kernels");
+    if (!scrub_) throw core::SystemError("the run worker got a request before its kernels");
     serve_judge(owner_, ++candidates_, [&] {
       auto candidate = std::make_shared<LoadedCandidate>(context_, flush_, *scrub_, cubin);
       return [candidate](process::Message& request) { return candidate->answer(request); };
@@ -84,9 +84,9 @@ void serve_run_role(process::Channel& owner, int device_index) {
   });
   const driver::Context& context = *opened;
   if (context.attribute(driver::Attribute::pageable_memory_access) != 0) {
-    throw core::SystemError(context.facts().name +
-                            " lets kernels read this computer's own memory (pageable memory access): candidates are "
-                            "not run on such a device");
+    throw core::SystemError(
+        context.facts().name +
+        " lets kernels read host memory (pageable memory access): candidates do not run on such a device");
   }
   limit(context);
   RunRole role(context, owner);
