@@ -98,8 +98,8 @@ CodeFacts facts_of(const sandbox::Solution& solution, const sandbox::TunableBind
       see_vector_type(tokens, i, facts);
     }
   }
-  facts.functions = call_places(tokens, is_function);
-  facts.atomic_places = call_places(tokens, is_atomic);
+  facts.functions = count_calls(tokens, is_function);
+  facts.atomic_calls = count_calls(tokens, is_atomic);
   try {
     const sandbox::LaunchPlan plan = sandbox::bind_plan(solution, binding, axes, &problem);
     for (const sandbox::PlannedLaunch& launch : plan.launches) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/prompting/call_places.h"
+#include "agent/prompting/call_counts.h"
 #include "benchsuite/problem.h"
 #include "sandbox/solution.h"
 
@@ -17,8 +17,8 @@ struct CodeFacts {
   int barriers = 0;  // __syncthreads and similar
   int shuffles = 0;  // exchanges between the lanes of a warp
   int atomics = 0;   // atomic operations
-  CallPlaces atomic_places;
-  CallPlaces functions;           // calls of exp, log, erf and similar
+  CallCounts atomic_calls;
+  CallCounts functions;           // calls of exp, log, erf and similar
   int vector_bytes = 0;           // of the widest vector type it names: 16 for float4; 0: none or unknown
   bool explicit_vectors = false;  // own types with the attribute vector_size
   bool wide_struct = false;       // an own aligned struct for wide accesses

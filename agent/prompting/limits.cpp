@@ -194,7 +194,7 @@ Limit limit_on_cpu(const AttemptFacts& facts, const CodeFacts& code, const bench
             "Starting " + std::to_string(code.threads()) + " threads at some 6 ns each is a large part of " +
                 time_words(us) + ": use fewer threads with more work, such as 64 elements or more each."};
   }
-  if (code.atomic_places.innermost > 0) {
+  if (code.atomic_calls.innermost > 0) {
     return {{atomics},
             "Atomic operations in the innermost loop keep it from being vectorised: count in plain local variables and "
             "add the sums once per thread."};

@@ -41,16 +41,16 @@ Template Template::load(const std::filesystem::path& file) {
   return Template(core::read_file(file, size_t{1} << 20), file.string());
 }
 
-std::set<std::string> Template::places() const {
+std::set<std::string> Template::placeholders() const {
   std::set<std::string> names;
   for (const Piece& piece : pieces_) {
-    if (piece.place) names.insert(piece.text);
+    if (piece.placeholder) names.insert(piece.text);
   }
   return names;
 }
 
 std::string Template::fill(const TemplateValues& values) const {
-  const std::set<std::string> names = places();
+  const std::set<std::string> names = placeholders();
   for (const auto& [name, value] : values) {
     if (names.count(name)) continue;
     throw core::InputError(file_, "has no placeholder {{" + name + "}}, but there is a value for it",
@@ -58,7 +58,7 @@ std::string Template::fill(const TemplateValues& values) const {
   }
   std::string text;
   for (const Piece& piece : pieces_) {
-    if (!piece.place) {
+    if (!piece.placeholder) {
       text += piece.text;
       continue;
     }

@@ -22,12 +22,12 @@ class Template {
 
   // Throws core::InputError with file and name if a placeholder has no value, or a value no placeholder.
   std::string fill(const TemplateValues& values) const;
-  std::set<std::string> places() const;
+  std::set<std::string> placeholders() const;
 
  private:
   struct Piece {
     std::string text;
-    bool place = false;  // true: the text is a placeholder's name
+    bool placeholder = false;  // true: the text is a placeholder's name
   };
   std::string file_;
   std::vector<Piece> pieces_;

@@ -21,7 +21,7 @@ std::string error_of(const std::function<void()>& action) {
 
 TEST(Templates, PlacesAreFilled) {
   const Template text("a {{one}}, b {{two}}{{one}}.\n", "t.md");
-  EXPECT_THAT(text.places(), ElementsAre("one", "two"));
+  EXPECT_THAT(text.placeholders(), ElementsAre("one", "two"));
   EXPECT_EQ(text.fill({{"one", "1"}, {"two", "{{one}}"}}), "a 1, b {{one}}1.\n");
   EXPECT_EQ(Template("{ { } }}\n", "t.md").fill({}), "{ { } }}\n");
   EXPECT_EQ(Template("", "t.md").fill({}), "");

@@ -6,7 +6,7 @@
 
 namespace results::exporting {
 namespace {
-void add_example(const Package& package, const ExportData& data, TemplateValues places, Files& files) {
+void add_example(const Package& package, const ExportData& data, TemplateValues values, Files& files) {
   const benchsuite::Problem& problem = *package.problem;
   core::Bindings axes;
   for (const benchsuite::Workload& workload : problem.workloads) axes = workload.axes;
@@ -18,19 +18,19 @@ void add_example(const Package& package, const ExportData& data, TemplateValues 
       bytes += (bytes.empty() ? "" : ", ") + std::to_string(tensor.bytes(axes));
     }
   }
-  places["example_shape"] = shape;
-  places["example_bytes"] = bytes;
-  files["example/CMakeLists.txt"] = fill_file(data.templates, "cuda/example_CMakeLists.txt", places);
-  files["example/main.cpp"] = fill_file(data.templates, "cuda/example_main.cpp", places);
+  values["example_shape"] = shape;
+  values["example_bytes"] = bytes;
+  files["example/CMakeLists.txt"] = fill_file(data.templates, "cuda/example_CMakeLists.txt", values);
+  files["example/main.cpp"] = fill_file(data.templates, "cuda/example_main.cpp", values);
 }
 }  // namespace
 
 Files cuda_project(const Package& package, const ExportData& data, const std::string& made) {
-  TemplateValues places = common_values(package);
-  places["types"] = fill_file(data.templates, "common/types.h", places);
+  TemplateValues values = common_values(package);
+  values["types"] = fill_file(data.templates, "common/types.h", values);
   Files files;
   std::string targets;
-  const std::string header = places.at("provenance_comment");
+  const std::string header = values.at("provenance_comment");
   for (size_t i = 0; i < package.kernels.size(); ++i) {
     const ExportedKernel& kernel = package.kernels[i];
     files["src/" + kernel.id + ".cu"] =
@@ -42,19 +42,19 @@ Files cuda_project(const Package& package, const ExportData& data, const std::st
   files["src/naive.cu"] =
       as_comment("Runs anywhere: the naive solution of " + package.problem->name + ".") +
       kernel_file(package, package.naive, sandbox::default_binding(package.naive), "naive", "detail");
-  places["kernel_targets"] = targets + "kernel(naive)\n";
-  places["default_architectures"] = "80 90 100";
-  files["include/" + package.name + ".h"] = fill_file(data.templates, "cuda/api.h", places);
-  files["src/plan.h"] = fill_file(data.templates, "common/plan.h", places);
-  files["src/dispatch.h"] = fill_file(data.templates, "common/dispatch.h", places);
-  files["src/launch.h"] = fill_file(data.templates, "cuda/launch.h", places);
-  files["src/dispatch.cpp"] = fill_file(data.templates, "cuda/dispatch.cpp", places);
-  files["test/subject.h"] = fill_file(data.templates, "cuda/subject.h", places);
-  add_tests(package, data, places, files);
-  add_example(package, data, places, files);
-  files["CMakeLists.txt"] = fill_file(data.templates, "cuda/CMakeLists.txt", places);
-  files["cmake/" + package.name + "Config.cmake.in"] = fill_file(data.templates, "cuda/Config.cmake.in", places);
-  files["README.md"] = fill_file(data.templates, "cuda/README.md", places);
+  values["kernel_targets"] = targets + "kernel(naive)\n";
+  values["default_architectures"] = "80 90 100";
+  files["include/" + package.name + ".h"] = fill_file(data.templates, "cuda/api.h", values);
+  files["src/plan.h"] = fill_file(data.templates, "common/plan.h", values);
+  files["src/dispatch.h"] = fill_file(data.templates, "common/dispatch.h", values);
+  files["src/launch.h"] = fill_file(data.templates, "cuda/launch.h", values);
+  files["src/dispatch.cpp"] = fill_file(data.templates, "cuda/dispatch.cpp", values);
+  files["test/subject.h"] = fill_file(data.templates, "cuda/subject.h", values);
+  add_tests(package, data, values, files);
+  add_example(package, data, values, files);
+  files["CMakeLists.txt"] = fill_file(data.templates, "cuda/CMakeLists.txt", values);
+  files["cmake/" + package.name + "Config.cmake.in"] = fill_file(data.templates, "cuda/Config.cmake.in", values);
+  files["README.md"] = fill_file(data.templates, "cuda/README.md", values);
   files["LICENSE"] = core::read_file(data.licence);
   files["provenance.json"] = provenance_json(package, "cuda", made).dump(2) + "\n";
   return files;

@@ -183,13 +183,13 @@ Files flashinfer_project(const Package& package, const ExportData& data, const s
     workloads += line;
     if (line.empty()) left_out += (left_out.empty() ? "" : ", ") + workload.name;
   }
-  TemplateValues places = common_values(package);
-  places["left_out"] = left_out.empty() ? "None." : left_out + ": its integers would take more than 16 MiB.";
+  TemplateValues values = common_values(package);
+  values["left_out"] = left_out.empty() ? "None." : left_out + ": its integers would take more than 16 MiB.";
   std::string features;
   for (const ExportedKernel& kernel : package.kernels) {
     if (kernel.architecture.size() > 1 && kernel.architecture.back() == 'a') features = kernel.architecture;
   }
-  places["architecture_flags"] =
+  values["architecture_flags"] =
       features.empty()
           ? ""
           : "Set `TORCH_CUDA_ARCH_LIST=" + std::to_string(capability_of(features) / 10) + "." +
@@ -199,7 +199,7 @@ Files flashinfer_project(const Package& package, const ExportData& data, const s
   files["definitions/" + place + ".json"] = definition.dump(2) + "\n";
   files["solutions/" + place + "/" + solution.at("name").get<std::string>() + ".json"] = solution.dump(2) + "\n";
   files["workloads/" + place + ".jsonl"] = workloads;
-  files["README.md"] = fill_file(data.templates, "flashinfer/README.md", places);
+  files["README.md"] = fill_file(data.templates, "flashinfer/README.md", values);
   files["LICENSE"] = core::read_file(data.licence);
   files["provenance.json"] = provenance_json(package, "flashinfer-bench", made).dump(2) + "\n";
   return files;

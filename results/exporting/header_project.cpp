@@ -98,7 +98,7 @@ std::string sources_of(const Package& package, const KernelBinaries& binaries, c
   return out;
 }
 
-void add_tables(const Package& package, TemplateValues& places) {
+void add_tables(const Package& package, TemplateValues& values) {
   std::string list, routes;
   size_t most_functions = 1;
   const std::vector<Entry> entries = entries_of(package);
@@ -110,28 +110,28 @@ void add_tables(const Package& package, TemplateValues& places) {
     routes += "    {" + std::to_string(route.kernel) + ", " + std::to_string(capability_of(route.architecture)) +
               ", Shape{" + axis_values(*package.problem, route.shape) + "}},\n";
   }
-  places["source_list"] = list;
-  places["kernel_count"] = std::to_string(entries.size());
-  places["most_functions"] = std::to_string(most_functions);
-  places["route_entries"] = routes;
+  values["source_list"] = list;
+  values["kernel_count"] = std::to_string(entries.size());
+  values["most_functions"] = std::to_string(most_functions);
+  values["route_entries"] = routes;
 }
 
-void add_words(bool compiled, TemplateValues& places) {
-  places["payload_words"] = compiled ? "binaries" : "source";
-  places["nvrtc_words"] = compiled ? "" : " and libnvrtc";
-  places["nvrtc_include"] = compiled ? "" : "#include <nvrtc.h>\n";
-  places["nvrtc_target"] = compiled ? "" : " CUDA::nvrtc";
-  places["link_words"] = compiled ? "-lcuda" : "-lcuda -lnvrtc";
-  places["load_arguments"] = compiled ? "" : "TOOLKIT_INCLUDE, &log";
-  places["load_example"] = compiled ? "" : "\"/usr/local/cuda/include\"";
-  places["payload_paragraph"] =
+void add_words(bool compiled, TemplateValues& values) {
+  values["payload_words"] = compiled ? "binaries" : "source";
+  values["nvrtc_words"] = compiled ? "" : " and libnvrtc";
+  values["nvrtc_include"] = compiled ? "" : "#include <nvrtc.h>\n";
+  values["nvrtc_target"] = compiled ? "" : " CUDA::nvrtc";
+  values["link_words"] = compiled ? "-lcuda" : "-lcuda -lnvrtc";
+  values["load_arguments"] = compiled ? "" : "TOOLKIT_INCLUDE, &log";
+  values["load_example"] = compiled ? "" : "\"/usr/local/cuda/include\"";
+  values["payload_paragraph"] =
       compiled ? "It contains binaries for the listed architectures and launches them through CUDA's driver interface, "
                  "without nvcc, NVRTC or the CUDA runtime."
                : "It contains the kernels' source and compiles it with NVRTC for the present device when it is loaded; "
                  "it launches through CUDA's driver interface, without nvcc or the CUDA runtime.";
-  places["source_members"] = compiled ? "  int binaries;\n  const Binary* binary;\n"
+  values["source_members"] = compiled ? "  int binaries;\n  const Binary* binary;\n"
                                       : "  const char* text;\n  int macros;\n  const char* const* macro;\n";
-  places["binary_struct"] =
+  values["binary_struct"] =
       compiled ? "struct Binary {\n  int architecture;  // 10 * major + minor\n  bool only;         // for no "
                  "other one\n  const unsigned char* bytes;\n};\n\n"
                : "";
@@ -143,35 +143,35 @@ Files header_project(const Package& package, const ExportData& data, const std::
   const bool compiled = !binaries.empty();
   Package tests = package;
   tests.name = package.name + "_test";
-  TemplateValues test_places = common_values(tests), places = common_values(package);
+  TemplateValues test_values = common_values(tests), values = common_values(package);
   Files files;
 
-  test_places["types"] = fill_file(data.templates, "common/types.h", test_places);
-  test_places["api_include"] = "#include \"" + package.name + "_types.h\"";
-  files["test/" + package.name + "_types.h"] = fill_file(data.templates, "test/types.h", test_places);
-  files["test/plan.h"] = fill_file(data.templates, "common/plan.h", test_places);
-  files["test/launch.h"] = fill_file(data.templates, "cuda/launch.h", test_places);
-  add_tests(tests, data, test_places, files);
+  test_values["types"] = fill_file(data.templates, "common/types.h", test_values);
+  test_values["api_include"] = "#include \"" + package.name + "_types.h\"";
+  files["test/" + package.name + "_types.h"] = fill_file(data.templates, "test/types.h", test_values);
+  files["test/plan.h"] = fill_file(data.templates, "common/plan.h", test_values);
+  files["test/launch.h"] = fill_file(data.templates, "cuda/launch.h", test_values);
+  add_tests(tests, data, test_values, files);
 
-  places["error_type"] = "CUresult";
-  places["no_error"] = "CUDA_SUCCESS";
-  places["api_include"] = "";
-  places["open_test"] = test_places.at("open");
-  places["close_test"] = test_places.at("close");
-  add_words(compiled, places);
-  add_tables(package, places);
-  places["types"] = fill_file(data.templates, "common/types.h", places);
-  places["plan"] = as_part(fill_file(data.templates, "common/plan.h", places));
-  places["dispatch"] = as_part(fill_file(data.templates, "common/dispatch.h", places));
-  places["driver_launch"] = fill_file(data.templates, "header/launch.h", places);
-  places["kernel_sources"] = sources_of(package, binaries, data);
-  places["load_function"] =
-      fill_file(data.templates, compiled ? "header/load_binaries.h" : "header/load_nvrtc.h", places);
-  places["compile_function"] = compiled ? " private:\n" : fill_file(data.templates, "header/compile_nvrtc.h", places);
-  files[package.name + ".h"] = fill_file(data.templates, "header/kernels.h", places);
-  files["test/subject.h"] = fill_file(data.templates, "header/subject.h", places);
-  files["CMakeLists.txt"] = fill_file(data.templates, "header/CMakeLists.txt", places);
-  files["README.md"] = fill_file(data.templates, "header/README.md", places);
+  values["error_type"] = "CUresult";
+  values["no_error"] = "CUDA_SUCCESS";
+  values["api_include"] = "";
+  values["open_test"] = test_values.at("open");
+  values["close_test"] = test_values.at("close");
+  add_words(compiled, values);
+  add_tables(package, values);
+  values["types"] = fill_file(data.templates, "common/types.h", values);
+  values["plan"] = as_part(fill_file(data.templates, "common/plan.h", values));
+  values["dispatch"] = as_part(fill_file(data.templates, "common/dispatch.h", values));
+  values["driver_launch"] = fill_file(data.templates, "header/launch.h", values);
+  values["kernel_sources"] = sources_of(package, binaries, data);
+  values["load_function"] =
+      fill_file(data.templates, compiled ? "header/load_binaries.h" : "header/load_nvrtc.h", values);
+  values["compile_function"] = compiled ? " private:\n" : fill_file(data.templates, "header/compile_nvrtc.h", values);
+  files[package.name + ".h"] = fill_file(data.templates, "header/kernels.h", values);
+  files["test/subject.h"] = fill_file(data.templates, "header/subject.h", values);
+  files["CMakeLists.txt"] = fill_file(data.templates, "header/CMakeLists.txt", values);
+  files["README.md"] = fill_file(data.templates, "header/README.md", values);
   files["LICENSE"] = core::read_file(data.licence);
   files["provenance.json"] =
       provenance_json(package, compiled ? "header with binaries" : "header", made).dump(2) + "\n";

@@ -71,7 +71,7 @@ std::string for_the_host_alone(std::string text, const std::string& package) {
 
 Files hip_project(const Package& package, const ExportData& data, const std::string& made) {
   require_portable(package);
-  TemplateValues places = common_values(package);
+  TemplateValues values = common_values(package);
   Files files;
   for (const auto& [path, text] : cuda_project(package, data, made)) {
     const bool code = path.rfind("src/", 0) == 0 || path.rfind("include/", 0) == 0 || path.rfind("test/", 0) == 0;
@@ -79,9 +79,9 @@ Files hip_project(const Package& package, const ExportData& data, const std::str
     const bool kernel = path.find(".cu") != std::string::npos && path != "test/selftest.cu";
     files[hip_path(path)] = in_hip(kernel ? for_the_host_alone(text, package.name) : text);
   }
-  files["src/launch.h"] = fill_file(data.templates, "hip/launch.h", places);
-  files["Makefile"] = fill_file(data.templates, "hip/Makefile", places);
-  files["README.md"] = fill_file(data.templates, "hip/README.md", places);
+  files["src/launch.h"] = fill_file(data.templates, "hip/launch.h", values);
+  files["Makefile"] = fill_file(data.templates, "hip/Makefile", values);
+  files["README.md"] = fill_file(data.templates, "hip/README.md", values);
   files["LICENSE"] = core::read_file(data.licence);
   files["provenance.json"] = provenance_json(package, "hip", made).dump(2) + "\n";
   return files;

@@ -41,8 +41,8 @@ std::string shape_text(const Tensor& tensor) {
   return out + "]";
 }
 
-void add_axes(const Problem& problem, TemplateValues& places) {
-  std::string members, domains, values, zeros, locals;
+void add_axes(const Problem& problem, TemplateValues& values) {
+  std::string members, domains, sizes, zeros, locals;
   for (const benchsuite::Axis& axis : problem.axes) {
     const std::string name = safe_name(axis.name);
     std::string range = std::to_string(axis.min) + " to " + std::to_string(axis.max);
@@ -51,19 +51,19 @@ void add_axes(const Problem& problem, TemplateValues& places) {
         "  int64_t " + name + " = " + std::to_string(axis.min) + ";  " + as_comment(axis.description + ": " + range);
     domains += "    {" + std::to_string(axis.min) + ", " + std::to_string(axis.max) + ", " +
                std::to_string(axis.multiple_of) + ", " + cpp_string(axis.name + " must be " + range) + "},\n";
-    values += (values.empty() ? "at." : ", at.") + name;
+    sizes += (sizes.empty() ? "at." : ", at.") + name;
     zeros += zeros.empty() ? "0" : ", 0";
     locals += "  [[maybe_unused]] const Exact at_" + axis.name + "(at." + name + ");\n";
   }
-  places["shape_members"] = members;
-  places["axis_domains"] = domains;
-  places["axis_values"] = values;
-  places["zero_shape"] = zeros;
-  places["axis_locals"] = locals;
-  places["axis_count"] = std::to_string(problem.axes.size());
+  values["shape_members"] = members;
+  values["axis_domains"] = domains;
+  values["axis_values"] = sizes;
+  values["zero_shape"] = zeros;
+  values["axis_locals"] = locals;
+  values["axis_count"] = std::to_string(problem.axes.size());
 }
 
-void add_tensors(const Problem& problem, TemplateValues& places) {
+void add_tensors(const Problem& problem, TemplateValues& values) {
   std::string comment, parameters, list, casts, checks;
   const auto tensors = tensors_of(problem);
   for (size_t i = 0; i < tensors.size(); ++i) {
@@ -80,20 +80,20 @@ void add_tensors(const Problem& problem, TemplateValues& places) {
     checks += "  if (Status status = detail::check_pointer(" + name + ", " +
               cpp_string(tensor.name + " is null or not aligned to 256 bytes") + "); !status) return status;\n";
   }
-  places["tensor_comment"] = comment;
-  places["tensor_parameters"] = parameters;
-  places["tensor_list"] = list;
-  places["tensor_casts"] = casts;
-  places["pointer_checks"] = checks;
-  places["tensor_count"] = std::to_string(tensors.size());
-  places["output_count"] = std::to_string(problem.outputs.size());
+  values["tensor_comment"] = comment;
+  values["tensor_parameters"] = parameters;
+  values["tensor_list"] = list;
+  values["tensor_casts"] = casts;
+  values["pointer_checks"] = checks;
+  values["tensor_count"] = std::to_string(tensors.size());
+  values["output_count"] = std::to_string(problem.outputs.size());
 }
 
-void add_types(const Problem& problem, TemplateValues& places) {
+void add_types(const Problem& problem, TemplateValues& values) {
   std::set<core::DType> dtypes;
   for (const Tensor* tensor : tensors_of(problem)) dtypes.insert(tensor->dtype);
   const bool half = dtypes.count(core::DType::f16) > 0, bfloat = dtypes.count(core::DType::bf16) > 0;
-  places["type_includes"] =
+  values["type_includes"] =
       std::string(half ? "#include <cuda_fp16.h>\n" : "") + (bfloat ? "#include <cuda_bf16.h>\n" : "");
   std::string stores, loads;
   for (const core::DType dtype : dtypes) {
@@ -108,11 +108,11 @@ void add_types(const Problem& problem, TemplateValues& places) {
         "      case DType::" + name + ":\n        static_cast<" + type + "*>(to)[i] = " + value + ";\n        break;\n";
     if (dtype != core::DType::f64) loads += "    case DType::" + name + ":\n      return " + loaded + ";\n";
   }
-  places["store_cases"] = stores + "      default:\n        break;\n";
-  places["load_cases"] = loads + "    case DType::f64:\n      return as(double());\n    default:\n      break;\n";
+  values["store_cases"] = stores + "      default:\n        break;\n";
+  values["load_cases"] = loads + "    case DType::f64:\n      return as(double());\n    default:\n      break;\n";
 }
 
-void add_test_places(const Problem& problem, TemplateValues& places) {
+void add_test_places(const Problem& problem, TemplateValues& values) {
   std::string tensors, elements, bounds, cases;
   const auto all = tensors_of(problem);
   for (size_t i = 0; i < all.size(); ++i) {
@@ -134,14 +134,14 @@ void add_test_places(const Problem& problem, TemplateValues& places) {
     cases += "    {" + cpp_string(shape.name) + ", Shape{" + axis_values(problem, shape.axes) + "}, " +
              (shape.timed ? "true" : "false") + "},\n";
   }
-  places["test_tensors"] = tensors;
-  places["element_cases"] = elements;
-  places["bound_cases"] = bounds + "    default:\n      break;\n";
-  places["test_cases"] = cases;
-  places["accumulate"] = core::name_of(problem.contract.accumulate);
-  places["terms_are_outputs"] = problem.contract.sums ? "true" : "false";
+  values["test_tensors"] = tensors;
+  values["element_cases"] = elements;
+  values["bound_cases"] = bounds + "    default:\n      break;\n";
+  values["test_cases"] = cases;
+  values["accumulate"] = core::name_of(problem.contract.accumulate);
+  values["terms_are_outputs"] = problem.contract.sums ? "true" : "false";
   if (problem.contract.sums) {
-    places["terms"] = "static_cast<double>((" + cpp_at(*problem.contract.sums) + ").value)";
+    values["terms"] = "static_cast<double>((" + cpp_at(*problem.contract.sums) + ").value)";
     return;
   }
   std::string most = "0.0";
@@ -151,10 +151,10 @@ void add_test_places(const Problem& problem, TemplateValues& places) {
   if (problem.contract.exact_integers) {  // an addition and a product per term
     most = "std::fmax(" + most + ", static_cast<double>((" + cpp_at(problem.cost.flops) + ").value) / 2)";
   }
-  places["terms"] = most + " / static_cast<double>(elements_of(at, output))";
+  values["terms"] = most + " / static_cast<double>(elements_of(at, output))";
 }
 
-void add_routes(const Package& package, TemplateValues& places) {
+void add_routes(const Package& package, TemplateValues& values) {
   std::string declarations, entries;
   std::set<std::string> declared{"naive"};
   for (const ExportedKernel& kernel : package.kernels) {
@@ -165,8 +165,8 @@ void add_routes(const Package& package, TemplateValues& places) {
                std::to_string(capability_of(route.architecture)) + ", Shape{" +
                axis_values(*package.problem, route.shape) + "}},\n";
   }
-  places["kernel_declarations"] = declarations + "extern const Kernel kernel_naive;\n";
-  places["measured_entries"] = entries;
+  values["kernel_declarations"] = declarations + "extern const Kernel kernel_naive;\n";
+  values["measured_entries"] = entries;
 }
 }  // namespace
 
@@ -185,7 +185,7 @@ TemplateValues common_values(const Package& package) {
   room.hold(package.naive);
   room.hold(package.reference);
   const std::string version = "v_" + package.version();
-  TemplateValues places{
+  TemplateValues values{
       {"package", package.name},
       {"version", version},
       {"open", "namespace " + package.name + " {\ninline namespace " + version + " {"},
@@ -205,12 +205,12 @@ TemplateValues common_values(const Package& package) {
       {"most_launches", std::to_string(room.launches)},
       {"most_arguments", std::to_string(room.arguments)},
       {"most_maps", std::to_string(room.maps)}};
-  add_axes(problem, places);
-  add_tensors(problem, places);
-  add_types(problem, places);
-  add_test_places(problem, places);
-  add_routes(package, places);
-  return places;
+  add_axes(problem, values);
+  add_tensors(problem, values);
+  add_types(problem, values);
+  add_test_places(problem, values);
+  add_routes(package, values);
+  return values;
 }
 
 std::string device_types() {
@@ -240,9 +240,9 @@ std::string kernel_file(const Package& package, const sandbox::Solution& solutio
          ", functions};\n\n}  // namespace " + scope + "\n}\n}  // namespace " + package.name + "\n";
 }
 
-void add_tests(const Package& package, const ExportData& data, const TemplateValues& places, Files& files) {
+void add_tests(const Package& package, const ExportData& data, const TemplateValues& values, Files& files) {
   for (const char* file : {"problem.h", "memory.h", "compare.h", "selftest.cu"}) {
-    files[std::string("test/") + file] = fill_file(data.templates, std::string("test/") + file, places);
+    files[std::string("test/") + file] = fill_file(data.templates, std::string("test/") + file, values);
   }
   const auto header = [&](const std::string& what) {
     return as_comment(what + " of the problem " + package.problem->name + ".");
@@ -296,27 +296,27 @@ std::vector<TestShape> test_shapes(const Problem& problem) {
 
 namespace {
 // The position after the placeholder that begins at '@'; npos if none does.
-size_t end_of_place(const std::string& text, size_t at) {
+size_t end_of_placeholder(const std::string& text, size_t at) {
   size_t end = at + 1;
   while (end < text.size() && (std::islower(static_cast<unsigned char>(text[end])) != 0 || text[end] == '_')) ++end;
   return end > at + 1 && end < text.size() && text[end] == '@' ? end : std::string::npos;
 }
 }  // namespace
 
-std::string fill(const std::string& text, const TemplateValues& places, const std::string& file) {
+std::string fill(const std::string& text, const TemplateValues& values, const std::string& file) {
   std::string out;
   for (size_t at = 0; at < text.size();) {
     const size_t begin = text.find('@', at);
     out += text.substr(at, begin == std::string::npos ? begin : begin - at);
     if (begin == std::string::npos) break;
-    const size_t end = end_of_place(text, begin);
+    const size_t end = end_of_placeholder(text, begin);
     if (end == std::string::npos) {
       out += '@';
       at = begin + 1;
       continue;
     }
-    const auto found = places.find(text.substr(begin + 1, end - begin - 1));
-    if (found == places.end()) {
+    const auto found = values.find(text.substr(begin + 1, end - begin - 1));
+    if (found == values.end()) {
       throw core::SystemError(file + ": nothing fills " + text.substr(begin, end - begin + 1));
     }
     out += found->second;
@@ -325,8 +325,8 @@ std::string fill(const std::string& text, const TemplateValues& places, const st
   return out;
 }
 
-std::string fill_file(const std::filesystem::path& templates, const std::string& file, const TemplateValues& places) {
-  return fill(core::read_file(templates / (file + ".in")), places, file);
+std::string fill_file(const std::filesystem::path& templates, const std::string& file, const TemplateValues& values) {
+  return fill(core::read_file(templates / (file + ".in")), values, file);
 }
 
 }  // namespace results::exporting

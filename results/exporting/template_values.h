@@ -12,10 +12,10 @@ using TemplateValues = std::map<std::string, std::string, std::less<>>;
 
 // `text` with each placeholder replaced; the replacements are not searched. Throws core::SystemError, with `file` and
 // the name, for a placeholder without a value. Keeps a '@' that begins no placeholder.
-std::string fill(const std::string& text, const TemplateValues& places, const std::string& file);
+std::string fill(const std::string& text, const TemplateValues& values, const std::string& file);
 
 // The same for a file of templates/, by its path without ".in".
-std::string fill_file(const std::filesystem::path& templates, const std::string& file, const TemplateValues& places);
+std::string fill_file(const std::filesystem::path& templates, const std::string& file, const TemplateValues& values);
 
 // The sizes of a shape in the order of the problem's axes, for `Shape{...}`.
 std::string axis_values(const benchsuite::Problem& problem, const core::Bindings& axes);
@@ -30,7 +30,7 @@ std::string kernel_file(const Package& package, const sandbox::Solution& solutio
                         const sandbox::TunableBinding& binding, const std::string& id, const std::string& scope);
 
 // test/: the self-test's files for every format, without subject.h.
-void add_tests(const Package& package, const ExportData& data, const TemplateValues& places, Files& files);
+void add_tests(const Package& package, const ExportData& data, const TemplateValues& values, Files& files);
 
 // A shape of the self-test: workloads, and odd shapes near them.
 struct TestShape {

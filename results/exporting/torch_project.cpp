@@ -43,7 +43,7 @@ std::string scalar_type(core::DType dtype) {
   return kNames.at(dtype);
 }
 
-void add_binding(const Problem& problem, const Axes& axes, TemplateValues& places) {
+void add_binding(const Problem& problem, const Axes& axes, TemplateValues& values) {
   std::vector<std::string> parameters, pointers, results;
   std::string inputs, shape, checks, outputs;
   const auto extent = [&](const core::Expr& expr) {
@@ -85,14 +85,14 @@ void add_binding(const Problem& problem, const Axes& axes, TemplateValues& place
     results.push_back(name);
   }
   const bool one = results.size() == 1;
-  places["binding_parameters"] = joined(parameters);
-  places["binding_inputs"] = inputs;
-  places["binding_shape"] = shape;
-  places["binding_checks"] = checks;
-  places["binding_outputs"] = outputs;
-  places["binding_pointers"] = joined(pointers);
-  places["binding_result"] = one ? results[0] : "std::make_tuple(" + joined(results) + ")";
-  places["return_type"] =
+  values["binding_parameters"] = joined(parameters);
+  values["binding_inputs"] = inputs;
+  values["binding_shape"] = shape;
+  values["binding_checks"] = checks;
+  values["binding_outputs"] = outputs;
+  values["binding_pointers"] = joined(pointers);
+  values["binding_result"] = one ? results[0] : "std::make_tuple(" + joined(results) + ")";
+  values["return_type"] =
       one ? "at::Tensor" : "std::tuple<" + joined(std::vector<std::string>(results.size(), "at::Tensor")) + ">";
 }
 
@@ -137,7 +137,7 @@ std::string in_docstring(const std::string& text) {
   return line;
 }
 
-void add_python(const Problem& problem, const Axes& axes, TemplateValues& places) {
+void add_python(const Problem& problem, const Axes& axes, TemplateValues& values) {
   std::vector<std::string> parameters, typed, schema, names, results, made;
   std::string reads, of_case;
   for (const Tensor& tensor : problem.inputs) {
@@ -169,27 +169,27 @@ void add_python(const Problem& problem, const Axes& axes, TemplateValues& places
   std::string returns = "Tensor";
   for (size_t i = 1; i < problem.outputs.size(); ++i) returns += ", Tensor";
   if (problem.outputs.size() > 1) returns = "(" + returns + ")";
-  places["schema"] = places.at("package") + "(" + joined(schema) + ") -> " + returns;
-  places["python_parameters"] = joined(parameters);
-  places["python_typed_parameters"] = joined(typed);
-  places["python_axes"] = reads;
-  places["python_axes_of_case"] = of_case;
-  places["python_outputs"] = joined(results);
-  places["python_input_names"] = joined(names) + ",";
-  places["python_make_inputs"] = joined(made) + ",";
-  places["python_cases"] = python_cases(problem, false);
-  places["python_benches"] = python_cases(problem, true);
-  places["python_title"] = in_docstring(problem.title);
-  places["python_doc"] = in_docstring(problem.title + ". " + problem.description);
+  values["schema"] = values.at("package") + "(" + joined(schema) + ") -> " + returns;
+  values["python_parameters"] = joined(parameters);
+  values["python_typed_parameters"] = joined(typed);
+  values["python_axes"] = reads;
+  values["python_axes_of_case"] = of_case;
+  values["python_outputs"] = joined(results);
+  values["python_input_names"] = joined(names) + ",";
+  values["python_make_inputs"] = joined(made) + ",";
+  values["python_cases"] = python_cases(problem, false);
+  values["python_benches"] = python_cases(problem, true);
+  values["python_title"] = in_docstring(problem.title);
+  values["python_doc"] = in_docstring(problem.title + ". " + problem.description);
 }
 
-TemplateValues torch_places(const Package& package) {
-  TemplateValues places = common_values(package);
+TemplateValues torch_values(const Package& package) {
+  TemplateValues values = common_values(package);
   const Axes axes = axes_of(*package.problem);
-  add_binding(*package.problem, axes, places);
-  add_python(*package.problem, axes, places);
-  places["pytorch"] = package.problem->equivalents.pytorch;
-  return places;
+  add_binding(*package.problem, axes, values);
+  add_python(*package.problem, axes, values);
+  values["pytorch"] = package.problem->equivalents.pytorch;
+  return values;
 }
 }  // namespace
 
@@ -201,34 +201,34 @@ Files torch_sources(const Package& package, const ExportData& data, const std::s
                            "give its problem.json \"equivalents\": {\"pytorch\": ...}, or export --to cuda, whose test "
                            "compares with the reference");
   }
-  TemplateValues places = torch_places(package);
+  TemplateValues values = torch_values(package);
   const bool as_module = registration == Registration::module;
-  places["torch_header"] = as_module ? "torch/extension.h" : "torch/library.h";
-  places["registration"] =
-      fill_file(data.templates, as_module ? "torch/as_module.cpp" : "torch/as_library.cpp", places);
+  values["torch_header"] = as_module ? "torch/extension.h" : "torch/library.h";
+  values["registration"] =
+      fill_file(data.templates, as_module ? "torch/as_module.cpp" : "torch/as_library.cpp", values);
   Files files;
   for (const auto& [path, text] : cuda_project(package, data, made)) {
     if (path.rfind("src/", 0) == 0 || path.rfind("include/", 0) == 0) files["csrc/" + path] = text;
   }
-  files["csrc/binding.cpp"] = fill_file(data.templates, "torch/binding.cpp", places);
+  files["csrc/binding.cpp"] = fill_file(data.templates, "torch/binding.cpp", values);
   return files;
 }
 
 Files torch_project(const Package& package, const ExportData& data, const std::string& made) {
   Files files = torch_sources(package, data, made, Registration::library);
-  TemplateValues places = torch_places(package);
+  TemplateValues values = torch_values(package);
   std::string kernels;
   for (size_t i = 0; i < package.kernels.size(); ++i) {
     std::string list;
     for (const std::string& architecture : compiled_for(package, i)) list += "\"" + architecture.substr(3) + "\", ";
     kernels += "    \"csrc/src/" + package.kernels[i].id + ".cu\": [" + list + "],\n";
   }
-  places["setup_kernels"] = kernels + "    \"csrc/src/naive.cu\": [],\n";
-  files[package.name + "/__init__.py"] = fill_file(data.templates, "torch/init.py", places);
-  files["setup.py"] = fill_file(data.templates, "torch/setup.py", places);
-  files["pyproject.toml"] = fill_file(data.templates, "torch/pyproject.toml", places);
-  files["tests/test_" + package.name + ".py"] = fill_file(data.templates, "torch/test.py", places);
-  files["README.md"] = fill_file(data.templates, "torch/README.md", places);
+  values["setup_kernels"] = kernels + "    \"csrc/src/naive.cu\": [],\n";
+  files[package.name + "/__init__.py"] = fill_file(data.templates, "torch/init.py", values);
+  files["setup.py"] = fill_file(data.templates, "torch/setup.py", values);
+  files["pyproject.toml"] = fill_file(data.templates, "torch/pyproject.toml", values);
+  files["tests/test_" + package.name + ".py"] = fill_file(data.templates, "torch/test.py", values);
+  files["README.md"] = fill_file(data.templates, "torch/README.md", values);
   files["LICENSE"] = core::read_file(data.licence);
   files["provenance.json"] = provenance_json(package, "pytorch", made).dump(2) + "\n";
   return files;

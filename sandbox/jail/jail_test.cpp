@@ -54,7 +54,7 @@ int status_of_cell(const JailLimits& limits, const std::function<int()>& attempt
     return attempt();
   });
 }
-bool is_forbidden_to_a_cell(const std::function<int()>& attempt) {
+bool is_forbidden_to_a_candidate(const std::function<int()>& attempt) {
   return ended_by(status_of_cell({}, attempt), SIGSYS);
 }
 void* map(int protection, int flags) { return ::mmap(nullptr, 1 << 20, protection, flags, -1, 0); }
@@ -66,15 +66,15 @@ TEST(Jail, ACellMayUseMemory) {
 }
 
 TEST(Jail, NothingBecomesCodeInACell) {
-  EXPECT_TRUE(is_forbidden_to_a_cell([] { return map(kReadWrite | PROT_EXEC, kOwn) == MAP_FAILED; }));
+  EXPECT_TRUE(is_forbidden_to_a_candidate([] { return map(kReadWrite | PROT_EXEC, kOwn) == MAP_FAILED; }));
   void* own = map(kReadWrite, kOwn);
-  EXPECT_TRUE(is_forbidden_to_a_cell([&] { return ::mprotect(own, 4096, PROT_READ | PROT_EXEC); }));
+  EXPECT_TRUE(is_forbidden_to_a_candidate([&] { return ::mprotect(own, 4096, PROT_READ | PROT_EXEC); }));
 }
 
 TEST(Jail, TheMemoryOfACellIsCounted) {
   // A candidate process cannot map kinds of memory that its limit does not count.
-  EXPECT_TRUE(is_forbidden_to_a_cell([] { return map(kReadWrite, MAP_SHARED | MAP_ANONYMOUS) == MAP_FAILED; }));
-  EXPECT_TRUE(is_forbidden_to_a_cell([] { return map(kReadWrite, kOwn | MAP_GROWSDOWN) == MAP_FAILED; }));
+  EXPECT_TRUE(is_forbidden_to_a_candidate([] { return map(kReadWrite, MAP_SHARED | MAP_ANONYMOUS) == MAP_FAILED; }));
+  EXPECT_TRUE(is_forbidden_to_a_candidate([] { return map(kReadWrite, kOwn | MAP_GROWSDOWN) == MAP_FAILED; }));
   JailLimits limits;
   limits.data_bytes = size_t{1} << 30;  // the test process already uses some of it
   const auto in_vain = [&](size_t bytes) {
@@ -121,7 +121,7 @@ TEST(Jail, ACellStopsItselfAndNobodyElse) {
   };
   EXPECT_TRUE(WIFSTOPPED(to_itself(SIGSTOP)));
   EXPECT_TRUE(ended_by(to_itself(SIGUSR1), SIGSYS));
-  EXPECT_TRUE(is_forbidden_to_a_cell([parent = ::getpid()] { return ::kill(parent, SIGSTOP); }));
+  EXPECT_TRUE(is_forbidden_to_a_candidate([parent = ::getpid()] { return ::kill(parent, SIGSTOP); }));
 }
 
 // Shows that the attempts succeed without a jail.

@@ -23,7 +23,7 @@ constexpr std::string_view kCommonCalls[] = {
     "sigaltstack", "exit",  "exit_group",    "sched_yield",  "getpid",         "gettid",       "restart_syscall",
     "membarrier",  "rseq",  "getrandom",     "nanosleep",    "clock_nanosleep"};
 // All unconditional calls of a candidate. clock_gettime is for processors whose clock needs the kernel.
-constexpr std::string_view kCellCalls[] = {"munmap", "brk", "mincore", "close", "exit_group", "clock_gettime"};
+constexpr std::string_view kCandidateCalls[] = {"munmap", "brk", "mincore", "close", "exit_group", "clock_gettime"};
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 // Calls that sanitizers make on their own.
 constexpr std::string_view kSanitizerCalls[] = {"futex",        "madvise",        "sched_yield", "getpid", "gettid",
@@ -126,8 +126,8 @@ class SeccompFilter {
   }
 
   // For untrusted native code. Its module is already loaded: no other memory may become executable.
-  void allow_cell(int channel) {
-    allow(kCellCalls);
+  void allow_candidate(int channel) {
+    allow(kCandidateCalls);
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     allow(kSanitizerCalls);
 #endif
@@ -173,7 +173,7 @@ std::optional<Shortfall> enter_seccomp(JailProfile profile, int channel) {
   // Any other call ends a candidate process. In other profiles the call fails.
   SeccompFilter filter(profile == JailProfile::cell ? SCMP_ACT_KILL_PROCESS : SCMP_ACT_ERRNO(EPERM));
   if (profile == JailProfile::cell) {
-    filter.allow_cell(channel);
+    filter.allow_candidate(channel);
   } else {
     filter.allow(kCommonCalls);
     filter.allow(kLoadCalls);

@@ -22,9 +22,9 @@ class NormalTable {
     }
   }
   float at(uint32_t uniform) const {
-    const size_t cell = uniform >> 19;
+    const size_t interval = uniform >> 19;
     const float fraction = static_cast<float>(uniform & 0x7FFFF) * 0x1p-19f;
-    return knots_[cell] + fraction * (knots_[cell + 1] - knots_[cell]);
+    return knots_[interval] + fraction * (knots_[interval + 1] - knots_[interval]);
   }
 
  private:

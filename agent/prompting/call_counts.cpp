@@ -1,4 +1,4 @@
-#include "agent/prompting/call_places.h"
+#include "agent/prompting/call_counts.h"
 
 #include <algorithm>
 #include <set>
@@ -100,7 +100,7 @@ class Counter {
     return loops;
   }
 
-  CallPlaces places;
+  CallCounts places;
 
  private:
   const Source& source_;
@@ -109,7 +109,7 @@ class Counter {
 };
 }  // namespace
 
-CallPlaces call_places(const std::vector<Token>& tokens, const std::function<bool(const std::string&)>& is_one) {
+CallCounts count_calls(const std::vector<Token>& tokens, const std::function<bool(const std::string&)>& is_one) {
   const Source source(tokens);
   const std::vector<Function> functions = functions_of(source);
   std::set<std::string> own;                    // helpers without loops: calls of them count
