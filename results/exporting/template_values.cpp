@@ -112,7 +112,7 @@ void add_types(const Problem& problem, TemplateValues& values) {
   values["load_cases"] = loads + "    case DType::f64:\n      return as(double());\n    default:\n      break;\n";
 }
 
-void add_test_places(const Problem& problem, TemplateValues& values) {
+void add_test_values(const Problem& problem, TemplateValues& values) {
   std::string tensors, elements, bounds, cases;
   const auto all = tensors_of(problem);
   for (size_t i = 0; i < all.size(); ++i) {
@@ -208,7 +208,7 @@ TemplateValues common_values(const Package& package) {
   add_axes(problem, values);
   add_tensors(problem, values);
   add_types(problem, values);
-  add_test_places(problem, values);
+  add_test_values(problem, values);
   add_routes(package, values);
   return values;
 }
