@@ -201,7 +201,7 @@ class Pages(unittest.TestCase):
         search.clear()
         search.send_keys("no such thing")
         self.wait(lambda: self.find("td.none"))
-        self.assertEqual(self.find("td.none")[0].text, "Nothing fits the filter.")
+        self.assertEqual(self.find("td.none")[0].text, "No row matches the filter.")
 
     def test_two_solutions_compare(self):
         self.open_board()

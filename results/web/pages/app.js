@@ -1,5 +1,5 @@
-// Puts views into the page. In a report all of them stand one after another and the data stands in the file; the web
-// server's page shows one at a time and asks again when the archive has changed.
+// Shows the views. A report contains all of them, one after another, and their data; the web server's page shows one at a
+// time and reloads its data when the archive has changed.
 "use strict";
 (function(kw) {
 const main = document.getElementById("main");
@@ -19,7 +19,7 @@ function setTheme(theme) {
   button.textContent = "Theme: " + theme;
   kw.redraw();
 }
-let theme = "system";  // not remembered: a file from a disk may not store anything
+let theme = "system";  // not remembered: a local file may not store anything
 button.addEventListener("click", () => setTheme((theme = themes[(themes.indexOf(theme) + 1) % themes.length])));
 window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", kw.redraw);
 
@@ -43,7 +43,7 @@ function report() {
   }
 }
 
-let shown = null;  // {view, tags: what the server called each answer}
+let shown = null;  // {view, tags: the server's tag of each answer}
 
 async function get(path) {
   const response = await fetch("/api/" + path.split("/").map(encodeURIComponent).join("/"), {cache: "no-cache"});
@@ -54,7 +54,7 @@ async function get(path) {
 async function refresh(page) {
   try {
     const answers = await Promise.all(page.view.paths.map(get));
-    if (shown !== page) return;  // one has gone on meanwhile
+    if (shown !== page) return;  // another page was opened meanwhile
     const tags = answers.map((answer) => answer.tag).join();
     if (tags === page.tags) return;
     if (page.tags === null) main.replaceChildren(page.view.element);
@@ -89,7 +89,7 @@ function listen() {
   events.addEventListener("error", () => {
     live.textContent = "not connected";
     live.dataset.state = "off";
-    if (events.readyState === EventSource.CLOSED) setTimeout(listen, 5000);  // too many pages listened
+    if (events.readyState === EventSource.CLOSED) setTimeout(listen, 5000);  // too many pages were listening
   });
 }
 
@@ -100,8 +100,8 @@ if (kw.bundle) {
   window.addEventListener("hashchange", go);
   go();
   listen();
-  // A browser has six connections for a server, and keeps those of pages out of sight: they listen again when they are
-  // seen.
+  // A browser has six connections per server and keeps those of hidden pages, so hidden pages stop listening until they
+  // are visible again.
   document.addEventListener("visibilitychange", () => document.hidden ? events.close() : listen());
 }
 })(window.kw);

@@ -1,4 +1,4 @@
-// One campaign: how it goes, what was found, what models cost.
+// One campaign: progress, results and model costs.
 "use strict";
 (function(kw) {
 const columns = [

@@ -1,8 +1,7 @@
-// Charts by Chart.js, each with its figures as a table below it. Colours come from the style sheet and follow the
-// theme.
+// Charts by Chart.js, each with its figures in a table below. Colours come from the style sheet and follow the theme.
 "use strict";
 (function(kw) {
-const drawn = new Set();  // charts with how to style them
+const drawn = new Set();  // charts and their restyling functions
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const series = (index) => colour("--series-" + (index % 8));
 const dashes = [[], [7, 4], [2, 3]];
@@ -11,7 +10,7 @@ const short = (text) => (text.length > 26 ? text.slice(0, 25) + "…" : text);
 Object.assign(Chart.defaults, {animation: false, maintainAspectRatio: false});
 Chart.defaults.font.family = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif";
 
-// The ends of 99 % intervals across bars: data of a dataset with `intervals`, an array of {low, high} or null.
+// Draws 99 % intervals on bars, from a dataset's `intervals`: an array of {low, high} or null.
 const whiskers = {
   id: "whiskers",
   afterDatasetsDraw(chart) {
@@ -45,7 +44,7 @@ function axis(title, more) {
   };
 }
 
-// 1, 2, 5, 10, ...: the others of a logarithmic axis would crowd.
+// Labels only 1, 2, 5, 10, ...: a logarithmic axis has no room for more.
 function plainTicks(value) {
   const lead = value / 10 ** Math.floor(Math.log10(value) + 1e-9);
   return [1, 2, 5].some((good) => Math.abs(lead - good) < 1e-6) ? Number(value.toPrecision(3)).toLocaleString("en-US") :
@@ -159,7 +158,7 @@ kw.curves = function(title, kind, unit) {
   return made;
 };
 
-// Speed-ups over naive of several solutions at each workload.
+// Speed-ups over naive of several solutions by workload.
 kw.workloadBars = function(title) {
   const made = figure(title, "The thin lines are 99 % intervals.");
   made.show = function(rows) {
@@ -210,7 +209,7 @@ kw.workloadBars = function(title) {
   return made;
 };
 
-// Arithmetic intensity against what was reached, below what the device can reach.
+// Roofline: arithmetic intensity against the achieved rate, below the device's peak.
 kw.roofline = function(title) {
   const made = figure(title);
   const kinds =
@@ -292,7 +291,7 @@ kw.roofline = function(title) {
   return made;
 };
 
-// How often each verdict was given.
+// Number of attempts by verdict.
 kw.verdictBars = function(title) {
   const made = figure(title);
   made.show = function(verdicts) {
@@ -336,7 +335,7 @@ kw.verdictBars = function(title) {
 kw.redraw = () => drawn.forEach((entry) => entry.draw());
 kw.dropCharts = () => drawn.forEach((entry) => entry.drop());
 
-// A canvas does not become narrower by itself on paper, and paper is light.
+// For printing: canvases do not shrink by themselves, and paper needs the light theme.
 const kPaper = 660;  // px
 let opened = [];
 window.addEventListener("beforeprint", () => {

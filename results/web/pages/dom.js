@@ -1,5 +1,5 @@
-// Building blocks of the pages. Whatever an archive holds is put into a page as text, never as markup: nothing here or
-// in the other files sets innerHTML, and the content security policy would refuse it.
+// Building blocks of the pages. Data of an archive enters a page as text, never as markup: no file here sets innerHTML,
+// and the content security policy would refuse it.
 "use strict";
 window.kw = {
   views: {}
@@ -51,30 +51,30 @@ kw.percent = (share) => (share === null || share === undefined ? "" : (100 * sha
 kw.count = (n) => Math.round(n).toLocaleString("en-US").replaceAll(",", "\u202f");
 kw.many = (n, what) => `${kw.count(n)} ${what}${n === 1 ? "" : "s"}`;
 kw.dollars = (d) => "$" + (d < 1 ? d.toFixed(4) : d.toFixed(2));
-// What models cost: nothing is said of a price that is not known.
+// Cost of models; without a number if the price is unknown.
 kw.money = (cost) => [cost.dollars > 0 || cost.all_priced ? kw.dollars(cost.dollars) : "",
-                      cost.all_priced ? "" : "price not known"]
+                      cost.all_priced ? "" : "price unknown"]
                          .filter(Boolean)
                          .join(" and more, ");
 kw.cost = (cost) => (cost.tokens ? `${kw.count(cost.tokens)} tokens, ${kw.money(cost)}` : "");
 kw.when = (utc) => (utc ? utc.replace("T", " ").replace("Z", " UTC") : "");
 kw.digits = digits;
 
-// Of a row of the leaderboard (results/view/json.h).
+// Fields of a leaderboard row (results/view/json.h).
 kw.isLibrary = (row) => row.kind === "library";
 kw.tunables = (of) => Object.entries(of.tunables || {}).map(([name, value]) => `${name}=${value}`).join(" ");
 kw.name = (row) => [row.solution, kw.tunables(row)].filter(Boolean).join(" ");
 
 kw.address = (...parts) => "#/" + parts.map(encodeURIComponent).join("/");
 
-// A link to what a page shows, or the text alone where this report does not contain it.
+// A link to a page, or only the text if this report does not contain the page.
 kw.link = function(path, text) {
   if (!kw.has(path)) return document.createTextNode(text);
   const slash = path.indexOf("/");
   return kw.el("a", {href: kw.address(path.slice(0, slash), path.slice(slash + 1))}, text);
 };
 
-// [["Device", "cpu"], ...] as a list of facts; what is empty is left out.
+// [["Device", "cpu"], ...] as a list of facts, without empty ones.
 kw.facts = function(pairs) {
   const list = kw.el("dl", {class: "facts"});
   for (const [term, fact] of pairs) {

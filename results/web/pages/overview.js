@@ -1,4 +1,4 @@
-// The leaderboard, campaigns, and what the judges say of themselves.
+// The leaderboard, campaigns and selftests.
 "use strict";
 (function(kw) {
 // Columns of leaderboards.
@@ -141,7 +141,7 @@ kw.views.overview = function() {
 
   const selftests = kw.table({
     about: "Selftests: how often each device's judge was wrong",
-    empty: "No selftest yet: kernelwright selftest makes one.",
+    empty: "No selftest yet. Start with: kernelwright selftest",
     columns: [
       {title: "Device", show: (s) => s.device},
       {title: "Made", show: (s) => kw.when(s.made) + (s.quick ? " (quick)" : "")},
@@ -149,7 +149,7 @@ kw.views.overview = function() {
       {title: "Honest kernels refused", number: true, show: (s) => `${s.false_rejects} of ${s.honest}`},
       {title: "Widest A/A noise", number: true, show: (s) => (s.widest_noise ? s.widest_noise.toFixed(3) + "×" : "")},
       {
-        title: "Candidates an hour",
+        title: "Candidates per hour",
         number: true,
         show: (s) => (s.candidates_per_hour ? kw.count(s.candidates_per_hour) : "")
       },
@@ -179,10 +179,10 @@ kw.views.overview = function() {
                             kw.el("a", {href: "/download/report.html", download: true}, "report"))),
         board.element, kw.section("Campaigns", campaigns.element),
         kw.section(
-            "The judge, judged",
+            "Error rates of the judge",
             kw.el(
                 "p", {class: "note"},
-                "Each device's judge is tried on kernels that must be refused and kernels that must be accepted, and times kernels against themselves."),
+                "A selftest gives each device's judge kernels that it must refuse and kernels that it must accept, and times kernels against themselves."),
             selftests.element)),
     paths: ["overview"],
     update(answer) {

@@ -1,4 +1,4 @@
-// Before Prism: it is asked for tokens and shall not touch the page by itself.
+// Loaded before Prism: we only use its tokenizer; it must not change the page itself.
 "use strict";
 window.Prism = {
   manual: true

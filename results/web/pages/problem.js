@@ -1,7 +1,7 @@
-// One problem: what it asks, how it stands on each device.
+// One problem: its definition, and its results on each device.
 "use strict";
 (function(kw) {
-const kBars = 8;  // solutions with bars, besides libraries
+const kBars = 8;  // solutions with bars, without libraries
 
 function facts(of) {
   if (!of) return kw.el("p", {class: "note"}, "This version cannot read the problem's description.");
@@ -66,7 +66,7 @@ kw.views.problem = function(name) {
         parts.get(of.device).update(of);
       }
       if (answer.devices.length === 0)
-        kw.fill(devices, kw.el("p", {class: "note"}, "Nothing is verified to be faster than naive yet."));
+        kw.fill(devices, kw.el("p", {class: "note"}, "No solution is verified to be faster than naive yet."));
     },
   };
 };

@@ -1,4 +1,4 @@
-// One solution: where it comes from, how fast it is, its launch plan and its source; and two of them side by side.
+// One solution: its origin, speed, launch plan and source; and a comparison of two.
 "use strict";
 (function(kw) {
 const workloads = [
@@ -54,7 +54,7 @@ function origin(of) {
 }
 
 function lineage(of) {
-  if (of.ancestors.length === 0) return kw.el("p", {class: "note"}, "Made from no other solution.");
+  if (of.ancestors.length === 0) return kw.el("p", {class: "note"}, "Not made from another solution.");
   return kw.el(
       "ol", {class: "lineage"},
       [...of.ancestors].reverse().map(
@@ -141,7 +141,7 @@ kw.views.compare = function(left, right) {
               kw.plainTable(
                   "Times of both, each against naive", columns,
                   [a, b].flatMap((of) => flat(of.best).map((r) => ({of, ...r})))),
-              kw.el("p", {class: "note"}, "The two were not measured in turns: each was, against the naive solution.")),
+              kw.el("p", {class: "note"}, "The two were not timed as a pair: each was paired with the naive solution.")),
           a.problem === b.problem ? null : kw.el("p", {class: "note"}, "They solve different problems."),
           kw.section("Sources", kw.difference(a.source, b.source)));
     },

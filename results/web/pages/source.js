@@ -1,5 +1,4 @@
-// Sources: coloured by Prism, whose tokens become elements here, so that no markup is ever parsed; and their
-// differences.
+// Sources coloured by Prism, and their differences. Prism's tokens become elements here, so no markup is ever parsed.
 "use strict";
 (function(kw) {
 const kColoured = 200000;  // characters; longer sources stay plain
@@ -35,14 +34,14 @@ function colouredLines(text) {
   return lines;
 }
 
-// With line numbers, which are no part of what is copied.
+// With line numbers that are not copied along.
 kw.source = function(text) {
   const code = kw.el(
       "code", {}, colouredLines(text.replace(/\n$/, "")).map((line) => kw.el("span", {class: "line"}, line, "\n")));
   return kw.el("pre", {class: "source", tabindex: "0", "aria-label": "Source"}, code);
 };
 
-// Pairs of line numbers that are the same in both, by the longest common subsequence.
+// Pairs of numbers of equal lines, by the longest common subsequence.
 function matched(a, b) {
   let start = 0;
   while (start < a.length && start < b.length && a[start] === b[start]) ++start;
@@ -74,7 +73,7 @@ function matched(a, b) {
   return pairs;
 }
 
-// Side by side; on a narrow screen one below the other.
+// Two sources side by side; on a narrow screen one below the other.
 kw.difference = function(left, right) {
   const a = left.replace(/\n$/, "").split("\n"), b = right.replace(/\n$/, "").split("\n");
   const rows = [];

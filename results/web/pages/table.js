@@ -1,10 +1,10 @@
-// Tables that can be sorted and filtered, and that keep both when their rows change.
+// Tables with sorting and filters, which survive changes of the rows.
 "use strict";
 (function(kw) {
-const kAtOnce = 100;  // rows shown before one asks for all
+const kAtOnce = 100;  // rows shown at first
 
-// columns: [{title, show(row), value(row)?, number?, minor?}]; value makes a column sortable. `about` says what the
-// table shows. keep(row)?: rows that are shown. sort?: [index of a column, descending].
+// columns: [{title, show(row), value(row)?, number?, minor?}]; value makes a column sortable. `about`: the
+// table's caption. keep(row)?: true for rows to show. sort?: [index of a column, descending].
 kw.table = function({about, columns, keep, sort, empty}) {
   let rows = [];
   let order = sort || null;
@@ -45,7 +45,7 @@ kw.table = function({about, columns, keep, sort, empty}) {
     return [...shown].sort((a, b) => {
       const x = value(a), y = value(b);
       if (x === y) return 0;
-      if (x === null || x === undefined || x === "") return 1;  // what is not known comes last
+      if (x === null || x === undefined || x === "") return 1;  // unknown values come last
       if (y === null || y === undefined || y === "") return -1;
       return (x < y ? -1 : 1) * sign;
     });
@@ -60,7 +60,7 @@ kw.table = function({about, columns, keep, sort, empty}) {
     });
     body.replaceChildren();
     const cells = (all ? shown : shown.slice(0, kAtOnce)).map((row) => columns.map((column) => column.show(row)));
-    // What no row has is not worth a column.
+    // Hides columns without any value.
     const used = columns.map((_, index) => cells.length === 0 || cells.some((row) => !isEmpty(row[index])));
     heads.forEach((head, index) => (head.hidden = !used[index]));
     cells.forEach(
@@ -80,7 +80,7 @@ kw.table = function({about, columns, keep, sort, empty}) {
           "tr", {},
           kw.el(
               "td", {colspan: columns.length, class: "none"},
-              rows.length ? "Nothing fits the filter." : empty || "Nothing yet.")));
+              rows.length ? "No row matches the filter." : empty || "Nothing yet.")));
     }
     more.hidden = all || shown.length <= kAtOnce;
     more.textContent = `Show all ${kw.count(shown.length)}`;
@@ -96,7 +96,7 @@ kw.table = function({about, columns, keep, sort, empty}) {
   };
 };
 
-// One that is drawn once.
+// A table without sorting and filters.
 kw.plainTable = function(about, columns, rows) {
   const table = kw.table({about, columns});
   table.update(rows);
@@ -104,7 +104,7 @@ kw.plainTable = function(about, columns, rows) {
 };
 
 // Labelled choices above a table. `fields`: [{label, kind: "text" | "select" | "check", test(row, value),
-// options(rows)?, start?}]. Returns {element, keep(row), update(rows)}; `changed` is called when a choice is made.
+// options(rows)?, start?}]. Returns {element, keep(row), update(rows)}; Calls `changed` when a choice changes.
 kw.filters = function(fields, changed) {
   const inputs = fields.map((field) => {
     if (field.kind === "select") return kw.el("select");
