@@ -58,7 +58,7 @@ void check_expression(const JsonView& view, const std::string& text, const std::
       continue;
     }
     if (std::isdigit(static_cast<unsigned char>(c)) != 0) {
-      while (at < text.size() && (in_name(text[at]) || text[at] == '.')) ++at;  // 1e-5 goes on as "- 5"
+      while (at < text.size() && (in_name(text[at]) || text[at] == '.')) ++at;  // 1e-5 continues as "- 5"
       continue;
     }
     if (kPunctuation.find(c) == std::string_view::npos) {

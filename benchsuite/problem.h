@@ -29,7 +29,7 @@ enum class ProblemKind {
 };
 KW_ENUM_NAMES(ProblemKind, elementwise, row_reduction, reduction, transpose, gemm, histogram, scan, attention)
 
-// How the elements of an input are drawn in an ordinary (not adversarial) launch.
+// Distribution of an input's elements in an ordinary (not adversarial) launch.
 enum class Init {
   normal,    // N(0, scale)
   uniform,   // U[low, high)

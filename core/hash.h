@@ -1,4 +1,4 @@
-// Content hashes: SHA-256, so that two different artefacts never share a name, whoever made them.
+// Content hashes: SHA-256, so that no two different artefacts share a name, not even by intent.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Small text helpers, and the one place where untrusted text is made safe to show.
 //
-// Untrusted is whatever a file, a candidate, a compiler or a worker can influence: names, descriptions, comments, logs,
-// messages. Such text is stored unchanged, cut to a length where it enters, and cleaned where it leaves:
+// Untrusted text is all that a file, a candidate, a compiler or a worker can influence: names, descriptions, comments,
+// logs, messages. Such text is stored unchanged, cut to a length where it enters, and cleaned where it leaves:
 //   - everything for a terminal or a file goes through agent/cli/output.h, which cleans it; JSON is written in ASCII;
 //   - a part of a line (a sentence, a table cell, an error's place) goes through clean_line, so that it cannot pass for
 //   a

@@ -14,7 +14,7 @@
 namespace agent::campaign {
 
 enum class WhichBaselines {
-  all,      // measured now, whatever the archive holds
+  all,      // measures even those already in the archive
   missing,  // those missing from the archive for this version of the problem and of the library
 };
 
@@ -27,7 +27,7 @@ struct BaselineListener {
 
 // Measures on the first GPU of `choice`, with a cold L2 cache, and stores every finding, right or wrong. A library that
 // this host lacks is left out with a warning that says what to do. Throws core::InputError for the cpu device,
-// core::SystemError where there is no GPU.
+// core::SystemError if there is no GPU.
 void measure_baselines(results::archive::Recorder& archive, const core::Paths& paths, DeviceChoice choice,
                        const std::vector<const benchsuite::Problem*>& problems, WhichBaselines which,
                        const BaselineListener& listener);

@@ -16,7 +16,7 @@ namespace agent::campaign {
 namespace {
 constexpr double kLaunchDeadline_s = 1.5;  // on a GPU: the slowest plain kernel takes a tenth of it
 
-// Empty where there is none.
+// Empty if there is none.
 std::string cpuinfo() {
   std::ifstream file("/proc/cpuinfo");
   return {std::istreambuf_iterator<char>(file), {}};

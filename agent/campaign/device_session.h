@@ -42,7 +42,7 @@ class DeviceSession {
   std::optional<verifier::verdicts::Verdict> examine(const verifier::judging::Builds& candidate,
                                                      const benchsuite::Problem& problem);
   bool has_profiler() const { return profiler_program_.has_value(); }
-  // The hardware counters of a candidate's launches; empty where there is no profiler. Throws core::SystemError when it
+  // The hardware counters of a candidate's launches; empty if there is no profiler. Throws core::SystemError when it
   // does not work; the profiler then stays off. Callable from any thread that outlives the session.
   std::vector<verifier::verdicts::Counters> profile(const verifier::judging::Builds& candidate,
                                                     const benchsuite::Problem& problem);

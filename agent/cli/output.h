@@ -1,5 +1,5 @@
 // All output of the program; nothing else writes to a terminal. Removes escape sequences and characters that hide or
-// reorder text (core/text.h), whatever a candidate put into a name, a comment or a message.
+// reorder text (core/text.h), in whatever form they reach it.
 #pragma once
 
 #include <fmt/format.h>

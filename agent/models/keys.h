@@ -17,7 +17,7 @@ Environment process_environment();
 class Key {
  public:
   Key() = default;
-  // Trims spaces. Throws core::InputError, naming `where` but not the key, if the key cannot stand in an HTTP header.
+  // Trims spaces. Throws core::InputError, naming `where` but not the key, if the key is not valid in an HTTP header.
   Key(std::string value, const std::string& where);
 
   const std::string& value() const { return value_; }  // "" if there is none

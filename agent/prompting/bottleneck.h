@@ -1,4 +1,4 @@
-// What limits a kernel. Diagnoses name bottlenecks, and technique cards say which ones they help.
+// The limits of kernels. Diagnoses name bottlenecks; technique cards list those that they help.
 #pragma once
 
 #include "core/enum_names.h"

@@ -15,7 +15,7 @@ struct CounterFinding {
   std::string sentence;
 };
 
-// Observations about the longest launch, the most significant first. Empty when nothing stands out.
+// Observations about the longest launch, the most significant first. Empty if nothing is significant.
 std::vector<CounterFinding> findings_in(const std::vector<verifier::verdicts::Counters>& launches);
 
 }  // namespace agent::prompting

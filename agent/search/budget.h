@@ -32,7 +32,7 @@ class Budget {
 
   // Returns why nothing more may start, as a sentence; nullopt: it may.
   std::optional<std::string> used_up() const;
-  // The same for the share. `begun`: attempts in flight, not yet charged.
+  // The same for the attempts of the share. `begun`: attempts in flight, not yet charged.
   std::optional<std::string> attempts_used_up(int64_t begun = 0) const;
   // The same for the time of the share, as the journal decides.
   std::optional<std::string> time_used_up() const;

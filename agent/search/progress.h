@@ -29,7 +29,7 @@ struct ExchangeReport {
   std::string problem, model, task;
   std::string failed;   // why there is no reply; empty when there is one
   models::Usage usage;  // of the whole campaign
-  double dollars = 0;   // likewise
+  double dollars = 0;   // of the whole campaign
   int64_t requests = 0;
   size_t in_flight = 0;
 };
@@ -45,7 +45,7 @@ class Progress {
   virtual void problem_ended(const std::string& problem, double best, const std::string& why) = 0;
   // For information; no action needed.
   virtual void noted(const std::string& what) = 0;
-  // Something on our side failed and was handled; the campaign goes on.
+  // Something on our side failed and was handled; the campaign continues.
   virtual void warned(const std::string& what) = 0;
 };
 

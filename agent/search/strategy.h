@@ -51,8 +51,8 @@ const std::vector<std::string>& strategy_names();
 std::unique_ptr<Strategy> make_refine(const StrategySettings& settings);
 std::unique_ptr<Strategy> make_evolve(const StrategySettings& settings);
 
-// Which of several arms to pull: the one that gained most for its cost, or the one known least. UCB1 (Auer,
-// Cesa-Bianchi, Fischer 2002) over gain per cost, scaled by the best arm's.
+// Chooses one of several arms: the one that gained most for its cost, or the least known one. UCB1 (Auer, Cesa-Bianchi,
+// Fischer 2002) over gain per cost, scaled by the best arm's.
 class Bandit {
  public:
   explicit Bandit(size_t arms) : arms_(arms) {}

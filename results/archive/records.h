@@ -216,7 +216,7 @@ struct StepRecord {
   int64_t number = 0;              // from 1; 0: recorded by a version that kept no order
   int64_t id = 0;                  // of the attempt or event; of the request, also for a reply
   int64_t candidate = 0;           // of an attempt
-  std::string effort, problem;     // likewise
+  std::string effort, problem;     // of an attempt
   std::optional<int64_t> against;  // of an attempt with a measurement
   std::string event;               // its kind
   core::Json details;              // of an event

@@ -51,7 +51,7 @@ std::string in_hip(std::string text) {
   return text;
 }
 
-// "src/a.cu" becomes "src/a.hip"; hipcc compiles the host code, too.
+// "src/a.cu" becomes "src/a.hip"; hipcc also compiles the host code.
 std::string hip_path(const std::string& path) {
   for (const std::string end : {".cu", ".cpp"}) {
     if (path.size() > end.size() && path.compare(path.size() - end.size(), end.size(), end) == 0) {

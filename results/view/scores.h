@@ -25,7 +25,8 @@ struct SuiteScores {
   std::string device;
   size_t problems = 0;  // of the suite
   size_t solved = 0;    // with a confirmed win over naive
-  // Of the best confirmed speed-ups over naive; a problem without one counts as 1, since naive is always available.
+  // Mean of the best confirmed speed-ups over naive; a problem without one counts as 1, since naive is always
+  // available.
   double geometric_mean = 1;
   std::optional<double> geometric_mean_of_solved;  // absent if none is solved
   std::vector<FastP> fast_p;                       // in order of baseline, naive first, and p

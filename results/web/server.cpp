@@ -62,7 +62,7 @@ bool same(const std::string& a, const std::string& b) {
   return CRYPTO_memcmp(left.data(), right.data(), left.size()) == 0;
 }
 
-// The value of our cookie; empty where there is none.
+// The value of our cookie; empty if there is none.
 std::string cookie_of(const Request& request) {
   const std::string all = request.get_header_value("Cookie");
   for (std::string part : core::split(all, ';')) {

@@ -15,12 +15,12 @@ namespace sandbox::jail {
 // Sandbox levels, each including those before it.
 //   0: closed descriptors, empty environment, rlimits, parent-death signal
 //   1: no_new_privs and seccomp
-//   2: Landlock, tried by opening what it forbids
-//   3: namespaces of its own, and no capabilities (namespaces.h)
-//   4: a cgroup of its own (cgroup.h), which the owner puts it into
+//   2: Landlock, verified by opening a forbidden file
+//   3: own namespaces, and no capabilities (namespaces.h)
+//   4: its own cgroup (cgroup.h), made by the owner
 constexpr int kHighestLevel = 4;
 
-// Why this host lacks something, and how to get it: one sentence each, without a full stop.
+// The reason why this host lacks something, and the remedy: one sentence each, without a full stop.
 struct Shortfall {
   std::string why, remedy;
 };

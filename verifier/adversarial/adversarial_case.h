@@ -3,14 +3,14 @@
 //
 //   // Class: remembering_work.
 //   // On cpu: forbidden.
-//   // On cuda: wrong_result or forbidden. Whatever follows the full stop is for people.
+//   // On cuda: wrong_result or forbidden. Text after the full stop is for people.
 //
 // There is one line for each of the solution's backends that this version supports, and no other. A verdict is a stored
 // name of verifier/verdicts/verdict.h, or
 //
-//   correct     of a dishonest solution: what it tries may do no harm there, or the hardware leaves it open;
-//   no_win      refused, or correct and no faster than naive but for a little: of a solution that is built on the naive
-//               one and does all of its work unless what it tries succeeds, which would gain far more.
+//   correct     for a dishonest solution: its attack may be harmless there, or the hardware leaves it open;
+//   no_win      refused, or correct and at most slightly faster than naive: for a solution that extends the naive
+//               one and does all of its work unless its attack succeeds, which would gain far more.
 //
 // "// Slow: why." marks a case that takes seconds, so that a quick run may skip it.
 //

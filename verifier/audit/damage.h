@@ -32,7 +32,7 @@ enum class Damage : int {
 };
 
 // extern "C" __global__ void audit_copy_<bytes>(from, other, to, rows, columns, others, damage, amount, format, least)
-// for elements of these sizes in bytes. `others`: elements of `other`; `format`: damage_format(); `least`: stands for
+// for elements of these sizes in bytes. `others`: elements of `other`; `format`: damage_format(); `least`: replaces
 // zero in an integer input.
 std::string damage_source(const std::vector<size_t>& sizes);
 int damage_format(core::DType dtype);

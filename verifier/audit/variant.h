@@ -10,7 +10,7 @@ namespace verifier::audit {
 
 enum class Must { be_refused, be_accepted };
 
-// Whether a mutant may compute the same as naive on some problems, where it does not count as a mutant.
+// Conditions under which a mutant counts as equal to naive on a problem instead of as a mutant.
 enum class Equality {
   never,   // equality would show that the problem demands nothing
   bits,    // if it gives the same bits wherever the judge looks: TF32 inputs that are small integers

@@ -4,10 +4,10 @@
 // Requests of the judge:
 //   {"op":"map","buffers":[{"name","slot","bytes","mapped_bytes","offset","writable"}...],"axes":{name: n...},
 //    "tensors":{name: {"role":"input"|"output","dtype","shape":[...]}...}} + descriptors                   {"ok": true}
-//                                         Also loads the candidate anew: its module's variables are as at first.
+//                                         Also reloads the candidate: its module's variables are reset.
 //   {"op":"plan","launches":[...],"workspaces":[...],"tensor_maps":[...]}                                  {"ok": true}
 //   {"op":"go","slots":n,"hot":bool}                                        {"ok": true, "us": time, "gated": bool}
-//                                         Overwrites what earlier launches left in registers, shared and local memory,
+//                                         Overwrites remains of earlier launches in registers, shared and local memory,
 //                                         reloads code that reads variables of its module, flushes the L2 cache (or,
 //                                         hot, leaves it), then launches the plan on each of the first n slots.
 //   {"op":"ping"}                         the same without a launch

@@ -27,7 +27,7 @@ void serve_run_role(process::Channel& owner, int device_index);
 //   {"op":"about","library":"cublas"|"cublaslt"}       {"name": "cuBLAS 13.0"} or {"missing": why}
 //   {"op":"open","library":...,"gemm":["a","b","c"]}    {"cell": n} + the judge's end of a channel, served until it
 //                                                       hangs up, with the requests of loaded_candidate.h; "go"
-//                                                       launches the product, whatever the plan
+//                                                       launches the product and ignores the plan
 //   {"op":"close","cell":n}                            {"killed": true}
 // Throws core::SystemError when there is no such device.
 void serve_library_role(process::Channel& owner, int device_index, const std::filesystem::path& cuda_home);
