@@ -46,7 +46,7 @@ TEST(Equivalents, AreOptional) {
   EXPECT_THAT(problem.equivalents.gemm, testing::ElementsAre("a", "b", "c"));
 }
 
-TEST(Equivalents, WhatOneLineOfPythonMayBe) {
+TEST(Equivalents, ChecksTheLineOfPython) {
   for (const char* fine : {"torch.softmax(a, dim=1)", "F.layer_norm(a, (N,), b, None, 1e-5)", "(a + b, a.t()[:, 1:])",
                            "F.cross_entropy(a, b.long(), reduction = 'none (x')", "a.sum( dim = 1 )", "2.5e-3 * a"}) {
     EXPECT_EQ(refusal_of(fine), "accepted") << fine;

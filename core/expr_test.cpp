@@ -40,7 +40,7 @@ TEST(Expr, ComparisonsGiveOneOrZero) {
   EXPECT_EQ(eval("3 > 2"), 1);
 }
 
-TEST(Expr, ErrorsSayWhatAndWhere) {
+TEST(Expr, ErrorsNameFaultAndColumn) {
   EXPECT_THAT(error_of("1 / 0"), testing::HasSubstr("division by zero"));
   EXPECT_THAT(error_of("1 % 0"), testing::HasSubstr("division by zero"));
   EXPECT_THAT(error_of("9223372036854775807 + 1"), testing::HasSubstr("overflows"));

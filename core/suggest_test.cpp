@@ -20,7 +20,7 @@ TEST(Suggest, KnowsOneSlip) {
   EXPECT_EQ(nearest("lead", kCommands), "leaderboard");
 }
 
-TEST(Suggest, LeavesWhatIsFarAway) {
+TEST(Suggest, IgnoresDistantNames) {
   EXPECT_EQ(nearest("nur", kCommands), "");
   EXPECT_EQ(nearest("eudgj", kCommands), "");
   EXPECT_EQ(did_you_mean("xyz", {"run", "judge"}, "commands"), "known commands: run, judge");

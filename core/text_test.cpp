@@ -13,7 +13,7 @@ struct Untrusted {
 std::ostream& operator<<(std::ostream& out, const Untrusted& one) { return out << one.name; }
 class CleanText : public testing::TestWithParam<Untrusted> {};
 
-TEST_P(CleanText, ShowsWhatCanBeSeenAndNoMore) {
+TEST_P(CleanText, KeepsOnlyVisibleCharacters) {
   const std::string shown = clean_text(GetParam().text, 1000);
   EXPECT_EQ(shown, GetParam().shown);
   EXPECT_EQ(clean_text(shown, 1000), shown);

@@ -95,7 +95,7 @@ TEST_F(ToolsOnGpu, ADivergentBarrierIsFound) {
   EXPECT_EQ(found_in(row_sum(body)), "warp_misuse");
 }
 
-TEST_F(ToolsOnGpu, AProfilerReadsWhatHoldsAKernelBack) {
+TEST_F(ToolsOnGpu, AProfilerReadsTheLimitOfAKernel) {
   const auto program = find_cuda_tool("ncu");
   ASSERT_TRUE(program) << "Nsight Compute is not here: set CUDA_HOME to the toolkit's folder";
   const core::Paths paths = core::installed_paths();

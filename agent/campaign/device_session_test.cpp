@@ -18,7 +18,7 @@ TEST(Processor, ItsNameAndVectors) {
             "NEON: vectors of 16 bytes; fused multiply-add; f16 is converted in hardware");
 }
 
-TEST(Processor, WhatIsNotSaidIsNotInvented) {
+TEST(Processor, MissingFactsAreNotInvented) {
   EXPECT_EQ(processor_name(""), "unknown");
   EXPECT_EQ(vector_words("flags\nmodel name"), "");
 }

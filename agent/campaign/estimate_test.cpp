@@ -53,7 +53,7 @@ TEST_F(Estimates, MoneyIsThatOfThePrices) {
   EXPECT_FALSE(made({std::nullopt, 2, std::nullopt}).dollars);
 }
 
-TEST_F(Estimates, AModelsHabitIsWhatTheArchiveHasOfIt) {
+TEST_F(Estimates, AModelsHabitComesFromTheArchive) {
   const results::archive::test::TemporaryArchive temporary;
   results::archive::test::Started s(temporary.file());
   for (const int64_t tokens : {100, 300}) {

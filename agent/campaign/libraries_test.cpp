@@ -45,7 +45,7 @@ TEST(Libraries, ThePythonIsTheUsersChoice) {
   EXPECT_EQ(find_python(), std::nullopt);
 }
 
-TEST(Libraries, AProblemSaysWhatComputesIt) {
+TEST(Libraries, AProblemNamesItsLibraries) {
   benchsuite::Problem problem;
   EXPECT_FALSE(computes(Library::Kind::cublas, problem));
   EXPECT_FALSE(computes(Library::Kind::pytorch_eager, problem));

@@ -26,7 +26,7 @@ TEST(Views, WhereNoBoundIsKnownNoneIsShown) {
   EXPECT_THAT(measurement_text(measured(), "naive"), Not(testing::ContainsRegex("BOUND|bound")));
 }
 
-TEST(Views, SamplesSayWhatBecameOfThem) {
+TEST(Views, SamplesRecordTheirOutcome) {
   verifier::verdicts::Measurement m = measured();
   EXPECT_THAT(measurement_text(m, "naive"), HasSubstr("3 pairs\n"));
   m.workloads[0].pairs[1].candidate_mhz = 1980;

@@ -31,7 +31,7 @@ TEST(CalibrationText, HasEveryFigureInItsUnit) {
   EXPECT_THAT(calibration_text(c), testing::Not(testing::HasSubstr("does not reach")));
 }
 
-TEST(Baselines, AreToldAsTheyWereFound) {
+TEST(Baselines, AreReportedAsMeasured) {
   verifier::verdicts::Judgement judgement;
   judgement.verdict = verifier::verdicts::Correct{};
   judgement.measurement = verifier::verdicts::Measurement{"cuda-events-cold",

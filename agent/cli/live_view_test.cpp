@@ -29,7 +29,7 @@ search::ExchangeReport exchange(const std::string& model, const std::string& fai
   return report;
 }
 
-TEST(LiveView, ShowsTheCurveTheLastVerdictsAndWhatIsLeft) {
+TEST(LiveView, ShowsTheCurveTheLastVerdictsAndTheBudget) {
   const verifier::verdicts::Verdict correct = verifier::verdicts::Correct{};
   LiveView view;
   view.problem_started("[1/3] sum_f32");
@@ -42,7 +42,7 @@ TEST(LiveView, ShowsTheCurveTheLastVerdictsAndWhatIsLeft) {
   EXPECT_THAT(view.lines(), ElementsAre("[2/3] gelu_f32")) << "the other problem's are gone";
 }
 
-TEST(LiveView, ShowsEveryModelAndWhatAllOfThemCost) {
+TEST(LiveView, ShowsEveryModelAndTheTotalCost) {
   LiveView view;
   view.problem_started("[1/1] sum_f32");
   view.answered(exchange("openai:a", "it was cut off"));

@@ -5,7 +5,7 @@
 namespace agent::cli {
 namespace {
 
-TEST(TextDiff, ShowsWhatChangedAmidItsContext) {
+TEST(TextDiff, ShowsChangesInTheirContext) {
   EXPECT_EQ(unified_diff("a\nb\nc\nd\ne\nf\ng\n", "a\nb\nc\nD\ne\nf\ng\n"),
             "@@ -1,7 +1,7 @@\n a\n b\n c\n-d\n+D\n e\n f\n g\n");
 }

@@ -56,7 +56,7 @@ TEST(ExecModel, ACommandThatDoesNotReadIsNoProblem) {
   EXPECT_EQ(completion_of(answer_of("echo hello")).text, "hello\n");
 }
 
-TEST(ExecModel, WhatGoesWrongIsSaid) {
+TEST(ExecModel, ReportsEveryFailure) {
   const NoCompletion failed = no_completion_of(answer_of("sh -c 'echo partly; echo no luck >&2; exit 3'"));
   EXPECT_EQ(failed.cause, Cause::cut_off);
   EXPECT_THAT(failed.what, HasSubstr("exit code 3: no luck"));

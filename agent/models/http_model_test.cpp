@@ -130,7 +130,7 @@ TEST_F(HttpModelTest, AServerThatWantsTooMuchPatienceIsGivenUp) {
   EXPECT_EQ(none.tries, 1);
 }
 
-TEST_F(HttpModelTest, WhatIsWrongWithTheRequestIsNotAskedAgain) {
+TEST_F(HttpModelTest, FaultyRequestsAreNotRetried) {
   struct Case {
     const char* status;
     const char* body;
@@ -179,7 +179,7 @@ TEST_F(HttpModelTest, AStreamThatIsCutIsAskedForAgainAndPaid) {
   }
 }
 
-TEST_F(HttpModelTest, WhatHasBeenPaidForIsRepeatedAsOftenAsAllowed) {
+TEST_F(HttpModelTest, PaidTriesAreRepeatedAsOftenAsAllowed) {
   HttpServer server([](HttpWire& wire, const HttpSeen&, int number) {
     if (number == 1) {
       wire.answer("500 Internal Server Error", "application/json", "{}");
@@ -221,7 +221,7 @@ TEST_F(HttpModelTest, AnAnswerThatIsCompleteIsKeptHoweverItsConnectionEnds) {
   }
 }
 
-TEST_F(HttpModelTest, WhatIsNoAnswerIsNotUnderstood) {
+TEST_F(HttpModelTest, AnUnknownFormatIsNotUnderstood) {
   const auto whole = [](const char* type, const char* body) {
     return [=](HttpWire& wire, const HttpSeen&, int) { wire.answer("200 OK", type, body); };
   };

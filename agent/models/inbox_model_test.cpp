@@ -78,7 +78,7 @@ TEST_F(InboxTest, AReplyThatIsStillWrittenIsWaitedFor) {
   EXPECT_EQ(completion_of(wait_for(std::move(answer))).text.size(), 150u);
 }
 
-TEST_F(InboxTest, WhatWasAnsweredIsNotAskedAgain) {
+TEST_F(InboxTest, AnsweredPromptsAreNotAskedAgain) {
   {
     const auto first = model();
     auto answer = ask(*first, prompt_of("Softmax."));

@@ -5,7 +5,7 @@
 namespace agent::models {
 namespace {
 
-TEST(Prompt, ItsHashIsOfWhatIsSent) {
+TEST(Prompt, ItsHashCoversTheSentText) {
   const Prompt one = {"s", {{Turn::Speaker::user, {{"ab", true}, {"c", false}}}}};
   const Prompt same = {"s", {{Turn::Speaker::user, {{"a", false}, {"bc", true}}}}};
   EXPECT_EQ(one.hash(), same.hash()) << "however it is cut";

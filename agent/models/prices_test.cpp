@@ -33,7 +33,7 @@ TEST_F(PricesTest, TokensOfEachKindHaveTheirPrice) {
   EXPECT_EQ(prices.cost({}, "anthropic:a"), 0.0);
 }
 
-TEST_F(PricesTest, WhatIsNotKnownHasNoPrice) {
+TEST_F(PricesTest, AnUnknownModelHasNoPrice) {
   const Prices prices = prices_of(R"({"models": ["openai:gpt-5"], "input": 1, "output": 2, )" + kOtherPrices);
   for (const char* name : {"openai:gpt-5", "openai-chat:gpt-5", "openai:gpt-5-2025-08-07", "openai:gpt-5-20250807",
                            "openai:gpt-5-latest"}) {

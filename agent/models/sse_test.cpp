@@ -24,7 +24,7 @@ constexpr std::string_view kStream =
     "data: caf\xC3\xA9 {\"x\": \"\\n\"}\n\ndata:  two spaces\n\n";
 const Events kExpected = {{"a", "one\ntwo"}, {"", ""}, {"", "caf\xC3\xA9 {\"x\": \"\\n\"}"}, {"", " two spaces"}};
 
-TEST(Sse, ReadsWhatTheStandardSays) { EXPECT_EQ(parse({kStream}, false), kExpected); }
+TEST(Sse, FollowsTheStandard) { EXPECT_EQ(parse({kStream}, false), kExpected); }
 
 TEST(Sse, EverySplitInTwoReadsTheSame) {
   for (size_t at = 0; at <= kStream.size(); ++at) {

@@ -154,7 +154,7 @@ TEST(Anthropic, StableSectionsEndInACacheBreakpoint) {
         {"role": "user", "content": [{"type": "text", "text": "Again."}]}]})"));
 }
 
-TEST(Anthropic, ThinkingAndTemperatureAreWhatTheModelTakes) {
+TEST(Anthropic, ThinkingAndTemperatureFitTheModel) {
   const auto request = [](const char* model, int64_t thinking) {
     return anthropic_format()->request(model, three_turns(), {9000, 0.5, thinking});
   };

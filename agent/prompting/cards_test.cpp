@@ -63,7 +63,7 @@ TEST(Cards, AreChosenByBottleneckArchitectureBackendAndProblem) {
   EXPECT_THAT(chosen({"hip", "", {"row_reduction"}, {}, {}}), IsEmpty());
 }
 
-TEST(Cards, WhatWasSeenComesAfterWhatWasNot) {
+TEST(Cards, UnseenCardsComeFirst) {
   const CardWish wish{"cuda", "sm_90a", {"gemm"}, {tensor_cores, compute_bound}, {}};
   CardWish again = wish;
   again.seen = {chosen(wish, 1)[0]};

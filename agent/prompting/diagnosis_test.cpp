@@ -68,7 +68,7 @@ TEST(Diagnosis, AWrongElementIsFoundInItsOutput) {
   EXPECT_THAT(text, HasSubstr("The tunables were BLOCK=256 PACKS=8."));
 }
 
-TEST(Diagnosis, WhatAWrongElementLooksLike) {
+TEST(Diagnosis, DescribesAWrongElement) {
   const auto wrong = [](double expected, double got, int64_t count) {
     return text_of(verifier::verdicts::WrongResult{
         {"unseen", "M=4 N=256", "ordinary", ""}, "y", 5, expected, got, 9, count, 1024});
@@ -100,7 +100,7 @@ TEST(Diagnosis, NonsenseInAVerdictDoesNoHarm) {
               testing::SizeIs(testing::Lt(3100u)));
 }
 
-TEST(Diagnosis, WhatIsNotWrittenOrNotFinite) {
+TEST(Diagnosis, DescribesMissingAndNonFiniteElements) {
   EXPECT_THAT(text_of(verifier::verdicts::NotWritten{kWhere, "y", 0, 1799, 1799}),
               HasSubstr("Nothing was written at all"));
   EXPECT_THAT(text_of(verifier::verdicts::NotWritten{kWhere, "y", 258, 1, 1799}),
@@ -128,7 +128,7 @@ TEST(Diagnosis, AFaultQuotesItsLine) {
                     HasSubstr("> 2 | part[i] += 1;"), HasSubstr("Put __syncthreads()")));
 }
 
-TEST(Diagnosis, EveryOtherVerdictSaysWhatToChange) {
+TEST(Diagnosis, EveryOtherVerdictNamesARemedy) {
   const std::pair<verifier::verdicts::Verdict, const char*> cases[] = {
       {verifier::verdicts::InvalidPlan{"grid is 0"}, "Mend the header's expressions"},
       {verifier::verdicts::GuardDamaged{kWhere, "y"}, "Compare the index with the size"},
@@ -159,7 +159,7 @@ AttemptFacts measured(const std::string& file, double us, std::optional<double> 
   return facts;
 }
 
-TEST(Diagnosis, OfWhatIsCorrectItSaysTheTimeAndOneLimit) {
+TEST(Diagnosis, ACorrectAttemptGetsItsTimeAndOneLimit) {
   const Diagnosis near = diagnosed(measured("softmax_f32/row_in_registers.cu", 134.06, 117));
   EXPECT_TRUE(near.correct);
   EXPECT_THAT(near.text, HasSubstr("bench_1: 134.1 us, 87 % of the bound; 2.00x [1.90x, 2.10x] against naive\n"));
@@ -209,7 +209,7 @@ TEST(Diagnosis, TheLimitOnTheCpuDevice) {
             Bottleneck::memory_bound);
 }
 
-TEST(Diagnosis, OnTheCpuDeviceItClaimsOnlyWhatTheSourceShows) {
+TEST(Diagnosis, OnTheCpuDeviceItReliesOnTheSourceAlone) {
   AttemptFacts facts = measured("cross_entropy_f32/online_lanes.cu", 100, std::nullopt);
   const auto limit = [&](const std::string& body) {
     facts.solution.source = "__global__ void k(const float* x, float* y) {\n" + body + "\n}\n";

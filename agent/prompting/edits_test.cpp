@@ -21,14 +21,14 @@ TEST(Edits, AreAppliedOneAfterAnother) {
   EXPECT_EQ(edited("a \r\n\tb\t\r\nc\n", {{"a\n\tb", "x"}}), "x\nc\n");
 }
 
-TEST(Edits, WhatIsNotThereIsQuoted) {
+TEST(Edits, MissingLinesAreQuoted) {
   const std::string result = edited("  a\nb\n", {{"b\n", "c\n"}, {"a\nsome \x1b[31mother\n", ""}});
   EXPECT_THAT(result, HasSubstr("failed: edit 2 of 2 searches for lines that do not occur exactly in the parent"));
   EXPECT_THAT(result, HasSubstr("`a | some ?[31mother`"));
   EXPECT_THAT(edited("ab\n", {{"a\n", "x\n"}}), HasSubstr("do not occur exactly"));  // whole lines
 }
 
-TEST(Edits, WhatIsThereTwiceIsAmbiguous) {
+TEST(Edits, RepeatedLinesAreAmbiguous) {
   EXPECT_THAT(edited("a\nb\na\n", {{"a", "x"}}), HasSubstr("more than once; quote more of them: `a`"));
   EXPECT_THAT(edited("a\na\na\n", {{"a\na", "x"}}), HasSubstr("more than once"));  // overlapping
   EXPECT_EQ(edited("a\nb\na\n", {{"b\na", "x"}}), "a\nx\n");

@@ -22,7 +22,7 @@ TEST(Identity, CommentsAndWhiteSpaceDoNotCount) {
   EXPECT_EQ(one.size(), 64u);
 }
 
-TEST(Identity, WhatTheHeaderLooksLikeDoesNotCount) {
+TEST(Identity, TheFormOfTheHeaderDoesNotCount) {
   const std::string one = with("void k();");
   EXPECT_EQ(one, with("void k();", replaced(kHeader, "\"one\"", "\"two\"")));
   EXPECT_EQ(one, with("void k();", replaced(kHeader, "\"description\": \"one\", ", "")));
@@ -31,7 +31,7 @@ TEST(Identity, WhatTheHeaderLooksLikeDoesNotCount) {
 "tunables": {"BLOCK": [64,128]}, "problem": "sum_f32"} */ )"));
 }
 
-TEST(Identity, WhatDiffersDiffers) {
+TEST(Identity, DifferentCodeDiffers) {
   const std::string one = with("void k() { a = b + c; }");
   EXPECT_NE(one, with("void k() { a = b - c; }"));
   EXPECT_NE(one, with("void k() { a = bb + c; }"));

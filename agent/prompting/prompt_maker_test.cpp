@@ -40,7 +40,7 @@ PromptFacts with_task(PromptFacts facts, Operator task, size_t parents) {
   return facts;
 }
 
-TEST(PromptMaker, WhatStaysTheSameComesFirst) {
+TEST(PromptMaker, StableSectionsComeFirst) {
   const MadePrompt made = maker().make(with_task(softmax("cuda"), Operator::improve, 1));
   ASSERT_EQ(made.prompt.turns.size(), 1u);
   std::vector<std::string> stable, changing;
@@ -57,7 +57,7 @@ TEST(PromptMaker, WhatStaysTheSameComesFirst) {
   EXPECT_EQ(made.prompt.hash(), maker().make(with_task(softmax("cuda"), Operator::improve, 1)).prompt.hash());
 }
 
-TEST(PromptMaker, SaysWhatTheProblemIs) {
+TEST(PromptMaker, DescribesTheProblem) {
   const std::string text = maker().make(softmax("cpu")).prompt.as_text();
   EXPECT_THAT(text, HasSubstr("- M: rows, 1 to 65536\n"));
   EXPECT_THAT(text, HasSubstr("- input x: f32 [M, N], drawn from N(0, 1)\n- output y: f32 [M, N]\n"));
@@ -74,7 +74,7 @@ TEST(PromptMaker, SaysWhatTheProblemIs) {
   EXPECT_THAT(text, Not(HasSubstr("{{")));
 }
 
-TEST(PromptMaker, SaysWhatIsKnownAndWhatTellsItApart) {
+TEST(PromptMaker, ListsKnownSolutionsAndTheirFeatures) {
   PromptFacts facts = softmax("cuda");
   facts.known[0].share_of_bound = 0.87;
   facts.known[0].registers = 40;
@@ -164,7 +164,7 @@ TEST(PromptMaker, EachTask) {
   EXPECT_THROW(maker().make(with_task(softmax("cuda"), Operator::cross, 1)), core::SystemError);
 }
 
-TEST(PromptMaker, WhatMayBeEditedIsWhatIsShownInFull) {
+TEST(PromptMaker, OnlySolutionsShownInFullMayBeEdited) {
   const auto names = [](const MadePrompt& made) {
     std::vector<std::string> all;
     for (const auto& [name, source] : made.parents) all.push_back(name);

@@ -92,7 +92,7 @@ TEST(Reply, CodeWithoutAHeaderOrBeforeIt) {
   EXPECT_THAT(read("").reasons, ElementsAre(HasSubstr("holds no solution")));
 }
 
-TEST(Reply, WhatTheLimitOfTokensCutOff) {
+TEST(Reply, NotesATokenLimit) {
   EXPECT_THAT(read("```\n" + solution(), {}, true).proposals.size(), 1u);  // the last fence was forgotten
   EXPECT_THAT(read("```\n" + solution(), {}, false).reasons, ElementsAre(HasSubstr("cut off by the limit of tokens")));
   EXPECT_THAT(read(solution(), {}, false).reasons, ElementsAre(HasSubstr("cut off")));

@@ -40,7 +40,7 @@ TEST(Templates, AValueThatNobodyAskedForIsAnError) {
   EXPECT_THAT(error, HasSubstr("did you mean \"problem\"?"));
 }
 
-TEST(Templates, WhatIsNoPlaceIsAnErrorWithItsLine) {
+TEST(Templates, AMalformedPlaceholderIsAnErrorWithItsLine) {
   for (const char* text : {"a\n{{", "a\n{{}}", "a\n{{One}}", "a\n{{o ne}}", "a\n{{one}", "a\n{{{one}}}"}) {
     EXPECT_THAT(error_of([&] { Template(text, "t.md"); }), HasSubstr("t.md:2: \"{{\" begins no placeholder")) << text;
   }

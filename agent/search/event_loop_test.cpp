@@ -10,7 +10,7 @@ namespace agent::search {
 namespace {
 using std::chrono::milliseconds;
 
-TEST(EventLoop, ServesWhatThreadsPostInTheirOrder) {
+TEST(EventLoop, ServesMessagesInOrder) {
   EventLoop event_loop;
   std::thread other([&] {
     for (int i = 0; i < 3; ++i) event_loop.post([] {});
@@ -25,7 +25,7 @@ TEST(EventLoop, ServesWhatThreadsPostInTheirOrder) {
   EXPECT_FALSE(event_loop.serve());
 }
 
-TEST(EventLoop, WhatAMessagePostsIsServedToo) {
+TEST(EventLoop, ServesMessagesPostedByMessages) {
   EventLoop event_loop;
   int count = 0;
   std::function<void()> again = [&] {

@@ -83,7 +83,7 @@ class Searches : public testing::Test {
   double utilisation_ = 0;
 };
 
-TEST_F(Searches, EveryStrategyFindsWhatTheModelFinds) {
+TEST_F(Searches, EveryStrategyFindsTheModelsBest) {
   for (const std::string strategy : {"best_of_n", "evolve", "refine"}) {
     int number = 0;
     started_.campaign = started_.archive.start_campaign({}, started_.environment).id;
@@ -108,7 +108,7 @@ TEST_F(Searches, TuneAsksNothing) {
   EXPECT_EQ(attempts_, 1) << "the control";
 }
 
-TEST_F(Searches, WhatCannotBeReadGoesBackOnceAndIsLearnedFrom) {
+TEST_F(Searches, UnreadableRepliesGoBackOnceAndAreLearnedFrom) {
   ModelSearchSettings settings;
   settings.strategy = "refine";
   settings.lines = 1;
@@ -243,7 +243,7 @@ TEST_F(Searches, SilenceEndsASearchWithItsReason) {
   EXPECT_LE(asked_, settings.in_flight);
 }
 
-TEST_F(Searches, WhatTheArchiveHasAnAnswerForIsNotAskedAgain) {
+TEST_F(Searches, RecordedRequestsAreNotSentAgain) {
   ModelSearchSettings settings;
   settings.strategy = "refine";
   settings.lines = 1;

@@ -245,7 +245,7 @@ void expect_nothing_twice(const World& world) {
   }
 }
 
-TEST(ResumedOtherwise, WhatIsRecordedIsUsedWhereItFits) {
+TEST(ResumedOtherwise, FittingRecordsAreUsed) {
   World world(2, settings_for("evolve"));
   ASSERT_FALSE(world.lead(150));
   world.settings.strategy = "refine";  // simulates a changed program
@@ -278,7 +278,7 @@ TEST(Replay, TellsTheFirstDecisionThatDiffers) {
   EXPECT_THROW(world.lead(kNever, Journal::Purpose::replay), Divergence);
 }
 
-TEST(Replay, OfWhatWasKilledEndsWithTheRecord) {
+TEST(Replay, OfAKilledCampaignEndsWithItsRecord) {
   World world(2, settings_for("refine"));
   ASSERT_FALSE(world.lead(150));
   EXPECT_THROW(world.lead(kNever, Journal::Purpose::replay), RecordEnded);

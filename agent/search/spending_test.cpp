@@ -8,7 +8,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-TEST(Spending, WhatIsReservedCounts) {
+TEST(Spending, ReservesCount) {
   Spending spending({1000, std::nullopt, 1.0}, {0, 0, 0});
   const Reserve half{500, 0.4};
   EXPECT_FALSE(spending.why_not(half));

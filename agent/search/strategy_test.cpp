@@ -23,7 +23,7 @@ Member member(int line, std::optional<double> speed_up, const std::string& niche
   return made;
 }
 
-TEST(Bandit, TriesEachArmAndThenPrefersWhatGivesMostForItsCost) {
+TEST(Bandit, TriesEachArmThenPrefersTheBestGainPerCost) {
   Bandit bandit(3);
   const double gains[] = {0.01, 0.2, 0.2}, costs[] = {1, 1, 4};
   std::map<size_t, int> chosen;
@@ -40,7 +40,7 @@ TEST(Bandit, TriesEachArmAndThenPrefersWhatGivesMostForItsCost) {
 
 TEST(Strategies, AnUnknownNameIsAnError) { EXPECT_THROW(make_strategy("anneal", {}), core::InputError); }
 
-TEST(Refine, OneAtATimeRepairsWhatIsWrongAndImprovesWhatIsBest) {
+TEST(Refine, RepairsWrongAndImprovesBestSolutionsOneAtATime) {
   const auto refine = make_strategy("refine", {1, 1, 1});
   Population population;
   const Inquiry first = refine->next(population).value();
@@ -97,7 +97,7 @@ TEST(Evolve, UsesEveryTaskAndEveryIsland) {
   EXPECT_EQ(models, (std::set<size_t>{0, 1}));
 }
 
-TEST(Evolve, WhatIsHopelessIsAParentOnlyForItsStructureAndRarely) {
+TEST(Evolve, HopelessMembersAreRarelyParentsAndOnlyForTheirStructure) {
   const auto evolve = make_strategy("evolve", {1, 1, 1});
   Population population;
   const size_t best = population.add(member(0, 5.96, "vector/memory_bound"));

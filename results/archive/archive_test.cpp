@@ -99,7 +99,7 @@ TEST(Recorder, ARefusalHasNoMeasurement) {
   EXPECT_FALSE(a.measurement.has_value());
 }
 
-TEST(Recorder, WhatIsTheSameIsKeptOnce) {
+TEST(Recorder, EqualRowsAreKeptOnce) {
   const TemporaryArchive temporary;
   Started s(temporary.file());
   EXPECT_EQ(s.add_candidate("a", "seed", {{"X", 1}}), s.add_candidate("a", "seed", {{"X", 1}}));
@@ -134,7 +134,7 @@ TEST(Recorder, AReusedResultNamesItsSource) {
   EXPECT_EQ(s.archive.attempt(s.archive.add_attempt(reuse)).reused_from, first);
 }
 
-TEST(Recorder, ACampaignKeepsWhatItSpentAndWhatHappened) {
+TEST(Recorder, ACampaignKeepsItsSpendingAndEvents) {
   const TemporaryArchive temporary;
   std::string name;
   {

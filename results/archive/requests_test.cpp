@@ -61,7 +61,7 @@ TEST(Exchanges, AreFoundAsTheyWereAdded) {
   EXPECT_EQ(all[1].solutions, std::vector<int64_t>{solution});
 }
 
-TEST(Exchanges, WhatIsSaidAgainIsKeptOnce) {
+TEST(Exchanges, RepeatedTextsAreKeptOnce) {
   const TemporaryArchive temporary;
   Started s(temporary.file());
   for (int i = 0; i < 20; ++i) s.archive.add_request(request(s.campaign, i, "changing " + std::to_string(i)));
@@ -75,7 +75,7 @@ TEST(Exchanges, WhatIsSaidAgainIsKeptOnce) {
       2 + 20);
 }
 
-TEST(Exchanges, SpendingCountsWhatWasReservedUntilTheReplyIsThere) {
+TEST(Exchanges, SpendingCountsReservesUntilTheReply) {
   const TemporaryArchive temporary;
   Started s(temporary.file());
   const int64_t campaign = s.campaign;

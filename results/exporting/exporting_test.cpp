@@ -155,7 +155,7 @@ TEST(Choosing, TakesTheFastestAtEachShape) {
   EXPECT_THAT(files.at("src/dispatch.cpp"), HasSubstr(", 90, Shape{4096, 4096, 4096}}"));
 }
 
-TEST(Choosing, WhatTheCpuDeviceMeasuredIsForAnyArchitectureAndSaysSo) {
+TEST(Choosing, CpuResultsServeAnyArchitectureAndAreMarked) {
   ExportArchive archive;
   archive.add_shipped("sum_f32/two_launches.cu", {.device = "cpu", .architecture = ""});
   const Package package = archive.choose(ExportChoice{{"sum_f32"}});
@@ -175,7 +175,7 @@ TEST(Choosing, OtherArchitecturesAreUsedWhereTheUserWantsThemAndTheSolutionRuns)
   EXPECT_THAT(dispatch_text(package), HasSubstr("sm_80 (not measured there)"));
 }
 
-TEST(Choosing, RefusesWhatWasNotProven) {
+TEST(Choosing, RefusesUnverifiedKernels) {
   ExportArchive archive;
   const auto id = [](int64_t attempt) { return std::to_string(attempt); };
   const int64_t wrong = archive.add_shipped("sum_f32/two_launches.cu", {.verdict = verifier::verdicts::NotWritten{}});
@@ -244,7 +244,7 @@ TEST_P(Shipped, GoesIntoEveryFormat) {
   EXPECT_FALSE(test_shapes(*package.problem).empty());
 }
 
-TEST(Hip, TakesWhatSupportsItAndNothingOfCuda) {
+TEST(Hip, TakesKernelsForHipAndNothingOfCuda) {
   ExportArchive archive;
   const Package package =
       archive.choose({.what = {std::to_string(archive.add_shipped("transpose_f32/shared_tile.cu"))}, .backend = "hip"});

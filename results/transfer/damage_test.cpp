@@ -116,7 +116,7 @@ TEST(Damage, GarbageInTheMiddleIsFoundWhereverItIs) {
   EXPECT_THAT(said_of(temporary.file()), HasSubstr("is not an archive"));
 }
 
-TEST(Damage, WhatIsSoundInADamagedArchiveIsSaved) {
+TEST(Damage, SoundRecordsOfADamagedArchiveAreSaved) {
   const TemporaryArchive temporary;
   make_rich(temporary.file());
   const auto pages = static_cast<int>(fs::file_size(temporary.file()) / 4096);
@@ -177,7 +177,7 @@ TEST(Damage, ALogThatIsLostOrNotOursLosesNoMoreThanItHeld) {
   EXPECT_EQ(archive::Recorder(kept).count_attempts(), 1);
 }
 
-TEST(Damage, WhatIsNoArchiveSaysSo) {
+TEST(Damage, AnotherFileIsRefused) {
   const TemporaryArchive temporary;
   const fs::path folder = temporary.file().parent_path();
   EXPECT_THAT(said_of(folder), HasSubstr("cannot be opened"));
@@ -221,7 +221,7 @@ TEST(Damage, AFileThatMayNotBeWrittenIsReadAndNothingElse) {
   EXPECT_THAT(with(kRead, kEnter, reading), AllOf(HasSubstr("earlier version"), HasSubstr("copy it")));
 }
 
-TEST(Damage, AFullDiskKeepsWhatWasCommitted) {
+TEST(Damage, AFullDiskKeepsCommittedData) {
   const TemporaryArchive temporary;
   Started s(temporary.file());
   add_attempt(s, 1);
@@ -243,7 +243,7 @@ TEST(Damage, AFullDiskKeepsWhatWasCommitted) {
 }
 
 // Like a quota: the system refuses to let the file grow.
-TEST(Damage, AFileThatMayNotGrowKeepsWhatWasCommitted) {
+TEST(Damage, AFileThatMayNotGrowKeepsCommittedData) {
   const TemporaryArchive temporary;
   const fs::path file = temporary.file();
   make_rich(file, 1);

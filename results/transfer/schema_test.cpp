@@ -115,7 +115,7 @@ TEST(Schema, ADatabaseOfAnotherProgramIsRefusedAndKept) {
   EXPECT_EQ(tables.integer(0), 1);
 }
 
-TEST(Schema, WhatIsNoDatabaseIsRefusedAndKept) {
+TEST(Schema, AnotherFileIsRefusedAndKept) {
   const TemporaryArchive temporary;
   const std::string text(5000, 'x');
   std::ofstream(temporary.file()) << text;
@@ -125,7 +125,7 @@ TEST(Schema, WhatIsNoDatabaseIsRefusedAndKept) {
   EXPECT_FALSE(refusal(temporary.file() / "below_a_file.db").empty());
 }
 
-TEST(Schema, WhatWasJudgedCannotBeChanged) {
+TEST(Schema, JudgedResultsCannotBeChanged) {
   const TemporaryArchive temporary;
   Started s(temporary.file());
   s.archive.add_attempt(s.attempt_at(s.naive, verifier::verdicts::Effort::full, correct_judgement(2)));

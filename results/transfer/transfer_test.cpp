@@ -48,7 +48,7 @@ TEST(Transfer, NothingOfAnArchiveIsForgotten) {
   EXPECT_GT(seen, 80);
 }
 
-TEST(Transfer, WhatIsExportedAndImportedIsTheSame) {
+TEST(Transfer, ExportAndImportKeepEverything) {
   const TemporaryArchive from, to;
   { const Rich rich(from.file()); }
   const std::string lines = exported(from.file());
@@ -78,7 +78,7 @@ TEST(Transfer, AnEarlierExportIsImported) {
   }
 }
 
-TEST(Transfer, WhatIsKnownIsNotAddedAgain) {
+TEST(Transfer, KnownRecordsAreNotAddedAgain) {
   const TemporaryArchive from, to;
   { const Rich rich(from.file()); }
   const std::string lines = exported(from.file());
@@ -153,7 +153,7 @@ TEST(Transfer, ACampaignThatWentOnInTwoPlacesBecomesTwo) {
   EXPECT_EQ(again.separated.at(name), separate);
 }
 
-TEST(Transfer, OneCampaignIsExportedWithWhatItNeeds) {
+TEST(Transfer, OneCampaignIsExportedWithItsDependencies) {
   const TemporaryArchive from, to;
   Rich rich(from.file());
   const int64_t other = rich.archive.start_campaign({{"problems", {"sum_f32"}}}, rich.environment).id;
@@ -167,7 +167,7 @@ TEST(Transfer, OneCampaignIsExportedWithWhatItNeeds) {
   EXPECT_EQ(findings_in(to.file()), "");
 }
 
-TEST(Transfer, WhatDoesNotFitIsRefusedWithItsLine) {
+TEST(Transfer, InconsistentRecordsAreRefusedWithTheirLine) {
   const TemporaryArchive from, to;
   { const Rich rich(from.file()); }
   const std::string lines = exported(from.file());
@@ -242,7 +242,7 @@ TEST(Transfer, VerifyNamesEveryRowThatDoesNotFit) {
   }
 }
 
-TEST(Transfer, PruningKeepsWhatIsConfirmedAndWhatReplayNeeds) {
+TEST(Transfer, PruningKeepsConfirmedResultsAndReplayData) {
   const TemporaryArchive temporary;
   Rich rich(temporary.file());
   const std::string before = exported(rich.archive);

@@ -110,7 +110,7 @@ TEST_F(LargeArchive, IsWrittenByIndex) {
 }
 
 // Recomputed from the base tables.
-TEST_F(LargeArchive, StandingsAreWhatTheAttemptsSay) {
+TEST_F(LargeArchive, StandingsMatchTheAttempts) {
   Database database(folder_->file());
   Statement wrong = database.prepare(R"sql(
 WITH told AS (

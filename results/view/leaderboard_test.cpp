@@ -99,7 +99,7 @@ verifier::verdicts::Judgement timed_at(std::map<std::string, double> speed_ups,
   return judgement;
 }
 
-TEST(Leaderboard, ListsWhatIsUnconfirmedBehindTheRest) {
+TEST(Leaderboard, ListsUnconfirmedSolutionsLast) {
   const TemporaryArchive temporary;
   Started s(temporary.file());
   const int64_t sure = s.add_candidate("sure", "seed");
@@ -209,7 +209,7 @@ struct Family : Started {
   int64_t number = 0;
 };
 
-TEST(Lineage, KnowsWhoProposedWhatAndWhatItCost) {
+TEST(Lineage, KnowsProposersAndCosts) {
   const TemporaryArchive temporary;
   Family f(temporary.file());
   const sandbox::Solution seed = solution_named("seed");

@@ -42,7 +42,7 @@ Json at(const archive::Reader& archive, const std::string& path) { return PageDa
 
 std::string campaign_path(const Started& s) { return "campaign/" + s.archive.find_campaign("").name; }
 
-TEST(PageData, TheOverviewHasWhatIsBestAndWhatRan) {
+TEST(PageData, TheOverviewHasTheBestSolutionsAndCampaigns) {
   const TemporaryArchive temporary;
   Started s(temporary.file());
   add_win(s, "fast", 3);
@@ -59,7 +59,7 @@ TEST(PageData, TheOverviewHasWhatIsBestAndWhatRan) {
   EXPECT_EQ(overview["scores"][0]["solved"], 1);
 }
 
-TEST(PageData, CurvesRiseWithConfirmedWinsAndKnowWhatTheyCost) {
+TEST(PageData, CurvesRiseWithConfirmedWinsAndKnowTheirCost) {
   const TemporaryArchive temporary;
   Started s(temporary.file());
   add_win(s, "first", 2);
@@ -113,7 +113,7 @@ TEST(PageData, ASolutionHasItsSourceFiguresAndLineage) {
   EXPECT_EQ(PageData(s.archive).source(child.hash()), child.source);
 }
 
-TEST(PageData, WhatIsNotThereIsNotShown) {
+TEST(PageData, MissingDataIsNotShown) {
   const TemporaryArchive temporary;
   Started s(temporary.file());
   PageData data(s.archive);
@@ -125,7 +125,7 @@ TEST(PageData, WhatIsNotThereIsNotShown) {
   EXPECT_THROW(PageData(s.archive, {"no_such_campaign", "", ""}).report(), core::InputError);
 }
 
-TEST(PageData, AReportHoldsWhatItsOverviewLeadsTo) {
+TEST(PageData, AReportHoldsThePagesItLinksTo) {
   const TemporaryArchive temporary;
   Started s(temporary.file());
   for (int i = 1; i <= 5; ++i) add_win(s, "solution" + std::to_string(i), 1 + i);

@@ -21,7 +21,7 @@ TEST(PagesCommands, AReportOfAnEmptyArchiveIsAPage) {
   EXPECT_FALSE(std::filesystem::exists(file + ".new"));
 }
 
-TEST(PagesCommands, AReportOfWhatIsNotThereIsRefused) {
+TEST(PagesCommands, AReportOfMissingDataIsRefused) {
   const campaign::test::Home home;
   EXPECT_EQ(home.run({"report", "-o", "/dev/null"}).exit_code, kRefused);  // no archive
   { const results::archive::Reader made(home.archive()); }

@@ -122,7 +122,7 @@ TEST(CampaignWithAModel, ItsTranscriptMakesTheSameProposals) {
   }
 }
 
-TEST(ReplayCommand, SaysWhatAnEarlierVersionDidNotKeep) {
+TEST(ReplayCommand, RefusesACampaignOfAnEarlierVersion) {
   const Home home;
   ASSERT_EQ(home.run({"run", "gelu_f32", "--attempts", "2"}).exit_code, 0);
   EXPECT_EQ(home.run({"replay"}).exit_code, 0) << "the tuner's decisions, too";

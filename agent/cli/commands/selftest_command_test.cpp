@@ -66,7 +66,7 @@ TEST(Selftest, CountsAndRatesComeFromTheCases) {
   EXPECT_EQ(to_json(report).at("classes").at("denial"), 7);
 }
 
-TEST(Selftest, WhatWentWrongIsSaidInASentence) {
+TEST(Selftest, AWrongVerdictIsOneSentence) {
   campaign::SelftestReport report = a_report();
   report.otherwise.push_back({"odd", "does what", "trap", "race", "There was a race."});
   EXPECT_TRUE(report.passed());
@@ -78,7 +78,7 @@ TEST(Selftest, WhatWentWrongIsSaidInASentence) {
   EXPECT_EQ(to_json(report).at("false_accepts").at(0).at("name"), "cheat");
 }
 
-TEST(Selftest, NothingToTellIsNotToldAsZero) {
+TEST(Selftest, MissingFiguresAreNotShownAsZero) {
   const campaign::SelftestReport none;
   EXPECT_FALSE(none.widest_noise().has_value());
   EXPECT_FALSE(none.candidates_per_hour().has_value());
