@@ -114,7 +114,7 @@ TEST(LaunchFeatures, SurviveTheWire) {
   EXPECT_THROW(plan_from_json(core::JsonView(torn, "plan")), core::InputError);
 }
 
-TEST(LaunchFeatures, BelongToWhatRuns) {
+TEST(LaunchFeatures, ArePartOfTheArtefact) {
   const auto hash = [](const Solution& solution) {
     return artefact_hash(solution, default_binding(solution), {"binary"});
   };

@@ -73,7 +73,7 @@ TEST(Solution, TheHeaderAloneGivesTheSamePlan) {
   EXPECT_TRUE(again.source.empty());
 }
 
-TEST(Solution, RefusalsSayWhatToDo) {
+TEST(Solution, RefusalsNameTheRemedy) {
   EXPECT_THAT(refusal([] { parse_solution("", "s.cu"); }), HasSubstr("is empty"));
   EXPECT_THAT(refusal([] { parse_solution("__global__ void k() {}", "s.cu"); }),
               HasSubstr("has no kernelwright header"));

@@ -52,9 +52,7 @@ TEST(ExecModel, ThePromptGoesInAndTheReplyComesOut) {
   EXPECT_EQ(completion_of(answer_of("cat /dev/stdin")).text, completion.text) << "the input is a file as well";
 }
 
-TEST(ExecModel, ACommandThatDoesNotReadIsNoProblem) {
-  EXPECT_EQ(completion_of(answer_of("echo hello")).text, "hello\n");
-}
+TEST(ExecModel, ACommandNeedNotReadItsInput) { EXPECT_EQ(completion_of(answer_of("echo hello")).text, "hello\n"); }
 
 TEST(ExecModel, ReportsEveryFailure) {
   const NoCompletion failed = no_completion_of(answer_of("sh -c 'echo partly; echo no luck >&2; exit 3'"));

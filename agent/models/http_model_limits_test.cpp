@@ -109,7 +109,7 @@ TEST_F(HttpModelTest, EveryKindOfWaitingHasAnEnd) {
   }
 }
 
-TEST_F(HttpModelTest, NobodyThereIsUnreachable) {
+TEST_F(HttpModelTest, AClosedPortIsUnreachable) {
   std::string url;
   {
     HttpServer server([](HttpWire&, const HttpSeen&, int) {});

@@ -47,7 +47,7 @@ std::string fault_of(const std::string& name, const ModelOptions& options = opti
   return "none";
 }
 
-TEST(MakeModel, EachProviderIsAskedInItsOwnWay) {
+TEST(MakeModel, EachProviderGetsItsOwnRequests) {
   struct Case {
     const char* name;
     const char* base;

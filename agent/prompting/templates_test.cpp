@@ -19,7 +19,7 @@ std::string error_of(const std::function<void()>& action) {
   return "no error";
 }
 
-TEST(Templates, PlacesAreFilled) {
+TEST(Templates, PlaceholdersAreFilled) {
   const Template text("a {{one}}, b {{two}}{{one}}.\n", "t.md");
   EXPECT_THAT(text.placeholders(), ElementsAre("one", "two"));
   EXPECT_EQ(text.fill({{"one", "1"}, {"two", "{{one}}"}}), "a 1, b {{one}}1.\n");
@@ -34,7 +34,7 @@ TEST(Templates, AnUnfilledPlaceIsAnErrorWithFileAndName) {
   EXPECT_THAT(error, HasSubstr("{{two}}"));
 }
 
-TEST(Templates, AValueThatNobodyAskedForIsAnError) {
+TEST(Templates, AValueWithoutAPlaceholderIsAnError) {
   const std::string error = error_of([] { Template("{{problem}}", "t.md").fill({{"problem", ""}, {"problen", ""}}); });
   EXPECT_THAT(error, HasSubstr("t.md: has no placeholder {{problen}}"));
   EXPECT_THAT(error, HasSubstr("did you mean \"problem\"?"));

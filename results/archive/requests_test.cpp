@@ -36,7 +36,7 @@ NewReply reply(int64_t request) {
   return made;
 }
 
-TEST(Exchanges, AreFoundAsTheyWereAdded) {
+TEST(Requests, AreReadAsTheyWereAdded) {
   const TemporaryArchive temporary;
   Started s(temporary.file());
   const int64_t campaign = s.campaign;
@@ -61,7 +61,7 @@ TEST(Exchanges, AreFoundAsTheyWereAdded) {
   EXPECT_EQ(all[1].solutions, std::vector<int64_t>{solution});
 }
 
-TEST(Exchanges, RepeatedTextsAreKeptOnce) {
+TEST(Requests, RepeatedTextsAreKeptOnce) {
   const TemporaryArchive temporary;
   Started s(temporary.file());
   for (int i = 0; i < 20; ++i) s.archive.add_request(request(s.campaign, i, "changing " + std::to_string(i)));
@@ -75,7 +75,7 @@ TEST(Exchanges, RepeatedTextsAreKeptOnce) {
       2 + 20);
 }
 
-TEST(Exchanges, SpendingCountsReservesUntilTheReply) {
+TEST(Requests, SpendingCountsReservesUntilTheReply) {
   const TemporaryArchive temporary;
   Started s(temporary.file());
   const int64_t campaign = s.campaign;
@@ -95,7 +95,7 @@ TEST(Exchanges, SpendingCountsReservesUntilTheReply) {
   EXPECT_FALSE(s.archive.model_spend(campaign).all_priced);
 }
 
-TEST(Exchanges, AreNeverChanged) {
+TEST(Requests, AreNeverChanged) {
   const TemporaryArchive temporary;
   Started s(temporary.file());
   const int64_t first = s.archive.add_request(request(s.campaign, 1, "first"));

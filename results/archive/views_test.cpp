@@ -132,7 +132,7 @@ TEST(Query, CanOnlyReadTheArchive) {
   archive.add_event(std::nullopt, "still", {});  // the archive itself may write as before
 }
 
-TEST(Query, SaysWhatIsWrong) {
+TEST(Query, NamesTheFault) {
   const TemporaryArchive temporary;
   const Recorder archive(temporary.file());
   EXPECT_THAT(refusal(archive, "SELECT * FROM v_leaderbord"), HasSubstr("did you mean \"v_leaderboard\"?"));

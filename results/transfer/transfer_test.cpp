@@ -127,7 +127,7 @@ TEST(Transfer, ACopiedCampaignThatWentOnIsContinued) {
   EXPECT_EQ(added_in(merge_files({here.file()}, there.file())), 0);
 }
 
-TEST(Transfer, ACampaignThatWentOnInTwoPlacesBecomesTwo) {
+TEST(Transfer, ACampaignThatContinuedInTwoArchivesBecomesTwo) {
   const TemporaryArchive here, there;
   { const Rich rich(here.file()); }
   { archive::Recorder(here.file()).copy_to(there.file()); }

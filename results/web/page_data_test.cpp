@@ -137,7 +137,7 @@ TEST(PageData, AReportHoldsThePagesItLinksTo) {
   EXPECT_FALSE(report.contains("solution/" + solution_named("solution1").hash()));  // the best few only
 }
 
-TEST(PageData, WhatAUserWroteIsCleanedAndStaysText) {
+TEST(PageData, UserTextIsCleanedAndStaysText) {
   const TemporaryArchive temporary;
   Started s(temporary.file());
   const std::string hostile = "</script><script>alert(1)</script>\x1b[2J\n\xe2\x80\xae<img src=x>";

@@ -211,7 +211,7 @@ TEST(PageServer, APortThatIsTakenIsNamed) {
   EXPECT_THROW(PageServer(archive, settings), core::InputError);
 }
 
-TEST(PageServer, SendsAgainOnlyWhatHasChanged) {
+TEST(PageServer, SendsOnlyChangedAnswersAgain) {
   Web web;
   const std::string first = web.get("/api/overview");
   const size_t at = first.find("ETag: ");
@@ -221,7 +221,7 @@ TEST(PageServer, SendsAgainOnlyWhatHasChanged) {
   EXPECT_THAT(again, StartsWith("HTTP/1.1 304"));
 }
 
-TEST(PageServer, TellsItsPagesOfWhatAnotherProcessWrote) {
+TEST(PageServer, TellsItsPagesAboutWritesOfOtherProcesses) {
   Web web;
   const core::UniqueFd fd(web.connect_to());
   const std::string request = "GET /events HTTP/1.1\r\nHost: " + web.host() + "\r\n\r\n";

@@ -110,7 +110,7 @@ TEST(Cgroup, HoldsProcessesAndEndsThemOrSaysWhyNot) {
   EXPECT_FALSE(fs::exists(folder));
 }
 
-TEST(Cgroup, WhatADeadProgramLeftIsRemovedAndNothingElse) {
+TEST(Cgroup, OnlyRemainsOfADeadProgramAreRemoved) {
   char name[] = "/tmp/kernelwright-cgroup-test-XXXXXX";
   ASSERT_NE(::mkdtemp(name), nullptr);
   const fs::path parent = name;

@@ -60,7 +60,7 @@ bool is_forbidden_to_a_candidate(const std::function<int()>& attempt) {
 void* map(int protection, int flags) { return ::mmap(nullptr, 1 << 20, protection, flags, -1, 0); }
 constexpr int kReadWrite = PROT_READ | PROT_WRITE, kOwn = MAP_PRIVATE | MAP_ANONYMOUS;
 
-TEST(Jail, ACellMayUseMemory) {
+TEST(Jail, ACandidateMayUseMemory) {
   EXPECT_EQ(status_of_cell({}, [] { return map(kReadWrite, kOwn) == MAP_FAILED ? 1 : 0; }), 0);
   EXPECT_EQ(status_of_cell({}, [] { return ::mprotect(map(kReadWrite, kOwn), 4096, PROT_NONE); }), 0);
 }
@@ -105,7 +105,7 @@ TEST(Jail, ACellSpeaksOverItsChannelAlone) {
   for (const int fd : {ends[0], ends[1], others[0], others[1]}) ::close(fd);
 }
 
-TEST(Jail, ACellStopsItselfAndNobodyElse) {
+TEST(Jail, ACandidateStopsItselfAlone) {
   const auto to_itself = [](int signal) {
     const pid_t pid = ::fork();
     if (pid == 0) {
@@ -201,7 +201,7 @@ TEST(Jail, LandlockLeavesTheGivenFolders) {
   ::rmdir(folder);
 }
 
-TEST(JailReport, SaysTheLevelAndWhatKeepsItFromTheNext) {
+TEST(JailReport, StatesTheLevelAndTheObstacleToTheNext) {
   JailReport report;
   report.add(1, "seccomp", std::nullopt);
   report.add(2, "Landlock", Shortfall{"this kernel has no Landlock", "use another"});

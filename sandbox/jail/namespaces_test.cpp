@@ -87,7 +87,7 @@ int try_it(bool works_inside, const std::function<int(const Namespaces&)>& then)
   });
 }
 
-TEST(Namespaces, WhatDoesNotWorkInsideIsTriedOutside) {
+TEST(Namespaces, AFailedStepIsRepeatedOutside) {
   EXPECT_EQ(try_it(true, [](const Namespaces& in) { return in.missing ? kNotOnThisHost : 0; }), expected(0));
   const int reported = try_it(false, [](const Namespaces& in) {
     if (!in.missing) return 1;

@@ -35,7 +35,7 @@ TEST(Channel, LargeFramesArriveWhole) {
   sender.join();
 }
 
-TEST(Channel, ADeadlineIsNoError) {
+TEST(Channel, ADeadlineIsNotAnError) {
   auto [a, b] = Channel::make_pair();
   EXPECT_FALSE(b.receive(steady_clock::now() + milliseconds(20)).has_value());
   a.send({{"late", true}});

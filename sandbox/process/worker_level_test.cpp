@@ -22,7 +22,7 @@ WorkerCommand command(const std::string& role) {
           {}};
 }
 
-TEST(WorkerLevel, EveryWorkerReachesWhatTheHostAllows) {
+TEST(WorkerLevel, EveryWorkerReachesTheHostsLevel) {
   for (const char* role : {"compile", "judge", "run"}) {
     const Worker worker = Worker::start(command(role));
     const jail::JailReport report = jail::JailReport::of(worker.greeting());

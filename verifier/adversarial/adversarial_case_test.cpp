@@ -73,7 +73,7 @@ TEST(Suite, LiesTogetherByProblem) {
   EXPECT_GE(seen.size(), 10u);
 }
 
-TEST(Suite, ReadsWhatAFileSays) {
+TEST(Suite, ReadsCases) {
   const std::vector<AdversarialCase> cases = load_cases(
       written(kBoth,
               "// Class: peeking.\n// On cpu: trap.\n// On cuda: no_win or too_fast. So it is.\n// Slow: yes.\n"),
@@ -87,7 +87,7 @@ TEST(Suite, ReadsWhatAFileSays) {
   EXPECT_TRUE(cases[0].slow);
 }
 
-TEST(Suite, RefusesFilesThatDoNotSayWhatTheyAre) {
+TEST(Suite, RefusesFilesWithoutAClassOrVerdict) {
   EXPECT_THAT(refusal(kBoth, "// On cpu: trap.\n// On cuda: trap.\n"), HasSubstr("// Class: "));
   EXPECT_THAT(refusal(kBoth, "// Class: peeking.\n// On cpu: trap.\n"), HasSubstr("// On cuda: "));
   EXPECT_THAT(refusal(kBoth, "// Class: peaking.\n// On cpu: trap.\n// On cuda: trap.\n"), HasSubstr("peeking"));

@@ -24,7 +24,7 @@ std::vector<AdversarialCase> compiled_cases() {
 
 bool is_rejection(const std::string& verdict) { return core::enum_from_name<sandbox::Rejection>(verdict).has_value(); }
 
-TEST(SuiteWithNvrtc, WhatIsForAGpuCompilesOrIsRefusedAsItSays) {
+TEST(SuiteWithNvrtc, GpuCasesCompileOrAreRefusedAsDeclared) {
   const core::Paths paths = core::installed_paths();
   sandbox::CompilePool pool(
       {paths.worker("cuda"),

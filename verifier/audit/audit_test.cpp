@@ -162,7 +162,7 @@ TEST_F(WrittenProblem, InputsThatDoNotMatterAreRefused) {
               HasSubstr("no output depends on the input \"b\""));
 }
 
-TEST_F(WrittenProblem, FilesOfItsAuthorAreHeldToWhatTheyMustBe) {
+TEST_F(WrittenProblem, FilesOfItsAuthorGetTheirRequiredVerdicts) {
   const benchsuite::Problem problem = make("value = (double)a[i] + b[i];", "value = a[i] + b[i];", kNormal);
   sandbox::Solution half = sandbox::load_solution(problem.naive_file());
   const size_t at = half.source.find("a[i] + b[i]");

@@ -51,7 +51,7 @@ TEST(Loops, OthersAreLeftAlone) {
   EXPECT_TRUE(find_loops("// for (int i = 0; i < N; ++i) s += x[i];").empty());
 }
 
-TEST(Loops, HavePlaces) {
+TEST(Loops, HavePositions) {
   const std::string source = "{\n  for (int n = a + 1; n < N * 2; n += step) { s += x[n] + (1); }\n}";
   const auto loops = find_loops(source);
   ASSERT_EQ(loops.size(), 1u);

@@ -136,7 +136,7 @@ TEST(Statistics, LessThanHalfAPercentIsATie) {
   EXPECT_EQ(decide({0.997, 0.996, 0.998}), Outcome::tie);
 }
 
-TEST(Statistics, OnePairSaysWhatItSaw) {
+TEST(Statistics, OnePairGivesItsRatio) {
   const SpeedUp single = estimate_speed_up({{50, 100, true}}, 1);
   EXPECT_DOUBLE_EQ(single.value, 2);
   EXPECT_DOUBLE_EQ(single.low, 2);

@@ -24,7 +24,7 @@ struct WrongInput {
 std::ostream& operator<<(std::ostream& out, const WrongInput& input) { return out << input.name; }
 class CommandLine : public testing::TestWithParam<WrongInput> {};
 
-TEST_P(CommandLine, SaysWhatToDo) {
+TEST_P(CommandLine, MessagesNameTheRemedy) {
   const Home home;
   const Ended ended = home.run(GetParam().args);
   EXPECT_EQ(ended.exit_code, GetParam().exit_code) << ended.out << ended.err;

@@ -41,7 +41,7 @@ class CudaCompiler : public testing::Test {
 };
 std::unique_ptr<CompilePool> CudaCompiler::pool_;
 
-TEST_F(CudaCompiler, TellsWhatTheBinaryTakes) {
+TEST_F(CudaCompiler, ReportsTheResourcesOfTheBinary) {
   const Compilation compilation = compile(R"(
 extern "C" __global__ void first(const float* x, float* y, int n) {
   __shared__ float s[SIZE];
@@ -113,7 +113,7 @@ TEST_F(CudaCompiler, ToolkitHeadersAreThereAndNoOtherFiles) {
   EXPECT_THAT(pasted.log, testing::Not(HasSubstr("seen")));
 }
 
-TEST(CudaCompileRole, ExplainsWhatItCannotDo) {
+TEST(CudaCompileRole, ExplainsItsRefusals) {
   const auto failure = [](const process::WorkerCommand& command) -> std::string {
     try {
       const CompilePool pool(command, 1);

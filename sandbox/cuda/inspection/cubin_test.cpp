@@ -98,7 +98,7 @@ TEST(Cubin, AddressesOfVariablesAreSeenInTheCodeOfEveryArchitecture) {
   }
 }
 
-TEST(Cubin, WhatNoCandidateMayHold) {
+TEST(Cubin, RefusesForbiddenContents) {
   const std::string head = "extern \"C\" __global__ void k(float* y, int i) { ";
   EXPECT_THAT(finding(cubin_of(head + "printf(\"%d\", i); }")), HasSubstr("calls vprintf"));
   EXPECT_THAT(finding(cubin_of(head + "y[0] = *(float*)malloc(8); }")), HasSubstr("calls malloc"));
@@ -133,7 +133,7 @@ TEST(Cubin, DamageAnywhereIsRefusedOrHarmless) {
   EXPECT_GT(refused, 0);
 }
 
-TEST(Cubin, WhatIsNoneIsRefused) {
+TEST(Cubin, AnythingElseIsRefused) {
   EXPECT_THROW(global_bytes("no ELF at all"), core::InputError);
   EXPECT_EQ(finding("no ELF at all"), "the binary is no cubin");
 }

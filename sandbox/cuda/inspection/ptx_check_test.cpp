@@ -19,7 +19,7 @@ std::string check_finding(const std::string& body, const std::string& before = "
   return rejected ? rejected->message : "";
 }
 
-TEST(PtxCheck, AcceptsWhatOnlyReads) {
+TEST(PtxCheck, AcceptsReadOnlyTables) {
   EXPECT_EQ(check_finding("y[i] = table[i] + zeros[i] + once[i] + T<4>::values[i] + cc[i] + f(table, i) + g(i);",
                           "__device__ const float table[] = {1, 2, 3, 4};\n__device__ const int zeros[4] = {};\n"
                           "static constexpr int once[5] = {5, 6, 7, 8, 9};\n__constant__ float cc[4] = {1, 2, 3, 4};\n"
@@ -114,7 +114,7 @@ TEST(PtxCheck, ConstantMemoryIsNotWritten) {
   EXPECT_EQ(with(".reg .u32 b; mov.u64 a, k_param_2; cvta.param.u64 a, a; ld.u32 b, [a]; prefetch.tensormap [a];"), "");
 }
 
-TEST(PtxCheck, RefusesWhatTellsTheTimeOrThePlace) {
+TEST(PtxCheck, RefusesClocksAndSmIds) {
   EXPECT_THAT(check_finding("y[i] = clock64();"), HasSubstr("reads a clock"));
   EXPECT_THAT(check_finding("y[i] = clock();"), HasSubstr("reads a clock"));
   for (const char* name : {"clock", "clock_hi", "globaltimer_lo", "globaltimer_hi"}) {

@@ -43,7 +43,7 @@ TEST(PtxFlow, ArgumentsAreTakenByTheirPlace) {
               HasSubstr("writes to"));
 }
 
-TEST(PtxFlow, NamesMeanWhatTheirScopeSays) {
+TEST(PtxFlow, NamesAreResolvedInTheirScope) {
   EXPECT_THAT(flow_finding("{ .param .b64 a; st.param.b64 [a], t; { .param .b64 a; } call f, (a); }",
                            ".func f(.param .b64 a) { .reg .b64 x; ld.param.b64 x, [a]; st.u32 [x], 1; }"),
               HasSubstr("writes to"));
@@ -54,7 +54,7 @@ TEST(PtxFlow, NamesMeanWhatTheirScopeSays) {
   EXPECT_EQ(flow_finding("{ .reg .u64 q; mov.u64 q, t; } { .reg .u64 q; ld.param.u64 q, [p]; st.u32 [q], 1; }"), "");
 }
 
-TEST(PtxFlow, PartsOfAVectorHoldWhatItHolds) {
+TEST(PtxFlow, PartsOfAVectorHoldItsAddresses) {
   EXPECT_THAT(flow_finding("{ .param .b64 r; call (r), f; .reg .v2 .u64 v; ld.param.v2.u64 v, [r]; st.u32 [v.y], 1; }",
                            ".func (.param .align 16 .b8 r[16]) f() { st.param.b64 [r + 8], t; ret; }"),
               HasSubstr("writes to"));
@@ -67,14 +67,14 @@ TEST(PtxFlow, AnInstructionDoesNotHideInAnother) {
   EXPECT_THAT(flow_finding("mov.u32 %r1, 1 .x;"), HasSubstr("within another"));
 }
 
-TEST(PtxFlow, AnArgumentOnTheStackIsNoHidingPlace) {
+TEST(PtxFlow, AddressesAreTracedThroughArgumentsOnTheStack) {
   EXPECT_THAT(
       flow_finding("{ .param .b64 a; st.param.b64 [a], t; call f, (a); }",
                    ".func f(.param .b64 a) { .reg .b64 x, y; mov.b64 x, a; ld.local.b64 y, [x]; st.u32 [y], 1; }"),
       HasSubstr("stores the address"));
 }
 
-TEST(PtxFlow, WhatTheCompilerNeverWritesIsRefused) {
+TEST(PtxFlow, RefusesPtxThatTheCompilerNeverWrites) {
   EXPECT_THAT(flow_finding("", ".reg .u64 everywhere;"), HasSubstr("outside of functions"));
   EXPECT_THAT(flow_finding("", ".func f(.reg .b64 a) { ret; }"), HasSubstr("in registers"));
   EXPECT_THAT(flow_finding("", "st.global.u32 [t], 1;"), HasSubstr("outside of functions"));

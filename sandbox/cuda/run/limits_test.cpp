@@ -35,7 +35,7 @@ std::string refusal(const PlannedLaunch& launch, const DeviceLimits& device, con
   return why_not(launch, device, kernel).value_or("it fits");
 }
 
-TEST(CudaLimits, WhatFitsIsNotRefused) {
+TEST(CudaLimits, AcceptsFittingLaunches) {
   EXPECT_EQ(refusal(launch_of(1 << 20, 1024), ampere()), "it fits");
   EXPECT_EQ(refusal(launch_of(1, 1024), ampere(), {64, 49152}), "it fits") << "every register of the block";
   PlannedLaunch launch = launch_of(132, 256);
@@ -73,7 +73,7 @@ TEST(CudaLimits, SharedMemoryIsStaticAndDynamic) {
             "a block takes 101392 bytes of shared memory (16 static, 101376 dynamic); this device allows 101376");
 }
 
-TEST(CudaLimits, WhatCameWithHopper) {
+TEST(CudaLimits, ChecksHopperFeatures) {
   PlannedLaunch launch = launch_of(8, 32);
   launch.cluster = {2, 2, 1};
   EXPECT_EQ(refusal(launch, ampere()), "a cluster of 4 blocks needs compute capability 9.0; this device has 8.6");
