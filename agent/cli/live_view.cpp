@@ -43,7 +43,7 @@ void LiveView::attempted(const search::AttemptReport& report) {
   if (attempts_.size() > kAttemptsShown) attempts_.pop_front();
 }
 
-void LiveView::answered(const search::ExchangeReport& report) {
+void LiveView::answered(const search::ReplyReport& report) {
   models_[report.model] = report.task + ": " + (report.failed.empty() ? "replied" : report.failed);
   spend_ = describe(report);
 }

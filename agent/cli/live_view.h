@@ -19,7 +19,7 @@ class LiveView {
  public:
   void problem_started(std::string where);  // "[1/3] softmax_f32"
   void attempted(const search::AttemptReport& report);
-  void answered(const search::ExchangeReport& report);
+  void answered(const search::ReplyReport& report);
 
   std::vector<std::string> lines() const;  // not cleaned
 

@@ -17,8 +17,8 @@ search::AttemptReport attempt(int64_t number, double best, const verifier::verdi
   return report;
 }
 
-search::ExchangeReport exchange(const std::string& model, const std::string& failed) {
-  search::ExchangeReport report;
+search::ReplyReport reply(const std::string& model, const std::string& failed) {
+  search::ReplyReport report;
   report.model = model;
   report.task = "refine";
   report.failed = failed;
@@ -45,9 +45,9 @@ TEST(LiveView, ShowsTheCurveTheLastVerdictsAndTheBudget) {
 TEST(LiveView, ShowsEveryModelAndTheTotalCost) {
   LiveView view;
   view.problem_started("[1/1] sum_f32");
-  view.answered(exchange("openai:a", "it was cut off"));
-  view.answered(exchange("openai:b", ""));
-  view.answered(exchange("openai:a", ""));
+  view.answered(reply("openai:a", "it was cut off"));
+  view.answered(reply("openai:b", ""));
+  view.answered(reply("openai:a", ""));
   EXPECT_THAT(view.lines(),
               ElementsAre("[1/1] sum_f32", "  openai:a, refine: replied", "  openai:b, refine: replied",
                           "  3 requests, 400 tokens in (75 % from caches), 70 out, $0.2500, 2 in flight"));

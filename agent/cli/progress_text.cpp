@@ -27,7 +27,7 @@ class TextProgress : public search::Progress {
     begin();
   }
   void attempted(const search::AttemptReport& r) override { keep(fmt::format("  #{} {}", r.number, describe(r))); }
-  void answered(const search::ExchangeReport& r) override {
+  void answered(const search::ReplyReport& r) override {
     keep(fmt::format("  {} ({}): {}; {}", r.model, r.task, r.failed.empty() ? "replied" : r.failed, describe(r)));
   }
   void problem_ended(const std::string&, double best, const std::string& why) override {
@@ -52,7 +52,7 @@ class LiveProgress : public TextProgress {
     view_.attempted(report);
     lines_.show(view_.lines());
   }
-  void answered(const search::ExchangeReport& report) override {
+  void answered(const search::ReplyReport& report) override {
     view_.answered(report);
     lines_.show(view_.lines());
   }
@@ -94,7 +94,7 @@ class JsonProgress : public search::Progress {
          {"best", r.best},
          {"left", json(r.left)}});
   }
-  void answered(const search::ExchangeReport& r) override {
+  void answered(const search::ReplyReport& r) override {
     put({{"event", "answered"},
          {"problem", r.problem},
          {"model", r.model},
@@ -143,7 +143,7 @@ std::string describe(const search::AttemptReport& r) {
   return text;
 }
 
-std::string describe(const search::ExchangeReport& r) {
+std::string describe(const search::ReplyReport& r) {
   const int64_t in = r.usage.input + r.usage.cache_read + r.usage.cache_written;
   std::string text = fmt::format(
       "{} request{}, {} tokens in ({:.0f} % from caches), {} out", r.requests, r.requests == 1 ? "" : "s", in,

@@ -13,7 +13,6 @@ std::unique_ptr<search::Progress> make_progress(bool json);
 
 std::string describe(const search::BudgetLeft& left);       // "40 attempts, 12 s"
 std::string describe(const search::AttemptReport& report);  // "screen  float4_items BLOCK=64  correct  3.21x"
-std::string describe(
-    const search::ExchangeReport& report);  // "3 requests, 900 tokens in (80 % from caches), 70 out, ..."
+std::string describe(const search::ReplyReport& report);  // "3 requests, 900 tokens in (80 % from caches), 70 out, ..."
 
 }  // namespace agent::cli

@@ -38,23 +38,22 @@ Json to_json(const Usage& usage) {
           {"estimated", usage.estimated}};
 }
 
-Json to_json(const Exchange& exchange) {
-  Json json = {{"problem", exchange.occasion.problem},
-               {"number", exchange.occasion.number},
-               {"prompt_hash", exchange.prompt_hash}};
+Json to_json(const TranscriptEntry& entry) {
+  Json json = {
+      {"problem", entry.occasion.problem}, {"number", entry.occasion.number}, {"prompt_hash", entry.prompt_hash}};
   std::visit(
       [&](const auto& answer) {
         json["usage"] = to_json(answer.usage);
         json["tries"] = answer.tries;
         json["seconds"] = answer.seconds;
       },
-      exchange.answer);
-  if (const auto* completion = std::get_if<Completion>(&exchange.answer)) {
+      entry.answer);
+  if (const auto* completion = std::get_if<Completion>(&entry.answer)) {
     json["model"] = completion->model;
     json["reply"] = completion->text;
     json["complete"] = completion->complete;
   } else {
-    const auto& none = std::get<NoCompletion>(exchange.answer);
+    const auto& none = std::get<NoCompletion>(entry.answer);
     json["no_reply"] = name_of(none.cause);
     json["what"] = none.what;
   }
@@ -94,19 +93,19 @@ T with_costs(T answer, const JsonView& view) {
   return answer;
 }
 
-Exchange exchange_from(const JsonView& view) {
+TranscriptEntry entry_from(const JsonView& view) {
   view.expect_object({"problem", "number", "prompt_hash"},
                      {"model", "reply", "complete", "no_reply", "what", "usage", "tries", "seconds"});
   if (view.has("reply") == view.has("no_reply")) view.fail("needs either a reply or a no_reply");
-  Exchange exchange;
-  exchange.occasion = {view.at("problem").string(), view.at("number").integer(1)};
-  exchange.prompt_hash = view.at("prompt_hash").string();
+  TranscriptEntry entry;
+  entry.occasion = {view.at("problem").string(), view.at("number").integer(1)};
+  entry.prompt_hash = view.at("prompt_hash").string();
   if (view.has("reply")) {
     Completion completion;
     completion.text = view.at("reply").string();
     if (view.has("model")) completion.model = view.at("model").string();
     if (view.has("complete")) completion.complete = view.at("complete").boolean();
-    exchange.answer = with_costs(std::move(completion), view);
+    entry.answer = with_costs(std::move(completion), view);
   } else {
     NoCompletion none;
     const std::string name = view.at("no_reply").string();
@@ -114,9 +113,9 @@ Exchange exchange_from(const JsonView& view) {
     if (!cause) view.at("no_reply").fail("is an unknown cause: \"" + name + "\"");
     none.cause = *cause;
     if (view.has("what")) none.what = view.at("what").string();
-    exchange.answer = with_costs(std::move(none), view);
+    entry.answer = with_costs(std::move(none), view);
   }
-  return exchange;
+  return entry;
 }
 }  // namespace
 
@@ -134,7 +133,7 @@ Transcript read_transcript(const std::filesystem::path& file) {
     const Json json = core::parse_json(line, where);
     const JsonView view(json, where);
     if (std::exchange(has_header, true)) {
-      transcript.exchanges.push_back(exchange_from(view));
+      transcript.entries.push_back(entry_from(view));
     } else {
       transcript.header = header_from(view);
     }
@@ -148,7 +147,7 @@ void write_transcript(const Transcript& transcript, const std::filesystem::path&
   {
     std::ofstream out(aside, std::ios::binary);
     out << line_of(to_json(transcript.header));
-    for (const Exchange& exchange : transcript.exchanges) out << line_of(to_json(exchange));
+    for (const TranscriptEntry& entry : transcript.entries) out << line_of(to_json(entry));
     out.flush();
     if (!out) throw core::SystemError("cannot write " + aside.string(), errno);
   }
@@ -162,8 +161,8 @@ namespace {
 class ReplayModel : public Model {
  public:
   ReplayModel(std::string name, Transcript transcript) : name_(std::move(name)) {
-    for (Exchange& exchange : transcript.exchanges) {
-      recorded_[exchange.occasion.problem].push_back({exchange.occasion.number, std::move(exchange.answer)});
+    for (TranscriptEntry& entry : transcript.entries) {
+      recorded_[entry.occasion.problem].push_back({entry.occasion.number, std::move(entry.answer)});
     }
     thread_ = std::thread([this] { run(); });
   }

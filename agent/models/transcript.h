@@ -1,11 +1,11 @@
 // Transcripts: a campaign's prompts and replies in a file, for use without the models. JSON Lines in ASCII: first a
-// header, then one object for each exchange:
+// header, then one object for each entry:
 //   {"kernelwright_transcript": 1, "model": "anthropic:claude-...", "date": "2026-11-21T17:00:00Z",
 //    "kernelwright": "0.1.0", "device": "cpu", "note": ""}
 //   {"problem": "softmax_f32", "number": 1, "prompt_hash": "<64 hex digits>", "model": "claude-...-20251101",
 //    "reply": "...", "complete": true, "tries": 1, "seconds": 12.5,
 //    "usage": {"input": 900, "cache_read": 4000, "cache_written": 0, "output": 2100, "estimated": false}}
-// An exchange that ended without a reply has "no_reply": "timed_out" and "what" instead of model, reply and complete.
+// An entry that ended without a reply has "no_reply": "timed_out" and "what" instead of model, reply and complete.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct TranscriptHeader {
   std::string note;          // for people; may be empty
 };
 
-struct Exchange {
+struct TranscriptEntry {
   Occasion occasion;
   std::string prompt_hash;  // Prompt::hash()
   Answer answer;
@@ -34,7 +34,7 @@ struct Exchange {
 
 struct Transcript {
   TranscriptHeader header;
-  std::vector<Exchange> exchanges;
+  std::vector<TranscriptEntry> entries;
 };
 
 // Throws core::InputError with file and line when the file is unreadable or of another version.

@@ -58,11 +58,11 @@ TEST(Transcript, IsReadAsItWasWritten) {
   EXPECT_EQ(read.header.kernelwright, "0.1.0");
   EXPECT_EQ(read.header.device, "cpu");
   EXPECT_EQ(read.header.note, "a note");
-  ASSERT_EQ(read.exchanges.size(), 4u);
-  EXPECT_EQ(read.exchanges[0].occasion.problem, "softmax_f32");
-  EXPECT_EQ(read.exchanges[2].occasion.number, 4);
-  EXPECT_EQ(read.exchanges[1].prompt_hash, "bb");
-  const Completion first = completion_of(read.exchanges[0].answer);
+  ASSERT_EQ(read.entries.size(), 4u);
+  EXPECT_EQ(read.entries[0].occasion.problem, "softmax_f32");
+  EXPECT_EQ(read.entries[2].occasion.number, 4);
+  EXPECT_EQ(read.entries[1].prompt_hash, "bb");
+  const Completion first = completion_of(read.entries[0].answer);
   EXPECT_EQ(first.text, "one \xC3\xA9\n\"quoted\"\x01");
   EXPECT_EQ(first.model, "m-1");
   EXPECT_FALSE(first.complete);
@@ -73,7 +73,7 @@ TEST(Transcript, IsReadAsItWasWritten) {
   EXPECT_TRUE(first.usage.estimated);
   EXPECT_EQ(first.tries, 2);
   EXPECT_EQ(first.seconds, 0.5);
-  const NoCompletion none = no_completion_of(read.exchanges[1].answer);
+  const NoCompletion none = no_completion_of(read.entries[1].answer);
   EXPECT_EQ(none.cause, Cause::declined);
   EXPECT_EQ(none.what, "no");
   EXPECT_EQ(none.usage.input, 7);

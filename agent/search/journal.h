@@ -72,10 +72,10 @@ class Journal {
   // Sets a listener. `finished`: called once, when no more steps will come.
   void on_finish(std::function<void()> finished) { finished_.push_back(std::move(finished)); }
   void on_divergence(std::function<void(const Divergence&)> diverged) { diverged_ = std::move(diverged); }
-  void on_exchange(std::function<void(const Step&)> taken) { exchange_ = std::move(taken); }
+  void on_model_step(std::function<void(const Step&)> taken) { model_step_ = std::move(taken); }
   // `again`: sends one lost request again; false when there is none.
   void on_unanswered(std::function<bool()> again) { again_ = std::move(again); }
-  void exchange(const Step& step) { exchange_(step); }
+  void model_step(const Step& step) { model_step_(step); }
   bool ask_again() { return again_ && again_(); }
 
  private:
@@ -87,7 +87,7 @@ class Journal {
   bool over_ = false, recalling_ = false;
   std::vector<std::function<void()>> finished_;
   std::function<void(const Divergence&)> diverged_;
-  std::function<void(const Step&)> exchange_;
+  std::function<void(const Step&)> model_step_;
   std::function<bool()> again_;
 };
 

@@ -231,7 +231,7 @@ void ModelProposals::ask(const RunningPtr& running, const models::Prompt& prompt
 
 void ModelProposals::answered(const RunningPtr& running, const models::Prompt& prompt, const Answered& answer) {
   running->yield.cost += answer.cost;
-  ExchangeReport report;
+  ReplyReport report;
   report.problem = problem_.problem.name;
   report.model = ledger_.model_name(running->inquiry.model);
   report.task = std::string(name_of(running->inquiry.task));

@@ -25,7 +25,7 @@ struct AttemptReport {
 };
 
 // A model answered, or its request failed.
-struct ExchangeReport {
+struct ReplyReport {
   std::string problem, model, task;
   std::string failed;   // why there is no reply; empty when there is one
   models::Usage usage;  // of the whole campaign
@@ -40,7 +40,7 @@ class Progress {
   virtual void campaign_started(const std::string& campaign, size_t problems, const BudgetLeft& budget) = 0;
   virtual void problem_started(const std::string& problem, size_t index, size_t count) = 0;
   virtual void attempted(const AttemptReport& report) = 0;
-  virtual void answered(const ExchangeReport& report) = 0;
+  virtual void answered(const ReplyReport& report) = 0;
   // `why`: the reason the search of this problem ended.
   virtual void problem_ended(const std::string& problem, double best, const std::string& why) = 0;
   // For information; no action needed.

@@ -101,7 +101,7 @@ void RecordedRunner::wait(std::chrono::milliseconds at_most) {
 void RecordedRunner::serve() {
   if (const Journal::Step* const step = journal_.next()) {
     if (step->kind == Kind::attempt) return report(*step);
-    if (step->kind != Kind::event) return journal_.exchange(*step);
+    if (step->kind != Kind::event) return journal_.model_step(*step);
     if (const auto slots = journal_.take_event("places", "")) {
       slots_ = slots->at("places").get<size_t>();
       return;

@@ -74,7 +74,7 @@ class NewProgress : public Progress {
   void attempted(const AttemptReport& report) override {
     if (!journal_.is_recalling()) watcher_.attempted(report);
   }
-  void answered(const ExchangeReport& report) override {
+  void answered(const ReplyReport& report) override {
     if (!journal_.is_recalling()) watcher_.answered(report);
   }
   void problem_ended(const std::string& problem, double best, const std::string& why) override {

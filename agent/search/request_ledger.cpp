@@ -117,7 +117,7 @@ RequestLedger::RequestLedger(results::archive::Recorder& archive, int64_t campai
       take_reply(recorded(step.id), std::move(waiting_.extract(step.id).mapped()));
     }
   }
-  journal_.on_exchange([this](const Journal::Step& step) { take(step); });
+  journal_.on_model_step([this](const Journal::Step& step) { take(step); });
   journal_.on_finish([this] { take_left(); });
   journal_.on_unanswered([this] { return ask_again(); });
 }

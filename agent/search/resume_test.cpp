@@ -48,7 +48,7 @@ std::optional<double> speed_up_of(const Candidate& candidate) {
 class WatchedProgress : public test::SilentProgress {
  public:
   std::function<void()> moment = [] {};
-  void answered(const ExchangeReport&) override { moment(); }
+  void answered(const ReplyReport&) override { moment(); }
 };
 
 // A campaign of one problem that can be killed at the n-th moment and resumed.

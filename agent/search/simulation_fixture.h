@@ -168,13 +168,13 @@ class SilentProgress : public Progress {
   void campaign_started(const std::string&, size_t, const BudgetLeft&) override {}
   void problem_started(const std::string&, size_t, size_t) override {}
   void attempted(const AttemptReport& report) override { best = report.best; }
-  void answered(const ExchangeReport& report) override { last = report; }
+  void answered(const ReplyReport& report) override { last = report; }
   void problem_ended(const std::string&, double, const std::string&) override {}
   void noted(const std::string& what) override { notes.push_back(what); }
   void warned(const std::string& what) override { warnings.push_back(what); }
 
   double best = 1;
-  ExchangeReport last;
+  ReplyReport last;
   std::vector<std::string> warnings, notes;
 };
 

@@ -46,7 +46,7 @@ class Ends : public search::Progress {
   void campaign_started(const std::string&, size_t, const search::BudgetLeft&) override {}
   void problem_started(const std::string&, size_t, size_t) override {}
   void attempted(const search::AttemptReport&) override {}
-  void answered(const search::ExchangeReport&) override {}
+  void answered(const search::ReplyReport&) override {}
   void problem_ended(const std::string& problem, double best, const std::string& why) override {
     rows.push_back({{"problem", problem}, {"best", best}, {"why", why}});
   }

@@ -45,7 +45,7 @@ size_t times_asked(const Home& home) {
   return lines;
 }
 
-std::vector<results::archive::RequestRecord> exchanges(const Home& home) {
+std::vector<results::archive::RequestRecord> requests(const Home& home) {
   const results::archive::Reader archive(home.archive());
   return archive.requests_of_campaign(archive.find_campaign("").id);
 }
@@ -71,7 +71,7 @@ TEST(CampaignWithAModel, KilledAndResumedPaysOnceAndIsReproduced) {
 
   std::map<int64_t, int> answers;
   size_t rows = 0;
-  for (const results::archive::RequestRecord& record : exchanges(home)) {
+  for (const results::archive::RequestRecord& record : requests(home)) {
     ++rows;
     EXPECT_EQ(answers[record.request.number], 0) << "asked again though it was answered";
     answers[record.request.number] += record.reply.has_value();
@@ -105,7 +105,7 @@ TEST(CampaignWithAModel, ItsTranscriptMakesTheSameProposals) {
     args.insert(args.end(), rest.begin(), rest.end());
     const Ended ended = home.run(args);
     EXPECT_EQ(ended.exit_code, 0) << ended.err;
-    return exchanges(home);
+    return requests(home);
   };
   const auto original = run(author(home));
   ASSERT_EQ(original.size(), 4u);

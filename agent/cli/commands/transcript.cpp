@@ -19,12 +19,12 @@ struct TranscriptOptions {
 };
 
 // `author` replaces the proposer's own name, which may be a path.
-models::Exchange exchange_of(const results::archive::RequestRecord& record, const std::string& author) {
-  models::Exchange exchange{
+models::TranscriptEntry entry_of(const results::archive::RequestRecord& record, const std::string& author) {
+  models::TranscriptEntry entry{
       {record.request.problem, record.request.number}, record.request.prompt_hash, search::answer_of(*record.reply)};
-  auto* completion = std::get_if<models::Completion>(&exchange.answer);
+  auto* completion = std::get_if<models::Completion>(&entry.answer);
   if (completion != nullptr && !author.empty()) completion->model = author;
-  return exchange;
+  return entry;
 }
 
 void write(const TranscriptOptions& options, const Invocation& invocation) {
@@ -38,12 +38,12 @@ void write(const TranscriptOptions& options, const Invocation& invocation) {
   size_t unanswered = 0;
   for (const results::archive::RequestRecord& record : archive.requests_of_campaign(campaign.id)) {
     if (record.reply) {
-      transcript.exchanges.push_back(exchange_of(record, options.author));
+      transcript.entries.push_back(entry_of(record, options.author));
     } else {
       ++unanswered;
     }
   }
-  if (transcript.exchanges.empty()) {
+  if (transcript.entries.empty()) {
     throw core::InputError("transcript", "campaign " + campaign.name + " used no model",
                            "name one that ran with --proposer; kernelwright show lists them");
   }
@@ -51,11 +51,11 @@ void write(const TranscriptOptions& options, const Invocation& invocation) {
   if (invocation.json) {
     print_json({{"campaign", campaign.name},
                 {"file", options.file},
-                {"exchanges", transcript.exchanges.size()},
+                {"exchanges", transcript.entries.size()},
                 {"unanswered", unanswered}});
     return;
   }
-  print("{} prompts of campaign {} with their replies in {}", transcript.exchanges.size(), campaign.name,
+  print("{} prompts of campaign {} with their replies in {}", transcript.entries.size(), campaign.name,
         core::clean_line(options.file));
   print("{}\n", unanswered == 0 ? "" : fmt::format("; {} requests had no answer", unanswered));
   print("Replay them with: kernelwright run {} --proposer replay:{}\n", core::join(settings.problems, " "),
