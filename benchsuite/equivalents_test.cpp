@@ -69,7 +69,7 @@ TEST(Equivalents, ChecksTheLineOfPython) {
 TEST(Equivalents, AMatrixProductHasTheShapesOfOne) {
   const auto gemm = [](const Json& names) { return refusal({{"cublas", {{"gemm", names}}}}); };
   EXPECT_EQ(gemm({"a", "b", "c"}), "accepted");
-  EXPECT_THAT(gemm({"b", "a", "c"}), HasSubstr("not those of a matrix product (workload small)"));
+  EXPECT_THAT(gemm({"b", "a", "c"}), HasSubstr("do not form a matrix product (workload small)"));
   EXPECT_THAT(gemm({"a", "b"}), HasSubstr("two inputs and the only output"));
   EXPECT_THAT(gemm({"a", "b", "b"}), HasSubstr("\"b\" is not one of the outputs"));
   EXPECT_THAT(refusal({{"cublas", {{"axpy", 1}}}}), HasSubstr("unknown field \"axpy\""));

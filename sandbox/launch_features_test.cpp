@@ -80,7 +80,7 @@ TEST(LaunchFeatures, AreHeldAgainstEveryDevice) {
   EXPECT_THAT(refusal("\"grid\": [8]", "\"grid\": [9]"),
               HasSubstr("grid.x is 9, which is not a multiple of cluster.x, 2"));
   EXPECT_THAT(refusal("[2, 4, 32]", "[32, 2]"), HasSubstr("cluster.x is 32; it must be between 1 and 16"));
-  EXPECT_THAT(refusal("[\"CLUSTER\"]", "[8, 2]"), HasSubstr("grid.y is 1, which is no multiple"));
+  EXPECT_THAT(refusal("[\"CLUSTER\"]", "[8, 2]"), HasSubstr("grid.y is 1, which is not a multiple"));
   EXPECT_THAT(refusal("\"grid\": [8], \"block\": [128], \"cluster\": [\"CLUSTER\"]",
                       "\"grid\": [8, 4], \"block\": [128], \"cluster\": [8, 4]"),
               HasSubstr("blocks per cluster is 32"));

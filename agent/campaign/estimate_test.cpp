@@ -28,7 +28,7 @@ class Estimates : public testing::Test {
 
 TEST_F(Estimates, TheTightestLimitIsNamedAndKept) {
   const Estimate by_requests = made({std::nullopt, 60, std::nullopt});
-  EXPECT_THAT(by_requests.limit, HasSubstr("requests are used up first, after about 30 requests"));
+  EXPECT_THAT(by_requests.limit, HasSubstr("requests run out first, after about 30 requests"));
   EXPECT_EQ(by_requests.requests.most, 30) << "each problem has half of them";
   EXPECT_EQ(by_requests.requests.least, 12) << "the patience";
   EXPECT_LT(by_requests.tokens.least, by_requests.tokens.most);
@@ -39,7 +39,7 @@ TEST_F(Estimates, TheTightestLimitIsNamedAndKept) {
   EXPECT_GE(by_money.tokens.least, 5000);
 
   const Estimate by_tokens = made({20'000, 60, 5.0});
-  EXPECT_THAT(by_tokens.limit, HasSubstr("tokens are used up first, after about 1 requests"));
+  EXPECT_THAT(by_tokens.limit, HasSubstr("tokens run out first, after about 1 requests"));
   EXPECT_LE(by_tokens.tokens.most, 20'000);
 }
 

@@ -29,7 +29,7 @@ TEST(Edits, MissingLinesAreQuoted) {
 }
 
 TEST(Edits, RepeatedLinesAreAmbiguous) {
-  EXPECT_THAT(edited("a\nb\na\n", {{"a", "x"}}), HasSubstr("more than once; quote more of them: `a`"));
+  EXPECT_THAT(edited("a\nb\na\n", {{"a", "x"}}), HasSubstr("more than once in the parent; quote more of them: `a`"));
   EXPECT_THAT(edited("a\na\na\n", {{"a\na", "x"}}), HasSubstr("more than once"));  // overlapping
   EXPECT_EQ(edited("a\nb\na\n", {{"b\na", "x"}}), "a\nx\n");
 }

@@ -96,7 +96,7 @@ TEST(PromptMaker, WhoIsAskedTheSameIsAskedForSomethingElse) {
   PromptFacts facts = softmax("cpu");
   EXPECT_THAT(maker().make(facts).prompt.as_text(), Not(HasSubstr("asked the same")));
   facts.alongside = 1;
-  EXPECT_THAT(maker().make(facts).prompt.as_text(), HasSubstr("in order of promise, and take number 2.\n"));
+  EXPECT_THAT(maker().make(facts).prompt.as_text(), HasSubstr("the most promising first, and use number 2.\n"));
   facts.alongside = 8;
   EXPECT_THAT(maker().make(facts).prompt.as_text(), HasSubstr("8 other experts were asked the same before you."));
 }

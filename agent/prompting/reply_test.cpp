@@ -77,7 +77,7 @@ TEST(Reply, ReasonsAreThoseOfTheValidator) {
   EXPECT_THAT(other.reasons, ElementsAre(HasSubstr("solution 1 is for the problem \"softmax_f32\"")));
   std::string wrong_axis = solution();
   wrong_axis.replace(wrong_axis.find("\"N\"]"), 4, "\"M\"]");
-  EXPECT_THAT(read(wrong_axis).reasons, ElementsAre(HasSubstr("argument \"M\" is no tensor")));
+  EXPECT_THAT(read(wrong_axis).reasons, ElementsAre(HasSubstr("argument \"M\" is not a tensor")));
   std::string elsewhere = solution();
   elsewhere.replace(elsewhere.find("\"cpu\""), 5, "\"cuda\"");
   EXPECT_THAT(read(elsewhere).reasons, ElementsAre(HasSubstr("does not have \"cpu\" among its backends")));

@@ -178,7 +178,7 @@ TEST(Transfer, InconsistentRecordsAreRefusedWithTheirLine) {
     return changed.replace(at, was.size(), is);
   };
   const auto why = [&](const std::string& text) { return refusal([&] { import_text(text, to.file()); }); };
-  EXPECT_THAT(why(with(R"("host":"test")", R"("host":"other")")), HasSubstr("lines.jsonl:2#/hash: does not fit"));
+  EXPECT_THAT(why(with(R"("host":"test")", R"("host":"other")")), HasSubstr("lines.jsonl:2#/hash: does not match"));
   EXPECT_THAT(why(with("// sum_f32 naive", "// sum_f32 naive!")), HasSubstr("does not match the hashed content"));
   EXPECT_THAT(why(with(R"("verdict":"correct")", R"("verdict":"wrong_result")")), HasSubstr("is not the name of"));
   EXPECT_THAT(why(with(R"("outcome":"win")", R"("outcome":"tie")")),
@@ -208,10 +208,11 @@ TEST(Transfer, InconsistentRecordsAreRefusedWithTheirLine) {
 
 TEST(Transfer, VerifyNamesEveryRowThatDoesNotFit) {
   const std::vector<std::pair<std::string, std::string>> cases{
-      {"UPDATE solutions SET source = source || ' ' WHERE id = 1", "solutions 1: /hash does not fit"},
+      {"UPDATE solutions SET source = source || ' ' WHERE id = 1", "solutions 1: /hash does not match"},
       {"UPDATE timings SET candidate_us = candidate_us * 1.01 WHERE id = 2", "attempts 2: /measurement the times of"},
       {"UPDATE timings SET samples = substr(samples, 2) WHERE id = 1", "attempts 1: /measurement/timings/0"},
-      {"UPDATE measurements SET speed_up = 9, high = 10 WHERE id = 2", "attempts 2: /measurement the speed-up is not"},
+      {"UPDATE measurements SET speed_up = 9, high = 10 WHERE id = 2",
+       "attempts 2: /measurement the speed-up does not match"},
       {"UPDATE attempts SET verdict_json = '{}' WHERE id = 4", "attempts 4: "},
       {"UPDATE attempts SET verdict_json = '{' WHERE id = 4", "attempts 4: "},
       {"UPDATE attempts SET step = 1 WHERE id = 2", "campaigns 1: its steps"},
@@ -223,10 +224,10 @@ TEST(Transfer, VerifyNamesEveryRowThatDoesNotFit) {
       {"UPDATE calibrations SET facts = '{}'", "calibrations 1: "},
       {"UPDATE baselines SET verdict = 'wrong_result'", "baselines 1: /verdict is not the name"},
       {"UPDATE selftests SET false_accepts = 100", "selftests 1: /dishonest is too small"},
-      {"UPDATE texts SET text = 'x' WHERE id = 2", "texts 2: /hash does not fit"},
+      {"UPDATE texts SET text = 'x' WHERE id = 2", "texts 2: /hash does not match"},
       {"UPDATE replies SET complete = 7", "replies 1: complete is not a flag"},
       {"UPDATE campaigns SET spent_seconds = 9e999", "campaigns 1: spent_seconds is not finite"},
-      {"DROP VIEW v_problems; CREATE VIEW v_problems AS SELECT 1 AS problem_id", "view v_problems is another"},
+      {"DROP VIEW v_problems; CREATE VIEW v_problems AS SELECT 1 AS problem_id", "view v_problems differs"},
       {"CREATE TRIGGER mine AFTER INSERT ON texts BEGIN SELECT 1; END", "trigger mine does not come from this program"},
       {"ALTER TABLE texts RENAME TO t; CREATE VIEW texts AS SELECT rowid, * FROM t", "table texts is missing"},
       {"UPDATE standings SET low = 77", "standings"}};
