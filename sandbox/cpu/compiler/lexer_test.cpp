@@ -62,6 +62,9 @@ const Refused kRefused[] = {
      "#define ASK(a) __builtin_##a\nint f(int x) { return ASK(constant_p)(x); }\n"},
     {"pragma", Rejection::forbidden, 1, "#pragma GCC optimize(\"O0\")\n"},
     {"pragma_operator", Rejection::forbidden, 1, "_Pragma(\"GCC poison x\")\n"},
+    {"pragma_operator_raw", Rejection::forbidden, 1, "_Pragma(R\"(unroll)\")\n"},
+    {"pragma_operator_disguised", Rejection::forbidden, 1, "_Pragma(\"unrol\\154\")\n"},
+    {"pragma_operator_of_a_macro", Rejection::forbidden, 1, "#define P(x) _Pragma(#x)\nP(GCC poison x)\n"},
     {"constructor", Rejection::forbidden, 1, "__attribute__((constructor)) void f() {}"},
     {"constructor_underscores", Rejection::forbidden, 1, "__attribute__((unused, __constructor__(101))) void f() {}"},
     {"constructor_brackets", Rejection::forbidden, 1, "[[gnu::constructor]] void f() {}"},
@@ -120,6 +123,13 @@ TEST(Lexer, LeavesWhatItHasNoReasonToTouch) {
       "// #include \"/etc/passwd\"\nconst char* s = \"asm( __shared__ <<< \\\" \"; char c = '\"'; /* long double */\n"
       "int a = 1'000'000 + (2 < 3) << 1;\nstruct S { int x[[maybe_unused]]; };\n#pragma unroll 4\n";
   EXPECT_EQ(lexed(source), source);
+}
+
+TEST(Lexer, LeavesHonestWordsAlone) {
+  for (const char* source : {"int texture = 1, surface = texture < 2;", "#define UNROLLED _Pragma(\"unroll 4\")\n",
+                             "void f() { _Pragma(\"unroll\") for (;;) {} }"}) {
+    EXPECT_EQ(lexed(source), source);
+  }
 }
 
 TEST(Lexer, HeadersOfThisDeviceStayAndPredefinedOnesGo) {

@@ -64,8 +64,6 @@ constexpr std::string_view kUnsupportedWords[] = {"__managed__",
                                                   "__thread",
                                                   "cudaTextureObject_t",
                                                   "cudaSurfaceObject_t",
-                                                  "texture",
-                                                  "surface",
                                                   "tex1D",
                                                   "tex1Dfetch",
                                                   "tex2D",
@@ -207,15 +205,30 @@ std::optional<Rejected> check_word(const std::vector<Token>& tokens, size_t at) 
   return std::nullopt;
 }
 
+bool is_pragma_of_kernels(const std::string& what) {
+  return what == "unroll" || what == "nounroll" || what == "once" || what.starts_with("nv_") ||
+         what.starts_with("diag_");
+}
+
 std::optional<Rejected> check_pragma(const std::vector<Token>& tokens, size_t at) {
   const Token& pragma = tokens[at];
   const std::string what =
       at + 1 < tokens.size() && tokens[at + 1].directive == pragma.directive ? tokens[at + 1].text : "";
-  if (what.empty() || what == "unroll" || what == "nounroll" || what == "once" || what.starts_with("nv_") ||
-      what.starts_with("diag_")) {
-    return std::nullopt;
-  }
+  if (what.empty() || is_pragma_of_kernels(what)) return std::nullopt;
   return reject(Rejection::forbidden, pragma.line, "#pragma " + core::clean_line(what, 60) + " is not for kernels");
+}
+
+// _Pragma("unroll 4"): the literal must be plain to see.
+std::optional<Rejected> check_pragma_operator(const std::vector<Token>& tokens, size_t at) {
+  const bool literal = at + 3 < tokens.size() && tokens[at + 1].is("(") && tokens[at + 2].kind == TokenKind::string &&
+                       tokens[at + 3].is(")");
+  const std::string text = literal ? tokens[at + 2].text : "";
+  if (text.starts_with('"')) {
+    const size_t end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_", 1);
+    if (is_pragma_of_kernels(text.substr(1, end - 1))) return std::nullopt;
+  }
+  return reject(Rejection::forbidden, tokens[at].line,
+                "a _Pragma of kernels is written with a string, such as _Pragma(\"unroll 4\")");
 }
 
 std::optional<Rejected> check_directive(const std::vector<Token>& tokens, size_t at) {
@@ -252,7 +265,7 @@ std::optional<Rejected> check_token(const std::vector<Token>& tokens, size_t at)
     return check_directive(tokens, at);
   }
   if (token.is("[") && at + 1 < tokens.size() && tokens[at + 1].is("[")) return check_bracket_attributes(tokens, at);
-  if (token.is("_Pragma")) return reject(Rejection::forbidden, token.line, "_Pragma is not for kernels; write #pragma");
+  if (token.is("_Pragma")) return check_pragma_operator(tokens, at);
   return token.kind == TokenKind::identifier ? check_word(tokens, at) : std::nullopt;
 }
 }  // namespace
