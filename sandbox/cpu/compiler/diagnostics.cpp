@@ -26,6 +26,18 @@ constexpr std::string_view kCudaPrefixes[] = {"__kw_ptx_", "__nv_",       "__nvv
                                               "__vav",     "__vneg",      "__dp2a",
                                               "__viadd",   "__vi",        "curand"};
 
+// What g++ and clang say of a source that is too much for them.
+constexpr std::string_view kLimitMarks[] = {"instantiation depth exceeds",
+                                            "instantiation exceeded maximum depth",
+                                            "instantiating fold expression with more than",
+                                            "evaluation operation count exceeds",
+                                            "evaluation depth exceeds",
+                                            "loop iteration count exceeds",
+                                            "evaluation hit maximum step limit",
+                                            "evaluation exceeded maximum depth",
+                                            "bracket nesting level exceeded",
+                                            "nested too deeply"};
+
 // The number behind "kernel.cu:" at its first mention in `text`.
 std::optional<int64_t> first_line(std::string_view text) {
   const std::string mark = std::string(kSourceName) + ":";
@@ -62,6 +74,16 @@ std::string shown_message(std::string_view message) {
   }
   return core::clean_line(message, 400);
 }
+
+std::optional<std::string> passed_limit(const std::string& output) {
+  for (const std::string& text : core::split(output, '\n')) {
+    const auto said = [&](std::string_view mark) { return text.find(mark) != std::string::npos; };
+    if (std::ranges::none_of(kLimitMarks, said)) continue;
+    const size_t said_at = text.find(": ", text.find(kSourceName) + 1);  // "kernel.cu:3:7: error: ..."
+    return core::clean_line(said_at == std::string::npos ? text : text.substr(said_at + 2), 400);
+  }
+  return std::nullopt;
+}
 }  // namespace
 
 std::string clean_log(const std::string& output, const std::string& shown_name) {
@@ -97,6 +119,9 @@ Rejected classify_diagnostics(const std::string& output, const std::string& show
     if (!first_error) first_error = message;
     if (better) first_unsupported = message;
     context.clear();
+  }
+  if (const auto limit = passed_limit(output)) {
+    return {Rejection::limit, *limit, line, clean_log(output, shown_name)};
   }
   const Rejection reason = first_unsupported ? Rejection::unsupported : Rejection::compile_error;
   const std::string message = first_unsupported ? *first_unsupported : first_error.value_or("the compiler gave up");

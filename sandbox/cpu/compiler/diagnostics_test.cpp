@@ -25,5 +25,17 @@ TEST(Diagnostics, NamesInThemAreCleanedAndCut) {
   EXPECT_LT(rejected.message.size(), 200u);
 }
 
+TEST(Diagnostics, ALimitOfTheCompilerIsALimit) {
+  for (const char* said : {"fatal error: template instantiation depth exceeds maximum of 900 (use ...)",
+                           "error: 'constexpr' loop iteration count exceeds limit of 262144 (use ...)",
+                           "error: x is no constant expression\nkernel.cu:4:2: note: constexpr evaluation hit maximum "
+                           "step limit; possible infinite loop?"}) {
+    const Rejected rejected = classify_diagnostics("kernel.cu:3:7: " + std::string(said) + "\n", "b.cu");
+    EXPECT_EQ(rejected.reason, Rejection::limit) << said;
+    EXPECT_THAT(rejected.message, testing::AnyOf(testing::HasSubstr("limit"), testing::HasSubstr("maximum")));
+    EXPECT_EQ(rejected.line, 3);
+  }
+}
+
 }  // namespace
 }  // namespace sandbox::cpu::compiler
