@@ -9,7 +9,7 @@
 }
 */
 // Class: denial.
-// On cpu: resource_limit or out_of_bounds.
+// On cpu: resource_limit.
 // On cuda: compile_error or forbidden or resource_limit or limit or invalid_launch or invalid_plan.
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
   __shared__ float part[64];

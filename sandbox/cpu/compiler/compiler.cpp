@@ -48,7 +48,8 @@ constexpr const char* kCommonFlags[] = {"-x",
                                         "-fno-strict-aliasing",
                                         "-fwrapv",
                                         "-fno-stack-protector",
-                                        "-fno-jump-tables",  // a switch jumps to no computed address
+                                        "-fstack-clash-protection",  // a large frame meets the page below the stack
+                                        "-fno-jump-tables",          // a switch jumps to no computed address
                                         "-fcf-protection=none",
                                         "-fno-asynchronous-unwind-tables",
                                         "-fno-ident",

@@ -30,6 +30,7 @@ struct KernelDescriptor {
 };
 
 constexpr size_t kMostDynamicShared = 233472;
+constexpr size_t kOwnStack = size_t{16} << 10;  // for what device code calls
 
 // Where a loaded module's thread-local storage, that is its __shared__ variables, lies.
 struct Placed {
@@ -127,7 +128,7 @@ Module Module::load(int binary_fd, Build build) {
   keep_device_calls();
   keep_check_entry_points();
   install_signal_handlers();
-  auto state = std::make_unique<State>(Limits{}.stack_bytes);
+  auto state = std::make_unique<State>(Limits{}.local_bytes + kOwnStack);
   state->build = build;
   state->facts = inspection::inspect_binary(binary_fd, build);
   // The dynamic linker knows libraries by path: the same descriptor number must not name two of them.
