@@ -19,7 +19,8 @@ namespace sandbox::cpu::run {
 
 struct CandidateLimits {
   size_t address_space_bytes = size_t{8} << 30;
-  size_t data_bytes = size_t{512} << 20;  // stacks of CUDA threads, shadow memory, heap; not what the judge lends it
+  // Stacks of 1024 CUDA threads, shadow memory, heap; not what the judge lends it. Of stacks, every page counts.
+  size_t data_bytes = size_t{1088} << 20;
   unsigned processor_s = 120;
 };
 
