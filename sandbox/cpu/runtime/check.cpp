@@ -61,13 +61,10 @@ class Checker {
     suspect_.reset();
     global_writes_.begin_block();
   }
-  void synchronise() { global_writes_.synchronise(); }
-  void note_volatile(uintptr_t address) {
-    const auto holds = [&](const Buffer& buffer) {
-      return address - reinterpret_cast<uintptr_t>(buffer.data) < buffer.bytes;
-    };
-    if (std::any_of(launch_.buffers->begin(), launch_.buffers->end(), holds)) synchronise();
+  void end_block() {
+    if (suspect_) acquit(*running_scheduler());
   }
+  void fence() { global_writes_.fence(); }
 
   // False when the launch has a fault now.
   bool check(uintptr_t address, size_t bytes, Access access, const void* site, const void* frame) {
@@ -127,18 +124,29 @@ class Checker {
   // Of an access to last_buffer_.
   bool check_order(Scheduler& scheduler, uintptr_t address, size_t bytes, Access access, const void* site,
                    const void* frame) {
-    const auto buffer = static_cast<size_t>(last_buffer_ - launch_.buffers->data());
-    const size_t offset = address - reinterpret_cast<uintptr_t>(last_buffer_->data);
-    if (is_atomic(access)) {
-      global_writes_.synchronise();
-    } else if (access == Access::read && !global_writes_.may_read(buffer, offset, bytes)) {
+    const GlobalWrites::Place place{static_cast<size_t>(last_buffer_ - launch_.buffers->data()),
+                                    address - reinterpret_cast<uintptr_t>(last_buffer_->data), bytes};
+    const GlobalWrites::Kind kind = kind_of(access);
+    if (kind == GlobalWrites::Kind::atomic) global_writes_.observe(kind);
+    if (needs_value(access) && !global_writes_.may_read(place, kind)) {
       return report(scheduler, FaultKind::race,
-                    "reads " + place_of(address, *launch_.buffers) +
-                        ", which another block of this launch wrote, with nothing that orders the two",
+                    "reads " + place_of(address, *launch_.buffers) + ", which another block of this launch wrote, " +
+                        (global_writes_.has_observed() ? "with no __threadfence behind it to publish it"
+                                                       : "with nothing that orders the two"),
                     site, frame);
     }
-    if (changes_value(access)) global_writes_.write(buffer, offset, bytes, is_atomic(access));
+    if (access == Access::volatile_read) global_writes_.observe(kind);
+    if (access == Access::volatile_write && global_writes_.overwrites_others(place)) {
+      suspect({.between_blocks = true, .address = address, .thread = scheduler.thread(), .site = site, .frame = frame});
+    }
+    if (changes_value(access)) global_writes_.write(place, kind);
     return true;
+  }
+
+  static GlobalWrites::Kind kind_of(Access access) {
+    if (is_atomic(access)) return GlobalWrites::Kind::atomic;
+    return access == Access::read || access == Access::write ? GlobalWrites::Kind::plain
+                                                             : GlobalWrites::Kind::is_volatile;
   }
 
   bool check_shared(Scheduler& scheduler, uintptr_t address, size_t bytes, Access access, const void* site,
@@ -186,17 +194,23 @@ class Checker {
                     frame);
     }
     const auto race_with = [&](const Mark& before, bool wrote) {
-      if (access != Access::write) return report_race(scheduler, before, wrote, mine, access, address, site, frame);
-      suspect(before, wrote, mine, address, site, frame);
+      if (!is_write(access)) return report_race(scheduler, before, wrote, mine, access, address, site, frame);
+      suspect({.before = before,
+               .now = mine,
+               .wrote = wrote,
+               .address = address,
+               .thread = scheduler.thread(),
+               .site = site,
+               .frame = frame});
       return true;
     };
-    if (conflicts(byte.write, mine) && !race_with(byte.write, true)) return false;
+    if (conflicts(scheduler, byte.write, mine) && !race_with(byte.write, true)) return false;
     if (!changes_value(access)) {
       remember_read(byte, mine);
       return true;
     }
     for (const Mark& read : byte.reads) {
-      if (conflicts(read, mine) && !race_with(read, false)) return false;
+      if (conflicts(scheduler, read, mine) && !race_with(read, false)) return false;
     }
     byte.written = true;
     byte.write = mine;
@@ -216,28 +230,29 @@ class Checker {
     byte.reads[1] = mine;
   }
 
-  // Two accesses are ordered by a barrier between them, or by __syncwarp when they are of one warp.
-  static bool conflicts(const Mark& before, const Mark& now) {
+  // Two accesses are ordered by a barrier between them, or by calls of __syncwarp when they are of one warp.
+  static bool conflicts(const Scheduler& scheduler, const Mark& before, const Mark& now) {
     if (before.thread == 0 || before.epoch != now.epoch || before.thread == now.thread) return false;
     if (before.atomic && now.atomic) return false;
     const bool one_warp = (before.thread - 1) / 32 == (now.thread - 1) / 32;
-    return !one_warp || before.warp_epoch == now.warp_epoch;
+    return !one_warp || before.warp_epoch >= scheduler.known_warp_epoch((before.thread - 1) % 32);
   }
 
   // A write that races is harmless when it changes nothing, as when many threads raise one flag. Whether it does is
-  // seen at the next access: this one is about to happen.
+  // seen at the next access, or at the end of the block: this one is about to happen.
   struct Suspect {
-    Mark before, now;
-    bool wrote;  // `before` did
-    uintptr_t word;
-    uint32_t content;  // of the aligned word, before the write
-    uintptr_t address;
-    const void *site, *frame;
+    bool between_blocks = false;  // then of global memory, and without marks
+    Mark before{}, now{};
+    bool wrote = false;  // `before` did
+    uintptr_t address = 0;
+    int64_t thread = 0;
+    const void *site = nullptr, *frame = nullptr;
+    uint32_t content = 0;  // of the aligned word, before the write
   };
-  void suspect(const Mark& before, bool wrote, const Mark& now, uintptr_t address, const void* site,
-               const void* frame) {
+  void suspect(Suspect found) {
     if (suspect_) return;
-    suspect_ = Suspect{before, now, wrote, address / 4 * 4, content_of(address / 4 * 4), address, site, frame};
+    found.content = content_of(found.address / 4 * 4);
+    suspect_ = found;
   }
   static uint32_t content_of(uintptr_t word) {
     uint32_t content = 0;
@@ -246,8 +261,14 @@ class Checker {
   }
   bool acquit(Scheduler& scheduler) {
     const Suspect s = *std::exchange(suspect_, std::nullopt);
-    if (content_of(s.word) == s.content) return true;
-    scheduler.blame(s.now.thread - 1);
+    if (content_of(s.address / 4 * 4) == s.content) return true;
+    scheduler.blame(s.thread);
+    if (s.between_blocks) {
+      return report(scheduler, FaultKind::race,
+                    "writes " + place_of(s.address, *launch_.buffers) +
+                        ", which another block of this launch wrote, with no atomic operation that orders the two",
+                    s.site, s.frame);
+    }
     return report_race(scheduler, s.before, s.wrote, s.now, Access::write, s.address, s.site, s.frame);
   }
 
@@ -325,9 +346,9 @@ class Checker {
   }
 
   static std::string verb(Access access, size_t bytes) {
-    return std::string(!changes_value(access)    ? "reads "
-                       : access == Access::write ? "writes "
-                                                 : "updates ") +
+    return std::string(!changes_value(access) ? "reads "
+                       : is_write(access)     ? "writes "
+                                              : "updates ") +
            std::to_string(bytes) + " bytes ";
   }
 
@@ -354,8 +375,8 @@ Checker& checker() {
 
 void begin_checked_launch(const CheckedLaunch& launch) { checker().begin_launch(launch); }
 void begin_checked_block() { checker().begin_block(); }
-void synchronise_blocks() { checker().synchronise(); }
-void note_volatile_access(const void* address) { checker().note_volatile(reinterpret_cast<uintptr_t>(address)); }
+void end_checked_block() { checker().end_block(); }
+void note_fence() { checker().fence(); }
 void check_access(const void* address, size_t bytes, Access access, const void* site, const void* frame) {
   if (!checker().check(reinterpret_cast<uintptr_t>(address), bytes, access, site, frame)) running_scheduler()->leave();
 }

@@ -28,15 +28,18 @@ struct CheckedLaunch {
 void begin_checked_launch(const CheckedLaunch& launch);
 // Shared memory is uninitialised again.
 void begin_checked_block();
+// May record a fault.
+void end_checked_block();
 
-// The running block synchronises with other blocks, by a fence or by a volatile access to global memory.
-void synchronise_blocks();
-void note_volatile_access(const void* address);
+// The running block executes a fence for other blocks.
+void note_fence();
 
-enum class Access { read, write, atomic_read, atomic_write, atomic_update };
-inline bool needs_value(Access access) { return access != Access::write && access != Access::atomic_write; }
-inline bool changes_value(Access access) { return access != Access::read && access != Access::atomic_read; }
-inline bool is_atomic(Access access) { return access != Access::read && access != Access::write; }
+enum class Access { read, write, volatile_read, volatile_write, atomic_read, atomic_write, atomic_update };
+inline bool is_write(Access access) { return access == Access::write || access == Access::volatile_write; }
+inline bool is_read(Access access) { return access == Access::read || access == Access::volatile_read; }
+inline bool is_atomic(Access access) { return !is_read(access) && !is_write(access); }
+inline bool needs_value(Access access) { return !is_write(access) && access != Access::atomic_write; }
+inline bool changes_value(Access access) { return !is_read(access) && access != Access::atomic_read; }
 
 // Ends the launch with a Fault when the running CUDA thread must not make this access. `site`: the return address into
 // device code.

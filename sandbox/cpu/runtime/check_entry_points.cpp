@@ -12,10 +12,9 @@
 using sandbox::FaultKind;
 using sandbox::cpu::runtime::Access;
 using sandbox::cpu::runtime::check_access;
-using sandbox::cpu::runtime::note_volatile_access;
+using sandbox::cpu::runtime::note_fence;
 using sandbox::cpu::runtime::place_of;
 using sandbox::cpu::runtime::running_scheduler;
-using sandbox::cpu::runtime::synchronise_blocks;
 
 // What the compilers hand over with a misaligned access.
 struct TypeMismatch {
@@ -41,15 +40,9 @@ struct TypeMismatch {
 #define KW_PLAIN(kind, bytes)                                                                       \
   void __wrap___tsan_##kind##read##bytes(void* address) { KW_CHECK(address, bytes, Access::read); } \
   void __wrap___tsan_##kind##write##bytes(void* address) { KW_CHECK(address, bytes, Access::write); }
-#define KW_VOLATILE(kind, bytes)                                    \
-  void __wrap___tsan_##kind##volatile_read##bytes(void* address) {  \
-    note_volatile_access(address);                                  \
-    KW_CHECK(address, bytes, Access::read);                         \
-  }                                                                 \
-  void __wrap___tsan_##kind##volatile_write##bytes(void* address) { \
-    note_volatile_access(address);                                  \
-    KW_CHECK(address, bytes, Access::write);                        \
-  }
+#define KW_VOLATILE(kind, bytes)                                                                                      \
+  void __wrap___tsan_##kind##volatile_read##bytes(void* address) { KW_CHECK(address, bytes, Access::volatile_read); } \
+  void __wrap___tsan_##kind##volatile_write##bytes(void* address) { KW_CHECK(address, bytes, Access::volatile_write); }
 #define KW_SIZES(what, kind) what(kind, 1) what(kind, 2) what(kind, 4) what(kind, 8) what(kind, 16)
 
 #define KW_FETCH(bits, name, expression)                                                                             \
@@ -117,8 +110,8 @@ void __wrap___tsan_func_entry(void*) {}
 void __wrap___tsan_func_exit() {}
 void __wrap___tsan_vptr_update(void**, void*) {}
 void __wrap___tsan_vptr_read(void**) {}
-void __wrap___tsan_atomic_thread_fence(int) { synchronise_blocks(); }
-void __wrap___tsan_atomic_signal_fence(int) { synchronise_blocks(); }
+void __wrap___tsan_atomic_thread_fence(int) { note_fence(); }
+void __wrap___tsan_atomic_signal_fence(int) { note_fence(); }
 void __wrap___tsan_read_range(void* address, unsigned long bytes) { KW_CHECK(address, bytes, Access::read); }
 void __wrap___tsan_write_range(void* address, unsigned long bytes) { KW_CHECK(address, bytes, Access::write); }
 

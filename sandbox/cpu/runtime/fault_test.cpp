@@ -101,6 +101,13 @@ const Planted kPlanted[] = {
           __syncthreads();
           if (threadIdx.x < 32) { s[threadIdx.x] += s[threadIdx.x + 32]; s[threadIdx.x] += s[threadIdx.x + 16]; }
         })"},
+    {"syncwarp_of_one_lane", Build::check, FaultKind::race, 6, -1, "with no __syncwarp or barrier in between",
+     R"(extern "C" __global__ void k(float* data, int n) {
+          __shared__ float s[64];
+          s[threadIdx.x] = 1;
+          __all_sync(0xffffffff, 1);
+          __syncwarp(1u << threadIdx.x % 32);
+          data[threadIdx.x] = s[threadIdx.x ^ 1]; })"},
     {"deadlock", Build::check, FaultKind::deadlock, 4, 0,
      "33 of 64 threads wait in __syncthreads, thread (0,0,0) among them; thread (32,0,0) waits in __shfl_down_sync",
      R"(extern "C" __global__ void k(float* data, int n) {
@@ -224,6 +231,23 @@ TEST(Fault, AtomicsAndSyncwarpOrderWhatTheyShould) {
   EXPECT_EQ(data[0], 64);
 }
 
+TEST(Fault, SyncwarpOrdersWhatItsLanesKnow) {
+  Device device(R"(
+    extern "C" __global__ void k(float* data) {
+      __shared__ float s[32];
+      s[threadIdx.x] = threadIdx.x;
+      if (threadIdx.x < 16) __syncwarp(0xffff);
+      if (threadIdx.x >= 15) __syncwarp(0xffff8000);
+      data[threadIdx.x] = threadIdx.x >= 15 ? s[31 - threadIdx.x] : s[15 - threadIdx.x];
+    })",
+                Build::check);
+  const float* data = device.add_floats("data", 32);
+  const auto fault = device.launch("k", 1, 32);
+  EXPECT_FALSE(fault) << fault->describe();
+  EXPECT_EQ(data[31], 0);
+  EXPECT_EQ(data[0], 15);
+}
+
 // Of four blocks of a thread each, by what they do with y[0] after y[1 + block] = 1.
 std::optional<Fault> fault_between_blocks(const std::string& what) {
   Device device("extern \"C\" __global__ void k(float* y) {\n y[1 + blockIdx.x] = 1;\n" + what + "}", Build::check);
@@ -237,15 +261,37 @@ TEST(RacesBetweenBlocks, AreReportedAtTheReader) {
   EXPECT_EQ(adds->kind, FaultKind::race);
   EXPECT_EQ(adds->line, 3);
   EXPECT_THAT(adds->message, HasSubstr("reads offset 0 of 'y' (64 bytes), which another block of this launch wrote"));
-  const auto looks = fault_between_blocks("if (blockIdx.x == 3) y[6] = y[2];\n");
-  ASSERT_TRUE(looks);
-  EXPECT_EQ(looks->kind, FaultKind::race);
+  for (const char* what :
+       {"if (blockIdx.x == 3) y[6] = y[2];\n", "atomicAdd(y, 1.0f);\n if (blockIdx.x == 3) y[8] = y[2];\n",
+        "__threadfence();\n y[0] += 1;\n __threadfence();\n", "((unsigned char*)y)[60] += 1;\n",
+        "__threadfence_block();\n if (atomicAdd(y, 1.0f) == 3) y[8] = y[1];\n",
+        "if (atomicAdd(y, 1.0f) == 3) y[8] = ((volatile float*)y)[1];\n",
+        "if (*(volatile float*)y == 0) y[8] += 1;\n"}) {
+    const auto fault = fault_between_blocks(what);
+    ASSERT_TRUE(fault) << what;
+    EXPECT_EQ(fault->kind, FaultKind::race) << what;
+  }
+}
+
+TEST(RacesBetweenBlocks, AreReportedAtAWriterThatLosesAnUpdate) {
+  const auto adds = fault_between_blocks("*(volatile float*)y += 1;\n");
+  ASSERT_TRUE(adds);
+  EXPECT_EQ(adds->kind, FaultKind::race);
+  EXPECT_EQ(adds->line, 3);
+  EXPECT_EQ(adds->block, (std::array<int64_t, 3>{1, 0, 0}));
+  EXPECT_THAT(adds->message, HasSubstr("writes offset 0 of 'y' (64 bytes), which another block of this launch wrote"));
 }
 
 TEST(RacesBetweenBlocks, AreNoneWhereSomethingOrdersThem) {
   for (const char* what : {"y[8 + blockIdx.x] = y[1 + blockIdx.x];\n", "atomicAdd(y, 1.0f);\n",
                            "__threadfence();\n if (atomicAdd(y, 1.0f) == 3) y[8] = y[1] + y[2] + y[3] + y[4];\n",
-                           "volatile float* turn = y;\n if (*turn == blockIdx.x) *turn = blockIdx.x + 1;\n"}) {
+                           "while (atomicExch((int*)y + 9, 1)) {}\n __threadfence();\n y[0] += 1;\n"
+                           " __threadfence();\n atomicExch((int*)y + 9, 0);\n",
+                           "__threadfence();\n volatile float* flags = y + 8;\n flags[blockIdx.x] = 1;\n"
+                           " if (blockIdx.x == 3 && flags[0] == 1) y[15] = y[1];\n",
+                           "__threadfence();\n y[8 + blockIdx.x] = 1;\n"
+                           " if (blockIdx.x == 3 && ((volatile float*)y)[8] == 1) y[15] = y[1];\n",
+                           "((volatile unsigned char*)y)[60] = 1;\n"}) {
     const auto fault = fault_between_blocks(what);
     EXPECT_FALSE(fault) << what << fault->describe();
   }

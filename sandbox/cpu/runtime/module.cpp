@@ -104,6 +104,7 @@ struct Module::State {
     }
     if (self.build == Build::check) begin_checked_block();
   }
+  static void end_block(void*) { end_checked_block(); }
 
   std::optional<std::string> refuse_launch(const KernelLaunch& launch, const KernelDescriptor* kernel) const;
 
@@ -210,6 +211,7 @@ std::optional<Fault> Module::launch(const KernelLaunch& launch, const std::vecto
   state_->dynamic_bytes = launch.shared_bytes;
   if (state_->dynamic != nullptr) std::memset(state_->dynamic, state_->poison, kMostDynamicShared);
   if (state_->build == Build::check) {
+    context.end_block = &State::end_block;
     const auto range = [](const std::byte* begin, size_t bytes) {
       const auto address = reinterpret_cast<uintptr_t>(begin);
       return MemoryRange(address, address + bytes);

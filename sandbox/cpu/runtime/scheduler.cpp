@@ -78,12 +78,13 @@ void Scheduler::run_block() {
     warps_[w].open = 0;
     warps_[w].asking = 0;
     warps_[w].askers = SlotList{};
-    ++warps_[w].epoch;
+    warps_[w].common_epoch = ++warps_[w].epoch;
   }
   // Fibers switch to one another; they come back here when the block is done or stuck.
   resume(fresh_slot());
   switch_stacks(scheduler_sp_, current_->fiber.sp(), current_->fiber.bounds());
   if (!fault_ && alive_ > 0) report_deadlock();
+  if (!fault_ && launch_->end_block != nullptr) launch_->end_block(launch_->user);
 }
 
 Scheduler::Slot* Scheduler::fresh_slot() {
@@ -274,8 +275,8 @@ void Scheduler::complete(Warp& own, Record& record, Slot* last_arriver) {
     mute();
     record.combine(record.lanes.data(), record.arrived);
     unmute();
-  } else {
-    ++own.epoch;
+  } else if (launch_->end_block != nullptr) {
+    order_lanes(own, record.arrived);
   }
   for (unsigned left = record.arrived; left != 0; left &= left - 1) {
     Slot* slot = record.slots[static_cast<size_t>(__builtin_ctz(left))];
@@ -283,6 +284,31 @@ void Scheduler::complete(Warp& own, Record& record, Slot* last_arriver) {
   }
   Record& last = own.records[--own.open];
   if (&record != &last) std::swap(record, last);
+}
+
+// __syncwarp by these lanes: each knows now what any of them knew.
+void Scheduler::order_lanes(Warp& own, unsigned lanes) {
+  ++own.epoch;
+  if ((own.alive & ~lanes) == 0) {
+    own.common_epoch = own.epoch;
+    return;
+  }
+  own.known.resize(32);
+  std::array<uint32_t, 32> joined{};
+  const auto for_each = [&](auto&& act) {
+    for (unsigned left = lanes; left != 0; left &= left - 1) act(static_cast<size_t>(__builtin_ctz(left)));
+  };
+  for_each([&](size_t lane) {
+    for (size_t other = 0; other < 32; ++other) joined[other] = std::max(joined[other], own.known[lane][other]);
+  });
+  for_each([&](size_t lane) { joined[lane] = own.epoch; });
+  for_each([&](size_t lane) { own.known[lane] = joined; });
+}
+
+uint32_t Scheduler::known_warp_epoch(int lane) const {
+  const Warp& own = warps_[static_cast<size_t>(current_thread_) / 32];
+  if (own.known.empty()) return own.common_epoch;
+  return std::max(own.common_epoch, own.known[static_cast<size_t>(current_thread_) % 32][static_cast<size_t>(lane)]);
 }
 
 void Scheduler::yield() {

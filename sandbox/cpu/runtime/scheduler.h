@@ -28,6 +28,7 @@ struct LaunchContext {
   Order order = Order::forward;
   uint64_t seed = 0;
   void (*begin_block)(void* user) = nullptr;  // poisons shared memory
+  void (*end_block)(void* user) = nullptr;    // of the checking build: may record a fault
   void* user = nullptr;
 };
 
@@ -77,6 +78,8 @@ class Scheduler {
   int64_t thread() const { return current_thread_; }
   uint32_t epoch() const { return epoch_; }
   uint32_t warp_epoch() const { return warps_[static_cast<size_t>(current_thread_) / 32].epoch; }
+  // What this lane of the running thread's warp did in earlier warp epochs is ordered before what the thread does now.
+  uint32_t known_warp_epoch(int lane) const;
 
  private:
   struct Slot {  // a fiber and the CUDA thread it carries
@@ -115,8 +118,11 @@ class Scheduler {
     std::array<Slot*, 32> slots{};
   };
   struct Warp {
-    unsigned alive = 0;  // lanes that exist and have not returned
-    uint32_t epoch = 0;
+    unsigned alive = 0;         // lanes that exist and have not returned
+    uint32_t epoch = 0;         // the number of calls of __syncwarp, whatever their masks
+    uint32_t common_epoch = 0;  // what any lane did before it is known to all
+    // By lane, and only where masks left lanes out: before which epoch it knows what each other lane did.
+    std::vector<std::array<uint32_t, 32>> known;
     size_t open = 0;  // how many of the records are in progress
     std::vector<Record> records;
     unsigned asking = 0;  // lanes that wait in __activemask
@@ -137,6 +143,7 @@ class Scheduler {
   void release_barrier();
   Record& record_of(Warp& warp, unsigned mask, const char* name, WarpCombine combine);
   void complete(Warp& warp, Record& record, Slot* last_arriver);
+  static void order_lanes(Warp& warp, unsigned lanes);
   void answer_active_mask(Warp& warp);
   bool answer_active_masks();  // of every warp; false when nobody asks
   void report_deadlock();
