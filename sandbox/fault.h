@@ -12,7 +12,7 @@ namespace sandbox {
 enum class FaultKind {
   out_of_bounds,   // global or shared memory outside its buffer
   misaligned,      // an access not aligned to its type
-  uninitialised,   // shared memory read before it was written
+  uninitialised,   // shared memory read before it was written, or outputs that depend on unset local variables
   race,            // two threads touch shared memory without a barrier between them
   deadlock,        // no thread can continue
   warp_misuse,     // lying masks, lanes in different warp operations

@@ -9,7 +9,7 @@
 }
 */
 // Class: numerics.
-// On cpu: wrong_result or wrong_non_finite.
+// On cpu: uninitialised.
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
   volatile float lanes[8];
   const float* in = x + (size_t)blockIdx.x * N;

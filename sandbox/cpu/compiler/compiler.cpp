@@ -48,6 +48,7 @@ constexpr const char* kCommonFlags[] = {"-x",
                                         "-fno-strict-aliasing",
                                         "-fwrapv",
                                         "-fno-stack-protector",
+                                        "-ftrivial-auto-var-init=pattern",  // of what the lexer does not fill
                                         "-fstack-clash-protection",  // a large frame meets the page below the stack
                                         "-fno-jump-tables",          // a switch jumps to no computed address
                                         "-fcf-protection=none",
@@ -58,8 +59,6 @@ constexpr const char* kCommonFlags[] = {"-x",
 constexpr const char* kCheckFlags[] = {"-O1", "-fno-omit-frame-pointer",
                                        "-fsanitize=thread,alignment,bounds,object-size,integer-divide-by-zero",
                                        "-fno-sanitize-recover=all",
-                                       // An uninitialised local variable shows in the outputs.
-                                       "-ftrivial-auto-var-init=pattern",
                                        // A source must not learn which build it is in.
                                        "-U__SANITIZE_THREAD__"};
 
@@ -177,7 +176,7 @@ Compilation compile(const CompileRequest& request, const CompilerSettings& setti
   if (solution) {
     if (auto rejected = refuse_plan(*solution, request)) return std::move(*rejected);
   }
-  auto lexed = lex(request.source, request.build);
+  auto lexed = lex(request.source);
   if (auto* rejected = std::get_if<Rejected>(&lexed)) return std::move(*rejected);
   const auto& source = std::get<LexedSource>(lexed);
   const ScratchFolder scratch(settings.scratch);

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "sandbox/cpu/compiler/inline_ptx.h"
+#include "sandbox/cpu/compiler/local_variables.h"
 #include "sandbox/cpu/compiler/source_rules.h"
 #include "sandbox/tokens.h"
 
@@ -17,11 +19,20 @@ struct Edit {
   bool in_directive = false;
 };
 
+std::set<std::string> names_of_macros(const std::vector<Token>& tokens) {
+  std::set<std::string> names;
+  for (size_t i = 0; i + 1 < tokens.size(); ++i) {
+    if (tokens[i].directive >= 0 && tokens[i].is("define")) names.insert(tokens[i + 1].text);
+  }
+  return names;
+}
+
 enum class Brace { name_space, c_linkage, type, code };
 
 class Lexer {
  public:
-  Lexer(std::string_view source, Build build) : source_(source), build_(build), tokens_(tokenize(source)) {}
+  explicit Lexer(std::string_view source)
+      : source_(source), tokens_(tokenize(source)), macros_(names_of_macros(tokens_)) {}
 
   std::variant<LexedSource, Rejected> run() {
     if (auto rejected = check_source(source_, tokens_)) return *rejected;
@@ -100,7 +111,7 @@ class Lexer {
       if (const auto redundant = find_near("static")) replace(*redundant, *redundant, "");
       // "used": the compiler must not take what no thread writes for zero.
       replace(at_, at_, "__attribute__((used)) static __thread");
-      if (build_ == Build::check && here.directive < 0 && parentheses_ == 0) add_gap();
+      if (here.directive < 0 && parentheses_ == 0) add_gap();
     }
     ++at_;
     return std::nullopt;
@@ -180,11 +191,20 @@ class Lexer {
       parentheses_ = saved_parentheses_.back();
       saved_parentheses_.pop_back();
     }
+    if (here.is(";") && parentheses_ == 0 && !braces_.empty() && braces_.back() == Brace::code) fill_locals();
     if ((here.is(";") || here.is("{") || here.is("}")) && parentheses_ == 0) statement_ = at_ + 1;
   }
 
+  // Behind the declaration that ends here. A macro may be anything but a type.
+  void fill_locals() {
+    if (statement_ >= at_ || macros_.count(tokens_[statement_].text) > 0) return;
+    std::string calls;
+    for (const std::string& name : unset_variables(tokens_, statement_, at_)) calls += " __kw_fill(" + name + ");";
+    if (!calls.empty()) insert(token().end, calls);
+  }
+
   Brace kind_of_brace() const {
-    if (at_ > 0 && is(at_ - 1, ")")) return Brace::code;
+    if (at_ > 0 && is(at_ - 1, ")") && !follows_alignment()) return Brace::code;
     for (size_t i = statement_; i < at_; ++i) {
       if (tokens_[i].directive >= 0) continue;
       if (tokens_[i].is("namespace")) return Brace::name_space;
@@ -194,6 +214,16 @@ class Lexer {
     }
     const bool linkage = at_ > 1 && tokens_[at_ - 1].kind == TokenKind::string && is(at_ - 2, "extern");
     return linkage ? Brace::c_linkage : Brace::code;
+  }
+
+  // struct __align__(16) {
+  bool follows_alignment() const {
+    size_t open = at_ - 1;
+    for (int depth = 0; open > statement_; --open) {
+      if (is(open, ")")) ++depth;
+      if (is(open, "(") && --depth == 0) break;
+    }
+    return open > statement_ && (is(open - 1, "__align__") || is(open - 1, "alignas") || is(open - 1, "__attribute__"));
   }
 
   void insert(size_t at, std::string text) { edits_.push_back({at, at, std::move(text)}); }
@@ -221,8 +251,8 @@ class Lexer {
   }
 
   std::string_view source_;
-  Build build_;
   std::vector<Token> tokens_;
+  std::set<std::string> macros_;
   size_t at_ = 0;
   size_t statement_ = 0;  // the first token of the statement or declaration here
   int parentheses_ = 0;   // open since the innermost brace
@@ -237,6 +267,6 @@ class Lexer {
 };
 }  // namespace
 
-std::variant<LexedSource, Rejected> lex(std::string_view source, Build build) { return Lexer(source, build).run(); }
+std::variant<LexedSource, Rejected> lex(std::string_view source) { return Lexer(source).run(); }
 
 }  // namespace sandbox::cpu::compiler

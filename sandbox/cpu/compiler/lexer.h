@@ -1,6 +1,6 @@
 // Translates CUDA C++ for the host's compiler and the headers of sandbox/cpu/shim: rejects source that no kernel needs
 // or this device cannot run, turns inline PTX into calls, places __shared__ variables, and exports the kernels. Every
-// line keeps its number.
+// line keeps its number. Both builds compile the same text.
 #pragma once
 
 #include <string>
@@ -17,7 +17,8 @@ struct LexedSource {
   std::vector<std::string> kernels;  // each extern "C" __global__ function that has a body
 };
 
-// Build::check puts a gap before each __shared__ variable, so that overruns of the one before it are detected.
-std::variant<LexedSource, Rejected> lex(std::string_view source, Build build);
+// A gap before each __shared__ variable lets the checking build see overruns of the one before it. Local variables that
+// a declaration does not set get a content that is drawn for each launch.
+std::variant<LexedSource, Rejected> lex(std::string_view source);
 
 }  // namespace sandbox::cpu::compiler

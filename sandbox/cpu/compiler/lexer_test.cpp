@@ -13,8 +13,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-std::string lexed(const std::string& source, Build build = Build::fast) {
-  auto result = lex(source, build);
+std::string lexed(const std::string& source) {
+  auto result = lex(source);
   if (const auto* rejected = std::get_if<Rejected>(&result)) return "rejected: " + rejected->message;
   return std::get<LexedSource>(result).text;
 }
@@ -30,7 +30,7 @@ std::ostream& operator<<(std::ostream& out, const Refused& refused) { return out
 class RefusedSource : public testing::TestWithParam<Refused> {};
 
 TEST_P(RefusedSource, WithItsLine) {
-  const auto result = lex(GetParam().source, Build::fast);
+  const auto result = lex(GetParam().source);
   const auto* rejected = std::get_if<Rejected>(&result);
   ASSERT_NE(rejected, nullptr);
   EXPECT_EQ(rejected->reason, GetParam().reason) << rejected->message;
@@ -142,12 +142,10 @@ TEST(Lexer, LinesStayWhereTheyAre) {
       "extern \"C\" __global__ void k(float* o) {\n  asm volatile(\n    \"mov.u32 %0, %%laneid;\"\n    : \"=r\"(l)\n  "
       ");\n"
       "  __shared__ float x[4];\n}\n";
-  for (const Build build : {Build::fast, Build::check}) {
-    const std::string text = lexed(source, build);
-    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), std::count(source.begin(), source.end(), '\n')) << text;
-    EXPECT_THAT(text, HasSubstr("__kw_ptx_ex2_approx_f32((y), (x))"));
-    EXPECT_THAT(text, HasSubstr("__kw_ptx_mov_u32((l), __kw_ptx_register_laneid())"));
-  }
+  const std::string text = lexed(source);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), std::count(source.begin(), source.end(), '\n')) << text;
+  EXPECT_THAT(text, HasSubstr("__kw_ptx_ex2_approx_f32((y), (x))"));
+  EXPECT_THAT(text, HasSubstr("__kw_ptx_mov_u32((l), __kw_ptx_register_laneid())"));
 }
 
 TEST(Lexer, LeavesHonestPastingAlone) {
@@ -176,8 +174,7 @@ TEST(Lexer, FindsKernels) {
     __global__ void mangled() { }
     namespace a { extern "C" __global__ void third() { } }
     // extern "C" __global__ void comment() { }
-  )",
-                          Build::fast);
+  )");
   const auto& source = std::get<LexedSource>(result);
   EXPECT_THAT(source.kernels, ElementsAre("first", "second", "third"));
   EXPECT_THAT(source.text, HasSubstr("{ if (n) { } } KW_EXPORT(first)"));
@@ -185,17 +182,60 @@ TEST(Lexer, FindsKernels) {
 }
 
 TEST(Lexer, PlacesSharedMemory) {
-  EXPECT_EQ(lexed("void f() { __shared__ float x; }"), "void f() { __attribute__((used)) static __thread float x; }");
+  const std::string gap = "__attribute__((used)) static __thread char __kw_pad_0[128]; ";
+  EXPECT_EQ(lexed("void f() { __shared__ float x; }"),
+            "void f() { " + gap + "__attribute__((used)) static __thread float x; }");
   EXPECT_EQ(lexed("void f() { static __shared__ float x; }"),
-            "void f() {  __attribute__((used)) static __thread float x; }");
-  EXPECT_EQ(lexed("void f() { int y; __align__(16) __shared__ float x; }", Build::check),
-            "void f() { int y; __attribute__((used)) static __thread char __kw_pad_0[128]; __align__(16) "
-            "__attribute__((used)) static "
-            "__thread float x; }");
+            "void f() { " + gap + " __attribute__((used)) static __thread float x; }");
+  EXPECT_EQ(lexed("void f() { f(); __align__(16) __shared__ float x; }"),
+            "void f() { f(); " + gap + "__align__(16) __attribute__((used)) static __thread float x; }");
   EXPECT_THAT(lexed("extern __shared__ float d[];"),
               HasSubstr(" __thread float d[] __asm__(\"__kw_dynamic\");\nKW_DYNAMIC_SHARED"));
   EXPECT_THAT(lexed("void f() { extern __shared__ __align__(16) float a[][4], b[]; }"),
               HasSubstr("__align__(16) float (&a)[][4] = __kw_dynamic_place(), (&b)[] = __kw_dynamic_place();"));
+}
+
+TEST(Lexer, FillsLocalVariablesThatAreNotSet) {
+  const auto filled = [](const std::string& statement) {
+    const std::string text = lexed("void f() { " + statement + " }");
+    std::string names;
+    for (size_t at = 0; (at = text.find(" __kw_fill(", at)) != std::string::npos; ++at) {
+      names += text.substr(at + 11, text.find(')', at) - at - 11) + " ";
+    }
+    return names;
+  };
+  EXPECT_EQ(filled("float x;"), "x ");
+  EXPECT_EQ(filled("unsigned long long a, *b, c = f(1, 2), d[3], e(1), g;"), "a b d g ");
+  EXPECT_EQ(filled("volatile __align__(16) float lanes[4][8];"), "lanes ");
+  EXPECT_EQ(filled("wmma::fragment<wmma::matrix_a, 16, 16, (3 > 2), half> a[2]; const float* p;"), "a p ");
+  EXPECT_EQ(filled("for (int i; i < 3;) { float4 v; }"), "v ");
+  EXPECT_EQ(filled("auto g = [](int n) { int m; return m + n; };"), "m ");
+  for (const char* other : {"return x;",
+                            "x = y;",
+                            "f(x);",
+                            "goto x;",
+                            "delete x;",
+                            "float x = 1;",
+                            "float& x = y;",
+                            "static float x;",
+                            "constexpr int x = 3;",
+                            "struct S { float x; };",
+                            "struct __align__(8) { float x, y; } pair;",
+                            "typedef int T;",
+                            "using T = int;",
+                            "a < b;",
+                            "__shared__ float x;",
+                            "extern __shared__ float x[];",
+                            "if (x) y; else z;",
+                            "break;",
+                            "x[3] = y, z;",
+                            "union { int i; float f; } u;",
+                            "enum { one, two };",
+                            "float x(int);"}) {
+    EXPECT_EQ(filled(other), "") << other;
+  }
+  EXPECT_THAT(lexed("#define RETURN return\nint f(int x) { RETURN x; }"), Not(HasSubstr("__kw_fill")));
+  EXPECT_THAT(lexed("float x; struct S { float y; void f() { float z; } };"), HasSubstr("z; __kw_fill(z); } };"));
 }
 
 TEST(Lexer, SurvivesWhatIsNoSource) {
@@ -225,7 +265,7 @@ TEST(Lexer, SurvivesWhatIsNoSource) {
                              "1e+",
                              "u8R\"(a)b",
                              "<<<"}) {
-    auto result = lex(source, Build::check);
+    auto result = lex(source);
     if (const auto* rejected = std::get_if<Rejected>(&result)) {
       EXPECT_FALSE(rejected->message.empty()) << source;
     } else {

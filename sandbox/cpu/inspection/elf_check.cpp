@@ -154,6 +154,7 @@ class Inspection {
     const std::string shown = core::clean_line(name, 100);
     if (type == STT_GNU_IFUNC) refuse("holds code that runs when it is loaded (ifunc " + shown + ")");
     if (symbol.st_shndx == SHN_UNDEF) {
+      if (name.starts_with("__kw_local_")) facts_.fills_locals = true;
       if (name.empty() || is_allowed(name, build_)) return;
       if (named_in(kDeviceHeap, name.substr(0, name.find('@')))) {
         throw BinaryRefused(Rejection::unsupported,

@@ -20,9 +20,10 @@ struct SharedVariable {  // a __shared__ variable: a symbol in thread-local stor
 
 struct BinaryFacts {
   std::map<std::string, int64_t> kernels;  // by name: the number of parameters
-  std::vector<SharedVariable> shared;      // by offset, gaps of the checking build and dynamic memory included
+  std::vector<SharedVariable> shared;      // by offset, gaps and dynamic memory included
   uint64_t shared_segment_bytes = 0;       // size of the thread-local segment
   uint64_t static_shared_bytes = 0;        // what the kernels' own variables take of it
+  bool fills_locals = false;               // local variables that a declaration leaves unset (shim/kw_locals.h)
 };
 
 class BinaryRefused : public core::InputError {

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "core/error.h"
@@ -28,7 +30,8 @@ std::vector<std::byte> bytes_of(const void* value, size_t size) {
 
 class LoadedCandidate {
  public:
-  explicit LoadedCandidate(runtime::Module module) : module_(std::move(module)) {}
+  LoadedCandidate(runtime::Module module, Build build)
+      : module_(std::move(module)), fills_twice_(build == Build::check && module_.has_filled_locals()) {}
 
   Json answer(process::Message& message) {
     const JsonView json(message.json, "judge's request");
@@ -81,12 +84,46 @@ class LoadedCandidate {
     const uint64_t seed = json.at("seed").json().get<uint64_t>();
     module_.set_shared_poison(static_cast<uint8_t>(seed >> 56));
     for (const runtime::Buffer& buffer : zeroed_) std::memset(buffer.data, 0, buffer.bytes);
-    for (const runtime::KernelLaunch& launch : launches_) {
-      if (const std::optional<Fault> fault = module_.launch(launch, buffers_, order, seed)) {
-        return {{"fault", to_json(*fault)}};
-      }
-    }
+    const std::optional<Fault> fault = fills_twice_ ? launch_twice(order, seed) : launch_all(order, seed, false);
+    if (fault) return {{"fault", to_json(*fault)}};
     return {{"ok", true}};
+  }
+
+  std::optional<Fault> launch_all(runtime::Order order, uint64_t seed, bool second_fill) {
+    runtime::Module::fill_locals(seed, second_fill);
+    for (const runtime::KernelLaunch& launch : launches_) {
+      if (std::optional<Fault> fault = module_.launch(launch, buffers_, order, seed)) return fault;
+    }
+    return std::nullopt;
+  }
+
+  // With two contents of the local variables that nobody sets, which must not show.
+  std::optional<Fault> launch_twice(runtime::Order order, uint64_t seed) {
+    std::map<const runtime::Buffer*, std::string> before;
+    for (const runtime::Buffer& buffer : buffers_) {
+      if (buffer.writable) before.emplace(&buffer, content_of(buffer));
+    }
+    if (std::optional<Fault> fault = launch_all(order, seed, false)) return fault;
+    std::map<const runtime::Buffer*, size_t> first;
+    for (const auto& [buffer, content] : before) {
+      first[buffer] = std::hash<std::string_view>()(content_of(*buffer));
+      std::memcpy(buffer->data, content.data(), content.size());
+    }
+    if (std::optional<Fault> fault = launch_all(order, seed, true)) return fault;
+    for (const auto& [buffer, hash] : first) {
+      if (std::hash<std::string_view>()(content_of(*buffer)) == hash) continue;
+      return Fault{FaultKind::uninitialised,
+                   "what it writes to '" + buffer->name + "' depends on local variables that nothing has set",
+                   launches_.size() == 1 ? launches_[0].kernel : "",
+                   {},
+                   {},
+                   {}};
+    }
+    return std::nullopt;
+  }
+
+  static std::string_view content_of(const runtime::Buffer& buffer) {
+    return {reinterpret_cast<const char*>(buffer.data), buffer.bytes};
   }
 
   const runtime::Buffer& find(const std::string& name) const {
@@ -97,6 +134,7 @@ class LoadedCandidate {
   }
 
   runtime::Module module_;
+  bool fills_twice_;
   std::vector<runtime::MappedBuffer> mapped_;
   std::vector<runtime::Buffer> buffers_, zeroed_;
   std::vector<runtime::KernelLaunch> launches_;
@@ -125,7 +163,7 @@ void serve_candidate(process::Channel worker, core::UniqueFd binary, Build build
     const pid_t own_pid = ::getpid();
     jail::enter_jail(jail::JailProfile::cell, {}, jail);
     worker.send({{"loaded", true}});
-    LoadedCandidate cell(std::move(*module));
+    LoadedCandidate cell(std::move(*module), build);
     while (true) {
       ::kill(own_pid, SIGSTOP);
       process::Message message = worker.receive();

@@ -15,7 +15,9 @@
 #include "core/unique_fd.h"
 #include "sandbox/cpu/inspection/elf_check.h"
 #include "sandbox/cpu/runtime/check.h"
+#include "sandbox/cpu/runtime/device_state.h"
 #include "sandbox/cpu/runtime/line_table.h"
+#include "sandbox/cpu/runtime/local_fill.h"
 #include "sandbox/cpu/runtime/scheduler.h"
 
 extern "C" void* __tls_get_addr(void* index);
@@ -163,6 +165,14 @@ std::vector<std::string> Module::kernels() const {
 }
 
 void Module::set_shared_poison(uint8_t byte) { state_->poison = byte; }
+
+void Module::fill_locals(uint64_t seed, bool second) {
+  const LocalFill fill = local_fill(seed, second);
+  __kw_local_bytes = fill.bytes;
+  __kw_local_integer = fill.integer;
+}
+
+bool Module::has_filled_locals() const { return state_->facts.fills_locals; }
 
 std::optional<std::string> Module::State::refuse_launch(const KernelLaunch& launch,
                                                         const KernelDescriptor* kernel) const {

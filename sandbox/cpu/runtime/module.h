@@ -53,6 +53,10 @@ class Module {
   std::vector<std::string> kernels() const;
   // Fills the whole shared memory of each block with this byte before the block starts (default 0xFF, a NaN pattern).
   void set_shared_poison(uint8_t byte);
+  // Draws what local variables hold that nobody sets. `second`: another content for the same seed.
+  static void fill_locals(uint64_t seed, bool second = false);
+  // Whether code is left that gives local variables this content: the compiler leaves it out where it never counts.
+  bool has_filled_locals() const;
 
   // Runs the grid to its end, or to the first fault. Blocking; never throws for what the kernel does.
   std::optional<Fault> launch(const KernelLaunch& launch, const std::vector<Buffer>& buffers, Order order,

@@ -19,6 +19,7 @@ extern "C" {
 extern uint3 __kw_thread_index, __kw_block_index;
 extern dim3 __kw_block_dim, __kw_grid_dim;
 extern unsigned __kw_dynamic_shared_bytes;
+extern unsigned long __kw_local_bytes, __kw_local_integer;  // kw_locals.h
 
 // Takes the next CUDA thread of the block onto this fiber; false when all have started.
 bool __kw_next_thread(void);

@@ -4,6 +4,7 @@
 
 #include "kw_abi.h"
 #include "kw_language.h"
+#include "kw_locals.h"
 #include "kw_prelude.h"
 #include "kw_threads.h"
 #include "kw_memory.h"
