@@ -83,6 +83,18 @@ const Refused kRefused[] = {
      "#define Q(a, b) a##b\n#define P(a, b) Q(a, b)\n#define L as\nvoid f() { P(P(__, L), m__)(\"\"); }"},
     {"pasted_by_half_a_call", Rejection::forbidden, 1,
      "#define P(a, b) a##b\n#define C P(\nvoid f() { C as, m)(\"syscall\"); }"},
+    {"pasted_through_an_identity", Rejection::forbidden, 2,
+     "#define I(x) x\n#define P(a, b) a##b\nvoid f() { I(P)(as, m)(\"\"); }"},
+    {"pasted_by_an_argument", Rejection::forbidden, 1,
+     "#define P(a, b) a##b\n#define G(x) x(as, m)\nvoid f() { G(P)(\"\"); }"},
+    {"pasted_by_an_alias", Rejection::forbidden, 1, "#define P(a, b) a##b\n#define Q P\nvoid f() { Q(as, m)(\"\"); }"},
+    {"pasted_by_a_pasted_name", Rejection::forbidden, 1, "#define P(a, b) a##b\nvoid f() { P(P, )(as, m)(\"\"); }"},
+    {"pasted_from_one_argument", Rejection::forbidden, 2,
+     "#define V(...) __VA_ARGS__\n#define P(a, b) a##b\n#define W(x) P(x)\nvoid f() { W(V(as, m))(\"\"); }"},
+    {"pasted_letter_by_letter", Rejection::forbidden, 1,
+     "#define J(a, b) a##b\n#define K(a, b) J(a, b)\n#define E(f, a, m) f(f(a, s), m)\nvoid f() { E(K, a, m)(\"\"); }"},
+    {"pasted_around_a_directive", Rejection::forbidden, 1,
+     "#define P(a, b) a##b\nvoid f() { P(as,\n#define X 1\n m)(\"\"); }"},
     {"pasted_reserved_name", Rejection::forbidden, 1, "#define P(a) __k##a\nvoid f() { P(w_mute)(); }"},
     {"form_feed_in_a_splice", Rejection::unsupported, 1, "void f() { as\\\f\nm(\"syscall\"); }"},
     {"lone_carriage_return", Rejection::forbidden, 1, "void f() { // \r asm(\"syscall\");\n }"},
@@ -151,7 +163,10 @@ TEST(Lexer, LinesStayWhereTheyAre) {
 TEST(Lexer, LeavesHonestPastingAlone) {
   for (const char* source :
        {"#define P(a, b) a##b\nint P(x, 4); int m, s;", "#define S(op) __##op##_sync\nint S(shfl);",
-        "#define V(T, n) T##n\nV(float, 4) a;", "template <class T> T f(); int x = f<::A>();"}) {
+        "#define V(T, n) T##n\nV(float, 4) a;",
+        "#define P(a, b) a##b\n#define A(a, s, m) (a) + (s) * (m)\nint P(x, 1) = A(a, s, m), P(y, 2);",
+        "#define X(F) F(a) F(s) F(m)\n#define D(n) int lane_##n;\nvoid f() { X(D) }",
+        "template <class T> T f(); int x = f<::A>();"}) {
     EXPECT_THAT(lexed(source), Not(HasSubstr("rejected"))) << source;
   }
 }

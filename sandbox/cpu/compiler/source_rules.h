@@ -34,8 +34,8 @@ struct PastedWord {
 };
 
 // The first of `words`, or word beginning with one of `prefixes`, that a ## of this source might make of its tokens.
-// Macros are not expanded: a parameter stands for any tokens that any macro is given. So a finding can be wrong, but a
-// word that can be pasted is always found.
+// Macros are not expanded: a parameter stands for any word that a call gives it, or, where calls cannot be followed,
+// for any word at all. So a finding can be wrong, but a word that can be pasted is always found.
 std::optional<PastedWord> find_pasted_word(const std::vector<Token>& tokens, const std::vector<std::string_view>& words,
                                            const std::vector<std::string_view>& prefixes);
 
