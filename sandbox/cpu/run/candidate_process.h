@@ -19,8 +19,7 @@ namespace sandbox::cpu::run {
 
 struct CandidateLimits {
   size_t address_space_bytes = size_t{8} << 30;
-  // Stacks of 1024 CUDA threads, shadow memory, heap; not what the judge lends it. Of stacks, every page counts.
-  size_t data_bytes = size_t{1088} << 20;
+  size_t data_bytes = size_t{512} << 20;  // stacks of CUDA threads, shadow memory, heap; not what the judge lends it
   unsigned processor_s = 120;
 };
 

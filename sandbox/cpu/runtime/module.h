@@ -38,7 +38,7 @@ struct KernelLaunch {
 struct Limits {
   size_t shared_bytes = 233472;  // static and dynamic together, as on sm_90
   int64_t block_threads = 1024;
-  size_t local_bytes = size_t{512} << 10;  // per CUDA thread, as CUDA has it; on its stack
+  size_t local_bytes = size_t{64} << 10;  // per CUDA thread, on its stack; CUDA has 512 KiB
 };
 
 class Module {

@@ -52,7 +52,7 @@ void describe_signal(Scheduler& scheduler, int signal, const siginfo_t& info, co
     scheduler.set_fault(FaultKind::trap, "came to a place that the code says cannot be reached", line);
   } else if (scheduler.below_stack(address)) {
     scheduler.set_fault(FaultKind::resource_limit,
-                        "the local memory of this thread is used up (512 KiB): recursion, or large arrays on its stack",
+                        "the local memory of this thread is used up (64 KiB): recursion, or large arrays on its stack",
                         line);
   } else if (signal == SIGSEGV && info.si_code == SI_KERNEL) {  // an aligned vector access: it carries no address
     scheduler.set_fault(FaultKind::misaligned, "a wide access at an address that is no multiple of its size", line);
