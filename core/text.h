@@ -29,6 +29,9 @@ std::string clean_line(std::string_view text, size_t max_bytes = 2000);
 // Reads a whole file. Throws InputError when it cannot be read or is larger than `max_bytes`.
 std::string read_file(const std::filesystem::path& path, size_t max_bytes = size_t{64} << 20);
 
+// Without blanks, tabs and carriage returns at both ends; a view of `text`.
+std::string_view trimmed(std::string_view text);
+
 std::vector<std::string> split(std::string_view text, char separator);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 

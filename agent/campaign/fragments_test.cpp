@@ -87,7 +87,7 @@ TEST(Fragments, OfCardsAreSolutionsOfShippedProblems) {
     const std::set<std::string> traits = prompting::traits_of(prompting::read_problem_text(problem));
     EXPECT_TRUE(card.traits.empty() ||
                 std::any_of(traits.begin(), traits.end(),
-                            [&](const std::string& trait) { return card.traits.count(trait) > 0; }))
+                            [&wanted = card.traits](const std::string& trait) { return wanted.count(trait) > 0; }))
         << card.name;
   }
 }

@@ -13,14 +13,9 @@ namespace agent::prompting {
 namespace {
 constexpr size_t kMostCardBytes = size_t{16} << 10;
 
-std::string trimmed(const std::string& text) {
-  const size_t begin = text.find_first_not_of(" \t\r");
-  return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
-}
-
 std::vector<std::string> words_of(const std::string& list) {
   std::vector<std::string> words;
-  for (const std::string& part : core::split(list, ',')) words.push_back(trimmed(part));
+  for (const std::string& part : core::split(list, ',')) words.emplace_back(core::trimmed(part));
   return words;
 }
 
@@ -43,7 +38,8 @@ class FrontMatter {
       }
       const size_t colon = lines[i].find(": ");
       if (colon == std::string::npos) fail(i + 1, "has no \"name: value\" here");
-      if (!values_.emplace(lines[i].substr(0, colon), std::pair(trimmed(lines[i].substr(colon + 2)), i + 1)).second) {
+      if (!values_.emplace(lines[i].substr(0, colon), std::pair(core::trimmed(lines[i].substr(colon + 2)), i + 1))
+               .second) {
         fail(i + 1, "says this twice");
       }
     }

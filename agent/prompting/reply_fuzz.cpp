@@ -9,20 +9,20 @@
 namespace {
 using core::fuzzing::require;
 
-void check(std::string_view text, const agent::Asked& asked) {
-  const agent::ReplyLimits limits;
-  const agent::Reply reply = agent::read_reply(text, asked, limits);
+void check(std::string_view text, const agent::prompting::Asked& asked) {
+  const agent::prompting::ReplyLimits limits;
+  const agent::prompting::Reply reply = agent::prompting::read_reply(text, asked, limits);
   require(!reply.proposals.empty() || !reply.reasons.empty(), "a reply has a proposal or a reason");
   require(reply.proposals.size() <= limits.proposals, "no more proposals than allowed");
   require(reply.reasons.size() <= limits.reasons, "no more reasons than allowed");
   for (const std::string& reason : reply.reasons) {
     require(reason == core::clean_line(reason, 1000), "reasons are clean and short");
   }
-  for (const agent::Proposal& proposal : reply.proposals) {
+  for (const agent::prompting::Proposal& proposal : reply.proposals) {
     const sandbox::Solution& solution = proposal.solution;
     require(solution.source.size() <= limits.source_bytes, "no larger than allowed");
     sandbox::validate_solution(sandbox::parse_solution(solution.source, "again"), *asked.problem);
-    require(agent::identity_of(solution.source) == agent::identity_of("\n " + solution.source),
+    require(agent::prompting::identity_of(solution.source) == agent::prompting::identity_of("\n " + solution.source),
             "white space makes no other solution");
     require(proposal.parent.has_value() == (proposal.edits > 0), "edits have a parent");
   }

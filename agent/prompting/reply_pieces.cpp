@@ -11,35 +11,29 @@ namespace {
 constexpr std::string_view kHeader = "/* kernelwright";
 constexpr std::string_view kSearch = "<<<<<<< SEARCH", kDivider = "=======", kReplace = ">>>>>>> REPLACE";
 
-std::string_view trimmed(std::string_view line) {
-  const size_t begin = line.find_first_not_of(" \t\r");
-  if (begin == std::string_view::npos) return {};
-  return line.substr(begin, line.find_last_not_of(" \t\r") + 1 - begin);
-}
-
 // The number of backticks or tildes with which a line opens a fence; 0 if it opens none.
 size_t fence_of(std::string_view line) {
-  const std::string_view text = trimmed(line);
+  const std::string_view text = core::trimmed(line);
   if (text.empty() || (text[0] != '`' && text[0] != '~')) return 0;
   const size_t end = std::min(text.find_first_not_of(text[0]), text.size());
   const bool inline_code = text[0] == '`' && text.find('`', end) != std::string_view::npos;
   return end >= 3 && !inline_code ? end : 0;
 }
 bool closes(std::string_view line, size_t fence) {
-  const std::string_view text = trimmed(line);
+  const std::string_view text = core::trimmed(line);
   return text.size() >= fence && fence > 0 && (text[0] == '`' || text[0] == '~') &&
          text.find_first_not_of(text[0]) == std::string_view::npos;
 }
 
 // Parses "EDIT name", plain, as a heading or in bold.
 std::optional<std::string> edited_parent(std::string_view line) {
-  std::string_view text = trimmed(line);
+  std::string_view text = core::trimmed(line);
   const size_t begin = text.find_first_not_of("#*` ");
   if (begin == std::string_view::npos) return std::nullopt;
   text = text.substr(begin);
   text = text.substr(0, text.find_last_not_of("*`: ") + 1);
   if (!text.starts_with("EDIT ")) return std::nullopt;
-  const std::string_view name = trimmed(text.substr(5));
+  const std::string_view name = core::trimmed(text.substr(5));
   const size_t first = name.find_first_not_of('`');
   if (first == std::string_view::npos || name.find(' ') != std::string_view::npos || name.size() > 200) {
     return std::nullopt;
@@ -68,7 +62,7 @@ class Cutter {
 
   void take(const std::string& line) {
     if (edit_) return take_edit_line(line);
-    if (trimmed(line) == kSearch) {
+    if (core::trimmed(line) == kSearch) {
       end_source(true);
       edit_.emplace();
       side_ = Side::search;
@@ -76,7 +70,7 @@ class Cutter {
       return;
     }
     if (fence_ > 0 ? closes(line, fence_) : fence_of(line) > 0) return take_fence(line);
-    const bool at_header = trimmed(line).starts_with(kHeader);
+    const bool at_header = core::trimmed(line).starts_with(kHeader);
     if (source_ && !at_header && (fence_ > 0 || !edited_parent(line))) {
       source_->text += line + "\n";
       return;
@@ -92,7 +86,7 @@ class Cutter {
   }
 
   void take_edit_line(const std::string& line) {
-    const std::string_view text = trimmed(line);
+    const std::string_view text = core::trimmed(line);
     if (side_ == Side::search && text == kDivider) {
       side_ = Side::replace;
     } else if (side_ == Side::replace && text == kReplace) {
