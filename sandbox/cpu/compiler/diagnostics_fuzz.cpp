@@ -9,7 +9,7 @@ using core::fuzzing::require;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   const std::string text(core::fuzzing::as_text(bytes, size));
-  const sandbox::Rejected rejected = sandbox::cpu::classify_diagnostics(text, "some folder/solution.cu");
+  const sandbox::Rejected rejected = sandbox::cpu::compiler::classify_diagnostics(text, "some folder/solution.cu");
   for (const std::string& shown : {rejected.message, rejected.log, core::clean_text(text, 100)}) {
     require(shown.size() <= 8192 + 64, "what is shown is cut");
     require(core::clean_text(shown, 100000) == shown, "what is clean stays as it is");

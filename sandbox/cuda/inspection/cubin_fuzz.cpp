@@ -13,8 +13,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
       core::fuzzing::require(!refused.problem().empty(), "a refusal has a reason");
     }
   };
-  attempt([&] { sandbox::cuda::kernels_of(cubin); });
-  attempt([&] { core::fuzzing::require(sandbox::cuda::global_bytes(cubin) >= 0, "memory is not negative"); });
-  attempt([&] { sandbox::cuda::inspect_cubin(cubin); });
+  attempt([&] { sandbox::cuda::inspection::kernels_of(cubin); });
+  attempt(
+      [&] { core::fuzzing::require(sandbox::cuda::inspection::global_bytes(cubin) >= 0, "memory is not negative"); });
+  attempt([&] { sandbox::cuda::inspection::inspect_cubin(cubin); });
   return 0;
 }
