@@ -4,7 +4,7 @@ file(MAKE_DIRECTORY ${share})
 file(CREATE_LINK ${CMAKE_SOURCE_DIR}/LICENSE ${share}/LICENSE SYMBOLIC)
 install(FILES LICENSE DESTINATION share/kernelwright)
 foreach(pair problems=benchsuite/problems suites=benchsuite/suites kernels=kernels prompts=prompts cpu=sandbox/cpu/shim
-             cuda=verifier/devices/cuda adversarial=verifier/adversarial pages=results/web/pages
+             cuda=verifier/devices/cuda formulas=verifier/formulas adversarial=verifier/adversarial pages=results/web/pages
              export=results/exporting/templates)
   string(REPLACE "=" ";" pair ${pair})
   list(GET pair 0 name)

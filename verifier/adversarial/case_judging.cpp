@@ -24,6 +24,7 @@ class OneCase {
         pool_(pool),
         of_(of),
         backend_(backend),
+        effort_(effort),
         first_(first_effort(of, effort)),
         builds_(of.solution, of.binding) {}
 
@@ -34,11 +35,21 @@ class OneCase {
     verdicts::Judgement judgement = with(first_);
     const bool refused = !verdicts::is_correct(judgement.verdict) && is_as_expected(of_, backend_, judgement);
     if (first_ != verdicts::Effort::full && !refused) judgement = with(verdicts::Effort::full);
-    return is_false_accept(of_, backend_, judgement) && judgement.measurement ? with(verdicts::Effort::confirm)
-                                                                              : judgement;
+    if (!needs_confirmation(judgement)) return judgement;
+    const Clock::time_point begin = Clock::now();
+    judgement = with(verdicts::Effort::confirm);
+    confirmed_s_ = std::chrono::duration<double>(Clock::now() - begin).count();
+    return judgement;
   }
+  double confirmed_s() const { return confirmed_s_; }
 
  private:
+  // A dishonest case that got this far must be stopped there, and an honest one must pass.
+  bool needs_confirmation(const verdicts::Judgement& judgement) const {
+    if (!of_.honest()) return is_false_accept(of_, backend_, judgement) && judgement.measurement;
+    return effort_ == CaseEffort::full && verdicts::is_correct(judgement.verdict);
+  }
+
   verdicts::Judgement with(verdicts::Effort effort) {
     if (const sandbox::Rejected* rejected = builds_.wait(pool_, effort)) {
       return {verdicts::CompileFailed{rejected->reason, rejected->message, rejected->line}, {}, {}, 0};
@@ -56,7 +67,9 @@ class OneCase {
   sandbox::CompilePool& pool_;
   const AdversarialCase& of_;
   std::string backend_;
+  CaseEffort effort_;
   verdicts::Effort first_;
+  double confirmed_s_ = 0;
   judging::Builds builds_;
 };
 }  // namespace
@@ -86,7 +99,8 @@ void judge_cases(judging::Judge& judge, sandbox::CompilePool& pool, const std::v
     }
     const verdicts::Judgement judgement = ahead.front().judge();
     const Clock::time_point end = Clock::now();
-    if (!listener({ahead.front().of(), judgement, std::chrono::duration<double>(end - begin).count()})) return;
+    const double judged_s = std::chrono::duration<double>(end - begin).count() - ahead.front().confirmed_s();
+    if (!listener({ahead.front().of(), judgement, judged_s})) return;
     ahead.pop_front();
     begin = end;
   }

@@ -25,12 +25,27 @@ struct Unit {
   double rms;         // error that is always allowed, of all elements
   double of_element;  // and of any one
   double in_all;      // RMS, over the whole output
+  bool demanded;      // false: the naive solution overflows here, or the tile is empty
 };
+
+constexpr double kNaiveIsRight = 0.1;  // an error of less than so much of a tile's scale
+bool naive_is_right(const OutputForm& form, const TileErrors& tile) {
+  return !form.may_overflow ||
+         (tile.naive.overflows == 0 && tile.naive.squares <= kNaiveIsRight * kNaiveIsRight * tile.scale_squares);
+}
 
 // Where sums are kept in a wider type than outputs, nearly all of an honest error is the one rounding at the end, which
 // so many elements show with little luck: then hardly more than what the naive solution shows is allowed them together.
+// A second rounding, as of a product in the output's type, shows as 1.41 times the naive error.
 constexpr int64_t kManyElements = 4096;
-constexpr double kUlpsBesideRounding = 0.125;
+constexpr double kUlpsBesideRounding = 0.02, kBesideRounding = 1.25;
+
+// Values that are only copied: the naive solution is right to the last bit, and nothing is computed.
+constexpr int64_t kCopiedElements = 64;
+bool is_copied(const OutputForm& form, double naive_max) {
+  return naive_max == 0 && form.reduction.terms <= 1 && !form.reduction.known_terms &&
+         form.tiling.elements >= kCopiedElements;
+}
 
 // The naive error of so few elements may be small by luck.
 constexpr int64_t kFewElements = 64;
@@ -43,10 +58,13 @@ double flushed_to_zero(DType dtype, const Reduction& reduction) {
   return static_cast<double>(std::numeric_limits<float>::min()) * std::sqrt(std::max(reduction.terms, 1.0));
 }
 
+bool rounded_once(const OutputForm& form) {
+  return core::size_bytes(form.dtype) < core::size_bytes(form.accumulate) && form.tiling.elements >= kManyElements;
+}
+
 std::vector<Unit> units_of(const OutputForm& form, const std::vector<TileErrors>& tiles) {
   const double ulps = form.tiling.elements < kFewElements ? kUlpsForFew : 1;
-  const bool rounded_once =
-      core::size_bytes(form.dtype) < core::size_bytes(form.accumulate) && form.tiling.elements >= kManyElements;
+  const bool once = rounded_once(form);
   std::vector<Unit> units;
   units.reserve(tiles.size());
   for (size_t i = 0; i < tiles.size(); ++i) {
@@ -58,7 +76,8 @@ std::vector<Unit> units_of(const OutputForm& form, const std::vector<TileErrors>
     const double least = std::max(ulps * ulp, flushed);
     units.push_back({length, scale, std::max(least, honest(scale)),
                      std::max(least, honest(form.reduction.alike ? tiles[i].peak : scale)),
-                     std::max({(rounded_once ? kUlpsBesideRounding : ulps) * ulp, flushed, honest(scale)})});
+                     std::max({(once ? kUlpsBesideRounding : ulps) * ulp, flushed, honest(scale)}),
+                     length > 0 && naive_is_right(form, tiles[i])});
   }
   return units;
 }
@@ -92,6 +111,7 @@ NaiveError naive_error(const OutputForm& form, const std::vector<Unit>& units, T
   NaiveError naive;
   double relative_squares = 0, squares = 0;
   for (size_t i = 0; i < units.size(); ++i) {
+    if (!units[i].demanded) continue;
     const NaiveTile& tile = tile_at(i);
     squares += tile.squares;
     if (units[i].scale == 0) continue;
@@ -123,13 +143,17 @@ std::variant<Match, verdicts::Verdict> decide(const OutputForm& form, const std:
                                               const std::vector<std::vector<NaiveTile>>& neighbours,
                                               const SecondLook& look) {
   for (const TileErrors& tile : tiles) {
-    if (tile.mismatches == 0) continue;
+    if (tile.mismatches == 0 || !naive_is_right(form, tile)) continue;
     const auto [expected, got] = look.element(tile.first_mismatch);
     return verdicts::Verdict(verdicts::WrongNonFinite{form.where, form.name, tile.first_mismatch, expected, got});
   }
   const Tolerance tolerance = tolerance_of(form.dtype);
-  const std::vector<Unit> units = units_of(form, tiles);
+  std::vector<Unit> units = units_of(form, tiles);
   const NaiveError naive = largest_naive_error(form, units, tiles, neighbours);
+  if (is_copied(form, naive.max)) {
+    const double flushed = flushed_to_zero(form.dtype, form.reduction);
+    for (Unit& unit : units) unit.rms = unit.of_element = unit.in_all = flushed;
+  }
   Worst worst, worst_element;
   const double tile_rms = tolerance.rms * std::max(3 * naive.rms, naive.tile_rms);
   std::vector<double> allowed;
@@ -138,14 +162,18 @@ std::variant<Match, verdicts::Verdict> decide(const OutputForm& form, const std:
   for (size_t i = 0; i < tiles.size(); ++i) {
     const Unit& unit = units[i];
     allowed.push_back(tolerance.max * naive.max * unit.scale + unit.of_element);
-    if (unit.length == 0) continue;
+    if (!unit.demanded) {
+      allowed.back() = std::numeric_limits<double>::infinity();
+      continue;
+    }
     worst_element.add(tiles[i].largest, allowed[i], tiles[i].worst);
     worst.add(std::sqrt(tiles[i].squares / unit.length), tile_rms * unit.scale + unit.rms);
     total += tiles[i].squares;
     unit_squares += unit.in_all * unit.in_all * unit.length;
   }
   const auto count = static_cast<double>(form.tiling.elements);
-  worst.add(std::sqrt(total / count), tolerance.rms * naive.absolute_rms + std::sqrt(unit_squares / count));
+  const double in_all = rounded_once(form) ? kBesideRounding : tolerance.rms;
+  worst.add(std::sqrt(total / count), in_all * naive.absolute_rms + std::sqrt(unit_squares / count));
   const double ratio = std::max(worst.ratio(), worst_element.ratio());
   if (ratio <= 1) return Match{ratio};
   const auto [expected, got] = look.element(worst_element.index());
@@ -196,7 +224,7 @@ std::optional<verdicts::Pattern> pattern_in(const OutputForm& form, std::span<co
     const double y = got(i), r = right(i);
     if (!std::isfinite(y) || !std::isfinite(r)) return false;  // of its class: otherwise the verdict is another
     return allowed.empty() ? y != draws::rounded_to(form.dtype, r)
-                           : !(std::fabs(y - r) <= allowed[static_cast<size_t>(form.tiling.tile_of(i))]);
+                           : !(std::fabs(y - r) <= allowed[static_cast<size_t>(tile_of(form.tiling, i))]);
   };
   return find_pattern({form.shape, worst, got, right, wrong});
 }
@@ -226,8 +254,8 @@ std::variant<Match, verdicts::Verdict> compare(const OutputForm& form, bool exac
 std::variant<Match, verdicts::Verdict> compare(const Comparison& c, const std::string& name,
                                                const verdicts::Where& where) {
   const Tiling tiling = tiling_of(c.columns, c.output.size() / core::size_bytes(c.dtype));
-  return compare({c.dtype, c.accumulate, tiling, c.reduction, name, where, c.shape}, c.exact, c.output, c.expected,
-                 c.neighbours);
+  return compare({c.dtype, c.accumulate, tiling, c.reduction, name, where, c.shape, c.may_overflow}, c.exact, c.output,
+                 c.expected, c.neighbours);
 }
 
 }  // namespace verifier::comparison

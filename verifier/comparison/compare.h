@@ -32,6 +32,9 @@ struct OutputForm {
   std::string name = {};  // for the failure, as is `where`
   verdicts::Where where = {};
   std::vector<int64_t> shape = {};  // to say in what pattern it is wrong; may be absent
+  // Inputs may pass what the naive solution can do: nothing is demanded of tiles where it overflows, or errs by a tenth
+  // of the tile's scale.
+  bool may_overflow = false;
 };
 
 // The elements themselves, asked for only once a failure is certain.
@@ -51,8 +54,8 @@ struct SecondLook {
 // (of the worst element). `neighbours`: naive_tiles for inputs close by.
 //
 // Allowed, with r the reference, b the naive output, s the RMS of r's tile:
-//   RMS(y - r) <= t_rms RMS(b - r) + u      over all elements; u/8 where at least 4096 of them are stored in a narrower
-//                                           type than sums are kept in
+//   RMS(y - r) <= t_rms RMS(b - r) + u      over all elements; 1.25 RMS(b - r) + u/50 where at least 4096 of them are
+//                                           stored in a narrower type than sums are kept in
 //   RMS(y - r) <= t_rms max(3 RMS(b - r), worst tile's RMS(b - r)) + u    over each tile, the naive errors relative to
 //                                                                         their tiles' scales
 //   |y - r|    <= t_max max(|b - r| / s) s + u
@@ -62,6 +65,9 @@ struct SecondLook {
 // f32 times the root of the terms of a sum, since float atomics flush what is smaller. Naive errors are the largest
 // over the expected run and its neighbours: one error in a mean or a sum moves its whole row, so that the naive error
 // of a single row is a single number, which may be small by luck.
+//
+// Of 64 elements and more that nothing was summed or computed for (the naive solution errs in none), each must be right
+// to the last bit.
 //
 // NaN and infinity must stand where r has them, and where r passes the largest number of the dtype. Where the naive
 // solution itself overflows on the way, both its value and the finite right one will do.
@@ -97,6 +103,7 @@ struct Comparison {
   NaiveRun expected;                  // for the same inputs
   std::vector<NaiveRun> neighbours;   // for inputs close by (jitter_input); see neighbours.h
   std::vector<int64_t> shape = {};    // to say in what pattern it is wrong; may be absent
+  bool may_overflow = false;          // see OutputForm
 };
 
 // Statistics and decision of an output in host memory. Integers are compared bit for bit, too.

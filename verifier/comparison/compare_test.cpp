@@ -329,5 +329,42 @@ TEST(Compare, DenormalsMayBeFlushedAndNothingLarger) {
   EXPECT_EQ(name_of(judged({DType::f64, 1, {}, false}, Doubles(64, 0), denormal, denormal)), "wrong_result");
 }
 
+// Where the naive solution is right to the last bit and nothing is summed.
+TEST(Compare, CopiesAreExact) {
+  const Floats x = normal(1000, 8);
+  const Doubles r(x.begin(), x.end());
+  Floats y = x;
+  EXPECT_EQ(name_of(judged({DType::f32, 100, {}, false}, y, r, x)), "accepted");
+  y[500] = std::nextafterf(y[500], 100);
+  EXPECT_EQ(name_of(judged({DType::f32, 100, {}, false}, y, r, x)), "wrong_result");
+  EXPECT_EQ(name_of(judged({DType::f32, 100, {100, 0, false, true}, false}, y, r, x)), "accepted");
+}
+
+// A product in f16 that is rounded to f16 again.
+TEST(Compare, ASecondRoundingShowsInManyElements) {
+  const Floats x = normal(8192, 9), w = normal(8192, 10);
+  Doubles r, once, twice;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double left = static_cast<double>(x[i]), right = draws::rounded_to(DType::f16, static_cast<double>(w[i]));
+    r.push_back(left * right);
+    once.push_back(static_cast<double>(x[i] * static_cast<float>(right)));
+    twice.push_back(draws::rounded_to(DType::f16, left) * right);
+  }
+  EXPECT_EQ(name_of(judged({DType::f16, 512, {}, false}, once, r, once)), "accepted");
+  EXPECT_EQ(name_of(judged({DType::f16, 512, {}, false}, twice, r, once)), "wrong_result");
+}
+
+TEST(Compare, NothingIsDemandedWhereTheNaiveSolutionOverflowsUnderAPatch) {
+  const Floats x = normal(1000, 11);
+  Doubles r(x.begin(), x.end());
+  Floats naive = x, y = x;
+  for (size_t i = 0; i < 100; ++i) naive[i] = i % 2 == 0 ? INFINITY : NAN;
+  for (size_t i = 0; i < 100; ++i) y[i] = 7;
+  EXPECT_EQ(name_of(judged({DType::f32, 100, {}, false, true}, y, r, naive)), "accepted");
+  EXPECT_NE(name_of(judged({DType::f32, 100, {}, false, false}, y, r, naive)), "accepted");
+  y[500] = 7;  // in another tile
+  EXPECT_EQ(name_of(judged({DType::f32, 100, {}, false, true}, y, r, naive)), "wrong_result");
+}
+
 }  // namespace
 }  // namespace verifier::comparison

@@ -195,13 +195,20 @@ TEST_P(Honest, IsAcceptedOnEveryDistributionAndShape) {
         for (const Expectation& neighbour : neighbours) neighbour_runs.push_back(neighbour.run());
         for (const Order& order : kOrders) {
           const auto y = run<float>(form.kernel, order, inputs, rows, form.dtype);
-          const auto result =
-              compare({form.dtype, DType::f32, form.one_per_row ? rows : static_cast<size_t>(n),
-                       reduction_of(problem, axes, problem.outputs[0], distribution, spans), false, y, expected.run(),
-                       neighbour_runs},
-                      "y",
-                      {"w", "M=" + std::to_string(m) + " N=" + std::to_string(n), std::string(name_of(distribution)),
-                       std::to_string(order.lanes) + " lanes, walk " + std::to_string(static_cast<int>(order.walk))});
+          const auto result = compare(
+              {form.dtype,
+               DType::f32,
+               form.one_per_row ? rows : static_cast<size_t>(n),
+               reduction_of(problem, axes, problem.outputs[0], distribution, spans),
+               false,
+               y,
+               expected.run(),
+               neighbour_runs,
+               {},
+               distribution == draws::Distribution::patchwork},
+              "y",
+              {"w", "M=" + std::to_string(m) + " N=" + std::to_string(n), std::string(draws::name_of(distribution)),
+               std::to_string(order.lanes) + " lanes, walk " + std::to_string(static_cast<int>(order.walk))});
           if (const auto* verdict = std::get_if<verdicts::Verdict>(&result))
             ADD_FAILURE() << verdicts::sentence_for_people(*verdict);
         }

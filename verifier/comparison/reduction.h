@@ -16,7 +16,8 @@ namespace verifier::comparison {
 struct Reduction {
   double terms = 1;
   double partial_sum = 0;
-  bool alike = false;  // see rounds_alike
+  bool alike = false;        // see rounds_alike
+  bool known_terms = false;  // the contract says how many: more is done with them than to add them up
 };
 
 // Of the finite elements of a tensor, or of a sample of them.

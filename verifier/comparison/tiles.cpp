@@ -10,20 +10,6 @@ namespace verifier::comparison {
 namespace {
 using core::DType;
 
-// May a candidate give y where r is right and the naive solution gives b, as far as NaN and infinity go?
-bool right_class(double y, double r, double b, double largest) {
-  if (std::isnan(r)) return std::isnan(y);
-  if (std::isinf(r)) return y == r;
-  if (std::fabs(r) > largest * 1.01) return std::isinf(y) && std::signbit(y) == std::signbit(r);
-  if (std::isfinite(y)) return true;
-  // Either side of the largest number is right close to it, and where the naive solution itself overflows.
-  if (std::fabs(r) > largest * 0.99) return std::isinf(y) && std::signbit(y) == std::signbit(r);
-  return std::isnan(b) ? std::isnan(y) : y == b;
-}
-
-// The error of the naive output or of the candidate's; what is not finite is compared by its class.
-double error_of(double value, double r) { return std::isfinite(r) && std::isfinite(value) ? std::fabs(value - r) : 0; }
-
 // One entry a tile: visit(tile, index of the first element, index past the last).
 template <typename Entry, typename Visit>
 std::vector<Entry> each_tile(const Tiling& tiling, Visit visit) {
@@ -36,15 +22,11 @@ std::vector<Entry> each_tile(const Tiling& tiling, Visit visit) {
 }
 }  // namespace
 
-int64_t Tiling::begin(int64_t tile) const {
-  const int64_t first = tile / tiles_per_row, part = tile % tiles_per_row;
-  return std::min(first * row + row * part / tiles_per_row, elements);
-}
-
-int64_t Tiling::tile_of(int64_t index) const {
-  const int64_t tile = index / row * tiles_per_row + index % row * tiles_per_row / row;
+int64_t tile_of(const Tiling& tiling, int64_t index) {
+  const int64_t tile =
+      index / tiling.row * tiling.tiles_per_row + index % tiling.row * tiling.tiles_per_row / tiling.row;
   // Rounding may have cut the row one element earlier.
-  return end(tile) <= index ? tile + 1 : tile;
+  return tiling.end(tile) <= index ? tile + 1 : tile;
 }
 
 Tiling tiling_of(size_t columns, size_t elements) {
@@ -62,23 +44,10 @@ std::vector<TileErrors> tile_errors(DType dtype, const Tiling& tiling, std::span
                             all_b = draws::load_elements(dtype, expected.naive);
   const double most = draws::largest_of(dtype);
   return each_tile<TileErrors>(tiling, [&](int64_t, size_t begin, size_t end) {
-    TileErrors tile;
+    TileErrors tile{};
     tile.worst = static_cast<int64_t>(begin);
     for (size_t i = begin; i < end; ++i) {
-      const double y = all_y[i], r = all_r[i], b = all_b[i];
-      if (std::isfinite(r)) {
-        tile.scale_squares += r * r;
-        tile.peak = std::max(tile.peak, std::fabs(r));
-      }
-      const double naive_error = error_of(b, r), error = error_of(y, r);
-      tile.naive.largest = std::max(tile.naive.largest, naive_error);
-      tile.naive.squares += naive_error * naive_error;
-      if (error > tile.largest) {
-        tile.largest = error;
-        tile.worst = static_cast<int64_t>(i);
-      }
-      tile.squares += error * error;
-      if (!right_class(y, r, b, most) && tile.mismatches++ == 0) tile.first_mismatch = static_cast<int64_t>(i);
+      add_element(tile, static_cast<int64_t>(i), all_y[i], all_r[i], all_b[i], most);
     }
     return tile;
   });
@@ -88,12 +57,8 @@ std::vector<NaiveTile> naive_tiles(DType dtype, const Tiling& tiling, const Naiv
   const std::vector<double> r = draws::load_elements(DType::f64, expected.reference),
                             b = draws::load_elements(dtype, expected.naive);
   return each_tile<NaiveTile>(tiling, [&](int64_t, size_t begin, size_t end) {
-    NaiveTile tile;
-    for (size_t i = begin; i < end; ++i) {
-      const double error = error_of(b[i], r[i]);
-      tile.largest = std::max(tile.largest, error);
-      tile.squares += error * error;
-    }
+    NaiveTile tile{};
+    for (size_t i = begin; i < end; ++i) add_naive(tile, b[i], r[i]);
     return tile;
   });
 }
@@ -109,7 +74,7 @@ std::vector<TileMismatches> tile_mismatches(DType dtype, const Tiling& tiling, s
     return y == r || (std::isnan(y) && std::isnan(r));
   };
   return each_tile<TileMismatches>(tiling, [&](int64_t, size_t begin, size_t end) {
-    TileMismatches tile;
+    TileMismatches tile{};
     for (size_t i = begin; i < end; ++i) {
       if (!same(i) && tile.count++ == 0) tile.first = static_cast<int64_t>(i);
     }
@@ -123,7 +88,7 @@ int64_t count_wrong(DType dtype, const Tiling& tiling, std::span<const std::byte
   for (int64_t tile = 0; tile < tiling.count(); ++tile) {
     for (auto i = static_cast<size_t>(tiling.begin(tile)); i < static_cast<size_t>(tiling.end(tile)); ++i) {
       const double error =
-          error_of(draws::load_element(dtype, output, i), draws::load_element(DType::f64, reference, i));
+          formulas::error_of(draws::load_element(dtype, output, i), draws::load_element(DType::f64, reference, i));
       wrong += !(error <= allowed[static_cast<size_t>(tile)]);
     }
   }

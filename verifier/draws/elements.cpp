@@ -171,6 +171,9 @@ double ulp_at(core::DType dtype, double value) {
   return std::ldexp(1.0, exponent - format.significand + 1);
 }
 
+double least_normal(core::DType dtype) { return std::ldexp(1.0, format_of(dtype).least_exponent); }
+int significand_bits(core::DType dtype) { return format_of(dtype).significand; }
+
 double largest_of(core::DType dtype) {
   switch (dtype) {
     case core::DType::f16:

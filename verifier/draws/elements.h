@@ -23,7 +23,10 @@ double rounded_to(core::DType dtype, double value);
 // integers.
 double ulp_at(core::DType dtype, double value);
 
-double largest_of(core::DType dtype);  // finite number of a floating dtype
+// Of a floating dtype.
+double largest_of(core::DType dtype);     // finite number
+double least_normal(core::DType dtype);   // positive number
+int significand_bits(core::DType dtype);  // the hidden one included
 
 uint16_t to_f16(double value);  // round to nearest even, in one step
 double from_f16(uint16_t bits);

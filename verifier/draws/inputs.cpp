@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <tuple>
 #include <utility>
 
 #include "verifier/draws/elements.h"
@@ -15,6 +16,12 @@ using benchsuite::Init;
 using benchsuite::InputInit;
 using core::DType;
 
+using formulas::Effect;
+using formulas::FillArgs;
+using formulas::Patch;
+using formulas::Purpose;
+using formulas::Quad;
+
 constexpr std::pair<Distribution, std::string_view> kDistributions[] = {
     {Distribution::ordinary, "ordinary"},   {Distribution::row_scales, "row_scales"},
     {Distribution::offset, "offset"},       {Distribution::spikes, "spikes"},
@@ -22,113 +29,111 @@ constexpr std::pair<Distribution, std::string_view> kDistributions[] = {
     {Distribution::denormals, "denormals"}, {Distribution::near_overflow, "near_overflow"},
     {Distribution::exact, "exact"},         {Distribution::exact_products, "exact_products"},
     {Distribution::one_value, "one_value"}, {Distribution::non_finite, "non_finite"},
+    {Distribution::patchwork, "patchwork"}, {Distribution::stray, "stray"},
+    {Distribution::dominant, "dominant"},
 };
 
 constexpr unsigned kKindShift = 62;
-constexpr uint32_t kRare = 64;  // one element in so many is a spike, or not finite
+constexpr uint64_t kEffects = static_cast<uint64_t>(Effect::denormals) + 1;
+constexpr unsigned kFullSignificand = 2;  // of exact_products, see formulas::exact_factor
 
-double least_normal(DType dtype) { return dtype == DType::f16 ? 0x1p-14 : dtype == DType::f64 ? 0x1p-1022 : 0x1p-126; }
-
-// What all elements of one row share.
-struct Row {
-  size_t hot = 0;     // the one that is not 0 in a one-hot or exact_products draw
-  double scale = 1;   // of a row_scales draw
-  uint32_t kind = 0;  // which non-finite values it gets: NaN, inf, -inf, or all of them
-};
-Row draw_row(DType dtype, Distribution distribution, size_t columns, uint32_t kind, statistics::Stream& stream) {
-  Row row;
-  if (distribution == Distribution::one_hot || distribution == Distribution::exact_products) {
-    row.hot = stream.below(columns);
-  }
-  row.kind = kind % kNonFiniteKinds;
-  if (distribution == Distribution::row_scales) {
-    row.scale = std::pow(10.0, (dtype == DType::f16 ? 3 : 6) * (stream.unit() - 0.5));
-  }
-  return row;
+bool draws_integers(const benchsuite::Tensor& tensor) {
+  return tensor.init.kind == Init::integers || !core::is_floating(tensor.dtype);
 }
 
-double non_finite(uint32_t kind, statistics::Stream& stream) {
-  constexpr std::array<double, 3> kValues{NAN, INFINITY, -INFINITY};
-  return kValues[kind < kValues.size() ? kind : stream.below(kValues.size())];
+double log_uniform(double least, double most, statistics::Keys& keys) {
+  return least * std::pow(most / least, keys.unit());
+}
+double either_sign(double size, statistics::Keys& keys) { return keys.coin() ? size : -size; }
+
+// Begins anywhere in [0, extent) and is at most `most` long, at least 1.
+std::pair<int64_t, int64_t> draw_stretch(int64_t extent, int64_t most, statistics::Keys& keys) {
+  const auto length = 1 + static_cast<int64_t>(keys.below(static_cast<uint64_t>(std::max<int64_t>(most, 1))));
+  const auto begin = static_cast<int64_t>(keys.below(static_cast<uint64_t>(extent - std::min(length, extent) + 1)));
+  return {begin, std::min(begin + length, extent)};
 }
 
-constexpr int kMostExact = 32;  // sums of some thousand products of two fit into the 24 bits of f32
-
-// Odd, so that it has all of its bits; with half of the significand's, or all of them where that is short.
-double odd_number(DType dtype, statistics::Stream& stream) {
-  const unsigned bits = dtype == DType::f16 ? 11 : dtype == DType::bf16 ? 8 : dtype == DType::f32 ? 12 : 26;
-  const auto size = static_cast<double>(2 * stream.below(uint64_t{1} << (bits - 1)) + 1);
-  return stream.below(2) == 0 ? size : -size;
-}
-
-// An element of an input that is N(0, scale) as a rule.
-double unbounded(const InputInit& init, DType dtype, Distribution distribution, const Row& row, bool hot,
-                 statistics::Stream& stream) {
-  const bool narrow = dtype == DType::f16;
-  const auto ordinary = [&] { return init.scale * static_cast<double>(stream.normal()); };
-  switch (distribution) {
-    case Distribution::ordinary:
-    case Distribution::one_value:
-      return ordinary();
-    case Distribution::row_scales:
-      return row.scale * ordinary();
-    case Distribution::offset:
-      return (narrow ? 8 : 100) + ordinary();
-    case Distribution::spikes: {
-      const double value = ordinary();
-      return stream.below(kRare) == 0 ? value * (narrow ? 30 : 1000) : value;
-    }
-    case Distribution::one_hot:
-      return hot ? 1 : 0;
-    case Distribution::ties:
-      return std::array<double, 3>{-0.5, 0.25, 1.5}[stream.below(3)];
-    case Distribution::denormals:
-      return least_normal(dtype) * 4 * (stream.unit() - 0.5);
-    case Distribution::near_overflow:
-      return narrow ? ordinary() : static_cast<double>(stream.normal()) * 1e15;
-    case Distribution::exact:
-      return static_cast<double>(stream.below(2 * kMostExact + 1)) - kMostExact;
-    case Distribution::exact_products:
-      return hot ? odd_number(dtype, stream) : 0;
-    case Distribution::non_finite: {
-      const double value = ordinary();
-      return stream.below(kRare) == 0 ? non_finite(row.kind, stream) : value;
-    }
-  }
-  return 0;
-}
-
-// An element of an input that is U[low, high): the same ideas between the bounds.
-double bounded(const InputInit& init, DType dtype, Distribution distribution, const Row& row, bool hot,
-               statistics::Stream& stream) {
-  const double width = init.high - init.low, unit = stream.unit();
-  switch (distribution) {
-    case Distribution::row_scales:
-      return init.low + width * unit * std::min(row.scale, 1.0);
-    case Distribution::offset:
-      return init.high - width * (1 - unit) / 128;
-    case Distribution::spikes:
-      return init.low + width * unit * (stream.below(kRare) == 0 ? 1 : 1e-3);
-    case Distribution::one_hot:
-      return init.low + (hot ? width * 0.75 : 0);
-    case Distribution::ties:
-      return init.low + width * std::floor(unit * 3) / 4;
-    case Distribution::denormals:
-      if (init.low > 0 || init.high <= 0) break;
-      return least_normal(dtype) * 2 * unit;
-    case Distribution::exact:
-    case Distribution::exact_products: {
-      const double least = std::ceil(std::max<double>(init.low, -kMostExact));
-      const double most = std::min<double>(std::ceil(init.high) - 1, kMostExact);
-      return std::max(least, std::floor(least + (most - least + 1) * unit));
-    }
-    case Distribution::non_finite:
-      if (stream.below(kRare) == 0) return non_finite(row.kind, stream);
+// A single element, a row, a column, a block, every so many rows, or the last columns of all rows: an eighth of the
+// tensor at most, unless it has few rows.
+Patch draw_region(int64_t rows, int64_t columns, statistics::Keys& keys) {
+  Patch patch{0, 0, rows, 1, 0, columns, 0};
+  const auto some_rows = [&](int64_t most) {
+    std::tie(patch.row_begin, patch.row_end) = draw_stretch(rows, most, keys);
+  };
+  const auto some_columns = [&](int64_t most) {
+    std::tie(patch.column_begin, patch.column_end) = draw_stretch(columns, most, keys);
+  };
+  switch (rows == 1 ? 5 : keys.below(5)) {
+    case 0:
+      some_rows(1);
+      break;
+    case 1:
+      some_columns(1);
+      break;
+    case 2:
+      some_rows(rows / 3);
+      some_columns(columns / 3);
+      break;
+    case 3:
+      patch.row_step = 8 + static_cast<int64_t>(keys.below(57));
+      patch.row_begin = static_cast<int64_t>(keys.below(static_cast<uint64_t>(std::min(patch.row_step, rows))));
+      break;
+    case 4:
+      patch.column_begin = columns - 1 - static_cast<int64_t>(keys.below(static_cast<uint64_t>(columns / 8 + 1)));
       break;
     default:
-      break;
+      some_columns(columns / 8);
   }
-  return init.low + width * unit;
+  return patch;
+}
+
+double draw_size(Effect effect, const FillArgs& args, bool between_bounds, statistics::Keys& keys) {
+  switch (effect) {
+    case Effect::number:
+      if (between_bounds) return keys.coin() ? args.low : args.low + (args.high - args.low) * keys.unit();
+      return keys.coin() ? 0 : either_sign(log_uniform(0.01, 100, keys), keys);
+    case Effect::shifted:
+      return either_sign(args.narrow != 0 ? log_uniform(0.5, 16, keys) : log_uniform(1, 100, keys), keys);
+    case Effect::scaled:
+      return args.narrow != 0 ? log_uniform(0.03, 30, keys) : log_uniform(1e-4, 1e3, keys);
+    default:
+      return either_sign(1, keys);
+  }
+}
+
+Patch draw_place(int64_t rows, int64_t columns, statistics::Keys& keys) {
+  Patch patch{static_cast<int64_t>(Effect::number), 0, 0, 1, 0, 0, 0};
+  std::tie(patch.row_begin, patch.row_end) = draw_stretch(rows, 1, keys);
+  std::tie(patch.column_begin, patch.column_end) = draw_stretch(columns, 1, keys);
+  return patch;
+}
+
+// An outlier as a rule; a sixteenth of the largest number leaves honest kernels room for a factor like log2(e).
+void draw_patches(FillArgs& args, DType dtype, bool between_bounds, statistics::Keys keys) {
+  const int64_t rows = (args.elements + args.columns - 1) / args.columns;
+  const auto add = [&](const Patch& patch) { args.patches[args.patch_count++] = patch; };
+  if (args.distribution == static_cast<int64_t>(Distribution::stray)) {
+    Patch place = draw_place(rows, args.columns, keys);
+    place.size = args.special[keys.below(4)];
+    return add(place);
+  }
+  if (!between_bounds && keys.below(4) == 0)
+    args.grain = args.scale * std::ldexp(1.0, -3 - static_cast<int>(keys.below(6)));
+  for (auto wanted = 1 + keys.below(formulas::kMostPatches - 1); wanted > 0; --wanted) {
+    Patch patch = draw_region(rows, args.columns, keys);
+    const auto effect = static_cast<Effect>(keys.below(kEffects));
+    patch.effect = static_cast<int64_t>(effect);
+    patch.size = draw_size(effect, args, between_bounds, keys);
+    // A whole row of one value or of next to nothing has no variance, which no normalisation divides by without error.
+    const bool flat = effect == Effect::number || effect == Effect::scaled || effect == Effect::denormals;
+    if (flat) patch.column_end -= patch.width() / 2;
+    add(patch);
+  }
+  if (between_bounds || keys.below(4) == 0) return;
+  Patch outlier = draw_place(rows, args.columns, keys);
+  outlier.size =
+      either_sign(log_uniform(1, keys.coin() ? 1000 : largest_of(dtype) / (args.narrow != 0 ? 1 : 16), keys), keys);
+  add(outlier);
 }
 
 // Stores an integer in any dtype, without the way through double.
@@ -140,39 +145,72 @@ void store_integer(DType dtype, std::span<std::byte> bytes, size_t index, int64_
   }
 }
 
-void fill_integers(std::span<std::byte> bytes, const benchsuite::Tensor& tensor, const core::Bindings& axes,
-                   Distribution distribution, size_t elements, statistics::Stream& stream) {
-  const int64_t least = tensor.init.least.eval(axes), most = tensor.init.most.eval(axes);
-  const uint64_t count = static_cast<uint64_t>(most) - static_cast<uint64_t>(least) + 1;
-  const auto draw = [&] { return static_cast<int64_t>(static_cast<uint64_t>(least) + stream.below(count)); };
-  const std::array<int64_t, 3> few{draw(), draw(), draw()};
-  for (size_t i = 0; i < elements; ++i) {
-    int64_t value = 0;
-    switch (distribution) {
-      case Distribution::one_value:
-        value = few[0];
-        break;
-      case Distribution::ties:
-        value = few[stream.below(few.size())];
-        break;
-      case Distribution::exact:
-      case Distribution::exact_products:
-        value = std::clamp<int64_t>(static_cast<int64_t>(stream.below(2 * kMostExact + 1)) - kMostExact, least, most);
-        break;
-      default:
-        value = draw();
+void fill_integers(std::span<std::byte> bytes, DType dtype, const FillArgs& args) {
+  for (int64_t quad = 0; quad * 4 < args.elements; ++quad) {
+    const Quad first = drawn_for(Purpose::value_of_quad, quad, args.key),
+               second = drawn_for(Purpose::more_of_quad, quad, args.key);
+    for (int64_t k = 0, i = quad * 4; k < 4 && i < args.elements; ++k, ++i) {
+      store_integer(dtype, bytes, static_cast<size_t>(i), integer(args, component(first, k), component(second, k)));
     }
-    store_integer(tensor.dtype, bytes, i, value);
   }
 }
 
 // The common case in a tight loop: timing draws megabytes of these for every launch.
-void fill_ordinary_f32(std::span<std::byte> bytes, const InputInit& init, size_t elements, statistics::Stream stream) {
-  for (size_t i = 0; i < elements; ++i) {
-    const float value = init.kind == Init::uniform
-                            ? static_cast<float>(init.low + (init.high - init.low) * stream.unit())
-                            : static_cast<float>(init.scale) * stream.normal();
-    std::memcpy(bytes.data() + i * sizeof value, &value, sizeof value);
+void fill_ordinary_f32(std::span<std::byte> bytes, const FillArgs& args) {
+  const bool uniform = args.kind == static_cast<int64_t>(Init::uniform);
+  const auto scale = static_cast<float>(args.scale);
+  for (int64_t quad = 0; quad * 4 < args.elements; ++quad) {
+    const Quad drawn = drawn_for(Purpose::value_of_quad, quad, args.key);
+    for (int64_t k = 0, i = quad * 4; k < 4 && i < args.elements; ++k, ++i) {
+      const uint32_t number = component(drawn, k);
+      const float value = uniform ? static_cast<float>(args.low + (args.high - args.low) * formulas::unit_of(number))
+                                  : scale * statistics::normal_quantile(number);
+      std::memcpy(bytes.data() + static_cast<size_t>(i) * sizeof value, &value, sizeof value);
+    }
+  }
+}
+
+formulas::Chance chance_at(DType dtype, const Quad& first, const Quad& second, int64_t k) {
+  const uint32_t number = component(first, k);
+  return formulas::chance_of(dtype == DType::f64, statistics::normal_quantile(number), number, component(second, k));
+}
+
+void fill_floats(std::span<std::byte> bytes, DType dtype, const FillArgs& args) {
+  const auto element = args.kind == static_cast<int64_t>(Init::uniform) ? formulas::bounded : formulas::unbounded;
+  const bool by_rows = draws_rows(args);
+  formulas::Row row{0, 1, 0};
+  int64_t column = args.columns, rows = 0;
+  for (int64_t quad = 0; quad * 4 < args.elements; ++quad) {
+    const Quad first = drawn_for(Purpose::value_of_quad, quad, args.key),
+               second = drawn_for(Purpose::more_of_quad, quad, args.key);
+    for (int64_t k = 0, i = quad * 4; k < 4 && i < args.elements; ++k, ++i, ++column) {
+      if (by_rows && column == args.columns) {
+        column = 0;
+        row = draw_row(args, rows++);
+      }
+      const formulas::Chance chance = chance_at(dtype, first, second, k);
+      store_element(dtype, bytes, static_cast<size_t>(i), element(args, row, column == row.hot, chance));
+    }
+  }
+}
+
+void patch(std::span<std::byte> bytes, const benchsuite::Tensor& tensor, const FillArgs& args) {
+  const bool integers = draws_integers(tensor), between_bounds = tensor.init.kind == Init::uniform;
+  for (int64_t p = 0; p < args.patch_count; ++p) {
+    const Patch& patch = args.patches[p];
+    for (int64_t number = 0; number < patch.elements(); ++number) {
+      const int64_t index = patched_index(args, p, number), column = index % args.columns;
+      if (index < 0) continue;
+      const auto at = static_cast<size_t>(index);
+      if (integers) {
+        store_integer(tensor.dtype, bytes, at, patched_integer(args, patch, column));
+        continue;
+      }
+      const Quad drawn = drawn_for(Purpose::patch, index, args.key);
+      const formulas::Chance chance{0, formulas::unit_of(drawn.x), drawn.x, drawn.y};
+      const double value = load_element(tensor.dtype, bytes, at);
+      store_element(tensor.dtype, bytes, at, patched(args, patch, between_bounds, value, column, chance));
+    }
   }
 }
 
@@ -206,18 +244,18 @@ bool is_exact(Distribution distribution) {
 bool rounds_alike(Distribution distribution) {
   return distribution == Distribution::ties || distribution == Distribution::one_value ||
          distribution == Distribution::one_hot || distribution == Distribution::spikes ||
-         distribution == Distribution::row_scales;
+         distribution == Distribution::row_scales || distribution == Distribution::patchwork;
 }
 
 std::vector<Distribution> adversarial_for(const benchsuite::Problem& problem) {
   const auto drawn_as = [&](bool integers) {
-    return std::any_of(problem.inputs.begin(), problem.inputs.end(), [&](const benchsuite::Tensor& tensor) {
-      return (tensor.init.kind == Init::integers || !core::is_floating(tensor.dtype)) == integers;
-    });
+    return std::any_of(problem.inputs.begin(), problem.inputs.end(),
+                       [&](const benchsuite::Tensor& tensor) { return draws_integers(tensor) == integers; });
   };
-  if (!drawn_as(false)) return {Distribution::one_value, Distribution::ties};
-  std::vector<Distribution> chosen{Distribution::row_scales, Distribution::offset, Distribution::spikes,
-                                   Distribution::one_hot,    Distribution::ties,   Distribution::denormals};
+  if (!drawn_as(false)) return {Distribution::patchwork, Distribution::one_value, Distribution::ties};
+  std::vector<Distribution> chosen{Distribution::patchwork, Distribution::row_scales, Distribution::offset,
+                                   Distribution::spikes,    Distribution::dominant,   Distribution::one_hot,
+                                   Distribution::ties,      Distribution::denormals};
   if (problem.contract.nan) chosen.insert(chosen.begin(), Distribution::non_finite);
   if (drawn_as(true)) chosen.insert(chosen.begin(), Distribution::one_value);
   const bool wide = std::none_of(problem.inputs.begin(), problem.inputs.end(),
@@ -233,11 +271,25 @@ uint64_t with_kind(uint64_t key, unsigned kind) {
   return (key & ~(uint64_t{kNonFiniteKinds - 1} << kKindShift)) | uint64_t{kind % kNonFiniteKinds} << kKindShift;
 }
 
-uint64_t tensor_key(statistics::Keys& keys, uint64_t draw_key) {
-  return with_kind(keys.next(), static_cast<unsigned>(draw_key >> kKindShift));
+uint64_t tensor_key(statistics::Keys& keys, uint64_t draw_key, Distribution distribution, size_t index, size_t inputs) {
+  const auto kind = static_cast<unsigned>(draw_key >> kKindShift);
+  const uint64_t key = keys.next();
+  if (distribution != Distribution::exact_products) return with_kind(key, kind);
+  if (inputs > 2) return with_kind(key, 0);
+  return with_kind(key, inputs == 1 ? kFullSignificand : kFullSignificand + (kind + static_cast<unsigned>(index)) % 2);
+}
+
+Distribution draw_disguise(const benchsuite::Problem& problem, statistics::Keys& keys) {
+  if (keys.coin()) return Distribution::ordinary;
+  return problem.contract.nan && keys.below(4) == 0 ? Distribution::stray : Distribution::patchwork;
+}
+bool is_disguise(Distribution distribution) {
+  return distribution == Distribution::ordinary || distribution == Distribution::patchwork ||
+         distribution == Distribution::stray;
 }
 
 int draws_for(const benchsuite::Problem& problem, const core::Bindings& axes, Distribution distribution) {
+  if (distribution == Distribution::patchwork) return 2;
   if (distribution != Distribution::non_finite) return 1;
   const bool short_of_rows = std::any_of(problem.inputs.begin(), problem.inputs.end(), [&](const auto& tensor) {
     return core::is_floating(tensor.dtype) &&
@@ -246,30 +298,51 @@ int draws_for(const benchsuite::Problem& problem, const core::Bindings& axes, Di
   return short_of_rows ? int{kNonFiniteKinds} : 1;
 }
 
+FillArgs fill_args(const benchsuite::Tensor& tensor, const core::Bindings& axes, Distribution distribution,
+                   uint64_t key) {
+  const benchsuite::InputInit& init = tensor.init;
+  const bool floating = core::is_floating(tensor.dtype), between_bounds = init.kind == Init::uniform;
+  FillArgs args{};
+  args.dtype = static_cast<int64_t>(tensor.dtype);
+  args.kind = static_cast<int64_t>(init.kind);
+  args.distribution = static_cast<int64_t>(distribution);
+  args.elements = tensor.elements(axes);
+  args.columns = tensor.shape.back().eval(axes);
+  args.scale = init.scale;
+  args.low = init.low;
+  args.high = init.high;
+  args.least = init.least.eval(axes);
+  args.most = init.most.eval(axes);
+  args.key = key;
+  args.narrow = tensor.dtype == DType::f16;
+  if (floating) {
+    args.significand = significand_bits(tensor.dtype);
+    args.least_normal = least_normal(tensor.dtype);
+  }
+  std::copy_n(std::array<double, 4>{NAN, INFINITY, -INFINITY, -NAN}.begin(), 4, args.special);
+  const bool takes_stray = floating && !draws_integers(tensor);
+  if (distribution == Distribution::patchwork || (distribution == Distribution::stray && takes_stray)) {
+    draw_patches(args, tensor.dtype, between_bounds, statistics::Keys(statistics::one_way(key)));
+  }
+  return args;
+}
+
 void fill_input(std::span<std::byte> bytes, const benchsuite::Tensor& tensor, const core::Bindings& axes,
                 Distribution distribution, uint64_t key) {
-  const auto elements = static_cast<size_t>(tensor.elements(axes));
-  statistics::Stream stream(key);
-  if (tensor.init.kind == Init::integers || !core::is_floating(tensor.dtype)) {
-    return fill_integers(bytes, tensor, axes, distribution, elements, stream);
+  const FillArgs args = fill_args(tensor, axes, distribution, key);
+  const bool plain = is_disguise(distribution) && args.grain == 0;
+  if (draws_integers(tensor)) {
+    fill_integers(bytes, tensor.dtype, args);
+  } else if (plain && tensor.dtype == DType::f32) {
+    fill_ordinary_f32(bytes, args);
+  } else {
+    fill_floats(bytes, tensor.dtype, args);
   }
-  if (distribution == Distribution::ordinary && tensor.dtype == DType::f32) {
-    return fill_ordinary_f32(bytes, tensor.init, elements, stream);
-  }
-  const auto columns = static_cast<size_t>(tensor.shape.back().eval(axes));
-  const auto draw = tensor.init.kind == Init::uniform ? bounded : unbounded;
-  auto kind = static_cast<uint32_t>(key >> kKindShift);
-  for (size_t begin = 0; begin < elements; begin += columns) {
-    const Row row = draw_row(tensor.dtype, distribution, columns, kind++, stream);
-    for (size_t column = 0; column < columns; ++column) {
-      const double value = draw(tensor.init, tensor.dtype, distribution, row, column == row.hot, stream);
-      store_element(tensor.dtype, bytes, begin + column, value);
-    }
-  }
+  patch(bytes, tensor, args);
 }
 
 void jitter_input(std::span<std::byte> bytes, const benchsuite::Tensor& tensor, uint64_t neighbour, uint64_t key) {
-  if (tensor.init.kind == Init::integers || !core::is_floating(tensor.dtype)) return;
+  if (draws_integers(tensor)) return;
   statistics::Stream stream(key);
   const unsigned quarters = neighbour % 2 == 0 ? 1 : 2;
   switch (core::size_bytes(tensor.dtype)) {

@@ -7,29 +7,12 @@
 #include <vector>
 
 #include "benchsuite/problem.h"
+#include "verifier/formulas/content.h"
 #include "verifier/statistics/keys.h"
 
 namespace verifier::draws {
 
-// How an input is drawn. What an init bounds (uniform, integers) stays within its bounds in every distribution; where a
-// distribution means nothing for an input, that input is drawn as usual.
-//
-// Magnitudes are chosen such that honest kernels stay finite: with up to some thousand terms, sums of squares fit into
-// f32, and f16 inputs are kept so small that products of two of them fit into f16 outputs.
-enum class Distribution {
-  ordinary,        // as the problem's init says
-  row_scales,      // ordinary, each row scaled by a log-uniform factor in [1e-3, 1e3]; f16: [0.03, 31]
-  offset,          // 100 + ordinary; f16: 8 + ordinary
-  spikes,          // ordinary, one element in 64 a thousand times as large; f16: thirty times
-  one_hot,         // one element of each row is 1, the others 0
-  ties,            // three distinct values only
-  denormals,       // about the least normal number of the dtype
-  near_overflow,   // about 1e15; f16: as usual
-  exact,           // whole numbers from -32 to 32: the exact battery
-  exact_products,  // one odd number in each row, the others 0; two have a product that just fits (f32: of 24 bits)
-  one_value,       // one value everywhere; integers only
-  non_finite,      // ordinary, one element in 64 NaN or infinite: each row of one of kNonFiniteKinds
-};
+using formulas::Distribution;
 std::string_view name_of(Distribution distribution);
 
 // Whether many terms of a sum may be equal, or all tiny beside one: then all are rounded alike, and what an order of
@@ -42,12 +25,18 @@ bool is_exact(Distribution distribution);
 // The adversarial distributions that suit a problem's inputs and contract, the most telling ones first.
 std::vector<Distribution> adversarial_for(const benchsuite::Problem& problem);
 
+// A draw that may stand wherever an ordinary one does, which the first thousand elements do not tell from it: ordinary,
+// patchwork, or (where the contract speaks of NaN) stray.
+Distribution draw_disguise(const benchsuite::Problem& problem, statistics::Keys& keys);
+bool is_disguise(Distribution distribution);  // ordinary among them
+
 // What rows of a non_finite draw have: NaN, inf, -inf, or all of them. The rows take turns; the first row's is in the
 // two highest bits of the tensor's key, so that a judge can see to it that short tensors meet each of them.
 constexpr unsigned kNonFiniteKinds = 4;
 uint64_t with_kind(uint64_t key, unsigned kind);
-// The next tensor's key of a draw with this key, whose kind it has.
-uint64_t tensor_key(statistics::Keys& keys, uint64_t draw_key);
+// The key of input `index` of `inputs` in a draw with this key, whose kind it has. In exact_products draws of two
+// inputs, one has numbers with all bits of the significand and the other powers of two.
+uint64_t tensor_key(statistics::Keys& keys, uint64_t draw_key, Distribution distribution, size_t index, size_t inputs);
 
 // Keys of the draws of one judgement; those of non_finite ones go through all kinds in turn.
 class DrawKeys {
@@ -65,7 +54,11 @@ class DrawKeys {
 // How many draws of a distribution show all it has: short inputs have fewer rows than there are kinds of them.
 int draws_for(const benchsuite::Problem& problem, const core::Bindings& axes, Distribution distribution);
 
-// Fills one tensor's bytes from `key`.
+// One draw of one tensor, from `key`. Throws core::ExprError when the tensor's expressions cannot be evaluated.
+formulas::FillArgs fill_args(const benchsuite::Tensor& tensor, const core::Bindings& axes, Distribution distribution,
+                             uint64_t key);
+// Fills one tensor's bytes. A GPU (devices/cuda/judge_inputs.cu) draws the same integers and uniform numbers, and other
+// normal ones.
 void fill_input(std::span<std::byte> bytes, const benchsuite::Tensor& tensor, const core::Bindings& axes,
                 Distribution distribution, uint64_t key);
 

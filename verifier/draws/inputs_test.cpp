@@ -21,9 +21,10 @@ using testing::Not;
 
 const core::Bindings kAxes{{"M", 64}, {"N", 1000}};
 constexpr Distribution kAll[] = {
-    Distribution::ordinary, Distribution::row_scales,     Distribution::offset,    Distribution::spikes,
-    Distribution::one_hot,  Distribution::ties,           Distribution::denormals, Distribution::near_overflow,
-    Distribution::exact,    Distribution::exact_products, Distribution::one_value, Distribution::non_finite,
+    Distribution::ordinary,  Distribution::row_scales,     Distribution::offset,    Distribution::spikes,
+    Distribution::one_hot,   Distribution::ties,           Distribution::denormals, Distribution::near_overflow,
+    Distribution::exact,     Distribution::exact_products, Distribution::one_value, Distribution::non_finite,
+    Distribution::patchwork, Distribution::stray,          Distribution::dominant,
 };
 
 Tensor tensor(DType dtype, Init kind = Init::normal) {
@@ -53,13 +54,15 @@ double rms(const std::vector<double>& values, size_t begin, size_t end) {
 
 // The known answers of the authors' own test (kat_vectors of Random123).
 TEST(Philox, KnownAnswers) {
-  using Block = std::array<uint32_t, 4>;
-  EXPECT_EQ(statistics::philox({0, 0, 0, 0}, {0, 0}), (Block{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  const auto expect = [](const formulas::Quad& got, const std::array<uint32_t, 4>& expected) {
+    EXPECT_EQ((std::array{got.x, got.y, got.z, got.w}), expected);
+  };
+  expect(formulas::philox({0, 0, 0, 0}, 0), {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
   constexpr uint32_t kOnes = 0xffffffff;
-  EXPECT_EQ(statistics::philox({kOnes, kOnes, kOnes, kOnes}, {kOnes, kOnes}),
-            (Block{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
-  EXPECT_EQ(statistics::philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}),
-            (Block{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+  expect(formulas::philox({kOnes, kOnes, kOnes, kOnes}, ~uint64_t{0}),
+         {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
+  expect(formulas::philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, 0x299f31d0a4093822),
+         {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
 }
 
 TEST(Inputs, NormalHasTheMomentsAndTailsOfN01) {
@@ -96,7 +99,8 @@ TEST(Inputs, OnlyNonFiniteDrawsAreNotFinite) {
         if (distribution == Distribution::non_finite) {
           EXPECT_NEAR(static_cast<double>(finite), 64000 * 63.0 / 64, 150);
         } else {
-          EXPECT_EQ(finite, 64000) << core::name_of(dtype) << " " << name_of(distribution);
+          EXPECT_EQ(finite, 64000 - (distribution == Distribution::stray))
+              << core::name_of(dtype) << " " << name_of(distribution);
         }
       }
     }
@@ -165,8 +169,8 @@ TEST(Inputs, DistributionsAreWhatTheySay) {
   const std::vector<double> tiny = drawn(x, Distribution::denormals);
   EXPECT_GT(std::count_if(tiny.begin(), tiny.end(), [](double v) { return v != 0 && std::fabs(v) < 0x1p-126; }), 20000);
   const std::vector<double> exact = drawn(x, Distribution::exact);
-  EXPECT_EQ(std::set<double>(exact.begin(), exact.end()).size(), 65u);
-  EXPECT_EQ(*std::max_element(exact.begin(), exact.end()), 32);
+  EXPECT_NEAR(rms(exact, 0, 64000), 1, 0.02);  // like an ordinary draw, in steps of 1/32
+  EXPECT_TRUE(std::all_of(exact.begin(), exact.end(), [](double v) { return v * 32 == std::round(v * 32); }));
   const std::vector<double> odd = drawn(x, Distribution::exact_products);
   for (size_t row = 0; row < 64; ++row) {
     const auto begin = odd.begin() + static_cast<std::ptrdiff_t>(row * 1000);
@@ -186,7 +190,8 @@ TEST(Inputs, DrawsOfOneRowGoThroughEachKindOfNonFinite) {
     draws.next(Distribution::spikes);  // which do not count
     const uint64_t draw_key = draws.next(Distribution::non_finite);
     statistics::Keys of_tensors(draw_key);
-    const auto values = drawn(one_row(), Distribution::non_finite, tensor_key(of_tensors, draw_key));
+    const auto values =
+        drawn(one_row(), Distribution::non_finite, tensor_key(of_tensors, draw_key, Distribution::non_finite, 0, 1));
     seen.insert({std::any_of(values.begin(), values.end(), [](double v) { return std::isnan(v); }),
                  std::count(values.begin(), values.end(), INFINITY) > 0,
                  std::count(values.begin(), values.end(), -INFINITY) > 0});
@@ -202,6 +207,67 @@ TEST(Inputs, ShortInputsAreDrawnOncePerKind) {
   const benchsuite::Problem softmax = benchsuite::load_problem(core::installed_paths().problems() / "softmax_f32");
   EXPECT_EQ(draws_for(softmax, {{"M", 3}, {"N", 1000}}, Distribution::non_finite), 4);
   EXPECT_EQ(draws_for(softmax, {{"M", 4}, {"N", 1000}}, Distribution::non_finite), 1);
+}
+
+// Fewer than a thousand of the elements may tell patchwork from an ordinary draw.
+TEST(Inputs, PatchworkLooksOrdinaryFromItsFirstElements) {
+  int told = 0, patched = 0;
+  for (uint64_t key = 0; key < 200; ++key) {
+    const std::vector<double> ordinary = drawn(tensor(DType::f32), Distribution::ordinary, key);
+    const std::vector<double> values = drawn(tensor(DType::f32), Distribution::patchwork, key);
+    told += !std::equal(ordinary.begin(), ordinary.begin() + 64, values.begin());
+    patched += ordinary != values;
+  }
+  EXPECT_EQ(patched, 200);
+  EXPECT_LT(told, 80);  // a quarter has a coarser grain, in timed launches, too
+}
+
+TEST(Inputs, PatchesCoverAnEighthOrSo) {
+  for (const DType dtype : {DType::f16, DType::bf16, DType::f32, DType::f64}) {
+    double largest = 0;
+    for (uint64_t key = 0; key < 100; ++key) {
+      Tensor x = tensor(dtype);
+      const formulas::FillArgs args = fill_args(x, kAxes, Distribution::patchwork, key);
+      ASSERT_LE(args.patch_count, formulas::kMostPatches);
+      int64_t covered = 0;
+      for (int64_t p = 0; p < args.patch_count; ++p) covered += args.patches[p].elements();
+      EXPECT_LT(covered, 64000 / 3);
+      for (const double v : drawn(x, Distribution::patchwork, key)) {
+        ASSERT_TRUE(std::isfinite(v));
+        largest = std::max(largest, std::fabs(v));
+      }
+    }
+    EXPECT_GT(largest, std::sqrt(largest_of(dtype)));
+  }
+}
+
+// A dropped bit of either operand shows in a product of theirs, which f32 holds.
+TEST(Inputs, ExactProductsHaveAllBitsInOneInputAndOneInTheOther) {
+  for (uint64_t draw_key = 1; draw_key < 5; ++draw_key) {
+    statistics::Keys keys(draw_key);
+    std::set<bool> full;
+    for (size_t input = 0; input < 2; ++input) {
+      const uint64_t key = tensor_key(keys, draw_key, Distribution::exact_products, input, 2);
+      const auto values = drawn(tensor(DType::f32), Distribution::exact_products, key);
+      double largest = 0;
+      for (const double v : values) largest = std::max(largest, std::fabs(v));
+      full.insert(largest > 1 << 20);
+      for (const double v : values) {
+        if (v == 0) continue;
+        int exponent = 0;
+        const bool power_of_two = std::fabs(std::frexp(v, &exponent)) == 0.5, odd = std::fmod(std::fabs(v), 2) == 1;
+        EXPECT_TRUE(largest > 8 ? odd : power_of_two) << v;
+      }
+    }
+    EXPECT_EQ(full.size(), 2u);
+  }
+}
+
+TEST(Inputs, OneElementOfEachRowDominates) {
+  const std::vector<double> values = drawn(tensor(DType::f32), Distribution::dominant);
+  int dominated = 0;
+  for (size_t row = 0; row < 64; ++row) dominated += rms(values, row * 1000, (row + 1) * 1000) > 0x1p20;
+  EXPECT_GT(dominated, 62);
 }
 
 TEST(Inputs, EachKindOfNonFiniteRowAppears) {
@@ -265,7 +331,7 @@ TEST(Inputs, AdversarialDistributionsSuitTheContract) {
   EXPECT_THAT(adversarial_for(problem({tensor(DType::f16)}, false)), Not(Contains(Distribution::near_overflow)));
   EXPECT_GE(adversarial_for(problem({tensor(DType::f16)}, false)).size(), 5u);
   EXPECT_THAT(adversarial_for(problem({integers(DType::i32, 0, 255)}, false)),
-              testing::ElementsAre(Distribution::one_value, Distribution::ties));
+              testing::ElementsAre(Distribution::patchwork, Distribution::one_value, Distribution::ties));
   const auto mixed = adversarial_for(problem({tensor(DType::f32), integers(DType::i32, 0, 9)}, false));
   EXPECT_THAT(mixed, testing::AllOf(Contains(Distribution::one_value), Contains(Distribution::offset)));
 }

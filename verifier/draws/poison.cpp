@@ -5,48 +5,22 @@
 #include <cmath>
 #include <cstring>
 
-#include "verifier/statistics/keys.h"
+#include "verifier/formulas/poison_word.h"
 
 namespace verifier::draws {
 namespace {
 constexpr size_t kWord = sizeof(uint64_t);
 constexpr int kBitsAgainstChance = 20;  // a run by chance in one of 2^20 calls
 
-// What is fixed in every word of such a poison, and to what.
-struct Kind {
-  uint64_t fixed, value;
-  double random_share;  // of the bits
-};
-Kind kind_of(uint64_t key) {
-  switch (key >> 62) {
-    case 2:
-      return {0x7F8000007F800000, 0x7F8000007F800000, 24.0 / 32};
-    case 3:
-      return {0xFF800000FF800000, 0x3F8000003F800000, 23.0 / 32};
-    default:
-      return {0, 0, 1};
-  }
-}
-
 // Calls visit(offset, poison bytes, count) word by word.
 template <typename Visit>
 void for_each_word(size_t size, uint64_t key, Visit visit) {
-  statistics::Keys keys(key);
-  const Kind kind = kind_of(key);
   for (size_t at = 0; at < size; at += kWord) {
-    const uint64_t word = (keys.next() & ~kind.fixed) | kind.value;
+    const uint64_t word = formulas::poison_word(key, static_cast<int64_t>(at / kWord));
     std::byte poison[kWord];
     std::memcpy(poison, &word, kWord);
     visit(at, poison, std::min(kWord, size - at));
   }
-}
-
-// Do any of the elements in these 8 bytes agree? (The known test for a zero part of a word.)
-template <typename Element>
-bool any_agrees(uint64_t a, uint64_t b) {
-  constexpr uint64_t kOnes = ~uint64_t{0} / static_cast<Element>(-1), kTops = kOnes << (8 * sizeof(Element) - 1);
-  const uint64_t x = a ^ b;
-  return ((x - kOnes) & ~x & kTops) != 0;
 }
 
 template <typename Element>
@@ -66,7 +40,7 @@ Survivors find(std::span<const std::byte> bytes, uint64_t key) {
       uint64_t here = 0, there = 0;
       std::memcpy(&here, bytes.data() + at, kWord);
       std::memcpy(&there, poison, kWord);
-      if (!any_agrees<Element>(here, there)) return;
+      if (!formulas::any_agrees<Element>(here, there)) return;
     }
     for (size_t k = 0; k + sizeof(Element) <= n; k += sizeof(Element)) {
       if (std::memcmp(bytes.data() + at + k, poison + k, sizeof(Element)) == 0) {
@@ -82,7 +56,7 @@ Survivors find(std::span<const std::byte> bytes, uint64_t key) {
 }  // namespace
 
 int64_t least_run(size_t element_bytes, size_t elements, uint64_t key) {
-  const double random_bits = 8 * static_cast<double>(element_bytes) * kind_of(key).random_share;
+  const double random_bits = 8 * static_cast<double>(element_bytes) * formulas::poison_kind(key).random_share;
   return static_cast<int64_t>(
       std::ceil((static_cast<int>(std::bit_width(elements)) + kBitsAgainstChance) / random_bits));
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
+#include <optional>
 
 namespace verifier::draws {
 namespace {
@@ -95,6 +97,86 @@ std::vector<core::Bindings> draw_unseen_shapes(const benchsuite::Problem& proble
     for (const benchsuite::Axis& axis : problem.axes) axes[axis.name] = into_domain(axis, square ? side : multiple());
     return axes;
   });
+  return shapes;
+}
+
+std::vector<core::Bindings> draw_residue_shapes(const benchsuite::Problem& problem, int count, int64_t most_flops,
+                                                statistics::Keys& keys) {
+  std::map<std::string, std::vector<int64_t>> residues;
+  for (const benchsuite::Axis& axis : problem.axes) {
+    std::vector<int64_t>& all = residues[axis.name];
+    for (int64_t i = 0; i < count; ++i) {
+      all.insert(all.begin() + static_cast<std::ptrdiff_t>(keys.below(all.size() + 1)), i);
+    }
+  }
+  const auto is_inner = [&](const benchsuite::Axis& axis) {
+    const auto has = [&](const std::vector<benchsuite::Tensor>& tensors) {
+      return std::any_of(tensors.begin(), tensors.end(),
+                         [&](const benchsuite::Tensor& tensor) { return tensor.shape.back().text() == axis.name; });
+    };
+    return has(problem.inputs) || has(problem.outputs);
+  };
+  std::vector<core::Bindings> shapes;
+  for (int i = 0; i < count; ++i) {
+    core::Bindings axes;
+    for (const benchsuite::Axis& axis : problem.axes) {
+      const int64_t residue = residues[axis.name][static_cast<size_t>(i)];
+      axes[axis.name] = into_domain(axis, residue + (residue == 0 || is_inner(axis) ? count : 0));
+    }
+    if (small_enough(problem, axes, INT64_MAX, most_flops)) shapes.push_back(std::move(axes));
+  }
+  return shapes;
+}
+
+std::vector<core::Bindings> corner_shapes(const benchsuite::Problem& problem) {
+  constexpr int64_t kMostElements = int64_t{1} << 30;  // of one tensor: a workspace of its size is still allowed
+  std::vector<core::Bindings> corners{{}};
+  for (const benchsuite::Axis& axis : problem.axes) {
+    std::vector<core::Bindings> longer;
+    for (const core::Bindings& axes : corners) {
+      for (const int64_t value : {axis.min, axis.max}) {
+        longer.push_back(axes);
+        longer.back()[axis.name] = into_domain(axis, value);
+      }
+    }
+    corners = std::move(longer);
+  }
+  std::erase_if(corners,
+                [&](const core::Bindings& axes) { return !small_enough(problem, axes, kMostElements, INT64_MAX); });
+  return corners;
+}
+
+namespace {
+// A shape of little more than 2^31 elements in its largest tensor.
+std::optional<core::Bindings> shape_beyond_32_bits(const benchsuite::Problem& problem, int64_t most_elements,
+                                                   int64_t most_flops, statistics::Keys& keys) {
+  constexpr int64_t kBeyond = int64_t{1} << 31;
+  core::Bindings axes;
+  for (const benchsuite::Axis& axis : problem.axes) axes[axis.name] = axis.max;
+  std::optional<core::Bindings> smallest;
+  for (int step = 0; step < 200 && !small_enough(problem, axes, kBeyond, INT64_MAX); ++step) {
+    if (small_enough(problem, axes, most_elements, most_flops)) smallest = axes;
+    const benchsuite::Axis& axis = problem.axes[keys.below(problem.axes.size())];
+    axes[axis.name] = into_domain(axis, axes[axis.name] * 15 / 16);
+  }
+  return smallest;
+}
+}  // namespace
+
+std::vector<core::Bindings> far_shapes(const benchsuite::Problem& problem, int64_t most_elements, int64_t most_flops,
+                                       statistics::Keys& keys) {
+  std::vector<core::Bindings> shapes;
+  const auto fits = [&](const core::Bindings& axes) { return small_enough(problem, axes, most_elements, most_flops); };
+  for (const benchsuite::Axis& large : problem.axes) {
+    core::Bindings axes;
+    for (const benchsuite::Axis& axis : problem.axes) {
+      axes[axis.name] = into_domain(axis, axis.min + static_cast<int64_t>(keys.below(3)));
+    }
+    axes[large.name] = into_domain(large, std::min(large.max, most_elements));
+    while (!fits(axes) && axes[large.name] > large.min) axes[large.name] = into_domain(large, axes[large.name] * 7 / 8);
+    if (fits(axes)) shapes.push_back(std::move(axes));
+  }
+  if (const auto huge = shape_beyond_32_bits(problem, most_elements, most_flops, keys)) shapes.push_back(*huge);
   return shapes;
 }
 

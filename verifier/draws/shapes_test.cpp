@@ -64,5 +64,47 @@ TEST(Shapes, OneIsOfMultiplesOf64AndOftenASquare) {
   EXPECT_LE(squares, 45);
 }
 
+TEST(Shapes, EachAxisTakesEveryResidue) {
+  for (const char* name : {"transpose_f32", "gemm_f32", "sum_f32"}) {
+    const benchsuite::Problem problem = shipped_problem(name);
+    statistics::Keys keys(3);
+    const auto shapes = draw_residue_shapes(problem, 128, kFlops, keys);
+    EXPECT_EQ(shapes.size(), 128u);
+    for (const benchsuite::Axis& axis : problem.axes) {
+      std::set<int64_t> residues;
+      for (const core::Bindings& axes : shapes) residues.insert(axes.at(axis.name) % 128);
+      EXPECT_EQ(residues.size(), 128u) << axis.name;
+    }
+  }
+}
+
+TEST(Shapes, CornersAreTheEndsOfEveryAxisThatADeviceCouldHold) {
+  const auto sums = corner_shapes(shipped_problem("sum_f32"));
+  EXPECT_EQ(sums, (std::vector<core::Bindings>{{{"N", 1}}, {{"N", 268435456}}}));
+  EXPECT_EQ(corner_shapes(shipped_problem("gemm_f32")).size(), 8u);
+  benchsuite::Problem wide = shipped_problem("transpose_f32");
+  for (benchsuite::Axis& axis : wide.axes) axis.max = int64_t{1} << 30;
+  EXPECT_EQ(corner_shapes(wide).size(), 3u);  // not 2^60 elements
+}
+
+TEST(Shapes, FarOnesEndTheDomainAndPass32Bits) {
+  statistics::Keys keys(4);
+  const benchsuite::Problem rows = shipped_problem("row_sum_f32");
+  constexpr int64_t kSmall = int64_t{1} << 24, kLarge = int64_t{9} << 28, kManyFlops = int64_t{1} << 40;
+  for (const core::Bindings& axes : far_shapes(rows, kSmall, kManyFlops, keys)) {
+    EXPECT_EQ(std::max(axes.at("M"), axes.at("N")), 65536);
+    EXPECT_LE(std::min(axes.at("M"), axes.at("N")), 3);
+  }
+  const auto large = far_shapes(rows, kLarge, kManyFlops, keys);
+  ASSERT_EQ(large.size(), 3u);
+  const int64_t elements = large[2].at("M") * large[2].at("N");
+  EXPECT_GT(elements, int64_t{1} << 31);
+  EXPECT_LE(elements, kLarge);
+  const auto sums = far_shapes(shipped_problem("sum_f32"), kSmall, kManyFlops, keys);
+  ASSERT_EQ(sums.size(), 1u);  // as far as the limit lets it
+  EXPECT_GT(sums[0].at("N"), kSmall / 8 * 7);
+  EXPECT_LE(sums[0].at("N"), kSmall);
+}
+
 }  // namespace
 }  // namespace verifier::draws

@@ -66,11 +66,12 @@ std::optional<Verdict> Checking::checking_build(Contender& contender, Effort eff
   FirstFailure first;
   for (const benchsuite::Workload* workload : cheap_workloads(oracle_.problem(), traits_, effort == Effort::confirm)) {
     auto failed = at_shape(contender, workload->name, workload->axes, [&](Shape& shape) -> std::optional<Verdict> {
-      oracle_.fill(shape.inputs, shape.axes, Distribution::ordinary, keys_.next());
+      shape.where.distribution = draws::name_of(Distribution::patchwork);
+      oracle_.fill(shape.inputs, shape.axes, Distribution::patchwork, keys_.next());
       auto launched = shape.harness.launch({}, keys_.next());
       if (const auto* failure = std::get_if<ProcessFailure>(&launched)) return verdict_of(*failure, shape.where);
       // Held to the reference, too: a candidate that behaves in this build must also do the work in it.
-      return shape.harness.audit(0, oracle_.expected(shape.inputs, shape.axes, Distribution::ordinary), shape.where,
+      return shape.harness.audit(0, oracle_.expected(shape.inputs, shape.axes, Distribution::patchwork), shape.where,
                                  findings_.worst_ratio);
     });
     if (failed && first.add(std::move(*failed))) break;
@@ -82,48 +83,87 @@ std::optional<Verdict> Checking::fast_build(Contender& contender, Effort effort)
   const benchsuite::Problem& problem = oracle_.problem();
   const CheckPolicy& policy = traits_.check;
   const bool thorough = effort != Effort::screen;
+  if (auto invalid = bind_at_corners(contender)) return invalid;
   if (const auto failure = contender.process->await_loaded()) return verdict_of(*failure, {});
   FirstFailure first;
   for (const benchsuite::Workload& workload : problem.workloads) {
     const bool test = workload.role == benchsuite::Role::test;
     if (!workload.runs_on(traits_.backend) || (!test && !checks_benches(effort))) continue;
-    auto failed = fast_shape(contender, workload.name, workload.axes, test && thorough);
+    auto failed = fast_shape(contender, workload.name, workload.axes, test && thorough ? Depth::all : Depth::glance);
     if (failed && first.add(std::move(*failed))) break;
   }
   if (first.verdict() || !thorough) return first.verdict();
-  if (auto verdict = unseen(contender, settings_.unseen_shapes, policy.unseen_elements, policy.unseen_flops)) {
+  const std::string& backend = traits_.backend;
+  const auto unseen = [&](int count, int64_t most_elements, int64_t most_flops) {
+    return draws::draw_unseen_shapes(problem, backend, count, most_elements, most_flops, keys_);
+  };
+  if (auto verdict = all_of(contender, "unseen", Depth::some,
+                            unseen(settings_.unseen_shapes, policy.unseen_elements, policy.unseen_flops))) {
     return verdict;
   }
   if (effort != Effort::confirm) return std::nullopt;
-  const draws::BenchSize bench = draws::bench_size(problem, traits_.backend);
-  return unseen(contender, 1, std::max(policy.beyond_bench * bench.elements, policy.unseen_elements),
-                std::max(policy.beyond_bench * bench.flops, policy.unseen_flops));
+  const draws::BenchSize bench = draws::bench_size(problem, backend);
+  const int64_t elements = std::max(policy.beyond_bench * bench.elements, policy.unseen_elements);
+  const int64_t flops = std::max(policy.beyond_bench * bench.flops, policy.unseen_flops);
+  if (auto verdict = all_of(contender, "unseen", Depth::some, unseen(1, elements, flops))) return verdict;
+  if (auto verdict = all_of(contender, "residue", Depth::one,
+                            draws::draw_residue_shapes(problem, policy.residues, policy.unseen_flops, keys_))) {
+    return verdict;
+  }
+  return all_of(contender, "end of the domain", Depth::far,
+                draws::far_shapes(problem, policy.far_elements, std::max(flops, policy.far_flops), keys_));
 }
 
-std::optional<Verdict> Checking::unseen(Contender& contender, int count, int64_t most_elements, int64_t most_flops) {
-  for (const core::Bindings& axes :
-       draws::draw_unseen_shapes(oracle_.problem(), traits_.backend, count, most_elements, most_flops, keys_)) {
-    if (auto verdict = fast_shape(contender, "unseen", axes, false)) return verdict;
+// A plan that cannot be bound somewhere is found without a launch.
+std::optional<Verdict> Checking::bind_at_corners(const Contender& contender) {
+  for (const core::Bindings& axes : draws::corner_shapes(oracle_.problem())) {
+    try {
+      sandbox::bind_plan(contender.solution, contender.binding, axes, &oracle_.problem());
+    } catch (const core::InputError& error) {
+      return verdicts::InvalidPlan{"at " + sandbox::describe(axes) +
+                                   ", a corner of the problem's domain: " + error.what()};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Verdict> Checking::all_of(Contender& contender, const std::string& name, Depth depth,
+                                        const std::vector<core::Bindings>& shapes) {
+  for (const core::Bindings& axes : shapes) {
+    if (auto verdict = fast_shape(contender, name, axes, depth)) return verdict;
   }
   return std::nullopt;
 }
 
 std::optional<Verdict> Checking::fast_shape(Contender& contender, const std::string& name, const core::Bindings& axes,
-                                            bool thorough) {
-  return at_shape(contender, name, axes, [&](Shape& shape) -> std::optional<Verdict> {
-    if (auto verdict = repeats(shape, thorough)) return verdict;
-    if (!thorough) return std::nullopt;
-    turn_ = 0;
-    for (int i = 1; i < settings_.ordinary_draws; ++i) {
-      if (auto verdict = draw(shape, Distribution::ordinary)) return verdict;
+                                            Depth depth) {
+  auto failed = at_shape(contender, name, axes, [&](Shape& shape) { return draws_at(shape, depth); });
+  if (!failed) findings_.scope.add(oracle_.problem(), axes);
+  return failed;
+}
+
+std::optional<Verdict> Checking::draws_at(Shape& shape, Depth depth) {
+  const benchsuite::Problem& problem = oracle_.problem();
+  if (depth == Depth::one || depth == Depth::far) {
+    return draw(shape, draws::draw_disguise(problem, keys_), depth == Depth::far ? traits_.check.far_patience : 1);
+  }
+  if (auto verdict = repeats(shape, depth == Depth::all)) return verdict;
+  if (depth == Depth::glance) return std::nullopt;
+  const std::vector<Distribution> adversarial = draws::adversarial_for(problem);
+  if (depth == Depth::some) {
+    if (auto verdict = draw(shape, Distribution::patchwork)) return verdict;
+    return draw(shape, adversarial[keys_.below(adversarial.size())]);
+  }
+  turn_ = 0;
+  for (int i = 1; i < settings_.ordinary_draws; ++i) {
+    if (auto verdict = draw(shape, Distribution::ordinary)) return verdict;
+  }
+  for (const Distribution distribution : adversarial) {
+    for (int i = draws::draws_for(problem, shape.axes, distribution); i > 0; --i) {
+      if (auto verdict = draw(shape, distribution)) return verdict;
     }
-    for (const Distribution distribution : draws::adversarial_for(oracle_.problem())) {
-      for (int i = draws::draws_for(oracle_.problem(), axes, distribution); i > 0; --i) {
-        if (auto verdict = draw(shape, distribution)) return verdict;
-      }
-    }
-    return std::nullopt;
-  });
+  }
+  return std::nullopt;
 }
 
 // The same inputs several times, where the device has thread orders in each of them: a candidate that is right in one
@@ -161,10 +201,11 @@ std::optional<Verdict> Checking::repeats(Shape& shape, bool thorough) {
   return std::nullopt;
 }
 
-std::optional<Verdict> Checking::draw(Shape& shape, Distribution distribution) {
+std::optional<Verdict> Checking::draw(Shape& shape, Distribution distribution, double patience) {
   Where here = shape.where;
-  here.distribution = std::string(name_of(distribution));
+  here.distribution = std::string(draws::name_of(distribution));
   LaunchRequest request;
+  request.patience = patience;
   if (!traits_.thread_orders.empty()) {
     request.order = turn_++ % traits_.thread_orders.size();
     here.order = traits_.thread_orders[request.order];

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "verifier/judging/first_failure.h"
 #include "verifier/judging/launch_harness.h"
@@ -18,9 +19,10 @@ class Checking {
   // The checking build, which finds out-of-bounds access, races and uninitialised reads, on the small listed shapes;
   // for a confirmation also at bench shapes.
   std::optional<verdicts::Verdict> checking_build(Contender& contender, verdicts::Effort effort);
-  // The build that is timed. A screening takes one draw of every listed test shape. A full check adds the other draws
-  // and distributions and unseen shapes; a confirmation adds an unseen shape of a bench shape's size. CheckPolicy says
-  // when bench shapes are checked.
+  // The build that is timed. Its plan is bound at every corner of the domain first. A screening takes one draw of every
+  // listed test shape. A full check adds the other draws and distributions and unseen shapes; a confirmation adds an
+  // unseen shape of a bench shape's size, shapes of every residue, and the ends of the domain that the device reaches.
+  // CheckPolicy says when bench shapes are checked.
   std::optional<verdicts::Verdict> fast_build(Contender& contender, verdicts::Effort effort);
 
   const verdicts::Correct& findings() const { return findings_; }
@@ -32,16 +34,27 @@ class Checking {
     const core::Bindings& axes;
     verdicts::Where where;
   };
+  // How many draws a shape sees.
+  enum class Depth {
+    glance,  // one ordinary draw, repeated
+    one,     // one that may be ordinary or not
+    far,     // the same, with more patience
+    some,    // ordinary, patchwork and one adversarial distribution
+    all,     // every distribution
+  };
   using Check = std::function<std::optional<verdicts::Verdict>(Shape& shape)>;
 
   // Prepares the contender at a shape and checks it there. InvalidPlan when its plan cannot be bound to the shape.
   std::optional<verdicts::Verdict> at_shape(Contender& contender, const std::string& name, const core::Bindings& axes,
                                             const Check& check);
   std::optional<verdicts::Verdict> fast_shape(Contender& contender, const std::string& name, const core::Bindings& axes,
-                                              bool thorough);
-  std::optional<verdicts::Verdict> unseen(Contender& contender, int count, int64_t most_elements, int64_t most_flops);
+                                              Depth depth);
+  std::optional<verdicts::Verdict> draws_at(Shape& shape, Depth depth);
+  std::optional<verdicts::Verdict> all_of(Contender& contender, const std::string& name, Depth depth,
+                                          const std::vector<core::Bindings>& shapes);
+  std::optional<verdicts::Verdict> bind_at_corners(const Contender& contender);
   std::optional<verdicts::Verdict> repeats(Shape& shape, bool thorough);
-  std::optional<verdicts::Verdict> draw(Shape& shape, draws::Distribution distribution);
+  std::optional<verdicts::Verdict> draw(Shape& shape, draws::Distribution distribution, double patience = 1);
   bool checks_benches(verdicts::Effort effort) const;
 
   Oracle& oracle_;

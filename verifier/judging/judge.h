@@ -49,7 +49,7 @@ class Judge {
   verdicts::Judgement judge(const Builds& candidate, const Builds& incumbent, verdicts::Effort effort);
 
   // Judges a library with full effort against naive, on a GPU. `library`: a worker that opens cells when asked `open`,
-  // which speak as sandbox/cuda/cell.h says. It is lost where it died (its pid is then 0 or less). Throws
+  // which answer as sandbox/cuda/run/roles.h says. It is lost where it died (its pid is then 0 or less). Throws
   // core::SystemError for our own failures and for what the library's worker reports as such.
   verdicts::Judgement judge_library(sandbox::process::Worker& library, const core::Json& open);
 

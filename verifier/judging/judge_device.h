@@ -89,11 +89,12 @@ struct ComparedOutput {
 };
 
 struct LaunchRequest {
-  size_t slots = 1;    // launches on each of the first so many sets of buffers, in one sequence
-  bool hot = false;    // inputs may be in caches; otherwise caches are flushed where the device can do that
-  size_t order = 0;    // an index into DeviceTraits::thread_orders
-  bool timed = false;  // in whatever thread order is fastest
-  uint64_t seed = 0;   // of a seeded thread order
+  size_t slots = 1;     // launches on each of the first so many sets of buffers, in one sequence
+  bool hot = false;     // inputs may be in caches; otherwise caches are flushed where the device can do that
+  size_t order = 0;     // an index into DeviceTraits::thread_orders
+  bool timed = false;   // in whatever thread order is fastest
+  uint64_t seed = 0;    // of a seeded thread order
+  double patience = 1;  // times the usual deadline
 };
 struct Launched {
   double us = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
 
 #include "core/error.h"
 #include "verifier/statistics/statistics.h"
@@ -64,6 +65,7 @@ std::multimap<int, draws::Distribution> PairedTiming::draw_surprises() {
   std::multimap<int, draws::Distribution> drawn;
   if (effort_ != verdicts::Effort::confirm) return drawn;
   for (const draws::Distribution distribution : draws::adversarial_for(problem_)) {
+    if (draws::is_disguise(distribution)) continue;  // as every pair may have
     drawn.emplace(static_cast<int>(keys_.below(static_cast<uint64_t>(settings_.clear_pairs))), distribution);
   }
   return drawn;
@@ -73,7 +75,7 @@ std::multimap<int, draws::Distribution> PairedTiming::draw_surprises() {
 std::optional<verdicts::Verdict> PairedTiming::surprise(const verdicts::Where& where, PairedLaunches& launches,
                                                         draws::Distribution distribution) {
   verdicts::Where here = where;
-  here.distribution = std::string(name_of(distribution));
+  here.distribution = std::string(draws::name_of(distribution));
   launches.draw(keys_.next(), distribution);
   auto launched = launches.launch(Side::candidate, keys_.next());
   if (const auto* failure = std::get_if<ProcessFailure>(&launched)) return verdict_of(*failure, here);
@@ -82,21 +84,24 @@ std::optional<verdicts::Verdict> PairedTiming::surprise(const verdicts::Where& w
 
 std::variant<verdicts::Verdict, verdicts::WorkloadTiming> PairedTiming::workload(const benchsuite::Workload& workload,
                                                                                  PairedLaunches& launches) {
-  const verdicts::Where where{workload.name, sandbox::describe(workload.axes), "ordinary", ""};
+  verdicts::Where where{workload.name, sandbox::describe(workload.axes), "", ""};
   verdicts::WorkloadTiming timing;
   timing.workload = workload.name;
   const Clock::time_point begin = Clock::now();
   const double audits_before_ms = audit_ms_;
   const std::multimap<int, draws::Distribution> surprises = draw_surprises();
   int audits = 0;
-  double usual = 0;  // difference of the two sides' outputs, at most, where the candidate was found right
+  // By distribution, the largest difference of the two sides' outputs where the candidate was found right.
+  std::map<draws::Distribution, double> usual;
   // A first pair that finds both sides cold is not counted, though it may be audited like any other.
   for (int taken = 0; taken == 0 || !enough(timing, seconds_since(begin) - (audit_ms_ - audits_before_ms) / 1e3);
        ++taken) {
     for (auto [due, end] = surprises.equal_range(taken); due != end; ++due) {
       if (auto wrong = surprise(where, launches, due->second)) return *wrong;
     }
-    launches.draw(keys_.next(), draws::Distribution::ordinary);
+    const draws::Distribution drawn = draws::draw_disguise(problem_, keys_);
+    where.distribution = draws::name_of(drawn);
+    launches.draw(keys_.next(), drawn);
     statistics::Pair pair;
     pair.candidate_first = keys_.coin();
     for (const bool turn : {pair.candidate_first, !pair.candidate_first}) {
@@ -117,11 +122,11 @@ std::variant<verdicts::Verdict, verdicts::WorkloadTiming> PairedTiming::workload
     const bool last_chance = taken % std::max(1, static_cast<int>(1 / settings_.audit_share)) == 0;
     // Work left out of some launches shows as a difference from what the other side gave.
     const double difference = launches.difference();
-    const bool suspicious = !(difference <= kSuspicious * usual);
+    const bool suspicious = !(difference <= kSuspicious * usual[drawn]);
     if (keys_.unit() < settings_.audit_share || (due && last_chance) || suspicious) {
       ++audits;
       if (auto wrong = audit(where, launches)) return *wrong;
-      if (std::isfinite(difference)) usual = std::max(usual, difference);
+      if (std::isfinite(difference)) usual[drawn] = std::max(usual[drawn], difference);
     }
   }
   std::vector<double> candidate_us, incumbent_us;

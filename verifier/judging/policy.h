@@ -25,6 +25,12 @@ struct CheckPolicy {
   // be right at the timed shapes alone.
   int64_t beyond_bench = 1;
 
+  // A win must also hold at so many small shapes that take each residue of each axis modulo 128 ...
+  int residues = 128;
+  // ... and at the ends of the domain, as far as so many elements of a tensor and operations reach.
+  int64_t far_elements = (int64_t{1} << 28) + (1 << 16), far_flops = int64_t{1} << 34;
+  double far_patience = 6;  // times the deadline of other launches: a block for each of 65536 rows takes its time
+
   // Errors of the naive solution in outputs of this many elements hardly change from one ordinary draw to the next:
   // once they are known for a shape, only the reference is computed. Errors of few elements change with each draw.
   int64_t naive_errors_stay_from = 1 << 20;

@@ -33,9 +33,9 @@ class NormalTable {
 };
 }  // namespace
 
-float Stream::normal() {
+float normal_quantile(uint32_t drawn) {
   static const NormalTable table;
-  return table.at(next());
+  return table.at(drawn);
 }
 
 }  // namespace verifier::statistics

@@ -1,5 +1,6 @@
 #include "verifier/verdicts/verdict.h"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
@@ -42,6 +43,16 @@ std::optional<PatternKind> pattern_kind_from_name(std::string_view name) {
     if (each == name) return kind;
   }
   return std::nullopt;
+}
+
+void Scope::add(const benchsuite::Problem& problem, const core::Bindings& axes) {
+  for (const auto& [axis, size] : axes) {
+    int64_t& most = largest[axis];
+    most = std::max(most, size);
+  }
+  for (const auto* tensors : {&problem.inputs, &problem.outputs}) {
+    for (const benchsuite::Tensor& tensor : *tensors) elements = std::max(elements, tensor.elements(axes));
+  }
 }
 
 bool is_correct(const Verdict& verdict) { return std::holds_alternative<Correct>(verdict); }

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 
+#include "benchsuite/problem.h"
 #include "core/strict_json.h"
 #include "sandbox/compilation.h"
 #include "sandbox/fault.h"
@@ -46,10 +48,20 @@ struct Where {
   std::string order;         // thread order on the cpu device; "" elsewhere
 };
 
+// The shapes at which a candidate was found right.
+struct Scope {
+  std::map<std::string, int64_t> largest;  // of each axis, over all shapes
+  int64_t elements = 0;                    // of the largest tensor
+
+  void add(const benchsuite::Problem& problem, const core::Bindings& axes);
+  bool operator==(const Scope&) const = default;
+};
+
 struct Correct {
   int64_t launches = 0;       // launches whose output was compared
   double worst_ratio = 0;     // largest error relative to what the contract allows, 0 to 1
   bool deterministic = true;  // repeated launches gave the same bits
+  Scope scope = {};           // empty in results of before it was recorded
 };
 struct CompileFailed {  // compile_error, unsupported, forbidden, limit
   sandbox::Rejection reason;

@@ -49,7 +49,17 @@ double number_json(const JsonView& json) {
 }
 
 Json fields(const Correct& v) {
-  return {{"launches", v.launches}, {"worst_ratio", number_json(v.worst_ratio)}, {"deterministic", v.deterministic}};
+  Json json{{"launches", v.launches}, {"worst_ratio", number_json(v.worst_ratio)}, {"deterministic", v.deterministic}};
+  if (v.scope.elements > 0) json["scope"] = {{"largest", v.scope.largest}, {"elements", v.scope.elements}};
+  return json;
+}
+Correct correct(const JsonView& json) {
+  Correct v{json.at("launches").integer(), number_json(json.at("worst_ratio")), json.at("deterministic").boolean()};
+  if (!json.has("scope")) return v;  // of before it was recorded
+  const JsonView scope = json.at("scope");
+  for (const auto& [axis, size] : scope.at("largest").members()) v.scope.largest[axis] = size.integer();
+  v.scope.elements = scope.at("elements").integer();
+  return v;
 }
 Json fields(const CompileFailed& v) { return {{"message", v.message}, {"line", v.line ? Json(*v.line) : Json()}}; }
 Json fields(const InvalidPlan& v) { return {{"message", v.message}}; }
@@ -87,10 +97,7 @@ Json fields(const TooFast& v) { return {{"workload", v.workload}, {"time_us", v.
 using Reader = std::function<Verdict(const JsonView&)>;
 const std::map<std::string, Reader>& readers() {
   static const std::map<std::string, Reader> all{
-      {"correct",
-       [](const JsonView& j) {
-         return Correct{j.at("launches").integer(), number_json(j.at("worst_ratio")), j.at("deterministic").boolean()};
-       }},
+      {"correct", correct},
       {"invalid_plan", [](const JsonView& j) { return InvalidPlan{j.at("message").string()}; }},
       {"wrong_result",
        [](const JsonView& j) {

@@ -20,7 +20,7 @@ const Where kWhere{"test_7x1023", "M=7 N=1023", "spikes", "reverse"};
 // One of each way a judgement can end: every alternative, and every kind within it.
 std::vector<Verdict> all() {
   std::vector<Verdict> verdicts{
-      Correct{42, 0.125, true},
+      Correct{42, 0.125, true, {{{"M", 65536}, {"N", 8192}}, 16777216}},
       InvalidPlan{"grid x is 0"},
       WrongResult{kWhere, "y", 5, 1.5, -2.25, 1e9, 3, 7161},
       NotWritten{kWhere, "y", 7000, 161, 7161},
@@ -55,6 +55,12 @@ TEST(Verdict, EveryAlternativeIsInTheTest) {
   std::set<size_t> indices;
   for (const Verdict& verdict : all()) indices.insert(verdict.index());
   EXPECT_EQ(indices.size(), std::variant_size_v<Verdict>);
+}
+
+TEST(Verdict, ScopeIsAbsentInOldRecords) {
+  const core::Json old = to_json(Correct{42, 0.125, true, {}});
+  EXPECT_FALSE(old.contains("scope"));
+  EXPECT_EQ(std::get<Correct>(verdict_from_json(core::JsonView(old, "test"))).scope, Scope{});
 }
 
 TEST(Verdict, SurvivesTheRoundTripThroughJson) {

@@ -31,13 +31,21 @@ std::string place(const std::optional<Where>& where) {
   return where && !where->workload.empty() ? place(*where) : "while it was loaded";
 }
 
+std::string scope_sentence(const Scope& scope) {
+  if (scope.elements == 0) return "";
+  std::string axes;
+  for (const auto& [axis, size] : scope.largest)
+    axes += (axes.empty() ? "" : ", ") + axis + " to " + std::to_string(size);
+  return " Checked with " + axes + "; the largest tensor had " + std::to_string(scope.elements) + " elements.";
+}
+
 std::string counted(int64_t part, int64_t whole) { return std::to_string(part) + " of " + std::to_string(whole); }
 }  // namespace
 
 std::string what_was_seen(const Correct& v) {
   return "Correct in " + std::to_string(v.launches) + " compared launches; the largest error is " +
          percent(v.worst_ratio) + " of what the contract allows" +
-         (v.deterministic ? "." : "; thread order changes the last bits.");
+         (v.deterministic ? "." : "; thread order changes the last bits.") + scope_sentence(v.scope);
 }
 std::string what_was_seen(const CompileFailed& v) {
   return (v.line ? "Line " + std::to_string(*v.line) + ": " : std::string()) + v.message;

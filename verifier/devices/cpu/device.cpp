@@ -139,7 +139,7 @@ class CpuTrusted : public judging::TrustedSolution {
 class CpuProcess : public judging::CandidateProcess {
  public:
   CpuProcess(sandbox::process::Channel channel, std::chrono::duration<double> deadline)
-      : channel_(std::move(channel), deadline) {}
+      : channel_(std::move(channel), deadline), deadline_(deadline) {}
 
   std::optional<ProcessFailure> await_loaded() override { return channel_.await_loaded(); }
 
@@ -166,18 +166,20 @@ class CpuProcess : public judging::CandidateProcess {
 
   std::variant<Launched, ProcessFailure> launch(const LaunchRequest& request) override {
     const Order order = request.timed ? Order::timed : static_cast<Order>(request.order);
-    return timed({{"op", "go"}, {"order", static_cast<int>(order)}, {"seed", request.seed}});
+    return timed({{"op", "go"}, {"order", static_cast<int>(order)}, {"seed", request.seed}},
+                 deadline_ * request.patience);
   }
-  std::variant<Launched, ProcessFailure> ping() override { return timed({{"op", "ping"}}); }
+  std::variant<Launched, ProcessFailure> ping() override { return timed({{"op", "ping"}}, deadline_); }
 
  private:
-  std::variant<Launched, ProcessFailure> timed(const Json& request) {
-    auto answer = channel_.ask(request);
+  std::variant<Launched, ProcessFailure> timed(const Json& request, std::chrono::duration<double> deadline) {
+    auto answer = channel_.ask(request, {}, deadline);
     if (auto* failure = std::get_if<ProcessFailure>(&answer)) return std::move(*failure);
     return Launched{std::get<judging::CandidateChannel::Answer>(answer).json.at("elapsed_us").get<double>()};
   }
 
   judging::CandidateChannel channel_;
+  std::chrono::duration<double> deadline_;
 };
 
 judging::DeviceTraits traits_of_cpu() {
@@ -187,7 +189,9 @@ judging::DeviceTraits traits_of_cpu() {
   traits.check.bench_shapes_from = verdicts::Effort::confirm;
   traits.check.unseen_elements = 32768;
   traits.check.unseen_flops = 8'000'000;
-  traits.check.beyond_bench = 4;  // bench shapes are small enough here for four times as much
+  traits.check.beyond_bench = 4;                      // bench shapes are small enough here for four times as much
+  traits.check.far_elements = (1 << 24) + (1 << 12);  // beyond what 24 bits and an f32 count
+  traits.check.far_flops = 1 << 29;
   traits.check.naive_errors_stay_from =
       INT64_MAX;  // outputs are small, and the naive solution is quick beside the rest
   traits.timing.pings = 21;

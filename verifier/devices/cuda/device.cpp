@@ -149,6 +149,7 @@ class CudaProcess : public judging::CandidateProcess {
  public:
   CudaProcess(sandbox::process::Channel channel, const verdicts::CheckSettings& settings)
       : channel_(std::move(channel), std::chrono::duration<double>(settings.launch_deadline_s)),
+        launch_deadline_(settings.launch_deadline_s),
         prepare_deadline_(settings.prepare_deadline_s) {}
 
   std::optional<ProcessFailure> await_loaded() override { return channel_.await_loaded(); }
@@ -178,14 +179,14 @@ class CudaProcess : public judging::CandidateProcess {
   }
 
   std::variant<Launched, ProcessFailure> launch(const LaunchRequest& request) override {
-    return timed({{"op", "go"}, {"slots", request.slots}, {"hot", request.hot}});
+    return timed({{"op", "go"}, {"slots", request.slots}, {"hot", request.hot}}, launch_deadline_ * request.patience);
   }
-  std::variant<Launched, ProcessFailure> ping() override { return timed({{"op", "ping"}}); }
+  std::variant<Launched, ProcessFailure> ping() override { return timed({{"op", "ping"}}, launch_deadline_); }
 
  private:
   // The time between the device's events round the launches.
-  std::variant<Launched, ProcessFailure> timed(const Json& request) {
-    auto asked = channel_.ask(request);
+  std::variant<Launched, ProcessFailure> timed(const Json& request, std::chrono::duration<double> deadline) {
+    auto asked = channel_.ask(request, {}, deadline);
     if (auto* failure = std::get_if<ProcessFailure>(&asked)) return std::move(*failure);
     const judging::CandidateChannel::Answer& answer = std::get<judging::CandidateChannel::Answer>(asked);
     try {
@@ -199,13 +200,20 @@ class CudaProcess : public judging::CandidateProcess {
   }
 
   judging::CandidateChannel channel_;
-  std::chrono::duration<double> prepare_deadline_;
+  std::chrono::duration<double> launch_deadline_, prepare_deadline_;
 };
+
+judging::DeviceTraits traits_of_cuda(const sandbox::cuda::driver::DeviceFacts& facts) {
+  judging::DeviceTraits traits{"cuda", "cuda-events-cold", "cuda-events-hot"};
+  // An element of each tensor takes up to 32 bytes: an input, two outputs and a reference in double, of up to 8 each.
+  traits.check.far_elements = std::max(facts.memory_bytes / 32, traits.check.unseen_elements);
+  return traits;
+}
 
 class CudaDevice : public judging::JudgeDevice {
  public:
   CudaDevice(const Context& context, const sandbox::cuda::driver::ClockMonitor& clocks)
-      : context_(context), clocks_(clocks) {}
+      : context_(context), clocks_(clocks), traits_(traits_of_cuda(context.facts())) {}
 
   const judging::DeviceTraits& traits() const override { return traits_; }
 
@@ -300,7 +308,7 @@ class CudaDevice : public judging::JudgeDevice {
 
   const Context& context_;
   const sandbox::cuda::driver::ClockMonitor& clocks_;
-  judging::DeviceTraits traits_{"cuda", "cuda-events-cold", "cuda-events-hot"};
+  judging::DeviceTraits traits_;
   std::optional<DeviceWork> work_;
   PrivateMemory zeros_;
 };

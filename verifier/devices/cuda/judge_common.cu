@@ -1,12 +1,14 @@
-// What the judge computes on a GPU: input content, poison, statistics of outputs. Each has a file, and they are
-// compiled as one behind this one (judge_kernels_source), since device code of ours is compiled without a header of
-// ours. Argument layouts and result structs are those of judge_kernels.h, where the host's counterpart of each kernel
-// is named; all their fields are 8 bytes wide.
+// The judge's work on a GPU: input content, poison, statistics of outputs. judge_kernels_source puts this file, the
+// formulas that the host shares (verifier/formulas) and one file for each kind of work into one source, since NVRTC
+// gets no headers of ours. judge_kernels.h names each kernel's counterpart on the host; all fields of arguments and
+// results are 8 bytes wide.
 //
 // Every kernel is right for any one-dimensional grid and blocks of up to 256 threads, and gives the same answer for the
 // same grid and block: sums are kept in double and joined in a fixed order. Input content and poison do not depend on
 // grid and block at all.
 #include <cuda_fp16.h>
+
+#define HOST_DEVICE __device__ __forceinline__
 
 namespace {
 
@@ -66,12 +68,14 @@ __device__ __forceinline__ void store_integer(void* out, int64_t dtype, int64_t 
 }
 
 constexpr unsigned kMostThreads = 256;           // of a block
-constexpr unsigned kBlocks = 4, kFewBlocks = 3;  // of a multiprocessor, at least: leave a thread 64 or 80 registers
+// Blocks of a multiprocessor, at least: they leave a thread 64, 80 or 128 registers.
+constexpr unsigned kBlocks = 4, kFewBlocks = 3, kFewestBlocks = 2;
 __device__ __forceinline__ int64_t thread_index() {
   return static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
 __device__ __forceinline__ int64_t all_threads() { return static_cast<int64_t>(gridDim.x) * blockDim.x; }
 
+// Results of two threads or blocks together.
 __device__ __forceinline__ int64_t join(int64_t a, int64_t b) { return a + b; }
 
 // In a fixed order. The result is thread 0's; every thread of the block must call.

@@ -8,9 +8,23 @@
 
 namespace verifier::devices::cuda {
 
+namespace {
+// A shared formula's text as it stands behind judge_common.cu: NVRTC finds no headers, and needs none.
+std::string without_includes(const std::string& text) {
+  std::string kept;
+  for (const std::string& line : core::split(text, '\n')) {
+    if (!line.starts_with("#include") && !line.starts_with("#pragma once")) kept += line + "\n";
+  }
+  return kept;
+}
+}  // namespace
+
 std::string judge_kernels_source(const std::filesystem::path& folder) {
-  std::string source;
-  for (const char* part : {"judge_common.cu", "judge_inputs.cu", "judge_poison.cu", "judge_statistics.cu"}) {
+  std::string source = core::read_file(folder / "judge_common.cu") + "\n";
+  for (const char* shared : {"philox.h", "content.h", "poison_word.h", "tile_errors.h"}) {
+    source += without_includes(core::read_file(folder.parent_path() / "formulas" / shared));
+  }
+  for (const char* part : {"judge_inputs.cu", "judge_poison.cu", "judge_statistics.cu"}) {
     source += core::read_file(folder / part) + "\n";
   }
   return source;
@@ -18,22 +32,6 @@ std::string judge_kernels_source(const std::filesystem::path& folder) {
 
 judging::OwnKernels own_kernels(const std::filesystem::path& folder) {
   return {judge_kernels_source(folder), core::read_file(folder / "run_kernels.cu")};
-}
-
-FillArgs fill_args(const benchsuite::Tensor& tensor, const core::Bindings& axes, draws::Distribution distribution,
-                   uint64_t key) {
-  const benchsuite::InputInit& init = tensor.init;
-  return {static_cast<int64_t>(tensor.dtype),
-          static_cast<int64_t>(init.kind),
-          static_cast<int64_t>(distribution),
-          tensor.elements(axes),
-          tensor.shape.back().eval(axes),
-          init.scale,
-          init.low,
-          init.high,
-          init.least.eval(axes),
-          init.most.eval(axes),
-          key};
 }
 
 draws::Survivors joined(std::span<const draws::Survivors> partials) {

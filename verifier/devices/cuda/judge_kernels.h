@@ -1,7 +1,8 @@
 // The host's side of judge_*.cu: argument layouts, result structs, and how the results of blocks
 // are joined. The kernels, whose arguments are pointers to device memory and 64-bit integers unless said otherwise:
 //
-//   kw_fill(void* out, FillArgs args)
+//   kw_fill(void* out, FillArgs args)                                                      fill_input, without patches
+//   kw_patch(void* out, FillArgs args)                                                     its patches, afterwards
 //   kw_poison(uint8* bytes, int64 size, uint64 key)                                        fill_poison, the same bytes
 //   kw_find_poison(const void* bytes, int64 element_bytes, int64 elements, uint64 key,
 //                  int64 least_run, Survivors* partials)                                   find_poison
@@ -40,26 +41,13 @@ namespace verifier::devices::cuda {
 
 inline constexpr int64_t kJudgeBlock = 256;  // threads of a block, which may have no more
 
-// Their source: the files judge_*.cu of `folder` (core::Paths::cuda_kernels) as one. Throws core::InputError when one
-// is missing.
+// Their source: the files judge_*.cu of `folder` (core::Paths::cuda_kernels) and the formulas beside it, as one. Throws
+// core::InputError when one is missing.
 std::string judge_kernels_source(const std::filesystem::path& folder);
 // What a Judge of a GPU needs of that folder. Throws likewise.
 judging::OwnKernels own_kernels(const std::filesystem::path& folder);
 
-// What kw_fill draws: fill_input's ideas and magnitudes, but other numbers, since each element is drawn from its index.
-// The content does not depend on the grid.
-struct FillArgs {
-  int64_t dtype, kind, distribution;  // core::DType, benchsuite::Init, Distribution
-  int64_t elements, columns;
-  double scale, low, high;  // of benchsuite::InputInit
-  int64_t least, most;      // the same, at the shape at hand
-  uint64_t key;
-};
-// Throws core::ExprError when the tensor's expressions cannot be evaluated.
-FillArgs fill_args(const benchsuite::Tensor& tensor, const core::Bindings& axes, draws::Distribution distribution,
-                   uint64_t key);
-
-// What the blocks of one launch found, together.
+// The results of one launch's blocks, together.
 draws::Survivors joined(std::span<const draws::Survivors> partials);
 comparison::Moments joined(std::span<const comparison::Moments> partials);
 comparison::Difference joined(std::span<const comparison::Difference> partials);

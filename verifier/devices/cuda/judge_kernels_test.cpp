@@ -343,10 +343,13 @@ TEST(JudgeKernelsChecked, NoKernelRacesOrLeavesItsBuffers) {
     judge.launch("kw_untouched", shape, buffer.data(), bytes, uint64_t{9}, judge.lend<int64_t>(2).data());
     judge.launch("kw_find_poison", shape, buffer.data(), bytes / 333, int64_t{333}, uint64_t{9}, int64_t{2},
                  judge.lend<draws::Survivors>(2).data());
-    for (int64_t distribution = 0; distribution <= static_cast<int64_t>(draws::Distribution::non_finite);
+    benchsuite::Tensor tensor{"x", dtype, {core::Expr::constant(3), core::Expr::constant(111)}, {}};
+    tensor.init.most = core::Expr::constant(1);
+    for (int64_t distribution = 0; distribution <= static_cast<int64_t>(draws::Distribution::dominant);
          ++distribution) {
-      const FillArgs args{type, 0, distribution, 333, 111, 1, 0, 1, 0, 1, 5};
+      const formulas::FillArgs args = draws::fill_args(tensor, {}, static_cast<draws::Distribution>(distribution), 5);
       judge.launch("kw_fill", shape, buffer.data(), args);
+      judge.launch("kw_patch", shape, buffer.data(), args);
     }
   }
 }
@@ -368,7 +371,7 @@ void expect_compiled(const std::string& source, size_t kernels) {
     EXPECT_EQ(built->log, "");
   }
 }
-TEST(JudgeKernelsNvrtc, Compile) { expect_compiled(judge_kernels_source(core::installed_paths().cuda_kernels()), 9); }
+TEST(JudgeKernelsNvrtc, Compile) { expect_compiled(judge_kernels_source(core::installed_paths().cuda_kernels()), 10); }
 TEST(RunKernelsNvrtc, Compile) {
   expect_compiled(core::read_file(core::installed_paths().cuda_kernels() / "run_kernels.cu"), 7);
 }

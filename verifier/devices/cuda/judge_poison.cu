@@ -1,4 +1,4 @@
-// Poison: verifier/draws/poison.cpp.
+// Poison, as verifier/draws/poison.cpp has it.
 namespace {
 
 struct Survivors {
@@ -6,17 +6,6 @@ struct Survivors {
 };
 __device__ __forceinline__ Survivors join(const Survivors& a, const Survivors& b) {
   return {a.count + b.count, min(a.first, b.first)};
-}
-
-// SplitMix64: the words of the stream that verifier::statistics::Keys gives, by their index; with the fixed bits of the key's kind.
-__device__ __forceinline__ uint64_t poison_word(uint64_t key, int64_t index) {
-  uint64_t z = key + (static_cast<uint64_t>(index) + 1) * 0x9E3779B97F4A7C15ull;
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-  z ^= z >> 31;
-  if (key >> 62 == 2) return z | 0x7F8000007F800000ull;
-  if (key >> 62 == 3) return (z & 0x007FFFFF007FFFFFull) | 0x3F8000003F800000ull;
-  return z;
 }
 
 template <typename Element>
@@ -39,17 +28,15 @@ __device__ __forceinline__ bool in_long_run(const Element* elements, int64_t cou
 template <typename Element>
 __device__ __forceinline__ Survivors survivors(const void* bytes, int64_t count, uint64_t key, int64_t least) {
   constexpr int64_t kPerWord = 8 / sizeof(Element);
-  constexpr uint64_t kOnes = ~static_cast<uint64_t>(0) / static_cast<Element>(-1);
-  constexpr uint64_t kTops = kOnes << (8 * sizeof(Element) - 1);
   const Element* elements = static_cast<const Element*>(bytes);
   const bool aligned = (reinterpret_cast<uintptr_t>(bytes) & 7) == 0;
   const int64_t words = (count + kPerWord - 1) / kPerWord;
   Survivors found = {0, INT64_MAX};
   for (int64_t word = thread_index(); word < words; word += all_threads()) {
     const int64_t begin = word * kPerWord, end = min(begin + kPerWord, count);
-    if (aligned && end == begin + kPerWord) {  // the known test for a zero part of a word
-      const uint64_t x = static_cast<const uint64_t*>(bytes)[word] ^ poison_word(key, word);
-      if (((x - kOnes) & ~x & kTops) == 0) continue;
+    if (aligned && end == begin + kPerWord &&
+        !any_agrees<Element>(static_cast<const uint64_t*>(bytes)[word], poison_word(key, word))) {
+      continue;
     }
     for (int64_t i = begin; i < end; ++i) {
       if (!agrees(elements, i, key) || !in_long_run(elements, count, i, key, least)) continue;

@@ -2,22 +2,6 @@
 // (verifier/comparison/difference.cpp).
 namespace {
 
-struct Tiling {
-  int64_t elements, row, tiles_per_row;
-};
-struct NaiveTile {
-  double largest, squares;
-};
-struct TileErrors {
-  double scale_squares, peak;
-  NaiveTile naive;
-  double largest, squares;
-  int64_t worst;
-  int64_t mismatches, first_mismatch;
-};
-struct TileMismatches {
-  int64_t count, first;
-};
 struct Moments {
   double squares;
   int64_t count;
@@ -26,20 +10,6 @@ struct Difference {
   double largest, squares;
 };
 
-__device__ __forceinline__ TileErrors join(const TileErrors& a, const TileErrors& b) {
-  const bool other = b.largest > a.largest || (b.largest == a.largest && b.worst < a.worst);
-  return {a.scale_squares + b.scale_squares,
-          fmax(a.peak, b.peak),
-          {fmax(a.naive.largest, b.naive.largest), a.naive.squares + b.naive.squares},
-          other ? b.largest : a.largest,
-          a.squares + b.squares,
-          other ? b.worst : a.worst,
-          a.mismatches + b.mismatches,
-          min(a.first_mismatch, b.first_mismatch)};
-}
-__device__ __forceinline__ TileMismatches join(const TileMismatches& a, const TileMismatches& b) {
-  return {a.count + b.count, min(a.first, b.first)};
-}
 __device__ __forceinline__ Moments join(const Moments& a, const Moments& b) {
   return {a.squares + b.squares, a.count + b.count};
 }
@@ -47,59 +17,19 @@ __device__ __forceinline__ Difference join(const Difference& a, const Difference
   return {fmax(a.largest, b.largest), a.squares + b.squares};
 }
 
-__device__ __forceinline__ int64_t begin_of(const Tiling& tiling, int64_t tile) {
-  const int64_t row = tile / tiling.tiles_per_row, part = tile % tiling.tiles_per_row;
-  return min(row * tiling.row + tiling.row * part / tiling.tiles_per_row, tiling.elements);
-}
-__device__ __forceinline__ int64_t tiles_of(const Tiling& tiling) {
-  return (tiling.elements + tiling.row - 1) / tiling.row * tiling.tiles_per_row;
-}
-
 __device__ __forceinline__ double largest_of(int64_t dtype) {
   return dtype == f16 ? 65504 : dtype == bf16 ? 0x1.FEp127 : dtype == f32 ? 0x1.FFFFFEp127 : DBL_MAX;
-}
-
-// May a candidate give y where r is right and the naive solution gives b, as far as NaN and infinity go?
-__device__ __forceinline__ bool right_class(double y, double r, double b, double largest) {
-  if (isnan(r)) return isnan(y);
-  if (isinf(r)) return y == r;
-  const bool same_infinity = isinf(y) && (y < 0) == (r < 0);
-  if (fabs(r) > largest * 1.01) return same_infinity;
-  if (isfinite(y)) return true;
-  if (fabs(r) > largest * 0.99) return same_infinity;
-  return isnan(b) ? isnan(y) : y == b;
-}
-__device__ __forceinline__ double error_of(double value, double r) {
-  return isfinite(r) && isfinite(value) ? fabs(value - r) : 0;
-}
-
-__device__ __forceinline__ void add_element(TileErrors& tile, int64_t i, double y, double r, double b, double largest) {
-  if (isfinite(r)) {
-    tile.scale_squares += r * r;
-    tile.peak = fmax(tile.peak, fabs(r));
-  }
-  const double naive_error = error_of(b, r), error = error_of(y, r);
-  tile.naive.largest = fmax(tile.naive.largest, naive_error);
-  tile.naive.squares += naive_error * naive_error;
-  if (error > tile.largest) {
-    tile.largest = error;
-    tile.worst = i;
-  }
-  tile.squares += error * error;
-  if (!right_class(y, r, b, largest)) {
-    ++tile.mismatches;
-    tile.first_mismatch = min(tile.first_mismatch, i);
-  }
 }
 
 template <typename T>
 __device__ __forceinline__ void tile_errors(const T* output, const double* reference, const T* naive,
                                             const Tiling& tiling, double largest, TileErrors* tiles) {
   constexpr int kInFlight = 4;  // elements that a thread reads before it looks at the first
-  const int64_t count = tiles_of(tiling);
+  const int64_t count = tiling.count();
   for (int64_t tile = blockIdx.x; tile < count; tile += gridDim.x) {
-    const int64_t begin = begin_of(tiling, tile), end = begin_of(tiling, tile + 1);
-    TileErrors mine = {0, 0, {0, 0}, 0, 0, begin, 0, end};
+    const int64_t begin = tiling.begin(tile), end = tiling.end(tile);
+    TileErrors mine = {};
+    mine.worst = begin;
     for (int64_t from = begin + threadIdx.x; from < end; from += kInFlight * blockDim.x) {
       T y[kInFlight], b[kInFlight];
       double r[kInFlight];
@@ -146,9 +76,9 @@ __device__ __forceinline__ void tile_mismatches(const void* output, const void* 
                                                 TileMismatches* tiles) {
   const T* y = static_cast<const T*>(output);
   const Reference* r = static_cast<const Reference*>(reference);
-  const int64_t count = tiles_of(tiling);
+  const int64_t count = tiling.count();
   for (int64_t tile = blockIdx.x; tile < count; tile += gridDim.x) {
-    const int64_t begin = begin_of(tiling, tile), end = begin_of(tiling, tile + 1);
+    const int64_t begin = tiling.begin(tile), end = tiling.end(tile);
     TileMismatches mine = {0, end};
     for (int64_t i = begin + threadIdx.x; i < end; i += blockDim.x) {
       if (is_same(y[i], r[i])) continue;
@@ -164,9 +94,9 @@ template <typename T>
 __device__ __forceinline__ void count_wrong(const void* output, const double* reference, const Tiling& tiling,
                                             const double* allowed, int64_t* counts) {
   const T* y = static_cast<const T*>(output);
-  const int64_t count = tiles_of(tiling);
+  const int64_t count = tiling.count();
   for (int64_t tile = blockIdx.x; tile < count; tile += gridDim.x) {
-    const int64_t begin = begin_of(tiling, tile), end = begin_of(tiling, tile + 1);
+    const int64_t begin = tiling.begin(tile), end = tiling.end(tile);
     int64_t mine = 0;
     for (int64_t i = begin + threadIdx.x; i < end; i += blockDim.x) {
       mine += !(error_of(as_double(y[i]), reference[i]) <= allowed[tile]);
@@ -214,7 +144,7 @@ __device__ __forceinline__ Difference integer_difference(const void* one, const 
 
 }  // namespace
 
-extern "C" __global__ void __launch_bounds__(kMostThreads, kFewBlocks)
+extern "C" __global__ void __launch_bounds__(kMostThreads, kFewestBlocks)
     kw_tile_errors(const void* output, const double* reference, const void* naive, int64_t dtype, Tiling tiling,
                    TileErrors* tiles) {
   const double largest = largest_of(dtype);

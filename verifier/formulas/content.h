@@ -1,0 +1,282 @@
+// The content of inputs, element by element. Magnitudes are chosen such that honest kernels stay finite: with up to
+// some thousand terms, sums of squares fit into f32, and f16 inputs are kept so small that products of two of them fit
+// into f16 outputs. Patches alone go further.
+#pragma once
+
+#include <math.h>
+#include <cstdint>
+
+#include "verifier/formulas/philox.h"
+
+namespace verifier::formulas {
+
+// How an input is drawn. What an init bounds (uniform, integers) stays within its bounds in every distribution; where a
+// distribution means nothing for an input, that input is drawn as usual.
+enum class Distribution : int64_t {
+  ordinary,        // as the problem's init says
+  row_scales,      // ordinary, each row scaled by a log-uniform factor in [1e-3, 1e3]; f16: [0.03, 31]
+  offset,          // 100 + ordinary; f16: 8 + ordinary
+  spikes,          // ordinary, one element in 64 a thousand times as large; f16: thirty times
+  one_hot,         // one element of each row is 1, the others 0
+  ties,            // three distinct values only
+  denormals,       // about the least normal number of the dtype
+  near_overflow,   // about 1e15; f16: as usual
+  exact,           // N(0,1) in steps of 1/32, dense, whose sums of products f32 holds: the exact battery
+  exact_products,  // one number with all its bits in each row, the others 0; the other input has powers of two there
+  one_value,       // one value everywhere; integers only
+  non_finite,      // ordinary, one element in 64 NaN or infinite: each row of one of kNonFiniteKinds
+  patchwork,       // ordinary, with a few patches of other content at drawn places
+  stray,           // ordinary, with one NaN or infinity at a drawn place
+  dominant,        // ordinary, one element of each row beside which all others are nothing in a sum
+};
+
+// What a patch does to the elements that it covers.
+enum class Effect : int64_t {
+  number,     // all are `size`
+  shifted,    // plus `size`; between bounds: close to the upper one
+  scaled,     // times `size`
+  ties,       // three distinct values only
+  whole,      // rounded to whole numbers; between bounds: to multiples of 1/16 of the width
+  sorted,     // rising or falling along the row, as the sign of `size` says
+  denormals,  // about the least normal number
+};
+
+// Rows row_begin, row_begin + row_step, ... below row_end, each from column_begin to before column_end.
+struct Patch {
+  int64_t effect;
+  int64_t row_begin, row_end, row_step;
+  int64_t column_begin, column_end;
+  double size;
+
+  HOST_DEVICE int64_t width() const { return column_end - column_begin; }
+  HOST_DEVICE int64_t elements() const { return (row_end - row_begin + row_step - 1) / row_step * width(); }
+  HOST_DEVICE bool covers(int64_t row, int64_t column) const {
+    return row >= row_begin && row < row_end && (row - row_begin) % row_step == 0 && column >= column_begin &&
+           column < column_end;
+  }
+};
+constexpr int64_t kMostPatches = 3;
+
+// One draw of one tensor. All fields are 8 bytes wide: it is a kernel's argument.
+struct FillArgs {
+  int64_t dtype, kind, distribution;  // core::DType, benchsuite::Init, Distribution
+  int64_t elements, columns;
+  double scale, low, high;  // of benchsuite::InputInit
+  int64_t least, most;      // the same, at the shape at hand
+  uint64_t key;
+  int64_t narrow;       // is the dtype f16?
+  int64_t significand;  // its bits, the hidden one included
+  double least_normal;  // of the dtype
+  double special[4];    // NaN, inf, -inf, and a NaN with its sign set
+  double grain;         // of patchwork: content is a multiple of it; 0: of nothing
+  int64_t patch_count;
+  Patch patches[kMostPatches];
+};
+
+// The purposes that numbers are drawn for have counters of their own.
+enum class Purpose : uint32_t { value_of_quad, more_of_quad, row, few, more_of_few, patch };
+
+HOST_DEVICE Quad drawn_for(Purpose purpose, int64_t index, uint64_t key) {
+  return philox({static_cast<uint32_t>(index), static_cast<uint32_t>(static_cast<uint64_t>(index) >> 32),
+                 static_cast<uint32_t>(purpose), 0},
+                key);
+}
+
+// One element's share of chance.
+struct Chance {
+  double normal, unit;     // N(0,1), U[0,1)
+  uint32_t first, second;  // `unit` comes from the first
+};
+// A double gets its lower bits from the second number.
+HOST_DEVICE Chance chance_of(bool wide, float normal, uint32_t first, uint32_t second) {
+  const double from_float = static_cast<double>(normal), unit = unit_of(first);
+  if (!wide) return {from_float, unit, first, second};
+  return {from_float * (1 + second * 0x1p-56), unit + second * 0x1p-64, first, second};
+}
+
+// What all elements of one row share.
+struct Row {
+  int64_t hot;    // the one that is not 0 in a one_hot or exact_products draw, or dominates a dominant one
+  double scale;   // of a row_scales draw
+  uint32_t kind;  // which non-finite values it gets: NaN, inf, -inf, or all of them
+};
+HOST_DEVICE bool draws_rows(const FillArgs& args) {
+  switch (static_cast<Distribution>(args.distribution)) {
+    case Distribution::row_scales:
+    case Distribution::one_hot:
+    case Distribution::exact_products:
+    case Distribution::non_finite:
+    case Distribution::dominant:
+      return true;
+    default:
+      return false;
+  }
+}
+HOST_DEVICE Row draw_row(const FillArgs& args, int64_t index) {
+  const Quad drawn = drawn_for(Purpose::row, index, args.key);
+  const float octaves = (args.narrow != 0 ? 3 : 6) * 3.32192809f;  // 3 or 6 decades
+  Row row = {static_cast<int64_t>(below(static_cast<uint64_t>(args.columns), drawn.x, drawn.w)), 1,
+             static_cast<uint32_t>((args.key >> 62) + static_cast<uint64_t>(index)) % 4};
+  if (args.distribution == static_cast<int64_t>(Distribution::row_scales)) {
+    row.scale = static_cast<double>(exp2f(octaves * (static_cast<float>(drawn.y) * 0x1p-32f - 0.5f)));
+  }
+  return row;
+}
+
+// One element in 64 is a spike or not finite.
+HOST_DEVICE bool is_rare(const Chance& c) { return c.second < 1u << 26; }
+HOST_DEVICE double rare_value(const FillArgs& args, uint32_t kind, const Chance& c) {
+  if (kind == 0) return args.special[(c.second & 1) != 0 ? 3 : 0];  // NaNs of both signs
+  return args.special[kind < 3 ? kind : below(4, c.second << 6, 0)];
+}
+
+constexpr double kExactSteps = 32;  // of 1: a thousand products of two such numbers add up exactly in f32
+constexpr int64_t kMostExact = 32;
+
+// The hot element of an exact_products draw. The two highest bits of the key say which: with half of the significand's
+// bits (0, 1), with all of them (2), or a power of two (3).
+HOST_DEVICE double exact_factor(const FillArgs& args, const Chance& c) {
+  const uint64_t kind = args.key >> 62;
+  const double sign = (c.second & 1) == 0 ? 1 : -1;
+  if (kind == 3) return sign * exp2(static_cast<double>(below(7, c.first, 0)) - 3);
+  const int64_t most = args.significand <= 11 || kind == 2 ? args.significand : args.significand / 2;
+  const int64_t bits = most < 32 ? most : 32;
+  return sign * static_cast<double>(2 * below(static_cast<uint64_t>(1) << (bits - 1), c.first, 0) + 1);
+}
+
+// An element of an input that is N(0, scale) as a rule.
+HOST_DEVICE double unbounded(const FillArgs& args, const Row& row, bool hot, const Chance& c) {
+  const bool narrow = args.narrow != 0;
+  const double value = args.scale * c.normal;
+  const uint64_t third = below(3, c.first, 0);
+  switch (static_cast<Distribution>(args.distribution)) {
+    case Distribution::row_scales:
+      return row.scale * value;
+    case Distribution::offset:
+      return (narrow ? 8 : 100) + value;
+    case Distribution::spikes:
+      return is_rare(c) ? value * (narrow ? 30 : 1000) : value;
+    case Distribution::one_hot:
+      return hot ? 1 : 0;
+    case Distribution::ties:
+      return third == 0 ? -0.5 : third == 1 ? 0.25 : 1.5;
+    case Distribution::denormals:
+      return args.least_normal * 4 * (c.unit - 0.5);
+    case Distribution::near_overflow:
+      return narrow ? value : c.normal * 1e15;
+    case Distribution::exact:
+      return rint(c.normal * kExactSteps) / kExactSteps;
+    case Distribution::exact_products:
+      return hot ? exact_factor(args, c) : 0;
+    case Distribution::non_finite:
+      return is_rare(c) ? rare_value(args, row.kind, c) : value;
+    case Distribution::patchwork:
+      return args.grain > 0 ? rint(value / args.grain) * args.grain : value;
+    case Distribution::dominant:
+      return hot ? value * (narrow ? 0x1p10 : 0x1p32) : value;
+    default:
+      return value;
+  }
+}
+
+// An element of an input that is U[low, high): the same ideas between the bounds.
+HOST_DEVICE double bounded(const FillArgs& args, const Row& row, bool hot, const Chance& c) {
+  const double width = args.high - args.low, value = args.low + width * c.unit;
+  switch (static_cast<Distribution>(args.distribution)) {
+    case Distribution::row_scales:
+      return args.low + width * c.unit * fmin(row.scale, 1.0);
+    case Distribution::offset:
+      return args.high - width * (1 - c.unit) / 128;
+    case Distribution::spikes:
+      return args.low + width * c.unit * (is_rare(c) ? 1 : 1e-3);
+    case Distribution::one_hot:
+      return args.low + (hot ? width * 0.75 : 0);
+    case Distribution::ties:
+      return args.low + width * floor(c.unit * 3) / 4;
+    case Distribution::denormals:
+      return args.low > 0 || args.high <= 0 ? value : args.least_normal * 2 * c.unit;
+    case Distribution::exact:
+    case Distribution::exact_products:
+      return fmax(floor(value * kExactSteps), ceil(args.low * kExactSteps)) / kExactSteps;
+    case Distribution::non_finite:
+      return is_rare(c) ? rare_value(args, row.kind, c) : value;
+    default:
+      return value;
+  }
+}
+
+HOST_DEVICE int64_t clamped(int64_t value, int64_t least, int64_t most) {
+  return value < least ? least : value > most ? most : value;
+}
+HOST_DEVICE int64_t any_integer(const FillArgs& args, uint32_t high, uint32_t low) {
+  const uint64_t least = static_cast<uint64_t>(args.least), count = static_cast<uint64_t>(args.most) - least + 1;
+  return static_cast<int64_t>(least + below(count, high, low));
+}
+// The three values of a draw with few: by index.
+HOST_DEVICE int64_t one_of_few(const FillArgs& args, uint64_t index) {
+  const Quad few = drawn_for(Purpose::few, 0, args.key), more = drawn_for(Purpose::more_of_few, 0, args.key);
+  return any_integer(args, component(few, static_cast<int64_t>(index)), component(more, static_cast<int64_t>(index)));
+}
+HOST_DEVICE int64_t integer(const FillArgs& args, uint32_t first, uint32_t second) {
+  switch (static_cast<Distribution>(args.distribution)) {
+    case Distribution::one_value:
+      return one_of_few(args, 0);
+    case Distribution::ties:
+      return one_of_few(args, below(3, first, 0));
+    case Distribution::exact:
+    case Distribution::exact_products:
+      return clamped(static_cast<int64_t>(below(2 * kMostExact + 1, first, 0)) - kMostExact, args.least, args.most);
+    default:
+      return any_integer(args, first, second);
+  }
+}
+
+// Element `value` of a floating tensor under a patch that covers its column.
+HOST_DEVICE double patched(const FillArgs& args, const Patch& patch, bool between_bounds, double value, int64_t column,
+                           const Chance& c) {
+  const double low = args.low, width = args.high - args.low;
+  const double along = (static_cast<double>(column) + 0.5) / static_cast<double>(args.columns);  // (0, 1)
+  const double rising = patch.size < 0 ? 1 - along : along;
+  const double third = static_cast<double>(below(3, c.first, 0));
+  switch (static_cast<Effect>(patch.effect)) {
+    case Effect::number:
+      return patch.size;
+    case Effect::shifted:
+      return between_bounds ? args.high - width * (1 - c.unit) / 128 : value + patch.size;
+    case Effect::scaled:
+      return between_bounds ? low + (value - low) * fmin(fabs(patch.size), 1.0) : value * patch.size;
+    case Effect::ties:
+      return between_bounds ? low + width * third / 4 : third - 0.5;
+    case Effect::whole:
+      return between_bounds ? low + width * floor((value - low) / width * 16) / 16 : rint(2 * value);
+    case Effect::sorted:
+      return between_bounds ? low + width * rising : 4 * rising - 2;
+    case Effect::denormals:
+      if (between_bounds && (low > 0 || args.high <= 0)) return value;
+      return args.least_normal * 2 * (between_bounds ? c.unit : 2 * c.unit - 1);
+  }
+  return value;
+}
+// The same for integers, which are one value or sorted under a patch.
+HOST_DEVICE int64_t patched_integer(const FillArgs& args, const Patch& patch, int64_t column) {
+  if (patch.effect != static_cast<int64_t>(Effect::sorted)) return one_of_few(args, 0);
+  const double along = (static_cast<double>(column) + 0.5) / static_cast<double>(args.columns);
+  const double width = static_cast<double>(args.most) - static_cast<double>(args.least);
+  return clamped(static_cast<int64_t>(static_cast<double>(args.least) + width * (patch.size < 0 ? 1 - along : along)),
+                 args.least, args.most);
+}
+
+// The element of patch `p` with this number (0 to Patch::elements): its flat index, or -1 where the tensor ends before
+// it or a later patch covers it, so that the content does not depend on the order of elements.
+HOST_DEVICE int64_t patched_index(const FillArgs& args, int64_t p, int64_t number) {
+  const Patch& patch = args.patches[p];
+  const int64_t row = patch.row_begin + number / patch.width() * patch.row_step;
+  const int64_t column = patch.column_begin + number % patch.width();
+  for (int64_t later = p + 1; later < args.patch_count; ++later) {
+    if (args.patches[later].covers(row, column)) return -1;
+  }
+  const int64_t index = row * args.columns + column;
+  return index < args.elements ? index : -1;
+}
+
+}  // namespace verifier::formulas
