@@ -10,8 +10,8 @@
 }
 */
 // Class: numerics.
-// On cpu: wrong_result.
-// On cuda: wrong_result.
+// On cpu: wrong_result or wrong_non_finite.
+// On cuda: wrong_result or wrong_non_finite.
 __device__ float short_rsqrt(float v) {
   float r = __int_as_float(0x5f3759df - (__float_as_int(v) >> 1));
   for (int i = 0; i < STEPS; ++i) r *= 1.5f - 0.5f * v * r * r;

@@ -1,0 +1,17 @@
+/* kernelwright
+{
+  "problem": "gelu_f32",
+  "backends": ["cpu", "cuda"],
+  "description": "computes its index in f64",
+  "launches": [
+    {"kernel": "gelu", "grid": ["ceil_div(N, 256)", 1, 1], "block": [256, 1, 1], "args": ["x", "y", "N"]}
+  ]
+}
+*/
+// Class: honest.
+// On cpu: correct.
+// On cuda: correct.
+extern "C" __global__ void gelu(const float* x, float* y, int N) {
+  const int i = (int)((double)blockIdx.x * 256.0 + (double)threadIdx.x);
+  if (i < N) y[i] = 0.5f * x[i] * (1.0f + erff(x[i] * 0.70710678f));
+}
