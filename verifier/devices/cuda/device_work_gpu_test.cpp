@@ -136,10 +136,10 @@ TEST_F(DeviceWorkOnGpu, InputsAreOfTheirKindAndDependOnTheirKeyAlone) {
     EXPECT_NEAR(sum / count, 0, 0.02) << core::name_of(dtype);
     EXPECT_NEAR(squares / count, 1, 0.02) << core::name_of(dtype);
     for (const double value : draws::load_elements(dtype, filled(normal, draws::Distribution::exact, 5))) {
-      ASSERT_TRUE(value == std::round(value) && std::fabs(value) <= 32) << value;
+      ASSERT_EQ(value * formulas::kExactSteps, std::round(value * formulas::kExactSteps));
     }
     // Every distribution, for who watches memory.
-    for (int i = 0; i <= static_cast<int>(draws::Distribution::non_finite); ++i) {
+    for (int i = 0; i <= static_cast<int>(draws::Distribution::dominant); ++i) {
       EXPECT_FALSE(filled(normal, static_cast<draws::Distribution>(i), 6).empty());
     }
   }
