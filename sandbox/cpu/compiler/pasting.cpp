@@ -196,8 +196,8 @@ class Flow {
     const auto [begin, end] = call.arguments[argument];
     const Values given = values_of(begin, end, call.within);
     const size_t first = std::min(argument, parameters.size() - 1);
-    const bool may_be_several =
-        std::ranges::any_of(names_, [&](const Name& name) { return name.at >= begin && name.at < end; });
+    const bool may_be_several = std::ranges::any_of(
+        names_, [&, begin = begin, end = end](const Name& name) { return name.at >= begin && name.at < end; });
     bool news = parameters[first].add(given);
     for (size_t i = first + 1; may_be_several && i < parameters.size(); ++i) news = parameters[i].add(given) || news;
     return news;
