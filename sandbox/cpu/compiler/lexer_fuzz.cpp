@@ -18,15 +18,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
     require(token.line == line, "tokens know their line");
     at = token.begin;
   }
-  for (const sandbox::Build build : {sandbox::Build::fast, sandbox::Build::check}) {
-    const auto lexed = sandbox::cpu::compiler::lex(source, build);
-    if (const auto* accepted = std::get_if<sandbox::cpu::compiler::LexedSource>(&lexed)) {
-      const auto lines = [](std::string_view text) { return std::ranges::count(text, '\n'); };
-      const auto more = lines(accepted->text) - lines(source);
-      require(more >= 0, "every line keeps its number");
-    } else {
-      require(!std::get<sandbox::Rejected>(lexed).message.empty(), "a refusal has a reason");
-    }
+  const auto lexed = sandbox::cpu::compiler::lex(source);
+  if (const auto* accepted = std::get_if<sandbox::cpu::compiler::LexedSource>(&lexed)) {
+    const auto lines = [](std::string_view text) { return std::ranges::count(text, '\n'); };
+    require(lines(accepted->text) >= lines(source), "every line keeps its number");
+  } else {
+    require(!std::get<sandbox::Rejected>(lexed).message.empty(), "a refusal has a reason");
   }
   return 0;
 }
