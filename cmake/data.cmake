@@ -12,7 +12,7 @@ foreach(pair problems=benchsuite/problems suites=benchsuite/suites kernels=kerne
   file(CREATE_LINK ${CMAKE_SOURCE_DIR}/${folder} ${share}/${name} SYMBOLIC)
   if(name MATCHES "^(cuda|adversarial)$")  # beside C++ sources of the verifier
     install(DIRECTORY ${folder}/ DESTINATION share/kernelwright/${name} FILES_MATCHING PATTERN "*.cu"
-            PATTERN "torch_cell.py" PATTERN "torch_memory.py")
+            PATTERN "torch_worker.py" PATTERN "torch_memory.py")
     continue()
   endif()
   install(DIRECTORY ${folder}/ DESTINATION share/kernelwright/${name} PATTERN "*.cpp" EXCLUDE PATTERN ".clang-format" EXCLUDE)

@@ -42,7 +42,9 @@ sandbox::process::WorkerCommand cublas_worker(const core::Paths& paths, const De
 sandbox::process::WorkerCommand pytorch_worker(const core::Paths& paths, const DeviceChoice& choice,
                                                const fs::path& python) {
   sandbox::process::WorkerCommand command{
-      python, {"-B", (paths.cuda_kernels() / "torch_cell.py").string(), "--device", std::to_string(choice.index)}, {}};
+      python,
+      {"-B", (paths.cuda_kernels() / "torch_worker.py").string(), "--device", std::to_string(choice.index)},
+      {}};
   command.launcher = {"/usr/bin/env"};
   for (const char* name : {"PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "LANG", "LD_LIBRARY_PATH", "PYTHONPATH",
                            "PYTHONHOME", "VIRTUAL_ENV", "CONDA_PREFIX", "CUDA_HOME", "CUDA_VISIBLE_DEVICES", "CC",

@@ -73,7 +73,7 @@ JailReport enter_jail(JailProfile profile, const JailFolders& folders, const Jai
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) throw core::SystemError("cannot set no_new_privs", errno);
   const int abi = landlock_abi();  // before the filter forbids the call
   std::optional<Shortfall> no_landlock;
-  if (profile != JailProfile::cell) {  // a candidate process inherited it in the fork from the run worker
+  if (profile != JailProfile::candidate) {  // a candidate process inherited it in the fork from the run worker
     no_landlock = limits.most_level >= 2 ? enter_landlock(folders) : not_wanted();
   }
   const std::optional<Shortfall> no_seccomp =

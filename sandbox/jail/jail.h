@@ -54,7 +54,7 @@ enum class JailProfile {
   library_compile,  // files below the given folders, for a compiler that is a library
   run,              // may fork candidate processes
   judge,            // memory; may load reference modules
-  cell,             // a candidate process: only non-executable memory, its channel, stopping itself, exit
+  candidate,        // a candidate process: only non-executable memory, its channel, stopping itself, exit
   gpu,              // an open NVIDIA driver: its device files below the given folders
 };
 

@@ -31,9 +31,9 @@ int at_level(int most, const std::function<int()>& attempt) {
 
 bool ended_by(int status, int signal) { return WIFSIGNALED(status) && WTERMSIG(status) == signal; }
 
-TEST(Jail, ACellIsEndedByAnyForbiddenCall) {
+TEST(Jail, ACandidateProcessIsEndedByAnyForbiddenCall) {
   const auto ends = [](const std::function<int()>& attempt) {
-    return ended_by(status_in_jail(JailProfile::cell, {}, attempt), SIGSYS);
+    return ended_by(status_in_jail(JailProfile::candidate, {}, attempt), SIGSYS);
   };
   EXPECT_TRUE(ends(reads_a_file));
   EXPECT_TRUE(ends(makes_a_socket));
@@ -48,37 +48,37 @@ TEST(Jail, ACellIsEndedByAnyForbiddenCall) {
   }));
 }
 
-int status_of_cell(const JailLimits& limits, const std::function<int()>& attempt) {
+int status_of_candidate(const JailLimits& limits, const std::function<int()>& attempt) {
   return status_of_child([&] {
-    enter_jail(JailProfile::cell, {}, limits);
+    enter_jail(JailProfile::candidate, {}, limits);
     return attempt();
   });
 }
 bool is_forbidden_to_a_candidate(const std::function<int()>& attempt) {
-  return ended_by(status_of_cell({}, attempt), SIGSYS);
+  return ended_by(status_of_candidate({}, attempt), SIGSYS);
 }
 void* map(int protection, int flags) { return ::mmap(nullptr, 1 << 20, protection, flags, -1, 0); }
 constexpr int kReadWrite = PROT_READ | PROT_WRITE, kOwn = MAP_PRIVATE | MAP_ANONYMOUS;
 
 TEST(Jail, ACandidateMayUseMemory) {
-  EXPECT_EQ(status_of_cell({}, [] { return map(kReadWrite, kOwn) == MAP_FAILED ? 1 : 0; }), 0);
-  EXPECT_EQ(status_of_cell({}, [] { return ::mprotect(map(kReadWrite, kOwn), 4096, PROT_NONE); }), 0);
+  EXPECT_EQ(status_of_candidate({}, [] { return map(kReadWrite, kOwn) == MAP_FAILED ? 1 : 0; }), 0);
+  EXPECT_EQ(status_of_candidate({}, [] { return ::mprotect(map(kReadWrite, kOwn), 4096, PROT_NONE); }), 0);
 }
 
-TEST(Jail, NothingBecomesCodeInACell) {
+TEST(Jail, NothingBecomesCodeInACandidateProcess) {
   EXPECT_TRUE(is_forbidden_to_a_candidate([] { return map(kReadWrite | PROT_EXEC, kOwn) == MAP_FAILED; }));
   void* own = map(kReadWrite, kOwn);
   EXPECT_TRUE(is_forbidden_to_a_candidate([&] { return ::mprotect(own, 4096, PROT_READ | PROT_EXEC); }));
 }
 
-TEST(Jail, TheMemoryOfACellIsCounted) {
+TEST(Jail, TheMemoryOfACandidateProcessIsCounted) {
   // A candidate process cannot map kinds of memory that its limit does not count.
   EXPECT_TRUE(is_forbidden_to_a_candidate([] { return map(kReadWrite, MAP_SHARED | MAP_ANONYMOUS) == MAP_FAILED; }));
   EXPECT_TRUE(is_forbidden_to_a_candidate([] { return map(kReadWrite, kOwn | MAP_GROWSDOWN) == MAP_FAILED; }));
   JailLimits limits;
   limits.data_bytes = size_t{1} << 30;  // the test process already uses some of it
   const auto in_vain = [&](size_t bytes) {
-    return status_of_cell(
+    return status_of_candidate(
         limits, [&] { return ::mmap(nullptr, bytes, kReadWrite, kOwn | MAP_NORESERVE, -1, 0) == MAP_FAILED ? 1 : 0; });
   };
   EXPECT_EQ(in_vain(size_t{1} << 20), 0);
@@ -89,18 +89,19 @@ TEST(Jail, TheMemoryOfACellIsCounted) {
 #endif
 }
 
-TEST(Jail, ACellSpeaksOverItsChannelAlone) {
+TEST(Jail, ACandidateProcessSpeaksOverItsChannelAlone) {
   int ends[2], others[2];
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, others), 0);
   JailLimits limits;
   limits.channel = ends[0];
   const auto send_over = [](int fd) { return ::send(fd, "x", 1, MSG_NOSIGNAL) == 1 ? 0 : 1; };
-  EXPECT_EQ(status_of_cell(limits, [&] { return send_over(ends[0]); }), 0);
-  EXPECT_TRUE(ended_by(status_of_cell(limits, [&] { return send_over(others[0]); }), SIGSYS));
-  EXPECT_TRUE(ended_by(status_of_cell(limits, [&] { return ::recv(others[0], ends, 1, MSG_DONTWAIT) == 1; }), SIGSYS));
+  EXPECT_EQ(status_of_candidate(limits, [&] { return send_over(ends[0]); }), 0);
+  EXPECT_TRUE(ended_by(status_of_candidate(limits, [&] { return send_over(others[0]); }), SIGSYS));
+  EXPECT_TRUE(
+      ended_by(status_of_candidate(limits, [&] { return ::recv(others[0], ends, 1, MSG_DONTWAIT) == 1; }), SIGSYS));
 #if !defined(__SANITIZE_ADDRESS__)  // it may report findings
-  EXPECT_TRUE(ended_by(status_of_cell(limits, [&] { return ::write(ends[0], "x", 1) == 1; }), SIGSYS));
+  EXPECT_TRUE(ended_by(status_of_candidate(limits, [&] { return ::write(ends[0], "x", 1) == 1; }), SIGSYS));
 #endif
   for (const int fd : {ends[0], ends[1], others[0], others[1]}) ::close(fd);
 }
@@ -110,7 +111,7 @@ TEST(Jail, ACandidateStopsItselfAlone) {
     const pid_t pid = ::fork();
     if (pid == 0) {
       const pid_t own = ::getpid();  // not permitted later
-      enter_jail(JailProfile::cell, {}, {});
+      enter_jail(JailProfile::candidate, {}, {});
       ::_exit(::kill(own, signal));
     }
     int status = 0;

@@ -171,8 +171,8 @@ class SeccompFilter {
 
 std::optional<Shortfall> enter_seccomp(JailProfile profile, int channel) {
   // Any other call ends a candidate process. In other profiles the call fails.
-  SeccompFilter filter(profile == JailProfile::cell ? SCMP_ACT_KILL_PROCESS : SCMP_ACT_ERRNO(EPERM));
-  if (profile == JailProfile::cell) {
+  SeccompFilter filter(profile == JailProfile::candidate ? SCMP_ACT_KILL_PROCESS : SCMP_ACT_ERRNO(EPERM));
+  if (profile == JailProfile::candidate) {
     filter.allow_candidate(channel);
   } else {
     filter.allow(kCommonCalls);

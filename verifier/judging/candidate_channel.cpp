@@ -20,7 +20,7 @@ std::variant<CandidateChannel::Answer, ProcessFailure> CandidateChannel::await(c
         channel_.receive(asked + std::chrono::duration_cast<Clock::duration>(deadline));
     const Clock::time_point answered = Clock::now();
     if (!answer) return ProcessFailure(ProcessSilent{deadline.count()});
-    const core::JsonView json(answer->json, "cell's answer");
+    const core::JsonView json(answer->json, "candidate process's answer");
     if (json.has("fault")) {
       sandbox::Fault fault = sandbox::fault_from_json(json.at("fault"));
       fault.message = core::clean_line(fault.message, kMaxMessageBytes);
@@ -49,7 +49,7 @@ std::variant<CandidateChannel::Answer, ProcessFailure> CandidateChannel::ask(con
                                                                              std::chrono::duration<double> deadline) {
   Clock::time_point asked = Clock::now();
   try {
-    // An answer before its question: the candidate speaks for its cell.
+    // An answer before its question: the candidate speaks for its process.
     if (channel_.receive(asked)) return ProcessFailure(ProcessDied{});
     asked = Clock::now();
     channel_.send(request, fds);

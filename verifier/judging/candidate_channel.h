@@ -1,5 +1,5 @@
-// A cell as the judge sees it: a channel to a process that it must not trust. Whatever comes back is either the
-// expected answer or a failure of the candidate.
+// A candidate process as the judge sees it: a channel to a process that it must not trust. Whatever comes back is
+// either the expected answer or a failure of the candidate.
 #pragma once
 
 #include <chrono>
@@ -18,13 +18,14 @@ namespace verifier::judging {
 struct ProcessRefused {  // the binary was not loaded
   std::string message;
 };
-struct ProcessDied {};  // or answered what no honest cell answers; its owner knows the signal
+struct ProcessDied {};  // or answered what no honest candidate process answers; its owner knows the signal
 struct ProcessSilent {  // no answer within the deadline
   double limit_s;
 };
 using ProcessFailure = std::variant<sandbox::Fault, ProcessRefused, ProcessDied, ProcessSilent>;
 
-// The verdict that a failure of the candidate's cell amounts to. (A crash's signal is known to the cell's owner only.)
+// The verdict that a failure of the candidate's process amounts to. (A crash's signal is known to the candidate
+// process's owner only.)
 verdicts::Verdict verdict_of(const ProcessFailure& failure, const verdicts::Where& where);
 
 class CandidateChannel {

@@ -35,11 +35,11 @@ sandbox::process::WorkerCommand with_role(sandbox::process::WorkerCommand comman
   return command;
 }
 
-// How a cell ended turns "it died" into a finding.
+// How a candidate process ended turns "it died" into a finding.
 void explain_crash(verdicts::Judgement& judgement, const Json& ended) {
   auto* crashed = std::get_if<verdicts::Crashed>(&judgement.verdict);
   if (crashed == nullptr) return;
-  if (ended.contains("failed")) throw core::SystemError("a cell failed on our side");
+  if (ended.contains("failed")) throw core::SystemError("a candidate process failed on our side");
   if (!ended.contains("signal")) return;
   crashed->signal = ended["signal"].get<int>();
   if (crashed->signal == SIGSYS) judgement.verdict = verdicts::ForbiddenCall{crashed->where};
@@ -128,28 +128,29 @@ const Builds& Judge::naive() const { return naive_builds_.value(); }
 
 std::vector<OpenProcess> Judge::open_processes(const Builds& candidate, const Builds& incumbent,
                                                verdicts::Effort effort) {
-  std::vector<OpenProcess> cells;  // the incumbent's, the candidate's, and its checking build's where that is due
-  cells.push_back(run_.open(Side::incumbent, incumbent.fast(), Build::fast));
-  cells.push_back(run_.open(Side::candidate, candidate.fast(), Build::fast));
+  std::vector<OpenProcess> processes;  // the incumbent's, the candidate's, and its checking build's where that is due
+  processes.push_back(run_.open(Side::incumbent, incumbent.fast(), Build::fast));
+  processes.push_back(run_.open(Side::candidate, candidate.fast(), Build::fast));
   if (effort != verdicts::Effort::screen && !device_.gpu) {
-    cells.push_back(run_.open(Side::candidate, candidate.check(), Build::check));
+    processes.push_back(run_.open(Side::candidate, candidate.check(), Build::check));
   }
-  return cells;
+  return processes;
 }
 
-// A GPU's worker that the candidate may have broken is replaced; the cpu device's cells tell how they ended.
-void Judge::close_processes(std::vector<OpenProcess>& cells, verdicts::Judgement& judgement) {
+// A GPU's worker that the candidate may have broken is replaced; the cpu device's candidate processes tell how they
+// ended.
+void Judge::close_processes(std::vector<OpenProcess>& processes, verdicts::Judgement& judgement) {
   if (device_.gpu && worker_is_spent(judgement.verdict)) {
     run_.replace(Side::candidate);
-    run_.close(cells[0]);
+    run_.close(processes[0]);
     return;
   }
   std::vector<Json> ends;
   try {
-    for (OpenProcess& cell : cells) ends.push_back(run_.close(cell));
+    for (OpenProcess& process : processes) ends.push_back(run_.close(process));
   } catch (const sandbox::process::WorkerLost& lost) {
     // A GPU's worker may have fallen at a later shape than the one that the verdict names. The cpu device's is no
-    // cell's to end.
+    // candidate process's to end.
     if (!device_.gpu) throw;
     if (verdicts::is_correct(judgement.verdict))
       judgement = {verdicts::Crashed{std::nullopt, lost.signal()}, {}, {}, judgement.seed};
@@ -159,7 +160,7 @@ void Judge::close_processes(std::vector<OpenProcess>& cells, verdicts::Judgement
 }
 
 verdicts::Judgement Judge::judge_in_processes(const Builds& candidate, const Builds& incumbent, verdicts::Effort effort,
-                                              const std::vector<OpenProcess>& cells, bool library) {
+                                              const std::vector<OpenProcess>& processes, bool library) {
   const uint64_t seed = seeds_ ? seeds_->next() : secret_seed();
   verdicts::CheckSettings check = settings_.check;
   double deadline_s = settings_.deadline_s;
@@ -169,7 +170,7 @@ verdicts::Judgement Judge::judge_in_processes(const Builds& candidate, const Bui
     deadline_s = kLibraryJudged_s;
   }
   std::vector<int> ends;
-  for (const OpenProcess& cell : cells) ends.push_back(cell.judge_end.get());
+  for (const OpenProcess& process : processes) ends.push_back(process.judge_end.get());
   try {
     const sandbox::process::Message answer =
         judge_->request({{"op", "judge"},
@@ -195,9 +196,9 @@ verdicts::Judgement Judge::judge(const Builds& candidate, const Builds& incumben
   try {
     if (device_.gpu && effort == verdicts::Effort::confirm) run_.replace_all();  // fresh processes
     const int judge_before = judge_->pid();
-    std::vector<OpenProcess> cells = open_processes(candidate, incumbent, effort);
-    verdicts::Judgement judgement = judge_in_processes(candidate, incumbent, effort, cells, false);
-    if (judge_->pid() == judge_before) close_processes(cells, judgement);  // else they went with their run workers
+    std::vector<OpenProcess> processes = open_processes(candidate, incumbent, effort);
+    verdicts::Judgement judgement = judge_in_processes(candidate, incumbent, effort, processes, false);
+    if (judge_->pid() == judge_before) close_processes(processes, judgement);  // else they went with their run workers
     return judgement;
   } catch (const sandbox::process::WorkerLost& lost) {
     start_over();
@@ -218,24 +219,24 @@ verdicts::Judgement Judge::judge_library(Worker& library, const Json& open) {
   } catch (const sandbox::process::WorkerLost& lost) {
     throw core::SystemError(std::string("the library's worker was lost: ") + lost.what());
   }
-  if (opened.fds.size() != 1) throw core::SystemError("the library's worker opened no cell");
-  const int id = opened.json.at("cell").get<int>();
+  if (opened.fds.size() != 1) throw core::SystemError("the library's worker opened no candidate process");
+  const int id = opened.json.at("process").get<int>();
   verdicts::Judgement judgement;
   try {
     const int judge_before = judge_->pid();
-    std::vector<OpenProcess> cells;
-    cells.push_back(run_.open(Side::incumbent, naive().fast(), Build::fast));
-    cells.push_back({Side::candidate, id, std::move(opened.fds[0])});
+    std::vector<OpenProcess> processes;
+    processes.push_back(run_.open(Side::incumbent, naive().fast(), Build::fast));
+    processes.push_back({Side::candidate, id, std::move(opened.fds[0])});
     // Of the candidate's plan nothing is used but the workspaces, which a library leaves alone.
-    judgement = judge_in_processes(naive(), naive(), verdicts::Effort::full, cells, true);
-    cells[1].judge_end.reset();
-    if (judge_->pid() == judge_before) run_.close(cells[0]);
+    judgement = judge_in_processes(naive(), naive(), verdicts::Effort::full, processes, true);
+    processes[1].judge_end.reset();
+    if (judge_->pid() == judge_before) run_.close(processes[0]);
   } catch (const sandbox::process::WorkerLost& lost) {
     start_over();
     throw core::SystemError(std::string("a run worker was lost and replaced: ") + lost.what());
   }
   try {
-    library.request({{"op", "close"}, {"cell", id}}, {}, kShortDeadline);
+    library.request({{"op", "close"}, {"process", id}}, {}, kShortDeadline);
   } catch (const sandbox::process::WorkerLost&) {  // it ended with its context; the judgement says so
   }
   return judgement;

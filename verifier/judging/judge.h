@@ -44,13 +44,13 @@ class Judge {
   // when either does not compile or an output or input does not matter (dependence.h): such a problem cannot be used.
   void use_problem(const benchsuite::Problem& problem, sandbox::CompilePool& pool);
 
-  // Judges against the incumbent, each in cells of its own. Both are built for this effort. Throws core::SystemError
-  // for our own failures, DeviceSetAside when the device is one that cannot be used any more.
+  // Judges against the incumbent, each in candidate processes of its own. Both are built for this effort. Throws
+  // core::SystemError for our own failures, DeviceSetAside when the device is one that cannot be used any more.
   verdicts::Judgement judge(const Builds& candidate, const Builds& incumbent, verdicts::Effort effort);
 
-  // Judges a library with full effort against naive, on a GPU. `library`: a worker that opens cells when asked `open`,
-  // which answer as sandbox/cuda/run/roles.h says. It is lost where it died (its pid is then 0 or less). Throws
-  // core::SystemError for our own failures and for what the library's worker reports as such.
+  // Judges a library with full effort against naive, on a GPU. `library`: a worker that opens candidate processes when
+  // asked `open`, which answer as sandbox/cuda/run/roles.h says. It is lost where it died (its pid is then 0 or less).
+  // Throws core::SystemError for our own failures and for what the library's worker reports as such.
   verdicts::Judgement judge_library(sandbox::process::Worker& library, const core::Json& open);
 
   // From now on the seeds of judgements follow from this one, so that all of them can be repeated. For selftests alone:
@@ -71,9 +71,9 @@ class Judge {
   // `look`: whether the problem asks for anything (dependence.h), which the answer then says.
   sandbox::process::Message teach(bool look);
   std::vector<OpenProcess> open_processes(const Builds& candidate, const Builds& incumbent, verdicts::Effort effort);
-  void close_processes(std::vector<OpenProcess>& cells, verdicts::Judgement& judgement);
+  void close_processes(std::vector<OpenProcess>& processes, verdicts::Judgement& judgement);
   verdicts::Judgement judge_in_processes(const Builds& candidate, const Builds& incumbent, verdicts::Effort effort,
-                                         const std::vector<OpenProcess>& cells, bool library);
+                                         const std::vector<OpenProcess>& processes, bool library);
   void start_over();
 
   JudgedDevice device_;

@@ -73,13 +73,13 @@ void receive_anything(std::string_view bytes) {
   }
 }
 
-// What a candidate that took over its cell says to the judge.
+// What a candidate that took over its process says to the judge.
 void answer_judge(std::string_view text) {
   auto [ours, theirs] = Channel::make_pair();
   send_frame(theirs.fd(), text);
   theirs = Channel();
-  verifier::judging::CandidateChannel cell(std::move(ours), std::chrono::seconds(1));
-  if (const auto failure = cell.await_loaded()) {
+  verifier::judging::CandidateChannel process(std::move(ours), std::chrono::seconds(1));
+  if (const auto failure = process.await_loaded()) {
     require(
         !verifier::verdicts::sentence_for_people(verifier::judging::verdict_of(*failure, {"w", "", "", ""})).empty(),
         "it has a verdict");

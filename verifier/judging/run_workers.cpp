@@ -34,13 +34,13 @@ Worker& RunWorkers::worker_of(Side side) {
 OpenProcess RunWorkers::open(Side side, const sandbox::Built& built, sandbox::Build build) {
   sandbox::process::Message answer = worker_of(side).request({{"op", "open"}, {"build", sandbox::name_of(build)}},
                                                              {built.binary.get()}, kWorkerDeadline);
-  if (answer.fds.size() != 1) throw core::SystemError("the run worker opened no cell");
-  return {side, answer.json.at("cell").get<int>(), std::move(answer.fds[0])};
+  if (answer.fds.size() != 1) throw core::SystemError("the run worker opened no candidate process");
+  return {side, answer.json.at("process").get<int>(), std::move(answer.fds[0])};
 }
 
-Json RunWorkers::close(OpenProcess& cell) {
-  cell.judge_end.reset();  // a GPU's worker serves the cell until then
-  return worker_of(cell.side).request({{"op", "close"}, {"cell", cell.id}}, {}, kWorkerDeadline).json;
+Json RunWorkers::close(OpenProcess& process) {
+  process.judge_end.reset();  // a GPU's worker serves the candidate process until then
+  return worker_of(process.side).request({{"op", "close"}, {"process", process.id}}, {}, kWorkerDeadline).json;
 }
 
 void RunWorkers::prove(Worker& worker) {

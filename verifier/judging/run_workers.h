@@ -1,4 +1,4 @@
-// The run workers of one device, where candidates' cells are opened.
+// The run workers of one device, where candidates' processes are opened.
 #pragma once
 
 #include <deque>
@@ -12,16 +12,16 @@
 
 namespace verifier::judging {
 
-// The judge's end of a cell's channel, and what its worker calls it.
+// The judge's end of a candidate process's channel, and what its worker calls it.
 struct OpenProcess {
   Side side;
   int id = 0;
   core::UniqueFd judge_end;
 };
 
-// On the cpu device one worker forks a process for every cell. On a GPU each side's cells live in a worker of
-// their own, whose context no other candidate has been in: neither can see the other's memory. Not for use by two
-// threads at once.
+// On the cpu device one worker forks a process for every candidate process. On a GPU each side's candidate processes
+// live in a worker of their own, whose context no other candidate has been in: neither can see the other's memory. Not
+// for use by two threads at once.
 class RunWorkers {
  public:
   enum class Kind { forking, one_per_side };
@@ -31,12 +31,12 @@ class RunWorkers {
   // Throws sandbox::process::WorkerLost, core::SystemError.
   OpenProcess open(Side side, const sandbox::Built& built, sandbox::Build build);
   // Hangs up. How it ended: {"killed": true}, or {"signal": n}, {"exit": n}, {"failed": true} where it ended by itself.
-  core::Json close(OpenProcess& cell);
+  core::Json close(OpenProcess& process);
 
   // On a GPU: a kernel whose result is known, launched in every worker before it gets a candidate.
   void set_known_good(core::UniqueFd cubin);
-  // A new process, after the one that the side's cells were in is lost or not to be trusted. On a GPU it has
-  // been started beforehand, and computes the known-good kernel first: where that fails twice, DeviceSetAside.
+  // A new process, after the one that the side's candidate processes were in is lost or not to be trusted. On a GPU it
+  // has been started beforehand, and computes the known-good kernel first: where that fails twice, DeviceSetAside.
   void replace(Side side);
   void replace_all();
 

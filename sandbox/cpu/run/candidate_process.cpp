@@ -161,13 +161,13 @@ void serve_candidate(process::Channel worker, core::UniqueFd binary, Build build
     jail.data_bytes = limits.data_bytes;
     jail.channel = worker.fd();
     const pid_t own_pid = ::getpid();
-    jail::enter_jail(jail::JailProfile::cell, {}, jail);
+    jail::enter_jail(jail::JailProfile::candidate, {}, jail);
     worker.send({{"loaded", true}});
-    LoadedCandidate cell(std::move(*module), build);
+    LoadedCandidate process(std::move(*module), build);
     while (true) {
       ::kill(own_pid, SIGSTOP);
       process::Message message = worker.receive();
-      const Json answer = cell.answer(message);
+      const Json answer = process.answer(message);
       worker.send(answer);
       if (answer.contains("fault")) ::_exit(0);  // a module that faulted is not run again
     }

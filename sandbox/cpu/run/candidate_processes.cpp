@@ -20,7 +20,7 @@
 
 namespace sandbox::cpu::run {
 namespace {
-constexpr timeval kMostSending{2, 0};  // to a cell that does not read
+constexpr timeval kMostSending{2, 0};  // to a candidate process that does not read
 
 // For a child of ours, which stays uncollected.
 bool is_stopped_or_ended(pid_t pid, int also = 0) {
@@ -34,7 +34,7 @@ double processor_time_us(pid_t pid) {
   constexpr clockid_t kOfProcess = 2;  // as the kernel's posix-timers.h makes a clock of a process: CPUCLOCK_SCHED
   timespec time{};
   if (::clock_gettime((~pid << 3) | kOfProcess, &time) != 0) {
-    throw core::SystemError("cannot tell how long a cell ran", errno);
+    throw core::SystemError("cannot tell how long a candidate process ran", errno);
   }
   return static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_nsec) / 1e3;
 }
@@ -53,7 +53,7 @@ CandidateProcesses::CandidateProcesses(process::Channel& owner, Serve serve) : o
   if (::sigprocmask(SIG_BLOCK, &children, nullptr) == 0) {
     children_ = core::UniqueFd(::signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK));
   }
-  if (!children_) throw core::SystemError("cannot be told what becomes of cells", errno);
+  if (!children_) throw core::SystemError("cannot be told what becomes of candidate processes", errno);
 }
 
 void CandidateProcesses::serve_judges() {
@@ -79,22 +79,22 @@ void CandidateProcesses::serve_judges() {
 void CandidateProcesses::open(process::Message request) {
   const Build build = request.json.at("build") == "check" ? Build::check : Build::fast;
   auto [judge_end, own_judge_end] = process::Channel::make_pair();
-  auto [own_end, cell_end] = process::Channel::make_pair();
+  auto [own_end, process_end] = process::Channel::make_pair();
   ::setsockopt(own_end.fd(), SOL_SOCKET, SO_SNDTIMEO, &kMostSending, sizeof kMostSending);
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
-  if (pid < 0) throw core::SystemError("cannot fork a cell", errno);
+  if (pid < 0) throw core::SystemError("cannot fork a candidate process", errno);
   if (pid == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(1);
     for (process::Channel* other : {&judge_end, &own_judge_end, &own_end}) *other = process::Channel();
-    become_cell(std::move(cell_end), std::move(request.fds.at(0)), build);
+    become_candidate(std::move(process_end), std::move(request.fds.at(0)), build);
   }
   held_.push_back({pid, std::move(own_end), std::move(own_judge_end), true, 0});
-  owner_.send({{"cell", pid}}, {judge_end.fd()});
+  owner_.send({{"process", pid}}, {judge_end.fd()});
 }
 
-void CandidateProcesses::become_cell(process::Channel worker, core::UniqueFd binary, Build build) {
+void CandidateProcesses::become_candidate(process::Channel worker, core::UniqueFd binary, Build build) {
   held_.clear();
   children_.reset();
   owner_ = process::Channel();
@@ -104,7 +104,7 @@ void CandidateProcesses::become_cell(process::Channel worker, core::UniqueFd bin
 
 void CandidateProcesses::close(pid_t pid) {
   const auto found = std::ranges::find_if(held_, [&](const Held& held) { return held.pid == pid; });
-  if (found == held_.end()) throw core::SystemError("there is no cell " + std::to_string(pid));
+  if (found == held_.end()) throw core::SystemError("there is no candidate process " + std::to_string(pid));
   held_.erase(found);
   // A process that ended by itself keeps its own status; killing it changes nothing.
   const bool ended = is_stopped_or_ended(pid);
@@ -130,11 +130,11 @@ void CandidateProcesses::pass_on_request(Held& held) {
     std::vector<int> fds;
     for (const core::UniqueFd& fd : request.fds) fds.push_back(fd.get());
     const bool waits = is_short(request.json);
-    if (waits) held.cell.send(request.json, fds);
+    if (waits) held.candidate.send(request.json, fds);
     held.running = true;
     held.spent_us = processor_time_us(held.pid);
     ::kill(held.pid, SIGCONT);
-    if (!waits) held.cell.send(request.json, fds);
+    if (!waits) held.candidate.send(request.json, fds);
   } catch (const process::ChannelClosed&) {
     hang_up(held);
   }
@@ -155,11 +155,12 @@ void CandidateProcesses::look_for_stopped() {
 void CandidateProcesses::pass_on_answer(Held& held, double elapsed_us) {
   if (!held.judge) return;
   try {
-    std::optional<process::Message> answer = held.cell.receive(std::chrono::steady_clock::now());
+    std::optional<process::Message> answer = held.candidate.receive(std::chrono::steady_clock::now());
     if (!answer || !answer->json.is_object() || !answer->fds.empty()) return hang_up(held);
-    pollfd more{held.cell.fd(), POLLIN, 0};
+    pollfd more{held.candidate.fd(), POLLIN, 0};
     char byte = 0;
-    if (::poll(&more, 1, 0) > 0 && ::recv(held.cell.fd(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0) return hang_up(held);
+    if (::poll(&more, 1, 0) > 0 && ::recv(held.candidate.fd(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0)
+      return hang_up(held);
     answer->json["elapsed_us"] = elapsed_us;
     held.judge.send(answer->json);
   } catch (const process::ChannelClosed&) {
@@ -169,7 +170,7 @@ void CandidateProcesses::pass_on_answer(Held& held, double elapsed_us) {
 
 void CandidateProcesses::hang_up(Held& held) {
   held.judge = process::Channel();
-  held.cell = process::Channel();
+  held.candidate = process::Channel();
 }
 
 }  // namespace sandbox::cpu::run

@@ -29,12 +29,12 @@ class CandidateProcesses {
  private:
   struct Held {
     pid_t pid;
-    process::Channel cell, judge;  // both closed: it said what no cell says, or is gone
+    process::Channel candidate, judge;  // both closed: it said what no candidate process says, or is gone
     bool running;
     double spent_us;  // processor time until it last went on
   };
 
-  [[noreturn]] void become_cell(process::Channel worker, core::UniqueFd binary, Build build);
+  [[noreturn]] void become_candidate(process::Channel worker, core::UniqueFd binary, Build build);
   static void pass_on_request(Held& held);
   void look_for_stopped();
   static void pass_on_answer(Held& held, double elapsed_us);

@@ -1,4 +1,4 @@
-// CandidateProcesses that do what no honest cell does: their judge must get the truth, or nothing.
+// CandidateProcesses that do what no honest candidate process does: their judge must get the truth, or nothing.
 #include "sandbox/cpu/run/candidate_processes.h"
 
 #include <gmock/gmock.h>
@@ -29,7 +29,7 @@ bool is_stopped(int pid) {
   return text.str().find(") T ") != std::string::npos;
 }
 
-// A process that holds cells as a run worker does, with its owner's end here.
+// A process that holds candidate processes as a run worker does, with its owner's end here.
 class Holder {
  public:
   explicit Holder(const CandidateProcesses::Serve& serve) {
@@ -38,14 +38,14 @@ class Holder {
     if (pid_ == 0) {
       ours = process::Channel();
       try {
-        CandidateProcesses cells(theirs, serve);
+        CandidateProcesses processes(theirs, serve);
         while (true) {
-          cells.serve_judges();
+          processes.serve_judges();
           process::Message request = theirs.receive();
           if (request.json.at("op") == "open") {
-            cells.open(std::move(request));
+            processes.open(std::move(request));
           } else {
-            cells.close(request.json.at("cell").get<int>());
+            processes.close(request.json.at("process").get<int>());
           }
         }
       } catch (const std::exception&) {
@@ -61,23 +61,23 @@ class Holder {
   Holder(const Holder&) = delete;
   Holder& operator=(const Holder&) = delete;
 
-  // The judge's end of a new cell.
+  // The judge's end of a new candidate process.
   process::Channel open(int binary_fd) {
     owner_.send({{"op", "open"}, {"build", "fast"}}, {binary_fd});
     process::Message answer = owner_.receive();
-    cell_ = answer.json.at("cell").get<int>();
+    process_ = answer.json.at("process").get<int>();
     return process::Channel(std::move(answer.fds.at(0)));
   }
   Json close() {
-    owner_.send({{"op", "close"}, {"cell", cell_}});
+    owner_.send({{"op", "close"}, {"process", process_}});
     return owner_.receive().json;
   }
-  int cell() const { return cell_; }
+  int process() const { return process_; }
 
  private:
   pid_t pid_ = -1;
   process::Channel owner_;
-  int cell_ = 0;
+  int process_ = 0;
 };
 
 std::optional<process::Message> ask(process::Channel& judge, const char* op) {
@@ -86,7 +86,7 @@ std::optional<process::Message> ask(process::Channel& judge, const char* op) {
 }
 core::UniqueFd any_file() { return process::make_memory_file("test", 1); }
 
-// Greets and stops as a cell does, then answers each request by `answer`.
+// Greets and stops as a candidate process does, then answers each request by `answer`.
 CandidateProcesses::Serve dishonest(const std::function<void(process::Channel&)>& answer) {
   return [answer](process::Channel worker, const core::UniqueFd&, Build) {
     worker.send({{"loaded", true}});
@@ -113,12 +113,12 @@ TEST(CandidateProcesses, StandStillBetweenRequests) {
   });
   process::Channel judge = holder.open(kernel.binary.get());
   ASSERT_TRUE(judge.receive().json.contains("loaded"));
-  EXPECT_TRUE(is_stopped(holder.cell()));
+  EXPECT_TRUE(is_stopped(holder.process()));
   for (int i = 0; i < 3; ++i) {
     const auto answer = ask(judge, "ping");
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->json.at("ok"), true);
-    EXPECT_TRUE(is_stopped(holder.cell()));
+    EXPECT_TRUE(is_stopped(holder.process()));
   }
   EXPECT_TRUE(holder.close().contains("killed"));
 }
@@ -135,11 +135,11 @@ TEST(CandidateProcesses, WhoeverAnswersEarlyIsTimedUntilItStops) {
     const auto answer = ask(judge, "go");
     ASSERT_TRUE(answer);
     EXPECT_GE(answer->json.at("elapsed_us").get<double>(), 30e3);
-    EXPECT_TRUE(is_stopped(holder.cell()));
+    EXPECT_TRUE(is_stopped(holder.process()));
   }
 }
 
-TEST(CandidateProcesses, TheTimeIsNotTheCellsToTell) {
+TEST(CandidateProcesses, TheTimeIsNotTheCandidatesToTell) {
   Holder holder(dishonest([](process::Channel& worker) {
     work_for(10ms);
     worker.send({{"ok", true}, {"elapsed_us", 1.0}});
@@ -150,7 +150,7 @@ TEST(CandidateProcesses, TheTimeIsNotTheCellsToTell) {
   EXPECT_GE(ask(judge, "go")->json.at("elapsed_us").get<double>(), 10e3);
 }
 
-// Other programs on this host make a cell wait, each launch of it for another while.
+// Other programs on this host make a candidate process wait, each launch of it for another while.
 TEST(CandidateProcesses, OnlyWhatAProcessorSpentCounts) {
   Holder holder(dishonest([](process::Channel& worker) {
     std::this_thread::sleep_for(200ms);
@@ -205,7 +205,7 @@ TEST(CandidateProcesses, WhoeverDoesNotStopCanBeClosed) {
   EXPECT_TRUE(holder.close().contains("killed"));
 }
 
-TEST(CandidateProcesses, HowACellEndedIsItsOwnersToKnow) {
+TEST(CandidateProcesses, HowACandidateProcessEndedIsItsOwnersToKnow) {
   Holder holder(dishonest([](process::Channel&) { ::_exit(3); }));
   process::Channel judge = holder.open(any_file().get());
   judge.receive();

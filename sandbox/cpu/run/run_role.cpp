@@ -27,7 +27,7 @@ void stay_on_this_processor() {
 void serve_run_role(process::Channel& owner) {
   stay_on_this_processor();
   jail::JailLimits limits;
-  limits.address_space_bytes = 0;  // each cell has its own
+  limits.address_space_bytes = 0;  // each candidate process has its own
   const jail::Namespaces namespaces = jail::enter_namespaces(jail::Pids::own);
   core::Json greeting{{"role", "run"}};
   jail::enter_jail(jail::JailProfile::run, {}, limits, namespaces).describe(greeting);
@@ -39,7 +39,7 @@ void serve_run_role(process::Channel& owner) {
     if (request.json.at("op") == "open") {
       candidates.open(std::move(request));
     } else {
-      candidates.close(request.json.at("cell").get<int>());
+      candidates.close(request.json.at("process").get<int>());
     }
   };
   process::serve<core::SystemError>(owner, answer, [&] { candidates.serve_judges(); });

@@ -2,10 +2,10 @@
 // its judge (candidate_processes.h). It never runs a candidate itself.
 //
 // Requests of its owner:
-//   {"op":"open","build":"fast"|"check"} + binary   {"cell": pid} + the judge's end of a channel: messages as in
+//   {"op":"open","build":"fast"|"check"} + binary   {"process": pid} + the judge's end of a channel: messages as in
 //                                                   candidate_process.h; every answer has "elapsed_us" of processor
 //                                                   time
-//   {"op":"close","cell":pid}                       {"exit": status} or {"signal": number} if it had ended;
+//   {"op":"close","process":pid}                       {"exit": status} or {"signal": number} if it had ended;
 //                                                   {"failed": true} if it had, on our side;
 //                                                   {"killed": true} if it was still running
 #pragma once

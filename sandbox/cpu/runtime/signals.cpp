@@ -68,7 +68,7 @@ StackBounds signal_stack;  // of the handler; set once, by install_signal_handle
 __attribute__((no_sanitize_address)) void handle(int signal, siginfo_t* info, void* context) {
   forget_frames(signal_stack);
   Scheduler* scheduler = running_scheduler();
-  // Not device code: end as shells say it. A cell may not ask for more.
+  // Not device code: end as shells say it. A candidate process may not ask for more.
   if (scheduler == nullptr) ::_exit(kDiedOfSignal + signal);
   describe_signal(*scheduler, signal, *info, context);
   scheduler->leave();

@@ -65,7 +65,7 @@ core::Json LaunchTimer::time(size_t slots, bool hot, const std::function<void(si
 
 void serve_judge(process::Channel& owner, int number, const std::function<Answering()>& load) {
   auto [theirs, judge] = process::Channel::make_pair();
-  owner.send({{"cell", number}}, {theirs.fd()});
+  owner.send({{"process", number}}, {theirs.fd()});
   theirs = process::Channel();
   try {
     Answering answer;

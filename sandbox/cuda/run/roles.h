@@ -14,9 +14,9 @@ namespace sandbox::cuda::run {
 // Requests of its owner:
 //   {"op":"prove"} + cubin of run_kernels.cu    launches a kernel with a known result; its other kernels run between a
 //                                               candidate's launches    {"ok": true}
-//   {"op":"open"} + cubin    a candidate, served until the judge hangs up    {"cell": n} + the judge's end of its
+//   {"op":"open"} + cubin    a candidate, served until the judge hangs up    {"process": n} + the judge's end of its
 //   channel
-//   {"op":"close","cell":n}                                             {"killed": true}
+//   {"op":"close","process":n}                                             {"killed": true}
 // Throws core::SystemError when there is no such device.
 void serve_run_role(process::Channel& owner, int device_index);
 
@@ -25,10 +25,10 @@ void serve_run_role(process::Channel& owner, int device_index);
 //
 // Requests of its owner:
 //   {"op":"about","library":"cublas"|"cublaslt"}       {"name": "cuBLAS 13.0"} or {"missing": why}
-//   {"op":"open","library":...,"gemm":["a","b","c"]}    {"cell": n} + the judge's end of a channel, served until it
+//   {"op":"open","library":...,"gemm":["a","b","c"]}    {"process": n} + the judge's end of a channel, served until it
 //                                                       hangs up, with the requests of loaded_candidate.h; "go"
 //                                                       launches the product and ignores the plan
-//   {"op":"close","cell":n}                            {"killed": true}
+//   {"op":"close","process":n}                            {"killed": true}
 // Throws core::SystemError when there is no such device.
 void serve_library_role(process::Channel& owner, int device_index, const std::filesystem::path& cuda_home);
 

@@ -1,11 +1,11 @@
-"""A cell whose contents are PyTorch: what a problem's one-line equivalent takes, timed by the judge like a candidate.
+"""A candidate process that runs PyTorch: the judge times a problem's one-line equivalent in it like a candidate.
 
 A worker process of kernelwright's, started by it and never by hand, with the channel to its owner on descriptor 3
 (frames: sandbox/channel.h). Its owner asks:
   {"op":"about"}                                         {"torch": "2.11.0", "python": "3.12.3"} or {"missing": why}
-  {"op":"open","expression":...,"compile":bool}          {"cell": n} + the judge's end of the cell's channel
-  {"op":"close","cell":n}                                {"killed": true}
-and the judge asks of the cell what sandbox/cuda/cell.h describes. Of a launch plan nothing is used: what "go" launches
+  {"op":"open","expression":...,"compile":bool}          {"process": n} + the judge's end of the process's channel
+  {"op":"close","process":n}                                {"killed": true}
+and the judge asks of the process what sandbox/cuda/run/roles.h describes. A launch plan is ignored: what "go" launches
 is the expression. Results are copied into the lent outputs after the timed part, where the judge audits them.
 """
 
@@ -112,7 +112,7 @@ def function_of(expression, inputs, axes, torch):
     return module.equivalent
 
 
-class Cell:
+class LoadedExpression:
     def __init__(self, torch, driver, device, request):
         self._torch = torch
         self._driver = driver
@@ -288,14 +288,14 @@ def fault(kind, error):
 
 
 class Worker:
-    """`load` gives torch and the driver, at the first cell: importing PyTorch takes seconds."""
+    """`load` gives torch and the driver, at the first candidate process: importing PyTorch takes seconds."""
 
     def __init__(self, owner, device, load):
         self._owner = owner
         self._device = device
         self._load = load
         self._loaded = None
-        self._cells = 0
+        self._opened = 0
 
     def serve(self):
         self._owner.send({"role": "library"})
@@ -316,32 +316,32 @@ class Worker:
         elif request["op"] == "open":
             self._open(request)
         else:
-            self._owner.send({"killed": True})  # the judge has hung up: there is no cell any more
+            self._owner.send({"killed": True})  # the judge has hung up: there is no process any more
 
     def _open(self, request):
         if self._loaded is None:
             self._loaded = self._load(self._device)
         torch, driver = self._loaded
-        cell = Cell(torch, driver, self._device, request)
+        process = LoadedExpression(torch, driver, self._device, request)
         ours, judges = socket.socketpair()
-        self._cells += 1
-        self._owner.send({"cell": self._cells}, [judges.fileno()])
+        self._opened += 1
+        self._owner.send({"process": self._opened}, [judges.fileno()])
         judges.close()
         try:
-            self._serve_cell(cell, Channel(ours))
+            self._serve_judge(process, Channel(ours))
         except Closed:
             pass
         ours.close()
-        cell.release()
-        del cell
+        process.release()
+        del process
         torch.cuda.empty_cache()
 
-    def _serve_cell(self, cell, judge):
+    def _serve_judge(self, process, judge):
         judge.send({"loaded": True})
         while True:
             request, descriptors = judge.receive()
             try:
-                answer = cell.answer(request, descriptors)
+                answer = process.answer(request, descriptors)
             except Refused as refusal:
                 answer = fault("unsupported", refusal)
             except Exception as error:  # of PyTorch: a finding about it

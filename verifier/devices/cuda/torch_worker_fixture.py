@@ -1,6 +1,6 @@
-"""torch_cell.py without PyTorch and without a GPU, for its test: tensors of f32 over memory files that the test lends.
+"""torch_worker.py without PyTorch and without a GPU, for its test: tensors of f32 over memory files that the test lends.
 
-Takes the place of torch and of the driver only; the channel, the cell and what it answers are torch_cell.py's own.
+Takes the place of torch and of the driver only; the channel, the process and what it answers are torch_worker.py's own.
 """
 
 import contextlib
@@ -10,7 +10,7 @@ import os
 import socket
 import types
 
-import torch_cell
+import torch_worker
 import torch_memory
 
 mapped = {}  # address: memory of f32
@@ -103,6 +103,6 @@ driver = types.SimpleNamespace(lend=Memory, forget_persisting_lines=lambda: None
 
 assert "SECRET" not in os.environ
 try:
-    torch_cell.Worker(torch_cell.Channel(socket.socket(fileno=3)), 0, lambda _: (torch, driver)).serve()
-except torch_cell.Closed:
+    torch_worker.Worker(torch_worker.Channel(socket.socket(fileno=3)), 0, lambda _: (torch, driver)).serve()
+except torch_worker.Closed:
     pass

@@ -1,5 +1,5 @@
-// torch_cell.py speaks the cells' protocol, descriptors both ways. PyTorch itself and the driver are stood in for
-// (torch_cell_fixture.py).
+// torch_worker.py speaks the candidate processes' protocol, descriptors both ways. PyTorch itself and the driver are
+// stood in for (torch_worker_fixture.py).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -52,13 +52,13 @@ class Lent {
   void* at_;
 };
 
-class TorchCell : public testing::Test {
+class TorchWorker : public testing::Test {
  protected:
-  // Opens a cell that computes this.
+  // Opens a candidate process that computes this.
   void open(const std::string& expression, bool compile = false) {
     Message opened = worker_.request({{"op", "open"}, {"expression", expression}, {"compile", compile}}, {}, kDeadline);
     ASSERT_EQ(opened.fds.size(), 1u);
-    cell_ = opened.json.at("cell").get<int>();
+    process_ = opened.json.at("process").get<int>();
     judge_ = Channel(std::move(opened.fds[0]));
     const auto greeting = judge_.receive(std::chrono::steady_clock::now() + kDeadline);
     ASSERT_TRUE(greeting && greeting->json.contains("loaded"));
@@ -88,21 +88,21 @@ class TorchCell : public testing::Test {
     EXPECT_EQ(map_two_slots(), Json({{"ok", true}}));
     const Json answer = ask({{"op", "plan"}, {"launches", Json::array()}});
     judge_ = Channel();
-    worker_.request({{"op", "close"}, {"cell", cell_}}, {}, kDeadline);
+    worker_.request({{"op", "close"}, {"process", process_}}, {}, kDeadline);
     return answer.contains("fault") ? answer.at("fault").at("message").get<std::string>() : answer.dump();
   }
 
   sandbox::process::Worker worker_ =
       sandbox::process::Worker::start({"/usr/bin/env",
                                        {std::string("PATH=") + std::getenv("PATH"), "python3", "-B",
-                                        KW_SOURCE_FOLDER "/verifier/devices/cuda/torch_cell_fixture.py"},
+                                        KW_SOURCE_FOLDER "/verifier/devices/cuda/torch_worker_fixture.py"},
                                        {}});
   Channel judge_;
-  int cell_ = 0;
+  int process_ = 0;
   Lent a_{{1, 2, 3}}, b_{{10, 20, 30}}, y_{{-1, -1, -1}}, z_{{-1, -1, -1}}, workspace_{{7, 7, 7}};
 };
 
-TEST_F(TorchCell, ComputesWhereTheJudgeLent) {
+TEST_F(TorchWorker, ComputesWhereTheJudgeLent) {
   EXPECT_EQ(worker_.greeting(), Json({{"role", "library"}}));
   for (const bool compile : {false, true}) {
     open("a + F.double(b)", compile);
@@ -117,14 +117,14 @@ TEST_F(TorchCell, ComputesWhereTheJudgeLent) {
     EXPECT_THAT(z_.values(3), testing::ElementsAre(30, 60, 90));
     EXPECT_TRUE(ask({{"op", "ping"}}).contains("us"));
     EXPECT_THAT(workspace_.values(3), testing::ElementsAre(7, 7, 7));
-    judge_ = Channel();  // the cell ends, the worker goes on
-    EXPECT_EQ(worker_.request({{"op", "close"}, {"cell", cell_}}, {}, kDeadline).json, Json({{"killed", true}}));
+    judge_ = Channel();  // the candidate process ends, the worker goes on
+    EXPECT_EQ(worker_.request({{"op", "close"}, {"process", process_}}, {}, kDeadline).json, Json({{"killed", true}}));
     y_.set({-1, -1, -1});
     z_.set({-1, -1, -1});
   }
 }
 
-TEST_F(TorchCell, SaysWhatItCannotCompute) {
+TEST_F(TorchWorker, SaysWhatItCannotCompute) {
   EXPECT_THAT(fault_of("a +"), HasSubstr("the expression is no Python"));
   EXPECT_THAT(fault_of("(lambda: a)()"), HasSubstr("holds a Lambda"));
   EXPECT_THAT(fault_of("open('/etc/passwd')"), HasSubstr("names open, which is neither an input"));
@@ -135,7 +135,7 @@ TEST_F(TorchCell, SaysWhatItCannotCompute) {
   EXPECT_THAT(fault_of("a.alias()"), HasSubstr("y is a view"));
 }
 
-TEST_F(TorchCell, KnowsWhetherThereIsPyTorch) {
+TEST_F(TorchWorker, KnowsWhetherThereIsPyTorch) {
   const Json about = worker_.request({{"op", "about"}}, {}, kDeadline).json;
   EXPECT_NE(about.contains("torch"), about.contains("missing")) << about;
 }
