@@ -75,16 +75,17 @@ class DeviceLaunches : public PairedLaunches {
     return TimingSample{std::max(own_us, policy_.least_time_us), clock.mhz, clock.throttled};
   }
 
-  double difference() override {
-    double largest = 0;
+  size_t slots() const override { return inputs_.size(); }
+
+  std::vector<double> differences() override {
+    std::vector<double> apart;
     for (size_t slot = 0; slot < inputs_.size(); ++slot) {
-      largest = std::max(largest, candidate_.harness->difference_from(*incumbent_.harness, slot));
+      apart.push_back(candidate_.harness->difference_from(*incumbent_.harness, slot));
     }
-    return largest;
+    return apart;
   }
 
-  std::optional<Verdict> audit(const verdicts::Where& where) override {
-    const size_t slot = keys_.below(inputs_.size());
+  std::optional<Verdict> audit(const verdicts::Where& where, size_t slot) override {
     double worst_ratio = 0;
     return candidate_.harness->audit(slot, oracle_.expected(inputs_[slot], axes_, drawn_as_), where, worst_ratio);
   }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <variant>
+#include <vector>
 
 #include "benchsuite/problem.h"
 #include "verifier/draws/inputs.h"
@@ -36,10 +37,12 @@ class PairedLaunches {
   virtual void draw(uint64_t key, draws::Distribution distribution) = 0;
   // Poisons what the side writes, and launches it.
   virtual std::variant<TimingSample, ProcessFailure> launch(Side side, uint64_t key) = 0;
-  // How far the two sides' outputs of the last launches are apart (difference.h).
-  virtual double difference() = 0;
-  // Holds the candidate's last launch against what is right; nullopt when it is.
-  virtual std::optional<verdicts::Verdict> audit(const verdicts::Where& where) = 0;
+  // The launches of one sample, each on buffers of its own.
+  virtual size_t slots() const { return 1; }
+  // By slot, how far the two sides' outputs of the last launches are apart (difference.h).
+  virtual std::vector<double> differences() = 0;
+  // Holds the candidate's last launch in a slot against what is right; nullopt when it is.
+  virtual std::optional<verdicts::Verdict> audit(const verdicts::Where& where, size_t slot) = 0;
 };
 
 // Sets both sides up on a shape of a device. Both, the oracle and the keys must outlive the result. A Verdict when the

@@ -26,6 +26,15 @@ void respect_launch_floor(verdicts::WorkloadTiming& timing) {
   timing.speed_up.high = std::max(timing.speed_up.high, 1.0);
 }
 
+// The slot whose difference is largest; one that is not a number counts as infinite.
+size_t farthest(const std::vector<double>& differences) {
+  size_t slot = 0;
+  for (size_t i = 1; i < differences.size() && !std::isnan(differences[slot]); ++i) {
+    if (!(differences[i] <= differences[slot])) slot = i;
+  }
+  return slot;
+}
+
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 }  // namespace
 
@@ -52,9 +61,10 @@ bool PairedTiming::enough(const verdicts::WorkloadTiming& timing, double spent_s
   return spent_s > most_s || std::log(so_far.high / so_far.low) / 2 <= half_width;
 }
 
-std::optional<verdicts::Verdict> PairedTiming::audit(const verdicts::Where& where, PairedLaunches& launches) {
+std::optional<verdicts::Verdict> PairedTiming::audit(const verdicts::Where& where, PairedLaunches& launches,
+                                                     size_t slot) {
   const Clock::time_point begin = Clock::now();
-  std::optional<verdicts::Verdict> wrong = launches.audit(where);
+  std::optional<verdicts::Verdict> wrong = launches.audit(where, slot);
   audit_ms_ += seconds_since(begin) * 1e3;
   return wrong;
 }
@@ -79,7 +89,7 @@ std::optional<verdicts::Verdict> PairedTiming::surprise(const verdicts::Where& w
   launches.draw(keys_.next(), distribution);
   auto launched = launches.launch(Side::candidate, keys_.next());
   if (const auto* failure = std::get_if<ProcessFailure>(&launched)) return verdict_of(*failure, here);
-  return audit(here, launches);
+  return audit(here, launches, keys_.below(launches.slots()));
 }
 
 std::variant<verdicts::Verdict, verdicts::WorkloadTiming> PairedTiming::workload(const benchsuite::Workload& workload,
@@ -91,7 +101,7 @@ std::variant<verdicts::Verdict, verdicts::WorkloadTiming> PairedTiming::workload
   const double audits_before_ms = audit_ms_;
   const std::multimap<int, draws::Distribution> surprises = draw_surprises();
   int audits = 0;
-  // By distribution, the largest difference of the two sides' outputs where the candidate was found right.
+  // By distribution, the largest difference of the two sides' outputs in a slot that was found right.
   std::map<draws::Distribution, double> usual;
   // A first pair that finds both sides cold is not counted, though it may be audited like any other.
   for (int taken = 0; taken == 0 || !enough(timing, seconds_since(begin) - (audit_ms_ - audits_before_ms) / 1e3);
@@ -120,13 +130,16 @@ std::variant<verdicts::Verdict, verdicts::WorkloadTiming> PairedTiming::workload
     // Which launches are audited cannot be known beforehand; at least the asked share of them is.
     const bool due = audits < std::ceil(settings_.audit_share * (taken + 1));
     const bool last_chance = taken % std::max(1, static_cast<int>(1 / settings_.audit_share)) == 0;
-    // Work left out of some launches shows as a difference from what the other side gave.
-    const double difference = launches.difference();
-    const bool suspicious = !(difference <= kSuspicious * usual[drawn]);
+    // Work left out of some launches shows as a difference from what the other side gave. Only a slot that was found
+    // right says how large it may be.
+    const std::vector<double> differences = launches.differences();
+    size_t slot = farthest(differences);
+    const bool suspicious = !(differences[slot] <= kSuspicious * usual[drawn]);
+    if (!suspicious) slot = keys_.below(differences.size());
     if (keys_.unit() < settings_.audit_share || (due && last_chance) || suspicious) {
       ++audits;
-      if (auto wrong = audit(where, launches)) return *wrong;
-      if (std::isfinite(difference)) usual[drawn] = std::max(usual[drawn], difference);
+      if (auto wrong = audit(where, launches, slot)) return *wrong;
+      if (std::isfinite(differences[slot])) usual[drawn] = std::max(usual[drawn], differences[slot]);
     }
   }
   std::vector<double> candidate_us, incumbent_us;

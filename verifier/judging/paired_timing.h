@@ -37,7 +37,7 @@ class PairedTiming {
   std::optional<verdicts::Verdict> surprise(const verdicts::Where& where, PairedLaunches& launches,
                                             draws::Distribution distribution);
   std::multimap<int, draws::Distribution> draw_surprises();
-  std::optional<verdicts::Verdict> audit(const verdicts::Where& where, PairedLaunches& launches);
+  std::optional<verdicts::Verdict> audit(const verdicts::Where& where, PairedLaunches& launches, size_t slot);
   bool enough(const verdicts::WorkloadTiming& timing, double spent_s);
   int most_pairs() const { return effort_ == verdicts::Effort::screen ? settings_.screen_pairs : settings_.most_pairs; }
 

@@ -16,7 +16,10 @@ using benchsuite::Problem;
 struct Script {
   double candidate_us = 100, incumbent_us = 100, jitter = 0.001;
   bool warm = false;
-  int leaves_out_launch = -1;  // whose output differs from the incumbent's
+  size_t slots = 1;
+  static constexpr int kAlways = -2;
+  int leaves_out_launch = -1;  // whose output in one slot differs from the incumbent's
+  size_t leaves_out_slot = 0;
   int launches = 0, audits = 0, fails_at = -1;
   int surprises = 0;             // launches on other inputs than ordinary ones
   bool takes_short_cut = false;  // which only ordinary inputs allow
@@ -38,16 +41,26 @@ class ScriptedContest : public PairedLaunches {
     const double us = candidate ? script_.candidate_us : script_.incumbent_us;
     return TimingSample{us * (1 + script_.jitter * (keys_.unit() - 0.5))};
   }
-  double difference() override { return left_out() ? 1e6 : 1e-7 * (1 + keys_.unit() / 2); }
-  std::optional<verdicts::Verdict> audit(const verdicts::Where& where) override {
+  size_t slots() const override { return script_.slots; }
+  std::vector<double> differences() override {
+    std::vector<double> apart;
+    for (size_t slot = 0; slot < script_.slots; ++slot) {
+      apart.push_back(left_out(slot) ? 1e6 : 1e-7 * (1 + keys_.unit() / 2));
+    }
+    return apart;
+  }
+  std::optional<verdicts::Verdict> audit(const verdicts::Where& where, size_t slot) override {
     if (surprise_ && !script_.takes_short_cut) return std::nullopt;
     ++script_.audits;
-    if (left_out() || surprise_) return verdicts::WrongResult{where, "y", 0, 1, 0, 100, 1, 1};
+    if (left_out(slot) || surprise_) return verdicts::WrongResult{where, "y", 0, 1, 0, 100, 1, 1};
     return std::nullopt;
   }
 
  private:
-  bool left_out() const { return script_.launches - 1 == script_.leaves_out_launch; }
+  bool left_out(size_t slot) const {
+    const bool always = script_.leaves_out_launch == Script::kAlways;
+    return slot == script_.leaves_out_slot && (always || script_.launches - 1 == script_.leaves_out_launch);
+  }
 
   Script& script_;
   statistics::Keys keys_{1};
@@ -113,6 +126,20 @@ TEST_F(TimingOfScripts, ASingleLaunchThatLeavesWorkOutIsFound) {
     const auto measured = time(verdicts::Effort::full);
     ASSERT_TRUE(std::holds_alternative<verdicts::Verdict>(measured)) << launch;
     EXPECT_EQ(name_of(std::get<verdicts::Verdict>(measured)), "wrong_result") << launch;
+  }
+}
+
+TEST_F(TimingOfScripts, WorkLeftOutInOneSlotOfABatchIsFound) {
+  for (size_t slot = 0; slot < 12; ++slot) {
+    for (const int launch : {Script::kAlways, 0, 5}) {
+      script_ = {};
+      script_.slots = 12;
+      script_.leaves_out_slot = slot;
+      script_.leaves_out_launch = launch;
+      const auto measured = time(verdicts::Effort::full);
+      ASSERT_TRUE(std::holds_alternative<verdicts::Verdict>(measured)) << slot << " " << launch;
+      EXPECT_EQ(name_of(std::get<verdicts::Verdict>(measured)), "wrong_result");
+    }
   }
 }
 
