@@ -25,7 +25,7 @@ struct CheckPolicy {
   // be right at the timed shapes alone.
   int64_t beyond_bench = 1;
 
-  // A win must also hold at so many small shapes that take each residue of each axis modulo 128 ...
+  // A win must also hold at so many small shapes that take each residue of each axis modulo their number ...
   int residues = 128;
   // ... and at the ends of the domain, as far as so many elements of a tensor and operations reach.
   int64_t far_elements = (int64_t{1} << 28) + (1 << 16), far_flops = int64_t{1} << 34;
