@@ -66,8 +66,8 @@ struct SecondLook {
 // over the expected run and its neighbours: one error in a mean or a sum moves its whole row, so that the naive error
 // of a single row is a single number, which may be small by luck.
 //
-// Of 64 elements and more that nothing was summed or computed for (the naive solution errs in none), each must be right
-// to the last bit.
+// Copies of 64 elements and more (nothing is summed, and the naive solution errs in none) must be right in each of
+// them, to the last bit.
 //
 // NaN and infinity must stand where r has them, and where r passes the largest number of the dtype. Where the naive
 // solution itself overflows on the way, both its value and the finite right one will do.

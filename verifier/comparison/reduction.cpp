@@ -11,8 +11,8 @@ constexpr double kMostTermsInOneThread = 4096;
 constexpr double kTermsBesideADominantOne = 16;
 constexpr int64_t kSampled = 65536;
 
-// Of what the problem's init says. An outlier or a patch makes its own outputs large, which their size shows: it must
-// not excuse errors of all others.
+// The RMS that the problem's init says. An outlier or a patch makes its own outputs large, which their size shows: it
+// must not excuse errors of all others.
 double ordinary_rms(const benchsuite::InputInit& init) {
   if (init.kind != benchsuite::Init::uniform) return init.scale;
   return std::sqrt((init.low * init.low + init.low * init.high + init.high * init.high) / 3);

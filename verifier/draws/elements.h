@@ -23,7 +23,7 @@ double rounded_to(core::DType dtype, double value);
 // integers.
 double ulp_at(core::DType dtype, double value);
 
-// Of a floating dtype.
+// These three are of a floating dtype.
 double largest_of(core::DType dtype);     // finite number
 double least_normal(core::DType dtype);   // positive number
 int significand_bits(core::DType dtype);  // the hidden one included

@@ -30,7 +30,7 @@ enum class Distribution : int64_t {
   dominant,        // ordinary, one element of each row beside which all others are nothing in a sum
 };
 
-// What a patch does to the elements that it covers.
+// The change that a patch makes to the elements that it covers.
 enum class Effect : int64_t {
   number,     // all are `size`
   shifted,    // plus `size`; between bounds: close to the upper one
@@ -94,7 +94,7 @@ HOST_DEVICE Chance chance_of(bool wide, float normal, uint32_t first, uint32_t s
   return {from_float * (1 + second * 0x1p-56), unit + second * 0x1p-64, first, second};
 }
 
-// What all elements of one row share.
+// Numbers that all elements of one row share.
 struct Row {
   int64_t hot;    // the one that is not 0 in a one_hot or exact_products draw, or dominates a dominant one
   double scale;   // of a row_scales draw

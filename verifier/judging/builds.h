@@ -30,7 +30,7 @@ class Builds {
 
   const sandbox::Solution& solution() const { return *solution_; }
   const sandbox::TunableBinding& binding() const { return binding_; }
-  // What wait() has made available. The judge lends them to candidate processes; they stay here.
+  // The builds that wait() has made available. The judge lends them to candidate processes; they stay here.
   const sandbox::Built& fast() const { return std::get<sandbox::Built>(slots_->fast.done.value()); }
   const sandbox::Built& check() const { return std::get<sandbox::Built>(slots_->check.done.value()); }
   double compile_ms() const;  // of all that was built

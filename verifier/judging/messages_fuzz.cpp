@@ -73,7 +73,7 @@ void receive_anything(std::string_view bytes) {
   }
 }
 
-// What a candidate that took over its process says to the judge.
+// Messages of a candidate that took over its process.
 void answer_judge(std::string_view text) {
   auto [ours, theirs] = Channel::make_pair();
   send_frame(theirs.fd(), text);

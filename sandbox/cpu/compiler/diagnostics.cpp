@@ -26,7 +26,7 @@ constexpr std::string_view kCudaPrefixes[] = {"__kw_ptx_", "__nv_",       "__nvv
                                               "__vav",     "__vneg",      "__dp2a",
                                               "__viadd",   "__vi",        "curand"};
 
-// What g++ and clang say of a source that is too much for them.
+// Messages with which g++ and clang give up on a source that exceeds their limits.
 constexpr std::string_view kLimitMarks[] = {"instantiation depth exceeds",
                                             "instantiation exceeded maximum depth",
                                             "instantiating fold expression with more than",

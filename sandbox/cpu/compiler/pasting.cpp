@@ -9,7 +9,7 @@ namespace {
 
 bool is_word(const Token& token) { return token.kind == TokenKind::identifier || token.kind == TokenKind::number; }
 
-// What may stand in some place: one of these words, or any of them pasted together.
+// The words that a place may hold, each alone or pasted together.
 struct Values {
   std::set<std::string> words;
   std::set<std::string> macros;  // of these: names of macros with no parentheses behind them
@@ -93,7 +93,7 @@ class Flow {
   // False where a call may be put together in a way that is not followed here: then anything may be anywhere.
   bool understood() const { return understood_; }
   const Values& of(size_t macro, size_t parameter) const { return values_[macro][parameter]; }
-  // Of any place.
+  // All places.
   const Values& everything() const { return everything_; }
   // From now on anything may be anywhere.
   void give_up() {
@@ -164,7 +164,7 @@ class Flow {
     return found;
   }
 
-  // What the tokens [begin, end) may become.
+  // The words that the tokens [begin, end) may become.
   Values values_of(size_t begin, size_t end, size_t within) const {
     Values values;
     std::set<size_t> expanded;
@@ -299,7 +299,7 @@ std::vector<Paste> possible_pastes(const std::vector<Token>& tokens) {
   const std::vector<Macro> macros = macros_of(tokens);
   Flow flow(tokens, macros);
   std::vector<Paste> pastes = pastes_of(tokens, macros, flow);
-  // What is pasted may be the name of a macro, which is then called.
+  // A pasted name may be that of a macro, which is then called.
   const bool makes_macros = std::ranges::any_of(pastes, [&](const Paste& paste) {
     return std::ranges::any_of(macros, [&](const Macro& macro) { return gives(paste, macro.name, false); });
   });

@@ -24,7 +24,7 @@ class GlobalWrites {
   void begin_launch(const std::vector<Buffer>& buffers);
   void begin_block();
 
-  // What the running block does.
+  // The running block's accesses.
   void fence();
   void observe(Kind by);
   void write(const Place& place, Kind kind);

@@ -1,4 +1,4 @@
-// What local variables hold that nobody set (shim/kw_locals.h).
+// The content of local variables that nobody set (shim/kw_locals.h).
 #pragma once
 
 #include <cstdint>

@@ -78,7 +78,8 @@ class Scheduler {
   int64_t thread() const { return current_thread_; }
   uint32_t epoch() const { return epoch_; }
   uint32_t warp_epoch() const { return warps_[static_cast<size_t>(current_thread_) / 32].epoch; }
-  // What this lane of the running thread's warp did in earlier warp epochs is ordered before what the thread does now.
+  // The warp epoch before which all accesses of this lane, of the running thread's warp, are ordered before its next
+  // one.
   uint32_t known_warp_epoch(int lane) const;
 
  private:

@@ -1,4 +1,4 @@
-// What a local variable holds that nobody set: drawn for each launch (sandbox/cpu/runtime/local_fill.h). The lexer adds the
+// The content of a local variable that nobody set: drawn for each launch (sandbox/cpu/runtime/local_fill.h). The lexer adds the
 // calls.
 #pragma once
 
