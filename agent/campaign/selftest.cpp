@@ -83,20 +83,8 @@ void take(SelftestReport& report, const std::string& backend, const verifier::ad
   }
 }
 
-// Times a kernel against itself: a shipped one of the problem if there is any, else naive.
-void control(verifier::judging::Judge& judge, sandbox::CompilePool& pool, const std::string& problem,
-             const std::vector<const AdversarialCase*>& cases, SelftestReport& report) {
-  const auto shipped =
-      std::find_if(cases.begin(), cases.end(), [](const AdversarialCase* one) { return is_shipped(*one); });
-  std::optional<verifier::judging::Builds> builds;
-  std::string name = problem + "/naive";
-  if (shipped != cases.end()) {
-    name = (*shipped)->name;
-    builds.emplace((*shipped)->solution, (*shipped)->binding);
-    if (builds->wait(pool, verifier::verdicts::Effort::control) != nullptr)
-      return;  // counted as a false reject when it was judged
-  }
-  const verifier::judging::Builds& kernel = builds ? *builds : judge.naive();
+void time_against_itself(verifier::judging::Judge& judge, const verifier::judging::Builds& kernel,
+                         const std::string& problem, const std::string& name, SelftestReport& report) {
   const verifier::verdicts::Judgement judgement =
       verifier::adversarial::judge_with_retries(judge, kernel, kernel, verifier::verdicts::Effort::control);
   if (!judgement.measurement) {
@@ -105,6 +93,26 @@ void control(verifier::judging::Judge& judge, sandbox::CompilePool& pool, const 
     return;
   }
   report.controls.push_back({problem, name, judgement.measurement->speed_up, judgement.measurement->outcome});
+}
+
+// Times a kernel against itself: a shipped one of the problem if there is any, else naive. `times` > 1: both in turn.
+void control(verifier::judging::Judge& judge, sandbox::CompilePool& pool, const std::string& problem,
+             const std::vector<const AdversarialCase*>& cases, int times, SelftestReport& report) {
+  const auto shipped =
+      std::find_if(cases.begin(), cases.end(), [](const AdversarialCase* one) { return is_shipped(*one); });
+  std::optional<verifier::judging::Builds> builds;
+  if (shipped != cases.end()) {
+    builds.emplace((*shipped)->solution, (*shipped)->binding);
+    if (builds->wait(pool, verifier::verdicts::Effort::control) != nullptr)
+      return;  // counted as a false reject when it was judged
+  }
+  for (int i = 0; i < times; ++i) {
+    if (builds && i % 2 == 0) {
+      time_against_itself(judge, *builds, problem, (*shipped)->name, report);
+    } else {
+      time_against_itself(judge, judge.naive(), problem, problem + "/naive", report);
+    }
+  }
 }
 
 core::Json to_json(const std::vector<SelftestFinding>& findings) {
@@ -138,6 +146,11 @@ std::optional<double> SelftestReport::widest_noise() const {
   return widest;
 }
 
+int64_t SelftestReport::controls_with_truth() const {
+  return std::count_if(controls.begin(), controls.end(),
+                       [](const SelftestControl& one) { return one.ratio.low <= 1 && 1 <= one.ratio.high; });
+}
+
 std::optional<double> SelftestReport::candidates_per_hour() const {
   return honest_seconds > 0 ? std::optional(static_cast<double>(honest()) * 3600 / honest_seconds) : std::nullopt;
 }
@@ -168,9 +181,15 @@ SelftestReport run_selftest(DeviceSession& session, const ShippedData& data, con
         report.interrupted = !listener(progress);
         return !report.interrupted;
       };
-      verifier::adversarial::judge_cases(judge, session.pool(), of_problem, plan.backend, effort, take_next);
+      if (plan.sessions > 0) {
+        report.interrupted = !listener(progress);
+      } else {
+        verifier::adversarial::judge_cases(judge, session.pool(), of_problem, plan.backend, effort, take_next);
+      }
       if (report.interrupted) return;
-      control(judge, session.pool(), problem, of_problem, report);
+      const int of_each =
+          (plan.sessions + static_cast<int>(by_problem.size()) - 1) / static_cast<int>(by_problem.size());
+      control(judge, session.pool(), problem, of_problem, std::max(1, of_each), report);
     }
   });
   return report;
@@ -196,6 +215,7 @@ core::Json to_json(const SelftestReport& report) {
       {"false_rejects", to_json(report.false_rejects)},
       {"refused_otherwise", to_json(report.otherwise)},
       {"controls", controls},
+      {"controls_with_truth", report.controls_with_truth()},
       {"widest_noise", report.widest_noise() ? core::Json(*report.widest_noise()) : core::Json()},
       {"candidates_per_hour", report.candidates_per_hour() ? core::Json(*report.candidates_per_hour()) : core::Json()}};
 }

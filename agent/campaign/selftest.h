@@ -19,6 +19,8 @@ struct SelftestPlan {
   std::string backend;
   uint64_t seed = 1;   // of all random choices: drawn cases, inputs, order
   bool quick = false;  // a few cases of each class, one problem, the least effort that decides
+  // Instead of all that: times so many kernels against themselves, naive and shipped ones of all problems in turn.
+  int sessions = 0;
 };
 
 // A case with another verdict than required.
@@ -42,6 +44,7 @@ struct SelftestReport {
   double honest_seconds = 0;  // for the honest ones, compiled ahead
   bool interrupted = false;
 
+  int64_t controls_with_truth() const;  // whose interval contains 1
   bool passed() const { return false_accepts.empty() && false_rejects.empty(); }
   int64_t dishonest() const;
   int64_t honest() const;                      // includes shipped kernels

@@ -20,7 +20,18 @@ std::string text_of(const std::vector<campaign::SelftestFinding>& findings, cons
 }
 }  // namespace
 
+std::string controls_text(const campaign::SelftestReport& report) {
+  if (report.controls.empty()) return "";
+  const auto ties = std::count_if(report.controls.begin(), report.controls.end(),
+                                  [](const auto& one) { return one.outcome == verifier::statistics::Outcome::tie; });
+  return fmt::format(
+      "A/A: {} of {} kernels tie with themselves; {} of their 99 % intervals contain 1; the farthest end of one is "
+      "{:.3f}x.\n",
+      ties, report.controls.size(), report.controls_with_truth(), report.widest_noise().value());
+}
+
 std::string selftest_text(const campaign::SelftestReport& report) {
+  if (report.judged.empty()) return controls_text(report);
   Table table({{"CLASS"}, {"CASES", Table::Align::right}, {"WRONGLY JUDGED", Table::Align::right}});
   for (const AttackClass of : verifier::adversarial::attack_classes()) {
     const auto found = report.judged.find(of);
@@ -37,12 +48,7 @@ std::string selftest_text(const campaign::SelftestReport& report) {
   }
   text += text_of(report.false_accepts, "FALSE ACCEPT") + text_of(report.false_rejects, "FALSE REJECT") +
           text_of(report.otherwise, "refused otherwise");
-  if (!report.controls.empty()) {
-    const auto ties = std::count_if(report.controls.begin(), report.controls.end(),
-                                    [](const auto& one) { return one.outcome == verifier::statistics::Outcome::tie; });
-    text += fmt::format("A/A: {} of {} kernels tie with themselves; the farthest end of an interval is {:.3f}x.\n",
-                        ties, report.controls.size(), report.widest_noise().value());
-  }
+  text += controls_text(report);
   if (const auto rate = report.candidates_per_hour()) {
     text += fmt::format("{:.0f} honest candidates an hour, judged in full.\n", *rate);
   }

@@ -11,9 +11,10 @@
 namespace verifier::judging {
 namespace {
 using Clock = std::chrono::steady_clock;
-constexpr double kFar = 2;         // the same for a first look
-constexpr double kClear = 1.1;     // a speed-up beyond it, either way, with its whole interval
-constexpr double kSuspicious = 2;  // times the usual difference from the incumbent's outputs
+constexpr double kFar = 2;             // the same for a first look
+constexpr double kClear = 1.1;         // a speed-up beyond it, either way, with its whole interval
+constexpr int kPairsBetweenLooks = 8;  // at the interval: each look is a chance to end at a lucky moment
+constexpr double kSuspicious = 2;      // times the usual difference from the incumbent's outputs
 
 constexpr double kLaunchFloor_us = 2, kLeastGain_us = 0.1, kLeastGainShare = 0.02;
 
@@ -43,12 +44,12 @@ bool PairedTiming::enough(const verdicts::WorkloadTiming& timing, double spent_s
   if (pairs >= most_pairs()) return true;
   if (effort_ == verdicts::Effort::screen) {
     if (pairs < 2) return false;
-    const statistics::SpeedUp so_far = statistics::estimate_speed_up(timing.pairs, keys_.next());
+    const statistics::SpeedUp so_far = statistics::estimate_speed_up(timing.pairs);
     stopped_early_ = so_far.high < 1 / kFar || (pairs >= settings_.clear_pairs && so_far.low > kFar);
     return stopped_early_;
   }
   if (pairs < settings_.clear_pairs) return false;
-  const statistics::SpeedUp so_far = statistics::estimate_speed_up(timing.pairs, keys_.next());
+  const statistics::SpeedUp so_far = statistics::estimate_speed_up(timing.pairs);
   // A clear loss needs no narrow interval; nor does a clear win, which is timed again to be confirmed.
   if (effort_ == verdicts::Effort::full && (so_far.high < 1 / kClear || so_far.low > kClear)) {
     stopped_early_ = true;
@@ -56,9 +57,10 @@ bool PairedTiming::enough(const verdicts::WorkloadTiming& timing, double spent_s
   }
   if (pairs < settings_.least_pairs) return false;
   // A control only has to show that nothing is badly wrong.
-  const double most_s = effort_ == verdicts::Effort::control ? settings_.most_s / 4 : settings_.most_s;
+  if (spent_s > (effort_ == verdicts::Effort::control ? settings_.most_s / 4 : settings_.most_s)) return true;
+  if ((pairs - settings_.least_pairs) % kPairsBetweenLooks != 0) return false;
   const double half_width = effort_ == verdicts::Effort::full ? settings_.half_width : settings_.confirm_half_width;
-  return spent_s > most_s || std::log(so_far.high / so_far.low) / 2 <= half_width;
+  return std::log(so_far.high / so_far.low) / 2 <= half_width;
 }
 
 std::optional<verdicts::Verdict> PairedTiming::audit(const verdicts::Where& where, PairedLaunches& launches,
@@ -149,7 +151,7 @@ std::variant<verdicts::Verdict, verdicts::WorkloadTiming> PairedTiming::workload
   }
   timing.candidate_us = statistics::median(candidate_us);
   timing.incumbent_us = statistics::median(incumbent_us);
-  timing.speed_up = statistics::estimate_speed_up(timing.pairs, keys_.next());
+  timing.speed_up = statistics::estimate_speed_up(timing.pairs);
   respect_launch_floor(timing);
   return timing;
 }

@@ -4,12 +4,11 @@
 #include <cmath>
 #include <iterator>
 
-#include "verifier/statistics/keys.h"
-
 namespace verifier::statistics {
 namespace {
-constexpr int kResamples = 800;
-constexpr double kTail = 0.005;        // on each side of a 99 % interval
+constexpr double kTail = 0.005;               // on each side of a 99 % interval
+constexpr double kTailOfSpeedUp = kTail / 2;  // timing looks at its interval several times, and may end at a lucky one
+constexpr double kMostCorrelation = 0.8;
 constexpr double kLeastGain = 0.995;   // a change below half a percent is no change
 constexpr float kSteadyClock = 0.01f;  // the largest difference between the clocks of a pair
 
@@ -26,6 +25,33 @@ double median_in_place(std::vector<double>& values) {
   if (values.size() % 2 == 1) return *at;
   return (*at + *std::max_element(values.begin(), at)) / 2;
 }
+
+// How many of n independent values to leave out at each end, so that the median lies beyond the rest on one side with a
+// probability of `most_tail` at most: the number of values below it is binomial with p = 1/2.
+size_t left_out(size_t n, double most_tail) {
+  size_t cut = 0;
+  double probability = std::pow(0.5, static_cast<double>(n)), tail = probability;
+  while (2 * (cut + 1) < n) {
+    probability *= static_cast<double>(n - cut) / static_cast<double>(cut + 1);
+    tail += probability;
+    if (tail > most_tail) break;
+    ++cut;
+  }
+  return cut;
+}
+
+// The share of values that count as independent: (1 - r) / (1 + r), with r the correlation of neighbours' sides of the
+// centre, corrected for the few values that it is estimated from.
+double independent_share(const std::vector<double>& values, double centre) {
+  const size_t n = values.size();
+  if (n < 2) return 1;
+  const auto side = [&](size_t i) { return values[i] > centre ? 1.0 : values[i] < centre ? -1.0 : 0.0; };
+  double together = 0;
+  for (size_t i = 0; i + 1 < n; ++i) together += side(i) * side(i + 1);
+  const double correlation =
+      std::clamp(together / static_cast<double>(n - 1) + 1 / static_cast<double>(n), 0.0, kMostCorrelation);
+  return (1 - correlation) / (1 + correlation);
+}
 }  // namespace
 
 std::string_view name_of(Outcome outcome) {
@@ -37,16 +63,7 @@ double median(std::vector<double> values) { return median_in_place(values); }
 
 Interval median_with_interval(std::vector<double> values) {
   std::sort(values.begin(), values.end());
-  const size_t n = values.size();
-  // The number of values below the median is binomial with p = 1/2; leaves out `cut` values at each end.
-  size_t cut = 0;
-  double probability = std::pow(0.5, static_cast<double>(n)), tail = probability;
-  while (2 * (cut + 1) < n) {
-    probability *= static_cast<double>(n - cut) / static_cast<double>(cut + 1);
-    tail += probability;
-    if (tail > kTail) break;
-    ++cut;
-  }
+  const size_t n = values.size(), cut = left_out(n, kTail);
   return {median(values), values[cut], values[n - 1 - cut]};
 }
 
@@ -56,26 +73,16 @@ std::vector<Pair> steady_pairs(const std::vector<Pair>& pairs) {
   return 2 * kept.size() < pairs.size() ? pairs : kept;
 }
 
-SpeedUp estimate_speed_up(const std::vector<Pair>& pairs, uint64_t seed) {
+SpeedUp estimate_speed_up(const std::vector<Pair>& pairs) {
   std::vector<double> logs;
   for (const Pair& pair : steady_pairs(pairs)) logs.push_back(std::log(pair.incumbent_us / pair.candidate_us));
+  const double centre = median(logs), independent = independent_share(logs, centre);
   const size_t n = logs.size();
-  const size_t block = std::max<size_t>(1, static_cast<size_t>(std::lround(std::cbrt(static_cast<double>(n)))));
-  Keys keys(seed);
-  std::vector<double> medians, sample;
-  for (int i = 0; i < kResamples; ++i) {
-    sample.clear();
-    while (sample.size() < n) {
-      const size_t begin = keys.below(n);
-      for (size_t k = 0; k < block && sample.size() < n; ++k) sample.push_back(logs[(begin + k) % n]);
-    }
-    medians.push_back(median_in_place(sample));
-  }
-  std::sort(medians.begin(), medians.end());
-  const auto quantile = [&](double q) { return medians[static_cast<size_t>(q * (kResamples - 1) + 0.5)]; };
-  const double centre = median(logs);
-  return {std::exp(centre), std::exp(std::min(centre, quantile(kTail))),
-          std::exp(std::max(centre, quantile(1 - kTail)))};
+  const size_t few = left_out(static_cast<size_t>(static_cast<double>(n) * independent), kTailOfSpeedUp);
+  const auto cut = static_cast<size_t>(static_cast<double>(few) / independent);
+  std::sort(logs.begin(), logs.end());
+  const size_t low = std::min(cut, (n - 1) / 2);
+  return {std::exp(centre), std::exp(logs[low]), std::exp(logs[n - 1 - low])};
 }
 
 SpeedUp combine(const std::vector<SpeedUp>& parts) {

@@ -20,6 +20,7 @@ struct SelftestOptions {
   std::string device = "cpu";
   std::optional<uint64_t> seed;
   bool quick = false;
+  int sessions = 0;
 };
 
 // Rewrites one progress line; only on a terminal.
@@ -39,7 +40,8 @@ void selftest(const SelftestOptions& options, Invocation& invocation) {
   const campaign::DeviceChoice device = campaign::parse_device(options.device);
   const campaign::ShippedData data = campaign::load_data(invocation.sandbox_level);
   results::archive::Recorder archive = campaign::open_seeded_archive(invocation.archive, data);
-  const campaign::SelftestPlan plan{device.backend, options.seed ? *options.seed : fresh_seed(), options.quick};
+  const campaign::SelftestPlan plan{device.backend, options.seed ? *options.seed : fresh_seed(), options.quick,
+                                    options.sessions};
   search::watch_for_interrupt();
   const auto begin = std::chrono::steady_clock::now();
   campaign::DeviceSession session(data.paths, device, false, campaign::background_compile_workers() + 1);
@@ -62,7 +64,7 @@ void selftest(const SelftestOptions& options, Invocation& invocation) {
               {"seconds", seconds},
               {"interrupted", report.interrupted},
               {"environment", environment}});
-  if (!report.interrupted) {
+  if (!report.interrupted && plan.sessions == 0) {
     all["selftest"] = archive.add_selftest(
         {session.device(), archive.add_environment(environment), plan.seed, plan.quick, seconds, report.dishonest(),
          static_cast<int64_t>(report.false_accepts.size()), report.honest(),
@@ -90,6 +92,10 @@ void add_selftest_command(CLI::App& app, Invocation& invocation) {
   command->add_option("--seed", options->seed,
                       "Seed of all random choices, to repeat a selftest (default: a fresh one)");
   command->add_flag("--quick", options->quick, "Judge only a few cases of each class");
+  command
+      ->add_option("--against-itself", options->sessions,
+                   "Judge no cases: time so many kernels against themselves, and count the intervals that contain 1")
+      ->check(CLI::Range(1, 100'000));
   command->callback([options, &invocation] { selftest(*options, invocation); });
 }
 
