@@ -70,7 +70,7 @@ class DeviceLaunches : public PairedLaunches {
     if (auto failure = exchange(place, own)) return std::move(*failure);
     auto launched = queued(place, own);
     if (auto* failure = std::get_if<ProcessFailure>(&launched)) return std::move(*failure);
-    const double own_us = (std::get<Launched>(launched).us - empty_us_) / static_cast<double>(inputs_.size());
+    const double own_us = std::get<Launched>(launched).us / static_cast<double>(inputs_.size()) - empty_us_;
     const ClockReading clock = oracle_.device().read_clock();
     return TimingSample{std::max(own_us, policy_.least_time_us), clock.mhz, clock.throttled};
   }

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <random>
 #include <string>
 
 #include "sandbox/cuda/driver/context.h"
@@ -12,11 +13,15 @@ namespace sandbox::cuda::driver {
 
 class Scrub {
  public:
+  // Of each thread, for what has no static frame. The context must be limited to it.
+  static constexpr size_t kStackBytes = 1024;
+
   // `own_kernels`: the compiled verifier/devices/cuda/run_kernels.cu.
   Scrub(const Context& context, const std::string& own_kernels);
 
   // Overwrites the shared memory and registers of every multiprocessor and, for kernels with `local_bytes` of local
-  // memory per thread, that of every thread that can be resident; with a new pattern each time. Does not wait.
+  // memory per thread, that of every thread that can be resident, down to the end of the stack, which recursion may
+  // reach. Each time with numbers from a key of its own. Does not wait.
   void enqueue(size_t local_bytes);
 
  private:
@@ -25,7 +30,8 @@ class Scrub {
   Module module_;
   Function shared_, registers_;
   std::array<Function, std::size(kFrames)> local_;
-  unsigned shared_bytes_, blocks_, pattern_ = 0;
+  unsigned shared_bytes_, blocks_;
+  std::mt19937_64 keys_;  // seeded by the system; in host memory, which device code cannot read
 };
 
 }  // namespace sandbox::cuda::driver

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <functional>
+#include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/strict_json.h"
@@ -36,7 +39,7 @@ class L2Flush {
  private:
   const driver::Context& context_;
   driver::PrivateMemory memory_;
-  unsigned pattern_ = 0;
+  std::mt19937_64 patterns_;
 };
 
 // The buffers of a "map" request, by slot.
@@ -55,17 +58,20 @@ class LentSlots {
 };
 
 // Flushes the L2 cache (if `hot`, writes a small part of it for the same time), then times `enqueue(slot)` for each of
-// the first `slots` slots. Waits for the end. Returns the answer to "go".
+// the first `slots` slots, each between events of its own; without slots, a pair of events with nothing between them.
+// `enqueue_between` is not timed: it comes between two slots. Waits for the end. Returns the answer to "go", with the
+// sum of all times.
 class LaunchTimer {
  public:
-  LaunchTimer(const driver::Context& context, L2Flush& flush)
-      : context_(context), flush_(flush), begin_(context), end_(context) {}
-  core::Json time(size_t slots, bool hot, const std::function<void(size_t)>& enqueue);
+  LaunchTimer(const driver::Context& context, L2Flush& flush) : context_(context), flush_(flush) {}
+  core::Json time(
+      size_t slots, bool hot, const std::function<void(size_t)>& enqueue,
+      const std::function<void()>& enqueue_between = [] {});
 
  private:
   const driver::Context& context_;
   L2Flush& flush_;
-  driver::Event begin_, end_;
+  std::deque<std::pair<driver::Event, driver::Event>> events_;  // by slot
 };
 
 }  // namespace sandbox::cuda::run

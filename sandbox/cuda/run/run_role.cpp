@@ -13,9 +13,11 @@
 namespace sandbox::cuda::run {
 namespace {
 using core::Json;
-// Keeps device memory for candidates' printf and malloc small, and reserves no part of the L2 cache.
+// Keeps device memory for candidates' stacks, printf and malloc small, and reserves no part of the L2 cache.
 void limit(const driver::Context& context) {
   constexpr size_t kPrintfBytes = 64 << 10, kHeapBytes = 1 << 20;
+  context.require(context->cuCtxSetLimit(static_cast<int>(driver::Limit::stack_bytes), driver::Scrub::kStackBytes),
+                  "cuCtxSetLimit");
   context.require(context->cuCtxSetLimit(static_cast<int>(driver::Limit::printf_bytes), kPrintfBytes), "cuCtxSetLimit");
   context.require(context->cuCtxSetLimit(static_cast<int>(driver::Limit::heap_bytes), kHeapBytes), "cuCtxSetLimit");
   context.require(context->cuCtxSetLimit(static_cast<int>(driver::Limit::persisting_l2_bytes), 0), "cuCtxSetLimit");
