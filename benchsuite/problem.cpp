@@ -4,18 +4,6 @@
 
 namespace benchsuite {
 
-std::string_view name_of(Init init) {
-  switch (init) {
-    case Init::normal:
-      return "normal";
-    case Init::uniform:
-      return "uniform";
-    case Init::integers:
-      return "integers";
-  }
-  return "";
-}
-
 std::string_view name_of(Role role) { return role == Role::test ? "test" : "bench"; }
 
 int64_t Tensor::elements(const core::Bindings& axes) const {

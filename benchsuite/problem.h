@@ -33,24 +33,52 @@ KW_ENUM_NAMES(ProblemKind, elementwise, row_reduction, reduction, transpose, gem
 enum class Init {
   normal,    // N(0, scale)
   uniform,   // U[low, high)
-  integers,  // uniform integers in [low, high]; the only kind for integer dtypes
+  integers,  // uniform integers in [low, high]
+  // Rows with a structure that the problem relies on. No distribution changes them (verifier/formulas/structures.h).
+  permutation,    // each row holds 0, 1, ... once
+  sorted,         // ascending, in [low, high); integers from low to high, both of which occur
+  probabilities,  // not negative; each row adds up to 1
+  triangular,     // as normal, with zeros above the diagonal of each matrix
 };
-std::string_view name_of(Init init);
+KW_ENUM_NAMES(Init, normal, uniform, integers, permutation, sorted, probabilities, triangular)
 
 struct InputInit {
   Init kind = Init::normal;
-  double scale = 1;          // normal
-  double low = 0, high = 1;  // uniform
-  // integers: both inclusive, over the axes ("low" and "high" in the file). These bounds are the problem's domain: an
-  // adversarial distribution must keep to them too.
+  double scale = 1;          // normal, triangular
+  double low = 0, high = 1;  // uniform; sorted of floating dtypes
+  // integers, and sorted of integer dtypes: both inclusive, over the axes ("low" and "high" in the file). These bounds
+  // are the problem's domain: an adversarial distribution must keep to them too.
   core::Expr least = core::Expr::constant(0), most = core::Expr::constant(1);
+
+  // Whether elements of a row depend on each other.
+  bool has_structured_rows() const {
+    return kind == Init::permutation || kind == Init::sorted || kind == Init::probabilities;
+  }
+};
+
+// How an output is held against the reference's.
+enum class OutputRule {
+  elements,   // each element, within what the contract tolerates; integers bit for bit
+  equal,      // each element, to the last bit
+  any_order,  // the elements of each row, in whatever order
+  indices,    // places in the rows of an input: each must hold what the reference's place holds, none occurs twice
+  quanta,     // integers that were rounded: each within 2 of the reference, 99.9 % within 1
+};
+KW_ENUM_NAMES(OutputRule, elements, equal, any_order, indices, quanta)
+struct OutputComparison {
+  OutputRule rule = OutputRule::elements;
+  // Of indices: the input; an output that must hold the value at each place, or ""; whether the places of a row may
+  // stand in any order.
+  std::string into, values;
+  bool in_any_order = false;
 };
 
 struct Tensor {
   std::string name;
   core::DType dtype;
-  std::vector<core::Expr> shape;  // over the axes; row-major, at least one dimension
-  InputInit init;                 // inputs only
+  std::vector<core::Expr> shape;     // over the axes; row-major, at least one dimension
+  InputInit init;                    // inputs only
+  OutputComparison comparison = {};  // outputs only
 
   int64_t elements(const core::Bindings& axes) const;  // throws core::ExprError
   int64_t bytes(const core::Bindings& axes) const;

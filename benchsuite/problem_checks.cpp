@@ -92,6 +92,25 @@ void check_integer_bounds(const Tensor& input, const JsonView& init, const Point
   }
 }
 
+// Rows of a permutation hold whole numbers up to their length, which the dtype must tell apart.
+void check_permutation(const Tensor& input, const JsonView& view, const Point& point) {
+  const JsonView columns = view.at("shape").items().back();
+  const int64_t length = at_point(columns, point, [&](const Bindings& axes) { return input.shape.back().eval(axes); });
+  const int64_t most = range_of(input.dtype).most;
+  if (length - 1 <= most) return;
+  columns.fail("rows of " + std::to_string(length) + " elements (" + point.name + ") have numbers which " +
+                   std::string(core::name_of(input.dtype)) + " cannot hold exactly",
+               "a permutation of this dtype has rows of at most " + std::to_string(most + 1));
+}
+
+void check_init(const Tensor& input, const JsonView& view, const Point& point) {
+  const Init kind = input.init.kind;
+  if (kind == Init::permutation) check_permutation(input, view, point);
+  if (kind == Init::integers || (kind == Init::sorted && !core::is_floating(input.dtype))) {
+    check_integer_bounds(input, view.at("init"), point);
+  }
+}
+
 void check_counts(const Problem& problem, const JsonView& json, const Point& point) {
   const auto check = [&](const JsonView& view, const core::Expr& expr, int64_t least) {
     const int64_t value = at_point(view, point, [&](const Bindings& axes) { return expr.eval(axes); });
@@ -148,6 +167,58 @@ void check_names_are_distinct(const Problem& problem, const JsonView& json) {
   take(problem.outputs, "outputs", "output");
 }
 
+namespace {
+std::vector<std::string> shape_words(const Tensor& tensor) {
+  std::vector<std::string> words;
+  for (const core::Expr& extent : tensor.shape) words.push_back(extent.text());
+  return words;
+}
+
+const Tensor& named(const std::vector<Tensor>& tensors, const std::string& name, const JsonView& view,
+                    const std::string& kind) {
+  std::vector<std::string> known;
+  for (const Tensor& tensor : tensors) {
+    if (tensor.name == name) return tensor;
+    known.push_back(tensor.name);
+  }
+  view.fail("\"" + name + "\" is no " + kind, core::did_you_mean(name, known, kind + "s"));
+}
+
+// One index for each row of the input, or a row of them.
+bool leads_into(const Tensor& output, const Tensor& input) {
+  std::vector<std::string> places = shape_words(output), rows = shape_words(input);
+  if (places.size() == rows.size()) places.pop_back();
+  rows.pop_back();
+  return places == rows;
+}
+
+void check_indices(const Problem& problem, const Tensor& output, const JsonView& view) {
+  const OutputComparison& comparison = output.comparison;
+  const JsonView into = view.at("indices_into");
+  if (!leads_into(output, named(problem.inputs, comparison.into, into, "input"))) {
+    into.fail("the shape of \"" + comparison.into + "\" does not fit",
+              "indices of shape [M] or [M, K] lead into an input of shape [M, N]: places in its rows");
+  }
+  if (comparison.values.empty()) return;
+  const Tensor& values = named(problem.outputs, comparison.values, view.at("values"), "output");
+  if (shape_words(values) != shape_words(output)) {
+    view.at("values").fail("\"" + values.name + "\" has another shape than \"" + output.name + "\"",
+                           "each index belongs to the value at the same place");
+  }
+  if ((values.comparison.rule == OutputRule::any_order) != comparison.in_any_order) {
+    view.fail("\"" + values.name + "\" and its indices do not agree about their order",
+              R"(give the indices "any_order": true, and the values "compare": "any_order", or neither)");
+  }
+}
+}  // namespace
+
+void check_comparisons(const Problem& problem, const JsonView& json) {
+  for (const Tensor& output : problem.outputs) {
+    if (output.comparison.rule != OutputRule::indices) continue;
+    check_indices(problem, output, json.at("outputs").at(output.name).at("compare"));
+  }
+}
+
 void check_workloads(const Problem& problem, const JsonView& json) {
   const JsonView list = json.at("workloads");
   const std::vector<JsonView> items = list.items();
@@ -173,6 +244,12 @@ void check_workloads(const Problem& problem, const JsonView& json) {
 }
 
 void check_expressions(const Problem& problem, const JsonView& json) {
+  for (const Tensor& input : problem.inputs) {
+    const JsonView view = json.at("inputs").at(input.name);
+    if (input.init.kind == Init::triangular && input.shape.size() < 2) {
+      view.at("init").fail("a triangular input has rows and columns", "give it two dimensions or more");
+    }
+  }
   for (const Point& point : points_of(problem)) {
     const auto check_tensor = [&](const Tensor& tensor, const JsonView& view) {
       for (const JsonView& extent : view.at("shape").items()) {
@@ -186,7 +263,7 @@ void check_expressions(const Problem& problem, const JsonView& json) {
     for (const Tensor& input : problem.inputs) {
       const JsonView view = json.at("inputs").at(input.name);
       check_tensor(input, view);
-      if (input.init.kind == Init::integers) check_integer_bounds(input, view.at("init"), point);
+      check_init(input, view, point);
     }
     for (const Tensor& output : problem.outputs) check_tensor(output, json.at("outputs").at(output.name));
     check_counts(problem, json, point);

@@ -81,34 +81,73 @@ std::vector<Axis> parse_axes(const JsonView& view) {
   return axes;
 }
 
+double parse_scale(const JsonView& view) {
+  const double scale = view.number();
+  if (!(scale > 0 && scale <= 1e4)) view.fail("is " + view.json().dump(), "take a number above 0 and at most 10000");
+  return scale;
+}
+
+void parse_bounds(const JsonView& view, InputInit& init) {
+  init.low = view.at("low").number();
+  init.high = view.at("high").number();
+  if (!(init.low < init.high)) view.fail("low is not below high", "numbers are drawn from [low, high)");
+  if (!(init.low >= -1e4 && init.high <= 1e4)) view.fail("low and high must be within 10000 of zero");
+}
+
+bool fits(Init kind, core::DType dtype) {
+  if (core::is_floating(dtype)) return true;
+  return kind == Init::integers || kind == Init::permutation || kind == Init::sorted;
+}
+
 InputInit parse_init(const JsonView& view, core::DType dtype, const std::vector<std::string>& axes) {
   InputInit init;
-  const std::string kind = view.at("kind").one_of({"normal", "uniform", "integers"}, "kinds");
-  if (kind != "integers" && !core::is_floating(dtype)) {
-    view.at("kind").fail("\"" + kind + "\" does not fit dtype " + std::string(core::name_of(dtype)),
-                         "use {\"kind\": \"integers\", \"low\": 0, \"high\": 9}");
+  init.kind = view.at("kind").one_of<Init>("kinds");
+  if (!fits(init.kind, dtype)) {
+    view.at("kind").fail(
+        "\"" + std::string(name_of(init.kind)) + "\" does not fit dtype " + std::string(core::name_of(dtype)),
+        R"(use {"kind": "integers", "low": 0, "high": 9})");
   }
-  if (kind == "normal") {
-    view.expect_object({"kind", "scale"});
-    init.scale = view.at("scale").number();
-    if (!(init.scale > 0 && init.scale <= 1e4)) {
-      view.at("scale").fail("is " + view.at("scale").json().dump(), "take a number above 0 and at most 10000");
-    }
-    return init;
+  switch (init.kind) {
+    case Init::normal:
+    case Init::triangular:
+      view.expect_object({"kind", "scale"});
+      init.scale = parse_scale(view.at("scale"));
+      return init;
+    case Init::permutation:
+    case Init::probabilities:
+      view.expect_object({"kind"});
+      return init;
+    default:
+      view.expect_object({"kind", "low", "high"});
   }
-  view.expect_object({"kind", "low", "high"});
-  if (kind == "uniform") {
-    init.kind = Init::uniform;
-    init.low = view.at("low").number();
-    init.high = view.at("high").number();
-    if (!(init.low < init.high)) view.fail("low is not below high", "uniform draws from [low, high)");
-    if (!(init.low >= -1e4 && init.high <= 1e4)) view.fail("low and high must be within 10000 of zero");
-    return init;
+  if (init.kind == Init::uniform || (init.kind == Init::sorted && core::is_floating(dtype))) {
+    parse_bounds(view, init);
+  } else {
+    init.least = parse_axis_expr(view.at("low"), axes);
+    init.most = parse_axis_expr(view.at("high"), axes);
   }
-  init.kind = Init::integers;
-  init.least = parse_axis_expr(view.at("low"), axes);
-  init.most = parse_axis_expr(view.at("high"), axes);
   return init;
+}
+
+// "any_order", or {"indices_into": "x", "values": "top", "any_order": true}.
+OutputComparison parse_comparison(const JsonView& view, core::DType dtype) {
+  OutputComparison comparison;
+  if (view.json().is_object()) {
+    view.expect_object({"indices_into"}, {"values", "any_order"});
+    comparison = {OutputRule::indices, view.at("indices_into").identifier(),
+                  view.has("values") ? view.at("values").identifier() : "",
+                  view.has("any_order") && view.at("any_order").boolean()};
+  } else {
+    comparison.rule = view.one_of<OutputRule>("comparisons");
+    if (comparison.rule == OutputRule::indices) {
+      view.fail("does not say what the indices lead to", "name the input: {\"indices_into\": \"x\"}");
+    }
+  }
+  const bool of_integers = comparison.rule == OutputRule::indices || comparison.rule == OutputRule::quanta;
+  if (of_integers && core::is_floating(dtype)) {
+    view.fail("does not fit dtype " + std::string(core::name_of(dtype)), "indices and quanta are integers");
+  }
+  return comparison;
 }
 
 std::vector<Tensor> parse_tensors(const JsonView& view, bool input, const std::vector<std::string>& axes) {
@@ -116,11 +155,12 @@ std::vector<Tensor> parse_tensors(const JsonView& view, bool input, const std::v
   for (const auto& [name, entry] : view.members()) {
     std::vector<std::string> required{"dtype", "shape"};
     if (input) required.emplace_back("init");
-    entry.expect_object(required);
+    entry.expect_object(required, input ? std::vector<std::string>{} : std::vector<std::string>{"compare"});
     Tensor tensor{member_name(name, entry), parse_dtype(entry.at("dtype")), {}, {}};
     for (const JsonView& extent : entry.at("shape").items()) tensor.shape.push_back(parse_axis_expr(extent, axes));
     limit_count(entry.at("shape"), 1, kMaxDimensions, "dimensions");
     if (input) tensor.init = parse_init(entry.at("init"), tensor.dtype, axes);
+    if (entry.has("compare")) tensor.comparison = parse_comparison(entry.at("compare"), tensor.dtype);
     tensors.push_back(std::move(tensor));
   }
   limit_count(view, 1, kMaxTensors, input ? "inputs" : "outputs");
@@ -215,6 +255,7 @@ Problem parse_problem(std::string_view json_text, const std::string& file) {
   limit_count(view.at("workloads"), 1, kMaxWorkloads, "workloads");
   problem.json_text = json_text;
   check_names_are_distinct(problem, view);
+  check_comparisons(problem, view);
   check_workloads(problem, view);
   check_expressions(problem, view);
   if (view.has("equivalents")) problem.equivalents = parse_equivalents(view.at("equivalents"), problem);

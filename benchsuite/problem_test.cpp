@@ -191,7 +191,7 @@ TEST(ProblemRefusals, InitThatDoesNotFit) {
   EXPECT_EQ(refusal_with("/inputs/x/init/low", 0), "p.json#/inputs/x/init/low: unknown field \"low\"\n  " +
                                                        core::did_you_mean("low", {"kind", "scale"}, "fields"));
   EXPECT_EQ(refusal_with("/inputs/w/init/high", -1),
-            "p.json#/inputs/w/init: low is not below high\n  uniform draws from [low, high)");
+            "p.json#/inputs/w/init: low is not below high\n  numbers are drawn from [low, high)");
 }
 
 TEST(ProblemRefusals, Workloads) {
@@ -225,6 +225,57 @@ TEST(ProblemRefusals, ABackendWithoutWorkloads) {
   EXPECT_EQ(refusal_with("/workloads/0/role", "bench"),
             "p.json#/workloads: no test workload is for \"cpu\"\n"
             "  add one with \"role\": \"test\" and \"devices\": [\"cpu\"], or without \"devices\" to mean all");
+}
+
+// kProblem with "y" as values and "s" as their places in "x".
+Json with_places() {
+  Json json = Json::parse(kProblem);
+  json["outputs"]["y"]["shape"] = {"M", 2};
+  json["outputs"]["s"] = {
+      {"dtype", "i32"}, {"shape", {"M", 2}}, {"compare", {{"indices_into", "x"}, {"values", "y"}}}};
+  return json;
+}
+
+TEST(Problem, OutputsSayHowTheyAreCompared) {
+  const Problem problem = parse_problem(with_places().dump(), "p.json");
+  const OutputComparison& places = problem.find_tensor("s")->comparison;
+  EXPECT_EQ(places.rule, OutputRule::indices);
+  EXPECT_EQ(places.into, "x");
+  EXPECT_EQ(places.values, "y");
+  EXPECT_FALSE(places.in_any_order);
+  EXPECT_EQ(problem.find_tensor("y")->comparison.rule, OutputRule::elements);
+}
+
+TEST(ProblemRefusals, Comparisons) {
+  EXPECT_THAT(refusal_with("/outputs/y/compare", "any-order"), HasSubstr("did you mean \"any_order\"?"));
+  EXPECT_THAT(refusal_with("/outputs/y/compare", "quanta"), HasSubstr("does not fit dtype f32"));
+  EXPECT_THAT(refusal_with("/outputs/s/compare", "indices"), HasSubstr("name the input"));
+  EXPECT_THAT(refusal_with("/inputs/x/compare", "equal"), HasSubstr("compare"));
+  const auto refusal = [](const char* pointer, const Json& value) {
+    Json json = with_places();
+    json[Json::json_pointer(pointer)] = value;
+    return problem_refusal(json);
+  };
+  EXPECT_THAT(refusal("/outputs/s/compare/indices_into", "X"), HasSubstr("\"X\" is no input"));
+  EXPECT_THAT(refusal("/outputs/s/compare/indices_into", "w"), HasSubstr("the shape of \"w\" does not fit"));
+  EXPECT_THAT(refusal("/outputs/s/compare/values", "z"), HasSubstr("\"z\" is no output"));
+  EXPECT_THAT(refusal("/outputs/y/shape", {"M", 3}), HasSubstr("another shape"));
+  EXPECT_THAT(refusal("/outputs/y/compare", "any_order"), HasSubstr("do not agree about their order"));
+}
+
+TEST(ProblemRefusals, InputsWithAStructure) {
+  EXPECT_EQ(refusal_with("/inputs/i/init", {{"kind", "permutation"}}), "accepted");
+  EXPECT_EQ(refusal_with("/inputs/i/init", {{"kind", "sorted"}, {"low", 0}, {"high", "M"}}), "accepted");
+  EXPECT_EQ(refusal_with("/inputs/w/init", {{"kind", "probabilities"}}), "accepted");
+  EXPECT_EQ(refusal_with("/inputs/x/init", {{"kind", "triangular"}, {"scale", 1}}), "accepted");
+  EXPECT_THAT(refusal_with("/inputs/i/init", {{"kind", "probabilities"}}), HasSubstr("does not fit dtype i32"));
+  EXPECT_THAT(refusal_with("/inputs/w/init", {{"kind", "triangular"}, {"scale", 1}}), HasSubstr("two dimensions"));
+  EXPECT_THAT(refusal_with("/inputs/i/init", {{"kind", "sorted"}, {"low", "N"}, {"high", 0}}),
+              HasSubstr("low must not be above high"));
+  EXPECT_THAT(refusal_with("/inputs/i/init", {{"kind", "permutation"}, {"low", 0}}), HasSubstr("low"));
+  Json bytes = Json::parse(kProblem);
+  bytes["inputs"]["i"] = {{"dtype", "i8"}, {"shape", {"M"}}, {"init", {{"kind", "permutation"}}}};
+  EXPECT_THAT(problem_refusal(bytes), HasSubstr("i8 cannot hold exactly"));
 }
 
 TEST(ProblemRefusals, Texts) {

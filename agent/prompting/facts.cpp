@@ -24,7 +24,7 @@ std::string fact_number(double value, const char* format = "%.4g") {
 
 std::string line(const std::string& text, size_t most = 300) { return core::clean_line(text, most); }
 
-std::string init_words(const benchsuite::InputInit& init) {
+std::string init_words(const benchsuite::InputInit& init, core::DType dtype) {
   switch (init.kind) {
     case benchsuite::Init::normal:
       return "N(0, " + fact_number(init.scale) + ")";
@@ -32,6 +32,34 @@ std::string init_words(const benchsuite::InputInit& init) {
       return "U[" + fact_number(init.low) + ", " + fact_number(init.high) + ")";
     case benchsuite::Init::integers:
       return "integers in [" + init.least.text() + ", " + init.most.text() + "]";
+    case benchsuite::Init::permutation:
+      return "permutations: each row holds 0, 1, ... once";
+    case benchsuite::Init::sorted:
+      return "sorted numbers: each row ascends from " +
+             (core::is_floating(dtype) ? fact_number(init.low) + " to below " + fact_number(init.high)
+                                       : init.least.text() + " to " + init.most.text());
+    case benchsuite::Init::probabilities:
+      return "probabilities: each row adds up to 1";
+    case benchsuite::Init::triangular:
+      return "N(0, " + fact_number(init.scale) + ") with zeros above the diagonal";
+  }
+  return "";
+}
+
+std::string comparison_words(const benchsuite::OutputComparison& comparison) {
+  switch (comparison.rule) {
+    case benchsuite::OutputRule::elements:
+      return "";
+    case benchsuite::OutputRule::equal:
+      return "; must be right to the last bit";
+    case benchsuite::OutputRule::any_order:
+      return "; the elements of a row may stand in any order";
+    case benchsuite::OutputRule::quanta:
+      return "; within 2 of the reference, 99.9 % of the elements within 1";
+    case benchsuite::OutputRule::indices:
+      return "; places in the rows of " + comparison.into + ", each once: where values are equal, any of them will do" +
+             (comparison.values.empty() ? "" : "; " + comparison.values + " holds the value at each place") +
+             (comparison.in_any_order ? "; those of a row may stand in any order" : "");
   }
   return "";
 }
@@ -41,7 +69,7 @@ std::string tensor_words(const benchsuite::Tensor& tensor, bool input) {
   for (const core::Expr& size : tensor.shape) sizes.push_back(size.text());
   return "- " + std::string(input ? "input " : "output ") + tensor.name + ": " +
          std::string(core::name_of(tensor.dtype)) + " [" + core::join(sizes, ", ") + "]" +
-         (input ? ", drawn from " + init_words(tensor.init) : "") + "\n";
+         (input ? ", drawn from " + init_words(tensor.init, tensor.dtype) : comparison_words(tensor.comparison)) + "\n";
 }
 
 std::string axis_words(const benchsuite::Axis& axis) {

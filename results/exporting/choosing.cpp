@@ -203,6 +203,26 @@ void make_ids_unique(Package& package) {
     if (count > 1) kernel.id += "_again" + std::to_string(count);
   }
 }
+
+// An export carries its own test, which draws inputs and compares outputs by simpler rules than the judge.
+void require_testable(const benchsuite::Problem& problem) {
+  for (const benchsuite::Tensor& input : problem.inputs) {
+    const benchsuite::Init kind = input.init.kind;
+    if (!input.init.has_structured_rows() && kind != benchsuite::Init::triangular) continue;
+    throw InputError(problem.name,
+                     "an export's own test cannot draw its input " + input.name + " (" +
+                         std::string(benchsuite::name_of(kind)) + ") yet",
+                     "take the source from kernelwright show NUMBER");
+  }
+  for (const benchsuite::Tensor& output : problem.outputs) {
+    const benchsuite::OutputRule rule = output.comparison.rule;
+    if (rule == benchsuite::OutputRule::elements || rule == benchsuite::OutputRule::equal) continue;
+    throw InputError(problem.name,
+                     "an export's own test cannot compare its output " + output.name + " (" +
+                         std::string(benchsuite::name_of(rule)) + ") yet",
+                     "take the source from kernelwright show NUMBER");
+  }
+}
 }  // namespace
 
 Package choose_kernels(const archive::Reader& archive, const std::map<std::string, benchsuite::Problem>& problems,
@@ -229,6 +249,7 @@ Package choose_kernels(const archive::Reader& archive, const std::map<std::strin
   if (package.kernels.empty()) throw InputError("export", "nothing was named", "name a problem, attempts or solutions");
   package.problem = &problem_of(problems, package.kernels[0].attempt.problem);
   package.name = choice.name.empty() ? package.problem->name : choice.name;
+  require_testable(*package.problem);
   if (identifier_of(package.name) != package.name || safe_name(package.name) != package.name) {
     throw InputError("--name " + package.name, "cannot be the name of a package", "letters, digits and _");
   }

@@ -244,6 +244,12 @@ TEST_P(Shipped, GoesIntoEveryFormat) {
   EXPECT_FALSE(test_shapes(*package.problem).empty());
 }
 
+TEST(Exporting, AProblemThatItsOwnTestCannotCompareIsRefused) {
+  ExportArchive archive;
+  EXPECT_THAT(refusal([&] { archive.choose(archive.add_shipped("topk_f32/chunks_skipped.cu")); }),
+              HasSubstr("cannot compare its output indices"));
+}
+
 TEST(Hip, TakesKernelsForHipAndNothingOfCuda) {
   ExportArchive archive;
   const Package package =
@@ -257,11 +263,12 @@ TEST(Hip, TakesKernelsForHipAndNothingOfCuda) {
   EXPECT_THAT(refusal([&] { hip_project(archive.choose(rich), export_data(), "now"); }), HasSubstr("uses tensor maps"));
 }
 
+// But for topk_f32: see AProblemThatItsOwnTestCannotCompareIsRefused.
 std::vector<std::string> shipped_files() {
   std::vector<std::string> files;
   const auto folder = core::installed_paths().kernels();
   for (const auto& entry : std::filesystem::recursive_directory_iterator(std::filesystem::canonical(folder))) {
-    if (entry.path().extension() == ".cu") {
+    if (entry.path().extension() == ".cu" && entry.path().parent_path().filename() != "topk_f32") {
       files.push_back(entry.path().parent_path().filename().string() + "/" + entry.path().filename().string());
     }
   }

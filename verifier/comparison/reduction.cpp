@@ -58,8 +58,9 @@ Reduction reduction_of(const benchsuite::Problem& problem, const core::Bindings&
   double largest = 0, product = 1;
   for (size_t i = 0; i < problem.inputs.size(); ++i) {
     if (!core::is_floating(problem.inputs[i].dtype)) continue;
-    const double rms =
-        distribution == draws::Distribution::patchwork ? ordinary_rms(problem.inputs[i].init) : rms_of(inputs[i]);
+    const benchsuite::InputInit& init = problem.inputs[i].init;
+    const bool patched = distribution == draws::Distribution::patchwork && !init.has_structured_rows();
+    const double rms = patched ? ordinary_rms(init) : rms_of(inputs[i]);
     largest = std::max(largest, rms);
     product *= rms;
   }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "verifier/draws/elements.h"
+#include "verifier/formulas/structures.h"
 #include "verifier/statistics/random.h"
 
 namespace verifier::draws {
@@ -155,6 +156,17 @@ void fill_integers(std::span<std::byte> bytes, DType dtype, const FillArgs& args
   }
 }
 
+void fill_structured(std::span<std::byte> bytes, DType dtype, const FillArgs& args) {
+  for (int64_t i = 0; i < args.elements; ++i) {
+    const auto at = static_cast<size_t>(i);
+    if (core::is_floating(dtype)) {
+      store_element(dtype, bytes, at, formulas::structured_number(args, i));
+    } else {
+      store_integer(dtype, bytes, at, formulas::structured_integer(args, i));
+    }
+  }
+}
+
 // The common case in a tight loop: timing draws megabytes of these for every launch.
 void fill_ordinary_f32(std::span<std::byte> bytes, const FillArgs& args) {
   const bool uniform = args.kind == static_cast<int64_t>(Init::uniform);
@@ -189,7 +201,8 @@ void fill_floats(std::span<std::byte> bytes, DType dtype, const FillArgs& args) 
         row = draw_row(args, rows++);
       }
       const formulas::Chance chance = chance_at(dtype, first, second, k);
-      store_element(dtype, bytes, static_cast<size_t>(i), element(args, row, column == row.hot, chance));
+      const double value = formulas::is_above_diagonal(args, i) ? 0 : element(args, row, column == row.hot, chance);
+      store_element(dtype, bytes, static_cast<size_t>(i), value);
     }
   }
 }
@@ -200,7 +213,7 @@ void patch(std::span<std::byte> bytes, const benchsuite::Tensor& tensor, const F
     const Patch& patch = args.patches[p];
     for (int64_t number = 0; number < patch.elements(); ++number) {
       const int64_t index = patched_index(args, p, number), column = index % args.columns;
-      if (index < 0) continue;
+      if (index < 0 || formulas::is_above_diagonal(args, index)) continue;
       const auto at = static_cast<size_t>(index);
       if (integers) {
         store_integer(tensor.dtype, bytes, at, patched_integer(args, patch, column));
@@ -319,7 +332,9 @@ FillArgs fill_args(const benchsuite::Tensor& tensor, const core::Bindings& axes,
     args.significand = significand_bits(tensor.dtype);
     args.least_normal = least_normal(tensor.dtype);
   }
+  if (init.kind == Init::triangular) args.matrix_rows = tensor.shape[tensor.shape.size() - 2].eval(axes);
   std::copy_n(std::array<double, 4>{NAN, INFINITY, -INFINITY, -NAN}.begin(), 4, args.special);
+  if (tensor.init.has_structured_rows()) return args;
   const bool takes_stray = floating && !draws_integers(tensor);
   if (distribution == Distribution::patchwork || (distribution == Distribution::stray && takes_stray)) {
     draw_patches(args, tensor.dtype, between_bounds, statistics::Keys(statistics::one_way(key)));
@@ -330,8 +345,10 @@ FillArgs fill_args(const benchsuite::Tensor& tensor, const core::Bindings& axes,
 void fill_input(std::span<std::byte> bytes, const benchsuite::Tensor& tensor, const core::Bindings& axes,
                 Distribution distribution, uint64_t key) {
   const FillArgs args = fill_args(tensor, axes, distribution, key);
-  const bool plain = is_disguise(distribution) && args.grain == 0;
-  if (draws_integers(tensor)) {
+  const bool plain = is_disguise(distribution) && args.grain == 0 && tensor.init.kind != Init::triangular;
+  if (tensor.init.has_structured_rows()) {
+    fill_structured(bytes, tensor.dtype, args);
+  } else if (draws_integers(tensor)) {
     fill_integers(bytes, tensor.dtype, args);
   } else if (plain && tensor.dtype == DType::f32) {
     fill_ordinary_f32(bytes, args);
@@ -342,7 +359,7 @@ void fill_input(std::span<std::byte> bytes, const benchsuite::Tensor& tensor, co
 }
 
 void jitter_input(std::span<std::byte> bytes, const benchsuite::Tensor& tensor, uint64_t neighbour, uint64_t key) {
-  if (draws_integers(tensor)) return;
+  if (draws_integers(tensor) || tensor.init.has_structured_rows()) return;
   statistics::Stream stream(key);
   const unsigned quarters = neighbour % 2 == 0 ? 1 : 2;
   switch (core::size_bytes(tensor.dtype)) {

@@ -68,6 +68,7 @@ struct FillArgs {
   int64_t significand;  // its bits, the hidden one included
   double least_normal;  // of the dtype
   double special[4];    // NaN, inf, -inf, and a NaN with its sign set
+  int64_t matrix_rows;  // of a triangular input
   double grain;         // of patchwork: content is a multiple of it; 0: of nothing
   int64_t patch_count;
   Patch patches[kMostPatches];

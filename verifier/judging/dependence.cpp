@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <variant>
 
-#include "verifier/comparison/compare.h"
+#include "verifier/comparison/output_rules.h"
 #include "verifier/draws/inputs.h"
 #include "verifier/statistics/keys.h"
 
@@ -30,20 +30,25 @@ std::vector<bool> clearly_wrong(const Problem& problem, const core::Bindings& ax
   std::vector<bool> wrong;
   for (size_t i = 0; i < problem.outputs.size(); ++i) {
     const benchsuite::Tensor& tensor = problem.outputs[i];
-    const auto compared =
-        comparison::compare({tensor.dtype,
-                             problem.contract.accumulate,
-                             static_cast<size_t>(tensor.shape.back().eval(axes)),
-                             comparison::reduction_of(problem, axes, tensor, draws::Distribution::ordinary, content),
-                             false,
-                             outputs[i],
-                             {expected.reference[i], expected.naive[i]},
-                             {}},
-                            tensor.name, {});
+    const bool exact = tensor.comparison.rule == benchsuite::OutputRule::equal;
+    const comparison::OutputForm form{
+        tensor.dtype,
+        problem.contract.accumulate,
+        comparison::tiling_of(static_cast<size_t>(tensor.shape.back().eval(axes)),
+                              static_cast<size_t>(tensor.elements(axes))),
+        comparison::reduction_of(problem, axes, tensor, draws::Distribution::ordinary, content),
+        tensor.name,
+        {},
+        comparison::extents(tensor, axes)};
+    const comparison::NaiveRun run{expected.reference[i], expected.naive[i]};
+    const auto compared = comparison::has_own_comparison(tensor)
+                              ? comparison::compare_by_rule(
+                                    form, exact, {problem, axes, i, content, {outputs.begin(), outputs.end()}, run, {}})
+                              : comparison::compare(form, exact, outputs[i], run, {});
     const auto* verdict = std::get_if<verdicts::Verdict>(&compared);
     const auto* result = verdict == nullptr ? nullptr : std::get_if<verdicts::WrongResult>(verdict);
-    const bool exact = !core::is_floating(tensor.dtype);
-    wrong.push_back(verdict != nullptr && (result == nullptr || exact || result->ratio >= kClearly));
+    const bool whole = exact || !core::is_floating(tensor.dtype);
+    wrong.push_back(verdict != nullptr && (result == nullptr || whole || result->ratio >= kClearly));
   }
   return wrong;
 }

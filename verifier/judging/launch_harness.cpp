@@ -23,7 +23,10 @@ core::Json shape_of(const benchsuite::Problem& problem, const core::Bindings& ax
   };
   for (const benchsuite::Tensor& tensor : problem.inputs) {
     core::Json* entry = add(tensor, "input");
-    if (tensor.init.kind == benchsuite::Init::integers) (*entry)["least"] = tensor.init.least.eval(axes);
+    const benchsuite::Init kind = tensor.init.kind;
+    if (kind == benchsuite::Init::integers || (kind == benchsuite::Init::sorted && !core::is_floating(tensor.dtype))) {
+      (*entry)["least"] = tensor.init.least.eval(axes);
+    }
   }
   for (const benchsuite::Tensor& tensor : problem.outputs) add(tensor, "output");
   return {{"axes", axes}, {"tensors", std::move(tensors)}};
@@ -121,7 +124,7 @@ std::optional<verdicts::Verdict> LaunchHarness::audit(size_t slot, const Expecte
     const draws::Survivors left =
         device.find_poison(output, core::size_bytes(tensor.dtype), poison_keys(key_, slot, i).content);
     if (left.count > 0) return verdicts::NotWritten{where, tensor.name, left.first, left.count, tensor.elements(axes_)};
-    const auto result = oracle_.compare(inputs_[slot], axes_, output, i, expected, where);
+    const auto result = oracle_.compare(inputs_[slot], axes_, (*outputs_)[slot], i, expected, where);
     if (const auto* wrong = std::get_if<verdicts::Verdict>(&result)) return *wrong;
     worst_ratio = std::max(worst_ratio, std::get<comparison::Match>(result).ratio);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "verifier/comparison/output_rules.h"
 #include "verifier/draws/neighbours.h"
 
 namespace verifier::judging {
@@ -28,14 +29,16 @@ void Oracle::fill(const LentBuffers& inputs, const core::Bindings& axes, Distrib
 }
 
 bool Oracle::knows_naive(const core::Bindings& axes, Distribution distribution) const {
+  const std::vector<benchsuite::Tensor>& outputs = problem_.outputs;
+  if (std::any_of(outputs.begin(), outputs.end(), comparison::has_own_comparison)) return false;
   const auto exact = [](const benchsuite::Tensor& tensor) { return !core::is_floating(tensor.dtype); };
   // Integers are compared bit for bit, without the naive solution.
-  if (std::all_of(problem_.outputs.begin(), problem_.outputs.end(), exact)) return true;
+  if (std::all_of(outputs.begin(), outputs.end(), exact)) return true;
   const auto found = naive_tiles_.find(axes);
   if (!draws::is_disguise(distribution) || found == naive_tiles_.end()) return false;
   const int64_t large = device_.traits().check.naive_errors_stay_from;
-  return found->second.size() == problem_.outputs.size() &&
-         std::all_of(problem_.outputs.begin(), problem_.outputs.end(),
+  return found->second.size() == outputs.size() &&
+         std::all_of(outputs.begin(), outputs.end(),
                      [&](const benchsuite::Tensor& tensor) { return exact(tensor) || tensor.elements(axes) >= large; });
 }
 
@@ -43,8 +46,7 @@ Expected Oracle::expected(const LentBuffers& inputs, const core::Bindings& axes,
                           bool with_naive) {
   Expected expected{distribution, false, {}};
   const uint64_t wanted = draws::is_exact(distribution) ? 0 : draws::neighbours_wanted(problem_, axes);
-  TensorBytes content;
-  for (size_t i = 0; i < inputs.size() && wanted > 0; ++i) content.push_back(device_.fetch(*inputs[i]));
+  const TensorBytes content = wanted > 0 ? fetch_all(inputs) : TensorBytes{};
   for (uint64_t neighbour = 0; neighbour < wanted; ++neighbour) {
     TensorBytes moved = content;
     for (size_t i = 0; i < moved.size(); ++i) {
@@ -66,22 +68,27 @@ TrustedOutputs Oracle::run_trusted(const core::Bindings& axes, const TensorBytes
   return outputs;
 }
 
+TensorBytes Oracle::fetch_all(const LentBuffers& buffers) const {
+  TensorBytes contents;
+  for (const auto& buffer : buffers) contents.push_back(device_.fetch(*buffer));
+  return contents;
+}
+
 std::variant<Match, Verdict> Oracle::compare(const LentBuffers& inputs, const core::Bindings& axes,
-                                             const LentBuffer& output, size_t index, const Expected& expected,
+                                             const LentBuffers& outputs, size_t index, const Expected& expected,
                                              const verdicts::Where& where) {
-  auto result = compare_once(inputs, axes, output, index, expected, where);
+  auto result = compare_once(inputs, axes, outputs, index, expected, where);
   const auto* wrong = std::get_if<Verdict>(&result);
   if (wrong == nullptr || !expected.naive_known) return result;
   // Where the naive solution overflows, a candidate may; and under a patch it may err by more than it does as a rule.
   if (expected.distribution == Distribution::ordinary && !std::holds_alternative<verdicts::WrongNonFinite>(*wrong)) {
     return result;
   }
-  return compare_once(inputs, axes, output, index, this->expected(inputs, axes, expected.distribution, true), where);
+  return compare_once(inputs, axes, outputs, index, this->expected(inputs, axes, expected.distribution, true), where);
 }
 
-std::variant<Match, Verdict> Oracle::compare_once(const LentBuffers& inputs, const core::Bindings& axes,
-                                                  const LentBuffer& output, size_t index, const Expected& expected,
-                                                  const verdicts::Where& where) {
+comparison::OutputForm Oracle::form_of(const LentBuffers& inputs, const core::Bindings& axes, size_t index,
+                                       const Expected& expected, const verdicts::Where& where) {
   const benchsuite::Tensor& tensor = problem_.outputs[index];
   std::vector<comparison::Moments> moments;
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -89,26 +96,50 @@ std::variant<Match, Verdict> Oracle::compare_once(const LentBuffers& inputs, con
     moments.push_back(core::is_floating(dtype) ? device_.moments(*inputs[i], dtype) : comparison::Moments{});
   }
   const auto columns = static_cast<size_t>(tensor.shape.back().eval(axes));
-  const bool exact = draws::is_exact(expected.distribution);
-  const comparison::OutputForm form{tensor.dtype,
-                                    problem_.contract.accumulate,
-                                    comparison::tiling_of(columns, static_cast<size_t>(tensor.elements(axes))),
-                                    comparison::reduction_of(problem_, axes, tensor, expected.distribution, moments),
-                                    tensor.name,
-                                    where,
-                                    comparison::extents(tensor, axes),
-                                    expected.distribution == Distribution::patchwork};
-  if (!expected.neighbours.empty()) {  // small outputs, on the host
-    const TensorBytes reference = reference_->fetch(), naive = naive_->fetch();
-    const std::vector<std::byte> got = device_.fetch(output);
-    std::vector<comparison::NaiveRun> neighbours;
-    for (const TrustedOutputs& one : expected.neighbours)
-      neighbours.push_back({one.reference[index], one.naive[index]});
-    return comparison::compare(form, exact, got, {reference[index], naive[index]}, neighbours);
+  return {tensor.dtype,
+          problem_.contract.accumulate,
+          comparison::tiling_of(columns, static_cast<size_t>(tensor.elements(axes))),
+          comparison::reduction_of(problem_, axes, tensor, expected.distribution, moments),
+          tensor.name,
+          where,
+          comparison::extents(tensor, axes),
+          expected.distribution == Distribution::patchwork};
+}
+
+std::variant<Match, Verdict> Oracle::compare_on_host(const comparison::OutputForm& form, bool exact,
+                                                     const LentBuffers& inputs, const core::Bindings& axes,
+                                                     const LentBuffers& outputs, size_t index,
+                                                     const Expected& expected) {
+  const TensorBytes reference = reference_->fetch(), naive = naive_->fetch();
+  std::vector<comparison::NaiveRun> neighbours;
+  for (const TrustedOutputs& one : expected.neighbours) neighbours.push_back({one.reference[index], one.naive[index]});
+  if (!comparison::has_own_comparison(problem_.outputs[index])) {
+    return comparison::compare(form, exact, device_.fetch(*outputs[index]), {reference[index], naive[index]},
+                               neighbours);
+  }
+  const TensorBytes given = fetch_all(inputs), got = fetch_all(outputs);
+  return comparison::compare_by_rule(form, exact,
+                                     {problem_,
+                                      axes,
+                                      index,
+                                      {given.begin(), given.end()},
+                                      {got.begin(), got.end()},
+                                      {reference[index], naive[index]},
+                                      std::move(neighbours)});
+}
+
+std::variant<Match, Verdict> Oracle::compare_once(const LentBuffers& inputs, const core::Bindings& axes,
+                                                  const LentBuffers& outputs, size_t index, const Expected& expected,
+                                                  const verdicts::Where& where) {
+  const benchsuite::Tensor& tensor = problem_.outputs[index];
+  const comparison::OutputForm form = form_of(inputs, axes, index, expected, where);
+  const bool exact = draws::is_exact(expected.distribution) || tensor.comparison.rule == benchsuite::OutputRule::equal;
+  if (!expected.neighbours.empty() || comparison::has_own_comparison(tensor)) {
+    return compare_on_host(form, exact, inputs, axes, outputs, index, expected);
   }
   std::vector<std::vector<comparison::NaiveTile>>& tiles = naive_tiles_[axes];
   std::vector<comparison::NaiveTile> learned;
-  ComparedOutput compared{output, *reference_, *naive_, !expected.naive_known, index, exact};
+  ComparedOutput compared{*outputs[index], *reference_, *naive_, !expected.naive_known, index, exact};
   if (expected.naive_known) {
     if (index < tiles.size()) compared.known = &tiles[index];
     return device_.compare(form, compared);

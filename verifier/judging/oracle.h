@@ -37,18 +37,28 @@ class Oracle {
   // solution faults. `with_naive`: runs the naive solution even where its errors are known.
   Expected expected(const LentBuffers& inputs, const core::Bindings& axes, draws::Distribution distribution,
                     bool with_naive = false);
-  // Holds one output of a candidate against what is expected. `inputs`: those that it was given.
+  // Holds output `index` of a candidate against what is expected. `inputs`: those that it was given; `outputs`: all
+  // that it gave.
   std::variant<comparison::Match, verdicts::Verdict> compare(const LentBuffers& inputs, const core::Bindings& axes,
-                                                             const LentBuffer& output, size_t index,
+                                                             const LentBuffers& outputs, size_t index,
                                                              const Expected& expected, const verdicts::Where& where);
   TrustedOutputs run_trusted(const core::Bindings& axes, const TensorBytes& inputs);
 
  private:
   bool knows_naive(const core::Bindings& axes, draws::Distribution distribution) const;
   std::variant<comparison::Match, verdicts::Verdict> compare_once(const LentBuffers& inputs, const core::Bindings& axes,
-                                                                  const LentBuffer& output, size_t index,
+                                                                  const LentBuffers& outputs, size_t index,
                                                                   const Expected& expected,
                                                                   const verdicts::Where& where);
+  comparison::OutputForm form_of(const LentBuffers& inputs, const core::Bindings& axes, size_t index,
+                                 const Expected& expected, const verdicts::Where& where);
+  // For small outputs, and those with a comparison of their own.
+  std::variant<comparison::Match, verdicts::Verdict> compare_on_host(const comparison::OutputForm& form, bool exact,
+                                                                     const LentBuffers& inputs,
+                                                                     const core::Bindings& axes,
+                                                                     const LentBuffers& outputs, size_t index,
+                                                                     const Expected& expected);
+  TensorBytes fetch_all(const LentBuffers& buffers) const;
 
   JudgeDevice& device_;
   benchsuite::Problem problem_;

@@ -16,7 +16,7 @@ struct Overloaded : Ts... {
 };
 template <typename... Ts>
 Overloaded(Ts...) -> Overloaded<Ts...>;
-constexpr std::array<std::pair<PatternKind, std::string_view>, 11> kPatternKinds{
+constexpr std::array<std::pair<PatternKind, std::string_view>, 12> kPatternKinds{
     {{PatternKind::tail, "tail"},
      {PatternKind::rows, "rows"},
      {PatternKind::columns, "columns"},
@@ -27,7 +27,8 @@ constexpr std::array<std::pair<PatternKind, std::string_view>, 11> kPatternKinds
      {PatternKind::lost_terms, "lost_terms"},
      {PatternKind::zeros, "zeros"},
      {PatternKind::imprecise, "imprecise"},
-     {PatternKind::scattered, "scattered"}}};
+     {PatternKind::scattered, "scattered"},
+     {PatternKind::rule, "rule"}}};
 
 }  // namespace
 

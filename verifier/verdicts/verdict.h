@@ -29,6 +29,7 @@ enum class PatternKind {
   zeros,       // zero where something else is right
   imprecise,   // small relative errors
   scattered,   // a few, here and there
+  rule,        // against the problem's own comparison of this output
 };
 std::string_view name_of(PatternKind kind);
 std::optional<PatternKind> pattern_kind_from_name(std::string_view name);

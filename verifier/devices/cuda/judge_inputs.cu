@@ -2,7 +2,7 @@
 namespace {
 using namespace verifier::formulas;
 
-// In the order of benchsuite::Init.
+// In the order of benchsuite::Init; the others are formulas::Structure.
 enum Init { normal, uniform, integers };
 
 __device__ __forceinline__ bool draws_integers(const FillArgs& args) {
@@ -13,7 +13,7 @@ __device__ __forceinline__ bool draws(const FillArgs& args, Distribution distrib
 }
 // Is the content, patches aside, what the problem's init says?
 __device__ __forceinline__ bool is_plain(const FillArgs& args) {
-  return args.grain == 0 && (draws(args, Distribution::ordinary) || draws(args, Distribution::patchwork) ||
+  return args.grain == 0 && args.matrix_rows == 0 && (draws(args, Distribution::ordinary) || draws(args, Distribution::patchwork) ||
                              draws(args, Distribution::stray));
 }
 
@@ -113,8 +113,8 @@ __device__ __forceinline__ void fill_floats(void* out, const FillArgs& args) {
       }
       const Chance c = chance_of(args.dtype == f64, component(n, k), component(first, k), component(second, k));
       const bool hot = column == row.hot;
-      store_element(out, args.dtype, i,
-                    args.kind == uniform ? bounded(args, row, hot, c) : unbounded(args, row, hot, c));
+      const double value = args.kind == uniform ? bounded(args, row, hot, c) : unbounded(args, row, hot, c);
+      store_element(out, args.dtype, i, is_above_diagonal(args, i) ? 0 : value);
       ++column;
     }
   }
@@ -128,6 +128,16 @@ __device__ __forceinline__ void fill_integers(void* out, const FillArgs& args) {
 #pragma unroll 1
     for (int k = 0; k < 4 && quad * 4 + k < args.elements; ++k) {
       store_integer(out, args.dtype, quad * 4 + k, integer(args, component(first, k), component(second, k)));
+    }
+  }
+}
+
+__device__ __forceinline__ void fill_structured(void* out, const FillArgs& args) {
+  for (int64_t i = thread_index(); i < args.elements; i += all_threads()) {
+    if (args.dtype >= i8) {
+      store_integer(out, args.dtype, i, structured_integer(args, i));
+    } else {
+      store_element(out, args.dtype, i, structured_number(args, i));
     }
   }
 }
@@ -148,7 +158,9 @@ __device__ __forceinline__ double load_element(const void* from, int64_t dtype, 
 }  // namespace
 
 extern "C" __global__ void __launch_bounds__(kMostThreads, kFewBlocks) kw_fill(void* out, FillArgs args) {
-  if (draws_integers(args)) {
+  if (has_structured_rows(args)) {
+    fill_structured(out, args);
+  } else if (draws_integers(args)) {
     fill_integers(out, args);
   } else if (is_plain(args) && args.dtype == f32) {
     fill_ordinary<f32>(out, args);
@@ -168,7 +180,7 @@ extern "C" __global__ void __launch_bounds__(kMostThreads, kFewBlocks) kw_patch(
     const int64_t count = patch.elements();
     for (int64_t number = thread_index(); number < count; number += all_threads()) {
       const int64_t index = patched_index(args, p, number), column = index % args.columns;
-      if (index < 0) continue;
+      if (index < 0 || is_above_diagonal(args, index)) continue;
       if (draws_integers(args)) {
         store_integer(out, args.dtype, index, patched_integer(args, patch, column));
         continue;

@@ -305,6 +305,32 @@ TEST_F(JudgeInputs, AreTheHostsWhereNothingIsNormal) {
   }
 }
 
+TEST_F(JudgeInputs, AreTheHostsWhereRowsHaveAStructure) {
+  for (const Init kind : {Init::permutation, Init::sorted, Init::probabilities}) {
+    for (const DType dtype : {DType::f32, DType::i32}) {
+      if (kind == Init::probabilities && dtype == DType::i32) continue;
+      Tensor x = integers(dtype, -7, 1000);
+      x.init.kind = kind;
+      std::vector<std::byte> host(static_cast<size_t>(x.bytes(kAxes)));
+      draws::fill_input(host, x, kAxes, draws::Distribution::patchwork, 9);
+      EXPECT_EQ(drawn(x, draws::Distribution::patchwork, 9), draws::load_elements(dtype, host))
+          << benchsuite::name_of(kind) << " " << core::name_of(dtype);
+    }
+  }
+}
+
+TEST_F(JudgeInputs, ATriangularMatrixIsZeroAboveItsDiagonal) {
+  const Tensor x = tensor(DType::f32, Init::triangular);
+  for (const draws::Distribution distribution : kAll) {
+    const std::vector<double> values = drawn(x, distribution, 3);
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (i % 1000 > i / 1000) {
+        ASSERT_EQ(values[i], 0) << i << " " << draws::name_of(distribution);
+      }
+    }
+  }
+}
+
 TEST_F(JudgeInputs, EachKindOfNonFiniteRowAppears) {
   const std::vector<double> values = drawn(tensor(DType::f32), draws::Distribution::non_finite);
   int only_infinite = 0, only_nan = 0, both = 0;

@@ -1,0 +1,184 @@
+#include "verifier/comparison/output_rules.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string>
+
+#include "verifier/draws/elements.h"
+
+namespace verifier::comparison {
+namespace {
+using benchsuite::OutputRule;
+using core::DType;
+using draws::load_element;
+
+bool same_number(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+bool below(long double a, long double b) { return std::isnan(b) ? !std::isnan(a) : a < b; }
+
+// Orders elements; wide enough for every integer of 64 bits.
+long double sort_key(DType dtype, std::span<const std::byte> bytes, size_t index) {
+  if (dtype != DType::i64) return load_element(dtype, bytes, index);
+  int64_t value = 0;
+  std::memcpy(&value, bytes.data() + index * sizeof value, sizeof value);
+  return value;
+}
+
+// Each row in ascending order, NaN last.
+std::vector<std::byte> with_sorted_rows(DType dtype, size_t columns, std::span<const std::byte> bytes) {
+  std::vector<std::byte> sorted(bytes.begin(), bytes.end());
+  const size_t size = core::size_bytes(dtype), elements = bytes.size() / size;
+  std::vector<std::pair<long double, size_t>> row(columns);
+  for (size_t begin = 0; begin + columns <= elements; begin += columns) {
+    for (size_t i = 0; i < columns; ++i) row[i] = {sort_key(dtype, bytes, begin + i), begin + i};
+    std::stable_sort(row.begin(), row.end(), [](const auto& a, const auto& b) { return below(a.first, b.first); });
+    for (size_t i = 0; i < columns; ++i) {
+      std::memcpy(sorted.data() + (begin + i) * size, bytes.data() + row[i].second * size, size);
+    }
+  }
+  return sorted;
+}
+
+std::variant<Match, verdicts::Verdict> compare_in_any_order(OutputForm form, bool exact, const RuledOutput& ruled) {
+  const auto columns = static_cast<size_t>(form.shape.back());
+  const DType right = core::is_floating(form.dtype) ? DType::f64 : form.dtype;
+  std::vector<std::vector<std::byte>> kept;
+  kept.reserve(2 * ruled.neighbours.size() + 3);
+  const auto sorted = [&](DType dtype, std::span<const std::byte> bytes) -> std::span<const std::byte> {
+    return kept.emplace_back(with_sorted_rows(dtype, columns, bytes));
+  };
+  const auto sorted_run = [&](const NaiveRun& run) {
+    return NaiveRun{sorted(right, run.reference), sorted(form.dtype, run.naive)};
+  };
+  std::vector<NaiveRun> neighbours;
+  for (const NaiveRun& run : ruled.neighbours) neighbours.push_back(sorted_run(run));
+  form.shape.clear();  // places in a sorted row mean nothing to a reader: no pattern
+  return compare(form, exact, sorted(form.dtype, ruled.outputs[ruled.index]), sorted_run(ruled.expected), neighbours);
+}
+
+// A wrong element, and why.
+struct Fault {
+  int64_t at;
+  std::string reason;
+};
+
+// Collects faults into a verdict that shows the first one.
+class Faults {
+ public:
+  void add(int64_t at, const std::string& reason) {
+    if (!first_) first_ = {at, reason};
+    ++count_;
+  }
+  std::variant<Match, verdicts::Verdict> verdict(const OutputForm& form, std::span<const std::byte> output,
+                                                 std::span<const std::byte> reference) const {
+    if (!first_) return Match{0};
+    const auto at = static_cast<size_t>(first_->at);
+    const double got = load_element(form.dtype, output, at), right = load_element(form.dtype, reference, at);
+    verdicts::WrongResult wrong{form.where, form.name,           first_->at, right, got, 1 + std::fabs(got - right),
+                                count_,     form.tiling.elements};
+    wrong.pattern = verdicts::Pattern{verdicts::PatternKind::rule, first_->reason};
+    return verdicts::Verdict(std::move(wrong));
+  }
+
+ private:
+  std::optional<Fault> first_;
+  int64_t count_ = 0;
+};
+
+const benchsuite::Tensor& tensor_named(const std::vector<benchsuite::Tensor>& tensors, const std::string& name,
+                                       const Contents& contents, std::span<const std::byte>& content) {
+  const auto found = std::find_if(tensors.begin(), tensors.end(), [&](const auto& one) { return one.name == name; });
+  content = contents[static_cast<size_t>(found - tensors.begin())];
+  return *found;
+}
+
+std::variant<Match, verdicts::Verdict> compare_indices(const OutputForm& form, const RuledOutput& ruled) {
+  const benchsuite::Tensor& tensor = ruled.problem.outputs[ruled.index];
+  const benchsuite::OutputComparison& rule = tensor.comparison;
+  std::span<const std::byte> source, values;
+  const benchsuite::Tensor& into = tensor_named(ruled.problem.inputs, rule.into, ruled.inputs, source);
+  const benchsuite::Tensor* held =
+      rule.values.empty() ? nullptr : &tensor_named(ruled.problem.outputs, rule.values, ruled.outputs, values);
+  const int64_t length = into.shape.back().eval(ruled.axes);
+  const int64_t columns = into.shape.size() == tensor.shape.size() ? form.shape.back() : 1;
+  const std::span<const std::byte> output = ruled.outputs[ruled.index];
+  const auto place = [&](std::span<const std::byte> indices, int64_t at) {
+    return static_cast<int64_t>(load_element(form.dtype, indices, static_cast<size_t>(at)));
+  };
+  const auto value_at = [&](int64_t row, int64_t index) {
+    return load_element(into.dtype, source, static_cast<size_t>(row * length + index));
+  };
+  Faults faults;
+  std::vector<int64_t> used_by(static_cast<size_t>(length), -1);  // the last row that has this place
+  for (int64_t row = 0; row * columns < form.tiling.elements; ++row) {
+    std::vector<double> got, right;
+    for (int64_t at = row * columns; at < (row + 1) * columns; ++at) {
+      const int64_t index = place(output, at);
+      right.push_back(value_at(row, place(ruled.expected.reference, at)));
+      if (index < 0 || index >= length) {
+        faults.add(at, "An index is no place in a row of " + into.name + ".");
+        continue;
+      }
+      if (std::exchange(used_by[static_cast<size_t>(index)], row) == row) {
+        faults.add(at, "An index occurs twice in a row.");
+        continue;
+      }
+      got.push_back(value_at(row, index));
+      if (held != nullptr && !same_number(got.back(), load_element(held->dtype, values, static_cast<size_t>(at)))) {
+        faults.add(at, "An index leads to another value than " + held->name + " has at the same place.");
+      } else if (!rule.in_any_order && !same_number(got.back(), right.back())) {
+        faults.add(at, "An index leads to another value than the right one does.");
+      }
+    }
+    if (!rule.in_any_order || got.size() != right.size()) continue;
+    std::sort(got.begin(), got.end(), below);
+    std::sort(right.begin(), right.end(), below);
+    if (!std::equal(got.begin(), got.end(), right.begin(), same_number)) {
+      faults.add(row * columns, "The indices of a row lead to other values than the right ones do.");
+    }
+  }
+  return faults.verdict(form, output, ruled.expected.reference);
+}
+
+// Rounding to a coarse grid turns the last bit of a sum into a whole step.
+constexpr double kMostQuanta = 2, kUsualQuanta = 1, kUnusualShare = 0.001;
+
+std::variant<Match, verdicts::Verdict> compare_quanta(const OutputForm& form, const RuledOutput& ruled) {
+  const std::span<const std::byte> output = ruled.outputs[ruled.index];
+  Faults wrong, unusual;
+  int64_t unusual_count = 0;
+  for (int64_t i = 0; i < form.tiling.elements; ++i) {
+    const auto at = static_cast<size_t>(i);
+    const double off =
+        std::fabs(load_element(form.dtype, output, at) - load_element(form.dtype, ruled.expected.reference, at));
+    if (off > kMostQuanta) wrong.add(i, "An element is more than two quanta off.");
+    if (off <= kUsualQuanta) continue;
+    unusual.add(i, "More than one element in a thousand is two quanta off.");
+    ++unusual_count;
+  }
+  const bool many = static_cast<double>(unusual_count) > kUnusualShare * static_cast<double>(form.tiling.elements);
+  auto result = wrong.verdict(form, output, ruled.expected.reference);
+  if (std::holds_alternative<verdicts::Verdict>(result) || !many) return result;
+  return unusual.verdict(form, output, ruled.expected.reference);
+}
+}  // namespace
+
+bool has_own_comparison(const benchsuite::Tensor& output) {
+  const OutputRule rule = output.comparison.rule;
+  return rule == OutputRule::any_order || rule == OutputRule::indices || rule == OutputRule::quanta;
+}
+
+std::variant<Match, verdicts::Verdict> compare_by_rule(const OutputForm& form, bool exact, const RuledOutput& ruled) {
+  switch (ruled.problem.outputs[ruled.index].comparison.rule) {
+    case OutputRule::indices:
+      return compare_indices(form, ruled);
+    case OutputRule::quanta:
+      return compare_quanta(form, ruled);
+    default:
+      return compare_in_any_order(form, exact, ruled);
+  }
+}
+
+}  // namespace verifier::comparison

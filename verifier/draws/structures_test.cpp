@@ -1,0 +1,139 @@
+// Inputs whose rows have a structure: verifier/formulas/structures.h.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "verifier/draws/elements.h"
+#include "verifier/draws/inputs.h"
+
+namespace verifier::draws {
+namespace {
+using benchsuite::Init;
+using benchsuite::Tensor;
+using core::DType;
+using core::Expr;
+
+struct Structured : testing::Test {
+  static Tensor of(DType dtype, Init kind) {
+    Tensor made{"x", dtype, {Expr::parse("M"), Expr::parse("N")}, {}};
+    made.init.kind = kind;
+    made.init.low = -2;
+    made.init.high = 3;
+    made.init.least = Expr::constant(0);
+    made.init.most = Expr::parse("4 * N");
+    return made;
+  }
+  static std::vector<std::vector<double>> rows_of(const Tensor& tensor, const core::Bindings& axes,
+                                                  Distribution distribution, uint64_t key) {
+    std::vector<std::byte> bytes(static_cast<size_t>(tensor.bytes(axes)));
+    fill_input(bytes, tensor, axes, distribution, key);
+    const std::vector<double> all = load_elements(tensor.dtype, bytes);
+    std::vector<std::vector<double>> rows;
+    const auto columns = tensor.shape.back().eval(axes);
+    for (auto at = all.begin(); at != all.end(); at += columns) rows.emplace_back(at, at + columns);
+    return rows;
+  }
+  template <typename Check>
+  static void for_each_row(DType dtype, Init kind, const Check& check) {
+    for (const int64_t columns : {1, 2, 3, 7, 64, 1000}) {
+      for (const Distribution distribution :
+           {Distribution::ordinary, Distribution::patchwork, Distribution::ties, Distribution::row_scales}) {
+        const core::Bindings axes{{"M", 40}, {"N", columns}};
+        for (const auto& row : rows_of(of(dtype, kind), axes, distribution, 7)) check(row);
+      }
+    }
+  }
+};
+
+TEST_F(Structured, APermutationHoldsEachNumberOnce) {
+  for (const DType dtype : {DType::i32, DType::f32, DType::i64}) {
+    for_each_row(dtype, Init::permutation, [](std::vector<double> row) {
+      std::sort(row.begin(), row.end());
+      for (size_t i = 0; i < row.size(); ++i) ASSERT_EQ(row[i], static_cast<double>(i));
+    });
+  }
+}
+
+TEST_F(Structured, PermutationsDifferFromRowToRowAndWithTheKey) {
+  const core::Bindings axes{{"M", 400}, {"N", 100}};
+  std::set<std::vector<double>> seen;
+  int ascending = 0, descending = 0;
+  for (const uint64_t key : {1, 2}) {
+    for (const auto& row : rows_of(of(DType::i32, Init::permutation), axes, Distribution::ordinary, key)) {
+      ascending += std::is_sorted(row.begin(), row.end());
+      descending += std::is_sorted(row.rbegin(), row.rend());
+      seen.insert(row);
+    }
+  }
+  EXPECT_GT(seen.size(), 500u);
+  EXPECT_NEAR(ascending, 100, 40);
+  EXPECT_NEAR(descending, 100, 40);
+}
+
+TEST_F(Structured, EachPlaceOfAShuffledRowTakesEachNumber) {
+  const core::Bindings axes{{"M", 20000}, {"N", 5}};
+  std::vector<std::vector<int>> counts(5, std::vector<int>(5));
+  for (const auto& row : rows_of(of(DType::i32, Init::permutation), axes, Distribution::ordinary, 3)) {
+    for (size_t i = 0; i < 5; ++i) ++counts[i][static_cast<size_t>(row[i])];
+  }
+  for (size_t i = 0; i < 5; ++i) {
+    for (size_t j = 0; j < 5; ++j) {
+      const double ordered = (i == j ? 2500 : 0) + (i + j == 4 ? 2500 : 0);
+      EXPECT_NEAR(counts[i][j], 3000 + ordered, 600) << i << " " << j;
+    }
+  }
+}
+
+TEST_F(Structured, SortedRowsAscendWithinTheirBounds) {
+  for_each_row(DType::f32, Init::sorted, [](const std::vector<double>& row) {
+    ASSERT_TRUE(std::is_sorted(row.begin(), row.end()));
+    ASSERT_GE(row.front(), -2);
+    ASSERT_LE(row.back(), 3);
+  });
+  for_each_row(DType::i32, Init::sorted, [](const std::vector<double>& row) {
+    ASSERT_TRUE(std::is_sorted(row.begin(), row.end()));
+    ASSERT_EQ(row.front(), 0);
+    if (row.size() > 1) {
+      ASSERT_EQ(row.back(), 4.0 * static_cast<double>(row.size()));
+    }
+  });
+}
+
+TEST_F(Structured, ProbabilitiesAddUpToOne) {
+  int certain = 0;
+  for_each_row(DType::f32, Init::probabilities, [&](const std::vector<double>& row) {
+    ASSERT_GE(*std::min_element(row.begin(), row.end()), 0);
+    ASSERT_NEAR(std::accumulate(row.begin(), row.end(), 0.0), 1, 1e-5);
+    certain += row.size() == 1000 && *std::max_element(row.begin(), row.end()) == 1;
+  });
+  EXPECT_NEAR(certain, 20, 15);
+}
+
+TEST_F(Structured, ATriangularMatrixIsZeroAboveItsDiagonal) {
+  Tensor batch = of(DType::f32, Init::triangular);
+  batch.shape.insert(batch.shape.begin(), Expr::constant(3));
+  const core::Bindings axes{{"M", 30}, {"N", 20}};
+  for (const Distribution distribution :
+       {Distribution::ordinary, Distribution::patchwork, Distribution::offset, Distribution::non_finite}) {
+    for (uint64_t key = 0; key < 8; ++key) {
+      const auto rows = rows_of(batch, axes, distribution, key);
+      int nonzero = 0;
+      for (size_t r = 0; r < rows.size(); ++r) {
+        for (size_t c = 0; c < 20; ++c) {
+          if (c > r % 30) {
+            ASSERT_EQ(rows[r][c], 0) << r << " " << c;
+          } else {
+            nonzero += rows[r][c] != 0;
+          }
+        }
+      }
+      EXPECT_GT(nonzero, 600);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace verifier::draws

@@ -1,0 +1,113 @@
+// Content whose rows have a structure that a problem relies on: permutations, sorted numbers, probabilities. It is the
+// same in every distribution, but each row draws its own shape, extreme ones among them.
+#pragma once
+
+#include <math.h>
+#include <cstdint>
+
+#include "verifier/formulas/content.h"
+
+namespace verifier::formulas {
+
+// In the order of benchsuite::Init.
+enum class Structure : int64_t { permutation = 3, sorted, probabilities, triangular };
+
+HOST_DEVICE bool has_structured_rows(const FillArgs& args) {
+  return args.kind >= static_cast<int64_t>(Structure::permutation) &&
+         args.kind <= static_cast<int64_t>(Structure::probabilities);
+}
+// A matrix with zeros above its diagonal; the rest is drawn as N(0, scale).
+HOST_DEVICE bool is_above_diagonal(const FillArgs& args, int64_t index) {
+  return args.kind == static_cast<int64_t>(Structure::triangular) &&
+         index % args.columns > index / args.columns % args.matrix_rows;
+}
+
+// Numbers that a row draws for its shape.
+HOST_DEVICE Quad structure_of_row(const FillArgs& args, int64_t row) { return drawn_for(Purpose::row, row, args.key); }
+
+HOST_DEVICE uint64_t mixed(uint64_t value, uint32_t key) {
+  const uint64_t product = (value + key) * 0x9E3779B97F4A7C15u;
+  return (product ^ product >> 29) * 0xBF58476D1CE4E5B9u >> 20;
+}
+
+// A bijection of [0, 2^bits): Feistel rounds over two halves, of which the lower has the odd bit.
+HOST_DEVICE uint64_t shuffled_bits(uint64_t value, uint32_t bits, const Quad& key) {
+  const uint32_t low_bits = (bits + 1) / 2, high_bits = bits - low_bits;
+  const uint64_t low_mask = (static_cast<uint64_t>(1) << low_bits) - 1;
+  const uint64_t high_mask = (static_cast<uint64_t>(1) << high_bits) - 1;
+  uint64_t low = value & low_mask, high = value >> low_bits;
+  for (int64_t round = 0; round < 4; ++round) {
+    high = (high ^ mixed(low, component(key, round))) & high_mask;
+    low = (low ^ mixed(high, ~component(key, 3 - round))) & low_mask;
+  }
+  return high << low_bits | low;
+}
+
+// Where element `column` of a shuffled row of `count` stands: each place once.
+HOST_DEVICE int64_t shuffled(int64_t column, int64_t count, const Quad& key) {
+  uint32_t bits = 1;
+  while (static_cast<uint64_t>(1) << bits < static_cast<uint64_t>(count)) ++bits;
+  auto place = static_cast<uint64_t>(column);
+  do {
+    place = shuffled_bits(place, bits, key);  // walks its cycle back into the range
+  } while (place >= static_cast<uint64_t>(count));
+  return static_cast<int64_t>(place);
+}
+
+// Ascending, descending, or shuffled.
+HOST_DEVICE int64_t permuted(const FillArgs& args, int64_t row, int64_t column) {
+  const Quad drawn = structure_of_row(args, row);
+  const uint64_t shape = below(8, drawn.x, 0);
+  if (shape == 0) return column;
+  if (shape == 1) return args.columns - 1 - column;
+  return shuffled(column, args.columns, drawn);
+}
+
+// A number in [0, 1) for each column of a row, never smaller than the one before: even, or crowded at either end.
+HOST_DEVICE double ascending(const FillArgs& args, int64_t row, int64_t column) {
+  const uint64_t shape = below(4, structure_of_row(args, row).x, 0);
+  const Quad drawn = drawn_for(Purpose::value_of_quad, row * args.columns + column, args.key);
+  const double along = (static_cast<double>(column) + unit_of(drawn.x)) / static_cast<double>(args.columns);
+  if (shape == 0) return along * along * along * along;
+  if (shape == 1) return 1 - (1 - along) * (1 - along) * (1 - along) * (1 - along);
+  return along;
+}
+
+// From `least` to `most`, both of which occur in a row of two or more.
+HOST_DEVICE int64_t sorted_integer(const FillArgs& args, int64_t row, int64_t column) {
+  if (column == 0) return args.least;
+  if (column == args.columns - 1) return args.most;
+  const double width = static_cast<double>(args.most) - static_cast<double>(args.least);
+  return clamped(args.least + static_cast<int64_t>(ascending(args, row, column) * (width + 1)), args.least, args.most);
+}
+
+// The pieces between ascending numbers add up to 1. One row in eight has a single piece.
+HOST_DEVICE double probability(const FillArgs& args, int64_t row, int64_t column) {
+  const Quad drawn = structure_of_row(args, row);
+  if (below(8, drawn.y, 0) == 0) {
+    return column == static_cast<int64_t>(below(static_cast<uint64_t>(args.columns), drawn.z, drawn.w)) ? 1 : 0;
+  }
+  const double begin = column == 0 ? 0 : ascending(args, row, column);
+  const double end = column == args.columns - 1 ? 1 : ascending(args, row, column + 1);
+  return end - begin;
+}
+
+// An element of an integer tensor, and of a floating one.
+HOST_DEVICE int64_t structured_integer(const FillArgs& args, int64_t index) {
+  const int64_t row = index / args.columns, column = index % args.columns;
+  if (args.kind == static_cast<int64_t>(Structure::permutation)) return permuted(args, row, column);
+  return sorted_integer(args, row, column);
+}
+HOST_DEVICE double structured_number(const FillArgs& args, int64_t index) {
+  const int64_t row = index / args.columns, column = index % args.columns;
+  switch (static_cast<Structure>(args.kind)) {
+    case Structure::permutation:
+      return static_cast<double>(permuted(args, row, column));
+    case Structure::sorted:
+      return args.low + (args.high - args.low) * ascending(args, row, column);
+    default:
+      return probability(args, row, column);
+  }
+}
+
+}  // namespace verifier::formulas
