@@ -28,7 +28,7 @@ KW_DEVICE void __kw_fill(T& variable) {
       __builtin_memset(place, static_cast<int>(__kw_local_bytes & 255), sizeof(T));
     }
 #if __has_builtin(__builtin_clear_padding)
-    if constexpr (__is_class(T)) __builtin_clear_padding(&variable);
+    if constexpr (__is_class(T) && __is_trivially_copyable(T)) __builtin_clear_padding(&variable);
 #endif
   }
 }
