@@ -38,6 +38,10 @@ const Tensor* Problem::find_tensor(std::string_view tensor) const {
   return nullptr;
 }
 
+std::filesystem::path Problem::place_of(std::string_view file) const {
+  return (folder.empty() ? std::filesystem::path(name) : folder) / file;
+}
+
 std::vector<std::string> Problem::axis_names() const {
   std::vector<std::string> names;
   for (const Axis& axis : axes) names.push_back(axis.name);

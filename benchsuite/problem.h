@@ -126,6 +126,11 @@ struct Equivalents {
   std::vector<std::string> gemm;
 };
 
+// The files that define a problem besides problem.json.
+inline constexpr std::string_view kReferenceFile = "reference.cu";    // fp64; writes floating outputs as double*
+inline constexpr std::string_view kNaiveFile = "naive.cu";            // plain, obeys the contract
+using SourceFiles = std::map<std::string, std::string, std::less<>>;  // the text by file name
+
 struct Problem {
   std::string name;
   std::string title;        // "GELU, fp32"
@@ -137,38 +142,30 @@ struct Problem {
   Cost cost;
   std::vector<Workload> workloads;
   Equivalents equivalents;
-  std::filesystem::path folder;
-  std::string json_text;  // problem.json as read; sent to the judge
+  std::filesystem::path folder;  // empty: it comes from an archive
+  std::string json_text;         // problem.json as read; sent to the judge
+  SourceFiles files;             // reference.cu and naive.cu as read
 
   const Tensor* find_tensor(std::string_view name) const;
   std::vector<std::string> axis_names() const;
-  std::filesystem::path reference_file() const {
-    return folder / "reference.cu";
-  }                                                                         // fp64; writes floating outputs as double*
-  std::filesystem::path naive_file() const { return folder / "naive.cu"; }  // plain, obeys the contract
+  // The path of one of its files, for messages; below the problem's name if it has no folder.
+  std::filesystem::path place_of(std::string_view file) const;
+  std::filesystem::path reference_file() const { return place_of(kReferenceFile); }
+  std::filesystem::path naive_file() const { return place_of(kNaiveFile); }
 };
 
 // Parses and validates problem.json text. `file` names it in errors. Throws core::InputError with file, JSON pointer
 // and remedy. Every expression has been evaluated at each workload and at the ends of the axis domains. `folder` stays
 // empty.
 Problem parse_problem(std::string_view json_text, const std::string& file);
-// Hash of everything that defines the task: problem.json without "kind", the reference and naive. A result counts for
-// these files only. "kind" only guides prompts, so archives from before it existed stay comparable. Throws
-// core::InputError when a file cannot be read.
+// Hash of everything that defines the task: problem.json without "kind", and the source files. A result counts for
+// these files only. "kind" only guides prompts, so archives from before it existed stay comparable.
 std::string content_hash(const Problem& problem);
-// Reads <folder>/problem.json and checks that reference.cu and naive.cu are there and that the problem is called like
-// its folder. Throws core::InputError.
+std::string content_hash(const std::string& json_text, const SourceFiles& files);
+// Reads a problem's folder: problem.json and the source files. The problem must be called like its folder. Throws
+// core::InputError.
 Problem load_problem(const std::filesystem::path& folder);
-// Loads every problem below `problems_folder` (one folder each), by name. Throws core::InputError.
-std::map<std::string, Problem> load_problems(const std::filesystem::path& problems_folder);
-
-struct Suite {
-  std::string name, description;
-  std::vector<std::string> problems;
-};
-// Reads <suites_folder>/<name>.json; every problem named must be in `problems`. Throws core::InputError with the known
-// suites.
-Suite load_suite(const std::filesystem::path& suites_folder, const std::string& name,
-                 const std::map<std::string, Problem>& problems);
+// Does the folder hold any file of a problem?
+bool looks_like_problem(const std::filesystem::path& folder);
 
 }  // namespace benchsuite

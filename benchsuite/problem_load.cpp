@@ -1,11 +1,10 @@
-// Problems and suites on disk.
-#include <algorithm>
+// A problem's folder.
+#include <array>
 
 #include "benchsuite/problem.h"
 #include "core/error.h"
 #include "core/hash.h"
 #include "core/strict_json.h"
-#include "core/suggest.h"
 #include "core/text.h"
 
 namespace benchsuite {
@@ -13,36 +12,25 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxJsonBytes = size_t{1} << 20;
+constexpr size_t kMaxSourceBytes = size_t{1} << 20;
+constexpr const char* kDefinition = "problem.json";
 
-std::vector<fs::path> sorted_entries(const fs::path& folder) {
-  std::error_code error;
-  std::vector<fs::path> entries;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) entries.push_back(entry.path());
-  if (error) throw core::InputError(folder.string(), "cannot be listed: " + error.message());
-  std::sort(entries.begin(), entries.end());
-  return entries;
-}
-}  // namespace
+// A source file of a problem, and its field in the content hash.
+struct SourceFile {
+  std::string_view name, field;
+};
+constexpr std::array kSourceFiles{SourceFile{kReferenceFile, "reference"}, SourceFile{kNaiveFile, "naive"}};
 
-Problem load_problem(const fs::path& folder) {
-  const fs::path file = folder / "problem.json";
-  Problem problem = parse_problem(core::read_file(file, kMaxJsonBytes), file.string());
-  problem.folder = folder;
-  if (problem.name != folder.filename()) {
-    throw core::InputError(file.string() + "#/name",
-                           "is \"" + problem.name + "\" in a folder called \"" + folder.filename().string() + "\"",
-                           "give both the same name");
+std::string read_source(const fs::path& file) {
+  if (!fs::is_regular_file(file)) {
+    throw core::InputError(file.string(), "is missing",
+                           "a problem needs problem.json, reference.cu and naive.cu; CONTRIBUTING.md describes each");
   }
-  for (const fs::path& needed : {problem.reference_file(), problem.naive_file()}) {
-    if (!fs::is_regular_file(needed)) {
-      throw core::InputError(needed.string(), "is missing",
-                             "a problem needs problem.json, reference.cu and naive.cu; CONTRIBUTING.md describes each");
-    }
-  }
-  return problem;
+  std::string text = core::read_file(file, kMaxSourceBytes);
+  if (!core::is_utf8(text)) throw core::InputError(file.string(), "is not UTF-8", "save it as UTF-8 text");
+  return text;
 }
 
-namespace {
 // Removes the member `key` (a string without escapes) from the text of a JSON object, with the white space before it
 // and the comma after it.
 std::string without_member(const std::string& text, const std::string& key) {
@@ -68,51 +56,39 @@ std::string without_member(const std::string& text, const std::string& key) {
 }
 }  // namespace
 
-std::string content_hash(const Problem& problem) {
-  return core::Hasher()
-      .field("problem", without_member(problem.json_text, "kind"))
-      .field("reference", core::read_file(problem.reference_file()))
-      .field("naive", core::read_file(problem.naive_file()))
-      .hex();
+bool looks_like_problem(const fs::path& folder) {
+  std::error_code absent;
+  if (fs::exists(folder / kDefinition, absent)) return true;
+  for (const SourceFile& file : kSourceFiles) {
+    if (fs::exists(folder / file.name, absent)) return true;
+  }
+  return false;
 }
 
-std::map<std::string, Problem> load_problems(const fs::path& problems_folder) {
-  std::map<std::string, Problem> problems;
-  for (const fs::path& entry : sorted_entries(problems_folder)) {
-    if (!fs::is_directory(entry)) continue;
-    Problem problem = load_problem(entry);
-    problems.emplace(problem.name, std::move(problem));
+Problem load_problem(const fs::path& folder) {
+  const fs::path file = folder / kDefinition;
+  Problem problem = parse_problem(core::read_file(file, kMaxJsonBytes), file.string());
+  problem.folder = folder;
+  if (problem.name != folder.filename()) {
+    throw core::InputError(file.string() + "#/name",
+                           "is \"" + problem.name + "\" in a folder called \"" + folder.filename().string() + "\"",
+                           "give both the same name");
   }
-  return problems;
+  for (const SourceFile& needed : kSourceFiles) {
+    problem.files.emplace(needed.name, read_source(folder / needed.name));
+  }
+  return problem;
 }
 
-Suite load_suite(const fs::path& suites_folder, const std::string& name,
-                 const std::map<std::string, Problem>& problems) {
-  std::vector<std::string> known;
-  for (const fs::path& entry : sorted_entries(suites_folder)) {
-    if (entry.extension() == ".json") known.push_back(entry.stem().string());
+std::string content_hash(const std::string& json_text, const SourceFiles& files) {
+  core::Hasher hasher;
+  hasher.field("problem", without_member(json_text, "kind"));
+  for (const SourceFile& known : kSourceFiles) {
+    if (const auto file = files.find(known.name); file != files.end()) hasher.field(known.field, file->second);
   }
-  if (std::find(known.begin(), known.end(), name) == known.end()) {
-    throw core::InputError("", "there is no suite \"" + name + "\"", core::did_you_mean(name, known, "suites"));
-  }
-  const fs::path file = suites_folder / (name + ".json");
-  const core::Json json = core::parse_json(core::read_file(file, kMaxJsonBytes), file.string());
-  const core::JsonView view(json, file.string());
-  view.expect_object({"name", "description", "problems"});
-  Suite suite{view.at("name").string(), view.at("description").string(), {}};
-  if (suite.name != name)
-    view.at("name").fail("is \"" + suite.name + "\" in " + name + ".json", "give it the name of its file");
-  std::vector<std::string> problem_names;
-  for (const auto& [problem_name, problem] : problems) problem_names.push_back(problem_name);
-  for (const core::JsonView& item : view.at("problems").items()) {
-    const std::string problem = item.one_of(problem_names, "problems");
-    if (std::count(suite.problems.begin(), suite.problems.end(), problem) != 0) {
-      item.fail("\"" + problem + "\" occurs twice", "keep one of them");
-    }
-    suite.problems.push_back(problem);
-  }
-  if (suite.problems.empty()) view.at("problems").fail("is empty", "name at least one problem");
-  return suite;
+  return hasher.hex();
 }
+
+std::string content_hash(const Problem& problem) { return content_hash(problem.json_text, problem.files); }
 
 }  // namespace benchsuite

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <functional>
 
-#include "benchsuite/problem.h"
+#include "benchsuite/catalogue.h"
 #include "core/error.h"
 #include "core/paths.h"
 #include "core/text.h"
@@ -42,7 +42,7 @@ class ProblemFolder : public testing::Test {
     std::ofstream(root_ / "suites" / (name + ".json")) << json;
   }
   std::string suite_refusal(const std::string& name) const {
-    return refusal([&] { load_suite(root_ / "suites", name, load_problems(root_ / "problems")); });
+    return refusal([&] { load_suite(root_ / "suites", name, load_catalogue({root_ / "problems"})); });
   }
 
   fs::path root_;
@@ -78,6 +78,20 @@ TEST_F(ProblemFolder, RefusesAMissingFile) {
               testing::AllOf(HasSubstr("naive.cu: is missing"), HasSubstr("CONTRIBUTING.md describes each")));
 }
 
+TEST_F(ProblemFolder, KeepsTheTextThatItsHashStandsFor) {
+  const Problem problem = load_problem(folder());
+  EXPECT_EQ(problem.files.at("naive.cu"), core::read_file(folder() / "naive.cu"));
+  EXPECT_EQ(content_hash(problem.json_text, problem.files), content_hash(problem));
+  std::ofstream(folder() / "naive.cu", std::ios::app) << "// changed\n";
+  EXPECT_NE(content_hash(load_problem(folder())), content_hash(problem));
+  EXPECT_EQ(problem.files.at("naive.cu").find("// changed"), std::string::npos);
+}
+
+TEST_F(ProblemFolder, RefusesASourceThatIsNotUtf8) {
+  std::ofstream(folder() / "naive.cu", std::ios::app) << "// caf\xE9\n";
+  EXPECT_THAT(refusal([&] { load_problem(folder()); }), HasSubstr("naive.cu: is not UTF-8"));
+}
+
 TEST_F(ProblemFolder, RefusesANameOtherThanTheFolders) {
   fs::rename(folder(), root_ / "problems" / "add");
   EXPECT_THAT(refusal([&] { load_problems(root_ / "problems"); }),
@@ -107,10 +121,11 @@ TEST_F(ProblemFolder, RefusesSuitesThatNameNoProblem) {
 
 TEST(ShippedProblems, LoadAndFillTheirSuites) {
   const core::Paths paths = core::installed_paths();
-  const auto problems = load_problems(paths.problems());
-  EXPECT_GE(problems.size(), 13u);
-  EXPECT_EQ(load_suite(paths.suites(), "core", problems).problems.size(), 12u);
-  EXPECT_GE(load_suite(paths.suites(), "quick", problems).problems.size(), 3u);
+  const Catalogue shipped = load_catalogue({paths.problems()});
+  EXPECT_TRUE(shipped.unusable.empty());
+  EXPECT_GE(shipped.problems.size(), 13u);
+  EXPECT_EQ(load_suite(paths.suites(), "core", shipped).problems.size(), 12u);
+  EXPECT_GE(load_suite(paths.suites(), "quick", shipped).problems.size(), 3u);
 }
 
 // The judge runs some thirty launches of every test workload: they must stay small.

@@ -141,4 +141,14 @@ int64_t eval_at(const JsonView& view, const Expr& expr, const Bindings& bindings
   }
 }
 
+bool is_utf8(const std::string& text) {
+  if (std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; })) return true;
+  try {
+    static_cast<void>(Json(text).dump());
+    return true;
+  } catch (const Json::type_error&) {
+    return false;
+  }
+}
+
 }  // namespace core

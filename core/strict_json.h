@@ -60,4 +60,7 @@ class JsonView {
 // Evaluates with the bindings; an ExprError becomes an InputError at `view`.
 int64_t eval_at(const JsonView& view, const Expr& expr, const Bindings& bindings);
 
+// Can the text be a JSON string as it is?
+bool is_utf8(const std::string& text);
+
 }  // namespace core

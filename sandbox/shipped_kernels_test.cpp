@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <random>
 
+#include "benchsuite/catalogue.h"
 #include "core/error.h"
 #include "core/paths.h"
 

@@ -321,6 +321,13 @@ Solution load_solution(const std::filesystem::path& file) {
   return parse_solution(core::read_file(file, kMaxSourceBytes + 1), file.string());
 }
 
+Solution own_solution(const benchsuite::Problem& problem, std::string_view file) {
+  const std::string place = problem.place_of(file).string();
+  const auto text = problem.files.find(file);
+  if (text == problem.files.end()) throw InputError(place, "is missing");
+  return parse_solution(text->second, place);
+}
+
 void validate_solution(const Solution& solution, const benchsuite::Problem& problem) {
   const Scope scope = scope_of(solution, problem);
   for (size_t i = 0; i < solution.workspaces.size(); ++i) {

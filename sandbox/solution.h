@@ -64,6 +64,8 @@ Solution parse_solution(std::string source, const std::string& file);
 // The same from a header's JSON text alone (the judge never sees device code); `source` stays empty.
 Solution parse_header(const std::string& header_json, const std::string& file);
 Solution load_solution(const std::filesystem::path& file);
+// One of a problem's own solutions: benchsuite::kReferenceFile or kNaiveFile.
+Solution own_solution(const benchsuite::Problem& problem, std::string_view file);
 // Checks the plan against its problem: names, arguments, the default binding at every workload of its backends.
 void validate_solution(const Solution& solution, const benchsuite::Problem& problem);
 

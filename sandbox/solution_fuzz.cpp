@@ -1,6 +1,7 @@
 // Solution files: any text becomes a solution or is refused; its plan binds or is refused at every shape.
 #include "sandbox/solution.h"
 
+#include "benchsuite/catalogue.h"
 #include "core/error.h"
 #include "core/fuzzing.h"
 #include "core/paths.h"

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "agent/campaign/audits.h"
+#include "benchsuite/catalogue.h"
 #include "core/paths.h"
 
 namespace agent::campaign {

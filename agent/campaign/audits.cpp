@@ -48,8 +48,8 @@ std::vector<verifier::audit::Variant> written(const DeviceSession& session, cons
       variants.push_back(verifier::audit::written_variant(solution, kind + file.stem().string(), must));
     }
   };
-  const fs::path shipped = paths.problems() / problem.name;
-  if (fs::exists(shipped) && fs::equivalent(problem.folder, shipped)) {
+  std::error_code absent;
+  if (fs::equivalent(problem.folder, paths.problems() / problem.name, absent)) {
     take(paths.kernels() / problem.name, "kernels/", Must::be_accepted);
   }
   take(problem.folder / "honest", "honest/", Must::be_accepted);

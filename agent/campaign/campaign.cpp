@@ -124,9 +124,15 @@ class Run {
     return ended;
   }
 
+  const benchsuite::Problem& problem_named(const std::string& name) const {
+    if (const auto found = problems_.find(name); found != problems_.end()) return found->second;
+    throw core::InputError("campaign " + campaign_.name, "its problem " + name + " is neither here nor in the archive",
+                           "name the folder that holds it with --problems");
+  }
+
   // Returns true when interrupted.
   bool search(const std::string& name, size_t index, size_t count) {
-    const benchsuite::Problem& problem = find_problem(problems_, name, "campaign " + campaign_.name);
+    const benchsuite::Problem& problem = problem_named(name);
     progress_.problem_started(name, index, count);
     budget_.start_share(count - index);
     const std::optional<Json> start = start_of(problem);
@@ -263,6 +269,7 @@ std::vector<search::NamedSolution> shipped_solutions(const core::Paths& paths, c
                                                      const std::string& device) {
   std::vector<std::filesystem::path> files;
   std::error_code none;  // a problem may have no kernels
+  if (!std::filesystem::equivalent(problem.folder, paths.problems() / problem.name, none)) return {};
   for (const auto& entry : std::filesystem::directory_iterator(paths.kernels() / problem.name, none)) {
     if (entry.path().extension() == ".cu") files.push_back(entry.path());
   }

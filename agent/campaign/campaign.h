@@ -31,7 +31,7 @@ struct CampaignSettings {
 core::Json to_json(const CampaignSettings& settings);
 CampaignSettings campaign_settings_from_json(const core::JsonView& json);
 
-// The shipped solutions of a problem, in order of name; those of every device when `device` is empty.
+// The shipped solutions of a shipped problem, in order of name; those of every device when `device` is empty.
 std::vector<search::NamedSolution> shipped_solutions(const core::Paths& paths, const benchsuite::Problem& problem,
                                                      const std::string& device);
 

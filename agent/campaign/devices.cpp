@@ -3,7 +3,6 @@
 #include <cstdlib>
 
 #include "core/error.h"
-#include "core/suggest.h"
 #include "verifier/devices/cuda/judge_kernels.h"
 #include "verifier/devices/cuda/sanitizers.h"
 
@@ -75,15 +74,6 @@ std::vector<sandbox::cuda::driver::DeviceFacts> cuda_devices() {
   std::vector<sandbox::cuda::driver::DeviceFacts> devices;
   for (int i = 0; i < driver.device_count(); ++i) devices.push_back(sandbox::cuda::driver::device_facts(driver, i));
   return devices;
-}
-
-const benchsuite::Problem& find_problem(const std::map<std::string, benchsuite::Problem>& problems,
-                                        const std::string& name, const std::string& where) {
-  const auto found = problems.find(name);
-  if (found != problems.end()) return found->second;
-  std::vector<std::string> known;
-  for (const auto& [known_name, problem] : problems) known.push_back(known_name);
-  throw core::InputError(where, "there is no problem \"" + name + "\"", core::did_you_mean(name, known, "problems"));
 }
 
 }  // namespace agent::campaign

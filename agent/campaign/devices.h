@@ -1,13 +1,11 @@
-// The devices a host offers, and finding problems by name.
+// The devices a host offers.
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "benchsuite/problem.h"
 #include "core/paths.h"
 #include "sandbox/cuda/driver/driver.h"
 #include "sandbox/process/worker.h"
@@ -40,9 +38,5 @@ verifier::judging::JudgedDevice judged_device(const core::Paths& paths, const st
 
 // GPUs in the driver's order, after $CUDA_VISIBLE_DEVICES. Throws core::SystemError without a driver or a GPU.
 std::vector<sandbox::cuda::driver::DeviceFacts> cuda_devices();
-
-// Throws core::InputError at `where` for an unknown name and suggests the nearest one.
-const benchsuite::Problem& find_problem(const std::map<std::string, benchsuite::Problem>& problems,
-                                        const std::string& name, const std::string& where);
 
 }  // namespace agent::campaign

@@ -26,7 +26,7 @@ TEST(JudgePool, JudgesSideBySide) {
 
   // Alternates right and wrong solutions; a wrong one's plan covers half of the output.
   const sandbox::Solution right = sandbox::load_solution(paths.kernels() / "gelu_f32" / "float4_items.cu");
-  const sandbox::Solution naive = sandbox::load_solution(problem.naive_file());
+  const sandbox::Solution naive = sandbox::own_solution(problem, benchsuite::kNaiveFile);
   std::string half = naive.source;
   const std::string grid = "ceil_div(N, 256)";
   ASSERT_NE(half.find(grid), std::string::npos);

@@ -52,7 +52,7 @@ void LiveRunner::use_problem(const benchsuite::Problem& problem) {
   session_.judges().use_problem(problem, session_.pool());
   problem_ = problem;
   problem_id_ = archive_.add_problem(problem, benchsuite::content_hash(problem));
-  naive_solution_ = sandbox::load_solution(problem.naive_file());
+  naive_solution_ = sandbox::own_solution(problem, benchsuite::kNaiveFile);
   naive_ = add(naive_solution_, "naive", "naive", sandbox::default_binding(naive_solution_));
 }
 

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -44,6 +45,8 @@ class Home {
   std::filesystem::path temporary() const { return folder_ / "tmp"; }
   const std::filesystem::path& folder() const { return folder_; }
 
+  std::map<std::string, std::string> variables;  // of the programs' environment, besides this process's own
+
   // Runs until the program ends, or sends `signal` after `delay`.
   Ended run(const std::vector<std::string>& args, int signal = 0, std::chrono::milliseconds delay = {}) const {
     namespace bp = boost::process;
@@ -51,6 +54,7 @@ class Home {
     bp::environment environment = boost::this_process::environment();
     environment["TMPDIR"] = temporary().string();
     environment["XDG_DATA_HOME"] = folder_.string();
+    for (const auto& [name, value] : variables) environment[name] = value;
     std::vector<std::string> all;
     if (args.empty() || args[0] != "--archive") all = {"--archive", archive().string()};
     all.insert(all.end(), args.begin(), args.end());

@@ -14,11 +14,10 @@ using verifier::adversarial::AttackClass;
 constexpr size_t kQuickCases = 2;  // per attack class
 
 // The suite's cases for this device and every shipped kernel, grouped by problem.
-std::vector<AdversarialCase> all_cases(const DeviceSession& session, const ShippedData& data,
-                                       const SelftestPlan& plan) {
+std::vector<AdversarialCase> all_cases(const DeviceSession& session, const LoadedData& data, const SelftestPlan& plan) {
   std::vector<AdversarialCase> cases =
       verifier::adversarial::load_adversarial_cases(data.paths.adversarial(), plan.seed);
-  for (const auto& [name, problem] : data.problems) {
+  for (const auto& [name, problem] : data.catalogue.problems) {
     for (search::NamedSolution& named : shipped_solutions(data.paths, problem, plan.backend)) {
       const auto point = sandbox::default_binding(named.solution);
       cases.push_back({"kernels/" + name + "/" + named.name,
@@ -155,7 +154,7 @@ std::optional<double> SelftestReport::candidates_per_hour() const {
   return honest_seconds > 0 ? std::optional(static_cast<double>(honest()) * 3600 / honest_seconds) : std::nullopt;
 }
 
-SelftestReport run_selftest(DeviceSession& session, const ShippedData& data, const SelftestPlan& plan,
+SelftestReport run_selftest(DeviceSession& session, const LoadedData& data, const SelftestPlan& plan,
                             const std::function<bool(const SelftestProgress&)>& listener) {
   std::vector<AdversarialCase> cases = all_cases(session, data, plan);
   if (plan.quick) cases = a_few(std::move(cases), plan.seed);
@@ -174,7 +173,7 @@ SelftestReport run_selftest(DeviceSession& session, const ShippedData& data, con
     for (const auto& [problem, of_problem] : by_problem) {
       progress.problem = problem;
       ++progress.index;
-      judge.use_problem(data.problems.at(problem), session.pool());
+      judge.use_problem(data.catalogue.problems.at(problem), session.pool());
       const auto take_next = [&](const verifier::adversarial::CaseResult& result) {
         take(report, plan.backend, result);
         ++progress.judged;

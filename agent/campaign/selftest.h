@@ -60,7 +60,7 @@ struct SelftestProgress {
 
 // Uses the first of the session's devices. Calls the listener after every case; ends early when it returns false.
 // Throws core::SystemError for our own failures.
-SelftestReport run_selftest(DeviceSession& session, const ShippedData& data, const SelftestPlan& plan,
+SelftestReport run_selftest(DeviceSession& session, const LoadedData& data, const SelftestPlan& plan,
                             const std::function<bool(const SelftestProgress&)>& listener);
 
 core::Json to_json(const SelftestReport& report);

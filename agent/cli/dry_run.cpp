@@ -46,7 +46,7 @@ void print_habits(const std::vector<campaign::Habit>& habits, const models::Pric
 }  // namespace
 
 void print_estimate(const results::archive::Reader& archive, const campaign::CampaignSettings& settings,
-                    const campaign::ShippedData& data, const Invocation& invocation) {
+                    const campaign::LoadedData& data, const Invocation& invocation) {
   if (settings.proposers.empty()) {
     throw core::InputError("run --dry-run", "estimates the cost of models, but none is named",
                            "name one with --proposer");
@@ -68,7 +68,7 @@ void print_estimate(const results::archive::Reader& archive, const campaign::Cam
   std::string limit;
   for (const std::string& name : settings.problems) {
     prompting::PromptFacts facts;
-    facts.problem = prompting::read_problem_text(data.problems.at(name));
+    facts.problem = prompting::read_problem_text(data.catalogue.problems.at(name));
     facts.device = device;
     facts.wanted = settings.models.wanted;
     const int64_t tokens = maker.make(facts).tokens;

@@ -9,6 +9,6 @@ namespace agent::cli {
 
 // Measures each problem's first prompt and prints an estimate. Throws core::InputError if no model is named.
 void print_estimate(const results::archive::Reader& archive, const campaign::CampaignSettings& settings,
-                    const campaign::ShippedData& data, const Invocation& invocation);
+                    const campaign::LoadedData& data, const Invocation& invocation);
 
 }  // namespace agent::cli

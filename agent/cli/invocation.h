@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <vector>
 
 namespace agent::cli {
 
@@ -16,8 +17,9 @@ enum ExitCode : int {
 struct Invocation {
   bool json = false;              // --json: one JSON value (or one per line) on stdout instead of text
   std::filesystem::path archive;  // --archive
-  int sandbox_level = 1;          // --sandbox require:N: without it no candidate is compiled or run
-  int exit_code = kDone;          // set by the command
+  std::vector<std::filesystem::path> problem_folders;  // --problems
+  int sandbox_level = 1;  // --sandbox require:N: without it no candidate is compiled or run
+  int exit_code = kDone;  // set by the command
 };
 
 }  // namespace agent::cli

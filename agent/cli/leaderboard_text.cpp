@@ -165,6 +165,10 @@ std::string best_text(const std::vector<LeaderboardRow>& rows) {
   return table.empty() ? "" : table.text();
 }
 
+std::string older_files_text(const std::string& problem) {
+  return "As of older files: those of " + core::clean_line(problem) + " have changed since it was judged.\n";
+}
+
 std::string leaderboard_text(const std::vector<LeaderboardRow>& rows) {
   std::string text;
   bool libraries = false, cost = false;
@@ -182,6 +186,7 @@ std::string leaderboard_text(const std::vector<LeaderboardRow>& rows) {
     text += (text.empty() ? "" : "\n") +
             core::clean_line(rows[begin].problem + " on " + rows[begin].device + workload) + "\n" +
             block_text(rows.data() + begin, rows.data() + end);
+    if (rows[begin].older_files) text += older_files_text(rows[begin].problem);
   }
   if (text.empty()) return "";
   text += "\n± is a 99 % interval. RANK no: not confirmed. BY model +N: N ancestors.\n";
@@ -217,6 +222,7 @@ std::string scores_text(const std::vector<results::view::SuiteScores>& all) {
     Table table(columns);
     for (const std::string& baseline : order) table.add_row(lines.at(baseline));
     text += table.text();
+    for (const std::string& problem : scores.older_files) text += older_files_text(problem);
   }
   return text;
 }

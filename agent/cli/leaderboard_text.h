@@ -13,6 +13,8 @@ namespace agent::cli {
 std::string best_text(const std::vector<results::archive::LeaderboardRow>& rows);
 // A table for each problem and device, no wider than 120 characters. Empty when there are no rows.
 std::string leaderboard_text(const std::vector<results::archive::LeaderboardRow>& rows);
+// Says that results are of files that the problem no longer has.
+std::string older_files_text(const std::string& problem);
 std::string scores_text(const std::vector<results::view::SuiteScores>& scores);
 
 // "12k", "1.2M"; "$0.35"

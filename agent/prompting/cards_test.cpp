@@ -7,6 +7,7 @@
 
 #include "agent/models/model.h"
 #include "agent/prompting/prompting_fixture.h"
+#include "benchsuite/catalogue.h"
 #include "core/error.h"
 
 namespace agent::prompting {

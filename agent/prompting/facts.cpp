@@ -12,7 +12,8 @@
 namespace agent::prompting {
 
 ProblemText read_problem_text(const benchsuite::Problem& problem) {
-  return {problem, core::read_file(problem.reference_file()), core::read_file(problem.naive_file())};
+  return {problem, problem.files.at(std::string(benchsuite::kReferenceFile)),
+          problem.files.at(std::string(benchsuite::kNaiveFile))};
 }
 
 namespace {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "agent/prompting/facts.h"
+#include "benchsuite/catalogue.h"
 #include "core/paths.h"
 #include "core/text.h"
 

@@ -2,6 +2,7 @@
 #include "agent/prompting/reply.h"
 
 #include "agent/prompting/identity.h"
+#include "benchsuite/catalogue.h"
 #include "core/fuzzing.h"
 #include "core/paths.h"
 #include "core/text.h"

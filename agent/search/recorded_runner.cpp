@@ -21,7 +21,7 @@ RecordedRunner::RecordedRunner(results::archive::Recorder& archive, Journal& jou
 void RecordedRunner::use_problem(const benchsuite::Problem& problem, size_t slots) {
   slots_ = slots;
   if (live_ != nullptr) return;
-  naive_solution_ = sandbox::load_solution(problem.naive_file());
+  naive_solution_ = sandbox::own_solution(problem, benchsuite::kNaiveFile);
   naive_ = add(naive_solution_, "naive", "naive", sandbox::default_binding(naive_solution_));
 }
 

@@ -125,7 +125,7 @@ class SimulatedRunner : public AttemptRunner {
   SpeedUp speed_up_;
   std::mt19937_64 chance_{1};
   const sandbox::Solution naive_solution_ =
-      sandbox::load_solution(prompting::test::shipped_problem("gelu_f32").naive_file());
+      sandbox::own_solution(prompting::test::shipped_problem("gelu_f32"), benchsuite::kNaiveFile);
   const CandidatePtr naive_ = add_candidate(started_.archive, naive_solution_, "naive", "naive", {});
 };
 

@@ -18,6 +18,7 @@ using Sort = LeaderboardFilter::Sort;
 struct Place {
   int64_t problem_id = 0;
   std::string problem, device;
+  bool older_files = false;
 };
 
 bool device_fits(const std::string& device, const std::string& wanted) {
@@ -27,10 +28,13 @@ bool device_fits(const std::string& device, const std::string& wanted) {
 std::vector<Place> places(Database& database, const LeaderboardFilter& filter) {
   std::vector<Place> all;
   Statement problems = database.prepare(
-      "SELECT problem_id, problem FROM v_problems WHERE is_current AND (?1 = '' OR problem = ?1) ORDER BY problem");
+      "SELECT problem_id, problem, hash FROM v_problems WHERE is_current AND (?1 = '' OR problem = ?1) ORDER BY "
+      "problem");
   problems.bind(filter.problem);
   while (problems.step()) {
     Place place{problems.integer(0), problems.text(1), ""};
+    const auto here = filter.here.find(place.problem);
+    place.older_files = here != filter.here.end() && here->second != problems.text(2);
     while (true) {  // skips from device to device along the index
       Statement next = database.prepare(
           "SELECT min(device) FROM (SELECT min(device) AS device FROM standings WHERE problem = ?1 AND device > ?2"
@@ -251,6 +255,7 @@ std::vector<LeaderboardRow> leaderboard(const Reader& archive, const Leaderboard
       compare(board.back(), of_libraries);
     }
     std::move(of_libraries.begin(), of_libraries.end(), std::back_inserter(board));
+    for (size_t i = static_cast<size_t>(begin); i < board.size(); ++i) board[i].older_files = place.older_files;
     std::stable_sort(board.begin() + begin, board.end(),
                      [&](const auto& a, const auto& b) { return stands_before(a, b, filter.sort); });
   }

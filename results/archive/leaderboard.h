@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,8 +24,9 @@ struct LeaderboardFilter {
   std::string problem = {};  // name; empty: all
   std::string device = {};   // name or a prefix ("cpu", "cuda"); empty: all
   Sort sort = Sort::speedup;
-  size_t limit = 0;          // solutions per problem and device; 0: all. Libraries do not count.
-  bool unconfirmed = false;  // include correct solutions without a confirmed win
+  size_t limit = 0;                              // solutions per problem and device; 0: all. Libraries do not count.
+  bool unconfirmed = false;                      // include correct solutions without a confirmed win
+  std::map<std::string, std::string> here = {};  // content hashes of the problems on this host, by name
 };
 
 // One bench workload of an attempt, or of a library.
@@ -54,7 +56,8 @@ struct LeaderboardRow {
   int64_t rank = 0;
   int64_t attempt = 0, solution_id = 0;
   std::string problem, device, solution, hash, origin, made;
-  std::string campaign;  // empty: judged outside a campaign
+  std::string campaign;      // empty: judged outside a campaign
+  bool older_files = false;  // the problem's files have changed since (LeaderboardFilter::here)
   sandbox::TunableBinding binding;
   bool confirmed = false;                  // won again against naive, in fresh processes with fresh seeds
   verifier::statistics::SpeedUp speed_up;  // over naive, all workloads

@@ -112,12 +112,6 @@ SolutionRecord solution_of_attempt(const Reader& archive, int64_t attempt) {
   return archive.solution(id);
 }
 
-std::string problem_json_of(const Reader& archive, int64_t attempt) {
-  return of_attempt(database_of(archive),
-                    "SELECT p.json FROM attempts a JOIN problems p ON p.id = a.problem WHERE a.id = ?", attempt,
-                    [](const Statement& row) { return row.text(0); });
-}
-
 std::map<std::string, int64_t> verdicts_of_campaign(const Reader& archive, int64_t campaign) {
   Statement rows =
       database_of(archive).prepare("SELECT verdict, count(*) FROM attempts WHERE campaign = ? GROUP BY verdict");

@@ -72,8 +72,6 @@ std::optional<int64_t> best_attempt(const Reader& archive, int64_t solution);
 
 SolutionRecord solution_of_attempt(const Reader& archive,
                                    int64_t attempt);  // throws core::InputError: no such attempt
-// The problem.json that the attempt was judged by. Throws core::InputError when there is no such attempt.
-std::string problem_json_of(const Reader& archive, int64_t attempt);
 // Number of attempts of a campaign by verdict.
 std::map<std::string, int64_t> verdicts_of_campaign(const Reader& archive, int64_t campaign);
 // Up to `limit` attempts of a solution, the newest first.

@@ -372,13 +372,6 @@ std::vector<Winner> Reader::winners(const std::string& problem) const {
   return all;
 }
 
-std::string Reader::problem_hash_of(int64_t attempt) const {
-  Statement row =
-      database().prepare("SELECT p.hash FROM attempts a JOIN problems p ON p.id = a.problem WHERE a.id = ?");
-  row.bind(attempt);
-  return row.step() ? row.text(0) : "";
-}
-
 std::vector<ModelUse> Reader::models_of_campaign(int64_t campaign) const {
   Statement rows = database().prepare(R"sql(
 SELECT q.model, count(*), count(r.id), sum(coalesce(r.outcome = 'completion', 0)),
@@ -394,12 +387,6 @@ FROM requests q LEFT JOIN replies r ON r.request = q.id WHERE q.campaign = ?1 GR
                    rows.real(6), rows.integer(7), rows.real(8), rows.integer(9)});
   }
   return all;
-}
-
-std::optional<std::string> Reader::newest_problem_json(const std::string& name) const {
-  Statement row = database().prepare("SELECT json FROM problems WHERE name = ? ORDER BY id DESC LIMIT 1");
-  row.bind(name);
-  return row.step() ? std::optional(row.text(0)) : std::nullopt;
 }
 
 int64_t Reader::count(const std::string& table) const {

@@ -1,7 +1,7 @@
 // Reads the archive: every judged candidate of every campaign, in one SQLite file.
 //
 // Only results/archive and results/transfer use SQL. Queries over several records: leaderboard.h, lineage.h,
-// campaign_tally.h, query.h.
+// problems.h, campaign_tally.h, query.h.
 #pragma once
 
 #include <cstdint>
@@ -40,10 +40,6 @@ class Reader {
   // Every attempt with a confirmed win against naive for the last judged version of the problem, by device and bench
   // workload, the fastest first (by the lower end of its interval).
   std::vector<Winner> winners(const std::string& problem) const;
-  // The hash of the problem files by which an attempt was judged.
-  std::string problem_hash_of(int64_t attempt) const;
-  // The newest problem.json of this name; nullopt when the archive has none.
-  std::optional<std::string> newest_problem_json(const std::string& name) const;
 
   // Finds by name or unambiguous prefix; the newest one if `name` is empty. Throws core::InputError.
   CampaignRecord find_campaign(const std::string& name) const;

@@ -3,6 +3,7 @@
 #include <random>
 
 #include "core/hash.h"
+#include "results/archive/problems.h"
 #include "results/archive/rows.h"
 
 namespace results::archive {
@@ -60,8 +61,12 @@ int64_t Recorder::add_environment(const Json& facts) {
 }
 
 int64_t Recorder::add_problem(const benchsuite::Problem& problem, const std::string& content_hash) {
-  return NewRow("problems")("name", problem.name)("hash", content_hash)("json", problem.json_text)
-      .find_or_insert(database());
+  const auto files = problem.files.empty() ? std::nullopt : std::optional(Json(problem.files));
+  const int64_t row =
+      NewRow("problems")("name", problem.name)("hash", content_hash)("json", problem.json_text)("files", files)
+          .find_or_insert(database());
+  if (files) keep_files(database(), row, stored_text(*files));
+  return row;
 }
 
 int64_t Recorder::add_solution(const NewSolution& added) {

@@ -244,6 +244,9 @@ CREATE VIEW v_verdicts AS
 CREATE VIEW v_events AS
   SELECT g.name AS campaign, e.made, e.kind, e.details
   FROM events e LEFT JOIN campaigns g ON g.id = e.campaign;
+)sql",
+                                            R"sql(
+ALTER TABLE problems ADD COLUMN files TEXT;  -- JSON: text of each source file by name; absent: an earlier version's row
 )sql"};
   return all;
 }

@@ -40,7 +40,7 @@ std::vector<Table> things() {
            "id IN (SELECT environment FROM campaigns WHERE id = ?1"
            " UNION SELECT environment FROM attempts WHERE campaign = ?1)"},
           {"problems",
-           {filled("name"), filled("hash"), json("json")},
+           {filled("name"), filled("hash"), json("json"), json("files", kOptional)},
            {"name", "hash"},
            "id IN (SELECT problem FROM attempts WHERE campaign = ?1)"},
           {"solutions",

@@ -8,6 +8,8 @@
 
 #include "core/error.h"
 #include "core/text.h"
+#include "results/archive/leaderboard.h"
+#include "results/archive/problems.h"
 #include "results/exporting/names.h"
 
 namespace results::exporting {
@@ -141,14 +143,27 @@ std::vector<ExportedKernel> winners_of(const archive::Reader& archive, const std
   return found;
 }
 
-const benchsuite::Problem& problem_of(const std::map<std::string, benchsuite::Problem>& problems,
-                                      const std::string& name) {
-  const auto found = problems.find(name);
-  if (found == problems.end()) {
-    throw InputError(name, "the problem is in the archive, but not among the problems here",
-                     "export needs its files: put its folder among the problems");
+// The problem as the kernels were judged: from the archive, or from `problems` if the archive kept no files.
+std::shared_ptr<const benchsuite::Problem> problem_of(const archive::Reader& archive,
+                                                      const std::map<std::string, benchsuite::Problem>& problems,
+                                                      const std::vector<ExportedKernel>& kernels) {
+  const archive::ProblemVersion version = archive::problem_of_attempt(archive, kernels[0].attempt.id);
+  for (const ExportedKernel& kernel : kernels) {
+    if (archive::problem_of_attempt(archive, kernel.attempt.id).hash == version.hash) continue;
+    throw InputError("attempt " + std::to_string(kernel.attempt.id),
+                     "was judged by a different version of the problem " + version.name + " than attempt " +
+                         std::to_string(kernels[0].attempt.id),
+                     "judge it again with kernelwright judge FILE --confirm, or export each for itself");
   }
-  return found->second;
+  if (auto kept = version.problem()) return std::make_shared<const benchsuite::Problem>(std::move(*kept));
+  const auto found = problems.find(version.name);
+  if (found != problems.end() && benchsuite::content_hash(found->second) == version.hash) {
+    return std::make_shared<const benchsuite::Problem>(found->second);
+  }
+  throw InputError("attempt " + std::to_string(kernels[0].attempt.id),
+                   "was judged by files of the problem " + version.name +
+                       " that are neither in this archive, which an earlier version wrote, nor among the problems here",
+                   "judge it again with kernelwright judge FILE --confirm");
 }
 
 // For each device and bench workload, the fastest kernel.
@@ -228,9 +243,10 @@ void require_testable(const benchsuite::Problem& problem) {
 Package choose_kernels(const archive::Reader& archive, const std::map<std::string, benchsuite::Problem>& problems,
                        const ExportChoice& choice) {
   Package package;
+  const std::vector<std::string> judged = archive::known_problems(archive);
   for (const std::string& what : choice.what) {
     std::vector<ExportedKernel> found;
-    if (problems.count(what) > 0) {
+    if (std::find(judged.begin(), judged.end(), what) != judged.end() || problems.count(what) > 0) {
       found = winners_of(archive, what, choice);
     } else {
       found.push_back(find_kernel(archive, what, choice));
@@ -247,17 +263,11 @@ Package choose_kernels(const archive::Reader& archive, const std::map<std::strin
     }
   }
   if (package.kernels.empty()) throw InputError("export", "nothing was named", "name a problem, attempts or solutions");
-  package.problem = &problem_of(problems, package.kernels[0].attempt.problem);
+  package.problem = problem_of(archive, problems, package.kernels);
   package.name = choice.name.empty() ? package.problem->name : choice.name;
   require_testable(*package.problem);
   if (identifier_of(package.name) != package.name || safe_name(package.name) != package.name) {
     throw InputError("--name " + package.name, "cannot be the name of a package", "letters, digits and _");
-  }
-  for (const ExportedKernel& kernel : package.kernels) {
-    if (archive.problem_hash_of(kernel.attempt.id) == benchsuite::content_hash(*package.problem)) continue;
-    throw InputError("attempt " + std::to_string(kernel.attempt.id),
-                     "was judged by a different version of the problem " + package.problem->name + " than the one here",
-                     "judge it again with kernelwright judge FILE --confirm");
   }
   for (const ExportedKernel& kernel : package.kernels) sandbox::validate_solution(kernel.solution, *package.problem);
   package.routes = routes_of(package, choice);
@@ -267,8 +277,8 @@ Package choose_kernels(const archive::Reader& archive, const std::map<std::strin
   }
   keep_what_is_used(package);
   make_ids_unique(package);
-  package.naive = sandbox::load_solution(package.problem->naive_file());
-  package.reference = sandbox::load_solution(package.problem->reference_file());
+  package.naive = sandbox::own_solution(*package.problem, benchsuite::kNaiveFile);
+  package.reference = sandbox::own_solution(*package.problem, benchsuite::kReferenceFile);
   return package;
 }
 

@@ -19,6 +19,8 @@ struct ExportChoice {
   std::string backend = "cuda";                 // that the kernels must support
 };
 
+// `problems`: those here, for archives that keep no files of problems.
+//
 // For a problem, chooses the fastest confirmed kernel at each bench workload of each measured device (of GPUs alone if
 // there are any). Throws core::InputError with advice for a kernel that is missing, not correct, not confirmed, of a
 // different problem than the rest, or without support for the backend.

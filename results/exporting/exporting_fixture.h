@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "benchsuite/catalogue.h"
 #include "core/paths.h"
 #include "core/text.h"
 #include "results/archive/archive_fixture.h"
@@ -46,7 +47,7 @@ class ExportArchive {
   int64_t add(const std::string& source, const Made& made = {}) {
     const sandbox::Solution solution = sandbox::parse_solution(source, made.name + ".cu");
     const benchsuite::Problem& problem = shipped_problems().at(solution.problem);
-    const sandbox::Solution naive = sandbox::load_solution(problem.naive_file());
+    const sandbox::Solution naive = sandbox::own_solution(problem, benchsuite::kNaiveFile);
     const int64_t against =
         archive_.add_candidate(archive_.add_solution({&naive, "naive", "naive", {}}), sandbox::default_binding(naive));
     const int64_t id = archive_.add_solution({&solution, made.name, made.origin, {}});

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,8 +37,8 @@ struct Route {
 };
 
 struct Package {
-  const benchsuite::Problem* problem = nullptr;
-  std::string name;  // of the project, its namespace and its target: an identifier
+  std::shared_ptr<const benchsuite::Problem> problem;  // as its kernels were judged
+  std::string name;                                    // of the project, its namespace and its target: an identifier
   std::vector<ExportedKernel> kernels;
   std::vector<Route> routes;
   sandbox::Solution naive, reference;

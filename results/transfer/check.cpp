@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "benchsuite/problem.h"
 #include "core/error.h"
 #include "core/hash.h"
 #include "results/archive/rows.h"
@@ -283,6 +284,18 @@ void check_baseline(const JsonView& record) {
   check_figures(verifier::verdicts::measurement_from_json(JsonView(json, stored.file(), stored.pointer())), stored);
 }
 
+void check_problem(const JsonView& record) {
+  if (!record.has("files")) return;
+  benchsuite::SourceFiles files;
+  const Json stored = parsed(record.at("files"));
+  for (const auto& [name, text] : JsonView(stored, record.file(), record.pointer() + "/files").members()) {
+    files.emplace(name, text.string());
+  }
+  if (benchsuite::content_hash(to_json_text(record.at("json")), files) != record.at("hash").string()) {
+    record.at("hash").fail("is not the hash of its problem's files");
+  }
+}
+
 void check_candidate(const JsonView& record) {
   const Json tunables = parsed(record.at("tunables"));
   if (!tunables.is_object()) record.at("tunables").fail("must be an object");
@@ -309,6 +322,7 @@ const std::map<std::string, Check, std::less<>>& meanings() {
       {"environments", [](const JsonView& r) { check_hash(r, to_json_text(r.at("facts"))); }},
       {"solutions", [](const JsonView& r) { check_hash(r, to_text(r.at("source"))); }},
       {"texts", [](const JsonView& r) { check_hash(r, to_text(r.at("text"))); }},
+      {"problems", check_problem},
       {"candidates", check_candidate},
       {"campaigns", check_campaign},
       {"attempts", check_attempt},

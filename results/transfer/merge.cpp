@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "core/hash.h"
+#include "results/archive/problems.h"
 #include "results/transfer/record_reader.h"
 #include "results/transfer/record_writer.h"
 
@@ -87,7 +88,10 @@ class Merge {
     count(table, true);
   }
   void add_if_new(const Table& table, const Json& record) {
-    if (writer_.find(table, key_of(table, record), "")) {
+    if (const auto row = writer_.find(table, key_of(table, record), "")) {
+      if (table.name == "problems" && record.contains("files")) {
+        archive::keep_files(database_, *row, to_json_text(JsonView(record.at("files"), table.name)));
+      }
       count(table, false);
     } else {
       add(table, record);

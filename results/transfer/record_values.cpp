@@ -39,16 +39,6 @@ std::optional<std::vector<char>> from_base64(std::string_view text) {
   return bytes;
 }
 
-bool is_utf8(const std::string& text) {
-  if (std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; })) return true;
-  try {
-    static_cast<void>(Json(text).dump());
-    return true;
-  } catch (const Json::type_error&) {
-    return false;
-  }
-}
-
 // An upper bound of the nesting: counts brackets in strings, too.
 bool may_be_too_deep(const std::string& text) {
   int depth = 0, deepest = 0;
@@ -60,7 +50,7 @@ bool may_be_too_deep(const std::string& text) {
 }
 }  // namespace
 
-Json from_text(const std::string& text) { return is_utf8(text) ? Json(text) : Json{{"base64", base64(text)}}; }
+Json from_text(const std::string& text) { return core::is_utf8(text) ? Json(text) : Json{{"base64", base64(text)}}; }
 
 Json from_json_text(const std::string& text) {
   const bool nested = !text.empty() && (text[0] == '{' || text[0] == '[') && !may_be_too_deep(text);
@@ -76,7 +66,7 @@ std::string to_text(const JsonView& value) {
   value.expect_object({"base64"});
   const std::vector<char> bytes = to_blob(value.at("base64"));
   const std::string text(bytes.begin(), bytes.end());
-  if (is_utf8(text)) value.fail("is text in base64 that could be plain", "export the archive again");
+  if (core::is_utf8(text)) value.fail("is text in base64 that could be plain", "export the archive again");
   return text;
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/text.h"
 #include "results/archive/leaderboard.h"
+#include "results/archive/problems.h"
 #include "results/transfer/transfer_fixture.h"
 
 namespace results::transfer::test {
@@ -77,6 +78,7 @@ TEST(Schema, AnArchiveOfEveryVersionIsTakenOver) {
     EXPECT_EQ(archive.newest_selftests().size(), version >= 3 ? 1u : 0u);
     EXPECT_EQ(archive.requests_of_campaign(1).size(), version >= 4 ? 2u : 0u);
     EXPECT_EQ(archive.steps_of_campaign(1).front().number, version >= 5 ? 1 : 0);
+    EXPECT_EQ(problem_of_attempt(archive, 6).files.size(), version >= 8 ? 2u : 0u);
     EXPECT_EQ(archive.attempt(6).measurement->counters.size(), version >= 6 ? 1u : 0u);
     // The migrated archive accepts records and exports.
     archive.add_event(1, "went on", {});

@@ -67,7 +67,8 @@ Json json_of(const archive::LeaderboardRow& row) {
                {"over_libraries", of_solution(list_of(row.over_libraries))},
                {"campaign", or_null(row.campaign)},
                {"attempt", of_solution(row.attempt)},
-               {"made", row.made}});
+               {"made", row.made},
+               {"older_files", row.older_files}});
   return json;
 }
 
@@ -175,7 +176,8 @@ Json json_of(const SuiteScores& scores) {
           {"share_solved", scores.share_solved()},
           {"geometric_mean", scores.geometric_mean},
           {"geometric_mean_of_solved", or_null(scores.geometric_mean_of_solved)},
-          {"fast_p", list_of(scores.fast_p)}};
+          {"fast_p", list_of(scores.fast_p)},
+          {"older_files", scores.older_files}};
 }
 
 Json cleaned(const Json& json) {

@@ -4,7 +4,8 @@
 //            confirmed, verdict (its name), sentence (of a library), speed_up, low, high (over naive), time_us,
 //            bound_us and share_of_bound (at the first workload), workloads [{workload, time_us, time_low_us,
 //            time_high_us, naive_us, speed_up, bound_us, share_of_bound}], over_libraries [{library, ratio, workloads,
-//            paired}], model, task, ancestors, cost, lineage_cost, campaign, attempt, made
+//            paired}], model, task, ancestors, cost, lineage_cost, campaign, attempt, made, older_files (the problem's
+//            files have changed since)
 // Speed-up   value, low, high
 // Cost       replies, tokens, dollars, all_priced
 // Descent    model, task, ancestors, cost, lineage_cost
@@ -15,7 +16,7 @@
 // Campaign   campaign, status, started, ended, settings, spent_seconds, attempts
 // Selftest   device, made, quick, dishonest, false_accepts, honest, false_rejects, widest_noise, candidates_per_hour
 // Scores     device, problems, solved, share_solved, geometric_mean, geometric_mean_of_solved,
-//            fast_p [{baseline, p, fast, problems, share}]
+//            fast_p [{baseline, p, fast, problems, share}], older_files [problem]
 //
 // A member that does not apply is null. Texts are untrusted: cleaned() makes them safe to show.
 #pragma once

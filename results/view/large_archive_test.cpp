@@ -9,6 +9,7 @@
 #include "results/archive/database.h"
 #include "results/archive/leaderboard.h"
 #include "results/archive/lineage.h"
+#include "results/archive/problems.h"
 #include "results/view/scores.h"
 
 namespace results::view::test {
@@ -66,7 +67,7 @@ TEST_F(LargeArchive, IsReadByIndex) {
   EXPECT_FALSE(lineage(archive, best->solution_id).empty());
   newest_attempts(archive, best->solution_id, 5);
   EXPECT_EQ(archive.find_solutions(best->hash.substr(0, 12)).size(), 1u);
-  problem_json_of(archive, best->attempt);
+  archive::problem_of_attempt(archive, best->attempt);
   solution_of_attempt(archive, best->attempt);
   const CampaignRecord campaign = archive.find_campaign(best->campaign);
   EXPECT_FALSE(verdicts_of_campaign(archive, campaign.id).empty());

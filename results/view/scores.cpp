@@ -95,19 +95,27 @@ SuiteScores score(const std::string& device, size_t problems, const std::vector<
 }  // namespace
 
 std::vector<SuiteScores> suite_scores(const archive::Reader& archive, const std::vector<std::string>& problems,
-                                      const std::string& device) {
+                                      const std::string& device, const std::map<std::string, std::string>& here) {
   std::map<std::string, std::vector<Known>> devices;
+  std::map<std::string, std::vector<std::string>> older_files;
   for (const std::string& problem : problems) {
     archive::LeaderboardFilter filter{problem, device};
     filter.limit = 1;
     filter.unconfirmed = true;
+    filter.here = here;
     std::map<std::string, std::vector<archive::LeaderboardRow>> boards;
     for (archive::LeaderboardRow& row : archive::leaderboard(archive, filter))
       boards[row.device].push_back(std::move(row));
-    for (const auto& [of_device, board] : boards) devices[of_device].push_back(known_of(board));
+    for (const auto& [of_device, board] : boards) {
+      devices[of_device].push_back(known_of(board));
+      if (board.front().older_files) older_files[of_device].push_back(problem);
+    }
   }
   std::vector<SuiteScores> all;
-  for (const auto& [of_device, known] : devices) all.push_back(score(of_device, problems.size(), known));
+  for (const auto& [of_device, known] : devices) {
+    all.push_back(score(of_device, problems.size(), known));
+    all.back().older_files = older_files[of_device];
+  }
   return all;
 }
 

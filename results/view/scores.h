@@ -1,6 +1,7 @@
 // The score of a suite on a device: how many problems are solved, and how much faster than the libraries people use.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,6 +31,7 @@ struct SuiteScores {
   double geometric_mean = 1;
   std::optional<double> geometric_mean_of_solved;  // absent if none is solved
   std::vector<FastP> fast_p;                       // in order of baseline, naive first, and p
+  std::vector<std::string> older_files;            // judged problems whose files have changed since
 
   double share_solved() const {
     return problems == 0 ? 0 : static_cast<double>(solved) / static_cast<double>(problems);
@@ -37,8 +39,9 @@ struct SuiteScores {
 };
 
 // The scores of every device that has judged one of these problems and matches `device` (as LeaderboardFilter::device;
-// empty: all), in order of name.
+// empty: all), in order of name. `here`: as LeaderboardFilter::here.
 std::vector<SuiteScores> suite_scores(const archive::Reader& archive, const std::vector<std::string>& problems,
-                                      const std::string& device = "");
+                                      const std::string& device = "",
+                                      const std::map<std::string, std::string>& here = {});
 
 }  // namespace results::view

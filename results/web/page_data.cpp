@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "results/archive/lineage.h"
+#include "results/archive/problems.h"
 #include "results/view/json.h"
 #include "results/view/problem.h"
 
@@ -25,12 +26,10 @@ constexpr size_t kSourceBytes = 1 << 20;  // shown; a download is complete
 constexpr size_t kSentenceBytes = 600;
 constexpr size_t kDescriptionBytes = 4000;
 
-// The newest version of a problem in the archive, if this program understands it.
-std::optional<benchsuite::Problem> newest_problem(const archive::Reader& archive, const std::string& name) {
-  const std::optional<std::string> json = archive.newest_problem_json(name);
-  if (!json) return std::nullopt;
+// The problem, if this program understands it.
+std::optional<benchsuite::Problem> understood(const archive::ProblemVersion& version) {
   try {
-    return benchsuite::parse_problem(*json, name);
+    return benchsuite::parse_problem(version.json, version.name);
   } catch (const core::InputError&) {
     return std::nullopt;  // another version's format: show figures without the problem
   }
@@ -93,6 +92,7 @@ std::vector<archive::LeaderboardRow> PageData::board() const {
   archive::LeaderboardFilter filter;
   filter.problem = scope_.problem;
   filter.device = scope_.device;
+  filter.here = scope_.here;
   filter.limit = kRowsOfBoard;
   filter.unconfirmed = true;
   std::vector<archive::LeaderboardRow> rows = archive::leaderboard(archive_, filter);
@@ -113,7 +113,8 @@ Json PageData::overview() {
     tried.insert(row.problem);
   }
   Json scores = Json::array();
-  for (const view::SuiteScores& of : view::suite_scores(archive_, {tried.begin(), tried.end()}, scope_.device)) {
+  for (const view::SuiteScores& of :
+       view::suite_scores(archive_, {tried.begin(), tried.end()}, scope_.device, scope_.here)) {
     scores.push_back(view::json_of(of));
   }
   for (const archive::CampaignRecord& campaign : archive_.campaigns()) {
@@ -134,10 +135,12 @@ Json PageData::overview() {
 }
 
 std::optional<Json> PageData::problem(const std::string& name) {
-  const std::optional<benchsuite::Problem> problem = newest_problem(archive_, name);
+  const std::optional<archive::ProblemVersion> version = archive::last_judged_problem(archive_, name);
+  const std::optional<benchsuite::Problem> problem = version ? understood(*version) : std::nullopt;
   archive::LeaderboardFilter filter;
   filter.problem = name;
   filter.device = scope_.device;
+  filter.here = scope_.here;
   filter.limit = kRowsOfProblem;
   filter.unconfirmed = true;
   std::map<std::string, std::vector<archive::LeaderboardRow>> by_device;
@@ -151,8 +154,10 @@ std::optional<Json> PageData::problem(const std::string& name) {
     if (problem) of["roofline"] = view::roofline_json(*problem, rows, archive_.newest_calibration(device));
     devices.push_back(std::move(of));
   }
-  Json json = view::cleaned(
-      {{"name", name}, {"facts", problem ? view::json_of(*problem) : Json()}, {"devices", std::move(devices)}});
+  Json json = view::cleaned({{"name", name},
+                             {"facts", problem ? view::json_of(*problem) : Json()},
+                             {"older_files", version && archive::has_older_files(archive_, *version, scope_.here)},
+                             {"devices", std::move(devices)}});
   if (problem) json["facts"]["description"] = core::clean_text(problem->description, kDescriptionBytes);
   return json;
 }
@@ -204,6 +209,7 @@ std::optional<Json> PageData::solution(const std::string& hash) {
   archive::LeaderboardFilter filter;
   filter.problem = solution->problem;
   filter.device = scope_.device;
+  filter.here = scope_.here;
   filter.unconfirmed = true;
   Json best = Json::array(), attempts = Json::array(), counters = Json::array();
   for (const archive::LeaderboardRow& row : archive::leaderboard(archive_, filter)) {

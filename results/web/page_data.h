@@ -18,7 +18,8 @@ namespace results::web {
 
 // Restricts pages to these; an empty field means all.
 struct PageScope {
-  std::string campaign, problem, device;
+  std::string campaign = {}, problem = {}, device = {};
+  std::map<std::string, std::string> here = {};  // as archive::LeaderboardFilter::here
 };
 
 class PageData {

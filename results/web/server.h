@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -14,12 +15,13 @@
 namespace results::web {
 
 struct ServeSettings {
-  std::filesystem::path pages, vendor;  // the served files: results/web/pages, and third-party scripts
-  std::string host = "127.0.0.1";       // an address of this machine, or a name for one
-  int port = 0;                         // 0: any free port
-  std::string token;                    // required of every client, unless empty
-  size_t connections = 24;              // served concurrently; others wait
-  size_t listeners = 12;                // of those, pages that receive changes at once; others poll
+  std::filesystem::path pages, vendor;           // the served files: results/web/pages, and third-party scripts
+  std::map<std::string, std::string> here = {};  // as archive::LeaderboardFilter::here
+  std::string host = "127.0.0.1";                // an address of this machine, or a name for one
+  int port = 0;                                  // 0: any free port
+  std::string token;                             // required of every client, unless empty
+  size_t connections = 24;                       // served concurrently; others wait
+  size_t listeners = 12;                         // of those, pages that receive changes at once; others poll
 };
 
 // True if the address or name only leads to this machine.

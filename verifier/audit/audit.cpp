@@ -93,8 +93,7 @@ class Auditor {
       }
     }
     if (doubtful.empty()) return;
-    const BitwiseProblem bitwise(problem);
-    judge_.use_problem(bitwise.problem(), pool_);
+    judge_.use_problem(bitwise_problem(problem), pool_);
     for (const size_t i : doubtful) {
       const verdicts::Judgement judgement = judge_.judge(builds_[i], judge_.naive(), verdicts::Effort::full);
       if (verdicts::is_correct(judgement.verdict)) report_.findings[i].outcome = AuditOutcome::equal;
@@ -194,7 +193,7 @@ judging::JudgeSettings audit_settings(bool gpu) {
 }
 
 std::vector<Variant> audit_variants(const benchsuite::Problem& problem, std::vector<Variant> written) {
-  const sandbox::Solution naive = sandbox::load_solution(problem.naive_file());
+  const sandbox::Solution naive = sandbox::own_solution(problem, benchsuite::kNaiveFile);
   std::vector<Variant> variants = harness_mutants(problem, naive);
   for (std::vector<Variant> more : {source_mutants(problem, naive), reorderings(naive), std::move(written)}) {
     for (Variant& variant : more) variants.push_back(std::move(variant));

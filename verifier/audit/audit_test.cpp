@@ -9,6 +9,7 @@
 #include <fstream>
 #include <memory>
 
+#include "benchsuite/catalogue.h"
 #include "core/error.h"
 #include "core/paths.h"
 #include "verifier/audit/reorderings.h"
@@ -164,7 +165,7 @@ TEST_F(WrittenProblem, InputsThatDoNotMatterAreRefused) {
 
 TEST_F(WrittenProblem, FilesOfItsAuthorGetTheirRequiredVerdicts) {
   const benchsuite::Problem problem = make("value = (double)a[i] + b[i];", "value = a[i] + b[i];", kNormal);
-  sandbox::Solution half = sandbox::load_solution(problem.naive_file());
+  sandbox::Solution half = sandbox::own_solution(problem, benchsuite::kNaiveFile);
   const size_t at = half.source.find("a[i] + b[i]");
   half.source.replace(at, 11, "a[i] + b[i] * 0.5f");
   half = sandbox::parse_solution(half.source, "half.cu");

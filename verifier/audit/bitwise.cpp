@@ -1,16 +1,9 @@
 #include "verifier/audit/bitwise.h"
 
-#include <cstdlib>
-
-#include <cerrno>
-
-#include "core/error.h"
 #include "core/strict_json.h"
 
 namespace verifier::audit {
 namespace {
-namespace fs = std::filesystem;
-
 std::string with_bytes_for_outputs(const benchsuite::Problem& problem) {
   core::Json json = core::parse_json(problem.json_text, problem.name);
   json.erase("equivalents");
@@ -24,26 +17,15 @@ std::string with_bytes_for_outputs(const benchsuite::Problem& problem) {
 }
 }  // namespace
 
-BitwiseProblem::BitwiseProblem(const benchsuite::Problem& problem) {
-  std::string folder = (fs::temp_directory_path() / "kernelwright-audit-XXXXXX").string();
-  if (::mkdtemp(folder.data()) == nullptr) throw core::SystemError("no temporary folder " + folder, errno);
-  folder_ = folder;
-  std::error_code error;
-  for (const char* name : {"reference.cu", "naive.cu"}) {
-    if (!error) fs::copy_file(problem.naive_file(), folder_ / name, error);
+benchsuite::Problem bitwise_problem(const benchsuite::Problem& problem) {
+  benchsuite::Problem bitwise =
+      benchsuite::parse_problem(with_bytes_for_outputs(problem), problem.name + ", bit by bit");
+  bitwise.folder = problem.folder;
+  const std::string& naive = problem.files.at(std::string(benchsuite::kNaiveFile));
+  for (const std::string_view file : {benchsuite::kReferenceFile, benchsuite::kNaiveFile}) {
+    bitwise.files.emplace(file, naive);
   }
-  if (error) {
-    const std::string why = error.message();
-    fs::remove_all(folder_, error);
-    throw core::SystemError("cannot copy " + problem.naive_file().string() + ": " + why);
-  }
-  problem_ = benchsuite::parse_problem(with_bytes_for_outputs(problem), problem.name + ", bit by bit");
-  problem_.folder = folder_;
-}
-
-BitwiseProblem::~BitwiseProblem() {
-  std::error_code ignored;
-  fs::remove_all(folder_, ignored);
+  return bitwise;
 }
 
 }  // namespace verifier::audit

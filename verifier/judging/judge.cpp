@@ -50,10 +50,10 @@ void explain_crash(verdicts::Judgement& judgement, const Json& ended) {
   }
 }
 
-sandbox::Solution load_trusted(const std::filesystem::path& file, const benchsuite::Problem& problem) {
-  sandbox::Solution solution = sandbox::load_solution(file);
+sandbox::Solution load_trusted(std::string_view file, const benchsuite::Problem& problem) {
+  sandbox::Solution solution = sandbox::own_solution(problem, file);
   if (solution.problem != problem.name) {
-    throw core::InputError(file.string(), "names the problem \"" + solution.problem + "\"",
+    throw core::InputError(solution.file, "names the problem \"" + solution.problem + "\"",
                            "write \"" + problem.name + "\", the name of its folder");
   }
   sandbox::validate_solution(solution, problem);
@@ -98,8 +98,8 @@ void Judge::load_own_kernels(sandbox::CompilePool& pool) {
 
 void Judge::use_problem(const benchsuite::Problem& problem, sandbox::CompilePool& pool) {
   problem_ = problem;
-  reference_ = load_trusted(problem.reference_file(), problem);
-  naive_ = load_trusted(problem.naive_file(), problem);
+  reference_ = load_trusted(benchsuite::kReferenceFile, problem);
+  naive_ = load_trusted(benchsuite::kNaiveFile, problem);
   reference_builds_.emplace(reference_, sandbox::default_binding(reference_));
   naive_builds_.emplace(naive_, sandbox::default_binding(naive_));
   reference_builds_->start(pool, verdicts::Effort::screen);
@@ -109,7 +109,7 @@ void Judge::use_problem(const benchsuite::Problem& problem, sandbox::CompilePool
   require_built(naive_builds_->wait(pool, verdicts::Effort::full), naive_);
   const sandbox::process::Message answer = teach(true);
   if (!answer.json.contains("refused")) return;
-  throw core::InputError((problem.folder / "problem.json").string(), answer.json.at("refused").get<std::string>(),
+  throw core::InputError(problem.place_of("problem.json").string(), answer.json.at("refused").get<std::string>(),
                          answer.json.at("remedy").get<std::string>());
 }
 

@@ -8,6 +8,7 @@
 #include "agent/campaign/devices.h"
 #include "agent/campaign/startup.h"
 #include "agent/cli/commands/commands.h"
+#include "agent/cli/loading.h"
 #include "agent/cli/output.h"
 #include "agent/cli/table.h"
 #include "core/error.h"
@@ -25,17 +26,15 @@ struct AuditOptions {
   std::string suite, device = "cpu", keep;
 };
 
-std::vector<benchsuite::Problem> chosen(const AuditOptions& options, const campaign::ShippedData& data) {
+std::vector<benchsuite::Problem> chosen(const AuditOptions& options, campaign::LoadedData& data) {
   std::vector<benchsuite::Problem> problems;
   for (const std::string& name : options.problems) {
-    const bool folder =
-        name.find('/') != std::string::npos || std::filesystem::exists(std::filesystem::path(name) / "problem.json");
-    problems.push_back(folder ? benchsuite::load_problem(std::filesystem::canonical(std::filesystem::absolute(name)))
-                              : campaign::find_problem(data.problems, name, "audit"));
+    problems.push_back(data.catalogue.find_or_load(name, "audit"));
   }
   if (!options.suite.empty()) {
-    for (const std::string& name : benchsuite::load_suite(data.paths.suites(), options.suite, data.problems).problems) {
-      problems.push_back(data.problems.at(name));
+    for (const std::string& name :
+         benchsuite::load_suite(data.paths.suites(), options.suite, data.catalogue).problems) {
+      problems.push_back(data.catalogue.problems.at(name));
     }
   }
   if (problems.empty()) {
@@ -72,7 +71,7 @@ void show(const AuditReport& report) {
 }
 
 void audit(const AuditOptions& options, Invocation& invocation) {
-  const campaign::ShippedData data = campaign::load_data(invocation.sandbox_level);
+  campaign::LoadedData data = load_data(invocation);
   const std::vector<benchsuite::Problem> problems = chosen(options, data);
   campaign::DeviceSession session = campaign::start_audit_session(data.paths, campaign::parse_device(options.device));
   int64_t passed = 0;
@@ -96,7 +95,7 @@ void add_audit_command(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<AuditOptions>();
   CLI::App* command =
       app.add_subcommand("audit", "Verify that wrong solutions of a problem are refused and honest ones accepted");
-  command->add_option("PROBLEM", options->problems, "Problems by name, or folders with a problem.json");
+  command->add_option("PROBLEM", options->problems, "Problems, by name or folder");
   command->add_option("--suite", options->suite, "All problems of a suite");
   command->add_option("--device", options->device, "Where solutions are judged: cpu, cuda, cuda:N");
   command->add_option("--keep", options->keep,

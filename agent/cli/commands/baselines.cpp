@@ -7,6 +7,7 @@
 #include "agent/campaign/startup.h"
 #include "agent/cli/calibration_text.h"
 #include "agent/cli/commands/commands.h"
+#include "agent/cli/loading.h"
 
 namespace agent::cli::commands {
 namespace {
@@ -17,17 +18,17 @@ struct BaselinesOptions {
 
 void baselines(const BaselinesOptions& options, Invocation& invocation) {
   const campaign::DeviceChoice choice = campaign::parse_device(options.device);
-  const campaign::ShippedData data = campaign::load_data(invocation.sandbox_level);
+  campaign::LoadedData data = load_data(invocation);
   std::vector<const benchsuite::Problem*> problems;
-  for (const std::string& name : options.problems)
-    problems.push_back(&campaign::find_problem(data.problems, name, "baselines"));
+  for (const std::string& name : options.problems) problems.push_back(&data.catalogue.find_or_load(name, "baselines"));
   if (!options.suite.empty()) {
-    for (const std::string& name : benchsuite::load_suite(data.paths.suites(), options.suite, data.problems).problems) {
-      problems.push_back(&data.problems.at(name));
+    for (const std::string& name :
+         benchsuite::load_suite(data.paths.suites(), options.suite, data.catalogue).problems) {
+      problems.push_back(&data.catalogue.problems.at(name));
     }
   }
   if (problems.empty()) {
-    for (const auto& [name, problem] : data.problems) problems.push_back(&problem);
+    for (const auto& [name, problem] : data.catalogue.problems) problems.push_back(&problem);
   }
   results::archive::Recorder archive = campaign::open_seeded_archive(invocation.archive, data);
   campaign::measure_baselines(archive, data.paths, choice, problems, campaign::WhichBaselines::all,
@@ -39,7 +40,7 @@ void add_baselines_command(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<BaselinesOptions>();
   CLI::App* command = app.add_subcommand(
       "baselines", "Time the libraries that people would otherwise use on a GPU, by the judge's own rules");
-  command->add_option("PROBLEM", options->problems, "The problems (default: all)");
+  command->add_option("PROBLEM", options->problems, "The problems, by name or folder (default: all)");
   command->add_option("--suite", options->suite, "A list of problems: core, quick");
   command->add_option("--device", options->device, "Which GPU: cuda, cuda:N");
   command->footer(

@@ -7,13 +7,14 @@
 #include "agent/campaign/startup.h"
 #include "agent/cli/calibration_text.h"
 #include "agent/cli/commands/commands.h"
+#include "agent/cli/loading.h"
 #include "agent/cli/output.h"
 
 namespace agent::cli::commands {
 namespace {
 void calibrate_command(const std::string& device, Invocation& invocation) {
   campaign::DeviceChoice choice = campaign::parse_device(device);
-  const campaign::ShippedData data = campaign::load_data(invocation.sandbox_level);
+  const campaign::LoadedData data = load_data(invocation);
   results::archive::Recorder archive = campaign::open_seeded_archive(invocation.archive, data);
   const int last = choice.all ? static_cast<int>(campaign::cuda_devices().size()) - 1 : choice.index;
   for (; choice.index <= last; ++choice.index) {

@@ -7,10 +7,9 @@
 
 #include "agent/campaign/devices.h"
 #include "agent/cli/commands/commands.h"
+#include "agent/cli/loading.h"
 #include "agent/cli/output.h"
 #include "core/error.h"
-#include "core/paths.h"
-#include "core/suggest.h"
 #include "core/text.h"
 #include "verifier/judging/builds.h"
 
@@ -78,11 +77,10 @@ std::string describe(const Checked& checked) {
 }
 
 void check(const CheckOptions& options, const Invocation& invocation) {
-  core::Paths paths = core::installed_paths();
-  paths.sandbox_level = invocation.sandbox_level;
+  const campaign::LoadedData data = load_data(invocation);
+  const core::Paths& paths = data.paths;
   const sandbox::Solution solution = sandbox::load_solution(options.file);
-  const auto problems = benchsuite::load_problems(paths.problems());
-  const benchsuite::Problem& problem = campaign::find_problem(problems, solution.problem, options.file + "#/problem");
+  const benchsuite::Problem& problem = data.catalogue.find(solution.problem, options.file + "#/problem");
   sandbox::validate_solution(solution, problem);
 
   std::vector<Checked> all;

@@ -1,9 +1,9 @@
 #include "agent/cli/commands/command_line.h"
 
 #include <CLI/CLI.hpp>
-#include <cstdlib>
 #include <sstream>
 
+#include "agent/campaign/startup.h"
 #include "agent/cli/commands/commands.h"
 #include "agent/cli/commands/help.h"
 #include "agent/cli/output.h"
@@ -15,14 +15,11 @@
 
 namespace agent::cli::commands {
 namespace {
+constexpr const char* kArchiveWithoutHome = "kernelwright.db";
+
 std::filesystem::path default_archive() {
-  const auto variable = [](const char* name) {
-    const char* value = std::getenv(name);
-    return std::filesystem::path(value != nullptr ? value : "");
-  };
-  if (const auto data = variable("XDG_DATA_HOME"); !data.empty()) return data / "kernelwright" / "archive.db";
-  if (const auto home = variable("HOME"); !home.empty()) return home / ".local/share/kernelwright/archive.db";
-  return "kernelwright.db";
+  const auto folder = campaign::user_data_folder();
+  return folder ? *folder / "archive.db" : kArchiveWithoutHome;
 }
 
 using Adder = void (*)(CLI::App&, Invocation&);
@@ -49,7 +46,7 @@ std::string explain_missing_command(const CLI::App& app, int argc, const char* c
   for (const CLI::App* command : app.get_subcommands(nullptr)) commands.push_back(command->get_name());
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
-    if (word == "--archive" || word == "--sandbox") ++i;
+    if (word == "--archive" || word == "--sandbox" || word == "--problems") ++i;
     if (word.empty() || word[0] == '-') continue;
     return "there is no command \"" + word + "\"\n  " + core::did_you_mean(word, commands, "commands");
   }
@@ -84,6 +81,11 @@ int run_command_line(int argc, const char* const* argv) {
   app.add_flag("--json", invocation.json, "Print JSON instead of text, to stdout");
   app.add_option("--archive", invocation.archive,
                  "The archive, one SQLite file (default: kernelwright/archive.db in $XDG_DATA_HOME or ~/.local/share)");
+  app.add_option("--problems", invocation.problem_folders,
+                 "A folder of problems, or a problem's own folder; may be repeated")
+      ->type_name("DIR")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option_function<std::string>(
          "--sandbox", [&invocation](const std::string& text) { invocation.sandbox_level = text.back() - '0'; },
          "Refuse to run below this level of the sandbox, 0 to 4 (default: require:1); kernelwright doctor shows the "

@@ -13,6 +13,7 @@
 #include "agent/cli/table.h"
 #include "agent/cli/text_diff.h"
 #include "core/text.h"
+#include "results/archive/problems.h"
 #include "results/view/json.h"
 
 namespace agent::cli::commands {
@@ -31,7 +32,7 @@ Side side_of(const results::archive::Reader& archive, const std::string& word) {
   Side side{std::move(resolved.solution), {}, ""};
   if (!resolved.attempt) return side;
   side.attempt = archive.attempt(*resolved.attempt);
-  side.plan = plan_text(*side.attempt, results::archive::problem_json_of(archive, *resolved.attempt));
+  side.plan = plan_text(*side.attempt, results::archive::problem_of_attempt(archive, *resolved.attempt).json);
   return side;
 }
 

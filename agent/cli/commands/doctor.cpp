@@ -14,6 +14,7 @@
 #include "agent/campaign/libraries.h"
 #include "agent/campaign/startup.h"
 #include "agent/cli/commands/commands.h"
+#include "agent/cli/loading.h"
 #include "agent/cli/output.h"
 #include "agent/cli/selftest_text.h"
 #include "agent/cli/table.h"
@@ -139,9 +140,9 @@ std::vector<Finding> selftests(const Invocation& invocation) {
 
 // The libraries that kernels on a GPU are compared with, opened as in a campaign; takes some seconds.
 std::vector<Finding> libraries_here(const core::Paths& paths, const Invocation& invocation) {
-  const campaign::ShippedData data = campaign::load_data(invocation.sandbox_level);
+  const campaign::LoadedData data = load_data(invocation);
   std::vector<const benchsuite::Problem*> problems;
-  for (const auto& [name, problem] : data.problems) problems.push_back(&problem);
+  for (const auto& [name, problem] : data.catalogue.problems) problems.push_back(&problem);
   std::vector<Finding> findings;
   const auto left_out = [&](const std::string& why) {
     findings.push_back({"comparison", State::missing, why, "it is optional: campaigns run without it"});

@@ -6,6 +6,7 @@
 #include "agent/campaign/export_binaries.h"
 #include "agent/campaign/startup.h"
 #include "agent/cli/commands/commands.h"
+#include "agent/cli/loading.h"
 #include "agent/cli/output.h"
 #include "agent/cli/resolve.h"
 #include "core/error.h"
@@ -62,11 +63,15 @@ void run_export(ExportOptions& options, const Invocation& invocation) {
   if (!options.fatbin.empty() && options.format != "header") {
     throw core::InputError("--fatbin", "is for --to header", "leave it out, or export a header");
   }
-  const campaign::ShippedData data = campaign::load_data(invocation.sandbox_level);
+  campaign::LoadedData data = load_data(invocation);
   const results::archive::Reader archive = campaign::open_existing_archive(invocation.archive);
   options.choice.device = resolve_device(archive, options.choice.device);
   options.choice.backend = options.format == "hip" ? "hip" : "cuda";
-  results::exporting::Package package = results::exporting::choose_kernels(archive, data.problems, options.choice);
+  for (std::string& what : options.choice.what) {
+    if (benchsuite::names_a_folder(what)) what = data.catalogue.find_or_load(what, "export").name;
+  }
+  results::exporting::Package package =
+      results::exporting::choose_kernels(archive, data.catalogue.problems, options.choice);
   package.archive = invocation.archive.filename().string();
   if (options.fatbin.empty()) check_sources(data.paths, package);
   const results::exporting::Files files = project_of(options, data.paths, package);
@@ -99,10 +104,10 @@ void add_export_command(CLI::App& app, Invocation& invocation) {
   CLI::App* command =
       app.add_subcommand("export", "Write kernels of the archive as a project that builds and tests itself");
   command
-      ->add_option(
-          "WHAT", options->choice.what,
-          "A problem (its fastest confirmed kernels, by device and shape), or attempts by number and solutions by "
-          "name or hash")
+      ->add_option("WHAT", options->choice.what,
+                   "A problem by name or folder (its fastest confirmed kernels, by device and shape), or attempts by "
+                   "number and solutions by "
+                   "name or hash")
       ->required();
   command
       ->add_option("--to", options->format,

@@ -10,6 +10,7 @@
 #include "agent/campaign/startup.h"
 #include "agent/cli/attempt_text.h"
 #include "agent/cli/commands/commands.h"
+#include "agent/cli/loading.h"
 #include "agent/cli/output.h"
 #include "core/error.h"
 #include "core/suggest.h"
@@ -87,11 +88,11 @@ void show(const search::Attempt& attempt, const std::string& file, const std::st
         attempt.compile_ms, attempt.stages.check_ms, attempt.stages.timing_ms, attempt.stages.audit_ms, attempt.id);
 }
 
-std::deque<Entry> load_entries(const JudgeOptions& options, const campaign::ShippedData& data) {
+std::deque<Entry> load_entries(const JudgeOptions& options, const campaign::LoadedData& data) {
   std::deque<Entry> entries;
   for (const std::string& file : options.files) {
     sandbox::Solution solution = sandbox::load_solution(file);
-    const benchsuite::Problem& problem = campaign::find_problem(data.problems, solution.problem, file + "#/problem");
+    const benchsuite::Problem& problem = data.catalogue.find(solution.problem, file + "#/problem");
     sandbox::validate_solution(solution, problem);
     sandbox::TunableBinding binding = chosen_binding(solution, options.set);
     entries.push_back({file, std::move(solution), &problem, std::move(binding)});
@@ -118,7 +119,7 @@ bool judge_one(const Entry& entry, const search::CandidatePtr& candidate, campai
 
 void judge(const JudgeOptions& options, Invocation& invocation) {
   const campaign::DeviceChoice device = campaign::parse_device(options.device);
-  const campaign::ShippedData data = campaign::load_data(invocation.sandbox_level);
+  const campaign::LoadedData data = load_data(invocation);
   const std::deque<Entry> entries = load_entries(options, data);
 
   results::archive::Recorder archive = campaign::open_seeded_archive(invocation.archive, data);

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <memory>
 
-#include "agent/campaign/devices.h"
 #include "agent/campaign/startup.h"
 #include "agent/cli/commands/commands.h"
 #include "agent/cli/leaderboard_text.h"
+#include "agent/cli/loading.h"
 #include "agent/cli/output.h"
 #include "agent/cli/resolve.h"
 #include "results/view/json.h"
@@ -21,27 +21,24 @@ struct LeaderboardOptions {
 
 // The archive's problems first: it may have some that no longer ship.
 std::vector<std::string> chosen_problems(const LeaderboardOptions& options, const results::archive::Reader& archive,
-                                         const Invocation& invocation) {
+                                         campaign::LoadedData& data) {
   std::vector<std::string> chosen;
   if (!options.problem.empty()) {
     const std::vector<std::string> known = results::archive::known_problems(archive);
-    if (std::find(known.begin(), known.end(), options.problem) == known.end()) {
-      campaign::find_problem(campaign::load_data(invocation.sandbox_level).problems, options.problem, "leaderboard");
-    }
-    chosen.push_back(options.problem);
+    const bool judged = std::find(known.begin(), known.end(), options.problem) != known.end();
+    chosen.push_back(judged ? options.problem : data.catalogue.find_or_load(options.problem, "leaderboard").name);
   }
   const std::string suite = options.suite.empty() && options.scores && chosen.empty() ? "core" : options.suite;
   if (!suite.empty()) {
-    const campaign::ShippedData data = campaign::load_data(invocation.sandbox_level);
-    const benchsuite::Suite of = benchsuite::load_suite(data.paths.suites(), suite, data.problems);
+    const benchsuite::Suite of = benchsuite::load_suite(data.paths.suites(), suite, data.catalogue);
     chosen.insert(chosen.end(), of.problems.begin(), of.problems.end());
   }
   return chosen;
 }
 
 void show_scores(const results::archive::Reader& archive, const std::vector<std::string>& problems,
-                 const LeaderboardOptions& options, const std::string& device, bool json) {
-  const auto scores = results::view::suite_scores(archive, problems, device);
+                 const LeaderboardOptions& options, const results::archive::LeaderboardFilter& filter, bool json) {
+  const auto scores = results::view::suite_scores(archive, problems, filter.device, filter.here);
   const std::string suite = options.suite.empty() && options.problem.empty() ? "core" : options.suite;
   if (!json) {
     if (!scores.empty() && !suite.empty()) print("suite {}\n", suite);
@@ -65,8 +62,10 @@ void leaderboard(const LeaderboardOptions& options, const Invocation& invocation
   filter.unconfirmed = options.unconfirmed;
   const results::archive::Reader archive = campaign::open_existing_archive(invocation.archive);
   filter.device = resolve_device(archive, options.device);
-  std::vector<std::string> problems = chosen_problems(options, archive, invocation);
-  if (options.scores) return show_scores(archive, problems, options, filter.device, invocation.json);
+  campaign::LoadedData data = load_data(invocation);
+  std::vector<std::string> problems = chosen_problems(options, archive, data);
+  filter.here = campaign::hashes_here(data.catalogue);
+  if (options.scores) return show_scores(archive, problems, options, filter, invocation.json);
   if (problems.empty()) problems.push_back("");  // all
   std::vector<results::archive::LeaderboardRow> rows;
   for (const std::string& problem : problems) {
@@ -92,7 +91,7 @@ void leaderboard(const LeaderboardOptions& options, const Invocation& invocation
 void add_leaderboard_command(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<LeaderboardOptions>();
   CLI::App* command = app.add_subcommand("leaderboard", "Show the best verified solutions of each problem");
-  CLI::Option* problem = command->add_option("PROBLEM", options->problem, "Only this problem");
+  CLI::Option* problem = command->add_option("PROBLEM", options->problem, "Only this problem, by name or folder");
   command->add_option("--device", options->device, "Only this device: cpu, cuda, or a part of its name such as H200");
   command->add_option("--sort", options->sort, "Order: speedup, time, cost, bound, date or name");
   command->add_option("--suite", options->suite, "Only the problems of this suite")->excludes(problem);

@@ -4,11 +4,10 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "agent/campaign/devices.h"
 #include "agent/cli/commands/commands.h"
+#include "agent/cli/loading.h"
 #include "agent/cli/output.h"
 #include "agent/cli/table.h"
-#include "core/paths.h"
 #include "core/text.h"
 
 namespace agent::cli::commands {
@@ -34,7 +33,9 @@ std::string describe_axes(const core::Bindings& axes) {
 void list(const std::map<std::string, benchsuite::Problem>& problems, bool json) {
   if (json) {
     core::Json all = core::Json::array();
-    for (const auto& [name, problem] : problems) all.push_back({{"name", name}, {"title", problem.title}});
+    for (const auto& [name, problem] : problems) {
+      all.push_back({{"name", name}, {"title", problem.title}, {"folder", problem.folder.string()}});
+    }
     print_json(all);
     return;
   }
@@ -68,13 +69,21 @@ void show(const benchsuite::Problem& problem, bool json) {
 void add_problems_command(CLI::App& app, Invocation& invocation) {
   auto name = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand("problems", "List the problems that can be optimised, or show one");
-  command->add_option("NAME", *name, "The problem to show");
+  command->add_option("NAME", *name, "The problem to show, by name or folder");
+  command->footer(
+      "Problems come from the folders of --problems, from those in the environment variable KERNELWRIGHT_PROBLEMS "
+      "(separated by\ncolons), from kernelwright/problems in $XDG_DATA_HOME or ~/.local/share, and from the "
+      "installation. A name in "
+      "two\nplaces can be used once one of them is renamed or left out. Every command also takes a problem's "
+      "folder.\n\n"
+      "    kernelwright problems my_problem/\n"
+      "    kernelwright --problems my_problems problems");
   command->callback([name, &invocation] {
-    const auto problems = benchsuite::load_problems(core::installed_paths().problems());
+    campaign::LoadedData data = load_data(invocation);
     if (name->empty()) {
-      list(problems, invocation.json);
+      list(data.catalogue.problems, invocation.json);
     } else {
-      show(campaign::find_problem(problems, *name, "problems"), invocation.json);
+      show(data.catalogue.find_or_load(*name, "problems"), invocation.json);
     }
   });
 }

@@ -9,6 +9,7 @@
 #include "agent/campaign/device_text.h"
 #include "agent/campaign/startup.h"
 #include "agent/cli/commands/commands.h"
+#include "agent/cli/loading.h"
 #include "agent/cli/output.h"
 #include "agent/models/model.h"
 #include "agent/prompting/prompt_maker.h"
@@ -48,8 +49,8 @@ std::vector<prompting::KnownSolution> known_solutions(const results::archive::Re
 }
 
 void show(const PromptOptions& options, Invocation& invocation) {
-  const campaign::ShippedData data = campaign::load_data(invocation.sandbox_level);
-  const benchsuite::Problem& problem = campaign::find_problem(data.problems, options.problem, "prompt");
+  campaign::LoadedData data = load_data(invocation);
+  const benchsuite::Problem& problem = data.catalogue.find_or_load(options.problem, "prompt");
   const campaign::DeviceChoice device = campaign::parse_device(options.device);
   results::archive::Recorder archive = campaign::open_seeded_archive(invocation.archive, data);
   const campaign::DeviceSession session(data.paths, device, false, 1);
@@ -87,7 +88,7 @@ void add_prompt_command(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<PromptOptions>();
   CLI::App* command =
       app.add_subcommand("prompt", "Show the prompt that a language model would get, with its token count");
-  command->add_option("PROBLEM", options->problem, "The problem")->required();
+  command->add_option("PROBLEM", options->problem, "The problem, by name or folder")->required();
   command->add_option("--device", options->device, "Where candidates would run: cpu, cuda");
   command->add_option("--operator", options->task, "fresh, improve, repair, cross (default: improve the best known)")
       ->check(CLI::IsMember({"fresh", "improve", "repair", "cross"}));

@@ -37,7 +37,7 @@ class Reading : public testing::Test {
     const int64_t environment = archive.add_environment({{"host", "test"}});
     const benchsuite::Problem problem = benchsuite::load_problem(core::installed_paths().problems() / "row_sum_f32");
     const int64_t problem_id = archive.add_problem(problem, benchsuite::content_hash(problem));
-    const sandbox::Solution naive = sandbox::load_solution(problem.naive_file());
+    const sandbox::Solution naive = sandbox::own_solution(problem, benchsuite::kNaiveFile);
     const int64_t naive_id = archive.add_candidate(archive.add_solution({&naive, "naive", "naive", {}}), {});
     const int64_t campaign = archive.start_campaign({{"problems", {problem.name}}}, environment).id;
     std::optional<int64_t> parent;

@@ -10,6 +10,7 @@
 #include "agent/campaign/campaign.h"
 #include "agent/campaign/startup.h"
 #include "agent/cli/commands/commands.h"
+#include "agent/cli/loading.h"
 #include "agent/cli/output.h"
 #include "core/error.h"
 #include "core/text.h"
@@ -83,14 +84,15 @@ std::string verdict_of(const campaign::Replayed& replayed) {
 }
 
 void replay(const std::string& name, Invocation& invocation) {
-  const campaign::ShippedData data = campaign::load_data(invocation.sandbox_level);
+  const campaign::LoadedData data = load_data(invocation);
   const results::archive::Reader archive = campaign::open_existing_archive(invocation.archive);
   const results::archive::CampaignRecord campaign = archive.find_campaign(name);
   const Counts counts = count(archive, campaign.id);
   const Copy copy(archive);
   results::archive::Recorder copied(copy.file());
   Ends ends;
-  const campaign::Replayed replayed = campaign::replay_campaign(copied, campaign, data.paths, data.problems, ends);
+  const campaign::Replayed replayed = campaign::replay_campaign(
+      copied, campaign, data.paths, campaign::problems_of_campaign(archive, campaign, data.catalogue), ends);
   if (replayed.divergence) invocation.exit_code = kRefused;
   if (invocation.json) {
     Json json{{"campaign", campaign.name}, {"requests", counts.requests},

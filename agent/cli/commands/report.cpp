@@ -9,6 +9,7 @@
 
 #include "agent/campaign/startup.h"
 #include "agent/cli/commands/commands.h"
+#include "agent/cli/loading.h"
 #include "agent/cli/output.h"
 #include "agent/cli/resolve.h"
 #include "core/error.h"
@@ -40,9 +41,14 @@ void write_file(const std::filesystem::path& file, const std::string& text) {
 
 void report(const ReportOptions& options, const Invocation& invocation) {
   const results::archive::Reader archive = campaign::open_existing_archive(invocation.archive);
-  const core::Paths paths = core::installed_paths();
+  campaign::LoadedData loaded = load_data(invocation);
+  const core::Paths& paths = loaded.paths;
   results::web::PageScope scope = options.scope;
   scope.device = resolve_device(archive, scope.device);
+  if (benchsuite::names_a_folder(scope.problem)) {
+    scope.problem = loaded.catalogue.find_or_load(scope.problem, "--problem").name;
+  }
+  scope.here = campaign::hashes_here(loaded.catalogue);
   results::web::PageData data(archive, scope);
   const core::Json answers = data.report();
   const std::string made = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
@@ -63,7 +69,7 @@ void add_report_command(CLI::App& app, Invocation& invocation) {
   CLI::App* command = app.add_subcommand("report", "Write the archive as one HTML file");
   command->add_option("-o,--output", options->file, "The file to write")->required();
   command->add_option("--campaign", options->scope.campaign, "Only this campaign and its problems");
-  command->add_option("--problem", options->scope.problem, "Only this problem");
+  command->add_option("--problem", options->scope.problem, "Only this problem, by name or folder");
   command->add_option("--device", options->scope.device,
                       "Only this device: cpu, cuda, or a part of its name such as H200");
   command->callback([options, &invocation] { report(*options, invocation); });

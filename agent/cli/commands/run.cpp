@@ -19,6 +19,7 @@
 #include "agent/cli/commands/commands.h"
 #include "agent/cli/dry_run.h"
 #include "agent/cli/leaderboard_text.h"
+#include "agent/cli/loading.h"
 #include "agent/cli/output.h"
 #include "agent/cli/progress_text.h"
 #include "agent/models/providers.h"
@@ -45,11 +46,11 @@ std::vector<std::unique_ptr<models::Model>> make_models(const campaign::Campaign
   return models;
 }
 
-std::vector<std::string> chosen_problems(const RunOptions& options, const campaign::ShippedData& data) {
-  std::vector<std::string> names = options.problems;
-  for (const std::string& name : names) campaign::find_problem(data.problems, name, "run");
+std::vector<std::string> chosen_problems(const RunOptions& options, campaign::LoadedData& data) {
+  std::vector<std::string> names;
+  for (const std::string& word : options.problems) names.push_back(data.catalogue.find_or_load(word, "run").name);
   if (!options.suite.empty()) {
-    const benchsuite::Suite suite = benchsuite::load_suite(data.paths.suites(), options.suite, data.problems);
+    const benchsuite::Suite suite = benchsuite::load_suite(data.paths.suites(), options.suite, data.catalogue);
     names.insert(names.end(), suite.problems.begin(), suite.problems.end());
   }
   std::vector<std::string> once;
@@ -61,13 +62,13 @@ std::vector<std::string> chosen_problems(const RunOptions& options, const campai
 
 // Adds the user's own files to the archive, so that the campaign can be resumed without them. Adds their problems to
 // `names` if none was named.
-std::vector<std::string> add_own_solutions(const RunOptions& options, const campaign::ShippedData& data,
+std::vector<std::string> add_own_solutions(const RunOptions& options, const campaign::LoadedData& data,
                                            results::archive::Recorder& archive, std::vector<std::string>& names) {
   const bool none_named = names.empty();
   std::vector<std::string> hashes;
   for (const std::string& file : options.files) {
     const sandbox::Solution solution = sandbox::load_solution(file);
-    sandbox::validate_solution(solution, campaign::find_problem(data.problems, solution.problem, file + "#/problem"));
+    sandbox::validate_solution(solution, data.catalogue.find(solution.problem, file + "#/problem"));
     const bool named = std::find(names.begin(), names.end(), solution.problem) != names.end();
     if (!named && !none_named) {
       throw core::InputError(file, "solves " + solution.problem + ", which is not among the problems of this run",
@@ -120,24 +121,24 @@ core::Json own_usage(int64_t attempts) {
 }
 
 // Measures missing baselines, which the results are compared with.
-void add_baselines(results::archive::Recorder& archive, const campaign::ShippedData& data,
+void add_baselines(results::archive::Recorder& archive, const campaign::LoadedData& data,
                    const campaign::CampaignSettings& settings, bool json) {
   std::vector<const benchsuite::Problem*> problems;
-  for (const std::string& name : settings.problems) problems.push_back(&data.problems.at(name));
+  for (const std::string& name : settings.problems) problems.push_back(&data.catalogue.problems.at(name));
   campaign::measure_baselines(archive, data.paths, campaign::parse_device(settings.device), problems,
                               campaign::WhichBaselines::missing, print_baselines(json));
 }
 
 void finish(results::archive::Recorder& archive, const results::archive::CampaignRecord& campaign,
-            const campaign::ShippedData& data, const std::vector<std::unique_ptr<models::Model>>& models,
+            const campaign::LoadedData& data, const std::vector<std::unique_ptr<models::Model>>& models,
             Invocation& invocation) {
   const auto settings =
       campaign::campaign_settings_from_json(core::JsonView(campaign.settings, "campaign " + campaign.name));
   const std::unique_ptr<search::Progress> progress = make_progress(invocation.json);
   std::vector<models::Model*> asked;
   for (const auto& model : models) asked.push_back(model.get());
-  const campaign::CampaignEnd end =
-      campaign::run_campaign(archive, campaign, data.paths, data.problems, *progress, asked);
+  const auto problems = campaign::problems_of_campaign(archive, campaign, data.catalogue);
+  const campaign::CampaignEnd end = campaign::run_campaign(archive, campaign, data.paths, problems, *progress, asked);
   if (invocation.json) print_json(own_usage(end.attempts));
   if (!invocation.json || !end.interrupted) show_end(archive, settings, invocation);
   if (!end.interrupted) return;
@@ -152,7 +153,7 @@ void finish(results::archive::Recorder& archive, const results::archive::Campaig
 
 void run(RunOptions& options, Invocation& invocation) {
   campaign::parse_device(options.settings.device);
-  const campaign::ShippedData data = campaign::load_data(invocation.sandbox_level);
+  campaign::LoadedData data = load_data(invocation);
   campaign::CampaignSettings& settings = options.settings;
   std::vector<std::unique_ptr<models::Model>> models;
   if (!options.dry_run) models = make_models(settings, options.models);
@@ -178,7 +179,7 @@ void run(RunOptions& options, Invocation& invocation) {
 }
 
 void resume(const std::string& name, const models::ModelOptions& models, Invocation& invocation) {
-  const campaign::ShippedData data = campaign::load_data(invocation.sandbox_level);
+  const campaign::LoadedData data = load_data(invocation);
   results::archive::Recorder archive = campaign::open_existing_archive(invocation.archive);
   const results::archive::CampaignRecord campaign = archive.find_campaign(name);
   const auto settings =
@@ -253,7 +254,8 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
   campaign::CampaignSettings& settings = options->settings;
   CLI::App* command = app.add_subcommand(
       "run", "Search for faster kernels of some problems, as a campaign that can be interrupted and resumed");
-  command->add_option("PROBLEM", options->problems, "Problems to optimise; kernelwright problems lists them");
+  command->add_option("PROBLEM", options->problems,
+                      "Problems to optimise, by name or folder; kernelwright problems lists them");
   command->add_option("--suite", options->suite, "A list of problems to optimise: core, quick");
   command->add_option("--device", settings.device, "Where candidates run: cpu, cuda, cuda:N, cuda:all");
   command->add_flag("--hot", settings.hot, "On a GPU: time with a warm L2 cache");

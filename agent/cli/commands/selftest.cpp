@@ -38,7 +38,7 @@ uint64_t fresh_seed() {
 
 void selftest(const SelftestOptions& options, Invocation& invocation) {
   const campaign::DeviceChoice device = campaign::parse_device(options.device);
-  const campaign::ShippedData data = campaign::load_data(invocation.sandbox_level);
+  const campaign::LoadedData data = campaign::load_shipped_data(invocation.sandbox_level);
   results::archive::Recorder archive = campaign::open_seeded_archive(invocation.archive, data);
   const campaign::SelftestPlan plan{device.backend, options.seed ? *options.seed : fresh_seed(), options.quick,
                                     options.sessions};

@@ -9,6 +9,7 @@
 
 #include "agent/campaign/startup.h"
 #include "agent/cli/commands/commands.h"
+#include "agent/cli/loading.h"
 #include "agent/cli/output.h"
 #include "agent/search/interrupt.h"
 #include "core/error.h"
@@ -54,10 +55,11 @@ std::string token_for(const ServeOptions& options) {
 
 void serve(const ServeOptions& options, Invocation& invocation) {
   const results::archive::Reader archive = campaign::open_existing_archive(invocation.archive);
-  const core::Paths paths = core::installed_paths();
+  const campaign::LoadedData data = load_data(invocation);
   results::web::ServeSettings settings;
-  settings.pages = paths.pages();
-  settings.vendor = paths.vendor();
+  settings.pages = data.paths.pages();
+  settings.vendor = data.paths.vendor();
+  settings.here = campaign::hashes_here(data.catalogue);
   settings.host = options.host;
   settings.port = options.port;
   settings.token = token_for(options);

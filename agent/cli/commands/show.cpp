@@ -9,12 +9,15 @@
 #include "agent/campaign/startup.h"
 #include "agent/cli/attempt_text.h"
 #include "agent/cli/commands/commands.h"
+#include "agent/cli/leaderboard_text.h"
+#include "agent/cli/loading.h"
 #include "agent/cli/output.h"
 #include "agent/cli/resolve.h"
 #include "agent/cli/solution_text.h"
 #include "agent/cli/table.h"
 #include "core/error.h"
 #include "core/text.h"
+#include "results/archive/problems.h"
 #include "results/view/json.h"
 
 namespace agent::cli::commands {
@@ -50,21 +53,27 @@ Descent descent_of(const results::archive::Reader& archive, const results::archi
   return {steps[0].descent, steps.size() > 1 ? steps[1].solution.name : ""};
 }
 
-void show_attempt(const results::archive::Reader& archive, int64_t id, bool json) {
+using FilesHere = std::map<std::string, std::string>;  // content hashes of problems, by name
+
+void show_attempt(const results::archive::Reader& archive, int64_t id, const FilesHere& here, bool json) {
   const results::archive::RecordedAttempt attempt = archive.attempt(id);
   const results::archive::SolutionRecord solution = results::archive::solution_of_attempt(archive, id);
-  const std::string problem = results::archive::problem_json_of(archive, id);
+  const results::archive::ProblemVersion problem = results::archive::problem_of_attempt(archive, id);
+  const bool older_files = results::archive::has_older_files(archive, problem, here);
   const Descent from = descent_of(archive, solution);
   if (json) {
     Json all = results::view::json_of(attempt);
     all["hash"] = solution.hash;
-    all["plan"] = plan_json(attempt, problem);
+    all["problem_hash"] = problem.hash;
+    all["older_files"] = older_files;
+    all["plan"] = plan_json(attempt, problem.json);
     all["descent"] = results::view::json_of(from.descent);
     return print_json(all);
   }
   std::string facts = "solution " + solution.hash.substr(0, 12) + ", " +
                       descent_text(from.descent, solution.origin, from.parent_name) + "\n" +
-                      plan_text(attempt, problem);
+                      plan_text(attempt, problem.json);
+  if (older_files) facts += older_files_text(problem.name);
   if (attempt.measurement) facts += counters_text(attempt.measurement->counters);
   print("{}", attempt_text(attempt, facts));
 }
@@ -100,17 +109,18 @@ void show_campaign(const results::archive::Reader& archive, const results::archi
 }
 
 void show_solution(const results::archive::Reader& archive, const results::archive::SolutionRecord& solution,
-                   bool json) {
+                   const FilesHere& here, bool json) {
   const Descent from = descent_of(archive, solution);
   const std::vector<results::archive::Stand> stands = results::archive::stands_of(archive, solution.id);
   const std::optional<int64_t> best = results::archive::best_attempt(archive, solution.id);
   const std::vector<int64_t> newest = results::archive::newest_attempts(archive, solution.id, kNewestAttempts);
   std::optional<results::archive::RecordedAttempt> attempt;
-  std::string problem;
+  results::archive::ProblemVersion problem;
   if (best) {
     attempt = archive.attempt(*best);
-    problem = results::archive::problem_json_of(archive, *best);
+    problem = results::archive::problem_of_attempt(archive, *best);
   }
+  const bool older_files = best && results::archive::has_older_files(archive, problem, here);
   if (json) {
     Json of_stands = Json::array();
     for (const results::archive::Stand& stand : stands) of_stands.push_back(results::view::json_of(stand));
@@ -125,7 +135,8 @@ void show_solution(const results::archive::Reader& archive, const results::archi
                     {"newest_attempts", newest},
                     {"stands", std::move(of_stands)},
                     {"best_attempt", best ? Json(*best) : Json()},
-                    {"plan", attempt ? plan_json(*attempt, problem) : Json()},
+                    {"older_files", older_files},
+                    {"plan", attempt ? plan_json(*attempt, problem.json) : Json()},
                     {"measurement", attempt && attempt->measurement ? to_json(*attempt->measurement) : Json()},
                     {"source", solution.source}});
     return;
@@ -138,7 +149,8 @@ void show_solution(const results::archive::Reader& archive, const results::archi
     print("\nits best point, attempt {}:\n{}", *best, measurement_text(*attempt->measurement, attempt->against));
     print("{}", counters_text(attempt->measurement->counters));
   }
-  if (attempt) print("{}", plan_text(*attempt, problem));
+  if (older_files) print("{}", older_files_text(problem.name));
+  if (attempt) print("{}", plan_text(*attempt, problem.json));
   print("\n{}\n", solution.source);
   if (from.descent.ancestors > 0) print("Its ancestors: kernelwright lineage {}\n", solution.hash.substr(0, 12));
 }
@@ -146,11 +158,12 @@ void show_solution(const results::archive::Reader& archive, const results::archi
 void show(const std::string& what, const Invocation& invocation) {
   const results::archive::Reader archive = campaign::open_existing_archive(invocation.archive);
   if (what.empty()) return list_campaigns(archive, invocation.json);
-  if (const auto number = attempt_number(what)) return show_attempt(archive, *number, invocation.json);
+  const FilesHere here = campaign::hashes_here(load_data(invocation).catalogue);
+  if (const auto number = attempt_number(what)) return show_attempt(archive, *number, here, invocation.json);
   const auto solutions = archive.find_solutions(what);
   if (!solutions.empty()) {
     for (const results::archive::SolutionRecord& solution : solutions)
-      show_solution(archive, solution, invocation.json);
+      show_solution(archive, solution, here, invocation.json);
     return;
   }
   const auto campaigns = archive.campaigns();

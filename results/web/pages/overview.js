@@ -1,9 +1,17 @@
 // The leaderboard, campaigns and selftests.
 "use strict";
 (function(kw) {
+// Marks results of files that the problem no longer has.
+kw.olderFiles = () =>
+    kw.el("span", {class: "older", title: "The problem's files have changed since it was judged"}, " of older files");
+
 // Columns of leaderboards.
 kw.column = {
-  problem: {title: "Problem", value: (r) => r.problem, show: (r) => kw.link("problem/" + r.problem, r.problem)},
+  problem: {
+    title: "Problem",
+    value: (r) => r.problem,
+    show: (r) => [kw.link("problem/" + r.problem, r.problem), r.older_files ? kw.olderFiles() : null]
+  },
   rank:
       {title: "Rank", number: true, value: (r) => r.rank || null, show: (r) => (kw.isLibrary(r) ? "library" : r.rank || "–")},
   solution: {

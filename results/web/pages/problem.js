@@ -57,7 +57,11 @@ kw.views.problem = function(name) {
     element: kw.el("div", {}, kw.el("h1", {}, name), about, devices),
     paths: ["problem/" + name],
     update(answer) {
-      kw.fill(about, facts(answer.facts));
+      kw.fill(
+          about, facts(answer.facts),
+          answer.older_files ?
+              kw.el("p", {class: "note older"}, "These results are of older files: the problem has changed since.") :
+              null);
       for (const of of answer.devices) {
         if (!parts.has(of.device)) {
           parts.set(of.device, onDevice(of.device));
