@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/running.h"
 #include "results/archive/rows.h"
 #include "results/archive/schema.h"
 
@@ -78,7 +79,8 @@ CampaignRecord campaign_from(const Statement& found) {
   CampaignRecord c;
   const FoundRow row(found);
   row("id", c.id)("name", c.name)("status", c.status)("started", c.started)("ended", c.ended);
-  row("settings", c.settings)("spent_seconds", c.spent_seconds)("attempts", c.attempts);
+  row("settings", c.settings)("spent_seconds", c.spent_seconds)("attempts", c.attempts)("process", c.process);
+  if (c.status == "running" && core::is_running(c.process) == core::Running::no) c.status = "killed";
   return c;
 }
 

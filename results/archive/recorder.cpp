@@ -3,6 +3,7 @@
 #include <random>
 
 #include "core/hash.h"
+#include "core/running.h"
 #include "results/archive/problems.h"
 #include "results/archive/rows.h"
 
@@ -170,15 +171,16 @@ CampaignRecord Recorder::start_campaign(const Json& settings, int64_t environmen
   const std::string name = new_campaign_name();
   NewRow row("campaigns");
   row("name", name)("settings", settings)("environment", environment)("status", "running")("started", now_utc());
-  row("spent_seconds", 0.0)("steps", 0).insert(database());
+  row("spent_seconds", 0.0)("steps", 0)("process", core::this_process()).insert(database());
   return find_campaign(name);
 }
 
 void Recorder::set_campaign_status(int64_t campaign, const std::string& status) {
   database()
-      .prepare("UPDATE campaigns SET status = ?, ended = ? WHERE id = ?")
+      .prepare("UPDATE campaigns SET status = ?, ended = ?, process = ? WHERE id = ?")
       .bind(status)
       .bind(status == "running" ? std::nullopt : std::optional(now_utc()))
+      .bind(core::this_process())
       .bind(campaign)
       .run();
 }

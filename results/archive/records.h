@@ -87,7 +87,9 @@ struct RecordedAttempt : Compiled {
 
 struct CampaignRecord {
   int64_t id = 0;
+  // status: running, done, interrupted or failed; killed: it counts as running, but its process has ended.
   std::string name, status, started, ended;
+  std::string process;  // that runs it or ran it last (core/running.h); empty: not recorded
   core::Json settings;
   double spent_seconds = 0;
   int64_t attempts = 0;

@@ -247,6 +247,7 @@ CREATE VIEW v_events AS
 )sql",
                                             R"sql(
 ALTER TABLE problems ADD COLUMN files TEXT;  -- JSON: text of each source file by name; absent: an earlier version's row
+ALTER TABLE campaigns ADD COLUMN process TEXT;  -- that runs it or ran it last (core/running.h)
 )sql"};
   return all;
 }

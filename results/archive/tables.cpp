@@ -67,7 +67,7 @@ std::vector<Table> things() {
            " UNION SELECT m.against FROM attempts a JOIN measurements m ON m.attempt = a.id WHERE a.campaign = ?1)"},
           {"campaigns",
            {text("name"), json("settings"), reference("environment", "environments"), text("status"), time("started"),
-            time("ended", kOptional), amount("spent_seconds"), count("steps")},
+            time("ended", kOptional), amount("spent_seconds"), count("steps"), text("process", kOptional)},
            {"name"},
            "id = ?1"}};
 }

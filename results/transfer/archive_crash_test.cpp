@@ -86,7 +86,7 @@ TEST(ArchiveCrash, KillAtFiftyMomentsLosesAtMostTheAttemptInFlight) {
   // Spending is known to within the attempt in flight.
   ASSERT_EQ(archive.campaigns().size(), 50u);
   for (const CampaignRecord& campaign : archive.campaigns()) {
-    EXPECT_EQ(campaign.status, "running");
+    EXPECT_EQ(campaign.status, "killed");
     EXPECT_GE(campaign.spent_seconds, 0.5 * static_cast<double>(campaign.attempts - 1));
     EXPECT_LE(campaign.spent_seconds, 0.5 * static_cast<double>(campaign.attempts));
   }

@@ -144,13 +144,11 @@ class Merge {
   }
 
   void take_over(const Json& record, int64_t row) {
-    Statement updated =
-        database_.prepare("UPDATE campaigns SET status = ?, ended = ?, spent_seconds = ?, steps = ? WHERE id = ?");
+    Statement updated = database_.prepare(
+        "UPDATE campaigns SET status = ?, ended = ?, process = ?, spent_seconds = ?, steps = ? WHERE id = ?");
     updated.bind(record.at("status").get<std::string>());
-    if (record.contains("ended")) {
-      updated.bind(record.at("ended").get<std::string>());
-    } else {
-      updated.bind_null();
+    for (const char* name : {"ended", "process"}) {
+      updated.bind(record.contains(name) ? std::optional(record.at(name).get<std::string>()) : std::nullopt);
     }
     updated.bind(record.at("spent_seconds").get<double>()).bind(record.at("steps").get<int64_t>()).bind(row).run();
   }

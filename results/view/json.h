@@ -13,9 +13,9 @@
 // Attempt    attempt, problem, solution, origin, tunables, device, effort, made, verdict_name, sentence, campaign,
 //            reused_from and, where it was measured, against, outcome, speed_up; in full also verdict, compile_ms,
 //            compile_log, environment, stages, source, measurement
-// Campaign   campaign, status, started, ended, settings, spent_seconds, attempts
-// Selftest   device, made, quick, dishonest, false_accepts, honest, false_rejects, widest_noise, candidates_per_hour
-// Scores     device, problems, solved, share_solved, geometric_mean, geometric_mean_of_solved,
+// Campaign   campaign, status (running, killed, done, interrupted, failed), started, ended, settings, spent_seconds,
+// attempts Selftest   device, made, quick, dishonest, false_accepts, honest, false_rejects, widest_noise,
+// candidates_per_hour Scores     device, problems, solved, share_solved, geometric_mean, geometric_mean_of_solved,
 //            fast_p [{baseline, p, fast, problems, share}], older_files [problem]
 //
 // A member that does not apply is null. Texts are untrusted: cleaned() makes them safe to show.

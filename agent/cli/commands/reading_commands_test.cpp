@@ -1,6 +1,8 @@
 // Runs leaderboard, show, diff, lineage and query with the real program on an archive made here.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "agent/campaign/program_fixture.h"
 #include "core/strict_json.h"
@@ -139,6 +141,85 @@ TEST_F(Reading, ShowTellsPlanProfileAndDescent) {
 }
 
 TEST_F(Reading, DiffShowsSourcePlanAndFigures) {
+TEST_F(Reading, ShowListsACampaignsAttemptsAndModels) {
+  const std::string campaign = text({"show", campaign_});
+  EXPECT_THAT(campaign, testing::ContainsRegex("3 +row_sum_f32 +s2 BLOCK=128 +confirm +correct +4.00x +naive"));
+  EXPECT_THAT(campaign, testing::ContainsRegex("some:model +2 +2 +2 +10k +0 +\\$1.00"));
+  const Json shown = json({"show", campaign_});
+  EXPECT_EQ(shown.at("attempt_numbers"), Json({1, 2, 3}));
+  EXPECT_EQ(shown.at("models").at(0).at("dollars"), 1.0);
+}
+
+TEST_F(Reading, AttemptsComeOutAsATable) {
+  const std::string head = "attempt,problem,device,solution,effort,verdict,against,speed_up,low,high,time_us,BLOCK\n";
+  EXPECT_EQ(text({"show", "first", "--csv"}),
+            head + "1,row_sum_f32,cpu,first,confirm,correct,naive,2.0,1.96,2.04,50.0,32\n");
+  EXPECT_THAT(text({"show", campaign_, "--csv"}), testing::StartsWith(head + "1,"));
+  EXPECT_EQ(core::split(text({"show", campaign_, "--csv"}), '\n').size(), 5u);
+}
+
+TEST_F(Reading, SolutionsOfOneNameAreToldApart) {
+  {
+    results::archive::Recorder archive(home_.archive());
+    sandbox::Solution other;
+    other.problem = "sum_f32";
+    other.source = "/* another */";
+    archive.add_solution({&other, "first", "user", {}});
+  }
+  const Json both = json({"show", "first"});
+  ASSERT_TRUE(both.is_array());
+  EXPECT_EQ(both.size(), 2u);
+  EXPECT_EQ(json({"show", "first@row_sum_f32"}).at("problem"), "row_sum_f32");
+  EXPECT_THAT(refusal({"lineage", "first"}), HasSubstr("NAME@PROBLEM"));
+  EXPECT_EQ(json({"lineage", "first@row_sum_f32"}).size(), 1u);
+  EXPECT_THAT(refusal({"lineage", "first@gelu_f32"}), HasSubstr("there is no attempt or solution"));
+}
+
+TEST_F(Reading, AnExportSaysWhyNoKernelQualifies) {
+  const std::string out = (home_.folder() / "exported").string();
+  EXPECT_THAT(refusal({"export", "row_sum_f32", "--to", "hip", "-o", out}),
+              testing::AllOf(HasSubstr("none of its confirmed solutions names hip"), HasSubstr("s2 (cpu)")));
+}
+
+TEST_F(Reading, AnExportForAGpuNeedsResultsOfAGpu) {
+  {
+    results::archive::Recorder archive(home_.archive());
+    sandbox::Solution wide;
+    wide.problem = "row_sum_f32";
+    wide.source = source_of(9, "\"cpu\", \"cuda\"");
+    results::archive::NewAttempt attempt;
+    attempt.problem = attempt.environment = 1;
+    attempt.candidate =
+        archive.add_candidate(archive.add_solution({&wide, "one_thread_per_row", "user", {}}), {{"BLOCK", 32}});
+    attempt.device = "cpu";
+    attempt.effort = verifier::verdicts::Effort::confirm;
+    attempt.judgement = judged(5);
+    attempt.judgement.measurement->workloads[0].workload = "bench_1024x2048";
+    attempt.against = 1;
+    archive.add_attempt(attempt);
+  }
+  const std::string out = (home_.folder() / "exported").string();
+  EXPECT_THAT(refusal({"export", "row_sum_f32", "--to", "cuda", "-o", out}),
+              testing::AllOf(HasSubstr("was measured on the cpu device only"), HasSubstr("--device cuda"),
+                             HasSubstr("lanes_per_row")));
+  EXPECT_FALSE(std::filesystem::exists(out));
+}
+
+TEST_F(Reading, ACampaignWhoseProcessWasKilledDoesNotCountAsRunning) {
+  EXPECT_EQ(json({"show", campaign_}).at("status"), "running");  // by this process
+  EXPECT_THAT(refusal({"resume", campaign_}), HasSubstr("is running, in another process"));
+  const int child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    results::archive::Recorder archive(home_.archive());
+    archive.set_campaign_status(archive.find_campaign("").id, "running");
+    ::kill(::getpid(), SIGKILL);
+  }
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  EXPECT_EQ(json({"show", campaign_}).at("status"), "killed");
+  EXPECT_THAT(text({"show", campaign_}), HasSubstr("Continue with: kernelwright resume"));
+}
+
   const std::string shown = text({"diff", "1", "s2"});
   EXPECT_THAT(shown, HasSubstr("-// version 0\n+// version 2\n"));
   EXPECT_THAT(shown, HasSubstr("tunables: BLOCK=32 -> BLOCK=128"));

@@ -25,6 +25,7 @@
 #include "agent/models/providers.h"
 #include "core/error.h"
 #include "results/view/json.h"
+#include "core/running.h"
 
 namespace agent::cli::commands {
 namespace {
@@ -202,6 +203,10 @@ void add_model_options(CLI::App& command, models::ModelOptions& models) {
       .add_option_function<double>(
           "--model-timeout", be_silent,
           "Seconds of a server's silence before a retry (default: 300 until its answer begins, then 120)")
+  if (campaign.status == "running" && core::is_running(campaign.process) == core::Running::yes) {
+    throw core::InputError("resume", "campaign " + campaign.name + " is running, in another process",
+                           "wait for its end, or end that process");
+  }
       ->check(CLI::Range(0.001, 1e6));
 }
 

@@ -105,7 +105,8 @@ void show_campaign(const results::archive::Reader& archive, const results::archi
       print("{} {}: {}\n", event.made, event.kind, event.details.dump());
     }
   }
-  if (campaign.status != "done") print("Continue with: kernelwright resume {}\n", campaign.name);
+  if (campaign.status != "done" && campaign.status != "running")
+    print("Continue with: kernelwright resume {}\n", campaign.name);
 }
 
 void show_solution(const results::archive::Reader& archive, const results::archive::SolutionRecord& solution,

@@ -27,8 +27,8 @@ INSERT INTO candidates VALUES(5,2,'{"BLOCK":8}');
 CREATE TABLE campaigns (
   id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, settings TEXT NOT NULL, environment INTEGER NOT NULL REFERENCES environments(id),
   status TEXT NOT NULL CHECK (status IN ('running', 'done', 'interrupted', 'failed')), started TEXT NOT NULL, ended TEXT,
-  spent_seconds REAL NOT NULL DEFAULT 0, steps INTEGER NOT NULL DEFAULT 0);
-INSERT INTO campaigns VALUES(1,'q5jkqy9q','{"problems":["sum_f32"]}',1,'done','2026-11-22T00:37:08Z','2026-11-22T00:37:08Z',0.2000000000000000111,9);
+  spent_seconds REAL NOT NULL DEFAULT 0, steps INTEGER NOT NULL DEFAULT 0, process TEXT);
+INSERT INTO campaigns VALUES(1,'q5jkqy9q','{"problems":["sum_f32"]}',1,'done','2026-11-22T00:37:08Z','2026-11-22T00:37:08Z',0.2000000000000000111,9,'a-boot pid:[4026531836] 1 1');
 CREATE TABLE compilations (
   id INTEGER PRIMARY KEY, candidate INTEGER NOT NULL REFERENCES candidates(id), device TEXT NOT NULL,
   artefact TEXT, rejected TEXT, log TEXT NOT NULL, compile_ms REAL NOT NULL, registers INTEGER, shared_bytes INTEGER, spill_bytes INTEGER);
