@@ -109,8 +109,8 @@ void Judge::use_problem(const benchsuite::Problem& problem, sandbox::CompilePool
   require_built(naive_builds_->wait(pool, verdicts::Effort::full), naive_);
   const sandbox::process::Message answer = teach(true);
   if (!answer.json.contains("refused")) return;
-  throw core::InputError(problem.place_of("problem.json").string(), answer.json.at("refused").get<std::string>(),
-                         answer.json.at("remedy").get<std::string>());
+  throw core::InputError(problem.place_of(answer.json.at("file").get<std::string>()).string(),
+                         answer.json.at("refused").get<std::string>(), answer.json.at("remedy").get<std::string>());
 }
 
 sandbox::process::Message Judge::teach(bool look) {

@@ -40,22 +40,28 @@ class Session {
   }
 
  private:
-  std::unique_ptr<TrustedSolution> load_trusted(const JsonView& json, int binary, bool wide_outputs) {
-    NamedPlan plan = plan_from_json(json, "trusted solution");
+  std::unique_ptr<TrustedSolution> load_trusted(const JsonView& json, std::string_view file, int binary,
+                                                bool wide_outputs) {
+    NamedPlan plan = plan_from_json(json, std::string(file));
     return device_.load_trusted(binary, std::move(plan.solution), std::move(plan.binding), wide_outputs);
   }
 
   Json learn(const JsonView& json, sandbox::process::Message& message) {
     benchsuite::Problem problem = benchsuite::parse_problem(json.at("problem").string(), "problem.json");
     oracle_.reset();
-    oracle_.emplace(device_, std::move(problem), load_trusted(json.at("reference"), message.fds.at(0).get(), true),
-                    load_trusted(json.at("naive"), message.fds.at(1).get(), false));
+    oracle_.emplace(device_, std::move(problem),
+                    load_trusted(json.at("reference"), benchsuite::kReferenceFile, message.fds.at(0).get(), true),
+                    load_trusted(json.at("naive"), benchsuite::kNaiveFile, message.fds.at(1).get(), false));
     if (!json.at("look").boolean()) return {{"ok", true}};
-    const auto found = find_independence(
-        oracle_->problem(), device_.traits().backend, kLookingSeed,
-        [&](const core::Bindings& axes, const TensorBytes& inputs) { return oracle_->run_trusted(axes, inputs); });
-    if (!found) return {{"ok", true}};
-    return {{"refused", found->problem}, {"remedy", found->remedy}};
+    try {
+      const auto found = find_independence(
+          oracle_->problem(), device_.traits().backend, kLookingSeed,
+          [&](const core::Bindings& axes, const TensorBytes& inputs) { return oracle_->run_trusted(axes, inputs); });
+      if (!found) return {{"ok", true}};
+      return {{"refused", found->problem}, {"remedy", found->remedy}, {"file", "problem.json"}};
+    } catch (const core::InputError& faulted) {
+      return {{"refused", faulted.problem()}, {"remedy", "correct it"}, {"file", faulted.where()}};
+    }
   }
 
   Contender contender(const JsonView& json, core::UniqueFd channel, const verdicts::CheckSettings& checks) {

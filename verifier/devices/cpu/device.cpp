@@ -84,7 +84,7 @@ class CpuTrusted : public judging::TrustedSolution {
     for (const MemoryFile& output : outputs) add(output);
     for (const sandbox::PlannedLaunch& planned : plan.launches) {
       if (const auto fault = module_.launch(bind_args(planned, buffers), buffers, Order::forward, 0)) {
-        throw core::SystemError(solution_.file + " faulted in the judge: " + fault->describe());
+        throw core::InputError(solution_.file, "fails when it runs: " + fault->describe());
       }
     }
     outputs_.clear();
