@@ -1,5 +1,7 @@
 #include "results/view/json.h"
 
+#include <fmt/format.h>
+
 #include "core/text.h"
 
 namespace results::view {
@@ -178,6 +180,20 @@ Json json_of(const SuiteScores& scores) {
           {"geometric_mean_of_solved", or_null(scores.geometric_mean_of_solved)},
           {"fast_p", list_of(scores.fast_p)},
           {"older_files", scores.older_files}};
+}
+
+std::string in_words(const Json& json) {
+  if (json.is_string()) return json.get<std::string>();
+  if (json.is_number_float()) return fmt::format("{:.4g}", json.get<double>());
+  if (!json.is_structured()) return json.is_null() ? "none" : json.dump();
+  std::string text;
+  for (const auto& [name, value] : json.items()) {
+    if (value.is_structured() && value.empty()) continue;
+    const std::string inner = in_words(value);
+    text += (text.empty() ? "" : ", ") + (json.is_array() ? "" : name + " ") +
+            (value.is_object() ? "(" + inner + ")" : inner);
+  }
+  return text;
 }
 
 Json cleaned(const Json& json) {

@@ -48,6 +48,9 @@ core::Json or_null(const std::optional<T>& value) {
 }
 core::Json or_null(const std::string& text);  // null for ""
 
+// An event's details or settings in words: "problem gelu_f32, best 2.11".
+std::string in_words(const core::Json& json);
+
 // `json` with core::clean_line applied to every name and text.
 core::Json cleaned(const core::Json& json);
 

@@ -195,8 +195,7 @@ std::optional<Json> PageData::campaign(const std::string& name) {
   json["events"] = Json::array();
   for (const archive::EventRecord& event : archive_.newest_events(id, kEvents)) {
     json["events"].push_back(view::json_of(event));
-    json["events"].back()["details"] =
-        core::clean_line(event.details.dump(-1, ' ', false, Json::error_handler_t::replace), kSentenceBytes);
+    json["events"].back()["details"] = core::clean_line(view::in_words(event.details), kSentenceBytes);
   }
   return view::cleaned(json);
 }

@@ -59,6 +59,15 @@ TEST(PageData, TheOverviewHasTheBestSolutionsAndCampaigns) {
   EXPECT_EQ(overview["scores"][0]["solved"], 1);
 }
 
+TEST(PageData, EventsAreWords) {
+  const TemporaryArchive temporary;
+  Started s(temporary.file());
+  s.archive.add_event(
+      s.campaign, "problem_ended",
+      {{"problem", "sum_f32"}, {"best", 2.1144}, {"left_out", Json::array()}, {"of", {{"models", {"a", "b"}}}}});
+  EXPECT_EQ(at(s.archive, campaign_path(s))["events"][0]["details"], "best 2.114, of (models a, b), problem sum_f32");
+}
+
 TEST(PageData, CurvesRiseWithConfirmedWinsAndKnowTheirCost) {
   const TemporaryArchive temporary;
   Started s(temporary.file());

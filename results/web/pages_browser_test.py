@@ -191,6 +191,52 @@ class Pages(unittest.TestCase):
         self.assertEqual(order["ascending"], sorted(order["ascending"]))
         self.assertEqual(order["descending"], sorted(order["descending"], reverse=True))
 
+    def test_a_wide_leaderboard_stays_in_its_frame(self):
+        self.look(1400, 900, "light")
+        self.open_board()
+        frame = self.script("""
+            return fetch('/api/overview').then((answer) => answer.json()).then((overview) => {
+              for (const row of overview.leaderboard) {
+                row.device = 'cuda NVIDIA H200';
+                row.problem = 'cross_entropy_f32';
+                row.model = 'anthropic:a-model-with-a-long-name';
+                if (row.over_libraries) row.over_libraries = ['cuBLAS 13.0', 'PyTorch 2.11 eager', 'PyTorch 2.11 compile'].map(
+                    (library) => ({library, ratio: {value: 1.234}}));
+              }
+              const view = kw.views.overview();
+              document.getElementById('main').replaceChildren(view.element);
+              view.update(overview);
+              const frame = document.querySelector('#main .scroll');
+              return [frame.scrollWidth, frame.clientWidth];
+            });""")
+        self.assertLessEqual(frame[0], frame[1])
+
+    def test_the_best_so_far_never_falls(self):
+        self.open_board()
+        self.script("""
+            const made = kw.curves('Best', 'attempts', 'attempts');
+            document.getElementById('main').replaceChildren(made.element);
+            const at = (attempts, value, low, high) => ({attempts, seconds: attempts, speed_up: {value, low, high}});
+            made.show([{problem: 'p', device: 'cpu', steps: [at(1, 6, 5, 7), at(2, 5.8, 5.6, 6)], now: at(9, 5.8, 5.6, 6)}]);""")
+        self.wait(lambda: self.script("return Boolean(Chart.getChart(document.querySelector('main canvas')))"))
+        heights = self.script(
+            "return Chart.getChart(document.querySelector('main canvas')).data.datasets[0].data.map((point) => point.y)")
+        self.assertEqual(heights, [1, 5, 5.6, 5.6])
+
+    def test_campaigns_are_in_the_navigation(self):
+        self.open_board()
+        [link] = [a for a in self.find("#nav a") if a.text == "Campaigns"]
+        link.click()
+        self.wait(lambda: [h.text for h in self.find("main h1")] == ["Campaigns"])
+        self.assertTrue(self.find("main .table"))
+
+    def test_the_cpu_has_no_empty_roofline(self):
+        self.open_page("problem/vector_add_f32")
+        self.wait(lambda: self.find("main figure"))
+        shown = [f.text.split("\n")[0] for f in self.find("main figure") if f.is_displayed()]
+        self.assertTrue(shown)
+        self.assertFalse([title for title in shown if title.startswith("Roofline")])
+
     def test_filters_filter(self):
         self.open_board()
         everything = len(self.rows())

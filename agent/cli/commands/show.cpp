@@ -94,7 +94,7 @@ void show_campaign(const results::archive::Reader& archive, const results::archi
   }
   print("campaign {}: {}, started {}, {} attempts in {:.0f} s\n", campaign.name, campaign.status, campaign.started,
         campaign.attempts, campaign.spent_seconds);
-  print("settings  {}\n", campaign.settings.dump());
+  print("settings  {}\n", core::clean_line(results::view::in_words(campaign.settings)));
   for (const auto& [verdict, count] : verdicts) print("{:>7}  {}\n", count, verdict);
   for (const results::archive::EventRecord& event : events) {
     if (event.kind == "problem_started") continue;  // long, and needed only to resume
@@ -102,7 +102,7 @@ void show_campaign(const results::archive::Reader& archive, const results::archi
       print("{}: best {:.2f}x over naive; {}\n", event.details.at("problem").get<std::string>(),
             event.details.at("best").get<double>(), event.details.at("why").get<std::string>());
     } else {
-      print("{} {}: {}\n", event.made, event.kind, event.details.dump());
+      print("{} {}: {}\n", event.made, event.kind, core::clean_line(results::view::in_words(event.details)));
     }
   }
   if (campaign.status != "done" && campaign.status != "running")

@@ -96,7 +96,7 @@ function listen() {
 if (kw.bundle) {
   report();
 } else {
-  nav.append(kw.el("a", {href: "#/"}, "Leaderboard"));
+  nav.append(kw.el("a", {href: "#/"}, "Leaderboard"), kw.el("a", {href: "#/campaigns"}, "Campaigns"));
   window.addEventListener("hashchange", go);
   go();
   listen();

@@ -35,7 +35,7 @@ kw.views.campaign = function(name) {
             "Best so far",
             kw.el(
                 "p", {class: "note"},
-                "Confirmed speed-ups over naive: each was won again in fresh processes on fresh inputs."),
+                "Confirmed speed-ups over naive: each was won again in fresh processes on fresh inputs. The curves show the lower ends of their 99 % intervals, by which solutions are ranked."),
             kw.el("div", {class: "charts three"}, charts.map((chart) => chart.element)), free),
         kw.section("Verdicts", kw.el("div", {class: "charts"}, verdicts.element)), asked,
         kw.section(

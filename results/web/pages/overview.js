@@ -38,6 +38,38 @@ kw.column = {
   by: {title: "By", value: (r) => r.model || r.origin, show: (r) => r.model || r.origin},
 };
 
+// The campaigns of an archive, the newest first.
+kw.campaignTable = () => kw.table({
+  about: "Campaigns, the newest first",
+  empty: "No campaign yet.",
+  columns: [
+    {title: "Campaign", value: (c) => c.campaign, show: (c) => kw.link("campaign/" + c.campaign, c.campaign)},
+    {title: "Status", value: (c) => c.status, show: (c) => kw.el("span", {class: "status " + c.status}, c.status)},
+    {title: "Started", value: (c) => c.started, show: (c) => kw.when(c.started)},
+    {title: "Attempts", number: true, value: (c) => c.attempts, show: (c) => kw.count(c.attempts)},
+    {title: "Judging", number: true, value: (c) => c.spent_seconds, show: (c) => kw.seconds(c.spent_seconds)},
+    {title: "Device", minor: true, value: (c) => c.settings.device, show: (c) => c.settings.device || ""},
+    {
+      title: "Problems",
+      show: (c) => {
+        const p = c.settings.problems || [];
+        return p.length > 3 ? p.length + " problems" : p.join(", ");
+      }
+    },
+    {title: "Models", minor: true, show: (c) => (c.settings.proposers || []).join(", ")},
+  ],
+});
+
+kw.views.campaigns = function() {
+  const campaigns = kw.campaignTable();
+  return {
+    title: "Campaigns",
+    element: kw.el("div", {}, kw.el("h1", {}, "Campaigns"), campaigns.element),
+    paths: ["overview"],
+    update: (answer) => campaigns.update(answer.campaigns),
+  };
+};
+
 const over = (row) => row.over_libraries || [];
 
 kw.views.overview = function() {
@@ -98,6 +130,7 @@ kw.views.overview = function() {
       {
         title: "Over libraries",
         number: true,
+        wraps: true,
         minor: true,
         value: (r) => (over(r).length ? Math.min(...over(r).map((l) => l.ratio.value)) : null),
         show: (r) => over(r).map((l) => `${kw.times(l.ratio.value)} ${l.library}`).join(", ")
@@ -126,26 +159,7 @@ kw.views.overview = function() {
     ],
   });
 
-  const campaigns = kw.table({
-    about: "Campaigns, the newest first",
-    empty: "No campaign yet.",
-    columns: [
-      {title: "Campaign", value: (c) => c.campaign, show: (c) => kw.link("campaign/" + c.campaign, c.campaign)},
-      {title: "Status", value: (c) => c.status, show: (c) => kw.el("span", {class: "status " + c.status}, c.status)},
-      {title: "Started", value: (c) => c.started, show: (c) => kw.when(c.started)},
-      {title: "Attempts", number: true, value: (c) => c.attempts, show: (c) => kw.count(c.attempts)},
-      {title: "Judging", number: true, value: (c) => c.spent_seconds, show: (c) => kw.seconds(c.spent_seconds)},
-      {title: "Device", minor: true, value: (c) => c.settings.device, show: (c) => c.settings.device || ""},
-      {
-        title: "Problems",
-        show: (c) => {
-          const p = c.settings.problems || [];
-          return p.length > 3 ? p.length + " problems" : p.join(", ");
-        }
-      },
-      {title: "Models", minor: true, show: (c) => (c.settings.proposers || []).join(", ")},
-    ],
-  });
+  const campaigns = kw.campaignTable();
 
   const selftests = kw.table({
     about: "Selftests: how often each device's judge was wrong",

@@ -34,16 +34,19 @@ function onDevice(device) {
     about: "Solutions on " + device,
     columns: [kw.column.rank, kw.column.solution, kw.column.speedUp, kw.column.time, kw.column.bound, kw.column.by],
   });
-  const element =
-      kw.section("On " + device, rows.element, kw.el("div", {class: "charts two"}, bars.element, roof.element));
+  const charts = kw.el("div", {class: "charts two"}, bars.element);
+  const element = kw.section("On " + device, rows.element, charts);
   return {
     element,
     update(of) {
       const timed = of.rows.filter((row) => row.workloads.length > 0);
       rows.update(of.rows);
       bars.show([...timed.filter((row) => !kw.isLibrary(row)).slice(0, kBars), ...timed.filter((row) => kw.isLibrary(row))]);
-      roof.element.hidden = !of.roofline;
-      if (of.roofline) roof.show(of.roofline);
+      // Without a roof or without arithmetic there is nothing to see that the table does not say.
+      const drawn = of.roofline && of.roofline.ceilings && of.roofline.points.some((point) => point.intensity > 0);
+      if (!drawn) return roof.element.remove();
+      charts.append(roof.element);
+      roof.show(of.roofline);
     },
   };
 }

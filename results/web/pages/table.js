@@ -3,7 +3,7 @@
 (function(kw) {
 const kAtOnce = 100;  // rows shown at first
 
-// columns: [{title, show(row), value(row)?, number?, minor?}]; value makes a column sortable. `about`: the
+// columns: [{title, show(row), value(row)?, number?, wraps?, minor?}]; value makes a column sortable. `about`: the
 // table's caption. keep(row)?: true for rows to show. sort?: [index of a column, descending].
 kw.table = function({about, columns, keep, sort, empty}) {
   let rows = [];
@@ -35,7 +35,7 @@ kw.table = function({about, columns, keep, sort, empty}) {
   const isEmpty = (cell) => cell === "" || cell === null || cell === undefined;
 
   function classes(column) {
-    return [column.number ? "n" : "", column.minor ? "minor" : ""].filter(Boolean).join(" ") || null;
+    return [column.number ? "n" : "", column.wraps ? "wraps" : "", column.minor ? "minor" : ""].filter(Boolean).join(" ") || null;
   }
 
   function sorted(shown) {
