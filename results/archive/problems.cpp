@@ -41,7 +41,8 @@ std::optional<ProblemVersion> problem_of_campaign(const Reader& archive, int64_t
 
 std::optional<ProblemVersion> last_judged_problem(const Reader& archive, const std::string& name) {
   Statement rows = database_of(archive).prepare(
-      std::string(kColumns) + "v_problems v JOIN problems p ON p.id = v.problem_id WHERE v.is_current AND v.problem = ?");
+      std::string(kColumns) +
+      "v_problems v JOIN problems p ON p.id = v.problem_id WHERE v.is_current AND v.problem = ?");
   rows.bind(name);
   return first_of(std::move(rows));
 }

@@ -100,7 +100,7 @@ ExportedKernel find_kernel(const archive::Reader& archive, const std::string& wh
     if (best && best->attempt.problem != one->attempt.problem) {
       throw InputError(what,
                        "names solutions of several problems, " + best->attempt.problem + " and " + one->attempt.problem,
-                       "name one by its hash, or by the number of an attempt");
+                       "name one as NAME@PROBLEM, by its hash, or by the number of an attempt");
     }
     if (!best || (one->confirmed() && !best->confirmed())) best = std::move(one);
   }
@@ -116,6 +116,15 @@ void add_kernel(Package& package, ExportedKernel kernel) {
   package.kernels.push_back(std::move(kernel));
 }
 
+std::string not_for(const std::string& backend, const std::map<int64_t, ExportedKernel>& winners) {
+  std::set<std::string> texts;
+  for (const auto& [attempt, kernel] : winners) {
+    texts.insert(kernel.attempt.solution + " (" + core::join(kernel.solution.backends, ", ") + ")");
+  }
+  return "none of its confirmed solutions names " + backend +
+         " among its \"backends\": " + core::join({texts.begin(), texts.end()}, ", ");
+}
+
 // For each device and workload, the fastest kernel that supports the backend.
 std::vector<ExportedKernel> winners_of(const archive::Reader& archive, const std::string& problem,
                                        const ExportChoice& choice) {
@@ -129,6 +138,11 @@ std::vector<ExportedKernel> winners_of(const archive::Reader& archive, const std
     if (!supports(at->second, choice.backend)) continue;
     settled.insert({winner.device, winner.workload});
     found.push_back(at->second);
+  }
+  if (found.empty() && !read.empty()) {
+    throw InputError(
+        problem, not_for(choice.backend, read),
+        "export another format, or port one of them: add \"" + choice.backend + "\" to its \"backends\" and judge it");
   }
   const auto on_gpu = [](const ExportedKernel& kernel) { return kernel.measured_on_gpu(); };
   if (std::any_of(found.begin(), found.end(), on_gpu)) {

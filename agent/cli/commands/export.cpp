@@ -1,8 +1,10 @@
 // kernelwright export WHAT...: writes the archive's kernels as self-contained projects.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <ctime>
 #include <memory>
 
+#include "agent/campaign/campaign.h"
 #include "agent/campaign/export_binaries.h"
 #include "agent/campaign/startup.h"
 #include "agent/cli/commands/commands.h"
@@ -59,9 +61,32 @@ void check_sources(const core::Paths& paths, const results::exporting::Package& 
   }
 }
 
+// The fastest kernel of the cpu device, often one thread per row, is seldom a good one on a GPU.
+void require_gpu_results(const ExportOptions& options, const results::exporting::Package& package,
+                         const campaign::LoadedData& data) {
+  const auto& what = options.choice.what;
+  const std::string& problem = package.problem->name;
+  const bool by_problem = std::find(what.begin(), what.end(), problem) != what.end();
+  if (!by_problem || options.choice.device == "cpu") return;
+  for (const results::exporting::ExportedKernel& kernel : package.kernels) {
+    if (kernel.measured_on_gpu()) return;
+  }
+  std::string shipped;
+  if (const auto here = data.catalogue.problems.find(problem); here != data.catalogue.problems.end()) {
+    for (const auto& named : campaign::shipped_solutions(data.paths, here->second, "cuda")) {
+      shipped += (shipped.empty() ? "" : ", ") + named.name;
+    }
+  }
+  throw core::InputError(problem, "was measured on the cpu device only, which does not rank kernels of a GPU",
+                         "search with kernelwright run " + problem +
+                             " --device cuda; or accept the cpu device's winner "
+                             "with --device cpu; or name a solution" +
+                             (shipped.empty() ? "" : " (" + shipped + " ship)"));
+}
+
 void run_export(ExportOptions& options, const Invocation& invocation) {
   if (!options.fatbin.empty() && options.format != "header") {
-    throw core::InputError("--fatbin", "is for --to header", "leave it out, or export a header");
+    throw core::UsageError("--fatbin", "is for --to header", "leave it out, or export a header");
   }
   campaign::LoadedData data = load_data(invocation);
   const results::archive::Reader archive = campaign::open_existing_archive(invocation.archive);
@@ -72,6 +97,7 @@ void run_export(ExportOptions& options, const Invocation& invocation) {
   }
   results::exporting::Package package =
       results::exporting::choose_kernels(archive, data.catalogue.problems, options.choice);
+  require_gpu_results(options, package, data);
   package.archive = invocation.archive.filename().string();
   if (options.fatbin.empty()) check_sources(data.paths, package);
   const results::exporting::Files files = project_of(options, data.paths, package);
