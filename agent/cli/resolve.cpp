@@ -60,7 +60,7 @@ ResolvedSolution resolve_solution(const results::archive::Reader& archive, const
     throw core::InputError(where,
                            "\"" + core::clean_line(word) + "\" names " + std::to_string(found.size()) +
                                " solutions: " + core::join(all, ", ") + (found.size() > 6 ? ", ..." : ""),
-                           "give the beginning of a hash");
+                           "give the beginning of a hash, or NAME@PROBLEM");
   }
   const int64_t id = found.front().id;
   return {std::move(found.front()), results::archive::best_attempt(archive, id)};

@@ -194,10 +194,12 @@ std::optional<verifier::verdicts::Calibration> Reader::newest_calibration(const 
 
 std::vector<SolutionRecord> Reader::find_solutions(const std::string& name_or_hash) const {
   // Uses both indexes: hashes are hexadecimal, so all with this prefix sort before the prefix plus a later letter.
+  const size_t at = name_or_hash.rfind('@');
+  const std::string problem = at == std::string::npos ? "" : name_or_hash.substr(at + 1);
   Statement found = database().prepare(std::string(kSolutions) + R"sql(
 id IN (SELECT id FROM solutions WHERE name = ?1 UNION ALL SELECT id FROM solutions
-       WHERE length(?1) >= 6 AND hash >= ?1 AND hash < ?1 || 'g') ORDER BY id DESC)sql");
-  found.bind(name_or_hash);
+       WHERE length(?1) >= 6 AND hash >= ?1 AND hash < ?1 || 'g') AND (?2 = '' OR problem = ?2) ORDER BY id DESC)sql");
+  found.bind(name_or_hash.substr(0, at)).bind(problem);
   std::vector<SolutionRecord> all;
   while (found.step()) all.push_back(solution_from(found));
   return all;

@@ -53,7 +53,8 @@ class Reader {
   ModelSpend model_spend(int64_t campaign) const;
   std::vector<ModelUse> models_of_campaign(int64_t campaign) const;  // in order of name
 
-  // The solutions with this name or hash prefix (at least six digits), the newest first.
+  // The solutions with this name or hash prefix (at least six digits), the newest first. "NAME@PROBLEM": those of this
+  // problem alone.
   std::vector<SolutionRecord> find_solutions(const std::string& name_or_hash) const;
   SolutionRecord solution(int64_t id) const;  // throws core::SystemError when there is none
 

@@ -109,7 +109,8 @@ void show_campaign(const results::archive::Reader& archive, const results::archi
     print("Continue with: kernelwright resume {}\n", campaign.name);
 }
 
-void show_solution(const results::archive::Reader& archive, const results::archive::SolutionRecord& solution,
+// Prints a solution, or returns its JSON.
+Json show_solution(const results::archive::Reader& archive, const results::archive::SolutionRecord& solution,
                    const FilesHere& here, bool json) {
   const Descent from = descent_of(archive, solution);
   const std::vector<results::archive::Stand> stands = results::archive::stands_of(archive, solution.id);
@@ -125,22 +126,21 @@ void show_solution(const results::archive::Reader& archive, const results::archi
   if (json) {
     Json of_stands = Json::array();
     for (const results::archive::Stand& stand : stands) of_stands.push_back(results::view::json_of(stand));
-    print_json(Json{{"solution", solution.name},
-                    {"hash", solution.hash},
-                    {"problem", solution.problem},
-                    {"origin", solution.origin},
-                    {"added", solution.added},
-                    {"descent", results::view::json_of(from.descent)},
-                    {"parent", from.parent_name.empty() ? Json() : Json(from.parent_name)},
-                    {"attempts", solution.attempts},
-                    {"newest_attempts", newest},
-                    {"stands", std::move(of_stands)},
-                    {"best_attempt", best ? Json(*best) : Json()},
-                    {"older_files", older_files},
-                    {"plan", attempt ? plan_json(*attempt, problem.json) : Json()},
-                    {"measurement", attempt && attempt->measurement ? to_json(*attempt->measurement) : Json()},
-                    {"source", solution.source}});
-    return;
+    return Json{{"solution", solution.name},
+                {"hash", solution.hash},
+                {"problem", solution.problem},
+                {"origin", solution.origin},
+                {"added", solution.added},
+                {"descent", results::view::json_of(from.descent)},
+                {"parent", from.parent_name.empty() ? Json() : Json(from.parent_name)},
+                {"attempts", solution.attempts},
+                {"newest_attempts", newest},
+                {"stands", std::move(of_stands)},
+                {"best_attempt", best ? Json(*best) : Json()},
+                {"older_files", older_files},
+                {"plan", attempt ? plan_json(*attempt, problem.json) : Json()},
+                {"measurement", attempt && attempt->measurement ? to_json(*attempt->measurement) : Json()},
+                {"source", solution.source}};
   }
   print("{} for {} ({}), {} attempts, hash {}\n{}\n", core::clean_line(solution.name), solution.problem,
         core::clean_line(solution.origin), solution.attempts, solution.hash.substr(0, 12),
@@ -163,8 +163,11 @@ void show(const std::string& what, const Invocation& invocation) {
   if (const auto number = attempt_number(what)) return show_attempt(archive, *number, here, invocation.json);
   const auto solutions = archive.find_solutions(what);
   if (!solutions.empty()) {
-    for (const results::archive::SolutionRecord& solution : solutions)
-      show_solution(archive, solution, here, invocation.json);
+    Json all = Json::array();
+    for (const results::archive::SolutionRecord& solution : solutions) {
+      all.push_back(show_solution(archive, solution, here, invocation.json));
+    }
+    if (invocation.json) print_json(all.size() == 1 ? all[0] : all);
     return;
   }
   const auto campaigns = archive.campaigns();
@@ -181,10 +184,15 @@ void add_show_command(CLI::App& app, Invocation& invocation) {
   CLI::App* command = app.add_subcommand(
       "show",
       "Show an attempt, a campaign or a solution in full: source, launch plan, figures of each workload, profile");
-  command->add_option("WHAT", *what,
-                      "An attempt's number, the name of a campaign or solution, or a solution's hash (default: list "
-                      "the campaigns)");
-  command->callback([what, &invocation] { show(*what, invocation); });
+  command->add_option(
+      "WHAT", *what,
+      "An attempt's number, the name of a campaign or solution (NAME@PROBLEM), or a solution's hash (default: list "
+      "the campaigns)");
+  command->add_flag(
+      "--csv", *csv,
+      "Print all attempts of a campaign or solution as comma-separated values, a column for each tunable");
+  command->callback([what, csv, &invocation] { show_what(*what, *csv, invocation); });
 }
 
 }  // namespace agent::cli::commands
+  return {};
