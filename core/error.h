@@ -22,6 +22,12 @@ class InputError : public std::runtime_error {
   std::string where_, problem_, remedy_;
 };
 
+// An option or argument of the command line is missing or has a value that is never right. Exit code 64.
+class UsageError : public InputError {
+ public:
+  using InputError::InputError;
+};
+
 // Our own side failed: a worker could not start, a disk is full. Exit code 2; never charged to a candidate.
 class SystemError : public std::runtime_error {
  public:

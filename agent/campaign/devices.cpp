@@ -48,7 +48,7 @@ DeviceChoice parse_device(const std::string& device) {
   const bool plain = colon == std::string::npos;
   if (choice.backend == "cpu" && plain) return choice;
   if (choice.backend == "cuda" && (plain || number || choice.all)) return choice;
-  throw core::InputError("--device", "\"" + device + "\" is not a device of this version",
+  throw core::UsageError("--device", "\"" + device + "\" is not a device of this version",
                          "use cpu, cuda, cuda:N or cuda:all; kernelwright doctor lists what this host has");
 }
 
@@ -61,6 +61,7 @@ std::optional<std::filesystem::path> find_cuda_tool(const std::string& name) {
 verifier::judging::JudgedDevice judged_device(const core::Paths& paths, const std::string& backend, int index) {
   verifier::judging::JudgedDevice device{worker(paths, backend.c_str()), backend == "cuda"};
   if (!device.gpu) return device;
+  if (!sandbox::cuda::driver::Driver::is_installed()) static_cast<void>(cuda_devices());  // says what is missing
   device.own_kernels = verifier::devices::cuda::own_kernels(paths.cuda_kernels());
   device.worker.args.insert(device.worker.args.end(), {"--device", std::to_string(index)});
   if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) {

@@ -26,7 +26,7 @@ struct DeviceChoice {
   int index = 0;        // of a GPU
   bool all = false;     // every GPU
 };
-// Throws core::InputError for any other text.
+// Throws core::UsageError for any other text.
 DeviceChoice parse_device(const std::string& device);
 
 // Finds a CUDA Toolkit program ("compute-sanitizer", "ncu") below $CUDA_HOME, else on $PATH; nullopt if there is none.

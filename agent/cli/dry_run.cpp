@@ -48,7 +48,7 @@ void print_habits(const std::vector<campaign::Habit>& habits, const models::Pric
 void print_estimate(const results::archive::Reader& archive, const campaign::CampaignSettings& settings,
                     const campaign::LoadedData& data, const Invocation& invocation) {
   if (settings.proposers.empty()) {
-    throw core::InputError("run --dry-run", "estimates the cost of models, but none is named",
+    throw core::UsageError("run --dry-run", "estimates the cost of models, but none is named",
                            "name one with --proposer");
   }
   for (const std::string& name : settings.proposers) models::check_model_name(name);

@@ -279,7 +279,7 @@ const std::vector<std::string>& sort_names() {
 Sort sort_from_name(const std::string& name, const std::string& where) {
   const auto at = std::find(sort_names().begin(), sort_names().end(), name);
   if (at == sort_names().end()) {
-    throw core::InputError(where, "there is no sort order \"" + name + "\"",
+    throw core::UsageError(where, "there is no sort order \"" + name + "\"",
                            core::did_you_mean(name, sort_names(), "orders"));
   }
   return static_cast<Sort>(at - sort_names().begin());

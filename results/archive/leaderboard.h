@@ -84,7 +84,7 @@ std::vector<std::string> known_devices(const Reader& archive);
 
 // "speedup", "time", ...
 const std::vector<std::string>& sort_names();
-// Throws core::InputError at `where` for an unknown name.
+// Throws core::UsageError at `where` for an unknown name.
 LeaderboardFilter::Sort sort_from_name(const std::string& name, const std::string& where);
 
 }  // namespace results::archive

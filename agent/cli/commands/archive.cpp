@@ -208,7 +208,7 @@ void verify_archive(Invocation& invocation) {
 
 void prune_archive(const ArchiveOptions& options, const Invocation& invocation) {
   if (options.all && options.campaign.empty()) {
-    throw core::InputError("--all", "is for one campaign", "name it with --campaign");
+    throw core::UsageError("--all", "is for one campaign", "name it with --campaign");
   }
   results::archive::Recorder archive = campaign::open_existing_archive(invocation.archive);
   const auto parts =

@@ -38,7 +38,7 @@ std::vector<benchsuite::Problem> chosen(const AuditOptions& options, campaign::L
     }
   }
   if (problems.empty()) {
-    throw core::InputError("audit", "which problem?",
+    throw core::UsageError("audit", "which problem?",
                            "name problems or their folders, or give --suite core for the shipped ones");
   }
   return problems;

@@ -1,6 +1,7 @@
 #include "agent/cli/commands/command_line.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <sstream>
 
 #include "agent/campaign/startup.h"
@@ -11,6 +12,7 @@
 #include "core/error.h"
 #include "core/strict_json.h"
 #include "core/suggest.h"
+#include "sandbox/cuda/driver/driver.h"
 #include "sandbox/process/worker.h"
 
 namespace agent::cli::commands {
@@ -77,6 +79,12 @@ int run_command_line(int argc, const char* const* argv) {
   app.formatter(help_formatter());
   app.set_version_flag("--version", KW_VERSION);
   app.require_subcommand(1);
+  app.parse_complete_callback([&invocation] {
+    if (invocation.archive != kArchiveWithoutHome) return;
+    print_error(
+        "kernelwright: neither HOME nor XDG_DATA_HOME is set, so the archive is kernelwright.db in this folder; "
+        "--archive names another\n");
+  });
   app.fallthrough();
   app.add_flag("--json", invocation.json, "Print JSON instead of text, to stdout");
   app.add_option("--archive", invocation.archive,
@@ -116,12 +124,20 @@ int run_command_line(int argc, const char* const* argv) {
   } catch (const CLI::ParseError& error) {
     if (!app.get_subcommands().empty()) {
       exit_by(app, error);
+      // The flag may stand behind the mistake, unread.
+      if (std::find(argv, argv + argc, std::string_view("--json")) != argv + argc) {
+        print_json({{"error", error.what()}, {"exit_code", static_cast<int>(kUsage)}});
+      }
       return kUsage;
     }
     return report_failure(invocation, kUsage, explain_missing_command(app, argc, argv));
+  } catch (const core::UsageError& error) {
+    return report_failure(invocation, kUsage, error.what());
   } catch (const core::InputError& error) {
     return report_failure(invocation, kRefused, error.what());
   } catch (const sandbox::process::LevelNotReached& error) {
+    return report_failure(invocation, kRefused, error.what());
+  } catch (const sandbox::cuda::driver::NoGpu& error) {
     return report_failure(invocation, kRefused, error.what());
   } catch (const std::exception& error) {
     return report_failure(invocation, kOurFault, error.what());

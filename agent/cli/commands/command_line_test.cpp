@@ -4,9 +4,11 @@
 
 #include "agent/campaign/program_fixture.h"
 #include "core/strict_json.h"
+#include "sandbox/cuda/driver/driver.h"
 
 namespace agent::cli::commands {
 namespace {
+namespace fs = std::filesystem;
 using campaign::test::Ended;
 using campaign::test::Home;
 using core::Json;
@@ -38,14 +40,14 @@ const WrongInput kWrongInputs[] = {
     {"no_level", {"--sandbox", "require:5", "run"}, 64, "require:0 to require:4"},
     {"unknown_option", {"run", "--fast"}, 64, "--fast"},
     {"budget_of_nothing", {"run", "gelu_f32", "--seconds", "0"}, 64, "--seconds"},
-    {"no_problem", {"run"}, 1, "--suite core"},
+    {"no_problem", {"run"}, 64, "--suite core"},
     {"misspelt_problem", {"run", "softmx_f32"}, 1, "did you mean \"softmax_f32\"?"},
     {"misspelt_suite", {"run", "--suite", "cor"}, 1, "did you mean \"core\"?"},
-    {"unknown_device", {"run", "gelu_f32", "--device", "gpu"}, 1, "use cpu, cuda, cuda:N or cuda:all"},
+    {"unknown_device", {"run", "gelu_f32", "--device", "gpu"}, 64, "use cpu, cuda, cuda:N or cuda:all"},
     {"no_bound_on_the_cpu", {"calibrate", "--device", "cpu"}, 1, "the cpu device has no calibration"},
     {"no_baselines_on_the_cpu", {"baselines", "--device", "cpu"}, 1, "libraries are measured on GPUs only"},
     {"baselines_of_no_problem", {"baselines", "softmx_f32"}, 1, "did you mean \"softmax_f32\"?"},
-    {"audit_of_nothing", {"audit"}, 1, "--suite core"},
+    {"audit_of_nothing", {"audit"}, 64, "--suite core"},
     {"audit_of_no_problem", {"audit", "softmx_f32"}, 1, "did you mean \"softmax_f32\"?"},
     {"audit_of_an_empty_folder", {"audit", "/proc/self/fd"}, 1, "problem.json"},
     {"no_such_file", {"judge", "nowhere.cu"}, 1, "nowhere.cu"},
@@ -54,7 +56,9 @@ const WrongInput kWrongInputs[] = {
      {"judge", shipped("gelu_f32/float4_items.cu"), "--set", "BLOK=64"},
      1,
      "did you mean \"BLOCK\"?"},
-    {"no_number", {"judge", shipped("gelu_f32/float4_items.cu"), "--set", "BLOCK=many"}, 1, "NAME=INTEGER"},
+    {"no_number", {"judge", shipped("gelu_f32/float4_items.cu"), "--set", "BLOCK=many"}, 64, "NAME=INTEGER"},
+    {"dry_run_without_model", {"run", "gelu_f32", "--dry-run"}, 64, "--proposer"},
+    {"prune_all_of_everything", {"archive", "prune", "--all"}, 64, "--campaign"},
     {"no_archive", {"leaderboard"}, 1, "there is no archive yet"},
     {"beginning_of_a_problem", {"run", "softmax"}, 1, "did you mean \"softmax_f32\"?"},
     {"no_number_of_seconds", {"run", "gelu_f32", "--seconds", "many"}, 64, "must be a number above 0, not \"many\""},
@@ -64,6 +68,77 @@ const WrongInput kWrongInputs[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Wrong, CommandLine, testing::ValuesIn(kWrongInputs),
                          [](const auto& one) { return std::string(one.param.name); });
+
+TEST(CommandLine, WithJsonAUsageErrorIsOneDocument) {
+  const Home home;
+  for (const std::vector<std::string>& args : std::vector<std::vector<std::string>>{{"--json", "judge"},
+                                                                                    {"judge", "--json"},
+                                                                                    {"--json", "run"},
+                                                                                    {"--json", "run", "--fast"},
+                                                                                    {"runn", "--json"}}) {
+    const Ended ended = home.run(args);
+    EXPECT_EQ(ended.exit_code, 64);
+    EXPECT_EQ(Json::parse(ended.out, nullptr, false).value("exit_code", 0), 64) << ended.out;
+  }
+}
+
+TEST(CommandLine, SaysWhereTheArchiveIsWithoutAHome) {
+  Home home;
+  const std::string archive = home.archive().string();
+  home.variables = {{"HOME", ""}, {"XDG_DATA_HOME", ""}};
+  EXPECT_THAT(home.run({"--archive", "kernelwright.db", "problems"}).err, HasSubstr("neither HOME nor XDG_DATA_HOME"));
+  EXPECT_EQ(home.run({"--archive", archive, "problems"}).err, "");
+}
+
+// A problem's own files are the user's: a mistake in them is not the program's failure.
+TEST(Program, AMistakeInAProblemNamesItsFile) {
+  const Home home;
+  const fs::path folder = home.folder() / "row_sum_f32";
+  fs::copy(core::installed_paths().problems() / "row_sum_f32", folder, fs::copy_options::recursive);
+  const std::string right = core::read_file(folder / "naive.cu"), store = "y[row] = sum";
+  ASSERT_NE(right.find(store), std::string::npos);
+  const auto judged_with = [&](const std::string& instead) {
+    std::string text = right;
+    text.replace(text.find(store), store.size(), instead);
+    std::ofstream(folder / "naive.cu") << text;
+    return home.run({"run", folder.string(), "--solution", shipped("row_sum_f32/lanes_per_row.cu"), "--attempts", "2"});
+  };
+  for (const char* mistake : {"y[row + 100000000] = sum", "y[row] = total"}) {
+    const Ended ended = judged_with(mistake);
+    EXPECT_EQ(ended.exit_code, 1) << mistake;
+    EXPECT_THAT(ended.err, HasSubstr((folder / "naive.cu").string())) << mistake;
+  }
+}
+
+TEST(Program, CheckSaysThatAReferenceIsNotJudged) {
+  const Home home;
+  const fs::path reference = core::installed_paths().problems() / "row_sum_f32" / "reference.cu";
+  const Ended ended = home.run({"check", reference.string()});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_THAT(ended.out, testing::AllOf(HasSubstr("kernelwright audit row_sum_f32"),
+                                        testing::Not(HasSubstr("kernelwright judge"))));
+}
+
+TEST(Program, WithoutAGpuSaysSoAndIsNotAtFault) {
+  if (sandbox::cuda::driver::Driver::is_installed()) GTEST_SKIP() << "this host has an NVIDIA driver";
+  const Home home;
+  for (const std::vector<std::string>& args :
+       std::vector<std::vector<std::string>>{{"run", "gelu_f32", "--device", "cuda"},
+                                             {"judge", shipped("gelu_f32/float4_items.cu"), "--device", "cuda"},
+                                             {"calibrate"}}) {
+    const Ended ended = home.run(args);
+    EXPECT_EQ(ended.exit_code, 1) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("the NVIDIA driver is not found"));
+  }
+}
+
+TEST(Program, ARunWithNothingToSearchSaysWhatToDo) {
+  const Home home;
+  const Ended ended = home.run({"run", "gelu_f32", "--own-only"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, testing::AllOf(HasSubstr("gelu_f32: has no solution to tune"), HasSubstr("--solution FILE"),
+                                        HasSubstr("--proposer")));
+}
 
 TEST(Program, JudgesAFileAndRemembersIt) {
   const Home home;

@@ -57,7 +57,7 @@ sandbox::TunableBinding chosen_binding(const sandbox::Solution& solution, const 
       binding[name] = std::stoll(value, &used);
       if (used != value.size()) throw std::invalid_argument(value);
     } catch (const std::exception&) {
-      throw core::InputError("--set " + assignment, "is not NAME=INTEGER");
+      throw core::UsageError("--set " + assignment, "is not NAME=INTEGER");
     }
   }
   if (!sandbox::satisfies_constraints(solution, binding)) {

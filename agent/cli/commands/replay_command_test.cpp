@@ -146,7 +146,7 @@ TEST(DryRun, EstimatesWithoutAKeyAndSendsNothing) {
   }
   const results::archive::Reader archive(home.archive());
   EXPECT_TRUE(archive.campaigns().empty());
-  EXPECT_EQ(home.run({"run", "gelu_f32", "--dry-run"}).exit_code, 1) << "no model is named";
+  EXPECT_EQ(home.run({"run", "gelu_f32", "--dry-run"}).exit_code, 64) << "no model is named";
   const Ended unknown = home.run({"run", "gelu_f32", "--dry-run", "--proposer", "antropic:claude"});
   EXPECT_EQ(unknown.exit_code, 1);
   EXPECT_THAT(unknown.err, HasSubstr("did you mean \"anthropic\"?"));

@@ -10,6 +10,7 @@
 #include <iterator>
 #include <memory>
 #include <random>
+#include <set>
 
 #include "agent/campaign/baselines.h"
 #include "agent/campaign/campaign.h"
@@ -80,6 +81,24 @@ std::vector<std::string> add_own_solutions(const RunOptions& options, const camp
     hashes.push_back(solution.hash());
   }
   return hashes;
+}
+
+// Without a solution and without a model there is nothing to search.
+void require_work(const campaign::CampaignSettings& settings, const campaign::LoadedData& data,
+                  const results::archive::Reader& archive) {
+  if (!settings.proposers.empty()) return;
+  std::set<std::string> own;
+  for (const std::string& hash : settings.solutions) own.insert(archive.find_solutions(hash).at(0).problem);
+  for (const std::string& name : settings.problems) {
+    const bool shipped =
+        settings.shipped && !campaign::shipped_solutions(data.paths, data.catalogue.problems.at(name), "").empty();
+    if (shipped || own.count(name) > 0) continue;
+    const std::string what = "has no solution to tune";
+    const std::string remedy =
+        "write one (docs/solution-format.md) and add --solution FILE, or let a model write some with --proposer";
+    if (settings.problems.size() == 1) throw core::InputError(name, what, remedy);
+    print_error("kernelwright: " + name + ": " + what + "\n  " + remedy + "\n");
+  }
 }
 
 void show_end(const results::archive::Reader& archive, const campaign::CampaignSettings& settings,
@@ -160,7 +179,7 @@ void run(RunOptions& options, Invocation& invocation) {
   if (!options.dry_run) models = make_models(settings, options.models);
   settings.problems = chosen_problems(options, data);
   if (settings.problems.empty() && options.files.empty()) {
-    throw core::InputError("run", "names no problem",
+    throw core::UsageError("run", "names no problem",
                            "name some (kernelwright problems lists them), or give --suite core or --solution FILE");
   }
   results::archive::Recorder archive = campaign::open_seeded_archive(invocation.archive, data);
@@ -170,6 +189,7 @@ void run(RunOptions& options, Invocation& invocation) {
     settings.budget.seconds = kSecondsPerProblem * static_cast<double>(settings.problems.size());
   }
   if (options.dry_run) return print_estimate(archive, settings, data, invocation);
+  require_work(settings, data, archive);
   if (settings.seed == 0) settings.seed = std::random_device()();
   const bool cold_gpu =
       campaign::parse_device(settings.device).backend == "cuda" && !settings.hot;  // baselines are timed cold

@@ -4,11 +4,18 @@
 
 namespace sandbox::cuda::driver {
 
+namespace {
+core::DynamicLibrary driver_library() {
+  return core::DynamicLibrary({"libcuda.so.1", "/usr/local/nvidia/lib64/libcuda.so.1"});  // the second: containers
+}
+}  // namespace
+
+bool Driver::is_installed() { return static_cast<bool>(driver_library()); }
+
 Driver Driver::open() {
-  const core::DynamicLibrary library(
-      {"libcuda.so.1", "/usr/local/nvidia/lib64/libcuda.so.1"});  // the second path: containers
+  const core::DynamicLibrary library = driver_library();
   if (!library) {
-    throw core::SystemError("the NVIDIA driver is not found (libcuda.so.1): install it, or use --device cpu");
+    throw NoGpu("the NVIDIA driver is not found (libcuda.so.1): install it, or use --device cpu");
   }
   Driver driver;
   DriverFunctions& f = driver.functions_;
@@ -19,7 +26,7 @@ Driver Driver::open() {
   KW_OPTIONAL_DRIVER_FUNCTIONS(KW_FIND)
 #undef KW_FIND
   const int result = f.cuInit(0);
-  if (result == kNoDevice) throw core::SystemError("the NVIDIA driver is there, but finds no GPU: use --device cpu");
+  if (result == kNoDevice) throw NoGpu("the NVIDIA driver is there, but finds no GPU: use --device cpu");
   driver.require(result, "cuInit");
   return driver;
 }

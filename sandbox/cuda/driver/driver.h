@@ -35,6 +35,12 @@ enum DriverResult : int {
   kInvalidClusterSize = 912,
 };
 
+// This host has no NVIDIA driver, or the driver finds no GPU.
+class NoGpu : public core::SystemError {
+ public:
+  using SystemError::SystemError;
+};
+
 // A failed driver call. In a run worker the candidate may be the cause; elsewhere it is our own failure.
 class DriverError : public core::SystemError {
  public:
@@ -179,8 +185,9 @@ struct DriverFunctions {
 
 class Driver {
  public:
-  // Opens libcuda and initialises it. Throws core::SystemError with the remedy if it is missing or finds no device.
+  // Opens libcuda and initialises it. Throws NoGpu with the remedy if it is missing or finds no device.
   static Driver open();
+  static bool is_installed();
 
   const DriverFunctions* operator->() const { return &functions_; }
   // Throws DriverError unless `result` is success.
