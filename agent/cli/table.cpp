@@ -57,4 +57,21 @@ std::string format_speed_up(double value, double low, double high) {
   return fmt::format("{:.2f}x [{:.2f}, {:.2f}]", value, low, high);
 }
 
+namespace {
+// RFC 4180, but lines end in LF.
+std::string csv_field(const core::Json& value) {
+  const std::string text = value.is_null() ? "" : value.is_string() ? value.get<std::string>() : value.dump();
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+}  // namespace
+
+std::string csv_line(const std::vector<core::Json>& row) {
+  std::string line;
+  for (size_t i = 0; i < row.size(); ++i) line += (i > 0 ? "," : "") + csv_field(row[i]);
+  return line + "\n";
+}
+
 }  // namespace agent::cli

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "core/strict_json.h"
+
 namespace agent::cli {
 
 class Table {
@@ -25,6 +27,9 @@ class Table {
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };
+
+// One line of comma-separated values; null is an empty field.
+std::string csv_line(const std::vector<core::Json>& row);
 
 // "950 ns", "12.3 us", "4.56 ms", "1.23 s" from microseconds.
 std::string format_time_us(double microseconds);

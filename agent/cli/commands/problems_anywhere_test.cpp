@@ -97,8 +97,8 @@ class ProblemsAnywhereJudged : public ProblemsAnywhere {
     const fs::path solution = home_.folder() / "lanes.cu";
     std::ofstream(solution) << renamed(
         core::read_file(core::installed_paths().kernels() / "row_sum_f32/lanes_per_row.cu"));
-    const Ended ended = home_.run({"run", (mine() / "my_sum").string(), "--solution", solution.string(), "--attempts",
-                                   "4", "--seed", "3"});
+    const Ended ended = home_.run(
+        {"run", (mine() / "my_sum").string(), "--solution", solution.string(), "--attempts", "4", "--seed", "3"});
     ASSERT_EQ(ended.exit_code, 0) << ended.err;
     fs::remove_all(mine());
   }

@@ -30,21 +30,6 @@ std::string text_of(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-// RFC 4180, but lines end in LF.
-std::string csv_field(const Json& value) {
-  const std::string text = text_of(value);
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + "\"";
-}
-
-std::string csv_line(const std::vector<Json>& row) {
-  std::string line;
-  for (size_t i = 0; i < row.size(); ++i) line += (i > 0 ? "," : "") + csv_field(row[i]);
-  return line + "\n";
-}
-
 void print_csv(const results::archive::QueryResult& result) {
   print_text(csv_line({result.columns.begin(), result.columns.end()}));
   for (const std::vector<Json>& row : result.rows) print_text(csv_line(row));

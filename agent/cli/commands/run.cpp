@@ -25,8 +25,8 @@
 #include "agent/cli/progress_text.h"
 #include "agent/models/providers.h"
 #include "core/error.h"
-#include "results/view/json.h"
 #include "core/running.h"
+#include "results/view/json.h"
 
 namespace agent::cli::commands {
 namespace {
@@ -203,6 +203,10 @@ void resume(const std::string& name, const models::ModelOptions& models, Invocat
   const campaign::LoadedData data = load_data(invocation);
   results::archive::Recorder archive = campaign::open_existing_archive(invocation.archive);
   const results::archive::CampaignRecord campaign = archive.find_campaign(name);
+  if (campaign.status == "running" && core::is_running(campaign.process) == core::Running::yes) {
+    throw core::InputError("resume", "campaign " + campaign.name + " is running, in another process",
+                           "wait for its end, or end that process");
+  }
   const auto settings =
       campaign::campaign_settings_from_json(core::JsonView(campaign.settings, "campaign " + campaign.name));
   if (campaign.status == "done") {
@@ -223,10 +227,6 @@ void add_model_options(CLI::App& command, models::ModelOptions& models) {
       .add_option_function<double>(
           "--model-timeout", be_silent,
           "Seconds of a server's silence before a retry (default: 300 until its answer begins, then 120)")
-  if (campaign.status == "running" && core::is_running(campaign.process) == core::Running::yes) {
-    throw core::InputError("resume", "campaign " + campaign.name + " is running, in another process",
-                           "wait for its end, or end that process");
-  }
       ->check(CLI::Range(0.001, 1e6));
 }
 

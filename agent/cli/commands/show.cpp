@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "agent/campaign/startup.h"
 #include "agent/cli/attempt_text.h"
@@ -24,7 +25,7 @@ namespace agent::cli::commands {
 namespace {
 using core::Json;
 using Align = Table::Align;
-constexpr int64_t kNewestAttempts = 20;
+constexpr size_t kNewestAttempts = 20;
 
 void list_campaigns(const results::archive::Reader& archive, bool json) {
   const auto campaigns = archive.campaigns();
@@ -78,13 +79,85 @@ void show_attempt(const results::archive::Reader& archive, int64_t id, const Fil
   print("{}", attempt_text(attempt, facts));
 }
 
+std::string attempts_text(const results::archive::Reader& archive, const std::vector<int64_t>& attempts) {
+  Table table({{"ATTEMPT", Align::right},
+               {"PROBLEM"},
+               {"SOLUTION"},
+               {"EFFORT"},
+               {"VERDICT"},
+               {"SPEED-UP", Align::right},
+               {"AGAINST"}});
+  const size_t left_out = attempts.size() > kNewestAttempts ? attempts.size() - kNewestAttempts : 0;
+  for (size_t i = left_out; i < attempts.size(); ++i) {
+    const results::archive::RecordedAttempt a = archive.attempt(attempts[i]);
+    const std::string tunables = sandbox::describe(a.binding);
+    table.add_row({std::to_string(a.id), a.problem, a.solution + (tunables.empty() ? "" : " " + tunables), a.effort,
+                   name_of(a.verdict), a.measurement ? format_speed_up(a.measurement->speed_up.value) : "",
+                   a.measurement ? a.against : ""});
+  }
+  if (table.empty()) return "";
+  return (left_out > 0 ? fmt::format("the last {} of {} attempts; --csv gives all\n", kNewestAttempts, attempts.size())
+                       : std::string()) +
+         table.text();
+}
+
+std::string models_text(const std::vector<results::archive::ModelUse>& models) {
+  Table table({{"MODEL"},
+               {"REQUESTS", Align::right},
+               {"ANSWERED", Align::right},
+               {"SOLUTIONS", Align::right},
+               {"TOKENS IN", Align::right},
+               {"TOKENS OUT", Align::right},
+               {"COST", Align::right}});
+  for (const results::archive::ModelUse& use : models) {
+    const std::string cost = use.priced == 0 ? "not known" : fmt::format("${:.2f}", use.dollars);
+    table.add_row({use.model, std::to_string(use.requests), std::to_string(use.completions),
+                   std::to_string(use.solutions), format_tokens(use.input_tokens), format_tokens(use.output_tokens),
+                   cost + (use.priced > 0 && use.priced < use.replies ? " and more" : "")});
+  }
+  return table.empty() ? "" : table.text();
+}
+
+// A line for each attempt, with a column for each tunable: the points of a sweep.
+void print_attempts_csv(const results::archive::Reader& archive, const std::vector<int64_t>& ids) {
+  std::vector<results::archive::RecordedAttempt> attempts;
+  std::set<std::string> tunables;
+  for (const int64_t id : ids) {
+    attempts.push_back(archive.attempt(id));
+    for (const auto& [name, value] : attempts.back().binding) tunables.insert(name);
+  }
+  std::vector<Json> titles{"attempt", "problem",  "device", "solution", "effort", "verdict",
+                           "against", "speed_up", "low",    "high",     "time_us"};
+  titles.insert(titles.end(), tunables.begin(), tunables.end());
+  print_text(csv_line(titles));
+  for (const results::archive::RecordedAttempt& a : attempts) {
+    std::vector<Json> row{a.id, a.problem, a.device, a.solution, a.effort, name_of(a.verdict)};
+    if (a.measurement) {
+      const auto& speed_up = a.measurement->speed_up;
+      row.insert(row.end(),
+                 {a.against, speed_up.value, speed_up.low, speed_up.high, a.measurement->workloads.at(0).candidate_us});
+    }
+    row.resize(11);
+    for (const std::string& name : tunables) {
+      const auto value = a.binding.find(name);
+      row.push_back(value == a.binding.end() ? Json() : Json(value->second));
+    }
+    print_text(csv_line(row));
+  }
+}
+
 void show_campaign(const results::archive::Reader& archive, const results::archive::CampaignRecord& campaign,
                    bool json) {
   const auto events = archive.events_of_campaign(campaign.id);
   const std::map<std::string, int64_t> verdicts = results::archive::verdicts_of_campaign(archive, campaign.id);
+  const std::vector<int64_t> attempts = archive.attempts_of_campaign(campaign.id);
+  const std::vector<results::archive::ModelUse> models = archive.models_of_campaign(campaign.id);
   if (json) {
     Json all = results::view::json_of(campaign);
     all["verdicts"] = verdicts;
+    all["attempt_numbers"] = attempts;
+    all["models"] = Json::array();
+    for (const results::archive::ModelUse& use : models) all["models"].push_back(results::view::json_of(use));
     all["events"] = Json::array();
     for (const results::archive::EventRecord& event : events) {
       all["events"].push_back(results::view::json_of(event));
@@ -96,6 +169,8 @@ void show_campaign(const results::archive::Reader& archive, const results::archi
         campaign.attempts, campaign.spent_seconds);
   print("settings  {}\n", core::clean_line(results::view::in_words(campaign.settings)));
   for (const auto& [verdict, count] : verdicts) print("{:>7}  {}\n", count, verdict);
+  print("\n{}", attempts_text(archive, attempts));
+  print("\n{}\n", models.empty() ? "no requests went to models\n" : models_text(models));
   for (const results::archive::EventRecord& event : events) {
     if (event.kind == "problem_started") continue;  // long, and needed only to resume
     if (event.kind == "problem_ended") {
@@ -115,7 +190,7 @@ Json show_solution(const results::archive::Reader& archive, const results::archi
   const Descent from = descent_of(archive, solution);
   const std::vector<results::archive::Stand> stands = results::archive::stands_of(archive, solution.id);
   const std::optional<int64_t> best = results::archive::best_attempt(archive, solution.id);
-  const std::vector<int64_t> newest = results::archive::newest_attempts(archive, solution.id, kNewestAttempts);
+  const std::vector<int64_t> newest = results::archive::newest_attempts(archive, solution.id, int64_t{kNewestAttempts});
   std::optional<results::archive::RecordedAttempt> attempt;
   results::archive::ProblemVersion problem;
   if (best) {
@@ -154,10 +229,22 @@ Json show_solution(const results::archive::Reader& archive, const results::archi
   if (attempt) print("{}", plan_text(*attempt, problem.json));
   print("\n{}\n", solution.source);
   if (from.descent.ancestors > 0) print("Its ancestors: kernelwright lineage {}\n", solution.hash.substr(0, 12));
+  return {};
 }
 
-void show(const std::string& what, const Invocation& invocation) {
+// The attempts of a campaign, or of all solutions of a name.
+std::vector<int64_t> attempts_at(const results::archive::Reader& archive, const std::string& what) {
+  std::vector<int64_t> attempts;
+  for (const results::archive::SolutionRecord& solution : archive.find_solutions(what)) {
+    const std::vector<int64_t> more = archive.attempts_of_solution(solution.id);
+    attempts.insert(attempts.end(), more.begin(), more.end());
+  }
+  return attempts.empty() ? archive.attempts_of_campaign(archive.find_campaign(what).id) : attempts;
+}
+
+void show_what(const std::string& what, bool csv, const Invocation& invocation) {
   const results::archive::Reader archive = campaign::open_existing_archive(invocation.archive);
+  if (csv) return print_attempts_csv(archive, attempts_at(archive, what));
   if (what.empty()) return list_campaigns(archive, invocation.json);
   const FilesHere here = campaign::hashes_here(load_data(invocation).catalogue);
   if (const auto number = attempt_number(what)) return show_attempt(archive, *number, here, invocation.json);
@@ -181,6 +268,7 @@ void show(const std::string& what, const Invocation& invocation) {
 
 void add_show_command(CLI::App& app, Invocation& invocation) {
   auto what = std::make_shared<std::string>();
+  auto csv = std::make_shared<bool>(false);
   CLI::App* command = app.add_subcommand(
       "show",
       "Show an attempt, a campaign or a solution in full: source, launch plan, figures of each workload, profile");
@@ -195,4 +283,3 @@ void add_show_command(CLI::App& app, Invocation& invocation) {
 }
 
 }  // namespace agent::cli::commands
-  return {};
