@@ -141,6 +141,50 @@ TEST(Damage, SoundRecordsOfADamagedArchiveAreSaved) {
   EXPECT_EQ(most, 45);  // all, if an index was damaged
 }
 
+TEST(Damage, RecordsBeforeTheCutOfAnArchiveAreSaved) {
+  const TemporaryArchive whole;
+  make_rich(whole.file());
+  {
+    Started more(whole.file(), "another");
+    for (int64_t block = 1; block <= 400; ++block) add_attempt(more, block);
+  }
+  const int64_t all = archive::Recorder(whole.file()).count_attempts();
+  int64_t before = 0;
+  for (const double share : {0.4, 0.6, 0.8, 0.95}) {
+    SCOPED_TRACE(share);
+    const TemporaryArchive cut, saved;
+    fs::copy_file(whole.file(), cut.file());
+    const auto size = static_cast<uintmax_t>(share * static_cast<double>(fs::file_size(cut.file())));
+    fs::resize_file(cut.file(), size);
+    Sources sources;
+    Salvaged salvaged;
+    ASSERT_NO_THROW(salvaged = sources.salvage(cut.file()));
+    ASSERT_FALSE(salvaged.lost.empty());
+    archive::Recorder into(saved.file());
+    sources.merge_into(into);
+    EXPECT_EQ(into.count_attempts(), salvaged.kept["attempts"]);
+    EXPECT_EQ(into.campaigns().size(), 2u);
+    EXPECT_GE(into.count_attempts(), before) << salvaged.lost[0].table << ": " << salvaged.lost[0].what;
+    EXPECT_LT(into.count_attempts(), all);
+    EXPECT_EQ(fs::file_size(cut.file()), size) << "the damaged archive does not change";
+    before = into.count_attempts();
+  }
+  EXPECT_GT(before, all * 3 / 4);
+}
+
+TEST(Damage, AnArchiveOfWhichNothingIsLeftIsNotSentToRecoverAgain) {
+  const TemporaryArchive cut;
+  make_rich(cut.file());
+  fs::resize_file(cut.file(), 4096);
+  try {
+    Sources().salvage(cut.file());
+    ADD_FAILURE() << "was saved";
+  } catch (const core::InputError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("holds nothing that could be saved"), HasSubstr("archive backup"),
+                                    Not(HasSubstr("recover"))));
+  }
+}
+
 TEST(Damage, AFlippedBitInAResultIsFound) {
   const TemporaryArchive temporary;
   make_rich(temporary.file());
