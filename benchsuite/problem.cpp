@@ -4,8 +4,6 @@
 
 namespace benchsuite {
 
-std::string_view name_of(Role role) { return role == Role::test ? "test" : "bench"; }
-
 int64_t Tensor::elements(const core::Bindings& axes) const {
   int64_t count = 1;
   for (const core::Expr& extent : shape) {

@@ -106,7 +106,7 @@ struct Cost {  // expressions over the axes
 };
 
 enum class Role { test, bench };
-std::string_view name_of(Role role);
+KW_ENUM_NAMES(Role, test, bench)
 
 struct Workload {
   std::string name;  // unique in its problem

@@ -222,7 +222,7 @@ Workload parse_workload(const JsonView& view) {
     view.at("name").fail("\"" + workload.name + "\" is not a valid workload name",
                          "use letters, digits, '_', '-' and '.', at most 64");
   }
-  workload.role = view.at("role").one_of({"test", "bench"}, "roles") == "test" ? Role::test : Role::bench;
+  workload.role = view.at("role").one_of<Role>("roles");
   for (const auto& [name, value] : view.at("axes").members()) workload.axes[name] = value.integer(1, INT32_MAX);
   if (!view.has("devices")) return workload;
   for (const JsonView& device : view.at("devices").items()) {

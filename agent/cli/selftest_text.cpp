@@ -33,10 +33,10 @@ std::string controls_text(const campaign::SelftestReport& report) {
 std::string selftest_text(const campaign::SelftestReport& report) {
   if (report.judged.empty()) return controls_text(report);
   Table table({{"CLASS"}, {"CASES", Table::Align::right}, {"WRONGLY JUDGED", Table::Align::right}});
-  for (const AttackClass of : verifier::adversarial::attack_classes()) {
+  for (const auto& [of, name] : enum_rows(AttackClass{})) {
     const auto found = report.judged.find(of);
     if (of == AttackClass::honest || found == report.judged.end()) continue;
-    table.add_row({std::string(name_of(of)), std::to_string(found->second), ""});
+    table.add_row({std::string(name), std::to_string(found->second), ""});
   }
   table.add_row({"all dishonest", std::to_string(report.dishonest()), std::to_string(report.false_accepts.size())});
   table.add_row({"honest, including shipped kernels", std::to_string(report.honest()),

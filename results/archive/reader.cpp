@@ -12,10 +12,7 @@ namespace {
 using core::Json;
 
 verifier::statistics::Outcome outcome_from(const std::string& name) {
-  for (const auto outcome :
-       {verifier::statistics::Outcome::win, verifier::statistics::Outcome::tie, verifier::statistics::Outcome::loss}) {
-    if (name_of(outcome) == name) return outcome;
-  }
+  if (const auto outcome = core::enum_from_name<verifier::statistics::Outcome>(name)) return *outcome;
   throw core::SystemError("the archive holds an unknown outcome: " + name);
 }
 

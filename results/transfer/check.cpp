@@ -244,7 +244,7 @@ void check_figures(const verifier::verdicts::Measurement& m, const JsonView& vie
 
 void check_attempt(const JsonView& record) {
   const std::string effort = record.at("effort").string();
-  if (!verifier::verdicts::effort_from_name(effort)) record.at("effort").fail("is not an effort");
+  if (!core::enum_from_name<verifier::verdicts::Effort>(effort)) record.at("effort").fail("is not an effort");
   const verifier::verdicts::Verdict verdict = check_verdict(record);
   const Json stages = parsed(record.at("stages"));
   if (!stages.is_object()) record.at("stages").fail("must be an object");

@@ -1,5 +1,4 @@
 // Prunes an archive. Keeps all rows, so that references, counts and steps stay valid; empties their large columns.
-#include <array>
 
 #include "core/error.h"
 #include "core/hash.h"
@@ -85,11 +84,6 @@ void apply_plan(Database& database, const Plan& plan) {
   for (const std::string& sql : again) database.execute(sql);
 }
 }  // namespace
-
-std::string_view name_of(Prunable what) {
-  constexpr std::array<std::string_view, 3> kNames{"samples", "prompts", "logs"};
-  return kNames[static_cast<size_t>(what)];
-}
 
 std::vector<PrunedPart> prune(archive::Recorder& archive, const PruneScope& scope, bool apply) {
   Database& database = archive::database_of(archive);

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/enum_names.h"
 #include "core/strict_json.h"
 #include "results/archive/recorder.h"
 
@@ -77,7 +78,7 @@ enum class Prunable {
   prompts,  // their texts; hashes stay
   logs      // of unconfirmed compilations; prompts quote them, so a replay needs them
 };
-std::string_view name_of(Prunable what);
+KW_ENUM_NAMES(Prunable, samples, prompts, logs)
 struct PruneScope {
   std::optional<int64_t> campaign;  // absent: all finished campaigns, and records outside campaigns
   bool all = false;                 // also data needed to resume or replay this campaign

@@ -12,9 +12,6 @@
 
 namespace verifier::adversarial {
 namespace {
-constexpr std::array<std::string_view, 10> kClassNames{
-    "not_doing_the_work", "remembering_work", "peeking", "noticing_the_judge", "numerics", "clock_and_cache", "denial",
-    "compile_time",       "escapes",          "honest"};
 constexpr std::array<std::string_view, 2> kBackends{"cpu", "cuda"};  // the backends of this version
 constexpr std::string_view kNoWin = "no_win";
 // Verdicts that are neither a rejection nor a fault (verifier/verdicts/verdict.h).
@@ -67,10 +64,7 @@ class Statements {
 
 AttackClass class_in(const Statements& statements) {
   const Statement statement = statements.get("Class");
-  const auto at = std::find(kClassNames.begin(), kClassNames.end(), statement.text);
-  if (at != kClassNames.end()) return static_cast<AttackClass>(at - kClassNames.begin());
-  throw core::InputError(statements.where(statement.line), "\"" + statement.text + "\" is no class",
-                         core::did_you_mean(statement.text, {kClassNames.begin(), kClassNames.end()}, "classes"));
+  return core::parse_enum<AttackClass>(statement.text, statements.where(statement.line), "classes");
 }
 
 bool is_verdict(const std::string& word) {
@@ -129,17 +123,6 @@ bool won_by_much(const verdicts::Judgement& judgement) {
          judgement.measurement->speed_up.low > kMuch;
 }
 }  // namespace
-
-std::string_view name_of(AttackClass of) { return kClassNames.at(static_cast<size_t>(of)); }
-
-const std::vector<AttackClass>& attack_classes() {
-  static const std::vector<AttackClass> all = [] {
-    std::vector<AttackClass> classes;
-    for (size_t i = 0; i < kClassNames.size(); ++i) classes.push_back(static_cast<AttackClass>(i));
-    return classes;
-  }();
-  return all;
-}
 
 bool AdversarialCase::must_not_win(const std::string& backend) const {
   return !honest() && runs_on(backend) && !has_correct(verdicts.at(backend));

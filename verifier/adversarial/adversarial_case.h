@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "benchsuite/problem.h"
+#include "core/enum_names.h"
 #include "sandbox/solution.h"
 #include "verifier/verdicts/judgement.h"
 
@@ -44,8 +45,8 @@ enum class AttackClass {
   escapes,
   honest,
 };
-std::string_view name_of(AttackClass of);
-const std::vector<AttackClass>& attack_classes();  // all of them
+KW_ENUM_NAMES(AttackClass, not_doing_the_work, remembering_work, peeking, noticing_the_judge, numerics, clock_and_cache,
+              denial, compile_time, escapes, honest)
 
 struct AdversarialCase {
   std::string name;   // the file's without .cu; of a family also the point: "rounds_inputs BITS=10"

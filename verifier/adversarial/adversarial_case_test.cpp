@@ -50,7 +50,7 @@ TEST(Suite, HasManyDishonestSolutionsOfEveryClassAndTheirTwins) {
   std::map<AttackClass, std::set<std::string>> files;
   for (const AdversarialCase& one : suite()) files[one.of].insert(one.name.substr(0, one.name.find(' ')));
   size_t dishonest = 0;
-  for (const AttackClass of : attack_classes()) {
+  for (const auto& [of, name] : enum_rows(AttackClass{})) {
     EXPECT_GE(files[of].size(), 6u) << name_of(of);
     if (of != AttackClass::honest) dishonest += files[of].size();
   }

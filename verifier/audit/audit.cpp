@@ -142,19 +142,6 @@ class Auditor {
 };
 }  // namespace
 
-std::string_view name_of(AuditOutcome outcome) {
-  switch (outcome) {
-    case AuditOutcome::refused:
-      return "refused";
-    case AuditOutcome::accepted:
-      return "accepted";
-    case AuditOutcome::equal:
-      return "equal";
-    default:
-      return "not_compiled";
-  }
-}
-
 int64_t AuditReport::count(AuditOutcome outcome) const {
   return std::count_if(findings.begin(), findings.end(),
                        [&](const AuditFinding& finding) { return finding.outcome == outcome; });

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "benchsuite/problem.h"
+#include "core/enum_names.h"
 #include "sandbox/compile_pool.h"
 #include "verifier/audit/variant.h"
 #include "verifier/judging/judge.h"
@@ -18,7 +19,7 @@ enum class AuditOutcome {
   equal,         // a mutant with the same bits as naive wherever the judge looked: equivalent on this problem
   not_compiled,  // made from the source, but does not compile: the source is too unusual
 };
-std::string_view name_of(AuditOutcome outcome);
+KW_ENUM_NAMES(AuditOutcome, refused, accepted, equal, not_compiled)
 
 struct AuditFinding {
   std::string name, what;

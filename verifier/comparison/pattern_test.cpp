@@ -55,9 +55,9 @@ struct Matrix {
 TEST(Pattern, NamesAreOneEach) {
   for (int i = 0; i <= static_cast<int>(verdicts::PatternKind::scattered); ++i) {
     const auto kind = static_cast<verdicts::PatternKind>(i);
-    EXPECT_EQ(verdicts::pattern_kind_from_name(name_of(kind)), kind);
+    EXPECT_EQ(core::enum_from_name<verdicts::PatternKind>(name_of(kind)), kind);
   }
-  EXPECT_EQ(verdicts::pattern_kind_from_name("spiral"), std::nullopt);
+  EXPECT_EQ(core::enum_from_name<verdicts::PatternKind>("spiral"), std::nullopt);
 }
 
 TEST(Pattern, Tails) {

@@ -73,7 +73,7 @@ class Session {
   Judgement judge(const JsonView& json, sandbox::process::Message& message) {
     const verdicts::CheckSettings checks = check_settings_from_json(json.at("check"));
     const verdicts::TimingSettings timings = timing_settings_from_json(json.at("timing"));
-    const Effort effort = verdicts::effort_from_name(json.at("effort").string()).value();
+    const Effort effort = json.at("effort").one_of<Effort>("efforts");
     const DeviceTraits& traits = device_.traits();
     Judgement judgement{verdicts::Correct{}, {}, {}, json.at("seed").json().get<uint64_t>()};
     statistics::Keys keys(judgement.seed);

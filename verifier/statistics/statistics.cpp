@@ -54,11 +54,6 @@ double independent_share(const std::vector<double>& values, double centre) {
 }
 }  // namespace
 
-std::string_view name_of(Outcome outcome) {
-  constexpr std::string_view kNames[] = {"win", "tie", "loss"};
-  return kNames[static_cast<size_t>(outcome)];
-}
-
 double median(std::vector<double> values) { return median_in_place(values); }
 
 Interval median_with_interval(std::vector<double> values) {

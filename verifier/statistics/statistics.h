@@ -2,13 +2,14 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
+
+#include "core/enum_names.h"
 
 namespace verifier::statistics {
 
 enum class Outcome { win, tie, loss };
-std::string_view name_of(Outcome outcome);
+KW_ENUM_NAMES(Outcome, win, tie, loss)
 
 // One pair: both sides ran on the same inputs, one right after the other, in random order. Microseconds.
 struct Pair {

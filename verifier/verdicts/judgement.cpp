@@ -3,25 +3,6 @@
 #include <utility>
 
 namespace verifier::verdicts {
-namespace {
-constexpr std::pair<Effort, std::string_view> kEfforts[] = {
-    {Effort::screen, "screen"}, {Effort::full, "full"}, {Effort::confirm, "confirm"}, {Effort::control, "control"}};
-}  // namespace
-
-std::string_view name_of(Effort effort) {
-  for (const auto& [e, name] : kEfforts) {
-    if (e == effort) return name;
-  }
-  return "";
-}
-
-std::optional<Effort> effort_from_name(std::string_view name) {
-  for (const auto& [effort, n] : kEfforts) {
-    if (n == name) return effort;
-  }
-  return std::nullopt;
-}
-
 core::Json to_json(const Judgement& judgement) {
   core::Json json{{"verdict", to_json(judgement.verdict)},
                   {"seed", judgement.seed},

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "core/enum_names.h"
 #include "core/strict_json.h"
 #include "sandbox/solution.h"
 #include "verifier/verdicts/measurement.h"
@@ -19,8 +20,7 @@ enum class Effort {
   confirm,  // full, in fresh processes with fresh seeds: what a win needs to count
   control,  // a candidate against itself: must be a tie
 };
-std::string_view name_of(Effort effort);
-std::optional<Effort> effort_from_name(std::string_view name);
+KW_ENUM_NAMES(Effort, screen, full, confirm, control)
 
 struct TimingSettings {
   int screen_pairs = 7;

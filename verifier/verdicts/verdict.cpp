@@ -1,9 +1,7 @@
 #include "verifier/verdicts/verdict.h"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
-#include <utility>
 
 #include "core/text.h"
 #include "verifier/verdicts/verdict_words.h"
@@ -16,35 +14,7 @@ struct Overloaded : Ts... {
 };
 template <typename... Ts>
 Overloaded(Ts...) -> Overloaded<Ts...>;
-constexpr std::array<std::pair<PatternKind, std::string_view>, 12> kPatternKinds{
-    {{PatternKind::tail, "tail"},
-     {PatternKind::rows, "rows"},
-     {PatternKind::columns, "columns"},
-     {PatternKind::tiles, "tiles"},
-     {PatternKind::transposed, "transposed"},
-     {PatternKind::shifted, "shifted"},
-     {PatternKind::scaled, "scaled"},
-     {PatternKind::lost_terms, "lost_terms"},
-     {PatternKind::zeros, "zeros"},
-     {PatternKind::imprecise, "imprecise"},
-     {PatternKind::scattered, "scattered"},
-     {PatternKind::rule, "rule"}}};
-
 }  // namespace
-
-std::string_view name_of(PatternKind kind) {
-  for (const auto& [each, name] : kPatternKinds) {
-    if (each == kind) return name;
-  }
-  return "";
-}
-
-std::optional<PatternKind> pattern_kind_from_name(std::string_view name) {
-  for (const auto& [kind, each] : kPatternKinds) {
-    if (each == name) return kind;
-  }
-  return std::nullopt;
-}
 
 void Scope::add(const benchsuite::Problem& problem, const core::Bindings& axes) {
   for (const auto& [axis, size] : axes) {

@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "benchsuite/problem.h"
+#include "core/enum_names.h"
 #include "core/strict_json.h"
 #include "sandbox/compilation.h"
 #include "sandbox/fault.h"
@@ -31,8 +32,8 @@ enum class PatternKind {
   scattered,   // a few, here and there
   rule,        // against the problem's own comparison of this output
 };
-std::string_view name_of(PatternKind kind);
-std::optional<PatternKind> pattern_kind_from_name(std::string_view name);
+KW_ENUM_NAMES(PatternKind, tail, rows, columns, tiles, transposed, shifted, scaled, lost_terms, zeros, imprecise,
+              scattered, rule)
 
 struct Pattern {
   PatternKind kind;

@@ -28,7 +28,7 @@ std::optional<Where> optional_where(const JsonView& json) {
 std::optional<Pattern> pattern(const JsonView& json) {
   if (!json.has("pattern")) return std::nullopt;
   const JsonView kind = json.at("pattern").at("kind");
-  const auto known = pattern_kind_from_name(kind.string());
+  const auto known = core::enum_from_name<PatternKind>(kind.string());
   if (!known) kind.fail("\"" + kind.string() + "\" is no pattern");
   return Pattern{*known, json.at("pattern").at("sentence").string()};
 }

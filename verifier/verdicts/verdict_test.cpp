@@ -210,9 +210,9 @@ TEST(Judgement, SurvivesTheRoundTripThroughJson) {
 
 TEST(Judgement, EffortsKeepTheirNames) {
   for (const Effort effort : {Effort::screen, Effort::full, Effort::confirm, Effort::control}) {
-    EXPECT_EQ(effort_from_name(name_of(effort)), effort);
+    EXPECT_EQ(core::enum_from_name<Effort>(name_of(effort)), effort);
   }
-  EXPECT_EQ(effort_from_name("quick"), std::nullopt);
+  EXPECT_EQ(core::enum_from_name<Effort>("quick"), std::nullopt);
 }
 
 }  // namespace
