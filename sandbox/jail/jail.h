@@ -55,6 +55,7 @@ enum class JailProfile {
   run,              // may fork candidate processes
   judge,            // memory; may load reference modules
   candidate,        // a candidate process: only non-executable memory, its channel, stopping itself, exit
+  python,           // an interpreter of files below the given folders: threads, and no other processes
   gpu,              // an open NVIDIA driver: its device files below the given folders
 };
 

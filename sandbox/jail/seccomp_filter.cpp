@@ -101,6 +101,14 @@ constexpr std::string_view kCompileCalls[] = {"execve",
                                               "sched_setaffinity",
                                               "rt_sigsuspend"};
 
+// What a Python with PyTorch makes beyond the compile worker's calls; descriptors of GPUs need eventfd2.
+constexpr std::string_view kPythonCalls[] = {
+    "getsockname", "getsockopt",         "socketpair",      "dup",
+    "dup2",        "eventfd2",           "prlimit64",       "getrlimit",
+    "getppid",     "sched_setscheduler", "mincore",         "get_mempolicy",
+    "mbind",       "set_mempolicy",      "set_tid_address", "epoll_create1",
+    "epoll_ctl",   "epoll_wait",         "sched_getparam",  "sched_getscheduler"};
+
 // Forks are allowed, new namespaces are not: a process has capabilities in its own user namespace.
 constexpr uint64_t kNewNamespaces =
     CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
@@ -123,6 +131,11 @@ class SeccompFilter {
     keep(seccomp_rule_add(context_.get(), SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
                           SCMP_A0(SCMP_CMP_MASKED_EQ, kNewNamespaces, 0)));
     add(SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3));  // a filter cannot see its flags; the C library falls back to clone
+  }
+
+  void allow_threads() {
+    allow_if(SCMP_SYS(clone), SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
+    add(SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3));
   }
 
   // For untrusted native code. Its module is already loaded: no other memory may become executable.
@@ -183,6 +196,11 @@ std::optional<Shortfall> enter_seccomp(JailProfile profile, int channel) {
     filter.allow_forks();
   }
   if (profile == JailProfile::compile) filter.allow(kCompileCalls);
+  if (profile == JailProfile::python) {
+    filter.allow(kCompileCalls);
+    filter.allow(kPythonCalls);
+    filter.allow_threads();
+  }
   if (profile == JailProfile::gpu) filter.allow(kDriverCalls);
   const int error = filter.load();
   if (error == 0) return std::nullopt;

@@ -1,0 +1,60 @@
+#include "sandbox/python/python_role.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "core/error.h"
+#include "sandbox/jail/jail.h"
+#include "sandbox/jail/namespaces.h"
+
+namespace sandbox::python {
+namespace {
+namespace fs = std::filesystem;
+
+jail::JailFolders folders_of(const PythonRoleSettings& settings) {
+  jail::JailFolders folders{settings.folders, {"/dev/null"}};
+  for (const char* system : {"/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache",
+                             "/dev/urandom", "/proc/cpuinfo", "/proc/meminfo", "/sys/devices/system/cpu"}) {
+    folders.read_only.emplace_back(system);
+  }
+  folders.read_only.push_back(fs::canonical(settings.interpreter));
+  if (!settings.gpu) return folders;
+  folders.read_only.insert(folders.read_only.end(), {"/proc/driver/nvidia", "/sys/bus/pci", "/sys/devices"});
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator("/dev", none)) {
+    if (entry.path().filename().string().rfind("nvidia", 0) == 0) folders.read_write.push_back(entry.path());
+  }
+  return folders;
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> all;
+  for (const std::string& text : texts) all.push_back(const_cast<char*>(text.c_str()));
+  all.push_back(nullptr);
+  return all;
+}
+}  // namespace
+
+void become_python(const PythonRoleSettings& settings) {
+  jail::Namespaces namespaces;
+  if (settings.gpu) {
+    namespaces.missing = jail::Shortfall{"PyTorch opens the GPU's driver outside of namespaces", "there is no way"};
+  } else {
+    namespaces = jail::enter_namespaces(jail::Pids::own);
+  }
+  jail::JailLimits limits;
+  limits.address_space_bytes = 0;  // libraries for GPUs reserve far more than they use
+  limits.data_bytes = settings.memory_mib << 20;
+  limits.processor_s = settings.processor_s;
+  limits.open_files = 1024;
+  core::Json greeting;
+  jail::enter_jail(jail::JailProfile::python, folders_of(settings), limits, namespaces).describe(greeting);
+  std::vector<std::string> argv{settings.interpreter.string()};
+  argv.insert(argv.end(), settings.arguments.begin(), settings.arguments.end());
+  argv.insert(argv.end(), {"--greeting", greeting.dump()});
+  ::execve(argv[0].c_str(), pointers(argv).data(), pointers(settings.environment).data());
+  throw core::SystemError("cannot start " + argv[0], errno);
+}
+
+}  // namespace sandbox::python

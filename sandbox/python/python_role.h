@@ -1,0 +1,26 @@
+// The jail of Python workers: a role that locks itself and then becomes an interpreter.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace sandbox::python {
+
+struct PythonRoleSettings {
+  std::filesystem::path interpreter;
+  std::vector<std::string> arguments;          // of the interpreter; --greeting and the jail's report follow
+  std::vector<std::filesystem::path> folders;  // which it may read; those of the system's libraries come on top
+  std::vector<std::string> environment;        // "NAME=value"
+  size_t memory_mib = 0;                       // private memory; 0: no limit
+  unsigned processor_s = 0;                    // 0: no limit
+  bool gpu = false;                            // opens the NVIDIA driver: no namespaces, and its device files
+};
+
+// Enters the jail and replaces this program by the interpreter. It has no network, no processes of its own, and files
+// to read only; it keeps the channel to its owner (sandbox/process/worker.h) and sends the greeting that its last
+// argument holds. Throws core::SystemError when that fails.
+[[noreturn]] void become_python(const PythonRoleSettings& settings);
+
+}  // namespace sandbox::python
