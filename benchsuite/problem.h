@@ -129,6 +129,7 @@ struct Equivalents {
 // The files that define a problem besides problem.json.
 inline constexpr std::string_view kReferenceFile = "reference.cu";    // fp64; writes floating outputs as double*
 inline constexpr std::string_view kNaiveFile = "naive.cu";            // plain, obeys the contract
+inline constexpr std::string_view kPytorchFile = "reference.py";      // instead of both: the truth in PyTorch
 using SourceFiles = std::map<std::string, std::string, std::less<>>;  // the text by file name
 
 struct Problem {
@@ -144,7 +145,7 @@ struct Problem {
   Equivalents equivalents;
   std::filesystem::path folder;  // empty: it comes from an archive
   std::string json_text;         // problem.json as read; sent to the judge
-  SourceFiles files;             // reference.cu and naive.cu as read
+  SourceFiles files;             // reference.cu and naive.cu, or reference.py, as read
 
   const Tensor* find_tensor(std::string_view name) const;
   std::vector<std::string> axis_names() const;
@@ -152,6 +153,8 @@ struct Problem {
   std::filesystem::path place_of(std::string_view file) const;
   std::filesystem::path reference_file() const { return place_of(kReferenceFile); }
   std::filesystem::path naive_file() const { return place_of(kNaiveFile); }
+  std::filesystem::path pytorch_file() const { return place_of(kPytorchFile); }
+  bool pytorch() const { return files.find(kPytorchFile) != files.end(); }
 };
 
 // Parses and validates problem.json text. `file` names it in errors. Throws core::InputError with file, JSON pointer

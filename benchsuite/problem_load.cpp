@@ -19,12 +19,14 @@ constexpr const char* kDefinition = "problem.json";
 struct SourceFile {
   std::string_view name, field;
 };
-constexpr std::array kSourceFiles{SourceFile{kReferenceFile, "reference"}, SourceFile{kNaiveFile, "naive"}};
+constexpr std::array kSourceFiles{SourceFile{kReferenceFile, "reference"}, SourceFile{kNaiveFile, "naive"},
+                                  SourceFile{kPytorchFile, "pytorch"}};
 
 std::string read_source(const fs::path& file) {
   if (!fs::is_regular_file(file)) {
     throw core::InputError(file.string(), "is missing",
-                           "a problem needs problem.json, reference.cu and naive.cu; CONTRIBUTING.md describes each");
+                           "a problem needs problem.json and either reference.py, or reference.cu and naive.cu; "
+                           "docs/problem-format.md describes each");
   }
   std::string text = core::read_file(file, kMaxSourceBytes);
   if (!core::is_utf8(text)) throw core::InputError(file.string(), "is not UTF-8", "save it as UTF-8 text");
@@ -74,8 +76,14 @@ Problem load_problem(const fs::path& folder) {
                            "is \"" + problem.name + "\" in a folder called \"" + folder.filename().string() + "\"",
                            "give both the same name");
   }
-  for (const SourceFile& needed : kSourceFiles) {
-    problem.files.emplace(needed.name, read_source(folder / needed.name));
+  const bool pytorch = fs::is_regular_file(folder / kPytorchFile);
+  for (const SourceFile& known : kSourceFiles) {
+    if (pytorch == (known.name == kPytorchFile)) {
+      problem.files.emplace(known.name, read_source(folder / known.name));
+    } else if (fs::exists(folder / known.name)) {
+      throw core::InputError(folder.string(), "has reference.py and " + std::string(known.name),
+                             "keep reference.py alone, or reference.cu and naive.cu");
+    }
   }
   return problem;
 }

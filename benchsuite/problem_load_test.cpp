@@ -75,7 +75,8 @@ TEST_F(ProblemFolder, TheKindIsNotPartOfTheHash) {
 TEST_F(ProblemFolder, RefusesAMissingFile) {
   fs::remove(folder() / "naive.cu");
   EXPECT_THAT(refusal([&] { load_problem(folder()); }),
-              testing::AllOf(HasSubstr("naive.cu: is missing"), HasSubstr("CONTRIBUTING.md describes each")));
+              testing::AllOf(HasSubstr("naive.cu: is missing"),
+                             HasSubstr("either reference.py, or reference.cu and naive.cu")));
 }
 
 TEST_F(ProblemFolder, KeepsTheTextThatItsHashStandsFor) {

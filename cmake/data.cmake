@@ -4,15 +4,15 @@ file(MAKE_DIRECTORY ${share})
 file(CREATE_LINK ${CMAKE_SOURCE_DIR}/LICENSE ${share}/LICENSE SYMBOLIC)
 install(FILES LICENSE DESTINATION share/kernelwright)
 foreach(pair problems=benchsuite/problems suites=benchsuite/suites kernels=kernels prompts=prompts cpu=sandbox/cpu/shim
-             cuda=verifier/devices/cuda formulas=verifier/formulas adversarial=verifier/adversarial pages=results/web/pages
+             cuda=verifier/devices/cuda torch=verifier/devices/torch formulas=verifier/formulas adversarial=verifier/adversarial pages=results/web/pages
              export=results/exporting/templates)
   string(REPLACE "=" ";" pair ${pair})
   list(GET pair 0 name)
   list(GET pair 1 folder)
   file(CREATE_LINK ${CMAKE_SOURCE_DIR}/${folder} ${share}/${name} SYMBOLIC)
-  if(name MATCHES "^(cuda|adversarial)$")  # beside C++ sources of the verifier
-    install(DIRECTORY ${folder}/ DESTINATION share/kernelwright/${name} FILES_MATCHING PATTERN "*.cu"
-            PATTERN "torch_worker.py" PATTERN "torch_memory.py")
+  if(name MATCHES "^(cuda|torch|adversarial)$")  # beside C++ sources of the verifier
+    install(DIRECTORY ${folder}/ DESTINATION share/kernelwright/${name} FILES_MATCHING PATTERN "*.cu" PATTERN "*.py"
+            PATTERN "*_fixture.py" EXCLUDE PATTERN "__pycache__" EXCLUDE)
     continue()
   endif()
   install(DIRECTORY ${folder}/ DESTINATION share/kernelwright/${name} PATTERN "*.cpp" EXCLUDE PATTERN ".clang-format" EXCLUDE)

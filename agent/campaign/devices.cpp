@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "agent/torch/torch_python.h"
 #include "core/error.h"
 #include "verifier/devices/cuda/judge_kernels.h"
 #include "verifier/devices/cuda/sanitizers.h"
@@ -60,6 +61,9 @@ std::optional<std::filesystem::path> find_cuda_tool(const std::string& name) {
 
 verifier::judging::JudgedDevice judged_device(const core::Paths& paths, const std::string& backend, int index) {
   verifier::judging::JudgedDevice device{worker(paths, backend.c_str()), backend == "cuda"};
+  device.pytorch = [paths, gpu = device.gpu ? std::optional(index) : std::nullopt] {
+    return torch::reference_worker(paths, gpu);
+  };
   if (!device.gpu) return device;
   if (!sandbox::cuda::driver::Driver::is_installed()) static_cast<void>(cuda_devices());  // says what is missing
   device.own_kernels = verifier::devices::cuda::own_kernels(paths.cuda_kernels());

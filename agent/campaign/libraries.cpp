@@ -1,12 +1,10 @@
 #include "agent/campaign/libraries.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
-#include <sstream>
 #include <utility>
 
+#include "agent/torch/torch_python.h"
 #include "core/error.h"
 
 namespace agent::campaign {
@@ -15,12 +13,10 @@ namespace fs = std::filesystem;
 using core::Json;
 constexpr auto kAbout = std::chrono::seconds(60);
 
-std::string variable(const char* name) {
+std::string variable_of_host(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr ? value : "";
 }
-
-bool is_program(const fs::path& file) { return fs::is_regular_file(file) && ::access(file.c_str(), X_OK) == 0; }
 
 bool is_pytorch(Library::Kind kind) {
   return kind == Library::Kind::pytorch_eager || kind == Library::Kind::pytorch_compile;
@@ -31,7 +27,7 @@ const char* request_name(Library::Kind kind) { return kind == Library::Kind::cub
 sandbox::process::WorkerCommand cublas_worker(const core::Paths& paths, const DeviceChoice& choice) {
   sandbox::process::WorkerCommand command = judged_device(paths, choice.backend, choice.index).worker;
   command.args.insert(command.args.end(), {"--role", "library"});
-  if (const std::string home = variable("CUDA_HOME"); !home.empty()) {
+  if (const std::string home = variable_of_host("CUDA_HOME"); !home.empty()) {
     command.args.insert(command.args.end(), {"--cuda-home", home});
   }
   return command;
@@ -42,14 +38,12 @@ sandbox::process::WorkerCommand cublas_worker(const core::Paths& paths, const De
 sandbox::process::WorkerCommand pytorch_worker(const core::Paths& paths, const DeviceChoice& choice,
                                                const fs::path& python) {
   sandbox::process::WorkerCommand command{
-      python,
-      {"-B", (paths.cuda_kernels() / "torch_worker.py").string(), "--device", std::to_string(choice.index)},
-      {}};
+      python, {"-B", (paths.torch() / "torch_worker.py").string(), "--device", std::to_string(choice.index)}, {}};
   command.launcher = {"/usr/bin/env"};
   for (const char* name : {"PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "LANG", "LD_LIBRARY_PATH", "PYTHONPATH",
                            "PYTHONHOME", "VIRTUAL_ENV", "CONDA_PREFIX", "CUDA_HOME", "CUDA_VISIBLE_DEVICES", "CC",
                            "CXX", "XDG_CACHE_HOME", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR"}) {
-    if (const std::string value = variable(name); !value.empty()) {
+    if (const std::string value = variable_of_host(name); !value.empty()) {
       command.launcher.push_back(std::string(name) + "=" + value);
     }
   }
@@ -74,7 +68,7 @@ void add_cublas(std::vector<Library>& libraries, const core::Paths& paths, const
 void add_pytorch(std::vector<Library>& libraries, const core::Paths& paths, const DeviceChoice& choice,
                  const LeftOut& left_out) {
   const std::string remedy = "; KW_PYTHON names the Python that has PyTorch";
-  const auto python = find_python();
+  const auto python = torch::find_python();
   if (!python) return left_out("PyTorch is left out: there is no python3 on PATH" + remedy);
   const auto worker = std::make_shared<LibraryWorker>(pytorch_worker(paths, choice, *python));
   const Json about = worker->running().request({{"op", "about"}}, {}, kAbout).json;
@@ -124,18 +118,6 @@ std::vector<Library> find_libraries(const core::Paths& paths, const DeviceChoice
   add(Library::Kind::cublas, "cuBLAS", add_cublas);
   add(Library::Kind::pytorch_eager, "PyTorch", add_pytorch);
   return libraries;
-}
-
-std::optional<fs::path> find_python() {
-  if (const std::string named = variable("KW_PYTHON"); !named.empty()) {
-    if (is_program(named)) return fs::absolute(named);  // unresolved: links name the Python environment
-    throw core::InputError("KW_PYTHON", named + " is no program", "set it to a Python that has PyTorch, or unset it");
-  }
-  std::istringstream folders(variable("PATH"));
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    if (!folder.empty() && is_program(fs::path(folder) / "python3")) return fs::absolute(fs::path(folder) / "python3");
-  }
-  return std::nullopt;
 }
 
 std::string short_version(const std::string& version) {

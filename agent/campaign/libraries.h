@@ -44,10 +44,6 @@ std::vector<Library> find_libraries(const core::Paths& paths, const DeviceChoice
                                     const std::vector<const benchsuite::Problem*>& problems,
                                     const std::function<void(const std::string&)>& left_out);
 
-// The Python that $KW_PYTHON names, else python3 on $PATH. nullopt: there is none. Throws core::InputError when the
-// variable is set and names no program.
-std::optional<std::filesystem::path> find_python();
-
 // "2.11" from "2.11.0+cu130"
 std::string short_version(const std::string& version);
 

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "agent/torch/torch_python.h"
 #include "core/error.h"
 
 namespace agent::campaign {
@@ -34,15 +35,15 @@ TEST(Libraries, VersionsAreShort) {
 TEST(Libraries, ThePythonIsTheUsersChoice) {
   {
     const Variable named("KW_PYTHON", "/bin/sh");
-    EXPECT_EQ(find_python(), "/bin/sh");
+    EXPECT_EQ(torch::find_python(), "/bin/sh");
   }
   {
     const Variable named("KW_PYTHON", "/nowhere/python3");
-    EXPECT_THROW(find_python(), core::InputError);
+    EXPECT_THROW(torch::find_python(), core::InputError);
   }
   const Variable none("KW_PYTHON", "");
   const Variable path("PATH", "/nowhere:");
-  EXPECT_EQ(find_python(), std::nullopt);
+  EXPECT_EQ(torch::find_python(), std::nullopt);
 }
 
 TEST(Libraries, AProblemNamesItsLibraries) {

@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "sandbox/artefact.h"
+#include "sandbox/naive_solution.h"
 #include "verifier/verdicts/bound.h"
 
 namespace agent::campaign {
@@ -52,7 +53,7 @@ void LiveRunner::use_problem(const benchsuite::Problem& problem) {
   session_.judges().use_problem(problem, session_.pool());
   problem_ = problem;
   problem_id_ = archive_.add_problem(problem, benchsuite::content_hash(problem));
-  naive_solution_ = sandbox::own_solution(problem, benchsuite::kNaiveFile);
+  naive_solution_ = sandbox::naive_solution(problem);
   naive_ = add(naive_solution_, "naive", "naive", sandbox::default_binding(naive_solution_));
 }
 

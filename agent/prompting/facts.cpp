@@ -12,6 +12,11 @@
 namespace agent::prompting {
 
 ProblemText read_problem_text(const benchsuite::Problem& problem) {
+  if (problem.pytorch()) {
+    return {problem, problem.files.at(std::string(benchsuite::kPytorchFile)),
+            "// There is no plain kernel: eager PyTorch, the reference above in the contract's dtypes, is the first to "
+            "beat.\n"};
+  }
   return {problem, problem.files.at(std::string(benchsuite::kReferenceFile)),
           problem.files.at(std::string(benchsuite::kNaiveFile))};
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/text.h"
+#include "sandbox/naive_solution.h"
 
 namespace agent::search {
 namespace {
@@ -21,7 +22,7 @@ RecordedRunner::RecordedRunner(results::archive::Recorder& archive, Journal& jou
 void RecordedRunner::use_problem(const benchsuite::Problem& problem, size_t slots) {
   slots_ = slots;
   if (live_ != nullptr) return;
-  naive_solution_ = sandbox::own_solution(problem, benchsuite::kNaiveFile);
+  naive_solution_ = sandbox::naive_solution(problem);
   naive_ = add(naive_solution_, "naive", "naive", sandbox::default_binding(naive_solution_));
 }
 

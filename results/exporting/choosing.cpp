@@ -291,6 +291,11 @@ Package choose_kernels(const archive::Reader& archive, const std::map<std::strin
   }
   keep_what_is_used(package);
   make_ids_unique(package);
+  if (package.problem->pytorch()) {
+    throw InputError(package.problem->pytorch_file().string(), "is the truth of " + package.problem->name,
+                     "this version exports kernels of problems with reference.cu and naive.cu only; "
+                     "kernelwright show ATTEMPT prints a kernel");
+  }
   package.naive = sandbox::own_solution(*package.problem, benchsuite::kNaiveFile);
   package.reference = sandbox::own_solution(*package.problem, benchsuite::kReferenceFile);
   return package;

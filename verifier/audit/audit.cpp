@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "sandbox/naive_solution.h"
 #include "verifier/audit/bitwise.h"
 #include "verifier/audit/mutants.h"
 #include "verifier/audit/reorderings.h"
@@ -50,6 +51,10 @@ class Auditor {
     std::map<std::pair<std::string, sandbox::TunableBinding>, const judging::Builds*> known{
         {{body_of(naive.solution()), naive.binding()}, &naive}};
     for (const Variant& variant : variants) {
+      if (naive.in_pytorch() && !variant.from_file) {
+        builds_.push_back(judging::Builds::in_pytorch(variant.solution));
+        continue;
+      }
       const auto [same, first] = known.try_emplace({variant.body, sandbox::default_binding(variant.solution)}, nullptr);
       if (first) {
         same->second = &builds_.emplace_back(variant.solution, same->first.second);
@@ -180,11 +185,16 @@ judging::JudgeSettings audit_settings(bool gpu) {
 }
 
 std::vector<Variant> audit_variants(const benchsuite::Problem& problem, std::vector<Variant> written) {
-  const sandbox::Solution naive = sandbox::own_solution(problem, benchsuite::kNaiveFile);
+  const sandbox::Solution naive = sandbox::naive_solution(problem);
   std::vector<Variant> variants = harness_mutants(problem, naive);
-  for (std::vector<Variant> more : {source_mutants(problem, naive), reorderings(naive), std::move(written)}) {
+  const auto take = [&](std::vector<Variant> more) {
     for (Variant& variant : more) variants.push_back(std::move(variant));
+  };
+  if (!problem.pytorch()) {
+    take(source_mutants(problem, naive));
+    take(reorderings(naive));
   }
+  take(std::move(written));
   return variants;
 }
 

@@ -20,6 +20,10 @@ class Builds {
   Builds(const sandbox::Solution& solution, const Builds& same_code)
       : solution_(&solution), binding_(same_code.binding_), slots_(same_code.slots_) {}
 
+  // Computed by the problem's reference.py in PyTorch: nothing is compiled.
+  static Builds in_pytorch(const sandbox::Solution& solution);
+  bool in_pytorch() const { return in_pytorch_; }
+
   // Begins to compile what judging with this effort needs: a screening does without the checking build, and GPUs have
   // none.
   void start(sandbox::CompilePool& pool, verdicts::Effort effort);
@@ -48,6 +52,7 @@ class Builds {
   static bool ready(const Slot& slot);
 
   const sandbox::Solution* solution_;
+  bool in_pytorch_ = false;
   sandbox::TunableBinding binding_;
   std::shared_ptr<Slots> slots_;
 };

@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "core/text.h"
+#include "sandbox/naive_solution.h"
 #include "verifier/judging/messages.h"
 
 namespace verifier::judging {
@@ -16,6 +17,7 @@ using core::Json;
 using sandbox::Build;
 using sandbox::process::Worker;
 constexpr auto kShortDeadline = std::chrono::seconds(20);
+constexpr auto kPytorchLooks = std::chrono::seconds(180);  // at inputs and outputs that do not matter
 // Of a library: it is ours to trust, but imports, tunes and compiles for a while.
 constexpr auto kLibraryOpens = std::chrono::seconds(180);
 constexpr double kLibraryPrepares_s = 240, kLibraryLaunches_s = 30, kLibraryJudged_s = 1500;
@@ -96,8 +98,7 @@ void Judge::load_own_kernels(sandbox::CompilePool& pool) {
   run_.set_known_good(compile_own("run_kernels.cu", device_.own_kernels.run, pool));
 }
 
-void Judge::use_problem(const benchsuite::Problem& problem, sandbox::CompilePool& pool) {
-  problem_ = problem;
+void Judge::use_kernels(const benchsuite::Problem& problem, sandbox::CompilePool& pool) {
   reference_ = load_trusted(benchsuite::kReferenceFile, problem);
   naive_ = load_trusted(benchsuite::kNaiveFile, problem);
   reference_builds_.emplace(reference_, sandbox::default_binding(reference_));
@@ -107,6 +108,24 @@ void Judge::use_problem(const benchsuite::Problem& problem, sandbox::CompilePool
   if (device_.gpu && !judge_kernels_) load_own_kernels(pool);
   require_built(reference_builds_->wait(pool, verdicts::Effort::screen), reference_);
   require_built(naive_builds_->wait(pool, verdicts::Effort::full), naive_);
+}
+
+void Judge::use_pytorch(const benchsuite::Problem& problem) {
+  if (!device_.pytorch) throw core::InputError(problem.pytorch_file().string(), "this device has no PyTorch worker");
+  naive_ = sandbox::naive_solution(problem);
+  naive_builds_.emplace(Builds::in_pytorch(naive_));
+  if (!reference_worker_) reference_worker_.emplace(device_.pytorch());
+  reference_worker_->use_problem(problem);
+}
+
+void Judge::use_problem(const benchsuite::Problem& problem, sandbox::CompilePool& pool) {
+  problem_ = problem;
+  if (problem.pytorch()) {
+    if (device_.gpu && !judge_kernels_) load_own_kernels(pool);
+    use_pytorch(problem);
+  } else {
+    use_kernels(problem, pool);
+  }
   const sandbox::process::Message answer = teach(true);
   if (!answer.json.contains("refused")) return;
   throw core::InputError(problem.place_of(answer.json.at("file").get<std::string>()).string(),
@@ -115,23 +134,41 @@ void Judge::use_problem(const benchsuite::Problem& problem, sandbox::CompilePool
 
 sandbox::process::Message Judge::teach(bool look) {
   if (device_.gpu) judge_->request({{"op", "kernels"}}, {judge_kernels_.get()}, kShortDeadline);
-  return judge_->request({{"op", "problem"},
-                          {"problem", problem_->json_text},
-                          {"folder", problem_->folder.string()},
-                          {"reference", plan_of(*reference_builds_)},
-                          {"naive", plan_of(*naive_builds_)},
-                          {"look", look}},
-                         {reference_builds_->fast().binary.get(), naive_builds_->fast().binary.get()}, kShortDeadline);
+  Json request{{"op", "problem"},
+               {"problem", problem_->json_text},
+               {"folder", problem_->folder.string()},
+               {"pytorch", problem_->pytorch()},
+               {"look", look}};
+  if (problem_->pytorch()) {
+    const core::UniqueFd truth = reference_worker_->open_truth();
+    return judge_->request(request, {truth.get()}, kPytorchLooks);
+  }
+  request["reference"] = plan_of(*reference_builds_);
+  request["naive"] = plan_of(*naive_builds_);
+  return judge_->request(request, {reference_builds_->fast().binary.get(), naive_builds_->fast().binary.get()},
+                         kShortDeadline);
 }
 
 const Builds& Judge::naive() const { return naive_builds_.value(); }
 
+OpenProcess Judge::open_fast(Side side, const Builds& builds) {
+  if (!builds.in_pytorch()) return run_.open(side, builds.fast(), Build::fast);
+  return {side, 0, reference_worker_->open_eager()};
+}
+
+// PyTorch's processes end with their channel.
+Json Judge::close(OpenProcess& process) {
+  if (process.id > 0) return run_.close(process);
+  process.judge_end.reset();
+  return {{"killed", true}};
+}
+
 std::vector<OpenProcess> Judge::open_processes(const Builds& candidate, const Builds& incumbent,
                                                verdicts::Effort effort) {
   std::vector<OpenProcess> processes;  // the incumbent's, the candidate's, and its checking build's where that is due
-  processes.push_back(run_.open(Side::incumbent, incumbent.fast(), Build::fast));
-  processes.push_back(run_.open(Side::candidate, candidate.fast(), Build::fast));
-  if (effort != verdicts::Effort::screen && !device_.gpu) {
+  processes.push_back(open_fast(Side::incumbent, incumbent));
+  processes.push_back(open_fast(Side::candidate, candidate));
+  if (effort != verdicts::Effort::screen && !device_.gpu && !candidate.in_pytorch()) {
     processes.push_back(run_.open(Side::candidate, candidate.check(), Build::check));
   }
   return processes;
@@ -142,12 +179,12 @@ std::vector<OpenProcess> Judge::open_processes(const Builds& candidate, const Bu
 void Judge::close_processes(std::vector<OpenProcess>& processes, verdicts::Judgement& judgement) {
   if (device_.gpu && worker_is_spent(judgement.verdict)) {
     run_.replace(Side::candidate);
-    run_.close(processes[0]);
+    close(processes[0]);
     return;
   }
   std::vector<Json> ends;
   try {
-    for (OpenProcess& process : processes) ends.push_back(run_.close(process));
+    for (OpenProcess& process : processes) ends.push_back(close(process));
   } catch (const sandbox::process::WorkerLost& lost) {
     // A GPU's worker may have fallen at a later shape than the one that the verdict names. The cpu device's is no
     // candidate process's to end.
@@ -179,6 +216,7 @@ verdicts::Judgement Judge::judge_in_processes(const Builds& candidate, const Bui
                          {"effort", name_of(effort)},
                          {"seed", seed},
                          {"library", library},
+                         {"pytorch", candidate.in_pytorch()},
                          {"check", to_json(check)},
                          {"timing", to_json(settings_.timing)}},
                         ends, std::chrono::milliseconds(static_cast<int64_t>(deadline_s * 1e3)));
@@ -193,6 +231,7 @@ verdicts::Judgement Judge::judge_in_processes(const Builds& candidate, const Bui
 }
 
 verdicts::Judgement Judge::judge(const Builds& candidate, const Builds& incumbent, verdicts::Effort effort) {
+  if (problem_->pytorch() && reference_worker_->revive()) teach(false);
   try {
     if (device_.gpu && effort == verdicts::Effort::confirm) run_.replace_all();  // fresh processes
     const int judge_before = judge_->pid();
@@ -208,6 +247,7 @@ verdicts::Judgement Judge::judge(const Builds& candidate, const Builds& incumben
 
 void Judge::start_over() {
   run_.replace_all();
+  if (reference_worker_) reference_worker_->revive();
   start_judge();
   teach(false);
 }
@@ -225,12 +265,12 @@ verdicts::Judgement Judge::judge_library(Worker& library, const Json& open) {
   try {
     const int judge_before = judge_->pid();
     std::vector<OpenProcess> processes;
-    processes.push_back(run_.open(Side::incumbent, naive().fast(), Build::fast));
+    processes.push_back(open_fast(Side::incumbent, naive()));
     processes.push_back({Side::candidate, id, std::move(opened.fds[0])});
     // Of the candidate's plan nothing is used but the workspaces, which a library leaves alone.
     judgement = judge_in_processes(naive(), naive(), verdicts::Effort::full, processes, true);
     processes[1].judge_end.reset();
-    if (judge_->pid() == judge_before) run_.close(processes[0]);
+    if (judge_->pid() == judge_before) close(processes[0]);
   } catch (const sandbox::process::WorkerLost& lost) {
     start_over();
     throw core::SystemError(std::string("a run worker was lost and replaced: ") + lost.what());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "sandbox/solution.h"
 #include "verifier/judging/builds.h"
 #include "verifier/judging/run_workers.h"
+#include "verifier/reference/reference_worker.h"
 #include "verifier/statistics/keys.h"
 #include "verifier/verdicts/judgement.h"
 
@@ -33,6 +35,8 @@ struct JudgedDevice {
   sandbox::process::WorkerCommand worker;
   bool gpu = false;             // then there is no checking build
   OwnKernels own_kernels = {};  // on a GPU
+  // The worker that computes a problem's reference.py. Throws core::InputError where there is no PyTorch.
+  std::function<sandbox::process::WorkerCommand()> pytorch = {};
 };
 
 // Owns the run workers and the judge worker of one device. Not for use by two threads at once.
@@ -40,8 +44,9 @@ class Judge {
  public:
   Judge(JudgedDevice device, JudgeSettings settings);
 
-  // Compiles the problem's reference and naive solution and hands them to the judge worker. Throws core::InputError
-  // when either does not compile or an output or input does not matter (dependence.h): such a problem cannot be used.
+  // Compiles the problem's reference and naive solution, or starts a worker with its reference.py, and hands them to
+  // the judge worker. Throws core::InputError when either does not compile or work, there is no PyTorch, or an output
+  // or input does not matter (dependence.h): such a problem cannot be used.
   void use_problem(const benchsuite::Problem& problem, sandbox::CompilePool& pool);
 
   // Judges against the incumbent, each in candidate processes of its own. Both are built for this effort. Throws
@@ -67,9 +72,13 @@ class Judge {
 
  private:
   void start_judge();
+  void use_kernels(const benchsuite::Problem& problem, sandbox::CompilePool& pool);
+  void use_pytorch(const benchsuite::Problem& problem);
   void load_own_kernels(sandbox::CompilePool& pool);
   // `look`: whether the problem asks for anything (dependence.h), which the answer then says.
   sandbox::process::Message teach(bool look);
+  OpenProcess open_fast(Side side, const Builds& builds);
+  core::Json close(OpenProcess& process);
   std::vector<OpenProcess> open_processes(const Builds& candidate, const Builds& incumbent, verdicts::Effort effort);
   void close_processes(std::vector<OpenProcess>& processes, verdicts::Judgement& judgement);
   verdicts::Judgement judge_in_processes(const Builds& candidate, const Builds& incumbent, verdicts::Effort effort,
@@ -87,6 +96,7 @@ class Judge {
   std::optional<benchsuite::Problem> problem_;
   sandbox::Solution reference_, naive_;
   std::optional<Builds> reference_builds_, naive_builds_;
+  std::optional<reference::ReferenceWorker> reference_worker_;  // once a problem with reference.py was in use
 };
 
 }  // namespace verifier::judging

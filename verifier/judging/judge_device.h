@@ -21,6 +21,7 @@
 #include "verifier/draws/poison.h"
 #include "verifier/judging/candidate_channel.h"
 #include "verifier/judging/policy.h"
+#include "verifier/reference/reference_channel.h"
 #include "verifier/statistics/keys.h"
 
 namespace verifier::judging {
@@ -58,8 +59,8 @@ struct PoisonKeys {
   uint64_t content, before, after;
 };
 
-// A solution from the problem's folder (reference or naive), loaded by the judge. It is trusted not to harm: its faults
-// are ours, and all methods throw core::SystemError for them.
+// A solution from the problem's folder (reference, naive or reference.py), loaded by the judge. It is trusted not to
+// harm: its faults are ours, and all methods throw core::SystemError for them.
 class TrustedSolution {
  public:
   virtual ~TrustedSolution() = default;
@@ -141,6 +142,9 @@ class JudgeDevice {
   // `binary`: a descriptor of the compiled solution. `wide_outputs`: floating outputs are double (references).
   virtual std::unique_ptr<TrustedSolution> load_trusted(int binary, sandbox::Solution solution,
                                                         sandbox::TunableBinding binding, bool wide_outputs) = 0;
+  // reference.py: both of a problem's solutions ask over one channel. `in_double`: the truth, in wide outputs.
+  virtual std::unique_ptr<TrustedSolution> load_pytorch(std::shared_ptr<reference::ReferenceChannel> channel,
+                                                        bool in_double) = 0;
   virtual std::unique_ptr<CandidateProcess> connect(sandbox::process::Channel channel,
                                                     const verdicts::CheckSettings& settings) = 0;
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "verifier/reference/tensor_shapes.h"
 
 namespace verifier::judging {
 namespace {
@@ -11,25 +12,6 @@ PoisonKeys poison_keys(uint64_t key, size_t slot, size_t buffer) {
   statistics::Keys keys(key + (slot << 32) + buffer);
   const uint64_t content = keys.next(), before = keys.next();
   return {content, before, keys.next()};
-}
-
-// A library needs this to know a shape; candidates have a plan.
-core::Json shape_of(const benchsuite::Problem& problem, const core::Bindings& axes) {
-  core::Json tensors = core::Json::object();
-  const auto add = [&](const benchsuite::Tensor& tensor, const char* role) {
-    core::Json& entry = tensors[tensor.name];
-    entry = {{"role", role}, {"dtype", core::name_of(tensor.dtype)}, {"shape", comparison::extents(tensor, axes)}};
-    return &entry;
-  };
-  for (const benchsuite::Tensor& tensor : problem.inputs) {
-    core::Json* entry = add(tensor, "input");
-    const benchsuite::Init kind = tensor.init.kind;
-    if (kind == benchsuite::Init::integers || (kind == benchsuite::Init::sorted && !core::is_floating(tensor.dtype))) {
-      (*entry)["least"] = tensor.init.least.eval(axes);
-    }
-  }
-  for (const benchsuite::Tensor& tensor : problem.outputs) add(tensor, "output");
-  return {{"axes", axes}, {"tensors", std::move(tensors)}};
 }
 }  // namespace
 
@@ -86,7 +68,7 @@ std::optional<ProcessFailure> LaunchHarness::prepare() {
     for (const auto& input : inputs_[slot]) slots.back().push_back(input.get());
     for (const LentBuffer* buffer : writable(slot)) slots.back().push_back(buffer);
   }
-  return contender_.process->prepare(slots, plan_, shape_of(oracle_.problem(), axes_));
+  return contender_.process->prepare(slots, plan_, reference::shapes_json(oracle_.problem(), axes_));
 }
 
 std::variant<Launched, ProcessFailure> LaunchHarness::launch(LaunchRequest request, uint64_t key) {

@@ -49,9 +49,15 @@ class Session {
   Json learn(const JsonView& json, sandbox::process::Message& message) {
     benchsuite::Problem problem = benchsuite::parse_problem(json.at("problem").string(), "problem.json");
     oracle_.reset();
-    oracle_.emplace(device_, std::move(problem),
-                    load_trusted(json.at("reference"), benchsuite::kReferenceFile, message.fds.at(0).get(), true),
-                    load_trusted(json.at("naive"), benchsuite::kNaiveFile, message.fds.at(1).get(), false));
+    if (json.at("pytorch").boolean()) {
+      const auto channel = std::make_shared<reference::ReferenceChannel>(std::move(message.fds.at(0)));
+      oracle_.emplace(device_, std::move(problem), device_.load_pytorch(channel, true),
+                      device_.load_pytorch(channel, false));
+    } else {
+      oracle_.emplace(device_, std::move(problem),
+                      load_trusted(json.at("reference"), benchsuite::kReferenceFile, message.fds.at(0).get(), true),
+                      load_trusted(json.at("naive"), benchsuite::kNaiveFile, message.fds.at(1).get(), false));
+    }
     if (!json.at("look").boolean()) return {{"ok", true}};
     try {
       const auto found = find_independence(
@@ -83,7 +89,9 @@ class Session {
     Clock::time_point begin = Clock::now();
     Checking checking(*oracle_, checks, keys);
     std::optional<Verdict> failed;
-    if (traits.has_checking_build && effort != Effort::screen) {
+    // PyTorch has no checking build.
+    const bool pytorch = json.at("pytorch").boolean();
+    if (traits.has_checking_build && effort != Effort::screen && !pytorch) {
       Contender checked = contender(json.at("candidate"), std::move(message.fds.at(2)), checks);
       failed = checking.checking_build(checked, effort);
     }

@@ -107,7 +107,8 @@ void check(const CheckOptions& options, const Invocation& invocation) {
   for (const Checked& checked : all) print("It {}.\n", describe(checked));
   if (all.empty())
     print("It was not compiled, since it is not for the cpu device; --arch sm_90 compiles it with NVRTC.\n");
-  if (solution.source == problem.files.at(std::string(benchsuite::kReferenceFile))) {
+  const auto reference = problem.files.find(benchsuite::kReferenceFile);
+  if (reference != problem.files.end() && solution.source == reference->second) {
     print("It is the reference of {}, which is not judged; test both with: kernelwright audit {}\n", problem.name,
           problem.name);
     return;

@@ -1,9 +1,6 @@
 #include "verifier/devices/cpu/device.h"
 
-#include <fcntl.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <deque>
 #include <utility>
 
@@ -15,6 +12,7 @@
 #include "sandbox/jail/namespaces.h"
 #include "sandbox/wire.h"
 #include "verifier/comparison/difference.h"
+#include "verifier/devices/cpu/host_outputs.h"
 #include "verifier/judging/session.h"
 
 namespace verifier::devices::cpu {
@@ -28,38 +26,13 @@ using judging::ProcessFailure;
 using judging::TensorBytes;
 using sandbox::cpu::runtime::MappedBuffer;
 using sandbox::cpu::runtime::Order;
-constexpr int kSealFutureWrite = 0x0010;  // F_SEAL_FUTURE_WRITE, Linux 5.1
-
-// The kernel enforces `writable`: the memory file of an input is sealed against every further writable mapping.
-class MemoryFile : public LentBuffer {
- public:
-  MemoryFile(std::string name, size_t bytes, bool writable)
-      : LentBuffer(std::move(name), bytes, writable),
-        fd_(sandbox::process::make_memory_file("tensor", sandbox::cpu::runtime::memory_file_bytes(bytes))),
-        memory_(fd_.get(), bytes, MappedBuffer::Access::read_write) {
-    if (!writable && ::fcntl(fd_.get(), F_ADD_SEALS, kSealFutureWrite) != 0) {
-      throw core::SystemError("cannot seal an input against writing (needs Linux 5.1)", errno);
-    }
-  }
-
-  int fd() const { return fd_.get(); }
-  const MappedBuffer& memory() const { return memory_; }
-  std::span<std::byte> content() const { return memory_.content(); }
-
- private:
-  core::UniqueFd fd_;
-  MappedBuffer memory_;
-};
-
-const MemoryFile& file_of(const LentBuffer& buffer) { return static_cast<const MemoryFile&>(buffer); }
-
 template <typename T>
 std::vector<std::byte> bytes_of(const T& value) {
   const auto bytes = std::as_bytes(std::span(&value, 1));
   return {bytes.begin(), bytes.end()};
 }
 
-class CpuTrusted : public judging::TrustedSolution {
+class CpuTrusted : public HostOutputs {
  public:
   CpuTrusted(sandbox::cpu::runtime::Module module, sandbox::Solution solution, sandbox::TunableBinding binding,
              bool wide)
@@ -69,9 +42,7 @@ class CpuTrusted : public judging::TrustedSolution {
     const sandbox::LaunchPlan plan = sandbox::bind_plan(solution_, binding_, axes);
     std::deque<MemoryFile> outputs;  // fresh memory files are zeroed
     for (const benchsuite::Tensor& tensor : problem.outputs) {
-      const bool wide = wide_outputs_ && core::is_floating(tensor.dtype);
-      const int64_t bytes = wide ? tensor.elements(axes) * 8 : tensor.bytes(axes);
-      outputs.emplace_back(tensor.name, static_cast<size_t>(bytes), true);
+      outputs.emplace_back(tensor.name, reference::output_bytes(tensor, axes, wide_outputs_), true);
     }
     for (const sandbox::PlannedWorkspace& workspace : plan.workspaces) {
       outputs.emplace_back(workspace.name, static_cast<size_t>(workspace.bytes), true);
@@ -87,27 +58,10 @@ class CpuTrusted : public judging::TrustedSolution {
         throw core::InputError(solution_.file, "fails when it runs: " + fault->describe());
       }
     }
-    outputs_.clear();
-    for (size_t i = 0; i < problem.outputs.size(); ++i) {
-      outputs_.emplace_back(outputs[i].content().begin(), outputs[i].content().end());
-    }
+    keep(problem, outputs);
   }
 
-  TensorBytes run(const benchsuite::Problem& problem, const core::Bindings& axes, const TensorBytes& inputs) override {
-    LentBuffers lent;
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      auto file = std::make_unique<MemoryFile>(problem.inputs[i].name, inputs[i].size(), false);
-      std::copy(inputs[i].begin(), inputs[i].end(), file->content().begin());
-      lent.push_back(std::move(file));
-    }
-    run(problem, axes, lent);
-    return outputs_;
-  }
-
-  TensorBytes fetch() const override { return outputs_; }
-  std::span<const std::byte> output(size_t index) const {
-    return index < outputs_.size() ? outputs_[index] : std::span<const std::byte>();
-  }
+  using HostOutputs::run;
 
  private:
   static sandbox::cpu::runtime::KernelLaunch bind_args(const sandbox::PlannedLaunch& planned,
@@ -131,7 +85,6 @@ class CpuTrusted : public judging::TrustedSolution {
   sandbox::Solution solution_;
   sandbox::TunableBinding binding_;
   bool wide_outputs_;
-  TensorBytes outputs_;
 };
 
 // Times are those from a request to its answer on the clock of the candidate's run worker, out of the candidate's
@@ -144,16 +97,22 @@ class CpuProcess : public judging::CandidateProcess {
   std::optional<ProcessFailure> await_loaded() override { return channel_.await_loaded(); }
 
   std::optional<ProcessFailure> prepare(const std::vector<std::vector<const LentBuffer*>>& slots,
-                                        const sandbox::LaunchPlan& plan, Json /*shape*/) override {
+                                        const sandbox::LaunchPlan& plan, Json shape) override {
     Json buffers = Json::array();
     std::vector<int> fds;
     for (const LentBuffer* buffer : slots.at(0)) {
-      buffers.push_back({{"name", buffer->name()}, {"bytes", buffer->bytes()}, {"writable", buffer->writable()}});
-      fds.push_back(file_of(*buffer).fd());
+      const MemoryFile& file = file_of(*buffer);
+      buffers.push_back({{"name", buffer->name()},
+                         {"slot", 0},
+                         {"bytes", buffer->bytes()},
+                         {"offset", file.offset()},
+                         {"mapped_bytes", file.mapped_bytes()},
+                         {"writable", buffer->writable()}});
+      fds.push_back(file.fd());
     }
-    if (auto failure = judging::failure_of(channel_.ask({{"op", "map"}, {"buffers", std::move(buffers)}}, fds))) {
-      return failure;
-    }
+    shape["op"] = "map";
+    shape["buffers"] = std::move(buffers);
+    if (auto failure = judging::failure_of(channel_.ask(shape, fds))) return failure;
     Json launches = Json::array();
     for (const sandbox::PlannedLaunch& launch : plan.launches) launches.push_back(to_json(launch));
     Json zeroed = Json::array();
@@ -213,6 +172,10 @@ class CpuDevice : public judging::JudgeDevice {
     return std::make_unique<CpuTrusted>(sandbox::cpu::runtime::Module::load(binary, sandbox::Build::fast),
                                         std::move(solution), std::move(binding), wide);
   }
+  std::unique_ptr<judging::TrustedSolution> load_pytorch(std::shared_ptr<reference::ReferenceChannel> channel,
+                                                         bool in_double) override {
+    return make_pytorch_trusted(std::move(channel), in_double);
+  }
   std::unique_ptr<judging::CandidateProcess> connect(sandbox::process::Channel channel,
                                                      const verdicts::CheckSettings& settings) override {
     return std::make_unique<CpuProcess>(std::move(channel), std::chrono::duration<double>(settings.launch_deadline_s));
@@ -252,8 +215,8 @@ class CpuDevice : public judging::JudgeDevice {
   std::variant<comparison::Match, verdicts::Verdict> compare(const comparison::OutputForm& form,
                                                              const judging::ComparedOutput& compared) override {
     return comparison::compare(form, compared.exact, file_of(compared.output).content(),
-                               {static_cast<const CpuTrusted&>(compared.reference).output(compared.index),
-                                static_cast<const CpuTrusted&>(compared.naive).output(compared.index)},
+                               {static_cast<const HostOutputs&>(compared.reference).output(compared.index),
+                                static_cast<const HostOutputs&>(compared.naive).output(compared.index)},
                                {});
   }
 

@@ -5,10 +5,8 @@
 #include <utility>
 
 #include "core/error.h"
-#include "core/unique_fd.h"
 #include "sandbox/cuda/driver/context.h"
 #include "sandbox/cuda/driver/nvml.h"
-#include "sandbox/cuda/driver/shared_memory.h"
 #include "sandbox/cuda/inspection/cubin.h"
 #include "sandbox/cuda/run/gpu_jail.h"
 #include "sandbox/cuda/run/prepared_plan.h"
@@ -16,6 +14,7 @@
 #include "sandbox/wire.h"
 #include "verifier/devices/cuda/calibration.h"
 #include "verifier/devices/cuda/device_work.h"
+#include "verifier/devices/cuda/shared_buffer.h"
 #include "verifier/judging/session.h"
 
 namespace verifier::devices::cuda {
@@ -31,44 +30,7 @@ using sandbox::cuda::driver::Context;
 using sandbox::cuda::driver::DevicePtr;
 using sandbox::cuda::driver::PrivateMemory;
 using sandbox::cuda::run::DeviceBuffer;
-constexpr size_t kAlignment = 256;  // what cudaMalloc promises, and kernels rely on
-
-// Somewhere within mapped memory whose ends are followed by unmapped addresses. The place is drawn: half the time at
-// the end, where the first byte too far is a fault, else anywhere; a multiple of 256 bytes either way.
-class SharedBuffer : public LentBuffer {
- public:
-  SharedBuffer(const Context& context, std::string name, size_t bytes, bool writable, statistics::Keys& keys)
-      : LentBuffer(std::move(name), bytes, writable),
-        memory_(sandbox::cuda::driver::SharedMemory::make(context, bytes)),
-        descriptor_(memory_.export_descriptor()) {
-    const size_t places = (memory_.mapped_bytes() - bytes) / kAlignment;  // beyond the first
-    address_ = memory_.begin() + (keys.coin() ? places : keys.below(places + 1)) * kAlignment;
-  }
-
-  DevicePtr address() const { return address_; }
-  DeviceBuffer buffer() const { return {name(), address_, bytes()}; }
-  int descriptor() const { return descriptor_.get(); }
-  size_t offset() const { return address_ - memory_.begin(); }
-  size_t mapped_bytes() const { return memory_.mapped_bytes(); }
-  DevicePtr slack_before() const { return memory_.begin(); }
-  DevicePtr slack_after() const { return address_ + bytes(); }
-  size_t slack_after_bytes() const { return mapped_bytes() - offset() - bytes(); }
-
- private:
-  sandbox::cuda::driver::SharedMemory memory_;
-  core::UniqueFd descriptor_;
-  DevicePtr address_ = 0;
-};
-
-const SharedBuffer& shared(const LentBuffer& buffer) { return static_cast<const SharedBuffer&>(buffer); }
-
-std::vector<std::byte> to_host(const Context& context, DevicePtr address, size_t bytes) {
-  std::vector<std::byte> content(bytes);
-  context.copy_to_host(content.data(), address, bytes);
-  return content;
-}
-
-class CudaTrusted : public judging::TrustedSolution {
+class CudaTrusted : public DeviceOutputs {
  public:
   CudaTrusted(const Context& context, const std::string& cubin, sandbox::Solution solution,
               sandbox::TunableBinding binding, bool wide_outputs)
@@ -103,17 +65,14 @@ class CudaTrusted : public judging::TrustedSolution {
     return results;
   }
 
-  // 0 where there was no run yet.
-  DevicePtr output(size_t index) const { return index < outputs_.size() ? outputs_[index].address : 0; }
+  DevicePtr output(size_t index) const override { return index < outputs_.size() ? outputs_[index].address : 0; }
 
  private:
   void run(const benchsuite::Problem& problem, const core::Bindings& axes, std::vector<DeviceBuffer> buffers) {
     const sandbox::LaunchPlan plan = sandbox::bind_plan(solution_, binding_, axes, &problem);
     outputs_.clear();
     for (const benchsuite::Tensor& tensor : problem.outputs) {
-      const bool wide = wide_outputs_ && core::is_floating(tensor.dtype);
-      outputs_.push_back(
-          scratch(tensor.name, static_cast<size_t>(wide ? tensor.elements(axes) * 8 : tensor.bytes(axes))));
+      outputs_.push_back(scratch(tensor.name, reference::output_bytes(tensor, axes, wide_outputs_)));
     }
     buffers.insert(buffers.end(), outputs_.begin(), outputs_.end());
     for (const sandbox::PlannedWorkspace& workspace : plan.workspaces) {
@@ -234,6 +193,11 @@ class CudaDevice : public judging::JudgeDevice {
     return std::make_unique<CudaTrusted>(context_, sandbox::process::read_memory(binary), std::move(solution),
                                          std::move(binding), wide);
   }
+  std::unique_ptr<judging::TrustedSolution> load_pytorch(std::shared_ptr<reference::ReferenceChannel> channel,
+                                                         bool in_double) override {
+    work();
+    return make_pytorch_trusted(context_, std::move(channel), in_double);
+  }
   std::unique_ptr<judging::CandidateProcess> connect(sandbox::process::Channel channel,
                                                      const verdicts::CheckSettings& settings) override {
     return std::make_unique<CudaProcess>(std::move(channel), settings);
@@ -276,11 +240,12 @@ class CudaDevice : public judging::JudgeDevice {
     const DevicePtr output = shared(compared.output).address();
     // Where naive's errors are known it was not run; zeros stand for it, so that no candidate's NaN or infinity passes
     // for one of naive's.
-    const DevicePtr naive = compared.naive_ran ? static_cast<const CudaTrusted&>(compared.naive).output(compared.index)
-                                               : zeros(compared.output.bytes());
+    const DevicePtr naive = compared.naive_ran
+                                ? static_cast<const DeviceOutputs&>(compared.naive).output(compared.index)
+                                : zeros(compared.output.bytes());
     return work().compare(
         form,
-        {output, static_cast<const CudaTrusted&>(compared.reference).output(compared.index), naive, compared.exact},
+        {output, static_cast<const DeviceOutputs&>(compared.reference).output(compared.index), naive, compared.exact},
         compared.known, compared.learned);
   }
 

@@ -183,12 +183,7 @@ class LoadedExpression:
         torch = self._torch
         shape = json.dumps(self._axes, sort_keys=True)
         if shape not in self._functions:
-            function = function_of(self._expression, self._names("input"), self._axes, torch)
-            if self._compile:
-                # Dynamo counts the functions that it has compiled, across shapes and problems, and leaves the ninth as it is.
-                torch.compiler.reset()
-                function = torch.compile(function, dynamic=False)
-            self._functions = {shape: function}
+            self._functions = {shape: self._make_function()}
         self._function = self._functions[shape]
         own = [self._own_input(self._tensors[name]) for name in self._names("input")]
         for _ in range(WARM_UPS):  # as many results at once as there are slots: the allocator keeps their memory
@@ -204,6 +199,14 @@ class LoadedExpression:
             torch.cuda.synchronize()
         self._call_us = min(times)
         return {"ok": True}
+
+    def _make_function(self):
+        function = function_of(self._expression, self._names("input"), self._axes, self._torch)
+        if not self._compile:
+            return function
+        # Dynamo counts the functions that it has compiled, across shapes and problems, and leaves the ninth as it is.
+        self._torch.compiler.reset()
+        return self._torch.compile(function, dynamic=False)
 
     def _own_input(self, tensor):
         dtype = getattr(self._torch, DTYPES[tensor["dtype"]])

@@ -12,7 +12,7 @@
 
 #include "sandbox/process/worker.h"
 
-namespace verifier::devices::cuda {
+namespace verifier::devices::torch {
 namespace {
 using core::Json;
 using sandbox::process::Channel;
@@ -95,7 +95,7 @@ class TorchWorker : public testing::Test {
   sandbox::process::Worker worker_ =
       sandbox::process::Worker::start({"/usr/bin/env",
                                        {std::string("PATH=") + std::getenv("PATH"), "python3", "-B",
-                                        KW_SOURCE_FOLDER "/verifier/devices/cuda/torch_worker_fixture.py"},
+                                        KW_SOURCE_FOLDER "/verifier/devices/torch/torch_worker_fixture.py"},
                                        {}});
   Channel judge_;
   int process_ = 0;
@@ -141,4 +141,4 @@ TEST_F(TorchWorker, KnowsWhetherThereIsPyTorch) {
 }
 
 }  // namespace
-}  // namespace verifier::devices::cuda
+}  // namespace verifier::devices::torch

@@ -1,0 +1,76 @@
+#include "verifier/devices/cpu/host_outputs.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "core/error.h"
+#include "sandbox/process/channel.h"
+
+namespace verifier::devices::cpu {
+namespace {
+constexpr int kSealFutureWrite = 0x0010;  // F_SEAL_FUTURE_WRITE, Linux 5.1
+
+class PytorchTrusted : public HostOutputs {
+ public:
+  PytorchTrusted(std::shared_ptr<reference::ReferenceChannel> channel, bool in_double)
+      : channel_(std::move(channel)), in_double_(in_double) {}
+
+  using HostOutputs::run;
+  void run(const benchsuite::Problem& problem, const core::Bindings& axes,
+           const judging::LentBuffers& inputs) override {
+    std::deque<MemoryFile> outputs;
+    std::vector<reference::ReferenceChannel::Place> places;
+    const auto add = [&](const MemoryFile& file) {
+      places.push_back({file.name(), file.offset(), file.mapped_bytes(), file.writable(), file.fd()});
+    };
+    for (const auto& input : inputs) add(file_of(*input));
+    for (const benchsuite::Tensor& tensor : problem.outputs) {
+      add(outputs.emplace_back(tensor.name, reference::output_bytes(tensor, axes, in_double_), true));
+    }
+    channel_->compute(problem, axes, in_double_, places);
+    keep(problem, outputs);
+  }
+
+ private:
+  std::shared_ptr<reference::ReferenceChannel> channel_;
+  bool in_double_;
+};
+}  // namespace
+
+MemoryFile::MemoryFile(std::string name, size_t bytes, bool writable)
+    : LentBuffer(std::move(name), bytes, writable),
+      fd_(sandbox::process::make_memory_file("tensor", sandbox::cpu::runtime::memory_file_bytes(bytes))),
+      memory_(fd_.get(), bytes, sandbox::cpu::runtime::MappedBuffer::Access::read_write) {
+  if (!writable && ::fcntl(fd_.get(), F_ADD_SEALS, kSealFutureWrite) != 0) {
+    throw core::SystemError("cannot seal an input against writing (needs Linux 5.1)", errno);
+  }
+}
+
+judging::TensorBytes HostOutputs::run(const benchsuite::Problem& problem, const core::Bindings& axes,
+                                      const judging::TensorBytes& inputs) {
+  judging::LentBuffers lent;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    auto file = std::make_unique<MemoryFile>(problem.inputs[i].name, inputs[i].size(), false);
+    std::copy(inputs[i].begin(), inputs[i].end(), file->content().begin());
+    lent.push_back(std::move(file));
+  }
+  run(problem, axes, lent);
+  return outputs_;
+}
+
+void HostOutputs::keep(const benchsuite::Problem& problem, const std::deque<MemoryFile>& files) {
+  outputs_.clear();
+  for (size_t i = 0; i < problem.outputs.size(); ++i) {
+    outputs_.emplace_back(files[i].content().begin(), files[i].content().end());
+  }
+}
+
+std::unique_ptr<judging::TrustedSolution> make_pytorch_trusted(std::shared_ptr<reference::ReferenceChannel> channel,
+                                                               bool in_double) {
+  return std::make_unique<PytorchTrusted>(std::move(channel), in_double);
+}
+
+}  // namespace verifier::devices::cpu

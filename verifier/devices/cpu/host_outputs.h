@@ -1,0 +1,57 @@
+// Memory files that the judge of the cpu device owns, and trusted solutions whose outputs are in its memory.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "core/unique_fd.h"
+#include "sandbox/cpu/runtime/mapped_buffer.h"
+#include "verifier/judging/judge_device.h"
+
+namespace verifier::devices::cpu {
+
+// The kernel enforces `writable`: the memory file of an input is sealed against every further writable mapping.
+class MemoryFile : public judging::LentBuffer {
+ public:
+  // Throws core::SystemError.
+  MemoryFile(std::string name, size_t bytes, bool writable);
+
+  int fd() const { return fd_.get(); }
+  const sandbox::cpu::runtime::MappedBuffer& memory() const { return memory_; }
+  std::span<std::byte> content() const { return memory_.content(); }
+  size_t offset() const { return static_cast<size_t>(content().data() - memory_.slack_before().data()); }
+  size_t mapped_bytes() const { return sandbox::cpu::runtime::memory_file_bytes(bytes()); }
+
+ private:
+  core::UniqueFd fd_;
+  sandbox::cpu::runtime::MappedBuffer memory_;
+};
+
+inline const MemoryFile& file_of(const judging::LentBuffer& buffer) { return static_cast<const MemoryFile&>(buffer); }
+
+class HostOutputs : public judging::TrustedSolution {
+ public:
+  using TrustedSolution::run;
+  judging::TensorBytes run(const benchsuite::Problem& problem, const core::Bindings& axes,
+                           const judging::TensorBytes& inputs) override;
+  judging::TensorBytes fetch() const override { return outputs_; }
+  // Empty where there was no run yet.
+  std::span<const std::byte> output(size_t index) const {
+    return index < outputs_.size() ? outputs_[index] : std::span<const std::byte>();
+  }
+
+ protected:
+  // Takes over the content of the first files, one for each output.
+  void keep(const benchsuite::Problem& problem, const std::deque<MemoryFile>& files);
+
+ private:
+  judging::TensorBytes outputs_;
+};
+
+// Asks a reference worker, which maps the inputs and writes the outputs.
+std::unique_ptr<judging::TrustedSolution> make_pytorch_trusted(std::shared_ptr<reference::ReferenceChannel> channel,
+                                                               bool in_double);
+
+}  // namespace verifier::devices::cpu
