@@ -1,7 +1,7 @@
 // All paths that the program uses. Data is found relative to the program, so an installed tree runs from any folder:
 // <prefix>/bin/kernelwright,
-// <prefix>/share/kernelwright/{problems,suites,kernels,prompts,cpu,cuda,torch,adversarial,pages,vendor}. A build tree
-// has the same shape, with links to the sources.
+// <prefix>/share/kernelwright/{problems,suites,kernels,prompts,cpu,cuda,torch,import,adversarial,pages,vendor}. A build
+// tree has the same shape, with links to the sources.
 #pragma once
 
 #include <filesystem>
@@ -21,6 +21,7 @@ struct Paths {
   std::filesystem::path device_headers() const { return data / "cpu"; }       // the cpu device's CUDA headers
   std::filesystem::path cuda_kernels() const { return data / "cuda"; }        // the judge's own kernels on NVIDIA GPUs
   std::filesystem::path torch() const { return data / "torch"; }              // Python that runs in PyTorch's workers
+  std::filesystem::path importing() const { return data / "import"; }         // Python that reads files of PyTorch
   std::filesystem::path adversarial() const { return data / "adversarial"; }  // kernels that must be refused, and twins
   std::filesystem::path pages() const { return data / "pages"; }              // HTML, scripts and styles
   std::filesystem::path vendor() const { return data / "vendor"; }            // third-party scripts of the pages

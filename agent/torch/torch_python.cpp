@@ -20,7 +20,7 @@ constexpr auto kAsked = std::chrono::seconds(30);
 constexpr size_t kMostAnswer = 65536;
 // Asks without importing PyTorch, which takes seconds. What stands beside sys.path: libraries of the interpreter.
 constexpr const char* kQuestion = R"python(
-import importlib.util, json, os, platform, sys
+import importlib.util, json, os, platform, site, sys
 from importlib import metadata
 folders = [folder for folder in sys.path if folder] + [os.path.dirname(os.__file__)]
 for prefix in {sys.prefix, sys.base_prefix}:
@@ -32,7 +32,10 @@ if importlib.util.find_spec("torch"):
         version = metadata.version("torch")
     except metadata.PackageNotFoundError:
         version = "unknown"
-print(json.dumps({"interpreter": sys.executable, "python": platform.python_version(), "torch": version,
+modules = [folder for folder in os.environ.get("PYTHONPATH", "").split(":") if folder]
+if site.getusersitepackages() in sys.path:
+    modules.append(site.getusersitepackages())
+print(json.dumps({"modules": modules, "interpreter": sys.executable, "python": platform.python_version(), "torch": version,
                   "folders": folders}))
 )python";
 
@@ -75,9 +78,10 @@ std::variant<TorchPython, std::string> ask(const fs::path& program) {
   try {
     const core::Json answer = core::parse_json(output_of({what, "-B", "-c", kQuestion}), what);
     const core::JsonView view(answer, what);
-    TorchPython found{view.at("interpreter").string(), view.at("python").string(), "", {}};
+    TorchPython found{view.at("interpreter").string(), view.at("python").string(), "", {}, {}};
     if (answer.at("torch").is_null()) return what + " (Python " + found.python + ") has no torch";
     found.torch = view.at("torch").string();
+    for (const core::JsonView& folder : view.at("modules").items()) found.modules.emplace_back(folder.string());
     std::set<std::string> folders;
     for (const core::JsonView& folder : view.at("folders").items()) folders.insert(folder.string());
     for (const std::string& folder : split_folders(variable("LD_LIBRARY_PATH"))) {
@@ -122,17 +126,21 @@ std::string torch_remedy() {
 }
 
 sandbox::process::WorkerCommand python_worker(const core::Paths& paths, const TorchPython& python,
-                                              const std::string& script, const std::vector<std::string>& arguments,
+                                              const fs::path& script, const std::vector<std::string>& arguments,
                                               const PythonLimits& limits) {
   const auto option = [](const char* name, const std::string& value) { return std::string(name) + "=" + value; };
   std::vector<std::string> args{"--device-headers", paths.device_headers().string(), "--role", "python",
                                 option("--interpreter", python.interpreter.string())};
-  std::vector<std::string> own{"-B", "-s", (fs::canonical(paths.torch()) / script).string()};
+  const fs::path place = fs::canonical(script), shared = fs::canonical(paths.torch());
+  std::vector<std::string> own{"-B", place.string()};
   own.insert(own.end(), arguments.begin(), arguments.end());
   for (const std::string& argument : own) args.push_back(option("--argument", argument));
   for (const fs::path& folder : python.folders) args.push_back(option("--folder", folder.string()));
-  args.push_back(option("--folder", fs::canonical(paths.torch()).string()));
-  for (const char* name : {"LD_LIBRARY_PATH", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "CUDA_VISIBLE_DEVICES"}) {
+  for (const fs::path& folder : {place.parent_path(), shared}) args.push_back(option("--folder", folder.string()));
+  std::string modules = shared.string();
+  for (const fs::path& folder : python.modules) modules += ":" + folder.string();
+  args.push_back(option("--variable", option("PYTHONPATH", modules)));
+  for (const char* name : {"LD_LIBRARY_PATH", "PYTHONHOME", "VIRTUAL_ENV", "CUDA_VISIBLE_DEVICES"}) {
     const std::string value = variable(name);
     if (!value.empty()) args.push_back(option("--variable", option(name, value)));
   }
@@ -152,7 +160,7 @@ sandbox::process::WorkerCommand reference_worker(const core::Paths& paths, std::
     throw core::InputError("reference.py", "needs PyTorch: " + *why, torch_remedy());
   }
   constexpr size_t kMemoryMib = 16 << 10;
-  return python_worker(paths, std::get<TorchPython>(python), "reference_worker.py",
+  return python_worker(paths, std::get<TorchPython>(python), paths.torch() / "reference_worker.py",
                        {"--device", std::to_string(gpu.value_or(-1))}, {gpu ? 0 : kMemoryMib, 0, gpu.has_value()});
 }
 

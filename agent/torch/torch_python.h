@@ -15,6 +15,7 @@ namespace agent::torch {
 struct TorchPython {
   std::filesystem::path interpreter;
   std::string python, torch;                   // versions: "3.11.2", "2.11.0+cu130"
+  std::vector<std::filesystem::path> modules;  // that are searched beside its own, of $PYTHONPATH and the user's
   std::vector<std::filesystem::path> folders;  // that it reads its modules and libraries from
 };
 
@@ -34,10 +35,10 @@ struct PythonLimits {
   unsigned processor_s = 0;  // 0: no limit
   bool gpu = false;          // the worker opens a GPU
 };
-// A jailed worker (sandbox/python/python_role.h) that runs `script` of core::Paths::torch().
+// A jailed worker (sandbox/python/python_role.h) that runs `script`; modules of core::Paths::torch() are at hand.
 sandbox::process::WorkerCommand python_worker(const core::Paths& paths, const TorchPython& python,
-                                              const std::string& script, const std::vector<std::string>& arguments,
-                                              const PythonLimits& limits);
+                                              const std::filesystem::path& script,
+                                              const std::vector<std::string>& arguments, const PythonLimits& limits);
 
 // The worker of a problem's reference.py; `gpu`: a GPU's number. Throws core::InputError where there is no PyTorch.
 sandbox::process::WorkerCommand reference_worker(const core::Paths& paths, std::optional<int> gpu);

@@ -27,7 +27,9 @@ std::filesystem::path default_archive() {
 using Adder = void (*)(CLI::App&, Invocation&);
 const std::pair<const char*, std::vector<Adder>> kGroups[] = {
     {"Search", {add_run_command, add_resume_command, add_replay_command}},
-    {"Judge", {add_judge_command, add_check_command, add_audit_command, add_selftest_command, add_problems_command}},
+    {"Judge",
+     {add_judge_command, add_check_command, add_audit_command, add_selftest_command, add_problems_command,
+      add_import_command}},
     {"Results",
      {add_leaderboard_command, add_show_command, add_diff_command, add_lineage_command, add_query_command,
       add_export_command, add_report_command, add_serve_command, add_archive_command}},

@@ -18,6 +18,7 @@
 #include "agent/cli/output.h"
 #include "agent/cli/selftest_text.h"
 #include "agent/cli/table.h"
+#include "agent/torch/torch_python.h"
 #include "core/error.h"
 #include "core/paths.h"
 #include "sandbox/compile_pool.h"
@@ -158,6 +159,20 @@ std::vector<Finding> libraries_here(const core::Paths& paths, const Invocation& 
   return findings;
 }
 
+Finding pytorch() {
+  const std::string cost = "no kernelwright import, and no problems with reference.py; others do not need it";
+  try {
+    const auto python = torch::find_torch_python();
+    if (const auto* why = std::get_if<std::string>(&python)) {
+      return {"PyTorch", State::missing, cost + " (" + *why + ")", torch::torch_remedy()};
+    }
+    const auto& found = std::get<torch::TorchPython>(python);
+    return {"PyTorch", State::ok, found.torch + " in " + found.interpreter.string(), ""};
+  } catch (const core::InputError& error) {
+    return {"PyTorch", State::missing, cost, error.what()};
+  }
+}
+
 // The sandbox level of a kind of worker, and how to raise it.
 Finding sandbox_of(const std::string& what, const sandbox::process::WorkerCommand& worker, const std::string& role,
                    int required_level) {
@@ -210,6 +225,7 @@ std::vector<Finding> examine(const Invocation& invocation,
   for (Finding& finding : sandboxes(paths, invocation, here)) findings.push_back(std::move(finding));
   findings.push_back(archive_folder(invocation.archive));
   for (Finding& finding : selftests(invocation)) findings.push_back(std::move(finding));
+  findings.push_back(pytorch());
   findings.push_back(nvrtc(paths));
   findings.push_back(library("NVIDIA driver", {"libcuda.so.1"}, "no NVIDIA GPU to run on; use the cpu device",
                              "install the NVIDIA driver on a machine with such a GPU"));

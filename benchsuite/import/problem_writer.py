@@ -1,0 +1,141 @@
+"""Writes what import found as a problem: problem.json, and the text of reference.py."""
+
+import inspect
+import math
+import re
+
+import source_sites
+
+DTYPES = {"torch.float16": "f16", "torch.bfloat16": "bf16", "torch.float32": "f32", "torch.float64": "f64",
+          "torch.int8": "i8", "torch.uint8": "u8", "torch.int32": "i32", "torch.int64": "i64", "torch.bool": "u8"}
+BYTES = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8, "i8": 1, "u8": 1, "i32": 4, "i64": 8}
+PRIMES = (7, 13, 5, 11, 3, 17)
+MOST_TEST_ELEMENTS = 16384
+CPU_ELEMENTS, CPU_WORK = 1 << 18, 4_000_000
+MOST_CPU_ELEMENTS, MOST_CPU_WORK = 1 << 26, 2_000_000_000
+
+TAIL = '''
+
+# ---- Calls it with the tensors that the judge draws: inputs, and the parameters that matter.
+
+import torch
+
+AXES = {axes}  # axis: (input, dimension), and the places of the source that it sets
+ARGUMENTS = {arguments}  # forward's, in order: the name of an input, or None and a constant
+PARAMETERS = {parameters}  # of the module, by the name of their input
+TRUTH_VALUES = {truths}  # inputs of 0 and 1 that the source takes as bool
+_models = {{}}
+
+
+def _model(inputs):
+    sizes = {{name: inputs[tensor].shape[dimension] for name, (tensor, dimension, _) in AXES.items()}}
+    like = next(iter(inputs.values()))
+    wide = any(value.dtype == torch.float64 for value in inputs.values())
+    key = (tuple(sorted(sizes.items())), str(like.device), wide)
+    if key not in _models:
+        places = {{place: sizes[name] for name, (_, _, all_places) in AXES.items() for place in all_places}}
+        module = load(with_sizes(SOURCE, places))
+        torch.manual_seed(0)
+        model = make_model(module).to(like.device)
+        _models.clear()
+        _models[key] = model.double() if wide else model
+    return _models[key]
+
+
+def forward(**inputs):
+    model = _model(inputs)
+    given = {{name: value.bool() if name in TRUTH_VALUES else value for name, value in inputs.items()}}
+    parameters = {{theirs: given[name] for name, theirs in PARAMETERS.items()}}
+    arguments = [given[name] if name else constant for name, constant in ARGUMENTS]
+    outputs = outputs_of(functional_call(model, parameters, arguments))
+    return tuple(outputs) if len(outputs) > 1 else outputs[0]
+'''
+
+
+def identifier(name, taken):
+    name = re.sub(r"\W", "_", name) or "tensor"
+    name = "t" + name if not name[0].isalpha() else name
+    while name in taken or name in ("min", "max", "ceil_div"):
+        name += "_"
+    taken.add(name)
+    return name
+
+
+def module_text(*modules):
+    """Sources of import's own modules, as one text without their imports of each other."""
+    text = "\n\n".join(inspect.getsource(module) for module in modules)
+    return "\n".join(line for line in text.split("\n") if not re.match(r"from (source_sites|model_form) import", line))
+
+
+def reference_text(source, file, axes, arguments, parameters, truths, model_form):
+    head = f'"""Made by kernelwright import from {file}; what it imported is SOURCE."""\n\n'
+    tail = TAIL.format(
+        axes=repr({axis.name: (axis.tensor, axis.recovered[2], axis.sites) for axis in axes}),
+        arguments=repr(arguments), parameters=repr(parameters), truths=repr(sorted(truths)))
+    return head + f"SOURCE = {source!r}\n\n\n" + module_text(source_sites, model_form) + tail
+
+
+def product(extents):
+    return " * ".join(f"({extent})" if re.search(r"[ ]", extent) else extent for extent in extents) or "1"
+
+
+class Sizes:
+    """Elements and work of a problem at given sizes of its axes."""
+
+    def __init__(self, axes, tensors, work, evaluated):
+        self._axes, self._tensors, self._work, self._evaluated = axes, tensors, work, evaluated
+
+    def elements(self, sizes):
+        return sum(math.prod(self._evaluated(extent, sizes) for extent in tensor["shape"]) for tensor in self._tensors)
+
+    def bytes(self, sizes):
+        return sum(BYTES[tensor["dtype"]] * math.prod(self._evaluated(extent, sizes) for extent in tensor["shape"])
+                   for tensor in self._tensors)
+
+    def work(self, sizes):
+        return self._evaluated(self._work, sizes)
+
+    def snapped(self, axis, size):
+        size = max(axis.least, min(axis.size, size))
+        return max(axis.least, size - (size - axis.least) % axis.multiple)
+
+    def halved(self, sizes, fits):
+        """The sizes after halving the largest axis until `fits(sizes)`; as small as they get otherwise."""
+        sizes = dict(sizes)
+        while not fits(sizes):
+            for axis in sorted(self._axes, key=lambda one: -sizes[one.name]):
+                smaller = self.snapped(axis, sizes[axis.name] // 2)
+                if smaller < sizes[axis.name]:
+                    sizes[axis.name] = smaller
+                    break
+            else:
+                return sizes
+        return sizes
+
+
+def workloads(sizes_of, axes, fit_bytes):
+    """(workloads of problem.json, sizes of the file, sizes for the cpu device)."""
+    original = {axis.name: axis.size for axis in axes}
+    small = lambda most: lambda sizes: sizes_of.elements(sizes) <= most
+    shapes = [{axis.name: axis.least for axis in axes},
+              {axis.name: sizes_of.snapped(axis, PRIMES[i % 6] * (1 + i // 6)) for i, axis in enumerate(axes)},
+              {axis.name: sizes_of.snapped(axis, 33 + 16 * i) for i, axis in enumerate(axes)}]
+    tests = []
+    for shape in shapes:
+        shape = sizes_of.halved(shape, small(MOST_TEST_ELEMENTS))
+        if shape not in tests:
+            tests.append(shape)
+    cpu = sizes_of.halved(original, lambda sizes: sizes_of.elements(sizes) <= CPU_ELEMENTS and sizes_of.work(sizes) <= CPU_WORK)
+    gpu = sizes_of.halved(original, lambda sizes: sizes_of.bytes(sizes) <= fit_bytes)
+    named = lambda prefix, shape: prefix + "".join(f"_{size}" for size in shape.values())[:48]
+    listed = [{"name": f"test{i}" + named("", shape), "role": "test", "axes": shape} for i, shape in enumerate(tests)]
+    listed.append({"name": named("bench_cpu", cpu), "role": "bench", "axes": cpu, "devices": ["cpu"]})
+    listed.append({"name": named("bench", gpu), "role": "bench", "axes": gpu, "devices": ["cuda", "hip"]})
+    return listed, original, cpu, gpu
+
+
+def accumulate(dtypes):
+    floating = [dtype for dtype in dtypes if dtype in ("f16", "bf16", "f32", "f64")]
+    if not floating:
+        return "i64" if "i64" in dtypes else "i32"
+    return "f64" if "f64" in floating else "f32"
