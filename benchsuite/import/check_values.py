@@ -68,8 +68,8 @@ class Values:
         return False
 
     def without_effect(self, draw):
-        """(names of parameters, positions of inputs) that may change without changing an output, and whether tensors
-        that are neither make the outputs random. `draw(name, tensor)`: other values for a parameter."""
+        """(names of parameters, positions of inputs) that may change without changing an output, whether those parameters
+        may all be zero, and whether tensors that are neither make the outputs random. `draw(name, tensor)`: other values for a parameter."""
         before = torch.get_default_dtype()
         torch.set_default_dtype(torch.float64)
         try:
@@ -79,12 +79,14 @@ class Values:
             right = self.run(model, parameters, arguments)
             dead = [name for name, value in parameters.items()
                     if not self.differ(right, self.run(model, {**parameters, name: draw(name, value)}, arguments))]
+            zeros = {**parameters, **{name: torch.zeros_like(parameters[name]) for name in dead}}
+            may_be_zero = not self.differ(right, self.run(model, zeros, arguments))
             ignored = []
             for index, value in enumerate(arguments):
                 if isinstance(value, torch.Tensor):
                     changed = [others[i] if i == index else one for i, one in enumerate(arguments)]
                     if not self.differ(right, self.run(model, parameters, changed)):
                         ignored.append(index)
-            return dead, ignored, self.differ(right, self.run(self.model(3), parameters, arguments))
+            return dead, may_be_zero, ignored, self.differ(right, self.run(self.model(3), parameters, arguments))
         finally:
             torch.set_default_dtype(before)

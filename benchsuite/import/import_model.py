@@ -147,7 +147,8 @@ class Importer:
                 return drawn.uniform_(init["low"], init["high"])
             return drawn.normal_(0, init["scale"])
 
-        dead, ignored, random = values.without_effect(draw)
+        dead, may_be_zero, ignored, random = values.without_effect(draw)
+        self._zeros = sorted(dead) if may_be_zero else []
         if random:
             raise Unusable("its output depends on random tensors that are neither inputs nor parameters")
         for index in ignored:
@@ -258,7 +259,7 @@ class Importer:
         parameters = {tensor["name"]: tensor["theirs"] for tensor in inputs if tensor["kind"] == "parameter"}
         truths = [tensor["name"] for tensor in inputs if tensor["value"].dtype == torch.bool]
         reference = problem_writer.reference_text(self._source, self._file, self._axes, arguments, parameters, truths,
-                                                  model_form)
+                                                  self._zeros, model_form)
         if len(reference) > MOST_REFERENCE:
             raise Unusable(f"reference.py would have {len(reference)} bytes")
         facts = {"torch": torch.__version__, "operations": self._base.recorder.operations, "original_sizes": original,

@@ -24,6 +24,7 @@ AXES = {axes}  # axis: (input, dimension), and the places of the source that it 
 ARGUMENTS = {arguments}  # forward's, in order: the name of an input, or None and a constant
 PARAMETERS = {parameters}  # of the module, by the name of their input
 TRUTH_VALUES = {truths}  # inputs of 0 and 1 that the source takes as bool
+ZEROS = {zeros}  # parameters that change no output: left out, and zero
 _models = {{}}
 
 
@@ -37,6 +38,8 @@ def _model(inputs):
         module = load(with_sizes(SOURCE, places))
         torch.manual_seed(0)
         model = make_model(module).to(like.device)
+        for name in ZEROS:
+            dict(model.named_parameters())[name].data.zero_()
         _models.clear()
         _models[key] = model.double() if wide else model
     return _models[key]
@@ -67,11 +70,11 @@ def module_text(*modules):
     return "\n".join(line for line in text.split("\n") if not re.match(r"from (source_sites|model_form) import", line))
 
 
-def reference_text(source, file, axes, arguments, parameters, truths, model_form):
+def reference_text(source, file, axes, arguments, parameters, truths, zeros, model_form):
     head = f'"""Made by kernelwright import from {file}; what it imported is SOURCE."""\n\n'
     tail = TAIL.format(
         axes=repr({axis.name: (axis.tensor, axis.recovered[2], axis.sites) for axis in axes}),
-        arguments=repr(arguments), parameters=repr(parameters), truths=repr(sorted(truths)))
+        arguments=repr(arguments), parameters=repr(parameters), truths=repr(sorted(truths)), zeros=repr(zeros))
     return head + f"SOURCE = {source!r}\n\n\n" + module_text(source_sites, model_form) + tail
 
 
