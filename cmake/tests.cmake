@@ -87,3 +87,12 @@ if(browser_works)
 else()
   message(WARNING "No Chromium or Chrome with chromedriver and python3-selenium: pages are NOT tried in a browser")
 endif()
+
+# PyTorch on the processor. Where there is none, the test prints a line that says so, and counts as skipped.
+find_program(KW_PYTHON3 NAMES python3)
+if(KW_PYTHON3)
+  add_test(NAME try_pytorch COMMAND ${KW_PYTHON3} ${CMAKE_SOURCE_DIR}/scripts/try_pytorch --tree ${CMAKE_BINARY_DIR})
+  set_tests_properties(try_pytorch PROPERTIES LABELS slow TIMEOUT 600 PROCESSORS 2 SKIP_RETURN_CODE 77)
+else()
+  message(WARNING "python3 not found: PyTorch is NOT tried in the tests")
+endif()

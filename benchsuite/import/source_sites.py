@@ -32,6 +32,9 @@ def sites_of(tree):
             value = _whole(statement.value)
             if value is not None and value > 1:
                 sites[statement.value.lineno, statement.value.col_offset] = (statement.targets[0].id, value)
+            for part in statement.value.elts if isinstance(statement.value, (ast.Tuple, ast.List)) else []:
+                if _whole(part) is not None and _whole(part) > 1:
+                    sites[part.lineno, part.col_offset] = ("", _whole(part))
         if isinstance(statement, ast.FunctionDef) and statement.name in MAKERS:
             for node in ast.walk(statement):
                 if isinstance(node, ast.Constant) and type(node.value) is int and node.value > 1:

@@ -13,9 +13,13 @@ core::Json shapes_json(const benchsuite::Problem& problem, const core::Bindings&
   };
   for (const benchsuite::Tensor& tensor : problem.inputs) {
     core::Json* entry = add(tensor, "input");
-    if (tensor.init.kind != benchsuite::Init::integers) continue;
-    (*entry)["least"] = tensor.init.least.eval(axes);
-    (*entry)["most"] = tensor.init.most.eval(axes);
+    if (tensor.init.kind == benchsuite::Init::permutation) {
+      (*entry)["least"] = 0;
+      (*entry)["most"] = tensor.shape.back().eval(axes) - 1;
+    } else if (!core::is_floating(tensor.dtype)) {  // integers, and sorted ones
+      (*entry)["least"] = tensor.init.least.eval(axes);
+      (*entry)["most"] = tensor.init.most.eval(axes);
+    }
   }
   for (const benchsuite::Tensor& tensor : problem.outputs) add(tensor, "output");
   return {{"axes", axes}, {"tensors", std::move(tensors)}};

@@ -6,7 +6,7 @@
 
 namespace verifier::reference {
 
-// {"axes": {...}, "tensors": {name: {"role", "dtype", "shape"}}}; an input of integers also has its bounds, "least" and
+// {"axes": {...}, "tensors": {name: {"role", "dtype", "shape"}}}; an input of whole numbers also has its bounds, "least" and
 // "most".
 core::Json shapes_json(const benchsuite::Problem& problem, const core::Bindings& axes);
 

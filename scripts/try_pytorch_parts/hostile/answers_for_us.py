@@ -1,0 +1,4 @@
+# refused:
+import os
+
+os.write(3, b"\x02\x00\x00\x00\x00\x00\x00\x00{}")

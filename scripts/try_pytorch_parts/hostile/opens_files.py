@@ -1,0 +1,3 @@
+# refused: PermissionError
+with open("/etc/passwd") as file:
+    accounts = file.read()

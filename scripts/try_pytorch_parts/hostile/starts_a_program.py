@@ -1,0 +1,4 @@
+# refused: Error
+import subprocess
+
+subprocess.run(["/bin/sh", "-c", "true"], check=True)
