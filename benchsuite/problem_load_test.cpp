@@ -93,6 +93,18 @@ TEST_F(ProblemFolder, RefusesASourceThatIsNotUtf8) {
   EXPECT_THAT(refusal([&] { load_problem(folder()); }), HasSubstr("naive.cu: is not UTF-8"));
 }
 
+TEST_F(ProblemFolder, TakesReferencePyInsteadOfBothKernels) {
+  std::ofstream(folder() / "reference.py") << "def forward(a, b):\n    return a + b\n";
+  EXPECT_THAT(refusal([&] { load_problem(folder()); }), HasSubstr("has reference.py and reference.cu"));
+  fs::remove(folder() / "reference.cu");
+  fs::remove(folder() / "naive.cu");
+  const Problem problem = load_problem(folder());
+  EXPECT_TRUE(problem.pytorch());
+  const std::string hash = content_hash(problem);
+  std::ofstream(folder() / "reference.py", std::ios::app) << "# changed\n";
+  EXPECT_NE(content_hash(load_problem(folder())), hash);
+}
+
 TEST_F(ProblemFolder, RefusesANameOtherThanTheFolders) {
   fs::rename(folder(), root_ / "problems" / "add");
   EXPECT_THAT(refusal([&] { load_problems(root_ / "problems"); }),

@@ -15,7 +15,8 @@ Solution naive_solution(const benchsuite::Problem& problem) {
       {"problem", problem.name},
       {"description", "reference.py in PyTorch, eager, in the dtypes of the contract: not a kernel"},
       {"launches", {{{"kernel", kPytorchKernel}, {"grid", {1}}, {"block", {1}}, {"args", std::move(args)}}}}};
-  const std::string hash = core::Hasher().field("pytorch", problem.files.at(std::string(benchsuite::kPytorchFile))).hex();
+  const std::string hash =
+      core::Hasher().field("pytorch", problem.files.at(std::string(benchsuite::kPytorchFile))).hex();
   return parse_solution("/* kernelwright\n" + header.dump(2) + "\n*/\n// " + kPytorchKernel +
                             " stands for forward() of reference.py, " + hash + "\n",
                         problem.pytorch_file().string());

@@ -44,9 +44,9 @@ void set_aside_broken_solutions(benchsuite::Catalogue& catalogue) {
   for (auto at = catalogue.problems.begin(); at != catalogue.problems.end();) {
     try {
       for (const auto& [file, text] : at->second.files) {
-        sandbox::validate_solution(
-            file == benchsuite::kPytorchFile ? sandbox::naive_solution(at->second) : sandbox::own_solution(at->second, file),
-            at->second);
+        sandbox::validate_solution(file == benchsuite::kPytorchFile ? sandbox::naive_solution(at->second)
+                                                                    : sandbox::own_solution(at->second, file),
+                                   at->second);
       }
       ++at;
     } catch (const core::InputError& error) {

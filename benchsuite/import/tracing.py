@@ -10,6 +10,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 import model_form
 from source_sites import with_sizes
 
+MOST_INPUTS = 32  # of a problem
 RANDOM = ("bernoulli", "native_dropout", "rand", "randn", "rand_like", "randn_like", "normal", "uniform", "randint",
           "randint_like", "randperm", "multinomial", "exponential", "dropout")
 PARTIAL = ("embedding", "index", "index_select", "gather", "take", "slice", "select", "narrow", "as_strided",
@@ -127,6 +128,9 @@ def trace(source, sizes=None):
         module = model_form.load(with_sizes(source, sizes or {}))
         model = model_form.make_model(module)
         arguments = model_form.make_inputs(module)
+        count = sum(isinstance(value, torch.Tensor) for value in arguments) + len(list(model.parameters()))
+        if count > MOST_INPUTS:
+            raise model_form.Unusable(f"has {count} inputs and parameters; a problem holds at most {MOST_INPUTS}")
         recorder.forward = True
         outputs = model_form.outputs_of(model(*arguments))
         recorder.forward = False

@@ -6,6 +6,7 @@
 #include <sys/prctl.h>
 
 #include <cstdlib>
+#include <thread>
 
 #include "sandbox/jail/jail_fixture.h"
 
@@ -153,6 +154,31 @@ TEST(Jail, Level1ClosesSystemCallsAndNotFiles) {
                        return pid > 0 ? kPossible : kNotPossible;
                      }),
             kPossible);
+}
+
+int starts_a_thread() {
+  int ran = 0;
+  std::thread([&ran] { ran = 1; }).join();
+  return ran == 1 ? kPossible : kNotPossible;
+}
+
+int forks() {
+  const pid_t pid = ::fork();
+  if (pid == 0) ::_exit(0);
+  return pid > 0 ? kPossible : kNotPossible;
+}
+
+TEST(Jail, PythonHasThreadsAndNoProcesses) {
+  const auto in_python = [](int (*act)()) {
+    return exit_of_child([act] {
+      enter_jail(JailProfile::python, {}, {});
+      return act();
+    });
+  };
+  EXPECT_EQ(in_python(starts_a_thread), kPossible);
+  EXPECT_EQ(in_python(forks), kNotPossible);
+  EXPECT_EQ(in_python(makes_a_socket), kNotPossible);
+  EXPECT_EQ(in_python(makes_namespaces), kNotPossible);
 }
 
 TEST(Jail, Level2ClosesFilesOrSaysWhyNot) {

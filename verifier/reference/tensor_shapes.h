@@ -6,8 +6,8 @@
 
 namespace verifier::reference {
 
-// {"axes": {...}, "tensors": {name: {"role", "dtype", "shape"}}}; an input of whole numbers also has its bounds, "least" and
-// "most".
+// {"axes": {...}, "tensors": {name: {"role", "dtype", "shape"}}}; an input of whole numbers also has its bounds,
+// "least" and "most".
 core::Json shapes_json(const benchsuite::Problem& problem, const core::Bindings& axes);
 
 }  // namespace verifier::reference
