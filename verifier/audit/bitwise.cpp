@@ -11,6 +11,7 @@ std::string with_bytes_for_outputs(const benchsuite::Problem& problem) {
   json["contract"]["exact_integers"] = false;
   for (const benchsuite::Tensor& tensor : problem.outputs) {
     core::Json& output = json["outputs"][tensor.name];
+    output.erase("compare");
     output["dtype"] = "u8";
     output["shape"].back() = "(" + tensor.shape.back().text() + ") * " + std::to_string(core::size_bytes(tensor.dtype));
   }
