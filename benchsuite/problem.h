@@ -45,6 +45,7 @@ KW_ENUM_NAMES(Init, normal, uniform, integers, permutation, sorted, probabilitie
 struct InputInit {
   Init kind = Init::normal;
   double scale = 1;          // normal, triangular
+  double largest = 0;        // of the same: a promise about the size of every element; 0: any finite number
   double low = 0, high = 1;  // uniform; sorted of floating dtypes
   // integers, and sorted of integer dtypes: both inclusive, over the axes ("low" and "high" in the file). These bounds
   // are the problem's domain: an adversarial distribution must keep to them too.

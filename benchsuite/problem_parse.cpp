@@ -87,6 +87,16 @@ double parse_scale(const JsonView& view) {
   return scale;
 }
 
+double parse_largest(const JsonView& view, core::DType dtype) {
+  constexpr double kLeast = 1e16;  // what adversarial draws reach by themselves
+  const double largest = view.number();
+  if (dtype == core::DType::f16) view.fail("does not fit dtype f16", "its numbers end at 65504: leave the field out");
+  if (!(largest >= kLeast && largest <= 1e38)) {
+    view.fail("is " + view.json().dump(), "take a number from 1e16 to 1e38");
+  }
+  return largest;
+}
+
 void parse_bounds(const JsonView& view, InputInit& init) {
   init.low = view.at("low").number();
   init.high = view.at("high").number();
@@ -110,8 +120,9 @@ InputInit parse_init(const JsonView& view, core::DType dtype, const std::vector<
   switch (init.kind) {
     case Init::normal:
     case Init::triangular:
-      view.expect_object({"kind", "scale"});
+      view.expect_object({"kind", "scale"}, {"largest"});
       init.scale = parse_scale(view.at("scale"));
+      if (view.has("largest")) init.largest = parse_largest(view.at("largest"), dtype);
       return init;
     case Init::permutation:
     case Init::probabilities:

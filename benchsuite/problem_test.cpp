@@ -188,8 +188,9 @@ TEST(ProblemRefusals, InitThatDoesNotFit) {
             "p.json#/inputs/x/init/kind: \"norml\" is not one of the kinds\n  did you mean \"normal\"?");
   EXPECT_EQ(refusal_with("/inputs/x/init/scale", 0),
             "p.json#/inputs/x/init/scale: is 0\n  take a number above 0 and at most 10000");
-  EXPECT_EQ(refusal_with("/inputs/x/init/low", 0), "p.json#/inputs/x/init/low: unknown field \"low\"\n  " +
-                                                       core::did_you_mean("low", {"kind", "scale"}, "fields"));
+  EXPECT_EQ(refusal_with("/inputs/x/init/low", 0),
+            "p.json#/inputs/x/init/low: unknown field \"low\"\n  " +
+                core::did_you_mean("low", {"kind", "scale", "largest"}, "fields"));
   EXPECT_EQ(refusal_with("/inputs/w/init/high", -1),
             "p.json#/inputs/w/init: low is not below high\n  numbers are drawn from [low, high)");
 }
@@ -231,8 +232,7 @@ TEST(ProblemRefusals, ABackendWithoutWorkloads) {
 Json with_places() {
   Json json = Json::parse(kProblem);
   json["outputs"]["y"]["shape"] = {"M", 2};
-  json["outputs"]["s"] = {
-      {"dtype", "i32"}, {"shape", {"M", 2}}, {"compare", {{"indices_into", "x"}, {"values", "y"}}}};
+  json["outputs"]["s"] = {{"dtype", "i32"}, {"shape", {"M", 2}}, {"compare", {{"indices_into", "x"}, {"values", "y"}}}};
   return json;
 }
 
@@ -261,6 +261,13 @@ TEST(ProblemRefusals, Comparisons) {
   EXPECT_THAT(refusal("/outputs/s/compare/values", "z"), HasSubstr("\"z\" is no output"));
   EXPECT_THAT(refusal("/outputs/y/shape", {"M", 3}), HasSubstr("another shape"));
   EXPECT_THAT(refusal("/outputs/y/compare", "any_order"), HasSubstr("do not agree about their order"));
+}
+
+TEST(ProblemRefusals, APromiseAboutTheLargestElement) {
+  EXPECT_EQ(refusal_with("/inputs/x/init/largest", 1e18), "accepted");
+  EXPECT_THAT(refusal_with("/inputs/x/init/largest", 1e3), HasSubstr("from 1e16 to 1e38"));
+  EXPECT_THAT(refusal_with("/inputs/w/init", {{"kind", "normal"}, {"scale", 1}, {"largest", 1e18}}),
+              HasSubstr("does not fit dtype f16"));
 }
 
 TEST(ProblemRefusals, InputsWithAStructure) {

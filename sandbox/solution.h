@@ -57,6 +57,8 @@ struct Solution {
   std::string hash() const;  // of the source text
 };
 
+inline constexpr int64_t kMostWorkspaceBytes = int64_t{4} << 30;  // of one workspace, on any device
+
 using TunableBinding = core::Bindings;  // tunable name -> value
 
 // Parses the header only. Throws core::InputError with file, JSON pointer and remedy.

@@ -94,7 +94,7 @@ LaunchPlan bind_plan(const Solution& solution, const TunableBinding& binding, co
   for (const Workspace& workspace : solution.workspaces) {
     const std::string where = solution.file + "#/workspace/" + workspace.name + "/bytes";
     const int64_t bytes = eval_plan(workspace.bytes, bindings, where);
-    check_range(bytes, 1, int64_t{4} << 30, "workspace \"" + workspace.name + "\"", where);
+    check_range(bytes, 1, kMostWorkspaceBytes, "workspace \"" + workspace.name + "\"", where);
     plan.workspaces.push_back({workspace.name, bytes, workspace.zeroed});
   }
   for (size_t i = 0; i < solution.launches.size(); ++i) plan.launches.push_back(bind_launch(solution, i, bindings));

@@ -33,7 +33,8 @@ std::string line(const std::string& text, size_t most = 300) { return core::clea
 std::string init_words(const benchsuite::InputInit& init, core::DType dtype) {
   switch (init.kind) {
     case benchsuite::Init::normal:
-      return "N(0, " + fact_number(init.scale) + ")";
+      return "N(0, " + fact_number(init.scale) + ")" +
+             (init.largest > 0 ? ", none larger than " + fact_number(init.largest) + " in size" : "");
     case benchsuite::Init::uniform:
       return "U[" + fact_number(init.low) + ", " + fact_number(init.high) + ")";
     case benchsuite::Init::integers:

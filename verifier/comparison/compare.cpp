@@ -151,8 +151,7 @@ std::variant<Match, verdicts::Verdict> decide(const OutputForm& form, const std:
   std::vector<Unit> units = units_of(form, tiles);
   const NaiveError naive = largest_naive_error(form, units, tiles, neighbours);
   if (is_copied(form, naive.max)) {
-    const double flushed = flushed_to_zero(form.dtype, form.reduction);
-    for (Unit& unit : units) unit.rms = unit.of_element = unit.in_all = flushed;
+    for (Unit& unit : units) unit.rms = unit.of_element = unit.in_all = 0;
   }
   Worst worst, worst_element;
   const double tile_rms = tolerance.rms * std::max(3 * naive.rms, naive.tile_rms);

@@ -8,7 +8,7 @@
 namespace verifier::comparison {
 namespace {
 constexpr double kMostTermsInOneThread = 4096;
-constexpr double kTermsBesideADominantOne = 16;
+constexpr double kFewTerms = 16;
 constexpr int64_t kSampled = 65536;
 
 // The RMS that the problem's init says. An outlier or a patch makes its own outputs large, which their size shows: it
@@ -40,8 +40,9 @@ Moments moments_of(core::DType dtype, std::span<const std::byte> bytes) {
 
 Reduction reduction_of(const benchsuite::Problem& problem, const core::Bindings& axes, const benchsuite::Tensor& output,
                        draws::Distribution distribution, const std::vector<Moments>& inputs) {
-  // One term makes the sum. The few steps that follow it in a normalisation are left.
-  if (distribution == draws::Distribution::dominant) return {kTermsBesideADominantOne, 0, true};
+  // One term makes the sum, or some eight. The few steps that follow it in a normalisation are left.
+  const bool few = distribution == draws::Distribution::dominant || distribution == draws::Distribution::few;
+  if (few) return {kFewTerms, 0, true};
   int64_t most_inputs = 0;
   for (const benchsuite::Tensor& tensor : problem.inputs) most_inputs = std::max(most_inputs, tensor.elements(axes));
   const auto outputs = static_cast<double>(output.elements(axes));

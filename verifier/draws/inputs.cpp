@@ -31,15 +31,19 @@ constexpr std::pair<Distribution, std::string_view> kDistributions[] = {
     {Distribution::exact, "exact"},         {Distribution::exact_products, "exact_products"},
     {Distribution::one_value, "one_value"}, {Distribution::non_finite, "non_finite"},
     {Distribution::patchwork, "patchwork"}, {Distribution::stray, "stray"},
-    {Distribution::dominant, "dominant"},
+    {Distribution::dominant, "dominant"},   {Distribution::few, "few"},
 };
 
 constexpr unsigned kKindShift = 62;
-constexpr uint64_t kEffects = static_cast<uint64_t>(Effect::denormals) + 1;
+constexpr uint64_t kEffects = static_cast<uint64_t>(Effect::sparse) + 1;
 constexpr unsigned kFullSignificand = 2;  // of exact_products, see formulas::exact_factor
 
 bool draws_integers(const benchsuite::Tensor& tensor) {
   return tensor.init.kind == Init::integers || !core::is_floating(tensor.dtype);
+}
+
+bool takes_any_number(const benchsuite::Tensor& tensor) {
+  return !core::is_floating(tensor.dtype) || tensor.init.kind == Init::normal || tensor.init.kind == Init::triangular;
 }
 
 double log_uniform(double least, double most, statistics::Keys& keys) {
@@ -88,7 +92,7 @@ Patch draw_region(int64_t rows, int64_t columns, statistics::Keys& keys) {
   return patch;
 }
 
-double draw_size(Effect effect, const FillArgs& args, bool between_bounds, statistics::Keys& keys) {
+double draw_size(Effect effect, double most, const FillArgs& args, bool between_bounds, statistics::Keys& keys) {
   switch (effect) {
     case Effect::number:
       if (between_bounds) return keys.coin() ? args.low : args.low + (args.high - args.low) * keys.unit();
@@ -97,20 +101,39 @@ double draw_size(Effect effect, const FillArgs& args, bool between_bounds, stati
       return either_sign(args.narrow != 0 ? log_uniform(0.5, 16, keys) : log_uniform(1, 100, keys), keys);
     case Effect::scaled:
       return args.narrow != 0 ? log_uniform(0.03, 30, keys) : log_uniform(1e-4, 1e3, keys);
+    case Effect::huge:
+      return either_sign(log_uniform(1e3, most, keys), keys);
+    case Effect::sparse:
+      return log_uniform(2, 30, keys);
     default:
       return either_sign(1, keys);
   }
 }
 
+// A place in [0, extent), half of the time near an end.
+int64_t draw_at_ends(int64_t extent, statistics::Keys& keys) {
+  const int64_t most = keys.coin() ? extent : std::min(extent, formulas::kAtAnEnd);
+  const auto place = static_cast<int64_t>(keys.below(static_cast<uint64_t>(most)));
+  return keys.coin() ? place : extent - 1 - place;
+}
+
 Patch draw_place(int64_t rows, int64_t columns, statistics::Keys& keys) {
   Patch patch{static_cast<int64_t>(Effect::number), 0, 0, 1, 0, 0, 0};
   std::tie(patch.row_begin, patch.row_end) = draw_stretch(rows, 1, keys);
-  std::tie(patch.column_begin, patch.column_end) = draw_stretch(columns, 1, keys);
+  patch.column_begin = draw_at_ends(columns, keys);
+  patch.column_end = patch.column_begin + 1;
   return patch;
 }
 
-// An outlier as a rule; a sixteenth of the largest number leaves honest kernels room for a factor like log2(e).
-void draw_patches(FillArgs& args, DType dtype, bool between_bounds, statistics::Keys keys) {
+// The size of outliers and huge rows. A sixteenth of the largest number leaves honest kernels room for a factor like
+// log2(e).
+double most_size(const benchsuite::Tensor& tensor) {
+  const double largest = largest_of(tensor.dtype) / (tensor.dtype == DType::f16 ? 1 : 16);
+  return tensor.init.largest > 0 ? std::min(largest, tensor.init.largest) : largest;
+}
+
+// An outlier as a rule. `most`: its size.
+void draw_patches(FillArgs& args, double most, bool between_bounds, statistics::Keys keys) {
   const int64_t rows = (args.elements + args.columns - 1) / args.columns;
   const auto add = [&](const Patch& patch) { args.patches[args.patch_count++] = patch; };
   if (args.distribution == static_cast<int64_t>(Distribution::stray)) {
@@ -124,16 +147,17 @@ void draw_patches(FillArgs& args, DType dtype, bool between_bounds, statistics::
     Patch patch = draw_region(rows, args.columns, keys);
     const auto effect = static_cast<Effect>(keys.below(kEffects));
     patch.effect = static_cast<int64_t>(effect);
-    patch.size = draw_size(effect, args, between_bounds, keys);
-    // A whole row of one value or of next to nothing has no variance, which no normalisation divides by without error.
-    const bool flat = effect == Effect::number || effect == Effect::scaled || effect == Effect::denormals;
+    patch.size = draw_size(effect, most, args, between_bounds, keys);
+    // A whole row of one value or of next to nothing has no variance, which no normalisation divides by without error;
+    // one of zeros has nothing to divide.
+    const bool flat = (effect == Effect::number && (between_bounds || patch.size != 0)) || effect == Effect::scaled ||
+                      effect == Effect::denormals;
     if (flat) patch.column_end -= patch.width() / 2;
     add(patch);
   }
   if (between_bounds || keys.below(4) == 0) return;
   Patch outlier = draw_place(rows, args.columns, keys);
-  outlier.size =
-      either_sign(log_uniform(1, keys.coin() ? 1000 : largest_of(dtype) / (args.narrow != 0 ? 1 : 16), keys), keys);
+  outlier.size = either_sign(log_uniform(1, keys.coin() ? 1000 : most, keys), keys);
   add(outlier);
 }
 
@@ -267,8 +291,12 @@ std::vector<Distribution> adversarial_for(const benchsuite::Problem& problem) {
   };
   if (!drawn_as(false)) return {Distribution::patchwork, Distribution::one_value, Distribution::ties};
   std::vector<Distribution> chosen{Distribution::patchwork, Distribution::row_scales, Distribution::offset,
-                                   Distribution::spikes,    Distribution::dominant,   Distribution::one_hot,
-                                   Distribution::ties,      Distribution::denormals};
+                                   Distribution::spikes,    Distribution::one_hot,    Distribution::ties,
+                                   Distribution::denormals};
+  // Their tolerance rests on the few elements that count.
+  if (std::all_of(problem.inputs.begin(), problem.inputs.end(), takes_any_number)) {
+    chosen.insert(chosen.begin() + 4, {Distribution::dominant, Distribution::few});
+  }
   if (problem.contract.nan) chosen.insert(chosen.begin(), Distribution::non_finite);
   if (drawn_as(true)) chosen.insert(chosen.begin(), Distribution::one_value);
   const bool wide = std::none_of(problem.inputs.begin(), problem.inputs.end(),
@@ -337,7 +365,7 @@ FillArgs fill_args(const benchsuite::Tensor& tensor, const core::Bindings& axes,
   if (tensor.init.has_structured_rows()) return args;
   const bool takes_stray = floating && !draws_integers(tensor);
   if (distribution == Distribution::patchwork || (distribution == Distribution::stray && takes_stray)) {
-    draw_patches(args, tensor.dtype, between_bounds, statistics::Keys(statistics::one_way(key)));
+    draw_patches(args, floating ? most_size(tensor) : 1, between_bounds, statistics::Keys(statistics::one_way(key)));
   }
   return args;
 }

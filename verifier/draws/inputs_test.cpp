@@ -24,7 +24,7 @@ constexpr Distribution kAll[] = {
     Distribution::ordinary,  Distribution::row_scales,     Distribution::offset,    Distribution::spikes,
     Distribution::one_hot,   Distribution::ties,           Distribution::denormals, Distribution::near_overflow,
     Distribution::exact,     Distribution::exact_products, Distribution::one_value, Distribution::non_finite,
-    Distribution::patchwork, Distribution::stray,          Distribution::dominant,
+    Distribution::patchwork, Distribution::stray,          Distribution::dominant,  Distribution::few,
 };
 
 Tensor tensor(DType dtype, Init kind = Init::normal) {

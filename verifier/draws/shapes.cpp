@@ -12,6 +12,8 @@ constexpr int64_t kAwkward[] = {1,   2,   3,   7,   13,  31,  32,  33,   61,   6
                                 129, 251, 255, 257, 509, 513, 769, 1021, 1025, 2047, 2049, 4093, 8191, 16381};
 
 constexpr int64_t kMultiple = 64;
+constexpr int64_t kMostMultiples = 32;  // of the modulus before a tail
+constexpr int kSquares = 8;             // one square for so many residues
 constexpr int64_t kBeyond =
     4;  // times the largest listed: what a kernel with a block for each row can still do in time
 
@@ -51,6 +53,17 @@ bool small_enough(const benchsuite::Problem& problem, const core::Bindings& axes
 }
 }  // namespace
 
+namespace {
+// The largest listed size of an axis.
+int64_t listed_size(const benchsuite::Problem& problem, const std::string& backend, const std::string& axis) {
+  int64_t listed = 1;
+  for (const benchsuite::Workload& workload : problem.workloads) {
+    if (workload.runs_on(backend)) listed = std::max(listed, workload.axes.at(axis));
+  }
+  return listed;
+}
+}  // namespace
+
 std::vector<core::Bindings> draw_unseen_shapes(const benchsuite::Problem& problem, const std::string& backend,
                                                int count, int64_t most_elements, int64_t most_flops,
                                                statistics::Keys& keys) {
@@ -77,10 +90,7 @@ std::vector<core::Bindings> draw_unseen_shapes(const benchsuite::Problem& proble
   for (int i = 0; i < count; ++i) add(awkward);
   if (count == 0) return shapes;
   for (const benchsuite::Axis& large : problem.axes) {
-    int64_t listed = 1;
-    for (const benchsuite::Workload& workload : problem.workloads) {
-      if (workload.runs_on(backend)) listed = std::max(listed, workload.axes.at(large.name));
-    }
+    const int64_t listed = listed_size(problem, backend, large.name);
     const int64_t most = std::min({large.max, most_elements, kBeyond * listed});
     if (listed >= most) continue;
     add([&] {
@@ -117,13 +127,23 @@ std::vector<core::Bindings> draw_residue_shapes(const benchsuite::Problem& probl
     return has(problem.inputs) || has(problem.outputs);
   };
   std::vector<core::Bindings> shapes;
+  const auto add = [&](core::Bindings axes) {
+    if (small_enough(problem, axes, INT64_MAX, most_flops)) shapes.push_back(std::move(axes));
+  };
   for (int i = 0; i < count; ++i) {
     core::Bindings axes;
     for (const benchsuite::Axis& axis : problem.axes) {
       const int64_t residue = residues[axis.name][static_cast<size_t>(i)];
-      axes[axis.name] = into_domain(axis, residue + (residue == 0 || is_inner(axis) ? count : 0));
+      const int64_t whole = is_inner(axis) ? count * draw_between(1, kMostMultiples, keys) : residue == 0 ? count : 0;
+      axes[axis.name] = into_domain(axis, residue + whole);
     }
-    if (small_enough(problem, axes, INT64_MAX, most_flops)) shapes.push_back(std::move(axes));
+    add(std::move(axes));
+  }
+  for (int i = 0; i < count / kSquares && problem.axes.size() > 1; ++i) {  // of any residue
+    const auto side = 1 + static_cast<int64_t>(keys.below(static_cast<uint64_t>(2 * count)));
+    core::Bindings axes;
+    for (const benchsuite::Axis& axis : problem.axes) axes[axis.name] = into_domain(axis, side);
+    add(std::move(axes));
   }
   return shapes;
 }
@@ -141,12 +161,43 @@ std::vector<core::Bindings> corner_shapes(const benchsuite::Problem& problem) {
     }
     corners = std::move(longer);
   }
+  for (core::Bindings& axes : corners) {  // those that no device could hold come nearer
+    for (size_t i = 0; i < 200 && !small_enough(problem, axes, kMostElements, INT64_MAX); ++i) {
+      const benchsuite::Axis& axis = problem.axes[i % problem.axes.size()];
+      axes[axis.name] = into_domain(axis, axes[axis.name] / 2);
+    }
+  }
   std::erase_if(corners,
                 [&](const core::Bindings& axes) { return !small_enough(problem, axes, kMostElements, INT64_MAX); });
   return corners;
 }
 
 namespace {
+constexpr uint64_t kFromTheEnd = 64;
+
+core::Bindings thin_shape(const benchsuite::Problem& problem, statistics::Keys& keys) {
+  core::Bindings axes;
+  for (const benchsuite::Axis& axis : problem.axes) {
+    axes[axis.name] = into_domain(axis, axis.min + static_cast<int64_t>(keys.below(3)));
+  }
+  return axes;
+}
+
+// All axes as large as the limits allow, in drawn proportions and no round numbers.
+std::optional<core::Bindings> balanced_shape(const benchsuite::Problem& problem, int64_t most_elements,
+                                             int64_t most_flops, statistics::Keys& keys) {
+  core::Bindings axes;
+  for (const benchsuite::Axis& axis : problem.axes) {
+    axes[axis.name] = into_domain(axis, draw_between(std::max(axis.min, axis.max / 16), axis.max, keys));
+  }
+  for (int step = 0; step < 400; ++step) {
+    if (small_enough(problem, axes, most_elements, most_flops)) return axes;
+    const benchsuite::Axis& axis = problem.axes[keys.below(problem.axes.size())];
+    axes[axis.name] = into_domain(axis, axes[axis.name] * 31 / 32 - static_cast<int64_t>(keys.below(2)));
+  }
+  return std::nullopt;
+}
+
 // A shape of little more than 2^31 elements in its largest tensor.
 std::optional<core::Bindings> shape_beyond_32_bits(const benchsuite::Problem& problem, int64_t most_elements,
                                                    int64_t most_flops, statistics::Keys& keys) {
@@ -163,21 +214,43 @@ std::optional<core::Bindings> shape_beyond_32_bits(const benchsuite::Problem& pr
 }
 }  // namespace
 
+std::vector<core::Bindings> draw_long_shapes(const benchsuite::Problem& problem, const std::string& backend,
+                                             int64_t most_elements, int64_t most_flops, statistics::Keys& keys) {
+  std::vector<core::Bindings> shapes;
+  for (const benchsuite::Axis& large : problem.axes) {
+    const int64_t listed = listed_size(problem, backend, large.name), most = std::min(large.max, most_elements);
+    if (listed >= most) continue;
+    core::Bindings axes = thin_shape(problem, keys);
+    int64_t size = draw_between(listed + 1, most, keys);
+    do {
+      axes[large.name] = into_domain(large, size);
+      size = size * 7 / 8;
+    } while (!small_enough(problem, axes, most_elements, most_flops) && size > listed);
+    if (small_enough(problem, axes, most_elements, most_flops)) shapes.push_back(std::move(axes));
+  }
+  return shapes;
+}
+
 std::vector<core::Bindings> far_shapes(const benchsuite::Problem& problem, int64_t most_elements, int64_t most_flops,
                                        statistics::Keys& keys) {
   std::vector<core::Bindings> shapes;
   const auto fits = [&](const core::Bindings& axes) { return small_enough(problem, axes, most_elements, most_flops); };
   for (const benchsuite::Axis& large : problem.axes) {
-    core::Bindings axes;
-    for (const benchsuite::Axis& axis : problem.axes) {
-      axes[axis.name] = into_domain(axis, axis.min + static_cast<int64_t>(keys.below(3)));
-    }
-    axes[large.name] = into_domain(large, std::min(large.max, most_elements));
+    core::Bindings axes = thin_shape(problem, keys);
+    const int64_t end = std::min(large.max, most_elements);
+    axes[large.name] = into_domain(large, end - (keys.coin() ? 0 : static_cast<int64_t>(keys.below(kFromTheEnd))));
     while (!fits(axes) && axes[large.name] > large.min) axes[large.name] = into_domain(large, axes[large.name] * 7 / 8);
     if (fits(axes)) shapes.push_back(std::move(axes));
   }
+  if (const auto balanced = balanced_shape(problem, most_elements, most_flops, keys)) shapes.push_back(*balanced);
   if (const auto huge = shape_beyond_32_bits(problem, most_elements, most_flops, keys)) shapes.push_back(*huge);
   return shapes;
+}
+
+void come_nearer(const benchsuite::Problem& problem, core::Bindings& axes) {
+  const auto size = [&](const benchsuite::Axis& axis) { return axes.at(axis.name); };
+  const benchsuite::Axis& largest = *std::ranges::max_element(problem.axes, {}, size);
+  axes[largest.name] = into_domain(largest, size(largest) * 3 / 4);
 }
 
 BenchSize bench_size(const benchsuite::Problem& problem, const std::string& backend) {

@@ -20,19 +20,26 @@ std::vector<core::Bindings> draw_unseen_shapes(const benchsuite::Problem& proble
                                                int count, int64_t most_elements, int64_t most_flops,
                                                statistics::Keys& keys);
 
-// Small shapes, `count` of them at most, among which each axis takes every residue modulo `count`; axes along which a
-// tensor lies in memory pass `count` itself, so that a kernel has a whole vector or tile before its tail. Shapes of
-// more than `most_flops` operations are left out.
+// Small shapes, among which each axis takes every residue modulo `count`; axes along which a tensor lies in memory pass
+// a drawn multiple of `count`, so that a kernel has whole vectors or tiles before its tail. Some more are squares.
+// Shapes of more than `most_flops` operations are left out.
 std::vector<core::Bindings> draw_residue_shapes(const benchsuite::Problem& problem, int count, int64_t most_flops,
                                                 statistics::Keys& keys);
 
-// Every combination of the axes' least and greatest values whose tensors some device could hold.
+// Every combination of the axes' least and greatest values; where no device could hold the tensors, one nearer.
 std::vector<core::Bindings> corner_shapes(const benchsuite::Problem& problem);
 
-// For each axis the thin shape in which it is as large as the domain and the limits allow and the others are small; and
-// one shape of more than 2^31 elements, where the domain and the limits have one.
+// For each axis a thin shape in which it is larger than in any listed workload of `backend`, and the others are small.
+std::vector<core::Bindings> draw_long_shapes(const benchsuite::Problem& problem, const std::string& backend,
+                                             int64_t most_elements, int64_t most_flops, statistics::Keys& keys);
+
+// For each axis the thin shape in which it is as large as the domain and the limits allow, or a little smaller; one in
+// which all axes are large; and one of more than 2^31 elements, where the domain and the limits have one.
 std::vector<core::Bindings> far_shapes(const benchsuite::Problem& problem, int64_t most_elements, int64_t most_flops,
                                        statistics::Keys& keys);
+
+// Makes the largest axis a quarter smaller.
+void come_nearer(const benchsuite::Problem& problem, core::Bindings& axes);
 
 // Of the bench workloads of a backend the most elements that a tensor has, and the most operations.
 struct BenchSize {

@@ -69,7 +69,7 @@ TEST(Shapes, EachAxisTakesEveryResidue) {
     const benchsuite::Problem problem = shipped_problem(name);
     statistics::Keys keys(3);
     const auto shapes = draw_residue_shapes(problem, 128, kFlops, keys);
-    EXPECT_EQ(shapes.size(), 128u);
+    EXPECT_EQ(shapes.size(), problem.axes.size() > 1 ? 144u : 128u);  // with squares
     for (const benchsuite::Axis& axis : problem.axes) {
       std::set<int64_t> residues;
       for (const core::Bindings& axes : shapes) residues.insert(axes.at(axis.name) % 128);
@@ -84,26 +84,49 @@ TEST(Shapes, CornersAreTheEndsOfEveryAxisThatADeviceCouldHold) {
   EXPECT_EQ(corner_shapes(shipped_problem("gemm_f32")).size(), 8u);
   benchsuite::Problem wide = shipped_problem("transpose_f32");
   for (benchsuite::Axis& axis : wide.axes) axis.max = int64_t{1} << 30;
-  EXPECT_EQ(corner_shapes(wide).size(), 3u);  // not 2^60 elements
+  const auto corners = corner_shapes(wide);
+  ASSERT_EQ(corners.size(), 4u);
+  EXPECT_EQ(corners[3], (core::Bindings{{"M", int64_t{1} << 15}, {"N", int64_t{1} << 15}}));  // not 2^60 elements
 }
 
 TEST(Shapes, FarOnesEndTheDomainAndPass32Bits) {
   statistics::Keys keys(4);
   const benchsuite::Problem rows = shipped_problem("row_sum_f32");
   constexpr int64_t kSmall = int64_t{1} << 24, kLarge = int64_t{9} << 28, kManyFlops = int64_t{1} << 40;
-  for (const core::Bindings& axes : far_shapes(rows, kSmall, kManyFlops, keys)) {
-    EXPECT_EQ(std::max(axes.at("M"), axes.at("N")), 65536);
-    EXPECT_LE(std::min(axes.at("M"), axes.at("N")), 3);
+  const auto small = far_shapes(rows, kSmall, kManyFlops, keys);
+  ASSERT_EQ(small.size(), 3u);
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_GT(std::max(small[i].at("M"), small[i].at("N")), 65536 - 64);
+    EXPECT_LE(std::min(small[i].at("M"), small[i].at("N")), 3);
   }
+  const int64_t balanced = small[2].at("M") * small[2].at("N");
+  EXPECT_GT(balanced, kSmall * 15 / 16);
+  EXPECT_GT(std::min(small[2].at("M"), small[2].at("N")), 64);
   const auto large = far_shapes(rows, kLarge, kManyFlops, keys);
-  ASSERT_EQ(large.size(), 3u);
-  const int64_t elements = large[2].at("M") * large[2].at("N");
+  ASSERT_EQ(large.size(), 4u);
+  const int64_t elements = large[3].at("M") * large[3].at("N");
   EXPECT_GT(elements, int64_t{1} << 31);
   EXPECT_LE(elements, kLarge);
-  const auto sums = far_shapes(shipped_problem("sum_f32"), kSmall, kManyFlops, keys);
-  ASSERT_EQ(sums.size(), 1u);  // as far as the limit lets it
-  EXPECT_GT(sums[0].at("N"), kSmall / 8 * 7);
-  EXPECT_LE(sums[0].at("N"), kSmall);
+  for (const core::Bindings& axes : far_shapes(shipped_problem("sum_f32"), kSmall, kManyFlops, keys)) {
+    EXPECT_GT(axes.at("N"), kSmall / 8 * 7);  // as far as the limit lets it
+    EXPECT_LE(axes.at("N"), kSmall);
+  }
+}
+
+TEST(Shapes, LongOnesPassEveryListedSize) {
+  statistics::Keys keys(5);
+  const benchsuite::Problem rows = shipped_problem("row_sum_f32");
+  std::set<int64_t> sizes;
+  for (int i = 0; i < 20; ++i) {
+    const auto shapes = draw_long_shapes(rows, "cpu", int64_t{1} << 24, int64_t{1} << 29, keys);
+    ASSERT_EQ(shapes.size(), 2u);
+    for (const core::Bindings& axes : shapes) {
+      sizes.insert(std::max(axes.at("M"), axes.at("N")));
+      EXPECT_LE(std::min(axes.at("M"), axes.at("N")), 3);
+    }
+  }
+  EXPECT_GT(sizes.size(), 30u);
+  EXPECT_GT(*sizes.rbegin(), 30000);
 }
 
 }  // namespace

@@ -28,6 +28,7 @@ enum class Distribution : int64_t {
   patchwork,       // ordinary, with a few patches of other content at drawn places
   stray,           // ordinary, with one NaN or infinity at a drawn place
   dominant,        // ordinary, one element of each row beside which all others are nothing in a sum
+  few,             // zeros, but for some eight elements of each row, near 40: they alone count, in a softmax too
 };
 
 // The change that a patch makes to the elements that it covers.
@@ -39,6 +40,8 @@ enum class Effect : int64_t {
   whole,      // rounded to whole numbers; between bounds: to multiples of 1/16 of the width
   sorted,     // rising or falling along the row, as the sign of `size` says
   denormals,  // about the least normal number
+  huge,       // around `size`, all of one sign
+  sparse,     // `size` lower, but for some eight elements of a row
 };
 
 // Rows row_begin, row_begin + row_step, ... below row_end, each from column_begin to before column_end.
@@ -108,15 +111,24 @@ HOST_DEVICE bool draws_rows(const FillArgs& args) {
     case Distribution::exact_products:
     case Distribution::non_finite:
     case Distribution::dominant:
+    case Distribution::few:
       return true;
     default:
       return false;
   }
 }
+// Anywhere, at the beginning, or at the end, where vectors and tails are.
+constexpr int64_t kAtAnEnd = 16;
+HOST_DEVICE int64_t drawn_column(int64_t columns, const Quad& drawn) {
+  const uint64_t where = below(4, drawn.z, 0);
+  const int64_t most = where < 2 || columns < kAtAnEnd ? columns : kAtAnEnd;
+  const auto column = static_cast<int64_t>(below(static_cast<uint64_t>(most), drawn.x, drawn.w));
+  return where == 3 ? columns - 1 - column : column;
+}
 HOST_DEVICE Row draw_row(const FillArgs& args, int64_t index) {
   const Quad drawn = drawn_for(Purpose::row, index, args.key);
   const float octaves = (args.narrow != 0 ? 3 : 6) * 3.32192809f;  // 3 or 6 decades
-  Row row = {static_cast<int64_t>(below(static_cast<uint64_t>(args.columns), drawn.x, drawn.w)), 1,
+  Row row = {drawn_column(args.columns, drawn), 1,
              static_cast<uint32_t>((args.key >> 62) + static_cast<uint64_t>(index)) % 4};
   if (args.distribution == static_cast<int64_t>(Distribution::row_scales)) {
     row.scale = static_cast<double>(exp2f(octaves * (static_cast<float>(drawn.y) * 0x1p-32f - 0.5f)));
@@ -124,6 +136,10 @@ HOST_DEVICE Row draw_row(const FillArgs& args, int64_t index) {
   return row;
 }
 
+// Some eight elements of a row.
+HOST_DEVICE bool is_one_of_few(const FillArgs& args, const Chance& c) {
+  return below(static_cast<uint64_t>(args.columns), c.second, 0) < 8;
+}
 // One element in 64 is a spike or not finite.
 HOST_DEVICE bool is_rare(const Chance& c) { return c.second < 1u << 26; }
 HOST_DEVICE double rare_value(const FillArgs& args, uint32_t kind, const Chance& c) {
@@ -175,6 +191,8 @@ HOST_DEVICE double unbounded(const FillArgs& args, const Row& row, bool hot, con
       return args.grain > 0 ? rint(value / args.grain) * args.grain : value;
     case Distribution::dominant:
       return hot ? value * (narrow ? 0x1p10 : 0x1p32) : value;
+    case Distribution::few:
+      return hot || is_one_of_few(args, c) ? 40 + 2 * c.normal : 0;
     default:
       return value;
   }
@@ -255,6 +273,11 @@ HOST_DEVICE double patched(const FillArgs& args, const Patch& patch, bool betwee
     case Effect::denormals:
       if (between_bounds && (low > 0 || args.high <= 0)) return value;
       return args.least_normal * 2 * (between_bounds ? c.unit : 2 * c.unit - 1);
+    case Effect::huge:
+      return between_bounds ? args.high - width * c.unit / 1024 : patch.size * (0.5 + 0.5 * c.unit);
+    case Effect::sparse:
+      if (is_one_of_few(args, c)) return value;
+      return between_bounds ? low + (value - low) / 1024 : value - patch.size;
   }
   return value;
 }

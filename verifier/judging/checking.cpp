@@ -13,18 +13,18 @@ using verdicts::Effort;
 using verdicts::Verdict;
 using verdicts::Where;
 
-int64_t cost_of(const benchsuite::Problem& problem, const benchsuite::Workload& workload) {
-  return problem.cost.bytes_read.eval(workload.axes) + problem.cost.flops.eval(workload.axes);
+int64_t cost_of(const benchsuite::Problem& problem, const core::Bindings& axes) {
+  return problem.cost.bytes_read.eval(axes) + problem.cost.flops.eval(axes);
 }
 
-// The workloads for the checking build. It is slow, so only the smallest test workload runs at any cost.
+// The listed workloads for the checking build. It is slow, so only the smallest test workload runs at any cost.
 std::vector<const benchsuite::Workload*> cheap_workloads(const benchsuite::Problem& problem, const DeviceTraits& traits,
                                                          bool benches) {
   std::vector<std::pair<int64_t, const benchsuite::Workload*>> by_cost;
   std::vector<const benchsuite::Workload*> chosen, chosen_benches;
   for (const benchsuite::Workload& workload : problem.workloads) {
     if (!workload.runs_on(traits.backend)) continue;
-    const int64_t cost = cost_of(problem, workload);
+    const int64_t cost = cost_of(problem, workload.axes);
     if (workload.role == benchsuite::Role::test) {
       by_cost.emplace_back(cost, &workload);
     } else if (benches && cost <= traits.check.checking_build_bench_cost) {
@@ -64,8 +64,8 @@ std::optional<Verdict> Checking::at_shape(Contender& contender, const std::strin
 std::optional<Verdict> Checking::checking_build(Contender& contender, Effort effort) {
   if (const auto failure = contender.process->await_loaded()) return verdict_of(*failure, {});
   FirstFailure first;
-  for (const benchsuite::Workload* workload : cheap_workloads(oracle_.problem(), traits_, effort == Effort::confirm)) {
-    auto failed = at_shape(contender, workload->name, workload->axes, [&](Shape& shape) -> std::optional<Verdict> {
+  for (const auto& [name, axes] : shapes_for_checking_build(effort)) {
+    auto failed = at_shape(contender, name, axes, [&](Shape& shape) -> std::optional<Verdict> {
       shape.where.distribution = draws::name_of(Distribution::patchwork);
       oracle_.fill(shape.inputs, shape.axes, Distribution::patchwork, keys_.next());
       auto launched = shape.harness.launch({}, keys_.next());
@@ -77,6 +77,28 @@ std::optional<Verdict> Checking::checking_build(Contender& contender, Effort eff
     if (failed && first.add(std::move(*failed))) break;
   }
   return first.verdict();
+}
+
+// Listed ones, and drawn ones of which some have a longer axis: a rule may be broken where none is listed.
+std::vector<Checking::NamedShape> Checking::shapes_for_checking_build(Effort effort) {
+  const benchsuite::Problem& problem = oracle_.problem();
+  const CheckPolicy& policy = traits_.check;
+  std::vector<NamedShape> shapes;
+  for (const benchsuite::Workload* workload : cheap_workloads(problem, traits_, effort == Effort::confirm)) {
+    shapes.push_back({workload->name, workload->axes});
+  }
+  if (effort == Effort::screen) return shapes;
+  const auto add = [&](const std::vector<core::Bindings>& drawn) {
+    for (const core::Bindings& axes : drawn) {
+      if (cost_of(problem, axes) <= policy.checking_build_cost) shapes.push_back({"unseen", axes});
+    }
+  };
+  add(draws::draw_unseen_shapes(problem, traits_.backend, 1, policy.unseen_elements, policy.unseen_flops, keys_));
+  if (effort == Effort::confirm) {
+    add(draws::draw_long_shapes(problem, traits_.backend, policy.checking_build_cost / 8,
+                                policy.checking_build_cost / 2, keys_));
+  }
+  return shapes;
 }
 
 std::optional<Verdict> Checking::fast_build(Contender& contender, Effort effort) {
@@ -110,8 +132,13 @@ std::optional<Verdict> Checking::fast_build(Contender& contender, Effort effort)
                             draws::draw_residue_shapes(problem, policy.residues, policy.unseen_flops, keys_))) {
     return verdict;
   }
+  const int64_t far_flops = std::max(flops, policy.far_flops);
+  if (auto verdict = all_of(contender, "unseen", Depth::far,
+                            draws::draw_long_shapes(problem, backend, policy.far_elements, far_flops, keys_))) {
+    return verdict;
+  }
   return all_of(contender, "end of the domain", Depth::far,
-                draws::far_shapes(problem, policy.far_elements, std::max(flops, policy.far_flops), keys_));
+                draws::far_shapes(problem, policy.far_elements, far_flops, keys_));
 }
 
 // A plan that cannot be bound somewhere is found without a launch.
@@ -137,25 +164,69 @@ std::optional<Verdict> Checking::all_of(Contender& contender, const std::string&
 
 std::optional<Verdict> Checking::fast_shape(Contender& contender, const std::string& name, const core::Bindings& axes,
                                             Depth depth) {
-  auto failed = at_shape(contender, name, axes, [&](Shape& shape) { return draws_at(shape, depth); });
-  // The plan fits every corner of the domain. Here it asks for more workspace than this device lends: the scope shows
-  // that the shape was not reached.
-  if (depth == Depth::far && failed && std::holds_alternative<verdicts::InvalidPlan>(*failed)) return std::nullopt;
-  if (!failed) findings_.scope.add(oracle_.problem(), axes);
+  const core::Bindings reached = depth == Depth::far ? within_reach(contender, axes) : axes;
+  if (depth == Depth::far && !lends_enough(contender, reached)) return std::nullopt;  // the scope shows it
+  auto failed = at_shape(contender, name, reached, [&](Shape& shape) { return draws_at(shape, depth); });
+  if (!failed) findings_.scope.add(oracle_.problem(), reached);
   return failed;
+}
+
+// The shape, or one nearer at which the plan launches no more threads than the device takes.
+core::Bindings Checking::within_reach(const Contender& contender, core::Bindings axes) const {
+  const auto threads = [&] {
+    int64_t all = 0;
+    const sandbox::LaunchPlan plan =
+        sandbox::bind_plan(contender.solution, contender.binding, axes, &oracle_.problem());
+    for (const sandbox::PlannedLaunch& launch : plan.launches) {
+      all += launch.grid[0] * launch.grid[1] * launch.grid[2] * launch.block[0] * launch.block[1] * launch.block[2];
+    }
+    return all;
+  };
+  try {
+    for (int step = 0; step < 64 && threads() > traits_.check.far_threads; ++step) {
+      draws::come_nearer(oracle_.problem(), axes);
+    }
+  } catch (const core::InputError&) {  // said when it is launched
+  }
+  return axes;
+}
+
+// Whether the device lends what the plan asks for at a shape. A workspace of more than some copies of the tensors has
+// no such excuse.
+bool Checking::lends_enough(const Contender& contender, const core::Bindings& axes) const {
+  constexpr int64_t kCopies = 4;
+  int64_t tensors = 0;
+  for (const auto* some : {&oracle_.problem().inputs, &oracle_.problem().outputs}) {
+    for (const benchsuite::Tensor& tensor : *some) tensors += tensor.bytes(axes);
+  }
+  core::Bindings values = axes;
+  values.insert(contender.binding.begin(), contender.binding.end());
+  const int64_t most = std::min(traits_.most_workspace_bytes, sandbox::kMostWorkspaceBytes);
+  return std::ranges::none_of(contender.solution.workspaces, [&](const sandbox::Workspace& workspace) {
+    try {
+      const int64_t bytes = workspace.bytes.eval(values);
+      return bytes > most && bytes <= kCopies * tensors;
+    } catch (const core::ExprError&) {
+      return false;  // the plan says so when it is bound
+    }
+  });
 }
 
 std::optional<Verdict> Checking::draws_at(Shape& shape, Depth depth) {
   const benchsuite::Problem& problem = oracle_.problem();
-  if (depth == Depth::one || depth == Depth::far) {
-    return draw(shape, draws::draw_disguise(problem, keys_), depth == Depth::far ? traits_.check.far_patience : 1);
+  const std::vector<Distribution> adversarial = draws::adversarial_for(problem);
+  const auto any_adversarial = [&] { return adversarial[keys_.below(adversarial.size())]; };
+  if (depth == Depth::one) return draw(shape, draws::draw_disguise(problem, keys_));
+  if (depth == Depth::far) {
+    const double patience = traits_.check.far_patience;
+    if (auto verdict = draw(shape, draws::draw_disguise(problem, keys_), patience)) return verdict;
+    return draw(shape, any_adversarial(), patience);
   }
   if (auto verdict = repeats(shape, depth == Depth::all)) return verdict;
   if (depth == Depth::glance) return std::nullopt;
-  const std::vector<Distribution> adversarial = draws::adversarial_for(problem);
   if (depth == Depth::some) {
     if (auto verdict = draw(shape, Distribution::patchwork)) return verdict;
-    return draw(shape, adversarial[keys_.below(adversarial.size())]);
+    return draw(shape, any_adversarial());
   }
   turn_ = 0;
   for (int i = 1; i < settings_.ordinary_draws; ++i) {

@@ -21,8 +21,8 @@ class Checking {
   std::optional<verdicts::Verdict> checking_build(Contender& contender, verdicts::Effort effort);
   // The build that is timed. Its plan is bound at every corner of the domain first. A screening takes one draw of every
   // listed test shape. A full check adds the other draws and distributions and unseen shapes; a confirmation adds an
-  // unseen shape of a bench shape's size, shapes of every residue, and the ends of the domain that the device reaches.
-  // CheckPolicy says when bench shapes are checked.
+  // unseen shape of a bench shape's size, shapes of every residue, longer ones than any listed, and the ends of the
+  // domain that the device reaches. CheckPolicy says when bench shapes are checked.
   std::optional<verdicts::Verdict> fast_build(Contender& contender, verdicts::Effort effort);
 
   const verdicts::Correct& findings() const { return findings_; }
@@ -34,11 +34,15 @@ class Checking {
     const core::Bindings& axes;
     verdicts::Where where;
   };
+  struct NamedShape {
+    std::string name;
+    core::Bindings axes;
+  };
   // How many draws a shape sees.
   enum class Depth {
     glance,  // one ordinary draw, repeated
     one,     // one that may be ordinary or not
-    far,     // the same, with more patience
+    far,     // the same and one adversarial distribution, with more patience
     some,    // ordinary, patchwork and one adversarial distribution
     all,     // every distribution
   };
@@ -53,6 +57,9 @@ class Checking {
   std::optional<verdicts::Verdict> all_of(Contender& contender, const std::string& name, Depth depth,
                                           const std::vector<core::Bindings>& shapes);
   std::optional<verdicts::Verdict> bind_at_corners(const Contender& contender);
+  std::vector<NamedShape> shapes_for_checking_build(verdicts::Effort effort);
+  core::Bindings within_reach(const Contender& contender, core::Bindings axes) const;
+  bool lends_enough(const Contender& contender, const core::Bindings& axes) const;
   std::optional<verdicts::Verdict> repeats(Shape& shape, bool thorough);
   std::optional<verdicts::Verdict> draw(Shape& shape, draws::Distribution distribution, double patience = 1);
   bool checks_benches(verdicts::Effort effort) const;

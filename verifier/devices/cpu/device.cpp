@@ -150,8 +150,9 @@ judging::DeviceTraits traits_of_cpu() {
   traits.check.unseen_flops = 8'000'000;
   traits.check.beyond_bench = 4;                      // bench shapes are small enough here for four times as much
   traits.check.residues = 64;                         // an eighth of the work of 128
-  traits.check.far_elements = (1 << 24) + (1 << 12);  // beyond what 24 bits and an f32 count
+  traits.check.far_elements = (1 << 24) + (1 << 20);  // beyond what 24 bits and an f32 count
   traits.check.far_flops = 1 << 29;
+  traits.check.far_threads = 1 << 24;  // each takes 50 to 250 ns here
   traits.check.naive_errors_stay_from =
       INT64_MAX;  // outputs are small, and the naive solution is quick beside the rest
   traits.timing.pings = 21;

@@ -22,11 +22,14 @@ const core::Bindings kAxes{{"M", 64}, {"N", 1000}};
 constexpr size_t kElements = 64000;
 constexpr DType kFloats[] = {DType::f16, DType::bf16, DType::f32, DType::f64};
 constexpr draws::Distribution kAll[] = {
-    draws::Distribution::ordinary,       draws::Distribution::row_scales,    draws::Distribution::offset,
-    draws::Distribution::spikes,         draws::Distribution::one_hot,       draws::Distribution::ties,
-    draws::Distribution::denormals,      draws::Distribution::near_overflow, draws::Distribution::exact,
-    draws::Distribution::exact_products, draws::Distribution::one_value,     draws::Distribution::non_finite,
-    draws::Distribution::patchwork,      draws::Distribution::stray,         draws::Distribution::dominant,
+    draws::Distribution::ordinary,  draws::Distribution::row_scales,
+    draws::Distribution::offset,    draws::Distribution::spikes,
+    draws::Distribution::one_hot,   draws::Distribution::ties,
+    draws::Distribution::denormals, draws::Distribution::near_overflow,
+    draws::Distribution::exact,     draws::Distribution::exact_products,
+    draws::Distribution::one_value, draws::Distribution::non_finite,
+    draws::Distribution::patchwork, draws::Distribution::stray,
+    draws::Distribution::dominant,  draws::Distribution::few,
 };
 
 Tensor tensor(DType dtype, Init kind = Init::normal) {

@@ -19,33 +19,40 @@ KW_OPERATION(bit_or, a | b)
 KW_OPERATION(bit_xor, a ^ b)
 #undef KW_OPERATION
 
-template <typename T, typename Operation>
-struct __kw_reduction {
-  T value;
-  Operation* operation;
+// What all active lanes gave, in order, for each of them: it combines the values itself, where a function that was passed
+// is called by its name.
+template <typename T>
+struct __kw_gathered {
+  T mine, all[32];
+  unsigned count;
 
   __attribute__((no_sanitize("thread"))) static void combine(void* const lanes[32], unsigned active) {
-    __kw_reduction* all[32];
-    unsigned count = 0;
+    auto& first = *static_cast<__kw_gathered*>(lanes[__builtin_ctz(active)]);
+    first.count = 0;
     for (unsigned rest = active; rest != 0; rest &= rest - 1) {
-      all[count++] = static_cast<__kw_reduction*>(lanes[__builtin_ctz(rest)]);
+      first.all[first.count++] = static_cast<__kw_gathered*>(lanes[__builtin_ctz(rest)])->mine;
     }
-    unsigned width = 1;
-    while (width < count) width *= 2;
-    for (width /= 2; width > 0; width /= 2) {
-      for (unsigned i = 0; i < width && i + width < count; ++i) {
-        all[i]->value = (*all[0]->operation)(all[i]->value, all[i + width]->value);
-      }
+    for (unsigned rest = active & (active - 1); rest != 0; rest &= rest - 1) {
+      auto& other = *static_cast<__kw_gathered*>(lanes[__builtin_ctz(rest)]);
+      other.count = first.count;
+      for (unsigned i = 0; i < first.count; ++i) other.all[i] = first.all[i];
     }
-    for (unsigned i = 1; i < count; ++i) all[i]->value = all[0]->value;
   }
 };
 
 template <typename T, typename Operation>
 KW_DEVICE T __kw_reduce(unsigned mask, T value, Operation& operation) {
-  __kw_reduction<T, Operation> mine{value, &operation};
-  __kw_warp_call("cooperative_groups::reduce", mask, &__kw_reduction<T, Operation>::combine, &mine);
-  return mine.value;
+  __kw_gathered<T> values;
+  values.mine = value;
+  __kw_warp_call("cooperative_groups::reduce", mask, &__kw_gathered<T>::combine, &values);
+  unsigned width = 1;
+  while (width < values.count) width *= 2;
+  for (width /= 2; width > 0; width /= 2) {
+    for (unsigned i = 0; i < width && i + width < values.count; ++i) {
+      values.all[i] = operation(values.all[i], values.all[i + width]);
+    }
+  }
+  return values.all[0];
 }
 template <unsigned Size, typename Parent, typename T, typename Operation>
 KW_DEVICE T reduce(const thread_block_tile<Size, Parent>& tile, T value, Operation operation) {
