@@ -29,22 +29,22 @@ extern "C" __global__ void normalize(const float* scale, const float* shift, flo
                                      int side) {
   const int filter = blockIdx.x, area = (side - 2) * (side - 2);
   const size_t step = (size_t)filters * area, begin = (size_t)filter * area;
-  float sum = 0, squares = 0;
+  double sum = 0, squares = 0;  // one-hot images leave a variance that is tiny beside what cancels
   for (int b = 0; b < batch; ++b) {
     for (int i = 0; i < area; ++i) sum += out[b * step + begin + i];
   }
-  const float mean = sum / (batch * area);
+  const double mean = sum / (batch * area);
   for (int b = 0; b < batch; ++b) {
     for (int i = 0; i < area; ++i) {
-      const float off = out[b * step + begin + i] - mean;
+      const double off = out[b * step + begin + i] - mean;
       squares += off * off;
     }
   }
-  const float factor = rsqrtf(squares / (batch * area) + 1e-5f) * scale[filter];
+  const double factor = scale[filter] / sqrt(squares / (batch * area) + 1e-5);
   for (int b = 0; b < batch; ++b) {
     for (int i = 0; i < area; ++i) {
       float& value = out[b * step + begin + i];
-      const float y = (value - mean) * factor + shift[filter];
+      const float y = (float)((value - mean) * factor + shift[filter]);
       value = y > 0 || y != y ? y : 0;
     }
   }
