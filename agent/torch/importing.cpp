@@ -159,7 +159,7 @@ std::variant<Imported, ImportRefused> import_file(const core::Paths& paths, cons
   std::string sandbox;
   std::variant<Made, ImportRefused> made;
   {
-    const auto seconds = static_cast<unsigned>(order.seconds);
+    const auto seconds = static_cast<unsigned>(order.seconds) + 10;  // of the processor: the deadline comes first
     Worker worker = Worker::start(
         python_worker(paths, python, paths.importing() / "import_model.py", {}, {kMemoryMib, seconds, false}));
     sandbox = worker.greeting().value("sandbox", "");
