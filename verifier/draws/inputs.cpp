@@ -92,7 +92,7 @@ Patch draw_region(int64_t rows, int64_t columns, statistics::Keys& keys) {
   return patch;
 }
 
-double draw_size(Effect effect, double most, const FillArgs& args, bool between_bounds, statistics::Keys& keys) {
+double draw_size(Effect effect, const FillArgs& args, bool between_bounds, statistics::Keys& keys) {
   switch (effect) {
     case Effect::number:
       if (between_bounds) return keys.coin() ? args.low : args.low + (args.high - args.low) * keys.unit();
@@ -101,8 +101,6 @@ double draw_size(Effect effect, double most, const FillArgs& args, bool between_
       return either_sign(args.narrow != 0 ? log_uniform(0.5, 16, keys) : log_uniform(1, 100, keys), keys);
     case Effect::scaled:
       return args.narrow != 0 ? log_uniform(0.03, 30, keys) : log_uniform(1e-4, 1e3, keys);
-    case Effect::huge:
-      return either_sign(log_uniform(1e3, most, keys), keys);
     case Effect::sparse:
       return log_uniform(2, 30, keys);
     default:
@@ -125,7 +123,7 @@ Patch draw_place(int64_t rows, int64_t columns, statistics::Keys& keys) {
   return patch;
 }
 
-// The size of outliers and huge rows. A sixteenth of the largest number leaves honest kernels room for a factor like
+// The size of outliers. A sixteenth of the largest number leaves honest kernels room for a factor like
 // log2(e).
 double most_size(const benchsuite::Tensor& tensor) {
   const double largest = largest_of(tensor.dtype) / (tensor.dtype == DType::f16 ? 1 : 16);
@@ -147,7 +145,7 @@ void draw_patches(FillArgs& args, double most, bool between_bounds, statistics::
     Patch patch = draw_region(rows, args.columns, keys);
     const auto effect = static_cast<Effect>(keys.below(kEffects));
     patch.effect = static_cast<int64_t>(effect);
-    patch.size = draw_size(effect, most, args, between_bounds, keys);
+    patch.size = draw_size(effect, args, between_bounds, keys);
     // A whole row of one value or of next to nothing has no variance, which no normalisation divides by without error;
     // one of zeros has nothing to divide.
     const bool flat = (effect == Effect::number && (between_bounds || patch.size != 0)) || effect == Effect::scaled ||

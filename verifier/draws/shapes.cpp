@@ -12,8 +12,8 @@ constexpr int64_t kAwkward[] = {1,   2,   3,   7,   13,  31,  32,  33,   61,   6
                                 129, 251, 255, 257, 509, 513, 769, 1021, 1025, 2047, 2049, 4093, 8191, 16381};
 
 constexpr int64_t kMultiple = 64;
-constexpr int64_t kMostMultiples = 32;  // of the modulus before a tail
-constexpr int kSquares = 8;             // one square for so many residues
+constexpr int64_t kMostMultiples = 8;  // of the modulus before a tail
+constexpr int kSquares = 8;            // one square for so many residues
 constexpr int64_t kBeyond =
     4;  // times the largest listed: what a kernel with a block for each row can still do in time
 
@@ -128,16 +128,21 @@ std::vector<core::Bindings> draw_residue_shapes(const benchsuite::Problem& probl
   };
   std::vector<core::Bindings> shapes;
   const auto add = [&](core::Bindings axes) {
-    if (small_enough(problem, axes, INT64_MAX, most_flops)) shapes.push_back(std::move(axes));
+    if (!small_enough(problem, axes, INT64_MAX, most_flops)) return false;
+    shapes.push_back(std::move(axes));
+    return true;
   };
   for (int i = 0; i < count; ++i) {
-    core::Bindings axes;
-    for (const benchsuite::Axis& axis : problem.axes) {
-      const int64_t residue = residues[axis.name][static_cast<size_t>(i)];
-      const int64_t whole = is_inner(axis) ? count * draw_between(1, kMostMultiples, keys) : residue == 0 ? count : 0;
-      axes[axis.name] = into_domain(axis, residue + whole);
+    // With a drawn number of whole tiles before the tail, or the least that has one.
+    for (const int64_t most_multiples : {kMostMultiples, int64_t{1}}) {
+      core::Bindings axes;
+      for (const benchsuite::Axis& axis : problem.axes) {
+        const int64_t residue = residues[axis.name][static_cast<size_t>(i)];
+        const int64_t multiples = is_inner(axis) ? draw_between(1, most_multiples, keys) : residue == 0 ? 1 : 0;
+        axes[axis.name] = into_domain(axis, residue + count * multiples);
+      }
+      if (add(std::move(axes))) break;
     }
-    add(std::move(axes));
   }
   for (int i = 0; i < count / kSquares && problem.axes.size() > 1; ++i) {  // of any residue
     const auto side = 1 + static_cast<int64_t>(keys.below(static_cast<uint64_t>(2 * count)));
@@ -173,8 +178,6 @@ std::vector<core::Bindings> corner_shapes(const benchsuite::Problem& problem) {
 }
 
 namespace {
-constexpr uint64_t kFromTheEnd = 64;
-
 core::Bindings thin_shape(const benchsuite::Problem& problem, statistics::Keys& keys) {
   core::Bindings axes;
   for (const benchsuite::Axis& axis : problem.axes) {
@@ -237,12 +240,11 @@ std::vector<core::Bindings> far_shapes(const benchsuite::Problem& problem, int64
   const auto fits = [&](const core::Bindings& axes) { return small_enough(problem, axes, most_elements, most_flops); };
   for (const benchsuite::Axis& large : problem.axes) {
     core::Bindings axes = thin_shape(problem, keys);
-    const int64_t end = std::min(large.max, most_elements);
-    axes[large.name] = into_domain(large, end - (keys.coin() ? 0 : static_cast<int64_t>(keys.below(kFromTheEnd))));
+    axes[large.name] = into_domain(large, std::min(large.max, most_elements));
     while (!fits(axes) && axes[large.name] > large.min) axes[large.name] = into_domain(large, axes[large.name] * 7 / 8);
     if (fits(axes)) shapes.push_back(std::move(axes));
   }
-  if (const auto balanced = balanced_shape(problem, most_elements, most_flops, keys)) shapes.push_back(*balanced);
+  if (const auto balanced = balanced_shape(problem, most_elements, most_flops / 4, keys)) shapes.push_back(*balanced);
   if (const auto huge = shape_beyond_32_bits(problem, most_elements, most_flops, keys)) shapes.push_back(*huge);
   return shapes;
 }

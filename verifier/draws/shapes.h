@@ -33,8 +33,8 @@ std::vector<core::Bindings> corner_shapes(const benchsuite::Problem& problem);
 std::vector<core::Bindings> draw_long_shapes(const benchsuite::Problem& problem, const std::string& backend,
                                              int64_t most_elements, int64_t most_flops, statistics::Keys& keys);
 
-// For each axis the thin shape in which it is as large as the domain and the limits allow, or a little smaller; one in
-// which all axes are large; and one of more than 2^31 elements, where the domain and the limits have one.
+// For each axis the thin shape in which it is as large as the domain and the limits allow; one in which all axes are
+// large; and one of more than 2^31 elements, where the domain and the limits have one.
 std::vector<core::Bindings> far_shapes(const benchsuite::Problem& problem, int64_t most_elements, int64_t most_flops,
                                        statistics::Keys& keys);
 

@@ -40,7 +40,6 @@ enum class Effect : int64_t {
   whole,      // rounded to whole numbers; between bounds: to multiples of 1/16 of the width
   sorted,     // rising or falling along the row, as the sign of `size` says
   denormals,  // about the least normal number
-  huge,       // around `size`, all of one sign
   sparse,     // `size` lower, but for some eight elements of a row
 };
 
@@ -273,8 +272,6 @@ HOST_DEVICE double patched(const FillArgs& args, const Patch& patch, bool betwee
     case Effect::denormals:
       if (between_bounds && (low > 0 || args.high <= 0)) return value;
       return args.least_normal * 2 * (between_bounds ? c.unit : 2 * c.unit - 1);
-    case Effect::huge:
-      return between_bounds ? args.high - width * c.unit / 1024 : patch.size * (0.5 + 0.5 * c.unit);
     case Effect::sparse:
       if (is_one_of_few(args, c)) return value;
       return between_bounds ? low + (value - low) / 1024 : value - patch.size;

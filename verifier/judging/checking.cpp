@@ -64,11 +64,13 @@ std::optional<Verdict> Checking::at_shape(Contender& contender, const std::strin
 std::optional<Verdict> Checking::checking_build(Contender& contender, Effort effort) {
   if (const auto failure = contender.process->await_loaded()) return verdict_of(*failure, {});
   FirstFailure first;
-  for (const auto& [name, axes] : shapes_for_checking_build(effort)) {
+  for (const auto& [name, axes] : shapes_for_checking_build(contender, effort)) {
     auto failed = at_shape(contender, name, axes, [&](Shape& shape) -> std::optional<Verdict> {
       shape.where.distribution = draws::name_of(Distribution::patchwork);
       oracle_.fill(shape.inputs, shape.axes, Distribution::patchwork, keys_.next());
-      auto launched = shape.harness.launch({}, keys_.next());
+      LaunchRequest request;
+      request.patience = traits_.check.far_patience;  // a tile of which a shape needs little takes its time here
+      auto launched = shape.harness.launch(request, keys_.next());
       if (const auto* failure = std::get_if<ProcessFailure>(&launched)) return verdict_of(*failure, shape.where);
       // Held to the reference, too: a candidate that behaves in this build must also do the work in it.
       return shape.harness.audit(0, oracle_.expected(shape.inputs, shape.axes, Distribution::patchwork), shape.where,
@@ -80,7 +82,7 @@ std::optional<Verdict> Checking::checking_build(Contender& contender, Effort eff
 }
 
 // Listed ones, and drawn ones of which some have a longer axis: a rule may be broken where none is listed.
-std::vector<Checking::NamedShape> Checking::shapes_for_checking_build(Effort effort) {
+std::vector<Checking::NamedShape> Checking::shapes_for_checking_build(const Contender& contender, Effort effort) {
   const benchsuite::Problem& problem = oracle_.problem();
   const CheckPolicy& policy = traits_.check;
   std::vector<NamedShape> shapes;
@@ -90,7 +92,8 @@ std::vector<Checking::NamedShape> Checking::shapes_for_checking_build(Effort eff
   if (effort == Effort::screen) return shapes;
   const auto add = [&](const std::vector<core::Bindings>& drawn) {
     for (const core::Bindings& axes : drawn) {
-      if (cost_of(problem, axes) <= policy.checking_build_cost) shapes.push_back({"unseen", axes});
+      if (cost_of(problem, axes) > policy.checking_build_cost) continue;
+      shapes.push_back({"unseen", within_reach(contender, axes, policy.checking_build_threads)});
     }
   };
   add(draws::draw_unseen_shapes(problem, traits_.backend, 1, policy.unseen_elements, policy.unseen_flops, keys_));
@@ -164,29 +167,38 @@ std::optional<Verdict> Checking::all_of(Contender& contender, const std::string&
 
 std::optional<Verdict> Checking::fast_shape(Contender& contender, const std::string& name, const core::Bindings& axes,
                                             Depth depth) {
-  const core::Bindings reached = depth == Depth::far ? within_reach(contender, axes) : axes;
-  if (depth == Depth::far && !lends_enough(contender, reached)) return std::nullopt;  // the scope shows it
-  auto failed = at_shape(contender, name, reached, [&](Shape& shape) { return draws_at(shape, depth); });
-  if (!failed) findings_.scope.add(oracle_.problem(), reached);
+  if (depth != Depth::far) return reached_shape(contender, name, axes, depth);
+  const core::Bindings reached = within_reach(contender, axes, traits_.check.far_threads);
+  if (!lends_enough(contender, reached)) return std::nullopt;  // the scope shows it
+  const bool dear = threads_of(contender, reached) > traits_.check.far_threads_for_two_draws;
+  return reached_shape(contender, name, reached, dear ? Depth::end : Depth::far);
+}
+
+std::optional<Verdict> Checking::reached_shape(Contender& contender, const std::string& name,
+                                               const core::Bindings& axes, Depth depth) {
+  auto failed = at_shape(contender, name, axes, [&](Shape& shape) { return draws_at(shape, depth); });
+  if (!failed) findings_.scope.add(oracle_.problem(), axes);
   return failed;
 }
 
-// The shape, or one nearer at which the plan launches no more threads than the device takes.
-core::Bindings Checking::within_reach(const Contender& contender, core::Bindings axes) const {
-  const auto threads = [&] {
-    int64_t all = 0;
-    const sandbox::LaunchPlan plan =
-        sandbox::bind_plan(contender.solution, contender.binding, axes, &oracle_.problem());
-    for (const sandbox::PlannedLaunch& launch : plan.launches) {
-      all += launch.grid[0] * launch.grid[1] * launch.grid[2] * launch.block[0] * launch.block[1] * launch.block[2];
-    }
-    return all;
-  };
+// That the plan launches at a shape; 0 where it cannot be bound, which is said when it is launched.
+int64_t Checking::threads_of(const Contender& contender, const core::Bindings& axes) const {
   try {
-    for (int step = 0; step < 64 && threads() > traits_.check.far_threads; ++step) {
-      draws::come_nearer(oracle_.problem(), axes);
+    int64_t threads = 0;
+    for (const sandbox::PlannedLaunch& launch :
+         sandbox::bind_plan(contender.solution, contender.binding, axes, &oracle_.problem()).launches) {
+      threads += launch.grid[0] * launch.grid[1] * launch.grid[2] * launch.block[0] * launch.block[1] * launch.block[2];
     }
-  } catch (const core::InputError&) {  // said when it is launched
+    return threads;
+  } catch (const core::InputError&) {
+    return 0;
+  }
+}
+
+// The shape, or one nearer at which the plan launches no more threads.
+core::Bindings Checking::within_reach(const Contender& contender, core::Bindings axes, int64_t most_threads) const {
+  for (int step = 0; step < 64 && threads_of(contender, axes) > most_threads; ++step) {
+    draws::come_nearer(oracle_.problem(), axes);
   }
   return axes;
 }
@@ -217,10 +229,10 @@ std::optional<Verdict> Checking::draws_at(Shape& shape, Depth depth) {
   const std::vector<Distribution> adversarial = draws::adversarial_for(problem);
   const auto any_adversarial = [&] { return adversarial[keys_.below(adversarial.size())]; };
   if (depth == Depth::one) return draw(shape, draws::draw_disguise(problem, keys_));
-  if (depth == Depth::far) {
+  if (depth == Depth::far || depth == Depth::end) {
     const double patience = traits_.check.far_patience;
-    if (auto verdict = draw(shape, draws::draw_disguise(problem, keys_), patience)) return verdict;
-    return draw(shape, any_adversarial(), patience);
+    auto verdict = draw(shape, draws::draw_disguise(problem, keys_), patience);
+    return verdict || depth == Depth::end ? verdict : draw(shape, any_adversarial(), patience);
   }
   if (auto verdict = repeats(shape, depth == Depth::all)) return verdict;
   if (depth == Depth::glance) return std::nullopt;

@@ -42,7 +42,8 @@ class Checking {
   enum class Depth {
     glance,  // one ordinary draw, repeated
     one,     // one that may be ordinary or not
-    far,     // the same and one adversarial distribution, with more patience
+    end,     // the same, with more patience
+    far,     // the same and one adversarial distribution; `end` where that takes many threads
     some,    // ordinary, patchwork and one adversarial distribution
     all,     // every distribution
   };
@@ -57,8 +58,11 @@ class Checking {
   std::optional<verdicts::Verdict> all_of(Contender& contender, const std::string& name, Depth depth,
                                           const std::vector<core::Bindings>& shapes);
   std::optional<verdicts::Verdict> bind_at_corners(const Contender& contender);
-  std::vector<NamedShape> shapes_for_checking_build(verdicts::Effort effort);
-  core::Bindings within_reach(const Contender& contender, core::Bindings axes) const;
+  std::vector<NamedShape> shapes_for_checking_build(const Contender& contender, verdicts::Effort effort);
+  std::optional<verdicts::Verdict> reached_shape(Contender& contender, const std::string& name,
+                                                 const core::Bindings& axes, Depth depth);
+  int64_t threads_of(const Contender& contender, const core::Bindings& axes) const;
+  core::Bindings within_reach(const Contender& contender, core::Bindings axes, int64_t most_threads) const;
   bool lends_enough(const Contender& contender, const core::Bindings& axes) const;
   std::optional<verdicts::Verdict> repeats(Shape& shape, bool thorough);
   std::optional<verdicts::Verdict> draw(Shape& shape, draws::Distribution distribution, double patience = 1);

@@ -35,8 +35,9 @@ class Oracle {
   void fill(const LentBuffers& inputs, const core::Bindings& axes, draws::Distribution distribution, uint64_t key);
   // Call it after the launch that it is for: the outputs come into being here. Throws core::SystemError when a trusted
   // solution faults. `with_naive`: runs the naive solution even where its errors are known.
+  // `neighbours`: at least so many.
   Expected expected(const LentBuffers& inputs, const core::Bindings& axes, draws::Distribution distribution,
-                    bool with_naive = false);
+                    bool with_naive = false, uint64_t neighbours = 0);
   // Holds output `index` of a candidate against what is expected. `inputs`: those that it was given; `outputs`: all
   // that it gave.
   std::variant<comparison::Match, verdicts::Verdict> compare(const LentBuffers& inputs, const core::Bindings& axes,
@@ -50,6 +51,8 @@ class Oracle {
                                                                   const LentBuffers& outputs, size_t index,
                                                                   const Expected& expected,
                                                                   const verdicts::Where& where);
+  bool may_be_bad_luck(const std::variant<comparison::Match, verdicts::Verdict>& result, const core::Bindings& axes,
+                       const Expected& expected) const;
   comparison::OutputForm form_of(const LentBuffers& inputs, const core::Bindings& axes, size_t index,
                                  const Expected& expected, const verdicts::Where& where);
   // For small outputs, and those with a comparison of their own.

@@ -29,7 +29,9 @@ struct CheckPolicy {
   int residues = 128;
   // ... and at the ends of the domain, as far as so many elements of a tensor and operations reach.
   int64_t far_elements = (int64_t{1} << 28) + (1 << 16), far_flops = int64_t{1} << 34;
-  int64_t far_threads = INT64_MAX;  // of a plan there: a shape comes nearer until it launches no more
+  // A long shape comes nearer until a plan launches no more threads there; the second is for the checking build.
+  int64_t far_threads = INT64_MAX, checking_build_threads = INT64_MAX;
+  int64_t far_threads_for_two_draws = INT64_MAX;
   double far_patience = 6;  // times the deadline of other launches: a block for each of 65536 rows takes its time
 
   // Errors of the naive solution in outputs of this many elements hardly change from one ordinary draw to the next:
