@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <set>
@@ -18,9 +19,12 @@ std::vector<AdversarialCase> suite(uint64_t seed = 1) {
   return load_adversarial_cases(core::installed_paths().adversarial(), seed);
 }
 
-// Writes a file like one of the suite; `plan` goes before the launches, `lines` below the header.
+// Writes a file like one of the suite, in a folder of this process; `plan` goes before the launches, `lines` below the
+// header.
 std::filesystem::path written(const std::string& plan, const std::string& lines) {
-  const std::filesystem::path file = testing::TempDir() + "kw_suite_case.cu";
+  const std::filesystem::path folder = testing::TempDir() + "kw_suite_" + std::to_string(::getpid());
+  std::filesystem::create_directories(folder);
+  const std::filesystem::path file = folder / "kw_suite_case.cu";
   std::ofstream(file) << "/* kernelwright\n{\"problem\": \"row_sum_f32\", \"description\": \"tries\", " << plan
                       << "\"launches\": [{\"kernel\": \"k\", \"grid\": [1], \"block\": [1], \"args\": [\"x\", \"y\"]}]"
                       << "}\n*/\n"
