@@ -40,9 +40,13 @@ Moments moments_of(core::DType dtype, std::span<const std::byte> bytes) {
 
 Reduction reduction_of(const benchsuite::Problem& problem, const core::Bindings& axes, const benchsuite::Tensor& output,
                        draws::Distribution distribution, const std::vector<Moments>& inputs) {
-  // One term makes the sum, or some eight. The few steps that follow it in a normalisation are left.
-  const bool few = distribution == draws::Distribution::dominant || distribution == draws::Distribution::few;
-  if (few) return {kFewTerms, 0, true};
+  // One term makes the sum, or some eight, and a few steps follow. A normalisation adds terms that the dominant one
+  // made, all alike: the squares of a mean.
+  if (distribution == draws::Distribution::few) return {kFewTerms, 0, true};
+  if (distribution == draws::Distribution::dominant) {
+    const double made = problem.contract.sums ? static_cast<double>(problem.contract.sums->eval(axes)) : 0;
+    return {std::max(kFewTerms, made), 0, true};
+  }
   int64_t most_inputs = 0;
   for (const benchsuite::Tensor& tensor : problem.inputs) most_inputs = std::max(most_inputs, tensor.elements(axes));
   const auto outputs = static_cast<double>(output.elements(axes));

@@ -116,9 +116,14 @@ HOST_DEVICE bool draws_rows(const FillArgs& args) {
       return false;
   }
 }
-// Anywhere, at the beginning, or at the end, where vectors and tails are.
+// Anywhere, at the beginning, or at the end, where vectors and tails are; in the last row of a dominant draw, the very
+// last.
 constexpr int64_t kAtAnEnd = 16;
-HOST_DEVICE int64_t drawn_column(int64_t columns, const Quad& drawn) {
+HOST_DEVICE int64_t drawn_column(const FillArgs& args, int64_t row, const Quad& drawn) {
+  const int64_t columns = args.columns;
+  if ((row + 1) * columns >= args.elements && args.distribution == static_cast<int64_t>(Distribution::dominant)) {
+    return columns - 1;
+  }
   const uint64_t where = below(4, drawn.z, 0);
   const int64_t most = where < 2 || columns < kAtAnEnd ? columns : kAtAnEnd;
   const auto column = static_cast<int64_t>(below(static_cast<uint64_t>(most), drawn.x, drawn.w));
@@ -127,7 +132,7 @@ HOST_DEVICE int64_t drawn_column(int64_t columns, const Quad& drawn) {
 HOST_DEVICE Row draw_row(const FillArgs& args, int64_t index) {
   const Quad drawn = drawn_for(Purpose::row, index, args.key);
   const float octaves = (args.narrow != 0 ? 3 : 6) * 3.32192809f;  // 3 or 6 decades
-  Row row = {drawn_column(args.columns, drawn), 1,
+  Row row = {drawn_column(args, index, drawn), 1,
              static_cast<uint32_t>((args.key >> 62) + static_cast<uint64_t>(index)) % 4};
   if (args.distribution == static_cast<int64_t>(Distribution::row_scales)) {
     row.scale = static_cast<double>(exp2f(octaves * (static_cast<float>(drawn.y) * 0x1p-32f - 0.5f)));
@@ -189,7 +194,8 @@ HOST_DEVICE double unbounded(const FillArgs& args, const Row& row, bool hot, con
     case Distribution::patchwork:
       return args.grain > 0 ? rint(value / args.grain) * args.grain : value;
     case Distribution::dominant:
-      return hot ? value * (narrow ? 0x1p10 : 0x1p32) : value;
+      // Far beyond what the others add up to, be they millions.
+      return hot ? (value < 0 ? value - args.scale : value + args.scale) * (narrow ? 0x1p10 : 0x1p46) : value;
     case Distribution::few:
       return hot || is_one_of_few(args, c) ? 40 + 2 * c.normal : 0;
     default:

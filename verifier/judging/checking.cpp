@@ -232,7 +232,10 @@ std::optional<Verdict> Checking::draws_at(Shape& shape, Depth depth) {
   if (depth == Depth::far || depth == Depth::end) {
     const double patience = traits_.check.far_patience;
     auto verdict = draw(shape, draws::draw_disguise(problem, keys_), patience);
-    return verdict || depth == Depth::end ? verdict : draw(shape, any_adversarial(), patience);
+    if (verdict || depth == Depth::end) return verdict;
+    // Its last element outweighs all others: whoever leaves out the end is found.
+    const bool dominant = std::ranges::count(adversarial, Distribution::dominant) > 0;
+    return draw(shape, dominant ? Distribution::dominant : any_adversarial(), patience);
   }
   if (auto verdict = repeats(shape, depth == Depth::all)) return verdict;
   if (depth == Depth::glance) return std::nullopt;
