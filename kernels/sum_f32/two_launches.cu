@@ -57,6 +57,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     }
   }
   float sum = 0.0f;
+#pragma unroll 1
   for (; base < vectors; base += BLOCK) {  // at most kPacks - 1 vectors of the last step
     const float4 four = x4[base];
     sum += four.x + four.y + four.z + four.w;
