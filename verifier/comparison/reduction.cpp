@@ -64,7 +64,7 @@ Reduction reduction_of(const benchsuite::Problem& problem, const core::Bindings&
   for (size_t i = 0; i < problem.inputs.size(); ++i) {
     if (!core::is_floating(problem.inputs[i].dtype)) continue;
     const benchsuite::InputInit& init = problem.inputs[i].init;
-    const bool patched = distribution == draws::Distribution::patchwork && !init.has_structured_rows();
+    const bool patched = draws::may_overflow(distribution) && !init.has_structured_rows();
     const double rms = patched ? ordinary_rms(init) : rms_of(inputs[i]);
     largest = std::max(largest, rms);
     product *= rms;

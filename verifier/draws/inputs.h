@@ -19,6 +19,9 @@ std::string_view name_of(Distribution distribution);
 // summation loses grows with their number instead of its root.
 bool rounds_alike(Distribution distribution);
 
+// Whether inputs may pass what the naive solution can do: see comparison::OutputForm.
+bool may_overflow(Distribution distribution);
+
 // Whether sums, and products of two, are exactly representable, so that results must be right to the last bit.
 bool is_exact(Distribution distribution);
 

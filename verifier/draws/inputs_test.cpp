@@ -25,6 +25,7 @@ constexpr Distribution kAll[] = {
     Distribution::one_hot,   Distribution::ties,           Distribution::denormals, Distribution::near_overflow,
     Distribution::exact,     Distribution::exact_products, Distribution::one_value, Distribution::non_finite,
     Distribution::patchwork, Distribution::stray,          Distribution::dominant,  Distribution::few,
+    Distribution::extremes,
 };
 
 Tensor tensor(DType dtype, Init kind = Init::normal) {
@@ -268,6 +269,32 @@ TEST(Inputs, OneElementOfEachRowDominates) {
   int dominated = 0;
   for (size_t row = 0; row < 64; ++row) dominated += rms(values, row * 1000, (row + 1) * 1000) > 0x1p20;
   EXPECT_GT(dominated, 62);
+}
+
+TEST(Inputs, RowsOfExtremesAreFarFromZeroOrHaveOutliersUpToTheLargestNumber) {
+  Tensor x = tensor(DType::f32);
+  const std::vector<double> values = drawn(x, Distribution::extremes);
+  int far = 0, negative = 0, huge = 0, at_the_end = 0;
+  for (size_t row = 0; row < 64; ++row) {
+    std::vector<double> some(values.begin() + static_cast<std::ptrdiff_t>(row * 1000),
+                             values.begin() + static_cast<std::ptrdiff_t>((row + 1) * 1000));
+    const double last = some.back();
+    std::sort(some.begin(), some.end());
+    const bool below = some[999]<0, above = some[0]> 0;
+    far += below || above;
+    negative += below;
+    huge += std::fabs(some[500]) > 1e20 || some[999] > 1e20 || some[0] < -1e20;
+    at_the_end += !below && !above && std::fabs(last) > 10;
+    for (const double v : {some[0], some[999]}) EXPECT_TRUE(std::isfinite(v));
+  }
+  EXPECT_GT(far, 20);
+  EXPECT_LT(far, 44);
+  EXPECT_GT(negative, 5);
+  EXPECT_GT(huge, 15);
+  EXPECT_GT(at_the_end, 5);
+  x.init.largest = 1e6;
+  for (const double v : drawn(x, Distribution::extremes)) ASSERT_LE(std::fabs(v), 1e6);
+  for (const double v : drawn(tensor(DType::f16), Distribution::extremes)) ASSERT_LE(std::fabs(v), 65504);
 }
 
 TEST(Inputs, EachKindOfNonFiniteRowAppears) {

@@ -29,6 +29,7 @@ enum class Distribution : int64_t {
   stray,           // ordinary, with one NaN or infinity at a drawn place
   dominant,        // ordinary, one element of each row beside which all others are nothing in a sum
   few,             // zeros, but for some eight elements of each row, near 40: they alone count, in a softmax too
+  extremes,  // each row far from zero, or with an outlier and perhaps another at its end: up to FillArgs::most_size
 };
 
 // The change that a patch makes to the elements that it covers.
@@ -71,6 +72,7 @@ struct FillArgs {
   double least_normal;  // of the dtype
   double special[4];    // NaN, inf, -inf, and a NaN with its sign set
   int64_t matrix_rows;  // of a triangular input
+  double most_size;     // of outliers
   double grain;         // of patchwork: content is a multiple of it; 0: of nothing
   int64_t patch_count;
   Patch patches[kMostPatches];
@@ -99,8 +101,10 @@ HOST_DEVICE Chance chance_of(bool wide, float normal, uint32_t first, uint32_t s
 
 // Numbers that all elements of one row share.
 struct Row {
-  int64_t hot;    // the one that is not 0 in a one_hot or exact_products draw, or dominates a dominant one
-  double scale;   // of a row_scales draw
+  int64_t hot;  // the one that is not 0 in a one_hot or exact_products draw, dominates a dominant one, or is an outlier
+  double scale;   // of a row_scales draw; of extremes, what all elements are near to, or 0
+  double size;    // of the outliers of extremes, or 0
+  bool hot_end;   // is the last element one, too?
   uint32_t kind;  // which non-finite values it gets: NaN, inf, -inf, or all of them
 };
 HOST_DEVICE bool draws_rows(const FillArgs& args) {
@@ -111,6 +115,7 @@ HOST_DEVICE bool draws_rows(const FillArgs& args) {
     case Distribution::non_finite:
     case Distribution::dominant:
     case Distribution::few:
+    case Distribution::extremes:
       return true;
     default:
       return false;
@@ -132,12 +137,22 @@ HOST_DEVICE int64_t drawn_column(const FillArgs& args, int64_t row, const Quad& 
 HOST_DEVICE Row draw_row(const FillArgs& args, int64_t index) {
   const Quad drawn = drawn_for(Purpose::row, index, args.key);
   const float octaves = (args.narrow != 0 ? 3 : 6) * 3.32192809f;  // 3 or 6 decades
-  Row row = {drawn_column(args, index, drawn), 1,
+  Row row = {drawn_column(args, index, drawn), 1, 0, false,
              static_cast<uint32_t>((args.key >> 62) + static_cast<uint64_t>(index)) % 4};
   if (args.distribution == static_cast<int64_t>(Distribution::row_scales)) {
     row.scale = static_cast<double>(exp2f(octaves * (static_cast<float>(drawn.y) * 0x1p-32f - 0.5f)));
+  } else if (args.distribution == static_cast<int64_t>(Distribution::extremes)) {
+    const double size = exp2(log2(args.most_size / 2) * unit_of(drawn.y)),
+                 signed_size = (drawn.y & 1) == 0 ? size : -size;
+    const bool far = (drawn.y & 2) != 0;
+    row.scale = far ? signed_size : 0;
+    row.size = far ? 0 : signed_size;
+    row.hot_end = (drawn.y & 4) != 0;
   }
   return row;
+}
+HOST_DEVICE bool is_hot(const FillArgs& args, const Row& row, int64_t column) {
+  return column == row.hot || (row.hot_end && column == args.columns - 1);
 }
 
 // Some eight elements of a row.
@@ -198,6 +213,9 @@ HOST_DEVICE double unbounded(const FillArgs& args, const Row& row, bool hot, con
       return hot ? (value < 0 ? value - args.scale : value + args.scale) * (narrow ? 0x1p10 : 0x1p46) : value;
     case Distribution::few:
       return hot || is_one_of_few(args, c) ? 40 + 2 * c.normal : 0;
+    case Distribution::extremes:
+      if (row.scale != 0) return row.scale * (1 + c.normal / 8);
+      return hot ? row.size * (1 + c.unit) : value;
     default:
       return value;
   }

@@ -170,7 +170,9 @@ std::optional<Verdict> Checking::fast_shape(Contender& contender, const std::str
   if (depth != Depth::far) return reached_shape(contender, name, axes, depth);
   const core::Bindings reached = within_reach(contender, axes, traits_.check.far_threads);
   if (!lends_enough(contender, reached)) return std::nullopt;  // the scope shows it
-  const bool dear = threads_of(contender, reached) > traits_.check.far_threads_for_two_draws;
+  const CheckPolicy& policy = traits_.check;
+  const bool dear = threads_of(contender, reached) > policy.far_threads_for_two_draws ||
+                    cost_of(oracle_.problem(), reached) > policy.far_cost_for_two_draws;
   return reached_shape(contender, name, reached, dear ? Depth::end : Depth::far);
 }
 
@@ -228,14 +230,19 @@ std::optional<Verdict> Checking::draws_at(Shape& shape, Depth depth) {
   const benchsuite::Problem& problem = oracle_.problem();
   const std::vector<Distribution> adversarial = draws::adversarial_for(problem);
   const auto any_adversarial = [&] { return adversarial[keys_.below(adversarial.size())]; };
-  if (depth == Depth::one) return draw(shape, draws::draw_disguise(problem, keys_));
-  if (depth == Depth::far || depth == Depth::end) {
-    const double patience = traits_.check.far_patience;
-    auto verdict = draw(shape, draws::draw_disguise(problem, keys_), patience);
-    if (verdict || depth == Depth::end) return verdict;
-    // Its last element outweighs all others: whoever leaves out the end is found.
-    const bool dominant = std::ranges::count(adversarial, Distribution::dominant) > 0;
-    return draw(shape, dominant ? Distribution::dominant : any_adversarial(), patience);
+  // The end of a row decides there: whoever leaves it out is found.
+  const auto for_ends = [&] {
+    const auto offered = [&](Distribution one) { return std::ranges::count(adversarial, one) > 0; };
+    if (!offered(Distribution::extremes)) return any_adversarial();
+    return keys_.coin() && offered(Distribution::dominant) ? Distribution::dominant : Distribution::extremes;
+  };
+  if (depth == Depth::one) return draw(shape, keys_.below(3) == 0 ? for_ends() : draws::draw_disguise(problem, keys_));
+  if (depth == Depth::end) {
+    return draw(shape, keys_.coin() ? for_ends() : draws::draw_disguise(problem, keys_), traits_.check.far_patience);
+  }
+  if (depth == Depth::far) {
+    auto verdict = draw(shape, draws::draw_disguise(problem, keys_), traits_.check.far_patience);
+    return verdict ? verdict : draw(shape, for_ends(), traits_.check.far_patience);
   }
   if (auto verdict = repeats(shape, depth == Depth::all)) return verdict;
   if (depth == Depth::glance) return std::nullopt;

@@ -41,9 +41,9 @@ class Checking {
   // How many draws a shape sees.
   enum class Depth {
     glance,  // one ordinary draw, repeated
-    one,     // one that may be ordinary or not
+    one,     // one that may be ordinary or not, or one in which the ends of rows decide
     end,     // the same, with more patience
-    far,     // the same and one adversarial distribution; `end` where that takes many threads
+    far,     // one of each; `end` where that is dear
     some,    // ordinary, patchwork and one adversarial distribution
     all,     // every distribution
   };

@@ -152,9 +152,12 @@ judging::DeviceTraits traits_of_cpu() {
   traits.check.residues = 64;                         // an eighth of the work of 128
   traits.check.far_elements = (1 << 24) + (1 << 20);  // beyond what 24 bits and an f32 count
   traits.check.far_flops = 1 << 29;
-  traits.check.far_threads = 1 << 25;  // each takes 6 to 250 ns here, and many times as long in the checking build
+  // Each takes 6 to 250 ns here, and many times as long in the checking build. A block of 256 for each of 32769 rows,
+  // beyond what 15 bits count, is within reach.
+  traits.check.far_threads = 9'500'000;
   traits.check.checking_build_threads = 1 << 17;
   traits.check.far_threads_for_two_draws = 1 << 20;
+  traits.check.far_cost_for_two_draws = 100'000'000;
   traits.check.naive_errors_stay_from =
       INT64_MAX;  // outputs are small, and the naive solution is quick beside the rest
   traits.timing.pings = 21;

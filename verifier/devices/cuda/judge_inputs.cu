@@ -101,7 +101,7 @@ __device__ __forceinline__ void fill_floats(void* out, const FillArgs& args) {
     const Quad second = drawn_for(Purpose::more_of_quad, quad, args.key);
     const float4 n = normals(first);
     int64_t index = by_rows ? quad * 4 / args.columns : 0, column = quad * 4 - index * args.columns;
-    Row row = {0, 1, 0};
+    Row row = {0, 1, 0, false, 0};
     if (by_rows) row = draw_row(args, index);
 #pragma unroll 1
     for (int k = 0; k < 4; ++k) {
@@ -112,7 +112,7 @@ __device__ __forceinline__ void fill_floats(void* out, const FillArgs& args) {
         row = draw_row(args, ++index);
       }
       const Chance c = chance_of(args.dtype == f64, component(n, k), component(first, k), component(second, k));
-      const bool hot = column == row.hot;
+      const bool hot = is_hot(args, row, column);
       const double value = args.kind == uniform ? bounded(args, row, hot, c) : unbounded(args, row, hot, c);
       store_element(out, args.dtype, i, is_above_diagonal(args, i) ? 0 : value);
       ++column;

@@ -30,6 +30,7 @@ constexpr draws::Distribution kAll[] = {
     draws::Distribution::one_value, draws::Distribution::non_finite,
     draws::Distribution::patchwork, draws::Distribution::stray,
     draws::Distribution::dominant,  draws::Distribution::few,
+    draws::Distribution::extremes,
 };
 
 Tensor tensor(DType dtype, Init kind = Init::normal) {
