@@ -13,6 +13,7 @@ constexpr int64_t kAwkward[] = {1,   2,   3,   7,   13,  31,  32,  33,   61,   6
 
 constexpr int64_t kMultiple = 64;
 constexpr int64_t kMostMultiples = 8;  // of the modulus before a tail
+constexpr int64_t kMostTail = 128;     // that an axis ends before its greatest value, half of the time
 constexpr int kSquares = 8;            // one square for so many residues
 constexpr int64_t kBeyond =
     4;  // times the largest listed: what a kernel with a block for each row can still do in time
@@ -153,8 +154,7 @@ std::vector<core::Bindings> draw_residue_shapes(const benchsuite::Problem& probl
   return shapes;
 }
 
-std::vector<core::Bindings> corner_shapes(const benchsuite::Problem& problem) {
-  constexpr int64_t kMostElements = int64_t{1} << 30;  // of one tensor: a workspace of its size is still allowed
+std::vector<core::Bindings> corner_shapes(const benchsuite::Problem& problem, int64_t most_elements) {
   std::vector<core::Bindings> corners{{}};
   for (const benchsuite::Axis& axis : problem.axes) {
     std::vector<core::Bindings> longer;
@@ -167,13 +167,13 @@ std::vector<core::Bindings> corner_shapes(const benchsuite::Problem& problem) {
     corners = std::move(longer);
   }
   for (core::Bindings& axes : corners) {  // those that no device could hold come nearer
-    for (size_t i = 0; i < 200 && !small_enough(problem, axes, kMostElements, INT64_MAX); ++i) {
+    for (size_t i = 0; i < 200 && !small_enough(problem, axes, most_elements, INT64_MAX); ++i) {
       const benchsuite::Axis& axis = problem.axes[i % problem.axes.size()];
       axes[axis.name] = into_domain(axis, axes[axis.name] / 2);
     }
   }
   std::erase_if(corners,
-                [&](const core::Bindings& axes) { return !small_enough(problem, axes, kMostElements, INT64_MAX); });
+                [&](const core::Bindings& axes) { return !small_enough(problem, axes, most_elements, INT64_MAX); });
   return corners;
 }
 
@@ -186,17 +186,21 @@ core::Bindings thin_shape(const benchsuite::Problem& problem, statistics::Keys& 
   return axes;
 }
 
-// All axes as large as the limits allow, in drawn proportions and no round numbers.
-std::optional<core::Bindings> balanced_shape(const benchsuite::Problem& problem, int64_t most_elements,
+// The axes `large` as large as the limits allow, in drawn proportions and odd, so that offsets are; the others small.
+std::optional<core::Bindings> balanced_shape(const benchsuite::Problem& problem,
+                                             const std::vector<const benchsuite::Axis*>& large, int64_t most_elements,
                                              int64_t most_flops, statistics::Keys& keys) {
-  core::Bindings axes;
-  for (const benchsuite::Axis& axis : problem.axes) {
-    axes[axis.name] = into_domain(axis, draw_between(std::max(axis.min, axis.max / 16), axis.max, keys));
+  core::Bindings axes = thin_shape(problem, keys);
+  const auto set = [&](const benchsuite::Axis& axis, int64_t size) {
+    axes[axis.name] = into_domain(axis, size % 2 == 0 ? size - 1 : size);
+  };
+  for (const benchsuite::Axis* axis : large) {
+    set(*axis, draw_between(std::max(axis->min, axis->max / 16), axis->max, keys));
   }
   for (int step = 0; step < 400; ++step) {
     if (small_enough(problem, axes, most_elements, most_flops)) return axes;
-    const benchsuite::Axis& axis = problem.axes[keys.below(problem.axes.size())];
-    axes[axis.name] = into_domain(axis, axes[axis.name] * 31 / 32 - static_cast<int64_t>(keys.below(2)));
+    const benchsuite::Axis& axis = *large[keys.below(large.size())];
+    set(axis, axes[axis.name] * 31 / 32);
   }
   return std::nullopt;
 }
@@ -240,11 +244,21 @@ std::vector<core::Bindings> far_shapes(const benchsuite::Problem& problem, int64
   const auto fits = [&](const core::Bindings& axes) { return small_enough(problem, axes, most_elements, most_flops); };
   for (const benchsuite::Axis& large : problem.axes) {
     core::Bindings axes = thin_shape(problem, keys);
-    axes[large.name] = into_domain(large, std::min(large.max, most_elements));
+    const int64_t most = std::min(large.max, most_elements);
+    axes[large.name] = into_domain(large, keys.coin() ? most : most - static_cast<int64_t>(keys.below(kMostTail)));
     while (!fits(axes) && axes[large.name] > large.min) axes[large.name] = into_domain(large, axes[large.name] * 7 / 8);
     if (fits(axes)) shapes.push_back(std::move(axes));
   }
-  if (const auto balanced = balanced_shape(problem, most_elements, most_flops / 4, keys)) shapes.push_back(*balanced);
+  std::vector<const benchsuite::Axis*> all;
+  for (const benchsuite::Axis& axis : problem.axes) all.push_back(&axis);
+  const auto add_balanced = [&] {
+    if (const auto shape = balanced_shape(problem, all, most_elements, most_flops / 4, keys)) shapes.push_back(*shape);
+  };
+  if (all.size() > 1) add_balanced();
+  while (all.size() > 2) {
+    all.erase(all.begin() + static_cast<std::ptrdiff_t>(keys.below(all.size())));
+    if (all.size() == 2) add_balanced();
+  }
   if (const auto huge = shape_beyond_32_bits(problem, most_elements, most_flops, keys)) shapes.push_back(*huge);
   return shapes;
 }

@@ -26,15 +26,16 @@ std::vector<core::Bindings> draw_unseen_shapes(const benchsuite::Problem& proble
 std::vector<core::Bindings> draw_residue_shapes(const benchsuite::Problem& problem, int count, int64_t most_flops,
                                                 statistics::Keys& keys);
 
-// Every combination of the axes' least and greatest values; where no device could hold the tensors, one nearer.
-std::vector<core::Bindings> corner_shapes(const benchsuite::Problem& problem);
+// Every combination of the axes' least and greatest values; where a tensor has more elements, one nearer.
+std::vector<core::Bindings> corner_shapes(const benchsuite::Problem& problem, int64_t most_elements);
 
 // For each axis a thin shape in which it is larger than in any listed workload of `backend`, and the others are small.
 std::vector<core::Bindings> draw_long_shapes(const benchsuite::Problem& problem, const std::string& backend,
                                              int64_t most_elements, int64_t most_flops, statistics::Keys& keys);
 
-// For each axis the thin shape in which it is as large as the domain and the limits allow; one in which all axes are
-// large; and one of more than 2^31 elements, where the domain and the limits have one.
+// For each axis the thin shape in which it is as large as the domain and the limits allow, or a drawn tail less; of several
+// axes one in which all are large, and of more than two one in which two drawn ones are; and one of more than 2^31 elements, where the domain and
+// the limits have one.
 std::vector<core::Bindings> far_shapes(const benchsuite::Problem& problem, int64_t most_elements, int64_t most_flops,
                                        statistics::Keys& keys);
 

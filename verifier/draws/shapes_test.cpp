@@ -78,13 +78,15 @@ TEST(Shapes, EachAxisTakesEveryResidue) {
   }
 }
 
+constexpr int64_t kTensor = int64_t{1} << 30;
+
 TEST(Shapes, CornersAreTheEndsOfEveryAxisThatADeviceCouldHold) {
-  const auto sums = corner_shapes(shipped_problem("sum_f32"));
+  const auto sums = corner_shapes(shipped_problem("sum_f32"), kTensor);
   EXPECT_EQ(sums, (std::vector<core::Bindings>{{{"N", 1}}, {{"N", 268435456}}}));
-  EXPECT_EQ(corner_shapes(shipped_problem("gemm_f32")).size(), 8u);
+  EXPECT_EQ(corner_shapes(shipped_problem("gemm_f32"), kTensor).size(), 8u);
   benchsuite::Problem wide = shipped_problem("transpose_f32");
   for (benchsuite::Axis& axis : wide.axes) axis.max = int64_t{1} << 30;
-  const auto corners = corner_shapes(wide);
+  const auto corners = corner_shapes(wide, kTensor);
   ASSERT_EQ(corners.size(), 4u);
   EXPECT_EQ(corners[3], (core::Bindings{{"M", int64_t{1} << 15}, {"N", int64_t{1} << 15}}));  // not 2^60 elements
 }
@@ -96,17 +98,23 @@ TEST(Shapes, FarOnesEndTheDomainAndPass32Bits) {
   const auto small = far_shapes(rows, kSmall, kManyFlops, keys);
   ASSERT_EQ(small.size(), 3u);
   for (size_t i = 0; i < 2; ++i) {
-    EXPECT_EQ(std::max(small[i].at("M"), small[i].at("N")), 65536);
+    EXPECT_GT(std::max(small[i].at("M"), small[i].at("N")), 65536 - 128);
     EXPECT_LE(std::min(small[i].at("M"), small[i].at("N")), 3);
   }
   const int64_t balanced = small[2].at("M") * small[2].at("N");
   EXPECT_GT(balanced, kSmall * 15 / 16);
   EXPECT_GT(std::min(small[2].at("M"), small[2].at("N")), 64);
+  EXPECT_EQ(small[2].at("M") % 2 + small[2].at("N") % 2, 2);
   const auto large = far_shapes(rows, kLarge, kManyFlops, keys);
   ASSERT_EQ(large.size(), 4u);
   const int64_t elements = large[3].at("M") * large[3].at("N");
   EXPECT_GT(elements, int64_t{1} << 31);
   EXPECT_LE(elements, kLarge);
+  const auto products = far_shapes(shipped_problem("gemm_f32"), kSmall, kManyFlops, keys);
+  ASSERT_EQ(products.size(), 5u);
+  int64_t small_axes = 0;
+  for (const auto& [name, size] : products[4]) small_axes += size <= 3;
+  EXPECT_EQ(small_axes, 1);
   for (const core::Bindings& axes : far_shapes(shipped_problem("sum_f32"), kSmall, kManyFlops, keys)) {
     EXPECT_GT(axes.at("N"), kSmall / 8 * 7);  // as far as the limit lets it
     EXPECT_LE(axes.at("N"), kSmall);

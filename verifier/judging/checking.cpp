@@ -146,7 +146,9 @@ std::optional<Verdict> Checking::fast_build(Contender& contender, Effort effort)
 
 // A plan that cannot be bound somewhere is found without a launch.
 std::optional<Verdict> Checking::bind_at_corners(const Contender& contender) {
-  for (const core::Bindings& axes : draws::corner_shapes(oracle_.problem())) {
+  // A workspace as large as a tensor is still allowed.
+  const int64_t most_elements = int64_t{1} << (contender.solution.workspaces.empty() ? 33 : 30);
+  for (const core::Bindings& axes : draws::corner_shapes(oracle_.problem(), most_elements)) {
     try {
       sandbox::bind_plan(contender.solution, contender.binding, axes, &oracle_.problem());
     } catch (const core::InputError& error) {
