@@ -13,7 +13,7 @@ constexpr int64_t kAwkward[] = {1,   2,   3,   7,   13,  31,  32,  33,   61,   6
 
 constexpr int64_t kMultiple = 64;
 constexpr int64_t kMostMultiples = 8;  // of the modulus before a tail
-constexpr int64_t kMostTail = 128;     // that an axis ends before its greatest value, half of the time
+constexpr int64_t kMostTail = 128;     // that an axis ends before its greatest value, most of the time
 constexpr int kSquares = 8;            // one square for so many residues
 constexpr int64_t kBeyond =
     4;  // times the largest listed: what a kernel with a block for each row can still do in time
@@ -195,7 +195,7 @@ std::optional<core::Bindings> balanced_shape(const benchsuite::Problem& problem,
     axes[axis.name] = into_domain(axis, size % 2 == 0 ? size - 1 : size);
   };
   for (const benchsuite::Axis* axis : large) {
-    set(*axis, draw_between(std::max(axis->min, axis->max / 16), axis->max, keys));
+    set(*axis, draw_between(std::max(axis->min, axis->max / 4), axis->max, keys));
   }
   for (int step = 0; step < 400; ++step) {
     if (small_enough(problem, axes, most_elements, most_flops)) return axes;
@@ -245,7 +245,8 @@ std::vector<core::Bindings> far_shapes(const benchsuite::Problem& problem, int64
   for (const benchsuite::Axis& large : problem.axes) {
     core::Bindings axes = thin_shape(problem, keys);
     const int64_t most = std::min(large.max, most_elements);
-    axes[large.name] = into_domain(large, keys.coin() ? most : most - static_cast<int64_t>(keys.below(kMostTail)));
+    axes[large.name] =
+        into_domain(large, keys.below(4) == 0 ? most : most - static_cast<int64_t>(keys.below(kMostTail)));
     while (!fits(axes) && axes[large.name] > large.min) axes[large.name] = into_domain(large, axes[large.name] * 7 / 8);
     if (fits(axes)) shapes.push_back(std::move(axes));
   }
