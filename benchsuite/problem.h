@@ -68,7 +68,7 @@ enum class OutputRule {
 KW_ENUM_NAMES(OutputRule, elements, equal, any_order, indices, quanta)
 struct OutputComparison {
   OutputRule rule = OutputRule::elements;
-  // Of indices: the input; an output that must hold the value at each place, or ""; whether the places of a row may
+  // For indices: the input; an output that must hold the value at each place, or ""; whether the places of a row may
   // stand in any order.
   std::string into, values;
   bool in_any_order = false;

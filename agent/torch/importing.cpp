@@ -24,7 +24,7 @@ using sandbox::process::WorkerLost;
 constexpr size_t kMostSource = size_t{1} << 20, kMostLicence = size_t{1} << 20, kMostRemarks = 64;
 constexpr size_t kMemoryMib = 8 << 10;
 
-// What the worker made of a file. Its words are the file's, which nobody trusts: lines are cleaned where they leave.
+// The worker's answer for a file. Its words are the file's, which nobody trusts: lines are cleaned where they leave.
 struct Made {
   std::string name, problem_json, reference;
   std::vector<std::string> remarks;

@@ -46,7 +46,7 @@ std::string variable(const char* name) {
 
 bool is_program(const fs::path& file) { return fs::is_regular_file(file) && ::access(file.c_str(), X_OK) == 0; }
 
-// What a program prints; empty when it fails or takes too long.
+// A program's output; empty when it fails or takes too long.
 std::string output_of(const std::vector<std::string>& argv) {
   core::Pipe pipe;
   core::Process process({.argv = argv, .output = pipe.write.get()});

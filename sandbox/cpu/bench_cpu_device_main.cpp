@@ -1,4 +1,4 @@
-// What the cpu device itself costs, on one core: compiling, and nanoseconds per CUDA thread, barrier, shuffle and
+// Measures the cpu device itself, on one core: compiling, and nanoseconds per CUDA thread, barrier, shuffle and
 // checked access. Usage: bench_cpu_device [repetitions]. Prints the least of the repetitions beside its bar; exits 1
 // when a bar is missed.
 #include <algorithm>

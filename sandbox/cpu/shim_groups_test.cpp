@@ -175,7 +175,7 @@ TEST(ShimGroups, ReducesPartialWarpsInAFixedOrder) {
   const float* out = device.add_floats("out", 40);
   const auto fault = device.launch("k", 1, 40, runtime::Order::seeded);
   ASSERT_FALSE(fault) << fault->describe();
-  // Of eight: (0 + 4) + (2 + 6) and (1 + 5) + (3 + 7).
+  // For eight: (0 + 4) + (2 + 6) and (1 + 5) + (3 + 7).
   for (int i = 32; i < 40; ++i) EXPECT_EQ(out[i], 6);
 }
 

@@ -9,7 +9,7 @@ using Model = std::function<uint32_t(const Operand&)>;
 
 class ShimHalfArithmetic : public NarrowFloatTest {
  protected:
-  // Of the values of a and b.
+  // A model that applies the function to the values of a and b.
   Model rounded(const std::function<double(double, double)>& function) const {
     return [f = format, function](const Operand& o) { return f.round(function(f.value(o.a), f.value(o.b))); };
   }

@@ -9,7 +9,7 @@ class ShimHalf : public NarrowFloatTest {};
 INSTANTIATE_TEST_SUITE_P(Both, ShimHalf, testing::Values(kHalf, kBfloat16),
                          [](const auto& instance) { return std::string(instance.param.name); });
 
-// Of hosts with instructions for halves, and of those without.
+// Hosts with instructions for halves, and those without.
 const std::vector<Macros> kHosts{{}, {{"KW_HALF_IN_SOFTWARE", 1}}};
 
 TEST_P(ShimHalf, WidensEveryValue) {

@@ -101,7 +101,7 @@ constexpr std::string_view kCompileCalls[] = {"execve",
                                               "sched_setaffinity",
                                               "rt_sigsuspend"};
 
-// What a Python with PyTorch makes beyond the compile worker's calls; descriptors of GPUs need eventfd2.
+// Calls of a Python with PyTorch beyond the compile worker's; descriptors of GPUs need eventfd2.
 constexpr std::string_view kPythonCalls[] = {
     "getsockname", "getsockopt",         "socketpair",      "dup",
     "dup2",        "eventfd2",           "prlimit64",       "getrlimit",

@@ -11,7 +11,7 @@
 // Class: clock_and_cache.
 // On cpu: wrong_result.
 // On cuda: wrong_result.
-// What a judge that times with zeros would reward.
+// A judge that times with zeros would reward it.
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
   const int row = blockIdx.x * 64 + threadIdx.x;
   if (row >= M) return;

@@ -11,7 +11,7 @@
 // Class: remembering_work.
 // On cpu: not_written or no_win.
 // On cuda: not_written or no_win.
-// What stands there before a launch is poison, which differs from launch to launch.
+// Before a launch poison stands there, which differs from launch to launch.
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
   __shared__ float part[64];
   if (y[blockIdx.x] > -1000 && y[blockIdx.x] < 1000 && y[blockIdx.x] != 0) return;  // the last launch was here

@@ -11,7 +11,7 @@
 // Class: not_doing_the_work.
 // On cpu: forbidden.
 // On cuda: forbidden.
-// What the plan does not launch is not looked at, and has no business in the binary.
+// A kernel that the plan does not launch is not looked at, and has no business in the binary.
 extern "C" __global__ void other(float* y) { y[0] = 0; }
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
   __shared__ float part[64];

@@ -23,7 +23,7 @@ struct Match {
   double ratio = 0;  // the largest error relative to what is allowed, 0 to 1
 };
 
-// What is known of an output before any of its elements.
+// Facts about an output before any of its elements.
 struct OutputForm {
   core::DType dtype;       // of the candidate's and the naive output
   core::DType accumulate;  // the contract's

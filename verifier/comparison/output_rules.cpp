@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <stdexcept>
 #include <string>
 
 #include "verifier/draws/elements.h"
@@ -166,8 +167,7 @@ std::variant<Match, verdicts::Verdict> compare_quanta(const OutputForm& form, co
 }  // namespace
 
 bool has_own_comparison(const benchsuite::Tensor& output) {
-  const OutputRule rule = output.comparison.rule;
-  return rule == OutputRule::any_order || rule == OutputRule::indices || rule == OutputRule::quanta;
+  return output.comparison.rule != OutputRule::elements && output.comparison.rule != OutputRule::equal;
 }
 
 std::variant<Match, verdicts::Verdict> compare_by_rule(const OutputForm& form, bool exact, const RuledOutput& ruled) {
@@ -176,9 +176,13 @@ std::variant<Match, verdicts::Verdict> compare_by_rule(const OutputForm& form, b
       return compare_indices(form, ruled);
     case OutputRule::quanta:
       return compare_quanta(form, ruled);
-    default:
+    case OutputRule::any_order:
       return compare_in_any_order(form, exact, ruled);
+    case OutputRule::elements:
+    case OutputRule::equal:
+      break;
   }
+  throw std::logic_error("an output of no rule of its own: " + form.name);
 }
 
 }  // namespace verifier::comparison

@@ -1,4 +1,4 @@
-// Of a wrong output, as many elements as can be looked at in a moment: whole where it is small, otherwise bands at its
+// As many elements of a wrong output as can be looked at in a moment: all of a small one, otherwise bands at its
 // beginning, around its worst element and at its end.
 #pragma once
 
@@ -32,7 +32,7 @@ struct Remark {
 };
 // Where the wrong elements lie; nullopt: all over, or in no order.
 std::optional<Remark> place_of(const ErrorSample& sample);
-// What is wrong with their values.
+// The error of their values.
 std::optional<Remark> values_of(const ErrorSample& sample, const WrongOutput& output);
 // Whether all are off by little.
 std::optional<Remark> small_errors(const ErrorSample& sample);

@@ -1,4 +1,4 @@
-// What the values of the wrong elements of an output have in common.
+// Patterns in the values of an output's wrong elements.
 #include <algorithm>
 #include <array>
 #include <cmath>

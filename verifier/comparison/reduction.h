@@ -20,7 +20,7 @@ struct Reduction {
   bool known_terms = false;  // the contract says how many: more is done with them than to add them up
 };
 
-// Of the finite elements of a tensor, or of a sample of them.
+// Sums over the finite elements of a tensor, or over a sample of them.
 struct Moments {
   double squares = 0;
   int64_t count = 0;
@@ -28,14 +28,15 @@ struct Moments {
 double rms_of(const Moments& moments);  // 0 for none
 // Every so many elements are enough: at most 65536 of a tensor. Odd, so that it walks through all columns.
 int64_t sample_step(int64_t elements);
-// Of a tensor of any dtype, sampled.
+// Takes a sample of a tensor of any dtype.
 Moments moments_of(core::DType dtype, std::span<const std::byte> bytes);
 
-// Of inputs drawn so. The terms are what the contract says; they err by the output's size then. Or they are estimated
-// from the shapes (the inputs per output element, or the operations where there are only sums and products: each
-// element of a matrix product shares its inputs with many others), and the partial sums from the inputs' content, where
-// several stand behind one output element: sqrt(terms) times their RMS, or the product of their RMS if that is larger,
-// as in a dot product. `inputs` has the moments of each tensor in the problem's order; those of integers do not count.
+// The reduction of an output for inputs drawn so. The terms are what the contract says; they err by the output's size.
+// Or they are estimated from the shapes (the inputs per output element, or the operations where there are only sums and
+// products: each element of a matrix product shares its inputs with many others), and the partial sums from the inputs'
+// content, where several stand behind one output element: sqrt(terms) times their RMS, or the product of their RMS if
+// that is larger, as in a dot product. `inputs` has the moments of each tensor in the problem's order; those of
+// integers do not count.
 Reduction reduction_of(const benchsuite::Problem& problem, const core::Bindings& axes, const benchsuite::Tensor& output,
                        draws::Distribution distribution, const std::vector<Moments>& inputs);
 // The same for inputs in host memory.

@@ -28,11 +28,11 @@ struct NaiveRun {
   std::span<const std::byte> naive;      // in the output's dtype
 };
 
-// Of a floating output; one entry a tile, as below.
+// For a floating output; one entry a tile, as below.
 std::vector<TileErrors> tile_errors(core::DType dtype, const Tiling& tiling, std::span<const std::byte> output,
                                     const NaiveRun& expected);
 std::vector<NaiveTile> naive_tiles(core::DType dtype, const Tiling& tiling, const NaiveRun& expected);
-// Of any output; floating ones against the reference as their dtype rounds it. Zeros of either sign are equal, and so
+// For any output; floating ones against the reference as their dtype rounds it. Zeros of either sign are equal, and so
 // are NaNs.
 std::vector<TileMismatches> tile_mismatches(core::DType dtype, const Tiling& tiling, std::span<const std::byte> output,
                                             std::span<const std::byte> reference);

@@ -33,7 +33,7 @@ std::vector<Distribution> adversarial_for(const benchsuite::Problem& problem);
 Distribution draw_disguise(const benchsuite::Problem& problem, statistics::Keys& keys);
 bool is_disguise(Distribution distribution);  // ordinary among them
 
-// What rows of a non_finite draw have: NaN, inf, -inf, or all of them. The rows take turns; the first row's is in the
+// Kinds of rows of a non_finite draw: NaN, inf, -inf, or all of them. The rows take turns; the first row's is in the
 // two highest bits of the tensor's key, so that a judge can see to it that short tensors meet each of them.
 constexpr unsigned kNonFiniteKinds = 4;
 uint64_t with_kind(uint64_t key, unsigned kind);

@@ -100,7 +100,7 @@ TEST(Poison, ChanceAgreementIsNoSurvivor) {
   }
 }
 
-// What looks like the poison itself: numbers from 1 to 2, as many results are.
+// Numbers that look like the poison itself: from 1 to 2, as many results are.
 TEST(Poison, ResultsThatLookLikeItAreNoSurvivors) {
   for (const uint64_t key : {uint64_t{1}, uint64_t{2}, uint64_t{3}}) {
     const Bytes results = poisoned(4 << 20, kPlausible + key);

@@ -34,7 +34,7 @@ TEST(Shapes, AreNewAndDistinctAndWithinTheLimits) {
   }
 }
 
-// What is right at the listed shapes and below alone must not get far.
+// A kernel that is right at the listed shapes and below alone must not get far.
 TEST(Shapes, EveryAxisPassesWhatIsListedSomewhere) {
   const benchsuite::Problem problem = shipped_problem("transpose_f32");
   for (const benchsuite::Axis& axis : problem.axes) {

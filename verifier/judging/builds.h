@@ -16,7 +16,7 @@ class Builds {
  public:
   Builds(const sandbox::Solution& solution, sandbox::TunableBinding binding)
       : solution_(&solution), binding_(std::move(binding)), slots_(std::make_shared<Slots>()) {}
-  // Of a solution whose code and binding are the other's and whose plan alone is its own: nothing is compiled twice.
+  // For a solution whose code and binding are the other's and whose plan alone is its own: nothing is compiled twice.
   Builds(const sandbox::Solution& solution, const Builds& same_code)
       : solution_(&solution), binding_(same_code.binding_), slots_(same_code.slots_) {}
 

@@ -16,7 +16,7 @@ namespace verifier::judging {
 
 using RunTrusted = std::function<TrustedOutputs(const core::Bindings& axes, const TensorBytes& inputs)>;
 
-// What is wrong with it, and how to mend that.
+// The fault in it, and how to mend that.
 struct Independence {
   std::string problem, remedy;
 };

@@ -18,7 +18,7 @@ using sandbox::Build;
 using sandbox::process::Worker;
 constexpr auto kShortDeadline = std::chrono::seconds(20);
 constexpr auto kPytorchLooks = std::chrono::seconds(180);  // at inputs and outputs that do not matter
-// Of a library: it is ours to trust, but imports, tunes and compiles for a while.
+// For a library: it is ours to trust, but imports, tunes and compiles for a while.
 constexpr auto kLibraryOpens = std::chrono::seconds(180);
 constexpr double kLibraryPrepares_s = 240, kLibraryLaunches_s = 30, kLibraryJudged_s = 1500;
 
@@ -68,7 +68,7 @@ void require_built(const sandbox::Rejected* rejected, const sandbox::Solution& s
                          rejected->message + (rejected->log.empty() ? "" : "\n" + rejected->log));
 }
 
-// Of a GPU's own kernels, which come with the program.
+// The builds of a GPU's own kernels, which come with the program.
 core::UniqueFd compile_own(const std::string& name, const std::string& source, sandbox::CompilePool& pool) {
   sandbox::Compilation compiled = pool.submit({name, source, {}, Build::fast}).get();
   if (const auto* rejected = std::get_if<sandbox::Rejected>(&compiled)) {
@@ -267,7 +267,7 @@ verdicts::Judgement Judge::judge_library(Worker& library, const Json& open) {
     std::vector<OpenProcess> processes;
     processes.push_back(open_fast(Side::incumbent, naive()));
     processes.push_back({Side::candidate, id, std::move(opened.fds[0])});
-    // Of the candidate's plan nothing is used but the workspaces, which a library leaves alone.
+    // The candidate's plan serves for its workspaces alone, which a library leaves alone.
     judgement = judge_in_processes(naive(), naive(), verdicts::Effort::full, processes, true);
     processes[1].judge_end.reset();
     if (judge_->pid() == judge_before) close(processes[0]);

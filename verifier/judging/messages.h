@@ -1,4 +1,4 @@
-// What the agent asks of a judge worker, as it travels; the same on every device.
+// The agent's questions to a judge worker, as they travel; the same on every device.
 #pragma once
 
 #include "core/strict_json.h"

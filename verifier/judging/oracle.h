@@ -12,7 +12,7 @@
 
 namespace verifier::judging {
 
-// What the outputs for some inputs must be. The outputs themselves stay with the trusted solutions until the next
+// The right outputs for some inputs. The outputs themselves stay with the trusted solutions until the next
 // Expected is made.
 struct Expected {
   draws::Distribution distribution = draws::Distribution::ordinary;  // of the inputs

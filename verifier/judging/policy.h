@@ -31,7 +31,7 @@ struct CheckPolicy {
   int64_t far_elements = (int64_t{1} << 28) + (1 << 16), far_flops = int64_t{1} << 34;
   // A long shape comes nearer until a plan launches no more threads there; the second is for the checking build.
   int64_t far_threads = INT64_MAX, checking_build_threads = INT64_MAX;
-  // Of more, or of a shape that costs more (bytes read plus operations), it sees one draw instead of two.
+  // A shape of more, or one that costs more (bytes read plus operations), sees one draw instead of two.
   int64_t far_threads_for_two_draws = INT64_MAX, far_cost_for_two_draws = INT64_MAX;
   double far_patience = 6;  // times the deadline of other launches: a block for each of 65536 rows takes its time
 

@@ -1,4 +1,4 @@
-// What a device's measured figures say of a problem's time: the bound that scores are shares of, and the floor below
+// A device's measured figures applied to a problem: the bound that scores are shares of, and the floor below
 // which a time is no record but an alarm.
 #pragma once
 

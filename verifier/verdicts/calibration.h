@@ -1,4 +1,4 @@
-// What one GPU reached when it was measured: the figures that bounds are made of.
+// The figures that one GPU reached when it was measured: bounds are made of them.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What Nsight Compute prints, for tests.
+// Output of Nsight Compute, for tests.
 #pragma once
 
 #include <map>

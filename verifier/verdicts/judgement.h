@@ -1,4 +1,4 @@
-// What is asked of a judge and what it answers.
+// Questions to a judge, and its answers.
 #pragma once
 
 #include <cstdint>

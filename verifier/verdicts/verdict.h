@@ -138,7 +138,7 @@ bool is_correct(const Verdict& verdict);
 // rejection's name and for Faulted the fault's, so that each way of failing has one word.
 std::string name_of(const Verdict& verdict);
 std::string sentence_for_people(const Verdict& verdict);
-// What was seen and what to change, for a model's next prompt. Never contains secrets of the judge (seeds).
+// The finding and what to change, for a model's next prompt. Never contains secrets of the judge (seeds).
 std::string sentence_for_models(const Verdict& verdict);
 
 core::Json to_json(const Verdict& verdict);

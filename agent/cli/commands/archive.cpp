@@ -263,7 +263,7 @@ void add_care(CLI::App& command, const std::shared_ptr<ArchiveOptions>& options,
   prune->add_flag("--all", options->all, "Include data needed to resume or replay that campaign");
   prune->add_flag("--apply", options->apply, "Remove it");
   prune->footer(
-      "Removable are the timing samples of unconfirmed attempts and the texts of prompts; with --all, also "
+      "Prune can remove the timing samples of unconfirmed attempts and the texts of prompts; with --all, also "
       "compilers'\nmessages. Confirmed results stay complete, as do all verdicts, medians, intervals, sources and "
       "replies.");
   prune->callback([options, &invocation] { prune_archive(*options, invocation); });

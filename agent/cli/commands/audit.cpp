@@ -39,7 +39,7 @@ std::vector<benchsuite::Problem> chosen(const AuditOptions& options, campaign::L
   }
   if (problems.empty()) {
     throw core::UsageError("audit", "which problem?",
-                           "name problems or their folders, or give --suite core for the shipped ones");
+                           "name problems or their folders, or give --suite core for its twelve");
   }
   return problems;
 }

@@ -101,7 +101,7 @@ void import_files(const ImportOptions& options, Invocation& invocation) {
 
 void add_import_command(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<ImportOptions>();
-  CLI::App* command = app.add_subcommand("import", "Make a problem of a file of PyTorch");
+  CLI::App* command = app.add_subcommand("import", "Turn a PyTorch file into a problem");
   command
       ->add_option("FILE", options->what,
                    "A file with class Model(nn.Module) or one function, and get_inputs(); or kernelbench and a "
@@ -111,7 +111,8 @@ void add_import_command(CLI::App& app, Invocation& invocation) {
   command->add_option("--name", options->name, "The problem's name (default: the file's, with its dtype)");
   command->add_option("--out", options->out, "Where the problem's folder is made");
   command
-      ->add_option("--fit", options->fit, "Halve sizes for timing on GPUs until all tensors take no more (default: 4G)")
+      ->add_option("--fit", options->fit,
+                   "Most bytes of all tensors when timed on a GPU; sizes are halved to fit (default: 4G)")
       ->transform(CLI::AsSizeValue(false));
   command->add_option("--seconds", options->seconds, "Longest time for one file")->check(CLI::Range(1, 3600));
   command->footer(

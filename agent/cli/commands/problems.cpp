@@ -73,8 +73,8 @@ void add_problems_command(CLI::App& app, Invocation& invocation) {
   command->footer(
       "Problems come from the folders of --problems, from those in the environment variable KERNELWRIGHT_PROBLEMS "
       "(separated by\ncolons), from kernelwright/problems in $XDG_DATA_HOME or ~/.local/share, and from the "
-      "installation. A name in "
-      "two\nplaces can be used once one of them is renamed or left out. Every command also takes a problem's "
+      "installation. If two "
+      "places\nhold the same name, rename one or leave it out. Every command also takes a problem's "
       "folder.\n\n"
       "    kernelwright problems my_problem/\n"
       "    kernelwright --problems my_problems problems");

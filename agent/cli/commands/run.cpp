@@ -262,7 +262,7 @@ void add_proposer_options(CLI::App& command, campaign::CampaignSettings& setting
   command.add_option("--dollars", settings.spending.dollars, "Money to spend at most")->check(CLI::PositiveNumber);
   command.add_option("--max-output", settings.sampling.max_output_tokens, "Tokens of one reply, thinking included")
       ->check(above_0);
-  command.add_option("--thinking", settings.sampling.thinking_tokens, "Of these, tokens for extended thinking")
+  command.add_option("--thinking", settings.sampling.thinking_tokens, "Tokens of a reply for extended thinking")
       ->check(CLI::NonNegativeNumber);
   command.add_option("--temperature", settings.sampling.temperature, "Temperature of the models (default: their own)")
       ->check(CLI::Range(0.0, 2.0));
@@ -286,8 +286,8 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
   command->add_flag("--hot", settings.hot, "On a GPU: time with a warm L2 cache");
   command
       ->add_option("--seconds", settings.budget.seconds,
-                   "Time to spend, in equal shares (default: 20 per problem); waiting for replies while judging "
-                   "nothing extends a share by up to half")
+                   "Time to spend, in equal shares (default: 20 per problem); a share grows by up "
+                   "to half for time spent only waiting for replies")
       ->check(positive);
   command->add_option("--attempts", settings.budget.attempts, "Candidates to judge")->check(positive);
   command

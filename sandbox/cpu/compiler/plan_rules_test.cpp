@@ -1,4 +1,4 @@
-// What the cpu device says of plans that ask for more than it has.
+// Messages of the cpu device about plans that ask for more than it has.
 #include "sandbox/cpu/compiler/source_rules.h"
 
 #include <gtest/gtest.h>

@@ -121,7 +121,7 @@ class Checker {
     return !last_buffer_->writable || check_order(scheduler, address, bytes, access, site, frame);
   }
 
-  // Of an access to last_buffer_.
+  // For an access to last_buffer_.
   bool check_order(Scheduler& scheduler, uintptr_t address, size_t bytes, Access access, const void* site,
                    const void* frame) {
     const GlobalWrites::Place place{static_cast<size_t>(last_buffer_ - launch_.buffers->data()),
@@ -319,7 +319,7 @@ class Checker {
     return "memory";
   }
 
-  // Of an address that is in no variable: the variable that was probably meant.
+  // The variable that was probably meant by an address that is in none.
   std::string shared_place_of(uintptr_t address) const {
     const uint64_t offset = address - launch_.shared.first;
     const inspection::SharedVariable* before = nullptr;

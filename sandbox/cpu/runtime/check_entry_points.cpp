@@ -1,4 +1,4 @@
-// What code built with -fsanitize=thread,alignment,... calls instead of the sanitizers' libraries (the names of
+// Code built with -fsanitize=thread,alignment,... calls these instead of the sanitizers' libraries (the names of
 // check_names.cpp, redirected by the linker): each access is checked, then, where the call stands for it, carried out.
 // One OS thread runs all CUDA threads, so the atomic operations need no ordering.
 #include <math.h>
@@ -16,7 +16,7 @@ using sandbox::cpu::runtime::note_fence;
 using sandbox::cpu::runtime::place_of;
 using sandbox::cpu::runtime::running_scheduler;
 
-// What the compilers hand over with a misaligned access.
+// The compilers' record of a misaligned access.
 struct TypeMismatch {
   struct {
     const char* file;

@@ -248,7 +248,7 @@ TEST(Fault, SyncwarpOrdersWhatItsLanesKnow) {
   EXPECT_EQ(data[0], 15);
 }
 
-// Of four blocks of a thread each, by what they do with y[0] after y[1 + block] = 1.
+// The fault of four blocks of a thread each, by what they do with y[0] after y[1 + block] = 1.
 std::optional<Fault> fault_between_blocks(const std::string& what) {
   Device device("extern \"C\" __global__ void k(float* y) {\n y[1 + blockIdx.x] = 1;\n" + what + "}", Build::check);
   device.add_floats("y", 16, 0);

@@ -119,7 +119,7 @@ std::optional<int64_t> line_of(uintptr_t address) {
   const InlinedCall* innermost = nullptr;
   for (const InlinedCall& call : table().calls) {
     if (address < call.begin || address >= call.end) continue;
-    // Of two as long as each other the later one is the inner one, by the order in which they are read.
+    // The later one of two that are equally long is the inner one, by the order in which they are read.
     if (innermost == nullptr || call.end - call.begin <= innermost->end - innermost->begin) innermost = &call;
   }
   if (innermost != nullptr) return innermost->line;

@@ -46,7 +46,7 @@ long long __kw_clock(void);  // nanoseconds
 #define gridDim (static_cast<const dim3&>(__kw_grid_dim))
 #define warpSize 32
 
-// What the runtime reads of each kernel: parameter sizes, and a loop that runs it for one thread after another.
+// The runtime's view of each kernel: parameter sizes, and a loop that runs it for one thread after another.
 struct __kw_kernel_descriptor {
   unsigned parameters;
   const unsigned* sizes;

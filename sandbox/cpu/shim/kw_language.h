@@ -23,7 +23,7 @@
 #define __builtin_align__(n) __attribute__((aligned(n)))
 #define NULL 0
 
-// What the headers of this folder define.
+// Macros that the headers of this folder define.
 #define KW_DEVICE static inline __attribute__((always_inline))
 
 #define KW_VECTOR(T, name, align1, align2, align4)                                                  \

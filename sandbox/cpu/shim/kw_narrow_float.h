@@ -1,4 +1,4 @@
-// What cuda_fp16.h and cuda_bf16.h share: conversions between float and a format of 16 bits, the classes, and the
+// Shared by cuda_fp16.h and cuda_bf16.h: conversions between float and a format of 16 bits, the classes, and the
 // functions that have a format in their name (kw_narrow_functions.h has the others). Every operation rounds once; a NaN
 // becomes 0x7fff, as the toolkit has it. What is not used should cost next to nothing to parse, hence templates where
 // the toolkit has functions, and one constructor for all integers.
@@ -108,7 +108,7 @@ KW_INTEGER(long long)
 KW_INTEGER(unsigned long long)
 #undef KW_INTEGER
 
-// What an atomic operation exchanges to update a T.
+// The word that an atomic operation exchanges to update a T.
 template <typename T>
 struct __kw_word {};
 
@@ -125,7 +125,7 @@ struct __kw_word {};
     unsigned short x, y;                                 \
   };
 
-// Of the class: everything but conversions.
+// The class, except for conversions.
 #define KW_NARROW_MEMBERS(T, n)                                                    \
  protected:                                                                        \
   unsigned short __x;                                                              \

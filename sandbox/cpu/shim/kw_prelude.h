@@ -1,4 +1,4 @@
-// What every kernel may use without an #include, on every device: NVRTC declares none of these, the cpu device gets them
+// For every kernel, without an #include, on every device: NVRTC declares none of these, the cpu device gets them
 // from here too. Included before the solution on both sides; plain declarations and macros only.
 #pragma once
 

@@ -20,7 +20,7 @@ namespace precision {
 struct tf32 {};
 }  // namespace precision
 
-// What an element is kept as, what products of such elements are summed as, and the shapes that there are.
+// The type that keeps an element, the type that sums products of such elements, and the shapes that there are.
 enum __kw_shapes { __kw_k16, __kw_k8, __kw_k4 };
 template <typename T>
 struct __kw_element;

@@ -13,7 +13,7 @@ namespace sandbox::cuda::driver {
 
 class Scrub {
  public:
-  // Of each thread, for what has no static frame. The context must be limited to it.
+  // Each thread's stack, for functions without a static frame. The context must be limited to it.
   static constexpr size_t kStackBytes = 1024;
 
   // `own_kernels`: the compiled verifier/devices/cuda/run_kernels.cu.

@@ -1,4 +1,4 @@
-// What a GPU's memory, caches and plain arithmetic can do, for `kernelwright calibrate` (verifier/cuda/calibration.cpp).
+// Measures a GPU's memory, caches and plain arithmetic, for `kernelwright calibrate` (calibration.cpp).
 // Launched with any grid and block. Every kernel leaves sums behind, so that nothing of its work can be left out.
 //
 // kw_scramble      vectors[i] = random bits: memory draws the power that it draws with real data
@@ -52,10 +52,11 @@ __device__ inline void for_own_vectors(size_t vectors, Load load, Use use) {
   }
 }
 
-extern "C" __global__ void __launch_bounds__(512) kw_read(const uint4* data, unsigned long long vectors, unsigned* sums) {
+extern "C" __global__ void __launch_bounds__(512)
+    kw_read(const uint4* data, unsigned long long vectors, unsigned* sums) {
   unsigned sum = 0;
-  for_own_vectors(vectors, [&](size_t i) { return __ldcs(data + i); },
-                  [&](size_t, const uint4& v) { sum += sum_of(v); });
+  for_own_vectors(
+      vectors, [&](size_t i) { return __ldcs(data + i); }, [&](size_t, const uint4& v) { sum += sum_of(v); });
   sums[own_index()] = sum;
 }
 
@@ -65,12 +66,13 @@ extern "C" __global__ void __launch_bounds__(512)
   unsigned sum = 0;
   for (int round = 0; round < rounds; ++round) {
     const size_t shift = (size_t)round * 977 * 512 % vectors;
-    for_own_vectors(vectors,
-                    [&](size_t i) {
-                      const size_t shifted = i + shift;
-                      return __ldcg(data + (shifted < vectors ? shifted : shifted - vectors));
-                    },
-                    [&](size_t, const uint4& v) { sum += sum_of(v); });
+    for_own_vectors(
+        vectors,
+        [&](size_t i) {
+          const size_t shifted = i + shift;
+          return __ldcg(data + (shifted < vectors ? shifted : shifted - vectors));
+        },
+        [&](size_t, const uint4& v) { sum += sum_of(v); });
   }
   sums[own_index()] = sum;
 }
@@ -78,13 +80,13 @@ extern "C" __global__ void __launch_bounds__(512)
 extern "C" __global__ void __launch_bounds__(512) kw_write(uint4* data, unsigned long long vectors, unsigned seed) {
   const unsigned mine = mixed(((unsigned long long)seed << 32) + own_index());
   const uint4 value = make_uint4(mine, ~mine, mine * 3, mine * 5);
-  for_own_vectors(vectors, [&](size_t) { return value; }, [&](size_t i, const uint4& v) { data[i] = v; });
+  for_own_vectors(
+      vectors, [&](size_t) { return value; }, [&](size_t i, const uint4& v) { data[i] = v; });
 }
 
-extern "C" __global__ void __launch_bounds__(512)
-    kw_copy(const uint4* from, uint4* to, unsigned long long vectors) {
-  for_own_vectors(vectors, [&](size_t i) { return __ldcs(from + i); },
-                  [&](size_t i, const uint4& v) { __stcs(to + i, v); });
+extern "C" __global__ void __launch_bounds__(512) kw_copy(const uint4* from, uint4* to, unsigned long long vectors) {
+  for_own_vectors(
+      vectors, [&](size_t i) { return __ldcs(from + i); }, [&](size_t i, const uint4& v) { __stcs(to + i, v); });
 }
 
 // x = x * x + c with c between -1.95 and -1.75 stays within [-2, 2] and never settles: operands keep changing as real

@@ -1,4 +1,4 @@
-// What the tensor cores of a GPU can do, for `kernelwright calibrate` (verifier/cuda/calibration.cpp).
+// Measures the tensor cores of a GPU, for `kernelwright calibrate` (calibration.cpp).
 //
 // kw_mma_*    mma.sync, any architecture from sm_80: per warp and round kTiles tiles of 16x8x16 (tf32: 16x8x8)
 // kw_wgmma_*  wgmma, sm_90a only, whose peak mma.sync does not reach: per warpgroup and round kProducts products of
@@ -30,19 +30,22 @@ struct Tf32 {
 
 __device__ inline void multiply(F16, float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
   asm volatile(
-      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
+      "%3};"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 __device__ inline void multiply(Bf16, float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
   asm volatile(
-      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
+      "%3};"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 __device__ inline void multiply(Tf32, float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
   asm volatile(
-      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
+      "%3};"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
@@ -68,8 +71,12 @@ __device__ inline void mma_rounds(int rounds, float* sums) {
 }
 
 extern "C" __global__ void __launch_bounds__(256) kw_mma_f16(int rounds, float* sums) { mma_rounds<F16>(rounds, sums); }
-extern "C" __global__ void __launch_bounds__(256) kw_mma_bf16(int rounds, float* sums) { mma_rounds<Bf16>(rounds, sums); }
-extern "C" __global__ void __launch_bounds__(256) kw_mma_tf32(int rounds, float* sums) { mma_rounds<Tf32>(rounds, sums); }
+extern "C" __global__ void __launch_bounds__(256) kw_mma_bf16(int rounds, float* sums) {
+  mma_rounds<Bf16>(rounds, sums);
+}
+extern "C" __global__ void __launch_bounds__(256) kw_mma_tf32(int rounds, float* sums) {
+  mma_rounds<Tf32>(rounds, sums);
+}
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 constexpr int kProducts = 8;
@@ -85,25 +92,28 @@ __device__ inline unsigned long long descriptor(const void* operand) {
 }
 
 // The 128 registers of a 64x256 sum.
-#define KW_NUMBERS \
-  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
-  "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, " \
-  "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
-  "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, " \
-  "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, " \
-  "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, " \
+#define KW_NUMBERS                                                                               \
+  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "                       \
+  "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "             \
+  "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "             \
+  "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "             \
+  "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "             \
+  "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "             \
   "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
   "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
-#define KW_EIGHT(i) \
-  "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]), "+f"(d[i + 7])
-#define KW_OPERANDS \
+#define KW_EIGHT(i)                                                                                           \
+  "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]), \
+      "+f"(d[i + 7])
+#define KW_OPERANDS                                                                                             \
   KW_EIGHT(0), KW_EIGHT(8), KW_EIGHT(16), KW_EIGHT(24), KW_EIGHT(32), KW_EIGHT(40), KW_EIGHT(48), KW_EIGHT(56), \
-  KW_EIGHT(64), KW_EIGHT(72), KW_EIGHT(80), KW_EIGHT(88), KW_EIGHT(96), KW_EIGHT(104), KW_EIGHT(112), KW_EIGHT(120)
+      KW_EIGHT(64), KW_EIGHT(72), KW_EIGHT(80), KW_EIGHT(88), KW_EIGHT(96), KW_EIGHT(104), KW_EIGHT(112),       \
+      KW_EIGHT(120)
 
 __device__ inline void multiply(F16, float (&d)[128], unsigned long long a, unsigned long long b) {
   asm volatile(
       "{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16 {" KW_NUMBERS "}, "
+      "wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16 {" KW_NUMBERS
+      "}, "
       "%128, %129, p, 1, 1, 0, 0;\n}"
       : KW_OPERANDS
       : "l"(a), "l"(b));
@@ -111,7 +121,8 @@ __device__ inline void multiply(F16, float (&d)[128], unsigned long long a, unsi
 __device__ inline void multiply(Bf16, float (&d)[128], unsigned long long a, unsigned long long b) {
   asm volatile(
       "{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {" KW_NUMBERS "}, "
+      "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {" KW_NUMBERS
+      "}, "
       "%128, %129, p, 1, 1, 0, 0;\n}"
       : KW_OPERANDS
       : "l"(a), "l"(b));
@@ -119,7 +130,8 @@ __device__ inline void multiply(Bf16, float (&d)[128], unsigned long long a, uns
 __device__ inline void multiply(Tf32, float (&d)[128], unsigned long long a, unsigned long long b) {
   asm volatile(
       "{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n256k8.f32.tf32.tf32 {" KW_NUMBERS "}, "
+      "wgmma.mma_async.sync.aligned.m64n256k8.f32.tf32.tf32 {" KW_NUMBERS
+      "}, "
       "%128, %129, p, 1, 1;\n}"
       : KW_OPERANDS
       : "l"(a), "l"(b));

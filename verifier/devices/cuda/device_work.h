@@ -1,4 +1,4 @@
-// What the judge computes on the GPU with kernels of its own (judge_*.cu): input content, poison, comparison.
+// The judge's own kernels on the GPU (judge_*.cu): input content, poison, comparison.
 #pragma once
 
 #include <cstdint>

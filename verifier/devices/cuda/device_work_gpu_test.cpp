@@ -177,7 +177,7 @@ TEST_F(DeviceWorkOnGpu, MomentsAndDifferencesAreTheHosts) {
   }
 }
 
-// What a candidate may have left: right, wrong in one place, wrong in all, not a number.
+// Outputs that a candidate may have left: right, wrong in one place, wrong in all, not a number.
 TEST_F(DeviceWorkOnGpu, ComparisonsDecideAsTheHostDoes) {
   const verdicts::Where where{"w", "", "", ""};
   int refused = 0;

@@ -44,7 +44,7 @@ inline constexpr int64_t kJudgeBlock = 256;  // threads of a block, which may ha
 // Their source: the files judge_*.cu of `folder` (core::Paths::cuda_kernels) and the formulas beside it, as one. Throws
 // core::InputError when one is missing.
 std::string judge_kernels_source(const std::filesystem::path& folder);
-// What a Judge of a GPU needs of that folder. Throws likewise.
+// The part of that folder that a Judge of a GPU needs. Throws likewise.
 judging::OwnKernels own_kernels(const std::filesystem::path& folder);
 
 // The results of one launch's blocks, together.

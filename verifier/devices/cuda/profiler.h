@@ -18,7 +18,7 @@ class Profiler {
   // when it is needed; it leaves the clocks alone. From a thread that outlives it. Throws core::SystemError.
   Profiler(const std::filesystem::path& program, const sandbox::process::WorkerCommand& worker);
 
-  // Of each launch at the problem's largest bench workload of at most 2 GiB; empty without such a workload. Throws
+  // Counters of each launch at the problem's largest bench workload of at most 2 GiB; empty without one. Throws
   // core::SystemError when the counters cannot be read: not every host lets its users.
   std::vector<verdicts::Counters> profile(const judging::Builds& candidate, const benchsuite::Problem& problem);
 

@@ -6,7 +6,7 @@ extern "C" __global__ void kw_known_good(unsigned* out, unsigned count, unsigned
   if (i < count) out[i] = i * factor;
 }
 
-// What is overwritten gets numbers that tell neither the launch nor who wrote them: the key is drawn for each launch.
+// Overwrites with numbers that tell neither the launch nor who wrote them: the key is drawn for each launch.
 __device__ __forceinline__ unsigned scrubbed(unsigned long long key, unsigned place) {
   const unsigned long long mixed = (key ^ place * 0x9E3779B97F4A7C15ull) * 0xBF58476D1CE4E5B9ull;
   return static_cast<unsigned>((mixed ^ mixed >> 29) * 0x94D049BB133111EBull >> 32);
@@ -19,8 +19,8 @@ extern "C" __global__ void kw_scrub_shared(unsigned long long key, unsigned word
   for (unsigned i = threadIdx.x; i < words; i += blockDim.x) shared[i] = scrubbed(key, i);
 }
 
-// Registers: as many as a thread may have, all of which hold something at the barrier. A block takes all of them that its
-// multiprocessor has.
+// Registers: as many as a thread may have, all of which hold something at the barrier. A block takes all of them that
+// its multiprocessor has.
 constexpr int kRegisters = 248;
 extern "C" __global__ void __launch_bounds__(256) kw_scrub_registers(unsigned long long key) {
   __shared__ unsigned room[256];
@@ -36,11 +36,10 @@ extern "C" __global__ void __launch_bounds__(256) kw_scrub_registers(unsigned lo
 }
 
 // Local memory: where a thread's stack begins, so many bytes of it.
-#define KW_SCRUB_LOCAL(BYTES)                                                      \
-  extern "C" __global__ void __launch_bounds__(1024)                               \
-      kw_scrub_local_##BYTES(unsigned long long key) {                             \
-    volatile unsigned frame[BYTES / 4];                                            \
-    for (unsigned i = 0; i < BYTES / 4; ++i) frame[i] = scrubbed(key, i);          \
+#define KW_SCRUB_LOCAL(BYTES)                                                                         \
+  extern "C" __global__ void __launch_bounds__(1024) kw_scrub_local_##BYTES(unsigned long long key) { \
+    volatile unsigned frame[BYTES / 4];                                                               \
+    for (unsigned i = 0; i < BYTES / 4; ++i) frame[i] = scrubbed(key, i);                             \
   }
 KW_SCRUB_LOCAL(256)
 KW_SCRUB_LOCAL(1024)

@@ -37,7 +37,7 @@ class Sanitizers {
   std::vector<Tool> tools_;
 };
 
-// What a tool's report says: the first error; nullopt for none. Throws core::SystemError for what is no whole report.
+// The first error in a tool's report; nullopt for none. Throws core::SystemError for what is no whole report.
 std::optional<sandbox::Fault> fault_in_report(std::string_view tool, const std::string& report);
 
 }  // namespace verifier::devices::cuda

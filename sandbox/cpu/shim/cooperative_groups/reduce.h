@@ -19,7 +19,7 @@ KW_OPERATION(bit_or, a | b)
 KW_OPERATION(bit_xor, a ^ b)
 #undef KW_OPERATION
 
-// What all active lanes gave, in order, for each of them: it combines the values itself, where a function that was passed
+// The values of all active lanes, in order, for each of them: it combines them itself, where a function that was passed
 // is called by its name.
 template <typename T>
 struct __kw_gathered {
