@@ -60,6 +60,14 @@ core::InputError in_several_places(const std::string& name, const std::vector<fs
   return {"", "the problem \"" + name + "\" is in several places: " + core::join(texts, ", "),
           "rename one, leave out its folder, or give the path of the one you mean"};
 }
+
+std::vector<std::string> suite_names(const fs::path& suites_folder) {
+  std::vector<std::string> names;
+  for (const fs::path& entry : sorted_entries(suites_folder)) {
+    if (entry.extension() == ".json") names.push_back(entry.stem().string());
+  }
+  return names;
+}
 }  // namespace
 
 bool names_a_folder(const std::string& word) {
@@ -104,18 +112,15 @@ std::map<std::string, Problem> load_problems(const fs::path& folder) {
 }
 
 Suite load_suite(const fs::path& suites_folder, const std::string& name, const Catalogue& catalogue) {
-  std::vector<std::string> known;
-  for (const fs::path& entry : sorted_entries(suites_folder)) {
-    if (entry.extension() == ".json") known.push_back(entry.stem().string());
-  }
+  const std::vector<std::string> known = suite_names(suites_folder);
   if (std::find(known.begin(), known.end(), name) == known.end()) {
     throw core::InputError("", "there is no suite \"" + name + "\"", core::did_you_mean(name, known, "suites"));
   }
   const fs::path file = suites_folder / (name + ".json");
   const core::Json json = core::parse_json(core::read_file(file, kMaxSuiteBytes), file.string());
   const core::JsonView view(json, file.string());
-  view.expect_object({"name", "description", "problems"});
-  Suite suite{view.at("name").string(), view.at("description").string(), {}};
+  view.expect_object({"name", "description", "problems"}, {"unclean"});
+  Suite suite{view.at("name").string(), view.at("description").string()};
   if (suite.name != name)
     view.at("name").fail("is \"" + suite.name + "\" in " + name + ".json", "give it the name of its file");
   for (const core::JsonView& item : view.at("problems").items()) {
@@ -127,7 +132,26 @@ Suite load_suite(const fs::path& suites_folder, const std::string& name, const C
     suite.problems.push_back(problem);
   }
   if (suite.problems.empty()) view.at("problems").fail("is empty", "name at least one problem");
+  if (!view.has("unclean")) return suite;
+  for (const auto& [problem, flaw] : view.at("unclean").members()) {
+    if (std::count(suite.problems.begin(), suite.problems.end(), problem) == 0) {
+      flaw.fail("\"" + problem + "\" is no problem of the suite", core::did_you_mean(problem, suite.problems));
+    }
+    if (flaw.string().empty()) flaw.fail("is empty", "say which flaw the problem has");
+    suite.unclean[problem] = flaw.string();
+  }
   return suite;
+}
+
+std::vector<Suite> usable_suites(const fs::path& suites_folder, const Catalogue& catalogue) {
+  std::vector<Suite> suites;
+  for (const std::string& name : suite_names(suites_folder)) {
+    try {
+      suites.push_back(load_suite(suites_folder, name, catalogue));
+    } catch (const core::InputError&) {  // a problem of it is broken or missing; load_suite says so to who names it
+    }
+  }
+  return suites;
 }
 
 }  // namespace benchsuite

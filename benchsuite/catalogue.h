@@ -34,11 +34,16 @@ Catalogue load_catalogue(const std::vector<std::filesystem::path>& folders);
 std::map<std::string, Problem> load_problems(const std::filesystem::path& folder);
 
 struct Suite {
-  std::string name, description;
-  std::vector<std::string> problems;
+  std::string name = {}, description = {};
+  std::vector<std::string> problems = {};
+  // Problems whose speed-ups say little, by name, with their flaw (such as an output that does not depend on an
+  // input). The clean subset leaves them out.
+  std::map<std::string, std::string> unclean = {};
 };
 // Reads <suites_folder>/<name>.json; the catalogue must have every problem named. Throws core::InputError with the
 // known suites.
 Suite load_suite(const std::filesystem::path& suites_folder, const std::string& name, const Catalogue& catalogue);
+// Every suite of the folder, in order of name, except those that load_suite refuses.
+std::vector<Suite> usable_suites(const std::filesystem::path& suites_folder, const Catalogue& catalogue);
 
 }  // namespace benchsuite

@@ -132,6 +132,23 @@ TEST_F(ProblemFolder, RefusesSuitesThatNameNoProblem) {
               EndsWith("other.json#/name: is \"another\" in other.json\n  give it the name of its file"));
 }
 
+TEST_F(ProblemFolder, SuitesMarkUncleanProblemsWithTheirFlaw) {
+  const auto with = [](const std::string& unclean) {
+    return R"({"name": "one", "description": "d", "problems": ["vector_add_f32"], "unclean": )" + unclean + "}";
+  };
+  write_suite("one", with(R"({"vector_add_f32": "its output is constant"})"));
+  write_suite("broken", "{}");
+  const std::vector<Suite> suites = usable_suites(root_ / "suites", load_catalogue({root_ / "problems"}));
+  ASSERT_EQ(suites.size(), 1u);
+  EXPECT_EQ(suites[0].name, "one");
+  EXPECT_EQ(suites[0].unclean, (std::map<std::string, std::string>{{"vector_add_f32", "its output is constant"}}));
+  write_suite("one", with(R"({"vector_add": "its output is constant"})"));
+  EXPECT_THAT(suite_refusal("one"), EndsWith("one.json#/unclean/vector_add: \"vector_add\" is no problem of the suite\n"
+                                             "  did you mean \"vector_add_f32\"?"));
+  write_suite("one", with(R"({"vector_add_f32": ""})"));
+  EXPECT_THAT(suite_refusal("one"), EndsWith("is empty\n  say which flaw the problem has"));
+}
+
 TEST(ShippedProblems, LoadAndFillTheirSuites) {
   const core::Paths paths = core::installed_paths();
   const Catalogue shipped = load_catalogue({paths.problems()});
