@@ -143,6 +143,26 @@ std::string block_text(const LeaderboardRow* first, const LeaderboardRow* last) 
   if (!named.empty()) text += cut("  " + core::join(named, ", "), kWidth) + "\n";
   return text;
 }
+
+// "verified kernels for 2 of 12 problems, confirmed wins over naive for 1", and a line for each baseline.
+std::string scores_table(const results::view::Scores& scores) {
+  std::vector<Table::Column> columns{{"  BASELINE"}, {"PROBLEMS WITH IT", Align::right}};
+  for (const double p : results::view::kThresholds) columns.push_back({fmt::format("fast_{:g}", p), Align::right});
+  columns.push_back({"GEOMETRIC MEAN", Align::right});
+  Table table(columns);
+  for (const results::view::OverBaseline& of : scores.over) {
+    std::vector<std::string> cells{"  " + of.baseline, std::to_string(of.problems)};
+    for (const size_t fast : of.fast) {
+      cells.push_back(of.problems == 0 ? "-" : fmt::format("{:.0f} %", 100 * scores.share(fast)));
+    }
+    cells.push_back(of.geometric_mean ? fmt::format("{} of {}", format_speed_up(*of.geometric_mean), of.compared)
+                                      : "-");
+    table.add_row(std::move(cells));
+  }
+  return fmt::format("verified kernels for {} of {} problems, confirmed wins over naive for {}\n", scores.verified,
+                     scores.problems, scores.solved) +
+         table.text();
+}
 }  // namespace
 
 std::string best_text(const std::vector<LeaderboardRow>& rows) {
@@ -200,30 +220,20 @@ std::string leaderboard_text(const std::vector<LeaderboardRow>& rows) {
 std::string scores_text(const std::vector<results::view::SuiteScores>& all) {
   std::string text;
   for (const results::view::SuiteScores& scores : all) {
-    text += fmt::format("{}{}: {} of {} problems solved ({:.0f} %), geometric mean over naive {}",
-                        text.empty() ? "" : "\n", core::clean_line(scores.device), scores.solved, scores.problems,
-                        100 * scores.share_solved(), format_speed_up(scores.geometric_mean));
-    if (scores.geometric_mean_of_solved) {
-      text += fmt::format(" (of those solved {})", format_speed_up(*scores.geometric_mean_of_solved));
-    }
-    text += "\n";
-    std::vector<Table::Column> columns{{"  FASTER THAN"}, {"PROBLEMS", Align::right}};
-    std::map<std::string, std::vector<std::string>> lines;
-    std::vector<std::string> order;
-    for (const results::view::FastP& one : scores.fast_p) {
-      std::vector<std::string>& cells = lines[one.baseline];
-      if (cells.empty()) {
-        order.push_back(one.baseline);
-        cells = {"  " + one.baseline, std::to_string(one.problems)};
+    const std::string suite = scores.suite.empty() ? "" : "suite " + core::clean_line(scores.suite) + " on ";
+    text += suite + core::clean_line(scores.device) + ": " + scores_table(scores.all);
+    if (scores.clean) {
+      text += "  clean subset: " + scores_table(*scores.clean);
+      for (const auto& [problem, flaw] : scores.unclean) {
+        text += cut("  unclean: " + core::clean_line(problem) + ": " + core::clean_line(flaw), kWidth) + "\n";
       }
-      cells.push_back(fmt::format("{:.0f} %", 100 * one.share()));
-      if (order.size() == 1) columns.push_back({fmt::format("fast_{:g}", one.p), Align::right});
+    } else if (!scores.suite.empty()) {
+      text += "  clean subset: all of it; no problem of this suite is marked\n";
     }
-    Table table(columns);
-    for (const std::string& baseline : order) table.add_row(lines.at(baseline));
-    text += table.text();
     for (const std::string& problem : scores.older_files) text += older_files_text(problem);
+    text += "\n";
   }
+  for (const std::string& sentence : results::view::score_definitions()) text += sentence + "\n";
   return text;
 }
 

@@ -15,6 +15,7 @@ std::string best_text(const std::vector<results::archive::LeaderboardRow>& rows)
 std::string leaderboard_text(const std::vector<results::archive::LeaderboardRow>& rows);
 // Says that results are of files that the problem no longer has.
 std::string older_files_text(const std::string& problem);
+// A table for each suite and device, and what the figures mean.
 std::string scores_text(const std::vector<results::view::SuiteScores>& scores);
 
 // "12k", "1.2M"; "$0.35"

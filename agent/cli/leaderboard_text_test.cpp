@@ -84,5 +84,30 @@ TEST(LeaderboardText, WhereLinesWouldBeTooWideNamesStandBelowTheFigures) {
   EXPECT_TRUE(results::view::json_of(rows[1])["sentence"].is_string());
 }
 
+TEST(ScoresText, NamesTheBaselinesTheirProblemsAndTheCleanSubset) {
+  results::view::SuiteScores scores{"core", "cuda GPU", {}, {}, {{"bad", "its output\nis constant"}}, {"changed"}};
+  scores.all = {12, 5, 3, 1.5, 2, {{"naive", 12, 5, 1.75, {5, 3, 2, 1}}, {"PyTorch eager", 4, 2, 0.8, {2, 1, 0, 0}}}};
+  scores.clean = results::view::Scores{11, 4, 3, 1.5, 2, {{"PyTorch compile", 0, 0, {}, {}}}};
+  const std::string text = scores_text({scores});
+  const std::string expected =
+      "suite core on cuda GPU: verified kernels for 5 of 12 problems, confirmed wins over naive for 3\n"
+      "  BASELINE       PROBLEMS WITH IT  fast_0  fast_1  fast_1.5  fast_2  GEOMETRIC MEAN\n"
+      "  naive                        12    42 %    25 %      17 %     8 %      1.75x of 5\n"
+      "  PyTorch eager                 4    17 %     8 %       0 %     0 %      0.80x of 2\n"
+      "  clean subset: verified kernels for 4 of 11 problems, confirmed wins over naive for 3\n";
+  EXPECT_THAT(text, testing::StartsWith(expected));
+  EXPECT_THAT(text, testing::ContainsRegex("  PyTorch compile +0 +- +- +- +- +-\n"));
+  EXPECT_THAT(text, HasSubstr("  unclean: bad: its output is constant\n"));
+  EXPECT_THAT(text, HasSubstr(older_files_text("changed")));
+  EXPECT_THAT(text, HasSubstr("fast_p: the share of all problems"));
+  EXPECT_THAT(text, HasSubstr("KernelBench (Ouyang et al. 2025"));
+  EXPECT_THAT(text, Not(testing::ContainsRegex("[^\n]{121}")));
+  scores.clean.reset();
+  scores.unclean.clear();
+  EXPECT_THAT(scores_text({scores}), HasSubstr("no problem of this suite is marked"));
+  scores.suite = "";
+  EXPECT_THAT(scores_text({scores}), Not(HasSubstr("clean subset:")));
+}
+
 }  // namespace
 }  // namespace agent::cli

@@ -27,9 +27,11 @@ static Json json_of(const archive::CurvePoint& p) {
           {"hash", p.hash},         {"solution", p.solution}};
 }
 
-static Json json_of(const FastP& one) {
-  return {
-      {"baseline", one.baseline}, {"p", one.p}, {"fast", one.fast}, {"problems", one.problems}, {"share", one.share()}};
+static Json json_of(const OverBaseline& of) {
+  return {{"baseline", of.baseline},
+          {"problems", of.problems},
+          {"compared", of.compared},
+          {"geometric_mean", or_null(of.geometric_mean)}};
 }
 
 template <typename Rows>
@@ -171,15 +173,36 @@ Json json_of(const archive::SelftestRecord& selftest) {
           {"candidates_per_hour", or_null(of.candidates_per_hour)}};
 }
 
-Json json_of(const SuiteScores& scores) {
-  return {{"device", scores.device},
-          {"problems", scores.problems},
+static Json json_of(const Scores& scores) {
+  Json fast_p = Json::array();
+  for (const OverBaseline& of : scores.over) {
+    for (size_t i = 0; of.problems > 0 && i < kThresholds.size(); ++i) {
+      fast_p.push_back({{"baseline", of.baseline},
+                        {"p", kThresholds[i]},
+                        {"fast", of.fast[i]},
+                        {"problems", scores.problems},
+                        {"share", scores.share(of.fast[i])}});
+    }
+  }
+  return {{"problems", scores.problems},
+          {"verified", scores.verified},
           {"solved", scores.solved},
-          {"share_solved", scores.share_solved()},
+          {"share_solved", scores.share(scores.solved)},
           {"geometric_mean", scores.geometric_mean},
           {"geometric_mean_of_solved", or_null(scores.geometric_mean_of_solved)},
-          {"fast_p", list_of(scores.fast_p)},
-          {"older_files", scores.older_files}};
+          {"baselines", list_of(scores.over)},
+          {"fast_p", std::move(fast_p)}};
+}
+
+Json json_of(const SuiteScores& scores) {
+  Json json = json_of(scores.all);
+  json.update({{"suite", or_null(scores.suite)},
+               {"device", scores.device},
+               {"clean", scores.clean ? json_of(*scores.clean) : Json()},
+               {"unclean", scores.unclean},
+               {"older_files", scores.older_files},
+               {"definitions", score_definitions()}});
+  return json;
 }
 
 std::string in_words(const Json& json) {

@@ -14,9 +14,12 @@
 //            reused_from and, where it was measured, against, outcome, speed_up; in full also verdict, compile_ms,
 //            compile_log, environment, stages, source, measurement
 // Campaign   campaign, status (running, killed, done, interrupted, failed), started, ended, settings, spent_seconds,
-// attempts Selftest   device, made, quick, dishonest, false_accepts, honest, false_rejects, widest_noise,
-// candidates_per_hour Scores     device, problems, solved, share_solved, geometric_mean, geometric_mean_of_solved,
-//            fast_p [{baseline, p, fast, problems, share}], older_files [problem]
+//            attempts
+// Selftest   device, made, quick, dishonest, false_accepts, honest, false_rejects, widest_noise, candidates_per_hour
+// Scores     suite, device, problems, verified, solved, share_solved, geometric_mean and geometric_mean_of_solved (over
+//            naive), baselines [{baseline, problems (that have it), compared, geometric_mean}], fast_p [{baseline, p,
+//            fast, problems (all), share}], clean (the same figures of the clean subset), unclean {problem: flaw},
+//            older_files [problem], definitions [sentence]
 //
 // A member that does not apply is null. Texts are untrusted: cleaned() makes them safe to show.
 #pragma once

@@ -62,7 +62,7 @@ TEST_F(LargeArchive, IsReadByIndex) {
   ASSERT_NE(best, board.end());
   leaderboard(archive, {best->problem, best->device, LeaderboardFilter::Sort::time, 3, true});
   leaderboard(archive, {best->problem, "", LeaderboardFilter::Sort::cost, 3});
-  suite_scores(archive, {best->problem});
+  suite_scores(archive, {.problems = {best->problem}});
   archive.attempt(best->attempt);
   EXPECT_FALSE(lineage(archive, best->solution_id).empty());
   newest_attempts(archive, best->solution_id, 5);

@@ -8,7 +8,6 @@
 
 #include "results/archive/archive_fixture.h"
 #include "results/archive/lineage.h"
-#include "results/view/scores.h"
 
 namespace results::view::test {
 namespace {
@@ -244,43 +243,6 @@ TEST(Lineage, KnowsProposersAndCosts) {
   EXPECT_EQ(best_attempt(f.archive, b), row.attempt);
   EXPECT_EQ(best_attempt(f.archive, root), std::nullopt);
   EXPECT_EQ(verdicts_of_campaign(f.archive, f.campaign), (std::map<std::string, int64_t>{{"correct", 1}}));
-}
-
-TEST(Scores, AreAsKernelBenchDefinesThem) {
-  const TemporaryArchive temporary;
-  Started s(temporary.file());
-  const auto problem_id = [&](const std::string& name) {
-    benchsuite::Problem problem;
-    problem.name = name;
-    problem.json_text = "{}";
-    return s.archive.add_problem(problem, "of " + name);
-  };
-  const auto judge = [&](const std::string& problem, Effort effort, verifier::verdicts::Judgement judgement) {
-    NewAttempt attempt = s.attempt_at(s.add_candidate("for " + problem, "seed"), effort, std::move(judgement));
-    attempt.problem = problem_id(problem);
-    s.archive.add_attempt(attempt);
-  };
-  judge("a", Effort::confirm, timed_at({{"w", 4}}));
-  judge("b", Effort::full, timed_at({{"w", 3}}));  // not confirmed: as fast as naive
-  judge("c", Effort::full,
-        timed_at({{"w", 0.7}}, verifier::statistics::Outcome::loss));  // correct, but slower than naive
-  s.archive.add_baseline({problem_id("a"), s.environment, "cpu", "PyTorch 2.11 eager", timed_at({{"w", 2.5}})});
-  s.archive.add_baseline({problem_id("b"), s.environment, "cpu", "PyTorch 2.10 eager", timed_at({{"w", 0.8}})});
-  s.archive.add_baseline({problem_id("d"), s.environment, "cpu", "PyTorch 2.11 eager", timed_at({{"w", 2}})});
-  const std::vector<SuiteScores> all = suite_scores(s.archive, {"a", "b", "c", "d"});
-  ASSERT_EQ(all.size(), 1u);
-  EXPECT_EQ(all[0].problems, 4u);
-  EXPECT_EQ(all[0].solved, 1u);
-  EXPECT_NEAR(all[0].geometric_mean, std::pow(4, 0.25), 1e-9);
-  EXPECT_NEAR(all[0].geometric_mean_of_solved.value(), 4, 1e-9);
-  std::map<std::string, std::string> fast;
-  for (const FastP& one : all[0].fast_p) {
-    fast[one.baseline] += std::to_string(one.fast) + "/" + std::to_string(one.problems) + " ";
-  }
-  EXPECT_EQ(fast["naive"], "3/4 2/4 1/4 1/4 1/4 ");
-  EXPECT_EQ(fast["PyTorch eager"], "2/3 2/3 2/3 1/3 0/3 ");  // a at 1.6, b at 1.25, d without a solution
-  EXPECT_EQ(fast.size(), 2u);
-  EXPECT_TRUE(suite_scores(s.archive, {"a"}, "cuda").empty());
 }
 
 }  // namespace

@@ -1,40 +1,39 @@
 #include "results/view/scores.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <map>
 
+#include "core/text.h"
 #include "results/archive/leaderboard.h"
+#include "results/archive/problems.h"
 
 namespace results::view {
 namespace {
-constexpr std::array kThresholds{0.5, 0.8, 1.0, 1.5, 2.0};  // as in KernelBench's figures
+constexpr const char* kNaive = "naive";
+constexpr const char* kEager = "PyTorch eager";
+constexpr const char* kCompile = "PyTorch compile";
+constexpr const char* kCublas = "cuBLAS";
 
-// Library names without versions, which differ between problems and dates.
-const std::vector<std::string>& kinds_of_library() {
-  static const std::vector<std::string> kinds{"cuBLAS", "PyTorch eager", "PyTorch compile"};
-  return kinds;
-}
-
-// "PyTorch 2.11 compile" belongs to "PyTorch compile", "cuBLASLt 13.0" to "cuBLAS".
-bool is_of_kind(const std::string& library, const std::string& kind) {
-  const std::string name = kind.substr(0, kind.find(' '));
-  const std::string mode = kind.size() > name.size() ? kind.substr(name.size()) : "";
-  return library.rfind(name, 0) == 0 && library.size() >= mode.size() &&
-         library.compare(library.size() - mode.size(), mode.size(), mode) == 0;
+// Library names without versions and modes, which differ between problems and dates: "PyTorch 2.11 compile" belongs to
+// "PyTorch compile", "cuBLASLt 13.0" to "cuBLAS". Empty for other libraries.
+std::string baseline_of(const std::string& library) {
+  const std::vector<std::string> words = core::split(library, ' ');
+  if (words[0].rfind(kCublas, 0) == 0) return kCublas;
+  if (words[0] != "PyTorch" || words.size() < 3) return "";
+  return words[2] == "eager" ? kEager : words[2] == "compile" ? kCompile : "";
 }
 
 // Results for one problem on one device.
 struct Known {
   bool correct = false, confirmed = false;
   double over_naive = 1;
-  std::map<std::string, std::optional<double>>
-      over;  // speed-up over each timed kind of library; nullopt without a solution
+  // Speed-up over each timed baseline but naive; nullopt without a solution.
+  std::map<std::string, std::optional<double>> over = {};
 };
 
-// `board`: rows of one problem and device, confirmed ones first, by speed-up.
-Known known_of(const std::vector<archive::LeaderboardRow>& board) {
+// `board`: rows of one problem and device, confirmed ones first, by speed-up. `naive_is_eager`: the problem's naive
+// solution is its reference.py in eager PyTorch.
+Known known_of(const std::vector<archive::LeaderboardRow>& board, bool naive_is_eager) {
   Known known;
   const auto best = std::find_if(board.begin(), board.end(), [](const auto& row) { return !row.library; });
   // The row's own figure, or its value at naive's speed.
@@ -45,60 +44,73 @@ Known known_of(const std::vector<archive::LeaderboardRow>& board) {
     known.over_naive = best->confirmed ? best->speed_up.value : std::min(1.0, best->speed_up.value);
     scale = known.over_naive / best->speed_up.value;
   }
+  if (naive_is_eager) known.over[kEager] = known.correct ? std::optional(known.over_naive) : std::nullopt;
   for (const archive::LeaderboardRow& library : board) {
-    if (!library.library || !library.timed()) continue;
-    for (const std::string& kind : kinds_of_library()) {
-      if (!is_of_kind(library.solution, kind)) continue;
-      std::optional<double>& least = known.over[kind];  // of several of a kind, people would use the fastest
-      if (!known.correct) continue;
-      for (const archive::OverLibrary& over : best->over_libraries) {
-        if (over.library != library.solution) continue;
-        const double ratio = over.ratio.value * scale;
-        least = least ? std::min(*least, ratio) : ratio;
-      }
+    const std::string baseline = library.library && library.timed() ? baseline_of(library.solution) : "";
+    if (baseline.empty()) continue;
+    std::optional<double>& least = known.over[baseline];  // of several, people would use the fastest
+    if (!known.correct) continue;
+    for (const archive::OverLibrary& over : best->over_libraries) {
+      if (over.library != library.solution) continue;
+      const double ratio = over.ratio.value * scale;
+      least = least ? std::min(*least, ratio) : ratio;
     }
   }
   return known;
 }
 
-SuiteScores score(const std::string& device, size_t problems, const std::vector<Known>& all) {
-  SuiteScores scores;
-  scores.device = device;
+void count(OverBaseline& of, double speed_up, double& logs) {
+  ++of.compared;
+  logs += std::log(speed_up);
+  for (size_t i = 0; i < kThresholds.size(); ++i) of.fast[i] += speed_up > kThresholds[i] ? 1 : 0;
+}
+
+OverBaseline over_baseline(const std::string& baseline, size_t problems, const std::map<std::string, Known>& all) {
+  OverBaseline of{baseline, baseline == kNaive ? problems : 0, 0, {}};
+  double logs = 0;
+  for (const auto& [problem, known] : all) {
+    if (baseline == kNaive) {
+      if (known.correct) count(of, known.over_naive, logs);
+    } else if (const auto found = known.over.find(baseline); found != known.over.end()) {
+      ++of.problems;
+      if (found->second) count(of, *found->second, logs);
+    }
+  }
+  if (of.compared > 0) of.geometric_mean = std::exp(logs / static_cast<double>(of.compared));
+  return of;
+}
+
+// `problems`: also those that were never judged.
+Scores score(size_t problems, const std::map<std::string, Known>& all) {
+  Scores scores;
   scores.problems = problems;
   double logs = 0;
-  for (const Known& known : all) {
+  for (const auto& [problem, known] : all) {
+    scores.verified += known.correct ? 1 : 0;
     if (!known.confirmed) continue;
     ++scores.solved;
     logs += std::log(known.over_naive);
   }
   if (problems > 0) scores.geometric_mean = std::exp(logs / static_cast<double>(problems));
   if (scores.solved > 0) scores.geometric_mean_of_solved = std::exp(logs / static_cast<double>(scores.solved));
-  for (const double p : kThresholds) {
-    const auto fast =
-        std::count_if(all.begin(), all.end(), [&](const Known& k) { return k.correct && k.over_naive > p; });
-    scores.fast_p.push_back({"naive", p, static_cast<size_t>(fast), problems});
-  }
-  for (const std::string& kind : kinds_of_library()) {
-    for (const double p : kThresholds) {
-      FastP of{kind, p, 0, 0};
-      for (const Known& known : all) {
-        const auto at = known.over.find(kind);
-        if (at == known.over.end()) continue;
-        ++of.problems;
-        if (at->second && *at->second > p) ++of.fast;
-      }
-      if (of.problems > 0) scores.fast_p.push_back(of);
-    }
+  for (const char* const baseline : {kNaive, kEager, kCompile, kCublas}) {
+    OverBaseline of = over_baseline(baseline, problems, all);
+    if (of.problems > 0 || of.baseline != kCublas) scores.over.push_back(std::move(of));
   }
   return scores;
 }
+
+bool naive_is_eager(const archive::Reader& archive, const std::string& problem) {
+  const auto version = archive::last_judged_problem(archive, problem);
+  return version && version->files.find(benchsuite::kPytorchFile) != version->files.end();
+}
 }  // namespace
 
-std::vector<SuiteScores> suite_scores(const archive::Reader& archive, const std::vector<std::string>& problems,
+std::vector<SuiteScores> suite_scores(const archive::Reader& archive, const benchsuite::Suite& suite,
                                       const std::string& device, const std::map<std::string, std::string>& here) {
-  std::map<std::string, std::vector<Known>> devices;
+  std::map<std::string, std::map<std::string, Known>> devices;
   std::map<std::string, std::vector<std::string>> older_files;
-  for (const std::string& problem : problems) {
+  for (const std::string& problem : suite.problems) {
     archive::LeaderboardFilter filter{problem, device};
     filter.limit = 1;
     filter.unconfirmed = true;
@@ -106,17 +118,34 @@ std::vector<SuiteScores> suite_scores(const archive::Reader& archive, const std:
     std::map<std::string, std::vector<archive::LeaderboardRow>> boards;
     for (archive::LeaderboardRow& row : archive::leaderboard(archive, filter))
       boards[row.device].push_back(std::move(row));
+    const bool eager = !boards.empty() && naive_is_eager(archive, problem);
     for (const auto& [of_device, board] : boards) {
-      devices[of_device].push_back(known_of(board));
+      devices[of_device].emplace(problem, known_of(board, eager));
       if (board.front().older_files) older_files[of_device].push_back(problem);
     }
   }
   std::vector<SuiteScores> all;
-  for (const auto& [of_device, known] : devices) {
-    all.push_back(score(of_device, problems.size(), known));
-    all.back().older_files = older_files[of_device];
+  for (auto& [of_device, known] : devices) {
+    all.push_back(
+        {suite.name, of_device, score(suite.problems.size(), known), {}, suite.unclean, older_files[of_device]});
+    if (suite.unclean.empty()) continue;
+    std::erase_if(known, [&](const auto& of) { return suite.unclean.count(of.first) > 0; });
+    all.back().clean = score(suite.problems.size() - suite.unclean.size(), known);
   }
   return all;
+}
+
+const std::vector<std::string>& score_definitions() {
+  static const std::vector<std::string> sentences{
+      "fast_p: the share of all problems whose best verified kernel is more than p times as fast as the baseline.",
+      "This is fast_p of KernelBench (Ouyang et al. 2025, arXiv:2502.10517).",
+      "A problem without a verified kernel, or without the baseline, counts as not fast.",
+      "A verified kernel without a confirmed win over naive counts as no faster than naive.",
+      "Geometric mean: of the speed-ups at the problems that have a verified kernel and the baseline; of how many.",
+      "naive: the problem's own plainest kernel. In a problem whose reference is in PyTorch, naive is PyTorch eager.",
+      "PyTorch compile: the fastest correct mode of torch.compile that was timed.",
+      "Clean subset: the suite's problems without those that its file marks as unclean."};
+  return sentences;
 }
 
 }  // namespace results::view

@@ -114,7 +114,7 @@ Json PageData::overview() {
   }
   Json scores = Json::array();
   for (const view::SuiteScores& of :
-       view::suite_scores(archive_, {tried.begin(), tried.end()}, scope_.device, scope_.here)) {
+       view::suite_scores(archive_, {.problems = {tried.begin(), tried.end()}}, scope_.device, scope_.here)) {
     scores.push_back(view::json_of(of));
   }
   for (const archive::CampaignRecord& campaign : archive_.campaigns()) {

@@ -19,39 +19,27 @@ struct LeaderboardOptions {
   bool best = false, unconfirmed = false, scores = false;
 };
 
-// The archive's problems first: it may have some that no longer ship.
-std::vector<std::string> chosen_problems(const LeaderboardOptions& options, const results::archive::Reader& archive,
-                                         campaign::LoadedData& data) {
-  std::vector<std::string> chosen;
+// The archive's problems first: it may have some that no longer ship. Without a name if it is no suite.
+benchsuite::Suite chosen_problems(const LeaderboardOptions& options, const results::archive::Reader& archive,
+                                  campaign::LoadedData& data) {
   if (!options.problem.empty()) {
     const std::vector<std::string> known = results::archive::known_problems(archive);
     const bool judged = std::find(known.begin(), known.end(), options.problem) != known.end();
-    chosen.push_back(judged ? options.problem : data.catalogue.find_or_load(options.problem, "leaderboard").name);
+    return {.problems = {judged ? options.problem : data.catalogue.find_or_load(options.problem, "leaderboard").name}};
   }
-  const std::string suite = options.suite.empty() && options.scores && chosen.empty() ? "core" : options.suite;
-  if (!suite.empty()) {
-    const benchsuite::Suite of = benchsuite::load_suite(data.paths.suites(), suite, data.catalogue);
-    chosen.insert(chosen.end(), of.problems.begin(), of.problems.end());
-  }
-  return chosen;
+  const std::string suite = options.suite.empty() && options.scores ? "core" : options.suite;
+  return suite.empty() ? benchsuite::Suite{} : benchsuite::load_suite(data.paths.suites(), suite, data.catalogue);
 }
 
-void show_scores(const results::archive::Reader& archive, const std::vector<std::string>& problems,
-                 const LeaderboardOptions& options, const results::archive::LeaderboardFilter& filter, bool json) {
-  const auto scores = results::view::suite_scores(archive, problems, filter.device, filter.here);
-  const std::string suite = options.suite.empty() && options.problem.empty() ? "core" : options.suite;
+void show_scores(const std::vector<results::view::SuiteScores>& scores, bool json) {
   if (!json) {
-    if (!scores.empty() && !suite.empty()) print("suite {}\n", suite);
     print("{}", scores.empty()
                     ? "None of these problems has been judged yet. Start with: kernelwright run --suite core\n"
                     : scores_text(scores));
     return;
   }
   core::Json all = core::Json::array();
-  for (const results::view::SuiteScores& one : scores) {
-    all.push_back(results::view::json_of(one));
-    all.back()["suite"] = suite.empty() ? core::Json() : core::Json(suite);
-  }
+  for (const results::view::SuiteScores& one : scores) all.push_back(results::view::json_of(one));
   print_json(all);
 }
 
@@ -63,9 +51,12 @@ void leaderboard(const LeaderboardOptions& options, const Invocation& invocation
   const results::archive::Reader archive = campaign::open_existing_archive(invocation.archive);
   filter.device = resolve_device(archive, options.device);
   campaign::LoadedData data = load_data(invocation);
-  std::vector<std::string> problems = chosen_problems(options, archive, data);
+  const benchsuite::Suite chosen = chosen_problems(options, archive, data);
   filter.here = campaign::hashes_here(data.catalogue);
-  if (options.scores) return show_scores(archive, problems, options, filter, invocation.json);
+  if (options.scores) {
+    return show_scores(results::view::suite_scores(archive, chosen, filter.device, filter.here), invocation.json);
+  }
+  std::vector<std::string> problems = chosen.problems;
   if (problems.empty()) problems.push_back("");  // all
   std::vector<results::archive::LeaderboardRow> rows;
   for (const std::string& problem : problems) {
@@ -99,10 +90,12 @@ void add_leaderboard_command(CLI::App& app, Invocation& invocation) {
   command->add_flag("--unconfirmed,--all", options->unconfirmed, "Also show correct but unconfirmed solutions");
   command->add_flag("--best", options->best, "Only the best solution of each problem");
   command->add_flag("--scores", options->scores,
-                    "Show the scores of the suite (default: core): problems solved, geometric mean, fast_p");
+                    "Show the scores of the suite (default: core) and its clean subset: fast_p, geometric means");
   command->footer(
       "Each row shows the time with its interval, the speed-up over naive and over libraries, the share of the bound,\n"
-      "the cost and the author.");
+      "the cost and the author. --scores shows fast_0, fast_1, fast_1.5, fast_2 and geometric means over naive, "
+      "PyTorch\n"
+      "eager and the best mode of torch.compile, with their definitions.");
   command->callback([options, &invocation] { leaderboard(*options, invocation); });
 }
 

@@ -123,8 +123,19 @@ TEST_F(Reading, TheLeaderboardSaysWhoAndForHowMuch) {
   EXPECT_EQ(rows[0].at("rank"), 3);
   EXPECT_EQ(rows[1].at("lineage_cost").at("tokens"), 5000);
   const Json scores = json({"leaderboard", "--scores"});
+  EXPECT_EQ(scores.at(0).at("suite"), "core");
   EXPECT_EQ(scores.at(0).at("solved"), 1);
   EXPECT_EQ(scores.at(0).at("problems"), 12);
+  EXPECT_EQ(scores.at(0).at("fast_p").size(), 4u);  // naive alone was timed
+  EXPECT_EQ(scores.at(0).at("fast_p").at(3),
+            (Json{{"baseline", "naive"}, {"p", 2.0}, {"fast", 1}, {"problems", 12}, {"share", 1.0 / 12}}));
+  EXPECT_TRUE(scores.at(0).at("clean").is_null());
+  const std::string table = text({"leaderboard", "--scores"});
+  EXPECT_THAT(table,
+              HasSubstr("suite core on cpu: verified kernels for 1 of 12 problems, confirmed wins over naive for 1"));
+  EXPECT_THAT(table, testing::ContainsRegex("  naive +12 +8 % +8 % +8 % +8 % +4.00x of 1\n"));
+  EXPECT_THAT(table, testing::ContainsRegex("  PyTorch eager +0 +- "));
+  EXPECT_THAT(table, HasSubstr("no problem of this suite is marked"));
   EXPECT_THAT(text({"leaderboard", "--suite", "core"}), HasSubstr("row_sum_f32 on cpu"));
 }
 

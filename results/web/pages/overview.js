@@ -178,12 +178,14 @@ kw.views.overview = function() {
     ],
   });
 
-  // fast_p: the share of problems solved more than p times as fast as a baseline (KernelBench).
   function card(of) {
-    const fast = of.fast_p.filter((f) => f.problems > 0)
-                     .map((f) => [`Over ${f.p}× ${f.baseline}`, `${f.fast} of ${f.problems}`]);
+    const naive = of.baselines[0];
+    const fast = of.fast_p.filter((f) => f.p === 1 && f.baseline !== naive.baseline)
+                     .map((f) => ["Faster than " + f.baseline, `${f.fast} of ${f.problems}`]);
     return kw.el("div", {class: "card"}, kw.el("h2", {}, `${of.device}, problems tried so far`), kw.facts([
-      ["Solved", `${of.solved} of ${of.problems}`], ["Geometric mean over naive", kw.times(of.geometric_mean)], ...fast
+      ["Solved", `${of.solved} of ${of.problems}`],
+      ["Geometric mean over naive", naive.compared ? `${kw.times(naive.geometric_mean)} of ${naive.compared}` : ""],
+      ...fast,
     ]));
   }
 
