@@ -71,6 +71,7 @@ Json ancestors_of(const archive::Reader& archive, int64_t solution) {
 std::optional<Json> PageData::at(std::string_view path) {
   const archive::Moment moment(archive_);
   if (path == "overview") return view::cleaned(overview());
+  if (path == "scores") return view::cleaned(scores());
   const size_t slash = path.find('/');
   if (slash == std::string_view::npos) return std::nullopt;
   const std::string_view kind = path.substr(0, slash);
@@ -132,6 +133,16 @@ Json PageData::overview() {
            {{"attempts", archive_.count("attempts")},
             {"solutions", archive_.count("solutions")},
             {"campaigns", archive_.count("campaigns")}}}};
+}
+
+Json PageData::scores() const {
+  Json all = Json::array();
+  for (const benchsuite::Suite& suite : scope_.suites) {
+    for (const view::SuiteScores& of : view::suite_scores(archive_, suite, scope_.device, scope_.here)) {
+      all.push_back(view::json_of(of));
+    }
+  }
+  return {{"scores", std::move(all)}, {"definitions", view::score_definitions()}};
 }
 
 std::optional<Json> PageData::problem(const std::string& name) {
@@ -254,6 +265,7 @@ Json PageData::report() {
   if (!scope_.campaign.empty()) scope_.campaign = archive_.find_campaign(scope_.campaign).name;
   Json all = Json::object();
   all["overview"] = *at("overview");
+  if (scope_.campaign.empty() && scope_.problem.empty()) all["scores"] = *at("scores");
   std::map<std::pair<std::string, std::string>, size_t> shown;  // solutions of each problem and device
   std::set<std::string> problems, hashes;
   for (const archive::LeaderboardRow& row : board()) {

@@ -1,6 +1,6 @@
-// The data of pages, as JSON by path: "overview", "problem/NAME", "campaign/NAME", "solution/HASH". The web server
-// sends one at a time; a report contains all that it shows. Untrusted texts (names, descriptions, sources, messages)
-// are cleaned as core/text.h says; pages show them as text.
+// The data of pages, as JSON by path: "overview", "scores", "problem/NAME", "campaign/NAME", "solution/HASH". The web
+// server sends one at a time; a report contains all that it shows. Untrusted texts (names, descriptions, sources,
+// messages) are cleaned as core/text.h says; pages show them as text.
 #pragma once
 
 #include <map>
@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "benchsuite/catalogue.h"
 #include "core/strict_json.h"
 #include "results/archive/campaign_tally.h"
 #include "results/archive/leaderboard.h"
@@ -20,6 +21,7 @@ namespace results::web {
 struct PageScope {
   std::string campaign = {}, problem = {}, device = {};
   std::map<std::string, std::string> here = {};  // as archive::LeaderboardFilter::here
+  std::vector<benchsuite::Suite> suites = {};    // with scores, unless a campaign or problem is chosen
 };
 
 class PageData {
@@ -40,6 +42,7 @@ class PageData {
 
  private:
   core::Json overview();
+  core::Json scores() const;
   std::optional<core::Json> problem(const std::string& name);
   std::optional<core::Json> campaign(const std::string& name);
   std::optional<core::Json> solution(const std::string& hash);

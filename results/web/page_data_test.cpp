@@ -59,6 +59,24 @@ TEST(PageData, TheOverviewHasTheBestSolutionsAndCampaigns) {
   EXPECT_EQ(overview["scores"][0]["solved"], 1);
 }
 
+TEST(PageData, ScoresAreOfSuitesAndStandInWholeReports) {
+  const TemporaryArchive temporary;
+  Started s(temporary.file());
+  add_win(s, "fast", 3);
+  const std::vector<benchsuite::Suite> suites{{"two", "", {"sum_f32", "other"}, {{"other", "its output is\nconstant"}}},
+                                              {"unjudged", "", {"other"}}};
+  const Json json = PageData(s.archive, {.suites = suites}).at("scores").value();
+  ASSERT_EQ(json["scores"].size(), 1u);
+  EXPECT_EQ(json["scores"][0]["suite"], "two");
+  EXPECT_EQ(json["scores"][0]["verified"], 1);
+  EXPECT_EQ(json["scores"][0]["problems"], 2);
+  EXPECT_EQ(json["scores"][0]["clean"]["problems"], 1);
+  EXPECT_EQ(json["scores"][0]["unclean"]["other"], "its output is constant");
+  EXPECT_THAT(json["definitions"][0].get<std::string>(), HasSubstr("fast_p"));
+  EXPECT_TRUE(PageData(s.archive, {.suites = suites}).report().contains("scores"));
+  EXPECT_FALSE(PageData(s.archive, {.problem = "sum_f32", .suites = suites}).report().contains("scores"));
+}
+
 TEST(PageData, EventsAreWords) {
   const TemporaryArchive temporary;
   Started s(temporary.file());

@@ -230,6 +230,38 @@ class Pages(unittest.TestCase):
         self.wait(lambda: [h.text for h in self.find("main h1")] == ["Campaigns"])
         self.assertTrue(self.find("main .table"))
 
+    def test_scores_show_every_suite_with_its_definitions(self):
+        self.open_board()
+        [link] = [a for a in self.find("#nav a") if a.text == "Scores"]
+        link.click()
+        titles = "return [...document.querySelectorAll('main h2')].map((h) => h.textContent)"
+        self.wait(lambda: self.script(titles) == ["Suite core on cpu", "Suite quick on cpu"])
+        self.assertEqual(self.column("Baseline"), ["naive", "PyTorch eager", "PyTorch compile"])
+        self.assertEqual(self.column("Problems with it"), ["12 of 12", "0 of 12", "0 of 12"])
+        self.assertIn(self.column("fast_0"), [["8 %", "–", "–"], ["17 %", "–", "–"]])  # another test judges one more
+        self.assertIn("no problem of this suite is marked", self.find("main section")[0].text)
+        self.assertTrue(self.find("main li")[0].text.startswith("fast_p: the share of all problems"))
+        self.open_report()
+        [link] = [a for a in self.find("#nav a") if a.text == "Scores"]
+        self.assertEqual(len(self.find("article.scores section")), 2)
+
+    def test_a_clean_subset_stands_below_its_suite(self):
+        self.open_page("scores")
+        texts = self.script("""
+            return fetch('/api/scores').then((answer) => answer.json()).then((answer) => {
+              const all = answer.scores[0];
+              all.unclean = {gelu_f32: 'its output is <b>constant</b>'};
+              all.clean = {...all, problems: 11};
+              const view = kw.views.scores();
+              document.getElementById('main').replaceChildren(view.element);
+              view.update(answer);
+              const section = document.querySelector('#main section');
+              return [section.querySelectorAll('table').length, section.textContent];
+            });""")
+        self.assertEqual(texts[0], 2)
+        self.assertIn("Clean subset: verified kernels for 1 of 11 problems", texts[1])
+        self.assertIn("Unclean: gelu_f32its output is <b>constant</b>", texts[1])
+
     def test_the_cpu_has_no_empty_roofline(self):
         self.open_page("problem/vector_add_f32")
         self.wait(lambda: self.find("main figure"))
@@ -331,7 +363,7 @@ class Pages(unittest.TestCase):
         self.open_board()
         of = self.hashes()
         self.look(360, 740, "light")
-        for path in ("", "problem/vector_add_f32", "solution/" + of[0], f"compare/{of[0]}/{of[1]}"):
+        for path in ("", "scores", "problem/vector_add_f32", "solution/" + of[0], f"compare/{of[0]}/{of[1]}"):
             self.open_page(path)
             self.wait(lambda: self.find("main table, main canvas"))
             self.assertLessEqual(self.script("return document.documentElement.scrollWidth"), 360, path)

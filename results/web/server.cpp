@@ -102,7 +102,10 @@ bool is_loopback(const std::string& host) {
 
 struct PageServer::State {
   State(const archive::Reader& of, ServeSettings set)
-      : archive(of), settings(std::move(set)), data(of, {.here = settings.here}), files(read_files(settings)) {}
+      : archive(of),
+        settings(std::move(set)),
+        data(of, {.here = settings.here, .suites = settings.suites}),
+        files(read_files(settings)) {}
 
   bool known_host(const Request& request) const;
   bool allowed(const Request& request, Response& response) const;
@@ -207,7 +210,7 @@ void PageServer::State::download(const Request& request, Response& response) {
   const std::lock_guard lock(archive_mutex);
   if (name == "leaderboard.csv") return send(name, csv_of(archive::leaderboard(archive)), "text/csv; charset=utf-8");
   if (name == "report.html") {
-    PageData whole(archive, {.here = settings.here});
+    PageData whole(archive, {.here = settings.here, .suites = settings.suites});
     return send(name, report_html(settings.pages, settings.vendor, {{"answers", whole.report()}}),
                 "text/html; charset=utf-8");
   }

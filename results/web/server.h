@@ -9,7 +9,9 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "benchsuite/catalogue.h"
 #include "results/archive/recorder.h"
 
 namespace results::web {
@@ -17,6 +19,7 @@ namespace results::web {
 struct ServeSettings {
   std::filesystem::path pages, vendor;           // the served files: results/web/pages, and third-party scripts
   std::map<std::string, std::string> here = {};  // as archive::LeaderboardFilter::here
+  std::vector<benchsuite::Suite> suites = {};    // as PageScope::suites
   std::string host = "127.0.0.1";                // an address of this machine, or a name for one
   int port = 0;                                  // 0: any free port
   std::string token;                             // required of every client, unless empty

@@ -49,6 +49,7 @@ void report(const ReportOptions& options, const Invocation& invocation) {
     scope.problem = loaded.catalogue.find_or_load(scope.problem, "--problem").name;
   }
   scope.here = campaign::hashes_here(loaded.catalogue);
+  scope.suites = benchsuite::usable_suites(paths.suites(), loaded.catalogue);
   results::web::PageData data(archive, scope);
   const core::Json answers = data.report();
   const std::string made = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));

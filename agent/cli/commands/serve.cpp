@@ -60,6 +60,7 @@ void serve(const ServeOptions& options, Invocation& invocation) {
   settings.pages = data.paths.pages();
   settings.vendor = data.paths.vendor();
   settings.here = campaign::hashes_here(data.catalogue);
+  settings.suites = benchsuite::usable_suites(data.paths.suites(), data.catalogue);
   settings.host = options.host;
   settings.port = options.port;
   settings.token = token_for(options);

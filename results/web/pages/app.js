@@ -31,14 +31,15 @@ function report() {
     kw.bundle.made ? "made " + kw.when(kw.bundle.made) : ""
   ].filter(Boolean).join(", ");
   main.replaceChildren();
-  const order = ["overview", "campaign", "problem", "solution"];
+  const order = ["overview", "scores", "campaign", "problem", "solution"];
   const paths = Object.keys(answers).sort((a, b) => order.indexOf(a.split("/")[0]) - order.indexOf(b.split("/")[0]));
   for (const path of paths) {
-    const [kind, name] = [path.split("/")[0], path.slice(path.indexOf("/") + 1)];
+    const kind = path.split("/")[0], name = path.slice(kind.length + 1);
     const view = kw.views[kind](name);
-    const id = path === "overview" ? "/" : kw.address(kind, name).slice(1);
+    const id = path === "overview" ? "/" : kw.address(...[kind, name].filter(Boolean)).slice(1);
     main.append(kw.el("article", {id, class: kind}, view.element));
     view.update(answers[path]);
+    if (kind === "scores") nav.append(kw.el("a", {href: "#" + id}, view.title));
     if (kind === "problem" || kind === "campaign") nav.append(kw.el("a", {href: "#" + id}, name));
   }
 }
@@ -96,7 +97,8 @@ function listen() {
 if (kw.bundle) {
   report();
 } else {
-  nav.append(kw.el("a", {href: "#/"}, "Leaderboard"), kw.el("a", {href: "#/campaigns"}, "Campaigns"));
+  nav.append(kw.el("a", {href: "#/"}, "Leaderboard"), kw.el("a", {href: "#/scores"}, "Scores"),
+             kw.el("a", {href: "#/campaigns"}, "Campaigns"));
   window.addEventListener("hashchange", go);
   go();
   listen();
