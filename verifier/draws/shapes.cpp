@@ -13,7 +13,6 @@ constexpr int64_t kAwkward[] = {1,   2,   3,   7,   13,  31,  32,  33,   61,   6
 
 constexpr int64_t kMultiple = 64;
 constexpr int64_t kMostMultiples = 8;  // of the modulus before a tail
-constexpr int64_t kMostTail = 128;     // that an axis ends before its greatest value, most of the time
 constexpr int kSquares = 8;            // one square for so many residues
 constexpr int64_t kBeyond =
     4;  // times the largest listed: what a kernel with a block for each row can still do in time
@@ -228,7 +227,7 @@ std::vector<core::Bindings> draw_long_shapes(const benchsuite::Problem& problem,
     const int64_t listed = listed_size(problem, backend, large.name), most = std::min(large.max, most_elements);
     if (listed >= most) continue;
     core::Bindings axes = thin_shape(problem, keys);
-    int64_t size = draw_between(listed + 1, most, keys);
+    int64_t size = draw_between(keys.coin() ? listed + 1 : std::max(listed + 1, most / 2), most, keys);
     do {
       axes[large.name] = into_domain(large, size);
       size = size * 7 / 8;
@@ -244,9 +243,7 @@ std::vector<core::Bindings> far_shapes(const benchsuite::Problem& problem, int64
   const auto fits = [&](const core::Bindings& axes) { return small_enough(problem, axes, most_elements, most_flops); };
   for (const benchsuite::Axis& large : problem.axes) {
     core::Bindings axes = thin_shape(problem, keys);
-    const int64_t most = std::min(large.max, most_elements);
-    axes[large.name] =
-        into_domain(large, keys.below(4) == 0 ? most : most - static_cast<int64_t>(keys.below(kMostTail)));
+    axes[large.name] = into_domain(large, std::min(large.max, most_elements));
     while (!fits(axes) && axes[large.name] > large.min) axes[large.name] = into_domain(large, axes[large.name] * 7 / 8);
     if (fits(axes)) shapes.push_back(std::move(axes));
   }

@@ -29,7 +29,8 @@ std::vector<core::Bindings> draw_residue_shapes(const benchsuite::Problem& probl
 // Every combination of the axes' least and greatest values; where a tensor has more elements, one nearer.
 std::vector<core::Bindings> corner_shapes(const benchsuite::Problem& problem, int64_t most_elements);
 
-// For each axis a thin shape in which it is larger than in any listed workload of `backend`, and the others are small.
+// For each axis a thin shape in which it is larger than in any listed workload of `backend`, half of the time more than
+// half as large as the limits allow, and the others are small.
 std::vector<core::Bindings> draw_long_shapes(const benchsuite::Problem& problem, const std::string& backend,
                                              int64_t most_elements, int64_t most_flops, statistics::Keys& keys);
 

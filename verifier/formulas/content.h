@@ -142,12 +142,13 @@ HOST_DEVICE Row draw_row(const FillArgs& args, int64_t index) {
   if (args.distribution == static_cast<int64_t>(Distribution::row_scales)) {
     row.scale = static_cast<double>(exp2f(octaves * (static_cast<float>(drawn.y) * 0x1p-32f - 0.5f)));
   } else if (args.distribution == static_cast<int64_t>(Distribution::extremes)) {
-    const double size = exp2(log2(args.most_size / 2) * unit_of(drawn.y)),
-                 signed_size = (drawn.y & 1) == 0 ? size : -size;
-    const bool far = (drawn.y & 2) != 0;
+    // The last row ends in an outlier. Outliers are mostly above zero, and whole rows below: maxima miss those.
+    const bool last = (index + 1) * args.columns >= args.elements, far = !last && (drawn.y & 1) != 0;
+    const double size = exp2(log2(args.most_size / 2) * unit_of(drawn.y));
+    const double signed_size = ((drawn.y & 6) == 0) == far ? size : -size;
     row.scale = far ? signed_size : 0;
     row.size = far ? 0 : signed_size;
-    row.hot_end = (drawn.y & 4) != 0;
+    row.hot_end = last || (drawn.y & 8) != 0;
   }
   return row;
 }

@@ -13,6 +13,14 @@ using verdicts::Effort;
 using verdicts::Verdict;
 using verdicts::Where;
 
+int64_t largest_tensor(const benchsuite::Problem& problem, const core::Bindings& axes) {
+  int64_t most = 0;
+  for (const auto* some : {&problem.inputs, &problem.outputs}) {
+    for (const benchsuite::Tensor& tensor : *some) most = std::max(most, tensor.elements(axes));
+  }
+  return most;
+}
+
 int64_t cost_of(const benchsuite::Problem& problem, const core::Bindings& axes) {
   return problem.cost.bytes_read.eval(axes) + problem.cost.flops.eval(axes);
 }
@@ -170,9 +178,10 @@ std::optional<Verdict> Checking::all_of(Contender& contender, const std::string&
 std::optional<Verdict> Checking::fast_shape(Contender& contender, const std::string& name, const core::Bindings& axes,
                                             Depth depth) {
   if (depth != Depth::far) return reached_shape(contender, name, axes, depth);
-  const core::Bindings reached = within_reach(contender, axes, traits_.check.far_threads);
-  if (!lends_enough(contender, reached)) return std::nullopt;  // the scope shows it
   const CheckPolicy& policy = traits_.check;
+  const core::Bindings reached =
+      within_reach(contender, axes, std::max(policy.far_threads, largest_tensor(oracle_.problem(), axes)));
+  if (!lends_enough(contender, reached)) return std::nullopt;  // the scope shows it
   const bool dear = threads_of(contender, reached) > policy.far_threads_for_two_draws ||
                     cost_of(oracle_.problem(), reached) > policy.far_cost_for_two_draws;
   return reached_shape(contender, name, reached, dear ? Depth::end : Depth::far);

@@ -29,7 +29,8 @@ struct CheckPolicy {
   int residues = 128;
   // ... and at the ends of the domain, as far as so many elements of a tensor and operations reach.
   int64_t far_elements = (int64_t{1} << 28) + (1 << 16), far_flops = int64_t{1} << 34;
-  // A long shape comes nearer until a plan launches no more threads there; the second is for the checking build.
+  // A long shape comes nearer until a plan launches no more threads there than these, or than its largest tensor has
+  // elements; the second is for the checking build, without exception.
   int64_t far_threads = INT64_MAX, checking_build_threads = INT64_MAX;
   // A shape of more, or one that costs more (bytes read plus operations), sees one draw instead of two.
   int64_t far_threads_for_two_draws = INT64_MAX, far_cost_for_two_draws = INT64_MAX;

@@ -152,8 +152,8 @@ judging::DeviceTraits traits_of_cpu() {
   traits.check.residues = 64;                         // an eighth of the work of 128
   traits.check.far_elements = (1 << 24) + (1 << 20);  // beyond what 24 bits and an f32 count
   traits.check.far_flops = 1 << 29;
-  // Each takes 6 to 250 ns here, and many times as long in the checking build. A block of 256 for each of 32769 rows,
-  // beyond what 15 bits count, is within reach.
+  // Each takes 6 to 250 ns here, and many times as long in the checking build. One for each element is always within
+  // reach, and so is a block of 256 for each of 32769 rows, beyond what 15 bits count.
   traits.check.far_threads = 9'500'000;
   traits.check.checking_build_threads = 1 << 17;
   traits.check.far_threads_for_two_draws = 1 << 20;
