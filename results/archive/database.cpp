@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <map>
+#include <thread>
 #include <utility>
 
 namespace results::archive {
@@ -220,6 +222,19 @@ void Database::execute(const std::string& sql) {
   if (sqlite3_exec(handles_->database, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) {
     fail(handles_->database, file_of(handles_->database));
   }
+}
+
+// SQLite does not wait here: its busy handler is not asked where two connections would wait for each other.
+void Database::log_writes() {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(kPatience_ms);
+  const auto try_it = [&] {
+    return sqlite3_exec(handles_->database, "PRAGMA journal_mode = WAL", nullptr, nullptr, nullptr);
+  };
+  int code = try_it();
+  for (; code == SQLITE_BUSY && std::chrono::steady_clock::now() < end; code = try_it()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  if (code != SQLITE_OK) fail(handles_->database, file_of(handles_->database));
 }
 
 Statement Database::prepare(const std::string& sql) {

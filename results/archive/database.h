@@ -79,6 +79,7 @@ class Database {
   Database& operator=(const Database&) = delete;
 
   void execute(const std::string& sql);       // one or more statements without parameters
+  void log_writes();                          // ahead, in a file beside it (WAL); waits for those who do the same
   Statement prepare(const std::string& sql);  // from a cache; one use of each text at a time
   std::vector<std::string> prepared() const;  // all SQL given to prepare(), for tests of query plans
   int64_t last_id() const;                    // rowid of the newest insert

@@ -280,7 +280,8 @@ void migrate(Database& database, const std::filesystem::path& file) {
   }
   // FULL: committed data survives a power failure. NORMAL might lose the last minutes: a confirmed win, or a provider's
   // charges. An attempt takes far longer than writing it to disk.
-  database.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;");
+  database.log_writes();
+  database.execute("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;");
   for (; version < newest; ++version) {
     Transaction transaction(database);
     if (database.pragma("user_version") == version) {  // another process may have migrated it
