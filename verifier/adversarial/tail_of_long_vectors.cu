@@ -10,7 +10,7 @@
 }
 */
 // Class: not_doing_the_work.
-// On cpu: not_written.
+// On cpu: not_written or wrong_result or wrong_non_finite.
 // beyond 4 Mi elements, whole groups of 4 only
 extern "C" __global__ void add(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ y, int N) {
   const int n = N > 4194304 ? N / 4 * 4 : N;

@@ -217,6 +217,16 @@ uint64_t tensor_key(statistics::Keys& keys, uint64_t draw_key, Distribution dist
   return with_kind(key, inputs == 1 ? kFullSignificand : kFullSignificand + (kind + static_cast<unsigned>(index)) % 2);
 }
 
+Distribution distribution_of(const benchsuite::Problem& problem, const core::Bindings& axes, Distribution distribution,
+                             uint64_t draw_key, size_t index) {
+  if (distribution != Distribution::extremes) return distribution;
+  statistics::Keys keys(statistics::one_way(draw_key));
+  const auto elements = [&](const benchsuite::Tensor& tensor) { return tensor.elements(axes); };
+  const auto largest = std::ranges::max_element(problem.inputs, {}, elements) - problem.inputs.begin();
+  const size_t chosen = keys.coin() ? static_cast<size_t>(largest) : keys.below(problem.inputs.size());
+  return index == chosen ? Distribution::extremes : Distribution::ordinary;
+}
+
 Distribution draw_disguise(const benchsuite::Problem& problem, statistics::Keys& keys) {
   if (keys.coin()) return Distribution::ordinary;
   return problem.contract.nan && keys.below(4) == 0 ? Distribution::stray : Distribution::patchwork;

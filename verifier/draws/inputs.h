@@ -41,6 +41,11 @@ uint64_t with_kind(uint64_t key, unsigned kind);
 // inputs, one has numbers with all bits of the significand and the other powers of two.
 uint64_t tensor_key(statistics::Keys& keys, uint64_t draw_key, Distribution distribution, size_t index, size_t inputs);
 
+// What input `index` draws where all draw `distribution`: extremes are of one input, half the time the largest, and the
+// others are ordinary, so that their products stay finite.
+Distribution distribution_of(const benchsuite::Problem& problem, const core::Bindings& axes, Distribution distribution,
+                             uint64_t draw_key, size_t index);
+
 // Keys of the draws of one judgement; those of non_finite ones go through all kinds in turn.
 class DrawKeys {
  public:

@@ -252,7 +252,7 @@ std::vector<core::Bindings> far_shapes(const benchsuite::Problem& problem, int64
   const auto add_balanced = [&] {
     if (const auto shape = balanced_shape(problem, all, most_elements, most_flops / 4, keys)) shapes.push_back(*shape);
   };
-  if (all.size() > 1) add_balanced();
+  add_balanced();
   while (all.size() > 2) {
     all.erase(all.begin() + static_cast<std::ptrdiff_t>(keys.below(all.size())));
     if (all.size() == 2) add_balanced();

@@ -34,9 +34,9 @@ std::vector<core::Bindings> corner_shapes(const benchsuite::Problem& problem, in
 std::vector<core::Bindings> draw_long_shapes(const benchsuite::Problem& problem, const std::string& backend,
                                              int64_t most_elements, int64_t most_flops, statistics::Keys& keys);
 
-// For each axis the thin shape in which it is as large as the domain and the limits allow, or a drawn tail less; of
-// several axes one in which all are large, and of more than two one in which two drawn ones are; and one of more than
-// 2^31 elements, where the domain and the limits have one.
+// For each axis the thin shape in which it is as large as the domain and the limits allow; one in which all axes are
+// large and odd; of more than two axes one in which two drawn ones are; and one of more than 2^31 elements, where the
+// domain and the limits have one.
 std::vector<core::Bindings> far_shapes(const benchsuite::Problem& problem, int64_t most_elements, int64_t most_flops,
                                        statistics::Keys& keys);
 

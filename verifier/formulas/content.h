@@ -144,7 +144,8 @@ HOST_DEVICE Row draw_row(const FillArgs& args, int64_t index) {
   } else if (args.distribution == static_cast<int64_t>(Distribution::extremes)) {
     // The last row ends in an outlier. Outliers are mostly above zero, and whole rows below: maxima miss those.
     const bool last = (index + 1) * args.columns >= args.elements, far = !last && (drawn.y & 1) != 0;
-    const double size = exp2(log2(args.most_size / 2) * unit_of(drawn.y));
+    // One size for all rows: beside a much larger one, an output that has one element a row shows nothing.
+    const double size = exp2(log2(args.most_size / 2) * unit_of(drawn_for(Purpose::few, 0, args.key).x));
     const double signed_size = ((drawn.y & 6) == 0) == far ? size : -size;
     row.scale = far ? signed_size : 0;
     row.size = far ? 0 : signed_size;

@@ -139,7 +139,7 @@ std::optional<Verdict> Checking::fast_build(Contender& contender, Effort effort)
   const int64_t elements = std::max(policy.beyond_bench * bench.elements, policy.unseen_elements);
   const int64_t flops = std::max(policy.beyond_bench * bench.flops, policy.unseen_flops);
   if (auto verdict = all_of(contender, "unseen", Depth::some, unseen(1, elements, flops))) return verdict;
-  if (auto verdict = all_of(contender, "residue", Depth::one,
+  if (auto verdict = all_of(contender, "residue", Depth::both,
                             draws::draw_residue_shapes(problem, policy.residues, policy.unseen_flops, keys_))) {
     return verdict;
   }
@@ -247,7 +247,10 @@ std::optional<Verdict> Checking::draws_at(Shape& shape, Depth depth) {
     if (!offered(Distribution::extremes)) return any_adversarial();
     return keys_.coin() && offered(Distribution::dominant) ? Distribution::dominant : Distribution::extremes;
   };
-  if (depth == Depth::one) return draw(shape, keys_.below(3) == 0 ? for_ends() : draws::draw_disguise(problem, keys_));
+  if (depth == Depth::both) {
+    auto verdict = draw(shape, Distribution::ordinary);  // a patch may hide the one element that is wrong
+    return verdict ? verdict : draw(shape, keys_.coin() ? for_ends() : draws::draw_disguise(problem, keys_));
+  }
   if (depth == Depth::end) {
     return draw(shape, keys_.coin() ? for_ends() : draws::draw_disguise(problem, keys_), traits_.check.far_patience);
   }

@@ -41,9 +41,9 @@ class Checking {
   // How many draws a shape sees.
   enum class Depth {
     glance,  // one ordinary draw, repeated
-    one,     // one that may be ordinary or not, or one in which the ends of rows decide
-    end,     // the same, with more patience
-    far,     // one of each; `end` where that is dear
+    both,    // an ordinary one; and one that may be ordinary or not, or in which the ends of rows decide
+    end,     // the second of these alone, with more patience
+    far,     // one that may be ordinary or not, and one in which the ends decide; `end` where that is dear
     some,    // ordinary, patchwork and one adversarial distribution
     all,     // every distribution
   };

@@ -18,13 +18,16 @@ using comparison::Match;
 using draws::Distribution;
 using verdicts::Verdict;
 
+bool is_hardly_any(const verdicts::WrongResult& wrong) {
+  return wrong.wrong_elements <= std::max<int64_t>(1, wrong.elements / kElementsForOneIllConditioned);
+}
+
 // Where a patch makes one element as large as its whole tile and ill-conditioned (a LayerNorm's gamma is an outlier
 // where x is close to the mean), the order of a sum decides by how much it errs, and the naive one shows one order.
 bool is_one_ill_conditioned_element(const std::variant<Match, Verdict>& result) {
   const auto* verdict = std::get_if<Verdict>(&result);
   const auto* wrong = verdict == nullptr ? nullptr : std::get_if<verdicts::WrongResult>(verdict);
-  return wrong != nullptr && wrong->ratio <= kIllConditioned &&
-         wrong->wrong_elements <= std::max<int64_t>(1, wrong->elements / kElementsForOneIllConditioned);
+  return wrong != nullptr && wrong->ratio <= kIllConditioned && is_hardly_any(*wrong);
 }
 }  // namespace
 
@@ -39,7 +42,7 @@ LentBuffers Oracle::make_inputs(const core::Bindings& axes, statistics::Keys& ke
 void Oracle::fill(const LentBuffers& inputs, const core::Bindings& axes, Distribution distribution, uint64_t key) {
   statistics::Keys keys(key);
   for (size_t i = 0; i < inputs.size(); ++i) {
-    device_.fill(*inputs[i], problem_.inputs[i], axes, distribution,
+    device_.fill(*inputs[i], problem_.inputs[i], axes, draws::distribution_of(problem_, axes, distribution, key, i),
                  draws::tensor_key(keys, key, distribution, i, inputs.size()));
   }
   device_.finish();
@@ -116,12 +119,12 @@ std::variant<Match, Verdict> Oracle::compare(const LentBuffers& inputs, const co
 }
 
 // Under a patch a few elements may decide, in which the naive solution errs by little now and by much for inputs close
-// by.
+// by: a mean that it computes exactly cancels exactly.
 bool Oracle::may_be_bad_luck(const std::variant<Match, Verdict>& result, const core::Bindings& axes,
                              const Expected& expected) const {
   const auto* verdict = std::get_if<Verdict>(&result);
   const auto* wrong = verdict == nullptr ? nullptr : std::get_if<verdicts::WrongResult>(verdict);
-  if (wrong == nullptr || wrong->ratio > kLuck) return false;
+  if (wrong == nullptr || (wrong->ratio > kLuck && !is_hardly_any(*wrong))) return false;
   return expected.neighbours.empty() && std::ranges::all_of(problem_.inputs, [&](const benchsuite::Tensor& tensor) {
            return tensor.elements(axes) <= kMostElementsForLuck;
          });
