@@ -99,8 +99,8 @@ def throughput(d):
                      one["median_ms"]["all"] <= 500))
     stages = list(next(iter(d["problems"].values()))["median_ms"])
     text = table(["problem", "", *(f"{stage} ms" for stage in stages)], rows, [f"{stage} ms" for stage in stages])
-    text += ("\nCompiled, checked on all workloads and seeds and timed with full effort; `check` includes loading, `rest` is what "
-             "the judge's own time leaves of the time between two results: cells, messages, the archive. ")
+    text += ("\nCompiled, checked on all workloads and seeds and timed with full effort; `check` includes loading, `rest` is the "
+             "time between two results less the judge's own: candidate processes, messages, the archive. ")
     return text + "; ".join(f"{problem}: {one['correct']} of {one['judged']} correct" for problem, one in
                             d["problems"].items()) + ".\n", bars
 
