@@ -159,15 +159,16 @@ TEST_P(Honest, IsAcceptedOnEveryDistributionAndShape) {
   distributions.push_back(draws::Distribution::ordinary);
   uint64_t key = 0;
   for (const draws::Distribution distribution : distributions) {
-    for (const auto& [m, n] : {std::pair<int64_t, int64_t>{1, 2},
-                               {1, 3},
-                               {3, 2},
-                               {2, 33},
-                               {1, 509},
-                               {7, 251},
-                               {16, 512},
-                               {509, 3},
-                               {64, 1024}}) {
+    for (const auto& shape : {std::pair<int64_t, int64_t>{1, 2},
+                              {1, 3},
+                              {3, 2},
+                              {2, 33},
+                              {1, 509},
+                              {7, 251},
+                              {16, 512},
+                              {509, 3},
+                              {64, 1024}}) {
+      const int64_t m = shape.first, n = shape.second;
       const core::Bindings axes{{"M", m}, {"N", n}};
       for (int draw = 0; draw < (m * n < kLarge ? 12 : 2); ++draw) {
         std::vector<std::vector<std::byte>> bytes;
