@@ -28,7 +28,8 @@ std::variant<CandidateChannel::Answer, ProcessFailure> CandidateChannel::await(c
       return ProcessFailure(std::move(fault));
     }
     if (json.has("refused")) {
-      return ProcessFailure(ProcessRefused{core::clean_line(json.at("refused").string(), kMaxMessageBytes)});
+      const std::string why = core::clean_line(json.at("refused").string(), kMaxMessageBytes);
+      return ProcessFailure(ProcessRefused{why.empty() ? "refused where it was loaded, for no stated reason" : why});
     }
     if (!json.has(expected)) return ProcessFailure(ProcessDied{});
     return Answer{std::move(answer->json), std::chrono::duration<double, std::micro>(answered - asked).count()};
