@@ -267,6 +267,7 @@ FillArgs fill_args(const benchsuite::Tensor& tensor, const core::Bindings& axes,
     args.significand = significand_bits(tensor.dtype);
     args.least_normal = least_normal(tensor.dtype);
     args.most_size = most_size(tensor);
+    args.extreme = std::pow(args.most_size / 2, formulas::unit_of(drawn_for(Purpose::few, 0, key).x));
   }
   if (init.kind == Init::triangular) args.matrix_rows = tensor.shape[tensor.shape.size() - 2].eval(axes);
   std::copy_n(std::array<double, 4>{NAN, INFINITY, -INFINITY, -NAN}.begin(), 4, args.special);

@@ -29,7 +29,7 @@ enum class Distribution : int64_t {
   stray,           // ordinary, with one NaN or infinity at a drawn place
   dominant,        // ordinary, one element of each row beside which all others are nothing in a sum
   few,             // zeros, but for some eight elements of each row, near 40: they alone count, in a softmax too
-  extremes,  // each row far from zero, or with an outlier and perhaps another at its end: up to FillArgs::most_size
+  extremes,        // each row far from zero, or with an outlier and perhaps another at its end: at FillArgs::extreme
 };
 
 // The change that a patch makes to the elements that it covers.
@@ -73,6 +73,7 @@ struct FillArgs {
   double special[4];    // NaN, inf, -inf, and a NaN with its sign set
   int64_t matrix_rows;  // of a triangular input
   double most_size;     // of outliers
+  double extreme;       // the one size of a draw of extremes: much larger rows would hide the others
   double grain;         // of patchwork: content is a multiple of it; 0: of nothing
   int64_t patch_count;
   Patch patches[kMostPatches];
@@ -144,9 +145,7 @@ HOST_DEVICE Row draw_row(const FillArgs& args, int64_t index) {
   } else if (args.distribution == static_cast<int64_t>(Distribution::extremes)) {
     // The last row ends in an outlier. Outliers are mostly above zero, and whole rows below: maxima miss those.
     const bool last = (index + 1) * args.columns >= args.elements, far = !last && (drawn.y & 1) != 0;
-    // One size for all rows: beside a much larger one, an output that has one element a row shows nothing.
-    const double size = exp2(log2(args.most_size / 2) * unit_of(drawn_for(Purpose::few, 0, args.key).x));
-    const double signed_size = ((drawn.y & 6) == 0) == far ? size : -size;
+    const double signed_size = ((drawn.y & 6) == 0) == far ? args.extreme : -args.extreme;
     row.scale = far ? signed_size : 0;
     row.size = far ? 0 : signed_size;
     row.hot_end = last || (drawn.y & 8) != 0;
