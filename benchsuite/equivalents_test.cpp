@@ -46,6 +46,13 @@ TEST(Equivalents, AreOptional) {
   EXPECT_THAT(problem.equivalents.gemm, testing::ElementsAre("a", "b", "c"));
 }
 
+TEST(Equivalents, MayNameScalars) {
+  Json json = Json::parse(kProduct);
+  json["scalars"]["eps"] = {{"dtype", "f32"}, {"value", 1e-5}};
+  json["equivalents"] = {{"pytorch", "a @ b + eps"}};
+  EXPECT_EQ(parse_problem(json.dump(), "p.json").equivalents.pytorch, "a @ b + eps");
+}
+
 TEST(Equivalents, ChecksTheLineOfPython) {
   for (const char* fine : {"torch.softmax(a, dim=1)", "F.layer_norm(a, (N,), b, None, 1e-5)", "(a + b, a.t()[:, 1:])",
                            "F.cross_entropy(a, b.long(), reduction = 'none (x')", "a.sum( dim = 1 )", "2.5e-3 * a"}) {
@@ -54,16 +61,52 @@ TEST(Equivalents, ChecksTheLineOfPython) {
   EXPECT_THAT(refusal_of("torhc.softmax(a)"), HasSubstr("p.json#/equivalents/pytorch: \"torhc\" is neither an input"));
   EXPECT_THAT(refusal_of("torhc.softmax(a)"), HasSubstr("did you mean \"torch\"?"));
   EXPECT_THAT(refusal_of("numpy.sum(a)"), HasSubstr("known names: torch, F, True, False, None, M, N, a, b"));
-  EXPECT_THAT(refusal_of("a @ c"), HasSubstr("\"c\" is neither an input nor an axis"));
+  EXPECT_THAT(refusal_of("a @ c"), HasSubstr("\"c\" is neither an input, an axis nor a scalar"));
   EXPECT_THAT(refusal_of("a == x"), HasSubstr("\"x\" is neither an input"));
   EXPECT_THAT(refusal_of("a.__class__"), HasSubstr("two underscores"));
   EXPECT_THAT(refusal_of("a; b"), HasSubstr("holds ';'"));
-  EXPECT_THAT(refusal_of("a\nb"), HasSubstr("without statements"));
+  EXPECT_THAT(refusal_of("a\nb"), HasSubstr("begin with \"def equivalent(\""));
   EXPECT_THAT(refusal_of("torch.sum(a]"), HasSubstr("brackets"));
   EXPECT_THAT(refusal_of("torch.sum(a"), HasSubstr("brackets"));
   EXPECT_THAT(refusal_of("'a"), HasSubstr("unterminated quote"));
   EXPECT_THAT(refusal_of(""), HasSubstr("one line of at most 300"));
   EXPECT_THAT(refusal_of(std::string(301, 'a')), HasSubstr("one line of at most 300"));
+}
+
+TEST(Equivalents, MayBeAFunction) {
+  const Json lines{"def equivalent(a, b, N):", "    scale = 1 / N",  "    c, rest = a @ b, {'x': 0}",
+                   "    for i in range(2):",   "        c *= scale", "    return {'c': c}"};
+  const Problem problem = with({{"pytorch", lines}});
+  EXPECT_THAT(problem.equivalents.parameters, testing::ElementsAre("a", "b", "N"));
+  EXPECT_EQ(problem.equivalents.call(), "equivalent(a, b, N)");
+  EXPECT_THAT(problem.equivalents.definition(), testing::EndsWith("        c *= scale\n    return {'c': c}\n"));
+  EXPECT_EQ(with({{"pytorch", problem.equivalents.pytorch}}).equivalents.definition(),
+            problem.equivalents.definition());
+  EXPECT_EQ(with({{"pytorch", "a @ b"}}).equivalents.definition(), "");
+  EXPECT_EQ(with({{"pytorch", "a @ b"}}).equivalents.call(), "a @ b");
+}
+
+TEST(Equivalents, ChecksTheFunction) {
+  const auto function = [](const std::string& head, const std::string& body) {
+    return refusal({{"pytorch", {head, "    " + body}}});
+  };
+  const std::string head = "def equivalent(a, b):";
+  EXPECT_EQ(function(head, "return a @ b if a.dim() != 0 and not b is None else b"), "accepted");
+  EXPECT_THAT(function("def other(a):", "return a"), HasSubstr("begin with \"def equivalent(\""));
+  EXPECT_THAT(function("def equivalent(a) -> a:", "return a"), HasSubstr("begin with"));
+  EXPECT_THAT(function("def equivalent():", "return 1"), HasSubstr("has no parameters"));
+  EXPECT_THAT(function("def equivalent(a, a):", "return 1"), HasSubstr("two parameters \"a\""));
+  EXPECT_THAT(function("def equivalent(a, c):", "return c"),
+              HasSubstr("parameter \"c\" is neither an input, an axis nor a scalar"));
+  EXPECT_THAT(function("def equivalent(a=open):", "return a"), HasSubstr("parameter \"a=open\""));
+  EXPECT_THAT(function(head, "return a @ c"), HasSubstr("\"c\" is neither an input, an axis nor a scalar"));
+  EXPECT_THAT(function(head, "return a * N"), HasSubstr("\"N\" is neither")) << "an axis that it does not take";
+  EXPECT_THAT(function(head, "import os"), HasSubstr("\"import\" is neither"));
+  EXPECT_THAT(function(head, "x = open('y')"), HasSubstr("\"open\" is neither"));
+  EXPECT_THAT(function(head, "x = a.__class__"), HasSubstr("two underscores"));
+  EXPECT_THAT(function(head, "return a # comment"), HasSubstr("holds '#'"));
+  EXPECT_THAT(function(head, "return {a: (b}"), HasSubstr("brackets"));
+  EXPECT_THAT(function(head, "return '" + std::string(4000, 'x') + "'"), HasSubstr("longer than 4000"));
 }
 
 TEST(Equivalents, AMatrixProductHasTheShapesOfOne) {

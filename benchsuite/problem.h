@@ -5,14 +5,17 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "benchsuite/safetensors.h"
 #include "core/dtype.h"
 #include "core/enum_names.h"
 #include "core/expr.h"
+#include "core/scalar.h"
 
 namespace benchsuite {
 
@@ -35,26 +38,30 @@ enum class Init {
   uniform,   // U[low, high)
   integers,  // uniform integers in [low, high]
   // Rows with a structure that the problem relies on. No distribution changes them (verifier/formulas/structures.h).
-  permutation,    // each row holds 0, 1, ... once
-  sorted,         // ascending, in [low, high); integers from low to high, both of which occur
-  probabilities,  // not negative; each row adds up to 1
-  triangular,     // as normal, with zeros above the diagonal of each matrix
+  permutation,       // each row holds 0, 1, ... once
+  sorted,            // ascending, in [low, high); integers from low to high, both of which occur
+  probabilities,     // not negative; each row adds up to 1
+  triangular,        // as normal, with zeros above the diagonal of each matrix
+  upper_triangular,  // the same with zeros below it
+  given,             // by inputs() of reference.py, or by a file that the workload names
 };
-KW_ENUM_NAMES(Init, normal, uniform, integers, permutation, sorted, probabilities, triangular)
+KW_ENUM_NAMES(Init, normal, uniform, integers, permutation, sorted, probabilities, triangular, upper_triangular, given)
 
 struct InputInit {
   Init kind = Init::normal;
-  double scale = 1;          // normal, triangular
+  double scale = 1;          // normal, triangular ones
   double largest = 0;        // of the same: a promise about the size of every element; 0: any finite number
   double low = 0, high = 1;  // uniform; sorted of floating dtypes
   // integers, and sorted of integer dtypes: both inclusive, over the axes ("low" and "high" in the file). These bounds
   // are the problem's domain: an adversarial distribution must keep to them too.
   core::Expr least = core::Expr::constant(0), most = core::Expr::constant(1);
+  bool bounded = false;  // given: the problem promises these bounds, too
 
   // Whether elements of a row depend on each other.
   bool has_structured_rows() const {
-    return kind == Init::permutation || kind == Init::sorted || kind == Init::probabilities;
+    return kind == Init::permutation || kind == Init::sorted || kind == Init::probabilities || kind == Init::given;
   }
+  bool is_triangular() const { return kind == Init::triangular || kind == Init::upper_triangular; }
 };
 
 // How an output is held against the reference's.
@@ -85,12 +92,24 @@ struct Tensor {
   int64_t bytes(const core::Bindings& axes) const;
 };
 
-// The values from which unseen shapes are drawn. Only multiples of `multiple_of` within [min, max], both of which are
-// multiples themselves.
+// A constant of the computation that plans pass to kernels by name. reference.py and equivalents.pytorch get it by
+// name, too, all of them rounded to its dtype.
+struct NamedScalar {
+  std::string name;
+  core::Scalar value;
+};
+
+// A size, and the values it can have: multiples of `multiple_of` within [min, max], both of which are multiples
+// themselves; or a list of values, from `min` to `max`. Unseen shapes are drawn from it.
 struct Axis {
   std::string name;
   std::string description;
   int64_t min = 1, max = 1, multiple_of = 1;
+  std::vector<int64_t> values = {};  // ascending; empty: no list
+
+  bool contains(int64_t size) const;
+  int64_t at_most(int64_t size) const;  // the greatest value that is not above `size`, or else the least
+  std::string domain() const;           // "4 to 4096, a multiple of 4"; "64, 128 or 256"
 };
 
 struct Contract {
@@ -109,11 +128,18 @@ struct Cost {  // expressions over the axes
 enum class Role { test, bench };
 KW_ENUM_NAMES(Role, test, bench)
 
+// A tensor of a safetensors file in the problem's folder.
+struct InputFile {
+  std::string file, tensor;
+};
+
 struct Workload {
   std::string name;  // unique in its problem
   Role role;
   core::Bindings axes;
-  std::vector<std::string> devices;  // backends it is meant for ("cpu", "cuda", "hip"); empty means all
+  std::vector<std::string> devices;              // backends it is meant for ("cpu", "cuda", "hip"); empty means all
+  double weight = 1;                             // how often the shape occurs beside the others; of a bench workload
+  std::map<std::string, InputFile> inputs = {};  // by name: those whose content is always that of a file
 
   bool runs_on(std::string_view backend) const;
 };
@@ -121,17 +147,25 @@ struct Workload {
 // Library calls that people would use instead of their own kernel. Timed by the same rules, never a candidate.
 struct Equivalents {
   // One line of Python over the inputs, the axes (as integers), torch and F = torch.nn.functional: the output, or a
-  // tuple of the outputs in order of name. Empty: none.
+  // tuple of the outputs in order of name. Or a function of several lines, "def equivalent(x, N):\n ...", which may
+  // also return a dict of the outputs by name. Empty: none.
   std::string pytorch;
+  std::vector<std::string> parameters;  // of the function; empty for one line
+  // Both as Python source: the function's definition, or "", and the expression of its value.
+  std::string definition() const { return parameters.empty() ? "" : pytorch; }
+  std::string call() const;
   // A matrix product c = a b of row-major matrices: the names of a, b and c. Empty, or three.
   std::vector<std::string> gemm;
 };
 
 // The files that define a problem besides problem.json.
-inline constexpr std::string_view kReferenceFile = "reference.cu";    // fp64; writes floating outputs as double*
-inline constexpr std::string_view kNaiveFile = "naive.cu";            // plain, obeys the contract
-inline constexpr std::string_view kPytorchFile = "reference.py";      // instead of both: the truth in PyTorch
+inline constexpr std::string_view kReferenceFile = "reference.cu";  // fp64; writes floating outputs as double*
+inline constexpr std::string_view kNaiveFile = "naive.cu";          // plain, obeys the contract
+inline constexpr std::string_view kPytorchFile = "reference.py";    // instead of both: the truth in PyTorch
+inline constexpr std::string_view kDataFile = "data.sha256";  // made when it is loaded: the hash of each data file
 using SourceFiles = std::map<std::string, std::string, std::less<>>;  // the text by file name
+// The files that workloads name, by file name.
+using DataFiles = std::map<std::string, std::shared_ptr<const Safetensors>, std::less<>>;
 
 struct Problem {
   std::string name;
@@ -139,16 +173,20 @@ struct Problem {
   std::string description;  // the formula and its conventions, for people and models
   ProblemKind kind = ProblemKind::elementwise;
   std::vector<Axis> axes;
-  std::vector<Tensor> inputs, outputs;  // each in order of name, as are the axes
+  std::vector<Tensor> inputs, outputs;  // each in order of name, as are the axes and scalars
+  std::vector<NamedScalar> scalars;
   Contract contract;
   Cost cost;
   std::vector<Workload> workloads;
   Equivalents equivalents;
   std::filesystem::path folder;  // empty: it comes from an archive
   std::string json_text;         // problem.json as read; sent to the judge
-  SourceFiles files;             // reference.cu and naive.cu, or reference.py, as read
+  SourceFiles files;             // reference.cu and naive.cu, or reference.py, as read; and data.sha256
+  DataFiles data;                // empty for a problem from an archive, which keeps their hashes
 
   const Tensor* find_tensor(std::string_view name) const;
+  const core::Scalar* find_scalar(std::string_view name) const;
+  bool has_given_inputs() const;  // whether inputs() or files give any
   std::vector<std::string> axis_names() const;
   // The path of one of its files, for messages; below the problem's name if it has no folder.
   std::filesystem::path place_of(std::string_view file) const;
@@ -166,8 +204,8 @@ Problem parse_problem(std::string_view json_text, const std::string& file);
 // these files only. "kind" only guides prompts, so archives from before it existed stay comparable.
 std::string content_hash(const Problem& problem);
 std::string content_hash(const std::string& json_text, const SourceFiles& files);
-// Reads a problem's folder: problem.json and the source files. The problem must be called like its folder. Throws
-// core::InputError.
+// Reads a problem's folder: problem.json, the source files and the data files. The problem must be called like its
+// folder. Throws core::InputError.
 Problem load_problem(const std::filesystem::path& folder);
 // Does the folder hold any file of a problem?
 bool looks_like_problem(const std::filesystem::path& folder);

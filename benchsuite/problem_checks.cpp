@@ -56,6 +56,8 @@ Range range_of(core::DType dtype) {
   switch (dtype) {
     case core::DType::i8:
       return {-128, 127};
+    case core::DType::boolean:
+      return {0, 1};
     case core::DType::u8:
       return {0, 255};
     case core::DType::i32:
@@ -66,6 +68,10 @@ Range range_of(core::DType dtype) {
       return {-2048, 2048};  // every integer in between is exact
     case core::DType::bf16:
       return {-256, 256};
+    case core::DType::f8e4m3:
+      return {-16, 16};
+    case core::DType::f8e5m2:
+      return {-8, 8};
     case core::DType::f32:
       return {-(1 << 24), 1 << 24};
     default:
@@ -106,7 +112,7 @@ void check_permutation(const Tensor& input, const JsonView& view, const Point& p
 void check_init(const Tensor& input, const JsonView& view, const Point& point) {
   const Init kind = input.init.kind;
   if (kind == Init::permutation) check_permutation(input, view, point);
-  if (kind == Init::integers || (kind == Init::sorted && !core::is_floating(input.dtype))) {
+  if (kind == Init::integers || input.init.bounded || (kind == Init::sorted && !core::is_floating(input.dtype))) {
     check_integer_bounds(input, view.at("init"), point);
   }
 }
@@ -132,11 +138,12 @@ void check_binding(const Problem& problem, const Workload& workload, const JsonV
                                    [&name = name](const Axis& candidate) { return candidate.name == name; });
     if (axis == problem.axes.end()) view.fail("\"" + name + "\" is no axis", core::did_you_mean(name, known, "axes"));
     const int64_t value = workload.axes.at(name);
-    if (value < axis->min || value > axis->max || value % axis->multiple_of != 0) {
-      view.fail(name + " is " + std::to_string(value) + ", outside its domain",
-                "take a multiple of " + std::to_string(axis->multiple_of) + " from " + std::to_string(axis->min) +
-                    " to " + std::to_string(axis->max) + ", or widen the domain");
-    }
+    if (axis->contains(value)) continue;
+    view.fail(name + " is " + std::to_string(value) + ", outside its domain",
+              axis->values.empty()
+                  ? "take a multiple of " + std::to_string(axis->multiple_of) + " from " + std::to_string(axis->min) +
+                        " to " + std::to_string(axis->max) + ", or widen the domain"
+                  : "take " + axis->domain() + ", or add it to the axis's \"values\"");
   }
   for (const std::string& name : known) {
     if (!axes.has(name)) axes.fail("axis \"" + name + "\" is left out", "bind every axis of the problem");
@@ -152,19 +159,18 @@ const std::vector<std::string>& backend_names() {
 void check_names_are_distinct(const Problem& problem, const JsonView& json) {
   std::map<std::string, std::string> taken;
   for (const Axis& axis : problem.axes) taken.emplace(axis.name, "axis");
-  const auto take = [&](const std::vector<Tensor>& tensors, const char* field, const char* kind) {
-    for (const Tensor& tensor : tensors) {
-      const auto [first, inserted] = taken.emplace(tensor.name, kind);
+  const auto take = [&](const auto& named, const char* field, const char* kind) {
+    for (const auto& one : named) {
+      const auto [first, inserted] = taken.emplace(one.name, kind);
       if (!inserted) {
-        json.at(field)
-            .at(tensor.name)
-            .fail("there is already an " + first->second + " \"" + tensor.name + "\"",
-                  "rename one of them: launch plans use these names side by side");
+        json.at(field).at(one.name).fail("there is already an " + first->second + " \"" + one.name + "\"",
+                                         "rename one of them: launch plans use these names side by side");
       }
     }
   };
   take(problem.inputs, "inputs", "input");
   take(problem.outputs, "outputs", "output");
+  take(problem.scalars, "scalars", "scalar");
 }
 
 namespace {
@@ -230,6 +236,9 @@ void check_workloads(const Problem& problem, const JsonView& json) {
       }
     }
     check_binding(problem, workload, items[i].at("axes"));
+    for (const auto& [input, file] : workload.inputs) {
+      named(problem.inputs, input, items[i].at("inputs").at(input), "input");
+    }
   }
   for (const std::string& backend : backend_names()) {
     for (const Role role : {Role::test, Role::bench}) {
@@ -246,7 +255,7 @@ void check_workloads(const Problem& problem, const JsonView& json) {
 void check_expressions(const Problem& problem, const JsonView& json) {
   for (const Tensor& input : problem.inputs) {
     const JsonView view = json.at("inputs").at(input.name);
-    if (input.init.kind == Init::triangular && input.shape.size() < 2) {
+    if (input.init.is_triangular() && input.shape.size() < 2) {
       view.at("init").fail("a triangular input has rows and columns", "give it two dimensions or more");
     }
   }

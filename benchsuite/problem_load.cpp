@@ -1,6 +1,7 @@
 // A problem's folder.
 #include <array>
 
+#include "benchsuite/data_files.h"
 #include "benchsuite/problem.h"
 #include "core/error.h"
 #include "core/hash.h"
@@ -21,6 +22,7 @@ struct SourceFile {
 };
 constexpr std::array kSourceFiles{SourceFile{kReferenceFile, "reference"}, SourceFile{kNaiveFile, "naive"},
                                   SourceFile{kPytorchFile, "pytorch"}};
+constexpr SourceFile kHashesOfData{kDataFile, "data"};
 
 std::string read_source(const fs::path& file) {
   if (!fs::is_regular_file(file)) {
@@ -85,15 +87,18 @@ Problem load_problem(const fs::path& folder) {
                              "keep reference.py alone, or reference.cu and naive.cu");
     }
   }
+  load_data_files(problem);
   return problem;
 }
 
 std::string content_hash(const std::string& json_text, const SourceFiles& files) {
   core::Hasher hasher;
   hasher.field("problem", without_member(json_text, "kind"));
-  for (const SourceFile& known : kSourceFiles) {
+  const auto add = [&](const SourceFile& known) {
     if (const auto file = files.find(known.name); file != files.end()) hasher.field(known.field, file->second);
-  }
+  };
+  for (const SourceFile& known : kSourceFiles) add(known);
+  add(kHashesOfData);
   return hasher.hex();
 }
 

@@ -12,7 +12,8 @@ namespace benchsuite {
 namespace {
 using core::JsonView;
 
-constexpr size_t kMaxAxes = 8, kMaxTensors = 32, kMaxDimensions = 8, kMaxWorkloads = 64;
+constexpr size_t kMaxAxes = 8, kMaxTensors = 64, kMaxDimensions = 8, kMaxWorkloads = 64, kMaxScalars = 16,
+                 kMaxAxisValues = 64;
 
 void limit_count(const JsonView& view, size_t least, size_t most, const std::string& what) {
   const size_t count = view.json().size();
@@ -55,57 +56,104 @@ core::Expr parse_axis_expr(const JsonView& view, const std::vector<std::string>&
   return expr;
 }
 
+// Sizes are launch arguments, which have 32 bits.
+int64_t parse_size(const JsonView& view) { return view.integer(1, INT32_MAX); }
+
+void parse_values(const JsonView& view, Axis& axis) {
+  limit_count(view, 1, kMaxAxisValues, "values");
+  for (const JsonView& item : view.items()) {
+    const int64_t size = parse_size(item);
+    if (!axis.values.empty() && size <= axis.values.back()) {
+      item.fail("does not ascend", "list the values from the least to the greatest, each once");
+    }
+    axis.values.push_back(size);
+  }
+  axis.min = axis.values.front();
+  axis.max = axis.values.back();
+}
+
+void parse_range(const JsonView& view, Axis& axis) {
+  if (view.has("multiple_of")) axis.multiple_of = parse_size(view.at("multiple_of"));
+  axis.min = parse_size(view.at("min"));
+  axis.max = parse_size(view.at("max"));
+  for (const char* end : {"min", "max"}) {
+    const int64_t value = view.at(end).integer();
+    if (value % axis.multiple_of == 0) continue;
+    const int64_t below = value / axis.multiple_of * axis.multiple_of;
+    view.at(end).fail(
+        "is " + std::to_string(value) + ", not a multiple of " + std::to_string(axis.multiple_of),
+        "take " + (below == 0 ? "" : std::to_string(below) + " or ") + std::to_string(below + axis.multiple_of));
+  }
+  if (axis.min > axis.max) view.at("min").fail("is above max", "swap them");
+}
+
 std::vector<Axis> parse_axes(const JsonView& view) {
   std::vector<Axis> axes;
   for (const auto& [name, entry] : view.members()) {
-    entry.expect_object({"description", "min", "max"}, {"multiple_of"});
+    const bool listed = entry.json().is_object() && entry.has("values");
+    if (listed) {
+      for (const char* field : {"min", "max", "multiple_of"}) {
+        if (entry.has(field)) entry.at(field).fail("stands beside \"values\"", "keep one: a list, or a range");
+      }
+      entry.expect_object({"description", "values"});
+    } else {
+      entry.expect_object({"description", "min", "max"}, {"multiple_of"});
+    }
     Axis axis;
     axis.name = member_name(name, entry);
     axis.description = line_of_text(entry.at("description"));
-    // Launch arguments are 32-bit.
-    if (entry.has("multiple_of")) axis.multiple_of = entry.at("multiple_of").integer(1, INT32_MAX);
-    axis.min = entry.at("min").integer(1, INT32_MAX);
-    axis.max = entry.at("max").integer(1, INT32_MAX);
-    for (const char* end : {"min", "max"}) {
-      const int64_t value = entry.at(end).integer();
-      if (value % axis.multiple_of == 0) continue;
-      const int64_t below = value / axis.multiple_of * axis.multiple_of;
-      entry.at(end).fail(
-          "is " + std::to_string(value) + ", not a multiple of " + std::to_string(axis.multiple_of),
-          "take " + (below == 0 ? "" : std::to_string(below) + " or ") + std::to_string(below + axis.multiple_of));
-    }
-    if (axis.min > axis.max) entry.at("min").fail("is above max", "swap them");
+    listed ? parse_values(entry.at("values"), axis) : parse_range(entry, axis);
     axes.push_back(std::move(axis));
   }
   limit_count(view, 1, kMaxAxes, "axes");
   return axes;
 }
 
-double parse_scale(const JsonView& view) {
-  const double scale = view.number();
-  if (!(scale > 0 && scale <= 1e4)) view.fail("is " + view.json().dump(), "take a number above 0 and at most 10000");
+// The farthest from zero that an init may say: f8e4m3 ends at 448. Seven deviations must fit.
+constexpr double most_bound(core::DType dtype) { return dtype == core::DType::f8e4m3 ? 448 : 1e4; }
+constexpr double most_scale(core::DType dtype) {
+  return dtype == core::DType::f8e4m3 ? 64 : dtype == core::DType::f8e5m2 ? 8192 : 1e4;
+}
+
+double parse_scale(const JsonView& view, core::DType dtype) {
+  const double scale = view.number(), most = most_scale(dtype);
+  if (!(scale > 0 && scale <= most)) {
+    view.fail("is " + view.json().dump(),
+              "take a number above 0 and at most " + std::to_string(static_cast<int64_t>(most)));
+  }
   return scale;
 }
 
 double parse_largest(const JsonView& view, core::DType dtype) {
   constexpr double kLeast = 1e16;  // what adversarial draws reach by themselves
   const double largest = view.number();
-  if (dtype == core::DType::f16) view.fail("does not fit dtype f16", "its numbers end at 65504: leave the field out");
+  const char* end = dtype == core::DType::f16      ? "65504"
+                    : dtype == core::DType::f8e4m3 ? "448"
+                    : dtype == core::DType::f8e5m2 ? "57344"
+                                                   : nullptr;
+  if (end != nullptr) {
+    view.fail("does not fit dtype " + std::string(core::name_of(dtype)),
+              "its numbers end at " + std::string(end) + ": leave the field out");
+  }
   if (!(largest >= kLeast && largest <= 1e38)) {
     view.fail("is " + view.json().dump(), "take a number from 1e16 to 1e38");
   }
   return largest;
 }
 
-void parse_bounds(const JsonView& view, InputInit& init) {
+void parse_bounds(const JsonView& view, InputInit& init, core::DType dtype) {
   init.low = view.at("low").number();
   init.high = view.at("high").number();
   if (!(init.low < init.high)) view.fail("low is not below high", "numbers are drawn from [low, high)");
-  if (!(init.low >= -1e4 && init.high <= 1e4)) view.fail("low and high must be within 10000 of zero");
+  const double most = most_bound(dtype);
+  if (!(init.low >= -most && init.high <= most)) {
+    view.fail("low and high must be within " + std::to_string(static_cast<int64_t>(most)) + " of zero");
+  }
 }
 
 bool fits(Init kind, core::DType dtype) {
-  if (core::is_floating(dtype)) return true;
+  if (core::is_floating(dtype) || kind == Init::given) return true;
+  if (dtype == core::DType::boolean) return kind == Init::integers || kind == Init::sorted;
   return kind == Init::integers || kind == Init::permutation || kind == Init::sorted;
 }
 
@@ -115,24 +163,34 @@ InputInit parse_init(const JsonView& view, core::DType dtype, const std::vector<
   if (!fits(init.kind, dtype)) {
     view.at("kind").fail(
         "\"" + std::string(name_of(init.kind)) + "\" does not fit dtype " + std::string(core::name_of(dtype)),
-        R"(use {"kind": "integers", "low": 0, "high": 9})");
+        dtype == core::DType::boolean ? R"(use {"kind": "integers", "low": 0, "high": 1})"
+                                      : R"(use {"kind": "integers", "low": 0, "high": 9})");
   }
   switch (init.kind) {
     case Init::normal:
     case Init::triangular:
+    case Init::upper_triangular:
       view.expect_object({"kind", "scale"}, {"largest"});
-      init.scale = parse_scale(view.at("scale"));
+      init.scale = parse_scale(view.at("scale"), dtype);
       if (view.has("largest")) init.largest = parse_largest(view.at("largest"), dtype);
       return init;
     case Init::permutation:
     case Init::probabilities:
       view.expect_object({"kind"});
       return init;
+    case Init::given:
+      init.bounded = view.has("low") || view.has("high");
+      if (!init.bounded) {
+        view.expect_object({"kind"});
+        return init;
+      }
+      if (core::is_floating(dtype)) view.fail("has bounds, which only integers can have", "leave low and high out");
+      [[fallthrough]];
     default:
       view.expect_object({"kind", "low", "high"});
   }
   if (init.kind == Init::uniform || (init.kind == Init::sorted && core::is_floating(dtype))) {
-    parse_bounds(view, init);
+    parse_bounds(view, init, dtype);
   } else {
     init.least = parse_axis_expr(view.at("low"), axes);
     init.most = parse_axis_expr(view.at("high"), axes);
@@ -155,7 +213,7 @@ OutputComparison parse_comparison(const JsonView& view, core::DType dtype) {
     }
   }
   const bool of_integers = comparison.rule == OutputRule::indices || comparison.rule == OutputRule::quanta;
-  if (of_integers && core::is_floating(dtype)) {
+  if (of_integers && (core::is_floating(dtype) || dtype == core::DType::boolean)) {
     view.fail("does not fit dtype " + std::string(core::name_of(dtype)), "indices and quanta are integers");
   }
   return comparison;
@@ -178,10 +236,26 @@ std::vector<Tensor> parse_tensors(const JsonView& view, bool input, const std::v
   return tensors;
 }
 
+std::vector<NamedScalar> parse_scalars(const JsonView& view) {
+  std::vector<NamedScalar> scalars;
+  for (const auto& [name, entry] : view.members()) {
+    entry.expect_object({"dtype", "value"});
+    const std::string dtype = entry.at("dtype").one_of({"f32", "f64", "i32", "i64"}, "dtypes of scalars");
+    scalars.push_back(
+        {member_name(name, entry), core::scalar_at(entry.at("value"), *core::enum_from_name<core::DType>(dtype))});
+  }
+  limit_count(view, 1, kMaxScalars, "scalars");
+  return scalars;
+}
+
 Contract parse_contract(const JsonView& view, const std::vector<std::string>& axes) {
   view.expect_object({"accumulate"}, {"tf32", "nan", "exact_integers", "sums"});
   Contract contract{};
   contract.accumulate = parse_dtype(view.at("accumulate"));
+  if (contract.accumulate == core::DType::boolean) {
+    view.at("accumulate")
+        .fail("is bool, which holds no sums", "name the type of the sums, or i32 where there are none");
+  }
   contract.tf32 = view.has("tf32") && view.at("tf32").boolean();
   contract.nan = view.has("nan") && view.at("nan").boolean();
   contract.exact_integers = view.has("exact_integers") && view.at("exact_integers").boolean();
@@ -223,8 +297,30 @@ ProblemKind kind_by_structure(const Problem& problem) {
   return same ? ProblemKind::elementwise : ProblemKind::reduction;
 }
 
+double parse_weight(const JsonView& view, Role role) {
+  if (role != Role::bench) view.fail("belongs to a workload that is not timed", "only bench workloads have a weight");
+  const double weight = view.number();
+  if (!(weight >= 1e-6 && weight <= 1e9)) {
+    view.fail("is " + view.json().dump(), "take a number above 0 (1e-6 to 1e9): how often the shape occurs");
+  }
+  return weight;
+}
+
+InputFile parse_input_file(const std::string& input, const JsonView& view) {
+  view.expect_object({"file"}, {"tensor"});
+  InputFile named{view.at("file").string(), view.has("tensor") ? view.at("tensor").string() : input};
+  const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.'; };
+  if (!named.file.ends_with(".safetensors") || named.file.front() == '.' || named.file.size() > 200 ||
+      !std::ranges::all_of(named.file, plain)) {
+    view.at("file").fail("\"" + named.file + "\" is not the name of a data file",
+                         "put a .safetensors file into the problem's folder and name it without a path: letters, "
+                         "digits, '_', '-' and '.'");
+  }
+  return named;
+}
+
 Workload parse_workload(const JsonView& view) {
-  view.expect_object({"name", "role", "axes"}, {"devices"});
+  view.expect_object({"name", "role", "axes"}, {"devices", "weight", "inputs"});
   Workload workload;
   workload.name = view.at("name").string();
   const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.'; };
@@ -235,6 +331,12 @@ Workload parse_workload(const JsonView& view) {
   }
   workload.role = view.at("role").one_of<Role>("roles");
   for (const auto& [name, value] : view.at("axes").members()) workload.axes[name] = value.integer(1, INT32_MAX);
+  if (view.has("weight")) workload.weight = parse_weight(view.at("weight"), workload.role);
+  if (view.has("inputs")) {
+    for (const auto& [input, file] : view.at("inputs").members()) {
+      workload.inputs.emplace(input, parse_input_file(input, file));
+    }
+  }
   if (!view.has("devices")) return workload;
   for (const JsonView& device : view.at("devices").items()) {
     workload.devices.push_back(device.one_of(backend_names(), "backends"));
@@ -248,7 +350,7 @@ Problem parse_problem(std::string_view json_text, const std::string& file) {
   const core::Json json = core::parse_json(json_text, file);
   const JsonView view(json, file);
   view.expect_object({"name", "title", "description", "axes", "inputs", "outputs", "contract", "cost", "workloads"},
-                     {"kind", "equivalents"});
+                     {"kind", "equivalents", "scalars"});
   Problem problem;
   problem.name = view.at("name").identifier();
   problem.title = line_of_text(view.at("title"));
@@ -257,6 +359,12 @@ Problem parse_problem(std::string_view json_text, const std::string& file) {
   const std::vector<std::string> axes = problem.axis_names();
   problem.inputs = parse_tensors(view.at("inputs"), true, axes);
   problem.outputs = parse_tensors(view.at("outputs"), false, axes);
+  if (const size_t count = problem.inputs.size() + problem.outputs.size(); count > kMaxTensors) {
+    view.at("inputs").fail("has " + std::to_string(problem.inputs.size()) + " tensors beside " +
+                               std::to_string(problem.outputs.size()) + " outputs",
+                           "a problem has at most " + std::to_string(kMaxTensors) + " tensors: join some of them");
+  }
+  if (view.has("scalars")) problem.scalars = parse_scalars(view.at("scalars"));
   problem.contract = parse_contract(view.at("contract"), axes);
   const JsonView cost = view.at("cost");
   cost.expect_object({"flops", "bytes_read", "bytes_written"});

@@ -3,45 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/error.h"
-#include "core/strict_json.h"
+#include "benchsuite/problem_fixture.h"
 #include "core/suggest.h"
 
 namespace benchsuite {
 namespace {
-using core::Json;
+using namespace test;
 using testing::HasSubstr;
-
-const char* const kProblem = R"({
-  "name": "scale", "title": "Scaling", "description": "y[m, n] = x[m, n] * w[i[m]]",
-  "axes": {"M": {"description": "rows", "min": 1, "max": 4096},
-           "N": {"description": "columns", "min": 4, "max": 1024, "multiple_of": 4}},
-  "inputs": {"x": {"dtype": "f32", "shape": ["M", "N"], "init": {"kind": "normal", "scale": 1}},
-             "w": {"dtype": "f16", "shape": ["N"], "init": {"kind": "uniform", "low": -1, "high": 1}},
-             "i": {"dtype": "i32", "shape": ["M"], "init": {"kind": "integers", "low": 0, "high": "N - 1"}}},
-  "outputs": {"y": {"dtype": "f32", "shape": ["M", "N"]}, "s": {"dtype": "i32", "shape": [1, "2 * M"]}},
-  "contract": {"accumulate": "f32", "nan": true},
-  "cost": {"flops": "M * N", "bytes_read": "4 * M * N", "bytes_written": "4 * M * N"},
-  "workloads": [{"name": "small", "role": "test", "axes": {"M": 3, "N": 8}},
-                {"name": "gpu", "role": "bench", "axes": {"M": 4096, "N": 1024}, "devices": ["cuda", "hip"]},
-                {"name": "cpu", "role": "bench", "axes": {"M": 64, "N": 64}, "devices": ["cpu"]}]
-})";
-
-std::string problem_refusal(const Json& json) {
-  try {
-    parse_problem(json.dump(), "p.json");
-  } catch (const core::InputError& error) {
-    return error.what();
-  }
-  return "accepted";
-}
-
-// The error for kProblem after replacing (or adding) the value at `pointer`.
-std::string refusal_with(const std::string& pointer, const Json& value) {
-  Json json = Json::parse(kProblem);
-  json[Json::json_pointer(pointer)] = value;
-  return problem_refusal(json);
-}
 
 std::string refusal_without(const std::string& pointer) {
   Json json = Json::parse(kProblem);
@@ -91,6 +59,26 @@ TEST(Problem, HasTheKindThatItNamesElseOneByStructure) {
   Json product = output({"M", "N"});
   product["inputs"]["w"]["shape"] = {"N", "M"};
   EXPECT_EQ(kind_with(product), "gemm");
+}
+
+TEST(Problem, AWorkloadWeighs1UnlessItSaysSo) {
+  Json json = Json::parse(kProblem);
+  json["workloads"][1]["weight"] = 2.5;
+  const Problem problem = parse_problem(json.dump(), "p.json");
+  EXPECT_EQ(problem.workloads[1].weight, 2.5);
+  EXPECT_EQ(problem.workloads[2].weight, 1);
+}
+
+TEST(ProblemRefusals, Weights) {
+  for (const Json& wrong : {Json(0), Json(-1), Json(1e300)}) {
+    EXPECT_EQ(refusal_with("/workloads/1/weight", wrong),
+              "p.json#/workloads/1/weight: is " + wrong.dump() +
+                  "\n  take a number above 0 (1e-6 to 1e9): how often the shape occurs");
+  }
+  EXPECT_THAT(refusal_with("/workloads/1/weight", "often"), HasSubstr("p.json#/workloads/1/weight: "));
+  EXPECT_EQ(refusal_with("/workloads/0/weight", 2),
+            "p.json#/workloads/0/weight: belongs to a workload that is not timed\n"
+            "  only bench workloads have a weight");
 }
 
 TEST(ProblemRefusals, AnUnknownKind) {
@@ -268,6 +256,26 @@ TEST(ProblemRefusals, APromiseAboutTheLargestElement) {
   EXPECT_THAT(refusal_with("/inputs/x/init/largest", 1e3), HasSubstr("from 1e16 to 1e38"));
   EXPECT_THAT(refusal_with("/inputs/w/init", {{"kind", "normal"}, {"scale", 1}, {"largest", 1e18}}),
               HasSubstr("does not fit dtype f16"));
+}
+
+TEST(ProblemRefusals, MoreThan8BitsHold) {
+  const auto refusal = [](const char* dtype, const Json& init) {
+    return refusal_with("/inputs/w", {{"dtype", dtype}, {"shape", {"N"}}, {"init", init}});
+  };
+  const auto normal = [](double scale) { return Json{{"kind", "normal"}, {"scale", scale}}; };
+  const auto between = [](const char* kind, double low, double high) {
+    return Json{{"kind", kind}, {"low", low}, {"high", high}};
+  };
+  EXPECT_EQ(refusal("f8e4m3", normal(64)), "accepted");
+  EXPECT_THAT(refusal("f8e4m3", normal(65)), HasSubstr("at most 64"));
+  EXPECT_THAT(refusal("f8e5m2", normal(8193)), HasSubstr("at most 8192"));
+  EXPECT_EQ(refusal("f8e4m3", between("uniform", -448, 448)), "accepted");
+  EXPECT_THAT(refusal("f8e4m3", between("uniform", 0, 449)), HasSubstr("within 448 of zero"));
+  const Json integers = {{"kind", "integers"}, {"low", -16}, {"high", 16}};
+  EXPECT_EQ(refusal("f8e4m3", integers), "accepted");
+  EXPECT_THAT(refusal("f8e5m2", integers), HasSubstr("f8e5m2 cannot hold exactly"));
+  EXPECT_THAT(refusal("f8e4m3", {{"kind", "normal"}, {"scale", 1}, {"largest", 1e18}}),
+              HasSubstr("does not fit dtype f8e4m3\n  its numbers end at 448"));
 }
 
 TEST(ProblemRefusals, InputsWithAStructure) {

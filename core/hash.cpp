@@ -3,6 +3,7 @@
 #include <openssl/evp.h>
 
 #include <array>
+#include <span>
 
 #include "core/error.h"
 
@@ -32,19 +33,34 @@ Hasher& Hasher::field(std::string_view tag, std::string_view bytes) {
   return *this;
 }
 
+namespace {
+std::string hex_of(std::span<const unsigned char> digest) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const unsigned char byte : digest) {
+    text += kDigits[byte >> 4];
+    text += kDigits[byte & 15];
+  }
+  return text;
+}
+}  // namespace
+
 std::string Hasher::hex() {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned size = 0;
   if (EVP_DigestFinal_ex(state_->context.get(), digest.data(), &size) != 1) throw SystemError("SHA-256 failed");
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (unsigned i = 0; i < size; ++i) {
-    text += kDigits[digest[i] >> 4];
-    text += kDigits[digest[i] & 15];
-  }
-  return text;
+  return hex_of({digest.data(), size});
 }
 
 std::string sha256_hex(std::string_view bytes) { return Hasher().field("", bytes).hex(); }
+
+std::string file_sha256_hex(std::string_view bytes) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned size = 0;
+  if (EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr) != 1) {
+    throw SystemError("SHA-256 failed");
+  }
+  return hex_of({digest.data(), size});
+}
 
 }  // namespace core

@@ -29,4 +29,7 @@ class Hasher {
 // The hash of one untagged field, as 64 hex digits.
 std::string sha256_hex(std::string_view bytes);
 
+// The plain SHA-256 of the bytes, as sha256sum prints it for a file.
+std::string file_sha256_hex(std::string_view bytes);
+
 }  // namespace core

@@ -1,7 +1,7 @@
 // All paths that the program uses. Data is found relative to the program, so an installed tree runs from any folder:
 // <prefix>/bin/kernelwright,
-// <prefix>/share/kernelwright/{problems,suites,kernels,prompts,cpu,cuda,torch,import,adversarial,pages,vendor}. A build
-// tree has the same shape, with links to the sources.
+// <prefix>/share/kernelwright/{problems,suites,skeleton,kernels,prompts,cpu,cuda,torch,import,adversarial,pages,vendor}.
+// A build tree has the same shape, with links to the sources.
 #pragma once
 
 #include <filesystem>
@@ -16,6 +16,7 @@ struct Paths {
 
   std::filesystem::path problems() const { return data / "problems"; }  // one folder per problem
   std::filesystem::path suites() const { return data / "suites"; }      // <suite>.json
+  std::filesystem::path skeleton() const { return data / "skeleton"; }  // the files of a new problem
   std::filesystem::path kernels() const { return data / "kernels"; }    // <problem>/<name>.cu
   std::filesystem::path prompts() const { return data / "prompts"; }
   std::filesystem::path device_headers() const { return data / "cpu"; }       // the cpu device's CUDA headers

@@ -19,6 +19,7 @@ extern "C" __global__ void gemm(const float* a, const float* b, double* c, int M
   const int x = threadIdx.x, y = threadIdx.y;
   const int m0 = blockIdx.y * kTile, n0 = blockIdx.x * kTile;
   double sums[kEach][kEach] = {};
+  const bool owns_any = m0 + y < M && n0 + x < N;  // most do not where c is thin
   for (int k0 = 0; k0 < K; k0 += kDepth) {
     for (int i = y * kSide + x; i < kTile * kDepth; i += kSide * kSide) {
       const int m = m0 + i / kDepth, k = k0 + i % kDepth;
@@ -27,7 +28,8 @@ extern "C" __global__ void gemm(const float* a, const float* b, double* c, int M
       right[i / kTile][i % kTile] = l < K && n < N ? (double)b[(size_t)l * N + n] : 0.0;
     }
     __syncthreads();
-    for (int k = 0; k < kDepth; ++k) {
+    const int depth = owns_any ? min(kDepth, K - k0) : 0;
+    for (int k = 0; k < depth; ++k) {
       for (int r = 0; r < kEach; ++r) {
         for (int s = 0; s < kEach; ++s) sums[r][s] += left[k][y + kSide * r] * right[k][x + kSide * s];
       }
