@@ -1,16 +1,14 @@
 #include "agent/torch/importing.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cctype>
-#include <fstream>
 #include <optional>
 #include <utility>
 
-#include "benchsuite/problem.h"
+#include "agent/torch/definition_problem.h"
 #include "core/error.h"
 #include "core/hash.h"
+#include "core/new_folder.h"
 #include "core/text.h"
 #include "sandbox/process/worker.h"
 
@@ -22,13 +20,17 @@ using core::JsonView;
 using sandbox::process::Worker;
 using sandbox::process::WorkerLost;
 constexpr size_t kMostSource = size_t{1} << 20, kMostLicence = size_t{1} << 20, kMostRemarks = 64;
+constexpr size_t kMostBeside = size_t{16} << 20;
+const fs::path kOriginal = "original";
 constexpr size_t kMemoryMib = 8 << 10;
 
 // The worker's answer for a file. Its words are the file's, which nobody trusts: lines are cleaned where they leave.
 struct Made {
   std::string name, problem_json, reference;
+  benchsuite::Problem problem;
   std::vector<std::string> remarks;
   Json facts;
+  benchsuite::SourceFiles data;  // bytes by file name
 };
 
 std::variant<Made, ImportRefused> made_from(const Json& answer, const ImportOrder& order) {
@@ -41,10 +43,10 @@ std::variant<Made, ImportRefused> made_from(const Json& answer, const ImportOrde
     if (made.remarks.size() < kMostRemarks) made.remarks.push_back(core::clean_line(remark.string()));
   }
   made.facts = view.at("facts").json();
-  const benchsuite::Problem problem = benchsuite::parse_problem(made.problem_json, order.file.string());
-  const bool right = order.add_dtype ? problem.name.rfind(order.name, 0) == 0 : problem.name == order.name;
+  made.problem = benchsuite::parse_problem(made.problem_json, order.file.string());
+  made.name = made.problem.name;
+  const bool right = order.add_dtype ? made.name.rfind(order.name, 0) == 0 : made.name == order.name;
   if (!right) return ImportRefused{"answers with a problem of another name"};
-  made.name = problem.name;
   return made;
 }
 
@@ -71,9 +73,14 @@ std::variant<Made, ImportRefused> ask_worker(Worker& worker, const ImportOrder& 
   }
 }
 
-void write(const fs::path& file, const std::string& text) {
-  std::ofstream out(file, std::ios::binary);
-  if (!(out << text << std::flush)) throw core::InputError(file.string(), "cannot be written");
+Made made_of_definition(const ImportOrder& order) {
+  DefinitionProblem definition =
+      problem_of_definition({order.file, order.beside, order.data_root}, order.name, order.add_dtype, order.fit_bytes);
+  Made made{"", std::move(definition.json), std::move(definition.reference), {}, std::move(definition.remarks),
+            {}, std::move(definition.data)};
+  made.problem = benchsuite::parse_problem(made.problem_json, order.file.string());
+  made.name = made.problem.name;
+  return made;
 }
 
 // That of the file's folder or one of the two above it.
@@ -89,53 +96,28 @@ std::optional<fs::path> licence_of(const fs::path& file) {
   return std::nullopt;
 }
 
-// A folder that removes itself unless it is moved to its place.
-class NewFolder {
- public:
-  explicit NewFolder(const fs::path& place)
-      : place_(place),
-        now_(place.parent_path() / ("." + place.filename().string() + "." + std::to_string(::getpid()))) {
-    std::error_code error;
-    fs::create_directories(now_ / "original", error);
-    if (error) throw core::InputError(now_.string(), "cannot be made: " + error.message());
-  }
-  ~NewFolder() {
-    std::error_code ignored;
-    if (!now_.empty()) fs::remove_all(now_, ignored);
-  }
-  NewFolder(const NewFolder&) = delete;
-  NewFolder& operator=(const NewFolder&) = delete;
-
-  const fs::path& path() const { return now_; }
-  void move_to_place() {
-    std::error_code error;
-    fs::rename(now_, place_, error);
-    if (error) throw core::InputError(place_.string(), "cannot be made: " + error.message());
-    now_.clear();
-  }
-
- private:
-  fs::path place_, now_;
-};
-
 Imported write_problem(const Made& made, const ImportOrder& order, const std::string& source,
                        const std::string& sandbox) {
   const fs::path place = order.into / made.name;
-  if (fs::exists(place)) {
-    throw core::InputError(place.string(), "is there already", "remove it, or give another name with --name");
+  core::NewFolder folder(place, "remove it, or give another name with --name");
+  folder.write("problem.json", made.problem_json);
+  folder.write("reference.py", made.reference);
+  folder.write(kOriginal / order.file.filename(), source);
+  if (!order.beside.empty()) {
+    folder.write(kOriginal / order.beside.filename(), core::read_file(order.beside, kMostBeside));
   }
-  NewFolder folder(place);
-  write(folder.path() / "problem.json", made.problem_json);
-  write(folder.path() / "reference.py", made.reference);
-  write(folder.path() / "original" / order.file.filename(), source);
   const Json report{{"file", order.file.filename().string()},
-                    {"sha256", core::sha256_hex(source)},
+                    {"sha256", core::file_sha256_hex(source)},
                     {"remarks", made.remarks},
                     {"sandbox", sandbox},
                     {"facts", made.facts}};
-  write(folder.path() / "import.json", report.dump(2, ' ', true, Json::error_handler_t::replace) + "\n");
+  folder.write("import.json", report.dump(2, ' ', true, Json::error_handler_t::replace) + "\n");
   if (const auto licence = licence_of(order.file)) {
-    write(folder.path() / "original" / licence->filename(), core::read_file(*licence, kMostLicence));
+    folder.write(kOriginal / licence->filename(), core::read_file(*licence, kMostLicence));
+  }
+  for (const auto& [file, bytes] : made.data) folder.write(file, bytes);
+  if (order.more_files) {
+    for (const auto& [file, text] : order.more_files(made.problem)) folder.write(file, text);
   }
   folder.move_to_place();
   return {made.name, place, made.remarks};
@@ -155,18 +137,33 @@ std::string problem_name(const std::string& stem) {
 
 std::variant<Imported, ImportRefused> import_file(const core::Paths& paths, const TorchPython& python,
                                                   const ImportOrder& order) {
-  const std::string source = core::read_file(order.file, kMostSource);
-  std::string sandbox;
+  const std::string text = core::read_file(order.file, kMostSource);
+  std::string source = text, sandbox;
   std::variant<Made, ImportRefused> made;
-  {
+  if (order.make_source) {
+    try {
+      const std::string beside = order.beside.empty() ? "" : core::read_file(order.beside, kMostBeside);
+      if (!order.data_root.empty() && gives_data(text, beside, order.file.filename().string())) {
+        return write_problem(made_of_definition(order), order, text, "");
+      }
+      source = order.make_source(text, beside, order.file.filename().string());
+    } catch (const core::InputError& error) {
+      return ImportRefused{core::clean_line(error.what())};
+    }
+  }
+  try {
     const auto seconds = static_cast<unsigned>(order.seconds) + 10;  // of the processor: the deadline comes first
     Worker worker = Worker::start(
         python_worker(paths, python, paths.importing() / "import_model.py", {}, {kMemoryMib, seconds, false}));
     sandbox = worker.greeting().value("sandbox", "");
     made = ask_worker(worker, order, source);
+  } catch (const sandbox::process::LevelNotReached&) {
+    throw;
+  } catch (const core::SystemError& error) {  // it did not start
+    return ImportRefused{core::clean_line(error.what())};
   }
   if (auto* refused = std::get_if<ImportRefused>(&made)) return std::move(*refused);
-  return write_problem(std::get<Made>(made), order, source, sandbox);
+  return write_problem(std::get<Made>(made), order, text, sandbox);
 }
 
 }  // namespace agent::torch

@@ -144,8 +144,10 @@ sandbox::process::WorkerCommand python_worker(const core::Paths& paths, const To
     const std::string value = variable(name);
     if (!value.empty()) args.push_back(option("--variable", option(name, value)));
   }
-  for (const char* fixed :
-       {"OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1", "LANG=C.UTF-8", "HOME=/", "USER=nobody", "LOGNAME=nobody"}) {
+  // PyTorch 2 makes the folder of its compiler's cache as soon as it traces, and the jail has none to write to. It
+  // would also look through every installed package for further devices.
+  for (const char* fixed : {"OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1", "LANG=C.UTF-8", "HOME=/", "USER=nobody",
+                            "LOGNAME=nobody", "TORCHINDUCTOR_CACHE_DIR=/", "TORCH_DEVICE_BACKEND_AUTOLOAD=0"}) {
     args.push_back(option("--variable", fixed));
   }
   if (limits.memory_mib > 0) args.push_back(option("--memory-mib", std::to_string(limits.memory_mib)));

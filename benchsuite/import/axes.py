@@ -1,6 +1,7 @@
 """Finds a file's axes: numbers that may change, alone or with their equals, and how every shape follows from them."""
 
 import ast
+import math
 import random
 
 from model_form import Unusable
@@ -43,9 +44,10 @@ class Explorer:
         except Exception:
             return None
         numbers = dict(traced.dimensions)
-        for index, (terms, work) in enumerate(zip(traced.recorder.sums, traced.recorder.flops)):
-            for position, extent in enumerate(terms):
+        for index, extents in enumerate(traced.recorder.sums):
+            for position, extent in enumerate(extents):
                 numbers["sum", index, position] = extent
+        for index, work in enumerate(traced.recorder.flops):
             numbers["work", "", index] = work
         return numbers
 
@@ -61,23 +63,37 @@ def works(explorer, axis, size):
     return explorer.with_axes([axis], [size]) is not None
 
 
-def find_axis(explorer, base, site, taken):
-    """The axis of one site, tied to its equals where it does not work alone; None where there is none."""
-    value = explorer.sites[site][1]
-    equals = [other for other, (_, number) in explorer.sites.items() if number == value and other not in taken]
-    for sites in [[site]] + ([equals] if len(equals) > 1 else []):
-        axis = Axis(sites, value)
-        axis.multiple = next((step for step in MULTIPLES if value % step == 0 and works(explorer, axis, value + step)), 0)
-        if axis.multiple == 0 or not works(explorer, axis, 2 * value):
-            continue
-        if axis.multiple > 1 and not works(explorer, axis, value - axis.multiple) and value > axis.multiple:
-            continue
-        double = explorer.with_axes([axis], [2 * value])
-        for key, number in sorted(shapes(base).items()):
-            if key[0] in ("input", "parameter") and number == value and double.get(key) == 2 * value:
-                axis.recovered = key
-                return axis
+def axis_of(explorer, base, sites):
+    """The axis of sites that change together; None where they are none."""
+    value = explorer.sites[sites[0]][1]
+    axis = Axis(sites, value)
+    axis.multiple = next((step for step in MULTIPLES if value % step == 0 and works(explorer, axis, value + step)), 0)
+    if axis.multiple == 0 or not works(explorer, axis, 2 * value):
+        return None
+    if axis.multiple > 1 and not works(explorer, axis, value - axis.multiple) and value > axis.multiple:
+        return None
+    double = explorer.with_axes([axis], [2 * value])
+    for key, number in sorted(shapes(base).items()):
+        if key[0] in ("input", "parameter") and number == value and double.get(key) == 2 * value:
+            axis.recovered = key
+            return axis
     return None
+
+
+def axes_of_sites(explorer, base):
+    """Those of sites that work alone and at smaller sizes, then those of equal sites that only do so together."""
+    axes, taken = [], set()
+    for together in (False, True):
+        for site, (_, value) in explorer.sites.items():
+            sites = [other for other, (_, number) in explorer.sites.items() if number == value and other not in taken]
+            if site in taken or (together and len(sites) == 1):
+                continue
+            axis = axis_of(explorer, base, sites if together else [site])
+            is_fixed = axis is not None and axis.multiple == value and len(sites) > 1 and not together
+            if axis is not None and not is_fixed:
+                axes.append(axis)
+                taken.update(axis.sites)
+    return axes
 
 
 def small_sizes(axis):
@@ -86,7 +102,16 @@ def small_sizes(axis):
 
 
 def least_of(explorer, axis):
-    return next((size for size in small_sizes(axis) if works(explorer, axis, size)), axis.size)
+    """Bisects between a size that works and the one tried before it."""
+    fails, size = 0, axis.size
+    for size in small_sizes(axis):
+        if works(explorer, axis, size):
+            break
+        fails = size
+    while size - fails > axis.multiple:
+        middle = fails + (size - fails) // axis.multiple // 2 * axis.multiple
+        fails, size = (fails, middle) if works(explorer, axis, middle) else (middle, size)
+    return size
 
 
 def raise_leasts(explorer, axes):
@@ -131,25 +156,62 @@ def text_of_affine(name, a, b):
     return text if b == 0 else f"{text} {'+' if b > 0 else '-'} {abs(b)}"
 
 
-def strided(name, points):
-    """(name + c) / s, as convolutions and pools with a stride have it, or None."""
-    for stride in range(2, 33):
-        for shift in range(-64, 65):
-            if all(x + shift >= 0 and (x + shift) // stride == y for x, y in points):
-                inside = text_of_affine(name, 1, shift)
-                return f"({inside}) / {stride}" if shift else f"{name} / {stride}"
-    return None
+def strided(axis, points, number_at):
+    """(name + c) / s, as convolutions and pools with a stride have it, or None. Where several fit, `number_at` (the
+    number at a size, or None) decides at sizes at which they differ."""
+    fits = [(stride, shift) for stride in range(2, 33) for shift in range(-64, 65)
+            if axis.least + shift >= 0 and all((x + shift) // stride == y for x, y in points)]
+    for size in range(axis.least, axis.size + 1, axis.multiple):
+        if len({(size + shift) // stride for stride, shift in fits}) < 2:
+            continue
+        number = number_at(size)
+        if number is not None:
+            fits = [(stride, shift) for stride, shift in fits if (size + shift) // stride == number]
+    if not fits:
+        return None
+    stride, shift = fits[0]
+    inside = text_of_affine(axis.name, 1, shift)
+    return f"({inside}) / {stride}" if shift else f"{axis.name} / {stride}"
+
+
+def power_of(axis, points):
+    """d with value proportional to size^d at all points, 1 to 3, or None. The size is the file's."""
+    value = dict(points)[axis.size]
+    return next((d for d in (1, 2, 3) if all(y * axis.size ** d == value * x ** d for x, y in points)), None)
+
+
+def root_of(number):
+    """The whole square root, or None."""
+    root = None if number is None else math.isqrt(number)
+    return root if root is not None and root * root == number else None
+
+
+def of_one_axis(axis, points, number_at):
+    """A number that follows from one axis as text: affine, strided, c size^d, or the square of an affine or strided one."""
+    line = affine(points)
+    if line:
+        return text_of_affine(axis.name, *line)
+    power = power_of(axis, points)
+    factor = dict(points)[axis.size] // axis.size ** power if power else 0
+    if factor:
+        return " * ".join([str(factor)] * (factor > 1) + [axis.name] * power)
+    roots = [(x, root_of(y)) for x, y in points]
+    if all(root is not None for _, root in roots):
+        line = affine(roots)
+        root = text_of_affine(axis.name, *line) if line else strided(axis, roots, lambda size: root_of(number_at(size)))
+        return f"({root}) * ({root})" if root else None
+    return strided(axis, points, number_at)
 
 
 def expression_of(key, axes, base, explorer):
     """How one number follows from the axes, as text; None where that is not seen."""
+    def number_at(axis, size):
+        return (explorer.with_axes([axis], [size]) or {}).get(key)
+
     parts = []
     for axis in axes:
-        points = []
-        for size in samples_of(axis):
-            numbers = explorer.with_axes([axis], [size])
-            if numbers is not None and key in numbers:
-                points.append((size, numbers[key]))
+        numbers = [(size, number_at(axis, size)) for size in samples_of(axis)]
+        points = [(size, number) for size, number in numbers if number is not None]
         if len({value for _, value in points}) > 1:
             parts.append((axis, points))
     value = base[key]
@@ -157,16 +219,15 @@ def expression_of(key, axes, base, explorer):
         return str(value)
     if len(parts) == 1:
         axis, points = parts[0]
-        line = affine(points)
-        return text_of_affine(axis.name, *line) if line else strided(axis.name, points)
-    factor = value
+        return of_one_axis(axis, points, lambda size: number_at(axis, size))
+    factor, names = value, []
     for axis, points in parts:
-        line = affine(points)
-        if line is None or line[1] != 0 or factor % axis.size:
+        power = power_of(axis, points)
+        if power is None or factor % axis.size ** power:
             return None
-        factor //= axis.size
-    product = " * ".join(axis.name for axis, _ in parts)
-    return product if factor == 1 else f"{factor} * {product}"
+        factor //= axis.size ** power
+        names += [axis.name] * power
+    return " * ".join([str(factor)] * (factor > 1) + names)
 
 
 def evaluated(text, sizes):
@@ -207,14 +268,7 @@ def find_axes(source, taken_names):
     base = explorer.dimensions({})
     if base is None:
         raise Unusable("does not run twice alike")
-    axes, taken = [], set()
-    for site in explorer.sites:
-        if site in taken:
-            continue
-        axis = find_axis(explorer, base, site, taken)
-        if axis is not None:
-            axes.append(axis)
-            taken.update(axis.sites)
+    axes = axes_of_sites(explorer, base)
     first = [key for key in base if key[0] == "input"]
     axes.sort(key=lambda axis: (axis.recovered[0] != "input", first.index(axis.recovered)
                                 if axis.recovered in first else len(first)))

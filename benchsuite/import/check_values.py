@@ -33,10 +33,21 @@ class Values:
                 continue
             values = distributions.sample(lambda seed: self.inputs(seed)[index])
             if values.is_floating_point():
-                fits[name] = distributions.fit(values)
+                samples = [self.inputs(seed)[index] for seed in range(3)]
+                fits[name] = distributions.fit_matrix(samples, values)
+                if distributions.are_probabilities(samples) and self._takes_certainty(index):
+                    fits[name] = {"kind": "probabilities"}, "has rows that add up to 1: drawn so, with zeros among them"
             else:
                 fits[name] = (distributions.fit_integers(values.long()), "")
         return fits
+
+    def _takes_certainty(self, index):
+        """Whether outputs stay finite where an element of each row is 1 and the others are 0."""
+        arguments = self.inputs(1)
+        certain = torch.zeros_like(arguments[index], dtype=torch.float64)
+        certain[..., 0] = 1
+        arguments[index] = certain
+        return all(torch.isfinite(output).all() for output in self.run(self.model(1), {}, arguments))
 
     def parameter_fits(self, bytes_at_original):
         original = bytes_at_original <= MOST_PARAMETER_BYTES
@@ -66,6 +77,17 @@ class Values:
             if not torch.equal(torch.isfinite(a), torch.isfinite(b)) or (a - b).abs().nan_to_num(0, 0, 0).max().item() > SAME * scale:
                 return True
         return False
+
+    def is_finite_beyond(self, index, scale, seeds=4):
+        """Whether outputs stay finite where an argument is N(0, scale) instead of what the file draws."""
+        model = self.model(1)
+        for seed in range(seeds):
+            arguments = self.inputs(seed)
+            shape = arguments[index].shape
+            arguments[index] = scale * torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+            if not all(torch.isfinite(output).all() for output in self.run(model, {}, arguments)):
+                return False
+        return True
 
     def without_effect(self, draw):
         """(names of parameters, positions of inputs) that may change without changing an output, whether those parameters

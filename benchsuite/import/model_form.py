@@ -49,10 +49,12 @@ def make_model(module):
     if not (inspect.isclass(kind) and issubclass(kind, torch.nn.Module)):
         return Called(the_function(module))
     arguments = module.get_init_inputs() if hasattr(module, "get_init_inputs") else []
-    if len(arguments) == 2 and isinstance(arguments[0], list) and isinstance(arguments[1], dict):
+    if isinstance(arguments, dict):
+        model = kind(**arguments)
+    elif len(arguments) == 2 and isinstance(arguments[0], list) and isinstance(arguments[1], dict):
         model = kind(*arguments[0], **arguments[1])
     else:
-        model = kind(**arguments) if isinstance(arguments, dict) else kind(*arguments)
+        model = kind(*arguments)
     model.called = inspect.signature(model.forward)
     for part in model.modules():
         if isinstance(part, DROPOUT):

@@ -7,10 +7,13 @@ import re
 import source_sites
 
 DTYPES = {"torch.float16": "f16", "torch.bfloat16": "bf16", "torch.float32": "f32", "torch.float64": "f64",
-          "torch.int8": "i8", "torch.uint8": "u8", "torch.int32": "i32", "torch.int64": "i64", "torch.bool": "u8"}
-BYTES = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8, "i8": 1, "u8": 1, "i32": 4, "i64": 8}
+          "torch.float8_e4m3fn": "f8e4m3", "torch.float8_e5m2": "f8e5m2", "torch.int8": "i8", "torch.uint8": "u8",
+          "torch.int32": "i32", "torch.int64": "i64", "torch.bool": "bool"}
+BYTES = {"f16": 2, "bf16": 2, "f8e4m3": 1, "f8e5m2": 1, "f32": 4, "f64": 8, "i8": 1, "u8": 1, "i32": 4, "i64": 8,
+         "bool": 1}
 PRIMES = (7, 13, 5, 11, 3, 17)
-MOST_TEST_ELEMENTS = 16384
+MOST_TEST_ELEMENTS, MOST_TEST_WORK = 16384, 1 << 30
+LEAST_SIZES = 8  # that an axis has where the smallest shape is large already
 CPU_ELEMENTS, CPU_WORK = 1 << 18, 4_000_000
 MOST_CPU_ELEMENTS, MOST_CPU_WORK = 1 << 26, 2_000_000_000
 
@@ -23,7 +26,6 @@ import torch
 AXES = {axes}  # axis: (input, dimension), and the places of the source that it sets
 ARGUMENTS = {arguments}  # forward's, in order: the name of an input, or None and a constant
 PARAMETERS = {parameters}  # of the module, by the name of their input
-TRUTH_VALUES = {truths}  # inputs of 0 and 1 that the source takes as bool
 ZEROS = {zeros}  # parameters that change no output: left out, and zero
 _models = {{}}
 
@@ -36,8 +38,9 @@ def _model(inputs):
     if key not in _models:
         places = {{place: sizes[name] for name, (_, _, all_places) in AXES.items() for place in all_places}}
         module = load(with_sizes(SOURCE, places))
-        torch.manual_seed(0)
-        model = make_model(module).to(like.device)
+        with torch.random.fork_rng(devices=[]):  # the caller's random numbers stay as they are
+            torch.default_generator.manual_seed(0)
+            model = make_model(module).to(like.device)
         for name in ZEROS:
             dict(model.named_parameters())[name].data.zero_()
         _models.clear()
@@ -47,9 +50,8 @@ def _model(inputs):
 
 def forward(**inputs):
     model = _model(inputs)
-    given = {{name: value.bool() if name in TRUTH_VALUES else value for name, value in inputs.items()}}
-    parameters = {{theirs: given[name] for name, theirs in PARAMETERS.items()}}
-    arguments = [given[name] if name else constant for name, constant in ARGUMENTS]
+    parameters = {{theirs: inputs[name] for name, theirs in PARAMETERS.items()}}
+    arguments = [inputs[name] if name else constant for name, constant in ARGUMENTS]
     outputs = outputs_of(functional_call(model, parameters, arguments))
     return tuple(outputs) if len(outputs) > 1 else outputs[0]
 '''
@@ -70,11 +72,11 @@ def module_text(*modules):
     return "\n".join(line for line in text.split("\n") if not re.match(r"from (source_sites|model_form) import", line))
 
 
-def reference_text(source, file, axes, arguments, parameters, truths, zeros, model_form):
+def reference_text(source, file, axes, arguments, parameters, zeros, model_form):
     head = f'"""Made by kernelwright import from {file}; what it imported is SOURCE."""\n\n'
     tail = TAIL.format(
         axes=repr({axis.name: (axis.tensor, axis.recovered[2], axis.sites) for axis in axes}),
-        arguments=repr(arguments), parameters=repr(parameters), truths=repr(sorted(truths)), zeros=repr(zeros))
+        arguments=repr(arguments), parameters=repr(parameters), zeros=repr(zeros))
     return head + f"SOURCE = {source!r}\n\n\n" + module_text(source_sites, model_form) + tail
 
 
@@ -119,16 +121,20 @@ class Sizes:
 def workloads(sizes_of, axes, fit_bytes):
     """(workloads of problem.json, sizes of the file, sizes for the cpu device)."""
     original = {axis.name: axis.size for axis in axes}
-    small = lambda most: lambda sizes: sizes_of.elements(sizes) <= most
-    shapes = [{axis.name: axis.least for axis in axes},
+    least = {axis.name: axis.least for axis in axes}
+    elements, work = sizes_of.elements(least), sizes_of.work(least)  # a fixed weight may be most of them
+    small = lambda sizes: (sizes_of.elements(sizes) <= elements + MOST_TEST_ELEMENTS
+                           and sizes_of.work(sizes) <= max(MOST_TEST_WORK, LEAST_SIZES * work))
+    shapes = [least,
               {axis.name: sizes_of.snapped(axis, PRIMES[i % 6] * (1 + i // 6)) for i, axis in enumerate(axes)},
               {axis.name: sizes_of.snapped(axis, 33 + 16 * i) for i, axis in enumerate(axes)}]
     tests = []
     for shape in shapes:
-        shape = sizes_of.halved(shape, small(MOST_TEST_ELEMENTS))
+        shape = sizes_of.halved(shape, small)
         if shape not in tests:
             tests.append(shape)
-    cpu = sizes_of.halved(original, lambda sizes: sizes_of.elements(sizes) <= CPU_ELEMENTS and sizes_of.work(sizes) <= CPU_WORK)
+    cpu = sizes_of.halved(original, lambda sizes: sizes_of.elements(sizes) <= elements + CPU_ELEMENTS
+                          and sizes_of.work(sizes) <= max(CPU_WORK, LEAST_SIZES * work))
     gpu = sizes_of.halved(original, lambda sizes: sizes_of.bytes(sizes) <= fit_bytes)
     named = lambda prefix, shape: prefix + "".join(f"_{size}" for size in shape.values())[:48]
     listed = [{"name": f"test{i}" + named("", shape), "role": "test", "axes": shape} for i, shape in enumerate(tests)]
@@ -138,7 +144,7 @@ def workloads(sizes_of, axes, fit_bytes):
 
 
 def accumulate(dtypes):
-    floating = [dtype for dtype in dtypes if dtype in ("f16", "bf16", "f32", "f64")]
+    floating = [dtype for dtype in dtypes if dtype.startswith(("f", "bf"))]
     if not floating:
         return "i64" if "i64" in dtypes else "i32"
     return "f64" if "f64" in floating else "f32"

@@ -23,18 +23,25 @@ def _whole(node):
     return None
 
 
+def _assigned(statement):
+    """[(name or "", expression)] of an assignment: n = 8, shape = (8, 4), or n, m = 8, 4."""
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return []
+    target, parts = statement.targets[0], getattr(statement.value, "elts", [])
+    if isinstance(target, ast.Name):
+        return [(target.id, statement.value), *(("", part) for part in parts)]
+    names = [part.id for part in getattr(target, "elts", []) if isinstance(part, ast.Name)]
+    return list(zip(names, parts)) if len(names) == len(parts) else []
+
+
 def sites_of(tree):
     """{(line, column): (name or "", value)} in order of the file."""
     sites = {}
     for statement in tree.body:
-        if (isinstance(statement, ast.Assign) and len(statement.targets) == 1
-                and isinstance(statement.targets[0], ast.Name)):
-            value = _whole(statement.value)
+        for name, node in _assigned(statement):
+            value = _whole(node)
             if value is not None and value > 1:
-                sites[statement.value.lineno, statement.value.col_offset] = (statement.targets[0].id, value)
-            for part in statement.value.elts if isinstance(statement.value, (ast.Tuple, ast.List)) else []:
-                if _whole(part) is not None and _whole(part) > 1:
-                    sites[part.lineno, part.col_offset] = ("", _whole(part))
+                sites[node.lineno, node.col_offset] = (name, value)
         if isinstance(statement, ast.FunctionDef) and statement.name in MAKERS:
             for node in ast.walk(statement):
                 if isinstance(node, ast.Constant) and type(node.value) is int and node.value > 1:

@@ -1,27 +1,23 @@
 """Runs a file's model without memory for its tensors, and notes shapes, work and lengths of sums."""
 
-import math
 import traceback
+from unittest import mock
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import model_form
+from operations import NORMS, named_arguments, squares, sums_of, work_of
 from source_sites import with_sizes
 
-MOST_INPUTS = 32  # of a problem
+MOST_INPUTS = 63  # of the 64 tensors that a problem may have
 RANDOM = ("bernoulli", "native_dropout", "rand", "randn", "rand_like", "randn_like", "normal", "uniform", "randint",
           "randint_like", "randperm", "multinomial", "exponential", "dropout")
 PARTIAL = ("embedding", "index", "index_select", "gather", "take", "slice", "select", "narrow", "as_strided",
            "embedding_bag", "nll_loss_forward", "nll_loss2d_forward", "masked_select")
 VIEWS = ("view", "reshape", "_reshape_alias", "t", "transpose", "permute", "expand", "unsqueeze", "squeeze", "detach",
          "alias", "unfold", "split", "chunk", "_unsafe_view", "lift_fresh", "unbind", "diagonal", "size", "device")
-REDUCTIONS = ("sum", "mean", "var", "var_mean", "std", "std_mean", "norm", "linalg_vector_norm", "logsumexp", "prod",
-              "avg_pool1d", "avg_pool2d", "avg_pool3d", "_adaptive_avg_pool2d", "_adaptive_avg_pool3d", "mse_loss",
-              "smooth_l1_loss", "huber_loss", "nll_loss_forward", "binary_cross_entropy", "kl_div", "nansum", "frobenius_norm")
-ALONG = ("_softmax", "_log_softmax", "softmax", "log_softmax", "cumsum", "cumprod", "logcumsumexp")
-PRODUCTS = ("mm", "bmm", "mv", "dot", "addmm", "addmv", "baddbmm", "addbmm", "linear", "matmul")
 
 
 class Recorder(TorchDispatchMode):
@@ -29,16 +25,19 @@ class Recorder(TorchDispatchMode):
         super().__init__()
         self.forward = False
         self.sums, self.flops, self.random, self.operations = [], [], "", 0
+        self.multiplies = False  # many terms, which overflow in another order
+        self.squares = self.norms = False
         self.partial = set()  # storages of which a part may be enough
         self.ranges = []  # of tensors of random integers, in order: (least, most, shape, dtype)
 
     def __torch_dispatch__(self, function, kinds, arguments=(), named=None):
-        result = function(*arguments, **(named or {}))
         name = function._schema.name.split("::")[-1].rstrip("_") if hasattr(function, "_schema") else str(function)
+        compute = WITHOUT_VALUES.get(name, function)
+        result = compute(*arguments, **(named or {}))
         if name == "randint" and not self.forward:
             self._note_range(function, arguments, result)
         if self.forward and name not in VIEWS and isinstance(result, (torch.Tensor, tuple, list)):
-            self._note(name, arguments, result)
+            self._note(name, named_arguments(function, arguments, named or {}), result)
         return result
 
     def _note_range(self, function, arguments, result):
@@ -46,20 +45,48 @@ class Recorder(TorchDispatchMode):
         high = arguments[1] if "low" in function._schema.arguments[0].name else arguments[0]
         self.ranges.append((int(low), int(high) - 1, tuple(result.shape), result.dtype))
 
-    def _note(self, name, arguments, result):
+    def _note(self, name, given, result):
         self.operations += 1
-        tensors = [value for value in arguments if isinstance(value, torch.Tensor)]
+        tensors = [value for value in given.values() if isinstance(value, torch.Tensor)]
         out = result if isinstance(result, torch.Tensor) else next(
             (value for value in result if isinstance(value, torch.Tensor)), None)
+        self.multiplies = self.multiplies or name in ("prod", "cumprod")
+        self.squares = self.squares or squares(name, given, tensors)
+        self.norms = self.norms or name in NORMS
         if name in RANDOM and not self.random:
             self.random = name
         if name in PARTIAL:
             self.partial.update(storage_of(value) for value in tensors)
         if out is None or not tensors:
             return
-        terms, work = terms_and_work(name, arguments, tensors, out)
-        self.sums.append(terms)
-        self.flops.append(work)
+        sums = sums_of(name, given, tensors, out)
+        self.sums += sums
+        self.flops.append(work_of(name, given, tensors, out, sums))
+
+
+def max_pool3d(x, window, stride=(), padding=0, dilation=1, ceil_mode=False):
+    """Its outputs without values, which PyTorch 1.13 only makes by computing them: minutes at large sizes."""
+    by_axis = lambda value: list(value) * (3 // len(value)) if isinstance(value, (list, tuple)) else [value] * 3
+    shape = list(x.shape[:-3])
+    for size, k, s, p, d in zip(x.shape[-3:], by_axis(window), by_axis(stride or window), by_axis(padding), by_axis(dilation)):
+        extent = (size + 2 * p - d * (k - 1) - 1 + (s - 1 if ceil_mode else 0)) // s + 1
+        shape.append(extent - 1 if ceil_mode and (extent - 1) * s >= size + p else extent)
+    if min(shape) < 1:
+        raise RuntimeError(f"max_pool3d: the output would be of shape {shape}")
+    return x.new_empty(shape), x.new_empty(shape, dtype=torch.int64)
+
+
+def repeat_interleave(x, repeats, dim=None, *, output_size=None):
+    """Repeats by views: PyTorch 1.13 puts the number into a tensor and reads it back, which a trace cannot do."""
+    if not isinstance(repeats, int):
+        return REPEAT_INTERLEAVE(x, repeats, dim, output_size=output_size)
+    x, dim = (x.reshape(-1), 0) if dim is None else (x, dim % x.dim())
+    before, after = x.shape[:dim], x.shape[dim + 1:]
+    return x.unsqueeze(dim + 1).expand(*before, x.shape[dim], repeats, *after).reshape(*before, x.shape[dim] * repeats, *after)
+
+
+REPEAT_INTERLEAVE = torch.repeat_interleave
+WITHOUT_VALUES = {"max_pool3d_with_indices": max_pool3d}
 
 
 def storage_of(tensor):
@@ -70,44 +97,6 @@ def storage_of(tensor):
             return tensor.storage()._cdata
         except NotImplementedError:
             return id(tensor)
-
-
-def terms_and_work(name, arguments, tensors, out):
-    """(extents whose product is the terms of its sums, floating-point operations) of one operation."""
-    numel = out.numel()
-    if name in PRODUCTS:
-        right = tensors[-1] if name.startswith(("addm", "baddb", "addb")) else tensors[1]
-        left = tensors[-2] if name.startswith(("addm", "baddb", "addb")) else tensors[0]
-        terms = left.shape[-1] if left.dim() else 1
-        return [terms], 2 * numel * terms
-    if name == "convolution":
-        weight, transposed = tensors[1], arguments[6]
-        extents = [size for at, size in enumerate(weight.shape) if at != (1 if transposed else 0)]
-        per_element = math.prod(weight.shape[1:])
-        return extents, 2 * per_element * (tensors[0].numel() if transposed else numel)
-    if "attention" in name:
-        return [max(tensors[0].shape[-1], tensors[1].shape[-2])], 4 * tensors[0].numel() * tensors[1].shape[-2]
-    if name in REDUCTIONS:
-        return reduced_extents(arguments, tensors[0], out), tensors[0].numel()
-    if name in ALONG:
-        dimension = next((value for value in arguments[1:] if type(value) is int), -1)
-        return [tensors[0].shape[dimension]] if tensors[0].dim() else [], 5 * numel
-    if name == "native_layer_norm":
-        return list(arguments[1]), 8 * numel
-    if name in ("native_batch_norm", "_native_batch_norm_legit", "cudnn_batch_norm"):
-        return [out.shape[0], *out.shape[2:]], 8 * numel
-    if name == "native_group_norm":
-        return [out.shape[1] // arguments[6], *out.shape[2:]], 8 * numel
-    return [], numel
-
-
-def reduced_extents(arguments, tensor, out):
-    named = next((value for value in arguments[1:] if isinstance(value, (list, tuple))
-                  and all(type(one) is int and -tensor.dim() <= one < tensor.dim() for one in value)), None)
-    extents = list(tensor.shape) if out.numel() == 1 else [tensor.shape[at] for at in named or []]
-    if math.prod(extents) == tensor.numel() // max(1, out.numel()):
-        return extents
-    return [max(1, tensor.numel() // max(1, out.numel()))]
 
 
 class Traced:
@@ -124,7 +113,9 @@ def fake_mode():
 def trace(source, sizes=None):
     """Runs the file with other numbers at some sites. Raises what the file raises."""
     recorder = Recorder()
-    with fake_mode(), recorder, torch.no_grad():
+    repeating = mock.patch.multiple(torch, repeat_interleave=repeat_interleave)
+    repeating_tensor = mock.patch.object(torch.Tensor, "repeat_interleave", repeat_interleave)
+    with repeating, repeating_tensor, fake_mode(), recorder, torch.no_grad():
         module = model_form.load(with_sizes(source, sizes or {}))
         model = model_form.make_model(module)
         arguments = model_form.make_inputs(module)
