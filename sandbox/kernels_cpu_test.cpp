@@ -100,7 +100,7 @@ class Loaded {
   // Returns the outputs by name. A fault fails the test.
   std::map<std::string, std::vector<double>> run(const core::Bindings& axes, const std::map<std::string, Bytes>& inputs,
                                                  cpu::runtime::Order order) {
-    const LaunchPlan plan = bind_plan(solution_, point_, axes);
+    const LaunchPlan plan = bind_plan(solution_, point_, axes, kernel_.problem.get());
     std::map<std::string, cpu::runtime::MappedBuffer> memory;
     std::vector<cpu::runtime::Buffer> buffers;
     const auto add = [&](const std::string& name, size_t bytes, int poison, bool writable) {
@@ -111,7 +111,7 @@ class Loaded {
       add(name, bytes.size(), 0, false);
       std::memcpy(memory.at(name).content().data(), bytes.data(), bytes.size());
     }
-    for (const Tensor& output : kernel_.problem.outputs) {
+    for (const Tensor& output : kernel_.problem->outputs) {
       const auto size = static_cast<size_t>(output.elements(axes)) * core::size_bytes(dtype_of(output));
       add(output.name, size, 0xff, true);
     }
@@ -123,7 +123,7 @@ class Loaded {
       if (fault) throw std::runtime_error(kernel_.name + ", " + describe(point_) + ": " + fault->describe());
     }
     std::map<std::string, std::vector<double>> outputs;
-    for (const Tensor& output : kernel_.problem.outputs) {
+    for (const Tensor& output : kernel_.problem->outputs) {
       const auto content = memory.at(output.name).content();
       outputs[output.name] = as_doubles(Bytes(content.begin(), content.end()), dtype_of(output));
     }
@@ -145,7 +145,7 @@ class Loaded {
     };
     for (const PlanArg& arg : planned.args) {
       if (const auto* scalar = std::get_if<ScalarArg>(&arg)) {
-        push(scalar->value);
+        launch.args.push_back(core::bytes_of(scalar->value));
       } else {
         push(memory.at(std::get<BufferArg>(arg).name).content().data());
       }
@@ -173,7 +173,7 @@ void expect_near(const std::vector<double>& got, const std::vector<double>& expe
 class KernelsOnCpu : public testing::TestWithParam<ShippedKernel> {
  protected:
   KernelsOnCpu()
-      : reference_kernel_{"reference", GetParam().problem.reference_file(), GetParam().problem, true},
+      : reference_kernel_{"reference", GetParam().problem->reference_file(), GetParam().problem, true},
         reference_solution_(load_solution(reference_kernel_.file)),
         reference_(reference_kernel_, reference_solution_, {}, Build::fast) {}
 
@@ -182,14 +182,14 @@ class KernelsOnCpu : public testing::TestWithParam<ShippedKernel> {
     const Solution solution = load_solution(GetParam().file);
     Loaded candidate(GetParam(), solution, point, build);
     std::mt19937_64 random(1);
-    for (const benchsuite::Workload& workload : GetParam().problem.workloads) {
+    for (const benchsuite::Workload& workload : GetParam().problem->workloads) {
       if (workload.role != benchsuite::Role::test) continue;
       std::map<std::string, Bytes> inputs;
-      for (const Tensor& input : GetParam().problem.inputs) inputs[input.name] = draw(input, workload.axes, random);
+      for (const Tensor& input : GetParam().problem->inputs) inputs[input.name] = draw(input, workload.axes, random);
       const auto expected = reference_.run(workload.axes, inputs, cpu::runtime::Order::forward);
       for (const cpu::runtime::Order order : orders) {
         const auto got = candidate.run(workload.axes, inputs, order);
-        for (const Tensor& output : GetParam().problem.outputs) {
+        for (const Tensor& output : GetParam().problem->outputs) {
           const double tolerance = output.dtype == core::DType::f16   ? 2e-3
                                    : output.dtype == core::DType::f32 ? 2e-5
                                                                       : 0;

@@ -68,7 +68,7 @@ TEST(LaunchFeatures, AreBound) {
   EXPECT_TRUE(plan.launches[1].cooperative);
   EXPECT_TRUE(plan.launches[1].overlaps_previous);
   EXPECT_EQ(std::get<TensorMapArg>(plan.launches[0].args[0]).name, "x_map");
-  EXPECT_EQ(std::get<ScalarArg>(plan.launches[0].args[2]).value, 1000);
+  EXPECT_EQ(std::get<ScalarArg>(plan.launches[0].args[2]).value, core::Scalar(int32_t{1000}));
   EXPECT_EQ(std::get<BufferArg>(plan.launches[1].args[0]).name, "partial");
   ASSERT_EQ(plan.tensor_maps.size(), 3u);
   EXPECT_EQ(plan.tensor_maps[0].name, "part_map");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -14,13 +15,14 @@ namespace sandbox::test {
 struct ShippedKernel {
   std::string name;  // "softmax_f32_naive": a test's name
   std::filesystem::path file;
-  benchsuite::Problem problem;
+  std::shared_ptr<const benchsuite::Problem> problem;
   bool reference = false;  // writes its floating outputs as double
 };
 std::ostream& operator<<(std::ostream& out, const ShippedKernel& kernel);
 
 // kernels/<problem>/*.cu, and reference.cu and naive.cu of every problem.
-std::vector<ShippedKernel> shipped_kernels();
+// Read once: every start of the test program lists them.
+const std::vector<ShippedKernel>& shipped_kernels();
 
 // Every combination of tunable values that satisfies the constraints.
 std::vector<TunableBinding> valid_points(const Solution& solution);

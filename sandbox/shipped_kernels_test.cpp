@@ -28,12 +28,14 @@ void bind_rest(const Solution& solution, size_t next, TunableBinding& binding, s
 
 std::ostream& operator<<(std::ostream& out, const ShippedKernel& kernel) { return out << kernel.name; }
 
-std::vector<ShippedKernel> shipped_kernels() {
+namespace {
+std::vector<ShippedKernel> read_shipped_kernels() {
   std::vector<ShippedKernel> kernels;
   const core::Paths paths = core::installed_paths();
-  for (const auto& [name, problem] : benchsuite::load_problems(paths.problems())) {
-    kernels.push_back({name + "_reference", problem.reference_file(), problem, true});
-    kernels.push_back({name + "_naive", problem.naive_file(), problem});
+  for (auto& [name, loaded] : benchsuite::load_problems(paths.problems())) {
+    const auto problem = std::make_shared<const benchsuite::Problem>(std::move(loaded));
+    kernels.push_back({name + "_reference", problem->reference_file(), problem, true});
+    kernels.push_back({name + "_naive", problem->naive_file(), problem});
     std::vector<fs::path> files;
     for (const fs::directory_entry& entry : fs::directory_iterator(paths.kernels() / name)) {
       if (entry.path().extension() == ".cu") files.push_back(entry.path());
@@ -41,6 +43,12 @@ std::vector<ShippedKernel> shipped_kernels() {
     std::sort(files.begin(), files.end());
     for (const fs::path& file : files) kernels.push_back({name + "_" + file.stem().string(), file, problem});
   }
+  return kernels;
+}
+}  // namespace
+
+const std::vector<ShippedKernel>& shipped_kernels() {
+  static const std::vector<ShippedKernel> kernels = read_shipped_kernels();
   return kernels;
 }
 
@@ -65,8 +73,8 @@ class ShippedPlans : public testing::TestWithParam<ShippedKernel> {};
 TEST_P(ShippedPlans, FitTheirProblem) {
   const ShippedKernel& kernel = GetParam();
   const Solution solution = load_solution(kernel.file);
-  EXPECT_EQ(solution.problem, kernel.problem.name);
-  EXPECT_NO_THROW(validate_solution(solution, kernel.problem));
+  EXPECT_EQ(solution.problem, kernel.problem->name);
+  EXPECT_NO_THROW(validate_solution(solution, *kernel.problem));
   EXPECT_EQ(std::count(solution.backends.begin(), solution.backends.end(), "cpu"), 1);
   EXPECT_EQ(std::count(solution.backends.begin(), solution.backends.end(), "cuda"), 1);
 }
@@ -75,8 +83,8 @@ TEST_P(ShippedPlans, HoldAtEveryPointAndWorkload) {
   const ShippedKernel& kernel = GetParam();
   const Solution solution = load_solution(kernel.file);
   for (const TunableBinding& point : valid_points(solution)) {
-    for (const benchsuite::Workload& workload : kernel.problem.workloads) {
-      EXPECT_NO_THROW(bind_plan(solution, point, workload.axes, &kernel.problem))
+    for (const benchsuite::Workload& workload : kernel.problem->workloads) {
+      EXPECT_NO_THROW(bind_plan(solution, point, workload.axes, kernel.problem.get()))
           << describe(point) << ", " << workload.name;
     }
   }
@@ -86,7 +94,7 @@ TEST_P(ShippedPlans, HoldAtEveryPointAndWorkload) {
 TEST(ShippedKernels, EveryProblemHasATunedKernelWithManyPoints) {
   std::map<std::string, size_t> points;
   for (const ShippedKernel& kernel : shipped_kernels()) {
-    points[kernel.problem.name] += valid_points(load_solution(kernel.file)).size();
+    points[kernel.problem->name] += valid_points(load_solution(kernel.file)).size();
   }
   EXPECT_GE(points.size(), 12u);
   for (const auto& [problem, count] : points) EXPECT_GE(count, 24u) << problem;

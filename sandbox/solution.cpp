@@ -17,7 +17,7 @@ using core::JsonView;
 
 constexpr std::string_view kOpening = "/* kernelwright";
 constexpr size_t kMaxSourceBytes = size_t{1} << 20;
-constexpr size_t kMaxTunables = 16, kMaxValues = 64, kMaxLaunches = 16, kMaxWorkspaces = 16, kMaxArgs = 64,
+constexpr size_t kMaxTunables = 16, kMaxValues = 64, kMaxLaunches = 16, kMaxWorkspaces = 16, kMaxArgs = 128,
                  kMaxTensorMaps = 16, kMaxDescription = 1000;
 
 // The header's JSON text, preceded by the same number of newlines as in the file, so that JSON errors name lines of the
@@ -205,7 +205,7 @@ bool has_word(const std::string& text, const std::string& word) {
 
 // The names that the plan may use.
 struct Scope {
-  std::vector<std::string> axes, tunables, tensors, workspaces, tensor_maps;
+  std::vector<std::string> axes, tunables, tensors, scalars, workspaces, tensor_maps;
 
   std::vector<std::string> numbers() const {
     std::vector<std::string> all = axes;
@@ -226,6 +226,8 @@ Scope scope_of(const Solution& solution, const benchsuite::Problem& problem) {
   for (const auto& tensor : problem.outputs) scope.tensors.push_back(tensor.name);
   std::set<std::string> taken(scope.axes.begin(), scope.axes.end());
   taken.insert(scope.tensors.begin(), scope.tensors.end());
+  for (const auto& scalar : problem.scalars) scope.scalars.push_back(scalar.name);
+  taken.insert(scope.scalars.begin(), scope.scalars.end());
   const auto take = [&](const std::string& name, const char* kind) {
     if (!taken.insert(name).second) {
       throw InputError(solution.file, std::string(kind) + " \"" + name + "\" is already the name of something else",
@@ -260,13 +262,19 @@ void check_names(const core::Expr& expr, const Scope& scope, const std::string& 
 void check_arg(const std::string& arg, const Scope& scope, const std::string& where) {
   std::vector<std::string> passed = scope.buffers();
   passed.insert(passed.end(), scope.tensor_maps.begin(), scope.tensor_maps.end());
+  passed.insert(passed.end(), scope.scalars.begin(), scope.scalars.end());
   if (std::ranges::count(passed, arg)) return;
   std::vector<std::string> all = scope.numbers();
   const std::vector<std::string> numbers = all;
   all.insert(all.end(), passed.begin(), passed.end());
   for (const std::string& name : core::Expr::parse(arg).names()) {
+    if (std::ranges::count(scope.scalars, name)) {
+      throw InputError(where, "the scalar \"" + name + "\" stands in an expression",
+                       "pass \"" + name + "\" by itself, and compute with it in the kernel");
+    }
     if (!std::ranges::count(numbers, name)) {
-      throw InputError(where, "argument \"" + name + "\" is not a tensor, workspace, tensor map, axis or tunable",
+      throw InputError(where,
+                       "argument \"" + name + "\" is not a tensor, workspace, tensor map, scalar, axis or tunable",
                        core::did_you_mean(name, all, "arguments"));
     }
   }

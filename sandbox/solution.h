@@ -14,6 +14,7 @@
 
 #include "benchsuite/problem.h"
 #include "core/expr.h"
+#include "core/scalar.h"
 #include "core/strict_json.h"
 #include "sandbox/tensor_map.h"
 
@@ -37,7 +38,8 @@ struct Launch {
   core::Expr shared_bytes;
   bool cooperative = false;        // all blocks are resident at once and may wait for each other
   bool overlaps_previous = false;  // programmatic dependent launch: may begin before the previous launch has ended
-  std::vector<std::string> args;   // names of tensors, workspaces or tensor maps, or integer expressions (32-bit int)
+  // Names of tensors, workspaces, tensor maps or the problem's scalars, or integer expressions (32-bit int).
+  std::vector<std::string> args;
 };
 
 struct Solution {
@@ -81,7 +83,7 @@ struct BufferArg {
   std::string name;  // of a tensor or workspace
 };
 struct ScalarArg {
-  int32_t value;
+  core::Scalar value;
 };
 struct TensorMapArg {
   std::string name;  // of LaunchPlan::tensor_maps
@@ -112,7 +114,7 @@ struct LaunchPlan {
 
 // Throws core::InputError when an expression fails or exceeds a limit of every device (block over 1024 threads, cluster
 // over 16 blocks, grid dimensions below 1, workspace over 4 GiB, a tensor map that cannot be encoded). `problem` gives
-// the dtype and shape of tensors; only devices with tensor maps need it.
+// the problem's scalars, and the dtype and shape of mapped tensors; without it no plan may name either.
 LaunchPlan bind_plan(const Solution& solution, const TunableBinding& binding, const core::Bindings& axes,
                      const benchsuite::Problem* problem = nullptr);
 

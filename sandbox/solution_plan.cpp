@@ -45,7 +45,8 @@ PlannedTensorMap bind_map(const Solution& solution, const TensorMap& map, const 
   return bind_tensor_map(map, {tensor->bytes(bindings), tensor->dtype, tensor->shape}, bindings, where);
 }
 
-PlannedLaunch bind_launch(const Solution& solution, size_t index, const core::Bindings& bindings) {
+PlannedLaunch bind_launch(const Solution& solution, size_t index, const core::Bindings& bindings,
+                          const benchsuite::Problem* problem) {
   const Launch& launch = solution.launches[index];
   const std::string where = solution.file + "#/launches/" + std::to_string(index);
   constexpr int64_t kGridMost[] = {2147483647, 65535, 65535}, kBlockMost[] = {1024, 1024, 64};
@@ -68,6 +69,10 @@ PlannedLaunch bind_launch(const Solution& solution, size_t index, const core::Bi
     const std::string& arg = launch.args[i];
     if (is_tensor_map(solution, arg)) {
       planned.args.emplace_back(TensorMapArg{arg});
+      continue;
+    }
+    if (const core::Scalar* scalar = problem == nullptr ? nullptr : problem->find_scalar(arg)) {
+      planned.args.emplace_back(ScalarArg{*scalar});
       continue;
     }
     const core::Expr expr = core::Expr::parse(arg);
@@ -97,7 +102,8 @@ LaunchPlan bind_plan(const Solution& solution, const TunableBinding& binding, co
     check_range(bytes, 1, kMostWorkspaceBytes, "workspace \"" + workspace.name + "\"", where);
     plan.workspaces.push_back({workspace.name, bytes, workspace.zeroed});
   }
-  for (size_t i = 0; i < solution.launches.size(); ++i) plan.launches.push_back(bind_launch(solution, i, bindings));
+  for (size_t i = 0; i < solution.launches.size(); ++i)
+    plan.launches.push_back(bind_launch(solution, i, bindings, problem));
   for (const TensorMap& map : solution.tensor_maps) {
     plan.tensor_maps.push_back(bind_map(solution, map, plan, bindings, problem));
   }

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "core/error.h"
+#include "sandbox/wire.h"
 
 namespace sandbox {
 namespace {
@@ -62,8 +63,8 @@ TEST(Solution, PlanIsParsedAndBound) {
   EXPECT_TRUE(plan.workspaces[0].zeroed);
   ASSERT_EQ(plan.launches[0].args.size(), 6u);
   EXPECT_EQ(std::get<BufferArg>(plan.launches[0].args[0]).name, "x");
-  EXPECT_EQ(std::get<ScalarArg>(plan.launches[0].args[3]).value, 1000);
-  EXPECT_EQ(std::get<ScalarArg>(plan.launches[0].args[4]).value, 2);
+  EXPECT_EQ(std::get<ScalarArg>(plan.launches[0].args[3]).value, core::Scalar(int32_t{1000}));
+  EXPECT_EQ(std::get<ScalarArg>(plan.launches[0].args[4]).value, core::Scalar(int32_t{2}));
 }
 
 TEST(Solution, TheHeaderAloneGivesTheSamePlan) {
@@ -98,6 +99,33 @@ TEST(Solution, RefusalsNameTheRemedy) {
                              "s.cu");
               }),
               HasSubstr("breaks a constraint"));
+}
+
+TEST(Solution, PassesScalarsOfTheProblemByValue) {
+  benchsuite::Problem problem = copied_problem();
+  problem.scalars = {{"eps", 1e-5f}, {"count", int64_t{7}}};
+  const auto with = [&](const std::string& args) {
+    std::string plan = kPlan;
+    plan.replace(plan.find("\"N\", \"VEC * 2\""), 14, args);
+    return parse_solution(with_plan(plan), "s.cu");
+  };
+  const Solution solution = with(R"("eps", "count")");
+  validate_solution(solution, problem);
+  const LaunchPlan plan = bind_plan(solution, default_binding(solution), {{"N", 1000}}, &problem);
+  EXPECT_EQ(std::get<ScalarArg>(plan.launches[0].args[3]).value, core::Scalar(1e-5f));
+  EXPECT_EQ(std::get<ScalarArg>(plan.launches[0].args[4]).value, core::Scalar(int64_t{7}));
+  const core::Json json = to_json(plan);
+  const LaunchPlan again = plan_from_json(core::JsonView(json, "plan"));
+  for (size_t i = 3; i < 6; ++i) {  // two scalars and a 32-bit int
+    EXPECT_EQ(std::get<ScalarArg>(again.launches[0].args[i]).value,
+              std::get<ScalarArg>(plan.launches[0].args[i]).value);
+  }
+  EXPECT_EQ(refusal([&] { validate_solution(with(R"("2 * eps")"), problem); }),
+            "s.cu#/launches/0/args/3: the scalar \"eps\" stands in an expression\n"
+            "  pass \"eps\" by itself, and compute with it in the kernel");
+  problem.scalars = {{"partial", 1.0f}};
+  EXPECT_THAT(refusal([&] { validate_solution(with("\"N\""), problem); }),
+              HasSubstr("is already the name of something else"));
 }
 
 std::string validation(const std::string& from, const std::string& to) {

@@ -132,6 +132,11 @@ PlannedTensorMap bind_tensor_map(const TensorMap& map, const MappedTensor& tenso
   }
   const std::optional<core::DType> dtype = map.dtype ? map.dtype : tensor.dtype;
   if (!dtype) throw InputError(where, "a map of a workspace needs its \"dtype\"", "give it");
+  if (map.nan_fill && core::is_f8(*dtype)) {
+    throw InputError(where + "/fill",
+                     "a map sees " + std::string(core::name_of(*dtype)) + " as bytes, which have no NaN",
+                     "fill with zeros");
+  }
   if (map.nan_fill && !core::is_floating(*dtype)) {
     throw InputError(where + "/fill", std::string(core::name_of(*dtype)) + " has no NaN", "fill with zeros");
   }
@@ -146,6 +151,9 @@ int tensor_map_type(core::DType dtype) {
   switch (dtype) {
     case core::DType::i8:
     case core::DType::u8:
+    case core::DType::boolean:
+    case core::DType::f8e4m3:  // the driver knows them as bytes
+    case core::DType::f8e5m2:
       return 0;
     case core::DType::u32:
       return 2;

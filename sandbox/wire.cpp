@@ -141,14 +141,18 @@ std::array<int64_t, 3> extent(const JsonView& json) {
 
 Json to_json(const PlanArg& arg) {
   if (const auto* buffer = std::get_if<BufferArg>(&arg)) return buffer->name;
-  if (const auto* scalar = std::get_if<ScalarArg>(&arg)) return scalar->value;
+  if (const auto* scalar = std::get_if<ScalarArg>(&arg)) {
+    if (const auto* number = std::get_if<int32_t>(&scalar->value)) return *number;
+    return {{"dtype", core::name_of(core::dtype_of(scalar->value))}, {"value", core::json_of(scalar->value)}};
+  }
   return {{"tensor_map", std::get<TensorMapArg>(arg).name}};
 }
 
 PlanArg arg_from_json(const JsonView& json) {
   if (json.json().is_string()) return BufferArg{json.string()};
-  if (json.json().is_object()) return TensorMapArg{json.at("tensor_map").string()};
-  return ScalarArg{static_cast<int32_t>(json.integer(INT32_MIN, INT32_MAX))};
+  if (!json.json().is_object()) return ScalarArg{core::scalar_at(json, core::DType::i32)};
+  if (json.has("tensor_map")) return TensorMapArg{json.at("tensor_map").string()};
+  return ScalarArg{core::scalar_at(json.at("value"), json.at("dtype").one_of<core::DType>("dtypes"))};
 }
 }  // namespace
 

@@ -56,13 +56,14 @@ enum class JailProfile {
   judge,            // memory; may load reference modules
   candidate,        // a candidate process: only non-executable memory, its channel, stopping itself, exit
   python,           // an interpreter of files below the given folders: threads, and no other processes
+  gpu_python,       // the same, and it opens an NVIDIA driver: sockets that wait and are never connected
   gpu,              // an open NVIDIA driver: its device files below the given folders
 };
 
 struct JailLimits {
   size_t address_space_bytes = size_t{16} << 30;  // 0: no limit; ignored in builds with a sanitizer
   size_t file_bytes = size_t{256} << 20;
-  unsigned open_files = 128;
+  unsigned open_files = 512;
   unsigned processor_s = 0;        // 0: no limit
   size_t data_bytes = 0;           // private memory; 0: no limit
   int channel = -1;                // of a candidate process: its only permitted channel

@@ -82,7 +82,7 @@ inline int has_capabilities() {
 // Listens on an abstract socket, whose name is in no file system.
 class AbstractSocket {
  public:
-  AbstractSocket() : fd_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  explicit AbstractSocket(int type = SOCK_STREAM) : type_(type), fd_(::socket(AF_UNIX, type | SOCK_CLOEXEC, 0)) {
     address_.sun_family = AF_UNIX;
     std::snprintf(address_.sun_path + 1, sizeof address_.sun_path - 1, "kernelwright-test-%d", ::getpid());
     size_ = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + std::strlen(address_.sun_path + 1));
@@ -94,13 +94,13 @@ class AbstractSocket {
 
   bool listens() const { return listens_; }
   int is_reached() const {
-    const int fd = ::socket(AF_UNIX, SOCK_STREAM, 0);
+    const int fd = ::socket(AF_UNIX, type_, 0);
     return fd >= 0 && ::connect(fd, reinterpret_cast<const sockaddr*>(&address_), size_) == 0 ? kPossible
                                                                                               : kNotPossible;
   }
 
  private:
-  int fd_;
+  int type_, fd_;
   sockaddr_un address_{};
   socklen_t size_ = 0;
   bool listens_ = false;

@@ -61,6 +61,20 @@ bool is_forbidden_to_a_candidate(const std::function<int()>& attempt) {
 void* map(int protection, int flags) { return ::mmap(nullptr, 1 << 20, protection, flags, -1, 0); }
 constexpr int kReadWrite = PROT_READ | PROT_WRITE, kOwn = MAP_PRIVATE | MAP_ANONYMOUS;
 
+// A candidate process is forked from a run worker, so that both filters hold: what one refuses, the other cannot allow.
+TEST(Jail, ACandidateInARunWorkerSeesWhichPagesWereTouched) {
+  const int status = status_in_jail(JailProfile::run, {}, [] {
+    return status_of_candidate({}, [] {
+      unsigned char touched[2] = {0, 0};
+      auto* pages = static_cast<unsigned char*>(map(kReadWrite, kOwn));
+      pages[0] = 1;
+      if (::mincore(pages, 2 * 4096, touched) != 0) return 1;
+      return (touched[0] & 1) == 1 && (touched[1] & 1) == 0 ? 0 : 2;
+    });
+  });
+  EXPECT_EQ(status, 0);
+}
+
 TEST(Jail, ACandidateMayUseMemory) {
   EXPECT_EQ(status_of_candidate({}, [] { return map(kReadWrite, kOwn) == MAP_FAILED ? 1 : 0; }), 0);
   EXPECT_EQ(status_of_candidate({}, [] { return ::mprotect(map(kReadWrite, kOwn), 4096, PROT_NONE); }), 0);
@@ -179,6 +193,22 @@ TEST(Jail, PythonHasThreadsAndNoProcesses) {
   EXPECT_EQ(in_python(forks), kNotPossible);
   EXPECT_EQ(in_python(makes_a_socket), kNotPossible);
   EXPECT_EQ(in_python(makes_namespaces), kNotPossible);
+}
+
+TEST(Jail, PythonOnAGpuWaitsOnASocketAndReachesNone) {
+  const AbstractSocket outside(SOCK_SEQPACKET);
+  ASSERT_EQ(outside.is_reached(), kPossible);
+  const auto in_python = [](const std::function<int()>& act) {
+    return exit_of_child([&act] {
+      enter_jail(JailProfile::gpu_python, {}, {});
+      return act();
+    });
+  };
+  EXPECT_EQ(in_python([] { return AbstractSocket(SOCK_SEQPACKET).listens() ? kPossible : kNotPossible; }), kPossible);
+  EXPECT_EQ(in_python([] { return AbstractSocket(SOCK_STREAM).listens() ? kPossible : kNotPossible; }), kNotPossible);
+  EXPECT_EQ(in_python([&] { return outside.is_reached(); }), kNotPossible);
+  EXPECT_EQ(in_python(makes_a_socket), kNotPossible);
+  EXPECT_EQ(in_python(forks), kNotPossible);
 }
 
 TEST(Jail, Level2ClosesFilesOrSaysWhyNot) {

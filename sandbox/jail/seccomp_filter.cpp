@@ -4,6 +4,7 @@
 #include <seccomp.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -36,10 +37,11 @@ constexpr std::string_view kLoadCalls[] = {
     "fcntl",           "ftruncate", "memfd_create", "access",     "faccessat",
     "getcwd",          "statx",     "prctl",        "tgkill",     "sched_getaffinity",
     "set_robust_list", "getdents64"};
-// The run worker forks candidate processes, limits and collects them.
+// The run worker forks candidate processes, limits and collects them. They inherit its filter, so it must allow
+// mincore.
 constexpr std::string_view kForkCalls[] = {
     "fork",       "vfork", "wait4", "waitid", "kill",        "prlimit64", "setrlimit",       "getrlimit", "seccomp",
-    "socketpair", "dup",   "dup2",  "dup3",   "close_range", "getppid",   "set_tid_address", "signalfd4"};
+    "socketpair", "dup",   "dup2",  "dup3",   "close_range", "getppid",   "set_tid_address", "signalfd4", "mincore"};
 // A GPU's driver talks to its device files; a run worker creates channels for judges.
 constexpr std::string_view kDriverCalls[] = {"ioctl",   "dup",   "eventfd2", "getrusage",
                                              "sysinfo", "uname", "writev",   "socketpair"};
@@ -138,6 +140,15 @@ class SeccompFilter {
     add(SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3));
   }
 
+  // CUDA waits on a local socket for processes that would share its memory: without one it does not start. None can be
+  // connected to others.
+  void allow_waiting_sockets() {
+    constexpr uint64_t kFlags = SOCK_CLOEXEC | SOCK_NONBLOCK;
+    allow_if(SCMP_SYS(socket), SCMP_A0(SCMP_CMP_EQ, AF_UNIX), SCMP_A1(SCMP_CMP_MASKED_EQ, ~kFlags, SOCK_SEQPACKET));
+    for (const int call : {SCMP_SYS(bind), SCMP_SYS(listen), SCMP_SYS(accept4), SCMP_SYS(setsockopt)}) allow_if(call);
+    add(SCMP_ACT_ERRNO(ECONNREFUSED), SCMP_SYS(connect));
+  }
+
   // For untrusted native code. Its module is already loaded: no other memory may become executable.
   void allow_candidate(int channel) {
     allow(kCandidateCalls);
@@ -196,12 +207,13 @@ std::optional<Shortfall> enter_seccomp(JailProfile profile, int channel) {
     filter.allow_forks();
   }
   if (profile == JailProfile::compile) filter.allow(kCompileCalls);
-  if (profile == JailProfile::python) {
+  if (profile == JailProfile::python || profile == JailProfile::gpu_python) {
     filter.allow(kCompileCalls);
     filter.allow(kPythonCalls);
     filter.allow_threads();
   }
-  if (profile == JailProfile::gpu) filter.allow(kDriverCalls);
+  if (profile == JailProfile::gpu || profile == JailProfile::gpu_python) filter.allow(kDriverCalls);
+  if (profile == JailProfile::gpu_python) filter.allow_waiting_sockets();
   const int error = filter.load();
   if (error == 0) return std::nullopt;
   return Shortfall{std::string("seccomp is refused (") + std::strerror(error) + ")",

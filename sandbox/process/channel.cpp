@@ -18,7 +18,7 @@ namespace sandbox::process {
 namespace {
 using Clock = std::chrono::steady_clock;
 constexpr uint32_t kMaxFrameBytes = uint32_t{32} << 20;
-constexpr uint32_t kMaxDescriptors = 64;
+constexpr uint32_t kMaxDescriptors = 128;
 constexpr int kMaxDepth = 64;
 
 struct Header {

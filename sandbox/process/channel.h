@@ -27,7 +27,7 @@ class ChannelClosed : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// One end of a socket. Not thread-safe. A frame is at most 32 MiB and 64 descriptors, and its JSON is nested no deeper
+// One end of a socket. Not thread-safe. A frame is at most 32 MiB and 128 descriptors, and its JSON is nested no deeper
 // than 64.
 class Channel {
  public:

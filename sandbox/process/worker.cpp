@@ -12,7 +12,7 @@
 
 namespace sandbox::process {
 namespace {
-constexpr auto kGreetingDeadline = std::chrono::seconds(20);
+constexpr auto kGreetingDeadline = std::chrono::seconds(60);
 constexpr int kDyingMs = 50;
 
 // Serialises the creation of cgroups.

@@ -21,6 +21,7 @@ jail::JailFolders folders_of(const PythonRoleSettings& settings) {
   folders.read_only.push_back(fs::canonical(settings.interpreter));
   if (!settings.gpu) return folders;
   folders.read_only.insert(folders.read_only.end(), {"/proc/driver/nvidia", "/sys/bus/pci", "/sys/devices"});
+  folders.read_write.emplace_back("/proc/self");  // the driver gives up where it cannot name its threads
   std::error_code none;
   for (const auto& entry : fs::directory_iterator("/dev", none)) {
     if (entry.path().filename().string().rfind("nvidia", 0) == 0) folders.read_write.push_back(entry.path());
@@ -49,7 +50,8 @@ void become_python(const PythonRoleSettings& settings) {
   limits.processor_s = settings.processor_s;
   limits.open_files = 1024;
   core::Json greeting;
-  jail::enter_jail(jail::JailProfile::python, folders_of(settings), limits, namespaces).describe(greeting);
+  const auto profile = settings.gpu ? jail::JailProfile::gpu_python : jail::JailProfile::python;
+  jail::enter_jail(profile, folders_of(settings), limits, namespaces).describe(greeting);
   std::vector<std::string> argv{settings.interpreter.string()};
   argv.insert(argv.end(), settings.arguments.begin(), settings.arguments.end());
   argv.insert(argv.end(), {"--greeting", greeting.dump()});

@@ -113,7 +113,7 @@ const Refused kRefused[] = {
     {"predicate", Rejection::unsupported, 1, "void f() { asm(\"@p mov.u32 %0, 1;\"); }"},
     {"ptx_block", Rejection::unsupported, 1, "void f() { asm(\"{ .reg .pred p; mov.u32 %0, 1; }\"); }"},
     {"toolkit_header", Rejection::unsupported, 1, "#include <cuda/barrier>\n"},
-    {"fp8", Rejection::unsupported, 1, "#include <cuda_fp8.h>\n"},
+    {"fp6", Rejection::unsupported, 1, "#include <cuda_fp6.h>\n"},
     {"launch", Rejection::unsupported, 1, "void f() { g<<<1, 2>>>(); }"},
     {"managed", Rejection::unsupported, 1, "__managed__ int x;"},
     {"long_double", Rejection::unsupported, 1, "long double x;"},

@@ -9,16 +9,16 @@
 namespace sandbox::cpu::compiler {
 namespace {
 
-constexpr std::string_view kOurs[] = {
-    "cuda_fp16.h", "cuda_bf16.h", "mma.h", "cooperative_groups.h", "cooperative_groups/reduce.h", "math_constants.h"};
+constexpr std::string_view kOurs[] = {"cuda_fp16.h",     "cuda_bf16.h",          "cuda_fp8.h",
+                                      "mma.h",           "cooperative_groups.h", "cooperative_groups/reduce.h",
+                                      "math_constants.h"};
 constexpr std::string_view kBuiltIn[] = {"cuda_runtime.h",           "cuda_runtime_api.h",         "cuda.h",
                                          "vector_types.h",           "vector_functions.h",         "device_functions.h",
                                          "builtin_types.h",          "device_launch_parameters.h", "sm_20_intrinsics.h",
                                          "sm_30_intrinsics.h",       "math_functions.h",           "host_defines.h",
                                          "device_atomic_functions.h"};
 // CUDA headers that this device lacks.
-constexpr std::string_view kToolkit[] = {"cuda_fp8.h",
-                                         "cuda_fp6.h",
+constexpr std::string_view kToolkit[] = {"cuda_fp6.h",
                                          "cuda_fp4.h",
                                          "cuda_pipeline.h",
                                          "cuda_pipeline_primitives.h",

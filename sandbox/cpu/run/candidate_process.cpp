@@ -67,7 +67,7 @@ class LoadedCandidate {
           planned.kernel, planned.grid, planned.block, static_cast<size_t>(planned.shared_bytes), {}};
       for (const PlanArg& arg : planned.args) {
         if (const auto* scalar = std::get_if<ScalarArg>(&arg)) {
-          launch.args.push_back(bytes_of(&scalar->value, sizeof scalar->value));
+          launch.args.push_back(core::bytes_of(scalar->value));
         } else {
           const std::byte* data = find(std::get<BufferArg>(arg).name).data;
           launch.args.push_back(bytes_of(&data, sizeof data));

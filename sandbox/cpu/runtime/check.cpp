@@ -367,18 +367,15 @@ class Checker {
   uint32_t block_ = 0;
 };
 
-Checker& checker() {
-  static Checker instance;
-  return instance;
-}
+Checker checker;
 }  // namespace
 
-void begin_checked_launch(const CheckedLaunch& launch) { checker().begin_launch(launch); }
-void begin_checked_block() { checker().begin_block(); }
-void end_checked_block() { checker().end_block(); }
-void note_fence() { checker().fence(); }
+void begin_checked_launch(const CheckedLaunch& launch) { checker.begin_launch(launch); }
+void begin_checked_block() { checker.begin_block(); }
+void end_checked_block() { checker.end_block(); }
+void note_fence() { checker.fence(); }
 void check_access(const void* address, size_t bytes, Access access, const void* site, const void* frame) {
-  if (!checker().check(reinterpret_cast<uintptr_t>(address), bytes, access, site, frame)) running_scheduler()->leave();
+  if (!checker.check(reinterpret_cast<uintptr_t>(address), bytes, access, site, frame)) running_scheduler()->leave();
 }
 
 }  // namespace sandbox::cpu::runtime

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <numeric>
 #include <random>
+#include <utility>
 
 #include "sandbox/cpu/runtime/block_order.h"
 #include "sandbox/cpu/runtime/device_state.h"
@@ -18,6 +19,7 @@ std::array<int64_t, 3> position(int64_t flat, const std::array<int64_t, 3>& exte
 
 std::optional<Fault> Scheduler::run(const LaunchContext& launch) {
   launch_ = &launch;
+  ++launches_;
   fault_.reset();
   muted_ = 0;
   threads_ = launch.block[0] * launch.block[1] * launch.block[2];
@@ -35,7 +37,6 @@ std::optional<Fault> Scheduler::run(const LaunchContext& launch) {
                    static_cast<unsigned>(launch.grid[2])};
   __kw_dynamic_shared_bytes = static_cast<unsigned>(launch.dynamic_shared_bytes);
   running_scheduler_pointer = this;
-  for (const std::unique_ptr<Slot>& slot : slots_) slot->fiber.overwrite(static_cast<uint8_t>(launch.seed >> 48));
   BlockOrder blocks(launch.grid[0] * launch.grid[1] * launch.grid[2], launch.order, launch.seed);
   while (!fault_) {
     const std::optional<int64_t> block = blocks.next();
@@ -94,6 +95,8 @@ Scheduler::Slot* Scheduler::fresh_slot() {
   }
   Slot* slot = idle_.pop();
   slot->thread = -1;
+  if (std::exchange(slot->launch, launches_) != launches_)
+    slot->fiber.overwrite(static_cast<uint8_t>(launch_->seed >> 48));
   slot->fiber.restart(&Scheduler::fiber_main);
   return slot;
 }
@@ -388,7 +391,6 @@ std::optional<int64_t> Scheduler::line_at(const void* site, const void* frame) c
   return std::nullopt;
 }
 
-bool Scheduler::on_stack(uintptr_t address) const { return current_ != nullptr && current_->fiber.holds(address); }
 bool Scheduler::below_stack(uintptr_t address) const { return current_ != nullptr && current_->fiber.guards(address); }
 
 namespace {

@@ -66,7 +66,7 @@ class Scheduler {
 
   const LaunchContext* launch() const { return launch_; }
   // Whether `address` lies on the running thread's stack, or in the page below it.
-  bool on_stack(uintptr_t address) const;
+  bool on_stack(uintptr_t address) const { return current_ != nullptr && current_->fiber.holds(address); }
   bool below_stack(uintptr_t address) const;
 
   // The line of the solution at `site`, or else at its nearest caller that has one. Needs frame pointers: the checking
@@ -87,6 +87,7 @@ class Scheduler {
     explicit Slot(size_t stack_bytes) : fiber(stack_bytes) {}
     Fiber fiber;
     int64_t thread = -1;
+    uint64_t launch = 0;   // the last one that used it
     Slot* next = nullptr;  // in the list it is in
     const void *site = nullptr, *frame = nullptr;
     unsigned active_mask = 0;  // the answer to its last question
@@ -169,6 +170,7 @@ class Scheduler {
   int64_t asking_ = 0;   // threads in __activemask
   int barrier_kind_ = 0, barrier_count_ = 0;
   int barrier_result_ = 0;  // of the last one that was released: the next one waits until all have read it
+  uint64_t launches_ = 0;
   uint32_t epoch_ = 0;
   int muted_ = 0;
   std::optional<Fault> fault_;

@@ -98,7 +98,8 @@ TEST_F(CudaCompiler, AKernelIsTheSameAtAnyTimeOfDay) {
 }
 
 TEST_F(CudaCompiler, ToolkitHeadersAreThereAndNoOtherFiles) {
-  for (const char* header : {"cuda_fp16.h", "cuda_bf16.h", "mma.h", "cooperative_groups.h", "cuda/std/cstdint"}) {
+  for (const char* header :
+       {"cuda_fp16.h", "cuda_bf16.h", "cuda_fp8.h", "mma.h", "cooperative_groups.h", "cuda/std/cstdint"}) {
     EXPECT_TRUE(std::holds_alternative<Built>(compile("#include <" + std::string(header) + ">\n"))) << header;
   }
   for (const char* line :

@@ -48,7 +48,7 @@ int type_of(core::DType dtype) {
     case core::DType::f64:
       return kReal64;
     default:
-      throw core::SystemError("no matrix product of this dtype");
+      throw core::SystemError("no matrix product of " + std::string(core::name_of(dtype)));
   }
 }
 

@@ -11,7 +11,7 @@ jail::JailReport enter_gpu_jail(const jail::Namespaces& namespaces) {
   }
   jail::JailLimits limits;
   limits.address_space_bytes = 0;  // the driver reserves far more than it uses
-  limits.open_files = 1024;
+  limits.open_files = 2048;
   return jail::enter_jail(jail::JailProfile::gpu, folders, limits, namespaces);
 }
 

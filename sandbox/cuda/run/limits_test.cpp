@@ -81,7 +81,7 @@ TEST(CudaLimits, ChecksHopperFeatures) {
   launch.overlaps_previous = true;
   EXPECT_EQ(refusal(launch, ampere()),
             "a launch that overlaps the previous one needs compute capability 9.0; this device has 8.6");
-  launch.args = {ScalarArg{1}, TensorMapArg{"a_map"}};
+  launch.args = {ScalarArg{int32_t{1}}, TensorMapArg{"a_map"}};
   EXPECT_EQ(refusal(launch, ampere()), "the tensor map \"a_map\" needs compute capability 9.0; this device has 8.6");
 }
 

@@ -10,8 +10,13 @@ namespace {
 using core::Json;
 using core::JsonView;
 
+// Once more: the compile worker has read hostile source.
+std::string inspected(std::string cubin) {
+  inspection::inspect_cubin(cubin);
+  return cubin;
+}
+
 driver::Module load(const driver::Context& context, const std::string& cubin) {
-  inspection::inspect_cubin(cubin);  // inspects again: the compile worker has read hostile source
   try {
     return driver::Module(context, cubin);
   } catch (const driver::DriverError& error) {
@@ -49,7 +54,7 @@ LoadedCandidate::LoadedCandidate(const driver::Context& context, L2Flush& flush,
                                  std::string cubin)
     : context_(context),
       scrub_(scrub),
-      cubin_(std::move(cubin)),
+      cubin_(inspected(std::move(cubin))),
       parameters_(inspection::kernels_of(cubin_)),
       knows_variables_(inspection::refers_to_variables(cubin_)),
       module_(load(context, cubin_)),

@@ -174,8 +174,8 @@ PreparedPlan::Argument PreparedPlan::argument(const PlannedLaunch& launch, size_
   Argument argument;
   size_t bytes = 0;
   if (const auto* scalar = std::get_if<ScalarArg>(&launch.args[index])) {
-    store(argument.bytes, scalar->value);
-    bytes = sizeof scalar->value;
+    std::visit([&](auto value) { store(argument.bytes, value); }, scalar->value);
+    bytes = core::bytes_of(scalar->value).size();
   } else if (const auto* buffer = std::get_if<BufferArg>(&launch.args[index])) {
     store(argument.bytes, find(buffers, buffer->name).address);
     bytes = sizeof(driver::DevicePtr);
@@ -190,9 +190,10 @@ PreparedPlan::Argument PreparedPlan::argument(const PlannedLaunch& launch, size_
   size_t offset = 0, wanted = 0;
   context_.require(context_->cuFuncGetParamInfo(function.handle(), index, &offset, &wanted), "cuFuncGetParamInfo");
   if (wanted != bytes) {
-    throw InvalidLaunch(launch.kernel, "parameter " + std::to_string(index + 1) + " takes " + std::to_string(wanted) +
-                                           " bytes, and the plan gives it " + std::to_string(bytes) +
-                                           " (numbers are passed as 32-bit int, tensors as pointers)");
+    throw InvalidLaunch(launch.kernel,
+                        "parameter " + std::to_string(index + 1) + " takes " + std::to_string(wanted) +
+                            " bytes, and the plan gives it " + std::to_string(bytes) +
+                            " (expressions are passed as 32-bit int, scalars with their dtype, tensors as pointers)");
   }
   return argument;
 }
@@ -200,7 +201,7 @@ PreparedPlan::Argument PreparedPlan::argument(const PlannedLaunch& launch, size_
 void PreparedPlan::enqueue() const {
   for (const DeviceBuffer& workspace : zeroed_) context_.set(workspace.address, 0, workspace.bytes);
   for (const Prepared& launch : launches_) {
-    std::array<void*, 64> parameters{};
+    std::array<void*, 128> parameters{};
     if (launch.arguments.size() > parameters.size()) throw core::SystemError("a launch with too many arguments");
     for (size_t i = 0; i < launch.arguments.size(); ++i) {
       parameters[i] = const_cast<std::byte*>(launch.arguments[i].bytes.data());
