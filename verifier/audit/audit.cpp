@@ -3,17 +3,20 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "core/error.h"
 #include "sandbox/naive_solution.h"
 #include "verifier/audit/bitwise.h"
+#include "verifier/audit/inputs_check.h"
 #include "verifier/audit/mutants.h"
 #include "verifier/audit/reorderings.h"
 
 namespace verifier::audit {
 namespace {
 using core::Json;
+constexpr const char* kEquivalent = "equivalents.pytorch";
 constexpr double kNearly = 2;  // times naive's own error
 
 class Auditor {
@@ -25,6 +28,9 @@ class Auditor {
 
   AuditReport run(const benchsuite::Problem& problem, const std::vector<Variant>& variants) {
     judge_.use_problem(problem, pool_);
+    if (const auto drawer = judge_.open_inputs()) {
+      report_.remarks = check_inputs(problem, judge_.backend(), *drawer);
+    }
     const verdicts::Verdict naive = judge_.judge(judge_.naive(), judge_.naive(), verdicts::Effort::full).verdict;
     naive_ratio_ = ratio_of(naive);
     if (!verdicts::is_correct(naive)) {
@@ -32,8 +38,10 @@ class Auditor {
     }
     start(variants);
     for (size_t i = 0; i < variants.size(); ++i) report_.findings.push_back(first_look(variants[i], builds_[i]));
+    std::optional<AuditFinding> equivalent = judge_equivalent(problem);
     look_for_equal(problem, variants);
     for (size_t i = 0; i < variants.size(); ++i) conclude(variants[i], report_.findings[i]);
+    if (equivalent) report_.findings.push_back(std::move(*equivalent));
     const int64_t mutants = std::count_if(variants.begin(), variants.end(),
                                           [](const Variant& variant) { return variant.must == Must::be_refused; });
     if (report_.count(AuditOutcome::equal) * 3 > mutants) {
@@ -82,6 +90,23 @@ class Auditor {
       finding.outcome = verdicts::is_correct(finding.verdict) ? AuditOutcome::accepted : AuditOutcome::refused;
       if (finding.outcome == AuditOutcome::refused || effort == verdicts::Effort::full) break;
     }
+    return finding;
+  }
+
+  // nullopt: the problem has none, or a note says why it is not judged.
+  std::optional<AuditFinding> judge_equivalent(const benchsuite::Problem& problem) {
+    if (problem.equivalents.pytorch.empty()) return std::nullopt;
+    auto judged = judge_.judge_equivalent();
+    if (const auto* why_not = std::get_if<std::string>(&judged)) {
+      report_.notes.push_back(std::string(kEquivalent) + " is not checked: " + *why_not);
+      return std::nullopt;
+    }
+    AuditFinding finding{kEquivalent, problem.equivalents.pytorch, Must::be_accepted};
+    finding.verdict = std::get<verdicts::Judgement>(judged).verdict;
+    finding.effort = verdicts::Effort::full;
+    finding.right = verdicts::is_correct(finding.verdict);
+    finding.outcome = finding.right ? AuditOutcome::accepted : AuditOutcome::refused;
+    if (!finding.right) finding.advice = seen(finding) + "; correct it in problem.json, or what the problem says";
     return finding;
   }
 
@@ -136,7 +161,9 @@ class Auditor {
       return "the judge accepts it, with errors of at most " +
              std::to_string(static_cast<int>(correct->worst_ratio * 100 + 0.5)) + " % of what is allowed";
     }
-    return "the judge refuses it: " + verdicts::sentence_for_people(finding.verdict);
+    std::string sentence = verdicts::sentence_for_people(finding.verdict);
+    if (!sentence.empty() && sentence.back() == '.') sentence.pop_back();
+    return "the judge refuses it: " + sentence;
   }
 
   judging::Judge& judge_;
@@ -172,7 +199,8 @@ Json to_json(const AuditReport& report) {
   return {{"problem", report.problem},
           {"passed", report.passed()},
           {"findings", std::move(findings)},
-          {"remarks", report.remarks}};
+          {"remarks", report.remarks},
+          {"notes", report.notes}};
 }
 
 judging::JudgeSettings audit_settings(bool gpu) {

@@ -34,6 +34,7 @@ struct AuditReport {
   std::string problem;
   std::vector<AuditFinding> findings;
   std::vector<std::string> remarks;  // further reasons why the problem fails
+  std::vector<std::string> notes;    // what was not checked, and why
 
   int64_t count(AuditOutcome outcome) const;
   int64_t wrong() const;
@@ -48,8 +49,8 @@ judging::JudgeSettings audit_settings(bool gpu);
 std::vector<Variant> audit_variants(const benchsuite::Problem& problem, std::vector<Variant> written);
 
 // Judges the variants on the judge's device. Mutants are screened, and judged in full where the screening accepts them;
-// reorderings are judged in full. Throws core::InputError if the problem cannot be used at all. Leaves another problem
-// in the judge.
+// reorderings are judged in full, and so is the problem's equivalent in PyTorch, where it can be computed. Throws
+// core::InputError if the problem cannot be used at all. Leaves another problem in the judge.
 AuditReport audit(const benchsuite::Problem& problem, const std::vector<Variant>& variants, judging::Judge& judge,
                   sandbox::CompilePool& pool);
 

@@ -10,9 +10,12 @@
 #include <memory>
 
 #include "benchsuite/catalogue.h"
+#include "benchsuite/safetensors_fixture.h"
 #include "core/error.h"
 #include "core/paths.h"
+#include "core/text.h"
 #include "verifier/audit/reorderings.h"
+#include "verifier/judging/cpu_worker_fixture.h"
 
 namespace verifier::audit {
 namespace {
@@ -24,12 +27,10 @@ class Audits : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     if (judge_) return;  // started by an earlier suite
-    const core::Paths paths = core::installed_paths();
-    const sandbox::process::WorkerCommand worker{
-        paths.worker("cpu"), {"--device-headers", paths.device_headers().string()}, {}};
-    pool_ = std::make_unique<sandbox::CompilePool>(worker, 2);
-    judge_ = std::make_unique<judging::Judge>(judging::JudgedDevice{worker, false, {}}, audit_settings(false));
+    pool_ = std::make_unique<sandbox::CompilePool>(cpu_device().worker, 2);
+    judge_ = std::make_unique<judging::Judge>(cpu_device(), audit_settings(false));
   }
+  static judging::JudgedDevice cpu_device() { return {judging::test::cpu_worker(), false, {}}; }
 
   static AuditReport audited(const benchsuite::Problem& problem) {
     return audit(problem, audit_variants(problem, {}), *judge_, *pool_);
@@ -144,8 +145,39 @@ TEST_F(WrittenProblem, SymmetricOutputsHaveMutantsThatAreNone) {
 TEST_F(WrittenProblem, SloppyNaiveSolutionsAreFoundOut) {
   const AuditReport report = audited(make("value = (double)a[i] + b[i];", "value = (a[i] + b[i]) * 1.002f;", kNormal));
   EXPECT_FALSE(report.passed());
-  EXPECT_THAT(wrongs(report), HasSubstr("a: in TF32: the judge accepts it"));
+  EXPECT_THAT(wrongs(report),
+              HasSubstr("in TF32: the judge accepts it"));  // of a, b or y: each is refused by chance at times
   EXPECT_THAT(wrongs(report), HasSubstr("make it more precise"));
+}
+
+TEST_F(WrittenProblem, DataFilesStayTheSameBitByBit) {
+  const std::string gather = "const int at = (int)b[i]; if (at >= 0 && at < M * M) value = a[at];";
+  make(gather, gather, kNormal);
+  const fs::path folder = folder_ / "written_f32";
+  core::Json json = core::parse_json(core::read_file(folder / "problem.json"), "problem.json");
+  json["axes"]["M"] = {{"description", "rows"}, {"values", {4, 8}}};
+  json["inputs"]["b"]["init"] = {{"kind", "given"}};
+  json["workloads"] = core::Json::array();
+  for (const int m : {4, 8}) {
+    std::vector<float> places(static_cast<size_t>(m * m));
+    for (size_t i = 0; i < places.size(); ++i) places[i] = static_cast<float>((i * 5 + 3) % places.size());
+    const std::string name = "data_" + std::to_string(m) + ".safetensors", side = std::to_string(m);
+    write(folder / name,
+          benchsuite::test::safetensors_of(R"({"b":{"dtype":"F32","shape":[)" + side + "," + side +
+                                               R"(],"data_offsets":[0,)" + std::to_string(4 * m * m) + "]}}",
+                                           benchsuite::test::bytes_of(places)));
+    for (const char* role : {"test", "bench"}) {
+      json["workloads"].push_back(
+          {{"name", role + side}, {"role", role}, {"axes", {{"M", m}}}, {"inputs", {{"b", {{"file", name}}}}}});
+    }
+  }
+  write(folder / "problem.json", json.dump());
+  const benchsuite::Problem problem = benchsuite::load_problem(folder);
+  const AuditReport report = audit(problem, audit_variants(problem, {}), *judge_, *pool_);
+  EXPECT_TRUE(report.remarks.empty()) << to_json(report).dump(1);
+  // Whole numbers up to 63 keep all their bits in TF32 and bf16.
+  EXPECT_GE(report.count(AuditOutcome::equal), 2);
+  EXPECT_EQ(report.wrong(), 0) << to_json(report).dump(1);
 }
 
 TEST_F(WrittenProblem, OutputsThatHardlyVaryAreRefused) {
@@ -177,6 +209,27 @@ TEST_F(WrittenProblem, FilesOfItsAuthorGetTheirRequiredVerdicts) {
   EXPECT_FALSE(report.findings[0].right);
   EXPECT_THAT(report.findings[0].advice, HasSubstr("the judge refuses it: "));
   EXPECT_TRUE(report.findings[1].right);
+}
+
+// scripts/try_pytorch tries the same with a real PyTorch.
+TEST_F(WrittenProblem, EquivalentsAreCheckedOnlyWherePyTorchIs) {
+  benchsuite::Problem problem = make("value = (double)a[i] + b[i];", "value = a[i] + b[i];", kNormal);
+  EXPECT_THAT(audit(problem, {}, *judge_, *pool_).notes, testing::IsEmpty());
+  problem.equivalents.pytorch = "a + b";
+  const AuditReport report = audit(problem, {}, *judge_, *pool_);
+  EXPECT_THAT(report.notes,
+              testing::ElementsAre("equivalents.pytorch is not checked: this device has no PyTorch worker"));
+  EXPECT_TRUE(report.findings.empty());
+
+  judging::JudgedDevice device = cpu_device();
+  device.pytorch = []() -> sandbox::process::WorkerCommand {
+    throw core::InputError("reference.py", "needs PyTorch: python3 has no torch", "install it");
+  };
+  judging::Judge without(device, audit_settings(false));
+  EXPECT_THAT(
+      audit(problem, {}, without, *pool_).notes,
+      testing::ElementsAre("equivalents.pytorch is not checked: needs PyTorch: python3 has no torch; install it"));
+  EXPECT_EQ(to_json(report).at("notes").size(), 1u);
 }
 
 }  // namespace

@@ -44,6 +44,7 @@ benchsuite::Problem bitwise_problem(const benchsuite::Problem& problem) {
   benchsuite::Problem bitwise =
       benchsuite::parse_problem(with_bytes_for_outputs(problem), problem.name + ", bit by bit");
   bitwise.folder = problem.folder;
+  bitwise.data = problem.data;
   if (problem.pytorch()) {
     const std::string file(benchsuite::kPytorchFile);
     bitwise.files.emplace(file, problem.files.at(file) + kBytesOfOutputs);

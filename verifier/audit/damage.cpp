@@ -17,7 +17,19 @@ static __device__ Bits audit_exponent(int format) {  // of infinity; 0 for integ
          : format == 2 ? (Bits)0x7F80ull
          : format == 3 ? (Bits)0x7F800000ull
          : format == 4 ? (Bits)0x7FF0000000000000ull
+         : format == 5 ? (Bits)0x78ull
+         : format == 6 ? (Bits)0x7Cull
                        : (Bits)0;
+}
+template <typename Bits>
+static __device__ Bits audit_nan(int format) {
+  const Bits exponent = audit_exponent<Bits>(format);
+  return format == 5 ? (Bits)0x7Full : (Bits)(exponent | exponent >> 1);
+}
+template <typename Bits>
+static __device__ bool audit_is_finite(Bits bits, int format) {  // of f8e4m3 only NaN is not
+  const Bits all = format == 5 ? (Bits)0x7Full : audit_exponent<Bits>(format);
+  return (bits & all) != all;
 }
 // Orders by value, not by bits.
 template <typename Bits>
@@ -41,12 +53,11 @@ static __device__ Bits audit_typical(const Bits* from, long long count, int form
 }
 template <typename Bits>
 static __device__ Bits audit_rounded(Bits bits, int dropped, int format, long long least) {
-  const Bits exponent = audit_exponent<Bits>(format);
   if (format == 0) {
     const Bits even = (Bits)(bits & (Bits)~(Bits)1);
     return even == bits || (bits == (Bits)least) ? bits : even;
   }
-  if ((bits & exponent) == exponent) return bits;
+  if (!audit_is_finite(bits, format)) return bits;
   const Bits half = (Bits)((Bits)1 << (dropped - 1)), odd = (Bits)((bits >> dropped) & 1);
   return (Bits)((Bits)((Bits)(bits + half - 1 + odd) >> dropped) << dropped);
 }
@@ -76,7 +87,7 @@ static __device__ void audit_copy(const Bits* from, const Bits* other, Bits* to,
     if (damage == 3 || (damage == 7 && in_end) || (damage == 17 && row == rows - 1)) bits = zero;
     if (damage == 4) bits = audit_typical(from, count, format);
     if (damage == 5) bits = other[i % others];
-    if (damage == 6 && i == count / 2) bits = (Bits)(audit_exponent<Bits>(format) | audit_exponent<Bits>(format) >> 1);
+    if (damage == 6 && i == count / 2) bits = audit_nan<Bits>(format);
     if (damage == 8 && in_end && i >= end) bits = from[i - end];
     if (damage == 9) bits = from[(i + 1) % count];
     if (damage == 10 && (row ^ 1) < rows) bits = from[(row ^ 1) * columns + column];
@@ -86,7 +97,7 @@ static __device__ void audit_copy(const Bits* from, const Bits* other, Bits* to,
     if (damage == 14 && i == count / 2) bits = audit_doubled(bits, format);
     if (damage == 15 && i % 97 == count % 97 / 2) bits = audit_off(bits, amount, format);
     if (damage == 16 && column >= columns - (columns + 99) / 100) bits = zero;
-    if (damage == 18 && (bits & audit_exponent<Bits>(format)) == audit_exponent<Bits>(format)) bits = 0;
+    if (damage == 18 && !audit_is_finite(bits, format)) bits = 0;
     to[i] = bits;
   }
 }
@@ -121,6 +132,10 @@ int damage_format(DType dtype) {
       return 3;
     case DType::f64:
       return 4;
+    case DType::f8e4m3:
+      return 5;
+    case DType::f8e5m2:
+      return 6;
     default:
       return 0;
   }
@@ -136,6 +151,10 @@ int significand_bits(DType dtype) {
       return 23;
     case DType::f64:
       return 52;
+    case DType::f8e4m3:
+      return 3;
+    case DType::f8e5m2:
+      return 2;
     default:
       return 0;
   }

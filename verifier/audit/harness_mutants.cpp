@@ -106,6 +106,10 @@ std::vector<Precision> lower_precisions(DType dtype) {
       return {{7, "bf16"}, {3, "fp8"}};
     case DType::bf16:
       return {{3, "fp8"}};
+    case DType::f8e4m3:
+      return {{2, "f8e5m2"}};
+    case DType::f8e5m2:
+      return {{1, "fp4"}};
     default:
       return {};
   }
@@ -226,6 +230,7 @@ class Maker {
     const int kept_in_sums = significand_bits(problem_.contract.accumulate);
     const bool tf32 = input && problem_.contract.tf32;
     for (const Precision& precision : lower_precisions(tensor.dtype)) {
+      if (precision.bits > finest_bits_shown(problem_)) continue;
       if ((kept_in_sums > 0 && precision.bits >= kept_in_sums) || (tf32 && precision.bits >= 10)) continue;
       add(tensor, input, std::string("in ") + precision.name,
           tensor.name + what + std::to_string(precision.bits) + " bits of significand", Damage::rounded,
@@ -236,7 +241,7 @@ class Maker {
 
   static int bit_of_one_percent(const Tensor& tensor) {
     const int bits = significand_bits(tensor.dtype);
-    return bits > 20 ? bits - 7 : std::max(bits - 5, 0);
+    return bits > 20 ? bits - 7 : std::max(bits - 5, 1);
   }
 
   const Problem& problem_;
@@ -244,6 +249,16 @@ class Maker {
   std::vector<Variant> variants_;
 };
 }  // namespace
+
+int finest_bits_shown(const Problem& problem) {
+  constexpr int kBeyondTheOutputs = 4;
+  int most = 0;
+  for (const Tensor& output : problem.outputs) {
+    if (!core::is_f8(output.dtype)) return significand_bits(DType::f64);
+    most = std::max(most, significand_bits(output.dtype));
+  }
+  return most + kBeyondTheOutputs;
+}
 
 std::vector<Variant> harness_mutants(const Problem& problem, const sandbox::Solution& naive) {
   return Maker(problem, naive).make();

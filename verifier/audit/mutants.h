@@ -14,6 +14,9 @@ namespace verifier::audit {
 // tensor maps, which cannot refer to a copy.
 std::vector<Variant> harness_mutants(const benchsuite::Problem& problem, const sandbox::Solution& naive);
 
+// The finest precision, in bits of significand, whose loss an output shows: rounding to 8 bits hides the others.
+int finest_bits_shown(const benchsuite::Problem& problem);
+
 // Changes of the source: arithmetic in fewer bits, a loop without its last iteration, a doubled constant. Each has its
 // own body, which may not compile if the source is unusual.
 std::vector<Variant> source_mutants(const benchsuite::Problem& problem, const sandbox::Solution& naive);

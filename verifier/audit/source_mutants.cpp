@@ -98,6 +98,7 @@ class SourceMutantMaker {
         wide ? std::vector<std::pair<int, const char*>>{{23, "fp32"}}
              : std::vector<std::pair<int, const char*>>{{10, "fp16"}, {7, "bf16"}};
     for (const auto& [bits, name] : precisions) {
+      if (bits > finest_bits_shown(problem_)) continue;
       add(std::string("arithmetic in ") + name,
           "every value of type " + std::string(wide ? "double" : "float") + " is rounded to " + std::to_string(bits) +
               " bits of significand",

@@ -15,7 +15,7 @@ struct Tolerance {
   double rms, max;
 };
 Tolerance tolerance_of(DType dtype) {
-  const bool narrow = dtype == DType::f16 || dtype == DType::bf16;
+  const bool narrow = dtype == DType::f16 || dtype == DType::bf16 || core::is_f8(dtype);
   return narrow ? Tolerance{2, 4} : Tolerance{4, 8};
 }
 
@@ -40,16 +40,13 @@ bool naive_is_right(const OutputForm& form, const TileErrors& tile) {
 constexpr int64_t kManyElements = 4096;
 constexpr double kUlpsBesideRounding = 0.02, kBesideRounding = 1.25;
 
-// Values that are only copied: the naive solution is right to the last bit, and nothing is computed.
-constexpr int64_t kCopiedElements = 64;
-bool is_copied(const OutputForm& form, double naive_max) {
-  return naive_max == 0 && form.reduction.terms <= 1 && !form.reduction.known_terms &&
-         form.tiling.elements >= kCopiedElements;
-}
-
 // The naive error of so few elements may be small by luck.
 constexpr int64_t kFewElements = 64;
 constexpr double kUlpsForFew = 4;
+
+// An element of 8 bits is allowed this share of a step, since its own rounding does not count: see
+// error_beyond_rounding.
+constexpr double kUlpsBeyondRounding = 1.0 / 64;
 
 // GPUs flush the denormals of f32 in float atomics, whatever a kernel wants, each that a sum meets on its way; those of
 // bf16 are computed in f32.
@@ -72,11 +69,13 @@ std::vector<Unit> units_of(const OutputForm& form, const std::vector<TileErrors>
     const auto length = static_cast<double>(form.tiling.end(tile) - form.tiling.begin(tile));
     const double scale = length > 0 ? std::sqrt(tiles[i].scale_squares / length) : 0;
     const auto honest = [&](double size) { return honest_error(form.reduction, form.accumulate, size); };
-    const double ulp = draws::ulp_at(form.dtype, scale), flushed = flushed_to_zero(form.dtype, form.reduction);
-    const double least = std::max(ulps * ulp, flushed);
+    const double ulp = draws::ulp_at(form.dtype, scale);
+    const double always = std::max(flushed_to_zero(form.dtype, form.reduction), form.reference_error);
+    const double least = std::max(ulps * ulp, always);
+    const double of_element = core::is_f8(form.dtype) ? kUlpsBeyondRounding * least : least;
     units.push_back({length, scale, std::max(least, honest(scale)),
-                     std::max(least, honest(form.reduction.alike ? tiles[i].peak : scale)),
-                     std::max({(once ? kUlpsBesideRounding : ulps) * ulp, flushed, honest(scale)}),
+                     std::max(of_element, honest(form.reduction.alike ? tiles[i].peak : scale)),
+                     std::max({(once ? kUlpsBesideRounding : ulps) * ulp, always, honest(scale)}),
                      length > 0 && naive_is_right(form, tiles[i])});
   }
   return units;
@@ -105,6 +104,14 @@ struct NaiveError {
   double max = 0, tile_rms = 0, rms = 0;  // relative to the tiles' scales; tile_rms of the worst tile
   double absolute_rms = 0;
 };
+// Values that are only copied: the naive solution is right to the last bit, and nothing is computed.
+constexpr int64_t kCopiedElements = 64;
+bool is_copied(const OutputForm& form, const NaiveError& naive, const std::vector<Unit>& units) {
+  const auto is_something = [&](const Unit& unit) { return unit.scale > form.reference_error; };
+  return naive.max == 0 && naive.absolute_rms == 0 && std::ranges::any_of(units, is_something) &&
+         form.reduction.terms <= 1 && !form.reduction.known_terms && form.tiling.elements >= kCopiedElements;
+}
+
 // `tile_at(i)`: the naive errors of tile i.
 template <typename TileAt>
 NaiveError naive_error(const OutputForm& form, const std::vector<Unit>& units, TileAt tile_at) {
@@ -150,7 +157,7 @@ std::variant<Match, verdicts::Verdict> decide(const OutputForm& form, const std:
   const Tolerance tolerance = tolerance_of(form.dtype);
   std::vector<Unit> units = units_of(form, tiles);
   const NaiveError naive = largest_naive_error(form, units, tiles, neighbours);
-  if (is_copied(form, naive.max)) {
+  if (is_copied(form, naive, units)) {
     for (Unit& unit : units) unit.rms = unit.of_element = unit.in_all = 0;
   }
   Worst worst, worst_element;
@@ -219,11 +226,13 @@ std::optional<verdicts::Pattern> pattern_in(const OutputForm& form, std::span<co
   const DType right_dtype = core::is_floating(form.dtype) ? DType::f64 : form.dtype;
   const auto got = [&](int64_t i) { return draws::load_element(form.dtype, output, static_cast<size_t>(i)); };
   const auto right = [&](int64_t i) { return draws::load_element(right_dtype, reference, static_cast<size_t>(i)); };
+  const NumberRange range = range_of(form.dtype);
   const auto wrong = [&](int64_t i) {
     const double y = got(i), r = right(i);
     if (!std::isfinite(y) || !std::isfinite(r)) return false;  // of its class: otherwise the verdict is another
-    return allowed.empty() ? y != draws::rounded_to(form.dtype, r)
-                           : !(std::fabs(y - r) <= allowed[static_cast<size_t>(tile_of(form.tiling, i))]);
+    if (allowed.empty()) return !formulas::right_number(y, r, draws::rounded_to(form.dtype, r), range);
+    const double error = formulas::error_beyond_rounding(y, r, range);
+    return !(error <= allowed[static_cast<size_t>(tile_of(form.tiling, i))]);
   };
   return find_pattern({form.shape, worst, got, right, wrong});
 }

@@ -35,6 +35,7 @@ struct OutputForm {
   // Inputs may pass what the naive solution can do: nothing is demanded of tiles where it overflows, or errs by a tenth
   // of the tile's scale.
   bool may_overflow = false;
+  double reference_error = 0;  // by which the reference itself may be off; always allowed
 };
 
 // The elements themselves, asked for only once a failure is certain.
@@ -59,17 +60,22 @@ struct SecondLook {
 //   RMS(y - r) <= t_rms max(3 RMS(b - r), worst tile's RMS(b - r)) + u    over each tile, the naive errors relative to
 //                                                                         their tiles' scales
 //   |y - r|    <= t_max max(|b - r| / s) s + u
-// with (t_rms, t_max) = (4, 8) for f32 and f64, (2, 4) for f16 and bf16, and u one ulp of the output at s (four in
+// with (t_rms, t_max) = (4, 8) for f32 and f64, (2, 4) for narrower ones, and u one ulp of the output at s (four in
 // outputs of fewer than 64 elements), or the honest_error of the reduction if that is more (of a single
 // element, where terms are rounded alike, at the tile's largest r instead of s), or (for f32 and bf16) the least normal
-// f32 times the root of the terms of a sum, since float atomics flush what is smaller. Naive errors are the largest
-// over the expected run and its neighbours: one error in a mean or a sum moves its whole row, so that the naive error
-// of a single row is a single number, which may be small by luck.
+// f32 times the root of the terms of a sum, since float atomics flush what is smaller, or reference_error. Naive errors
+// are the largest over the expected run and its neighbours: one error in a mean or a sum moves its whole row, so that
+// the naive error of a single row is a single number, which may be small by luck.
+//
+// An output of 8 bits is held against r as its dtype saturates it, and the errors of its elements, |y - r| and
+// max(|b - r|), count beyond half a step of the dtype at r: the one rounding is of their own size, not of s. Then u
+// is a 64th of the above.
 //
 // Copies of 64 elements and more (nothing is summed, and the naive solution errs in none) must be right in each of
 // them, to the last bit.
 //
-// NaN and infinity must stand where r has them, and where r passes the largest number of the dtype. Where the naive
+// NaN and infinity must stand where r has them, and where r passes the largest number of the dtype; of 8 bits the
+// largest number may, too, and NaN where f8e4m3 has no infinity. Where the naive
 // solution itself overflows on the way, both its value and the finite right one will do.
 std::variant<Match, verdicts::Verdict> decide(const OutputForm& form, const std::vector<TileErrors>& tiles,
                                               const std::vector<std::vector<NaiveTile>>& neighbours,

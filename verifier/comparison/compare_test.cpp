@@ -267,7 +267,7 @@ TEST(Compare, NarrowOutputsMayDifferByTheirRounding) {
   const Gemm gemm;
   const Doubles r = gemm.reference();
   const Floats naive = gemm.product();
-  for (const DType dtype : {DType::f16, DType::bf16}) {
+  for (const DType dtype : {DType::f16, DType::bf16, DType::f8e4m3, DType::f8e5m2}) {
     const ComparisonCase form{dtype, Gemm::kN, {}, false};
     EXPECT_EQ(name_of(judged(form, gemm.product(16), r, naive)), "accepted");
     EXPECT_EQ(name_of(judged(form, gemm.product(1, plain, 100), r, naive)), "wrong_result");
@@ -327,6 +327,38 @@ TEST(Compare, DenormalsMayBeFlushedAndNothingLarger) {
   EXPECT_EQ(name_of(judged({DType::f32, 1, {}, false}, Floats(64, 0), denormal, denormal)), "accepted");
   EXPECT_EQ(name_of(judged({DType::f32, 1, {}, false}, Floats(64, 0), normal, normal)), "wrong_result");
   EXPECT_EQ(name_of(judged({DType::f64, 1, {}, false}, Doubles(64, 0), denormal, denormal)), "wrong_result");
+}
+
+// A product in double goes on where one in float has ended: it is no scale for the others of its tile.
+TEST(Compare, WhatOverflowsIsNoScale) {
+  const Floats x{1e15f, 3e15f, -2e15f, 5e20f};
+  const double product = static_cast<double>(x[0]) * static_cast<double>(x[1]);
+  for (const double last : {6e45, 3e200}) {  // whose square is finite, and is not
+    Floats y{x[0], x[0] * x[1], INFINITY, INFINITY};
+    Floats naive = y;
+    naive[1] = std::nextafterf(naive[1], 0);
+    const Doubles r{x[0], product, 6e45, last};
+    EXPECT_EQ(name_of(judged({DType::f32, 4, {}, false}, y, r, naive)), "accepted");
+    y[1] *= 1.001f;
+    EXPECT_EQ(name_of(judged({DType::f32, 4, {}, false}, y, r, naive)), "wrong_result");
+  }
+}
+
+// exp(x) - 1 in double is 0 for a tiny x, as the naive solution is; expm1 gives x.
+TEST(Compare, AKernelMayBeNearerToTheTruthThanItsReference) {
+  const auto output = test::stored(DType::f32, Floats(100, -2e-17f)), naive = test::stored(DType::f32, Floats(100, 0));
+  const auto reference = test::stored(DType::f64, Doubles(100, 0));
+  OutputForm form{DType::f32, DType::f32, tiling_of(100, 100), {}};
+  const auto compared = [&] {
+    const auto result = compare(form, false, output, {reference, naive}, {});
+    return name_of(std::holds_alternative<Match>(result) ? std::nullopt
+                                                         : std::optional(std::get<verdicts::Verdict>(result)));
+  };
+  EXPECT_EQ(compared(), "wrong_result");
+  form.reference_error = 0x1p-52;
+  EXPECT_EQ(compared(), "accepted");
+  form.reference_error = 0x1p-60;
+  EXPECT_EQ(compared(), "wrong_result");
 }
 
 // Where the naive solution is right to the last bit and nothing is summed.

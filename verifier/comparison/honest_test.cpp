@@ -174,9 +174,11 @@ TEST_P(Honest, IsAcceptedOnEveryDistributionAndShape) {
         std::vector<std::vector<std::byte>> bytes;
         std::vector<std::span<const std::byte>> spans;
         std::vector<std::vector<double>> inputs;
-        for (const benchsuite::Tensor& tensor : problem.inputs) {
-          draws::fill_input(bytes.emplace_back(static_cast<size_t>(tensor.bytes(axes))), tensor, axes, distribution,
-                            ++key);
+        const uint64_t draw_key = ++key;
+        for (size_t i = 0; i < problem.inputs.size(); ++i) {
+          const benchsuite::Tensor& tensor = problem.inputs[i];
+          const draws::Distribution own = draws::distribution_of(problem, axes, distribution, draw_key, i);
+          draws::fill_input(bytes.emplace_back(static_cast<size_t>(tensor.bytes(axes))), tensor, axes, own, ++key);
           inputs.push_back(draws::load_elements(tensor.dtype, bytes.back()));
         }
         for (const auto& tensor_bytes : bytes) spans.emplace_back(tensor_bytes);

@@ -80,11 +80,15 @@ Reduction reduction_of(const benchsuite::Problem& problem, const core::Bindings&
   return reduction_of(problem, axes, output, distribution, moments);
 }
 
-double honest_error(const Reduction& reduction, core::DType accumulate, double scale) {
+double rounding_of_sums(const Reduction& reduction, core::DType accumulate) {
   if (reduction.terms <= 1) return 0;
   const double terms = std::min(reduction.terms, kMostTermsInOneThread);
   const double ulps = reduction.alike ? std::max(std::sqrt(terms), terms / 4) : std::sqrt(terms);
-  return ulps * draws::ulp_at(accumulate, 1) * std::max(reduction.partial_sum, scale);
+  return ulps * draws::ulp_at(accumulate, 1);
+}
+
+double honest_error(const Reduction& reduction, core::DType accumulate, double scale) {
+  return rounding_of_sums(reduction, accumulate) * std::max(reduction.partial_sum, scale);
 }
 
 }  // namespace verifier::comparison

@@ -43,11 +43,13 @@ Reduction reduction_of(const benchsuite::Problem& problem, const core::Bindings&
 Reduction reduction_of(const benchsuite::Problem& problem, const core::Bindings& axes, const benchsuite::Tensor& output,
                        draws::Distribution distribution, const std::vector<std::span<const std::byte>>& inputs);
 
-// The absolute error that any honest order of summation may show, for outputs of size `scale`; 0 where nothing
-// is summed. One thread that adds n terms of N(0,1) one after the other errs by 0.28 u n (u = half an ulp of 1: the
-// rounding errors of partial sums that grow like sqrt(i) add in quadrature); this allows four times that up to n =
-// 4096, beyond which no honest kernel sums in one thread. Terms that are rounded alike may each lose up to half an ulp
-// in the same direction; this allows half of that for all of them.
+// By how much any honest order of summation may be off, relative to its largest partial sum; 0 where nothing is summed.
+// One thread that adds n terms of N(0,1) one after the other errs by 0.28 u n (u = half an ulp of 1: the rounding
+// errors of partial sums that grow like sqrt(i) add in quadrature); this allows four times that up to n = 4096, beyond
+// which no honest kernel sums in one thread. Terms that are rounded alike may each lose up to half an ulp in the same
+// direction; this allows half of that for all of them.
+double rounding_of_sums(const Reduction& reduction, core::DType accumulate);
+// The absolute error of it for outputs of size `scale`.
 double honest_error(const Reduction& reduction, core::DType accumulate, double scale);
 
 }  // namespace verifier::comparison

@@ -22,6 +22,12 @@ std::vector<Entry> each_tile(const Tiling& tiling, Visit visit) {
 }
 }  // namespace
 
+NumberRange range_of(DType dtype) {
+  if (!core::is_floating(dtype)) return {};
+  return {draws::largest_of(dtype), draws::overflow_of(dtype), core::is_f8(dtype) ? draws::significand_bits(dtype) : 0,
+          draws::least_normal(dtype), dtype != DType::f8e4m3};
+}
+
 int64_t tile_of(const Tiling& tiling, int64_t index) {
   const int64_t tile =
       index / tiling.row * tiling.tiles_per_row + index % tiling.row * tiling.tiles_per_row / tiling.row;
@@ -42,12 +48,12 @@ std::vector<TileErrors> tile_errors(DType dtype, const Tiling& tiling, std::span
   const std::vector<double> all_y = draws::load_elements(dtype, output),
                             all_r = draws::load_elements(DType::f64, expected.reference),
                             all_b = draws::load_elements(dtype, expected.naive);
-  const double most = draws::largest_of(dtype);
+  const NumberRange range = range_of(dtype);
   return each_tile<TileErrors>(tiling, [&](int64_t, size_t begin, size_t end) {
     TileErrors tile{};
     tile.worst = static_cast<int64_t>(begin);
     for (size_t i = begin; i < end; ++i) {
-      add_element(tile, static_cast<int64_t>(i), all_y[i], all_r[i], all_b[i], most);
+      add_element(tile, static_cast<int64_t>(i), all_y[i], all_r[i], all_b[i], range);
     }
     return tile;
   });
@@ -56,9 +62,10 @@ std::vector<TileErrors> tile_errors(DType dtype, const Tiling& tiling, std::span
 std::vector<NaiveTile> naive_tiles(DType dtype, const Tiling& tiling, const NaiveRun& expected) {
   const std::vector<double> r = draws::load_elements(DType::f64, expected.reference),
                             b = draws::load_elements(dtype, expected.naive);
+  const NumberRange range = range_of(dtype);
   return each_tile<NaiveTile>(tiling, [&](int64_t, size_t begin, size_t end) {
     NaiveTile tile{};
-    for (size_t i = begin; i < end; ++i) add_naive(tile, b[i], r[i]);
+    for (size_t i = begin; i < end; ++i) add_naive(tile, b[i], r[i], range);
     return tile;
   });
 }
@@ -67,11 +74,11 @@ std::vector<TileMismatches> tile_mismatches(DType dtype, const Tiling& tiling, s
                                             std::span<const std::byte> reference) {
   const size_t bytes = core::size_bytes(dtype);
   const bool floating = core::is_floating(dtype);
+  const NumberRange range = range_of(dtype);
   const auto same = [&](size_t i) {
     if (!floating) return std::memcmp(output.data() + i * bytes, reference.data() + i * bytes, bytes) == 0;
-    const double y = draws::load_element(dtype, output, i),
-                 r = draws::rounded_to(dtype, draws::load_element(DType::f64, reference, i));
-    return y == r || (std::isnan(y) && std::isnan(r));
+    const double r = draws::load_element(DType::f64, reference, i);
+    return formulas::right_number(draws::load_element(dtype, output, i), r, draws::rounded_to(dtype, r), range);
   };
   return each_tile<TileMismatches>(tiling, [&](int64_t, size_t begin, size_t end) {
     TileMismatches tile{};
@@ -84,11 +91,12 @@ std::vector<TileMismatches> tile_mismatches(DType dtype, const Tiling& tiling, s
 
 int64_t count_wrong(DType dtype, const Tiling& tiling, std::span<const std::byte> output,
                     std::span<const std::byte> reference, const std::vector<double>& allowed) {
+  const NumberRange range = range_of(dtype);
   int64_t wrong = 0;
   for (int64_t tile = 0; tile < tiling.count(); ++tile) {
     for (auto i = static_cast<size_t>(tiling.begin(tile)); i < static_cast<size_t>(tiling.end(tile)); ++i) {
-      const double error =
-          formulas::error_of(draws::load_element(dtype, output, i), draws::load_element(DType::f64, reference, i));
+      const double error = formulas::error_beyond_rounding(draws::load_element(dtype, output, i),
+                                                           draws::load_element(DType::f64, reference, i), range);
       wrong += !(error <= allowed[static_cast<size_t>(tile)]);
     }
   }

@@ -13,9 +13,13 @@
 namespace verifier::comparison {
 
 using formulas::NaiveTile;
+using formulas::NumberRange;
 using formulas::TileErrors;
 using formulas::TileMismatches;
 using formulas::Tiling;
+
+// The range of a floating dtype; all zeros for integers.
+NumberRange range_of(core::DType dtype);
 
 // The tile that an element lies in.
 int64_t tile_of(const Tiling& tiling, int64_t index);
@@ -32,8 +36,8 @@ struct NaiveRun {
 std::vector<TileErrors> tile_errors(core::DType dtype, const Tiling& tiling, std::span<const std::byte> output,
                                     const NaiveRun& expected);
 std::vector<NaiveTile> naive_tiles(core::DType dtype, const Tiling& tiling, const NaiveRun& expected);
-// For any output; floating ones against the reference as their dtype rounds it. Zeros of either sign are equal, and so
-// are NaNs.
+// For any output; floating ones against the reference as their dtype rounds it, or saturates if that has 8 bits. Zeros
+// of either sign are equal, and so are NaNs.
 std::vector<TileMismatches> tile_mismatches(core::DType dtype, const Tiling& tiling, std::span<const std::byte> output,
                                             std::span<const std::byte> reference);
 // How many elements of a floating output err by more than their tile's `allowed`.

@@ -13,7 +13,8 @@ namespace verifier::draws {
 // Element `index` of a tensor's bytes. Exact for every dtype up to 53 bits.
 double load_element(core::DType dtype, std::span<const std::byte> bytes, size_t index);
 std::vector<double> load_elements(core::DType dtype, std::span<const std::byte> bytes);
-// Rounds to nearest even; integers must be in range.
+// Rounds to nearest even; integers must be in range. What overflows becomes infinite; f8e4m3 has no infinity: it
+// becomes NaN, as in PyTorch's conversions and CUDA's that do not saturate.
 void store_element(core::DType dtype, std::span<std::byte> bytes, size_t index, double value);
 
 // As storing it and loading it again would.
@@ -23,8 +24,9 @@ double rounded_to(core::DType dtype, double value);
 // integers.
 double ulp_at(core::DType dtype, double value);
 
-// These three are of a floating dtype.
+// These four are of a floating dtype.
 double largest_of(core::DType dtype);     // finite number
+double overflow_of(core::DType dtype);    // the magnitude from where on rounding overflows, to within 1 %
 double least_normal(core::DType dtype);   // positive number
 int significand_bits(core::DType dtype);  // the hidden one included
 

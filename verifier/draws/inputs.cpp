@@ -42,14 +42,25 @@ bool draws_integers(const benchsuite::Tensor& tensor) {
 }
 
 bool takes_any_number(const benchsuite::Tensor& tensor) {
-  return !core::is_floating(tensor.dtype) || tensor.init.kind == Init::normal || tensor.init.kind == Init::triangular;
+  return !core::is_floating(tensor.dtype) || tensor.init.kind == Init::normal || tensor.init.is_triangular();
 }
+
+// A dtype that ends so soon that draws keep to small numbers.
+bool is_narrow(const benchsuite::Tensor& tensor) { return tensor.dtype == DType::f16 || core::is_f8(tensor.dtype); }
 
 // The size of outliers. A sixteenth of the largest number leaves honest kernels room for a factor like
 // log2(e).
 double most_size(const benchsuite::Tensor& tensor) {
-  const double largest = largest_of(tensor.dtype) / (tensor.dtype == DType::f16 ? 1 : 16);
+  const double largest = largest_of(tensor.dtype) / (is_narrow(tensor) ? 1 : 16);
   return tensor.init.largest > 0 ? std::min(largest, tensor.init.largest) : largest;
+}
+
+// The size of a draw of extremes. Its rows may all meet in one sum, with factors and both signs: no order of their
+// addition overflows. Large sizes are likelier: where a maximum wrongly starts at -1e30, only they show it.
+double extreme_size(const benchsuite::Tensor& tensor, int64_t elements, double unit) {
+  const double largest_sum = is_narrow(tensor) ? largest_of(DType::f32) : largest_of(tensor.dtype);
+  const double most = std::min(most_size(tensor) / 2, largest_sum / (8 * static_cast<double>(elements)));
+  return std::pow(most, 1 - unit * unit);
 }
 
 // Stores an integer in any dtype, without the way through double.
@@ -117,8 +128,8 @@ void fill_floats(std::span<std::byte> bytes, DType dtype, const FillArgs& args) 
       }
       const formulas::Chance chance = chance_at(dtype, first, second, k);
       const bool hot = formulas::is_hot(args, row, column);
-      const double value = formulas::is_above_diagonal(args, i) ? 0 : element(args, row, hot, chance);
-      store_element(dtype, bytes, static_cast<size_t>(i), value);
+      const double value = formulas::is_in_empty_triangle(args, i) ? 0 : element(args, row, hot, chance);
+      store_element(dtype, bytes, static_cast<size_t>(i), within_dtype(args, value));
     }
   }
 }
@@ -129,7 +140,7 @@ void patch(std::span<std::byte> bytes, const benchsuite::Tensor& tensor, const F
     const Patch& patch = args.patches[p];
     for (int64_t number = 0; number < patch.elements(); ++number) {
       const int64_t index = patched_index(args, p, number), column = index % args.columns;
-      if (index < 0 || formulas::is_above_diagonal(args, index)) continue;
+      if (index < 0 || formulas::is_in_empty_triangle(args, index)) continue;
       const auto at = static_cast<size_t>(index);
       if (integers) {
         store_integer(tensor.dtype, bytes, at, patched_integer(args, patch, column));
@@ -137,16 +148,16 @@ void patch(std::span<std::byte> bytes, const benchsuite::Tensor& tensor, const F
       }
       const Quad drawn = drawn_for(Purpose::patch, index, args.key);
       const formulas::Chance chance{0, formulas::unit_of(drawn.x), drawn.x, drawn.y};
-      const double value = load_element(tensor.dtype, bytes, at);
-      store_element(tensor.dtype, bytes, at, patched(args, patch, between_bounds, value, column, chance));
+      const double value = patched(args, patch, between_bounds, load_element(tensor.dtype, bytes, at), column, chance);
+      store_element(tensor.dtype, bytes, at, within_dtype(args, value));
     }
   }
 }
 
-// Draws the lowest quarters of the significand anew. T: the bits of one element.
+// Draws the lowest quarters of the significand anew, or the lowest bit of 3 or 2. T: the bits of one element.
 template <typename T>
 void draw_lowest_bits(std::span<std::byte> bytes, DType dtype, unsigned quarters, statistics::Stream& stream) {
-  const uint32_t mask = (1u << (sizeof(T) == 2 ? 2 : sizeof(T) == 4 ? 7 : 14) * quarters) - 1;
+  const uint32_t mask = sizeof(T) == 1 ? 1 : (1u << (sizeof(T) == 2 ? 2 : sizeof(T) == 4 ? 7 : 14) * quarters) - 1;
   for (size_t i = 0; i < bytes.size() / sizeof(T); ++i) {
     const double value = load_element(dtype, bytes, i);
     const uint32_t drawn = stream.next();
@@ -155,6 +166,8 @@ void draw_lowest_bits(std::span<std::byte> bytes, DType dtype, unsigned quarters
     std::memcpy(&bits, bytes.data() + i * sizeof bits, sizeof bits);
     bits ^= static_cast<T>(drawn & mask);
     std::memcpy(bytes.data() + i * sizeof bits, &bits, sizeof bits);
+    const double moved = load_element(dtype, bytes, i);  // of 8 bits, zero and NaN may be next to it
+    if (moved == 0 || !std::isfinite(moved)) store_element(dtype, bytes, i, value);
   }
 }
 }  // namespace
@@ -181,10 +194,13 @@ bool may_overflow(Distribution distribution) {
 }
 
 std::vector<Distribution> adversarial_for(const benchsuite::Problem& problem) {
+  const auto is_given = [](const benchsuite::Tensor& tensor) { return tensor.init.kind == Init::given; };
   const auto drawn_as = [&](bool integers) {
-    return std::any_of(problem.inputs.begin(), problem.inputs.end(),
-                       [&](const benchsuite::Tensor& tensor) { return draws_integers(tensor) == integers; });
+    return std::ranges::any_of(problem.inputs, [&](const benchsuite::Tensor& tensor) {
+      return !is_given(tensor) && draws_integers(tensor) == integers;
+    });
   };
+  if (std::ranges::all_of(problem.inputs, is_given)) return {Distribution::ordinary};
   if (!drawn_as(false)) return {Distribution::patchwork, Distribution::one_value, Distribution::ties};
   std::vector<Distribution> chosen{Distribution::patchwork, Distribution::row_scales, Distribution::offset,
                                    Distribution::spikes,    Distribution::one_hot,    Distribution::ties,
@@ -196,10 +212,11 @@ std::vector<Distribution> adversarial_for(const benchsuite::Problem& problem) {
   }
   if (problem.contract.nan) chosen.insert(chosen.begin(), Distribution::non_finite);
   if (drawn_as(true)) chosen.insert(chosen.begin(), Distribution::one_value);
-  const bool wide = std::none_of(problem.inputs.begin(), problem.inputs.end(),
-                                 [](const benchsuite::Tensor& tensor) { return tensor.dtype == DType::f16; });
-  if (wide) chosen.push_back(Distribution::near_overflow);
-  if (problem.contract.exact_integers) {
+  if (std::ranges::none_of(problem.inputs, is_narrow)) chosen.push_back(Distribution::near_overflow);
+  const bool whole_numbers = std::ranges::none_of(problem.inputs, [&](const benchsuite::Tensor& tensor) {
+    return is_given(tensor) && core::is_floating(tensor.dtype);
+  });
+  if (problem.contract.exact_integers && whole_numbers) {
     chosen.insert(chosen.end(), {Distribution::exact, Distribution::exact_products});
   }
   return chosen;
@@ -262,14 +279,15 @@ FillArgs fill_args(const benchsuite::Tensor& tensor, const core::Bindings& axes,
   args.least = init.least.eval(axes);
   args.most = init.most.eval(axes);
   args.key = key;
-  args.narrow = tensor.dtype == DType::f16;
+  args.narrow = is_narrow(tensor);
+  args.largest = core::is_f8(tensor.dtype) ? largest_of(tensor.dtype) : 0;
   if (floating) {
     args.significand = significand_bits(tensor.dtype);
     args.least_normal = least_normal(tensor.dtype);
     args.most_size = most_size(tensor);
-    args.extreme = std::pow(args.most_size / 2, formulas::unit_of(drawn_for(Purpose::few, 0, key).x));
+    args.extreme = extreme_size(tensor, args.elements, formulas::unit_of(drawn_for(Purpose::few, 0, key).x));
   }
-  if (init.kind == Init::triangular) args.matrix_rows = tensor.shape[tensor.shape.size() - 2].eval(axes);
+  if (init.is_triangular()) args.matrix_rows = tensor.shape[tensor.shape.size() - 2].eval(axes);
   std::copy_n(std::array<double, 4>{NAN, INFINITY, -INFINITY, -NAN}.begin(), 4, args.special);
   if (tensor.init.has_structured_rows()) return args;
   const bool takes_stray = floating && !draws_integers(tensor);
@@ -282,7 +300,7 @@ FillArgs fill_args(const benchsuite::Tensor& tensor, const core::Bindings& axes,
 void fill_input(std::span<std::byte> bytes, const benchsuite::Tensor& tensor, const core::Bindings& axes,
                 Distribution distribution, uint64_t key) {
   const FillArgs args = fill_args(tensor, axes, distribution, key);
-  const bool plain = is_disguise(distribution) && args.grain == 0 && tensor.init.kind != Init::triangular;
+  const bool plain = is_disguise(distribution) && args.grain == 0 && !tensor.init.is_triangular();
   if (tensor.init.has_structured_rows()) {
     fill_structured(bytes, tensor.dtype, args);
   } else if (draws_integers(tensor)) {
@@ -300,6 +318,8 @@ void jitter_input(std::span<std::byte> bytes, const benchsuite::Tensor& tensor, 
   statistics::Stream stream(key);
   const unsigned quarters = neighbour % 2 == 0 ? 1 : 2;
   switch (core::size_bytes(tensor.dtype)) {
+    case 1:
+      return draw_lowest_bits<uint8_t>(bytes, tensor.dtype, quarters, stream);
     case 2:
       return draw_lowest_bits<uint16_t>(bytes, tensor.dtype, quarters, stream);
     case 4:

@@ -72,8 +72,9 @@ void fill_input(std::span<std::byte> bytes, const benchsuite::Tensor& tensor, co
 
 // Draws the lowest bits of each element of a floating tensor anew: a neighbour on which rounding errors fall
 // differently while the problem is as well or as badly conditioned. Even neighbours keep differences between nearly
-// equal elements (7 bits of an f32, 2 of 16-bit floats); odd ones move twice as many bits, as many as sums of many
-// terms round off. Zeros, NaN, infinities and whole numbers that the problem asks for stay.
+// equal elements (7 bits of an f32, 2 of 16-bit floats, 1 of 8-bit ones); odd ones move twice as many bits, but in
+// 8-bit floats, as many as sums of many terms round off. Zeros, NaN, infinities and whole numbers that the problem asks
+// for stay.
 void jitter_input(std::span<std::byte> bytes, const benchsuite::Tensor& tensor, uint64_t neighbour, uint64_t key);
 
 }  // namespace verifier::draws

@@ -115,7 +115,8 @@ void draw_patches(FillArgs& args, bool between_bounds, statistics::Keys keys) {
   }
   if (between_bounds || keys.below(4) == 0) return;
   Patch outlier = draw_place(rows, args.columns, keys);
-  outlier.size = either_sign(log_uniform(1, keys.coin() ? 1000 : args.most_size, keys), keys);
+  outlier.size =
+      either_sign(log_uniform(1, keys.coin() ? std::min(1000.0, args.most_size) : args.most_size, keys), keys);
   add(outlier);
 }
 

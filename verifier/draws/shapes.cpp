@@ -12,20 +12,27 @@ constexpr int64_t kAwkward[] = {1,   2,   3,   7,   13,  31,  32,  33,   61,   6
                                 129, 251, 255, 257, 509, 513, 769, 1021, 1025, 2047, 2049, 4093, 8191, 16381};
 
 constexpr int64_t kMultiple = 64;
-constexpr int64_t kMostMultiples = 8;  // of the modulus before a tail
-constexpr int kSquares = 8;            // one square for so many residues
+constexpr int kSquares = 8;  // one square for so many residues
 constexpr int64_t kBeyond =
     4;  // times the largest listed: what a kernel with a block for each row can still do in time
 
+constexpr int64_t kLeastSizes = 8;           // that a free axis has
+constexpr int64_t kMostReachable = 1 << 24;  // elements of a tensor: no device is too small for them
+
 int64_t into_domain(const benchsuite::Axis& axis, int64_t wanted) {
+  if (!axis.values.empty()) return axis.at_most(wanted);
   const int64_t unit = axis.multiple_of;
   const int64_t rounded = (std::clamp(wanted, axis.min, axis.max) + unit - 1) / unit * unit;
   return std::clamp(rounded, axis.min, axis.max);
 }
 
-// Half the time an awkward value, half the time any small one.
-int64_t draw_awkward(statistics::Keys& keys) {
-  return keys.coin() ? kAwkward[keys.below(std::size(kAwkward))] : 1 + static_cast<int64_t>(keys.below(700));
+int64_t one_of(const std::vector<int64_t>& values, statistics::Keys& keys) { return values[keys.below(values.size())]; }
+
+// Half the time an awkward value, half the time any small one; any of a list.
+int64_t draw_awkward(const benchsuite::Axis& axis, statistics::Keys& keys) {
+  if (!axis.values.empty()) return one_of(axis.values, keys);
+  return into_domain(
+      axis, keys.coin() ? kAwkward[keys.below(std::size(kAwkward))] : 1 + static_cast<int64_t>(keys.below(700)));
 }
 
 // Between the limits, with a liking for no order of magnitude.
@@ -35,18 +42,33 @@ int64_t draw_between(int64_t least, int64_t most, statistics::Keys& keys) {
   return static_cast<int64_t>(low * std::pow(high / low, share));
 }
 
+// The same in an axis's domain. A list has a value between the limits.
+int64_t draw_between(const benchsuite::Axis& axis, int64_t least, int64_t most, statistics::Keys& keys) {
+  if (axis.values.empty()) return into_domain(axis, draw_between(least, most, keys));
+  std::vector<int64_t> between;
+  std::ranges::copy_if(axis.values, std::back_inserter(between), [&](int64_t v) { return v >= least && v <= most; });
+  return one_of(between, keys);
+}
+
 using Draw = std::function<core::Bindings()>;
+
+// A limit that leaves sizes to draw where a problem's smallest shape reaches it: weights of 4096 x 4096 may be fixed.
+int64_t reachable(int64_t limit, int64_t at_least, int64_t most) {
+  return std::max({limit, at_least, at_least > most / kLeastSizes ? 0 : kLeastSizes * at_least});
+}
 
 bool small_enough(const benchsuite::Problem& problem, const core::Bindings& axes, int64_t most_elements,
                   int64_t most_flops) {
+  core::Bindings least;
+  for (const benchsuite::Axis& axis : problem.axes) least[axis.name] = axis.min;
   try {
     for (const auto* tensors : {&problem.inputs, &problem.outputs}) {
       for (const benchsuite::Tensor& tensor : *tensors) {
         const int64_t elements = tensor.elements(axes);
-        if (elements < 1 || elements > most_elements) return false;
+        if (elements < 1 || elements > reachable(most_elements, tensor.elements(least), kMostReachable)) return false;
       }
     }
-    return problem.cost.flops.eval(axes) <= most_flops;
+    return problem.cost.flops.eval(axes) <= reachable(most_flops, problem.cost.flops.eval(least), INT64_MAX);
   } catch (const core::ExprError&) {
     return false;
   }
@@ -61,6 +83,11 @@ int64_t listed_size(const benchsuite::Problem& problem, const std::string& backe
     if (workload.runs_on(backend)) listed = std::max(listed, workload.axes.at(axis));
   }
   return listed;
+}
+
+// The greatest size of an axis that is not above `limit`; of a range the limit itself, which need not be a multiple.
+int64_t greatest_up_to(const benchsuite::Axis& axis, int64_t limit) {
+  return axis.values.empty() ? std::min(axis.max, limit) : axis.at_most(limit);
 }
 }  // namespace
 
@@ -84,18 +111,18 @@ std::vector<core::Bindings> draw_unseen_shapes(const benchsuite::Problem& proble
   };
   const auto awkward = [&] {
     core::Bindings axes;
-    for (const benchsuite::Axis& axis : problem.axes) axes[axis.name] = into_domain(axis, draw_awkward(keys));
+    for (const benchsuite::Axis& axis : problem.axes) axes[axis.name] = draw_awkward(axis, keys);
     return axes;
   };
   for (int i = 0; i < count; ++i) add(awkward);
   if (count == 0) return shapes;
   for (const benchsuite::Axis& large : problem.axes) {
     const int64_t listed = listed_size(problem, backend, large.name);
-    const int64_t most = std::min({large.max, most_elements, kBeyond * listed});
+    const int64_t most = greatest_up_to(large, std::min(most_elements, kBeyond * listed));
     if (listed >= most) continue;
     add([&] {
       core::Bindings axes = awkward();
-      axes[large.name] = into_domain(large, draw_between(listed + 1, most, keys));
+      axes[large.name] = draw_between(large, listed + 1, most, keys);
       return axes;
     });
   }
@@ -110,35 +137,48 @@ std::vector<core::Bindings> draw_unseen_shapes(const benchsuite::Problem& proble
   return shapes;
 }
 
-std::vector<core::Bindings> draw_residue_shapes(const benchsuite::Problem& problem, int count, int64_t most_flops,
+namespace {
+// Is it the last one of a tensor, along which vectors and tails are?
+bool is_inner(const benchsuite::Problem& problem, const benchsuite::Axis& axis) {
+  const auto has = [&](const std::vector<benchsuite::Tensor>& tensors) {
+    return std::ranges::any_of(
+        tensors, [&](const benchsuite::Tensor& tensor) { return tensor.shape.back().text() == axis.name; });
+  };
+  return has(problem.inputs) || has(problem.outputs);
+}
+}  // namespace
+
+std::vector<core::Bindings> draw_residue_shapes(const benchsuite::Problem& problem, const Residues& wanted,
                                                 statistics::Keys& keys) {
-  std::map<std::string, std::vector<int64_t>> residues;
+  const int count = wanted.count;
+  std::map<std::string, std::vector<int64_t>> residues;  // of a list its values, again and again
   for (const benchsuite::Axis& axis : problem.axes) {
     std::vector<int64_t>& all = residues[axis.name];
     for (int64_t i = 0; i < count; ++i) {
-      all.insert(all.begin() + static_cast<std::ptrdiff_t>(keys.below(all.size() + 1)), i);
+      const int64_t next = axis.values.empty() ? i : axis.values[static_cast<size_t>(i) % axis.values.size()];
+      all.insert(all.begin() + static_cast<std::ptrdiff_t>(keys.below(all.size() + 1)), next);
     }
   }
-  const auto is_inner = [&](const benchsuite::Axis& axis) {
-    const auto has = [&](const std::vector<benchsuite::Tensor>& tensors) {
-      return std::any_of(tensors.begin(), tensors.end(),
-                         [&](const benchsuite::Tensor& tensor) { return tensor.shape.back().text() == axis.name; });
-    };
-    return has(problem.inputs) || has(problem.outputs);
-  };
   std::vector<core::Bindings> shapes;
   const auto add = [&](core::Bindings axes) {
-    if (!small_enough(problem, axes, INT64_MAX, most_flops)) return false;
+    if (!small_enough(problem, axes, wanted.most_elements, wanted.most_flops)) return false;
     shapes.push_back(std::move(axes));
     return true;
   };
   for (int i = 0; i < count; ++i) {
-    // With a drawn number of whole tiles before the tail, or the least that has one.
-    for (const int64_t most_multiples : {kMostMultiples, int64_t{1}}) {
+    // With a drawn number of whole tiles before the tail; where that is too much, with fewer, and with one at last.
+    for (int64_t most_multiples = std::max<int64_t>(wanted.inner_reach / count, 1); most_multiples > 0;
+         most_multiples /= 2) {
       core::Bindings axes;
       for (const benchsuite::Axis& axis : problem.axes) {
         const int64_t residue = residues[axis.name][static_cast<size_t>(i)];
-        const int64_t multiples = is_inner(axis) ? draw_between(1, most_multiples, keys) : residue == 0 ? 1 : 0;
+        if (!axis.values.empty()) {
+          axes[axis.name] = residue;
+          continue;
+        }
+        const int64_t multiples = is_inner(problem, axis) ? draw_between(1, most_multiples, keys)
+                                  : residue == 0          ? 1
+                                                          : 0;
         axes[axis.name] = into_domain(axis, residue + count * multiples);
       }
       if (add(std::move(axes))) break;
@@ -191,10 +231,12 @@ std::optional<core::Bindings> balanced_shape(const benchsuite::Problem& problem,
                                              int64_t most_flops, statistics::Keys& keys) {
   core::Bindings axes = thin_shape(problem, keys);
   const auto set = [&](const benchsuite::Axis& axis, int64_t size) {
-    axes[axis.name] = into_domain(axis, size % 2 == 0 ? size - 1 : size);
+    axes[axis.name] = into_domain(axis, size % 2 == 0 && axis.values.empty() ? size - 1 : size);
   };
   for (const benchsuite::Axis* axis : large) {
-    set(*axis, draw_between(std::max(axis->min, axis->max / 4), axis->max, keys));
+    const int64_t least = std::max(axis->min, axis->max / 4);
+    set(*axis,
+        axis->values.empty() ? draw_between(least, axis->max, keys) : draw_between(*axis, least, axis->max, keys));
   }
   for (int step = 0; step < 400; ++step) {
     if (small_enough(problem, axes, most_elements, most_flops)) return axes;
@@ -214,22 +256,27 @@ std::optional<core::Bindings> shape_beyond_32_bits(const benchsuite::Problem& pr
   for (int step = 0; step < 200 && !small_enough(problem, axes, kBeyond, INT64_MAX); ++step) {
     if (small_enough(problem, axes, most_elements, most_flops)) smallest = axes;
     const benchsuite::Axis& axis = problem.axes[keys.below(problem.axes.size())];
-    axes[axis.name] = into_domain(axis, axes[axis.name] * 15 / 16);
+    axes[axis.name] = axis.at_most(axes[axis.name] * 15 / 16);
   }
   return smallest;
 }
 }  // namespace
 
 std::vector<core::Bindings> draw_long_shapes(const benchsuite::Problem& problem, const std::string& backend,
-                                             int64_t most_elements, int64_t most_flops, statistics::Keys& keys) {
+                                             int64_t most_elements, int64_t most_flops, statistics::Keys& keys,
+                                             int64_t most_times_listed) {
   std::vector<core::Bindings> shapes;
   for (const benchsuite::Axis& large : problem.axes) {
-    const int64_t listed = listed_size(problem, backend, large.name), most = std::min(large.max, most_elements);
+    const int64_t listed = listed_size(problem, backend, large.name);
+    const int64_t near = listed > large.max / most_times_listed ? large.max : listed * most_times_listed;
+    const int64_t most = greatest_up_to(large, std::min(most_elements, near));
     if (listed >= most) continue;
     core::Bindings axes = thin_shape(problem, keys);
-    int64_t size = draw_between(keys.coin() ? listed + 1 : std::max(listed + 1, most / 2), most, keys);
+    const int64_t least = keys.coin() ? listed + 1 : std::max(listed + 1, most / 2);
+    int64_t size = large.values.empty() ? draw_between(least, most, keys) : draw_between(large, least, most, keys);
+    const int64_t odd = keys.below(4) == 0 ? 0 : 1;  // an even one may have no tail
     do {
-      axes[large.name] = into_domain(large, size);
+      axes[large.name] = into_domain(large, size | odd);
       size = size * 7 / 8;
     } while (!small_enough(problem, axes, most_elements, most_flops) && size > listed);
     if (small_enough(problem, axes, most_elements, most_flops)) shapes.push_back(std::move(axes));
@@ -241,11 +288,20 @@ std::vector<core::Bindings> far_shapes(const benchsuite::Problem& problem, int64
                                        statistics::Keys& keys) {
   std::vector<core::Bindings> shapes;
   const auto fits = [&](const core::Bindings& axes) { return small_enough(problem, axes, most_elements, most_flops); };
-  for (const benchsuite::Axis& large : problem.axes) {
+  const auto add_thin = [&](const benchsuite::Axis& large, int64_t size) {
     core::Bindings axes = thin_shape(problem, keys);
-    axes[large.name] = into_domain(large, std::min(large.max, most_elements));
-    while (!fits(axes) && axes[large.name] > large.min) axes[large.name] = into_domain(large, axes[large.name] * 7 / 8);
+    axes[large.name] = into_domain(large, std::min(size, most_elements));
+    while (!fits(axes) && axes[large.name] > large.min) axes[large.name] = large.at_most(axes[large.name] * 7 / 8);
     if (fits(axes)) shapes.push_back(std::move(axes));
+  };
+  for (const benchsuite::Axis& large : problem.axes) {
+    add_thin(large, large.max);
+    // An end of the domain is often a multiple of all tiles, so a drawn size near it has the tail. A problem with one
+    // axis has its own below.
+    const int64_t most = std::min(large.max, most_elements);
+    if (problem.axes.size() > 1 && is_inner(problem, large) && large.values.empty()) {
+      add_thin(large, draw_between(std::max(large.min, most / 2), most, keys) | 1);
+    }
   }
   std::vector<const benchsuite::Axis*> all;
   for (const benchsuite::Axis& axis : problem.axes) all.push_back(&axis);
@@ -264,7 +320,7 @@ std::vector<core::Bindings> far_shapes(const benchsuite::Problem& problem, int64
 void come_nearer(const benchsuite::Problem& problem, core::Bindings& axes) {
   const auto size = [&](const benchsuite::Axis& axis) { return axes.at(axis.name); };
   const benchsuite::Axis& largest = *std::ranges::max_element(problem.axes, {}, size);
-  axes[largest.name] = into_domain(largest, size(largest) * 3 / 4);
+  axes[largest.name] = largest.at_most(size(largest) * 3 / 4);
 }
 
 BenchSize bench_size(const benchsuite::Problem& problem, const std::string& backend) {

@@ -15,28 +15,36 @@ namespace verifier::draws {
 // one less and one more than a power of two. Then, for each axis, one at which it is larger than in any listed workload
 // of `backend`, up to four times (where the limits leave room for it), and one of multiples of 64, half the time a
 // square: a kernel may not be right at listed and small shapes alone. Each has at most `most_elements` elements per
-// tensor and `most_flops` operations, and differs from every listed workload. Fewer where the domains allow fewer.
+// tensor and `most_flops` operations, and differs from every listed workload. Fewer where the domains allow fewer. Here
+// and below, limits that the smallest shape of the domain reaches leave room for eight times as much.
 std::vector<core::Bindings> draw_unseen_shapes(const benchsuite::Problem& problem, const std::string& backend,
                                                int count, int64_t most_elements, int64_t most_flops,
                                                statistics::Keys& keys);
 
-// Small shapes, among which each axis takes every residue modulo `count`; axes along which a tensor lies in memory pass
-// a drawn multiple of `count`, so that a kernel has whole vectors or tiles before its tail. Some more are squares.
-// Shapes of more than `most_flops` operations are left out.
-std::vector<core::Bindings> draw_residue_shapes(const benchsuite::Problem& problem, int count, int64_t most_flops,
+// Small shapes, among which each axis takes every residue modulo their number, or every value of its list; inner axes,
+// along which a tensor lies in memory, pass a drawn multiple of it, so that a kernel has whole vectors or tiles before
+// its tail. Some more are squares.
+struct Residues {
+  int count;                          // the modulus
+  int64_t inner_reach;                // inner axes stay below it
+  int64_t most_elements, most_flops;  // of a shape: it has fewer multiples where it would pass them
+};
+std::vector<core::Bindings> draw_residue_shapes(const benchsuite::Problem& problem, const Residues& wanted,
                                                 statistics::Keys& keys);
 
 // Every combination of the axes' least and greatest values; where a tensor has more elements, one nearer.
 std::vector<core::Bindings> corner_shapes(const benchsuite::Problem& problem, int64_t most_elements);
 
-// For each axis a thin shape in which it is larger than in any listed workload of `backend`, half of the time more than
-// half as large as the limits allow, and the others are small.
+// For each axis a thin shape in which it is larger than in any listed workload of `backend`, but at most so many times
+// as large; half of the time it is more than half as large as the limits allow, and mostly it is odd. The others are
+// small.
 std::vector<core::Bindings> draw_long_shapes(const benchsuite::Problem& problem, const std::string& backend,
-                                             int64_t most_elements, int64_t most_flops, statistics::Keys& keys);
+                                             int64_t most_elements, int64_t most_flops, statistics::Keys& keys,
+                                             int64_t most_times_listed = INT64_MAX);
 
-// For each axis the thin shape in which it is as large as the domain and the limits allow; one in which all axes are
-// large and odd; of more than two axes one in which two drawn ones are; and one of more than 2^31 elements, where the
-// domain and the limits have one.
+// For each axis the thin shape in which it is as large as the domain and the limits allow, and for an inner axis one in
+// which it is odd and more than half as large; one in which all axes are large and odd; of more than two axes one in
+// which two drawn ones are; and one of more than 2^31 elements, where the domain and the limits have one.
 std::vector<core::Bindings> far_shapes(const benchsuite::Problem& problem, int64_t most_elements, int64_t most_flops,
                                        statistics::Keys& keys);
 

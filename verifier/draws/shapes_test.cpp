@@ -51,6 +51,24 @@ TEST(Shapes, EveryAxisPassesWhatIsListedSomewhere) {
   }
 }
 
+// Weights of a served layer alone may pass the limits; its batch is drawn all the same.
+TEST(Shapes, AFixedTensorLeavesTheOthersSizesToDraw) {
+  benchsuite::Problem problem = shipped_problem("gemm_f32");
+  for (benchsuite::Axis& axis : problem.axes) {
+    if (axis.name != "M") axis.min = axis.max = 4096;
+  }
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    std::set<int64_t> sizes, residues;
+    for (const core::Bindings& axes : drawn(problem, seed)) sizes.insert(axes.at("M"));
+    EXPECT_GE(sizes.size(), 3u);
+    EXPECT_LE(*sizes.rbegin(), kFlops / 2 / 4096 / 4096);
+    statistics::Keys keys(seed);
+    const Residues wanted{.count = 64, .inner_reach = 4096, .most_elements = 1 << 17, .most_flops = 1'000'000};
+    for (const core::Bindings& axes : draw_residue_shapes(problem, wanted, keys)) residues.insert(axes.at("M"));
+    EXPECT_EQ(residues, (std::set<int64_t>{1, 2, 3, 4, 5, 6, 7, 8}));
+  }
+}
+
 TEST(Shapes, OneIsOfMultiplesOf64AndOftenASquare) {
   const benchsuite::Problem problem = shipped_problem("transpose_f32");
   int squares = 0;
@@ -68,7 +86,7 @@ TEST(Shapes, EachAxisTakesEveryResidue) {
   for (const char* name : {"transpose_f32", "gemm_f32", "sum_f32"}) {
     const benchsuite::Problem problem = shipped_problem(name);
     statistics::Keys keys(3);
-    const auto shapes = draw_residue_shapes(problem, 128, kFlops, keys);
+    const auto shapes = draw_residue_shapes(problem, {128, 1024, 1 << 20, kFlops}, keys);
     EXPECT_EQ(shapes.size(), problem.axes.size() > 1 ? 144u : 128u);  // with squares
     for (const benchsuite::Axis& axis : problem.axes) {
       std::set<int64_t> residues;
@@ -76,6 +94,83 @@ TEST(Shapes, EachAxisTakesEveryResidue) {
       EXPECT_EQ(residues.size(), 128u) << axis.name;
     }
   }
+}
+
+// A kernel may change its ways at rows of 512: some of those rows have a tail, on every device.
+TEST(Shapes, LongRowsHaveManyResidues) {
+  const benchsuite::Problem problem = shipped_problem("softmax_f32");
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    statistics::Keys keys(seed);
+    int odd = 0;
+    for (const core::Bindings& axes : draw_residue_shapes(problem, {64, 4096, 1 << 17, 1'000'000}, keys)) {
+      odd += axes.at("N") >= 512 && axes.at("N") % 16 != 0 ? 1 : 0;
+    }
+    EXPECT_GE(odd, 16) << seed;
+  }
+}
+
+// gemm_f32 whose K is one of few sizes; the workloads' own do not matter to what is drawn.
+benchsuite::Problem with_listed_k(std::vector<int64_t> sizes) {
+  benchsuite::Problem problem = shipped_problem("gemm_f32");
+  benchsuite::Axis& axis = *std::ranges::find(problem.axes, "K", &benchsuite::Axis::name);
+  axis.min = sizes.front();
+  axis.max = sizes.back();
+  axis.values = std::move(sizes);
+  return problem;
+}
+
+std::set<int64_t> sizes_of_k(const std::vector<core::Bindings>& shapes) {
+  std::set<int64_t> sizes;
+  for (const core::Bindings& axes : shapes) sizes.insert(axes.at("K"));
+  return sizes;
+}
+
+TEST(Shapes, OfAListTakeEveryValueAndNoOther) {
+  const std::set<int64_t> listed{8, 48, 100};
+  const benchsuite::Problem problem = with_listed_k({listed.begin(), listed.end()});
+  statistics::Keys keys(6);
+  EXPECT_EQ(sizes_of_k(draw_residue_shapes(problem, {128, 1024, 1 << 20, kFlops}, keys)), listed);
+  EXPECT_EQ(sizes_of_k(corner_shapes(problem, int64_t{1} << 30)), (std::set<int64_t>{8, 100}));
+  std::set<int64_t> unseen, distant;
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    unseen.merge(sizes_of_k(drawn(problem, seed)));
+    distant.merge(sizes_of_k(far_shapes(problem, int64_t{1} << 24, int64_t{1} << 40, keys)));
+    for (const int64_t size : sizes_of_k(draw_long_shapes(problem, "cpu", 1 << 20, int64_t{1} << 29, keys))) {
+      EXPECT_TRUE(listed.contains(size)) << size;
+    }
+  }
+  EXPECT_EQ(unseen, listed);
+  EXPECT_EQ(distant, listed);
+  core::Bindings near{{"M", 4}, {"N", 4}, {"K", 100}};
+  come_nearer(problem, near);
+  EXPECT_EQ(near.at("K"), 48);
+}
+
+// 448 * 7 / 8 is 392, which rounds up to 448 again.
+TEST(Shapes, FarOnesOfMultiplesComeNearerUntilTheyFit) {
+  benchsuite::Problem problem = shipped_problem("row_sum_f32");
+  for (benchsuite::Axis& axis : problem.axes) axis.min = axis.multiple_of = 64;
+  statistics::Keys keys(7);
+  for (const int64_t most : {64 * 1000, 64 * 64, 1}) {
+    for (const core::Bindings& axes : far_shapes(problem, most, int64_t{1} << 40, keys)) {
+      EXPECT_LE(axes.at("M") * axes.at("N"), std::max<int64_t>(most, 8 * 64 * 64));
+      for (const benchsuite::Axis& axis : problem.axes) EXPECT_TRUE(axis.contains(axes.at(axis.name)));
+    }
+  }
+  core::Bindings near{{"M", 64}, {"N", 448}};
+  come_nearer(problem, near);
+  EXPECT_EQ(near.at("N"), 320);
+}
+
+TEST(Shapes, OfAListPassWhatIsListedInWorkloadsWhereTheyCan) {
+  benchsuite::Problem problem = with_listed_k({8, 1 << 14, 1 << 16});
+  for (benchsuite::Workload& workload : problem.workloads) workload.axes["K"] = 8;
+  statistics::Keys keys(6);
+  std::set<int64_t> sizes;
+  for (int i = 0; i < 20; ++i) {
+    sizes.merge(sizes_of_k(draw_long_shapes(problem, "cpu", int64_t{1} << 20, int64_t{1} << 29, keys)));
+  }
+  EXPECT_EQ(sizes, (std::set<int64_t>{8, 1 << 14, 1 << 16}));
 }
 
 constexpr int64_t kTensor = int64_t{1} << 30;
@@ -96,24 +191,25 @@ TEST(Shapes, FarOnesEndTheDomainAndPass32Bits) {
   const benchsuite::Problem rows = shipped_problem("row_sum_f32");
   constexpr int64_t kSmall = int64_t{1} << 24, kLarge = int64_t{9} << 28, kManyFlops = int64_t{1} << 40;
   const auto small = far_shapes(rows, kSmall, kManyFlops, keys);
-  ASSERT_EQ(small.size(), 3u);
-  for (size_t i = 0; i < 2; ++i) {
-    EXPECT_EQ(std::max(small[i].at("M"), small[i].at("N")), 65536);
+  ASSERT_EQ(small.size(), 5u);
+  for (const size_t i : {0, 1, 2, 3}) {  // the maximum of each axis, and a size with a tail
+    const int64_t large = std::max(small[i].at("M"), small[i].at("N"));
     EXPECT_LE(std::min(small[i].at("M"), small[i].at("N")), 3);
+    EXPECT_TRUE(i % 2 == 0 ? large == 65536 : large > 32768 && large % 2 == 1) << large;
   }
-  const int64_t balanced = small[2].at("M") * small[2].at("N");
-  EXPECT_GT(balanced, kSmall * 15 / 16);
-  EXPECT_GT(std::min(small[2].at("M"), small[2].at("N")), 64);
-  EXPECT_EQ(small[2].at("M") % 2 + small[2].at("N") % 2, 2);
+  const core::Bindings& balanced = small[4];
+  EXPECT_GT(balanced.at("M") * balanced.at("N"), kSmall * 15 / 16);
+  EXPECT_GT(std::min(balanced.at("M"), balanced.at("N")), 64);
+  EXPECT_EQ(balanced.at("M") % 2 + balanced.at("N") % 2, 2);
   const auto large = far_shapes(rows, kLarge, kManyFlops, keys);
-  ASSERT_EQ(large.size(), 4u);
-  const int64_t elements = large[3].at("M") * large[3].at("N");
+  ASSERT_EQ(large.size(), 6u);
+  const int64_t elements = large[5].at("M") * large[5].at("N");
   EXPECT_GT(elements, int64_t{1} << 31);
   EXPECT_LE(elements, kLarge);
   const auto products = far_shapes(shipped_problem("gemm_f32"), kSmall, kManyFlops, keys);
-  ASSERT_EQ(products.size(), 5u);
+  ASSERT_EQ(products.size(), 7u);  // K and N are inner axes
   int64_t small_axes = 0;
-  for (const auto& [name, size] : products[4]) small_axes += size <= 3;
+  for (const auto& [name, size] : products[6]) small_axes += size <= 3;
   EXPECT_EQ(small_axes, 1);
   for (const core::Bindings& axes : far_shapes(shipped_problem("sum_f32"), kSmall, kManyFlops, keys)) {
     EXPECT_GT(axes.at("N"), kSmall / 8 * 7);  // as far as the limit lets it
@@ -135,6 +231,13 @@ TEST(Shapes, LongOnesPassEveryListedSize) {
   }
   EXPECT_GT(sizes.size(), 30u);
   EXPECT_GT(*sizes.rbegin(), 30000);
+  const auto near = draw_long_shapes(shipped_problem("gemm_f32"), "cpu", 1 << 18, 1 << 20, keys, 8);
+  ASSERT_EQ(near.size(), 3u);
+  for (const core::Bindings& axes : near) {
+    const int64_t most = std::max({axes.at("K"), axes.at("M"), axes.at("N")});
+    EXPECT_GT(most, 128);
+    EXPECT_LE(most, 8 * 128);
+  }
 }
 
 }  // namespace

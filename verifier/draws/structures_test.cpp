@@ -112,25 +112,27 @@ TEST_F(Structured, ProbabilitiesAddUpToOne) {
   EXPECT_NEAR(certain, 20, 15);
 }
 
-TEST_F(Structured, ATriangularMatrixIsZeroAboveItsDiagonal) {
-  Tensor batch = of(DType::f32, Init::triangular);
-  batch.shape.insert(batch.shape.begin(), Expr::constant(3));
-  const core::Bindings axes{{"M", 30}, {"N", 20}};
-  for (const Distribution distribution :
-       {Distribution::ordinary, Distribution::patchwork, Distribution::offset, Distribution::non_finite}) {
-    for (uint64_t key = 0; key < 8; ++key) {
-      const auto rows = rows_of(batch, axes, distribution, key);
-      int nonzero = 0;
-      for (size_t r = 0; r < rows.size(); ++r) {
-        for (size_t c = 0; c < 20; ++c) {
-          if (c > r % 30) {
-            ASSERT_EQ(rows[r][c], 0) << r << " " << c;
-          } else {
-            nonzero += rows[r][c] != 0;
+TEST_F(Structured, ATriangularMatrixIsZeroOnOneSideOfItsDiagonal) {
+  for (const Init kind : {Init::triangular, Init::upper_triangular}) {
+    Tensor batch = of(DType::f32, kind);
+    batch.shape.insert(batch.shape.begin(), Expr::constant(3));
+    const core::Bindings axes{{"M", 30}, {"N", 20}};
+    for (const Distribution distribution :
+         {Distribution::ordinary, Distribution::patchwork, Distribution::offset, Distribution::non_finite}) {
+      for (uint64_t key = 0; key < 8; ++key) {
+        const auto rows = rows_of(batch, axes, distribution, key);
+        int nonzero = 0;
+        for (size_t r = 0; r < rows.size(); ++r) {
+          for (size_t c = 0; c < 20; ++c) {
+            if (kind == Init::triangular ? c > r % 30 : c < r % 30) {
+              ASSERT_EQ(rows[r][c], 0) << r << " " << c;
+            } else {
+              nonzero += rows[r][c] != 0;
+            }
           }
         }
+        EXPECT_GT(nonzero, kind == Init::triangular ? 600 : 300);
       }
-      EXPECT_GT(nonzero, 600);
     }
   }
 }

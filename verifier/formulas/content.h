@@ -1,6 +1,7 @@
 // The content of inputs, element by element. Magnitudes are chosen such that honest kernels stay finite: with up to
 // some thousand terms, sums of squares fit into f32, and f16 inputs are kept so small that products of two of them fit
-// into f16 outputs. Patches alone go further.
+// into f16 outputs. Formats of 8 bits end sooner still: what a draw puts beyond their largest number is that number.
+// Patches alone go further.
 #pragma once
 
 #include <math.h>
@@ -67,9 +68,10 @@ struct FillArgs {
   double scale, low, high;  // of benchsuite::InputInit
   int64_t least, most;      // the same, at the shape at hand
   uint64_t key;
-  int64_t narrow;       // is the dtype f16?
+  int64_t narrow;       // is the dtype f16, or one of 8 bits?
   int64_t significand;  // its bits, the hidden one included
   double least_normal;  // of the dtype
+  double largest;       // number of a dtype of 8 bits; 0: of another
   double special[4];    // NaN, inf, -inf, and a NaN with its sign set
   int64_t matrix_rows;  // of a triangular input
   double most_size;     // of outliers
@@ -78,6 +80,11 @@ struct FillArgs {
   int64_t patch_count;
   Patch patches[kMostPatches];
 };
+
+HOST_DEVICE double within_dtype(const FillArgs& args, double value) {
+  const bool beyond = args.largest > 0 && isfinite(value) && fabs(value) > args.largest;
+  return beyond ? copysign(args.largest, value) : value;
+}
 
 // The purposes that numbers are drawn for have counters of their own.
 enum class Purpose : uint32_t { value_of_quad, more_of_quad, row, few, more_of_few, patch };
@@ -104,7 +111,7 @@ HOST_DEVICE Chance chance_of(bool wide, float normal, uint32_t first, uint32_t s
 struct Row {
   int64_t hot;  // the one that is not 0 in a one_hot or exact_products draw, dominates a dominant one, or is an outlier
   double scale;   // of a row_scales draw; of extremes, what all elements are near to, or 0
-  double size;    // of the outliers of extremes, or 0
+  double size;    // of the outliers of extremes, or 0; of a dominant draw, sign_at_the_end
   bool hot_end;   // is the last element one, too?
   uint32_t kind;  // which non-finite values it gets: NaN, inf, -inf, or all of them
 };
@@ -122,14 +129,18 @@ HOST_DEVICE bool draws_rows(const FillArgs& args) {
       return false;
   }
 }
-// Anywhere, at the beginning, or at the end, where vectors and tails are; in the last row of a dominant draw, the very
-// last.
+// In the last two rows of a dominant draw the last element is the hot one: above zero in the last row, below in the
+// other, so that a kernel that leaves out a tail misses a sum, a maximum and a minimum.
+HOST_DEVICE int64_t sign_at_the_end(const FillArgs& args, int64_t row) {
+  if (args.distribution != static_cast<int64_t>(Distribution::dominant)) return 0;
+  if ((row + 1) * args.columns >= args.elements) return 1;
+  return (row + 2) * args.columns >= args.elements ? -1 : 0;
+}
+// Anywhere, at the beginning, or at the end, where vectors and tails are.
 constexpr int64_t kAtAnEnd = 16;
 HOST_DEVICE int64_t drawn_column(const FillArgs& args, int64_t row, const Quad& drawn) {
   const int64_t columns = args.columns;
-  if ((row + 1) * columns >= args.elements && args.distribution == static_cast<int64_t>(Distribution::dominant)) {
-    return columns - 1;
-  }
+  if (sign_at_the_end(args, row) != 0) return columns - 1;
   const uint64_t where = below(4, drawn.z, 0);
   const int64_t most = where < 2 || columns < kAtAnEnd ? columns : kAtAnEnd;
   const auto column = static_cast<int64_t>(below(static_cast<uint64_t>(most), drawn.x, drawn.w));
@@ -149,6 +160,8 @@ HOST_DEVICE Row draw_row(const FillArgs& args, int64_t index) {
     row.scale = far ? signed_size : 0;
     row.size = far ? 0 : signed_size;
     row.hot_end = last || (drawn.y & 8) != 0;
+  } else {
+    row.size = static_cast<double>(sign_at_the_end(args, index));
   }
   return row;
 }
@@ -209,9 +222,12 @@ HOST_DEVICE double unbounded(const FillArgs& args, const Row& row, bool hot, con
       return is_rare(c) ? rare_value(args, row.kind, c) : value;
     case Distribution::patchwork:
       return args.grain > 0 ? rint(value / args.grain) * args.grain : value;
-    case Distribution::dominant:
-      // Far beyond what the others add up to, be they millions.
-      return hot ? (value < 0 ? value - args.scale : value + args.scale) * (narrow ? 0x1p10 : 0x1p46) : value;
+    case Distribution::dominant: {
+      if (!hot) return value;
+      const bool below_zero = row.size != 0 ? row.size < 0 : value < 0;
+      const double size = (fabs(value) + args.scale) * (narrow ? 0x1p10 : 0x1p46);
+      return below_zero ? -size : size;  // far beyond what the others add up to, be they millions
+    }
     case Distribution::few:
       return hot || is_one_of_few(args, c) ? 40 + 2 * c.normal : 0;
     case Distribution::extremes:

@@ -10,16 +10,18 @@
 namespace verifier::formulas {
 
 // In the order of benchsuite::Init.
-enum class Structure : int64_t { permutation = 3, sorted, probabilities, triangular };
+enum class Structure : int64_t { permutation = 3, sorted, probabilities, triangular, upper_triangular };
 
 HOST_DEVICE bool has_structured_rows(const FillArgs& args) {
   return args.kind >= static_cast<int64_t>(Structure::permutation) &&
          args.kind <= static_cast<int64_t>(Structure::probabilities);
 }
-// A matrix with zeros above its diagonal; the rest is drawn as N(0, scale).
-HOST_DEVICE bool is_above_diagonal(const FillArgs& args, int64_t index) {
-  return args.kind == static_cast<int64_t>(Structure::triangular) &&
-         index % args.columns > index / args.columns % args.matrix_rows;
+// Does the element lie in the triangle of zeros? The rest of the matrix is drawn from N(0, scale).
+HOST_DEVICE bool is_in_empty_triangle(const FillArgs& args, int64_t index) {
+  const bool upper = args.kind == static_cast<int64_t>(Structure::upper_triangular);
+  if (!upper && args.kind != static_cast<int64_t>(Structure::triangular)) return false;
+  const int64_t column = index % args.columns, row = index / args.columns % args.matrix_rows;
+  return upper ? column < row : column > row;
 }
 
 // Numbers that a row draws for its shape.

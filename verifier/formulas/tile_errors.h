@@ -27,15 +27,15 @@ struct Tiling {
 // Below, r is the reference, b the naive output, y the candidate's. Errors are counted where both sides are finite.
 // Without initializers, since threads of a GPU share arrays of these: `TileErrors tile{}` is a tile of no elements.
 struct NaiveTile {
-  double largest;     // |b - r|
+  double largest;     // |b - r|, beyond rounding
   double squares;     // sum of (b - r)^2
   int64_t overflows;  // elements where b is not finite and r is
 };
 struct TileErrors {
-  double scale_squares;  // sum of r^2 where r is finite
-  double peak;           // |r|, the largest that is finite
+  double scale_squares;  // sum of r^2 where r is finite in y's dtype
+  double peak;           // |r|, the largest that is
   NaiveTile naive;
-  double largest;          // |y - r|
+  double largest;          // |y - r|, beyond rounding
   double squares;          // sum of (y - r)^2
   int64_t worst;           // flat index of the first element with the largest |y - r|
   int64_t mismatches;      // elements where NaN or infinity stands and should not, or the reverse
@@ -47,43 +47,74 @@ struct TileMismatches {
   int64_t first;  // flat index; means nothing without mismatches
 };
 
-// May a candidate give y where r is right and the naive solution gives b, as far as NaN and infinity go? `largest`:
-// finite number of the output's dtype.
-HOST_DEVICE bool right_class(double y, double r, double b, double largest) {
+// The numbers of an output's dtype. All fields are 8 bytes wide.
+struct NumberRange {
+  double largest;   // finite number
+  double overflow;  // the magnitude from where on rounding overflows, to within 1 %
+  // For a format of 8 bits, the bits of its significand, the hidden one included; 0 for others. Conversions to 8 bits
+  // either saturate or overflow, so both are right. They have few numbers, so an element may err by half a step of its
+  // own besides what its tile allows.
+  int64_t significand;
+  double least_normal;
+  int64_t has_infinity;
+};
+
+// The reference as the dtype holds it.
+HOST_DEVICE double saturated(double r, const NumberRange& range) {
+  return range.significand != 0 && fabs(r) > range.largest ? copysign(range.largest, r) : r;
+}
+
+// May a candidate give y where r is right and the naive solution gives b, as far as NaN and infinity go?
+HOST_DEVICE bool right_class(double y, double r, double b, const NumberRange& range) {
   if (isnan(r)) return isnan(y);
-  if (isinf(r)) return y == r;
-  const bool same_infinity = isinf(y) && (y < 0) == (r < 0);
-  if (fabs(r) > largest * 1.01) return same_infinity;
+  const bool overflown = range.has_infinity != 0 ? isinf(y) && (y < 0) == (r < 0) : isnan(y);
+  if (range.significand == 0 && (isinf(r) || fabs(r) > range.overflow * 1.01)) return overflown;
   if (isfinite(y)) return true;
   // Either side of the largest number is right close to it, and where the naive solution itself overflows.
-  if (fabs(r) > largest * 0.99) return same_infinity;
+  if (fabs(r) > range.overflow * 0.99) return overflown;
   return isnan(b) ? isnan(y) : y == b;
+}
+
+// Is y the right number to the last bit? `rounded`: r in y's dtype.
+HOST_DEVICE bool right_number(double y, double r, double rounded, const NumberRange& range) {
+  if (y == rounded || (isnan(y) && isnan(rounded))) return true;
+  return range.significand != 0 && fabs(r) > range.overflow && y == saturated(r, range);
 }
 
 // The error of the naive output or of the candidate's; what is not finite is compared by its class.
 HOST_DEVICE double error_of(double value, double r) { return isfinite(r) && isfinite(value) ? fabs(value - r) : 0; }
 
-HOST_DEVICE void add_naive(NaiveTile& tile, double b, double r) {
-  const double error = error_of(b, r);
-  tile.largest = fmax(tile.largest, error);
+// The same, beyond the half step by which the one rounding to 8 bits errs.
+HOST_DEVICE double error_beyond_rounding(double value, double r, const NumberRange& range) {
+  const double held = saturated(r, range), error = error_of(value, held);
+  if (range.significand == 0 || error == 0) return error;
+  int exponent = 0;
+  frexp(fmax(fabs(held), range.least_normal), &exponent);
+  return fmax(error - ldexp(1.0, exponent - 1 - static_cast<int>(range.significand)), 0.0);
+}
+
+HOST_DEVICE void add_naive(NaiveTile& tile, double b, double r, const NumberRange& range) {
+  const double error = error_of(b, saturated(r, range));
+  tile.largest = fmax(tile.largest, error_beyond_rounding(b, r, range));
   tile.squares += error * error;
   tile.overflows += isfinite(r) && !isfinite(b);
 }
 
 // Elements of a tile come in the order of their indices.
-HOST_DEVICE void add_element(TileErrors& tile, int64_t index, double y, double r, double b, double largest) {
-  if (isfinite(r)) {
-    tile.scale_squares += r * r;
-    tile.peak = fmax(tile.peak, fabs(r));
+HOST_DEVICE void add_element(TileErrors& tile, int64_t index, double y, double r, double b, const NumberRange& range) {
+  const double held = saturated(r, range);
+  if (isfinite(held) && fabs(held) <= range.overflow) {  // y has nothing of a larger one
+    tile.scale_squares += held * held;
+    tile.peak = fmax(tile.peak, fabs(held));
   }
-  add_naive(tile.naive, b, r);
-  const double error = error_of(y, r);
-  if (error > tile.largest) {
-    tile.largest = error;
+  add_naive(tile.naive, b, r, range);
+  const double error = error_of(y, held), beyond = error_beyond_rounding(y, r, range);
+  if (beyond > tile.largest) {
+    tile.largest = beyond;
     tile.worst = index;
   }
   tile.squares += error * error;
-  if (!right_class(y, r, b, largest) && tile.mismatches++ == 0) tile.first_mismatch = index;
+  if (!right_class(y, r, b, range) && tile.mismatches++ == 0) tile.first_mismatch = index;
 }
 
 // Two parts of a tile together.

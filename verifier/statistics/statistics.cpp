@@ -80,16 +80,17 @@ SpeedUp estimate_speed_up(const std::vector<Pair>& pairs) {
   return {std::exp(centre), std::exp(logs[low]), std::exp(logs[n - 1 - low])};
 }
 
-SpeedUp combine(const std::vector<SpeedUp>& parts) {
-  double centre = 0, below = 0, above = 0;
-  for (const SpeedUp& part : parts) {
-    centre += std::log(part.value);
-    below += std::pow(std::log(part.value / part.low), 2);
-    above += std::pow(std::log(part.high / part.value), 2);
+SpeedUp combine(const std::vector<WeightedSpeedUp>& parts) {
+  if (parts.empty()) return {};
+  double total = 0, centre = 0, below = 0, above = 0;
+  for (const auto& [part, weight] : parts) {
+    total += weight;
+    centre += weight * std::log(part.value);
+    below += std::pow(weight * std::log(part.value / part.low), 2);
+    above += std::pow(weight * std::log(part.high / part.value), 2);
   }
-  const auto n = static_cast<double>(std::max<size_t>(1, parts.size()));
-  centre /= n;
-  return {std::exp(centre), std::exp(centre - std::sqrt(below) / n), std::exp(centre + std::sqrt(above) / n)};
+  centre /= total;
+  return {std::exp(centre), std::exp(centre - std::sqrt(below) / total), std::exp(centre + std::sqrt(above) / total)};
 }
 
 Outcome decide(const SpeedUp& speed_up) {

@@ -44,8 +44,14 @@ std::vector<Pair> steady_pairs(const std::vector<Pair>& pairs);
 // least one pair.
 SpeedUp estimate_speed_up(const std::vector<Pair>& pairs);
 
-// Geometric mean. The logarithmic half-widths add in quadrature, as for independent estimates.
-SpeedUp combine(const std::vector<SpeedUp>& parts);
+// A speed-up at one of several workloads, and how much it counts there. The weight is above 0.
+struct WeightedSpeedUp {
+  SpeedUp speed_up;
+  double weight = 1;
+};
+
+// Geometric mean by weight. The logarithmic half-widths add in quadrature, as for independent estimates.
+SpeedUp combine(const std::vector<WeightedSpeedUp>& parts);
 
 // WIN when the whole interval lies above 1/0.995, LOSS when below 0.995, otherwise TIE.
 Outcome decide(const SpeedUp& speed_up);

@@ -183,11 +183,21 @@ TEST(Statistics, PairsAtDifferentClocksAreLeftOut) {
 
 TEST(Statistics, CombiningNarrowsTheInterval) {
   const SpeedUp part{2, 1.9, 2.1};
-  const SpeedUp both = combine({part, part});
+  const SpeedUp both = combine({{part}, {part}});
   EXPECT_DOUBLE_EQ(both.value, 2);
   EXPECT_GT(both.low, part.low);
   EXPECT_LT(both.high, part.high);
-  EXPECT_NEAR(combine({{2, 2, 2}, {0.5, 0.5, 0.5}}).value, 1, 1e-12);
+  EXPECT_NEAR(combine({{{2, 2, 2}}, {{0.5, 0.5, 0.5}}}).value, 1, 1e-12);
+}
+
+TEST(Statistics, AWeightCountsLikeThatManyWorkloads) {
+  const SpeedUp fast{4, 4, 4}, slow{1, 1, 1}, rough{2, 1.6, 2.5};
+  EXPECT_NEAR(combine({{fast, 3}, {slow, 1}}).value, combine({{fast}, {fast}, {fast}, {slow}}).value, 1e-12);
+  EXPECT_NEAR(combine({{fast, 3}, {slow, 1}}).value, std::pow(4, 0.75), 1e-12);
+  const SpeedUp alone = combine({{rough, 7}});  // one estimate stays as wide as it is, whatever its weight
+  EXPECT_NEAR(alone.low, rough.low, 1e-12);
+  EXPECT_NEAR(alone.high, rough.high, 1e-12);
+  EXPECT_GT(combine({{rough, 3}, {rough, 1}}).high, combine({{rough}, {rough}}).high);
 }
 
 }  // namespace

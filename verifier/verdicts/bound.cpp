@@ -1,6 +1,7 @@
 #include "verifier/verdicts/bound.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "core/error.h"
 
@@ -12,12 +13,22 @@ constexpr double kRefusedBelow = 0.95;     // of the floor
 constexpr double kSuspiciousBelow = 1.1;   // of the floor
 constexpr double kSuspiciousSpeedUp = 10;  // over the incumbent
 
+// Tensor cores multiply 8 bits from sm_89 on, twice as fast as 16; before, kernels widen them.
+double f8_flop_s(const Calibration& calibration) {
+  const bool has_f8 =
+      calibration.architecture.starts_with("sm_") && std::atoi(calibration.architecture.c_str() + 3) >= 89;
+  return calibration.tensor_f16_flop_s * (has_f8 ? 2 : 1);
+}
+
 double peak_for(DType input, bool tf32, const Calibration& calibration) {
   switch (input) {
     case DType::f16:
       return calibration.tensor_f16_flop_s;
     case DType::bf16:
       return calibration.tensor_bf16_flop_s;
+    case DType::f8e4m3:
+    case DType::f8e5m2:
+      return f8_flop_s(calibration);
     case DType::f64:
       return calibration.fp64_flop_s;
     default:

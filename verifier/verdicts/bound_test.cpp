@@ -94,6 +94,18 @@ TEST(Bound, PeaksFollowTheContract) {
   EXPECT_DOUBLE_EQ(bound_of(problem, axes, round_figures()).nominal_us, 160);
 }
 
+TEST(Bound, TensorCoresMultiply8BitsTwiceAsFastWhereTheyCan) {
+  const core::Bindings axes{{"M", 4000}, {"N", 4000}, {"K", 4000}};
+  Problem problem = shipped("gemm_f16");
+  for (benchsuite::Tensor& input : problem.inputs) input.dtype = core::DType::f8e4m3;
+  Calibration figures = round_figures();
+  for (const auto& [architecture, us] :
+       {std::pair("sm_80", 160.0), std::pair("sm_90", 80.0), std::pair("sm_100", 80.0)}) {
+    figures.architecture = architecture;
+    EXPECT_DOUBLE_EQ(bound_of(problem, axes, figures).nominal_us, us) << architecture;
+  }
+}
+
 TEST(Bound, TheLargestFloatingInputNamesThePeak) {
   const core::Bindings axes{{"M", 4000}, {"N", 4000}, {"K", 4000}};
   Problem problem = shipped("gemm_f16");

@@ -46,6 +46,7 @@ Json to_json(const WorkloadTiming& timing) {
             {"incumbent_us", timing.incumbent_us},
             {"speed_up", to_json(timing.speed_up)}};
   if (timing.bound_us) json["bound_us"] = *timing.bound_us;
+  if (timing.weight != 1) json["weight"] = timing.weight;
   return json;
 }
 }  // namespace
@@ -73,6 +74,7 @@ Measurement measurement_from_json(const JsonView& json) {
                           speed_up(entry.at("speed_up"))};
     for (const JsonView& item : entry.at("pairs").items()) timing.pairs.push_back(pair_from(item));
     if (entry.has("bound_us")) timing.bound_us = entry.at("bound_us").number();
+    if (entry.has("weight")) timing.weight = entry.at("weight").number();
     m.workloads.push_back(std::move(timing));
   }
   m.speed_up = speed_up(json.at("speed_up"));

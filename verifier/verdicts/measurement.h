@@ -17,6 +17,7 @@ struct WorkloadTiming {
   double candidate_us = 0, incumbent_us = 0;  // medians
   statistics::SpeedUp speed_up;
   std::optional<double> bound_us = std::nullopt;  // what the device would need at its measured peaks (verifier/bound.h)
+  double weight = 1;                              // the workload's, in the speed-up over all of them
 
   // bound over time: 1 is the best there can be. Absent where the bound is not known.
   std::optional<double> share_of_bound() const {
@@ -27,7 +28,7 @@ struct WorkloadTiming {
 struct Measurement {
   std::string clock;  // what the times are: "cpu-rough" on the cpu device
   std::vector<WorkloadTiming> workloads;
-  statistics::SpeedUp speed_up;                            // geometric mean over the workloads
+  statistics::SpeedUp speed_up;                            // geometric mean over the workloads, by weight
   statistics::Outcome outcome = statistics::Outcome::tie;  // against the incumbent
   bool stopped_early = false;                              // enough pairs to see who is far ahead
   std::vector<Counters> counters = {};  // of the candidate's launches at a bench workload, where a profiler watched
