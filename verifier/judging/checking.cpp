@@ -53,27 +53,28 @@ bool Checking::checks_benches(Effort effort) const {
   return effort == Effort::confirm || traits_.check.bench_shapes_from == Effort::full;
 }
 
-std::optional<Verdict> Checking::at_shape(Contender& contender, const std::string& name, const core::Bindings& axes,
-                                          const Check& check) {
-  const Where where{name, sandbox::describe(axes), "ordinary", ""};
+std::optional<Verdict> Checking::at_shape(Contender& contender, const NamedShape& named, const Check& check) {
+  const core::Bindings& axes = named.axes;
+  const Where where{named.name, sandbox::describe(axes), "ordinary", ""};
+  Slots inputs;
+  inputs.push_back(oracle_.make_inputs(axes, named.workload, keys_));
+  const Slots outputs = make_output_slots(oracle_, axes, 1, keys_);
+  std::optional<LaunchHarness> harness;
   try {
-    Slots inputs;
-    inputs.push_back(oracle_.make_inputs(axes, keys_));
-    const Slots outputs = make_output_slots(oracle_, axes, 1, keys_);
-    LaunchHarness harness(oracle_, axes, inputs, outputs, contender, keys_);
-    if (const auto failure = harness.prepare()) return verdict_of(*failure, where);
-    Shape shape{harness, inputs[0], axes, where};
-    return check(shape);
+    harness.emplace(oracle_, axes, inputs, outputs, contender, keys_);
   } catch (const core::InputError& error) {
     return verdicts::InvalidPlan{error.what()};
   }
+  if (const auto failure = harness->prepare()) return verdict_of(*failure, where);
+  Shape shape{*harness, inputs[0], axes, where};
+  return check(shape);
 }
 
 std::optional<Verdict> Checking::checking_build(Contender& contender, Effort effort) {
   if (const auto failure = contender.process->await_loaded()) return verdict_of(*failure, {});
   FirstFailure first;
-  for (const auto& [name, axes] : shapes_for_checking_build(contender, effort)) {
-    auto failed = at_shape(contender, name, axes, [&](Shape& shape) -> std::optional<Verdict> {
+  for (const NamedShape& named : shapes_for_checking_build(contender, effort)) {
+    auto failed = at_shape(contender, named, [&](Shape& shape) -> std::optional<Verdict> {
       shape.where.distribution = draws::name_of(Distribution::patchwork);
       oracle_.fill(shape.inputs, shape.axes, Distribution::patchwork, keys_.next());
       LaunchRequest request;
@@ -95,19 +96,24 @@ std::vector<Checking::NamedShape> Checking::shapes_for_checking_build(const Cont
   const CheckPolicy& policy = traits_.check;
   std::vector<NamedShape> shapes;
   for (const benchsuite::Workload* workload : cheap_workloads(problem, traits_, effort == Effort::confirm)) {
-    shapes.push_back({workload->name, workload->axes});
+    shapes.push_back({workload->name, workload->axes, workload});
   }
   if (effort == Effort::screen) return shapes;
-  const auto add = [&](const std::vector<core::Bindings>& drawn) {
-    for (const core::Bindings& axes : drawn) {
+  const auto add = [&](const DrawShapes& draw) {
+    for (const core::Bindings& axes : with_inputs(draw)) {
       if (cost_of(problem, axes) > policy.checking_build_cost) continue;
-      shapes.push_back({"unseen", within_reach(contender, axes, policy.checking_build_threads)});
+      const core::Bindings reached = within_reach(contender, axes, policy.checking_build_threads);
+      if (reached == axes || oracle_.can_draw(reached)) shapes.push_back({"unseen", reached});
     }
   };
-  add(draws::draw_unseen_shapes(problem, traits_.backend, 1, policy.unseen_elements, policy.unseen_flops, keys_));
+  add([&] {
+    return draws::draw_unseen_shapes(problem, traits_.backend, 1, policy.unseen_elements, policy.unseen_flops, keys_);
+  });
   if (effort == Effort::confirm) {
-    add(draws::draw_long_shapes(problem, traits_.backend, policy.checking_build_cost / 8,
-                                policy.checking_build_cost / 2, keys_));
+    add([&] {
+      return draws::draw_long_shapes(problem, traits_.backend, policy.checking_build_cost / 8,
+                                     policy.checking_build_cost / 2, keys_, policy.checking_build_times_listed);
+    });
   }
   return shapes;
 }
@@ -122,13 +128,16 @@ std::optional<Verdict> Checking::fast_build(Contender& contender, Effort effort)
   for (const benchsuite::Workload& workload : problem.workloads) {
     const bool test = workload.role == benchsuite::Role::test;
     if (!workload.runs_on(traits_.backend) || (!test && !checks_benches(effort))) continue;
-    auto failed = fast_shape(contender, workload.name, workload.axes, test && thorough ? Depth::all : Depth::glance);
+    auto failed =
+        fast_shape(contender, {workload.name, workload.axes, &workload}, test && thorough ? Depth::all : Depth::glance);
     if (failed && first.add(std::move(*failed))) break;
   }
   if (first.verdict() || !thorough) return first.verdict();
   const std::string& backend = traits_.backend;
-  const auto unseen = [&](int count, int64_t most_elements, int64_t most_flops) {
-    return draws::draw_unseen_shapes(problem, backend, count, most_elements, most_flops, keys_);
+  const auto unseen = [&](int count, int64_t most_elements, int64_t most_flops) -> DrawShapes {
+    return [&, count, most_elements, most_flops] {
+      return draws::draw_unseen_shapes(problem, backend, count, most_elements, most_flops, keys_);
+    };
   };
   if (auto verdict = all_of(contender, "unseen", Depth::some,
                             unseen(settings_.unseen_shapes, policy.unseen_elements, policy.unseen_flops))) {
@@ -139,21 +148,23 @@ std::optional<Verdict> Checking::fast_build(Contender& contender, Effort effort)
   const int64_t elements = std::max(policy.beyond_bench * bench.elements, policy.unseen_elements);
   const int64_t flops = std::max(policy.beyond_bench * bench.flops, policy.unseen_flops);
   if (auto verdict = all_of(contender, "unseen", Depth::some, unseen(1, elements, flops))) return verdict;
-  if (auto verdict = all_of(contender, "residue", Depth::both,
-                            draws::draw_residue_shapes(problem, policy.residues, policy.unseen_flops, keys_))) {
+  if (auto verdict = all_of(contender, "residue", Depth::residue,
+                            [&] { return draws::draw_residue_shapes(problem, policy.residues, keys_); })) {
     return verdict;
   }
   const int64_t far_flops = std::max(flops, policy.far_flops);
-  if (auto verdict = all_of(contender, "unseen", Depth::far,
-                            draws::draw_long_shapes(problem, backend, policy.far_elements, far_flops, keys_))) {
+  if (auto verdict = all_of(contender, "unseen", Depth::longer, [&] {
+        return draws::draw_long_shapes(problem, backend, policy.far_elements, far_flops, keys_);
+      })) {
     return verdict;
   }
   return all_of(contender, "end of the domain", Depth::far,
-                draws::far_shapes(problem, policy.far_elements, far_flops, keys_));
+                [&] { return draws::far_shapes(problem, policy.far_elements, far_flops, keys_); });
 }
 
 // A plan that cannot be bound somewhere is found without a launch.
 std::optional<Verdict> Checking::bind_at_corners(const Contender& contender) {
+  if (oracle_.only_listed()) return std::nullopt;
   // A workspace as large as a tensor is still allowed.
   const int64_t most_elements = int64_t{1} << (contender.solution.workspaces.empty() ? 33 : 30);
   for (const core::Bindings& axes : draws::corner_shapes(oracle_.problem(), most_elements)) {
@@ -167,30 +178,44 @@ std::optional<Verdict> Checking::bind_at_corners(const Contender& contender) {
   return std::nullopt;
 }
 
+// Drawn shapes of which inputs() refuses none. Others take the place of those that it refuses.
+std::vector<core::Bindings> Checking::with_inputs(const DrawShapes& draw) {
+  constexpr int kTries = 8;
+  std::vector<core::Bindings> shapes, drawn = draw();
+  const size_t wanted = drawn.size();
+  for (int tries = 1;; ++tries) {
+    for (core::Bindings& axes : drawn) {
+      if (shapes.size() < wanted && oracle_.can_draw(axes)) shapes.push_back(std::move(axes));
+    }
+    if (shapes.size() == wanted || tries == kTries) return shapes;
+    drawn = draw();
+  }
+}
+
 std::optional<Verdict> Checking::all_of(Contender& contender, const std::string& name, Depth depth,
-                                        const std::vector<core::Bindings>& shapes) {
-  for (const core::Bindings& axes : shapes) {
-    if (auto verdict = fast_shape(contender, name, axes, depth)) return verdict;
+                                        const DrawShapes& draw) {
+  for (const core::Bindings& axes : with_inputs(draw)) {
+    if (auto verdict = fast_shape(contender, {name, axes}, depth)) return verdict;
   }
   return std::nullopt;
 }
 
-std::optional<Verdict> Checking::fast_shape(Contender& contender, const std::string& name, const core::Bindings& axes,
-                                            Depth depth) {
-  if (depth != Depth::far) return reached_shape(contender, name, axes, depth);
+std::optional<Verdict> Checking::fast_shape(Contender& contender, const NamedShape& named, Depth depth) {
   const CheckPolicy& policy = traits_.check;
-  const core::Bindings reached =
-      within_reach(contender, axes, std::max(policy.far_threads, largest_tensor(oracle_.problem(), axes)));
-  if (!lends_enough(contender, reached)) return std::nullopt;  // the scope shows it
-  const bool dear = threads_of(contender, reached) > policy.far_threads_for_two_draws ||
-                    cost_of(oracle_.problem(), reached) > policy.far_cost_for_two_draws;
-  return reached_shape(contender, name, reached, dear ? Depth::end : Depth::far);
-}
-
-std::optional<Verdict> Checking::reached_shape(Contender& contender, const std::string& name,
-                                               const core::Bindings& axes, Depth depth) {
-  auto failed = at_shape(contender, name, axes, [&](Shape& shape) { return draws_at(shape, depth); });
-  if (!failed) findings_.scope.add(oracle_.problem(), axes);
+  const core::Bindings& axes = named.axes;
+  core::Bindings reached = axes;
+  if (depth == Depth::some || depth == Depth::longer) reached = within_reach(contender, axes, policy.long_threads);
+  if (depth == Depth::far) {
+    reached = within_reach(contender, axes, std::max(policy.far_threads, largest_tensor(oracle_.problem(), axes)));
+  }
+  const bool beyond = depth == Depth::longer || depth == Depth::far;
+  if (beyond && !lends_enough(contender, reached)) return std::nullopt;    // the scope shows it
+  if (reached != axes && !oracle_.can_draw(reached)) return std::nullopt;  // and this
+  const bool dear = threads_of(contender, reached) > policy.threads_for_draws ||
+                    cost_of(oracle_.problem(), reached) > policy.cost_for_draws;
+  auto failed = at_shape(contender, {named.name, reached, named.workload},
+                         [&](Shape& shape) { return draws_at(shape, depth, dear); });
+  if (!failed) findings_.scope.add(oracle_.problem(), reached);
   return failed;
 }
 
@@ -237,26 +262,29 @@ bool Checking::lends_enough(const Contender& contender, const core::Bindings& ax
   });
 }
 
-std::optional<Verdict> Checking::draws_at(Shape& shape, Depth depth) {
+std::optional<Verdict> Checking::draws_at(Shape& shape, Depth depth, bool dear) {
   const benchsuite::Problem& problem = oracle_.problem();
   const std::vector<Distribution> adversarial = draws::adversarial_for(problem);
   const auto any_adversarial = [&] { return adversarial[keys_.below(adversarial.size())]; };
   // The end of a row decides there: whoever leaves it out is found.
-  const auto for_ends = [&] {
-    const auto offered = [&](Distribution one) { return std::ranges::count(adversarial, one) > 0; };
-    if (!offered(Distribution::extremes)) return any_adversarial();
-    return keys_.coin() && offered(Distribution::dominant) ? Distribution::dominant : Distribution::extremes;
-  };
-  if (depth == Depth::both) {
+  std::vector<Distribution> for_ends;
+  for (const Distribution one : {Distribution::dominant, Distribution::extremes}) {
+    if (std::ranges::count(adversarial, one) > 0) for_ends.push_back(one);
+  }
+  if (for_ends.empty()) for_ends.push_back(any_adversarial());
+  const auto one_for_ends = [&] { return for_ends[keys_.below(for_ends.size())]; };
+  if (depth == Depth::residue) {
     auto verdict = draw(shape, Distribution::ordinary);  // a patch may hide the one element that is wrong
-    return verdict ? verdict : draw(shape, keys_.coin() ? for_ends() : draws::draw_disguise(problem, keys_));
+    return verdict ? verdict : draw(shape, keys_.coin() ? one_for_ends() : draws::draw_disguise(problem, keys_));
   }
-  if (depth == Depth::end) {
-    return draw(shape, keys_.coin() ? for_ends() : draws::draw_disguise(problem, keys_), traits_.check.far_patience);
-  }
-  if (depth == Depth::far) {
-    auto verdict = draw(shape, draws::draw_disguise(problem, keys_), traits_.check.far_patience);
-    return verdict ? verdict : draw(shape, for_ends(), traits_.check.far_patience);
+  if (depth == Depth::longer || depth == Depth::far) {
+    std::vector<Distribution> chosen = for_ends;
+    chosen.push_back(draws::draw_disguise(problem, keys_));
+    if (dear) chosen = {chosen[keys_.below(chosen.size())]};
+    for (const Distribution distribution : chosen) {
+      if (auto verdict = draw(shape, distribution, traits_.check.far_patience)) return verdict;
+    }
+    return std::nullopt;
   }
   if (auto verdict = repeats(shape, depth == Depth::all)) return verdict;
   if (depth == Depth::glance) return std::nullopt;

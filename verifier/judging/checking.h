@@ -37,30 +37,29 @@ class Checking {
   struct NamedShape {
     std::string name;
     core::Bindings axes;
+    const benchsuite::Workload* workload = nullptr;  // of a listed shape
   };
-  // How many draws a shape sees.
+  // How many draws a shape sees. A longer and a far shape see one of theirs where launches are dear.
   enum class Depth {
-    glance,  // one ordinary draw, repeated
-    both,    // an ordinary one; and one that may be ordinary or not, or in which the ends of rows decide
-    end,     // the second of these alone, with more patience
-    far,     // one that may be ordinary or not, and one in which the ends decide; `end` where that is dear
-    some,    // ordinary, patchwork and one adversarial distribution
-    all,     // every distribution
+    glance,   // one ordinary draw, repeated
+    residue,  // an ordinary one; and one that may be ordinary or not, or in which the ends of rows decide
+    longer,   // one that may be ordinary or not, and those in which the ends of rows decide, with more patience
+    far,      // the same, at an end of the domain, as far as the device reaches
+    some,     // ordinary, patchwork and one adversarial distribution
+    all,      // every distribution
   };
   using Check = std::function<std::optional<verdicts::Verdict>(Shape& shape)>;
 
   // Prepares the contender at a shape and checks it there. InvalidPlan when its plan cannot be bound to the shape.
-  std::optional<verdicts::Verdict> at_shape(Contender& contender, const std::string& name, const core::Bindings& axes,
-                                            const Check& check);
-  std::optional<verdicts::Verdict> fast_shape(Contender& contender, const std::string& name, const core::Bindings& axes,
-                                              Depth depth);
-  std::optional<verdicts::Verdict> draws_at(Shape& shape, Depth depth);
+  std::optional<verdicts::Verdict> at_shape(Contender& contender, const NamedShape& shape, const Check& check);
+  std::optional<verdicts::Verdict> fast_shape(Contender& contender, const NamedShape& shape, Depth depth);
+  std::optional<verdicts::Verdict> draws_at(Shape& shape, Depth depth, bool dear);
+  using DrawShapes = std::function<std::vector<core::Bindings>()>;
   std::optional<verdicts::Verdict> all_of(Contender& contender, const std::string& name, Depth depth,
-                                          const std::vector<core::Bindings>& shapes);
+                                          const DrawShapes& draw);
+  std::vector<core::Bindings> with_inputs(const DrawShapes& draw);
   std::optional<verdicts::Verdict> bind_at_corners(const Contender& contender);
   std::vector<NamedShape> shapes_for_checking_build(const Contender& contender, verdicts::Effort effort);
-  std::optional<verdicts::Verdict> reached_shape(Contender& contender, const std::string& name,
-                                                 const core::Bindings& axes, Depth depth);
   int64_t threads_of(const Contender& contender, const core::Bindings& axes) const;
   core::Bindings within_reach(const Contender& contender, core::Bindings axes, int64_t most_threads) const;
   bool lends_enough(const Contender& contender, const core::Bindings& axes) const;

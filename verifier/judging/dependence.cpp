@@ -4,7 +4,7 @@
 #include <variant>
 
 #include "verifier/comparison/output_rules.h"
-#include "verifier/draws/inputs.h"
+#include "verifier/judging/given_inputs.h"
 #include "verifier/statistics/keys.h"
 
 namespace verifier::judging {
@@ -14,13 +14,17 @@ constexpr double kClearly = 10;  // times what is allowed
 constexpr int kDraws = 2;        // of each shape
 constexpr int64_t kMostFlops = 50'000'000;
 
-TensorBytes draw_inputs(const Problem& problem, const core::Bindings& axes, statistics::Keys& keys) {
-  TensorBytes inputs;
-  for (const benchsuite::Tensor& tensor : problem.inputs) {
-    draws::fill_input(inputs.emplace_back(static_cast<size_t>(tensor.bytes(axes))), tensor, axes,
-                      draws::Distribution::ordinary, keys.next());
+bool is_from_file(const Problem& problem, const benchsuite::Workload& workload, size_t input) {
+  return workload.inputs.contains(problem.inputs[input].name);
+}
+
+// `mine`, with input `index` of `other`.
+TensorBytes mixed_inputs(const Problem& problem, TensorBytes mine, const TensorBytes& other, size_t index) {
+  mine[index] = other[index];
+  for (size_t i = 0; i < mine.size(); ++i) {
+    if (is_given(problem.inputs[index]) && is_given(problem.inputs[i])) mine[i] = other[i];
   }
-  return inputs;
+  return mine;
 }
 
 // Which outputs clearly fail as the outputs for these inputs.
@@ -56,27 +60,31 @@ std::vector<bool> clearly_wrong(const Problem& problem, const core::Bindings& ax
 // On how many shapes each output depends on the inputs, and each input matters.
 struct Tally {
   int shapes = 0;
-  std::vector<int> outputs, inputs;
+  std::vector<int> outputs, inputs, draws;  // draws: on how many shapes an input has another draw
 };
 
-void look_at(const Problem& problem, const core::Bindings& axes, statistics::Keys& keys, const RunTrusted& run,
-             Tally& tally) {
+void look_at(const Problem& problem, const benchsuite::Workload& workload, statistics::Keys& keys,
+             const DrawInputs& draw_inputs, const RunTrusted& run, Tally& tally) {
+  const core::Bindings& axes = workload.axes;
   std::vector<bool> outputs(problem.outputs.size()), inputs(problem.inputs.size());
   for (int draw = 0; draw < kDraws; ++draw) {
-    const TensorBytes mine = draw_inputs(problem, axes, keys), other = draw_inputs(problem, axes, keys);
+    const TensorBytes mine = draw_inputs(workload, keys), other = draw_inputs(workload, keys);
     const TensorBytes right_for_mine = run(axes, mine).naive;
     const std::vector<bool> wrong = clearly_wrong(problem, axes, other, run(axes, other), right_for_mine);
     for (size_t i = 0; i < outputs.size(); ++i) outputs[i] = outputs[i] || wrong[i];
     for (size_t i = 0; i < inputs.size(); ++i) {
-      TensorBytes mixed = mine;
-      mixed[i] = other[i];
+      if (is_from_file(problem, workload, i)) continue;
+      const TensorBytes mixed = mixed_inputs(problem, mine, other, i);
       const std::vector<bool> changed = clearly_wrong(problem, axes, mixed, run(axes, mixed), right_for_mine);
       inputs[i] = inputs[i] || std::find(changed.begin(), changed.end(), true) != changed.end();
     }
   }
   ++tally.shapes;
   for (size_t i = 0; i < outputs.size(); ++i) tally.outputs[i] += outputs[i];
-  for (size_t i = 0; i < inputs.size(); ++i) tally.inputs[i] += inputs[i];
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    tally.inputs[i] += inputs[i];
+    tally.draws[i] += !is_from_file(problem, workload, i);
+  }
 }
 
 std::string on_shapes(int count, int shapes) {
@@ -85,17 +93,18 @@ std::string on_shapes(int count, int shapes) {
 }  // namespace
 
 std::optional<Independence> find_independence(const Problem& problem, const std::string& backend, uint64_t seed,
-                                              const RunTrusted& run) {
+                                              const DrawInputs& draw, const RunTrusted& run) {
   statistics::Keys keys(seed);
-  Tally tally{0, std::vector<int>(problem.outputs.size()), std::vector<int>(problem.inputs.size())};
+  const std::vector<int> of_inputs(problem.inputs.size());
+  Tally tally{0, std::vector<int>(problem.outputs.size()), of_inputs, of_inputs};
   for (const benchsuite::Workload& workload : problem.workloads) {
     const bool test = workload.role == benchsuite::Role::test && workload.runs_on(backend);
     if (!test || problem.cost.flops.eval(workload.axes) > kMostFlops) continue;
-    look_at(problem, workload.axes, keys, run, tally);
+    look_at(problem, workload, keys, draw, run, tally);
   }
-  const auto rarely = [&](int count) { return 2 * count < tally.shapes; };
+  const auto rarely = [](int count, int shapes) { return 2 * count < shapes; };
   for (size_t i = 0; i < tally.outputs.size(); ++i) {
-    if (!rarely(tally.outputs[i])) continue;
+    if (!rarely(tally.outputs[i], tally.shapes)) continue;
     return Independence{"output \"" + problem.outputs[i].name + "\" hardly depends on the inputs" +
                             on_shapes(tally.outputs[i], tally.shapes) +
                             ": what is right for one draw passes for another, so a constant would do",
@@ -103,9 +112,9 @@ std::optional<Independence> find_independence(const Problem& problem, const std:
                         "shapes, or leave this output out"};
   }
   for (size_t i = 0; i < tally.inputs.size(); ++i) {
-    if (!rarely(tally.inputs[i])) continue;
+    if (!rarely(tally.inputs[i], tally.draws[i])) continue;
     return Independence{"no output depends on the input \"" + problem.inputs[i].name + "\"" +
-                            on_shapes(tally.inputs[i], tally.shapes) +
+                            on_shapes(tally.inputs[i], tally.draws[i]) +
                             ": with another draw of it alone the same outputs pass, so a solution need not read it",
                         "draw it such that it matters beyond the tolerance (\"init\"), choose larger test shapes, or "
                         "leave this input out"};

@@ -14,6 +14,8 @@
 
 namespace verifier::judging {
 
+// An ordinary draw of all inputs of a listed workload.
+using DrawInputs = std::function<TensorBytes(const benchsuite::Workload& workload, statistics::Keys& keys)>;
 using RunTrusted = std::function<TrustedOutputs(const core::Bindings& axes, const TensorBytes& inputs)>;
 
 // The fault in it, and how to mend that.
@@ -22,10 +24,11 @@ struct Independence {
 };
 
 // On the listed test shapes of a device, for each output: that what is right for some inputs is wrong for others. For
-// each input: that some output becomes wrong when this input alone is replaced by another draw. Either must be so on at
-// least half of the shapes, by ten times the tolerance where that is above zero. nullopt: all is well. Costs a few runs
-// of the trusted solutions on small shapes.
+// each input: that some output becomes wrong when this input alone is replaced by another draw; given ones depend on
+// each other and are replaced together, and those of files have no other draw. Either must be so on at least half of
+// the shapes, by ten times the tolerance where that is above zero. nullopt: all is well. Costs a few runs of the
+// trusted solutions on small shapes.
 std::optional<Independence> find_independence(const benchsuite::Problem& problem, const std::string& backend,
-                                              uint64_t seed, const RunTrusted& run);
+                                              uint64_t seed, const DrawInputs& draw, const RunTrusted& run);
 
 }  // namespace verifier::judging

@@ -32,7 +32,15 @@ std::optional<Independence> look(const Formula& f, DType dtype = DType::f32, con
                     {"name": "more", "role": "test", "axes": {"N": 1024}},
                     {"name": "bench", "role": "bench", "axes": {"N": 99}}]})",
       "p");
-  return find_independence(problem, "cpu", 1, [&](const core::Bindings& axes, const TensorBytes& inputs) {
+  const auto draw = [&](const benchsuite::Workload& workload, statistics::Keys& keys) {
+    TensorBytes inputs;
+    for (const benchsuite::Tensor& tensor : problem.inputs) {
+      draws::fill_input(inputs.emplace_back(static_cast<size_t>(tensor.bytes(workload.axes))), tensor, workload.axes,
+                        draws::Distribution::ordinary, keys.next());
+    }
+    return inputs;
+  };
+  return find_independence(problem, "cpu", 1, draw, [&](const core::Bindings& axes, const TensorBytes& inputs) {
     const auto n = static_cast<size_t>(axes.at("N"));
     TrustedOutputs outputs{{std::vector<std::byte>(n * 8)}, {std::vector<std::byte>(n * core::size_bytes(dtype))}};
     if (!core::is_floating(dtype)) outputs.reference[0].resize(n * core::size_bytes(dtype));

@@ -6,9 +6,12 @@
 #include <csignal>
 #include <utility>
 
+#include "benchsuite/data_files.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "sandbox/naive_solution.h"
+#include "sandbox/process/sealed_memory.h"
+#include "verifier/judging/given_inputs.h"
 #include "verifier/judging/messages.h"
 
 namespace verifier::judging {
@@ -116,9 +119,11 @@ void Judge::use_pytorch(const benchsuite::Problem& problem) {
   naive_builds_.emplace(Builds::in_pytorch(naive_));
   if (!reference_worker_) reference_worker_.emplace(device_.pytorch());
   reference_worker_->use_problem(problem);
+  require_given_inputs(*reference_worker_, problem, backend());
 }
 
 void Judge::use_problem(const benchsuite::Problem& problem, sandbox::CompilePool& pool) {
+  benchsuite::require_data(problem);
   problem_ = problem;
   if (problem.pytorch()) {
     if (device_.gpu && !judge_kernels_) load_own_kernels(pool);
@@ -138,15 +143,30 @@ sandbox::process::Message Judge::teach(bool look) {
                {"problem", problem_->json_text},
                {"folder", problem_->folder.string()},
                {"pytorch", problem_->pytorch()},
+               {"data", Json::array()},
                {"look", look}};
+  std::vector<core::UniqueFd> owned;
+  std::vector<int> fds;
   if (problem_->pytorch()) {
-    const core::UniqueFd truth = reference_worker_->open_truth();
-    return judge_->request(request, {truth.get()}, kPytorchLooks);
+    owned.push_back(reference_worker_->open_truth());
+    fds.push_back(owned.back().get());
+    request["draws_inputs"] = reference_worker_->draws_inputs();
+  } else {
+    fds = {reference_builds_->fast().binary.get(), naive_builds_->fast().binary.get()};
+    request["reference"] = plan_of(*reference_builds_);
+    request["naive"] = plan_of(*naive_builds_);
   }
-  request["reference"] = plan_of(*reference_builds_);
-  request["naive"] = plan_of(*naive_builds_);
-  return judge_->request(request, {reference_builds_->fast().binary.get(), naive_builds_->fast().binary.get()},
-                         kShortDeadline);
+  for (const auto& [name, file] : problem_->data) {
+    request["data"].push_back(name);
+    owned.push_back(sandbox::process::sealed_memory("data", file->bytes()));
+    fds.push_back(owned.back().get());
+  }
+  return judge_->request(request, fds, problem_->pytorch() ? kPytorchLooks : kShortDeadline);
+}
+
+std::unique_ptr<reference::ReferenceChannel> Judge::open_inputs() {
+  if (!problem_->pytorch() || !reference_worker_->draws_inputs()) return nullptr;
+  return std::make_unique<reference::ReferenceChannel>(reference_worker_->open_truth());
 }
 
 const Builds& Judge::naive() const { return naive_builds_.value(); }
@@ -279,6 +299,31 @@ verdicts::Judgement Judge::judge_library(Worker& library, const Json& open) {
     library.request({{"op", "close"}, {"process", id}}, {}, kShortDeadline);
   } catch (const sandbox::process::WorkerLost&) {  // it ended with its context; the judgement says so
   }
+  return judgement;
+}
+
+std::variant<verdicts::Judgement, std::string> Judge::judge_equivalent() {
+  using reference::ReferenceWorker;
+  if (device_.gpu) return "it is checked on the cpu device, and wherever kernelwright baselines times it";
+  if (!device_.pytorch) return "this device has no PyTorch worker";
+  std::optional<ReferenceWorker> worker;  // not reference_worker_: what is wrong may also hang
+  try {
+    worker.emplace(device_.pytorch());
+  } catch (const core::InputError& missing) {
+    return missing.problem() + "; " + missing.remedy();
+  }
+  auto opened = worker->open_equivalent(*problem_);
+  if (const auto* lacking = std::get_if<ReferenceWorker::LackingPytorch>(&opened)) return lacking->why;
+  if (const auto* wrong = std::get_if<ReferenceWorker::WrongEquivalent>(&opened)) {
+    const sandbox::Fault fault{sandbox::FaultKind::unsupported, "PyTorch: " + wrong->why, "", {}, {}, {}};
+    return verdicts::Judgement{verdicts::Faulted{{wrong->workload, "", "", ""}, fault}, {}, {}, 0};
+  }
+  std::vector<OpenProcess> processes;
+  processes.push_back(open_fast(Side::incumbent, naive()));
+  processes.push_back({Side::candidate, 0, std::move(std::get<core::UniqueFd>(opened))});
+  const int judge_before = judge_->pid();
+  verdicts::Judgement judgement = judge_in_processes(naive(), naive(), verdicts::Effort::full, processes, true);
+  if (judge_->pid() == judge_before) close(processes[0]);
   return judgement;
 }
 

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "benchsuite/problem.h"
@@ -13,6 +15,7 @@
 #include "sandbox/solution.h"
 #include "verifier/judging/builds.h"
 #include "verifier/judging/run_workers.h"
+#include "verifier/reference/reference_channel.h"
 #include "verifier/reference/reference_worker.h"
 #include "verifier/statistics/keys.h"
 #include "verifier/verdicts/judgement.h"
@@ -49,6 +52,10 @@ class Judge {
   // or input does not matter (dependence.h): such a problem cannot be used.
   void use_problem(const benchsuite::Problem& problem, sandbox::CompilePool& pool);
 
+  std::string backend() const { return device_.gpu ? "cuda" : "cpu"; }
+  // A channel that asks inputs() of the problem's reference.py; null where it has none.
+  std::unique_ptr<reference::ReferenceChannel> open_inputs();
+
   // Judges against the incumbent, each in candidate processes of its own. Both are built for this effort. Throws
   // core::SystemError for our own failures, DeviceSetAside when the device is one that cannot be used any more.
   verdicts::Judgement judge(const Builds& candidate, const Builds& incumbent, verdicts::Effort effort);
@@ -57,6 +64,10 @@ class Judge {
   // asked `open`, which answer as sandbox/cuda/run/roles.h says. It is lost where it died (its pid is then 0 or less).
   // Throws core::SystemError for our own failures and for what the library's worker reports as such.
   verdicts::Judgement judge_library(sandbox::process::Worker& library, const core::Json& open);
+
+  // Judges the problem's equivalents.pytorch likewise on the cpu device, in a jailed worker of its own. A sentence says
+  // why it cannot be judged here. Throws core::SystemError for our own failures.
+  std::variant<verdicts::Judgement, std::string> judge_equivalent();
 
   // From now on the seeds of judgements follow from this one, so that all of them can be repeated. For selftests alone:
   // otherwise every seed is secret until its judgement is over.

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -46,11 +47,15 @@ class LentBuffer {
   const std::string& name() const { return name_; }
   size_t bytes() const { return bytes_; }
   bool writable() const { return writable_; }  // by candidate processes
+  // An input that a workload takes from a file: no draw changes it.
+  bool keeps_content() const { return keeps_content_; }
+  void keep_content() { keeps_content_ = true; }
 
  private:
   std::string name_;
   size_t bytes_;
   bool writable_;
+  bool keeps_content_ = false;
 };
 using LentBuffers = std::vector<std::unique_ptr<LentBuffer>>;
 
@@ -154,6 +159,8 @@ class JudgeDevice {
   virtual void fill(LentBuffer& buffer, const benchsuite::Tensor& tensor, const core::Bindings& axes,
                     draws::Distribution distribution, uint64_t key) = 0;
   virtual void poison(LentBuffer& buffer, const PoisonKeys& keys) = 0;
+  // Copies all of its content from host memory, and waits.
+  virtual void store(LentBuffer& buffer, std::span<const std::byte> bytes) = 0;
   virtual void finish() {}
 
   virtual bool slack_untouched(const LentBuffer& buffer, const PoisonKeys& keys) = 0;

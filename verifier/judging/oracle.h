@@ -22,17 +22,33 @@ struct Expected {
 
 class Oracle {
  public:
-  // The device must outlive it.
+  // The device must outlive it. `pytorch`: where reference.py computes; `draws_inputs`: it has a function inputs().
   Oracle(JudgeDevice& device, benchsuite::Problem problem, std::unique_ptr<TrustedSolution> reference,
-         std::unique_ptr<TrustedSolution> naive)
-      : device_(device), problem_(std::move(problem)), reference_(std::move(reference)), naive_(std::move(naive)) {}
+         std::unique_ptr<TrustedSolution> naive, std::shared_ptr<reference::ReferenceChannel> pytorch = nullptr,
+         bool draws_inputs = false)
+      : device_(device),
+        problem_(std::move(problem)),
+        reference_(std::move(reference)),
+        naive_(std::move(naive)),
+        in_blocks_(pytorch != nullptr),
+        drawer_(draws_inputs ? std::move(pytorch) : nullptr) {}
 
   const benchsuite::Problem& problem() const { return problem_; }
   JudgeDevice& device() { return device_; }
 
-  LentBuffers make_inputs(const core::Bindings& axes, statistics::Keys& keys);
-  // Fills every input from `key`, and waits. Inputs to which the distribution does not apply are drawn as usual.
+  // `workload`: the listed one that the shape is, or null. Given inputs hold a draw from the beginning, since nothing
+  // else is valid where a library warms up. Throws as fill() does.
+  LentBuffers make_inputs(const core::Bindings& axes, const benchsuite::Workload* workload, statistics::Keys& keys);
+  // Fills every input from `key`, and waits. Inputs to which the distribution does not apply are drawn as usual; those
+  // of files stay. Throws core::InputError when inputs() of reference.py fails.
   void fill(const LentBuffers& inputs, const core::Bindings& axes, draws::Distribution distribution, uint64_t key);
+  // An ordinary draw of a listed workload, in host memory.
+  TensorBytes draw(const benchsuite::Workload& workload, statistics::Keys& keys);
+  // Whether there are inputs for a shape that is not listed: not where files alone give one, nor where inputs() refuses
+  // the shape, nor where its data is very large. Throws core::InputError when inputs() fails.
+  bool can_draw(const core::Bindings& axes);
+  // Whether only listed shapes have inputs, since files alone give one of them.
+  bool only_listed() const;
   // Call it after the launch that it is for: the outputs come into being here. Throws core::SystemError when a trusted
   // solution faults. `with_naive`: runs the naive solution even where its errors are known.
   // `neighbours`: at least so many.
@@ -51,10 +67,14 @@ class Oracle {
                                                                   const LentBuffers& outputs, size_t index,
                                                                   const Expected& expected,
                                                                   const verdicts::Where& where);
+  // `rounding`: of a sum, relative.
+  Expected with_rounded_sums(const LentBuffers& inputs, const core::Bindings& axes, Expected expected, double rounding);
+  bool few_enough_for_neighbours(const core::Bindings& axes) const;
   bool may_be_bad_luck(const std::variant<comparison::Match, verdicts::Verdict>& result, const core::Bindings& axes,
                        const Expected& expected) const;
   comparison::OutputForm form_of(const LentBuffers& inputs, const core::Bindings& axes, size_t index,
                                  const Expected& expected, const verdicts::Where& where);
+  double error_of_reference(size_t index, const Expected& expected);
   // For small outputs, and those with a comparison of their own.
   std::variant<comparison::Match, verdicts::Verdict> compare_on_host(const comparison::OutputForm& form, bool exact,
                                                                      const LentBuffers& inputs,
@@ -62,10 +82,19 @@ class Oracle {
                                                                      const LentBuffers& outputs, size_t index,
                                                                      const Expected& expected);
   TensorBytes fetch_all(const LentBuffers& buffers) const;
+  // Whether inputs() gives the content of one of them, or of any.
+  bool draws_into(const LentBuffers& inputs, size_t index) const;
+  bool draws_any(const LentBuffers& inputs) const;
+  void store_given(const LentBuffers& inputs, const core::Bindings& axes, uint64_t key);
 
   JudgeDevice& device_;
   benchsuite::Problem problem_;
   std::unique_ptr<TrustedSolution> reference_, naive_;
+  // The naive solution adds in blocks, as PyTorch does, and so errs less than a running sum, which the contract allows
+  // as well.
+  bool in_blocks_;
+  std::shared_ptr<reference::ReferenceChannel> drawer_;
+  std::map<size_t, double> ordinary_scales_;  // RMS of an output in the first ordinary draw
   // The naive solution's errors at a shape, by output.
   std::map<core::Bindings, std::vector<std::vector<comparison::NaiveTile>>> naive_tiles_;
 };

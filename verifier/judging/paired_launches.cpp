@@ -21,11 +21,12 @@ using verdicts::Verdict;
 
 class DeviceLaunches : public PairedLaunches {
  public:
-  DeviceLaunches(Oracle& oracle, const core::Bindings& axes, Contender& candidate, Contender& incumbent, bool hot,
-                 statistics::Keys& keys)
+  DeviceLaunches(Oracle& oracle, const benchsuite::Workload& workload, Contender& candidate, Contender& incumbent,
+                 bool hot, statistics::Keys& keys)
       : oracle_(oracle),
         policy_(oracle.device().traits().timing),
-        axes_(axes),
+        workload_(workload),
+        axes_(workload.axes),
         hot_(hot),
         keys_(keys),
         candidate_{candidate, {}, 0},
@@ -138,7 +139,7 @@ class DeviceLaunches : public PairedLaunches {
     candidate_.harness.reset();
     incumbent_.harness.reset();
     inputs_.clear();
-    for (size_t slot = 0; slot < slots; ++slot) inputs_.push_back(oracle_.make_inputs(axes_, keys_));
+    for (size_t slot = 0; slot < slots; ++slot) inputs_.push_back(oracle_.make_inputs(axes_, &workload_, keys_));
     for (Slots& outputs : outputs_) outputs = make_output_slots(oracle_, axes_, slots, keys_);
     candidate_.harness.emplace(oracle_, axes_, inputs_, outputs_[0], candidate_.contender, keys_);
     incumbent_.harness.emplace(oracle_, axes_, inputs_, outputs_[1], incumbent_.contender, keys_);
@@ -170,7 +171,8 @@ class DeviceLaunches : public PairedLaunches {
 
   Oracle& oracle_;
   const TimingPolicy& policy_;
-  core::Bindings axes_;
+  const benchsuite::Workload& workload_;
+  const core::Bindings& axes_;
   bool hot_;
   statistics::Keys& keys_;
   Slots inputs_;
@@ -184,11 +186,12 @@ class DeviceLaunches : public PairedLaunches {
 };
 }  // namespace
 
-std::variant<Verdict, std::unique_ptr<PairedLaunches>> open_paired_launches(Oracle& oracle, const core::Bindings& axes,
+std::variant<Verdict, std::unique_ptr<PairedLaunches>> open_paired_launches(Oracle& oracle,
+                                                                            const benchsuite::Workload& workload,
                                                                             Contender& candidate, Contender& incumbent,
                                                                             bool hot, statistics::Keys& keys) {
   try {
-    auto launches = std::make_unique<DeviceLaunches>(oracle, axes, candidate, incumbent, hot, keys);
+    auto launches = std::make_unique<DeviceLaunches>(oracle, workload, candidate, incumbent, hot, keys);
     if (auto failure = launches->open()) return verdict_of(*failure, {});
     return std::unique_ptr<PairedLaunches>(std::move(launches));
   } catch (const core::InputError& error) {  // the plan cannot be bound to this shape

@@ -45,13 +45,11 @@ class PairedLaunches {
   virtual std::optional<verdicts::Verdict> audit(const verdicts::Where& where, size_t slot) = 0;
 };
 
-// Sets both sides up on a shape of a device. Both, the oracle and the keys must outlive the result. A Verdict when the
+// Sets both sides up on a workload. It, both sides, the oracle and the keys must outlive the result. A Verdict when the
 // candidate cannot be set up; throws core::SystemError when the incumbent cannot.
-std::variant<verdicts::Verdict, std::unique_ptr<PairedLaunches>> open_paired_launches(Oracle& oracle,
-                                                                                      const core::Bindings& axes,
-                                                                                      Contender& candidate,
-                                                                                      Contender& incumbent, bool hot,
-                                                                                      statistics::Keys& keys);
+std::variant<verdicts::Verdict, std::unique_ptr<PairedLaunches>> open_paired_launches(
+    Oracle& oracle, const benchsuite::Workload& workload, Contender& candidate, Contender& incumbent, bool hot,
+    statistics::Keys& keys);
 
 // The same on a bench workload, for PairedTiming.
 using OpenPairedLaunches =

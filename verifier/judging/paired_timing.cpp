@@ -160,14 +160,15 @@ std::variant<verdicts::Verdict, std::optional<verdicts::Measurement>> PairedTimi
     const OpenPairedLaunches& open) {
   verdicts::Measurement measurement;
   measurement.clock = clock_;
-  std::vector<statistics::SpeedUp> parts;
+  std::vector<statistics::WeightedSpeedUp> parts;
   for (const benchsuite::Workload& bench : problem_.workloads) {
     if (bench.role != benchsuite::Role::bench || !bench.runs_on(backend_)) continue;
     auto launches = open(bench);
     if (auto* verdict = std::get_if<verdicts::Verdict>(&launches)) return std::move(*verdict);
     auto timed = workload(bench, *std::get<std::unique_ptr<PairedLaunches>>(launches));
     if (auto* verdict = std::get_if<verdicts::Verdict>(&timed)) return std::move(*verdict);
-    parts.push_back(std::get<verdicts::WorkloadTiming>(timed).speed_up);
+    std::get<verdicts::WorkloadTiming>(timed).weight = bench.weight;
+    parts.push_back({std::get<verdicts::WorkloadTiming>(timed).speed_up, bench.weight});
     measurement.workloads.push_back(std::move(std::get<verdicts::WorkloadTiming>(timed)));
   }
   if (parts.empty()) return std::optional<verdicts::Measurement>();

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/paths.h"
 #include "verifier/statistics/statistics.h"
@@ -91,6 +92,27 @@ TEST_F(TimingOfScripts, AColdFirstPairIsNotCounted) {
   script_.warm = true;
   const size_t all = timed(verdicts::Effort::confirm).pairs.size();
   EXPECT_EQ(static_cast<size_t>(script_.launches), all);
+}
+
+TEST_F(TimingOfScripts, WorkloadsCountByTheirWeight) {
+  Problem problem = problem_;
+  std::erase_if(problem.workloads, [](const benchsuite::Workload& w) { return w.role == benchsuite::Role::bench; });
+  problem.workloads.push_back({"often", benchsuite::Role::bench, {{"N", 100}}, {}, 3});
+  problem.workloads.push_back({"seldom", benchsuite::Role::bench, {{"N", 200}}, {}});
+  statistics::Keys keys(7);
+  PairedTiming timing(problem, "cpu", "test", settings_, verdicts::Effort::full, keys);
+  Script fast;
+  fast.candidate_us = 25;
+  const auto measured = timing.measure([&](const benchsuite::Workload& workload) {
+    return std::make_unique<ScriptedContest>(workload.name == "often" ? fast : script_);
+  });
+  const verdicts::Measurement m = std::get<std::optional<verdicts::Measurement>>(measured).value();
+  EXPECT_EQ(m.workloads.at(0).weight, 3);
+  EXPECT_EQ(m.workloads.at(1).weight, 1);
+  EXPECT_NEAR(m.speed_up.value, std::pow(4, 0.75), 0.01);  // 4 times as fast at three of four
+  const core::Json json = to_json(m);
+  EXPECT_EQ(verdicts::measurement_from_json(core::JsonView(json, "m")).workloads.at(0).weight, 3);
+  EXPECT_FALSE(json["workloads"][1].contains("weight"));  // as it always was
 }
 
 TEST_F(TimingOfScripts, SteadyTimesEndAtTheLeastNumberOfPairs) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "verifier/draws/shapes.h"
 #include "verifier/verdicts/judgement.h"
 
 namespace verifier::judging {
@@ -25,15 +26,17 @@ struct CheckPolicy {
   // be right at the timed shapes alone.
   int64_t beyond_bench = 1;
 
-  // A win must also hold at so many small shapes that take each residue of each axis modulo their number ...
-  int residues = 128;
+  // A win must also hold at small shapes that take each residue of each axis ...
+  draws::Residues residues = {
+      .count = 128, .inner_reach = 1024, .most_elements = 1 << 20, .most_flops = int64_t{2} << 30};
   // ... and at the ends of the domain, as far as so many elements of a tensor and operations reach.
   int64_t far_elements = (int64_t{1} << 28) + (1 << 16), far_flops = int64_t{1} << 34;
-  // A long shape comes nearer until a plan launches no more threads there than these, or than its largest tensor has
-  // elements; the second is for the checking build, without exception.
-  int64_t far_threads = INT64_MAX, checking_build_threads = INT64_MAX;
-  // A shape of more, or one that costs more (bytes read plus operations), sees one draw instead of two.
-  int64_t far_threads_for_two_draws = INT64_MAX, far_cost_for_two_draws = INT64_MAX;
+  // A drawn shape comes nearer until a plan launches no more threads there than these, or, at an end of the domain,
+  // than its largest tensor has elements; the last is for the checking build, without exception.
+  int64_t far_threads = INT64_MAX, long_threads = INT64_MAX, checking_build_threads = INT64_MAX;
+  // Where a plan launches more, or a shape costs more (bytes read plus operations), a longer or far shape sees one
+  // draw.
+  int64_t threads_for_draws = INT64_MAX, cost_for_draws = INT64_MAX;
   double far_patience = 6;  // times the deadline of other launches: a block for each of 65536 rows takes its time
 
   // Errors of the naive solution in outputs of this many elements hardly change from one ordinary draw to the next:
@@ -41,8 +44,9 @@ struct CheckPolicy {
   int64_t naive_errors_stay_from = 1 << 20;
 
   // The checking build runs test shapes of at most this cost, bytes read plus operations, and the smallest at any cost;
-  // bench shapes when a win is confirmed.
-  int64_t checking_build_cost = 2'000'000, checking_build_bench_cost = 200'000'000;
+  // bench shapes when a win is confirmed, and axes of so many times the listed sizes. A tile that needs little of a
+  // long sum takes as long as one that needs all: 9 s for K = 12550.
+  int64_t checking_build_cost = 2'000'000, checking_build_bench_cost = 200'000'000, checking_build_times_listed = 8;
 };
 
 struct TimingPolicy {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "sandbox/process/sealed_memory.h"
 #include "verifier/judging/checking.h"
 #include "verifier/judging/messages.h"
 #include "verifier/judging/paired_timing.h"
@@ -49,10 +50,16 @@ class Session {
   Json learn(const JsonView& json, sandbox::process::Message& message) {
     benchsuite::Problem problem = benchsuite::parse_problem(json.at("problem").string(), "problem.json");
     oracle_.reset();
+    size_t fd = json.at("pytorch").boolean() ? 1 : 2;
+    for (const JsonView& file : json.at("data").items()) {
+      problem.data.emplace(file.string(),
+                           std::make_shared<const benchsuite::Safetensors>(
+                               sandbox::process::read_memory(message.fds.at(fd++).get()), file.string()));
+    }
     if (json.at("pytorch").boolean()) {
       const auto channel = std::make_shared<reference::ReferenceChannel>(std::move(message.fds.at(0)));
       oracle_.emplace(device_, std::move(problem), device_.load_pytorch(channel, true),
-                      device_.load_pytorch(channel, false));
+                      device_.load_pytorch(channel, false), channel, json.at("draws_inputs").boolean());
     } else {
       oracle_.emplace(device_, std::move(problem),
                       load_trusted(json.at("reference"), benchsuite::kReferenceFile, message.fds.at(0).get(), true),
@@ -62,11 +69,14 @@ class Session {
     try {
       const auto found = find_independence(
           oracle_->problem(), device_.traits().backend, kLookingSeed,
+          [&](const benchsuite::Workload& workload, statistics::Keys& keys) { return oracle_->draw(workload, keys); },
           [&](const core::Bindings& axes, const TensorBytes& inputs) { return oracle_->run_trusted(axes, inputs); });
       if (!found) return {{"ok", true}};
       return {{"refused", found->problem}, {"remedy", found->remedy}, {"file", "problem.json"}};
     } catch (const core::InputError& faulted) {
-      return {{"refused", faulted.problem()}, {"remedy", "correct it"}, {"file", faulted.where()}};
+      return {{"refused", faulted.problem()},
+              {"remedy", faulted.remedy().empty() ? "correct it" : faulted.remedy()},
+              {"file", std::filesystem::path(faulted.where()).filename().string()}};
     }
   }
 
@@ -89,14 +99,14 @@ class Session {
     Clock::time_point begin = Clock::now();
     Checking checking(*oracle_, checks, keys);
     std::optional<Verdict> failed;
+    // Libraries that people use are trusted to be right at other shapes, too; their timed launches are audited.
+    const bool library = json.has("library") && json.at("library").boolean();
     // PyTorch has no checking build.
-    const bool pytorch = json.at("pytorch").boolean();
+    const bool pytorch = library || json.at("pytorch").boolean();
     if (traits.has_checking_build && effort != Effort::screen && !pytorch) {
       Contender checked = contender(json.at("candidate"), std::move(message.fds.at(2)), checks);
       failed = checking.checking_build(checked, effort);
     }
-    // Libraries that people use are trusted to be right at other shapes, too; their timed launches are audited.
-    const bool library = json.has("library") && json.at("library").boolean();
     if (!failed) failed = checking.fast_build(candidate, library ? Effort::screen : effort);
     judgement.stages.check_ms = ms_since(begin);
     if (failed) {
@@ -110,7 +120,7 @@ class Session {
     PairedTiming timing(oracle_->problem(), traits.backend, timings.hot ? traits.hot_clock : traits.clock, timings,
                         effort, keys);
     auto measured = timing.measure([&](const benchsuite::Workload& workload) {
-      return open_paired_launches(*oracle_, workload.axes, candidate, incumbent, timings.hot, keys);
+      return open_paired_launches(*oracle_, workload, candidate, incumbent, timings.hot, keys);
     });
     judgement.stages.audit_ms = timing.audit_ms();
     judgement.stages.timing_ms = ms_since(begin) - timing.audit_ms();

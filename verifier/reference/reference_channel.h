@@ -1,7 +1,9 @@
 // The channel over which a judge asks a reference worker (reference_worker.h) for the outputs of reference.py.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "benchsuite/problem.h"
@@ -27,7 +29,17 @@ class ReferenceChannel {
   void compute(const benchsuite::Problem& problem, const core::Bindings& axes, bool in_double,
                const std::vector<Place>& places);
 
+  // Calls inputs() of reference.py with a key. Returns bytes by index of the input, empty for those that are not given,
+  // or that there is no such data at this shape. Throws as compute() does, also when the data does not fit the inputs.
+  struct OutsideDomain {
+    std::string why;
+  };
+  using Given = std::vector<std::vector<std::byte>>;
+  std::variant<Given, OutsideDomain> draw(const benchsuite::Problem& problem, const core::Bindings& axes, uint64_t key);
+
  private:
+  core::Json ask(const core::Json& request, const std::vector<int>& descriptors);
+
   sandbox::process::Channel channel_;
 };
 

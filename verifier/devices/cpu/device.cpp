@@ -39,7 +39,7 @@ class CpuTrusted : public HostOutputs {
       : module_(std::move(module)), solution_(std::move(solution)), binding_(std::move(binding)), wide_outputs_(wide) {}
 
   void run(const benchsuite::Problem& problem, const core::Bindings& axes, const LentBuffers& inputs) override {
-    const sandbox::LaunchPlan plan = sandbox::bind_plan(solution_, binding_, axes);
+    const sandbox::LaunchPlan plan = sandbox::bind_plan(solution_, binding_, axes, &problem);
     std::deque<MemoryFile> outputs;  // fresh memory files are zeroed
     for (const benchsuite::Tensor& tensor : problem.outputs) {
       outputs.emplace_back(tensor.name, reference::output_bytes(tensor, axes, wide_outputs_), true);
@@ -70,7 +70,7 @@ class CpuTrusted : public HostOutputs {
         planned.kernel, planned.grid, planned.block, static_cast<size_t>(planned.shared_bytes), {}};
     for (const sandbox::PlanArg& arg : planned.args) {
       if (const auto* scalar = std::get_if<sandbox::ScalarArg>(&arg)) {
-        launch.args.push_back(bytes_of(scalar->value));
+        launch.args.push_back(core::bytes_of(scalar->value));
         continue;
       }
       const std::string& name = std::get<sandbox::BufferArg>(arg).name;
@@ -148,16 +148,18 @@ judging::DeviceTraits traits_of_cpu() {
   traits.check.bench_shapes_from = verdicts::Effort::confirm;
   traits.check.unseen_elements = 32768;
   traits.check.unseen_flops = 8'000'000;
-  traits.check.beyond_bench = 4;                      // bench shapes are small enough here for four times as much
-  traits.check.residues = 64;                         // an eighth of the work of 128
+  traits.check.beyond_bench = 4;  // bench shapes are small enough here for four times as much
+  // An eighth of the work of 128, and yet with rows of 512 and more, at which a kernel may change its ways.
+  traits.check.residues = {.count = 64, .inner_reach = 4096, .most_elements = 1 << 17, .most_flops = 1'000'000};
   traits.check.far_elements = (1 << 24) + (1 << 20);  // beyond what 24 bits and an f32 count
   traits.check.far_flops = 1 << 29;
   // Each takes 6 to 250 ns here, and many times as long in the checking build. One for each element is always within
   // reach, and so is a block of 256 for each of 32769 rows, beyond what 15 bits count.
   traits.check.far_threads = 9'500'000;
-  traits.check.checking_build_threads = 1 << 17;
-  traits.check.far_threads_for_two_draws = 1 << 20;
-  traits.check.far_cost_for_two_draws = 100'000'000;
+  traits.check.long_threads = 1 << 21;
+  traits.check.checking_build_threads = 1 << 15;
+  traits.check.threads_for_draws = 1 << 18;
+  traits.check.cost_for_draws = 30'000'000;
   traits.check.naive_errors_stay_from =
       INT64_MAX;  // outputs are small, and the naive solution is quick beside the rest
   traits.timing.pings = 21;
@@ -193,6 +195,9 @@ class CpuDevice : public judging::JudgeDevice {
   void fill(LentBuffer& buffer, const benchsuite::Tensor& tensor, const core::Bindings& axes,
             draws::Distribution distribution, uint64_t key) override {
     draws::fill_input(file_of(buffer).content(), tensor, axes, distribution, key);
+  }
+  void store(LentBuffer& buffer, std::span<const std::byte> bytes) override {
+    std::ranges::copy(bytes, file_of(buffer).content().begin());
   }
   void poison(LentBuffer& buffer, const judging::PoisonKeys& keys) override {
     const MappedBuffer& memory = file_of(buffer).memory();

@@ -7,11 +7,24 @@
 #include <utility>
 
 #include "core/error.h"
+#include "sandbox/jail/jail.h"
 #include "sandbox/process/channel.h"
 
 namespace verifier::devices::cpu {
 namespace {
 constexpr int kSealFutureWrite = 0x0010;  // F_SEAL_FUTURE_WRITE, Linux 5.1
+
+core::UniqueFd file_for(const std::string& tensor, size_t bytes) {
+  const size_t needed = sandbox::cpu::runtime::memory_file_bytes(bytes), most = sandbox::jail::JailLimits{}.file_bytes;
+  if (needed > most) {  // the kernel would end this process
+    throw core::InputError(tensor,
+                           "takes " + std::to_string(bytes >> 20) + " MiB, more than the " +
+                               std::to_string(most >> 20) + " MiB that a tensor has on the cpu device (double where " +
+                               "the reference computes it)",
+                           "judge on a GPU, or give the cpu device smaller workloads in problem.json");
+  }
+  return sandbox::process::make_memory_file("tensor", needed);
+}
 
 class PytorchTrusted : public HostOutputs {
  public:
@@ -42,7 +55,7 @@ class PytorchTrusted : public HostOutputs {
 
 MemoryFile::MemoryFile(std::string name, size_t bytes, bool writable)
     : LentBuffer(std::move(name), bytes, writable),
-      fd_(sandbox::process::make_memory_file("tensor", sandbox::cpu::runtime::memory_file_bytes(bytes))),
+      fd_(file_for(LentBuffer::name(), bytes)),
       memory_(fd_.get(), bytes, sandbox::cpu::runtime::MappedBuffer::Access::read_write) {
   if (!writable && ::fcntl(fd_.get(), F_ADD_SEALS, kSealFutureWrite) != 0) {
     throw core::SystemError("cannot seal an input against writing (needs Linux 5.1)", errno);

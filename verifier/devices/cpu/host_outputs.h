@@ -15,7 +15,7 @@ namespace verifier::devices::cpu {
 // The kernel enforces `writable`: the memory file of an input is sealed against every further writable mapping.
 class MemoryFile : public judging::LentBuffer {
  public:
-  // Throws core::SystemError.
+  // Throws core::InputError where a worker may not hold so much, core::SystemError.
   MemoryFile(std::string name, size_t bytes, bool writable);
 
   int fd() const { return fd_.get(); }

@@ -48,11 +48,9 @@ class CudaTrusted : public DeviceOutputs {
   }
 
   TensorBytes run(const benchsuite::Problem& problem, const core::Bindings& axes, const TensorBytes& inputs) override {
-    std::vector<PrivateMemory> memory;
     std::vector<DeviceBuffer> copies;
     for (size_t i = 0; i < inputs.size(); ++i) {
-      memory.emplace_back(context_, inputs[i].size());
-      copies.push_back({problem.inputs[i].name, memory.back().address(), inputs[i].size()});
+      copies.push_back(scratch(problem.inputs[i].name, inputs[i].size()));
       context_.copy_to_device(copies[i].address, inputs[i].data(), inputs[i].size());
     }
     run(problem, axes, copies);
@@ -209,6 +207,9 @@ class CudaDevice : public judging::JudgeDevice {
   void fill(LentBuffer& buffer, const benchsuite::Tensor& tensor, const core::Bindings& axes,
             draws::Distribution distribution, uint64_t key) override {
     work().fill(shared(buffer).address(), tensor, axes, distribution, key);
+  }
+  void store(LentBuffer& buffer, std::span<const std::byte> bytes) override {
+    context_.copy_to_device(shared(buffer).address(), bytes.data(), bytes.size());
   }
   void poison(LentBuffer& buffer, const judging::PoisonKeys& keys) override {
     const SharedBuffer& lent = shared(buffer);

@@ -24,7 +24,7 @@ using core::DType;
 using sandbox::cuda::driver::Context;
 using sandbox::cuda::driver::PrivateMemory;
 using Bytes = std::vector<std::byte>;
-constexpr DType kFloats[] = {DType::f16, DType::bf16, DType::f32, DType::f64};
+constexpr DType kFloats[] = {DType::f16, DType::bf16, DType::f8e4m3, DType::f8e5m2, DType::f32, DType::f64};
 
 std::string compiled_judge_kernels(const Context& context) {
   const char* home = std::getenv("CUDA_HOME");
@@ -143,7 +143,7 @@ TEST_F(DeviceWorkOnGpu, InputsAreOfTheirKindAndDependOnTheirKeyAlone) {
       EXPECT_FALSE(filled(normal, static_cast<draws::Distribution>(i), 6).empty());
     }
   }
-  for (const DType dtype : {DType::i8, DType::u8, DType::i32, DType::u32, DType::i64}) {
+  for (const DType dtype : {DType::i8, DType::u8, DType::i32, DType::u32, DType::i64, DType::boolean}) {
     const std::vector<double> values = draws::load_elements(
         dtype, filled(matrix(dtype, benchsuite::Init::integers), draws::Distribution::ordinary, 3));
     std::vector<int> seen(10);
@@ -223,11 +223,11 @@ TEST_F(DeviceWorkOnGpu, ComparisonsDecideAsTheHostDoes) {
 }
 
 TEST_F(DeviceWorkOnGpu, ExactComparisonsSeeOneWrongElement) {
-  for (int type = 0; type <= static_cast<int>(DType::i64); ++type) {
+  for (int type = 0; type <= static_cast<int>(DType::boolean); ++type) {
     const auto dtype = static_cast<DType>(type);
     std::vector<double> r(90001);
     statistics::Stream stream(3);
-    for (double& value : r) value = static_cast<double>(stream.below(100));
+    for (double& value : r) value = static_cast<double>(stream.below(core::is_f8(dtype) ? 8 : 100));
     const Bytes reference = stored(core::is_floating(dtype) ? DType::f64 : dtype, r);
     const PrivateMemory on_r = upload(reference);
     for (const bool wrong : {false, true}) {

@@ -13,7 +13,7 @@
 namespace {
 
 // In the order of core::DType.
-enum Dtype { f16, bf16, f32, f64, i8, u8, i32, u32, i64 };
+enum Dtype { f16, bf16, f8e4m3, f8e5m2, f32, f64, i8, u8, i32, u32, i64, boolean };
 
 struct Bfloat {
   uint16_t bits;
@@ -22,6 +22,23 @@ struct Bfloat {
 __device__ __forceinline__ double as_double(__half value) { return static_cast<double>(__half2float(value)); }
 __device__ __forceinline__ double as_double(Bfloat value) {
   return static_cast<double>(__uint_as_float(static_cast<uint32_t>(value.bits) << 16));
+}
+// f8e4m3 or f8e5m2. (CUDA's header for them takes longer to compile than all of this.)
+template <int dtype>
+struct Float8 {
+  static constexpr uint32_t kFraction = dtype == f8e4m3 ? 3 : 2, kBias = dtype == f8e4m3 ? 7 : 15;
+  static constexpr uint32_t kEnd = dtype == f8e4m3 ? 0x7F : 0x7C;  // the code after the largest number's
+  static constexpr float kLeast = dtype == f8e4m3 ? 0x1p-9f : 0x1p-16f;
+  uint8_t bits;
+};
+template <int dtype>
+__device__ __forceinline__ double as_double(Float8<dtype> value) {
+  typedef Float8<dtype> Format;
+  const uint32_t magnitude = value.bits & 0x7Fu;
+  float size = __uint_as_float((magnitude << (23 - Format::kFraction)) + ((127 - Format::kBias) << 23));
+  if (magnitude < 1u << Format::kFraction) size = static_cast<float>(magnitude) * Format::kLeast;
+  if (magnitude >= Format::kEnd) size = dtype == f8e5m2 && magnitude == Format::kEnd ? INFINITY : NAN;
+  return static_cast<double>((value.bits & 0x80) != 0 ? -size : size);
 }
 __device__ __forceinline__ double as_double(float value) { return static_cast<double>(value); }
 __device__ __forceinline__ double as_double(double value) { return value; }
@@ -33,6 +50,26 @@ __device__ __forceinline__ uint32_t bf16_bits(float value) {
   return (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
 }
 
+// verifier/draws/elements.cpp's conversions, bit for bit.
+template <int dtype>
+__device__ __forceinline__ uint32_t f8_bits(float value) {
+  typedef Float8<dtype> Format;
+  constexpr uint32_t kDropped = 23 - Format::kFraction;
+  const uint32_t bits = __float_as_uint(value), magnitude = bits & 0x7FFFFFFFu, sign = bits >> 24 & 0x80u;
+  if (value != value) return 0x7F;
+  if (magnitude < (128 - Format::kBias) << 23) {  // denormal: whole steps of the least one
+    return sign | (__float_as_uint(fabsf(value) / Format::kLeast + 0x1p23f) & 0xFFu);
+  }
+  const uint32_t half = (1u << (kDropped - 1)) - 1 + (magnitude >> kDropped & 1);
+  return sign | min(((magnitude + half) >> kDropped) - ((127 - Format::kBias) << Format::kFraction), Format::kEnd);
+}
+// Rounded once: the last bit of the float on the way says that there was more.
+template <int dtype>
+__device__ __forceinline__ uint32_t f8_bits(double value) {
+  const float cut = __double2float_rz(value);
+  return f8_bits<dtype>(__uint_as_float(__float_as_uint(cut) | (static_cast<double>(cut) != value ? 1u : 0u)));
+}
+
 __device__ __forceinline__ void store_element(void* out, int64_t dtype, int64_t i, double value) {
   switch (dtype) {
     case f16:
@@ -40,6 +77,12 @@ __device__ __forceinline__ void store_element(void* out, int64_t dtype, int64_t 
       break;
     case bf16:
       static_cast<uint16_t*>(out)[i] = static_cast<uint16_t>(bf16_bits(static_cast<float>(value)));
+      break;
+    case f8e4m3:
+      static_cast<uint8_t*>(out)[i] = static_cast<uint8_t>(f8_bits<f8e4m3>(value));
+      break;
+    case f8e5m2:
+      static_cast<uint8_t*>(out)[i] = static_cast<uint8_t>(f8_bits<f8e5m2>(value));
       break;
     case f32:
       static_cast<float*>(out)[i] = static_cast<float>(value);
@@ -53,6 +96,7 @@ __device__ __forceinline__ void store_integer(void* out, int64_t dtype, int64_t 
   switch (dtype) {
     case i8:
     case u8:
+    case boolean:
       static_cast<uint8_t*>(out)[i] = static_cast<uint8_t>(value);
       break;
     case i32:

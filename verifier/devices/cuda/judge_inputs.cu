@@ -13,8 +13,9 @@ __device__ __forceinline__ bool draws(const FillArgs& args, Distribution distrib
 }
 // Is the content, patches aside, what the problem's init says?
 __device__ __forceinline__ bool is_plain(const FillArgs& args) {
-  return args.grain == 0 && args.matrix_rows == 0 && (draws(args, Distribution::ordinary) || draws(args, Distribution::patchwork) ||
-                             draws(args, Distribution::stray));
+  return args.grain == 0 && args.matrix_rows == 0 &&
+         (draws(args, Distribution::ordinary) || draws(args, Distribution::patchwork) ||
+          draws(args, Distribution::stray));
 }
 
 __device__ __forceinline__ float component(const float4& v, int k) {
@@ -92,6 +93,22 @@ __device__ __forceinline__ void fill_ordinary(void* out, const FillArgs& args) {
   }
 }
 
+// The same for 8 bits: a quad in 4 bytes.
+template <int dtype>
+__device__ __forceinline__ void fill_ordinary_f8(void* out, const FillArgs& args) {
+  const bool aligned = (reinterpret_cast<uintptr_t>(out) & 3) == 0;
+  const int64_t quads = (args.elements + 3) / 4;
+  for (int64_t quad = thread_index(); quad < quads; quad += all_threads()) {
+    const float4 v = ordinary_quad(args, quad);
+    if (aligned && quad * 4 + 4 <= args.elements) {
+      static_cast<uint32_t*>(out)[quad] = f8_bits<dtype>(v.x) | f8_bits<dtype>(v.y) << 8 | f8_bits<dtype>(v.z) << 16 |
+                                          f8_bits<dtype>(v.w) << 24;
+    } else {
+      store_quad(out, args, quad, v);
+    }
+  }
+}
+
 // All other cases. Their code is there once, not unrolled: it takes longest to compile.
 __device__ __forceinline__ void fill_floats(void* out, const FillArgs& args) {
   const bool by_rows = draws_rows(args);
@@ -114,7 +131,7 @@ __device__ __forceinline__ void fill_floats(void* out, const FillArgs& args) {
       const Chance c = chance_of(args.dtype == f64, component(n, k), component(first, k), component(second, k));
       const bool hot = is_hot(args, row, column);
       const double value = args.kind == uniform ? bounded(args, row, hot, c) : unbounded(args, row, hot, c);
-      store_element(out, args.dtype, i, is_above_diagonal(args, i) ? 0 : value);
+      store_element(out, args.dtype, i, is_in_empty_triangle(args, i) ? 0 : within_dtype(args, value));
       ++column;
     }
   }
@@ -148,6 +165,10 @@ __device__ __forceinline__ double load_element(const void* from, int64_t dtype, 
       return as_double(static_cast<const __half*>(from)[i]);
     case bf16:
       return as_double(static_cast<const Bfloat*>(from)[i]);
+    case f8e4m3:
+      return as_double(static_cast<const Float8<f8e4m3>*>(from)[i]);
+    case f8e5m2:
+      return as_double(static_cast<const Float8<f8e5m2>*>(from)[i]);
     case f32:
       return as_double(static_cast<const float*>(from)[i]);
     default:
@@ -168,6 +189,10 @@ extern "C" __global__ void __launch_bounds__(kMostThreads, kFewBlocks) kw_fill(v
     fill_ordinary<f16>(out, args);
   } else if (is_plain(args) && args.dtype == bf16) {
     fill_ordinary<bf16>(out, args);
+  } else if (is_plain(args) && args.dtype == f8e4m3) {
+    fill_ordinary_f8<f8e4m3>(out, args);
+  } else if (is_plain(args) && args.dtype == f8e5m2) {
+    fill_ordinary_f8<f8e5m2>(out, args);
   } else {
     fill_floats(out, args);
   }
@@ -180,15 +205,16 @@ extern "C" __global__ void __launch_bounds__(kMostThreads, kFewBlocks) kw_patch(
     const int64_t count = patch.elements();
     for (int64_t number = thread_index(); number < count; number += all_threads()) {
       const int64_t index = patched_index(args, p, number), column = index % args.columns;
-      if (index < 0 || is_above_diagonal(args, index)) continue;
+      if (index < 0 || is_in_empty_triangle(args, index)) continue;
       if (draws_integers(args)) {
         store_integer(out, args.dtype, index, patched_integer(args, patch, column));
         continue;
       }
       const Quad drawn = drawn_for(Purpose::patch, index, args.key);
       const Chance chance = {0, unit_of(drawn.x), drawn.x, drawn.y};
-      const double value = load_element(out, args.dtype, index);
-      store_element(out, args.dtype, index, patched(args, patch, args.kind == uniform, value, column, chance));
+      const double value =
+          patched(args, patch, args.kind == uniform, load_element(out, args.dtype, index), column, chance);
+      store_element(out, args.dtype, index, within_dtype(args, value));
     }
   }
 }

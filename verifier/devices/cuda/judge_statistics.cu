@@ -17,13 +17,17 @@ __device__ __forceinline__ Difference join(const Difference& a, const Difference
   return {fmax(a.largest, b.largest), a.squares + b.squares};
 }
 
-__device__ __forceinline__ double largest_of(int64_t dtype) {
-  return dtype == f16 ? 65504 : dtype == bf16 ? 0x1.FEp127 : dtype == f32 ? 0x1.FFFFFEp127 : DBL_MAX;
+// verifier/comparison/tiles.cpp has it for the host.
+__device__ __forceinline__ NumberRange range_of(int64_t dtype) {
+  if (dtype == f8e4m3) return {448, 464, 4, 0x1p-6, 0};
+  if (dtype == f8e5m2) return {57344, 61440, 3, 0x1p-14, 1};
+  const double largest = dtype == f16 ? 65504 : dtype == bf16 ? 0x1.FEp127 : dtype == f32 ? 0x1.FFFFFEp127 : DBL_MAX;
+  return {largest, largest, 0, 0, 1};
 }
 
 template <typename T>
 __device__ __forceinline__ void tile_errors(const T* output, const double* reference, const T* naive,
-                                            const Tiling& tiling, double largest, TileErrors* tiles) {
+                                            const Tiling& tiling, const NumberRange& range, TileErrors* tiles) {
   constexpr int kInFlight = 4;  // elements that a thread reads before it looks at the first
   const int64_t count = tiling.count();
   for (int64_t tile = blockIdx.x; tile < count; tile += gridDim.x) {
@@ -43,7 +47,7 @@ __device__ __forceinline__ void tile_errors(const T* output, const double* refer
 #pragma unroll
       for (int k = 0; k < kInFlight; ++k) {
         const int64_t i = from + k * blockDim.x;
-        if (i < end) add_element(mine, i, as_double(y[k]), r[k], as_double(b[k]), largest);
+        if (i < end) add_element(mine, i, as_double(y[k]), r[k], as_double(b[k]), range);
       }
     }
     const TileErrors all = joined_in_block(mine);
@@ -58,6 +62,10 @@ __device__ __forceinline__ double rounded(__half, double r) {
 __device__ __forceinline__ double rounded(Bfloat, double r) {
   return as_double(Bfloat{static_cast<uint16_t>(bf16_bits(static_cast<float>(r)))});
 }
+template <int dtype>
+__device__ __forceinline__ double rounded(Float8<dtype>, double r) {
+  return as_double(Float8<dtype>{static_cast<uint8_t>(f8_bits<dtype>(r))});
+}
 __device__ __forceinline__ double rounded(float, double r) { return static_cast<double>(static_cast<float>(r)); }
 __device__ __forceinline__ double rounded(double, double r) { return r; }
 
@@ -66,6 +74,10 @@ template <typename T, typename Reference>
 __device__ __forceinline__ bool is_same(T y, Reference r) {
   const double value = as_double(y), right = rounded(y, r);
   return value == right || (isnan(value) && isnan(right));
+}
+template <int dtype>
+__device__ __forceinline__ bool is_same(Float8<dtype> y, double r) {
+  return right_number(as_double(y), r, rounded(y, r), range_of(dtype));
 }
 __device__ __forceinline__ bool is_same(uint8_t y, uint8_t r) { return y == r; }
 __device__ __forceinline__ bool is_same(uint32_t y, uint32_t r) { return y == r; }
@@ -92,14 +104,14 @@ __device__ __forceinline__ void tile_mismatches(const void* output, const void* 
 
 template <typename T>
 __device__ __forceinline__ void count_wrong(const void* output, const double* reference, const Tiling& tiling,
-                                            const double* allowed, int64_t* counts) {
+                                            const double* allowed, const NumberRange& range, int64_t* counts) {
   const T* y = static_cast<const T*>(output);
   const int64_t count = tiling.count();
   for (int64_t tile = blockIdx.x; tile < count; tile += gridDim.x) {
     const int64_t begin = tiling.begin(tile), end = tiling.end(tile);
     int64_t mine = 0;
     for (int64_t i = begin + threadIdx.x; i < end; i += blockDim.x) {
-      mine += !(error_of(as_double(y[i]), reference[i]) <= allowed[tile]);
+      mine += !(error_beyond_rounding(as_double(y[i]), reference[i], range) <= allowed[tile]);
     }
     const int64_t all = joined_in_block(mine);
     if (threadIdx.x == 0) counts[tile] = all;
@@ -147,20 +159,26 @@ __device__ __forceinline__ Difference integer_difference(const void* one, const 
 extern "C" __global__ void __launch_bounds__(kMostThreads, kFewestBlocks)
     kw_tile_errors(const void* output, const double* reference, const void* naive, int64_t dtype, Tiling tiling,
                    TileErrors* tiles) {
-  const double largest = largest_of(dtype);
+  const NumberRange range = range_of(dtype);
   switch (dtype) {
     case f16:
       return tile_errors(static_cast<const __half*>(output), reference, static_cast<const __half*>(naive), tiling,
-                         largest, tiles);
+                         range, tiles);
     case bf16:
       return tile_errors(static_cast<const Bfloat*>(output), reference, static_cast<const Bfloat*>(naive), tiling,
-                         largest, tiles);
+                         range, tiles);
+    case f8e4m3:
+      return tile_errors(static_cast<const Float8<f8e4m3>*>(output), reference,
+                         static_cast<const Float8<f8e4m3>*>(naive), tiling, range, tiles);
+    case f8e5m2:
+      return tile_errors(static_cast<const Float8<f8e5m2>*>(output), reference,
+                         static_cast<const Float8<f8e5m2>*>(naive), tiling, range, tiles);
     case f32:
       return tile_errors(static_cast<const float*>(output), reference, static_cast<const float*>(naive), tiling,
-                         largest, tiles);
+                         range, tiles);
     default:
       return tile_errors(static_cast<const double*>(output), reference, static_cast<const double*>(naive), tiling,
-                         largest, tiles);
+                         range, tiles);
   }
 }
 
@@ -171,12 +189,17 @@ extern "C" __global__ void __launch_bounds__(kMostThreads, kBlocks)
       return tile_mismatches<__half, double>(output, reference, tiling, tiles);
     case bf16:
       return tile_mismatches<Bfloat, double>(output, reference, tiling, tiles);
+    case f8e4m3:
+      return tile_mismatches<Float8<f8e4m3>, double>(output, reference, tiling, tiles);
+    case f8e5m2:
+      return tile_mismatches<Float8<f8e5m2>, double>(output, reference, tiling, tiles);
     case f32:
       return tile_mismatches<float, double>(output, reference, tiling, tiles);
     case f64:
       return tile_mismatches<double, double>(output, reference, tiling, tiles);
     case i8:
     case u8:
+    case boolean:
       return tile_mismatches<uint8_t, uint8_t>(output, reference, tiling, tiles);
     case i64:
       return tile_mismatches<uint64_t, uint64_t>(output, reference, tiling, tiles);
@@ -188,24 +211,31 @@ extern "C" __global__ void __launch_bounds__(kMostThreads, kBlocks)
 extern "C" __global__ void __launch_bounds__(kMostThreads, kBlocks)
     kw_count_wrong(const void* output, const double* reference, int64_t dtype, Tiling tiling, const double* allowed,
                    int64_t* counts) {
+  const NumberRange range = range_of(dtype);
   switch (dtype) {
     case f16:
-      return count_wrong<__half>(output, reference, tiling, allowed, counts);
+      return count_wrong<__half>(output, reference, tiling, allowed, range, counts);
     case bf16:
-      return count_wrong<Bfloat>(output, reference, tiling, allowed, counts);
+      return count_wrong<Bfloat>(output, reference, tiling, allowed, range, counts);
+    case f8e4m3:
+      return count_wrong<Float8<f8e4m3>>(output, reference, tiling, allowed, range, counts);
+    case f8e5m2:
+      return count_wrong<Float8<f8e5m2>>(output, reference, tiling, allowed, range, counts);
     case f32:
-      return count_wrong<float>(output, reference, tiling, allowed, counts);
+      return count_wrong<float>(output, reference, tiling, allowed, range, counts);
     default:
-      return count_wrong<double>(output, reference, tiling, allowed, counts);
+      return count_wrong<double>(output, reference, tiling, allowed, range, counts);
   }
 }
 
 extern "C" __global__ void __launch_bounds__(kMostThreads, kBlocks)
     kw_moments(const void* x, int64_t dtype, int64_t elements, int64_t step, Moments* partials) {
-  const Moments mine = dtype == f16    ? moments<__half>(x, elements, step)
-                       : dtype == bf16 ? moments<Bfloat>(x, elements, step)
-                       : dtype == f32  ? moments<float>(x, elements, step)
-                                       : moments<double>(x, elements, step);
+  const Moments mine = dtype == f16      ? moments<__half>(x, elements, step)
+                       : dtype == bf16   ? moments<Bfloat>(x, elements, step)
+                       : dtype == f8e4m3 ? moments<Float8<f8e4m3>>(x, elements, step)
+                       : dtype == f8e5m2 ? moments<Float8<f8e5m2>>(x, elements, step)
+                       : dtype == f32    ? moments<float>(x, elements, step)
+                                         : moments<double>(x, elements, step);
   const Moments all = joined_in_block(mine);
   if (threadIdx.x == 0) partials[blockIdx.x] = all;
 }
@@ -220,6 +250,12 @@ extern "C" __global__ void __launch_bounds__(kMostThreads, kBlocks)
     case bf16:
       mine = difference<Bfloat>(one, other, elements);
       break;
+    case f8e4m3:
+      mine = difference<Float8<f8e4m3>>(one, other, elements);
+      break;
+    case f8e5m2:
+      mine = difference<Float8<f8e5m2>>(one, other, elements);
+      break;
     case f32:
       mine = difference<float>(one, other, elements);
       break;
@@ -228,6 +264,7 @@ extern "C" __global__ void __launch_bounds__(kMostThreads, kBlocks)
       break;
     case i8:
     case u8:
+    case boolean:
       mine = integer_difference<uint8_t>(one, other, elements);
       break;
     case i64:

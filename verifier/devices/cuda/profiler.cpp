@@ -33,13 +33,13 @@ Profiler::Profiler(const std::filesystem::path& program, const sandbox::process:
   watch_.start();
 }
 
-std::vector<verdicts::Counters> Profiler::profile(const judging::Builds& candidate,
-                                                  const benchsuite::Problem& problem) {
+std::vector<verdicts::Counters> Profiler::profile(const judging::Builds& candidate, const benchsuite::Problem& problem,
+                                                  reference::ReferenceChannel* drawer) {
   const benchsuite::Workload* workload = largest_bench(problem);
   if (workload == nullptr) return {};
   std::vector<verdicts::Counters> counters;
   try {
-    counters = verdicts::parse_counters(watch_.report(WatchedLaunches(candidate, problem, {workload})));
+    counters = verdicts::parse_counters(watch_.report(WatchedLaunches(candidate, problem, {workload}, drawer)));
   } catch (const std::exception& error) {
     throw core::SystemError(std::string("Nsight Compute cannot be used: ") + error.what());
   }

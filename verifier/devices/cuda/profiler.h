@@ -20,7 +20,8 @@ class Profiler {
 
   // Counters of each launch at the problem's largest bench workload of at most 2 GiB; empty without one. Throws
   // core::SystemError when the counters cannot be read: not every host lets its users.
-  std::vector<verdicts::Counters> profile(const judging::Builds& candidate, const benchsuite::Problem& problem);
+  std::vector<verdicts::Counters> profile(const judging::Builds& candidate, const benchsuite::Problem& problem,
+                                          reference::ReferenceChannel* drawer);
 
  private:
   ReportFolder folder_;  // outlives the watch

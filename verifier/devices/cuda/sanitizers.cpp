@@ -51,8 +51,9 @@ Sanitizers::Sanitizers(const std::filesystem::path& program, const sandbox::proc
 }
 
 std::optional<verdicts::Verdict> Sanitizers::examine(const judging::Builds& candidate,
-                                                     const benchsuite::Problem& problem) {
-  const WatchedLaunches launches(candidate, problem, shapes_of(problem));
+                                                     const benchsuite::Problem& problem,
+                                                     reference::ReferenceChannel* drawer) {
+  const WatchedLaunches launches(candidate, problem, shapes_of(problem), drawer);
   std::vector<std::future<std::optional<sandbox::Fault>>> watching;
   for (Tool& tool : tools_) {
     watching.push_back(

@@ -26,7 +26,8 @@ class Sanitizers {
 
   // Launches the candidate under each tool, side by side, once on every listed test shape of at most 16 MiB. The first
   // fault found; nullopt: none. Throws core::SystemError when a tool cannot be used.
-  std::optional<verdicts::Verdict> examine(const judging::Builds& candidate, const benchsuite::Problem& problem);
+  std::optional<verdicts::Verdict> examine(const judging::Builds& candidate, const benchsuite::Problem& problem,
+                                           reference::ReferenceChannel* drawer);
 
  private:
   ReportFolder folder_;  // outlives the watches

@@ -3,14 +3,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <span>
 #include <utility>
 
 #include "core/error.h"
 #include "core/text.h"
 #include "sandbox/process/sealed_memory.h"
 #include "sandbox/wire.h"
-#include "verifier/draws/inputs.h"
+#include "verifier/judging/given_inputs.h"
 #include "verifier/statistics/keys.h"
 
 namespace verifier::devices::cuda {
@@ -36,19 +35,19 @@ std::optional<fs::path> find_tool(const std::string& name, const std::string& cu
 }
 
 WatchedLaunches::WatchedLaunches(const judging::Builds& candidate, const benchsuite::Problem& problem,
-                                 const std::vector<const benchsuite::Workload*>& workloads)
+                                 const std::vector<const benchsuite::Workload*>& workloads,
+                                 reference::ReferenceChannel* drawer)
     : binary_(candidate.fast().binary.get()), request_{{"op", "launch"}, {"shapes", Json::array()}} {
   statistics::Keys keys(0x5A17);
   for (const benchsuite::Workload* workload : workloads) {
     const core::Bindings& axes = workload->axes;
     Json shape{{"inputs", Json::array()}, {"outputs", Json::array()}};
     shape["plan"] = sandbox::to_json(sandbox::bind_plan(candidate.solution(), candidate.binding(), axes, &problem));
-    for (const benchsuite::Tensor& tensor : problem.inputs) {
-      std::string content(static_cast<size_t>(tensor.bytes(axes)), '\0');
-      draws::fill_input(std::as_writable_bytes(std::span<char>(content)), tensor, axes, draws::Distribution::ordinary,
-                        keys.next());
-      inputs_.push_back(sandbox::process::sealed_memory("input", content));
-      shape["inputs"].push_back({{"name", tensor.name}});
+    const judging::TensorBytes drawn = judging::draw_inputs(problem, *workload, drawer, keys);
+    for (size_t i = 0; i < drawn.size(); ++i) {
+      inputs_.push_back(
+          sandbox::process::sealed_memory("input", {reinterpret_cast<const char*>(drawn[i].data()), drawn[i].size()}));
+      shape["inputs"].push_back({{"name", problem.inputs[i].name}});
     }
     for (const benchsuite::Tensor& tensor : problem.outputs) {
       shape["outputs"].push_back({{"name", tensor.name}, {"bytes", tensor.bytes(axes)}});

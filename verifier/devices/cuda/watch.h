@@ -11,6 +11,7 @@
 #include "core/unique_fd.h"
 #include "sandbox/process/worker.h"
 #include "verifier/judging/builds.h"
+#include "verifier/reference/reference_channel.h"
 
 namespace verifier::devices::cuda {
 
@@ -19,11 +20,11 @@ namespace verifier::devices::cuda {
 std::optional<std::filesystem::path> find_tool(const std::string& name, const std::string& cuda_home,
                                                const std::string& path);
 
-// A candidate with inputs of no other use, at some of the problem's workloads.
+// A candidate with inputs of no other use, at some of the problem's workloads. `drawer`: Judge::open_inputs().
 class WatchedLaunches {
  public:
   WatchedLaunches(const judging::Builds& candidate, const benchsuite::Problem& problem,
-                  const std::vector<const benchsuite::Workload*>& workloads);
+                  const std::vector<const benchsuite::Workload*>& workloads, reference::ReferenceChannel* drawer);
 
   const core::Json& request() const { return request_; }
   std::vector<int> fds() const;  // the binary, then the inputs

@@ -5,13 +5,14 @@ import mmap
 import os
 import warnings
 
+from equivalent_code import torch_dtype
+
 
 class HostMemory:
     """Maps memory files. A tensor keeps its mapping alive."""
 
-    def __init__(self, torch, dtypes):
+    def __init__(self, torch):
         self._torch = torch
-        self._dtypes = dtypes
 
     def map(self, descriptor, buffer):
         access = mmap.PROT_READ | (mmap.PROT_WRITE if buffer["writable"] else 0)
@@ -20,8 +21,8 @@ class HostMemory:
     def tensor(self, memory, buffer, dtype, shape):
         with warnings.catch_warnings():  # of memory that may only be read: nothing writes to inputs
             warnings.simplefilter("ignore")
-            flat = self._torch.frombuffer(memory, dtype=getattr(self._torch, self._dtypes[dtype]),
-                                          count=math.prod(shape), offset=buffer["offset"])
+            flat = self._torch.frombuffer(memory, dtype=torch_dtype(self._torch, dtype), count=math.prod(shape),
+                                          offset=buffer["offset"])
         return flat.reshape(shape)
 
     def release(self, memory):

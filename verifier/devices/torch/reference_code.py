@@ -3,31 +3,47 @@
 import traceback
 import types
 
-from torch_worker import DTYPES, Refused
+from drawn_inputs import InputsFunction
+from equivalent_code import DTYPES, Refused, torch_dtype
 
-LOW_PRECISION = ("float16", "bfloat16", "float32")
+LOW_PRECISION = ("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "float32")
+HALVES = ("f16", "bf16")
 
 
-def in_double_mode(torch):
-    """A dispatch mode in which casts and new tensors of lower precision are double."""
+def widening_mode(torch, narrow, wide):
+    """A dispatch mode in which casts and new tensors of the narrow dtypes, by name, are of the wide one."""
     from torch.utils._python_dispatch import TorchDispatchMode
 
-    low = {getattr(torch, name) for name in LOW_PRECISION}
+    narrow = {getattr(torch, name) for name in narrow if hasattr(torch, name)}  # 8 bits: from PyTorch 2.1 on
 
-    class InDouble(TorchDispatchMode):
+    class Widening(TorchDispatchMode):
         def __torch_dispatch__(self, function, kinds, arguments=(), named=None):
             named = dict(named or {})
-            if named.get("dtype") in low:
-                named["dtype"] = torch.float64
+            if named.get("dtype") in narrow:
+                named["dtype"] = wide
             return function(*arguments, **named)
 
-    return InDouble()
+    return Widening()
+
+
+def in_double(torch, call, inputs):
+    """Returns call(inputs), where floating inputs, casts and new tensors of narrower types are double."""
+    wide = {name: value.double() if value.is_floating_point() else value.clone() for name, value in inputs.items()}
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        with widening_mode(torch, LOW_PRECISION, torch.float64):
+            return call(wide)
+    finally:
+        torch.set_default_dtype(before)
 
 
 class Reference:
-    """`tensors`: by name {"role", "dtype", "shape"}, as the judge describes a shape; shapes differ from call to call."""
+    """`tensors`: by name {"role", "dtype", "shape"}, as the judge describes a shape; shapes differ from call to call.
+    `scalars`: the problem's, numbers by name."""
 
-    def __init__(self, torch, source, device):
+    def __init__(self, torch, source, device, scalars):
+        self._scalars = scalars
         self._torch = torch
         self._device = device
         module = types.ModuleType("reference")
@@ -38,9 +54,9 @@ class Reference:
         self._forward = module.__dict__.get("forward")
         if not callable(self._forward):
             raise Refused("reference.py defines no forward(...)")
-        if "inputs" in module.__dict__:
-            raise Refused("reference.py defines inputs(), which this version does not call: give each input an init "
-                          "in problem.json")
+        given = module.__dict__.get("inputs")
+        self.inputs = None if given is None else InputsFunction(torch, given, self.where)
+        self._halves_as_floats = False
         self._truth_is_eager = module.__dict__.get("TRUTH_IS_EAGER", False)  # of the audit's problems
         self.writes_inputs = False
 
@@ -53,7 +69,7 @@ class Reference:
 
     def _call(self, inputs, names):
         with self._torch.no_grad():
-            value = self._forward(**inputs)
+            value = self._forward(**inputs, **self._scalars)
         outputs = list(value) if isinstance(value, (tuple, list)) else [value]
         if len(outputs) != len(names):
             raise Refused(f"forward() gives {len(outputs)} tensors, and the problem has {len(names)} outputs")
@@ -75,27 +91,32 @@ class Reference:
         if self._truth_is_eager:
             return self.in_contract(self.eager(self.own_inputs(inputs), tensors), tensors)
         names = sorted(name for name, tensor in tensors.items() if tensor["role"] == "output")
-        wide = {name: value.double() if value.is_floating_point() else value.clone() for name, value in inputs.items()}
-        before = torch.get_default_dtype()
-        torch.set_default_dtype(torch.float64)
-        try:
-            with in_double_mode(torch):
-                outputs = self._call(wide, names)
-        finally:
-            torch.set_default_dtype(before)
+        outputs = in_double(torch, lambda wide: self._call(wide, names), inputs)
         return {name: self._shaped(name, output, tensors[name]["shape"]) for name, output in zip(names, outputs)}
 
     def eager(self, inputs, tensors):
         """Outputs by name, computed in the dtypes of the contract."""
         names = sorted(name for name, tensor in tensors.items() if tensor["role"] == "output")
-        outputs = self._call(inputs, names)
-        return dict(zip(names, outputs))
+        outputs = dict(zip(names, (self._call_in_floats if self._halves_as_floats else self._call)(inputs, names)))
+        if self._halves_as_floats:
+            for name, output in outputs.items():
+                if tensors[name]["dtype"] in HALVES and output.dtype == self._torch.float32:
+                    outputs[name] = output.to(torch_dtype(self._torch, tensors[name]["dtype"]))
+        return outputs
+
+    def _call_in_floats(self, inputs, names):
+        torch = self._torch
+        halves = [DTYPES[dtype] for dtype in HALVES]
+        wide = {name: value.float() if str(value.dtype).removeprefix("torch.") in halves else value
+                for name, value in inputs.items()}
+        with widening_mode(torch, halves, torch.float32):
+            return self._call(wide, names)
 
     def in_contract(self, outputs, tensors):
         """The same with the dtypes and shapes that the problem asks for; whole numbers and truth values convert."""
         checked = {}
         for name, output in outputs.items():
-            wanted = getattr(self._torch, DTYPES[tensors[name]["dtype"]])
+            wanted = torch_dtype(self._torch, tensors[name]["dtype"])
             if output.dtype != wanted and (output.is_floating_point() or wanted.is_floating_point):
                 raise Refused(f"{name} comes as {output.dtype} instead of {wanted}")
             checked[name] = self._shaped(name, output, tensors[name]["shape"]).to(wanted)
@@ -105,23 +126,11 @@ class Reference:
         """What eager gets: copies where forward() writes to its inputs, which are the judge's and may only be read."""
         return {name: value.clone() for name, value in inputs.items()} if self.writes_inputs else inputs
 
-    def try_out(self, tensors):
-        """Calls both on inputs of its own."""
-        torch = self._torch
-        inputs = {}
-        for name, tensor in tensors.items():
-            if tensor["role"] != "input":
-                continue
-            dtype = getattr(torch, DTYPES[tensor["dtype"]])
-            if "least" in tensor:
-                least, most = tensor["least"], tensor["most"]
-                value = torch.randint(least, most + 1, tensor["shape"], dtype=torch.int64).to(dtype)
-            else:
-                value = torch.randn(tensor["shape"], dtype=torch.float32).to(dtype)
-            inputs[name] = value.to(self._device)
+    def try_out(self, tensors, inputs):
+        """Calls both on these inputs, by name."""
+        inputs = {name: value.to(self._device) for name, value in inputs.items()}
         try:
-            outputs = self.eager({name: value.clone() for name, value in inputs.items()}, tensors)
-            self.in_contract(outputs, tensors)
+            self.in_contract(self._first_eager(inputs, tensors), tensors)
             self.truth(inputs, tensors)
             before = {name: value._version for name, value in inputs.items()}
             self.eager(inputs, tensors)
@@ -130,3 +139,14 @@ class Reference:
             raise
         except Exception as error:
             raise Refused(f"forward() fails: {self.where(error)}") from error
+
+    def _first_eager(self, inputs, tensors):
+        """PyTorch on a processor lacks some operations in 16 bits: there they are computed in float32 and rounded once."""
+        try:
+            return self.eager({name: value.clone() for name, value in inputs.items()}, tensors)
+        except RuntimeError as error:
+            lacking = any(f"not implemented for '{kind}'" in str(error) for kind in ("Half", "BFloat16"))
+            if self._device != "cpu" or not lacking:
+                raise
+            self._halves_as_floats = True
+            return self.eager({name: value.clone() for name, value in inputs.items()}, tensors)

@@ -7,7 +7,7 @@ import math
 
 FORWARD = "pytorch_forward"
 COPY = "audit_copy_"
-FLOATS = {1: "float16", 2: "bfloat16", 3: "float32", 4: "float64"}
+OF_8_BITS = {5: "float8_e4m3fn", 6: "float8_e5m2"}  # formats for which PyTorch has hardly more than conversions
 WORDS = {1: "uint8", 2: "int16", 4: "int32", 8: "int64"}
 
 
@@ -41,6 +41,21 @@ def bits_of(torch, tensor):
     return tensor.reshape(-1).view(getattr(torch, WORDS[tensor.element_size()]))
 
 
+def flat(torch, tensor):
+    """Its elements in a row; bools and floats of 8 bits as bytes, which a copy may turn into any."""
+    row = tensor.reshape(-1)
+    return row.view(torch.uint8) if row.dtype == torch.bool or is_float_of_8_bits(row) else row
+
+
+def is_float_of_8_bits(tensor):
+    return tensor.is_floating_point() and tensor.element_size() == 1
+
+
+def numbers(torch, values, format):
+    """Returns flat() with floats of 8 bits as wider ones."""
+    return values.view(getattr(torch, OF_8_BITS[format])).float() if format in OF_8_BITS else values
+
+
 def rounded(bits, dropped, format, least, torch):
     if format == 0:
         even = bits & ~1
@@ -49,15 +64,22 @@ def rounded(bits, dropped, format, least, torch):
     return ((bits + (half - 1) + odd) >> dropped) << dropped
 
 
-def typical(torch, values):
+def typical(torch, values, format):
     few = values[:15]
-    return few.sort().values[few.numel() // 2]
+    return few[numbers(torch, few, format).sort().indices[few.numel() // 2]]
+
+
+def doubled(torch, one, format):
+    """An element of a flat tensor, as a tensor of its own."""
+    if format in OF_8_BITS:
+        return doubled(torch, numbers(torch, one, format), 3).to(getattr(torch, OF_8_BITS[format])).view(torch.uint8)
+    return one + 1 if format == 0 or one == 0 else (one * 2 if math.isfinite(one) else torch.zeros_like(one))
 
 
 def copy(torch, memory, source, other, to, rows, columns, others, damage, amount, format, least):
     """Copies `source` to `to` with one damage (verifier/audit/damage.h)."""
-    values = memory[source].reshape(-1).clone()
-    target = memory[to].reshape(-1)
+    values = flat(torch, memory[source]).clone()
+    target = flat(torch, memory[to])
     count = rows * columns
     end = count // 16 + 1
     zero = least if format == 0 else 0
@@ -69,12 +91,12 @@ def copy(torch, memory, source, other, to, rows, columns, others, damage, amount
     if damage == 3:
         values.fill_(zero)
     elif damage == 4:
-        values.fill_(typical(torch, values))
+        values.fill_(typical(torch, values, format))
     elif damage == 5:
-        repeated = memory[other].reshape(-1)[:others]
+        repeated = flat(torch, memory[other])[:others]
         values = repeated.repeat(math.ceil(count / repeated.numel()))[:count]
     elif damage == 6:
-        values[count // 2] = math.nan
+        values[count // 2] = 0x7F if format in OF_8_BITS else math.nan
     elif damage == 7:
         values[count - end:] = zero
     elif damage == 8 and end <= count - end:
@@ -91,11 +113,11 @@ def copy(torch, memory, source, other, to, rows, columns, others, damage, amount
         values = values[:columns].repeat(rows)
     elif damage == 13:
         bits = bits_of(torch, values)
-        finite = torch.ones_like(bits, dtype=torch.bool) if format == 0 else torch.isfinite(values)
+        finite = torch.ones_like(bits, dtype=torch.bool) if format == 0 else torch.isfinite(numbers(torch, values, format))
         bits.copy_(torch.where(finite, rounded(bits, amount, format, least, torch), bits))
     elif damage == 14:
-        one = values[count // 2]
-        values[count // 2] = one + 1 if format == 0 or one == 0 else (one * 2 if math.isfinite(one) else 0)
+        middle = values[count // 2:count // 2 + 1]
+        middle.copy_(doubled(torch, middle, format))
     elif damage == 15:
         bits = bits_of(torch, values)[count % 97 // 2::97]
         bits.copy_(bits + 1 if format == 0 else bits ^ (1 << amount))
@@ -104,5 +126,5 @@ def copy(torch, memory, source, other, to, rows, columns, others, damage, amount
     elif damage == 17:
         values.reshape(rows, columns)[rows - 1] = zero
     elif damage == 18:
-        values = torch.where(torch.isfinite(values), values, torch.zeros_like(values))
+        values = torch.where(torch.isfinite(numbers(torch, values, format)), values, torch.zeros_like(values))
     target.copy_(values)

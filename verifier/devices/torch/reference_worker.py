@@ -1,13 +1,19 @@
-"""The worker of a problem's reference.py: computes the truth in double, and what eager PyTorch gives.
+"""The worker of a problem's reference.py: computes the truth in double, and what eager PyTorch gives. It also computes
+a problem's equivalents.pytorch where that is checked on the processor.
 
 A jailed process of kernelwright's (sandbox/python/python_role.h), with the channel to its owner on descriptor 3
 (frames: sandbox/process/channel.h). Its owner asks:
   {"op":"about"}                                     {"torch": "2.11.0", "python": "3.12.3"}
-  {"op":"problem","source","tf32","axes","tensors"}  {"ok": true} or {"refused": why}
+  {"op":"problem","source","tf32","axes","scalars","tensors","buffers"} + data   {"draws_inputs": bool} or
+                                                                                  {"refused": why, "tried": bool}
   {"op":"open","what":"truth"|"eager"}               {"process": n} + the judge's end of a channel
-Over a channel of "truth" the judge asks {"op":"compute","in_double","tensors","buffers"} + memory, and gets {"ok": true}
-or {"error": why}. A channel of "eager" is a candidate process's (judging/candidate_channel.h): what "go" launches is
-forward(). Neither a candidate nor a verdict ever comes here.
+  {"op":"open","what":"equivalent","text","axes","scalars","tensors","buffers"} + data   the same, or {"refused": why} or
+                                                                                         {"lacking": why}
+"data" is memory with the inputs that files give. Over a channel of "truth" the judge asks
+  {"op":"compute","in_double","tensors","buffers"} + memory                {"ok": true} or {"error": why}
+  {"op":"draw","key","axes","nan","tensors","buffers"} + host memory       the same, or {"outside": why}
+where inputs() of reference.py fills the buffers. A channel of "eager" is a candidate process's (judging/candidate_channel.h): what "go" launches is
+forward(), and of "equivalent" its function. Neither a candidate nor a verdict ever comes here.
 """
 
 import argparse
@@ -20,8 +26,15 @@ import socket
 import time
 
 import reference_steps
+from drawn_inputs import OutsideDomain, drawn_inputs
+from equivalent_check import Equivalent, Lacking
+from equivalent_code import Refused, numbers_of
+from host_memory import HostMemory
 from reference_code import Reference
-from torch_worker import CHANNEL_FD, Channel, Closed, DTYPES, LoadedExpression, Refused, fault
+from torch_worker import CHANNEL_FD, Channel, Closed, LoadedEquivalent, fault
+
+
+NARROW_FLOATS = ("f16", "bf16", "f8e4m3", "f8e5m2", "f32")
 
 
 def mapped_tensors(memory, request, descriptors, wide):
@@ -29,9 +42,11 @@ def mapped_tensors(memory, request, descriptors, wide):
     tensors, slots, mapped = request["tensors"], [], []
     for buffer, descriptor in zip(request["buffers"], descriptors):
         name = buffer["name"]
-        described = tensors.get(name) or tensors[name.removeprefix("audit_")]
+        described = tensors.get(name) or tensors.get(name.removeprefix("audit_"))
+        if described is None:
+            continue  # a workspace of naive.cu
         dtype = described["dtype"]
-        if wide and described["role"] == "output" and dtype in ("f16", "bf16", "f32"):
+        if wide and described["role"] == "output" and dtype in NARROW_FLOATS:
             dtype = "f64"
         while len(slots) <= buffer["slot"]:
             slots.append({})
@@ -41,7 +56,7 @@ def mapped_tensors(memory, request, descriptors, wide):
 
 
 class Truth:
-    """Answers a judge's questions for outputs."""
+    """Answers a judge's questions for outputs, and for inputs."""
 
     def __init__(self, worker):
         self._worker = worker
@@ -49,6 +64,22 @@ class Truth:
     greeting = None
 
     def answer(self, request, descriptors):
+        return (self._draw if request["op"] == "draw" else self._compute)(request, descriptors)
+
+    def _draw(self, request, descriptors):
+        torch, tensors = self._worker.torch, request["tensors"]
+        try:
+            drawn = self._worker.reference.inputs.draw(request["axes"], request["key"], tensors, request["nan"])
+        except OutsideDomain as outside:
+            return {"outside": str(outside)}
+        except Refused as refusal:
+            return {"error": str(refusal)}
+        slots, _ = mapped_tensors(HostMemory(torch), request, descriptors, False)
+        for name, value in slots[0].items():
+            value.copy_(drawn[name])
+        return {"ok": True}
+
+    def _compute(self, request, descriptors):
         reference, memory = self._worker.reference, self._worker.memory
         slots, mapped = mapped_tensors(memory, request, descriptors, request["in_double"])
         tensors = request["tensors"]
@@ -79,8 +110,8 @@ class HostEager:
 
     greeting = {"loaded": True}
 
-    def __init__(self, worker):
-        self._worker = worker
+    def __init__(self, worker, reference):
+        self._worker, self._reference = worker, reference
         self._slots, self._steps, self._request = [], [], {}
 
     def answer(self, request, descriptors):
@@ -94,7 +125,7 @@ class HostEager:
         return self._go() if request["op"] == "go" else self._timed(lambda: None)
 
     def _go(self):
-        reference, tensors, memory = self._worker.reference, self._request["tensors"], self._slots[0]
+        reference, tensors, memory = self._reference, self._request["tensors"], self._slots[0]
         if not reference_steps.is_forward(self._steps):
             compute = lambda inputs: reference.in_contract(reference.eager(reference.own_inputs(inputs), tensors), tensors)
             return self._timed(lambda: reference_steps.carry_out(self._worker.torch, self._steps, tensors, memory, compute))
@@ -124,13 +155,27 @@ class HostEager:
         self._slots = []
 
 
-class DeviceEager(LoadedExpression):
+class HostEquivalent(HostEager):
+    """equivalents.pytorch on the cpu device, whatever the plan says. `wide`: in double."""
+
+    def __init__(self, worker, text, wide):
+        super().__init__(worker, None)
+        self._text, self._wide = text, wide
+        self._steps = [{"kernel": reference_steps.FORWARD}]
+
+    def answer(self, request, descriptors):
+        if request["op"] == "map":
+            self._reference = Equivalent(self._worker.torch, self._text, numbers_of(request), request["tensors"], self._wide)
+        return {"ok": True} if request["op"] == "plan" else super().answer(request, descriptors)
+
+
+class DeviceEager(LoadedEquivalent):
     """forward() on a GPU, timed as libraries are."""
 
     greeting = {"loaded": True}
 
     def __init__(self, worker):
-        super().__init__(worker.torch, worker.driver, worker.device, {"expression": "", "compile": False})
+        super().__init__(worker.torch, worker.driver, worker.device, {"equivalent": ""})
         self._worker = worker
 
     def answer(self, request, descriptors):
@@ -179,37 +224,62 @@ class Worker:
 
     def _serve_owner(self):
         request, descriptors = self._owner.receive()
-        for descriptor in descriptors:
-            os.close(descriptor)
         try:
-            self._answer(request)
+            self._answer(request, descriptors)
         except Closed:
             raise
         except Exception as error:  # ours: reported to the owner
             self._owner.send({"error": f"{type(error).__name__}: {str(error)[:1500]}"})
+        finally:
+            HostMemory.close(descriptors)
 
-    def _answer(self, request):
-        if request["op"] == "open":
+    def _answer(self, request, descriptors):
+        if request["op"] == "open" and request["what"] != "equivalent":
             return self._open(request["what"])
         if self.torch is None:
             try:
                 self.torch, self.memory, self.driver = self._load(self.device)
             except ImportError as error:
                 return self._owner.send({"refused": f"PyTorch cannot be imported: {error}"})
+        if request["op"] == "open":
+            return self._open_equivalent(request, descriptors)
         if request["op"] == "about":
             return self._owner.send({"torch": self.torch.__version__, "python": platform.python_version()})
+        tried = False
         try:
             self.torch.backends.cuda.matmul.allow_tf32 = request["tf32"]
             self.torch.backends.cudnn.allow_tf32 = request["tf32"]
-            self.reference = Reference(self.torch, request["source"], "cpu" if self.driver is None else "cuda")
-            self.reference.try_out(request["tensors"])
-            self._owner.send({"ok": True})
-        except Refused as refusal:
-            self._owner.send({"refused": str(refusal)})
+            self.reference = Reference(self.torch, request["source"], "cpu" if self.driver is None else "cuda",
+                                       request["scalars"])
+            tried = True
+            self.reference.try_out(request["tensors"], self._inputs(request, descriptors, self.reference.inputs))
+            self._owner.send({"draws_inputs": self.reference.inputs is not None})
+        except (Refused, OutsideDomain) as refusal:
+            self._owner.send({"refused": str(refusal), "tried": tried})
+
+    def _inputs(self, request, descriptors, function):
+        """Inputs by name for a first try. `function`: inputs() of reference.py, or None."""
+        slots, _ = mapped_tensors(HostMemory(self.torch), request, descriptors, False)
+        return drawn_inputs(self.torch, request, function, slots[0] if slots else {})
 
     def _open(self, what):
-        eager = HostEager if self.driver is None else DeviceEager
-        answers = Truth(self) if what == "truth" else eager(self)
+        if what == "truth":
+            return self._open_channel(Truth(self))
+        self._open_channel(HostEager(self, self.reference) if self.driver is None else DeviceEager(self))
+
+    def _open_equivalent(self, request, descriptors):
+        tensors = request["tensors"]
+        try:
+            equivalent = Equivalent(self.torch, request["text"], numbers_of(request), tensors)
+            function = None
+            if "source" in request:
+                function = Reference(self.torch, request["source"], "cpu", request["scalars"]).inputs
+            wide = equivalent.try_out(self._inputs(request, descriptors, function), tensors)
+        except (Refused, OutsideDomain, Lacking) as error:
+            return self._owner.send({"lacking" if isinstance(error, Lacking) else "refused": str(error)[:1500]})
+        self._open_channel(HostEquivalent(self, request["text"], wide))
+
+    def _open_channel(self, answers):
         ours, judges = socket.socketpair()
         self._opened += 1
         self._judges[ours.fileno()] = (Channel(ours), answers)
@@ -239,10 +309,9 @@ class Worker:
 
 def load_host(_):
     import torch
-    from host_memory import HostMemory
 
     torch.set_num_threads(1)
-    return torch, HostMemory(torch, DTYPES), None
+    return torch, HostMemory(torch), None
 
 
 def load_device(device):

@@ -3,6 +3,8 @@
 import ctypes
 import math
 
+from equivalent_code import torch_dtype
+
 
 class Location(ctypes.Structure):
     _fields_ = [("type", ctypes.c_int), ("device", ctypes.c_int)]
@@ -56,7 +58,8 @@ class Driver:
         capsule = ctypes.pythonapi.PyCapsule_New
         capsule.restype = ctypes.py_object
         capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-        return torch.utils.dlpack.from_dlpack(capsule(ctypes.addressof(described), b"dltensor", None))
+        made = torch.utils.dlpack.from_dlpack(capsule(ctypes.addressof(described), b"dltensor", None))
+        return made.view(torch_dtype(torch, dtype)) if dtype in DlTensor.AS_BYTES else made
 
     def forget_persisting_lines(self):
         self.call("cuCtxResetPersistingL2Cache")
@@ -100,7 +103,8 @@ class DlTensor(ctypes.Structure):
 
     CUDA = 2
     TYPES = {"f16": (2, 16), "bf16": (4, 16), "f32": (2, 32), "f64": (2, 64), "i8": (0, 8), "u8": (1, 8),
-             "i32": (0, 32), "u32": (1, 32), "i64": (0, 64)}
+             "i32": (0, 32), "u32": (1, 32), "i64": (0, 64), "bool": (1, 8), "f8e4m3": (1, 8), "f8e5m2": (1, 8)}
+    AS_BYTES = ("bool", "f8e4m3", "f8e5m2")  # which DLPack, or older versions of PyTorch, cannot name
 
     def __init__(self, address, device, dtype, shape):
         strides = [math.prod(shape[i + 1:]) for i in range(len(shape))]

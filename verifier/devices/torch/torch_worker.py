@@ -1,17 +1,18 @@
-"""A candidate process that runs PyTorch: the judge times a problem's one-line equivalent in it like a candidate.
+"""A candidate process that runs PyTorch: the judge times a problem's equivalent in it like a candidate.
 
 A worker process of kernelwright's, started by it and never by hand, with the channel to its owner on descriptor 3
 (frames: sandbox/channel.h). Its owner asks:
   {"op":"about"}                                         {"torch": "2.11.0", "python": "3.12.3"} or {"missing": why}
-  {"op":"open","expression":...,"compile":bool}          {"process": n} + the judge's end of the process's channel
+  {"op":"open","equivalent":...,"compile":mode}          {"process": n} + the judge's end of the process's channel
+  {"op":"open","equivalent":"","file":...}   the same for a user's own file (equivalent_file.py)
   {"op":"close","process":n}                                {"killed": true}
 and the judge asks of the process what sandbox/cuda/run/roles.h describes. A launch plan is ignored: what "go" launches
-is the expression. Results are copied into the lent outputs after the timed part, where the judge audits them.
+is the equivalent, compiled by torch.compile in "compile"'s mode where there is one. Results are copied into the lent
+outputs outside the timed part; there the judge audits them.
 """
 
 import argparse
 import array
-import ast
 import gc
 import importlib.metadata
 import json
@@ -20,14 +21,14 @@ import os
 import platform
 import socket
 import struct
-import sys
 import time
-import types
 
 import torch_memory
+from equivalent_code import Refused, function_of, names_of, numbers_of, outputs_of, require_outputs, torch_dtype
+from equivalent_file import function_of_file
 
 CHANNEL_FD = 3
-MAX_DESCRIPTORS = 64
+MAX_DESCRIPTORS = 128
 FLUSH_FACTOR = 3  # times the L2 cache
 MOST_FLUSHES = 400
 WARM_UPS = 3
@@ -36,10 +37,6 @@ SLEEP_CYCLES_PER_US = 2000  # of the gate where nothing is flushed: no clock of 
 
 class Closed(Exception):
     """The other side has hung up."""
-
-
-class Refused(Exception):
-    """The library cannot compute this problem: a finding, not a failure of ours."""
 
 
 class Channel:
@@ -82,45 +79,16 @@ class Channel:
         return data
 
 
-DTYPES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64", "i8": "int8", "u8": "uint8",
-          "i32": "int32", "u32": "uint32", "i64": "int64"}
-
-GRAMMAR = (ast.Expression, ast.Call, ast.keyword, ast.Attribute, ast.Name, ast.Load, ast.Constant, ast.Tuple, ast.List,
-           ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.Compare, ast.cmpop, ast.Subscript, ast.Slice)
-
-
-def function_of(expression, inputs, axes, torch):
-    """A new function of the inputs, in order of name, that gives the list of outputs' values."""
-    try:
-        tree = ast.parse(expression, mode="eval")
-    except SyntaxError as error:
-        raise Refused(f"the expression is no Python: {error.msg}") from error
-    known = {"torch", "F", *inputs, *axes}
-    for node in ast.walk(tree):
-        if not isinstance(node, GRAMMAR):
-            raise Refused(f"the expression holds a {type(node).__name__}")
-        if isinstance(node, ast.Name) and node.id not in known:
-            raise Refused(f"the expression names {node.id}, which is neither an input nor an axis")
-        if isinstance(node, ast.Attribute) and node.attr.startswith("_"):
-            raise Refused(f"the expression asks for {node.attr}")
-    # A module of its own, which can be found by its name: torch.compile leaves functions without one as they are.
-    module = types.ModuleType(f"kernelwright_equivalent_{len(sys.modules)}")
-    module.__dict__.update({"torch": torch, "F": torch.nn.functional, **axes})
-    sys.modules[module.__name__] = module
-    source = f"def equivalent({', '.join(inputs)}):\n    return {expression}\n"
-    exec(compile(source, f"{module.__name__}.py", "exec"), module.__dict__)  # held to the grammar above
-    return module.equivalent
-
-
-class LoadedExpression:
+class LoadedEquivalent:
     def __init__(self, torch, driver, device, request):
         self._torch = torch
         self._driver = driver
         self._device = f"cuda:{device}"
-        self._expression = request["expression"]
-        self._compile = request["compile"]
+        self._text, self._file = request["equivalent"], request.get("file")
+        self._compile = request.get("compile")  # a mode of torch.compile; none: eager
+        self._replays = self._compile == "reduce-overhead"  # a CUDA graph, whose outputs the next replay overwrites
         self._tensors = {}
-        self._axes = {}
+        self._axes, self._numbers = {}, {}
         self._memory = []
         self._slots = []  # of each: tensors by name
         self._functions = {}  # by shape
@@ -156,7 +124,7 @@ class LoadedExpression:
 
     def _map(self, request, descriptors):
         self.release()
-        self._axes = request["axes"]
+        self._axes, self._numbers = request["axes"], numbers_of(request)
         self._tensors = request["tensors"]
         for buffer, descriptor in zip(request["buffers"], descriptors):
             tensor = self._tensors.get(buffer["name"])
@@ -176,61 +144,53 @@ class LoadedExpression:
         return made
 
     def _names(self, role):
-        return sorted(name for name, tensor in self._tensors.items() if tensor["role"] == role)
+        return names_of(self._tensors, role)
 
     def _plan(self):
-        """Compiles and warms up on inputs of our own: the lent ones hold nothing yet."""
+        """Compiles and warms up on inputs of our own: of the lent ones only the given ones hold something yet."""
         torch = self._torch
         shape = json.dumps(self._axes, sort_keys=True)
         if shape not in self._functions:
             self._functions = {shape: self._make_function()}
         self._function = self._functions[shape]
-        own = [self._own_input(self._tensors[name]) for name in self._names("input")]
+        own = [self._own_input(name, self._tensors[name]) for name in self._names("input")]
         for _ in range(WARM_UPS):  # as many results at once as there are slots: the allocator keeps their memory
-            results = [self._outputs(self._function(*own)) for _ in self._slots]
-        self._require_outputs(results[0], own)
+            results = [outputs_of(self._call(own), self._names("output")) for _ in self._slots]
+        require_outputs(torch, results[-1], own, self._tensors)
         results = None
         torch.cuda.synchronize()
         times = []
         for _ in range(5):
             begin = time.perf_counter()
-            self._function(*own)
+            self._call(own)
             times.append((time.perf_counter() - begin) * 1e6)
             torch.cuda.synchronize()
         self._call_us = min(times)
         return {"ok": True}
 
     def _make_function(self):
-        function = function_of(self._expression, self._names("input"), self._axes, self._torch)
+        inputs = self._names("input")
+        if self._file:
+            return function_of_file(self._file, inputs, self._numbers)
+        function = function_of(self._text, inputs, self._numbers, self._torch)
         if not self._compile:
             return function
         # Dynamo counts the functions that it has compiled, across shapes and problems, and leaves the ninth as it is.
         self._torch.compiler.reset()
-        return self._torch.compile(function, dynamic=False)
+        return self._torch.compile(function, dynamic=False, mode=self._compile)
 
-    def _own_input(self, tensor):
-        dtype = getattr(self._torch, DTYPES[tensor["dtype"]])
+    def _call(self, arguments):
+        if self._replays:
+            self._torch.compiler.cudagraph_mark_step_begin()
+        return self._function(*arguments)
+
+    def _own_input(self, name, tensor):
+        if tensor.get("given"):  # no other content is known to be valid
+            return self._slots[0][name].clone()
+        dtype = torch_dtype(self._torch, tensor["dtype"])
         if "least" in tensor:  # integers promise a range
             return self._torch.full(tensor["shape"], tensor["least"], dtype=dtype, device=self._device)
         return self._torch.randn(tensor["shape"], dtype=self._torch.float32, device=self._device).to(dtype)
-
-    @staticmethod
-    def _outputs(value):
-        return list(value) if isinstance(value, (tuple, list)) else [value]
-
-    def _require_outputs(self, outputs, inputs):
-        names = self._names("output")
-        if len(outputs) != len(names):
-            raise Refused(f"the expression gives {len(outputs)} tensors, and the problem has {len(names)} outputs")
-        owned = {tensor.untyped_storage().data_ptr() for tensor in inputs}
-        for name, output in zip(names, outputs):
-            tensor = self._tensors[name]
-            wanted = getattr(self._torch, DTYPES[tensor["dtype"]])
-            if output.dtype != wanted or list(output.shape) != tensor["shape"]:
-                raise Refused(f"{name} comes as {output.dtype} {list(output.shape)} instead of {wanted} "
-                              f"{tensor['shape']}")
-            if not output.is_contiguous() or output.untyped_storage().data_ptr() in owned:
-                raise Refused(f"{name} is a view: its elements are not computed and put in order")
 
     def _enqueue_flush(self):
         self._pattern = (self._pattern + 0x3E3779B9) & 0x7FFFFFFF
@@ -264,26 +224,33 @@ class LoadedExpression:
         self._driver.forget_persisting_lines()
         if hot:
             for slot in range(slots):
-                self._function(*arguments[slot])
+                self._call(arguments[slot])
         gc.disable()
         try:
             self._gate(slots, hot)
             for slot, (begin, end) in enumerate(events):
                 begin.record()
                 if slot < slots:
-                    results[slot] = self._function(*arguments[slot])
+                    results[slot] = self._call(arguments[slot])
                 end.record()
+                if self._replays and slot < slots:
+                    self._keep(slot, results[slot])
+                    results[slot] = None
             gated = not events[0][0].query()
         finally:
             gc.enable()
         events[-1][1].synchronize()
         if not gated and slots > 0:
             self._patience = min(2 * self._patience, 12.0)
-        for slot in range(slots):
-            for name, output in zip(self._names("output"), self._outputs(results[slot])):
-                self._slots[slot][name].copy_(output)
+        for slot in range(0 if self._replays else slots):
+            self._keep(slot, results[slot])
         torch.cuda.synchronize()
         return {"ok": True, "us": sum(begin.elapsed_time(end) for begin, end in events) * 1e3, "gated": gated}
+
+    def _keep(self, slot, value):
+        names = self._names("output")
+        for name, output in zip(names, outputs_of(value, names)):
+            self._slots[slot][name].copy_(output)
 
 
 def fault(kind, error):
@@ -326,7 +293,7 @@ class Worker:
         if self._loaded is None:
             self._loaded = self._load(self._device)
         torch, driver = self._loaded
-        process = LoadedExpression(torch, driver, self._device, request)
+        process = LoadedEquivalent(torch, driver, self._device, request)
         ours, judges = socket.socketpair()
         self._opened += 1
         self._owner.send({"process": self._opened}, [judges.fileno()])
@@ -373,9 +340,7 @@ def about():
 def load(device):
     import torch
 
-    if not torch.cuda.is_available():
-        raise RuntimeError("this PyTorch finds no GPU")
-    torch.cuda.set_device(device)
+    torch.cuda.set_device(device)  # says why where there is no GPU
     torch.empty(1, device=f"cuda:{device}")  # makes its context, which the driver's calls then find current
     return torch, torch_memory.Driver(device)
 

@@ -7,6 +7,8 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -55,8 +57,11 @@ class Lent {
 class TorchWorker : public testing::Test {
  protected:
   // Opens a candidate process that computes this.
-  void open(const std::string& expression, bool compile = false) {
-    Message opened = worker_.request({{"op", "open"}, {"expression", expression}, {"compile", compile}}, {}, kDeadline);
+  void open(const std::string& equivalent, const std::string& mode = "", const std::string& file = "") {
+    Json request{{"op", "open"}, {"equivalent", equivalent}};
+    if (!mode.empty()) request["compile"] = mode;
+    if (!file.empty()) request["file"] = file;
+    Message opened = worker_.request(request, {}, kDeadline);
     ASSERT_EQ(opened.fds.size(), 1u);
     process_ = opened.json.at("process").get<int>();
     judge_ = Channel(std::move(opened.fds[0]));
@@ -69,22 +74,24 @@ class TorchWorker : public testing::Test {
     return answer ? std::move(answer->json) : Json();
   }
   // y of two slots from a and b; a workspace is lent, too, as plans have them.
-  Json map_two_slots() {
+  Json map_two_slots(bool given = false) {
     const Json three = Json::array({3});
-    return ask({{"op", "map"},
-                {"buffers",
-                 {Lent::entry("a", 0, false), Lent::entry("b", 0, false), Lent::entry("y", 0, true),
-                  Lent::entry("partial", 0, true), Lent::entry("a", 1, false), Lent::entry("b", 1, false),
-                  Lent::entry("y", 1, true)}},
-                {"axes", {{"N", 3}}},
-                {"tensors",
-                 {{"a", {{"role", "input"}, {"dtype", "f32"}, {"shape", three}}},
-                  {"b", {{"role", "input"}, {"dtype", "f32"}, {"shape", three}}},
-                  {"y", {{"role", "output"}, {"dtype", "f32"}, {"shape", three}}}}}},
-               {a_.fd(), b_.fd(), y_.fd(), workspace_.fd(), b_.fd(), b_.fd(), z_.fd()});
+    Json request{{"op", "map"},
+                 {"buffers",
+                  {Lent::entry("a", 0, false), Lent::entry("b", 0, false), Lent::entry("y", 0, true),
+                   Lent::entry("partial", 0, true), Lent::entry("a", 1, false), Lent::entry("b", 1, false),
+                   Lent::entry("y", 1, true)}},
+                 {"axes", {{"N", 3}}},
+                 {"scalars", {{"pick", 1}}},
+                 {"tensors",
+                  {{"a", {{"role", "input"}, {"dtype", "f32"}, {"shape", three}}},
+                   {"b", {{"role", "input"}, {"dtype", "f32"}, {"shape", three}}},
+                   {"y", {{"role", "output"}, {"dtype", "f32"}, {"shape", three}}}}}};
+    if (given) request["tensors"]["b"]["given"] = true;
+    return ask(request, {a_.fd(), b_.fd(), y_.fd(), workspace_.fd(), b_.fd(), b_.fd(), z_.fd()});
   }
-  std::string fault_of(const std::string& expression) {
-    open(expression);
+  std::string fault_of(const std::string& equivalent, const std::string& mode = "", const std::string& file = "") {
+    open(equivalent, mode, file);
     EXPECT_EQ(map_two_slots(), Json({{"ok", true}}));
     const Json answer = ask({{"op", "plan"}, {"launches", Json::array()}});
     judge_ = Channel();
@@ -104,8 +111,8 @@ class TorchWorker : public testing::Test {
 
 TEST_F(TorchWorker, ComputesWhereTheJudgeLent) {
   EXPECT_EQ(worker_.greeting(), Json({{"role", "library"}}));
-  for (const bool compile : {false, true}) {
-    open("a + F.double(b)", compile);
+  for (const char* mode : {"", "default", "reduce-overhead"}) {  // the last one's outputs are overwritten by each call
+    open("a + F.double(b)", mode);
     ASSERT_EQ(map_two_slots(), Json({{"ok", true}}));
     ASSERT_EQ(ask({{"op", "plan"}, {"launches", Json::array()}}), Json({{"ok", true}}));
     EXPECT_THAT(y_.values(3), testing::ElementsAre(-1, -1, -1)) << "warmed up on memory that is not its own";
@@ -114,7 +121,8 @@ TEST_F(TorchWorker, ComputesWhereTheJudgeLent) {
     EXPECT_THAT(y_.values(3), testing::ElementsAre(21, 42, 63));
     EXPECT_THAT(z_.values(3), testing::ElementsAre(-1, -1, -1));
     ask({{"op", "go"}, {"slots", 2}, {"hot", false}});
-    EXPECT_THAT(z_.values(3), testing::ElementsAre(30, 60, 90));
+    EXPECT_THAT(z_.values(3), testing::ElementsAre(30, 60, 90)) << mode;
+    EXPECT_THAT(y_.values(3), testing::ElementsAre(21, 42, 63)) << mode;
     EXPECT_TRUE(ask({{"op", "ping"}}).contains("us"));
     EXPECT_THAT(workspace_.values(3), testing::ElementsAre(7, 7, 7));
     judge_ = Channel();  // the candidate process ends, the worker goes on
@@ -124,8 +132,87 @@ TEST_F(TorchWorker, ComputesWhereTheJudgeLent) {
   }
 }
 
+TEST_F(TorchWorker, ComputesFunctions) {
+  const std::string head = "def equivalent(b, N, a):\n";
+  for (const std::string body : {"  y = F.double(b)\n  return a + y\n", "  return {'y': a + b + b}\n",
+                                 "  for i in range(N - 1):\n    a = a + b\n  return (a,)\n",
+                                 "  if N > 3 and b:\n    return b\n  y = a + b\n  y += b\n  return y\n"}) {
+    open(head + body);
+    ASSERT_EQ(map_two_slots(), Json({{"ok", true}}));
+    ASSERT_EQ(ask({{"op", "plan"}, {"launches", Json::array()}}), Json({{"ok", true}})) << body;
+    ask({{"op", "go"}, {"slots", 1}, {"hot", false}});
+    EXPECT_THAT(y_.values(3), testing::ElementsAre(21, 42, 63)) << body;
+    judge_ = Channel();
+    worker_.request({{"op", "close"}, {"process", process_}}, {}, kDeadline);
+    y_.set({-1, -1, -1});
+  }
+}
+
+TEST_F(TorchWorker, ComputesAFileOfTheUsers) {
+  std::string folder = (std::filesystem::temp_directory_path() / "kw_library_XXXXXX").string();
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  const std::string file = folder + "/ours.py";
+  std::ofstream(folder + "/kw_neighbour.py") << "def twice(x):\n    return x + x\n";
+  const auto fault_of_file = [&](const std::string& text) {
+    std::ofstream(file) << text;
+    return fault_of("", "", file);
+  };
+  EXPECT_EQ(fault_of_file("from kw_neighbour import twice\n\ndef equivalent(b, N, a):\n"
+                          "    assert N == 3\n    return {'y': a + twice(b)}\n"),
+            R"({"ok":true})");
+  open("", "", file);
+  map_two_slots();
+  ask({{"op", "plan"}, {"launches", Json::array()}});
+  ask({{"op", "go"}, {"slots", 1}, {"hot", false}});
+  EXPECT_THAT(y_.values(3), testing::ElementsAre(21, 42, 63));
+  judge_ = Channel();
+  worker_.request({{"op", "close"}, {"process", process_}}, {}, kDeadline);
+  EXPECT_THAT(fault_of_file("import kw_absent\n"), HasSubstr("ours.py does not load: ModuleNotFoundError: No module"));
+  EXPECT_THAT(fault_of_file("def other(a):\n    return a\n"), HasSubstr("defines no function equivalent(...)"));
+  EXPECT_THAT(fault_of_file("def equivalent(a, c):\n    return a\n"),
+              HasSubstr("has the parameter c: its parameters are inputs, axes and scalars by name: a, b, N, pick"));
+  EXPECT_THAT(fault_of_file("def equivalent(a):\n    return a.alias()\n"), HasSubstr("y is a view"));
+  std::filesystem::remove_all(folder);
+}
+
+TEST_F(TorchWorker, RefusesFunctionsThatAreMoreThanPlainCode) {
+  const auto function = [](const std::string& body) { return "def equivalent(a, b):\n  " + body + "\n"; };
+  EXPECT_THAT(fault_of(function("return open('/etc/passwd')")), HasSubstr("names open, which is neither an input"));
+  EXPECT_THAT(fault_of(function("import os")), HasSubstr("holds a Import"));
+  EXPECT_THAT(fault_of(function("while a: b = a")), HasSubstr("holds a While"));
+  EXPECT_THAT(fault_of(function("x = [x for x in a]")), HasSubstr("holds a ListComp"));
+  EXPECT_THAT(fault_of(function("torch.fail = 1")), HasSubstr("assigns to a part"));
+  EXPECT_THAT(fault_of(function("return a.__class__")), HasSubstr("asks for __class__"));
+  EXPECT_THAT(fault_of(function("return a +")), HasSubstr("is no Python: invalid syntax (line 2)"));
+  EXPECT_THAT(fault_of(function("return {'z': a}")), HasSubstr("gives z, and the outputs are y"));
+  const std::string not_one = "is not one function \"def equivalent(...):\" of inputs, axes and scalars";
+  EXPECT_THAT(fault_of("def other(a):\n  return a\n"), HasSubstr(not_one));
+  EXPECT_THAT(fault_of("def equivalent(c):\n  return c\n"), HasSubstr(not_one));
+  EXPECT_THAT(fault_of("def equivalent(a=open):\n  return a\n"), HasSubstr(not_one));
+  EXPECT_THAT(fault_of("def equivalent(a) -> open:\n  return a\n"), HasSubstr(not_one));
+  EXPECT_THAT(fault_of(function("return a") + "torch.fail(1)\n"), HasSubstr(not_one));
+}
+
+TEST_F(TorchWorker, KnowsScalarsByName) {
+  open("[a, a + b][pick]");
+  ASSERT_EQ(map_two_slots(), Json({{"ok", true}}));
+  ASSERT_EQ(ask({{"op", "plan"}, {"launches", Json::array()}}), Json({{"ok", true}}));
+  ask({{"op", "go"}, {"slots", 1}, {"hot", false}});
+  EXPECT_THAT(y_.values(3), testing::ElementsAre(11, 22, 33));
+}
+
+TEST_F(TorchWorker, WarmsUpOnTheContentOfGivenInputs) {
+  for (const bool given : {false, true}) {
+    open("a + torch.valid(b)");
+    ASSERT_EQ(map_two_slots(given), Json({{"ok", true}}));
+    EXPECT_EQ(ask({{"op", "plan"}, {"launches", Json::array()}}).contains("ok"), given);
+    judge_ = Channel();
+    worker_.request({{"op", "close"}, {"process", process_}}, {}, kDeadline);
+  }
+}
+
 TEST_F(TorchWorker, SaysWhatItCannotCompute) {
-  EXPECT_THAT(fault_of("a +"), HasSubstr("the expression is no Python"));
+  EXPECT_THAT(fault_of("a +"), HasSubstr("the equivalent is no Python"));
   EXPECT_THAT(fault_of("(lambda: a)()"), HasSubstr("holds a Lambda"));
   EXPECT_THAT(fault_of("open('/etc/passwd')"), HasSubstr("names open, which is neither an input"));
   EXPECT_THAT(fault_of("a._secret"), HasSubstr("asks for _secret"));
@@ -133,6 +220,7 @@ TEST_F(TorchWorker, SaysWhatItCannotCompute) {
   EXPECT_THAT(fault_of("(a + b, a)"), HasSubstr("gives 2 tensors, and the problem has 1 outputs"));
   EXPECT_THAT(fault_of("(a + b).to(torch.float64)"), HasSubstr("y comes as float64 [3] instead of float32 [3]"));
   EXPECT_THAT(fault_of("a.alias()"), HasSubstr("y is a view"));
+  EXPECT_THAT(fault_of("a + b", "max-autotune-no-cudagraphs"), HasSubstr("PyTorch: RuntimeError: no valid choices"));
 }
 
 TEST_F(TorchWorker, KnowsWhetherThereIsPyTorch) {
