@@ -11,6 +11,7 @@
 #include "results/archive/leaderboard.h"
 #include "results/archive/problems.h"
 #include "results/exporting/names.h"
+#include "sandbox/naive_solution.h"
 
 namespace results::exporting {
 namespace {
@@ -47,6 +48,10 @@ void require_exportable(const ExportedKernel& kernel, const ExportChoice& choice
   const std::string where = "attempt " + std::to_string(kernel.attempt.id);
   if (!verifier::verdicts::is_correct(kernel.attempt.verdict)) {
     throw InputError(where, "was refused (" + name_of(kernel.attempt.verdict) + "): it is not exported",
+                     "export another one; kernelwright leaderboard lists them");
+  }
+  if (kernel.solution.launches[0].kernel == sandbox::kPytorchKernel) {
+    throw InputError(where, "is forward() of reference.py in PyTorch, not a kernel",
                      "export another one; kernelwright leaderboard lists them");
   }
   if (!kernel.confirmed() && !choice.unconfirmed) {
@@ -180,6 +185,21 @@ std::shared_ptr<const benchsuite::Problem> problem_of(const archive::Reader& arc
                    "judge it again with kernelwright judge FILE --confirm");
 }
 
+// Import's remarks, if the folder that it made is here and unchanged. An archive keeps no import.json.
+std::vector<std::string> remarks_of(const std::map<std::string, benchsuite::Problem>& problems,
+                                    const benchsuite::Problem& problem) {
+  const auto here = problems.find(problem.name);
+  if (here == problems.end() || benchsuite::content_hash(here->second) != benchsuite::content_hash(problem)) return {};
+  const std::filesystem::path report = here->second.folder / "import.json";
+  if (here->second.folder.empty() || !std::filesystem::exists(report)) return {};
+  const core::Json json = core::parse_json(core::read_file(report), report.string());
+  std::vector<std::string> remarks;
+  for (const core::JsonView& remark : core::JsonView(json, report.string()).at("remarks").items()) {
+    remarks.push_back(remark.string());
+  }
+  return remarks;
+}
+
 // For each device and bench workload, the fastest kernel.
 std::vector<Route> routes_of(const Package& package, const ExportChoice& choice) {
   std::vector<Route> routes;
@@ -232,26 +252,6 @@ void make_ids_unique(Package& package) {
     if (count > 1) kernel.id += "_again" + std::to_string(count);
   }
 }
-
-// An export carries its own test, which draws inputs and compares outputs by simpler rules than the judge.
-void require_testable(const benchsuite::Problem& problem) {
-  for (const benchsuite::Tensor& input : problem.inputs) {
-    const benchsuite::Init kind = input.init.kind;
-    if (!input.init.has_structured_rows() && kind != benchsuite::Init::triangular) continue;
-    throw InputError(problem.name,
-                     "an export's own test cannot draw its input " + input.name + " (" +
-                         std::string(benchsuite::name_of(kind)) + ") yet",
-                     "take the source from kernelwright show NUMBER");
-  }
-  for (const benchsuite::Tensor& output : problem.outputs) {
-    const benchsuite::OutputRule rule = output.comparison.rule;
-    if (rule == benchsuite::OutputRule::elements || rule == benchsuite::OutputRule::equal) continue;
-    throw InputError(problem.name,
-                     "an export's own test cannot compare its output " + output.name + " (" +
-                         std::string(benchsuite::name_of(rule)) + ") yet",
-                     "take the source from kernelwright show NUMBER");
-  }
-}
 }  // namespace
 
 Package choose_kernels(const archive::Reader& archive, const std::map<std::string, benchsuite::Problem>& problems,
@@ -279,7 +279,6 @@ Package choose_kernels(const archive::Reader& archive, const std::map<std::strin
   if (package.kernels.empty()) throw InputError("export", "nothing was named", "name a problem, attempts or solutions");
   package.problem = problem_of(archive, problems, package.kernels);
   package.name = choice.name.empty() ? package.problem->name : choice.name;
-  require_testable(*package.problem);
   if (identifier_of(package.name) != package.name || safe_name(package.name) != package.name) {
     throw InputError("--name " + package.name, "cannot be the name of a package", "letters, digits and _");
   }
@@ -292,12 +291,11 @@ Package choose_kernels(const archive::Reader& archive, const std::map<std::strin
   keep_what_is_used(package);
   make_ids_unique(package);
   if (package.problem->pytorch()) {
-    throw InputError(package.problem->pytorch_file().string(), "is the truth of " + package.problem->name,
-                     "this version exports kernels of problems with reference.cu and naive.cu only; "
-                     "kernelwright show ATTEMPT prints a kernel");
+    package.remarks = remarks_of(problems, *package.problem);
+  } else {
+    package.own = {sandbox::own_solution(*package.problem, benchsuite::kNaiveFile),
+                   sandbox::own_solution(*package.problem, benchsuite::kReferenceFile)};
   }
-  package.naive = sandbox::own_solution(*package.problem, benchsuite::kNaiveFile);
-  package.reference = sandbox::own_solution(*package.problem, benchsuite::kReferenceFile);
   return package;
 }
 

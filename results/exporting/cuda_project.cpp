@@ -25,32 +25,41 @@ void add_example(const Package& package, const ExportData& data, TemplateValues 
 }
 }  // namespace
 
-Files cuda_project(const Package& package, const ExportData& data, const std::string& made) {
+Files library_sources(const Package& package, const ExportData& data) {
   TemplateValues values = common_values(package);
   values["types"] = fill_file(data.templates, "common/types.h", values);
   Files files;
-  std::string targets;
-  const std::string header = values.at("provenance_comment");
-  for (size_t i = 0; i < package.kernels.size(); ++i) {
-    const ExportedKernel& kernel = package.kernels[i];
+  for (const ExportedKernel& kernel : package.kernels) {
     files["src/" + kernel.id + ".cu"] =
-        header + kernel_file(package, kernel.solution, kernel.binding, kernel.id, "detail");
-    targets += "kernel(" + kernel.id;
-    for (const std::string& architecture : compiled_for(package, i)) targets += " " + architecture.substr(3) + "-real";
-    targets += ")\n";
+        values.at("provenance_comment") + kernel_file(package, kernel.solution, kernel.binding, kernel.id, "detail");
   }
-  files["src/naive.cu"] =
-      as_comment("Runs anywhere: the naive solution of " + package.problem->name + ".") +
-      kernel_file(package, package.naive, sandbox::default_binding(package.naive), "naive", "detail");
-  values["kernel_targets"] = targets + "kernel(naive)\n";
-  values["default_architectures"] = "80 90 100";
+  if (package.own) {
+    const sandbox::Solution& naive = package.own->naive;
+    files["src/naive.cu"] = as_comment("Runs anywhere: the naive solution of " + package.problem->name + ".") +
+                            kernel_file(package, naive, sandbox::default_binding(naive), "naive", "detail");
+  }
   files["include/" + package.name + ".h"] = fill_file(data.templates, "cuda/api.h", values);
   files["src/plan.h"] = fill_file(data.templates, "common/plan.h", values);
   files["src/dispatch.h"] = fill_file(data.templates, "common/dispatch.h", values);
   files["src/launch.h"] = fill_file(data.templates, "cuda/launch.h", values);
   files["src/dispatch.cpp"] = fill_file(data.templates, "cuda/dispatch.cpp", values);
+  return files;
+}
+
+Files cuda_project(const Package& package, const ExportData& data, const std::string& made) {
+  const ProblemKernels& own = package.own_kernels("cuda");
+  TemplateValues values = common_values(package);
+  Files files = library_sources(package, data);
+  std::string targets;
+  for (size_t i = 0; i < package.kernels.size(); ++i) {
+    targets += "kernel(" + package.kernels[i].id;
+    for (const std::string& architecture : compiled_for(package, i)) targets += " " + architecture.substr(3) + "-real";
+    targets += ")\n";
+  }
+  values["kernel_targets"] = targets + "kernel(naive)\n";
+  values["default_architectures"] = "80 90 100";
   files["test/subject.h"] = fill_file(data.templates, "cuda/subject.h", values);
-  add_tests(package, data, values, files);
+  add_tests(package, own, data, values, files);
   add_example(package, data, values, files);
   files["CMakeLists.txt"] = fill_file(data.templates, "cuda/CMakeLists.txt", values);
   files["cmake/" + package.name + "Config.cmake.in"] = fill_file(data.templates, "cuda/Config.cmake.in", values);

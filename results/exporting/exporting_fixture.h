@@ -14,6 +14,7 @@
 #include "results/archive/archive_fixture.h"
 #include "results/exporting/choosing.h"
 #include "results/exporting/projects.h"
+#include "sandbox/naive_solution.h"
 
 namespace results::exporting::test {
 using namespace archive;
@@ -40,14 +41,28 @@ struct Made {
   sandbox::TunableBinding binding = {};  // empty: the default point
 };
 
+// The message of the InputError that `run` throws; "" if none.
+template <typename Run>
+std::string refusal(Run run) {
+  try {
+    run();
+  } catch (const core::InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
 // An archive in its own folder, and functions to fill it.
 class ExportArchive {
  public:
+  explicit ExportArchive(std::map<std::string, benchsuite::Problem> problems = shipped_problems())
+      : problems_(std::move(problems)) {}
+
   // Adds an attempt and returns its number.
   int64_t add(const std::string& source, const Made& made = {}) {
     const sandbox::Solution solution = sandbox::parse_solution(source, made.name + ".cu");
-    const benchsuite::Problem& problem = shipped_problems().at(solution.problem);
-    const sandbox::Solution naive = sandbox::own_solution(problem, benchsuite::kNaiveFile);
+    const benchsuite::Problem& problem = problems_.at(solution.problem);
+    const sandbox::Solution naive = sandbox::naive_solution(problem);
     const int64_t against =
         archive_.add_candidate(archive_.add_solution({&naive, "naive", "naive", {}}), sandbox::default_binding(naive));
     const int64_t id = archive_.add_solution({&solution, made.name, made.origin, {}});
@@ -69,7 +84,7 @@ class ExportArchive {
     return add(core::read_file(core::installed_paths().kernels() / file), made);
   }
 
-  Package choose(const ExportChoice& choice) const { return choose_kernels(archive_, shipped_problems(), choice); }
+  Package choose(const ExportChoice& choice) const { return choose_kernels(archive_, problems_, choice); }
   Package choose(int64_t attempt) const { return choose(ExportChoice{{std::to_string(attempt)}}); }
   const archive::Reader& archive() const { return archive_; }
 
@@ -94,9 +109,75 @@ class ExportArchive {
     return judgement;
   }
 
+  std::map<std::string, benchsuite::Problem> problems_;
   TemporaryArchive folder_;
   archive::Recorder archive_{folder_.file()};
 };
+
+// A problem whose truth is reference.py, with what such problems may have; its name is a name in PyTorch, too.
+inline benchsuite::Problem reference_problem(const std::string& reference) {
+  benchsuite::Problem problem = benchsuite::parse_problem(R"json({
+    "name": "gated_f32", "title": "Gated rows", "description": "a \"gate\"",
+    "axes": {"K": {"description": "pairs", "min": 2, "max": 8, "multiple_of": 2},
+             "M": {"description": "rows", "min": 1, "max": 64}, "D": {"description": "size", "values": [64, 128]}},
+    "inputs": {"keep": {"dtype": "bool", "shape": ["M", "D"], "init": {"kind": "integers", "low": 0, "high": 1}},
+               "lambda": {"dtype": "f16", "shape": ["M", "D"], "init": {"kind": "normal", "scale": 1}},
+               "pairs": {"dtype": "f32", "shape": ["2 * K"], "init": {"kind": "uniform", "low": 0, "high": 1}}},
+    "scalars": {"eps": {"dtype": "f32", "value": 0.5}},
+    "outputs": {"y": {"dtype": "f32", "shape": ["M + 1", "D"]}, "z": {"dtype": "bool", "shape": ["M"]}},
+    "contract": {"accumulate": "f32", "sums": "D * K"},
+    "cost": {"flops": "M * D", "bytes_read": "4 * M * D", "bytes_written": "4 * M * D"},
+    "workloads": [{"name": "test_3", "role": "test", "axes": {"K": 2, "M": 3, "D": 64}},
+                  {"name": "bench_64", "role": "bench", "axes": {"K": 8, "M": 64, "D": 128}}]})json",
+                                                          "gated_f32/problem.json");
+  problem.files.emplace(benchsuite::kPytorchFile, reference);
+  return problem;
+}
+
+inline constexpr const char* kGatedKernel = R"cu(/* kernelwright
+{"problem": "gated_f32", "launches": [{"kernel": "gated", "grid": ["M"], "block": ["D"],
+  "args": ["keep", "lambda", "pairs", "y", "z", "K", "M", "eps"]}]}
+*/
+#include <cuda_fp16.h>
+extern "C" __global__ void gated(const bool* keep, const __half* lambda, const float* pairs, float* y, bool* z, int K, int M,
+                                 float eps) {
+  const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  y[i] = keep[i] ? __half2float(lambda[i]) * pairs[i % (2 * K)] : eps;
+  if (blockIdx.x == 0) y[(int64_t)M * blockDim.x + threadIdx.x] = 0;
+  if (threadIdx.x == 0) z[blockIdx.x] = keep[i];
+}
+)cu";
+
+// A problem with numbers of 8 bits on both sides.
+inline benchsuite::Problem requantised_problem() {
+  benchsuite::Problem problem = benchsuite::parse_problem(R"json({
+    "name": "requantise_f8", "title": "Other 8 bits", "description": "y = scale x in another format",
+    "axes": {"N": {"description": "elements", "min": 1, "max": 65536}},
+    "inputs": {"x": {"dtype": "f8e5m2", "shape": ["N"], "init": {"kind": "normal", "scale": 1}}},
+    "scalars": {"scale": {"dtype": "f32", "value": 0.5}},
+    "outputs": {"y": {"dtype": "f8e4m3", "shape": ["N"]}},
+    "contract": {"accumulate": "f32"},
+    "cost": {"flops": "N", "bytes_read": "N", "bytes_written": "N"},
+    "workloads": [{"name": "test_77", "role": "test", "axes": {"N": 77}},
+                  {"name": "bench_4096", "role": "bench", "axes": {"N": 4096}}],
+    "equivalents": {"pytorch": "(x.float() * scale).to(torch.float8_e4m3fn)"}})json",
+                                                          "requantise_f8/problem.json");
+  const auto source = [](const std::string& type, const std::string& value) {
+    return R"cu(/* kernelwright
+{"problem": "requantise_f8", "launches": [{"kernel": "requantise", "grid": ["ceil_div(N, 256)"], "block": [256],
+  "args": ["x", "y", "scale", "N"]}]}
+*/
+#include <cuda_fp8.h>
+extern "C" __global__ void requantise(const __nv_fp8_e5m2* x, )cu" +
+           type +
+           "* y, float scale, int N) {\n  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < N) y[i] = " +
+           value + ";\n}\n";
+  };
+  problem.files = {
+      {std::string(benchsuite::kReferenceFile), source("double", "(double)x[i] * (double)scale")},
+      {std::string(benchsuite::kNaiveFile), source("__nv_fp8_e4m3", "__nv_fp8_e4m3((float)x[i] * scale)")}};
+  return problem;
+}
 
 // A solution that uses every field of a launch plan.
 inline std::string rich_solution() {

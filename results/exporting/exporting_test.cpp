@@ -8,6 +8,7 @@
 #include "results/exporting/expressions.h"
 #include "results/exporting/folder.h"
 #include "results/exporting/names.h"
+#include "results/exporting/plan_code.h"
 #include "results/exporting/provenance.h"
 #include "results/exporting/template_values.h"
 
@@ -21,17 +22,6 @@ using testing::Not;
 
 std::string cpp(const std::string& text) {
   return cpp_of(core::Expr::parse(text), [](const std::string& name) { return "at_" + name; });
-}
-
-// The message of the InputError that `run` throws; "" if none.
-template <typename Run>
-std::string refusal(Run run) {
-  try {
-    run();
-  } catch (const core::InputError& error) {
-    return error.what();
-  }
-  return "";
 }
 
 TEST(Expressions, KeepTheirMeaningInCpp) {
@@ -135,6 +125,21 @@ TEST(Plans, SayEverything) {
   EXPECT_THAT(plan, HasSubstr("{map_at(1), buffer_at(0), buffer_at(3), buffer_at(2), number(at_N), "
                               "number(at_N % Exact(64) == Exact(0))}"));
   EXPECT_THAT(plan, HasSubstr("true, true, 4"));
+}
+
+TEST(Plans, PassScalarsAsTheirBytes) {
+  benchsuite::Problem problem = shipped_problems().at("sum_f32");
+  problem.scalars = {{"eps", 1e-5f}, {"least", INT64_MIN}, {"scale", 2.5}};
+  const sandbox::Solution solution = sandbox::parse_solution(R"(/* kernelwright
+{"problem": "sum_f32", "launches": [{"kernel": "k", "grid": [1], "block": [1],
+ "args": ["x", "eps", "least", "scale", "y"]}]}
+*/ extern "C" __global__ void k(const float* x, float eps, long long least, double scale, float* y) {})",
+                                                             "s.cu");
+  EXPECT_THAT(plan_function(problem, solution, {}, "plan_k"),
+              HasSubstr("{buffer_at(0), scalar(int64_t{925353388} /* 1e-05 */), scalar(INT64_MIN /* "
+                        "-9223372036854775808 */), scalar(int64_t{4612811918334230528} /* 2.5 */), buffer_at(1)}"));
+  EXPECT_EQ(python_scalars(problem),
+            "    eps = 9.999999747378752e-06\n    least = -9223372036854775808\n    scale = 2.5\n");
 }
 
 TEST(Choosing, TakesTheFastestAtEachShape) {
@@ -244,10 +249,52 @@ TEST_P(Shipped, GoesIntoEveryFormat) {
   EXPECT_FALSE(test_shapes(*package.problem).empty());
 }
 
-TEST(Exporting, AProblemThatItsOwnTestCannotCompareIsRefused) {
+TEST(Exporting, AnEquivalentOfSeveralLinesKeepsThem) {
   ExportArchive archive;
-  EXPECT_THAT(refusal([&] { archive.choose(archive.add_shipped("topk_f32/chunks_skipped.cu")); }),
-              HasSubstr("cannot compare its output indices"));
+  Package package = archive.choose(archive.add_shipped("softmax_f32/lanes_per_row.cu"));
+  benchsuite::Problem problem = *package.problem;
+  problem.equivalents.pytorch = "def equivalent(N, x):\n    return {'y': torch.softmax(x, dim=1)}\n";
+  problem.equivalents.parameters = {"N", "x"};
+  package.problem = std::make_shared<const benchsuite::Problem>(problem);
+  const std::string test = torch_project(package, export_data(), "now").at("tests/test_softmax_f32.py");
+  EXPECT_THAT(test, HasSubstr("\n\n\n" + problem.equivalents.pytorch + "\n\ndef of_pytorch(inputs, shape):"));
+  EXPECT_THAT(test, HasSubstr("    result = equivalent(N, x)\n"));
+  const Files files = flashinfer_project(package, export_data(), "now");
+  EXPECT_TRUE(std::any_of(files.begin(), files.end(), [](const auto& file) {
+    return file.second.find("return {'y': torch.softmax(x, dim=1)}\\n\\n\\ndef run(x):\\n") != std::string::npos &&
+           file.second.find("    result = equivalent(N, x)\\n") != std::string::npos;
+  }));
+}
+
+TEST(Exporting, WhatTestsInCppCannotCompareGoesToPytorch) {
+  ExportArchive archive;
+  const Package package = archive.choose(archive.add_shipped("topk_f32/chunks_skipped.cu"));
+  EXPECT_THAT(refusal([&] { cuda_project(package, export_data(), "now"); }),
+              AllOf(HasSubstr("cannot compare the output indices (indices)"), HasSubstr("export --to pytorch")));
+  const std::string test = torch_project(package, export_data(), "now").at("tests/test_topk_f32.py");
+  EXPECT_THAT(test, HasSubstr("COMPARED = ((\"indices\", 0, 1, False), (\"equal\", ), )"));
+  EXPECT_THAT(test, HasSubstr("for one in check_by_rules(self, got, eager, right, inputs):"));
+  EXPECT_THAT(test, Not(HasSubstr("def permutations")));
+}
+
+TEST(Exporting, TestsInPythonDrawStructuredRows) {
+  ExportArchive archive;
+  Package package = archive.choose(archive.add_shipped("softmax_f32/row_in_registers.cu"));
+  benchsuite::Problem problem = *package.problem;
+  const auto test_with = [&](benchsuite::Init kind) {
+    problem.inputs[0].init.kind = kind;
+    package.problem = std::make_shared<const benchsuite::Problem>(problem);
+    return torch_project(package, export_data(), "now").at("tests/test_softmax_f32.py");
+  };
+  EXPECT_THAT(test_with(benchsuite::Init::permutation),
+              AllOf(HasSubstr("permutations((M, N, ), torch.float32, generator)"), HasSubstr("def permutations")));
+  EXPECT_THAT(test_with(benchsuite::Init::probabilities),
+              HasSubstr("probabilities((M, N, ), torch.float32, generator)"));
+  EXPECT_THAT(test_with(benchsuite::Init::sorted), HasSubstr("sorted_numbers("));
+  EXPECT_THAT(test_with(benchsuite::Init::upper_triangular),
+              AllOf(HasSubstr(").triu().to("), Not(HasSubstr("def perm"))));
+  EXPECT_THAT(refusal([&] { cuda_project(package, export_data(), "now"); }),
+              HasSubstr("cannot draw the input x (upper_"));
 }
 
 TEST(Hip, TakesKernelsForHipAndNothingOfCuda) {

@@ -66,8 +66,12 @@ std::string reference_of(const Problem& problem) {
   for (const benchsuite::Axis& axis : problem.axes) {
     if (known.count(axis.name) == 0) cannot_say(problem, "the axis " + axis.name + " is not a dimension of an input");
   }
-  return "import torch\nimport torch.nn.functional as F\n\n\ndef run(" + core::join(names, ", ") + "):\n" + axes +
-         "    return " + problem.equivalents.pytorch + "\n";
+  const benchsuite::Equivalents& equivalents = problem.equivalents;
+  const std::string head = "import torch\nimport torch.nn.functional as F\n\n\n";
+  const std::string run = "def run(" + core::join(names, ", ") + "):\n" + axes + python_scalars(problem);
+  if (equivalents.definition().empty()) return head + run + "    return " + equivalents.call() + "\n";
+  return head + equivalents.definition() + "\n\n" + run + "    result = " + equivalents.call() +
+         "\n    return tuple(result[name] for name in sorted(result)) if isinstance(result, dict) else result\n";
 }
 
 Json definition_of(const Package& package) {
@@ -75,6 +79,13 @@ Json definition_of(const Package& package) {
   Json axes = Json::object(), constraints = Json::array();
   for (const benchsuite::Axis& axis : problem.axes) {
     axes[axis.name] = {{"type", "var"}, {"description", axis.description}};
+    if (!axis.values.empty()) {
+      std::string any;
+      for (const int64_t value : axis.values)
+        any += (any.empty() ? "" : " or ") + axis.name + " == " + std::to_string(value);
+      constraints.push_back(any);
+      continue;
+    }
     constraints.push_back(std::to_string(axis.min) + " <= " + axis.name + " <= " + std::to_string(axis.max));
     if (axis.multiple_of != 1) constraints.push_back(axis.name + " % " + std::to_string(axis.multiple_of) + " == 0");
   }
@@ -96,7 +107,8 @@ std::string safetensors(const Tensor& tensor, const core::Bindings& axes, uint64
   const size_t size = core::size_bytes(tensor.dtype);
   std::vector<int64_t> shape;
   for (const core::Expr& extent : tensor.shape) shape.push_back(extent.eval(axes));
-  const std::string dtype = size == 8 ? "I64" : size == 4 ? "I32" : "I8";
+  const bool boolean = tensor.dtype == core::DType::boolean;
+  const std::string dtype = boolean ? "BOOL" : size == 8 ? "I64" : size == 4 ? "I32" : "I8";
   std::string header =
       Json{{tensor.name,
             {{"dtype", dtype}, {"shape", shape}, {"data_offsets", {0, elements * static_cast<int64_t>(size)}}}}}
@@ -172,8 +184,9 @@ Json solution_of(const Package& package, const Files& torch) {
 }  // namespace
 
 Files flashinfer_project(const Package& package, const ExportData& data, const std::string& made) {
+  package.own_kernels("flashinfer-bench");
   Files files;
-  const Files torch = torch_sources(package, data, made, Registration::module);
+  const Files torch = torch_sources(package, data, Registration::module);
   const Json definition = definition_of(package), solution = solution_of(package, torch);
   const std::string type = definition.at("op_type").get<std::string>(), place = type + "/" + package.name;
   std::string workloads, left_out;

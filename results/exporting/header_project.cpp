@@ -20,10 +20,13 @@ struct Entry {
   sandbox::TunableBinding binding;
 };
 
+constexpr const char* kFormat = "header";
+
 std::vector<Entry> entries_of(const Package& package) {
   std::vector<Entry> entries;
   for (const ExportedKernel& kernel : package.kernels) entries.push_back({kernel.id, &kernel.solution, kernel.binding});
-  entries.push_back({"naive", &package.naive, sandbox::default_binding(package.naive)});
+  const sandbox::Solution& naive = package.own_kernels(kFormat).naive;
+  entries.push_back({"naive", &naive, sandbox::default_binding(naive)});
   return entries;
 }
 
@@ -151,7 +154,7 @@ Files header_project(const Package& package, const ExportData& data, const std::
   files["test/" + package.name + "_types.h"] = fill_file(data.templates, "test/types.h", test_values);
   files["test/plan.h"] = fill_file(data.templates, "common/plan.h", test_values);
   files["test/launch.h"] = fill_file(data.templates, "cuda/launch.h", test_values);
-  add_tests(tests, data, test_values, files);
+  add_tests(tests, package.own_kernels(kFormat), data, test_values, files);
 
   values["error_type"] = "CUresult";
   values["no_error"] = "CUDA_SUCCESS";

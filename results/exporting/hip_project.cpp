@@ -25,9 +25,11 @@ void require_portable(const Package& package) {
   for (const auto* tensors : {&package.problem->inputs, &package.problem->outputs}) {
     for (const benchsuite::Tensor& tensor : *tensors) {
       if (tensor.dtype == core::DType::bf16) refuse(tensor.name + " uses CUDA's bf16");
+      if (core::is_f8(tensor.dtype)) refuse(tensor.name + " uses CUDA's fp8");
     }
   }
-  for (const sandbox::Solution* own : {&package.naive, &package.reference}) {
+  const ProblemKernels& both = package.own_kernels("hip");
+  for (const sandbox::Solution* own : {&both.naive, &both.reference}) {
     const auto& backends = own->backends;
     if (!backends.empty() && std::find(backends.begin(), backends.end(), "hip") == backends.end()) {
       refuse(own->file + ", which every export carries, does not list the backend hip");

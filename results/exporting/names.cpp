@@ -56,6 +56,10 @@ TypeNames names_of(core::DType dtype) {
       return {"__half", "float16"};
     case core::DType::bf16:
       return {"__nv_bfloat16", "bfloat16"};
+    case core::DType::f8e4m3:
+      return {"__nv_fp8_e4m3", "float8_e4m3fn"};
+    case core::DType::f8e5m2:
+      return {"__nv_fp8_e5m2", "float8_e5m2"};
     case core::DType::f32:
       return {"float", "float32"};
     case core::DType::f64:
@@ -70,6 +74,8 @@ TypeNames names_of(core::DType dtype) {
       return {"uint32_t", "uint32"};
     case core::DType::i64:
       return {"int64_t", "int64"};
+    case core::DType::boolean:
+      return {"bool", "bool"};
   }
   return {};
 }
@@ -77,6 +83,14 @@ TypeNames names_of(core::DType dtype) {
 
 std::string_view cpp_type(core::DType dtype) { return names_of(dtype).cpp; }
 std::string_view torch_type(core::DType dtype) { return names_of(dtype).torch; }
+
+std::string python_scalars(const benchsuite::Problem& problem) {
+  std::string lines;
+  for (const benchsuite::NamedScalar& scalar : problem.scalars) {
+    lines += "    " + scalar.name + " = " + core::json_of(scalar.value).dump() + "\n";
+  }
+  return lines;
+}
 
 std::string cpp_string(std::string_view text) {
   constexpr std::string_view kOctal = "01234567";

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "benchsuite/problem.h"
 #include "core/dtype.h"
 
 namespace results::exporting {
@@ -18,6 +19,9 @@ std::string identifier_of(std::string_view text);
 std::string_view cpp_type(core::DType dtype);
 // "float32", as PyTorch, NumPy and FlashInfer-Bench call it.
 std::string_view torch_type(core::DType dtype);
+
+// A line of Python for each of the problem's scalars, indented by four: "    eps = 1e-05\n".
+std::string python_scalars(const benchsuite::Problem& problem);
 
 // A text as a C++ string literal, quotes included. Bytes beyond ASCII become escapes.
 std::string cpp_string(std::string_view text);

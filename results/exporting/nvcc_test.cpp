@@ -45,6 +45,31 @@ TEST_F(Compiled, EverythingThatAPlanCanSayInALibrary) {
   EXPECT_EQ(compile(folder, "src/dispatch.cpp", "include"), "");
 }
 
+TEST_F(Compiled, ALibraryWithoutANaiveKernel) {
+  ExportArchive archive({{"gated_f32", reference_problem("def forward(**inputs): pass\n")}});
+  const Package package = archive.choose(archive.add(kGatedKernel));
+  const fs::path folder = write(torch_project(package, export_data(), "now"));
+  EXPECT_EQ(compile(folder, "csrc/src/" + package.kernels[0].id + ".cu", "csrc/include"), "");
+  EXPECT_EQ(compile(folder, "csrc/src/dispatch.cpp", "csrc/include"), "");
+}
+
+TEST_F(Compiled, NumbersOf8Bits) {
+  const benchsuite::Problem problem = requantised_problem();
+  ExportArchive archive({{problem.name, problem}});
+  const Package package = archive.choose(archive.add(problem.files.at(std::string(benchsuite::kNaiveFile))));
+  const fs::path folder = write(cuda_project(package, export_data(), "now"));
+  EXPECT_EQ(compile(folder, "src/" + package.kernels[0].id + ".cu", "include"), "");
+  EXPECT_EQ(compile(folder, "src/dispatch.cpp", "include"), "");
+}
+
+TEST_F(Compiled, NumbersOf8BitsInAHeader) {
+  const benchsuite::Problem problem = requantised_problem();
+  ExportArchive archive({{problem.name, problem}});
+  const Package package = archive.choose(archive.add(problem.files.at(std::string(benchsuite::kNaiveFile))));
+  const fs::path folder = write(header_project(package, export_data(), "now", {}));
+  EXPECT_EQ(compile(folder, "test/selftest.cu", "."), "");
+}
+
 TEST_F(Compiled, EverythingThatAPlanCanSayInAHeader) {
   ExportArchive archive;
   const Package package = archive.choose(archive.add(rich_solution()));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "core/error.h"
 #include "core/hash.h"
 
 namespace results::exporting {
@@ -24,6 +25,32 @@ std::string Package::version() const {
 
 bool Package::all_confirmed() const {
   return std::all_of(kernels.begin(), kernels.end(), [](const ExportedKernel& kernel) { return kernel.confirmed(); });
+}
+
+namespace {
+// The input or output that is too much for the tests in C++, which know fewer kinds than the judge; "" if none is.
+std::string beyond_tests_in_cpp(const benchsuite::Problem& problem) {
+  for (const benchsuite::Tensor& input : problem.inputs) {
+    if (!input.init.has_structured_rows() && !input.init.is_triangular()) continue;
+    return "cannot draw the input " + input.name + " (" + std::string(benchsuite::name_of(input.init.kind)) + ")";
+  }
+  for (const benchsuite::Tensor& output : problem.outputs) {
+    const benchsuite::OutputRule rule = output.comparison.rule;
+    if (rule == benchsuite::OutputRule::elements || rule == benchsuite::OutputRule::equal) continue;
+    return "cannot compare the output " + output.name + " (" + std::string(benchsuite::name_of(rule)) + ")";
+  }
+  return "";
+}
+}  // namespace
+
+const ProblemKernels& Package::own_kernels(const std::string& format) const {
+  const std::string lacking =
+      own ? beyond_tests_in_cpp(*problem)
+          : "needs reference.cu and naive.cu, and the truth of " + problem->name + " is reference.py";
+  if (lacking.empty()) return *own;
+  throw core::InputError("--to " + format, "the test of this format " + lacking,
+                         "export --to pytorch, whose test can; kernelwright show " +
+                             std::to_string(kernels[0].attempt.id) + " prints the kernel");
 }
 
 std::vector<std::string> compiled_for(const Package& package, size_t kernel) {

@@ -36,17 +36,26 @@ struct Route {
   bool measured = true;  // on this architecture; false if the user added it
 };
 
+// The kernels that a problem itself has.
+struct ProblemKernels {
+  sandbox::Solution naive, reference;
+};
+
 struct Package {
   std::shared_ptr<const benchsuite::Problem> problem;  // as its kernels were judged
   std::string name;                                    // of the project, its namespace and its target: an identifier
   std::vector<ExportedKernel> kernels;
   std::vector<Route> routes;
-  sandbox::Solution naive, reference;
-  std::string archive;  // the file's name, for provenance
+  std::optional<ProblemKernels> own;  // nullopt: the problem's truth is reference.py
+  std::vector<std::string> remarks;   // of the import that made the problem
+  std::string archive;                // the file's name, for provenance
 
   // Eight digits of a hash that identify this package's code.
   std::string version() const;
   bool all_confirmed() const;
+  // Throws core::InputError with advice if the test of `format`, which is in C++, cannot do without them, or cannot
+  // draw or compare what the problem needs.
+  const ProblemKernels& own_kernels(const std::string& format) const;
 };
 
 // The installed templates folder and licence text.
@@ -60,7 +69,7 @@ struct KernelBinary {
   std::string architecture;
   std::string cubin;
 };
-using KernelBinaries = std::map<std::string, std::vector<KernelBinary>>;  // by kernel name, including "naive"
+using KernelBinaries = std::map<std::string, std::vector<KernelBinary>>;  // by kernel name, "naive" too
 
 // The files of one exported project, by path in its folder.
 using Files = std::map<std::string, std::string>;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "core/error.h"
 #include "results/exporting/device_source.h"
@@ -80,12 +81,22 @@ class Writer {
     return -1;
   }
 
+  static std::string scalar_argument(const core::Scalar& scalar) {
+    int64_t bits = 0;
+    const std::vector<std::byte> bytes = core::bytes_of(scalar);
+    std::memcpy(&bits, bytes.data(), bytes.size());
+    // The least number has no literal.
+    const std::string literal = bits == INT64_MIN ? "INT64_MIN" : "int64_t{" + std::to_string(bits) + "}";
+    return "scalar(" + literal + " /* " + core::text_of(scalar) + " */)";
+  }
+
   std::string argument(const std::string& arg) const {
     for (size_t i = 0; i < solution_.tensor_maps.size(); ++i) {
       if (solution_.tensor_maps[i].name == arg) return "map_at(" + std::to_string(i) + ")";
     }
     const int index = buffer(arg);
     if (index >= 0) return "buffer_at(" + std::to_string(index) + ")";
+    if (const core::Scalar* scalar = problem_.find_scalar(arg)) return scalar_argument(*scalar);
     return "number(" + value(core::Expr::parse(arg)) + ")";
   }
 

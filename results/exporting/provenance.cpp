@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "core/hash.h"
 #include "core/text.h"
 #include "verifier/statistics/statistics.h"
 
@@ -26,8 +27,15 @@ std::string author_of(const ExportedKernel& kernel) {
   return "proposed by " + core::clean_line(kernel.attempt.origin, 200);
 }
 
-std::string confirmation_of(const ExportedKernel& kernel) {
-  if (kernel.confirmed()) return "confirmed: won against the naive solution twice, in fresh processes on fresh inputs";
+// The first incumbent, which a win beats.
+std::string naive_words(const Package& package) {
+  return package.own ? "the naive solution" : "forward() in eager PyTorch";
+}
+
+std::string confirmation_of(const Package& package, const ExportedKernel& kernel) {
+  if (kernel.confirmed()) {
+    return "confirmed: won against " + naive_words(package) + " twice, in fresh processes on fresh inputs";
+  }
   return "NOT CONFIRMED: found correct once (effort " + kernel.attempt.effort + ")";
 }
 
@@ -52,9 +60,21 @@ Json figures_of(const ExportedKernel& kernel) {
       figure["interval_us"] = {interval.low, interval.high};
     }
     if (timing.bound_us) figure["bound_us"] = *timing.bound_us;
+    if (timing.weight != 1) figure["weight"] = timing.weight;
     figures.push_back(std::move(figure));
   }
   return figures;
+}
+
+// Computes what no kernel does.
+Json fallback_of(const Package& package) {
+  if (package.own) {
+    return {{"name", "naive"}, {"solution_hash", package.own->naive.hash()}, {"licence", "the problem's own"}};
+  }
+  const std::string& source = package.problem->files.find(benchsuite::kPytorchFile)->second;
+  return {{"name", "forward() of reference.py"},
+          {"sha256", core::file_sha256_hex(source)},
+          {"licence", "the problem's own"}};
 }
 }  // namespace
 
@@ -100,7 +120,7 @@ core::Json provenance_json(const Package& package, const std::string& format, co
           {"problem_hash", benchsuite::content_hash(*package.problem)},
           {"kernels", std::move(kernels)},
           {"routes", std::move(routes)},
-          {"fallback", {{"name", "naive"}, {"solution_hash", package.naive.hash()}, {"licence", "the problem's own"}}},
+          {"fallback", fallback_of(package)},
           {"launch_code_licence", "Apache-2.0"}};
 }
 
@@ -115,11 +135,12 @@ std::string provenance_text(const Package& package) {
            author_of(kernel) + ". Attempt " + std::to_string(attempt.id) +
            (attempt.campaign.empty() ? "" : " of campaign " + attempt.campaign) + ", " + attempt.made + ", on " +
            core::clean_line(attempt.device, 100) + (kernel.measured_on_gpu() ? "" : ", which is not a GPU") + "; " +
-           confirmation_of(kernel) + ". " + verifier::verdicts::sentence_for_people(attempt.verdict) + "\n";
+           confirmation_of(package, kernel) + ". " + verifier::verdicts::sentence_for_people(attempt.verdict) + "\n";
     if (!attempt.measurement) continue;
     for (const verifier::verdicts::WorkloadTiming& timing : attempt.measurement->workloads) {
       out += "  - " + timing.workload + ": " + rounded(timing.candidate_us, 2) + " us, " +
-             rounded(timing.speed_up.value, 2) + "x over " + core::clean_line(attempt.against, 100) + " [" +
+             rounded(timing.speed_up.value, 2) + "x over " +
+             (attempt.against == "naive" ? naive_words(package) : core::clean_line(attempt.against, 100)) + " [" +
              rounded(timing.speed_up.low, 2) + ", " + rounded(timing.speed_up.high, 2) + "]\n";
     }
   }
@@ -130,15 +151,16 @@ std::string dispatch_text(const Package& package) {
   std::string out =
       "A launch uses the kernel measured on the device's architecture at the nearest shape; the distance of shapes is "
       "that of the logarithms of their axes. If none was measured on that architecture, or it cannot run there (shared "
-      "memory, residency), a kernel listed for any architecture is used, otherwise the naive one, which runs "
-      "anywhere.\n\n"
+      "memory, residency), a kernel listed for any architecture is used, otherwise " +
+      std::string(package.own ? "the naive one, which runs anywhere" : "forward() of reference.py, in eager PyTorch") +
+      ".\n\n"
       "| architecture | nearest to | kernel |\n|---|---|---|\n";
   for (const Route& route : package.routes) {
     out += "| " +
            (route.architecture.empty() ? "any" : route.architecture + (route.measured ? "" : " (not measured there)")) +
            " | " + sandbox::describe(route.shape) + " | " + package.kernels[route.kernel].id + " |\n";
   }
-  return out + "| otherwise | | naive |\n";
+  return out + "| otherwise | | " + (package.own ? "naive" : "forward()") + " |\n";
 }
 
 std::string status_line(const Package& package) {
@@ -162,7 +184,8 @@ std::string licence_text(const Package& package) {
         (is_shipped(kernel) ? ": Apache-2.0"
                             : ": not stated; it was " + author_of(kernel) + ", whose rights, if any, we cannot grant");
   }
-  return out + ". The naive kernel and the reference come with the problem" +
+  return out + (package.own ? ". The naive kernel and the reference come" : ". reference.py comes") +
+         " with the problem" +
          (std::all_of(package.kernels.begin(), package.kernels.end(), is_shipped)
               ? ", under Apache-2.0 for shipped problems.\n"
               : ".\n");

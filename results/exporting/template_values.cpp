@@ -1,5 +1,6 @@
 #include "results/exporting/template_values.h"
 
+#include <algorithm>
 #include <cctype>
 #include <set>
 
@@ -23,6 +24,11 @@ std::vector<const Tensor*> tensors_of(const Problem& problem) {
   return all;
 }
 
+// The enumerator of templates/test/problem.h.
+std::string test_dtype(core::DType dtype) {
+  return dtype == core::DType::boolean ? "boolean" : std::string(core::name_of(dtype));
+}
+
 bool is_output(const Problem& problem, size_t index) { return index >= problem.inputs.size(); }
 
 std::string cpp_at(const core::Expr& expr) {
@@ -35,28 +41,26 @@ std::string elements_of(const Tensor& tensor) {
   return out;
 }
 
-std::string shape_text(const Tensor& tensor) {
-  std::string out;
-  for (const core::Expr& extent : tensor.shape) out += (out.empty() ? "[" : ", ") + extent.text();
-  return out + "]";
-}
-
 void add_axes(const Problem& problem, TemplateValues& values) {
   std::string members, domains, sizes, zeros, locals;
+  size_t longest_list = 1;
   for (const benchsuite::Axis& axis : problem.axes) {
     const std::string name = safe_name(axis.name);
-    std::string range = std::to_string(axis.min) + " to " + std::to_string(axis.max);
-    if (axis.multiple_of != 1) range += ", a multiple of " + std::to_string(axis.multiple_of);
-    members +=
-        "  int64_t " + name + " = " + std::to_string(axis.min) + ";  " + as_comment(axis.description + ": " + range);
+    members += "  int64_t " + name + " = " + std::to_string(axis.min) + ";  " +
+               as_comment(axis.description + ": " + axis.domain());
+    std::string list;
+    for (const int64_t value : axis.values) list += (list.empty() ? "" : ", ") + std::to_string(value);
     domains += "    {" + std::to_string(axis.min) + ", " + std::to_string(axis.max) + ", " +
-               std::to_string(axis.multiple_of) + ", " + cpp_string(axis.name + " must be " + range) + "},\n";
+               std::to_string(axis.multiple_of) + ", " + std::to_string(axis.values.size()) + ", {" + list + "}, " +
+               cpp_string(axis.name + " must be " + axis.domain()) + "},\n";
+    longest_list = std::max(longest_list, axis.values.size());
     sizes += (sizes.empty() ? "at." : ", at.") + name;
     zeros += zeros.empty() ? "0" : ", 0";
     locals += "  [[maybe_unused]] const Exact at_" + axis.name + "(at." + name + ");\n";
   }
   values["shape_members"] = members;
   values["axis_domains"] = domains;
+  values["most_axis_values"] = std::to_string(longest_list);
   values["axis_values"] = sizes;
   values["zero_shape"] = zeros;
   values["axis_locals"] = locals;
@@ -93,17 +97,22 @@ void add_types(const Problem& problem, TemplateValues& values) {
   std::set<core::DType> dtypes;
   for (const Tensor* tensor : tensors_of(problem)) dtypes.insert(tensor->dtype);
   const bool half = dtypes.count(core::DType::f16) > 0, bfloat = dtypes.count(core::DType::bf16) > 0;
-  values["type_includes"] =
-      std::string(half ? "#include <cuda_fp16.h>\n" : "") + (bfloat ? "#include <cuda_bf16.h>\n" : "");
+  values["type_includes"] = std::string(half ? "#include <cuda_fp16.h>\n" : "") +
+                            (bfloat ? "#include <cuda_bf16.h>\n" : "") +
+                            (std::ranges::any_of(dtypes, core::is_f8) ? "#include <cuda_fp8.h>\n" : "");
   std::string stores, loads;
   for (const core::DType dtype : dtypes) {
-    const std::string type(cpp_type(dtype)), name(core::name_of(dtype));
+    // A bool is seen as its byte, so that a byte other than 0 and 1 differs from both.
+    const bool boolean = dtype == core::DType::boolean;
+    const std::string type(boolean ? "uint8_t" : cpp_type(dtype)), name(test_dtype(dtype));
     std::string value = "static_cast<" + type + ">(number)", loaded = "static_cast<double>(as(" + type + "()))";
     if (dtype == core::DType::f16)
       value = "__float2half(static_cast<float>(number))", loaded = "__half2float(as(__half()))";
     if (dtype == core::DType::bf16) {
       value = "__float2bfloat16(static_cast<float>(number))", loaded = "__bfloat162float(as(__nv_bfloat16()))";
     }
+    if (core::is_f8(dtype))
+      value = type + "(number)", loaded = "static_cast<double>(static_cast<float>(as(" + type + "())))";
     stores +=
         "      case DType::" + name + ":\n        static_cast<" + type + "*>(to)[i] = " + value + ";\n        break;\n";
     if (dtype != core::DType::f64) loads += "    case DType::" + name + ":\n      return " + loaded + ";\n";
@@ -120,7 +129,7 @@ void add_test_values(const Problem& problem, TemplateValues& values) {
     const benchsuite::InputInit& init = tensor.init;
     const bool uniform = init.kind == benchsuite::Init::uniform;
     const double a = uniform ? init.low : init.scale, b = uniform ? init.high : 0;
-    tensors += "    {" + cpp_string(tensor.name) + ", DType::" + std::string(core::name_of(tensor.dtype)) + ", " +
+    tensors += "    {" + cpp_string(tensor.name) + ", DType::" + test_dtype(tensor.dtype) + ", " +
                (is_output(problem, i) ? "true" : "false") + ", Init::" + std::string(benchsuite::name_of(init.kind)) +
                ", " + std::to_string(a) + ", " + std::to_string(b) + "},\n";
     const std::string number = "    case " + std::to_string(i) + ":\n      ";
@@ -156,7 +165,7 @@ void add_test_values(const Problem& problem, TemplateValues& values) {
 
 void add_routes(const Package& package, TemplateValues& values) {
   std::string declarations, entries;
-  std::set<std::string> declared{"naive"};
+  std::set<std::string> declared;
   for (const ExportedKernel& kernel : package.kernels) {
     if (declared.insert(kernel.id).second) declarations += "extern const Kernel kernel_" + kernel.id + ";\n";
   }
@@ -165,7 +174,9 @@ void add_routes(const Package& package, TemplateValues& values) {
                std::to_string(capability_of(route.architecture)) + ", Shape{" +
                axis_values(*package.problem, route.shape) + "}},\n";
   }
-  values["kernel_declarations"] = declarations + "extern const Kernel kernel_naive;\n";
+  if (package.own) declarations += "extern const Kernel kernel_naive;\n";
+  values["kernel_declarations"] = declarations;
+  values["fallback_kernel"] = package.own ? "&kernel_naive" : "nullptr";
   values["measured_entries"] = entries;
 }
 }  // namespace
@@ -178,12 +189,20 @@ std::string axis_values(const Problem& problem, const core::Bindings& axes) {
   return out;
 }
 
+std::string shape_text(const Tensor& tensor) {
+  std::string out;
+  for (const core::Expr& extent : tensor.shape) out += (out.empty() ? "[" : ", ") + extent.text();
+  return out + "]";
+}
+
 TemplateValues common_values(const Package& package) {
   const Problem& problem = *package.problem;
   PlanRoom room;
   for (const ExportedKernel& kernel : package.kernels) room.hold(kernel.solution);
-  room.hold(package.naive);
-  room.hold(package.reference);
+  if (package.own) {
+    room.hold(package.own->naive);
+    room.hold(package.own->reference);
+  }
   const std::string version = "v_" + package.version();
   TemplateValues values{
       {"package", package.name},
@@ -240,7 +259,8 @@ std::string kernel_file(const Package& package, const sandbox::Solution& solutio
          ", functions};\n\n}  // namespace " + scope + "\n}\n}  // namespace " + package.name + "\n";
 }
 
-void add_tests(const Package& package, const ExportData& data, const TemplateValues& values, Files& files) {
+void add_tests(const Package& package, const ProblemKernels& own, const ExportData& data, const TemplateValues& values,
+               Files& files) {
   for (const char* file : {"problem.h", "memory.h", "compare.h", "selftest.cu"}) {
     files[std::string("test/") + file] = fill_file(data.templates, std::string("test/") + file, values);
   }
@@ -248,20 +268,22 @@ void add_tests(const Package& package, const ExportData& data, const TemplateVal
     return as_comment(what + " of the problem " + package.problem->name + ".");
   };
   files["test/reference.cu"] =
-      header("The reference, in double precision,") + kernel_file(package, package.reference, {}, "reference", "test");
-  files["test/naive.cu"] =
-      header("The naive solution, which calibrates the tolerance,") +
-      kernel_file(package, package.naive, sandbox::default_binding(package.naive), "naive", "test");
+      header("The reference, in double precision,") + kernel_file(package, own.reference, {}, "reference", "test");
+  files["test/naive.cu"] = header("The naive solution, which calibrates the tolerance,") +
+                           kernel_file(package, own.naive, sandbox::default_binding(own.naive), "naive", "test");
 }
 
 std::vector<TestShape> test_shapes(const Problem& problem) {
   constexpr int64_t kMostElements = int64_t{1} << 22;
   std::vector<TestShape> shapes;
   std::set<core::Bindings> seen;
+  const bool only_listed = std::ranges::any_of(
+      problem.inputs, [](const Tensor& input) { return input.init.kind == benchsuite::Init::given; });
   const auto add = [&](const std::string& name, core::Bindings axes, bool timed, bool any_size) {
+    if (name.empty() && only_listed) return;  // inputs() may refuse it
     for (const benchsuite::Axis& axis : problem.axes) {
       int64_t& size = axes[axis.name];
-      size = std::min(std::max(size, axis.min), axis.max) / axis.multiple_of * axis.multiple_of;
+      size = axis.at_most(size);
     }
     for (const Tensor* tensor : tensors_of(problem)) {
       if (!any_size && tensor->elements(axes) > kMostElements) return;
@@ -275,7 +297,9 @@ std::vector<TestShape> test_shapes(const Problem& problem) {
   for (size_t first = 0; first < std::size(primes); ++first) {
     core::Bindings axes;
     for (size_t i = 0; i < problem.axes.size(); ++i) {
-      axes[problem.axes[i].name] = primes[(first + 2 * i) % std::size(primes)] * problem.axes[i].multiple_of;
+      const benchsuite::Axis& axis = problem.axes[i];
+      axes[axis.name] = axis.values.empty() ? primes[(first + 2 * i) % std::size(primes)] * axis.multiple_of
+                                            : axis.values[first % axis.values.size()];
     }
     add("", axes, false, false);
   }

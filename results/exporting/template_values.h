@@ -20,6 +20,9 @@ std::string fill_file(const std::filesystem::path& templates, const std::string&
 // The sizes of a shape in the order of the problem's axes, for `Shape{...}`.
 std::string axis_values(const benchsuite::Problem& problem, const core::Bindings& axes);
 
+// "[M, 2 * N]", for people.
+std::string shape_text(const benchsuite::Tensor& tensor);
+
 TemplateValues common_values(const Package& package);
 
 // Declarations that device code needs and that a host compiler spells differently (kw_prelude.h has them for NVRTC).
@@ -30,7 +33,8 @@ std::string kernel_file(const Package& package, const sandbox::Solution& solutio
                         const sandbox::TunableBinding& binding, const std::string& id, const std::string& scope);
 
 // test/: the self-test's files for every format, without subject.h.
-void add_tests(const Package& package, const ExportData& data, const TemplateValues& values, Files& files);
+void add_tests(const Package& package, const ProblemKernels& own, const ExportData& data, const TemplateValues& values,
+               Files& files);
 
 // A shape of the self-test: workloads, and odd shapes near them.
 struct TestShape {
