@@ -115,16 +115,15 @@ std::vector<Standing> standings(Database& database, const Place& place, const Le
 
 std::vector<WorkloadFigures> figures_of(Database& database, int64_t measurement) {
   Statement rows = database.prepare(
-      "SELECT workload, candidate_us, incumbent_us, speed_up, low, high, bound_us, samples, clocks FROM timings"
+      "SELECT workload, candidate_us, incumbent_us, speed_up, low, high, bound_us, samples, clocks,"
+      " coalesce(weight, 1) FROM timings"
       " WHERE measurement = ? ORDER BY id");
   rows.bind(measurement);
   std::vector<WorkloadFigures> all;
   while (rows.step()) {
-    WorkloadFigures figures{rows.text(0),
-                            {rows.real(1), rows.real(1), rows.real(1)},
-                            rows.real(2),
-                            {rows.real(3), rows.real(4), rows.real(5)},
-                            rows.real_or_none(6)};
+    WorkloadFigures figures{rows.text(0),         {rows.real(1), rows.real(1), rows.real(1)},
+                            rows.real(2),         {rows.real(3), rows.real(4), rows.real(5)},
+                            rows.real_or_none(6), rows.real(9)};
     std::vector<double> times;
     for (const verifier::statistics::Pair& pair :
          verifier::statistics::steady_pairs(unpack(rows.blob(7), rows.blob(8)))) {
@@ -191,15 +190,19 @@ ORDER BY id)sql");
     const Json verdict = Json::parse(rows.text(3));
     row.verdict = verifier::verdicts::verdict_from_json(core::JsonView(verdict, "archive"));
     Statement timings = database.prepare(
-        "SELECT workload, candidate_us, incumbent_us, speed_up, low, high, bound_us FROM baseline_timings"
-        " WHERE baseline = ? ORDER BY id");
+        "SELECT workload, candidate_us, incumbent_us, speed_up, low, high, bound_us, coalesce(weight, 1)"
+        " FROM baseline_timings WHERE baseline = ? ORDER BY id");
     timings.bind(rows.integer(0));
-    std::vector<verifier::statistics::SpeedUp> parts;
+    std::vector<verifier::statistics::WeightedSpeedUp> parts;
     while (verifier::verdicts::is_correct(row.verdict) && timings.step()) {
       const double time = timings.real(1);
-      parts.push_back({timings.real(3), timings.real(4), timings.real(5)});
-      row.workloads.push_back(
-          {timings.text(0), {time, time, time}, timings.real(2), parts.back(), timings.real_or_none(6)});
+      parts.push_back({{timings.real(3), timings.real(4), timings.real(5)}, timings.real(7)});
+      row.workloads.push_back({timings.text(0),
+                               {time, time, time},
+                               timings.real(2),
+                               parts.back().speed_up,
+                               timings.real_or_none(6),
+                               parts.back().weight});
     }
     if (!parts.empty()) row.speed_up = verifier::statistics::combine(parts);
     all.push_back(std::move(row));
@@ -216,10 +219,11 @@ verifier::statistics::SpeedUp quotient(const verifier::statistics::SpeedUp& a, c
 
 void compare(LeaderboardRow& row, const std::vector<LeaderboardRow>& libraries) {
   for (const LeaderboardRow& library : libraries) {
-    std::vector<verifier::statistics::SpeedUp> parts;
+    std::vector<verifier::statistics::WeightedSpeedUp> parts;
     for (const WorkloadFigures& ours : row.workloads) {
       for (const WorkloadFigures& theirs : library.workloads) {
-        if (ours.workload == theirs.workload) parts.push_back(quotient(ours.speed_up, theirs.speed_up));
+        if (ours.workload != theirs.workload) continue;
+        parts.push_back({quotient(ours.speed_up, theirs.speed_up), ours.weight});
       }
     }
     if (!parts.empty())

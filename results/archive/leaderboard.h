@@ -36,14 +36,15 @@ struct WorkloadFigures {
   double naive_us = 0;                     // paired with it
   verifier::statistics::SpeedUp speed_up;  // over naive
   std::optional<double> bound_us;          // the time at the device's measured peaks
+  double weight = 1;                       // of the workload, in means over several
 
   std::optional<double> share_of_bound() const;
 };
 
 // A library's time divided by the solution's: above 1 the solution is faster. The two were never paired: each was
-// paired with naive, and this is the quotient of their speed-ups over naive, as the geometric mean over the workloads
-// at which both were timed. The interval treats both as independent and ignores changes between the two runs (clocks,
-// driver), so it can be too narrow.
+// paired with naive, and this is the quotient of their speed-ups over naive, as the geometric mean, by weight, over
+// the workloads at which both were timed. The interval treats both as independent and ignores changes between the two
+// runs (clocks, driver), so it can be too narrow.
 struct OverLibrary {
   std::string library;  // "cuBLAS 13.0", "PyTorch 2.11 compile"
   verifier::statistics::SpeedUp ratio;

@@ -49,6 +49,7 @@ std::optional<verifier::verdicts::Measurement> measurement_of(Database& database
     const FoundRow row(timings);
     verifier::verdicts::WorkloadTiming& timing = m.workloads.emplace_back();
     columns(row, timing);
+    timing.weight = row.at<std::optional<double>>("weight").value_or(1);
     timing.pairs = unpack(row.at<std::vector<char>>("samples"), row.at<std::vector<char>>("clocks"));
   }
   return m;

@@ -51,6 +51,7 @@ void Recorder::add_measurement(int64_t attempt, int64_t against, const verifier:
     NewRow of("timings", "measurement");
     of("measurement", measurement)("samples", pack(timing.pairs));
     of("clocks", clocks.empty() ? std::nullopt : std::optional(clocks));
+    of("weight", timing.weight == 1 ? std::nullopt : std::optional(timing.weight));
     columns(of, timing);
     of.insert(database());
   }

@@ -248,6 +248,35 @@ CREATE VIEW v_events AS
                                             R"sql(
 ALTER TABLE problems ADD COLUMN files TEXT;  -- JSON: text of each source file by name; absent: an earlier version's row
 ALTER TABLE campaigns ADD COLUMN process TEXT;  -- that runs it or ran it last (core/running.h)
+)sql",
+                                            R"sql(
+ALTER TABLE timings ADD COLUMN weight REAL;  -- of the workload; absent: 1
+ALTER TABLE baseline_timings ADD COLUMN weight REAL;
+DROP TRIGGER baselines_timed;
+CREATE TRIGGER baselines_timed AFTER INSERT ON baselines WHEN NEW.measurement_json IS NOT NULL BEGIN
+  INSERT OR IGNORE INTO baseline_timings (baseline, workload, candidate_us, incumbent_us, speed_up, low, high, bound_us,
+                                          weight)
+    SELECT NEW.id, w.value ->> '$.workload', w.value ->> '$.candidate_us', w.value ->> '$.incumbent_us',
+           w.value ->> '$.speed_up[0]', w.value ->> '$.speed_up[1]', w.value ->> '$.speed_up[2]',
+           w.value ->> '$.bound_us', w.value ->> '$.weight'
+    FROM json_each(NEW.measurement_json, '$.workloads') w;
+END;
+DROP VIEW v_timings;
+CREATE VIEW v_timings AS
+  SELECT m.attempt, t.workload, t.candidate_us AS time_us, t.incumbent_us, t.speed_up, t.low, t.high,
+         coalesce(t.weight, 1) AS weight, t.bound_us, t.bound_us / t.candidate_us AS share_of_bound,
+         length(t.samples) / 17 AS pairs
+  FROM timings t JOIN measurements m ON m.id = t.measurement;
+-- Two versions may be judged in the same second: the last recorded one is current.
+DROP VIEW v_problems;
+CREATE VIEW v_problems AS
+  SELECT id AS problem_id, name AS problem, hash,
+         row_number() OVER (PARTITION BY name ORDER BY last_attempt DESC NULLS LAST, last_attempt_id DESC,
+                                                       last_baseline DESC NULLS LAST, id DESC) = 1 AS is_current
+  FROM (SELECT p.id, p.name, p.hash, (SELECT max(a.made) FROM attempts a WHERE a.problem = p.id) AS last_attempt,
+               (SELECT a.id FROM attempts a WHERE a.problem = p.id ORDER BY a.made DESC, a.id DESC LIMIT 1)
+                 AS last_attempt_id,
+               (SELECT max(b.made) FROM baselines b WHERE b.problem = p.id) AS last_baseline FROM problems p);
 )sql"};
   return all;
 }

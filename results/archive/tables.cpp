@@ -147,7 +147,7 @@ const std::vector<Table>& parts() {
         Column{"timings", Kind::children, kOptional, "timings", "measurement"}}},
       {"timings",
        {text("workload"), real("candidate_us"), real("incumbent_us"), real("speed_up"), real("low"), real("high"),
-        blob("samples"), real("bound_us", kOptional), blob("clocks", kOptional)}}};
+        blob("samples"), real("bound_us", kOptional), blob("clocks", kOptional), real("weight", kOptional)}}};
   return all;
 }
 }  // namespace

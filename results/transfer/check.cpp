@@ -176,7 +176,8 @@ verifier::verdicts::Measurement measurement_in(const JsonView& view) {
       timing.fail("holds samples in an unknown format");
     m.workloads.push_back({timing.at("workload").string(), std::move(pairs), timing.at("candidate_us").number(),
                            timing.at("incumbent_us").number(), speed_up_in(timing),
-                           timing.has("bound_us") ? std::optional(timing.at("bound_us").number()) : std::nullopt});
+                           timing.has("bound_us") ? std::optional(timing.at("bound_us").number()) : std::nullopt,
+                           timing.has("weight") ? timing.at("weight").number() : 1});
   }
   return m;
 }
@@ -222,7 +223,7 @@ void check_samples(const verifier::verdicts::WorkloadTiming& timing, const JsonV
 // contain the speed-up. Without samples (pruned), the rest must still be consistent.
 void check_figures(const verifier::verdicts::Measurement& m, const JsonView& view) {
   if (m.workloads.empty()) view.fail("is a measurement of no workload");
-  std::vector<SpeedUp> parts;
+  std::vector<verifier::statistics::WeightedSpeedUp> parts;
   for (const verifier::verdicts::WorkloadTiming& timing : m.workloads) {
     if (!is_duration(timing.candidate_us) || !is_duration(timing.incumbent_us) ||
         (timing.bound_us && !(*timing.bound_us >= 0))) {
@@ -230,7 +231,8 @@ void check_figures(const verifier::verdicts::Measurement& m, const JsonView& vie
     }
     check_interval(timing.speed_up, "at " + timing.workload, view);
     if (!timing.pairs.empty()) check_samples(timing, view);
-    parts.push_back(timing.speed_up);
+    if (!is_duration(timing.weight)) view.fail("the weight of " + timing.workload + " is not a number above 0");
+    parts.push_back({timing.speed_up, timing.weight});
   }
   check_interval(m.speed_up, "over all workloads", view);
   const SpeedUp all = verifier::statistics::combine(parts);

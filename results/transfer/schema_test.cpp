@@ -80,6 +80,7 @@ TEST(Schema, AnArchiveOfEveryVersionIsTakenOver) {
     EXPECT_EQ(archive.steps_of_campaign(1).front().number, version >= 5 ? 1 : 0);
     EXPECT_EQ(problem_of_attempt(archive, 6).files.size(), version >= 8 ? 2u : 0u);
     EXPECT_EQ(archive.attempt(6).measurement->counters.size(), version >= 6 ? 1u : 0u);
+    EXPECT_EQ(archive.attempt(2).measurement->workloads[0].weight, version >= 9 ? 2.5 : 1);
     // The migrated archive accepts records and exports.
     archive.add_event(1, "went on", {});
     archive.add_calibration("cuda GPU", calibration_of("GPU", 2000));

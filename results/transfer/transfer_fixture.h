@@ -44,6 +44,7 @@ inline int64_t add_attempt(Started& s, int64_t block,
   NewAttempt attempt = s.attempt_at(s.add_candidate("seed", "seed", {{"BLOCK", block}}), effort,
                                     correct_judgement(1.1 + static_cast<double>(block) / 7));
   attempt.judgement.measurement->workloads[0].bound_us = 0.3;
+  attempt.judgement.measurement->workloads[0].weight = 1 + static_cast<double>(block % 2) / 2;
   attempt.judgement.measurement->workloads[0].pairs[3].candidate_mhz = 1410.25f;
   attempt.compile_log = "warning: \xc3(";  // no UTF-8
   attempt.judgement.seed += static_cast<uint64_t>(block);

@@ -8,10 +8,15 @@ namespace results::view {
 using core::Json;
 
 static Json json_of(const archive::WorkloadFigures& figures) {
-  return {{"workload", figures.workload},          {"time_us", figures.time_us.value},
-          {"time_low_us", figures.time_us.low},    {"time_high_us", figures.time_us.high},
-          {"naive_us", figures.naive_us},          {"speed_up", json_of(figures.speed_up)},
-          {"bound_us", or_null(figures.bound_us)}, {"share_of_bound", or_null(figures.share_of_bound())}};
+  return {{"workload", figures.workload},
+          {"time_us", figures.time_us.value},
+          {"time_low_us", figures.time_us.low},
+          {"time_high_us", figures.time_us.high},
+          {"naive_us", figures.naive_us},
+          {"speed_up", json_of(figures.speed_up)},
+          {"bound_us", or_null(figures.bound_us)},
+          {"share_of_bound", or_null(figures.share_of_bound())},
+          {"weight", figures.weight}};
 }
 
 static Json json_of(const archive::OverLibrary& one) {

@@ -3,9 +3,9 @@
 // Row        kind ("solution" or "library"), rank, problem, device, solution, hash, origin, tunables {name: value},
 //            confirmed, verdict (its name), sentence (of a library), speed_up, low, high (over naive), time_us,
 //            bound_us and share_of_bound (at the first workload), workloads [{workload, time_us, time_low_us,
-//            time_high_us, naive_us, speed_up, bound_us, share_of_bound}], over_libraries [{library, ratio, workloads,
-//            paired}], model, task, ancestors, cost, lineage_cost, campaign, attempt, made, older_files (the problem's
-//            files have changed since)
+//            time_high_us, naive_us, speed_up, bound_us, share_of_bound, weight}], over_libraries [{library, ratio,
+//            workloads, paired}], model, task, ancestors, cost, lineage_cost, campaign, attempt, made, older_files (the
+//            problem's files have changed since)
 // Speed-up   value, low, high
 // Cost       replies, tokens, dollars, all_priced
 // Descent    model, task, ancestors, cost, lineage_cost

@@ -77,20 +77,39 @@ TEST(Leaderboard, ForgetsVersionsOfAProblemThatAreNoLongerJudged) {
   EXPECT_EQ(leaderboard(s.archive)[0].solution, "new");
 }
 
+TEST(Leaderboard, TakesTheVersionJudgedLastWithinASecond) {
+  const TemporaryArchive temporary;
+  Started s(temporary.file());
+  const NewAttempt first = s.attempt_at(s.add_candidate("first", "seed"), Effort::confirm, correct_judgement(5));
+  benchsuite::Problem changed;
+  changed.name = "sum_f32";
+  NewAttempt second = first;
+  second.problem = s.archive.add_problem(changed, "another hash");
+  second.candidate = s.add_candidate("second", "seed");
+  for (const auto& [attempt, solution] : {std::pair(&first, "first"), {&second, "second"}, {&first, "first"}}) {
+    s.archive.add_attempt(*attempt);
+    const std::vector<LeaderboardRow> board = leaderboard(s.archive);
+    ASSERT_EQ(board.size(), 1u);
+    EXPECT_EQ(board[0].solution, solution);
+  }
+}
+
 verifier::verdicts::Judgement timed_at(std::map<std::string, double> speed_ups,
-                                       verifier::statistics::Outcome outcome = verifier::statistics::Outcome::win) {
+                                       verifier::statistics::Outcome outcome = verifier::statistics::Outcome::win,
+                                       const std::map<std::string, double>& weights = {}) {
   verifier::verdicts::Judgement judgement = correct_judgement(2);
   verifier::verdicts::Measurement& m = *judgement.measurement;
   const verifier::verdicts::WorkloadTiming like = m.workloads[0];
   m.workloads.clear();
-  std::vector<verifier::statistics::SpeedUp> parts;
+  std::vector<verifier::statistics::WeightedSpeedUp> parts;
   for (const auto& [workload, speed_up] : speed_ups) {
     verifier::verdicts::WorkloadTiming timing = like;
     timing.workload = workload;
     timing.speed_up = {speed_up, speed_up / 1.01, speed_up * 1.01};
     timing.candidate_us = 100 / speed_up;
     for (size_t i = 0; i < timing.pairs.size(); ++i) timing.pairs[i].candidate_us = 100 / speed_up + double(i) - 15;
-    parts.push_back(timing.speed_up);
+    if (const auto weight = weights.find(workload); weight != weights.end()) timing.weight = weight->second;
+    parts.push_back({timing.speed_up, timing.weight});
     m.workloads.push_back(timing);
   }
   m.speed_up = verifier::statistics::combine(parts);
@@ -178,6 +197,28 @@ TEST(Leaderboard, HoldsSolutionsAgainstLibrariesWhereBothWereTimed) {
   EXPECT_NEAR(over.ratio.value, 3, 1e-9);
   EXPECT_NEAR(over.ratio.high, 3 * std::exp(std::sqrt(2) * std::log(1.01)), 1e-9);
   EXPECT_NEAR(over.ratio.low, 3 / std::exp(std::sqrt(2) * std::log(1.01)), 1e-9);
+}
+
+TEST(Leaderboard, TakesMeansOverWorkloadsByWeight) {
+  const TemporaryArchive temporary;
+  Started s(temporary.file());
+  const std::map<std::string, double> weights{{"a", 3}};  // and b: 1
+  const auto win = verifier::statistics::Outcome::win;
+  s.archive.add_attempt(
+      s.attempt_at(s.add_candidate("x", "seed"), Effort::confirm, timed_at({{"a", 4}, {"b", 1}}, win, weights)));
+  s.archive.add_baseline({s.problem, s.environment, "cpu", "PyTorch", timed_at({{"a", 2}, {"b", 2}}, win, weights)});
+  s.archive.add_baseline({s.problem, s.environment, "cpu", "cuBLAS", timed_at({{"a", 16}, {"b", 1}}, win, weights)});
+  const std::vector<LeaderboardRow> board = leaderboard(s.archive);
+  const auto row = [&](const std::string& name) {
+    return *std::find_if(board.begin(), board.end(), [&](const auto& one) { return one.solution == name; });
+  };
+  EXPECT_NEAR(row("x").speed_up.value, std::pow(4, 0.75), 1e-9);
+  EXPECT_EQ(row("x").workloads.at(0).weight, 3);
+  EXPECT_EQ(row("x").workloads.at(1).weight, 1);
+  EXPECT_NEAR(row("cuBLAS").speed_up.value, 8, 1e-9);
+  const std::vector<OverLibrary> over = row("x").over_libraries;
+  ASSERT_EQ(over.size(), 2u);
+  EXPECT_NEAR(over[0].ratio.value, std::pow(2, 0.75) * std::pow(0.5, 0.25), 1e-9);
 }
 
 // A campaign's solutions with the replies that proposed them.

@@ -8,17 +8,30 @@ using core::Json;
 Json json_of(const benchsuite::Problem& problem) {
   Json axes = Json::array(), workloads = Json::array();
   for (const benchsuite::Axis& axis : problem.axes) {
-    axes.push_back({{"name", axis.name}, {"description", axis.description}, {"min", axis.min}, {"max", axis.max}});
+    axes.push_back({{"name", axis.name},
+                    {"description", axis.description},
+                    {"min", axis.min},
+                    {"max", axis.max},
+                    {"values", axis.values}});
   }
   for (const benchsuite::Workload& workload : problem.workloads) {
     workloads.push_back({{"name", workload.name},
                          {"role", benchsuite::name_of(workload.role)},
                          {"axes", workload.axes},
-                         {"devices", workload.devices}});
+                         {"devices", workload.devices},
+                         {"weight", workload.weight}});
+  }
+  Json scalars = Json::array();
+  for (const benchsuite::NamedScalar& scalar : problem.scalars) {
+    scalars.push_back({{"name", scalar.name},
+                       {"dtype", core::name_of(core::dtype_of(scalar.value))},
+                       {"value", core::json_of(scalar.value)},
+                       {"text", core::text_of(scalar.value)}});
   }
   return {{"title", problem.title},
           {"description", problem.description},
           {"axes", std::move(axes)},
+          {"scalars", std::move(scalars)},
           {"workloads", std::move(workloads)},
           {"cost",
            {{"flops", problem.cost.flops.text()},

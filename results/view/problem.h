@@ -11,8 +11,8 @@
 
 namespace results::view {
 
-// title, description, axes [{name, description, min, max}], workloads [{name, role, axes, devices}], cost {flops,
-// bytes_read, bytes_written}.
+// title, description, axes [{name, description, min, max, values}], scalars [{name, dtype, value, text}], workloads
+// [{name, role, axes, devices, weight}], cost {flops, bytes_read, bytes_written}.
 core::Json json_of(const benchsuite::Problem& problem);
 
 // The roofline of one problem and device: arithmetic intensity, FLOP/s and bytes per second of each row at each timed

@@ -22,6 +22,7 @@ import time
 import unittest
 
 from selenium import webdriver
+from selenium.common.exceptions import JavascriptException, StaleElementReferenceException
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
@@ -131,7 +132,9 @@ class Pages(unittest.TestCase):
         return self.browser.find_elements(By.CSS_SELECTOR, selector)
 
     def wait(self, ready):
-        WebDriverWait(self.browser, PATIENCE_S, 0.1).until(lambda _: ready())
+        # A live page replaces elements between two looks.
+        changes = (StaleElementReferenceException, JavascriptException, IndexError)
+        WebDriverWait(self.browser, PATIENCE_S, 0.1, ignored_exceptions=changes).until(lambda _: ready())
 
     def open(self, url, selector="main h1"):
         self.browser.get("about:blank")
@@ -314,12 +317,12 @@ class Pages(unittest.TestCase):
         self.wait(lambda: " in " in self.find(".lead")[0].text)
         before = self.find(".lead")[0].text
         self.script("window.same_page = true")
-        campaign = self.site.start("run", "row_sum_f32", "--attempts", "6")
+        campaign = self.site.start("run", "row_sum_f32", "--attempts", "6", "--seconds", "100")
         try:
             self.wait(lambda: self.find(".lead")[0].text != before)
             self.wait(lambda: self.find(".status.running") or campaign.poll() is not None)
-            name = self.script("return document.querySelector('main a[href^=\"#/campaign/\"]').textContent")
-            self.script("location.hash = arguments[0]", "#/campaign/" + name)
+            link = "document.querySelector('main a[href^=\"#/campaign/\"]')"
+            self.wait(lambda: self.script(f"location.hash = '#/campaign/' + {link}.textContent; return true"))
             self.wait(lambda: self.find(".status.done"))  # its end comes without a reload
         finally:
             campaign.communicate()

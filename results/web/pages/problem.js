@@ -3,6 +3,11 @@
 (function(kw) {
 const kBars = 8;  // solutions with bars, without libraries
 
+function domain(axis) {
+  if (axis.values.length > 0) return axis.values.map(kw.count).join(", ");
+  return `${kw.count(axis.min)} to ${kw.count(axis.max)}`;
+}
+
 function facts(of) {
   if (!of) return kw.el("p", {class: "note"}, "This version cannot read the problem's description.");
   return [
@@ -11,13 +16,14 @@ function facts(of) {
     kw.facts([
       [
         "Axes",
-        of.axes.map((axis) => `${axis.name}: ${axis.description} (${kw.count(axis.min)} to ${kw.count(axis.max)})`)
-            .join("; ")
+        of.axes.map((axis) => `${axis.name}: ${axis.description} (${domain(axis)})`).join("; ")
       ],
+      ["Scalars", of.scalars.map((scalar) => `${scalar.name} = ${scalar.text} (${scalar.dtype})`).join("; ")],
       [
         "Timed at",
         of.workloads.filter((w) => w.role === "bench")
-            .map((w) => w.name + (w.devices.length ? ` (${w.devices.join(", ")})` : ""))
+            .map((w) => [w.name, ...(w.devices.length ? [`(${w.devices.join(", ")})`] : []),
+                         ...(w.weight !== 1 ? [`weight ${w.weight}`] : [])].join(" "))
             .join(", ")
       ],
       ["FLOP", of.cost.flops],
