@@ -12,9 +12,12 @@ namespace agent::campaign {
 // when a worker does not start.
 DeviceSession start_audit_session(const core::Paths& paths, DeviceChoice choice);
 
+enum class AuditScope { everything, equivalents };  // the latter: only those in PyTorch
+
 // `keep`: a folder that receives every variant as a solution file; empty for none. Throws core::InputError for a
 // problem that cannot be used.
 verifier::audit::AuditReport audit_problem(DeviceSession& session, const core::Paths& paths,
-                                           const benchsuite::Problem& problem, const std::filesystem::path& keep);
+                                           const benchsuite::Problem& problem, const std::filesystem::path& keep,
+                                           AuditScope scope = AuditScope::everything);
 
 }  // namespace agent::campaign

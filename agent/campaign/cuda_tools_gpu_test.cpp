@@ -62,7 +62,7 @@ class ToolsOnGpu : public testing::Test {
     verifier::judging::Builds builds(solution, sandbox::default_binding(solution));
     if (const sandbox::Rejected* rejected = builds.wait(*pool_, verifier::verdicts::Effort::confirm))
       return rejected->message;
-    const auto verdict = sanitizers_->examine(builds, problem);
+    const auto verdict = sanitizers_->examine(builds, problem, nullptr);
     return verdict ? name_of(*verdict) : "nothing";
   }
 
@@ -105,7 +105,7 @@ TEST_F(ToolsOnGpu, AProfilerReadsTheLimitOfAKernel) {
   verifier::judging::Builds builds(solution, sandbox::default_binding(solution));
   ASSERT_EQ(builds.wait(*pool_, verifier::verdicts::Effort::full), nullptr);
   for (int i = 0; i < 2; ++i) {  // the second time in a process of its own
-    const auto counters = profiler.profile(builds, problem);
+    const auto counters = profiler.profile(builds, problem, nullptr);
     ASSERT_EQ(counters.size(), 1u);
     EXPECT_NE(counters[0].kernel.find("row_sum"), std::string::npos);
     EXPECT_GT(counters[0].dram.value(), 0.05);

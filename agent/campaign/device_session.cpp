@@ -86,21 +86,23 @@ DeviceSession::DeviceSession(const core::Paths& paths, const DeviceChoice& choic
       profiler_program_(backend_ == "cuda" ? find_cuda_tool("ncu") : std::nullopt) {}
 
 std::optional<verifier::verdicts::Verdict> DeviceSession::examine(const verifier::judging::Builds& candidate,
-                                                                  const benchsuite::Problem& problem) {
+                                                                  const benchsuite::Problem& problem,
+                                                                  verifier::reference::ReferenceChannel* drawer) {
   if (!sanitizer_) return std::nullopt;
   const std::lock_guard lock(examining_);
   if (!sanitizers_) sanitizers_.emplace(*sanitizer_, first_worker_);
-  return sanitizers_->examine(candidate, problem);
+  return sanitizers_->examine(candidate, problem, drawer);
 }
 
 std::vector<verifier::verdicts::Counters> DeviceSession::profile(const verifier::judging::Builds& candidate,
-                                                                 const benchsuite::Problem& problem) {
+                                                                 const benchsuite::Problem& problem,
+                                                                 verifier::reference::ReferenceChannel* drawer) {
   if (!profiler_program_) return {};
   const std::lock_guard lock(profiling_);
   if (!profiler_works_) return {};
   profiler_works_ = false;
   if (!profiler_) profiler_.emplace(*profiler_program_, first_worker_);
-  std::vector<verifier::verdicts::Counters> counters = profiler_->profile(candidate, problem);
+  std::vector<verifier::verdicts::Counters> counters = profiler_->profile(candidate, problem, drawer);
   profiler_works_ = true;
   return counters;
 }

@@ -38,14 +38,16 @@ class DeviceSession {
   bool has_sanitizer() const { return sanitizer_.has_value(); }
   // Runs compute-sanitizer on a candidate that won its confirmation on a GPU and returns its finding. nullopt: no
   // finding, or compute-sanitizer is not installed (doctor says so). Throws core::SystemError when it does not work.
-  // Callable from any thread that outlives the session.
+  // Callable from any thread that outlives the session. `drawer`: Judge::open_inputs().
   std::optional<verifier::verdicts::Verdict> examine(const verifier::judging::Builds& candidate,
-                                                     const benchsuite::Problem& problem);
+                                                     const benchsuite::Problem& problem,
+                                                     verifier::reference::ReferenceChannel* drawer);
   bool has_profiler() const { return profiler_program_.has_value(); }
   // The hardware counters of a candidate's launches; empty if there is no profiler. Throws core::SystemError when it
   // does not work; the profiler then stays off. Callable from any thread that outlives the session.
   std::vector<verifier::verdicts::Counters> profile(const verifier::judging::Builds& candidate,
-                                                    const benchsuite::Problem& problem);
+                                                    const benchsuite::Problem& problem,
+                                                    verifier::reference::ReferenceChannel* drawer);
   // Everything that may influence a result: program version, processor, kernel, compiler, sandbox levels of run,
   // compile and judge workers. Never names the host or its user.
   core::Json environment() const;

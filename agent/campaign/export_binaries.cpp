@@ -56,7 +56,7 @@ results::exporting::KernelBinaries compile_exported(const core::Paths& paths,
       const results::exporting::ExportedKernel& kernel = package.kernels[i];
       request(architecture_for(package, i, asked), kernel.id, kernel.solution, kernel.binding);
     }
-    request(asked, "naive", package.naive, sandbox::default_binding(package.naive));
+    if (package.own) request(asked, "naive", package.own->naive, sandbox::default_binding(package.own->naive));
   }
   for (const auto& [architecture, wanted] : requests) {
     sandbox::CompilePool pool(cuda_compile_worker(paths, architecture), 1);

@@ -9,8 +9,8 @@
 
 namespace agent::campaign {
 
-// Compiles every kernel and the naive one for each architecture that they may be used on. Throws core::InputError when
-// a kernel does not compile for one, core::SystemError when NVRTC is missing.
+// Compiles every kernel, and the naive one if there is one, for each architecture that they may be used on. Throws
+// core::InputError when a kernel does not compile for one, core::SystemError when NVRTC is missing.
 results::exporting::KernelBinaries compile_exported(const core::Paths& paths,
                                                     const results::exporting::Package& package,
                                                     const std::vector<std::string>& architectures);

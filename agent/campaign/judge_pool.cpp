@@ -79,7 +79,7 @@ void JudgePool::judge(Member& member, Submitted submitted) {
           member.judge->judge(task.candidate != nullptr ? *task.candidate : naive,
                               task.incumbent != nullptr ? *task.incumbent : naive, task.effort);
       try {
-        if (task.afterwards) task.afterwards(judgement);
+        if (task.afterwards) task.afterwards(judgement, *member.judge);
       } catch (const core::SystemError& error) {
         submitted.trouble.push_back(error.what());
       }

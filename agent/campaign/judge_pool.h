@@ -24,7 +24,7 @@ struct JudgeTask {
   verifier::verdicts::Effort effort = verifier::verdicts::Effort::screen;
   // Called on the judge's thread while the task still owns the device; may be empty. Its exceptions are reported as
   // trouble.
-  std::function<void(verifier::verdicts::Judgement&)> afterwards;
+  std::function<void(verifier::verdicts::Judgement&, verifier::judging::Judge&)> afterwards;
 };
 struct JudgeResult {
   std::variant<verifier::verdicts::Judgement, std::exception_ptr>

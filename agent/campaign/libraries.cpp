@@ -1,7 +1,9 @@
 #include "agent/campaign/libraries.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
+#include <string_view>
 #include <utility>
 
 #include "agent/torch/torch_python.h"
@@ -66,18 +68,25 @@ void add_cublas(std::vector<Library>& libraries, const core::Paths& paths, const
 }
 
 void add_pytorch(std::vector<Library>& libraries, const core::Paths& paths, const DeviceChoice& choice,
-                 const LeftOut& left_out) {
+                 const std::vector<OwnLibrary>& own, const LeftOut& left_out) {
   const std::string remedy = "; KW_PYTHON names the Python that has PyTorch";
+  std::string who = "PyTorch";
+  for (const OwnLibrary& one : own) who += ", " + one.name;
+  who += own.empty() ? " is left out: " : " are left out: ";
   const auto python = torch::find_python();
-  if (!python) return left_out("PyTorch is left out: there is no python3 on PATH" + remedy);
+  if (!python) return left_out(who + "there is no python3 on PATH" + remedy);
   const auto worker = std::make_shared<LibraryWorker>(pytorch_worker(paths, choice, *python));
   const Json about = worker->running().request({{"op", "about"}}, {}, kAbout).json;
   if (!about.contains("torch")) {
-    return left_out("PyTorch is left out: " + about.at("missing").get<std::string>() + remedy);
+    return left_out(who + about.at("missing").get<std::string>() + remedy);
   }
   const std::string name = "PyTorch " + short_version(about.at("torch").get<std::string>());
   libraries.push_back({Library::Kind::pytorch_eager, name + " eager", worker});
   libraries.push_back({Library::Kind::pytorch_compile, name + " compile", worker});
+  for (const OwnLibrary& one : own) {  // each in a process of its own: they import what they like
+    const auto alone = std::make_shared<LibraryWorker>(pytorch_worker(paths, choice, *python));
+    libraries.push_back({Library::Kind::own, one.name, alone, one.file});
+  }
 }
 }  // namespace
 
@@ -86,37 +95,72 @@ sandbox::process::Worker& LibraryWorker::running() {
   return *worker_;
 }
 
+OwnLibrary parse_own_library(const std::string& text) {
+  constexpr const char* kOption = "--library";
+  constexpr size_t kLongest = 40;
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw core::UsageError(kOption, "\"" + text + "\" is not NAME=FILE.py", "give your kernel a name: ours=softmax.py");
+  }
+  OwnLibrary own{text.substr(0, equals), text.substr(equals + 1)};
+  const bool plain = std::all_of(own.name.begin(), own.name.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string_view(" ._+-").find(c) < 5;
+  });
+  if (!plain || own.name.size() > kLongest) {
+    throw core::UsageError(kOption, "\"" + own.name + "\" is no name for a library",
+                           "use at most 40 letters, digits, blanks and . _ + -");
+  }
+  for (const char* taken : {"PyTorch", "cuBLAS", "naive"}) {
+    if (own.name.rfind(taken, 0) != 0) continue;
+    throw core::UsageError(kOption, "names that begin with " + std::string(taken) + " are taken",
+                           "choose another name");
+  }
+  if (own.file.extension() != ".py") {
+    throw core::UsageError(kOption, own.file.string() + " is no Python file",
+                           "write one that calls it: docs/problem-format.md#what-you-run-today");
+  }
+  if (!fs::is_regular_file(own.file)) throw core::UsageError(kOption, own.file.string() + " is no file");
+  own.file = fs::absolute(own.file);
+  return own;
+}
+
 bool computes(Library::Kind kind, const benchsuite::Problem& problem) {
+  if (kind == Library::Kind::own) return true;
   return is_pytorch(kind) ? !problem.equivalents.pytorch.empty() : !problem.equivalents.gemm.empty();
 }
 
-Json open_request(const Library& library, const benchsuite::Problem& problem) {
+Json open_request(const Library& library, const benchsuite::Problem& problem, const std::string& mode) {
+  if (library.kind == Library::Kind::own) {
+    return {{"op", "open"}, {"equivalent", ""}, {"file", library.file.string()}};
+  }
   if (is_pytorch(library.kind)) {
-    return {{"op", "open"},
-            {"expression", problem.equivalents.pytorch},
-            {"compile", library.kind == Library::Kind::pytorch_compile}};
+    Json request{{"op", "open"}, {"equivalent", problem.equivalents.pytorch}};
+    if (library.kind == Library::Kind::pytorch_compile) request["compile"] = mode;
+    return request;
   }
   return {{"op", "open"}, {"library", request_name(library.kind)}, {"gemm", problem.equivalents.gemm}};
 }
 
 std::vector<Library> find_libraries(const core::Paths& paths, const DeviceChoice& choice,
-                                    const std::vector<const benchsuite::Problem*>& problems, const LeftOut& left_out) {
+                                    const std::vector<const benchsuite::Problem*>& problems,
+                                    const std::vector<OwnLibrary>& own, const LeftOut& left_out) {
   const auto wanted = [&](Library::Kind kind) {
     return std::any_of(problems.begin(), problems.end(), [&](const auto* problem) { return computes(kind, *problem); });
   };
   std::vector<Library> libraries;
-  const auto add = [&](Library::Kind kind, const char* what, auto function) {
-    if (!wanted(kind)) return;
+  const auto add = [&](const char* what, const auto& function) {
     try {
-      function(libraries, paths, choice, left_out);
+      function();
     } catch (const core::InputError&) {  // a setting of the user's
       throw;
     } catch (const std::exception& error) {
       left_out(std::string(what) + " is left out: " + error.what());
     }
   };
-  add(Library::Kind::cublas, "cuBLAS", add_cublas);
-  add(Library::Kind::pytorch_eager, "PyTorch", add_pytorch);
+  if (wanted(Library::Kind::cublas)) add("cuBLAS", [&] { add_cublas(libraries, paths, choice, left_out); });
+  if (wanted(Library::Kind::pytorch_eager) || !own.empty()) {
+    add("PyTorch", [&] { add_pytorch(libraries, paths, choice, own, left_out); });
+  }
   return libraries;
 }
 

@@ -1,6 +1,9 @@
-// The libraries that people would otherwise use, as this host has them: cuBLAS, and PyTorch in a Python.
+// The libraries that people would otherwise use, as this host has them: cuBLAS, PyTorch in a Python, and files of the
+// user's own.
 #pragma once
 
+#include <array>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -26,22 +29,34 @@ class LibraryWorker {
   std::optional<sandbox::process::Worker> worker_;
 };
 
+// The user's own kernel: a Python file with one function "equivalent" (verifier/devices/torch/equivalent_file.py).
+struct OwnLibrary {
+  std::string name;
+  std::filesystem::path file;  // absolute
+};
+// From "NAME=FILE.py". Throws core::UsageError for another form, a name that libraries have, and a missing file.
+OwnLibrary parse_own_library(const std::string& text);
+
 struct Library {
-  enum class Kind { cublas, cublas_lt, pytorch_eager, pytorch_compile };
+  enum class Kind { cublas, cublas_lt, pytorch_eager, pytorch_compile, own };
   Kind kind;
   std::string name;  // with its version: "cuBLAS 13.0", "PyTorch 2.11 compile"
   std::shared_ptr<LibraryWorker> worker;
+  std::filesystem::path file = {};  // of an own one
 };
 
-// True if the problem declares an equivalent in this library.
+// True if the problem declares an equivalent in this library, or the library is the user's own.
 bool computes(Library::Kind kind, const benchsuite::Problem& problem);
-// The request that makes the library's worker compute the problem.
-core::Json open_request(const Library& library, const benchsuite::Problem& problem);
+// The modes of torch.compile, of which the fastest counts.
+inline constexpr std::array kCompileModes{"default", "max-autotune-no-cudagraphs", "reduce-overhead"};
+// The request that makes the library's worker compute the problem. `mode`: of torch.compile, for that library alone.
+core::Json open_request(const Library& library, const benchsuite::Problem& problem, const std::string& mode = "");
 
-// The libraries in which any of the problems declares an equivalent. Calls `left_out` with a sentence for each that
-// this host lacks. Throws core::InputError when $KW_PYTHON names no program.
+// The libraries in which any of the problems declares an equivalent, then the user's own. Calls `left_out` with a
+// sentence for each that this host lacks. Throws core::InputError when $KW_PYTHON names no program.
 std::vector<Library> find_libraries(const core::Paths& paths, const DeviceChoice& choice,
                                     const std::vector<const benchsuite::Problem*>& problems,
+                                    const std::vector<OwnLibrary>& own,
                                     const std::function<void(const std::string&)>& left_out);
 
 // "2.11" from "2.11.0+cu130"

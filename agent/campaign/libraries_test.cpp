@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 
+#include "agent/campaign/baselines.h"
 #include "agent/torch/torch_python.h"
 #include "core/error.h"
 
@@ -46,6 +49,33 @@ TEST(Libraries, ThePythonIsTheUsersChoice) {
   EXPECT_EQ(torch::find_python(), std::nullopt);
 }
 
+std::string refusal(const std::string& text) {
+  try {
+    parse_own_library(text);
+  } catch (const core::UsageError& error) {
+    return error.what();
+  }
+  return "taken";
+}
+
+TEST(Libraries, TheUsersOwnIsAPythonFileWithAName) {
+  const std::filesystem::path file = std::filesystem::temp_directory_path() / "kw_own_library.py";
+  std::ofstream(file) << "def equivalent(x): return x + x\n";
+  const OwnLibrary own = parse_own_library("ours 2.1=" + file.string());
+  EXPECT_EQ(own.name, "ours 2.1");
+  EXPECT_EQ(own.file, file);
+  EXPECT_TRUE(computes(Library::Kind::own, benchsuite::Problem{}));
+  const core::Json request = open_request({Library::Kind::own, own.name, nullptr, own.file}, benchsuite::Problem{});
+  EXPECT_EQ(request, core::Json({{"op", "open"}, {"equivalent", ""}, {"file", file.string()}}));
+  std::filesystem::remove(file);
+  EXPECT_NE(refusal("ours=" + file.string()).find("kw_own_library.py is no file"), std::string::npos);
+  EXPECT_NE(refusal(file.string()).find("is not NAME=FILE.py"), std::string::npos);
+  EXPECT_NE(refusal("=a.py").find("is not NAME=FILE.py"), std::string::npos);
+  EXPECT_NE(refusal("ours=libours.so").find("write one that calls it"), std::string::npos);
+  EXPECT_NE(refusal("PyTorch 3 eager=a.py").find("names that begin with PyTorch are taken"), std::string::npos);
+  EXPECT_NE(refusal("o\nurs=a.py").find("is no name for a library"), std::string::npos);
+}
+
 TEST(Libraries, AProblemNamesItsLibraries) {
   benchsuite::Problem problem;
   EXPECT_FALSE(computes(Library::Kind::cublas, problem));
@@ -57,8 +87,31 @@ TEST(Libraries, AProblemNamesItsLibraries) {
   EXPECT_TRUE(computes(Library::Kind::cublas_lt, problem));
   EXPECT_EQ(open_request({Library::Kind::cublas_lt, "", nullptr}, problem),
             core::Json::parse(R"({"op": "open", "library": "cublaslt", "gemm": ["a", "b", "c"]})"));
-  EXPECT_EQ(open_request({Library::Kind::pytorch_compile, "", nullptr}, problem),
-            core::Json::parse(R"({"op": "open", "expression": "a @ b", "compile": true})"));
+  EXPECT_EQ(open_request({Library::Kind::pytorch_compile, "", nullptr}, problem, "reduce-overhead"),
+            core::Json::parse(R"({"op": "open", "equivalent": "a @ b", "compile": "reduce-overhead"})"));
+  EXPECT_EQ(open_request({Library::Kind::pytorch_eager, "", nullptr}, problem),
+            core::Json::parse(R"({"op": "open", "equivalent": "a @ b"})"));
+}
+
+OfMode of_mode(const std::string& mode, const std::optional<double>& speed_up) {
+  OfMode one{mode, {}};
+  if (!speed_up) {
+    one.judgement.verdict = verifier::verdicts::TimedOut{std::nullopt, 240};
+    return one;
+  }
+  one.judgement.measurement.emplace();
+  one.judgement.measurement->speed_up.value = *speed_up;
+  return one;
+}
+
+TEST(Libraries, TheFastestModeCounts) {
+  EXPECT_EQ(fastest({of_mode("default", 1.5), of_mode("tuned", 2), of_mode("graphs", 0.5)}).mode, "tuned");
+  EXPECT_EQ(fastest({of_mode("default", {}), of_mode("tuned", {}), of_mode("graphs", 0.5)}).mode, "graphs");
+  EXPECT_EQ(fastest({of_mode("default", 0.25), of_mode("tuned", {})}).mode, "default");
+  EXPECT_EQ(fastest({of_mode("default", {}), of_mode("tuned", {})}).mode, "default");
+  OfMode wrong = of_mode("wrong", 9);
+  wrong.judgement.verdict = verifier::verdicts::MemoryLimit{"none is left"};
+  EXPECT_EQ(fastest({wrong, of_mode("default", 1)}).mode, "default");
 }
 
 }  // namespace

@@ -164,14 +164,15 @@ void LiveRunner::submit(Job& job) {
   };
   JudgeTask task{built(job.candidate, effort), built(job.incumbent, Effort::screen), effort, {}};
   const bool scores = effort == Effort::confirm && job.incumbent == naive_ && job.candidate != naive_;
-  task.afterwards = [this, scores, effort, candidate = job.candidate](verifier::verdicts::Judgement& judgement) {
+  task.afterwards = [this, scores, effort, candidate = job.candidate](verifier::verdicts::Judgement& judgement,
+                                                                      verifier::judging::Judge& judge) {
     if (calibration_) {
       verifier::verdicts::hold_against_floor(judgement, *problem_, *calibration_, {!session_.hot(), false});
     }
     const bool won = judgement.measurement && judgement.measurement->outcome == verifier::statistics::Outcome::win;
-    if (scores && won) examine(*candidate, judgement);
-    if (looks_closer_ && candidate != naive_) place_fault(*candidate, judgement);
-    if (looks_closer_ && won && effort == Effort::full) add_counters(*candidate, judgement);
+    if (scores && won) examine(*candidate, judgement, judge);
+    if (looks_closer_ && candidate != naive_) place_fault(*candidate, judgement, judge);
+    if (looks_closer_ && won && effort == Effort::full) add_counters(*candidate, judgement, judge);
   };
   session_.judges().submit(std::move(task), [this, number = job.number](JudgeResult result) {
     post(number, [this, result = std::move(result)](Job& here) { judged(here, result); });
@@ -179,11 +180,12 @@ void LiveRunner::submit(Job& job) {
 }
 
 // Runs compute-sanitizer on a confirmed win before it counts. Called on the judge's thread.
-void LiveRunner::examine(const search::Candidate& candidate, verifier::verdicts::Judgement& judgement) {
+void LiveRunner::examine(const search::Candidate& candidate, verifier::verdicts::Judgement& judgement,
+                         verifier::judging::Judge& judge) {
   if (!session_.has_sanitizer()) return;
   const auto begin = std::chrono::steady_clock::now();
   try {
-    if (auto found = session_.examine(candidate.builds, *problem_)) {
+    if (auto found = session_.examine(candidate.builds, *problem_, judge.open_inputs().get())) {
       judgement.verdict = std::move(*found);
       judgement.measurement.reset();
     }
@@ -195,16 +197,19 @@ void LiveRunner::examine(const search::Candidate& candidate, verifier::verdicts:
 }
 
 // A GPU reports little more than which launch failed; compute-sanitizer finds the place. The verdict stands either way.
-void LiveRunner::place_fault(const search::Candidate& candidate, verifier::verdicts::Judgement& judgement) {
+void LiveRunner::place_fault(const search::Candidate& candidate, verifier::verdicts::Judgement& judgement,
+                             verifier::judging::Judge& judge) {
   auto* faulted = std::get_if<verifier::verdicts::Faulted>(&judgement.verdict);
   if (faulted == nullptr || faulted->fault.thread || !session_.has_sanitizer()) return;
-  const auto found = session_.examine(candidate.builds, *problem_);
+  const auto found = session_.examine(candidate.builds, *problem_, judge.open_inputs().get());
   const auto* placed = found ? std::get_if<verifier::verdicts::Faulted>(&*found) : nullptr;
   if (placed != nullptr) faulted->fault = placed->fault;
 }
 
-void LiveRunner::add_counters(const search::Candidate& candidate, verifier::verdicts::Judgement& judgement) {
-  if (judgement.measurement) judgement.measurement->counters = session_.profile(candidate.builds, *problem_);
+void LiveRunner::add_counters(const search::Candidate& candidate, verifier::verdicts::Judgement& judgement,
+                              verifier::judging::Judge& judge) {
+  if (judgement.measurement)
+    judgement.measurement->counters = session_.profile(candidate.builds, *problem_, judge.open_inputs().get());
 }
 
 void LiveRunner::judged(Job& job, const JudgeResult& result) {

@@ -66,9 +66,12 @@ class LiveRunner : public search::AttemptRunner {
   void compiled(Job& job);
   void submit(Job& job);
   void judged(Job& job, const JudgeResult& result);
-  void examine(const search::Candidate& candidate, verifier::verdicts::Judgement& judgement);
-  void place_fault(const search::Candidate& candidate, verifier::verdicts::Judgement& judgement);
-  void add_counters(const search::Candidate& candidate, verifier::verdicts::Judgement& judgement);
+  void examine(const search::Candidate& candidate, verifier::verdicts::Judgement& judgement,
+               verifier::judging::Judge& judge);
+  void place_fault(const search::Candidate& candidate, verifier::verdicts::Judgement& judgement,
+                   verifier::judging::Judge& judge);
+  void add_counters(const search::Candidate& candidate, verifier::verdicts::Judgement& judgement,
+                    verifier::judging::Judge& judge);
   void finish(Job& job);
   void reuse_earlier(Job& job);
   void note_trouble(const std::string& what);

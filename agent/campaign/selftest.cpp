@@ -146,8 +146,7 @@ std::optional<double> SelftestReport::widest_noise() const {
 }
 
 int64_t SelftestReport::controls_with_truth() const {
-  return std::count_if(controls.begin(), controls.end(),
-                       [](const SelftestControl& one) { return one.ratio.low <= 1 && 1 <= one.ratio.high; });
+  return std::count_if(controls.begin(), controls.end(), [](const SelftestControl& one) { return one.holds_truth(); });
 }
 
 std::optional<double> SelftestReport::candidates_per_hour() const {

@@ -32,6 +32,8 @@ struct SelftestControl {
   std::string problem, kernel;
   verifier::statistics::SpeedUp ratio;
   verifier::statistics::Outcome outcome = verifier::statistics::Outcome::tie;
+
+  bool holds_truth() const { return ratio.low <= 1 && 1 <= ratio.high; }  // the interval contains 1
 };
 
 struct SelftestReport {
@@ -44,7 +46,7 @@ struct SelftestReport {
   double honest_seconds = 0;  // for the honest ones, compiled ahead
   bool interrupted = false;
 
-  int64_t controls_with_truth() const;  // whose interval contains 1
+  int64_t controls_with_truth() const;
   bool passed() const { return false_accepts.empty() && false_rejects.empty(); }
   int64_t dishonest() const;
   int64_t honest() const;                      // includes shipped kernels

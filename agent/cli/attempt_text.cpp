@@ -45,17 +45,23 @@ std::string measurement_text(const verifier::verdicts::Measurement& m, const std
                                  core::clean_line(against), m.clock, name_of(m.outcome));
   const bool bound_known =
       std::any_of(m.workloads.begin(), m.workloads.end(), [](const auto& timing) { return bool(timing.bound_us); });
+  const bool weighted =
+      std::any_of(m.workloads.begin(), m.workloads.end(), [](const auto& timing) { return timing.weight != 1; });
   std::vector<Table::Column> columns{{"  WORKLOAD"},
                                      {"TIME", Align::right},
                                      {"INCUMBENT", Align::right},
                                      {"SPEED-UP", Align::right},
                                      {"SAMPLES", Align::right}};
   if (bound_known) columns.push_back({"BOUND"});
+  if (weighted) columns.push_back({"WEIGHT", Align::right});
   Table table(columns);
   for (const verifier::verdicts::WorkloadTiming& timing : m.workloads) {
-    table.add_row({"  " + timing.workload, format_time_us(timing.candidate_us), format_time_us(timing.incumbent_us),
-                   format_speed_up(timing.speed_up.value, timing.speed_up.low, timing.speed_up.high),
-                   samples_note(timing), bound_note(timing)});
+    std::vector<std::string> cells{
+        "  " + timing.workload, format_time_us(timing.candidate_us), format_time_us(timing.incumbent_us),
+        format_speed_up(timing.speed_up.value, timing.speed_up.low, timing.speed_up.high), samples_note(timing)};
+    if (bound_known) cells.push_back(bound_note(timing));
+    if (weighted) cells.push_back(fmt::format("{}", timing.weight));
+    table.add_row(std::move(cells));
   }
   return text + table.text();
 }

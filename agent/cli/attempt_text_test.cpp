@@ -26,6 +26,14 @@ TEST(Views, WhereNoBoundIsKnownNoneIsShown) {
   EXPECT_THAT(measurement_text(measured(), "naive"), Not(testing::ContainsRegex("BOUND|bound")));
 }
 
+TEST(Views, AMeasurementShowsWeightsWhereOneIsNot1) {
+  verifier::verdicts::Measurement m = measured();
+  EXPECT_THAT(measurement_text(m, "naive"), Not(HasSubstr("WEIGHT")));
+  m.workloads[1].weight = 2.5;
+  EXPECT_THAT(measurement_text(m, "naive"), testing::ContainsRegex("WEIGHT\n +large .* 1\n +small .* 2.5\n"));
+  EXPECT_EQ(to_json(m)["workloads"][1]["weight"], 2.5);
+}
+
 TEST(Views, SamplesRecordTheirOutcome) {
   verifier::verdicts::Measurement m = measured();
   EXPECT_THAT(measurement_text(m, "naive"), HasSubstr("3 pairs\n"));

@@ -76,13 +76,15 @@ campaign::BaselineListener print_baselines(bool json) {
     }
     std::fflush(stdout);
   };
-  return {
-      [show](const std::string& problem, const std::string& library, const verifier::verdicts::Judgement& judgement) {
-        show(baseline_json(problem, library, judgement), baseline_text(problem, library, judgement));
-      },
-      [show](const std::string& what) {
-        show({{"event", "warned"}, {"what", what}}, core::clean_line(what));
-      }};
+  return {[show](const std::string& problem, const std::string& library, const std::string& mode,
+                 const verifier::verdicts::Judgement& judgement) {
+            Json line = baseline_json(problem, library, judgement);
+            if (!mode.empty()) line["mode"] = mode;
+            show(line, baseline_text(problem, library + (mode.empty() ? "" : " (" + mode + ")"), judgement));
+          },
+          [show](const std::string& what) {
+            show({{"event", "warned"}, {"what", what}}, core::clean_line(what));
+          }};
 }
 
 }  // namespace agent::cli

@@ -24,10 +24,15 @@ std::string controls_text(const campaign::SelftestReport& report) {
   if (report.controls.empty()) return "";
   const auto ties = std::count_if(report.controls.begin(), report.controls.end(),
                                   [](const auto& one) { return one.outcome == verifier::statistics::Outcome::tie; });
-  return fmt::format(
+  std::string text = fmt::format(
       "A/A: {} of {} kernels tie with themselves; {} of their 99 % intervals contain 1; the farthest end of one is "
       "{:.3f}x.\n",
       ties, report.controls.size(), report.controls_with_truth(), report.widest_noise().value());
+  for (const auto& one : report.controls) {
+    if (one.holds_truth()) continue;
+    text += fmt::format("  {} {}: from {:.4f}x to {:.4f}x.\n", one.problem, one.kernel, one.ratio.low, one.ratio.high);
+  }
+  return text;
 }
 
 std::string selftest_text(const campaign::SelftestReport& report) {

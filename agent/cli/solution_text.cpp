@@ -43,7 +43,7 @@ std::string dims(const std::array<int64_t, 3>& d) {
 
 std::string describe(const sandbox::PlanArg& arg) {
   if (const auto* buffer = std::get_if<sandbox::BufferArg>(&arg)) return buffer->name;
-  if (const auto* scalar = std::get_if<sandbox::ScalarArg>(&arg)) return std::to_string(scalar->value);
+  if (const auto* scalar = std::get_if<sandbox::ScalarArg>(&arg)) return core::text_of(scalar->value);
   return std::get<sandbox::TensorMapArg>(arg).name;
 }
 

@@ -15,9 +15,10 @@ namespace {
 bool holds(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 constexpr std::pair<std::string_view, int> kVectors[] = {
-    {"float2", 8},  {"float4", 16},    {"double2", 16},    {"int2", 8},          {"int4", 16},  {"uint2", 8},
-    {"uint4", 16},  {"short4", 8},     {"ushort4", 8},     {"char4", 4},         {"uchar4", 4}, {"half2", 4},
-    {"__half2", 4}, {"longlong2", 16}, {"ulonglong2", 16}, {"__nv_bfloat162", 4}};
+    {"float2", 8},         {"float4", 16},         {"double2", 16},       {"int2", 8},       {"int4", 16},
+    {"uint2", 8},          {"uint4", 16},          {"short4", 8},         {"ushort4", 8},    {"char4", 4},
+    {"uchar4", 4},         {"half2", 4},           {"__half2", 4},        {"longlong2", 16}, {"ulonglong2", 16},
+    {"__nv_bfloat162", 4}, {"__nv_fp8x4_e4m3", 4}, {"__nv_fp8x4_e5m2", 4}};
 
 constexpr std::string_view kFunctions[] = {"expf", "exp2f", "logf", "log2f",  "erff",   "erfcf",  "tanhf",
                                            "sinf", "cosf",  "powf", "expm1f", "log1pf", "__expf", "__logf"};

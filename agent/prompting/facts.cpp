@@ -49,6 +49,11 @@ std::string init_words(const benchsuite::InputInit& init, core::DType dtype) {
       return "probabilities: each row adds up to 1";
     case benchsuite::Init::triangular:
       return "N(0, " + fact_number(init.scale) + ") with zeros above the diagonal";
+    case benchsuite::Init::upper_triangular:
+      return "N(0, " + fact_number(init.scale) + ") with zeros below the diagonal";
+    case benchsuite::Init::given:
+      return "the problem's own data, which the description explains" +
+             (init.bounded ? ": integers in [" + init.least.text() + ", " + init.most.text() + "]" : std::string());
   }
   return "";
 }
@@ -79,10 +84,14 @@ std::string tensor_words(const benchsuite::Tensor& tensor, bool input) {
          (input ? ", drawn from " + init_words(tensor.init, tensor.dtype) : comparison_words(tensor.comparison)) + "\n";
 }
 
+std::string scalar_words(const benchsuite::NamedScalar& scalar) {
+  const std::string dtype(core::name_of(core::dtype_of(scalar.value)));
+  return "- scalar " + scalar.name + ": " + dtype + ", always " + core::text_of(scalar.value) +
+         "; in args, it is passed by value\n";
+}
+
 std::string axis_words(const benchsuite::Axis& axis) {
-  return "- " + axis.name + ": " + line(axis.description) + ", " + std::to_string(axis.min) + " to " +
-         std::to_string(axis.max) + (axis.multiple_of > 1 ? ", multiples of " + std::to_string(axis.multiple_of) : "") +
-         "\n";
+  return "- " + axis.name + ": " + line(axis.description) + ", " + axis.domain() + "\n";
 }
 
 std::string contract_words(const benchsuite::Contract& contract) {
@@ -93,13 +102,20 @@ std::string contract_words(const benchsuite::Contract& contract) {
   return text + ".";
 }
 
+std::string weight_words(const benchsuite::Workload& workload) {
+  return workload.weight == 1 ? "" : ", weight " + fact_number(workload.weight, "%.6g");
+}
+
 std::string workload_words(const benchsuite::Problem& problem, const std::string& backend) {
   std::string text;
+  bool weighted = false;
   for (const benchsuite::Workload& workload : problem.workloads) {
     if (!workload.runs_on(backend)) continue;
     text += "- " + line(workload.name, 100) + ": " + sandbox::describe(workload.axes) +
-            (workload.role == benchsuite::Role::bench ? " (timed)" : "") + "\n";
+            (workload.role == benchsuite::Role::bench ? " (timed" + weight_words(workload) + ")" : "") + "\n";
+    weighted |= workload.weight != 1;
   }
+  if (weighted) text += "The score is the geometric mean of the speed-ups at the timed shapes, by weight.\n";
   return text;
 }
 
@@ -132,6 +148,7 @@ TemplateValues problem_values(const ProblemText& of, const std::string& backend)
   for (const benchsuite::Axis& axis : problem.axes) axes += axis_words(axis);
   for (const benchsuite::Tensor& tensor : problem.inputs) tensors += tensor_words(tensor, true);
   for (const benchsuite::Tensor& tensor : problem.outputs) tensors += tensor_words(tensor, false);
+  for (const benchsuite::NamedScalar& scalar : problem.scalars) tensors += scalar_words(scalar);
   constexpr size_t kMostFileBytes = size_t{12} << 10;
   return {{"title", line(problem.title)},
           {"name", problem.name},

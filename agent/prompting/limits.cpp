@@ -22,7 +22,7 @@ const verifier::verdicts::WorkloadTiming* worst_timing(const AttemptFacts& facts
 
 bool has_narrow_floats(const benchsuite::Problem& problem) {
   return std::any_of(problem.inputs.begin(), problem.inputs.end(), [](const benchsuite::Tensor& tensor) {
-    return tensor.dtype == core::DType::f16 || tensor.dtype == core::DType::bf16;
+    return tensor.dtype == core::DType::f16 || tensor.dtype == core::DType::bf16 || core::is_f8(tensor.dtype);
   });
 }
 bool may_use_tensor_cores(const benchsuite::Problem& problem) {

@@ -74,6 +74,24 @@ TEST(PromptMaker, DescribesTheProblem) {
   EXPECT_THAT(text, Not(HasSubstr("{{")));
 }
 
+TEST(PromptMaker, SaysHowMuchEachTimedShapeCounts) {
+  PromptFacts facts = softmax("cpu");
+  EXPECT_THAT(maker().make(facts).prompt.as_text(), Not(HasSubstr("by weight")));
+  for (benchsuite::Workload& workload : facts.problem.problem.workloads) {
+    if (workload.name == "bench_256x1024") workload.weight = 2.5;
+  }
+  const std::string text = maker().make(facts).prompt.as_text();
+  EXPECT_THAT(text, HasSubstr("- bench_256x1024: M=256 N=1024 (timed, weight 2.5)\n"));
+  EXPECT_THAT(text, HasSubstr("The score is the geometric mean of the speed-ups at the timed shapes, by weight.\n"));
+}
+
+TEST(PromptMaker, ListsTheScalarsOfTheProblem) {
+  PromptFacts facts = softmax("cpu");
+  facts.problem.problem.scalars = {{"eps", 1e-5f}};
+  EXPECT_THAT(maker().make(facts).prompt.as_text(),
+              HasSubstr("- output y: f32 [M, N]\n- scalar eps: f32, always 1e-05; in args, it is passed by value\n"));
+}
+
 TEST(PromptMaker, ListsKnownSolutionsAndTheirFeatures) {
   PromptFacts facts = softmax("cuda");
   facts.known[0].share_of_bound = 0.87;

@@ -1,4 +1,6 @@
 // kernelwright audit PROBLEM...: checks that wrong solutions of a problem fail and right ones pass.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -24,6 +26,7 @@ using verifier::audit::Must;
 struct AuditOptions {
   std::vector<std::string> problems;
   std::string suite, device = "cpu", keep;
+  bool equivalents = false;
 };
 
 std::vector<benchsuite::Problem> chosen(const AuditOptions& options, campaign::LoadedData& data) {
@@ -44,20 +47,24 @@ std::vector<benchsuite::Problem> chosen(const AuditOptions& options, campaign::L
   return problems;
 }
 
-void show(const AuditReport& report) {
+void show_findings(const AuditReport& report) {
   Table table({{"MUST BE"}, {"SOLUTION"}, {"WHAT IT DOES"}, {"VERDICT"}, {""}});
   for (const AuditFinding& finding : report.findings) {
     std::string verdict = name_of(finding.verdict);
     if (finding.outcome == AuditOutcome::equal) verdict = "equal to naive";
     if (finding.outcome == AuditOutcome::not_compiled) verdict = "not made";
-    table.add_row({finding.must == Must::be_refused ? "refused" : "accepted", finding.name, finding.what, verdict,
-                   finding.right ? "right" : "WRONG"});
+    table.add_row({finding.must == Must::be_refused ? "refused" : "accepted", finding.name,
+                   core::clean_line(finding.what, 100), verdict, finding.right ? "right" : "WRONG"});
   }
-  print("{}\n", table.text());
+  if (!report.findings.empty()) print("{}\n", table.text());
   for (const AuditFinding& finding : report.findings) {
     if (!finding.right) print("WRONG: {}: {}\n", finding.name, finding.advice);
   }
   for (const std::string& remark : report.remarks) print("WRONG: {}\n", remark);
+  for (const std::string& note : report.notes) print("{}\n", core::clean_line(note));
+}
+
+void sum_up(const AuditReport& report) {
   const auto of = [&](Must must, bool also_equal) {
     return std::count_if(report.findings.begin(), report.findings.end(), [&](const AuditFinding& finding) {
       if (finding.must != must || finding.outcome == AuditOutcome::not_compiled) return false;
@@ -70,24 +77,46 @@ void show(const AuditReport& report) {
         report.count(AuditOutcome::equal), of(Must::be_accepted, false), of(Must::be_accepted, true));
 }
 
+void show(const AuditReport& report, bool equivalents) {
+  show_findings(report);
+  if (!equivalents) {
+    sum_up(report);
+  } else if (report.findings.empty()) {
+    print("{}: nothing was checked\n\n", report.problem);
+  } else {
+    print("{}: {}\n\n", report.problem, report.passed() ? "passed" : "DOES NOT PASS");
+  }
+}
+
 void audit(const AuditOptions& options, Invocation& invocation) {
   campaign::LoadedData data = load_data(invocation);
   const std::vector<benchsuite::Problem> problems = chosen(options, data);
   campaign::DeviceSession session = campaign::start_audit_session(data.paths, campaign::parse_device(options.device));
-  int64_t passed = 0;
+  const auto scope = options.equivalents ? campaign::AuditScope::equivalents : campaign::AuditScope::everything;
+  int64_t passed = 0, unchecked = 0;
   for (const benchsuite::Problem& problem : problems) {
     if (!invocation.json) print("{}: {}\n", problem.name, core::clean_line(problem.title));
-    const AuditReport report = campaign::audit_problem(session, data.paths, problem, options.keep);
-    if (invocation.json) {
-      print_json(to_json(report));
-    } else {
-      show(report);
+    try {
+      const AuditReport report = campaign::audit_problem(session, data.paths, problem, options.keep, scope);
+      if (invocation.json) {
+        print_json(to_json(report));
+      } else {
+        show(report, options.equivalents);
+      }
+      const bool nothing = report.findings.empty() && report.passed();
+      unchecked += nothing;
+      passed += report.passed() && !nothing;
+    } catch (const core::InputError& error) {
+      if (problems.size() == 1) throw;
+      flush_output();
+      print_error(fmt::format("kernelwright: {}\n", error.what()));  // the others are audited all the same
     }
-    std::fflush(stdout);
-    passed += report.passed();
+    flush_output();
   }
-  if (passed < static_cast<int64_t>(problems.size())) invocation.exit_code = kRefused;
-  if (!invocation.json && problems.size() > 1) print("{} of {} problems passed.\n", passed, problems.size());
+  if (passed + unchecked < static_cast<int64_t>(problems.size())) invocation.exit_code = kRefused;
+  if (invocation.json || problems.size() == 1) return;
+  const std::string rest = unchecked > 0 ? fmt::format(", {} not checked", unchecked) : "";
+  print("{} of {} problems passed{}.\n", passed, problems.size(), rest);
 }
 }  // namespace
 
@@ -100,9 +129,12 @@ void add_audit_command(CLI::App& app, Invocation& invocation) {
   command->add_option("--device", options->device, "Where solutions are judged: cpu, cuda, cuda:N");
   command->add_option("--keep", options->keep,
                       "A folder for the mutants and reorderings, as files to judge one by one");
+  command->add_flag("--equivalents", options->equivalents,
+                    "Only check what the problems name as their equivalent in PyTorch");
   command->footer(
-      "The audit makes mutants and reorderings from the problem's naive solution; it also uses the solutions in "
-      "the\nproblem's folders honest/ and mutants/.\n\n"
+      "The audit makes mutants and reorderings from the problem's naive solution; it also uses the solutions in the\n"
+      "problem's folders honest/ and mutants/. On the cpu device it judges equivalents.pytorch, too, where there is a\n"
+      "PyTorch.\n\n"
       "    kernelwright audit my_problem/\n"
       "    kernelwright audit --suite core --device cuda");
   command->callback([options, &invocation] { audit(*options, invocation); });

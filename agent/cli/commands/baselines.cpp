@@ -12,12 +12,14 @@
 namespace agent::cli::commands {
 namespace {
 struct BaselinesOptions {
-  std::vector<std::string> problems;
+  std::vector<std::string> problems, libraries;
   std::string suite, device = "cuda";
 };
 
 void baselines(const BaselinesOptions& options, Invocation& invocation) {
   const campaign::DeviceChoice choice = campaign::parse_device(options.device);
+  std::vector<campaign::OwnLibrary> own;
+  for (const std::string& text : options.libraries) own.push_back(campaign::parse_own_library(text));
   campaign::LoadedData data = load_data(invocation);
   std::vector<const benchsuite::Problem*> problems;
   for (const std::string& name : options.problems) problems.push_back(&data.catalogue.find_or_load(name, "baselines"));
@@ -31,7 +33,7 @@ void baselines(const BaselinesOptions& options, Invocation& invocation) {
     for (const auto& [name, problem] : data.catalogue.problems) problems.push_back(&problem);
   }
   results::archive::Recorder archive = campaign::open_seeded_archive(invocation.archive, data);
-  campaign::measure_baselines(archive, data.paths, choice, problems, campaign::WhichBaselines::all,
+  campaign::measure_baselines(archive, data.paths, choice, problems, own, campaign::WhichBaselines::all,
                               print_baselines(invocation.json));
 }
 }  // namespace
@@ -43,10 +45,18 @@ void add_baselines_command(CLI::App& app, Invocation& invocation) {
   command->add_option("PROBLEM", options->problems, "The problems, by name or folder (default: all)");
   command->add_option("--suite", options->suite, "A list of problems: core, quick");
   command->add_option("--device", options->device, "Which GPU: cuda, cuda:N");
+  command
+      ->add_option(
+          "--library", options->libraries,
+          "NAME=FILE.py: what you run today, a Python file with one function equivalent(...), timed beside the "
+          "libraries of one problem; may be repeated")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->footer(
-      "The libraries are cuBLAS, cuBLASLt, PyTorch eager and torch.compile. PyTorch comes from the Python that "
-      "KW_PYTHON\nnames, else from python3. kernelwright run first times missing libraries unless --no-baselines is "
-      "given.");
+      "The libraries are cuBLAS, cuBLASLt, PyTorch eager and torch.compile, which counts in the fastest of its modes\n"
+      "default, max-autotune-no-cudagraphs and reduce-overhead. PyTorch comes from the Python that KW_PYTHON names,\n"
+      "else from python3. kernelwright run first times missing libraries, torch.compile in its default mode alone,\n"
+      "unless --no-baselines is given.");
   command->callback([options, &invocation] { baselines(*options, invocation); });
 }
 

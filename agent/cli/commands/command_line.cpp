@@ -29,7 +29,7 @@ const std::pair<const char*, std::vector<Adder>> kGroups[] = {
     {"Search", {add_run_command, add_resume_command, add_replay_command}},
     {"Judge",
      {add_judge_command, add_check_command, add_audit_command, add_selftest_command, add_problems_command,
-      add_import_command}},
+      add_new_command, add_import_command}},
     {"Results",
      {add_leaderboard_command, add_show_command, add_diff_command, add_lineage_command, add_query_command,
       add_export_command, add_report_command, add_serve_command, add_archive_command}},
@@ -98,9 +98,8 @@ int run_command_line(int argc, const char* const* argv) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option_function<std::string>(
          "--sandbox", [&invocation](const std::string& text) { invocation.sandbox_level = text.back() - '0'; },
-         "Refuse to run below this level of the sandbox, 0 to 4 (default: require:1); kernelwright doctor shows the "
-         "level "
-         "that this host reaches")
+         "Refuse to run below this level of the sandbox, 0 to 4 (default: require:1); "
+         "kernelwright doctor shows the level that this host reaches")
       ->type_name("require:N")
       ->check([](const std::string& text) {
         const bool right = text.size() == 9 && text.rfind("require:", 0) == 0 && text[8] >= '0' && text[8] <= '4';

@@ -33,6 +33,8 @@ TEST_P(CommandLine, MessagesNameTheRemedy) {
   EXPECT_THAT(ended.err, HasSubstr(GetParam().says));
 }
 
+const char* const kPython = "ours=" KW_SOURCE_FOLDER "/verifier/devices/torch/torch_memory.py";
+
 const WrongInput kWrongInputs[] = {
     {"no_command", {}, 64, "known commands: run, resume"},
     {"unknown_command", {"runn"}, 64, "did you mean \"run\"?"},
@@ -46,6 +48,12 @@ const WrongInput kWrongInputs[] = {
     {"unknown_device", {"run", "gelu_f32", "--device", "gpu"}, 64, "use cpu, cuda, cuda:N or cuda:all"},
     {"no_bound_on_the_cpu", {"calibrate", "--device", "cpu"}, 1, "the cpu device has no calibration"},
     {"no_baselines_on_the_cpu", {"baselines", "--device", "cpu"}, 1, "libraries are measured on GPUs only"},
+    {"own_library_without_a_file", {"baselines", "gelu_f32", "--library", "ours"}, 64, "is not NAME=FILE.py"},
+    {"own_library_on_the_cpu", {"run", "gelu_f32", "--library", kPython}, 64, "leave out --hot and --no-baselines"},
+    {"own_library_without_baselines",
+     {"run", "gelu_f32", "--device", "cuda", "--no-baselines", "--library", kPython},
+     64,
+     "is timed on a GPU"},
     {"baselines_of_no_problem", {"baselines", "softmx_f32"}, 1, "did you mean \"softmax_f32\"?"},
     {"audit_of_nothing", {"audit"}, 64, "--suite core"},
     {"audit_of_no_problem", {"audit", "softmx_f32"}, 1, "did you mean \"softmax_f32\"?"},

@@ -15,6 +15,7 @@ void add_resume_command(CLI::App& app, Invocation& invocation);
 void add_judge_command(CLI::App& app, Invocation& invocation);
 void add_check_command(CLI::App& app, Invocation& invocation);
 void add_audit_command(CLI::App& app, Invocation& invocation);
+void add_new_command(CLI::App& app, Invocation& invocation);
 void add_import_command(CLI::App& app, Invocation& invocation);
 void add_problems_command(CLI::App& app, Invocation& invocation);
 void add_leaderboard_command(CLI::App& app, Invocation& invocation);

@@ -150,7 +150,7 @@ std::vector<Finding> libraries_here(const core::Paths& paths, const Invocation& 
   };
   try {
     for (const campaign::Library& one :
-         campaign::find_libraries(paths, campaign::parse_device("cuda"), problems, left_out)) {
+         campaign::find_libraries(paths, campaign::parse_device("cuda"), problems, {}, left_out)) {
       findings.push_back({"comparison", State::ok, one.name, ""});
     }
   } catch (const core::InputError& error) {

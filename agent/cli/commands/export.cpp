@@ -137,8 +137,8 @@ void add_export_command(CLI::App& app, Invocation& invocation) {
       ->required();
   command
       ->add_option("--to", options->format,
-                   "cuda or hip: a library; header: one file; pytorch: an extension; "
-                   "flashinfer-bench: its files")
+                   "cuda or hip: a library; header: one file; pytorch: an extension, the only one for a problem with "
+                   "reference.py; flashinfer-bench: its files")
       ->required()
       ->check(CLI::IsMember({"cuda", "header", "hip", "pytorch", "flashinfer-bench"}));
   command->add_option("-o,--output", options->folder, "The folder to write: absent, or empty")->required();
@@ -160,7 +160,8 @@ void add_export_command(CLI::App& app, Invocation& invocation) {
   command->add_flag("--force", options->force, "Replace an earlier export in that folder");
   command->footer(
       "docs/exports.md describes each format.\n\n"
-      "    kernelwright export softmax_f32 --to cuda -o softmax");
+      "    kernelwright export softmax_f32 --to cuda -o softmax\n"
+      "    kernelwright export ./model_f32 --to pytorch -o fast   # of an imported module, to call in its place");
   command->callback([options, &invocation] { run_export(*options, invocation); });
 }
 

@@ -100,9 +100,9 @@ std::deque<Entry> load_entries(const JudgeOptions& options, const campaign::Load
   return entries;
 }
 
-// Returns true if the solution is right.
-bool judge_one(const Entry& entry, const search::CandidatePtr& candidate, campaign::LiveRunner& runner,
-               const JudgeOptions& options, bool json) {
+// Returns its last judgement.
+search::Attempt judge_one(const Entry& entry, const search::CandidatePtr& candidate, campaign::LiveRunner& runner,
+                          const JudgeOptions& options, bool json) {
   const search::CandidatePtr incumbent = options.control ? candidate : runner.naive();
   const std::string against = options.control ? "itself" : "naive";
   if (!json && options.files.size() > 1) print("{}\n", core::clean_line(entry.file));
@@ -114,7 +114,11 @@ bool judge_one(const Entry& entry, const search::CandidatePtr& candidate, campai
     show(attempt, entry.file, against, json);
   }
   std::fflush(stdout);
-  return verifier::verdicts::is_correct(attempt.verdict);
+  return attempt;
+}
+
+bool has_won(const search::Attempt& attempt) {
+  return attempt.measurement && attempt.measurement->outcome == verifier::statistics::Outcome::win;
 }
 
 void judge(const JudgeOptions& options, Invocation& invocation) {
@@ -130,7 +134,7 @@ void judge(const JudgeOptions& options, Invocation& invocation) {
   campaign::LiveRunner runner(archive, session, std::nullopt,
                               campaign::newest_or_new_calibration(archive, data.paths, device, session.device()));
   std::deque<search::CandidatePtr> ahead;  // of the current problem, being compiled
-  size_t refused = 0;
+  size_t refused = 0, won = 0;
   for (size_t i = 0; i < entries.size(); ++i) {
     if (i == 0 || entries[i].problem != entries[i - 1].problem) runner.use_problem(*entries[i].problem);
     for (size_t next = i + ahead.size(); next < entries.size() && ahead.size() < kCompiledAhead; ++next) {
@@ -142,11 +146,13 @@ void judge(const JudgeOptions& options, Invocation& invocation) {
     }
     const search::CandidatePtr candidate = ahead.front();
     ahead.pop_front();
-    if (!judge_one(entries[i], candidate, runner, options, invocation.json)) ++refused;
+    const search::Attempt attempt = judge_one(entries[i], candidate, runner, options, invocation.json);
+    if (!verifier::verdicts::is_correct(attempt.verdict)) ++refused;
+    if (has_won(attempt)) ++won;
   }
   if (refused > 0) {
     invocation.exit_code = kRefused;
-  } else if (!options.confirm && effort_of(options) == Effort::full && !invocation.json) {
+  } else if (won > 0 && !options.confirm && effort_of(options) == Effort::full && !invocation.json) {
     print("--confirm judges it once more; if it wins again, it enters the leaderboard.\n");
   }
   if (!invocation.json && entries.size() > 1) {

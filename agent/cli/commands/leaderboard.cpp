@@ -72,10 +72,9 @@ void leaderboard(const LeaderboardOptions& options, const Invocation& invocation
     return;
   }
   const std::string text = leaderboard_text(rows);
-  print("{}", text.empty()
-                  ? "No solution is confirmed to be faster than naive yet. Start with: kernelwright run --suite "
-                    "quick\n"
-                  : text);
+  print("{}", text.empty() ? "No solution is confirmed to be faster than naive yet. Start with: "
+                             "kernelwright run --suite quick\n"
+                           : text);
 }
 }  // namespace
 
@@ -93,9 +92,8 @@ void add_leaderboard_command(CLI::App& app, Invocation& invocation) {
                     "Show the scores of the suite (default: core) and its clean subset: fast_p, geometric means");
   command->footer(
       "Each row shows the time with its interval, the speed-up over naive and over libraries, the share of the bound,\n"
-      "the cost and the author. --scores shows fast_0, fast_1, fast_1.5, fast_2 and geometric means over naive, "
-      "PyTorch\n"
-      "eager and the best mode of torch.compile, with their definitions.");
+      "the cost and the author. --scores shows fast_0, fast_1, fast_1.5, fast_2 and geometric means over naive,\n"
+      "PyTorch eager and the best mode of torch.compile, with their definitions.");
   command->callback([options, &invocation] { leaderboard(*options, invocation); });
 }
 

@@ -52,15 +52,21 @@ void show(const benchsuite::Problem& problem, bool json) {
     return;
   }
   print("{}: {}\n\n{}\n\n", problem.name, core::clean_line(problem.title), problem.description);
-  print("in   {}\nout  {}\n\n", describe(problem.inputs), describe(problem.outputs));
+  print("in   {}\nout  {}\n", describe(problem.inputs), describe(problem.outputs));
+  for (const benchsuite::NamedScalar& scalar : problem.scalars) {
+    print("     {}: {} = {}\n", scalar.name, core::name_of(core::dtype_of(scalar.value)), core::text_of(scalar.value));
+  }
+  print("\n");
   print("sums are kept in {} or better; TF32 is {}allowed\n", core::name_of(problem.contract.accumulate),
         problem.contract.tf32 ? "" : "not ");
   print("flops {}; bytes read {}, written {}\n\n", problem.cost.flops.text(), problem.cost.bytes_read.text(),
         problem.cost.bytes_written.text());
-  Table table({{"WORKLOAD"}, {"ROLE"}, {"SHAPE"}, {"DEVICES"}});
+  Table table({{"WORKLOAD"}, {"ROLE"}, {"SHAPE"}, {"DEVICES"}, {"WEIGHT", Table::Align::right}});
   for (const auto& workload : problem.workloads) {
+    const bool timed = workload.role == benchsuite::Role::bench;
     table.add_row({workload.name, std::string(benchsuite::name_of(workload.role)), describe_axes(workload.axes),
-                   workload.devices.empty() ? "all" : core::join(workload.devices, ", ")});
+                   workload.devices.empty() ? "all" : core::join(workload.devices, ", "),
+                   timed ? fmt::format("{}", workload.weight) : ""});
   }
   print("{}", table.text());
 }
@@ -71,11 +77,10 @@ void add_problems_command(CLI::App& app, Invocation& invocation) {
   CLI::App* command = app.add_subcommand("problems", "List the problems that can be optimised, or show one");
   command->add_option("NAME", *name, "The problem to show, by name or folder");
   command->footer(
-      "Problems come from the folders of --problems, from those in the environment variable KERNELWRIGHT_PROBLEMS "
-      "(separated by\ncolons), from kernelwright/problems in $XDG_DATA_HOME or ~/.local/share, and from the "
-      "installation. If two "
-      "places\nhold the same name, rename one or leave it out. Every command also takes a problem's "
-      "folder.\n\n"
+      "Problems come from the folders of --problems, from those in the environment variable KERNELWRIGHT_PROBLEMS\n"
+      "(separated by colons), from kernelwright/problems in $XDG_DATA_HOME or ~/.local/share, and from the\n"
+      "installation. If two places hold the same name, rename one or leave it out. Every command also takes a\n"
+      "problem's folder.\n\n"
       "    kernelwright problems my_problem/\n"
       "    kernelwright --problems my_problems problems");
   command->callback([name, &invocation] {

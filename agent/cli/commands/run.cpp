@@ -33,7 +33,7 @@ namespace {
 constexpr double kSecondsPerProblem = 20;  // without a given budget
 
 struct RunOptions {
-  std::vector<std::string> problems, files;
+  std::vector<std::string> problems, files, libraries;
   std::string suite;
   campaign::CampaignSettings settings;
   bool own_only = false, no_baselines = false, dry_run = false;
@@ -142,11 +142,20 @@ core::Json own_usage(int64_t attempts) {
 
 // Measures missing baselines, which the results are compared with.
 void add_baselines(results::archive::Recorder& archive, const campaign::LoadedData& data,
-                   const campaign::CampaignSettings& settings, bool json) {
+                   const campaign::CampaignSettings& settings, const std::vector<campaign::OwnLibrary>& own,
+                   bool json) {
   std::vector<const benchsuite::Problem*> problems;
   for (const std::string& name : settings.problems) problems.push_back(&data.catalogue.problems.at(name));
-  campaign::measure_baselines(archive, data.paths, campaign::parse_device(settings.device), problems,
+  campaign::measure_baselines(archive, data.paths, campaign::parse_device(settings.device), problems, own,
                               campaign::WhichBaselines::missing, print_baselines(json));
+}
+
+std::vector<campaign::OwnLibrary> own_libraries(const RunOptions& options, bool cold_gpu) {
+  std::vector<campaign::OwnLibrary> own;
+  for (const std::string& text : options.libraries) own.push_back(campaign::parse_own_library(text));
+  if (own.empty() || (cold_gpu && !options.no_baselines)) return own;
+  throw core::UsageError("--library", "is timed on a GPU with a cold L2 cache",
+                         "add --device cuda, and leave out --hot and --no-baselines");
 }
 
 void finish(results::archive::Recorder& archive, const results::archive::CampaignRecord& campaign,
@@ -172,9 +181,11 @@ void finish(results::archive::Recorder& archive, const results::archive::Campaig
 }
 
 void run(RunOptions& options, Invocation& invocation) {
-  campaign::parse_device(options.settings.device);
-  campaign::LoadedData data = load_data(invocation);
   campaign::CampaignSettings& settings = options.settings;
+  const bool cold_gpu =
+      campaign::parse_device(settings.device).backend == "cuda" && !settings.hot;  // baselines are timed cold
+  const std::vector<campaign::OwnLibrary> own = own_libraries(options, cold_gpu);
+  campaign::LoadedData data = load_data(invocation);
   std::vector<std::unique_ptr<models::Model>> models;
   if (!options.dry_run) models = make_models(settings, options.models);
   settings.problems = chosen_problems(options, data);
@@ -191,9 +202,7 @@ void run(RunOptions& options, Invocation& invocation) {
   if (options.dry_run) return print_estimate(archive, settings, data, invocation);
   require_work(settings, data, archive);
   if (settings.seed == 0) settings.seed = std::random_device()();
-  const bool cold_gpu =
-      campaign::parse_device(settings.device).backend == "cuda" && !settings.hot;  // baselines are timed cold
-  if (cold_gpu && !options.no_baselines) add_baselines(archive, data, settings, invocation.json);
+  if (cold_gpu && !options.no_baselines) add_baselines(archive, data, settings, own, invocation.json);
   const core::Json environment = {{"program", KW_VERSION}, {"device", settings.device}};
   finish(archive, archive.start_campaign(to_json(settings), archive.add_environment(environment)), data, models,
          invocation);
@@ -300,6 +309,11 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
   command->add_flag("--own-only", options->own_only, "Leave out the solutions that ship");
   command->add_flag("--no-baselines", options->no_baselines,
                     "On a GPU: skip timing the libraries that have not been timed yet");
+  command
+      ->add_option("--library", options->libraries,
+                   "On a GPU: NAME=FILE.py, what you run today, as kernelwright baselines takes it; may be repeated")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_flag(
       "--dry-run", options->dry_run,
       "Estimate the requests, tokens, money and time of a search with models; sends nothing and needs no key");

@@ -12,6 +12,7 @@ using campaign::test::Ended;
 using campaign::test::Home;
 using core::Json;
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(SelftestCommand, AQuickOneJudgesSomeOfEachClassAndIsKept) {
   const Home home;
@@ -63,6 +64,8 @@ TEST(Selftest, CountsAndRatesComeFromTheCases) {
   EXPECT_DOUBLE_EQ(report.widest_noise().value(), 1.08);
   EXPECT_DOUBLE_EQ(report.candidates_per_hour().value(), 5 * 360);
   EXPECT_THAT(selftest_text(report), HasSubstr("1 of 2 kernels tie"));
+  EXPECT_THAT(selftest_text(report), HasSubstr("  gelu_f32 naive: from 1.0200x to 1.0800x."));
+  EXPECT_THAT(selftest_text(report), Not(HasSubstr("sum_f32")));
   EXPECT_EQ(to_json(report).at("classes").at("denial"), 7);
 }
 
