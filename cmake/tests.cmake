@@ -3,7 +3,7 @@ find_package(GTest REQUIRED)
 include(GoogleTest)
 
 # Tests that need a GPU (*_gpu_test.cpp) are a program of their own, which scripts/pack --gpu-tests packs. It is always
-# built; ctest runs it, in the root of the repository, where -DKW_GPU_TESTS=ON asks for that.
+# built, but with sanitizers; ctest runs it, in the root of the repository, where -DKW_GPU_TESTS=ON asks for that.
 option(KW_GPU_TESTS "Run the tests that need an NVIDIA GPU" OFF)
 set(gpu_tests)
 foreach(folder core benchsuite sandbox verifier results agent)
@@ -16,6 +16,9 @@ add_executable(gpu_tests ${gpu_tests})
 kw_unite(gpu_tests ${gpu_tests})
 target_link_libraries(gpu_tests PRIVATE kw_agent GTest::gmock GTest::gtest_main)
 target_link_options(gpu_tests PRIVATE -Wl,--disable-new-dtags)
+if(KW_FUZZ)
+  set_target_properties(gpu_tests PROPERTIES EXCLUDE_FROM_ALL ON)  # nothing runs them there
+endif()
 add_dependencies(gpu_tests kernelwright kernelwright-cpu kernelwright-cuda)
 install(TARGETS gpu_tests RUNTIME DESTINATION bin COMPONENT gpu_tests EXCLUDE_FROM_ALL)
 if(KW_GPU_TESTS)
@@ -24,6 +27,7 @@ if(KW_GPU_TESTS)
 endif()
 
 # One test program per folder, from the *_test.cpp files beside the sources. The label of a test is "fast" or "slow".
+# COST: the longest begin first, so that no core is idle at the end.
 file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/slow_tests.txt slow REGEX "^[^#]")
 list(JOIN slow ":" slow)
 foreach(folder core benchsuite sandbox verifier results agent)
@@ -31,10 +35,14 @@ foreach(folder core benchsuite sandbox verifier results agent)
     add_executable(${folder}_tests ${KW_TESTS_${folder}})
     kw_unite(${folder}_tests ${KW_TESTS_${folder}})
     target_link_libraries(${folder}_tests PRIVATE kw_${folder} GTest::gmock GTest::gtest_main)
-    target_precompile_headers(${folder}_tests PRIVATE <gmock/gmock.h> <gtest/gtest.h> <nlohmann/json.hpp>)
+    if(folder STREQUAL "core")
+      target_precompile_headers(core_tests PRIVATE <gmock/gmock.h> <gtest/gtest.h> <nlohmann/json.hpp>)
+    else()
+      target_precompile_headers(${folder}_tests REUSE_FROM core_tests)
+    endif()
     target_compile_options(${folder}_tests PRIVATE -O0)  # half the time to compile them
     target_compile_definitions(${folder}_tests PRIVATE KW_SOURCE_FOLDER="${CMAKE_SOURCE_DIR}")
-    set_target_properties(${folder}_tests PROPERTIES ENABLE_EXPORTS ON)
+    set_target_properties(${folder}_tests PROPERTIES ENABLE_EXPORTS ON DEFINE_SYMBOL "")  # one header serves all
     # Tests find programs and data as an installed program would: beside themselves. The first two folders start none.
     if(NOT folder MATCHES "core|benchsuite")
       add_dependencies(${folder}_tests kernelwright kernelwright-cpu kernelwright-cuda)
@@ -42,7 +50,7 @@ foreach(folder core benchsuite sandbox verifier results agent)
     gtest_discover_tests(${folder}_tests DISCOVERY_TIMEOUT 60 TEST_FILTER "-${slow}" TEST_LIST ${folder}_fast
                          PROPERTIES TIMEOUT 300 LABELS fast)
     gtest_discover_tests(${folder}_tests DISCOVERY_TIMEOUT 60 TEST_FILTER "${slow}" TEST_LIST ${folder}_slow
-                         PROPERTIES TIMEOUT 300 LABELS slow)
+                         PROPERTIES TIMEOUT 300 LABELS slow COST 10)
   endif()
 endforeach()
 
@@ -60,7 +68,7 @@ find_program(KW_NVCC nvcc HINTS ${CUDAToolkit_BIN_DIR} /usr/local/cuda/bin)
 if(KW_NVCC)
   target_compile_definitions(results_tests PRIVATE KW_NVCC="${KW_NVCC}")
   add_test(NAME try_exports COMMAND ${CMAKE_SOURCE_DIR}/scripts/try_exports --tree ${CMAKE_BINARY_DIR})
-  set_tests_properties(try_exports PROPERTIES LABELS export TIMEOUT 900 PROCESSORS 2)
+  set_tests_properties(try_exports PROPERTIES LABELS export TIMEOUT 900 PROCESSORS 2 COST 30)
 else()
   message(WARNING "nvcc not found: exported projects are NOT compiled in the tests; install the CUDA Toolkit for that")
 endif()
@@ -84,16 +92,19 @@ if(browser_works)
   add_test(NAME pages_browser_test
            COMMAND ${KW_BROWSER_PYTHON} ${CMAKE_SOURCE_DIR}/results/web/pages_browser_test.py --programs ${CMAKE_BINARY_DIR}/bin
                    --kernels ${CMAKE_SOURCE_DIR}/kernels --browser ${KW_BROWSER} --driver ${KW_BROWSER_DRIVER})
-  set_tests_properties(pages_browser_test PROPERTIES LABELS browser TIMEOUT 300)
+  set_tests_properties(pages_browser_test PROPERTIES LABELS browser TIMEOUT 600 COST 20)
 else()
   message(WARNING "No Chromium or Chrome with chromedriver and python3-selenium: pages are NOT tried in a browser")
 endif()
 
-# PyTorch on the processor. Where there is none, the test prints a line that says so, and counts as skipped.
+# PyTorch on the processor. Where there is none, each test prints a line that says so, and counts as skipped.
 find_program(KW_PYTHON3 NAMES python3)
 if(KW_PYTHON3)
-  add_test(NAME try_pytorch COMMAND ${KW_PYTHON3} ${CMAKE_SOURCE_DIR}/scripts/try_pytorch --tree ${CMAKE_BINARY_DIR})
-  set_tests_properties(try_pytorch PROPERTIES LABELS slow TIMEOUT 600 SKIP_RETURN_CODE 77)
+  foreach(group files problems)
+    add_test(NAME try_pytorch_${group} COMMAND ${KW_PYTHON3} ${CMAKE_SOURCE_DIR}/scripts/try_pytorch
+             --tree ${CMAKE_BINARY_DIR} --only ${group})
+    set_tests_properties(try_pytorch_${group} PROPERTIES LABELS slow TIMEOUT 1500 SKIP_RETURN_CODE 77 COST 20)
+  endforeach()
 else()
   message(WARNING "python3 not found: PyTorch is NOT tried in the tests")
 endif()

@@ -69,7 +69,7 @@ def baselines(runner):
     if not runner.gpu:
         raise RuntimeError("baselines are timed on GPUs")
     seen, code, tail = runner.kernelwright("baselines", "--suite", "core", "--device", runner.device,
-                                           timeout=runner.pick(400, 240))
+                                           timeout=runner.pick(1500, 550))
     said = [line for _, line in seen]
     return {"refused": [f'{line["problem"]}, {line["library"]}: {line["verdict"]}: {line["sentence"]}' for line in said
                         if line.get("event") == "baseline" and line["verdict"] != "correct"]

@@ -199,7 +199,7 @@ def report(data):
     facts = [("GPU", f"{device.get('gpu', 'unknown')}, {device.get('memory_mib', '?')} MiB"),
              ("driver", f"{device.get('driver', '?')}, CUDA {data.get('calibration', {}).get('driver', '?')}"),
              ("compiler", doctor.get("NVRTC", "?")), ("PyTorch", device.get("torch", "?")), ("host", device.get("host", "?")),
-             ("sandbox", doctor.get("sandbox", "?"))]
+             ("sandbox", doctor.get("sandbox: cuda, run") or doctor.get("sandbox: cpu, run", "?"))]
     rendered = {name: render(name, data) for name in made}
     for name in made:
         if data[name].get("stderr"):

@@ -2,8 +2,10 @@
 
 import dataclasses
 import json
+import os
 import pathlib
 import re
+import shutil
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -17,6 +19,7 @@ class Judged:
     source: str
     formats: tuple
     times: dict  # workload: median in microseconds
+    must_win: bool
 
 
 def from_transcript(data, problem, number):
@@ -48,13 +51,28 @@ def chosen(data, folder, device):
             ("gemm, tensor maps, clusters", gemm, [], ALL)]
 
 
+def imported(program, folder):
+    """A kernel of a problem that import makes of a PyTorch module, where there is a PyTorch. It need not win."""
+    found = next(finding for finding in program.values("doctor")[0] if finding["what"] == "PyTorch")
+    if found["state"] != "ok":
+        print("no kernel of a PyTorch module is tried: " + found["detail"])
+        return []
+    problems, parts = folder / "problems", HERE.parent / "try_pytorch_parts"
+    shutil.rmtree(problems, ignore_errors=True)
+    program.run("import", parts / "models" / "masked_half.py", "--out", problems)
+    os.environ["KERNELWRIGHT_PROBLEMS"] = str(problems)
+    return [("of a PyTorch module", parts / "kernels" / "masked_half_f16.cu", [], ("pytorch",))]
+
+
 def judge_all(program, folder, device):
     judged = []
-    for name, file, tunables, formats in chosen(program.data, folder, device):
+    tried = [(*one, device != "cpu") for one in chosen(program.data, folder, device)]
+    tried += [(*one, False) for one in imported(program, folder)]
+    for name, file, tunables, formats, must_win in tried:
         settings = [word for one in tunables for word in ("--set", one)]
         attempt = program.values("judge", file, "--device", device, "--confirm", *settings)[-1]["attempt"]
         shown = program.values("show", attempt)[0]
         times = {one["workload"]: one["candidate_us"] for one in shown["measurement"]["workloads"]}
-        judged.append(Judged(name, shown["problem"], attempt, shown["source"], formats, times))
+        judged.append(Judged(name, shown["problem"], attempt, shown["source"], formats, times, must_win))
         print("judged %s: attempt %d, %s" % (name, attempt, ", ".join("%s %.2f us" % one for one in times.items())), flush=True)
     return judged

@@ -7,8 +7,8 @@
 */
 #include <cuda_fp16.h>
 
-extern "C" __global__ void masked_norm(const __half* x, const unsigned char* keep, const __half* weight, __half* kept,
-                                       unsigned char* positive, int rows, int columns) {
+extern "C" __global__ void masked_norm(const __half* x, const bool* keep, const __half* weight, __half* kept,
+                                       bool* positive, int rows, int columns) {
   const size_t begin = (size_t)blockIdx.x * columns;
   float squares = 0;
   for (int i = 0; i < columns; ++i) {
@@ -21,6 +21,6 @@ extern "C" __global__ void masked_norm(const __half* x, const unsigned char* kee
     const __half value =
         keep[begin + i] ? __float2half(__half2float(__float2half(norm)) * __half2float(weight[i])) : __float2half(0.0f);
     kept[(size_t)i * rows + blockIdx.x] = value;
-    positive[begin + i] = __half2float(value) > 0;
+    positive[begin + i] = keep[begin + i] && __half2float(x[begin + i]) > 0;
   }
 }

@@ -13,13 +13,13 @@ extern "C" __global__ void losses_of_rows(const float* logits, const long long* 
   for (int i = 1; i < classes; ++i) {
     if (!(logits[i] <= most)) most = logits[i];
   }
-  double sum = 0;
+  float sum = 0;
   for (int i = 0; i < classes; ++i) sum += expf(logits[i] - most);
   losses[blockIdx.x] = logf((float)sum) - (logits[targets[blockIdx.x]] - most);
 }
 
 extern "C" __global__ void mean_of(const float* losses, float* out, int rows) {
-  double sum = 0;
+  float sum = 0;
   for (int i = 0; i < rows; ++i) sum += losses[i];
   out[0] = (float)(sum / rows);
 }

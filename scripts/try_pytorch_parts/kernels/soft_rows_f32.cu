@@ -12,7 +12,7 @@ extern "C" __global__ void soft_rows(const float* x, float* out, int columns) {
     const float value = 0.5f * x[i];
     if (!(value <= most)) most = value;
   }
-  double sum = 0;  // eager sums in several lanes, which is more precise than one after another
+  float sum = 0;
   for (int i = 0; i < columns; ++i) sum += out[i] = expf(0.5f * x[i] - most);
   for (int i = 0; i < columns; ++i) out[i] = (float)(out[i] / sum);
 }

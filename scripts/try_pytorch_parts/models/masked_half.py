@@ -16,7 +16,7 @@ class Model(nn.Module):
         wide = x.float()
         norm = wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + 1e-5)
         kept = torch.where(keep, norm.half() * self.weight, torch.zeros_like(x))
-        return kept.t(), kept > 0
+        return kept.t(), keep & (x > 0)
 
 
 def get_inputs():

@@ -1,4 +1,4 @@
-"""Three numbers that only work together are one axis."""
+"""Of four equal numbers, the two that only work together are one axis."""
 
 import torch
 
