@@ -20,7 +20,8 @@ using core::Json;
 using testing::AllOf;
 using testing::HasSubstr;
 
-const std::vector<std::string> kShortRun{"run", "sum_f32", "--attempts", "8", "--patience", "1000", "--seed", "3"};
+const std::vector<std::string> kShortRun{"run",        "transpose_f32", "--attempts", "8",
+                                         "--patience", "1000",          "--seed",     "3"};
 
 // Limits the size of files that this process and its children write, like a full disk.
 class SmallDisk {
@@ -87,7 +88,7 @@ TEST(ArchiveCommand, ACampaignTravelsAndIsReplayedThere) {
 
 TEST(ArchiveCommand, AFullDiskInterruptsACampaignThatIsResumedLater) {
   const Home home;
-  ASSERT_EQ(home.run({"run", "sum_f32", "--attempts", "2"}).exit_code, 0);
+  ASSERT_EQ(home.run({"run", "transpose_f32", "--attempts", "2"}).exit_code, 0);
   std::vector<std::string> run = kShortRun;
   run[3] = "16";
   Ended ended;
@@ -120,7 +121,7 @@ TEST(ArchiveCommand, TwoCampaignsWriteAtOnce) {
       return its.run({"--archive", home.archive().string(), "run", problem, "--attempts", "8", "--patience", "1000"});
     });
   };
-  auto first = campaign("sum_f32"), second = campaign("gelu_f32");
+  auto first = campaign("transpose_f32"), second = campaign("gelu_f32");
   const Ended one = first.get(), two = second.get();
   EXPECT_EQ(one.exit_code, 0) << one.err;
   EXPECT_EQ(two.exit_code, 0) << two.err;
