@@ -275,7 +275,7 @@ TEST_F(Searches, KeepSixtyFourDevicesBusy) {
          [&](const models::Occasion&, const models::Prompt&) {
            return say(numbered(number++ % 3 == 0 ? -number : static_cast<int>(chance() % 1000)));
          },
-         settings, {}, {2500, std::nullopt});
+         settings, {}, {5000, std::nullopt});
   ::getrusage(RUSAGE_SELF, &end);
   const auto seconds = [](const rusage& usage) {
     return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +

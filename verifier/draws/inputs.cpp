@@ -230,8 +230,10 @@ uint64_t tensor_key(statistics::Keys& keys, uint64_t draw_key, Distribution dist
   const auto kind = static_cast<unsigned>(draw_key >> kKindShift);
   const uint64_t key = keys.next();
   if (distribution != Distribution::exact_products) return with_kind(key, kind);
-  if (inputs > 2) return with_kind(key, 0);
-  return with_kind(key, inputs == 1 ? kFullSignificand : kFullSignificand + (kind + static_cast<unsigned>(index)) % 2);
+  if (inputs == 1) return with_kind(key, kFullSignificand);
+  // Two halves multiply exactly, too, and show whether the product of the lowest bits is there.
+  if (inputs > 2 || kind % 2 == 1) return with_kind(key, 0);
+  return with_kind(key, kFullSignificand + (kind / 2 + static_cast<unsigned>(index)) % 2);
 }
 
 Distribution distribution_of(const benchsuite::Problem& problem, const core::Bindings& axes, Distribution distribution,

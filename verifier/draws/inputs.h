@@ -51,12 +51,14 @@ class DrawKeys {
  public:
   explicit DrawKeys(statistics::Keys& keys) : keys_(keys), kind_(static_cast<unsigned>(keys.below(kNonFiniteKinds))) {}
   uint64_t next(Distribution distribution) {
-    return distribution == Distribution::non_finite ? with_kind(keys_.next(), kind_++) : keys_.next();
+    if (distribution == Distribution::non_finite) return with_kind(keys_.next(), kind_++);
+    if (distribution == Distribution::exact_products) return with_kind(keys_.next(), kind_of_products_++);
+    return keys_.next();
   }
 
  private:
   statistics::Keys& keys_;
-  unsigned kind_;
+  unsigned kind_, kind_of_products_ = kind_;
 };
 
 // How many draws of a distribution show all it has: short inputs have fewer rows than there are kinds of them.

@@ -253,6 +253,26 @@ TEST(Inputs, PatchesCoverAnEighthOrSo) {
   }
 }
 
+// The product of the lowest bits is there only where both have many bits, and f32 must hold it.
+TEST(Inputs, EverySecondExactProductHasTwoHalves) {
+  constexpr uint64_t kSecond = uint64_t{1} << 62;
+  statistics::Keys keys(5);
+  for (size_t input = 0; input < 2; ++input) {
+    const uint64_t key = tensor_key(keys, kSecond, Distribution::exact_products, input, 2);
+    double largest = 0;
+    for (const double v : drawn(tensor(DType::f32), Distribution::exact_products, key)) {
+      largest = std::max(largest, std::fabs(v));
+      EXPECT_TRUE(v == 0 || std::fmod(std::fabs(v), 2) == 1) << v;
+    }
+    EXPECT_GT(largest, 1 << 11);
+    EXPECT_LT(largest, 1 << 12);
+  }
+  statistics::Keys of_judgement(6);
+  DrawKeys draws(of_judgement);
+  const uint64_t first = draws.next(Distribution::exact_products), second = draws.next(Distribution::exact_products);
+  EXPECT_EQ((first ^ second) & kSecond, kSecond) << "they take turns";
+}
+
 // A dropped bit of either operand shows in a product of theirs, which f32 holds.
 TEST(Inputs, ExactProductsHaveAllBitsInOneInputAndOneInTheOther) {
   for (uint64_t draw_key = 1; draw_key < 5; ++draw_key) {

@@ -12,6 +12,7 @@ constexpr int64_t kAwkward[] = {1,   2,   3,   7,   13,  31,  32,  33,   61,   6
                                 129, 251, 255, 257, 509, 513, 769, 1021, 1025, 2047, 2049, 4093, 8191, 16381};
 
 constexpr int64_t kMultiple = 64;
+constexpr int64_t kLeastWide = 64;
 constexpr int kSquares = 8;  // one square for so many residues
 constexpr int64_t kBeyond =
     4;  // times the largest listed: what a kernel with a block for each row can still do in time
@@ -225,13 +226,16 @@ core::Bindings thin_shape(const benchsuite::Problem& problem, statistics::Keys& 
   return axes;
 }
 
-// The axes `large` as large as the limits allow, in drawn proportions and odd, so that offsets are; the others small.
+// The axes `large` as large as the limits allow, in drawn proportions; the others small. Half the time the large ones
+// are odd, so that offsets are, and half the time multiples of 64, for which a kernel may have another path.
 std::optional<core::Bindings> balanced_shape(const benchsuite::Problem& problem,
                                              const std::vector<const benchsuite::Axis*>& large, int64_t most_elements,
                                              int64_t most_flops, statistics::Keys& keys) {
   core::Bindings axes = thin_shape(problem, keys);
+  const bool multiples = keys.coin();
   const auto set = [&](const benchsuite::Axis& axis, int64_t size) {
-    axes[axis.name] = into_domain(axis, size % 2 == 0 && axis.values.empty() ? size - 1 : size);
+    const int64_t above = multiples && size >= kMultiple ? size % kMultiple : 1 - size % 2;
+    axes[axis.name] = into_domain(axis, axis.values.empty() ? size - above : size);
   };
   for (const benchsuite::Axis* axis : large) {
     const int64_t least = std::max(axis->min, axis->max / 4);
@@ -280,6 +284,39 @@ std::vector<core::Bindings> draw_long_shapes(const benchsuite::Problem& problem,
       size = size * 7 / 8;
     } while (!small_enough(problem, axes, most_elements, most_flops) && size > listed);
     if (small_enough(problem, axes, most_elements, most_flops)) shapes.push_back(std::move(axes));
+  }
+  return shapes;
+}
+
+std::vector<core::Bindings> draw_long_and_wide_shapes(const benchsuite::Problem& problem, const std::string& backend,
+                                                      int64_t most_elements, int64_t most_flops,
+                                                      statistics::Keys& keys) {
+  std::vector<core::Bindings> shapes;
+  for (const benchsuite::Axis& large : problem.axes) {
+    const int64_t listed = listed_size(problem, backend, large.name);
+    const int64_t most = greatest_up_to(large, most_elements / kLeastWide);
+    if (problem.axes.size() == 1 || listed >= most) continue;
+    core::Bindings axes;
+    std::vector<const benchsuite::Axis*> others;
+    for (const benchsuite::Axis& axis : problem.axes) {
+      if (&axis == &large) {
+        axes[axis.name] = draw_between(axis, listed + 1, most, keys);
+        continue;
+      }
+      others.push_back(&axis);
+      const int64_t widest = std::max(kLeastWide, most_elements / listed);
+      axes[axis.name] =
+          axis.values.empty() ? into_domain(axis, draw_between(kLeastWide, widest, keys)) : one_of(axis.values, keys);
+    }
+    for (int step = 0; step < 200 && !small_enough(problem, axes, most_elements, most_flops); ++step) {
+      const benchsuite::Axis& other = *others[keys.below(others.size())];
+      const bool narrows = axes[other.name] > kLeastWide && keys.below(4) != 0;
+      const benchsuite::Axis& shrunk = narrows ? other : large;
+      axes[shrunk.name] = shrunk.at_most(axes[shrunk.name] * 7 / 8);
+    }
+    if (axes[large.name] > listed && small_enough(problem, axes, most_elements, most_flops)) {
+      shapes.push_back(std::move(axes));
+    }
   }
   return shapes;
 }

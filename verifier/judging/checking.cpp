@@ -158,6 +158,13 @@ std::optional<Verdict> Checking::fast_build(Contender& contender, Effort effort)
       })) {
     return verdict;
   }
+  const int64_t wide_elements = std::max(elements, policy.far_elements / 16);
+  const int64_t wide_flops = std::max(flops, policy.far_flops / 16);
+  if (auto verdict = all_of(contender, "unseen", Depth::longer, [&] {
+        return draws::draw_long_and_wide_shapes(problem, backend, wide_elements, wide_flops, keys_);
+      })) {
+    return verdict;
+  }
   return all_of(contender, "end of the domain", Depth::far,
                 [&] { return draws::far_shapes(problem, policy.far_elements, far_flops, keys_); });
 }
@@ -270,6 +277,9 @@ std::optional<Verdict> Checking::draws_at(Shape& shape, Depth depth, bool dear) 
   std::vector<Distribution> for_ends;
   for (const Distribution one : {Distribution::dominant, Distribution::extremes}) {
     if (std::ranges::count(adversarial, one) > 0) for_ends.push_back(one);
+  }
+  if (for_ends.empty() && std::ranges::count(adversarial, Distribution::one_value) > 0) {
+    for_ends.push_back(Distribution::one_value);  // counts reach the number of elements
   }
   if (for_ends.empty()) for_ends.push_back(any_adversarial());
   const auto one_for_ends = [&] { return for_ends[keys_.below(for_ends.size())]; };

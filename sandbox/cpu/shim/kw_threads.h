@@ -37,11 +37,20 @@ struct __kw_exchange {
   T given, taken;
   unsigned source;
 
+  // From a lane that takes no part, whose value CUDA leaves undefined: none that a maximum or a sum overlooks.
+  static T undefined(T value) {
+    unsigned char bytes[sizeof(T)];
+    __builtin_memcpy(bytes, &value, sizeof(T));
+    for (unsigned char& byte : bytes) byte = ~byte;
+    __builtin_memcpy(&value, bytes, sizeof(T));
+    return value;
+  }
+
   static void combine(void* const lanes[32], unsigned active) {
     for (unsigned rest = active; rest != 0; rest &= rest - 1) {
       auto* mine = static_cast<__kw_exchange*>(lanes[__builtin_ctz(rest)]);
       auto* from = static_cast<__kw_exchange*>(lanes[mine->source % 32]);
-      mine->taken = from != nullptr ? from->given : mine->given;  // a lane that takes no part: CUDA leaves it undefined
+      mine->taken = from != nullptr ? from->given : undefined(mine->given);
     }
   }
 };
