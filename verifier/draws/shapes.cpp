@@ -232,10 +232,8 @@ std::optional<core::Bindings> balanced_shape(const benchsuite::Problem& problem,
                                              const std::vector<const benchsuite::Axis*>& large, int64_t most_elements,
                                              int64_t most_flops, statistics::Keys& keys) {
   core::Bindings axes = thin_shape(problem, keys);
-  const bool multiples = keys.coin();
   const auto set = [&](const benchsuite::Axis& axis, int64_t size) {
-    const int64_t above = multiples && size >= kMultiple ? size % kMultiple : 1 - size % 2;
-    axes[axis.name] = into_domain(axis, axis.values.empty() ? size - above : size);
+    axes[axis.name] = into_domain(axis, size % 2 == 0 && axis.values.empty() ? size - 1 : size);
   };
   for (const benchsuite::Axis* axis : large) {
     const int64_t least = std::max(axis->min, axis->max / 4);
@@ -313,6 +311,12 @@ std::vector<core::Bindings> draw_long_and_wide_shapes(const benchsuite::Problem&
       const bool narrows = axes[other.name] > kLeastWide && keys.below(4) != 0;
       const benchsuite::Axis& shrunk = narrows ? other : large;
       axes[shrunk.name] = shrunk.at_most(axes[shrunk.name] * 7 / 8);
+    }
+    if (keys.coin()) {  // a kernel may have a path of its own for whole tiles
+      for (const benchsuite::Axis& axis : problem.axes) {
+        const int64_t tiles = axes[axis.name] / kMultiple;
+        if (tiles > 0) axes[axis.name] = axis.at_most(tiles * kMultiple);
+      }
     }
     if (axes[large.name] > listed && small_enough(problem, axes, most_elements, most_flops)) {
       shapes.push_back(std::move(axes));

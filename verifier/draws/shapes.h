@@ -43,13 +43,14 @@ std::vector<core::Bindings> draw_long_shapes(const benchsuite::Problem& problem,
                                              int64_t most_times_listed = INT64_MAX);
 
 // For each axis of several a shape in which it is larger than in any listed workload of `backend`, and the others are
-// drawn from 64 to what the limits leave; where those are tight, the others are shorter.
+// drawn from 64 to what the limits leave; where those are tight, the others are shorter. Half the time all of 64 and
+// more are multiples of it.
 std::vector<core::Bindings> draw_long_and_wide_shapes(const benchsuite::Problem& problem, const std::string& backend,
                                                       int64_t most_elements, int64_t most_flops,
                                                       statistics::Keys& keys);
 
 // For each axis the thin shape in which it is as large as the domain and the limits allow, and for an inner axis one in
-// which it is odd and more than half as large; one in which all axes are large, odd or multiples of 64; of more than
+// which it is odd and more than half as large; one in which all axes are large and odd; of more than
 // two axes one in which two drawn ones are; and one of more than 2^31 elements, where the domain and the limits have
 // one.
 std::vector<core::Bindings> far_shapes(const benchsuite::Problem& problem, int64_t most_elements, int64_t most_flops,

@@ -200,13 +200,7 @@ TEST(Shapes, FarOnesEndTheDomainAndPass32Bits) {
   const core::Bindings& balanced = small[4];
   EXPECT_GT(balanced.at("M") * balanced.at("N"), kSmall * 15 / 16);
   EXPECT_GT(std::min(balanced.at("M"), balanced.at("N")), 64);
-  std::set<bool> odd;
-  for (int i = 0; i < 20; ++i) {
-    const core::Bindings axes = far_shapes(rows, kSmall, kManyFlops, keys)[4];
-    odd.insert(axes.at("M") % 2 == 1);
-    EXPECT_TRUE(axes.at("M") % 64 == 0 ? axes.at("N") % 64 == 0 : axes.at("M") % 2 + axes.at("N") % 2 == 2);
-  }
-  EXPECT_EQ(odd.size(), 2u);
+  EXPECT_EQ(balanced.at("M") % 2 + balanced.at("N") % 2, 2);
   const auto large = far_shapes(rows, kLarge, kManyFlops, keys);
   ASSERT_EQ(large.size(), 6u);
   const int64_t elements = large[5].at("M") * large[5].at("N");
@@ -249,21 +243,24 @@ TEST(Shapes, LongOnesPassEveryListedSize) {
 TEST(Shapes, LongOnesAreWide) {
   statistics::Keys keys(8);
   const benchsuite::Problem rows = shipped_problem("row_sum_f32"), products = shipped_problem("gemm_f32");
-  int64_t most_rows = 0, longest_row = 0;
+  int64_t most_rows = 0, longest_row = 0, whole_tiles = 0;
   for (int i = 0; i < 40; ++i) {
     const auto shapes = draw_long_and_wide_shapes(rows, "cpu", 1 << 20, int64_t{1} << 25, keys);
-    ASSERT_EQ(shapes.size(), 2u);
+    ASSERT_LE(shapes.size(), 2u);
     for (const core::Bindings& axes : shapes) {
       EXPECT_GE(std::min(axes.at("M"), axes.at("N")), 48);
       EXPECT_LE(axes.at("M") * axes.at("N"), 1 << 20);
       most_rows = std::max(most_rows, axes.at("M"));
       longest_row = std::max(longest_row, axes.at("N"));
+      whole_tiles += axes.at("M") % 64 == 0 && axes.at("N") % 64 == 0;
     }
     for (const core::Bindings& axes : draw_long_and_wide_shapes(products, "cpu", 1 << 20, int64_t{1} << 25, keys)) {
       EXPECT_GE(std::min({axes.at("M"), axes.at("N"), axes.at("K")}), 8);
       EXPECT_GT(std::max({axes.at("M"), axes.at("N"), axes.at("K")}), 128);
     }
   }
+  EXPECT_GT(whole_tiles, 20);
+  EXPECT_LT(whole_tiles, 60);
   EXPECT_GT(most_rows, 8192);
   EXPECT_GT(longest_row, 8192);
   EXPECT_TRUE(draw_long_and_wide_shapes(shipped_problem("sum_f32"), "cpu", 1 << 20, 1 << 25, keys).empty());

@@ -113,7 +113,7 @@ struct Row {
   double scale;   // of a row_scales draw; of extremes, what all elements are near to, or 0
   double size;    // of the outliers of extremes, or 0; of a dominant draw, sign_at_the_end
   bool hot_end;   // is the last element one, too?
-  uint32_t kind;  // which non-finite values it gets: NaN, inf, -inf, or all of them
+  uint32_t kind;  // which non-finite values it gets: NaN, inf, -inf, or all of them or both infinities
 };
 HOST_DEVICE bool draws_rows(const FillArgs& args) {
   switch (static_cast<Distribution>(args.distribution)) {
@@ -177,7 +177,9 @@ HOST_DEVICE bool is_one_of_few(const FillArgs& args, const Chance& c) {
 HOST_DEVICE bool is_rare(const Chance& c) { return c.second < 1u << 26; }
 HOST_DEVICE double rare_value(const FillArgs& args, uint32_t kind, const Chance& c) {
   if (kind == 0) return args.special[(c.second & 1) != 0 ? 3 : 0];  // NaNs of both signs
-  return args.special[kind < 3 ? kind : below(4, c.second << 6, 0)];
+  if (kind < 3) return args.special[kind];
+  const bool infinities = (args.key >> 61 & 1) != 0;  // of both signs and no NaN, which their sum is
+  return args.special[infinities ? 1 + below(2, c.second << 6, 0) : below(4, c.second << 6, 0)];
 }
 
 constexpr double kExactSteps = 32;  // of 1: a thousand products of two such numbers add up exactly in f32
