@@ -24,13 +24,17 @@ constexpr std::array kSourceFiles{SourceFile{kReferenceFile, "reference"}, Sourc
                                   SourceFile{kPytorchFile, "pytorch"}};
 constexpr SourceFile kHashesOfData{kDataFile, "data"};
 
-std::string read_source(const fs::path& file) {
+std::string read_part(const fs::path& file, size_t most_bytes) {
   if (!fs::is_regular_file(file)) {
     throw core::InputError(file.string(), "is missing",
                            "a problem needs problem.json and either reference.py, or reference.cu and naive.cu; "
                            "docs/problem-format.md describes each");
   }
-  std::string text = core::read_file(file, kMaxSourceBytes);
+  return core::read_file(file, most_bytes);
+}
+
+std::string read_source(const fs::path& file) {
+  std::string text = read_part(file, kMaxSourceBytes);
   if (!core::is_utf8(text)) throw core::InputError(file.string(), "is not UTF-8", "save it as UTF-8 text");
   return text;
 }
@@ -71,7 +75,7 @@ bool looks_like_problem(const fs::path& folder) {
 
 Problem load_problem(const fs::path& folder) {
   const fs::path file = folder / kDefinition;
-  Problem problem = parse_problem(core::read_file(file, kMaxJsonBytes), file.string());
+  Problem problem = parse_problem(read_part(file, kMaxJsonBytes), file.string());
   problem.folder = folder;
   if (problem.name != folder.filename()) {
     throw core::InputError(file.string() + "#/name",

@@ -85,7 +85,14 @@ std::string read_file(const std::filesystem::path& path, size_t max_bytes) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) throw InputError(path.string(), "is a folder, not a file");
   std::ifstream in(path, std::ios::binary);
-  if (!in) throw InputError(path.string(), std::string("cannot be read: ") + std::strerror(errno));
+  const int why = in ? 0 : errno;
+  if (why == ENOENT) {
+    throw InputError(path.string(), "there is no such file",
+                     path.is_absolute()
+                         ? "check the path"
+                         : "check the path; it begins in " + std::filesystem::current_path(ignored).string());
+  }
+  if (!in) throw InputError(path.string(), std::string("cannot be read: ") + std::strerror(why));
   std::string bytes;
   char block[16384];
   while (in.read(block, sizeof block) || in.gcount() > 0) {

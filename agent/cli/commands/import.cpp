@@ -117,7 +117,10 @@ std::vector<ImportOrder> orders_of(const ImportOptions& options) {
                            "flashinfer-bench and a folder");
   }
   const fs::path file = first;
-  if (!fs::is_regular_file(file)) throw core::InputError(file.string(), "is no file");
+  if (!fs::is_regular_file(file)) {
+    throw core::InputError(file.string(), fs::exists(file) ? "is not a file" : "there is no such file",
+                           "give a file of PyTorch, or a benchmark and its folder: kernelwright import --help");
+  }
   if (file.extension() == ".json") return orders_of_definitions(options, file);
   if (options.name.empty()) return {{file, torch::problem_name(file.stem().string())}};
   return {{file, options.name, false}};
