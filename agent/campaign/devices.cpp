@@ -1,9 +1,14 @@
 #include "agent/campaign/devices.h"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 
+#include "agent/campaign/startup.h"
 #include "agent/torch/torch_python.h"
 #include "core/error.h"
+#include "core/hash.h"
+#include "core/text.h"
 #include "verifier/devices/cuda/judge_kernels.h"
 #include "verifier/devices/cuda/sanitizers.h"
 
@@ -17,6 +22,13 @@ sandbox::process::WorkerCommand worker(const core::Paths& paths, const char* bac
                             " is missing: keep the installation's bin/ complete");
   }
   return {program, {"--device-headers", paths.device_headers().string()}, {}, paths.sandbox_level};
+}
+
+// The program that compiles decides about binaries, and so does what it puts before each source.
+std::string compiled_by(const std::filesystem::path& program, const std::filesystem::path& headers) {
+  const auto written = std::filesystem::last_write_time(program).time_since_epoch().count();
+  return core::sha256_hex(
+      fmt::format("{} {} {}", written, std::filesystem::file_size(program), core::read_file(headers / "kw_prelude.h")));
 }
 }  // namespace
 
@@ -67,6 +79,10 @@ verifier::judging::JudgedDevice judged_device(const core::Paths& paths, const st
   if (!device.gpu) return device;
   if (!sandbox::cuda::driver::Driver::is_installed()) static_cast<void>(cuda_devices());  // says what is missing
   device.own_kernels = verifier::devices::cuda::own_kernels(paths.cuda_kernels());
+  if (const auto folder = user_cache_folder()) {
+    device.own_kernels.kept_in = *folder / "judge-kernels";
+    device.own_kernels.made_by = compiled_by(device.worker.program, paths.device_headers());
+  }
   device.worker.args.insert(device.worker.args.end(), {"--device", std::to_string(index)});
   if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) {
     device.worker.args.insert(device.worker.args.end(), {"--visible-devices", visible});

@@ -64,6 +64,12 @@ std::optional<fs::path> user_data_folder() {
   return std::nullopt;
 }
 
+std::optional<fs::path> user_cache_folder() {
+  if (const fs::path cache = variable("XDG_CACHE_HOME"); !cache.empty()) return cache / "kernelwright";
+  if (const fs::path home = variable("HOME"); !home.empty()) return home / ".cache/kernelwright";
+  return std::nullopt;
+}
+
 LoadedData load_data(int sandbox_level, const std::vector<fs::path>& folders,
                      const std::function<void(const std::string&)>& warn) {
   LoadedData data{core::installed_paths(), {}};

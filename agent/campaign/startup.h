@@ -21,6 +21,8 @@ struct LoadedData {
 
 // $XDG_DATA_HOME/kernelwright, else ~/.local/share/kernelwright; nullopt without a home.
 std::optional<std::filesystem::path> user_data_folder();
+// $XDG_CACHE_HOME/kernelwright, else ~/.cache/kernelwright; nullopt without a home.
+std::optional<std::filesystem::path> user_cache_folder();
 
 // Loads the problems of `folders` (--problems), of those in $KERNELWRIGHT_PROBLEMS (colon separated), of the user's
 // data folder and of the installation. Workers started from the result's paths refuse to run below `sandbox_level`.

@@ -71,15 +71,6 @@ void require_built(const sandbox::Rejected* rejected, const sandbox::Solution& s
                          rejected->message + (rejected->log.empty() ? "" : "\n" + rejected->log));
 }
 
-// The builds of a GPU's own kernels, which come with the program.
-core::UniqueFd compile_own(const std::string& name, const std::string& source, sandbox::CompilePool& pool) {
-  sandbox::Compilation compiled = pool.submit({name, source, {}, Build::fast}).get();
-  if (const auto* rejected = std::get_if<sandbox::Rejected>(&compiled)) {
-    throw core::SystemError(name + " of ours does not compile: " + rejected->message + "\n" + rejected->log);
-  }
-  return std::move(std::get<sandbox::Built>(compiled).binary);
-}
-
 // Did the candidate end the run worker, or leave its context in a state that nobody should be in?
 bool worker_is_spent(const verdicts::Verdict& verdict) {
   return std::holds_alternative<verdicts::Faulted>(verdict) || std::holds_alternative<verdicts::TimedOut>(verdict) ||
@@ -96,11 +87,6 @@ Judge::Judge(JudgedDevice device, JudgeSettings settings)
 
 void Judge::start_judge() { judge_ = Worker::start(with_role(device_.worker, "judge")); }
 
-void Judge::load_own_kernels(sandbox::CompilePool& pool) {
-  judge_kernels_ = compile_own("judge_kernels.cu", device_.own_kernels.judge, pool);
-  run_.set_known_good(compile_own("run_kernels.cu", device_.own_kernels.run, pool));
-}
-
 void Judge::use_kernels(const benchsuite::Problem& problem, sandbox::CompilePool& pool) {
   reference_ = load_trusted(benchsuite::kReferenceFile, problem);
   naive_ = load_trusted(benchsuite::kNaiveFile, problem);
@@ -108,7 +94,6 @@ void Judge::use_kernels(const benchsuite::Problem& problem, sandbox::CompilePool
   naive_builds_.emplace(naive_, sandbox::default_binding(naive_));
   reference_builds_->start(pool, verdicts::Effort::screen);
   naive_builds_->start(pool, verdicts::Effort::full);
-  if (device_.gpu && !judge_kernels_) load_own_kernels(pool);
   require_built(reference_builds_->wait(pool, verdicts::Effort::screen), reference_);
   require_built(naive_builds_->wait(pool, verdicts::Effort::full), naive_);
 }
@@ -125,11 +110,19 @@ void Judge::use_pytorch(const benchsuite::Problem& problem) {
 void Judge::use_problem(const benchsuite::Problem& problem, sandbox::CompilePool& pool) {
   benchsuite::require_data(problem);
   problem_ = problem;
+  std::vector<OwnKernel> own;  // compiled while the problem is made ready
+  if (device_.gpu && !judge_kernels_) {
+    own.emplace_back("judge_kernels.cu", device_.own_kernels.judge, device_.own_kernels, pool);
+    own.emplace_back("run_kernels.cu", device_.own_kernels.run, device_.own_kernels, pool);
+  }
   if (problem.pytorch()) {
-    if (device_.gpu && !judge_kernels_) load_own_kernels(pool);
     use_pytorch(problem);
   } else {
     use_kernels(problem, pool);
+  }
+  if (!own.empty()) {
+    judge_kernels_ = own[0].wait();
+    run_.set_known_good(own[1].wait());
   }
   const sandbox::process::Message answer = teach(true);
   if (!answer.json.contains("refused")) return;

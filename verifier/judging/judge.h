@@ -14,6 +14,7 @@
 #include "sandbox/process/worker.h"
 #include "sandbox/solution.h"
 #include "verifier/judging/builds.h"
+#include "verifier/judging/own_kernels.h"
 #include "verifier/judging/run_workers.h"
 #include "verifier/reference/reference_channel.h"
 #include "verifier/reference/reference_worker.h"
@@ -26,11 +27,6 @@ struct JudgeSettings {
   verdicts::CheckSettings check;
   verdicts::TimingSettings timing;
   double deadline_s = 120;  // for one whole judgement; past it the judge itself is replaced
-};
-
-// Sources of our own device code for a GPU: what the judge worker and the run workers launch.
-struct OwnKernels {
-  std::string judge, run;
 };
 
 // Where candidates are judged.
@@ -85,7 +81,6 @@ class Judge {
   void start_judge();
   void use_kernels(const benchsuite::Problem& problem, sandbox::CompilePool& pool);
   void use_pytorch(const benchsuite::Problem& problem);
-  void load_own_kernels(sandbox::CompilePool& pool);
   // `look`: whether the problem asks for anything (dependence.h), which the answer then says.
   sandbox::process::Message teach(bool look);
   OpenProcess open_fast(Side side, const Builds& builds);

@@ -35,7 +35,7 @@
 #include "verifier/comparison/tiles.h"
 #include "verifier/draws/inputs.h"
 #include "verifier/draws/poison.h"
-#include "verifier/judging/judge.h"
+#include "verifier/judging/own_kernels.h"
 
 namespace verifier::devices::cuda {
 
