@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 #include <functional>
 
@@ -97,7 +98,45 @@ TEST(Compare, SumOfRoundedInputsIsRefusedInMostDraws) {
   EXPECT_GE(refused, 90);
 }
 
-// Shapes that nobody listed are small and odd: few outputs, each a sum that may cancel.
+// A plane of 256 x 256 normalised by 256 threads, each of which sums a column. In a draw of few most terms of the
+// variance are the square of the mean, so that all threads round in the same direction. PyTorch errs less.
+TEST(Compare, NormsOfPlanesByColumnsAreAcceptedWhereTermsAreAlike) {
+  constexpr size_t kSide = 256, kPlane = kSide * kSide;
+  benchsuite::Problem problem;
+  const core::Expr planes = core::Expr::constant(16), side = core::Expr::constant(kSide);
+  problem.inputs = {{"x", DType::f32, {planes, side, side}, {}}};
+  problem.outputs = {{"y", DType::f32, {planes, side, side}, {}}};
+  problem.contract.sums = core::Expr::constant(kPlane);
+  std::vector<std::byte> bytes(16 * kPlane * sizeof(float));
+  draws::fill_input(bytes, problem.inputs[0], {}, draws::Distribution::few, 7);
+  Floats x(16 * kPlane), y(x.size()), naive(x.size());
+  Doubles reference(x.size());
+  std::memcpy(x.data(), bytes.data(), bytes.size());
+  for (size_t begin = 0; begin < x.size(); begin += kPlane) {
+    const auto normalise = [&]<typename T>(const auto& sum, std::vector<T>& out) {
+      const T mean = sum([&](size_t i) { return static_cast<T>(x[begin + i]); }) / T{kPlane};
+      const auto apart = [&](size_t i) { return static_cast<T>(x[begin + i]) - mean; };
+      const T factor = 1 / std::sqrt(sum([&](size_t i) { return apart(i) * apart(i); }) / T{kPlane} + T(1e-5));
+      for (size_t i = 0; i < kPlane; ++i) out[begin + i] = apart(i) * factor;
+    };
+    const auto added = [](const auto& term, size_t lanes) {
+      std::vector<decltype(term(0))> sums(lanes);
+      for (size_t i = 0; i < kPlane; ++i) sums[i % lanes] += term(i);
+      for (size_t half = lanes / 2; half > 0; half /= 2) {
+        for (size_t i = 0; i < half; ++i) sums[i] += sums[i + half];
+      }
+      return sums[0];
+    };
+    normalise([&](const auto& term) { return added(term, 1); }, reference);
+    normalise([&](const auto& term) { return static_cast<float>(added([&](size_t i) { return double{term(i)}; }, 1)); },
+              naive);
+    normalise([&](const auto& term) { return added(term, kSide); }, y);
+  }
+  const Reduction reduction = reduction_of(problem, {}, problem.outputs[0], draws::Distribution::few, {bytes});
+  EXPECT_EQ(name_of(judged({DType::f32, kSide, reduction, false}, y, reference, naive)), "accepted");
+  for (float& value : y) value *= 1.001f;  // one in a thousand still is too much
+  EXPECT_EQ(name_of(judged({DType::f32, kSide, reduction, false}, y, reference, naive)), "wrong_result");
+}
 
 }  // namespace
 }  // namespace verifier::comparison

@@ -40,10 +40,9 @@ Moments moments_of(core::DType dtype, std::span<const std::byte> bytes) {
 
 Reduction reduction_of(const benchsuite::Problem& problem, const core::Bindings& axes, const benchsuite::Tensor& output,
                        draws::Distribution distribution, const std::vector<Moments>& inputs) {
-  // One term makes the sum, or some eight, and a few steps follow. A normalisation adds terms that the dominant one
-  // made, all alike: the squares of a mean.
-  if (distribution == draws::Distribution::few) return {kFewTerms, 0, true};
-  if (distribution == draws::Distribution::dominant) {
+  // One term makes the sum, or some eight, and a few steps follow. A normalisation adds terms that those made, all
+  // alike: the squares of a mean.
+  if (distribution == draws::Distribution::few || distribution == draws::Distribution::dominant) {
     const double made = problem.contract.sums ? static_cast<double>(problem.contract.sums->eval(axes)) : 0;
     return {std::max(kFewTerms, made), 0, true};
   }
