@@ -26,7 +26,7 @@ constexpr std::pair<Distribution, std::string_view> kDistributions[] = {
     {Distribution::ordinary, "ordinary"},   {Distribution::row_scales, "row_scales"},
     {Distribution::offset, "offset"},       {Distribution::spikes, "spikes"},
     {Distribution::one_hot, "one_hot"},     {Distribution::ties, "ties"},
-    {Distribution::denormals, "denormals"}, {Distribution::near_overflow, "near_overflow"},
+    {Distribution::denormals, "denormals"}, {Distribution::one_scale, "one_scale"},
     {Distribution::exact, "exact"},         {Distribution::exact_products, "exact_products"},
     {Distribution::one_value, "one_value"}, {Distribution::non_finite, "non_finite"},
     {Distribution::patchwork, "patchwork"}, {Distribution::stray, "stray"},
@@ -204,7 +204,7 @@ std::vector<Distribution> adversarial_for(const benchsuite::Problem& problem) {
   if (!drawn_as(false)) return {Distribution::patchwork, Distribution::one_value, Distribution::ties};
   std::vector<Distribution> chosen{Distribution::patchwork, Distribution::row_scales, Distribution::offset,
                                    Distribution::spikes,    Distribution::one_hot,    Distribution::ties,
-                                   Distribution::denormals};
+                                   Distribution::denormals, Distribution::one_scale};
   // Their tolerance rests on the few elements that count.
   if (std::all_of(problem.inputs.begin(), problem.inputs.end(), takes_any_number)) {
     chosen.insert(chosen.begin() + 1, Distribution::extremes);
@@ -212,7 +212,6 @@ std::vector<Distribution> adversarial_for(const benchsuite::Problem& problem) {
   }
   if (problem.contract.nan) chosen.insert(chosen.begin(), Distribution::non_finite);
   if (drawn_as(true)) chosen.insert(chosen.begin(), Distribution::one_value);
-  if (std::ranges::none_of(problem.inputs, is_narrow)) chosen.push_back(Distribution::near_overflow);
   const bool whole_numbers = std::ranges::none_of(problem.inputs, [&](const benchsuite::Tensor& tensor) {
     return is_given(tensor) && core::is_floating(tensor.dtype);
   });

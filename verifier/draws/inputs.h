@@ -46,19 +46,20 @@ uint64_t tensor_key(statistics::Keys& keys, uint64_t draw_key, Distribution dist
 Distribution distribution_of(const benchsuite::Problem& problem, const core::Bindings& axes, Distribution distribution,
                              uint64_t draw_key, size_t index);
 
-// Keys of the draws of one judgement; those of non_finite ones go through all kinds in turn.
+// Keys of the draws of one judgement; those of distributions with several kinds go through them in turn.
 class DrawKeys {
  public:
   explicit DrawKeys(statistics::Keys& keys) : keys_(keys), kind_(static_cast<unsigned>(keys.below(kNonFiniteKinds))) {}
   uint64_t next(Distribution distribution) {
     if (distribution == Distribution::non_finite) return with_kind(keys_.next(), kind_++);
     if (distribution == Distribution::exact_products) return with_kind(keys_.next(), kind_of_products_++);
+    if (distribution == Distribution::one_scale) return with_kind(keys_.next(), kind_of_scale_++);
     return keys_.next();
   }
 
  private:
   statistics::Keys& keys_;
-  unsigned kind_, kind_of_products_ = kind_;
+  unsigned kind_, kind_of_products_ = kind_, kind_of_scale_ = kind_;
 };
 
 // How many draws of a distribution show all it has: short inputs have fewer rows than there are kinds of them.

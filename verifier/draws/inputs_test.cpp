@@ -23,7 +23,7 @@ const core::Bindings kAxes{{"M", 64}, {"N", 1000}};
 constexpr DType kFloats[] = {DType::f16, DType::bf16, DType::f8e4m3, DType::f8e5m2, DType::f32, DType::f64};
 constexpr Distribution kAll[] = {
     Distribution::ordinary,  Distribution::row_scales,     Distribution::offset,    Distribution::spikes,
-    Distribution::one_hot,   Distribution::ties,           Distribution::denormals, Distribution::near_overflow,
+    Distribution::one_hot,   Distribution::ties,           Distribution::denormals, Distribution::one_scale,
     Distribution::exact,     Distribution::exact_products, Distribution::one_value, Distribution::non_finite,
     Distribution::patchwork, Distribution::stray,          Distribution::dominant,  Distribution::few,
     Distribution::extremes,
@@ -191,7 +191,36 @@ TEST(Inputs, DistributionsAreWhatTheySay) {
     EXPECT_EQ(std::fmod(std::round(size), 2), 1);
     EXPECT_LT(size, 4096);
   }
-  EXPECT_NEAR(rms(drawn(x, Distribution::near_overflow), 0, 64000), 1e15, 1e13);
+}
+
+TEST(Inputs, OneScaleIsLargeOrSmallForAllInputs) {
+  const auto size = [](DType dtype, uint64_t key) {
+    return rms(drawn(tensor(dtype), Distribution::one_scale, key), 0, 64000);
+  };
+  statistics::Keys keys(3);
+  std::set<int> exponents, of_narrow;
+  for (int i = 0; i < 200; ++i) {
+    const uint64_t key = keys.next();
+    const double f32 = size(DType::f32, with_kind(key, 1)), f16 = size(DType::f16, with_kind(key, 1));
+    exponents.insert(std::ilogb(f32 * 1.4));
+    of_narrow.insert(std::ilogb(f16 * 1.4));
+    if (i >= 3) continue;
+    EXPECT_NEAR(size(DType::f32, with_kind(key, 0)), 1e15, 1e13);
+    EXPECT_NEAR(size(DType::f16, with_kind(key, 0)), f16, f16 / 50);
+  }
+  EXPECT_THAT(exponents, testing::ElementsAreArray({-20, -19, -18, -17, -16, -15, -14, -13, -12, -11, -10, -9, -8}));
+  EXPECT_THAT(of_narrow, testing::ElementsAre(-4, -3, -2, -1));
+  Tensor bounded = tensor(DType::f32, Init::uniform);
+  const std::vector<double> low = drawn(bounded, Distribution::one_scale, with_kind(keys.next(), 1));
+  EXPECT_GE(*std::min_element(low.begin(), low.end()), bounded.init.low);
+  EXPECT_LT(*std::max_element(low.begin(), low.end()), bounded.init.low + (bounded.init.high - bounded.init.low) / 128);
+}
+
+TEST(DrawKeys, OneScaleIsLargeAndSmallInTurn) {
+  statistics::Keys keys(5);
+  DrawKeys draws(keys);
+  const uint64_t first = draws.next(Distribution::one_scale) >> 62, second = draws.next(Distribution::one_scale) >> 62;
+  EXPECT_NE(first % 2, second % 2);
 }
 
 TEST(Inputs, DrawsOfOneRowGoThroughEachKindOfNonFinite) {
@@ -397,11 +426,9 @@ TEST(Inputs, AdversarialDistributionsSuitTheContract) {
   const auto plain = adversarial_for(problem({tensor(DType::f32)}, false));
   EXPECT_GE(plain.size(), 5u);
   EXPECT_THAT(plain, Not(Contains(Distribution::non_finite)));
-  EXPECT_THAT(plain, Contains(Distribution::near_overflow));
+  EXPECT_THAT(plain, Contains(Distribution::one_scale));
   EXPECT_THAT(adversarial_for(problem({tensor(DType::f32)}, true)), Contains(Distribution::non_finite));
-  EXPECT_THAT(adversarial_for(problem({tensor(DType::f16)}, false)), Not(Contains(Distribution::near_overflow)));
   EXPECT_GE(adversarial_for(problem({tensor(DType::f16)}, false)).size(), 5u);
-  EXPECT_THAT(adversarial_for(problem({tensor(DType::f8e5m2)}, false)), Not(Contains(Distribution::near_overflow)));
   EXPECT_THAT(adversarial_for(problem({integers(DType::i32, 0, 255)}, false)),
               testing::ElementsAre(Distribution::patchwork, Distribution::one_value, Distribution::ties));
   const auto mixed = adversarial_for(problem({tensor(DType::f32), integers(DType::i32, 0, 9)}, false));

@@ -21,7 +21,7 @@ enum class Distribution : int64_t {
   one_hot,         // one element of each row is 1, the others 0
   ties,            // three distinct values only
   denormals,       // about the least normal number of the dtype
-  near_overflow,   // about 1e15; f16: as usual
+  one_scale,       // ordinary, all scaled by one factor: 1e15, or 2^-8 to 2^-20; f16: 2^-1 to 2^-4
   exact,           // N(0,1) in steps of 1/32, dense, whose sums of products f32 holds: the exact battery
   exact_products,  // one number with all its bits in each row, the others 0; the other input has powers of two there
   one_value,       // one value everywhere; integers only
@@ -196,6 +196,13 @@ HOST_DEVICE double exact_factor(const FillArgs& args, const Chance& c) {
   return sign * static_cast<double>(2 * below(static_cast<uint64_t>(1) << (bits - 1), c.first, 0) + 1);
 }
 
+// Of a one_scale draw. The two highest bits of the key, which all inputs of a draw share, say which it is.
+HOST_DEVICE bool is_large(const FillArgs& args) { return args.narrow == 0 && (args.key >> 62) % 2 == 0; }
+HOST_DEVICE int small_exponent(const FillArgs& args) {
+  const uint32_t chance = static_cast<uint32_t>(args.key);
+  return args.narrow != 0 ? -1 - static_cast<int>(below(4, chance, 0)) : -8 - static_cast<int>(below(13, chance, 0));
+}
+
 // An element of an input that is N(0, scale) as a rule.
 HOST_DEVICE double unbounded(const FillArgs& args, const Row& row, bool hot, const Chance& c) {
   const bool narrow = args.narrow != 0;
@@ -214,8 +221,8 @@ HOST_DEVICE double unbounded(const FillArgs& args, const Row& row, bool hot, con
       return third == 0 ? -0.5 : third == 1 ? 0.25 : 1.5;
     case Distribution::denormals:
       return args.least_normal * 4 * (c.unit - 0.5);
-    case Distribution::near_overflow:
-      return narrow ? value : c.normal * 1e15;
+    case Distribution::one_scale:
+      return is_large(args) ? c.normal * 1e15 : ldexp(value, small_exponent(args));
     case Distribution::exact:
       return rint(c.normal * kExactSteps) / kExactSteps;
     case Distribution::exact_products:
@@ -246,6 +253,8 @@ HOST_DEVICE double bounded(const FillArgs& args, const Row& row, bool hot, const
   switch (static_cast<Distribution>(args.distribution)) {
     case Distribution::row_scales:
       return args.low + width * c.unit * fmin(row.scale, 1.0);
+    case Distribution::one_scale:
+      return is_large(args) ? value : args.low + ldexp(width * c.unit, small_exponent(args));
     case Distribution::offset:
       return args.high - width * (1 - c.unit) / 128;
     case Distribution::spikes:

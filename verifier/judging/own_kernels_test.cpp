@@ -22,9 +22,7 @@ class OwnKernelTest : public testing::Test {
   std::string binary_of(const std::string& source = kSource, const std::string& made_by = "this program") {
     return sandbox::process::read_memory(OwnKernel("own.cu", source, {"", "", kept_in_, made_by}, pool_).wait().get());
   }
-  std::vector<fs::path> kept() const {
-    return {fs::directory_iterator(kept_in_), fs::directory_iterator()};
-  }
+  std::vector<fs::path> kept() const { return {fs::directory_iterator(kept_in_), fs::directory_iterator()}; }
 
   const core::Paths paths_ = core::installed_paths();
   sandbox::CompilePool pool_{

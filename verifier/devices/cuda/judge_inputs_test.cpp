@@ -25,7 +25,7 @@ constexpr draws::Distribution kAll[] = {
     draws::Distribution::ordinary,  draws::Distribution::row_scales,
     draws::Distribution::offset,    draws::Distribution::spikes,
     draws::Distribution::one_hot,   draws::Distribution::ties,
-    draws::Distribution::denormals, draws::Distribution::near_overflow,
+    draws::Distribution::denormals, draws::Distribution::one_scale,
     draws::Distribution::exact,     draws::Distribution::exact_products,
     draws::Distribution::one_value, draws::Distribution::non_finite,
     draws::Distribution::patchwork, draws::Distribution::stray,
@@ -279,8 +279,10 @@ TEST_F(JudgeInputs, DistributionsAreWhatTheySay) {
     EXPECT_EQ(std::fmod(std::round(size), 2), 1);
     EXPECT_LT(size, 4096);
   }
-  EXPECT_NEAR(rms(drawn(x, draws::Distribution::near_overflow)), 1e15, 2e13);
-  EXPECT_NEAR(rms(drawn(tensor(DType::f16), draws::Distribution::near_overflow)), 1, 0.02);
+  EXPECT_NEAR(rms(drawn(x, draws::Distribution::one_scale)), 1e15, 2e13);
+  EXPECT_NEAR(rms(drawn(tensor(DType::f16), draws::Distribution::one_scale)), 0.5, 0.01);
+  const double small = rms(drawn(x, draws::Distribution::one_scale, draws::with_kind(1, 1)));
+  EXPECT_NEAR(small, 0x1p-8, 0x1p-13);
   for (const DType dtype : kFloats) {
     const std::vector<double> tiny = drawn(tensor(dtype), draws::Distribution::denormals);
     const double bound = draws::least_normal(dtype), step = draws::ulp_at(dtype, 0);
