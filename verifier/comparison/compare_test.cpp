@@ -136,6 +136,13 @@ TEST(Compare, OverflowOfTheOutputTypeIsExpected) {
   const Doubles overflowed{INFINITY, -INFINITY, 65504, INFINITY};
   EXPECT_EQ(name_of(judged(form, right, r, overflowed)), "accepted");
   EXPECT_EQ(name_of(judged(form, overflowed, r, overflowed)), "accepted");
+  // Beyond the largest number, too, it may meet both infinities; an infinity there stays right, and no finite number
+  // is.
+  const Doubles beyond{1e44, 1, 2, 3}, neither{NAN, 1, 2, 3};
+  EXPECT_EQ(name_of(judged({DType::f32, 4, {}}, neither, beyond, neither)), "accepted");
+  EXPECT_EQ(name_of(judged({DType::f32, 4, {}}, Doubles{INFINITY, 1, 2, 3}, beyond, neither)), "accepted");
+  EXPECT_EQ(name_of(judged({DType::f32, 4, {}}, Doubles{3e38, 1, 2, 3}, beyond, neither)), "wrong_non_finite");
+  EXPECT_EQ(name_of(judged({DType::f32, 4, {}}, neither, beyond, Doubles{INFINITY, 1, 2, 3})), "wrong_non_finite");
 }
 
 TEST(Compare, TinyGemmsInAnyOrderAreAccepted) {

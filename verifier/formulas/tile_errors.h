@@ -68,7 +68,9 @@ HOST_DEVICE double saturated(double r, const NumberRange& range) {
 HOST_DEVICE bool right_class(double y, double r, double b, const NumberRange& range) {
   if (isnan(r)) return isnan(y);
   const bool overflown = range.has_infinity != 0 ? isinf(y) && (y < 0) == (r < 0) : isnan(y);
-  if (range.significand == 0 && (isinf(r) || fabs(r) > range.overflow * 1.01)) return overflown;
+  if (range.significand == 0 && (isinf(r) || fabs(r) > range.overflow * 1.01)) {
+    return overflown || (isfinite(r) && isnan(b) && isnan(y));  // naive overflowed on the way, to both infinities
+  }
   if (isfinite(y)) return true;
   // Either side of the largest number is right close to it, and where the naive solution itself overflows.
   if (fabs(r) > range.overflow * 0.99) return overflown;
