@@ -115,21 +115,26 @@ def least_of(explorer, axis):
 
 
 def raise_leasts(explorer, axes):
-    """Until all axes work at their least sizes together: batch norm wants more than one value in each channel. Says
+    """Until all axes work at their least sizes together: batch norm wants more than one value in each channel, and a
+    window more than its size. Raises the axis that stays smallest for its size in the source, or else all of them. Says
     whether they do."""
     leasts = lambda: [axis.least for axis in axes]
     while explorer.with_axes(axes, leasts()) is None:
-        raised = False
+        found = []
         for axis in reversed(axes):
-            larger = next((size for size in small_sizes(axis) if size > axis.least), None)
-            if larger is None:
-                continue
-            before, axis.least, raised = axis.least, larger, True
-            if explorer.with_axes(axes, leasts()) is not None:
-                return True
-            if axis is not axes[0]:
-                axis.least = before
-        if not raised:
+            before = axis.least
+            for axis.least in (size for size in small_sizes(axis) if size > before):
+                if explorer.with_axes(axes, leasts()) is not None:
+                    found.append((axis.least / axis.size, len(found), axis, axis.least))
+                    break
+            axis.least = before
+        if found:
+            _, _, axis, axis.least = min(found)
+            return True
+        before = leasts()
+        for axis in axes:
+            axis.least = next((size for size in small_sizes(axis) if size > axis.least), axis.least)
+        if leasts() == before:
             return False
     return True
 

@@ -59,6 +59,8 @@ class Recorder(TorchDispatchMode):
             self.partial.update(storage_of(value) for value in tensors)
         if out is None or not tensors:
             return
+        if out.numel() == 0:  # where no values are computed, nothing refuses a window larger than what it slides over
+            raise model_form.Unusable(f"{name} gives a tensor without elements")
         sums = sums_of(name, given, tensors, out)
         self.sums += sums
         self.flops.append(work_of(name, given, tensors, out, sums))
