@@ -119,7 +119,9 @@ std::vector<Precision> lower_precisions(DType dtype) {
 std::string advice_against(Damage damage) {
   switch (damage) {
     case Damage::rounded:
-      return "naive.cu is so imprecise that this precision passes: make it more precise, or allow this in the contract";
+      return "this precision passes: naive errs too much, or little of it reaches the outputs; make naive.cu more "
+             "precise, "
+             "or allow this in the contract";
     case Damage::nothing_written:
     case Damage::end_not_written:
     case Damage::nan_in_one:

@@ -13,7 +13,8 @@ using core::DType;
 using sandbox::Token;
 using sandbox::TokenKind;
 constexpr const char* kTooWide =
-    "naive.cu is so imprecise that this precision passes: make it more precise, or allow this in the contract";
+    "this precision passes: naive errs too much, or little of it reaches the outputs; make naive.cu more precise, "
+    "or allow this in the contract";
 constexpr const char* kUnseen = "choose test shapes and inputs (\"init\") that reveal this part of the work";
 constexpr size_t kMostConstants = 3, kMostLoops = 4;
 
