@@ -91,7 +91,13 @@ void show(const AuditReport& report, bool equivalents) {
 void audit(const AuditOptions& options, Invocation& invocation) {
   campaign::LoadedData data = load_data(invocation);
   const std::vector<benchsuite::Problem> problems = chosen(options, data);
-  campaign::DeviceSession session = campaign::start_audit_session(data.paths, campaign::parse_device(options.device));
+  const campaign::DeviceChoice device = campaign::parse_device(options.device);
+  for (const benchsuite::Problem& problem : problems) {
+    if (device.backend == "cpu" || !problem.pytorch()) continue;
+    throw core::InputError("audit " + problem.name,
+                           "mutants of a problem with reference.py are judged on the cpu device", "leave out --device");
+  }
+  campaign::DeviceSession session = campaign::start_audit_session(data.paths, device);
   const auto scope = options.equivalents ? campaign::AuditScope::equivalents : campaign::AuditScope::everything;
   int64_t passed = 0, unchecked = 0;
   for (const benchsuite::Problem& problem : problems) {
