@@ -110,7 +110,7 @@ void Judge::use_pytorch(const benchsuite::Problem& problem) {
 void Judge::use_problem(const benchsuite::Problem& problem, sandbox::CompilePool& pool) {
   benchsuite::require_data(problem);
   problem_ = problem;
-  std::vector<OwnKernel> own;  // compiled while the problem is made ready
+  std::vector<sandbox::OwnKernel> own;  // compiled while the problem is made ready
   if (device_.gpu && !judge_kernels_) {
     own.emplace_back("judge_kernels.cu", device_.own_kernels.judge, device_.own_kernels, pool);
     own.emplace_back("run_kernels.cu", device_.own_kernels.run, device_.own_kernels, pool);

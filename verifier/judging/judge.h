@@ -11,10 +11,10 @@
 
 #include "benchsuite/problem.h"
 #include "sandbox/compile_pool.h"
+#include "sandbox/own_kernels.h"
 #include "sandbox/process/worker.h"
 #include "sandbox/solution.h"
 #include "verifier/judging/builds.h"
-#include "verifier/judging/own_kernels.h"
 #include "verifier/judging/run_workers.h"
 #include "verifier/reference/reference_channel.h"
 #include "verifier/reference/reference_worker.h"
@@ -32,8 +32,8 @@ struct JudgeSettings {
 // Where candidates are judged.
 struct JudgedDevice {
   sandbox::process::WorkerCommand worker;
-  bool gpu = false;             // then there is no checking build
-  OwnKernels own_kernels = {};  // on a GPU
+  bool gpu = false;                      // then there is no checking build
+  sandbox::OwnKernels own_kernels = {};  // on a GPU
   // The worker that computes a problem's reference.py. Throws core::InputError where there is no PyTorch.
   std::function<sandbox::process::WorkerCommand()> pytorch = {};
 };

@@ -30,7 +30,7 @@ std::string judge_kernels_source(const std::filesystem::path& folder) {
   return source;
 }
 
-judging::OwnKernels own_kernels(const std::filesystem::path& folder) {
+sandbox::OwnKernels own_kernels(const std::filesystem::path& folder) {
   return {judge_kernels_source(folder), core::read_file(folder / "run_kernels.cu")};
 }
 

@@ -30,12 +30,12 @@
 
 #include "benchsuite/problem.h"
 #include "core/dtype.h"
+#include "sandbox/own_kernels.h"
 #include "verifier/comparison/difference.h"
 #include "verifier/comparison/reduction.h"
 #include "verifier/comparison/tiles.h"
 #include "verifier/draws/inputs.h"
 #include "verifier/draws/poison.h"
-#include "verifier/judging/own_kernels.h"
 
 namespace verifier::devices::cuda {
 
@@ -45,7 +45,7 @@ inline constexpr int64_t kJudgeBlock = 256;  // threads of a block, which may ha
 // core::InputError when one is missing.
 std::string judge_kernels_source(const std::filesystem::path& folder);
 // The part of that folder that a Judge of a GPU needs. Throws likewise.
-judging::OwnKernels own_kernels(const std::filesystem::path& folder);
+sandbox::OwnKernels own_kernels(const std::filesystem::path& folder);
 
 // The results of one launch's blocks, together.
 draws::Survivors joined(std::span<const draws::Survivors> partials);

@@ -10,7 +10,7 @@
 #include "core/unique_fd.h"
 #include "sandbox/compile_pool.h"
 
-namespace verifier::judging {
+namespace sandbox {
 
 struct OwnKernels {
   std::string judge, run;              // sources
@@ -22,7 +22,7 @@ struct OwnKernels {
 class OwnKernel {
  public:
   // `name`: the source's file, for diagnostics.
-  OwnKernel(const std::string& name, const std::string& source, const OwnKernels& all, sandbox::CompilePool& pool);
+  OwnKernel(const std::string& name, const std::string& source, const OwnKernels& all, CompilePool& pool);
 
   // The binary, in a sealed memory file. Waits for it, and keeps it: call once. Throws core::SystemError when the
   // source does not compile.
@@ -32,7 +32,7 @@ class OwnKernel {
   std::filesystem::path file_;  // of the kept binary, or empty
   std::string name_, prefix_;   // of all files that hold this source's binaries for this architecture
   core::UniqueFd kept_;
-  std::future<sandbox::Compilation> compiling_;  // if none is kept
+  std::future<Compilation> compiling_;  // if none is kept
 };
 
-}  // namespace verifier::judging
+}  // namespace sandbox

@@ -1,4 +1,4 @@
-#include "verifier/judging/own_kernels.h"
+#include "sandbox/own_kernels.h"
 
 #include <unistd.h>
 
@@ -9,7 +9,7 @@
 #include "core/text.h"
 #include "sandbox/process/sealed_memory.h"
 
-namespace verifier::judging {
+namespace sandbox {
 namespace {
 namespace fs = std::filesystem;
 constexpr size_t kHashDigits = 64;
@@ -48,8 +48,7 @@ void keep(const fs::path& file, const std::string& prefix, const std::string& bi
 }
 }  // namespace
 
-OwnKernel::OwnKernel(const std::string& name, const std::string& source, const OwnKernels& all,
-                     sandbox::CompilePool& pool)
+OwnKernel::OwnKernel(const std::string& name, const std::string& source, const OwnKernels& all, CompilePool& pool)
     : name_(name) {
   if (!all.kept_in.empty()) {
     const core::Json& compiler = pool.greeting();
@@ -60,20 +59,20 @@ OwnKernel::OwnKernel(const std::string& name, const std::string& source, const O
     prefix_ = name + "-" + architecture + "-";
     file_ = all.kept_in / (prefix_ + hasher.hex() + ".cubin");
     const std::string binary = kept_binary(file_);
-    if (!binary.empty()) kept_ = sandbox::process::sealed_memory("own kernels", binary);
+    if (!binary.empty()) kept_ = process::sealed_memory("own kernels", binary);
   }
-  if (!kept_) compiling_ = pool.submit({name, source, {}, sandbox::Build::fast});
+  if (!kept_) compiling_ = pool.submit({name, source, {}, Build::fast});
 }
 
 core::UniqueFd OwnKernel::wait() {
   if (kept_) return std::move(kept_);
-  sandbox::Compilation compiled = compiling_.get();
-  if (const auto* rejected = std::get_if<sandbox::Rejected>(&compiled)) {
+  Compilation compiled = compiling_.get();
+  if (const auto* rejected = std::get_if<Rejected>(&compiled)) {
     throw core::SystemError(name_ + " of ours does not compile: " + rejected->message + "\n" + rejected->log);
   }
-  core::UniqueFd binary = std::move(std::get<sandbox::Built>(compiled).binary);
-  if (!file_.empty()) keep(file_, prefix_, sandbox::process::read_memory(binary.get()));
+  core::UniqueFd binary = std::move(std::get<Built>(compiled).binary);
+  if (!file_.empty()) keep(file_, prefix_, process::read_memory(binary.get()));
   return binary;
 }
 
-}  // namespace verifier::judging
+}  // namespace sandbox

@@ -1,6 +1,6 @@
 // Binaries of our own device code are kept from one process to the next. Needs the CUDA Toolkit, but no GPU.
 #ifdef KW_HAVE_NVRTC
-#include "verifier/judging/own_kernels.h"
+#include "sandbox/own_kernels.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include "sandbox/cpu/test_device_fixture.h"
 #include "sandbox/process/sealed_memory.h"
 
-namespace verifier::judging {
+namespace sandbox {
 namespace {
 namespace fs = std::filesystem;
 constexpr const char* kSource = "extern \"C\" __global__ void k(int* x) { *x = 1; }";
@@ -20,17 +20,17 @@ constexpr const char* kSource = "extern \"C\" __global__ void k(int* x) { *x = 1
 class OwnKernelTest : public testing::Test {
  protected:
   std::string binary_of(const std::string& source = kSource, const std::string& made_by = "this program") {
-    return sandbox::process::read_memory(OwnKernel("own.cu", source, {"", "", kept_in_, made_by}, pool_).wait().get());
+    return process::read_memory(OwnKernel("own.cu", source, {"", "", kept_in_, made_by}, pool_).wait().get());
   }
   std::vector<fs::path> kept() const { return {fs::directory_iterator(kept_in_), fs::directory_iterator()}; }
 
   const core::Paths paths_ = core::installed_paths();
-  sandbox::CompilePool pool_{
+  CompilePool pool_{
       {paths_.worker("cuda"),
        {"--device-headers", paths_.device_headers().string(), "--cuda-home", KW_CUDA_HOME, "--arch", "sm_90"},
        {}},
       1};
-  const sandbox::cpu::test::TemporaryFolder folder_;
+  const cpu::test::TemporaryFolder folder_;
   const fs::path kept_in_ = folder_.path() / "kept";
 };
 
@@ -75,5 +75,5 @@ TEST_F(OwnKernelTest, MistakesAreOurs) {
 }
 
 }  // namespace
-}  // namespace verifier::judging
+}  // namespace sandbox
 #endif
