@@ -147,7 +147,7 @@ TEST_F(WrittenProblem, SloppyNaiveSolutionsAreFoundOut) {
   EXPECT_FALSE(report.passed());
   EXPECT_THAT(wrongs(report),
               HasSubstr("in TF32: the judge accepts it"));  // of a, b or y: each is refused by chance at times
-  EXPECT_THAT(wrongs(report), HasSubstr("make it more precise"));
+  EXPECT_THAT(wrongs(report), HasSubstr("make naive.cu more precise"));
 }
 
 TEST_F(WrittenProblem, DataFilesStayTheSameBitByBit) {
