@@ -196,7 +196,7 @@ HOST_DEVICE double exact_factor(const FillArgs& args, const Chance& c) {
   return sign * static_cast<double>(2 * below(static_cast<uint64_t>(1) << (bits - 1), c.first, 0) + 1);
 }
 
-// Of a one_scale draw. The two highest bits of the key, which all inputs of a draw share, say which it is.
+// A one_scale draw is large or small by bit 62 of the key, which all its inputs share. Narrow inputs are always small.
 HOST_DEVICE bool is_large(const FillArgs& args) { return args.narrow == 0 && (args.key >> 62) % 2 == 0; }
 HOST_DEVICE int small_exponent(const FillArgs& args) {
   const uint32_t chance = static_cast<uint32_t>(args.key);
