@@ -23,7 +23,7 @@ std::unique_ptr<DeviceSession> AuditOnGpu::session_;
 
 TEST_P(AuditOnGpu, Passes) {
   const benchsuite::Problem problem = benchsuite::load_problem(core::installed_paths().problems() / GetParam());
-  const verifier::audit::AuditReport report = audit_problem(*session_, core::installed_paths(), problem, {});
+  const verifier::audit::AuditReport report = audit_problem(*session_, core::installed_paths(), problem, {}, 1);
   for (const verifier::audit::AuditFinding& finding : report.findings) {
     EXPECT_TRUE(finding.right) << finding.name << ": " << finding.advice;
     EXPECT_NE(finding.outcome, AuditOutcome::not_compiled) << verifier::verdicts::sentence_for_people(finding.verdict);

@@ -65,13 +65,15 @@ DeviceSession start_audit_session(const core::Paths& paths, DeviceChoice choice)
 }
 
 verifier::audit::AuditReport audit_problem(DeviceSession& session, const core::Paths& paths,
-                                           const benchsuite::Problem& problem, const fs::path& keep, AuditScope scope) {
+                                           const benchsuite::Problem& problem, const fs::path& keep, uint64_t seed,
+                                           AuditScope scope) {
   std::vector<verifier::audit::Variant> variants;
   if (scope == AuditScope::everything) {
     variants = verifier::audit::audit_variants(problem, written(session, paths, problem));
   }
   if (!keep.empty()) write_all(variants, keep / problem.name);
   return session.judges().with_first([&](verifier::judging::Judge& judge) {
+    judge.draw_seeds_from(seed);
     return verifier::audit::audit(problem, variants, judge, session.pool());
   });
 }

@@ -14,10 +14,10 @@ DeviceSession start_audit_session(const core::Paths& paths, DeviceChoice choice)
 
 enum class AuditScope { everything, equivalents };  // the latter: only those in PyTorch
 
-// `keep`: a folder that receives every variant as a solution file; empty for none. Throws core::InputError for a
-// problem that cannot be used.
+// The same seed and problem give the same draws. `keep`: a folder that receives every variant as a solution file; empty
+// for none. Throws core::InputError for a problem that cannot be used. The same `seed` and problem give the same draws.
 verifier::audit::AuditReport audit_problem(DeviceSession& session, const core::Paths& paths,
                                            const benchsuite::Problem& problem, const std::filesystem::path& keep,
-                                           AuditScope scope = AuditScope::everything);
+                                           uint64_t seed, AuditScope scope = AuditScope::everything);
 
 }  // namespace agent::campaign

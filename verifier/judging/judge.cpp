@@ -25,14 +25,6 @@ constexpr auto kPytorchLooks = std::chrono::seconds(180);  // at inputs and outp
 constexpr auto kLibraryOpens = std::chrono::seconds(180);
 constexpr double kLibraryPrepares_s = 240, kLibraryLaunches_s = 30, kLibraryJudged_s = 1500;
 
-uint64_t secret_seed() {
-  uint64_t seed = 0;
-  if (::getrandom(&seed, sizeof seed, 0) != static_cast<ssize_t>(sizeof seed)) {
-    throw core::SystemError("no random seed from the kernel", errno);
-  }
-  return seed;
-}
-
 Json plan_of(const Builds& builds) { return plan_json(builds.solution(), builds.binding()); }
 
 sandbox::process::WorkerCommand with_role(sandbox::process::WorkerCommand command, const char* role) {
@@ -77,6 +69,14 @@ bool worker_is_spent(const verdicts::Verdict& verdict) {
          std::holds_alternative<verdicts::Crashed>(verdict) || std::holds_alternative<verdicts::GuardDamaged>(verdict);
 }
 }  // namespace
+
+uint64_t secret_seed() {
+  uint64_t seed = 0;
+  if (::getrandom(&seed, sizeof seed, 0) != static_cast<ssize_t>(sizeof seed)) {
+    throw core::SystemError("no random seed from the kernel", errno);
+  }
+  return seed;
+}
 
 Judge::Judge(JudgedDevice device, JudgeSettings settings)
     : device_(std::move(device)),

@@ -38,6 +38,9 @@ struct JudgedDevice {
   std::function<sandbox::process::WorkerCommand()> pytorch = {};
 };
 
+// From the kernel's random source. Throws core::SystemError.
+uint64_t secret_seed();
+
 // Owns the run workers and the judge worker of one device. Not for use by two threads at once.
 class Judge {
  public:
@@ -65,8 +68,8 @@ class Judge {
   // why it cannot be judged here. Throws core::SystemError for our own failures.
   std::variant<verdicts::Judgement, std::string> judge_equivalent();
 
-  // From now on the seeds of judgements follow from this one, so that all of them can be repeated. For selftests alone:
-  // otherwise every seed is secret until its judgement is over.
+  // From now on the seeds of judgements follow from this one, so that all of them can be repeated. For selftests and
+  // audits alone: otherwise every seed is secret until its judgement is over.
   void draw_seeds_from(uint64_t seed) { seeds_.emplace(seed); }
 
   // The naive solution of the current problem: the first incumbent, and what scores are relative to.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
 
 #include "agent/campaign/audits.h"
 #include "agent/campaign/devices.h"
@@ -27,6 +28,7 @@ struct AuditOptions {
   std::vector<std::string> problems;
   std::string suite, device = "cpu", keep;
   bool equivalents = false;
+  std::optional<uint64_t> seed;
 };
 
 std::vector<benchsuite::Problem> chosen(const AuditOptions& options, campaign::LoadedData& data) {
@@ -99,13 +101,17 @@ void audit(const AuditOptions& options, Invocation& invocation) {
   }
   campaign::DeviceSession session = campaign::start_audit_session(data.paths, device);
   const auto scope = options.equivalents ? campaign::AuditScope::equivalents : campaign::AuditScope::everything;
+  const uint64_t seed = options.seed.value_or(verifier::judging::secret_seed());
+  if (!invocation.json) print("seed {}\n", seed);
   int64_t passed = 0, unchecked = 0;
   for (const benchsuite::Problem& problem : problems) {
     if (!invocation.json) print("{}: {}\n", problem.name, core::clean_line(problem.title));
     try {
-      const AuditReport report = campaign::audit_problem(session, data.paths, problem, options.keep, scope);
+      const AuditReport report = campaign::audit_problem(session, data.paths, problem, options.keep, seed, scope);
       if (invocation.json) {
-        print_json(to_json(report));
+        core::Json json = to_json(report);
+        json["seed"] = std::to_string(seed);  // more bits than every reader of JSON keeps in a number
+        print_json(json);
       } else {
         show(report, options.equivalents);
       }
@@ -137,6 +143,9 @@ void add_audit_command(CLI::App& app, Invocation& invocation) {
                       "A folder for the mutants and reorderings, as files to judge one by one");
   command->add_flag("--equivalents", options->equivalents,
                     "Only check what the problems name as their equivalent in PyTorch");
+  command->add_option(
+      "--seed", options->seed,
+      "Seed of all random choices, to repeat an audit: the same seed for each problem (default: a fresh one)");
   command->footer(
       "The audit makes mutants and reorderings from the problem's naive solution; it also uses the solutions in the\n"
       "problem's folders honest/ and mutants/. On the cpu device it judges equivalents.pytorch, too, where there is a\n"

@@ -201,6 +201,9 @@ TEST(Program, AuditsAProblem) {
   const Json report = Json::parse(ended.out);
   EXPECT_EQ(report.at("passed"), true);
   EXPECT_GE(report.at("findings").size(), 20u);
+  // Its seed repeats it, to the wrong elements that each sentence names.
+  const Ended again = home.run({"--json", "audit", "transpose_f32", "--seed", report.at("seed").get<std::string>()});
+  EXPECT_EQ(Json::parse(again.out), report);
   // Its kept mutants can be judged one by one.
   const Ended mutant =
       home.run({"judge", "--screen", (home.folder() / "kept/transpose_f32/y__transposed.cu").string()});

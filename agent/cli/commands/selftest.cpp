@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
-#include <random>
 
 #include "agent/cli/commands/commands.h"
 #include "agent/cli/output.h"
@@ -31,17 +30,12 @@ void show_progress(const campaign::SelftestProgress& progress, LiveLines& line) 
                          progress.judged, progress.cases)});
 }
 
-uint64_t fresh_seed() {
-  std::random_device chance;
-  return (uint64_t{chance()} << 32) | chance();
-}
-
 void selftest(const SelftestOptions& options, Invocation& invocation) {
   const campaign::DeviceChoice device = campaign::parse_device(options.device);
   const campaign::LoadedData data = campaign::load_shipped_data(invocation.sandbox_level);
   results::archive::Recorder archive = campaign::open_seeded_archive(invocation.archive, data);
-  const campaign::SelftestPlan plan{device.backend, options.seed ? *options.seed : fresh_seed(), options.quick,
-                                    options.sessions};
+  const campaign::SelftestPlan plan{device.backend, options.seed.value_or(verifier::judging::secret_seed()),
+                                    options.quick, options.sessions};
   search::watch_for_interrupt();
   const auto begin = std::chrono::steady_clock::now();
   campaign::DeviceSession session(data.paths, device, false, campaign::background_compile_workers() + 1);
