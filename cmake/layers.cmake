@@ -1,23 +1,16 @@
 option(KW_UNITY "Compile several sources of a folder as one: a clean build takes a quarter of the processor time" ON)
 
-# kw_unite(<target> <source>...): compiles the C++ sources of one folder together, twelve at a time. File-local names are
-# therefore unique within a folder, which the compiler checks.
+# kw_unite(<target> <source>...): compiles the C++ sources of one folder together. File-local names are therefore unique
+# within a folder, which the compiler checks.
 function(kw_unite target)
   if(NOT KW_UNITY)
     return()
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  set(count 0)
   foreach(source ${ARGN})
     cmake_path(GET source PARENT_PATH folder)
     cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${CMAKE_SOURCE_DIR})
-    if(NOT folder STREQUAL previous)
-      set(count 0)
-      set(previous ${folder})
-    endif()
-    math(EXPR batch "${count} / 12")
-    math(EXPR count "${count} + 1")
-    string(MAKE_C_IDENTIFIER "${folder}_${batch}" group)
+    string(MAKE_C_IDENTIFIER "${folder}" group)
     set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${group})
   endforeach()
 endfunction()
