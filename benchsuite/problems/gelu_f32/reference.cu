@@ -15,5 +15,5 @@ extern "C" __global__ void gelu(const float* x, double* y, int N) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= N) return;
   const double v = x[i];
-  y[i] = 0.5 * v * (1.0 + erf(v * 0.70710678118654752440));
+  y[i] = 0.5 * v * erfc(-v * 0.70710678118654752440);  // 1 + erf(v / sqrt(2)), which loses all digits below -8
 }
