@@ -160,8 +160,9 @@ class Checker {
                     static_cast<uint32_t>(reinterpret_cast<uintptr_t>(site) - launch_.image.first), thread,
                     is_atomic(access)};
     const size_t begin = address - launch_.shared.first, end = begin + bytes;
+    const bool needed = needs_value(access) && !mostly_written(begin, end);
     const auto visit = [&](ShadowByte& byte, size_t at) {
-      return visit_byte(scheduler, byte, mine, access, bytes, launch_.shared.first + at, site, frame);
+      return visit_byte(scheduler, byte, mine, access, needed, bytes, launch_.shared.first + at, site, frame);
     };
     for (size_t at = begin; at < end;) {
       ShadowByte* word = shadow_ + at / 4 * 4;
@@ -186,9 +187,21 @@ class Checker {
     std::fill(word + 1, word + 4, *word);
   }
 
-  bool visit_byte(Scheduler& scheduler, ShadowByte& byte, const Mark& mine, Access access, size_t bytes,
+  // Copies of structs read their padding, which no member's assignment writes.
+  bool mostly_written(size_t begin, size_t end) const {
+    if (end - begin <= 8) return false;
+    size_t written = 0;
+    for (size_t at = begin; at < end; ++at) {
+      const ShadowByte& word = shadow_[at / 4 * 4];
+      written += word.block == block_ && (word.whole_word ? word : shadow_[at]).written;
+    }
+    return 2 * written >= end - begin;
+  }
+
+  // `needed`: the access may read no byte that is not written.
+  bool visit_byte(Scheduler& scheduler, ShadowByte& byte, const Mark& mine, Access access, bool needed, size_t bytes,
                   uintptr_t address, const void* site, const void* frame) {
-    if (needs_value(access) && !byte.written) {
+    if (needed && !byte.written) {
       return report(scheduler, FaultKind::uninitialised,
                     verb(access, bytes) + "of __shared__ " + variable_at(address) + " that no thread has written", site,
                     frame);

@@ -87,6 +87,12 @@ const Planted kPlanted[] = {
           __shared__ float s[64];
           s[threadIdx.x] = 1;
           data[threadIdx.x] = s[threadIdx.x + 1]; })"},
+    {"uninitialised_vector", Build::check, FaultKind::uninitialised, 4, 0,
+     "reads 16 bytes of __shared__ 's' (byte 4 of 1024) that no thread has written",
+     R"(extern "C" __global__ void k(float* data, int n) {
+          __shared__ float4 s[64];
+          s[threadIdx.x].x = 1;
+          const float4 v = s[threadIdx.x]; data[threadIdx.x] = v.x + v.w; })"},
     {"missing_barrier", Build::check, FaultKind::race, 5, 1,
      "thread (0,0,0) read in line 5, with no __syncwarp or barrier in between",
      R"(extern "C" __global__ void k(float* data, int n) {
@@ -191,6 +197,24 @@ TEST(Fault, ThreadsThatReturnAreNotWaitedFor) {
   const float* data = device.add_floats("data", 64);
   EXPECT_FALSE(device.launch("k", 1, 64));
   EXPECT_EQ(data[38], 39);
+}
+
+TEST(Fault, CopiesMayReadTheirPadding) {
+  Device device(R"(
+    struct Entry { long long index; float value; };
+    extern "C" __global__ void k(float* data) {
+      __shared__ Entry entries[64];
+      entries[threadIdx.x].index = threadIdx.x;
+      entries[threadIdx.x].value = 2;
+      __syncthreads();
+      const Entry other = entries[63 - threadIdx.x];
+      data[threadIdx.x] = other.index + other.value;
+    })",
+                Build::check);
+  const float* data = device.add_floats("data", 64);
+  const auto fault = device.launch("k", 1, 64);
+  EXPECT_FALSE(fault) << fault->describe();
+  EXPECT_EQ(data[0], 65);
 }
 
 TEST(Fault, ManyThreadsMayRaiseOneFlag) {
