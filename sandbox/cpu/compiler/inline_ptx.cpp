@@ -56,6 +56,7 @@ constexpr PtxFamily kPtxFamilies[] = {
     {"trap", "-"},
     {"nanosleep", "u32"},
     {"prefetch", "global.L2 global.L1"},
+    {"griddepcontrol", "wait launch_dependents"},
 };
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
