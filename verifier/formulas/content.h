@@ -24,7 +24,7 @@ enum class Distribution : int64_t {
   one_scale,       // ordinary, all scaled by one factor: 1e15, or 2^-8 to 2^-20; f16: 2^-1 to 2^-4
   exact,           // N(0,1) in steps of 1/32, dense, whose sums of products f32 holds: the exact battery
   exact_products,  // one number with all its bits in each row, the others 0; the other input has powers of two there
-  one_value,       // one value everywhere; integers only
+  one_value,       // one value everywhere, or but for one element in 64; integers only
   non_finite,      // ordinary, one element in 64 NaN or infinite: each row of one of kNonFiniteKinds
   patchwork,       // ordinary, with a few patches of other content at drawn places
   stray,           // ordinary, with one NaN or infinity at a drawn place
@@ -290,7 +290,7 @@ HOST_DEVICE int64_t one_of_few(const FillArgs& args, uint64_t index) {
 HOST_DEVICE int64_t integer(const FillArgs& args, uint32_t first, uint32_t second) {
   switch (static_cast<Distribution>(args.distribution)) {
     case Distribution::one_value:
-      return one_of_few(args, 0);
+      return (args.key >> 62) != 0 && second < 1u << 26 ? one_of_few(args, 1) : one_of_few(args, 0);
     case Distribution::ties:
       return one_of_few(args, below(3, first, 0));
     case Distribution::exact:
