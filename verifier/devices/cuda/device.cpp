@@ -162,6 +162,9 @@ class CudaProcess : public judging::CandidateProcess {
 
 judging::DeviceTraits traits_of_cuda(const sandbox::cuda::driver::DeviceFacts& facts) {
   judging::DeviceTraits traits{"cuda", "cuda-events-cold", "cuda-events-hot"};
+  // A product may be wrong only where all of its sides are larger than those of the timed one.
+  traits.check.beyond_bench = 2;
+  traits.check.far_flops = int64_t{1} << 35;  // eight for each of 2^32 elements: past the end of 32-bit offsets
   // An element of each tensor takes up to 32 bytes: an input, two outputs and a reference in double, of up to 8 each.
   traits.check.far_elements = std::max(facts.memory_bytes / 32, traits.check.unseen_elements);
   return traits;
