@@ -75,6 +75,7 @@ std::string what_was_seen(const InputModified& v) {
 }
 std::string what_was_seen(const Faulted& v) { return v.fault.describe() + " (" + place(v.where) + ")"; }
 std::string what_was_seen(const TimedOut& v) {
+  if (!v.where) return "Judging it took longer than " + nine_digits(v.limit_s) + " s in all; no launch is to blame.";
   const std::string limit = v.limit_s > 0 ? " within " + nine_digits(v.limit_s) + " s" : " within its processor time";
   return "Did not end" + limit + " " + place(v.where) + ".";
 }
@@ -92,7 +93,9 @@ std::string what_was_seen(const ForbiddenCall& v) {
 std::string what_was_seen(const MemoryLimit& v) { return "Out of memory: " + v.message + "."; }
 std::string what_was_seen(const TooFast& v) {
   return "Workload " + v.workload + " took " + nine_digits(v.time_us) + " us, less than the " +
-         nine_digits(v.floor_us) + " us that the device needs at least: not all of the work was done.";
+         nine_digits(v.floor_us) +
+         " us that the device needs at least: not all of the work was done, or something else used the GPU when it was "
+         "calibrated (kernelwright calibrate measures it again).";
 }
 
 std::string what_to_change(const Correct&) { return "Make it faster and keep it correct."; }
