@@ -22,6 +22,14 @@ enum class Build {
 };
 KW_ENUM_NAMES(Build, fast, check)
 
+// The language that the cpu device takes a source for. In all of them, one source may serve CUDA and HIP.
+enum class Dialect {
+  cuda,   // warps of 32 lanes
+  hip,    // wavefronts of 64 lanes, as on CDNA
+  hip32,  // wavefronts of 32 lanes, as on RDNA
+};
+KW_ENUM_NAMES(Dialect, cuda, hip, hip32)
+
 using Macros = std::vector<std::pair<std::string, int64_t>>;  // tunables, as -DNAME=value
 
 struct CompileRequest {

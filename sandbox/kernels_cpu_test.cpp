@@ -1,6 +1,6 @@
 // Every shipped kernel runs on the cpu device at its problem's test workloads and agrees with the reference: in three
 // thread orders with the fast build, and without a finding of the checking build. (The judge has the exact tolerances;
-// this only finds gross errors.)
+// this only finds gross errors.) Those that say hip do so in HIP, too, at wavefronts of 64 and of 32 lanes.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -80,11 +80,13 @@ cpu::runtime::MappedBuffer map_bytes(size_t bytes, int poison) {
 // One candidate, compiled and loaded.
 class Loaded {
  public:
-  Loaded(const ShippedKernel& kernel, const Solution& solution, const TunableBinding& point, Build build)
+  Loaded(const ShippedKernel& kernel, const Solution& solution, const TunableBinding& point, Build build,
+         Dialect dialect = Dialect::cuda)
       : kernel_(kernel), solution_(solution), point_(point) {
     cpu::compiler::CompilerSettings settings;
     settings.host = cpu::compiler::find_host_compiler().value();
     settings.device_headers = core::installed_paths().device_headers();
+    settings.dialect = dialect;
     settings.scratch = std::filesystem::path(testing::TempDir()) / ("kw_kernels_" + std::to_string(::getpid()));
     std::filesystem::create_directories(settings.scratch);
     CompileRequest request{solution.file, solution.source, {}, build};
@@ -181,26 +183,42 @@ class KernelsOnCpu : public testing::TestWithParam<ShippedKernel> {
   void compare(const TunableBinding& point, Build build, const std::vector<cpu::runtime::Order>& orders) {
     const Solution solution = load_solution(GetParam().file);
     Loaded candidate(GetParam(), solution, point, build);
-    std::mt19937_64 random(1);
     for (const benchsuite::Workload& workload : GetParam().problem->workloads) {
-      if (workload.role != benchsuite::Role::test) continue;
-      std::map<std::string, Bytes> inputs;
-      for (const Tensor& input : GetParam().problem->inputs) inputs[input.name] = draw(input, workload.axes, random);
-      const auto expected = reference_.run(workload.axes, inputs, cpu::runtime::Order::forward);
-      for (const cpu::runtime::Order order : orders) {
-        const auto got = candidate.run(workload.axes, inputs, order);
-        for (const Tensor& output : GetParam().problem->outputs) {
-          const double tolerance = output.dtype == core::DType::f16   ? 2e-3
-                                   : output.dtype == core::DType::f32 ? 2e-5
-                                                                      : 0;
-          expect_near(got.at(output.name), expected.at(output.name), tolerance,
-                      output.name + " at " + workload.name + ", " + describe(point));
-        }
+      if (workload.role == benchsuite::Role::test) compare(candidate, point, workload, orders);
+    }
+  }
+  // The same in another dialect at the two smallest test workloads.
+  void compare_smallest(Dialect dialect, const TunableBinding& point, Build build) {
+    const Solution solution = load_solution(GetParam().file);
+    Loaded candidate(GetParam(), solution, point, build, dialect);
+    std::vector<benchsuite::Workload> tests = GetParam().problem->workloads;
+    std::erase_if(tests, [](const auto& workload) { return workload.role != benchsuite::Role::test; });
+    std::ranges::sort(tests, {}, [&](const auto& workload) {
+      int64_t elements = 0;
+      for (const Tensor& input : GetParam().problem->inputs) elements += input.elements(workload.axes);
+      return elements;
+    });
+    tests.resize(std::min<size_t>(tests.size(), 2));
+    for (const auto& workload : tests) compare(candidate, point, workload, {cpu::runtime::Order::seeded});
+  }
+
+ private:
+  void compare(Loaded& candidate, const TunableBinding& point, const benchsuite::Workload& workload,
+               const std::vector<cpu::runtime::Order>& orders) {
+    std::map<std::string, Bytes> inputs;
+    for (const Tensor& input : GetParam().problem->inputs) inputs[input.name] = draw(input, workload.axes, random_);
+    const auto expected = reference_.run(workload.axes, inputs, cpu::runtime::Order::forward);
+    for (const cpu::runtime::Order order : orders) {
+      const auto got = candidate.run(workload.axes, inputs, order);
+      for (const Tensor& output : GetParam().problem->outputs) {
+        const double tolerance = output.dtype == core::DType::f16 ? 2e-3 : output.dtype == core::DType::f32 ? 2e-5 : 0;
+        expect_near(got.at(output.name), expected.at(output.name), tolerance,
+                    output.name + " at " + workload.name + ", " + describe(point));
       }
     }
   }
 
- private:
+  std::mt19937_64 random_{1};
   ShippedKernel reference_kernel_;
   Solution reference_solution_;
   Loaded reference_;
@@ -219,8 +237,25 @@ TEST_P(KernelsOnCpu, CheckingBuildFindsNothing) {
   compare(default_binding(load_solution(GetParam().file)), Build::check, {cpu::runtime::Order::forward});
 }
 
-INSTANTIATE_TEST_SUITE_P(All, KernelsOnCpu, testing::ValuesIn(shipped_kernels()),
-                         [](const auto& kernel) { return kernel.param.name; });
+const auto kName = [](const auto& kernel) { return kernel.param.name; };
+INSTANTIATE_TEST_SUITE_P(All, KernelsOnCpu, testing::ValuesIn(shipped_kernels_for("cuda")), kName);
+
+class KernelsInHip : public KernelsOnCpu {};
+
+TEST_P(KernelsInHip, AreRightAndTheCheckingBuildFindsNothing) {
+  const Solution solution = load_solution(GetParam().file);
+  compare_smallest(Dialect::hip, default_binding(solution), Build::check);
+  if (solution.tunables.empty()) return;  // a plain kernel asks for no lanes
+  compare_smallest(Dialect::hip32, default_binding(solution), Build::check);
+  compare_smallest(Dialect::hip, another_point(GetParam(), solution), Build::fast);
+}
+
+std::vector<ShippedKernel> kernels_in_hip() {
+  std::vector<ShippedKernel> kernels = shipped_kernels_for("hip");
+  std::erase_if(kernels, [](const ShippedKernel& kernel) { return kernel.reference; });
+  return kernels;
+}
+INSTANTIATE_TEST_SUITE_P(All, KernelsInHip, testing::ValuesIn(kernels_in_hip()), kName);
 
 }  // namespace
 }  // namespace sandbox::test

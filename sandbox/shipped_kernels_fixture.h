@@ -24,6 +24,9 @@ std::ostream& operator<<(std::ostream& out, const ShippedKernel& kernel);
 // Read once: every start of the test program lists them.
 const std::vector<ShippedKernel>& shipped_kernels();
 
+// Those whose "backends" name this one.
+std::vector<ShippedKernel> shipped_kernels_for(const std::string& backend);
+
 // Every combination of tunable values that satisfies the constraints.
 std::vector<TunableBinding> valid_points(const Solution& solution);
 

@@ -52,6 +52,14 @@ const std::vector<ShippedKernel>& shipped_kernels() {
   return kernels;
 }
 
+std::vector<ShippedKernel> shipped_kernels_for(const std::string& backend) {
+  std::vector<ShippedKernel> kernels = shipped_kernels();
+  std::erase_if(kernels, [&](const ShippedKernel& kernel) {
+    return std::ranges::count(load_solution(kernel.file).backends, backend) == 0;
+  });
+  return kernels;
+}
+
 std::vector<TunableBinding> valid_points(const Solution& solution) {
   TunableBinding binding;
   std::vector<TunableBinding> points;

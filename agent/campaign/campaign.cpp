@@ -36,9 +36,7 @@ std::vector<search::NamedSolution> user_solutions(const results::archive::Reader
 }
 
 bool runs_on(const sandbox::Solution& solution, const std::string& device) {
-  if (device.empty()) return true;
-  const std::string backend = device.substr(0, device.find(':'));
-  return std::find(solution.backends.begin(), solution.backends.end(), backend) != solution.backends.end();
+  return device.empty() || !why_not_on(parse_device(device), solution);
 }
 
 // Each problem has its own seed, so leaving one out does not change the others.

@@ -59,12 +59,12 @@ std::vector<verifier::judging::JudgedDevice> devices_of(const core::Paths& paths
 }
 
 std::string label_of(const DeviceChoice& choice, const core::Json& judge) {
-  return choice.backend == "cpu" ? "cpu" : choice.backend + " " + judge.at("gpu").get<std::string>();
+  return choice.backend == "cpu" ? choice.kind() : choice.backend + " " + judge.at("gpu").get<std::string>();
 }
 
 sandbox::process::WorkerCommand compile_worker(const core::Paths& paths, const DeviceChoice& choice,
                                                const core::Json& judge) {
-  if (choice.backend == "cpu") return cpu_worker(paths);
+  if (choice.backend == "cpu") return cpu_worker(paths, choice.dialect);
   return cuda_compile_worker(paths, judge.at("architecture").get<std::string>());
 }
 }  // namespace
@@ -78,12 +78,12 @@ DeviceSession::DeviceSession(const core::Paths& paths, const DeviceChoice& choic
       judges_(devices_of(paths, choice), settings),
       run_greeting_(judges_.with_first([](verifier::judging::Judge& judge) { return judge.run_greeting(); })),
       judge_greeting_(judges_.with_first([](verifier::judging::Judge& judge) { return judge.greeting(); })),
-      backend_(choice.backend),
+      choice_(choice),
       device_(label_of(choice, judge_greeting_)),
       pool_(compile_worker(paths, choice, judge_greeting_), compile_workers),
       first_worker_(devices_of(paths, choice).front().worker),
-      sanitizer_(backend_ == "cuda" ? find_cuda_tool("compute-sanitizer") : std::nullopt),
-      profiler_program_(backend_ == "cuda" ? find_cuda_tool("ncu") : std::nullopt) {}
+      sanitizer_(choice.backend == "cuda" ? find_cuda_tool("compute-sanitizer") : std::nullopt),
+      profiler_program_(choice.backend == "cuda" ? find_cuda_tool("ncu") : std::nullopt) {}
 
 std::optional<verifier::verdicts::Verdict> DeviceSession::examine(const verifier::judging::Builds& candidate,
                                                                   const benchsuite::Problem& problem,
@@ -108,9 +108,7 @@ std::vector<verifier::verdicts::Counters> DeviceSession::profile(const verifier:
 }
 
 std::optional<std::string> DeviceSession::why_not(const sandbox::Solution& solution) const {
-  if (std::find(solution.backends.begin(), solution.backends.end(), backend_) == solution.backends.end()) {
-    return "it is not for the device " + backend_ + ": its \"backends\" say " + core::join(solution.backends, ", ");
-  }
+  if (auto why = why_not_on(choice_, solution)) return why;
   if (!judge_greeting_.contains("architecture")) return std::nullopt;
   const auto here = judge_greeting_.at("architecture").get<std::string>();
   if (sandbox::cuda::driver::runs_on(here, solution.arch)) return std::nullopt;
@@ -131,6 +129,7 @@ core::Json DeviceSession::environment() const {
                    {"cores", std::thread::hardware_concurrency()},
                    {"kernel", system.release},
                    {"compiler", compiler.at("compiler_version")},
+                   {"dialect", name_of(choice_.dialect)},
                    {"sandbox_level", jail.at("sandbox_level")},
                    {"sandbox", jail.at("sandbox")},
                    {"compile_level", compiler.at("sandbox_level")},

@@ -26,7 +26,7 @@ class DeviceSession {
   DeviceSession(const core::Paths& paths, const DeviceChoice& choice, const verifier::judging::JudgeSettings& settings,
                 int compile_workers);
 
-  // The name that results are recorded under: "cpu", "cuda NVIDIA H200".
+  // The name that results are recorded under: "cpu", "cpu-hip", "cuda NVIDIA H200".
   const std::string& device() const { return device_; }
   bool hot() const { return hot_; }
   // Why a solution cannot run here: another backend, or a newer architecture. nullopt when it can.
@@ -57,7 +57,8 @@ class DeviceSession {
   search::EventLoop event_loop_;  // outlives everything that posts to it
   JudgePool judges_;
   core::Json run_greeting_, judge_greeting_;  // of the first judge
-  std::string backend_, device_;
+  DeviceChoice choice_;
+  std::string device_;
   sandbox::CompilePool pool_;
   sandbox::process::WorkerCommand first_worker_;    // of the first device
   std::optional<std::filesystem::path> sanitizer_;  // compute-sanitizer, on a GPU

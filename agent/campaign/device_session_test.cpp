@@ -2,8 +2,41 @@
 
 #include <gtest/gtest.h>
 
+#include "core/error.h"
+
 namespace agent::campaign {
 namespace {
+
+TEST(DeviceChoice, EachNameOfTheCpuDeviceHasItsDialect) {
+  for (const char* name : {"cpu", "cpu-hip", "cpu-hip32"}) {
+    EXPECT_EQ(parse_device(name).backend, "cpu");
+    EXPECT_EQ(parse_device(name).kind(), name);
+  }
+  EXPECT_EQ(parse_device("cpu-hip").dialect, sandbox::Dialect::hip);
+  EXPECT_EQ(device_in_dialect("cpu", "hip32"), "cpu-hip32");
+  EXPECT_EQ(device_in_dialect("cpu-hip", "cuda"), "cpu");
+  EXPECT_EQ(device_in_dialect("cuda:1", ""), "cuda:1");
+  EXPECT_THROW(device_in_dialect("cuda:1", "hip"), core::UsageError);
+  for (const char* wrong : {"cpu-", "cpu-cuda", "cpu-hip:1", "cpu-hip64", "cuda-hip"}) {
+    EXPECT_THROW(parse_device(wrong), core::UsageError) << wrong;
+  }
+}
+
+TEST(DeviceChoice, BackendsDecideAboutTheDialect) {
+  const auto why_not = [](std::vector<std::string> backends, const char* device) {
+    sandbox::Solution solution;
+    solution.backends = std::move(backends);
+    return why_not_on(parse_device(device), solution).value_or("");
+  };
+  EXPECT_EQ(why_not({"cpu", "cuda"}, "cpu"), "");
+  EXPECT_EQ(why_not({"cpu"}, "cpu"), "");
+  EXPECT_EQ(why_not({"cpu", "hip"}, "cpu-hip"), "");
+  EXPECT_EQ(why_not({"cpu", "cuda", "hip"}, "cpu-hip32"), "");
+  EXPECT_EQ(why_not({"cpu", "hip"}, "cpu"),
+            "it is HIP and not CUDA: its \"backends\" say cpu, hip; judge it on the device cpu-hip");
+  EXPECT_EQ(why_not({"cpu", "cuda"}, "cpu-hip"), "it is not for HIP: its \"backends\" say cpu, cuda");
+  EXPECT_EQ(why_not({"cuda"}, "cpu"), "it is not for the device cpu: its \"backends\" say cuda");
+}
 
 TEST(Processor, ItsNameAndVectors) {
   const std::string one =

@@ -6,10 +6,12 @@
 namespace agent::campaign {
 namespace {
 using core::Json;
-constexpr std::array kTexts{
-    std::pair("backend", &prompting::DeviceText::backend), std::pair("name", &prompting::DeviceText::name),
-    std::pair("architecture", &prompting::DeviceText::architecture),
-    std::pair("compiler", &prompting::DeviceText::compiler), std::pair("vectors", &prompting::DeviceText::vectors)};
+constexpr std::array kTexts{std::pair("backend", &prompting::DeviceText::backend),
+                            std::pair("name", &prompting::DeviceText::name),
+                            std::pair("architecture", &prompting::DeviceText::architecture),
+                            std::pair("compiler", &prompting::DeviceText::compiler),
+                            std::pair("vectors", &prompting::DeviceText::vectors),
+                            std::pair("dialect", &prompting::DeviceText::dialect)};
 constexpr std::array kNumbers{
     std::pair("multiprocessors", &prompting::DeviceText::multiprocessors),
     std::pair("shared_bytes_per_block", &prompting::DeviceText::shared_bytes_per_block),
@@ -27,6 +29,7 @@ prompting::DeviceText device_text(const DeviceSession& session,
   if (text.backend == "cpu") {
     text.compiler = facts.value("compiler", "");
     text.vectors = facts.value("vectors", "");
+    text.dialect = facts.value("dialect", "");
   }
   const auto number = [&](const char* fact) {
     return facts.contains(fact) ? std::optional(facts.at(fact).get<int64_t>()) : std::nullopt;

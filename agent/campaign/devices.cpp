@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "agent/campaign/startup.h"
@@ -32,7 +33,11 @@ std::string compiled_by(const std::filesystem::path& program, const std::filesys
 }
 }  // namespace
 
-sandbox::process::WorkerCommand cpu_worker(const core::Paths& paths) { return worker(paths, "cpu"); }
+sandbox::process::WorkerCommand cpu_worker(const core::Paths& paths, sandbox::Dialect dialect) {
+  sandbox::process::WorkerCommand command = worker(paths, "cpu");
+  command.args.insert(command.args.end(), {"--dialect", std::string(name_of(dialect))});
+  return command;
+}
 
 sandbox::process::WorkerCommand cuda_compile_worker(const core::Paths& paths, const std::string& architecture) {
   sandbox::process::WorkerCommand command = worker(paths, "cuda");
@@ -59,10 +64,52 @@ DeviceChoice parse_device(const std::string& device) {
   if (number) choice.index = std::stoi(rest);
   choice.all = rest == "all";
   const bool plain = colon == std::string::npos;
-  if (choice.backend == "cpu" && plain) return choice;
+  if (plain && choice.backend.starts_with("cpu")) {
+    for (const sandbox::Dialect dialect : {sandbox::Dialect::cuda, sandbox::Dialect::hip, sandbox::Dialect::hip32}) {
+      const DeviceChoice cpu{"cpu", 0, false, dialect};
+      if (cpu.kind() == device) return cpu;
+    }
+  }
   if (choice.backend == "cuda" && (plain || number || choice.all)) return choice;
-  throw core::UsageError("--device", "\"" + device + "\" is not a device of this version",
-                         "use cpu, cuda, cuda:N or cuda:all; kernelwright doctor lists what this host has");
+  throw core::UsageError(
+      "--device", "\"" + device + "\" is not a device of this version",
+      "use cpu, cpu-hip, cpu-hip32, cuda, cuda:N or cuda:all; kernelwright doctor lists what this host has");
+}
+
+std::string DeviceChoice::kind() const {
+  return dialect == sandbox::Dialect::cuda ? backend : backend + "-" + std::string(name_of(dialect));
+}
+
+std::string device_in_dialect(const std::string& device, const std::string& dialect) {
+  if (dialect.empty()) return device;
+  DeviceChoice choice = parse_device(device);
+  if (choice.backend != "cpu") {
+    throw core::UsageError("--dialect " + dialect, "is for the cpu device, and " + device + " has only its own",
+                           "leave one of the two out");
+  }
+  choice.dialect = core::parse_enum<sandbox::Dialect>(dialect, "--dialect", "dialects");
+  return choice.kind();
+}
+
+namespace {
+bool names(const sandbox::Solution& solution, const std::string& backend) {
+  return std::find(solution.backends.begin(), solution.backends.end(), backend) != solution.backends.end();
+}
+}  // namespace
+
+sandbox::Dialect own_dialect(const sandbox::Solution& solution) {
+  return names(solution, "hip") && !names(solution, "cuda") ? sandbox::Dialect::hip : sandbox::Dialect::cuda;
+}
+
+std::optional<std::string> why_not_on(const DeviceChoice& device, const sandbox::Solution& solution) {
+  const std::string say = ": its \"backends\" say " + core::join(solution.backends, ", ");
+  if (!names(solution, device.backend)) return "it is not for the device " + device.backend + say;
+  if (device.backend != "cpu") return std::nullopt;
+  if (device.dialect != sandbox::Dialect::cuda) {
+    return names(solution, "hip") ? std::nullopt : std::optional("it is not for HIP" + say);
+  }
+  if (own_dialect(solution) == sandbox::Dialect::cuda) return std::nullopt;
+  return "it is HIP and not CUDA" + say + "; judge it on the device cpu-hip";
 }
 
 std::optional<std::filesystem::path> find_cuda_tool(const std::string& name) {

@@ -7,27 +7,43 @@
 #include <vector>
 
 #include "core/paths.h"
+#include "sandbox/compilation.h"
 #include "sandbox/cuda/driver/driver.h"
 #include "sandbox/process/worker.h"
 #include "verifier/judging/judge.h"
 
 namespace agent::campaign {
 
-// The worker program of the cpu device. Throws core::SystemError when it is not installed.
-sandbox::process::WorkerCommand cpu_worker(const core::Paths& paths);
+// The worker program of the cpu device; as a compile worker it takes sources for this dialect. Throws core::SystemError
+// when it is not installed.
+sandbox::process::WorkerCommand cpu_worker(const core::Paths& paths, sandbox::Dialect dialect = sandbox::Dialect::cuda);
 
 // The compile worker for an NVIDIA architecture ("sm_90"), with the toolkit that $CUDA_HOME names and the CUTLASS that
 // $KW_CUTLASS names, where these are set. Throws core::InputError when $KW_CUTLASS holds no CUTLASS.
 sandbox::process::WorkerCommand cuda_compile_worker(const core::Paths& paths, const std::string& architecture);
 
-// The device that --device names: "cpu", "cuda" (the first GPU), "cuda:1", "cuda:all".
+// The device that --device names: "cpu", "cpu-hip", "cpu-hip32", "cuda" (the first GPU), "cuda:1", "cuda:all".
 struct DeviceChoice {
   std::string backend;  // "cpu", "cuda"
   int index = 0;        // of a GPU
   bool all = false;     // every GPU
+  sandbox::Dialect dialect = sandbox::Dialect::cuda;
+
+  // What leaderboards tell apart, but for a GPU's model: "cpu", "cpu-hip", "cpu-hip32", "cuda".
+  std::string kind() const;
 };
 // Throws core::UsageError for any other text.
 DeviceChoice parse_device(const std::string& device);
+
+// `device` in the dialect that --dialect names; the same when that is empty. Throws core::UsageError for a GPU, which
+// has only its own.
+std::string device_in_dialect(const std::string& device, const std::string& dialect);
+
+// The dialect of the cpu device for a solution when nobody names one: hip if it names hip and not cuda.
+sandbox::Dialect own_dialect(const sandbox::Solution& solution);
+
+// Why a solution's "backends" rule out this device, in one sentence; nullopt when they do not.
+std::optional<std::string> why_not_on(const DeviceChoice& device, const sandbox::Solution& solution);
 
 // Finds a CUDA Toolkit program ("compute-sanitizer", "ncu") below $CUDA_HOME, else on $PATH; nullopt if there is none.
 std::optional<std::filesystem::path> find_cuda_tool(const std::string& name);

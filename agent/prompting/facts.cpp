@@ -179,6 +179,10 @@ std::string device_words(const DeviceText& device) {
   if (!parts.empty()) text += "- " + core::join(parts, "; ") + "\n";
   if (!device.vectors.empty()) text += "- " + line(device.vectors, 200) + "\n";
   if (!device.compiler.empty()) text += "- compiled by " + line(device.compiler, 200) + "\n";
+  if (device.dialect.starts_with("hip")) {
+    text += std::string("- the language is HIP: wavefronts of ") + (device.dialect == "hip" ? "64" : "32") +
+            " lanes (KW_WAVE), <hip/hip_fp16.h>, no inline assembly, no wmma; \"backends\" must include \"hip\"\n";
+  }
   if (device.calibration) text += calibration_words(*device.calibration);
   return text;
 }

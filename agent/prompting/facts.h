@@ -31,6 +31,7 @@ struct DeviceText {
   std::optional<int64_t> multiprocessors, shared_bytes_per_block, shared_bytes_per_multiprocessor, registers, l2_bytes;
   std::optional<verifier::verdicts::Calibration> calibration;  // measured rates
   std::string vectors = {};                                    // of the cpu device: its widest vectors, in words
+  std::string dialect = {};                                    // of the cpu device: "cuda", "hip", "hip32"
 };
 
 // A known solution at its best point.

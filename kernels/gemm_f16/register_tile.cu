@@ -1,7 +1,7 @@
 /* kernelwright
 {
   "problem": "gemm_f16",
-  "backends": ["cpu", "cuda"],
+  "backends": ["cpu", "cuda", "hip"],
   "description": "fp32 multiply-adds on tiles widened once on their way to shared memory, TM x TN results per thread",
   "tunables": {"BM": [128, 32, 64], "BN": [128, 32, 64], "BK": [16, 8, 32], "TM": [8, 4], "TN": [8, 4]},
   "constraints": ["BM * BN >= 32 * TM * TN", "BM * BN <= 256 * TM * TN",
@@ -50,7 +50,10 @@ __device__ __forceinline__ Four load4(const __half* __restrict__ from, int row, 
   for (int j = 0; j < 4; ++j) four.value[j] = __float2half(0.0f);
   if (row >= rows || column >= columns) return four;
   const __half* at = from + (size_t)row * columns + column;
-  if (columns % 4 == 0) return *(const Four*)at;
+  if (columns % 4 == 0) {
+    four = *(const Four*)at;
+    return four;
+  }
 #pragma unroll
   for (int j = 0; j < 4; ++j) {
     if (column + j < columns) four.value[j] = at[j];

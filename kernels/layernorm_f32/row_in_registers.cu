@@ -1,7 +1,7 @@
 /* kernelwright
 {
   "problem": "layernorm_f32",
-  "backends": ["cpu", "cuda"],
+  "backends": ["cpu", "cuda", "hip"],
   "description": "a block per row; the row stays in registers between the passes",
   "tunables": {"BLOCK": [256, 32, 64, 128, 512, 1024], "PACKS": [8, 1, 2, 4, 16]},
   "constraints": ["BLOCK * PACKS <= 8192"],
@@ -20,8 +20,8 @@
 // read one element at a time.
 //
 // Measured on one H200, 8192 x 8192, cold L2, median of 9, 2026-11-21: 133.5 us, 4.02 TB/s at the default point.
-constexpr unsigned kWholeWarp = 0xffffffffu;
-constexpr int kWarps = BLOCK / 32;
+constexpr int kLanesInWarp = BLOCK < KW_WAVE ? BLOCK : KW_WAVE;
+constexpr int kWarps = (BLOCK + KW_WAVE - 1) / KW_WAVE;
 
 __device__ __forceinline__ float sum_of(float4 v) { return (v.x + v.y) + (v.z + v.w); }
 
@@ -37,9 +37,9 @@ __device__ __forceinline__ float4 normalised(float4 v, float mean, float scale, 
 
 __device__ __forceinline__ float block_sum(float value, float* scratch) {
 #pragma unroll
-  for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(kWholeWarp, value, step);
+  for (int step = kLanesInWarp / 2; step > 0; step /= 2) value += __shfl_xor_sync(KW_WHOLE_WAVE, value, step);
   if constexpr (kWarps > 1) {
-    if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = value;
+    if (threadIdx.x % KW_WAVE == 0) scratch[threadIdx.x / KW_WAVE] = value;
     __syncthreads();
     value = scratch[0];
 #pragma unroll

@@ -1,7 +1,7 @@
 /* kernelwright
 {
   "problem": "rmsnorm_f16",
-  "backends": ["cpu", "cuda"],
+  "backends": ["cpu", "cuda", "hip"],
   "description": "LANES threads share a row, eight halves per load",
   "tunables": {"LANES": [256, 128, 1, 2, 4, 8, 16, 32, 64, 512], "ROWS": [2, 1, 4, 8, 16, 32, 64], "VEC": [8, 16, 32]},
   "constraints": ["LANES * ROWS % 32 == 0", "LANES * ROWS <= 512"],
@@ -20,8 +20,7 @@
 // Measured on one H200, 8192 x 8192, cold L2, median of 9, 2026-11-21: 71.1 us, 3.78 TB/s at the default point.
 #include <cuda_fp16.h>
 
-constexpr unsigned kWholeWarp = 0xffffffffu;
-constexpr int kLanesInWarp = LANES < 32 ? LANES : 32;
+constexpr int kLanesInWarp = LANES < KW_WAVE ? LANES : KW_WAVE;
 
 struct __align__(16) Eight {
   __half value[8];
@@ -30,20 +29,20 @@ struct __align__(16) Eight {
 // The sum over the LANES threads of a row, in each of them. `scratch` holds one float per warp of the block.
 __device__ __forceinline__ float row_sum(float sum, float* scratch) {
 #pragma unroll
-  for (int step = kLanesInWarp / 2; step > 0; step /= 2) sum += __shfl_xor_sync(kWholeWarp, sum, step);
-  if constexpr (LANES > 32) {
-    if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = sum;
+  for (int step = kLanesInWarp / 2; step > 0; step /= 2) sum += __shfl_xor_sync(KW_WHOLE_WAVE, sum, step);
+  if constexpr (LANES > KW_WAVE) {
+    if (threadIdx.x % KW_WAVE == 0) scratch[threadIdx.x / KW_WAVE] = sum;
     __syncthreads();
     sum = 0.0f;
 #pragma unroll
-    for (int w = 0; w < LANES / 32; ++w) sum += scratch[threadIdx.x / LANES * (LANES / 32) + w];
+    for (int w = 0; w < LANES / KW_WAVE; ++w) sum += scratch[threadIdx.x / LANES * (LANES / KW_WAVE) + w];
   }
   return sum;
 }
 
 extern "C" __global__ void __launch_bounds__(LANES* ROWS)
     rmsnorm(const __half* __restrict__ x, const __half* __restrict__ w, __half* __restrict__ y, int M, int N) {
-  __shared__ float scratch[LANES * ROWS / 32];
+  __shared__ float scratch[(LANES * ROWS + KW_WAVE - 1) / KW_WAVE];
   const int lane = threadIdx.x % LANES;
   const int row = blockIdx.x * ROWS + threadIdx.x / LANES;
   const size_t offset = (size_t)(row < M ? row : M - 1) * N;  // surplus rows still take part in the reduction

@@ -1,7 +1,7 @@
 /* kernelwright
 {
   "problem": "topk_f32",
-  "backends": ["cpu", "cuda"],
+  "backends": ["cpu", "cuda", "hip"],
   "description": "a thread to a row: the 64th greatest of the maxima of chunks is a floor, chunks below it are skipped",
   "tunables": {"CHUNK": [32, 16, 64], "LANES": [16, 32], "ROWS": [1, 8, 32], "KNOWN": [512, 256, 1024]},
   "constraints": ["CHUNK % LANES == 0"],

@@ -38,7 +38,7 @@ class TemporaryFolder {
 };
 
 inline Compilation compile_text(const std::string& source, Build build = Build::fast, const Macros& macros = {},
-                                double deadline_s = 30) {
+                                double deadline_s = 30, Dialect dialect = Dialect::cuda) {
   static const compiler::HostCompiler host = compiler::find_host_compiler().value();
   const TemporaryFolder scratch;
   compiler::CompilerSettings settings;
@@ -46,12 +46,14 @@ inline Compilation compile_text(const std::string& source, Build build = Build::
   settings.device_headers = std::filesystem::canonical(core::installed_paths().device_headers());
   settings.scratch = scratch.path();
   settings.deadline_s = deadline_s;
+  settings.dialect = dialect;
   return compiler::compile({"solution.cu", source, macros, build}, settings);
 }
 
 // Throws with the log when it does not compile.
-inline Built built(const std::string& source, Build build = Build::fast, const Macros& macros = {}) {
-  Compilation compilation = compile_text(source, build, macros);
+inline Built built(const std::string& source, Build build = Build::fast, const Macros& macros = {},
+                   Dialect dialect = Dialect::cuda) {
+  Compilation compilation = compile_text(source, build, macros, 30, dialect);
   if (const auto* rejected = std::get_if<Rejected>(&compilation)) {
     throw std::runtime_error(rejected->message + "\n" + rejected->log);
   }
@@ -61,8 +63,9 @@ inline Built built(const std::string& source, Build build = Build::fast, const M
 // One module and the memory its kernels work on.
 class Device {
  public:
-  explicit Device(const std::string& source, Build build = Build::fast, const Macros& macros = {})
-      : module_(runtime::Module::load(built(source, build, macros).binary.get(), build)) {}
+  explicit Device(const std::string& source, Build build = Build::fast, const Macros& macros = {},
+                  Dialect dialect = Dialect::cuda)
+      : module_(runtime::Module::load(built(source, build, macros, dialect).binary.get(), build)) {}
 
   // Memory of this many floats, all set to `value`; the next argument of every launch.
   float* add_floats(const std::string& name, size_t count, float value = 0) {

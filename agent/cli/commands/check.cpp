@@ -35,7 +35,7 @@ void require_fitting_arguments(const sandbox::Solution& solution, const sandbox:
 }
 
 struct CheckOptions {
-  std::string file, architecture;
+  std::string file, architecture, dialect;
 };
 
 struct Checked {
@@ -76,6 +76,14 @@ std::string describe(const Checked& checked) {
   return text;
 }
 
+// The cpu device in the dialect that the options name, else in the solution's own.
+campaign::DeviceChoice chosen_cpu(const CheckOptions& options, const sandbox::Solution& solution) {
+  campaign::DeviceChoice cpu = campaign::parse_device(campaign::device_in_dialect("cpu", options.dialect));
+  if (options.dialect.empty()) cpu.dialect = campaign::own_dialect(solution);
+  if (const auto why = campaign::why_not_on(cpu, solution)) throw core::InputError(options.file, *why);
+  return cpu;
+}
+
 void check(const CheckOptions& options, const Invocation& invocation) {
   const campaign::LoadedData data = load_data(invocation);
   const core::Paths& paths = data.paths;
@@ -85,8 +93,10 @@ void check(const CheckOptions& options, const Invocation& invocation) {
 
   std::vector<Checked> all;
   if (std::count(solution.backends.begin(), solution.backends.end(), "cpu") > 0) {
+    const campaign::DeviceChoice cpu = chosen_cpu(options, solution);
+    const std::string target = cpu.dialect == sandbox::Dialect::cuda ? "the cpu device" : "the device " + cpu.kind();
     all.push_back(
-        compile_for("the cpu device", campaign::cpu_worker(paths), verifier::verdicts::Effort::full, solution));
+        compile_for(target, campaign::cpu_worker(paths, cpu.dialect), verifier::verdicts::Effort::full, solution));
   }
   if (!options.architecture.empty()) {
     all.push_back(compile_for(options.architecture, campaign::cuda_compile_worker(paths, options.architecture),
@@ -124,6 +134,7 @@ void add_check_command(CLI::App& app, Invocation& invocation) {
       ->required();
   command->add_option("--arch", options->architecture,
                       "Compile it with NVRTC for this architecture, too (sm_90, sm_100a)");
+  add_dialect_option(*command, options->dialect);
   command->footer("    kernelwright check kernels/softmax_f32/row_in_registers.cu --arch sm_90");
   command->callback([options, &invocation] { check(*options, invocation); });
 }

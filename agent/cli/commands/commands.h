@@ -1,6 +1,8 @@
 // The commands: one file each in this folder, gathered by command_line.cpp.
 #pragma once
 
+#include <string>
+
 #include "agent/cli/invocation.h"
 
 namespace CLI {
@@ -34,5 +36,8 @@ void add_serve_command(CLI::App& app, Invocation& invocation);
 void add_selftest_command(CLI::App& app, Invocation& invocation);
 void add_archive_command(CLI::App& app, Invocation& invocation);
 void add_doctor_command(CLI::App& app, Invocation& invocation);
+
+// The option --dialect of the cpu device (campaign::device_in_dialect); empty when it is not given.
+void add_dialect_option(CLI::App& command, std::string& dialect);
 
 }  // namespace agent::cli::commands

@@ -6,9 +6,16 @@
 #include <algorithm>
 #include <vector>
 
+#include "agent/cli/commands/commands.h"
 #include "core/text.h"
 
 namespace agent::cli::commands {
+void add_dialect_option(CLI::App& command, std::string& dialect) {
+  command.add_option("--dialect", dialect,
+                     "The cpu device's language: cuda, hip (wavefronts of 64 lanes), hip32 (of 32). Results in HIP are "
+                     "those of the devices cpu-hip and cpu-hip32, and --device accepts these names, too");
+}
+
 namespace {
 bool is_flag(const CLI::Option& option) { return option.get_type_size() == 0; }
 

@@ -1,5 +1,6 @@
 // kernelwright judge FILE...: checks whether solutions are right, and times them.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <deque>
 #include <memory>
@@ -23,7 +24,7 @@ constexpr size_t kCompiledAhead = 4;  // candidates
 
 struct JudgeOptions {
   std::vector<std::string> files;
-  std::string device = "cpu";
+  std::string device = "cpu", dialect;
   std::vector<std::string> set;  // NAME=VALUE
   bool confirm = false, control = false, screen = false, hot = false;
 };
@@ -117,14 +118,21 @@ search::Attempt judge_one(const Entry& entry, const search::CandidatePtr& candid
   return attempt;
 }
 
+bool all_in_hip(const std::deque<Entry>& entries) {
+  return std::ranges::all_of(
+      entries, [](const Entry& entry) { return campaign::own_dialect(entry.solution) == sandbox::Dialect::hip; });
+}
+
 bool has_won(const search::Attempt& attempt) {
   return attempt.measurement && attempt.measurement->outcome == verifier::statistics::Outcome::win;
 }
 
 void judge(const JudgeOptions& options, Invocation& invocation) {
-  const campaign::DeviceChoice device = campaign::parse_device(options.device);
+  const std::string named = campaign::device_in_dialect(options.device, options.dialect);
   const campaign::LoadedData data = load_data(invocation);
   const std::deque<Entry> entries = load_entries(options, data);
+  campaign::DeviceChoice device = campaign::parse_device(named);
+  if (named == "cpu" && options.dialect.empty() && all_in_hip(entries)) device.dialect = sandbox::Dialect::hip;
 
   results::archive::Recorder archive = campaign::open_seeded_archive(invocation.archive, data);
   campaign::DeviceSession session(data.paths, device, options.hot, campaign::background_compile_workers() + 1);
@@ -172,6 +180,7 @@ void add_judge_command(CLI::App& app, Invocation& invocation) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("--device", options->device, "Where it runs: cpu, cuda, cuda:N");
+  add_dialect_option(*command, options->dialect);
   command->add_flag("--hot", options->hot, "On a GPU: time with a warm L2 cache");
   CLI::Option* confirm = command->add_flag(
       "--confirm", options->confirm, "Judge it again in fresh processes: a win over naive then enters the leaderboard");

@@ -1,6 +1,8 @@
 // kernelwright judge with several files, with --control and with --screen.
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "agent/campaign/program_fixture.h"
 #include "core/strict_json.h"
 #include "core/text.h"
@@ -58,6 +60,53 @@ TEST(JudgeCommand, AControlIsTimedAgainstItself) {
   EXPECT_GT(timed.at("speed_up").at(0), 0.7);
   EXPECT_LT(timed.at("speed_up").at(0), 1.4);
   EXPECT_EQ(home.run({"judge", "--control", "--confirm", shipped_file("gelu_f32/float4_items.cu")}).exit_code, 64);
+}
+
+constexpr const char* kRowSumInHip = R"(/* kernelwright
+{
+  "problem": "row_sum_f32",
+  "backends": ["cpu", "hip"],
+  "launches": [{"kernel": "row_sum", "grid": ["M", 1, 1], "block": [64, 1, 1], "args": ["x", "y", "N"]}]
+}
+*/
+#include <hip/hip_runtime.h>
+
+extern "C" __global__ void row_sum(const float* x, float* y, int N) {
+  __shared__ float sums[64];
+  float sum = 0.0f;
+  for (int n = threadIdx.x; n < N; n += 64) sum += x[(size_t)blockIdx.x * N + n];
+  for (int step = warpSize / 2; step > 0; step /= 2) sum += __shfl_xor(sum, step);
+  sums[threadIdx.x] = sum;
+  __syncthreads();
+  if (threadIdx.x == 0) y[blockIdx.x] = warpSize == 64 ? sum : sum + sums[32];
+}
+)";
+
+TEST(JudgeCommand, AHipSolutionIsJudgedInItsDialectAndRecordedApart) {
+  const Home home;
+  const std::string file = (home.folder() / "row_sum.cu").string();
+  std::ofstream(file) << kRowSumInHip;
+  EXPECT_EQ(home.run({"check", file}).exit_code, 0);
+  for (const std::vector<std::string>& how : {std::vector<std::string>{}, {"--dialect", "hip32"}}) {
+    std::vector<std::string> args{"--json", "judge", "--screen", file};
+    args.insert(args.end(), how.begin(), how.end());
+    const Ended ended = home.run(args);
+    EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
+  }
+  const std::string both = shipped_file("gelu_f32/float4_items.cu");
+  EXPECT_EQ(home.run({"judge", "--screen", both}).exit_code, 0);
+  EXPECT_EQ(home.run({"judge", "--screen", both, "--device", "cpu-hip"}).exit_code, 0);
+  const Ended devices = home.run({"--json", "query", "SELECT DISTINCT device FROM attempts ORDER BY 1"});
+  EXPECT_EQ(devices.exit_code, 0) << devices.err;
+  for (const char* device : {"\"cpu\"", "\"cpu-hip\"", "\"cpu-hip32\""}) {
+    EXPECT_NE(devices.out.find(device), std::string::npos) << devices.out;
+  }
+  const Ended as_cuda = home.run({"judge", "--screen", file, "--dialect", "cuda"});
+  EXPECT_EQ(as_cuda.exit_code, 1);
+  EXPECT_NE(as_cuda.err.find("it is HIP and not CUDA"), std::string::npos) << as_cuda.err;
+  EXPECT_EQ(home.run({"judge", both, "--device", "cuda", "--dialect", "hip"}).exit_code, 64);
+  EXPECT_EQ(home.run({"judge", both, "--dialect", "ptx"}).exit_code, 1);
+  EXPECT_EQ(home.run({"selftest", "--device", "cpu-hip"}).exit_code, 64);
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ constexpr double kSecondsPerProblem = 20;  // without a given budget
 
 struct RunOptions {
   std::vector<std::string> problems, files, libraries;
-  std::string suite;
+  std::string suite, dialect;
   campaign::CampaignSettings settings;
   bool own_only = false, no_baselines = false, dry_run = false;
   models::ModelOptions models;
@@ -108,7 +108,7 @@ void show_end(const results::archive::Reader& archive, const campaign::CampaignS
   std::string without;
   for (const std::string& name : settings.problems) {
     const auto of_problem =
-        results::archive::leaderboard(archive, {name, campaign::parse_device(settings.device).backend});
+        results::archive::leaderboard(archive, {name, campaign::parse_device(settings.device).kind()});
     if (std::all_of(of_problem.begin(), of_problem.end(), [](const auto& row) { return row.library; }))
       without += (without.empty() ? "" : ", ") + name;
     for (const results::archive::LeaderboardRow& row : of_problem) {
@@ -182,6 +182,7 @@ void finish(results::archive::Recorder& archive, const results::archive::Campaig
 
 void run(RunOptions& options, Invocation& invocation) {
   campaign::CampaignSettings& settings = options.settings;
+  settings.device = campaign::device_in_dialect(settings.device, options.dialect);
   const bool cold_gpu =
       campaign::parse_device(settings.device).backend == "cuda" && !settings.hot;  // baselines are timed cold
   const std::vector<campaign::OwnLibrary> own = own_libraries(options, cold_gpu);
@@ -292,6 +293,7 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
                       "Problems to optimise, by name or folder; kernelwright problems lists them");
   command->add_option("--suite", options->suite, "A list of problems to optimise: core, quick");
   command->add_option("--device", settings.device, "Where candidates run: cpu, cuda, cuda:N, cuda:all");
+  add_dialect_option(*command, options->dialect);
   command->add_flag("--hot", settings.hot, "On a GPU: time with a warm L2 cache");
   command
       ->add_option("--seconds", settings.budget.seconds,

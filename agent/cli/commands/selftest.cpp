@@ -32,6 +32,10 @@ void show_progress(const campaign::SelftestProgress& progress, LiveLines& line) 
 
 void selftest(const SelftestOptions& options, Invocation& invocation) {
   const campaign::DeviceChoice device = campaign::parse_device(options.device);
+  if (device.dialect != sandbox::Dialect::cuda) {
+    throw core::UsageError("--device " + options.device, "has no selftest: its cases are written in CUDA",
+                           "use --device cpu, whose judge is the same");
+  }
   const campaign::LoadedData data = campaign::load_shipped_data(invocation.sandbox_level);
   results::archive::Recorder archive = campaign::open_seeded_archive(invocation.archive, data);
   const campaign::SelftestPlan plan{device.backend, options.seed.value_or(verifier::judging::secret_seed()),

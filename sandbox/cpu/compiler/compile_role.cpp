@@ -16,11 +16,13 @@ void require_readable(const std::filesystem::path& folder) {
   if (failed) throw core::SystemError("cannot read " + folder.string() + ": " + failed.message());
 }
 
-CompilerSettings find_settings(const std::filesystem::path& device_headers, const std::filesystem::path& scratch) {
+CompilerSettings find_settings(const std::filesystem::path& device_headers, const std::filesystem::path& scratch,
+                               Dialect dialect) {
   const std::optional<HostCompiler> host = find_host_compiler();
   if (!host) throw core::SystemError("the cpu device needs g++ 12 or newer, or clang++ 14 or newer; install one");
   CompilerSettings settings;
   settings.host = *host;
+  settings.dialect = dialect;
   settings.device_headers = std::filesystem::canonical(device_headers);
   settings.scratch = std::filesystem::canonical(scratch);
   require_readable(settings.device_headers);
@@ -29,11 +31,11 @@ CompilerSettings find_settings(const std::filesystem::path& device_headers, cons
 }  // namespace
 
 void serve_compile_role(process::Channel& owner, const std::filesystem::path& device_headers,
-                        const std::filesystem::path& scratch) {
+                        const std::filesystem::path& scratch, Dialect dialect) {
   jail::NamespaceTrial trial = jail::NamespaceTrial::begin(jail::Pids::own);
   CompilerSettings settings;
   try {
-    settings = find_settings(device_headers, scratch);
+    settings = find_settings(device_headers, scratch, dialect);
   } catch (const std::exception& error) {
     trial.fall_back({error.what(), "install kernelwright where its user may read it"});
     throw;
@@ -46,6 +48,7 @@ void serve_compile_role(process::Channel& owner, const std::filesystem::path& de
   core::Json greeting{{"role", "compile"},
                       {"compiler", settings.host.program.string()},
                       {"compiler_version", settings.host.version},
+                      {"dialect", name_of(dialect)},
                       {"check_build", true}};
   jail::enter_jail(jail::JailProfile::compile, folders, limits, trial.namespaces()).describe(greeting);
   owner.send(greeting);

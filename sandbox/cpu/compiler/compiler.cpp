@@ -62,6 +62,17 @@ constexpr const char* kCheckFlags[] = {"-O1", "-fno-omit-frame-pointer",
                                        // A source must not learn which build it is in.
                                        "-U__SANITIZE_THREAD__"};
 
+// HIP's operations without masks are told apart by where they are called, in the order of the code: the compiler must
+// neither copy nor merge calls, nor move branches elsewhere.
+constexpr const char* kHipFlags[] = {"-fno-thread-jumps",
+                                     "-fno-split-paths",
+                                     "-fno-crossjumping",
+                                     "-fno-tree-tail-merge",
+                                     "-fno-reorder-blocks",
+                                     "-fno-reorder-blocks-and-partition",
+                                     "-fno-guess-branch-probability"};
+constexpr const char* kHipFlagsOfClang[] = {"-mllvm", "-disable-block-placement"};
+
 // An error's remedy is in its first lines; one error brings many.
 std::vector<std::string> command(const CompileRequest& request, const CompilerSettings& settings) {
   std::vector<std::string> argv{settings.host.program.string()};
@@ -82,6 +93,15 @@ std::vector<std::string> command(const CompileRequest& request, const CompilerSe
   argv.push_back("-ffile-prefix-map=" + settings.scratch.string() + "=.");
   argv.push_back("-ffile-prefix-map=" + settings.device_headers.string() + "=kw");
   if (!settings.host.clang) argv.push_back("-fno-use-linker-plugin");
+  if (settings.dialect != Dialect::cuda) {
+    argv.insert(argv.end(),
+                {"-DKW_HIP", settings.dialect == Dialect::hip ? "-DKW_WAVE=64" : "-DKW_WAVE=32", "-Wno-psabi"});
+    if (settings.host.clang) {
+      argv.insert(argv.end(), std::begin(kHipFlagsOfClang), std::end(kHipFlagsOfClang));
+    } else {
+      argv.insert(argv.end(), std::begin(kHipFlags), std::end(kHipFlags));
+    }
+  }
   for (const auto& [name, value] : request.macros) argv.push_back("-D" + name + "=" + std::to_string(value));
   argv.push_back("-I" + settings.device_headers.string());
   argv.insert(argv.end(),
@@ -176,7 +196,7 @@ Compilation compile(const CompileRequest& request, const CompilerSettings& setti
   if (solution) {
     if (auto rejected = refuse_plan(*solution, request)) return std::move(*rejected);
   }
-  auto lexed = lex(request.source);
+  auto lexed = lex(request.source, settings.dialect);
   if (auto* rejected = std::get_if<Rejected>(&lexed)) return std::move(*rejected);
   const auto& source = std::get<LexedSource>(lexed);
   const ScratchFolder scratch(settings.scratch);

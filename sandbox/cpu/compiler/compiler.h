@@ -22,7 +22,8 @@ std::optional<HostCompiler> find_host_compiler();
 
 struct CompilerSettings {
   HostCompiler host;
-  std::filesystem::path device_headers;   // holds kw_cuda.h
+  std::filesystem::path device_headers;  // holds kw_cuda.h
+  Dialect dialect = Dialect::cuda;
   std::filesystem::path scratch;          // a private folder for intermediate files; emptied after each call
   double deadline_s = 30;                 // wall clock for one compilation; past it: Rejected{limit}
   size_t memory_bytes = size_t{2} << 30;  // address space of the compiler

@@ -31,8 +31,8 @@ enum class Brace { name_space, c_linkage, type, code };
 
 class Lexer {
  public:
-  explicit Lexer(std::string_view source)
-      : source_(source), tokens_(tokenize(source)), macros_(names_of_macros(tokens_)) {}
+  Lexer(std::string_view source, Dialect dialect)
+      : source_(source), dialect_(dialect), tokens_(tokenize(source)), macros_(names_of_macros(tokens_)) {}
 
   std::variant<LexedSource, Rejected> run() {
     if (auto rejected = check_source(source_, tokens_)) return *rejected;
@@ -72,7 +72,7 @@ class Lexer {
     if (name >= tokens_.size() || tokens_[name].kind != TokenKind::header_name) {
       return Rejected{Rejection::forbidden, "#include of a computed name", hash.line, ""};
     }
-    const auto rule = header_rule(tokens_[name].value, hash.line);
+    const auto rule = header_rule(tokens_[name].value, hash.line, dialect_);
     if (const auto* rejected = std::get_if<Rejected>(&rule)) return *rejected;
     if (std::get<HeaderRule>(rule) == HeaderRule::built_in) replace(at_, name, "");
     at_ = name + 1;
@@ -83,6 +83,11 @@ class Lexer {
     const bool in_code = std::ranges::find(braces_, Brace::code) != braces_.end();
     if (!in_code && token().directive < 0) {
       return Rejected{Rejection::forbidden, "inline assembly outside a function", token().line, ""};
+    }
+    if (dialect_ != Dialect::cuda) {
+      return Rejected{Rejection::unsupported,
+                      "inline assembly in HIP is unsupported on the cpu device; builtin functions are supported",
+                      token().line, ""};
     }
     auto translated = translate_asm(tokens_, at_);
     if (auto* rejected = std::get_if<Rejected>(&translated)) return std::move(*rejected);
@@ -251,6 +256,7 @@ class Lexer {
   }
 
   std::string_view source_;
+  Dialect dialect_;
   std::vector<Token> tokens_;
   std::set<std::string> macros_;
   size_t at_ = 0;
@@ -267,6 +273,8 @@ class Lexer {
 };
 }  // namespace
 
-std::variant<LexedSource, Rejected> lex(std::string_view source) { return Lexer(source).run(); }
+std::variant<LexedSource, Rejected> lex(std::string_view source, Dialect dialect) {
+  return Lexer(source, dialect).run();
+}
 
 }  // namespace sandbox::cpu::compiler

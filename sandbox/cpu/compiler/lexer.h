@@ -1,6 +1,6 @@
-// Translates CUDA C++ for the host's compiler and the headers of sandbox/cpu/shim: rejects source that no kernel needs
-// or this device cannot run, turns inline PTX into calls, places __shared__ variables, and exports the kernels. Every
-// line keeps its number. Both builds compile the same text.
+// Translates CUDA C++, or HIP's, for the host's compiler and the headers of sandbox/cpu/shim: rejects source that no
+// kernel needs or this device cannot run, turns inline PTX into calls, places __shared__ variables, and exports the
+// kernels. Every line keeps its number. Both builds compile the same text.
 #pragma once
 
 #include <string>
@@ -19,6 +19,6 @@ struct LexedSource {
 
 // A gap before each __shared__ variable lets the checking build see overruns of the one before it. Local variables that
 // a declaration does not set get a content that is drawn for each launch.
-std::variant<LexedSource, Rejected> lex(std::string_view source);
+std::variant<LexedSource, Rejected> lex(std::string_view source, Dialect dialect = Dialect::cuda);
 
 }  // namespace sandbox::cpu::compiler

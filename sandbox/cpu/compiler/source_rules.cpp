@@ -12,6 +12,11 @@ namespace {
 constexpr std::string_view kOurs[] = {"cuda_fp16.h",     "cuda_bf16.h",          "cuda_fp8.h",
                                       "mma.h",           "cooperative_groups.h", "cooperative_groups/reduce.h",
                                       "math_constants.h"};
+// HIP's own, and of CUDA's those that HIP lacks.
+constexpr std::string_view kOursInHip[] = {"hip/hip_fp16.h", "hip/hip_bf16.h", "hip/hip_cooperative_groups.h"};
+constexpr std::string_view kBuiltInHip[] = {"hip/hip_runtime.h", "hip/hip_runtime_api.h", "hip/hip_vector_types.h",
+                                            "hip/device_functions.h", "hip/math_functions.h"};
+constexpr std::string_view kCudaAlone[] = {"cuda_fp8.h", "mma.h", "math_constants.h"};
 constexpr std::string_view kBuiltIn[] = {"cuda_runtime.h",           "cuda_runtime_api.h",         "cuda.h",
                                          "vector_types.h",           "vector_functions.h",         "device_functions.h",
                                          "builtin_types.h",          "device_launch_parameters.h", "sm_20_intrinsics.h",
@@ -75,6 +80,8 @@ constexpr std::string_view kUnsupportedWords[] = {"__managed__",
                                                   "CUtensorMap",
                                                   "__nv_tma_descriptor"};
 
+// Macros of kw_prelude.h that sources may read.
+constexpr std::string_view kPublic[] = {"KW_WAVE", "KW_WHOLE_WAVE"};
 // Names that no source may contain: host functions, which are not part of the device language, and switches that would
 // blind the checking build's sanitizers.
 constexpr std::string_view kReservedPrefixes[] = {"__kw_", "KW_", "__tsan_", "__ubsan_", "__wrap_"};
@@ -169,6 +176,12 @@ std::optional<Rejected> check_bracket_attributes(const std::vector<Token>& token
 std::optional<Rejected> check_word(const std::vector<Token>& tokens, size_t at) {
   const Token& token = tokens[at];
   const std::string& text = token.text;
+  if (among(kPublic, text)) {
+    const bool changed = at > 0 && tokens[at].directive >= 0 && tokens[at - 1].directive == tokens[at].directive &&
+                         (tokens[at - 1].is("define") || tokens[at - 1].is("undef"));
+    if (!changed) return std::nullopt;
+    return reject(Rejection::forbidden, token.line, text + " is predefined and stays as it is");
+  }
   for (std::string_view prefix : kReservedPrefixes) {
     if (text.starts_with(prefix)) {
       return reject(Rejection::forbidden, token.line, "names that begin with " + std::string(prefix) + " are reserved");
@@ -296,7 +309,17 @@ std::optional<Rejected> check_source(std::string_view source, const std::vector<
   return std::nullopt;
 }
 
-std::variant<HeaderRule, Rejected> header_rule(const std::string& name, int line) {
+std::variant<HeaderRule, Rejected> header_rule(const std::string& name, int line, Dialect dialect) {
+  if (dialect != Dialect::cuda) {
+    if (among(kOursInHip, name)) return HeaderRule::ours;
+    if (among(kBuiltInHip, name)) return HeaderRule::built_in;
+    if (among(kCudaAlone, name)) {
+      return reject(Rejection::compile_error, line, "the header <" + name + "> is CUDA's; HIP has none of its kind");
+    }
+  } else if (among(kOursInHip, name) || among(kBuiltInHip, name)) {
+    return reject(Rejection::compile_error, line,
+                  "the header <" + name + "> is HIP's, and this is compiled as CUDA; judge it in the dialect hip");
+  }
   if (among(kOurs, name)) return HeaderRule::ours;
   if (among(kBuiltIn, name)) return HeaderRule::built_in;
   const std::string shown = "<" + core::clean_line(name, 100) + ">";

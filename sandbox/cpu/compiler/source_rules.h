@@ -19,7 +19,7 @@ enum class HeaderRule {
 };
 
 // The rule for an #include of this name, or the rejection.
-std::variant<HeaderRule, Rejected> header_rule(const std::string& name, int line);
+std::variant<HeaderRule, Rejected> header_rule(const std::string& name, int line, Dialect dialect);
 
 // Applies all other rules to `source`, cut into `tokens`: characters, words (also those that macros could paste
 // together), attributes, directives.

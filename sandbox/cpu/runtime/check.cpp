@@ -247,8 +247,8 @@ class Checker {
   static bool conflicts(const Scheduler& scheduler, const Mark& before, const Mark& now) {
     if (before.thread == 0 || before.epoch != now.epoch || before.thread == now.thread) return false;
     if (before.atomic && now.atomic) return false;
-    const bool one_warp = (before.thread - 1) / 32 == (now.thread - 1) / 32;
-    return !one_warp || before.warp_epoch >= scheduler.known_warp_epoch((before.thread - 1) % 32);
+    return !scheduler.in_one_warp(before.thread - 1, now.thread - 1) ||
+           before.warp_epoch >= scheduler.known_warp_epoch(before.thread - 1);
   }
 
   // A write that races is harmless when it changes nothing, as when many threads raise one flag. Whether it does is
@@ -288,7 +288,7 @@ class Checker {
   bool report_race(Scheduler& scheduler, const Mark& before, bool wrote, const Mark& now, Access access,
                    uintptr_t address, const void* site, const void* frame) {
     const auto line = line_of(launch_.image.first + before.site);
-    const bool one_warp = (before.thread - 1) / 32 == (now.thread - 1) / 32;
+    const bool one_warp = scheduler.in_one_warp(before.thread - 1, now.thread - 1);
     std::string message = std::string(changes_value(access) ? "writes" : "reads") + " __shared__ " +
                           variable_at(address) + ", which " + scheduler.describe(before.thread - 1) +
                           (wrote ? " wrote" : " read");

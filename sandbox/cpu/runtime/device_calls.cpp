@@ -23,15 +23,19 @@ int __kw_barrier(int kind, int predicate) {
   KW_SITE();
   return running_scheduler()->barrier(kind, predicate);
 }
-void __kw_syncwarp(unsigned mask) {
+void __kw_syncwarp(unsigned long mask) {
   KW_SITE();
   running_scheduler()->sync_warp(mask);
 }
-void __kw_warp_call(const char* name, unsigned mask, sandbox::cpu::runtime::WarpCombine combine, void* mine) {
+void __kw_warp_call(const char* name, unsigned long mask, sandbox::cpu::runtime::WarpCombine combine, void* mine) {
   KW_SITE();
   running_scheduler()->warp_call(name, mask, combine, mine);
 }
-unsigned __kw_active_mask() { return running_scheduler()->active_mask(); }
+void __kw_converged_call(const char* name, sandbox::cpu::runtime::WarpCombine combine, void* mine) {
+  KW_SITE();
+  running_scheduler()->converged_call(name, combine, mine);
+}
+unsigned long __kw_active_mask() { return running_scheduler()->active_mask(); }
 void __kw_mute() { running_scheduler()->mute(); }
 void __kw_unmute() { running_scheduler()->unmute(); }
 void __kw_trap(const char* message) {

@@ -26,7 +26,7 @@ namespace sandbox::cpu::runtime {
 namespace {
 // As kw_abi.h lays it out.
 struct KernelDescriptor {
-  unsigned parameters;
+  unsigned parameters, warp_lanes, shared_bytes;
   const unsigned* sizes;
   void (*run)(void** args);
 };
@@ -190,10 +190,10 @@ std::optional<std::string> Module::State::refuse_launch(const KernelLaunch& laun
   }
   if (launch.block[0] * launch.block[1] * launch.block[2] > limits.block_threads)
     return "more than 1024 threads per block";
-  const size_t fixed = facts.static_shared_bytes;
-  if (fixed + launch.shared_bytes > limits.shared_bytes) {
+  const size_t fixed = facts.static_shared_bytes, most = std::min<size_t>(limits.shared_bytes, kernel->shared_bytes);
+  if (fixed + launch.shared_bytes > most) {
     return "static and dynamic shared memory together take " + std::to_string(fixed + launch.shared_bytes) +
-           " bytes of " + std::to_string(limits.shared_bytes);
+           " bytes of " + std::to_string(most);
   }
   return std::nullopt;
 }
@@ -211,6 +211,7 @@ std::optional<Fault> Module::launch(const KernelLaunch& launch, const std::vecto
   context.grid = launch.grid;
   context.block = launch.block;
   context.dynamic_shared_bytes = launch.shared_bytes;
+  context.warp_lanes = static_cast<int>(kernel->warp_lanes);
   context.run = kernel->run;
   context.args = arguments.pointers();
   context.buffers = &buffers;

@@ -36,7 +36,7 @@ struct KernelLaunch {
 };
 
 struct Limits {
-  size_t shared_bytes = 233472;  // static and dynamic together, as on sm_90
+  size_t shared_bytes = 233472;  // static and dynamic together, as on sm_90; a HIP kernel has less (kw_abi.h)
   int64_t block_threads = 1024;
   size_t local_bytes = size_t{64} << 10;  // per CUDA thread, on its stack; CUDA has 512 KiB
 };

@@ -29,7 +29,9 @@ std::optional<Fault> Scheduler::run(const LaunchContext& launch) {
     indices_[static_cast<size_t>(t)] = {static_cast<uint16_t>(p[0]), static_cast<uint16_t>(p[1]),
                                         static_cast<uint16_t>(p[2])};
   }
-  warps_.assign(static_cast<size_t>((threads_ + 31) / 32), Warp{});
+  warp_bits_ = launch.warp_lanes == 64 ? 6 : 5;
+  whole_warp_ = launch.warp_lanes == 64 ? ~Lanes{0} : 0xffffffff;
+  warps_.assign(warp_of(threads_ - 1) + 1, Warp{});
   make_order();
   __kw_block_dim = {static_cast<unsigned>(launch.block[0]), static_cast<unsigned>(launch.block[1]),
                     static_cast<unsigned>(launch.block[2])};
@@ -71,11 +73,12 @@ void Scheduler::run_block() {
   alive_ = threads_;
   arrived_ = 0;
   asking_ = 0;
+  parted_ = 0;
   ready_ = at_barrier_ = idle_ = SlotList{};
   for (const auto& slot : slots_) idle_.push(slot.get());
   for (size_t w = 0; w < warps_.size(); ++w) {
-    const int64_t lanes = std::min<int64_t>(32, threads_ - static_cast<int64_t>(w) * 32);
-    warps_[w].alive = lanes == 32 ? ~0u : (1u << lanes) - 1;
+    const size_t behind = static_cast<size_t>(threads_) - w * lanes_in_warp();
+    warps_[w].alive = behind >= lanes_in_warp() ? whole_warp_ : (Lanes{1} << behind) - 1;
     warps_[w].open = 0;
     warps_[w].asking = 0;
     warps_[w].askers = SlotList{};
@@ -105,7 +108,7 @@ Scheduler::Slot* Scheduler::fresh_slot() {
 Scheduler::Slot* Scheduler::next_runnable() {
   if (!ready_.empty()) return ready_.pop();
   if (started_ < threads_) return fresh_slot();
-  return answer_active_masks() ? ready_.pop() : nullptr;
+  return answer_active_masks() || part_converged() ? ready_.pop() : nullptr;
 }
 
 void Scheduler::resume(Slot* slot) {
@@ -170,7 +173,7 @@ void Scheduler::finish_thread() {
   // Those who wait may have waited for this thread alone. A completed record makes room for the last one.
   for (size_t i = mine.open; i-- > 0;) {
     Record& record = mine.records[i];
-    if ((record.mask & mine.alive & ~record.arrived) == 0) complete(mine, record, nullptr);
+    if (missing(mine, record) == 0) complete(mine, record, nullptr);
   }
   if (mine.asking != 0 && mine.asking == mine.alive) answer_active_mask(mine);
   if (arrived_ > 0 && arrived_ == alive_) release_barrier();
@@ -203,11 +206,11 @@ void Scheduler::release_barrier() {
   ++epoch_;
 }
 
-void Scheduler::sync_warp(unsigned mask) { warp_call("__syncwarp", mask, nullptr, nullptr); }
+void Scheduler::sync_warp(Lanes mask) { warp_call("__syncwarp", mask, nullptr, nullptr); }
 
 // Which lanes run together is known only once those that could still come have waited elsewhere or returned: lanes that
 // ask wait until all of their warp ask, or until nothing else in the block can go on.
-unsigned Scheduler::active_mask() {
+Lanes Scheduler::active_mask() {
   Warp& own = warp();
   Slot* mine = current_;
   own.asking |= lane_bit();
@@ -234,29 +237,53 @@ bool Scheduler::answer_active_masks() {
   return true;
 }
 
-void Scheduler::warp_call(const char* name, unsigned mask, WarpCombine combine, void* mine) {
-  const unsigned bit = lane_bit();
-  if ((mask & bit) == 0) {
+void Scheduler::warp_call(const char* name, Lanes mask, WarpCombine combine, void* mine) {
+  mask &= whole_warp_;
+  if ((mask & lane_bit()) == 0) {
     raise(FaultKind::warp_misuse, std::string(name) + " is called by a lane that its mask leaves out");
   }
   Warp& own = warp();
-  Record& record = record_of(own, mask, name, combine);
-  const auto lane = static_cast<size_t>(current_thread_ % 32);
-  record.arrived |= bit;
+  arrive(own, record_of(own, mask, name, combine), mine);
+}
+
+// Lanes whose paths differ come together again at the place that all of them reach: those at other places wait there,
+// as they do on a GPU. When nothing else in the block can go on, those at the first place go on without the others.
+void Scheduler::converged_call(const char* name, WarpCombine combine, void* mine) {
+  Warp& own = warp();
+  ++parted_;
+  arrive(own, record_of(own, 0, name, combine), mine);
+}
+
+void Scheduler::arrive(Warp& own, Record& record, void* mine) {
+  const size_t lane = lane_of(current_thread_);
+  record.arrived |= lane_bit();
   record.lanes[lane] = mine;
   record.slots[lane] = current_;
-  if ((mask & own.alive & ~record.arrived) == 0) {
+  if (missing(own, record) == 0) {
     complete(own, record, current_);
   } else {
     wait();
   }
 }
 
+bool Scheduler::part_converged() {
+  if (parted_ == 0) return false;
+  for (Warp& warp : warps_) {
+    Record* first = nullptr;  // the lowest address: code that lanes come to later stands behind it
+    for (size_t i = 0; i < warp.open; ++i) {
+      Record& record = warp.records[i];
+      if (record.mask == 0 && (first == nullptr || record.site < first->site)) first = &record;
+    }
+    if (first != nullptr) complete(warp, *first, nullptr);
+  }
+  return true;
+}
+
 // The operation in progress with this mask, or a new one.
-Scheduler::Record& Scheduler::record_of(Warp& own, unsigned mask, const char* name, WarpCombine combine) {
+Scheduler::Record& Scheduler::record_of(Warp& own, Lanes mask, const char* name, WarpCombine combine) {
   for (size_t i = 0; i < own.open; ++i) {
     Record& record = own.records[i];
-    if (record.mask != mask) continue;
+    if (record.mask != mask || (mask == 0 && record.site != current_->site)) continue;
     if (record.combine != combine) {
       raise(FaultKind::warp_misuse,
             std::string("lanes of one warp are in different operations: ") + record.name + " and " + name);
@@ -266,10 +293,11 @@ Scheduler::Record& Scheduler::record_of(Warp& own, unsigned mask, const char* na
   if (own.open == own.records.size()) own.records.emplace_back();
   Record& record = own.records[own.open++];
   record.mask = mask;
+  record.site = current_->site;
   record.arrived = 0;
   record.name = name;
   record.combine = combine;
-  if (mask != ~0u || own.alive != ~0u) record.lanes.fill(nullptr);
+  if (mask != whole_warp_ || own.alive != whole_warp_) std::fill_n(record.lanes.begin(), lanes_in_warp(), nullptr);
   return record;
 }
 
@@ -281,37 +309,39 @@ void Scheduler::complete(Warp& own, Record& record, Slot* last_arriver) {
   } else if (launch_->end_block != nullptr) {
     order_lanes(own, record.arrived);
   }
-  for (unsigned left = record.arrived; left != 0; left &= left - 1) {
-    Slot* slot = record.slots[static_cast<size_t>(__builtin_ctz(left))];
+  for (Lanes left = record.arrived; left != 0; left &= left - 1) {
+    Slot* slot = record.slots[static_cast<size_t>(__builtin_ctzl(left))];
     if (slot != last_arriver) ready_.push(slot);
   }
+  if (record.mask == 0) parted_ -= __builtin_popcountl(record.arrived);
   Record& last = own.records[--own.open];
   if (&record != &last) std::swap(record, last);
 }
 
 // __syncwarp by these lanes: each knows now what any of them knew.
-void Scheduler::order_lanes(Warp& own, unsigned lanes) {
+void Scheduler::order_lanes(Warp& own, Lanes lanes) const {
   ++own.epoch;
   if ((own.alive & ~lanes) == 0) {
     own.common_epoch = own.epoch;
     return;
   }
-  own.known.resize(32);
-  std::array<uint32_t, 32> joined{};
+  own.known.resize(lanes_in_warp());
+  std::array<uint32_t, kMostLanes> joined{};
   const auto for_each = [&](auto&& act) {
-    for (unsigned left = lanes; left != 0; left &= left - 1) act(static_cast<size_t>(__builtin_ctz(left)));
+    for (Lanes left = lanes; left != 0; left &= left - 1) act(static_cast<size_t>(__builtin_ctzl(left)));
   };
   for_each([&](size_t lane) {
-    for (size_t other = 0; other < 32; ++other) joined[other] = std::max(joined[other], own.known[lane][other]);
+    for (size_t other = 0; other < own.known.size(); ++other)
+      joined[other] = std::max(joined[other], own.known[lane][other]);
   });
   for_each([&](size_t lane) { joined[lane] = own.epoch; });
   for_each([&](size_t lane) { own.known[lane] = joined; });
 }
 
-uint32_t Scheduler::known_warp_epoch(int lane) const {
-  const Warp& own = warps_[static_cast<size_t>(current_thread_) / 32];
+uint32_t Scheduler::known_warp_epoch(int64_t thread) const {
+  const Warp& own = warps_[warp_of(current_thread_)];
   if (own.known.empty()) return own.common_epoch;
-  return std::max(own.common_epoch, own.known[static_cast<size_t>(current_thread_) % 32][static_cast<size_t>(lane)]);
+  return std::max(own.common_epoch, own.known[lane_of(current_thread_)][lane_of(thread)]);
 }
 
 void Scheduler::yield() {
@@ -334,13 +364,12 @@ void Scheduler::report_deadlock() {
   }
   bool disagreement = false;
   for (size_t w = 0; w < warps_.size(); ++w) {
-    unsigned waiting = 0;
+    Lanes waiting = 0;
     for (size_t i = 0; i < warps_[w].open; ++i) waiting |= warps_[w].records[i].arrived;
     for (size_t i = 0; i < warps_[w].open; ++i) {
       const Record& record = warps_[w].records[i];
-      Slot* slot = record.slots[static_cast<size_t>(__builtin_ctz(record.arrived))];
-      const unsigned missing = record.mask & warps_[w].alive & ~record.arrived;
-      disagreement = disagreement || (missing & waiting) != 0;
+      Slot* slot = record.slots[static_cast<size_t>(__builtin_ctzl(record.arrived))];
+      disagreement = disagreement || (missing(warps_[w], record) & waiting) != 0;
       if (named == nullptr) named = slot;
       if (message.size() > 400) continue;
       message += (message.empty() ? "" : "; ") + describe(slot->thread) + " waits in " + record.name +

@@ -15,13 +15,16 @@
 
 namespace sandbox::cpu::runtime {
 
-using WarpCombine = void (*)(void* const lanes[32], unsigned active);
+using Lanes = uint64_t;  // a set of the lanes of a warp
+constexpr size_t kMostLanes = 64;
+using WarpCombine = void (*)(void* const* lanes, Lanes active);
 
 // The launch, for the scheduler and the signal handler.
 struct LaunchContext {
   std::string kernel;
   std::array<int64_t, 3> grid, block;
   size_t dynamic_shared_bytes = 0;
+  int warp_lanes = 32;  // or 64
   void (*run)(void** args) = nullptr;
   void** args = nullptr;
   const std::vector<Buffer>* buffers = nullptr;
@@ -41,9 +44,11 @@ class Scheduler {
   // Called by device code (device_calls.cpp) on the running fiber.
   bool next_thread();
   int barrier(int kind, int predicate);
-  void sync_warp(unsigned mask);
-  void warp_call(const char* name, unsigned mask, WarpCombine combine, void* mine);
-  unsigned active_mask();
+  void sync_warp(Lanes mask);
+  void warp_call(const char* name, Lanes mask, WarpCombine combine, void* mine);
+  // By the lanes that come to this place together. `combine`: null for a mere meeting, which orders their accesses.
+  void converged_call(const char* name, WarpCombine combine, void* mine);
+  Lanes active_mask();
   void yield();
   // The place in device code of the running thread: the return address, and the frame of its caller.
   void set_site(const void* site, const void* frame) {
@@ -77,10 +82,11 @@ class Scheduler {
   // For the checking build: who runs, and what orders memory accesses.
   int64_t thread() const { return current_thread_; }
   uint32_t epoch() const { return epoch_; }
-  uint32_t warp_epoch() const { return warps_[static_cast<size_t>(current_thread_) / 32].epoch; }
-  // The warp epoch before which all accesses of this lane, of the running thread's warp, are ordered before its next
+  uint32_t warp_epoch() const { return warps_[warp_of(current_thread_)].epoch; }
+  bool in_one_warp(int64_t a, int64_t b) const { return warp_of(a) == warp_of(b); }
+  // The warp epoch before which all accesses of this thread, of the running thread's warp, are ordered before its next
   // one.
-  uint32_t known_warp_epoch(int lane) const;
+  uint32_t known_warp_epoch(int64_t thread) const;
 
  private:
   struct Slot {  // a fiber and the CUDA thread it carries
@@ -90,7 +96,7 @@ class Scheduler {
     uint64_t launch = 0;   // the last one that used it
     Slot* next = nullptr;  // in the list it is in
     const void *site = nullptr, *frame = nullptr;
-    unsigned active_mask = 0;  // the answer to its last question
+    Lanes active_mask = 0;  // the answer to its last question
   };
   struct SlotList {  // first in, first out
     Slot *first = nullptr, *last = nullptr;
@@ -112,22 +118,23 @@ class Scheduler {
       last = more.last;
     }
   };
-  struct Record {  // a warp operation in progress
-    unsigned mask = 0, arrived = 0;
+  struct Record {                 // a warp operation in progress
+    Lanes mask = 0, arrived = 0;  // a mask of 0: the lanes that come to `site` together
+    const void* site = nullptr;
     const char* name = nullptr;
     WarpCombine combine = nullptr;  // null for __syncwarp
-    std::array<void*, 32> lanes{};
-    std::array<Slot*, 32> slots{};
+    std::array<void*, kMostLanes> lanes{};
+    std::array<Slot*, kMostLanes> slots{};
   };
   struct Warp {
-    unsigned alive = 0;         // lanes that exist and have not returned
+    Lanes alive = 0;            // lanes that exist and have not returned
     uint32_t epoch = 0;         // the number of calls of __syncwarp, whatever their masks
     uint32_t common_epoch = 0;  // what any lane did before it is known to all
     // By lane, and only where masks left lanes out: before which epoch it knows what each other lane did.
-    std::vector<std::array<uint32_t, 32>> known;
+    std::vector<std::array<uint32_t, kMostLanes>> known;
     size_t open = 0;  // how many of the records are in progress
     std::vector<Record> records;
-    unsigned asking = 0;  // lanes that wait in __activemask
+    Lanes asking = 0;  // lanes that wait in __activemask
     SlotList askers;
   };
 
@@ -143,14 +150,23 @@ class Scheduler {
   int64_t ordered(int64_t nth) const;
   void make_order();
   void release_barrier();
-  Record& record_of(Warp& warp, unsigned mask, const char* name, WarpCombine combine);
+  Record& record_of(Warp& warp, Lanes mask, const char* name, WarpCombine combine);
+  void arrive(Warp& warp, Record& record, void* mine);
+  // The lanes that a record still waits for.
+  static Lanes missing(const Warp& warp, const Record& record) {
+    return (record.mask != 0 ? record.mask : ~Lanes{0}) & warp.alive & ~record.arrived;
+  }
   void complete(Warp& warp, Record& record, Slot* last_arriver);
-  static void order_lanes(Warp& warp, unsigned lanes);
+  void order_lanes(Warp& warp, Lanes lanes) const;
   void answer_active_mask(Warp& warp);
   bool answer_active_masks();  // of every warp; false when nobody asks
+  bool part_converged();       // lanes that will not come together go on without the others; false when none wait so
   void report_deadlock();
-  unsigned lane_bit() const { return 1u << (current_thread_ % 32); }
-  Warp& warp() { return warps_[static_cast<size_t>(current_thread_) / 32]; }
+  size_t warp_of(int64_t thread) const { return static_cast<size_t>(thread) >> warp_bits_; }
+  size_t lane_of(int64_t thread) const { return static_cast<size_t>(thread) & (lanes_in_warp() - 1); }
+  size_t lanes_in_warp() const { return size_t{1} << warp_bits_; }
+  Lanes lane_bit() const { return Lanes{1} << lane_of(current_thread_); }
+  Warp& warp() { return warps_[warp_of(current_thread_)]; }
 
   size_t stack_bytes_;
   const LaunchContext* launch_ = nullptr;
@@ -165,9 +181,12 @@ class Scheduler {
   std::vector<int32_t> permutation_;  // seeded order only
   std::vector<std::array<uint16_t, 3>> indices_;
   std::vector<Warp> warps_;
+  unsigned warp_bits_ = 5;  // 2 to this many lanes in a warp
+  Lanes whole_warp_ = 0xffffffff;
   SlotList at_barrier_;
   int64_t arrived_ = 0;  // threads in it
   int64_t asking_ = 0;   // threads in __activemask
+  int64_t parted_ = 0;   // threads in a converged_call() that waits for others
   int barrier_kind_ = 0, barrier_count_ = 0;
   int barrier_result_ = 0;  // of the last one that was released: the next one waits until all have read it
   uint64_t launches_ = 0;

@@ -51,11 +51,11 @@ template <unsigned Size, typename Parent = void>
 class thread_block_tile;
 template <unsigned Size>
 class thread_block_tile<Size, void> {
-  static_assert(Size <= 32, "a tile of more than 32 threads is unsupported on the cpu device");
+  static_assert(Size <= KW_WAVE, "a tile of more threads than a warp is unsupported on the cpu device");
   static_assert(Size >= 1 && (Size & (Size - 1)) == 0, "the size of a tile must be a power of two");
 
  public:
-  static void sync() { __kw_syncwarp(__kw_mask()); }
+  static void sync() { __kw_syncwarp(__kw_lanes()); }
   static unsigned thread_rank() { return __kw_lane() % Size; }
   static constexpr unsigned num_threads() { return Size; }
   static constexpr unsigned size() { return Size; }
@@ -64,41 +64,41 @@ class thread_block_tile<Size, void> {
 
   template <typename T>
   static T shfl(T value, int rank) {
-    return __kw_shuffle("thread_block_tile::shfl", __kw_mask(), value, __kw_source_lane(rank, Size));
+    return __kw_shuffle("thread_block_tile::shfl", __kw_lanes(), value, __kw_source_lane(rank, Size));
   }
   template <typename T>
   static T shfl_up(T value, unsigned delta) {
-    return __kw_shuffle("thread_block_tile::shfl_up", __kw_mask(), value, __kw_source_up(delta, Size));
+    return __kw_shuffle("thread_block_tile::shfl_up", __kw_lanes(), value, __kw_source_up(delta, Size));
   }
   template <typename T>
   static T shfl_down(T value, unsigned delta) {
-    return __kw_shuffle("thread_block_tile::shfl_down", __kw_mask(), value, __kw_source_down(delta, Size));
+    return __kw_shuffle("thread_block_tile::shfl_down", __kw_lanes(), value, __kw_source_down(delta, Size));
   }
   template <typename T>
   static T shfl_xor(T value, unsigned lane_mask) {
-    return __kw_shuffle("thread_block_tile::shfl_xor", __kw_mask(), value, __kw_source_xor(lane_mask, Size));
+    return __kw_shuffle("thread_block_tile::shfl_xor", __kw_lanes(), value, __kw_source_xor(lane_mask, Size));
   }
   // Masks are of ranks in the tile.
-  static unsigned ballot(int predicate) { return __kw_own(__ballot_sync(__kw_mask(), predicate)); }
-  static int any(int predicate) { return __any_sync(__kw_mask(), predicate); }
-  static int all(int predicate) { return __all_sync(__kw_mask(), predicate); }
+  static __kw_mask ballot(int predicate) { return __kw_own(__ballot_sync(__kw_lanes(), predicate)); }
+  static int any(int predicate) { return __any_sync(__kw_lanes(), predicate); }
+  static int all(int predicate) { return __all_sync(__kw_lanes(), predicate); }
   template <typename T>
-  static unsigned match_any(T value) {
-    return __kw_own(__match_any_sync(__kw_mask(), value));
+  static __kw_mask match_any(T value) {
+    return __kw_own(__match_any_sync(__kw_lanes(), value));
   }
   template <typename T>
-  static unsigned match_all(T value, int& predicate) {
-    return __kw_own(__match_all_sync(__kw_mask(), value, &predicate));
+  static __kw_mask match_all(T value, int& predicate) {
+    return __kw_own(__match_all_sync(__kw_lanes(), value, &predicate));
   }
   // The lanes of this tile.
-  static unsigned __kw_mask() { return __kw_field() << (__kw_lane() & ~(Size - 1)); }
+  static __kw_mask __kw_lanes() { return __kw_field() << (__kw_lane() & ~(Size - 1)); }
 
  protected:
   thread_block_tile(unsigned meta_rank, unsigned meta_size) : meta_rank_(meta_rank), meta_size_(meta_size) {}
 
  private:
-  static constexpr unsigned __kw_field() { return Size == 32 ? 0xffffffffu : (1u << Size % 32) - 1; }
-  static unsigned __kw_own(unsigned lanes) { return lanes >> (__kw_lane() & ~(Size - 1)) & __kw_field(); }
+  static constexpr __kw_mask __kw_field() { return Size == KW_WAVE ? ~__kw_mask(0) : (__kw_mask(1) << Size % KW_WAVE) - 1; }
+  static __kw_mask __kw_own(__kw_mask lanes) { return lanes >> (__kw_lane() & ~(Size - 1)) & __kw_field(); }
   unsigned meta_rank_, meta_size_;
 };
 template <unsigned Size, typename Parent>
@@ -129,7 +129,7 @@ class thread_group {
     if (block_) {
       __kw_barrier(0, 0);
     } else {
-      __kw_syncwarp((size_ == 32 ? 0xffffffffu : (1u << size_) - 1) << (__kw_lane() & ~(size_ - 1)));
+      __kw_syncwarp((size_ == KW_WAVE ? ~__kw_mask(0) : (__kw_mask(1) << size_) - 1) << (__kw_lane() & ~(size_ - 1)));
     }
   }
   unsigned size() const { return size_; }
@@ -143,8 +143,8 @@ class thread_group {
   bool block_;
 };
 inline thread_group tiled_partition(const thread_group& parent, unsigned size) {
-  if (size < 1 || size > 32 || (size & (size - 1)) != 0 || size > parent.size()) {
-    __kw_unsupported("tiled_partition: a size that is no power of two of at most 32 and at most the group's");
+  if (size < 1 || size > KW_WAVE || (size & (size - 1)) != 0 || size > parent.size()) {
+    __kw_unsupported("tiled_partition: a size that is no power of two of at most a warp and at most the group's");
   }
   return thread_group(size);
 }
@@ -154,7 +154,7 @@ class coalesced_group {
  public:
   void sync() const { __kw_syncwarp(mask_); }
   unsigned thread_rank() const { return __kw_rank(__kw_lane()); }
-  unsigned num_threads() const { return static_cast<unsigned>(__builtin_popcount(mask_)); }
+  unsigned num_threads() const { return static_cast<unsigned>(__builtin_popcountll(mask_)); }
   unsigned size() const { return num_threads(); }
   unsigned meta_group_rank() const { return meta_rank_; }
   unsigned meta_group_size() const { return meta_size_; }
@@ -173,34 +173,35 @@ class coalesced_group {
     const unsigned rank = thread_rank();
     return __kw_shuffle("coalesced_group::shfl_down", mask_, value, __kw_at(delta < size() - rank ? rank + delta : rank));
   }
-  unsigned ballot(int predicate) const { return __kw_ranks(__ballot_sync(mask_, predicate)); }
+  __kw_mask ballot(int predicate) const { return __kw_ranks(__ballot_sync(mask_, predicate)); }
   int any(int predicate) const { return __any_sync(mask_, predicate); }
   int all(int predicate) const { return __all_sync(mask_, predicate); }
   template <typename T>
-  unsigned match_any(T value) const {
+  __kw_mask match_any(T value) const {
     return __kw_ranks(__match_any_sync(mask_, value));
   }
   template <typename T>
-  unsigned match_all(T value, int& predicate) const {
+  __kw_mask match_all(T value, int& predicate) const {
     return __kw_ranks(__match_all_sync(mask_, value, &predicate));
   }
-  explicit coalesced_group(unsigned mask, unsigned meta_rank = 0, unsigned meta_size = 1)
+  explicit coalesced_group(__kw_mask mask, unsigned meta_rank = 0, unsigned meta_size = 1)
       : mask_(mask), meta_rank_(meta_rank), meta_size_(meta_size) {}
-  unsigned __kw_mask() const { return mask_; }
+  __kw_mask __kw_lanes() const { return mask_; }
 
  private:
-  unsigned __kw_rank(unsigned lane) const { return static_cast<unsigned>(__builtin_popcount(mask_ & ((1u << lane) - 1))); }
+  unsigned __kw_rank(unsigned lane) const { return static_cast<unsigned>(__builtin_popcountll(mask_ & ((__kw_mask(1) << lane) - 1))); }
   unsigned __kw_at(unsigned rank) const {
-    unsigned rest = mask_;
+    __kw_mask rest = mask_;
     for (; rank > 0; --rank) rest &= rest - 1;
-    return static_cast<unsigned>(__builtin_ctz(rest));
+    return static_cast<unsigned>(__builtin_ctzll(rest));
   }
-  unsigned __kw_ranks(unsigned lanes) const {
-    unsigned ranks = 0;
-    for (; lanes != 0; lanes &= lanes - 1) ranks |= 1u << __kw_rank(static_cast<unsigned>(__builtin_ctz(lanes)));
+  __kw_mask __kw_ranks(__kw_mask lanes) const {
+    __kw_mask ranks = 0;
+    for (; lanes != 0; lanes &= lanes - 1) ranks |= __kw_mask(1) << __kw_rank(static_cast<unsigned>(__builtin_ctzll(lanes)));
     return ranks;
   }
-  unsigned mask_, meta_rank_, meta_size_;
+  __kw_mask mask_;
+  unsigned meta_rank_, meta_size_;
 };
 
 // The lanes that come to this line together. Lanes that have gone another way may ask at the same time, elsewhere.
@@ -209,17 +210,17 @@ KW_DEVICE coalesced_group coalesced_threads(int line = __builtin_LINE()) {
 }
 template <typename Group>
 KW_DEVICE coalesced_group binary_partition(const Group& group, bool predicate) {
-  const unsigned mask = group.__kw_mask(), set = __ballot_sync(mask, predicate);
+  const __kw_mask mask = group.__kw_lanes(), set = __ballot_sync(mask, predicate);
   return coalesced_group(predicate ? set : mask & ~set, predicate, 2);
 }
 template <typename Group, typename Label>
 KW_DEVICE coalesced_group labeled_partition(const Group& group, Label label) {
-  const unsigned mask = group.__kw_mask(), own = __match_any_sync(mask, label);
+  const __kw_mask mask = group.__kw_lanes(), own = __match_any_sync(mask, label);
   // Labels are numbered by their first lanes.
-  const int first = __builtin_ctz(own);
-  const unsigned firsts = __ballot_sync(mask, __kw_lane() == static_cast<unsigned>(first));
-  return coalesced_group(own, static_cast<unsigned>(__builtin_popcount(firsts & ((1u << first) - 1))),
-                         static_cast<unsigned>(__builtin_popcount(firsts)));
+  const int first = __builtin_ctzll(own);
+  const __kw_mask firsts = __ballot_sync(mask, __kw_lane() == static_cast<unsigned>(first));
+  return coalesced_group(own, static_cast<unsigned>(__builtin_popcountll(firsts & ((__kw_mask(1) << first) - 1))),
+                         static_cast<unsigned>(__builtin_popcountll(firsts)));
 }
 
 // ---- the same as functions

@@ -25,11 +25,17 @@ extern unsigned long __kw_local_bytes, __kw_local_integer;  // kw_locals.h
 bool __kw_next_thread(void);
 // Block barrier. kind: 0 __syncthreads, 1 _count, 2 _and, 3 _or. Returns the combined predicate.
 int __kw_barrier(int kind, int predicate);
-void __kw_syncwarp(unsigned mask);
+void __kw_syncwarp(unsigned long mask);
 // A collective of the lanes in `mask`: each arrives with its own descriptor, the last one runs `combine` over all of them
 // (null for lanes that take no part). `name` names the operation in reports; all lanes must agree on it.
-void __kw_warp_call(const char* name, unsigned mask, void (*combine)(void* const lanes[32], unsigned active), void* mine);
-unsigned __kw_active_mask(void);  // the lanes of this warp that come here together
+void __kw_warp_call(const char* name, unsigned long mask, void (*combine)(void* const* lanes, unsigned long active), void* mine);
+// The same for the lanes that come to this call together, as HIP's operations without masks have it. `combine`: null for
+// a mere meeting. Calls are told apart by their addresses, so what makes one must be inlined.
+#ifdef __clang__
+__attribute__((convergent, noduplicate))
+#endif
+void __kw_converged_call(const char* name, void (*combine)(void* const* lanes, unsigned long active), void* mine);
+unsigned long __kw_active_mask(void);  // the lanes of this warp that come here together
 // Between the two, accesses to memory are not checked by the checking build. No waiting in between. `combine` runs muted anyway.
 void __kw_mute(void);
 void __kw_unmute(void);
@@ -44,11 +50,22 @@ long long __kw_clock(void);  // nanoseconds
 #define blockIdx (static_cast<const uint3&>(__kw_block_index))
 #define blockDim (static_cast<const dim3&>(__kw_block_dim))
 #define gridDim (static_cast<const dim3&>(__kw_grid_dim))
-#define warpSize 32
+#define warpSize KW_WAVE
 
-// The runtime's view of each kernel: parameter sizes, and a loop that runs it for one thread after another.
+// The dialect, which the compiler's caller chooses (sandbox/compilation.h): KW_HIP and KW_WAVE, or neither for CUDA.
+#ifdef KW_HIP
+typedef unsigned long long __kw_mask;  // a set of lanes
+#define KW_SHARED_BYTES 65536
+#else
+#define KW_WAVE 32
+typedef unsigned __kw_mask;
+#define KW_SHARED_BYTES 233472
+#endif
+
+// The runtime's view of each kernel: parameter sizes, its dialect's limits, and a loop that runs it for one thread after
+// another.
 struct __kw_kernel_descriptor {
-  unsigned parameters;
+  unsigned parameters, warp_lanes, shared_bytes;
   const unsigned* sizes;
   void (*run)(void** args);
 };
@@ -76,7 +93,8 @@ struct __kw_kernel<kernel, void (*)(P...)> {
 
 #define KW_EXPORT(name)                                                                                     \
   extern "C" __attribute__((visibility("default"), used)) const __kw_kernel_descriptor __kw_kernel_##name = { \
-      sizeof(__kw_kernel<&name>::sizes) / sizeof(unsigned) - 1, __kw_kernel<&name>::sizes, &__kw_kernel<&name>::run};
+      sizeof(__kw_kernel<&name>::sizes) / sizeof(unsigned) - 1, KW_WAVE, KW_SHARED_BYTES,                     \
+      __kw_kernel<&name>::sizes, &__kw_kernel<&name>::run};
 
 // Dynamic shared memory: every `extern __shared__` declaration names this one place. It is as large as a block's shared memory on
 // sm_90; how much of it a launch has is __kw_dynamic_shared_bytes. Within functions the lexer makes such a declaration a reference,

@@ -1,4 +1,4 @@
-// CUDA's device language on the host: what a solution sees without an #include. Put before every solution by
+// CUDA's device language on the host, or HIP's: what a solution sees without an #include. Put before every solution by
 // sandbox/cpu/compiler.cpp. It must be quick to parse: no standard header, nothing that is not device code.
 #pragma once
 
@@ -11,6 +11,8 @@
 #include "kw_integer.h"
 #include "kw_math.h"
 #include "kw_atomic.h"
-#if __has_include("kw_ptx.h")
+#ifdef KW_HIP
+#include "kw_hip.h"
+#elif __has_include("kw_ptx.h")
 #include "kw_ptx.h"
 #endif

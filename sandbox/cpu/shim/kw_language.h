@@ -3,11 +3,29 @@
 
 #include "kw_abi.h"
 
+#ifdef KW_HIP
+#define __HIP__ 1
+#define __HIPCC__ 1
+#define __HIPCC_RTC__ 1
+#define __HIP_PLATFORM_AMD__ 1
+#define __HIP_DEVICE_COMPILE__ 1
+#define __AMDGCN__ 1
+#define __AMDGCN_WAVEFRONT_SIZE KW_WAVE
+#define __AMDGCN_WAVEFRONT_SIZE__ KW_WAVE
+#if KW_WAVE == 64  // the least that solutions are written for
+#define __gfx90a__ 1
+#define __GFX9__ 1
+#else
+#define __gfx1030__ 1
+#define __GFX10__ 1
+#endif
+#else
 #define __CUDACC__ 1
 #define __CUDACC_RTC__ 1
 #define __CUDACC_VER_MAJOR__ 13
 #define __CUDACC_VER_MINOR__ 0
 #define __CUDA_ARCH__ 800  // the least that solutions are written for
+#endif
 
 #define __global__
 #define __device__

@@ -156,7 +156,7 @@ KW_DEVICE float __high2float(P a) {
 
 #define KW_SHUFFLE(name, Source, source)                                                         \
   template <typename T, typename = typename __kw_word<T>::type>                                  \
-  KW_DEVICE T name(unsigned mask, T value, Source lane, int width = 32) {                        \
+  KW_DEVICE T name(__kw_mask mask, T value, Source lane, int width = KW_WAVE) {                        \
     return __kw_shuffle(#name, mask, value, source(lane, width));                                \
   }
 KW_SHUFFLE(__shfl_sync, int, __kw_source_lane)

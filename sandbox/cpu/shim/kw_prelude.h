@@ -58,6 +58,20 @@ typedef unsigned long ulong;
 #define DBL_MANT_DIG 53
 #define DBL_DIG 15
 
+// The lanes of a warp, or of a wavefront under HIP, and the mask that names all of them.
+#ifndef KW_WAVE
+#ifdef __AMDGCN_WAVEFRONT_SIZE
+#define KW_WAVE __AMDGCN_WAVEFRONT_SIZE
+#else
+#define KW_WAVE 32
+#endif
+#endif
+#if defined(KW_HIP) || defined(__HIP__)
+#define KW_WHOLE_WAVE 0xffffffffffffffffull
+#else
+#define KW_WHOLE_WAVE 0xffffffffu
+#endif
+
 // By their bits, since NVRTC has no builtin functions for them.
 #define INFINITY __int_as_float(0x7f800000)
 #define NAN __int_as_float(0x7fffffff)

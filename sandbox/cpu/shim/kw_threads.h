@@ -7,7 +7,7 @@ KW_DEVICE void __syncthreads() { __kw_barrier(0, 0); }
 KW_DEVICE int __syncthreads_count(int predicate) { return __kw_barrier(1, predicate); }
 KW_DEVICE int __syncthreads_and(int predicate) { return __kw_barrier(2, predicate); }
 KW_DEVICE int __syncthreads_or(int predicate) { return __kw_barrier(3, predicate); }
-KW_DEVICE void __syncwarp(unsigned mask = 0xffffffffu) { __kw_syncwarp(mask); }
+KW_DEVICE void __syncwarp(__kw_mask mask = ~__kw_mask(0)) { __kw_syncwarp(mask); }
 KW_DEVICE void __threadfence() { __atomic_signal_fence(__ATOMIC_SEQ_CST); }  // one thread of the host runs them all
 KW_DEVICE void __threadfence_block() { asm volatile("" ::: "memory"); }  // it orders nothing between blocks
 KW_DEVICE void __threadfence_system() { __threadfence(); }
@@ -28,8 +28,8 @@ KW_DEVICE void __brkpt() { __kw_trap("__brkpt"); }
 KW_DEVICE unsigned __kw_thread_rank() {
   return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
 }
-KW_DEVICE unsigned __kw_lane() { return __kw_thread_rank() % 32; }
-KW_DEVICE unsigned __activemask() { return __kw_active_mask(); }
+KW_DEVICE unsigned __kw_lane() { return __kw_thread_rank() % KW_WAVE; }
+KW_DEVICE __kw_mask __activemask() { return __kw_active_mask(); }
 
 // One lane's part in an exchange: what it gives, from which lane it takes, what it got.
 template <typename T>
@@ -46,16 +46,16 @@ struct __kw_exchange {
     return value;
   }
 
-  static void combine(void* const lanes[32], unsigned active) {
-    for (unsigned rest = active; rest != 0; rest &= rest - 1) {
-      auto* mine = static_cast<__kw_exchange*>(lanes[__builtin_ctz(rest)]);
-      auto* from = static_cast<__kw_exchange*>(lanes[mine->source % 32]);
+  static void combine(void* const* lanes, unsigned long active) {
+    for (unsigned long rest = active; rest != 0; rest &= rest - 1) {
+      auto* mine = static_cast<__kw_exchange*>(lanes[__builtin_ctzl(rest)]);
+      auto* from = static_cast<__kw_exchange*>(lanes[mine->source % KW_WAVE]);
       mine->taken = from != nullptr ? from->given : undefined(mine->given);
     }
   }
 };
 template <typename T>
-KW_DEVICE T __kw_shuffle(const char* name, unsigned mask, T value, unsigned source) {
+KW_DEVICE T __kw_shuffle(const char* name, __kw_mask mask, T value, unsigned source) {
   __kw_exchange<T> mine{value, value, source};
   __kw_warp_call(name, mask, &__kw_exchange<T>::combine, &mine);
   return mine.taken;
@@ -78,16 +78,16 @@ KW_DEVICE unsigned __kw_source_xor(int lane_mask, int width) {
 }
 
 #define KW_SHUFFLES(T)                                                                             \
-  KW_DEVICE T __shfl_sync(unsigned mask, T value, int lane, int width = 32) {                      \
+  KW_DEVICE T __shfl_sync(__kw_mask mask, T value, int lane, int width = KW_WAVE) {                      \
     return __kw_shuffle("__shfl_sync", mask, value, __kw_source_lane(lane, width));                \
   }                                                                                                \
-  KW_DEVICE T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32) {             \
+  KW_DEVICE T __shfl_up_sync(__kw_mask mask, T value, unsigned delta, int width = KW_WAVE) {             \
     return __kw_shuffle("__shfl_up_sync", mask, value, __kw_source_up(delta, width));              \
   }                                                                                                \
-  KW_DEVICE T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32) {           \
+  KW_DEVICE T __shfl_down_sync(__kw_mask mask, T value, unsigned delta, int width = KW_WAVE) {           \
     return __kw_shuffle("__shfl_down_sync", mask, value, __kw_source_down(delta, width));          \
   }                                                                                                \
-  KW_DEVICE T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32) {             \
+  KW_DEVICE T __shfl_xor_sync(__kw_mask mask, T value, int lane_mask, int width = KW_WAVE) {             \
     return __kw_shuffle("__shfl_xor_sync", mask, value, __kw_source_xor(lane_mask, width));        \
   }
 KW_SHUFFLES(int)
@@ -101,29 +101,29 @@ KW_SHUFFLES(double)
 
 struct __kw_ballot {
   bool predicate;
-  unsigned set, asked;
+  __kw_mask set, asked;
 
-  static void combine(void* const lanes[32], unsigned active) {
-    unsigned set = 0;
-    for (unsigned rest = active; rest != 0; rest &= rest - 1) {
-      const int lane = __builtin_ctz(rest);
-      set |= static_cast<unsigned>(static_cast<__kw_ballot*>(lanes[lane])->predicate) << lane;
+  static void combine(void* const* lanes, unsigned long active) {
+    __kw_mask set = 0;
+    for (unsigned long rest = active; rest != 0; rest &= rest - 1) {
+      const int lane = __builtin_ctzl(rest);
+      set |= static_cast<__kw_mask>(static_cast<__kw_ballot*>(lanes[lane])->predicate) << lane;
     }
-    for (unsigned rest = active; rest != 0; rest &= rest - 1) {
-      auto* mine = static_cast<__kw_ballot*>(lanes[__builtin_ctz(rest)]);
+    for (unsigned long rest = active; rest != 0; rest &= rest - 1) {
+      auto* mine = static_cast<__kw_ballot*>(lanes[__builtin_ctzl(rest)]);
       mine->set = set;
       mine->asked = active;
     }
   }
 };
-KW_DEVICE __kw_ballot __kw_vote(const char* name, unsigned mask, bool predicate) {
+KW_DEVICE __kw_ballot __kw_vote(const char* name, __kw_mask mask, bool predicate) {
   __kw_ballot mine{predicate, 0, 0};
   __kw_warp_call(name, mask, &__kw_ballot::combine, &mine);
   return mine;
 }
-KW_DEVICE unsigned __ballot_sync(unsigned mask, int predicate) { return __kw_vote("__ballot_sync", mask, predicate != 0).set; }
-KW_DEVICE int __any_sync(unsigned mask, int predicate) { return __kw_vote("__any_sync", mask, predicate != 0).set != 0; }
-KW_DEVICE int __all_sync(unsigned mask, int predicate) {
+KW_DEVICE __kw_mask __ballot_sync(__kw_mask mask, int predicate) { return __kw_vote("__ballot_sync", mask, predicate != 0).set; }
+KW_DEVICE int __any_sync(__kw_mask mask, int predicate) { return __kw_vote("__any_sync", mask, predicate != 0).set != 0; }
+KW_DEVICE int __all_sync(__kw_mask mask, int predicate) {
   const __kw_ballot vote = __kw_vote("__all_sync", mask, predicate != 0);
   return vote.set == vote.asked;
 }
@@ -131,31 +131,31 @@ KW_DEVICE int __all_sync(unsigned mask, int predicate) {
 template <typename T>
 struct __kw_match {
   T value;
-  unsigned same, asked;
+  __kw_mask same, asked;
 
-  static void combine(void* const lanes[32], unsigned active) {
-    for (unsigned rest = active; rest != 0; rest &= rest - 1) {
-      auto* mine = static_cast<__kw_match*>(lanes[__builtin_ctz(rest)]);
+  static void combine(void* const* lanes, unsigned long active) {
+    for (unsigned long rest = active; rest != 0; rest &= rest - 1) {
+      auto* mine = static_cast<__kw_match*>(lanes[__builtin_ctzl(rest)]);
       mine->same = 0;
       mine->asked = active;
-      for (unsigned others = active; others != 0; others &= others - 1) {
-        const int lane = __builtin_ctz(others);
-        mine->same |= static_cast<unsigned>(static_cast<__kw_match*>(lanes[lane])->value == mine->value) << lane;
+      for (unsigned long others = active; others != 0; others &= others - 1) {
+        const int lane = __builtin_ctzl(others);
+        mine->same |= static_cast<__kw_mask>(static_cast<__kw_match*>(lanes[lane])->value == mine->value) << lane;
       }
     }
   }
 };
 template <typename T>
-KW_DEVICE __kw_match<T> __kw_find_matches(const char* name, unsigned mask, T value) {
+KW_DEVICE __kw_match<T> __kw_find_matches(const char* name, __kw_mask mask, T value) {
   __kw_match<T> mine{value, 0, 0};
   __kw_warp_call(name, mask, &__kw_match<T>::combine, &mine);
   return mine;
 }
 #define KW_MATCHES(T, bits)                                                                        \
-  KW_DEVICE unsigned __match_any_sync(unsigned mask, T value) {                                    \
+  KW_DEVICE __kw_mask __match_any_sync(__kw_mask mask, T value) {                                    \
     return __kw_find_matches("__match_any_sync", mask, __kw_bits<bits>(value)).same;               \
   }                                                                                                \
-  KW_DEVICE unsigned __match_all_sync(unsigned mask, T value, int* predicate) {                    \
+  KW_DEVICE __kw_mask __match_all_sync(__kw_mask mask, T value, int* predicate) {                    \
     const auto found = __kw_find_matches("__match_all_sync", mask, __kw_bits<bits>(value));        \
     *predicate = found.same == found.asked;                                                        \
     return *predicate ? found.asked : 0;                                                           \
@@ -172,17 +172,17 @@ KW_MATCHES(double, unsigned long)
 #define KW_REDUCTION(name, T, expression)                                                          \
   struct __kw_##name##_##T {                                                                       \
     T value;                                                                                       \
-    static void combine(void* const lanes[32], unsigned active) {                                  \
-      T a = static_cast<__kw_##name##_##T*>(lanes[__builtin_ctz(active)])->value;                  \
-      for (unsigned rest = active & (active - 1); rest != 0; rest &= rest - 1) {                   \
-        const T b = static_cast<__kw_##name##_##T*>(lanes[__builtin_ctz(rest)])->value;            \
+    static void combine(void* const* lanes, unsigned long active) {                                  \
+      T a = static_cast<__kw_##name##_##T*>(lanes[__builtin_ctzl(active)])->value;                  \
+      for (unsigned long rest = active & (active - 1); rest != 0; rest &= rest - 1) {                   \
+        const T b = static_cast<__kw_##name##_##T*>(lanes[__builtin_ctzl(rest)])->value;            \
         a = expression;                                                                            \
       }                                                                                            \
-      for (unsigned rest = active; rest != 0; rest &= rest - 1)                                    \
-        static_cast<__kw_##name##_##T*>(lanes[__builtin_ctz(rest)])->value = a;                    \
+      for (unsigned long rest = active; rest != 0; rest &= rest - 1)                                    \
+        static_cast<__kw_##name##_##T*>(lanes[__builtin_ctzl(rest)])->value = a;                    \
     }                                                                                              \
   };                                                                                               \
-  KW_DEVICE T __reduce_##name##_sync(unsigned mask, T value) {                                     \
+  KW_DEVICE T __reduce_##name##_sync(__kw_mask mask, T value) {                                     \
     __kw_##name##_##T mine{value};                                                                 \
     __kw_warp_call("__reduce_" #name "_sync", mask, &__kw_##name##_##T::combine, &mine);           \
     return mine.value;                                                                             \

@@ -207,7 +207,7 @@ struct __kw_mma {
 
   // All lanes' parts of a matrix of `size` elements, one after the other; `part` says where one is.
   template <int size, typename E, typename Part>
-  KW_DEVICE void gather(void* const lanes[32], Part __kw_mma::*part, Sum* to) {
+  KW_DEVICE void gather(void* const* lanes, Part __kw_mma::*part, Sum* to) {
     alignas(32) E all[size];
     for (int lane = 0; lane < 32; ++lane) {
       __builtin_memcpy(all + lane * (size / 32), static_cast<__kw_mma*>(lanes[lane])->*part, size / 32 * sizeof(E));
@@ -225,10 +225,10 @@ struct __kw_mma {
     for (int i = 0; i < count; ++i) values[i] = __kw_bits<Sum>(__kw_bits<unsigned>(values[i]) & 0xffffe000u);
   }
 
-  __attribute__((no_sanitize("thread"))) static void combine(void* const lanes[32], unsigned active) {
+  __attribute__((no_sanitize("thread"))) static void combine(void* const* lanes, unsigned long active) {
     if (active != 0xffffffffu) {
-      for (unsigned rest = active; rest != 0; rest &= rest - 1) {
-        static_cast<__kw_mma*>(lanes[__builtin_ctz(rest)])->complete = false;
+      for (unsigned long rest = active; rest != 0; rest &= rest - 1) {
+        static_cast<__kw_mma*>(lanes[__builtin_ctzl(rest)])->complete = false;
       }
       return;
     }

@@ -11,11 +11,12 @@
 
 int main(int argc, char** argv) {
   CLI::App app("The worker program of kernelwright's cpu device; kernelwright starts it.");
-  std::string role, device_headers, scratch;
+  std::string role, device_headers, scratch, dialect = "cuda";
   sandbox::python::PythonRoleSettings python;
   app.add_option("--role", role)->required()->check(CLI::IsMember({"compile", "run", "judge", "python"}));
   app.add_option("--device-headers", device_headers)->required();
   app.add_option("--scratch", scratch);
+  app.add_option("--dialect", dialect)->check(CLI::IsMember(core::enum_names<sandbox::Dialect>()));
   app.add_option("--interpreter", python.interpreter);
   app.add_option("--argument", python.arguments)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--folder", python.folders)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -26,7 +27,10 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   sandbox::process::Channel owner{core::UniqueFd(sandbox::process::kWorkerChannelFd)};
   try {
-    if (role == "compile") sandbox::cpu::compiler::serve_compile_role(owner, device_headers, scratch);
+    if (role == "compile") {
+      sandbox::cpu::compiler::serve_compile_role(owner, device_headers, scratch,
+                                                 core::enum_from_name<sandbox::Dialect>(dialect).value());
+    }
     if (role == "run") sandbox::cpu::run::serve_run_role(owner);
     if (role == "python") sandbox::python::become_python(python);
     if (role == "judge") verifier::devices::cpu::serve_judge_role(owner);

@@ -23,17 +23,17 @@ KW_OPERATION(bit_xor, a ^ b)
 // is called by its name.
 template <typename T>
 struct __kw_gathered {
-  T mine, all[32];
+  T mine, all[KW_WAVE];
   unsigned count;
 
-  __attribute__((no_sanitize("thread"))) static void combine(void* const lanes[32], unsigned active) {
-    auto& first = *static_cast<__kw_gathered*>(lanes[__builtin_ctz(active)]);
+  __attribute__((no_sanitize("thread"))) static void combine(void* const* lanes, unsigned long active) {
+    auto& first = *static_cast<__kw_gathered*>(lanes[__builtin_ctzl(active)]);
     first.count = 0;
-    for (unsigned rest = active; rest != 0; rest &= rest - 1) {
-      first.all[first.count++] = static_cast<__kw_gathered*>(lanes[__builtin_ctz(rest)])->mine;
+    for (unsigned long rest = active; rest != 0; rest &= rest - 1) {
+      first.all[first.count++] = static_cast<__kw_gathered*>(lanes[__builtin_ctzl(rest)])->mine;
     }
-    for (unsigned rest = active & (active - 1); rest != 0; rest &= rest - 1) {
-      auto& other = *static_cast<__kw_gathered*>(lanes[__builtin_ctz(rest)]);
+    for (unsigned long rest = active & (active - 1); rest != 0; rest &= rest - 1) {
+      auto& other = *static_cast<__kw_gathered*>(lanes[__builtin_ctzl(rest)]);
       other.count = first.count;
       for (unsigned i = 0; i < first.count; ++i) other.all[i] = first.all[i];
     }
@@ -41,7 +41,7 @@ struct __kw_gathered {
 };
 
 template <typename T, typename Operation>
-KW_DEVICE T __kw_reduce(unsigned mask, T value, Operation& operation) {
+KW_DEVICE T __kw_reduce(__kw_mask mask, T value, Operation& operation) {
   __kw_gathered<T> values;
   values.mine = value;
   __kw_warp_call("cooperative_groups::reduce", mask, &__kw_gathered<T>::combine, &values);
@@ -56,11 +56,11 @@ KW_DEVICE T __kw_reduce(unsigned mask, T value, Operation& operation) {
 }
 template <unsigned Size, typename Parent, typename T, typename Operation>
 KW_DEVICE T reduce(const thread_block_tile<Size, Parent>& tile, T value, Operation operation) {
-  return __kw_reduce(tile.__kw_mask(), value, operation);
+  return __kw_reduce(tile.__kw_lanes(), value, operation);
 }
 template <typename T, typename Operation>
 KW_DEVICE T reduce(const coalesced_group& group, T value, Operation operation) {
-  return __kw_reduce(group.__kw_mask(), value, operation);
+  return __kw_reduce(group.__kw_lanes(), value, operation);
 }
 
 }  // namespace cooperative_groups

@@ -1,0 +1,4 @@
+// HIP's name of the header.
+#pragma once
+
+#include "../cooperative_groups.h"
