@@ -51,7 +51,8 @@ template <unsigned Size, typename Parent = void>
 class thread_block_tile;
 template <unsigned Size>
 class thread_block_tile<Size, void> {
-  static_assert(Size <= KW_WAVE, "a tile of more threads than a warp is unsupported on the cpu device");
+  static_assert(KW_WAVE == 64 || Size <= 32, "a tile of more than 32 threads is unsupported on the cpu device");
+  static_assert(Size <= 64, "a tile of more than 64 threads is unsupported on the cpu device");
   static_assert(Size >= 1 && (Size & (Size - 1)) == 0, "the size of a tile must be a power of two");
 
  public:
