@@ -344,6 +344,8 @@ TEST(ShimPtx, ThreadsMeetAndReduce) {
       asm volatile("nanosleep.u32 %0;" :: "r"(20));
       asm volatile("prefetch.global.L2 [%0];" :: "l"(wrong));
       asm volatile("prefetch.global.L1 [%0];" :: "l"(wrong + 64));
+      asm volatile("griddepcontrol.wait;");
+      asm volatile("griddepcontrol.launch_dependents;");
       asm volatile("activemask.b32 %0;" : "=r"(u));
       EXPECT(2, u == 0xffffffff);
       asm volatile("redux.sync.add.s32 %0, %1, 0xffffffff;" : "=r"(r) : "r"(n));
@@ -395,12 +397,27 @@ TEST(ShimPtx, FaultsAreReportedAtTheirLines) {
 
 TEST(ShimPtx, EveryInstructionOfTheTableIsTested) {
   // Those of ThreadsMeetAndReduce and FaultsAreReportedAtTheirLines.
-  std::set<std::string, std::less<>> tested = {
-      "bar.sync",           "barrier.sync",       "bar.warp.sync",      "membar.gl",
-      "membar.cta",         "membar.sys",         "fence.acq_rel.gpu",  "fence.acq_rel.cta",
-      "activemask.b32",     "redux.sync.add.s32", "redux.sync.add.u32", "redux.sync.max.s32",
-      "redux.sync.min.s32", "redux.sync.max.u32", "redux.sync.min.u32", "trap",
-      "nanosleep.u32",      "prefetch.global.L2", "prefetch.global.L1"};
+  std::set<std::string, std::less<>> tested = {"bar.sync",
+                                               "barrier.sync",
+                                               "bar.warp.sync",
+                                               "membar.gl",
+                                               "membar.cta",
+                                               "membar.sys",
+                                               "fence.acq_rel.gpu",
+                                               "fence.acq_rel.cta",
+                                               "activemask.b32",
+                                               "redux.sync.add.s32",
+                                               "redux.sync.add.u32",
+                                               "redux.sync.max.s32",
+                                               "redux.sync.min.s32",
+                                               "redux.sync.max.u32",
+                                               "redux.sync.min.u32",
+                                               "trap",
+                                               "nanosleep.u32",
+                                               "prefetch.global.L2",
+                                               "prefetch.global.L1",
+                                               "griddepcontrol.wait",
+                                               "griddepcontrol.launch_dependents"};
   for (const Case& c : kCases) tested.insert(mnemonic_of(c.instruction));
   for (const Copy& copy : copies()) tested.emplace(copy.instruction);
   for (const std::string_view name : compiler::ptx_instructions()) EXPECT_TRUE(tested.count(name)) << name;

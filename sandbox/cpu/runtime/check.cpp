@@ -217,13 +217,13 @@ class Checker {
                .frame = frame});
       return true;
     };
-    if (conflicts(scheduler, byte.write, mine) && !race_with(byte.write, true)) return false;
+    if (conflicts(scheduler, byte.write, mine, false) && !race_with(byte.write, true)) return false;
     if (!changes_value(access)) {
       remember_read(byte, mine);
       return true;
     }
     for (const Mark& read : byte.reads) {
-      if (conflicts(scheduler, read, mine) && !race_with(read, false)) return false;
+      if (conflicts(scheduler, read, mine, true) && !race_with(read, false)) return false;
     }
     byte.written = true;
     byte.write = mine;
@@ -243,12 +243,13 @@ class Checker {
     byte.reads[1] = mine;
   }
 
-  // Two accesses are ordered by a barrier between them, or by calls of __syncwarp when they are of one warp.
-  static bool conflicts(const Scheduler& scheduler, const Mark& before, const Mark& now) {
+  // Two accesses are ordered by a barrier between them or, when they are of one warp, by calls of __syncwarp. A write
+  // also stays behind a read if any warp operation stands between them (`write_after_read`).
+  static bool conflicts(const Scheduler& scheduler, const Mark& before, const Mark& now, bool write_after_read) {
     if (before.thread == 0 || before.epoch != now.epoch || before.thread == now.thread) return false;
     if (before.atomic && now.atomic) return false;
     return !scheduler.in_one_warp(before.thread - 1, now.thread - 1) ||
-           before.warp_epoch >= scheduler.known_warp_epoch(before.thread - 1);
+           before.warp_epoch >= scheduler.known_warp_epoch(before.thread - 1, write_after_read);
   }
 
   // A write that races is harmless when it changes nothing, as when many threads raise one flag. Whether it does is

@@ -92,7 +92,7 @@ const Planted kPlanted[] = {
      R"(extern "C" __global__ void k(float* data, int n) {
           __shared__ float4 s[64];
           s[threadIdx.x].x = 1;
-          const float4 v = s[threadIdx.x]; data[threadIdx.x] = v.x + v.w; })"},
+          if (threadIdx.x < 20) ((float4*)data)[threadIdx.x] = s[threadIdx.x]; })"},
     {"missing_barrier", Build::check, FaultKind::race, 5, 1,
      "thread (0,0,0) read in line 5, with no __syncwarp or barrier in between",
      R"(extern "C" __global__ void k(float* data, int n) {
@@ -197,6 +197,26 @@ TEST(Fault, ThreadsThatReturnAreNotWaitedFor) {
   const float* data = device.add_floats("data", 64);
   EXPECT_FALSE(device.launch("k", 1, 64));
   EXPECT_EQ(data[38], 39);
+}
+
+// As flashinfer's rmsnorm does: no lane writes before all have read, since the sum holds what they read.
+TEST(Fault, AShuffleKeepsAWriteBehindAnEarlierRead) {
+  Device device(R"(
+    extern "C" __global__ void k(float* data) {
+      __shared__ float s[32];
+      s[threadIdx.x] = threadIdx.x;
+      __syncthreads();
+      float sum = s[threadIdx.x];
+      for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffff, sum, step);
+      s[0] = sum;
+      __syncthreads();
+      data[threadIdx.x] = s[0];
+    })",
+                Build::check);
+  const float* data = device.add_floats("data", 32);
+  const auto fault = device.launch("k", 1, 32);
+  EXPECT_FALSE(fault) << fault->describe();
+  EXPECT_EQ(data[31], 496);
 }
 
 TEST(Fault, CopiesMayReadTheirPadding) {

@@ -82,7 +82,7 @@ void Scheduler::run_block() {
     warps_[w].open = 0;
     warps_[w].asking = 0;
     warps_[w].askers = SlotList{};
-    warps_[w].common_epoch = ++warps_[w].epoch;
+    warps_[w].synced.common_epoch = warps_[w].met.common_epoch = ++warps_[w].epoch;
   }
   // Fibers switch to one another; they come back here when the block is done or stuck.
   resume(fresh_slot());
@@ -306,8 +306,11 @@ void Scheduler::complete(Warp& own, Record& record, Slot* last_arriver) {
     mute();
     record.combine(record.lanes.data(), record.arrived);
     unmute();
-  } else if (launch_->end_block != nullptr) {
-    order_lanes(own, record.arrived);
+  }
+  if (launch_->end_block != nullptr) {
+    ++own.epoch;
+    order_lanes(own, own.met, record.arrived);
+    if (record.combine == nullptr) order_lanes(own, own.synced, record.arrived);
   }
   for (Lanes left = record.arrived; left != 0; left &= left - 1) {
     Slot* slot = record.slots[static_cast<size_t>(__builtin_ctzl(left))];
@@ -318,30 +321,30 @@ void Scheduler::complete(Warp& own, Record& record, Slot* last_arriver) {
   if (&record != &last) std::swap(record, last);
 }
 
-// __syncwarp by these lanes: each knows now what any of them knew.
-void Scheduler::order_lanes(Warp& own, Lanes lanes) const {
-  ++own.epoch;
+// A warp operation by these lanes: each knows now what any of them knew.
+void Scheduler::order_lanes(const Warp& own, LaneOrder& order, Lanes lanes) const {
   if ((own.alive & ~lanes) == 0) {
-    own.common_epoch = own.epoch;
+    order.common_epoch = own.epoch;
     return;
   }
-  own.known.resize(lanes_in_warp());
+  order.known.resize(lanes_in_warp());
   std::array<uint32_t, kMostLanes> joined{};
   const auto for_each = [&](auto&& act) {
     for (Lanes left = lanes; left != 0; left &= left - 1) act(static_cast<size_t>(__builtin_ctzl(left)));
   };
   for_each([&](size_t lane) {
-    for (size_t other = 0; other < own.known.size(); ++other)
-      joined[other] = std::max(joined[other], own.known[lane][other]);
+    for (size_t other = 0; other < order.known.size(); ++other)
+      joined[other] = std::max(joined[other], order.known[lane][other]);
   });
   for_each([&](size_t lane) { joined[lane] = own.epoch; });
-  for_each([&](size_t lane) { own.known[lane] = joined; });
+  for_each([&](size_t lane) { order.known[lane] = joined; });
 }
 
-uint32_t Scheduler::known_warp_epoch(int64_t thread) const {
+uint32_t Scheduler::known_warp_epoch(int64_t thread, bool met) const {
   const Warp& own = warps_[warp_of(current_thread_)];
-  if (own.known.empty()) return own.common_epoch;
-  return std::max(own.common_epoch, own.known[lane_of(current_thread_)][lane_of(thread)]);
+  const LaneOrder& order = met ? own.met : own.synced;
+  if (order.known.empty()) return order.common_epoch;
+  return std::max(order.common_epoch, order.known[lane_of(current_thread_)][lane_of(thread)]);
 }
 
 void Scheduler::yield() {

@@ -85,8 +85,9 @@ class Scheduler {
   uint32_t warp_epoch() const { return warps_[warp_of(current_thread_)].epoch; }
   bool in_one_warp(int64_t a, int64_t b) const { return warp_of(a) == warp_of(b); }
   // The warp epoch before which all accesses of this thread, of the running thread's warp, are ordered before its next
-  // one.
-  uint32_t known_warp_epoch(int64_t thread) const;
+  // one. `met`: before which its reads are ordered before the running thread's next write; a shuffle or vote does that,
+  // too, since lanes issue what stands behind it after what stood before it.
+  uint32_t known_warp_epoch(int64_t thread, bool met) const;
 
  private:
   struct Slot {  // a fiber and the CUDA thread it carries
@@ -126,13 +127,17 @@ class Scheduler {
     std::array<void*, kMostLanes> lanes{};
     std::array<Slot*, kMostLanes> slots{};
   };
-  struct Warp {
-    Lanes alive = 0;            // lanes that exist and have not returned
-    uint32_t epoch = 0;         // the number of calls of __syncwarp, whatever their masks
+  // Which accesses of a warp's lanes are ordered.
+  struct LaneOrder {
     uint32_t common_epoch = 0;  // what any lane did before it is known to all
     // By lane, and only where masks left lanes out: before which epoch it knows what each other lane did.
     std::vector<std::array<uint32_t, kMostLanes>> known;
-    size_t open = 0;  // how many of the records are in progress
+  };
+  struct Warp {
+    Lanes alive = 0;        // lanes that exist and have not returned
+    uint32_t epoch = 0;     // the number of warp operations, whatever their masks
+    LaneOrder synced, met;  // by __syncwarp; by any warp operation
+    size_t open = 0;        // how many of the records are in progress
     std::vector<Record> records;
     Lanes asking = 0;  // lanes that wait in __activemask
     SlotList askers;
@@ -157,7 +162,7 @@ class Scheduler {
     return (record.mask != 0 ? record.mask : ~Lanes{0}) & warp.alive & ~record.arrived;
   }
   void complete(Warp& warp, Record& record, Slot* last_arriver);
-  void order_lanes(Warp& warp, Lanes lanes) const;
+  void order_lanes(const Warp& warp, LaneOrder& order, Lanes lanes) const;
   void answer_active_mask(Warp& warp);
   bool answer_active_masks();  // of every warp; false when nobody asks
   bool part_converged();       // lanes that will not come together go on without the others; false when none wait so
