@@ -13,10 +13,11 @@
 #include "verifier/devices/cuda/sanitizers.h"
 
 namespace agent::campaign {
-
 namespace {
-sandbox::process::WorkerCommand worker(const core::Paths& paths, const char* backend) {
-  const std::filesystem::path program = paths.worker(backend);
+using benchsuite::Backend;
+
+sandbox::process::WorkerCommand worker(const core::Paths& paths, Backend backend) {
+  const std::filesystem::path program = paths.worker(std::string(name_of(backend)));
   if (!std::filesystem::exists(program)) {
     throw core::SystemError("the worker program " + program.string() +
                             " is missing: keep the installation's bin/ complete");
@@ -32,10 +33,10 @@ std::string compiled_by(const std::filesystem::path& program, const std::filesys
 }
 }  // namespace
 
-sandbox::process::WorkerCommand cpu_worker(const core::Paths& paths) { return worker(paths, "cpu"); }
+sandbox::process::WorkerCommand cpu_worker(const core::Paths& paths) { return worker(paths, Backend::cpu); }
 
 sandbox::process::WorkerCommand cuda_compile_worker(const core::Paths& paths, const std::string& architecture) {
-  sandbox::process::WorkerCommand command = worker(paths, "cuda");
+  sandbox::process::WorkerCommand command = worker(paths, Backend::cuda);
   command.args.insert(command.args.end(), {"--arch", architecture});
   if (const char* home = std::getenv("CUDA_HOME"); home != nullptr && *home != '\0') {
     command.args.insert(command.args.end(), {"--cuda-home", home});
@@ -53,14 +54,15 @@ sandbox::process::WorkerCommand cuda_compile_worker(const core::Paths& paths, co
 
 DeviceChoice parse_device(const std::string& device) {
   const size_t colon = device.find(':');
-  DeviceChoice choice{device.substr(0, colon)};
+  const auto backend = core::enum_from_name<Backend>(device.substr(0, colon));
+  DeviceChoice choice{backend.value_or(Backend::cpu)};
   const std::string rest = colon == std::string::npos ? "" : device.substr(colon + 1);
   const bool number = !rest.empty() && rest.size() <= 3 && rest.find_first_not_of("0123456789") == std::string::npos;
   if (number) choice.index = std::stoi(rest);
   choice.all = rest == "all";
   const bool plain = colon == std::string::npos;
-  if (choice.backend == "cpu" && plain) return choice;
-  if (choice.backend == "cuda" && (plain || number || choice.all)) return choice;
+  const bool known = backend && benchsuite::traits_of(*backend).judged;
+  if (known && (plain || (benchsuite::is_gpu(*backend) && (number || choice.all)))) return choice;
   throw core::UsageError("--device", "\"" + device + "\" is not a device of this version",
                          "use cpu, cuda, cuda:N or cuda:all; kernelwright doctor lists what this host has");
 }
@@ -71,12 +73,12 @@ std::optional<std::filesystem::path> find_cuda_tool(const std::string& name) {
   return verifier::devices::cuda::find_tool(name, home != nullptr ? home : "", path != nullptr ? path : "");
 }
 
-verifier::judging::JudgedDevice judged_device(const core::Paths& paths, const std::string& backend, int index) {
-  verifier::judging::JudgedDevice device{worker(paths, backend.c_str()), backend == "cuda"};
-  device.pytorch = [paths, gpu = device.gpu ? std::optional(index) : std::nullopt] {
+verifier::judging::JudgedDevice judged_device(const core::Paths& paths, Backend backend, int index) {
+  verifier::judging::JudgedDevice device{worker(paths, backend), backend};
+  device.pytorch = [paths, gpu = device.gpu() ? std::optional(index) : std::nullopt] {
     return torch::reference_worker(paths, gpu);
   };
-  if (!device.gpu) return device;
+  if (!device.gpu()) return device;
   if (!sandbox::cuda::driver::Driver::is_installed()) static_cast<void>(cuda_devices());  // says what is missing
   device.own_kernels = verifier::devices::cuda::own_kernels(paths.cuda_kernels());
   if (const auto folder = user_cache_folder()) {

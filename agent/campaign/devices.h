@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "benchsuite/backend.h"
 #include "core/paths.h"
 #include "sandbox/cuda/driver/driver.h"
 #include "sandbox/process/worker.h"
@@ -22,9 +23,11 @@ sandbox::process::WorkerCommand cuda_compile_worker(const core::Paths& paths, co
 
 // The device that --device names: "cpu", "cuda" (the first GPU), "cuda:1", "cuda:all".
 struct DeviceChoice {
-  std::string backend;  // "cpu", "cuda"
-  int index = 0;        // of a GPU
-  bool all = false;     // every GPU
+  benchsuite::Backend backend = benchsuite::Backend::cpu;
+  int index = 0;     // of a GPU
+  bool all = false;  // every GPU
+
+  std::string backend_name() const { return std::string(name_of(backend)); }
 };
 // Throws core::UsageError for any other text.
 DeviceChoice parse_device(const std::string& device);
@@ -34,7 +37,7 @@ std::optional<std::filesystem::path> find_cuda_tool(const std::string& name);
 
 // The judge's side of a device: its workers and our own device code. Throws core::SystemError when the worker program
 // is not installed.
-verifier::judging::JudgedDevice judged_device(const core::Paths& paths, const std::string& backend, int index);
+verifier::judging::JudgedDevice judged_device(const core::Paths& paths, benchsuite::Backend backend, int index);
 
 // GPUs in the driver's order, after $CUDA_VISIBLE_DEVICES. Throws core::SystemError without a driver or a GPU.
 std::vector<sandbox::cuda::driver::DeviceFacts> cuda_devices();

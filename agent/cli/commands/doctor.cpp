@@ -203,7 +203,8 @@ std::vector<Finding> sandboxes(const core::Paths& paths, const Invocation& invoc
         sandbox_of(std::string("cpu, ") + role, campaign::cpu_worker(paths), role, invocation.sandbox_level));
   }
   if (here.empty()) return findings;
-  const sandbox::process::WorkerCommand gpu = campaign::judged_device(paths, "cuda", here.front().index).worker;
+  const sandbox::process::WorkerCommand gpu =
+      campaign::judged_device(paths, benchsuite::Backend::cuda, here.front().index).worker;
   for (const char* role : {"judge", "run"}) {
     findings.push_back(sandbox_of(std::string("cuda, ") + role, gpu, role, invocation.sandbox_level));
   }

@@ -57,7 +57,7 @@ void show(const PromptOptions& options, Invocation& invocation) {
   prompting::PromptFacts facts;
   facts.problem = prompting::read_problem_text(problem);
   facts.device = campaign::device_text(session, archive.newest_calibration(session.device()));
-  facts.known = known_solutions(archive, problem.name, device.backend);
+  facts.known = known_solutions(archive, problem.name, session.backend());
   facts.wanted = options.wanted;
   const std::string task = !options.task.empty() ? options.task : facts.known.empty() ? "fresh" : "improve";
   facts.task = core::enum_from_name<prompting::Operator>(task).value();

@@ -108,7 +108,7 @@ void show_end(const results::archive::Reader& archive, const campaign::CampaignS
   std::string without;
   for (const std::string& name : settings.problems) {
     const auto of_problem =
-        results::archive::leaderboard(archive, {name, campaign::parse_device(settings.device).backend});
+        results::archive::leaderboard(archive, {name, campaign::parse_device(settings.device).backend_name()});
     if (std::all_of(of_problem.begin(), of_problem.end(), [](const auto& row) { return row.library; }))
       without += (without.empty() ? "" : ", ") + name;
     for (const results::archive::LeaderboardRow& row : of_problem) {
@@ -182,8 +182,8 @@ void finish(results::archive::Recorder& archive, const results::archive::Campaig
 
 void run(RunOptions& options, Invocation& invocation) {
   campaign::CampaignSettings& settings = options.settings;
-  const bool cold_gpu =
-      campaign::parse_device(settings.device).backend == "cuda" && !settings.hot;  // baselines are timed cold
+  const bool cold_gpu = campaign::parse_device(settings.device).backend == benchsuite::Backend::cuda &&
+                        !settings.hot;  // baselines are timed cold
   const std::vector<campaign::OwnLibrary> own = own_libraries(options, cold_gpu);
   campaign::LoadedData data = load_data(invocation);
   std::vector<std::unique_ptr<models::Model>> models;

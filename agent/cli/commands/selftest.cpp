@@ -40,7 +40,7 @@ void selftest(const SelftestOptions& options, Invocation& invocation) {
   const campaign::DeviceChoice device = campaign::parse_device(options.device);
   const campaign::LoadedData data = campaign::load_shipped_data(invocation.sandbox_level);
   results::archive::Recorder archive = campaign::open_seeded_archive(invocation.archive, data);
-  const campaign::SelftestPlan plan{device.backend, options.seed ? *options.seed : fresh_seed(), options.quick,
+  const campaign::SelftestPlan plan{device.backend_name(), options.seed ? *options.seed : fresh_seed(), options.quick,
                                     options.sessions};
   search::watch_for_interrupt();
   const auto begin = std::chrono::steady_clock::now();
