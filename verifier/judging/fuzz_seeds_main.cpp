@@ -55,7 +55,7 @@ void write_device_code(const fs::path& folder) {
     const auto output = nvrtc.compile(naive_of(problem), "solution.cu", {{"kw_prelude.h", prelude}},
                                       {"-arch=sm_90", "-std=c++17", "-lineinfo", "--pre-include=kw_prelude.h"});
     if (!output.built) throw core::SystemError(output.log);
-    write(folder / "cubin" / problem, output.cubin);
+    write(folder / "cubin" / problem, output.binary);
     write(folder / "ptx_check" / problem, output.ptx);
   }
 }
