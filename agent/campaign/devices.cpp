@@ -52,6 +52,19 @@ sandbox::process::WorkerCommand cuda_compile_worker(const core::Paths& paths, co
   return command;
 }
 
+sandbox::process::WorkerCommand hip_compile_worker(const core::Paths& paths, const std::string& architecture) {
+  sandbox::process::WorkerCommand command = worker(paths, Backend::hip);
+  command.args.insert(command.args.end(), {"--hip-headers", paths.hip_headers().string(), "--arch", architecture});
+  return command;
+}
+
+sandbox::process::WorkerCommand gpu_compile_worker(const core::Paths& paths, const std::string& architecture) {
+  if (architecture.starts_with("sm_")) return cuda_compile_worker(paths, architecture);
+  if (architecture.starts_with("gfx")) return hip_compile_worker(paths, architecture);
+  throw core::InputError("--arch", "\"" + core::clean_line(architecture, 40) + "\" is no architecture of a GPU",
+                         "use NVIDIA's names (sm_90, sm_100a) or AMD's (gfx90a, gfx1100)");
+}
+
 DeviceChoice parse_device(const std::string& device) {
   const size_t colon = device.find(':');
   const auto backend = core::enum_from_name<Backend>(device.substr(0, colon));
@@ -63,6 +76,12 @@ DeviceChoice parse_device(const std::string& device) {
   const bool plain = colon == std::string::npos;
   const bool known = backend && benchsuite::traits_of(*backend).judged;
   if (known && (plain || (benchsuite::is_gpu(*backend) && (number || choice.all)))) return choice;
+  if (backend == Backend::hip) {
+    throw core::UsageError(
+        "--device", "nothing runs on AMD GPUs yet",
+        "kernelwright check --arch gfx90a compiles and inspects a solution for them, and export --to "
+        "hip makes a project that builds there");
+  }
   throw core::UsageError("--device", "\"" + device + "\" is not a device of this version",
                          "use cpu, cuda, cuda:N or cuda:all; kernelwright doctor lists what this host has");
 }

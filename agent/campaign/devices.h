@@ -21,6 +21,12 @@ sandbox::process::WorkerCommand cpu_worker(const core::Paths& paths);
 // $KW_CUTLASS names, where these are set. Throws core::InputError when $KW_CUTLASS holds no CUTLASS.
 sandbox::process::WorkerCommand cuda_compile_worker(const core::Paths& paths, const std::string& architecture);
 
+// The compile worker for an AMD architecture ("gfx90a").
+sandbox::process::WorkerCommand hip_compile_worker(const core::Paths& paths, const std::string& architecture);
+
+// The compile worker for an architecture of a GPU, "sm_90" or "gfx90a". Throws core::InputError for other names.
+sandbox::process::WorkerCommand gpu_compile_worker(const core::Paths& paths, const std::string& architecture);
+
 // The device that --device names: "cpu", "cuda" (the first GPU), "cuda:1", "cuda:all".
 struct DeviceChoice {
   benchsuite::Backend backend = benchsuite::Backend::cpu;
