@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "benchsuite/backend.h"
 #include "core/error.h"
 #include "core/suggest.h"
 
@@ -150,11 +151,6 @@ void check_binding(const Problem& problem, const Workload& workload, const JsonV
   }
 }
 }  // namespace
-
-const std::vector<std::string>& backend_names() {
-  static const std::vector<std::string> kNames{"cpu", "cuda", "hip"};
-  return kNames;
-}
 
 void check_names_are_distinct(const Problem& problem, const JsonView& json) {
   std::map<std::string, std::string> taken;

@@ -19,7 +19,4 @@ void check_workloads(const Problem& problem, const core::JsonView& json);
 // Shapes, bounds of integer inputs and cost evaluate without overflow to sensible values.
 void check_expressions(const Problem& problem, const core::JsonView& json);
 
-// The backends a problem must have workloads for: "cpu", "cuda", "hip".
-const std::vector<std::string>& backend_names();
-
 }  // namespace benchsuite

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "benchsuite/backend.h"
 #include "benchsuite/equivalents.h"
 #include "benchsuite/problem.h"
 #include "benchsuite/problem_checks.h"

@@ -3,7 +3,7 @@ set(share ${CMAKE_BINARY_DIR}/share/kernelwright)
 file(MAKE_DIRECTORY ${share})
 file(CREATE_LINK ${CMAKE_SOURCE_DIR}/LICENSE ${share}/LICENSE SYMBOLIC)
 install(FILES LICENSE DESTINATION share/kernelwright)
-foreach(pair problems=benchsuite/problems suites=benchsuite/suites skeleton=benchsuite/skeleton kernels=kernels prompts=prompts cpu=sandbox/cpu/shim
+foreach(pair problems=benchsuite/problems suites=benchsuite/suites skeleton=benchsuite/skeleton kernels=kernels prompts=prompts cpu=sandbox/cpu/shim hip=sandbox/hip/shim
              cuda=verifier/devices/cuda torch=verifier/devices/torch import=benchsuite/import formulas=verifier/formulas adversarial=verifier/adversarial pages=results/web/pages
              export=results/exporting/templates)
   string(REPLACE "=" ";" pair ${pair})

@@ -19,7 +19,7 @@ target_link_options(gpu_tests PRIVATE -Wl,--disable-new-dtags)
 if(KW_FUZZ)
   set_target_properties(gpu_tests PROPERTIES EXCLUDE_FROM_ALL ON)  # nothing runs them there
 endif()
-add_dependencies(gpu_tests kernelwright kernelwright-cpu kernelwright-cuda)
+add_dependencies(gpu_tests kernelwright kernelwright-cpu kernelwright-cuda kernelwright-hip)
 install(TARGETS gpu_tests RUNTIME DESTINATION bin COMPONENT gpu_tests EXCLUDE_FROM_ALL)
 if(KW_GPU_TESTS)
   add_test(NAME gpu_tests COMMAND gpu_tests WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
@@ -53,7 +53,7 @@ foreach(folder core benchsuite sandbox verifier results agent)
     set_target_properties(${folder}_tests PROPERTIES ENABLE_EXPORTS ON DEFINE_SYMBOL "")  # one header serves all
     # Tests find programs and data as an installed program would: beside themselves. The first two folders start none.
     if(NOT folder MATCHES "core|benchsuite")
-      add_dependencies(${folder}_tests kernelwright kernelwright-cpu kernelwright-cuda)
+      add_dependencies(${folder}_tests kernelwright kernelwright-cpu kernelwright-cuda kernelwright-hip)
     endif()
     gtest_discover_tests(${folder}_tests DISCOVERY_TIMEOUT 60 TEST_FILTER "-${slow}" TEST_LIST ${folder}_fast
                          PROPERTIES TIMEOUT 300 LABELS fast)
@@ -74,6 +74,13 @@ if(TARGET sandbox_tests AND CUDAToolkit_FOUND AND TARGET CUDA::nvrtc)
     target_compile_definitions(${tests} PRIVATE KW_HAVE_NVRTC KW_CUDA_HOME="${cuda_home}")
   endforeach()
   target_include_directories(sandbox_tests SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
+endif()
+
+# Where hiprtc is, the tests compile for AMD GPUs.
+if(KW_HIPRTC AND KW_COMGR AND TARGET sandbox_tests)
+  foreach(tests sandbox_tests verifier_tests agent_tests)
+    target_compile_definitions(${tests} PRIVATE KW_HAVE_HIPRTC)
+  endforeach()
 endif()
 
 # Exported projects are compiled by nvcc where it is.

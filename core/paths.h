@@ -20,6 +20,7 @@ struct Paths {
   std::filesystem::path kernels() const { return data / "kernels"; }    // <problem>/<name>.cu
   std::filesystem::path prompts() const { return data / "prompts"; }
   std::filesystem::path device_headers() const { return data / "cpu"; }       // the cpu device's CUDA headers
+  std::filesystem::path hip_headers() const { return data / "hip"; }          // CUDA's names on AMD GPUs
   std::filesystem::path cuda_kernels() const { return data / "cuda"; }        // the judge's own kernels on NVIDIA GPUs
   std::filesystem::path torch() const { return data / "torch"; }              // Python that runs in PyTorch's workers
   std::filesystem::path importing() const { return data / "import"; }         // Python that reads files of PyTorch

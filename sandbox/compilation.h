@@ -49,7 +49,8 @@ struct Built {
   double compile_ms = 0;
   std::map<std::string, int64_t> kernels;  // number of parameters by name
   std::optional<int64_t> registers, shared_bytes, local_bytes,
-      spill_bytes;  // absent if the compiler does not report them
+      spill_bytes;                                // absent if the compiler does not report them
+  std::optional<int64_t> scalar_registers, wave;  // on AMD GPUs: of a wavefront, and its lanes
 };
 
 // The reason why there is no binary.

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <set>
 
+#include "benchsuite/backend.h"
 #include "core/error.h"
 #include "core/hash.h"
 #include "core/suggest.h"
@@ -141,11 +142,11 @@ Solution parse_plan(const core::Json& json, const std::string& file) {
   Solution solution;
   solution.file = file;
   solution.problem = view.at("problem").identifier();
-  solution.backends = {"cpu", "cuda", "hip"};
+  solution.backends = benchsuite::backend_names();
   if (view.has("backends")) {
     solution.backends.clear();
     for (const JsonView& backend : view.at("backends").items()) {
-      solution.backends.push_back(backend.one_of({"cpu", "cuda", "hip"}, "backends"));
+      solution.backends.push_back(backend.one_of(benchsuite::backend_names(), "backends"));
     }
     if (solution.backends.empty()) view.at("backends").fail("names no backend", "leave the field out to allow all");
   }

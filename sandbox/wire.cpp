@@ -85,6 +85,8 @@ void send_compilation(process::Channel& channel, const Compilation& compilation)
             {"shared_bytes", optional_json(built.shared_bytes)},
             {"local_bytes", optional_json(built.local_bytes)},
             {"spill_bytes", optional_json(built.spill_bytes)},
+            {"scalar_registers", optional_json(built.scalar_registers)},
+            {"wave", optional_json(built.wave)},
             {"kernels", built.kernels}};
   std::vector<int> fds{built.binary.get()};
   if (built.ptx) {
@@ -122,6 +124,8 @@ Compilation compilation_from_message(process::Message message) {
   built.shared_bytes = optional_integer(json, "shared_bytes");
   built.local_bytes = optional_integer(json, "local_bytes");
   built.spill_bytes = optional_integer(json, "spill_bytes");
+  built.scalar_registers = optional_integer(json, "scalar_registers");
+  built.wave = optional_integer(json, "wave");
   for (const auto& [name, parameters] : json.at("kernels").members()) built.kernels[name] = parameters.integer(0);
   return built;
 }

@@ -14,7 +14,8 @@ using verifier::audit::AuditOutcome;
 class AuditOnGpu : public testing::TestWithParam<std::string> {
  protected:
   static void SetUpTestSuite() {
-    session_.reset(new DeviceSession(start_audit_session(core::installed_paths(), DeviceChoice{"cuda"})));
+    session_.reset(
+        new DeviceSession(start_audit_session(core::installed_paths(), DeviceChoice{benchsuite::Backend::cuda})));
   }
   static void TearDownTestSuite() { session_.reset(); }
   static std::unique_ptr<DeviceSession> session_;

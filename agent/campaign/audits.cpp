@@ -60,7 +60,7 @@ std::vector<verifier::audit::Variant> written(const DeviceSession& session, cons
 
 DeviceSession start_audit_session(const core::Paths& paths, DeviceChoice choice) {
   choice.all = false;
-  return DeviceSession(paths, choice, verifier::audit::audit_settings(choice.backend != "cpu"),
+  return DeviceSession(paths, choice, verifier::audit::audit_settings(benchsuite::is_gpu(choice.backend)),
                        background_compile_workers() + 1);
 }
 

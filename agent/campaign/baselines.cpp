@@ -114,7 +114,7 @@ const OfMode& fastest(const std::vector<OfMode>& modes) {
 void measure_baselines(results::archive::Recorder& archive, const core::Paths& paths, DeviceChoice choice,
                        const std::vector<const benchsuite::Problem*>& problems, const std::vector<OwnLibrary>& own,
                        WhichBaselines which, const BaselineListener& listener) {
-  if (choice.backend != "cuda") {
+  if (choice.backend != benchsuite::Backend::cuda) {
     throw core::InputError("--device", "libraries are measured on GPUs only",
                            "choose one, for example --device cuda:0");
   }
@@ -128,7 +128,7 @@ void measure_baselines(results::archive::Recorder& archive, const core::Paths& p
     throw core::InputError("--device", "there is no GPU " + std::to_string(choice.index),
                            "kernelwright doctor lists what this host has");
   }
-  const std::string device = choice.backend + " " + devices[static_cast<size_t>(choice.index)].name;
+  const std::string device = choice.backend_name() + " " + devices[static_cast<size_t>(choice.index)].name;
   const std::vector<Library> libraries = find_libraries(paths, choice, problems, own, listener.warned);
   std::optional<Measuring> measuring;
   for (const benchsuite::Problem* problem : problems) {

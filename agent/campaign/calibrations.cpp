@@ -10,7 +10,7 @@ constexpr int kCompileWorkers = 2;  // one per source file
 
 verifier::verdicts::Calibration calibrate(results::archive::Recorder& archive, const core::Paths& paths,
                                           const DeviceChoice& choice) {
-  if (choice.backend == "cpu") {
+  if (!benchsuite::is_gpu(choice.backend)) {
     throw core::InputError("--device", "the cpu device has no calibration: its times are rough and have no bound",
                            "calibrate a GPU, for example --device cuda:0");
   }
@@ -21,7 +21,7 @@ verifier::verdicts::Calibration calibrate(results::archive::Recorder& archive, c
                             kCompileWorkers);
   const verifier::verdicts::Calibration calibration =
       verifier::devices::cuda::ask_for_calibration(judge, pool, paths.cuda_kernels());
-  archive.add_calibration(choice.backend + " " + calibration.device, calibration);
+  archive.add_calibration(choice.backend_name() + " " + calibration.device, calibration);
   return calibration;
 }
 
@@ -29,7 +29,7 @@ std::optional<verifier::verdicts::Calibration> newest_or_new_calibration(results
                                                                          const core::Paths& paths,
                                                                          const DeviceChoice& choice,
                                                                          const std::string& device) {
-  if (choice.backend == "cpu") return std::nullopt;
+  if (!benchsuite::is_gpu(choice.backend)) return std::nullopt;
   if (auto known = archive.newest_calibration(device)) return known;
   return calibrate(archive, paths, choice);
 }

@@ -33,7 +33,7 @@ std::string cpuinfo_value(std::string_view cpuinfo, std::string_view name) {
 
 verifier::judging::JudgeSettings settings_for(const DeviceChoice& choice, bool hot) {
   verifier::judging::JudgeSettings settings;
-  if (choice.backend == "cuda") {  // a GPU's clock is much steadier than the cpu device's
+  if (benchsuite::is_gpu(choice.backend)) {  // a GPU's clock is much steadier than the cpu device's
     settings.check.launch_deadline_s = kLaunchDeadline_s;
     settings.timing.clear_pairs = 4;
     settings.timing.most_pairs = 121;
@@ -59,12 +59,13 @@ std::vector<verifier::judging::JudgedDevice> devices_of(const core::Paths& paths
 }
 
 std::string label_of(const DeviceChoice& choice, const core::Json& judge) {
-  return choice.backend == "cpu" ? choice.kind() : choice.backend + " " + judge.at("gpu").get<std::string>();
+  return benchsuite::is_gpu(choice.backend) ? choice.backend_name() + " " + judge.at("gpu").get<std::string>()
+                                            : choice.kind();
 }
 
 sandbox::process::WorkerCommand compile_worker(const core::Paths& paths, const DeviceChoice& choice,
                                                const core::Json& judge) {
-  if (choice.backend == "cpu") return cpu_worker(paths, choice.dialect);
+  if (!benchsuite::is_gpu(choice.backend)) return cpu_worker(paths, choice.dialect);
   return cuda_compile_worker(paths, judge.at("architecture").get<std::string>());
 }
 }  // namespace
@@ -82,8 +83,8 @@ DeviceSession::DeviceSession(const core::Paths& paths, const DeviceChoice& choic
       device_(label_of(choice, judge_greeting_)),
       pool_(compile_worker(paths, choice, judge_greeting_), compile_workers),
       first_worker_(devices_of(paths, choice).front().worker),
-      sanitizer_(choice.backend == "cuda" ? find_cuda_tool("compute-sanitizer") : std::nullopt),
-      profiler_program_(choice.backend == "cuda" ? find_cuda_tool("ncu") : std::nullopt) {}
+      sanitizer_(choice.backend == benchsuite::Backend::cuda ? find_cuda_tool("compute-sanitizer") : std::nullopt),
+      profiler_program_(choice.backend == benchsuite::Backend::cuda ? find_cuda_tool("ncu") : std::nullopt) {}
 
 std::optional<verifier::verdicts::Verdict> DeviceSession::examine(const verifier::judging::Builds& candidate,
                                                                   const benchsuite::Problem& problem,

@@ -28,6 +28,7 @@ class DeviceSession {
 
   // The name that results are recorded under: "cpu", "cpu-hip", "cuda NVIDIA H200".
   const std::string& device() const { return device_; }
+  std::string backend() const { return choice_.backend_name(); }
   bool hot() const { return hot_; }
   // Why a solution cannot run here: another backend, or a newer architecture. nullopt when it can.
   std::optional<std::string> why_not(const sandbox::Solution& solution) const;

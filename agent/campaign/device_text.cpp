@@ -23,10 +23,10 @@ prompting::DeviceText device_text(const DeviceSession& session,
                                   const std::optional<verifier::verdicts::Calibration>& calibration) {
   const core::Json facts = session.environment();
   prompting::DeviceText text;
-  text.backend = facts.contains("gpu") ? "cuda" : "cpu";
+  text.backend = session.backend();
   text.name = facts.value("gpu", facts.value("processor", ""));
   text.architecture = facts.value("architecture", "");
-  if (text.backend == "cpu") {
+  if (text.architecture.empty()) {
     text.compiler = facts.value("compiler", "");
     text.vectors = facts.value("vectors", "");
     text.dialect = facts.value("dialect", "");

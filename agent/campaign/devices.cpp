@@ -14,10 +14,11 @@
 #include "verifier/devices/cuda/sanitizers.h"
 
 namespace agent::campaign {
-
 namespace {
-sandbox::process::WorkerCommand worker(const core::Paths& paths, const char* backend) {
-  const std::filesystem::path program = paths.worker(backend);
+using benchsuite::Backend;
+
+sandbox::process::WorkerCommand worker(const core::Paths& paths, Backend backend) {
+  const std::filesystem::path program = paths.worker(std::string(name_of(backend)));
   if (!std::filesystem::exists(program)) {
     throw core::SystemError("the worker program " + program.string() +
                             " is missing: keep the installation's bin/ complete");
@@ -34,13 +35,13 @@ std::string compiled_by(const std::filesystem::path& program, const std::filesys
 }  // namespace
 
 sandbox::process::WorkerCommand cpu_worker(const core::Paths& paths, sandbox::Dialect dialect) {
-  sandbox::process::WorkerCommand command = worker(paths, "cpu");
+  sandbox::process::WorkerCommand command = worker(paths, Backend::cpu);
   command.args.insert(command.args.end(), {"--dialect", std::string(name_of(dialect))});
   return command;
 }
 
 sandbox::process::WorkerCommand cuda_compile_worker(const core::Paths& paths, const std::string& architecture) {
-  sandbox::process::WorkerCommand command = worker(paths, "cuda");
+  sandbox::process::WorkerCommand command = worker(paths, Backend::cuda);
   command.args.insert(command.args.end(), {"--arch", architecture});
   if (const char* home = std::getenv("CUDA_HOME"); home != nullptr && *home != '\0') {
     command.args.insert(command.args.end(), {"--cuda-home", home});
@@ -56,34 +57,55 @@ sandbox::process::WorkerCommand cuda_compile_worker(const core::Paths& paths, co
   return command;
 }
 
+sandbox::process::WorkerCommand hip_compile_worker(const core::Paths& paths, const std::string& architecture) {
+  sandbox::process::WorkerCommand command = worker(paths, Backend::hip);
+  command.args.insert(command.args.end(), {"--hip-headers", paths.hip_headers().string(), "--arch", architecture});
+  return command;
+}
+
+sandbox::process::WorkerCommand gpu_compile_worker(const core::Paths& paths, const std::string& architecture) {
+  if (architecture.starts_with("sm_")) return cuda_compile_worker(paths, architecture);
+  if (architecture.starts_with("gfx")) return hip_compile_worker(paths, architecture);
+  throw core::InputError("--arch", "\"" + core::clean_line(architecture, 40) + "\" is no architecture of a GPU",
+                         "use NVIDIA's names (sm_90, sm_100a) or AMD's (gfx90a, gfx1100)");
+}
+
 DeviceChoice parse_device(const std::string& device) {
   const size_t colon = device.find(':');
-  DeviceChoice choice{device.substr(0, colon)};
+  const auto backend = core::enum_from_name<Backend>(device.substr(0, colon));
+  DeviceChoice choice{backend.value_or(Backend::cpu)};
   const std::string rest = colon == std::string::npos ? "" : device.substr(colon + 1);
   const bool number = !rest.empty() && rest.size() <= 3 && rest.find_first_not_of("0123456789") == std::string::npos;
   if (number) choice.index = std::stoi(rest);
   choice.all = rest == "all";
   const bool plain = colon == std::string::npos;
-  if (plain && choice.backend.starts_with("cpu")) {
+  if (plain && device.starts_with("cpu")) {
     for (const sandbox::Dialect dialect : {sandbox::Dialect::cuda, sandbox::Dialect::hip, sandbox::Dialect::hip32}) {
-      const DeviceChoice cpu{"cpu", 0, false, dialect};
+      const DeviceChoice cpu{Backend::cpu, 0, false, dialect};
       if (cpu.kind() == device) return cpu;
     }
   }
-  if (choice.backend == "cuda" && (plain || number || choice.all)) return choice;
+  const bool known = backend && benchsuite::traits_of(*backend).judged && benchsuite::is_gpu(*backend);
+  if (known && (plain || number || choice.all)) return choice;
+  if (backend == Backend::hip) {
+    throw core::UsageError(
+        "--device", "nothing runs on AMD GPUs yet",
+        "kernelwright check --arch gfx90a compiles and inspects a solution for them, --device cpu-hip judges it on the "
+        "host, and export --to hip makes a project that builds there");
+  }
   throw core::UsageError(
       "--device", "\"" + device + "\" is not a device of this version",
       "use cpu, cpu-hip, cpu-hip32, cuda, cuda:N or cuda:all; kernelwright doctor lists what this host has");
 }
 
 std::string DeviceChoice::kind() const {
-  return dialect == sandbox::Dialect::cuda ? backend : backend + "-" + std::string(name_of(dialect));
+  return dialect == sandbox::Dialect::cuda ? backend_name() : backend_name() + "-" + std::string(name_of(dialect));
 }
 
 std::string device_in_dialect(const std::string& device, const std::string& dialect) {
   if (dialect.empty()) return device;
   DeviceChoice choice = parse_device(device);
-  if (choice.backend != "cpu") {
+  if (choice.backend != Backend::cpu) {
     throw core::UsageError("--dialect " + dialect, "is for the cpu device, and " + device + " has only its own",
                            "leave one of the two out");
   }
@@ -103,8 +125,8 @@ sandbox::Dialect own_dialect(const sandbox::Solution& solution) {
 
 std::optional<std::string> why_not_on(const DeviceChoice& device, const sandbox::Solution& solution) {
   const std::string say = ": its \"backends\" say " + core::join(solution.backends, ", ");
-  if (!names(solution, device.backend)) return "it is not for the device " + device.backend + say;
-  if (device.backend != "cpu") return std::nullopt;
+  if (!names(solution, device.backend_name())) return "it is not for the device " + device.backend_name() + say;
+  if (device.backend != Backend::cpu) return std::nullopt;
   if (device.dialect != sandbox::Dialect::cuda) {
     return names(solution, "hip") ? std::nullopt : std::optional("it is not for HIP" + say);
   }
@@ -118,12 +140,12 @@ std::optional<std::filesystem::path> find_cuda_tool(const std::string& name) {
   return verifier::devices::cuda::find_tool(name, home != nullptr ? home : "", path != nullptr ? path : "");
 }
 
-verifier::judging::JudgedDevice judged_device(const core::Paths& paths, const std::string& backend, int index) {
-  verifier::judging::JudgedDevice device{worker(paths, backend.c_str()), backend == "cuda"};
-  device.pytorch = [paths, gpu = device.gpu ? std::optional(index) : std::nullopt] {
+verifier::judging::JudgedDevice judged_device(const core::Paths& paths, Backend backend, int index) {
+  verifier::judging::JudgedDevice device{worker(paths, backend), backend};
+  device.pytorch = [paths, gpu = device.gpu() ? std::optional(index) : std::nullopt] {
     return torch::reference_worker(paths, gpu);
   };
-  if (!device.gpu) return device;
+  if (!device.gpu()) return device;
   if (!sandbox::cuda::driver::Driver::is_installed()) static_cast<void>(cuda_devices());  // says what is missing
   device.own_kernels = verifier::devices::cuda::own_kernels(paths.cuda_kernels());
   if (const auto folder = user_cache_folder()) {

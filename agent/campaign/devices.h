@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "benchsuite/backend.h"
 #include "core/paths.h"
 #include "sandbox/compilation.h"
 #include "sandbox/cuda/driver/driver.h"
@@ -22,13 +23,20 @@ sandbox::process::WorkerCommand cpu_worker(const core::Paths& paths, sandbox::Di
 // $KW_CUTLASS names, where these are set. Throws core::InputError when $KW_CUTLASS holds no CUTLASS.
 sandbox::process::WorkerCommand cuda_compile_worker(const core::Paths& paths, const std::string& architecture);
 
+// The compile worker for an AMD architecture ("gfx90a").
+sandbox::process::WorkerCommand hip_compile_worker(const core::Paths& paths, const std::string& architecture);
+
+// The compile worker for an architecture of a GPU, "sm_90" or "gfx90a". Throws core::InputError for other names.
+sandbox::process::WorkerCommand gpu_compile_worker(const core::Paths& paths, const std::string& architecture);
+
 // The device that --device names: "cpu", "cpu-hip", "cpu-hip32", "cuda" (the first GPU), "cuda:1", "cuda:all".
 struct DeviceChoice {
-  std::string backend;  // "cpu", "cuda"
-  int index = 0;        // of a GPU
-  bool all = false;     // every GPU
-  sandbox::Dialect dialect = sandbox::Dialect::cuda;
+  benchsuite::Backend backend = benchsuite::Backend::cpu;
+  int index = 0;                                      // of a GPU
+  bool all = false;                                   // every GPU
+  sandbox::Dialect dialect = sandbox::Dialect::cuda;  // of the cpu device
 
+  std::string backend_name() const { return std::string(name_of(backend)); }
   // What leaderboards tell apart, but for a GPU's model: "cpu", "cpu-hip", "cpu-hip32", "cuda".
   std::string kind() const;
 };
@@ -50,7 +58,7 @@ std::optional<std::filesystem::path> find_cuda_tool(const std::string& name);
 
 // The judge's side of a device: its workers and our own device code. Throws core::SystemError when the worker program
 // is not installed.
-verifier::judging::JudgedDevice judged_device(const core::Paths& paths, const std::string& backend, int index);
+verifier::judging::JudgedDevice judged_device(const core::Paths& paths, benchsuite::Backend backend, int index);
 
 // GPUs in the driver's order, after $CUDA_VISIBLE_DEVICES. Throws core::SystemError without a driver or a GPU.
 std::vector<sandbox::cuda::driver::DeviceFacts> cuda_devices();

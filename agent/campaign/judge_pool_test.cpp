@@ -17,7 +17,7 @@ using verifier::verdicts::Effort;
 
 TEST(JudgePool, JudgesSideBySide) {
   const core::Paths paths = core::installed_paths();
-  const verifier::judging::JudgedDevice cpu = judged_device(paths, "cpu", 0);
+  const verifier::judging::JudgedDevice cpu = judged_device(paths, benchsuite::Backend::cpu, 0);
   JudgePool judges({cpu, cpu}, {});
   sandbox::CompilePool pool(cpu_worker(paths), 2);
   const benchsuite::Problem problem = benchsuite::load_problem(paths.problems() / "gelu_f32");
@@ -50,7 +50,7 @@ TEST(JudgePool, JudgesSideBySide) {
 
 TEST(JudgePool, DrainingDropsQueuedTasksAndWaitsForTheRest) {
   const core::Paths paths = core::installed_paths();
-  JudgePool judges({judged_device(paths, "cpu", 0)}, {});
+  JudgePool judges({judged_device(paths, benchsuite::Backend::cpu, 0)}, {});
   sandbox::CompilePool pool(cpu_worker(paths), 2);
   judges.use_problem(benchsuite::load_problem(paths.problems() / "gelu_f32"), pool);
   std::atomic<int> told{0};
@@ -64,7 +64,7 @@ TEST(JudgePool, DrainingDropsQueuedTasksAndWaitsForTheRest) {
 }
 
 TEST(JudgePool, SaysWhyAJudgeDoesNotStart) {
-  const verifier::judging::JudgedDevice none{{"/nowhere/kernelwright-cpu", {}, {}}, false, {}};
+  const verifier::judging::JudgedDevice none{{"/nowhere/kernelwright-cpu", {}, {}}};
   EXPECT_THROW(JudgePool({none}, {}), core::SystemError);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "benchsuite/backend.h"
 #include "core/error.h"
 #include "core/suggest.h"
 #include "core/text.h"
@@ -18,8 +19,8 @@ bool contains(const std::string& text, const std::string& part) {
 }  // namespace
 
 std::string resolve_device(const results::archive::Reader& archive, const std::string& word) {
-  const std::string backend = word.substr(0, word.find(':'));
-  if (word.empty() || backend == "cpu" || backend == "cuda" || backend == "hip") return backend;
+  const std::string before = word.substr(0, word.find(':'));
+  if (word.empty() || core::enum_from_name<benchsuite::Backend>(before)) return before;
   std::vector<std::string> devices = results::archive::known_devices(archive), fitting;
   std::copy_if(devices.begin(), devices.end(), std::back_inserter(fitting),
                [&](const std::string& device) { return contains(device, word); });
@@ -29,7 +30,7 @@ std::string resolve_device(const results::archive::Reader& archive, const std::s
     throw core::InputError("--device", "\"" + word + "\" matches several devices: " + core::join(fitting, ", "),
                            "give more of its name");
   }
-  for (const char* kind : {"cpu", "cuda", "hip"}) {
+  for (const std::string& kind : benchsuite::backend_names()) {
     if (std::find(devices.begin(), devices.end(), kind) == devices.end()) devices.push_back(kind);
   }
   throw core::InputError("--device", "the archive has no device \"" + core::clean_line(word) + "\"",

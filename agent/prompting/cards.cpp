@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "benchsuite/backend.h"
 #include "core/error.h"
 #include "core/suggest.h"
 #include "core/text.h"
@@ -99,8 +100,9 @@ void read_front_matter(FrontMatter& front, Card& card) {
   }
   card.backends = words_of(front.take("backends"));
   for (const std::string& backend : card.backends) {
-    if (backend != "cpu" && backend != "cuda")
-      front.fail_there("\"" + backend + "\" is not a backend", "write cpu or cuda");
+    const std::vector<std::string> known = benchsuite::judged_backends();
+    if (std::find(known.begin(), known.end(), backend) == known.end())
+      front.fail_there("\"" + backend + "\" is not a backend", "write " + core::join(known, " or "));
   }
   if (const std::string traits = front.take("problems"); traits != "any") {
     for (const std::string& trait : known_words(front, traits, trait_names())) card.traits.insert(trait);

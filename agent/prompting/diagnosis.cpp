@@ -8,6 +8,7 @@
 #include <set>
 
 #include "agent/prompting/limits.h"
+#include "benchsuite/backend.h"
 #include "core/text.h"
 
 namespace agent::prompting {
@@ -241,7 +242,8 @@ Diagnosis of_correct(const AttemptFacts& facts, const benchsuite::Problem& probl
   const benchsuite::Workload* bench = first_bench(problem, backend);
   const CodeFacts code =
       facts_of(facts.solution, facts.binding, bench != nullptr ? bench->axes : core::Bindings{}, problem);
-  const Limit limit = backend == "cpu" ? limit_on_cpu(facts, code, problem) : limit_on_gpu(facts, code, problem);
+  const Limit limit = benchsuite::backend_of(backend) == benchsuite::Backend::cpu ? limit_on_cpu(facts, code, problem)
+                                                                                  : limit_on_gpu(facts, code, problem);
   diagnosis.bottlenecks = limit.of;
   diagnosis.text = "It is correct.\n";
   if (facts.measurement) diagnosis.text += timing_words(facts);

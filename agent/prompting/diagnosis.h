@@ -36,7 +36,7 @@ struct Diagnosis {
   std::vector<Bottleneck> bottlenecks;  // of a correct attempt; the worst first
 };
 
-// `backend`: "cpu" or "cuda".
+// `backend`: of the device.
 Diagnosis diagnose(const AttemptFacts& facts, const benchsuite::Problem& problem, const std::string& backend);
 
 }  // namespace agent::prompting

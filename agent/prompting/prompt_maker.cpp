@@ -5,14 +5,14 @@
 #include "agent/models/model.h"
 #include "agent/prompting/facts.h"
 #include "agent/prompting/limits.h"
+#include "benchsuite/backend.h"
 #include "core/error.h"
 #include "core/text.h"
 
 namespace agent::prompting {
 namespace {
-constexpr const char* kTemplates[] = {"system",     "solution_format", "problem", "device_cpu", "device_cuda",
-                                      "techniques", "known",           "tried",   "fresh",      "improve",
-                                      "repair",     "cross",           "retry"};
+constexpr const char* kTemplates[] = {"system", "solution_format", "problem", "techniques", "known", "tried",
+                                      "fresh",  "improve",         "repair",  "cross",      "retry"};
 constexpr size_t kMostReplyBytes = size_t{64} << 10;  // of a reply sent back to its author
 
 size_t parents_of(Operator task) {
@@ -81,7 +81,9 @@ bool narrow(PromptLimits& limits) {
 }  // namespace
 
 PromptMaker::PromptMaker(const std::filesystem::path& folder) : cards_(load_cards(folder / "techniques")) {
-  for (const std::string name : kTemplates) templates_.emplace(name, Template::load(folder / (name + ".md")));
+  std::vector<std::string> names(std::begin(kTemplates), std::end(kTemplates));
+  for (const std::string& backend : benchsuite::judged_backends()) names.push_back("device_" + backend);
+  for (const std::string& name : names) templates_.emplace(name, Template::load(folder / (name + ".md")));
 }
 
 std::string PromptMaker::task_text(const PromptFacts& facts, const PromptLimits& limits) const {
@@ -132,7 +134,7 @@ MadePrompt PromptMaker::assemble(const PromptFacts& facts, const PromptLimits& l
   };
   add(text("solution_format").fill({}), true);
   add(text("problem").fill(problem_values(facts.problem, backend)), true);
-  add(text(backend == "cpu" ? "device_cpu" : "device_cuda").fill({{"facts", device_words(facts.device)}}), true);
+  add(text("device_" + backend).fill({{"facts", device_words(facts.device)}}), true);
 
   CardWish wish{backend, facts.device.architecture, traits_of(facts.problem), {}, facts.seen_cards};
   if (facts.diagnosis) wish.bottlenecks = facts.diagnosis->bottlenecks;

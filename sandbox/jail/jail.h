@@ -52,6 +52,7 @@ struct Namespaces {
 enum class JailProfile {
   compile,          // files below the given folders; may start the host compiler
   library_compile,  // files below the given folders, for a compiler that is a library
+  scratch_compile,  // the same, for one that writes files below its scratch folder
   run,              // may fork candidate processes
   judge,            // memory; may load reference modules
   candidate,        // a candidate process: only non-executable memory, its channel, stopping itself, exit

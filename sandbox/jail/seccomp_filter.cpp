@@ -103,6 +103,11 @@ constexpr std::string_view kCompileCalls[] = {"execve",
                                               "sched_setaffinity",
                                               "rt_sigsuspend"};
 
+// A compiler that is a library makes files and folders, and starts nothing.
+constexpr std::string_view kScratchCalls[] = {
+    "mkdir",   "mkdirat",   "rmdir", "unlink", "unlinkat", "rename",   "uname",  "renameat", "renameat2", "faccessat2",
+    "sysinfo", "getrusage", "umask", "chmod",  "fchmod",   "pwrite64", "writev", "statfs",   "fstatfs"};
+
 // Calls of a Python with PyTorch beyond the compile worker's; descriptors of GPUs need eventfd2.
 constexpr std::string_view kPythonCalls[] = {
     "getsockname", "getsockopt",         "socketpair",      "dup",
@@ -207,6 +212,7 @@ std::optional<Shortfall> enter_seccomp(JailProfile profile, int channel) {
     filter.allow_forks();
   }
   if (profile == JailProfile::compile) filter.allow(kCompileCalls);
+  if (profile == JailProfile::scratch_compile) filter.allow(kScratchCalls);
   if (profile == JailProfile::python || profile == JailProfile::gpu_python) {
     filter.allow(kCompileCalls);
     filter.allow(kPythonCalls);

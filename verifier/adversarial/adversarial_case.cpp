@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "benchsuite/backend.h"
 #include "core/error.h"
 #include "core/hash.h"
 #include "core/suggest.h"
@@ -12,7 +13,6 @@
 
 namespace verifier::adversarial {
 namespace {
-constexpr std::array<std::string_view, 2> kBackends{"cpu", "cuda"};  // the backends of this version
 constexpr std::string_view kNoWin = "no_win";
 // Verdicts that are neither a rejection nor a fault (verifier/verdicts/verdict.h).
 constexpr std::array<std::string_view, 14> kOtherVerdicts{
@@ -134,8 +134,7 @@ std::vector<AdversarialCase> load_cases(const std::filesystem::path& file, uint6
   const AttackClass of = class_in(statements);
   if (solution.description.empty()) throw core::InputError(file.string(), "needs a description of what it tries");
   std::map<std::string, std::vector<std::string>> verdicts;
-  for (const std::string_view name : kBackends) {
-    const std::string backend(name);
+  for (const std::string& backend : benchsuite::judged_backends()) {
     const auto& listed = solution.backends;
     const bool runs = std::find(listed.begin(), listed.end(), backend) != listed.end();
     if (runs) verdicts[backend] = verdicts_in(statements, backend, of == AttackClass::honest);

@@ -30,7 +30,7 @@ class Audits : public testing::Test {
     pool_ = std::make_unique<sandbox::CompilePool>(cpu_device().worker, 2);
     judge_ = std::make_unique<judging::Judge>(cpu_device(), audit_settings(false));
   }
-  static judging::JudgedDevice cpu_device() { return {judging::test::cpu_worker(), false, {}}; }
+  static judging::JudgedDevice cpu_device() { return {judging::test::cpu_worker()}; }
 
   static AuditReport audited(const benchsuite::Problem& problem) {
     return audit(problem, audit_variants(problem, {}), *judge_, *pool_);

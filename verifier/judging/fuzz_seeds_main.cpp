@@ -9,6 +9,8 @@
 #include "core/text.h"
 #include "sandbox/cpu/compiler/compiler.h"
 #include "sandbox/cuda/compiler/nvrtc.h"
+#include "sandbox/hip/compiler/compiler.h"
+#include "sandbox/hip/compiler/hiprtc.h"
 #include "sandbox/process/sealed_memory.h"
 #include "sandbox/wire.h"
 #include "verifier/judging/messages.h"
@@ -55,8 +57,21 @@ void write_device_code(const fs::path& folder) {
     const auto output = nvrtc.compile(naive_of(problem), "solution.cu", {{"kw_prelude.h", prelude}},
                                       {"-arch=sm_90", "-std=c++17", "-lineinfo", "--pre-include=kw_prelude.h"});
     if (!output.built) throw core::SystemError(output.log);
-    write(folder / "cubin" / problem, output.cubin);
+    write(folder / "cubin" / problem, output.binary);
     write(folder / "ptx_check" / problem, output.ptx);
+  }
+}
+
+void write_code_objects(const fs::path& folder) {
+  const auto hiprtc = sandbox::hip::compiler::open_hiprtc();
+  const core::Paths paths = core::installed_paths();
+  for (const char* problem : kKernels) {
+    const sandbox::CompileRequest request{"seed.cu", naive_of(problem), {}, sandbox::Build::fast};
+    const auto output = hiprtc.compile(
+        request.source, "solution.cu", {},
+        sandbox::hip::compiler::options_for(request, {"gfx90a", paths.device_headers(), paths.hip_headers()}));
+    if (!output.built) throw core::SystemError(output.log);
+    write(folder / "code_object" / problem, output.binary);
   }
 }
 
@@ -147,5 +162,10 @@ int main(int argc, char** argv) {
     write_device_code(folder);
   } catch (const core::SystemError& error) {  // cubins are fuzzed from nothing where NVRTC is not
     std::cerr << "fuzz_seeds: no device code: " << error.what() << "\n";
+  }
+  try {
+    write_code_objects(folder);
+  } catch (const core::SystemError& error) {  // likewise code objects where hiprtc is not
+    std::cerr << "fuzz_seeds: no code objects: " << error.what() << "\n";
   }
 }

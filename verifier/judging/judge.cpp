@@ -81,7 +81,8 @@ uint64_t secret_seed() {
 Judge::Judge(JudgedDevice device, JudgeSettings settings)
     : device_(std::move(device)),
       settings_(settings),
-      run_(with_role(device_.worker, "run"), device_.gpu ? RunWorkers::Kind::one_per_side : RunWorkers::Kind::forking) {
+      run_(with_role(device_.worker, "run"),
+           device_.gpu() ? RunWorkers::Kind::one_per_side : RunWorkers::Kind::forking) {
   start_judge();
 }
 
@@ -111,7 +112,7 @@ void Judge::use_problem(const benchsuite::Problem& problem, sandbox::CompilePool
   benchsuite::require_data(problem);
   problem_ = problem;
   std::vector<sandbox::OwnKernel> own;  // compiled while the problem is made ready
-  if (device_.gpu && !judge_kernels_) {
+  if (device_.gpu() && !judge_kernels_) {
     own.emplace_back("judge_kernels.cu", device_.own_kernels.judge, device_.own_kernels, pool);
     own.emplace_back("run_kernels.cu", device_.own_kernels.run, device_.own_kernels, pool);
   }
@@ -131,7 +132,7 @@ void Judge::use_problem(const benchsuite::Problem& problem, sandbox::CompilePool
 }
 
 sandbox::process::Message Judge::teach(bool look) {
-  if (device_.gpu) judge_->request({{"op", "kernels"}}, {judge_kernels_.get()}, kShortDeadline);
+  if (device_.gpu()) judge_->request({{"op", "kernels"}}, {judge_kernels_.get()}, kShortDeadline);
   Json request{{"op", "problem"},
                {"problem", problem_->json_text},
                {"folder", problem_->folder.string()},
@@ -181,7 +182,7 @@ std::vector<OpenProcess> Judge::open_processes(const Builds& candidate, const Bu
   std::vector<OpenProcess> processes;  // the incumbent's, the candidate's, and its checking build's where that is due
   processes.push_back(open_fast(Side::incumbent, incumbent));
   processes.push_back(open_fast(Side::candidate, candidate));
-  if (effort != verdicts::Effort::screen && !device_.gpu && !candidate.in_pytorch()) {
+  if (effort != verdicts::Effort::screen && !device_.gpu() && !candidate.in_pytorch()) {
     processes.push_back(run_.open(Side::candidate, candidate.check(), Build::check));
   }
   return processes;
@@ -190,7 +191,7 @@ std::vector<OpenProcess> Judge::open_processes(const Builds& candidate, const Bu
 // A GPU's worker that the candidate may have broken is replaced; the cpu device's candidate processes tell how they
 // ended.
 void Judge::close_processes(std::vector<OpenProcess>& processes, verdicts::Judgement& judgement) {
-  if (device_.gpu && worker_is_spent(judgement.verdict)) {
+  if (device_.gpu() && worker_is_spent(judgement.verdict)) {
     run_.replace(Side::candidate);
     close(processes[0]);
     return;
@@ -201,7 +202,7 @@ void Judge::close_processes(std::vector<OpenProcess>& processes, verdicts::Judge
   } catch (const sandbox::process::WorkerLost& lost) {
     // A GPU's worker may have fallen at a later shape than the one that the verdict names. The cpu device's is no
     // candidate process's to end.
-    if (!device_.gpu) throw;
+    if (!device_.gpu()) throw;
     if (verdicts::is_correct(judgement.verdict))
       judgement = {verdicts::Crashed{std::nullopt, lost.signal()}, {}, {}, judgement.seed};
     return run_.replace_all();
@@ -246,7 +247,7 @@ verdicts::Judgement Judge::judge_in_processes(const Builds& candidate, const Bui
 verdicts::Judgement Judge::judge(const Builds& candidate, const Builds& incumbent, verdicts::Effort effort) {
   if (problem_->pytorch() && reference_worker_->revive()) teach(false);
   try {
-    if (device_.gpu && effort == verdicts::Effort::confirm) run_.replace_all();  // fresh processes
+    if (device_.gpu() && effort == verdicts::Effort::confirm) run_.replace_all();  // fresh processes
     const int judge_before = judge_->pid();
     std::vector<OpenProcess> processes = open_processes(candidate, incumbent, effort);
     verdicts::Judgement judgement = judge_in_processes(candidate, incumbent, effort, processes, false);
@@ -297,7 +298,7 @@ verdicts::Judgement Judge::judge_library(Worker& library, const Json& open) {
 
 std::variant<verdicts::Judgement, std::string> Judge::judge_equivalent() {
   using reference::ReferenceWorker;
-  if (device_.gpu) return "it is checked on the cpu device, and wherever kernelwright baselines times it";
+  if (device_.gpu()) return "it is checked on the cpu device, and wherever kernelwright baselines times it";
   if (!device_.pytorch) return "this device has no PyTorch worker";
   std::optional<ReferenceWorker> worker;  // not reference_worker_: what is wrong may also hang
   try {

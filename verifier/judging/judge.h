@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "benchsuite/backend.h"
 #include "benchsuite/problem.h"
 #include "sandbox/compile_pool.h"
 #include "sandbox/own_kernels.h"
@@ -32,10 +33,12 @@ struct JudgeSettings {
 // Where candidates are judged.
 struct JudgedDevice {
   sandbox::process::WorkerCommand worker;
-  bool gpu = false;                      // then there is no checking build
+  benchsuite::Backend backend = benchsuite::Backend::cpu;
   sandbox::OwnKernels own_kernels = {};  // on a GPU
   // The worker that computes a problem's reference.py. Throws core::InputError where there is no PyTorch.
   std::function<sandbox::process::WorkerCommand()> pytorch = {};
+
+  bool gpu() const { return benchsuite::is_gpu(backend); }  // then there is no checking build
 };
 
 // From the kernel's random source. Throws core::SystemError.
@@ -51,7 +54,7 @@ class Judge {
   // or input does not matter (dependence.h): such a problem cannot be used.
   void use_problem(const benchsuite::Problem& problem, sandbox::CompilePool& pool);
 
-  std::string backend() const { return device_.gpu ? "cuda" : "cpu"; }
+  std::string backend() const { return std::string(name_of(device_.backend)); }
   // A channel that asks inputs() of the problem's reference.py; null where it has none.
   std::unique_ptr<reference::ReferenceChannel> open_inputs();
 

@@ -33,7 +33,7 @@ class JudgeTest : public testing::Test {
     settings.timing.least_pairs = kLeastPairs;
     settings.timing.most_pairs = 2 * kLeastPairs;
     settings.timing.most_s = 0.1;
-    judge_ = std::make_unique<Judge>(JudgedDevice{worker, false, {}}, settings);
+    judge_ = std::make_unique<Judge>(JudgedDevice{worker}, settings);
     use("row_sum_f32");
   }
   static void TearDownTestSuite() {

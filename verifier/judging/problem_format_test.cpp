@@ -47,7 +47,7 @@ class ProblemFormat : public testing::Test {
     pool_ = std::make_unique<sandbox::CompilePool>(worker, 2);
     JudgeSettings settings;
     settings.timing.screen_pairs = 3;
-    judge_ = std::make_unique<Judge>(JudgedDevice{worker, false, {}}, settings);
+    judge_ = std::make_unique<Judge>(JudgedDevice{worker}, settings);
   }
   static void TearDownTestSuite() {
     judge_.reset();

@@ -95,7 +95,7 @@ void audit(const AuditOptions& options, Invocation& invocation) {
   const std::vector<benchsuite::Problem> problems = chosen(options, data);
   const campaign::DeviceChoice device = campaign::parse_device(options.device);
   for (const benchsuite::Problem& problem : problems) {
-    if (device.backend == "cpu" || !problem.pytorch()) continue;
+    if (!benchsuite::is_gpu(device.backend) || !problem.pytorch()) continue;
     throw core::InputError("audit " + problem.name,
                            "mutants of a problem with reference.py are judged on the cpu device", "leave out --device");
   }

@@ -60,7 +60,8 @@ Checked compile_for(const std::string& target, const sandbox::process::WorkerCom
   core::Json facts{{"target", target}, {"compile_ms", built.compile_ms}, {"binary_hash", built.binary_hash}};
   for (const auto& [name, value] :
        {std::pair("registers", built.registers), std::pair("shared_bytes", built.shared_bytes),
-        std::pair("local_bytes", built.local_bytes), std::pair("spill_bytes", built.spill_bytes)}) {
+        std::pair("local_bytes", built.local_bytes), std::pair("spill_bytes", built.spill_bytes),
+        std::pair("scalar_registers", built.scalar_registers), std::pair("wave", built.wave)}) {
     if (value) facts[name] = *value;
   }
   return {target, built.compile_ms, std::move(facts)};
@@ -72,6 +73,11 @@ std::string describe(const Checked& checked) {
     text +=
         fmt::format(": {} registers, {} bytes of shared memory, {} bytes spilled", checked.facts["registers"].dump(),
                     checked.facts["shared_bytes"].dump(), checked.facts.value("spill_bytes", 0));
+  }
+  if (checked.facts.contains("wave")) {
+    text += fmt::format("; {} scalar registers, {} bytes of scratch, wavefronts of {}",
+                        checked.facts["scalar_registers"].dump(), checked.facts["local_bytes"].dump(),
+                        checked.facts["wave"].dump());
   }
   return text;
 }
@@ -99,7 +105,7 @@ void check(const CheckOptions& options, const Invocation& invocation) {
         compile_for(target, campaign::cpu_worker(paths, cpu.dialect), verifier::verdicts::Effort::full, solution));
   }
   if (!options.architecture.empty()) {
-    all.push_back(compile_for(options.architecture, campaign::cuda_compile_worker(paths, options.architecture),
+    all.push_back(compile_for(options.architecture, campaign::gpu_compile_worker(paths, options.architecture),
                               verifier::verdicts::Effort::screen, solution));
   }
   if (invocation.json) {
@@ -116,7 +122,9 @@ void check(const CheckOptions& options, const Invocation& invocation) {
         binding.empty() ? "" : ", by default " + sandbox::describe(binding));
   for (const Checked& checked : all) print("It {}.\n", describe(checked));
   if (all.empty())
-    print("It was not compiled, since it is not for the cpu device; --arch sm_90 compiles it with NVRTC.\n");
+    print(
+        "It was not compiled, since it is not for the cpu device; --arch sm_90 compiles it with NVRTC, --arch gfx90a "
+        "with hiprtc.\n");
   const auto reference = problem.files.find(benchsuite::kReferenceFile);
   if (reference != problem.files.end() && solution.source == reference->second) {
     print("It is the reference of {}, which is not judged; test both with: kernelwright audit {}\n", problem.name,
@@ -132,8 +140,10 @@ void add_check_command(CLI::App& app, Invocation& invocation) {
   CLI::App* command = app.add_subcommand("check", "Explain what is wrong with a solution file, without running it");
   command->add_option("FILE", options->file, "A solution: one .cu file with its launch plan in the header comment")
       ->required();
-  command->add_option("--arch", options->architecture,
-                      "Compile it with NVRTC for this architecture, too (sm_90, sm_100a)");
+  command->add_option(
+      "--arch", options->architecture,
+      "Compile it for this architecture of a GPU, too: with NVRTC (sm_90, sm_100a) or with hiprtc (gfx90a, "
+      "gfx1100)");
   add_dialect_option(*command, options->dialect);
   command->footer("    kernelwright check kernels/softmax_f32/row_in_registers.cu --arch sm_90");
   command->callback([options, &invocation] { check(*options, invocation); });

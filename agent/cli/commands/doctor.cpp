@@ -68,17 +68,21 @@ Finding archive_folder(const std::filesystem::path& archive) {
   });
 }
 
-Finding nvrtc(const core::Paths& paths) {
+// A compiler for GPUs, started as in a campaign. `vendor`: "NVIDIA".
+Finding gpu_compiler(const std::string& what, const core::Paths& paths, const std::string& architecture,
+                     const std::string& vendor, const std::string& remedy) {
   try {
-    const core::Json greeting = sandbox::CompilePool(campaign::cuda_compile_worker(paths, "sm_90"), 1).greeting();
+    const core::Json greeting = sandbox::CompilePool(campaign::gpu_compile_worker(paths, architecture), 1).greeting();
     const auto architectures = greeting.at("architectures").get<std::vector<std::string>>();
-    return {"NVRTC", State::ok,
+    return {what, State::ok,
             fmt::format("{} for {} to {}", greeting.at("compiler_version").get<std::string>(), architectures.front(),
                         architectures.back()),
             ""};
-  } catch (const std::exception&) {
-    return {"NVRTC", State::missing, "no compiling for NVIDIA GPUs; the cpu device does not need it",
-            "install the CUDA Toolkit; set CUDA_HOME if it is in an unusual place"};
+  } catch (const std::exception& error) {
+    return {what, State::missing,
+            fmt::format("no compiling for {} GPUs; the cpu device does not need it ({})", vendor,
+                        core::clean_line(error.what(), 200)),
+            remedy};
   }
 }
 
@@ -203,7 +207,8 @@ std::vector<Finding> sandboxes(const core::Paths& paths, const Invocation& invoc
         sandbox_of(std::string("cpu, ") + role, campaign::cpu_worker(paths), role, invocation.sandbox_level));
   }
   if (here.empty()) return findings;
-  const sandbox::process::WorkerCommand gpu = campaign::judged_device(paths, "cuda", here.front().index).worker;
+  const sandbox::process::WorkerCommand gpu =
+      campaign::judged_device(paths, benchsuite::Backend::cuda, here.front().index).worker;
   for (const char* role : {"judge", "run"}) {
     findings.push_back(sandbox_of(std::string("cuda, ") + role, gpu, role, invocation.sandbox_level));
   }
@@ -226,7 +231,8 @@ std::vector<Finding> examine(const Invocation& invocation,
   findings.push_back(archive_folder(invocation.archive));
   for (Finding& finding : selftests(invocation)) findings.push_back(std::move(finding));
   findings.push_back(pytorch());
-  findings.push_back(nvrtc(paths));
+  findings.push_back(gpu_compiler("NVRTC", paths, "sm_90", "NVIDIA",
+                                  "install the CUDA Toolkit; set CUDA_HOME if it is in an unusual place"));
   findings.push_back(library("NVIDIA driver", {"libcuda.so.1"}, "no NVIDIA GPU to run on; use the cpu device",
                              "install the NVIDIA driver on a machine with such a GPU"));
   for (Finding& finding : gpus(invocation, here)) findings.push_back(std::move(finding));
@@ -240,9 +246,13 @@ std::vector<Finding> examine(const Invocation& invocation,
                         profiler ? "" : "install Nsight Compute (ncu), a part of the CUDA Toolkit"});
     for (Finding& finding : libraries_here(paths, invocation)) findings.push_back(std::move(finding));
   }
-  findings.push_back(library("hiprtc", {"libhiprtc.so.7", "libhiprtc.so.6", "libamdhip64.so.5"},
-                             "no compiling for AMD GPUs; the cpu device does not need it",
-                             "install ROCm's hiprtc (Debian: libamdhip64-5, libhiprtc-builtins5)"));
+  findings.push_back(gpu_compiler("hiprtc", paths, "gfx90a", "AMD",
+                                  "install ROCm (Debian: libamdhip64-dev, libhiprtc-builtins5, libamd-comgr2)"));
+  findings.push_back({"AMD GPU", State::missing,
+                      std::filesystem::exists("/dev/kfd")
+                          ? "its driver is here (/dev/kfd), and this version runs nothing on it"
+                          : "no driver (/dev/kfd), and this version runs nothing on one",
+                      "kernelwright check --arch gfx90a compiles and inspects, export --to hip writes a project"});
   return findings;
 }
 

@@ -183,8 +183,8 @@ void finish(results::archive::Recorder& archive, const results::archive::Campaig
 void run(RunOptions& options, Invocation& invocation) {
   campaign::CampaignSettings& settings = options.settings;
   settings.device = campaign::device_in_dialect(settings.device, options.dialect);
-  const bool cold_gpu =
-      campaign::parse_device(settings.device).backend == "cuda" && !settings.hot;  // baselines are timed cold
+  const bool cold_gpu = campaign::parse_device(settings.device).backend == benchsuite::Backend::cuda &&
+                        !settings.hot;  // baselines are timed cold
   const std::vector<campaign::OwnLibrary> own = own_libraries(options, cold_gpu);
   campaign::LoadedData data = load_data(invocation);
   std::vector<std::unique_ptr<models::Model>> models;

@@ -38,7 +38,7 @@ void selftest(const SelftestOptions& options, Invocation& invocation) {
   }
   const campaign::LoadedData data = campaign::load_shipped_data(invocation.sandbox_level);
   results::archive::Recorder archive = campaign::open_seeded_archive(invocation.archive, data);
-  const campaign::SelftestPlan plan{device.backend, options.seed.value_or(verifier::judging::secret_seed()),
+  const campaign::SelftestPlan plan{device.backend_name(), options.seed.value_or(verifier::judging::secret_seed()),
                                     options.quick, options.sessions};
   search::watch_for_interrupt();
   const auto begin = std::chrono::steady_clock::now();

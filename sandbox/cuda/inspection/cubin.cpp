@@ -1,18 +1,17 @@
 #include "sandbox/cuda/inspection/cubin.h"
 
-#include <gelf.h>
-
 #include <algorithm>
 #include <cstring>
 #include <iterator>
 #include <limits>
-#include <memory>
 
 #include "core/error.h"
 #include "core/text.h"
+#include "sandbox/gpu/elf_sections.h"
 
 namespace sandbox::cuda::inspection {
 namespace {
+constexpr const char* kNoCubin = "the binary is no cubin";
 constexpr std::string_view kInfoPrefix = ".nv.info.";  // one such section for each entry point
 constexpr std::string_view kModuleInfo = ".nv.info";
 constexpr std::string_view kGlobal = ".nv.global";  // and .nv.global.init
@@ -64,43 +63,21 @@ int64_t count_parameters(const Elf_Data& data) {
 // Calls visit(elf, section, name, header) for every section.
 template <typename Visit>
 void for_each_section(std::string_view cubin, Visit visit) {
-  elf_version(EV_CURRENT);
-  std::string copy(cubin);  // libelf wants writable memory
-  const std::unique_ptr<Elf, int (*)(Elf*)> elf(elf_memory(copy.data(), copy.size()), elf_end);
-  size_t names = 0;
-  if (!elf || elf_getshdrstrndx(elf.get(), &names) != 0) throw core::InputError("", "the compiler gave no cubin");
-  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf.get(), section)) != nullptr;) {
-    GElf_Shdr header;
-    if (gelf_getshdr(section, &header) == nullptr) continue;
-    const char* name = elf_strptr(elf.get(), names, header.sh_name);
-    visit(elf.get(), section, std::string_view(name != nullptr ? name : ""), header);
-  }
+  gpu::for_each_section(cubin, kNoCubin, visit);
 }
 
 // Calls visit(symbol, name) for every symbol.
 template <typename Visit>
 void for_each_symbol(std::string_view cubin, Visit visit) {
-  for_each_section(cubin, [&](Elf* elf, Elf_Scn* section, std::string_view, const GElf_Shdr& header) {
-    Elf_Data* data = header.sh_type == SHT_SYMTAB ? elf_getdata(section, nullptr) : nullptr;
-    GElf_Sym symbol;
-    for (int i = 0; data != nullptr && gelf_getsym(data, i, &symbol) != nullptr; ++i) {
-      const char* name = elf_strptr(elf, header.sh_link, symbol.st_name);
-      visit(symbol, std::string_view(name != nullptr ? name : ""));
-    }
-  });
+  gpu::for_each_symbol(cubin, SHT_SYMTAB, kNoCubin, visit);
 }
 
 [[noreturn]] void refuse_cubin(const std::string& what) { throw core::InputError("", "the binary " + what); }
 
 void require_cubin(std::string_view cubin) {
-  std::string copy(cubin);
-  const std::unique_ptr<Elf, int (*)(Elf*)> elf((elf_version(EV_CURRENT), elf_memory(copy.data(), copy.size())),
-                                                elf_end);
-  GElf_Ehdr header;
-  if (!elf || gelf_getehdr(elf.get(), &header) == nullptr || header.e_machine != kMachine ||
-      header.e_ident[EI_CLASS] != ELFCLASS64) {
-    refuse_cubin("is no cubin");
-  }
+  gpu::with_elf(cubin, kNoCubin, [](Elf*, const GElf_Ehdr& header) {
+    if (header.e_machine != kMachine || header.e_ident[EI_CLASS] != ELFCLASS64) refuse_cubin("is no cubin");
+  });
 }
 
 void inspect_symbol(const GElf_Sym& symbol, std::string_view name) {

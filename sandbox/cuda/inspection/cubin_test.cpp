@@ -15,7 +15,7 @@ namespace {
 using testing::HasSubstr;
 
 std::string cubin_of(const std::string& source, const std::string& architecture = "sm_90") {
-  return compiler::test::raw_output(source, architecture).cubin;
+  return compiler::test::raw_output(source, architecture).binary;
 }
 
 std::string finding(const std::string& cubin) {

@@ -1,0 +1,4 @@
+// reduce and its operations are in cooperative_groups.h.
+#pragma once
+
+#include "../cooperative_groups.h"

@@ -1,0 +1,4 @@
+// Under HIP's own name.
+#pragma once
+
+#include "../cooperative_groups.h"

@@ -1,0 +1,2 @@
+// hiprtc declares all of it before every source.
+#pragma once

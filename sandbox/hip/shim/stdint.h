@@ -1,0 +1,2 @@
+// Declared before every source.
+#pragma once

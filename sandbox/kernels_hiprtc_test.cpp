@@ -1,0 +1,54 @@
+// With ROCm's hiprtc: every reference, naive solution and shipped kernel that says "hip" compiles for AMD GPUs and
+// passes inspection; no default point spills registers on gfx90a.
+#ifdef KW_HAVE_HIPRTC
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "sandbox/hip/compiler/hiprtc_fixture.h"
+#include "sandbox/shipped_kernels_fixture.h"
+
+namespace sandbox::test {
+namespace {
+
+Compilation compile_for_amd(const std::string& architecture, const Solution& solution, const TunableBinding& binding) {
+  static const gpu::RuntimeCompiler hiprtc = hip::compiler::open_hiprtc();
+  const core::Paths paths = core::installed_paths();
+  return hip::compiler::compile(
+      {solution.file, solution.source, Macros(binding.begin(), binding.end()), Build::fast},
+      {architecture, paths.device_headers(), paths.hip_headers()}, hiprtc, hip::compiler::test::comgr());
+}
+
+class HiprtcCompiles : public testing::TestWithParam<ShippedKernel> {};
+
+TEST_P(HiprtcCompiles, TheDefaultPointWithoutSpills) {
+  const Solution solution = load_solution(GetParam().file);
+  for (const char* architecture : {"gfx90a", "gfx1030"}) {
+    const Compilation compilation = compile_for_amd(architecture, solution, default_binding(solution));
+    const auto* built = std::get_if<Built>(&compilation);
+    ASSERT_NE(built, nullptr) << architecture << ": " << std::get<Rejected>(compilation).message << "\n"
+                              << std::get<Rejected>(compilation).log;
+    if (std::string(architecture) == "gfx90a") {  // gfx1030 has half the registers
+      EXPECT_EQ(built->spill_bytes, 0);
+    }
+    for (const Launch& launch : solution.launches) {
+      ASSERT_EQ(built->kernels.count(launch.kernel), 1u) << launch.kernel;
+      EXPECT_EQ(built->kernels.at(launch.kernel), static_cast<int64_t>(launch.args.size()));
+    }
+  }
+}
+
+std::vector<ShippedKernel> kernels_for_amd() {
+  std::vector<ShippedKernel> kernels;
+  std::ranges::copy_if(shipped_kernels(), std::back_inserter(kernels), [](const ShippedKernel& kernel) {
+    return std::ranges::count(load_solution(kernel.file).backends, "hip") > 0;
+  });
+  return kernels;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, HiprtcCompiles, testing::ValuesIn(kernels_for_amd()),
+                         [](const auto& kernel) { return kernel.param.name; });
+
+}  // namespace
+}  // namespace sandbox::test
+#endif
