@@ -310,12 +310,32 @@ TEST(Hip, TakesKernelsForHipAndNothingOfCuda) {
   EXPECT_THAT(refusal([&] { hip_project(archive.choose(rich), export_data(), "now"); }), HasSubstr("uses tensor maps"));
 }
 
-// But for topk_f32: see AProblemThatItsOwnTestCannotCompareIsRefused.
+// A mask that CUDA wants and older versions of HIP do not take, and the number of lanes, work in both.
+TEST(Hip, LanesAndMasksHaveTheirMeaningInBothLanguages) {
+  ExportArchive archive;
+  const std::string shipped = std::to_string(archive.add_shipped("row_sum_f32/lanes_per_row.cu"));
+  const auto kernel_of = [](const Files& files) {
+    for (const auto& [path, text] : files) {
+      if (path.rfind("src/", 0) == 0 && text.find("KW_WHOLE_WAVE, sum") != std::string::npos) return text;
+    }
+    return std::string();
+  };
+  const std::string in_hip =
+      kernel_of(hip_project(archive.choose({.what = {shipped}, .backend = "hip"}), export_data(), "now"));
+  EXPECT_THAT(in_hip,
+              AllOf(HasSubstr("#define KW_WAVE 64"), HasSubstr("#define __shfl_xor_sync(mask, ...) __shfl_xor(")));
+  EXPECT_THAT(in_hip, HasSubstr("\"backends\": [\"cpu\", \"hip\"],"));
+  EXPECT_THAT(kernel_of(cuda_project(archive.choose({.what = {shipped}, .backend = "cuda"}), export_data(), "now")),
+              HasSubstr("#define KW_WHOLE_WAVE 0xffffffffu"));
+}
+
+// But for topk_f32: see AProblemThatItsOwnTestCannotCompareIsRefused. Exports are CUDA's here.
 std::vector<std::string> shipped_files() {
   std::vector<std::string> files;
   const auto folder = core::installed_paths().kernels();
   for (const auto& entry : std::filesystem::recursive_directory_iterator(std::filesystem::canonical(folder))) {
-    if (entry.path().extension() == ".cu" && entry.path().parent_path().filename() != "topk_f32") {
+    if (entry.path().extension() != ".cu" || entry.path().parent_path().filename() == "topk_f32") continue;
+    if (std::ranges::count(sandbox::load_solution(entry.path()).backends, "cuda") > 0) {
       files.push_back(entry.path().parent_path().filename().string() + "/" + entry.path().filename().string());
     }
   }

@@ -40,6 +40,7 @@ void require_portable(const Package& package) {
 // Replaces the CUDA runtime's names in our host code and in kernels' includes. HIP kept all others.
 std::string in_hip(std::string text) {
   static const std::pair<std::regex, const char*> kWords[] = {
+      {std::regex(R"("cuda", "hip")"), R"("hip")"},
       {std::regex(R"(.*cudaCtxResetPersistingL2Cache.*\n)"), ""},
       {std::regex(R"(<cuda_runtime(_api)?\.h>)"), "<hip/hip_runtime.h>"},
       {std::regex(R"(([<"])cuda_fp16\.h([>"]))"), "$1hip/hip_fp16.h$2"},

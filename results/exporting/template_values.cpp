@@ -238,7 +238,23 @@ std::string device_types() {
          "typedef signed long long int64_t;\n"
          "typedef unsigned long long uint64_t;\n"
          "typedef int64_t intptr_t;\n"
-         "typedef uint64_t uintptr_t;\n";
+         "typedef uint64_t uintptr_t;\n"
+         "// The lanes of a warp, or of a wavefront, and the mask that names all of them, which HIP may not take.\n"
+         "#ifdef __HIP_PLATFORM_AMD__\n"
+         "#if defined(__GFX8__) || defined(__GFX9__)\n"
+         "#define KW_WAVE 64\n"
+         "#else\n"
+         "#define KW_WAVE 32\n"
+         "#endif\n"
+         "#define KW_WHOLE_WAVE 0xffffffffffffffffull\n"
+         "#define __shfl_sync(mask, ...) __shfl(__VA_ARGS__)\n"
+         "#define __shfl_up_sync(mask, ...) __shfl_up(__VA_ARGS__)\n"
+         "#define __shfl_down_sync(mask, ...) __shfl_down(__VA_ARGS__)\n"
+         "#define __shfl_xor_sync(mask, ...) __shfl_xor(__VA_ARGS__)\n"
+         "#else\n"
+         "#define KW_WAVE 32\n"
+         "#define KW_WHOLE_WAVE 0xffffffffu\n"
+         "#endif\n";
 }
 
 std::string kernel_file(const Package& package, const sandbox::Solution& solution,

@@ -67,7 +67,7 @@ void require_gpu_results(const ExportOptions& options, const results::exporting:
   const auto& what = options.choice.what;
   const std::string& problem = package.problem->name;
   const bool by_problem = std::find(what.begin(), what.end(), problem) != what.end();
-  if (!by_problem || options.choice.device == "cpu") return;
+  if (!by_problem || options.choice.device.starts_with("cpu")) return;
   for (const results::exporting::ExportedKernel& kernel : package.kernels) {
     if (kernel.measured_on_gpu()) return;
   }

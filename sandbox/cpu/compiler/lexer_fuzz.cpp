@@ -18,12 +18,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
     require(token.line == line, "tokens know their line");
     at = token.begin;
   }
-  const auto lexed = sandbox::cpu::compiler::lex(source);
-  if (const auto* accepted = std::get_if<sandbox::cpu::compiler::LexedSource>(&lexed)) {
-    const auto lines = [](std::string_view text) { return std::ranges::count(text, '\n'); };
-    require(lines(accepted->text) >= lines(source), "every line keeps its number");
-  } else {
-    require(!std::get<sandbox::Rejected>(lexed).message.empty(), "a refusal has a reason");
+  for (const sandbox::Dialect dialect : {sandbox::Dialect::cuda, sandbox::Dialect::hip}) {
+    const auto lexed = sandbox::cpu::compiler::lex(source, dialect);
+    if (const auto* accepted = std::get_if<sandbox::cpu::compiler::LexedSource>(&lexed)) {
+      const auto lines = [](std::string_view text) { return std::ranges::count(text, '\n'); };
+      require(lines(accepted->text) >= lines(source), "every line keeps its number");
+    } else {
+      require(!std::get<sandbox::Rejected>(lexed).message.empty(), "a refusal has a reason");
+    }
   }
   return 0;
 }

@@ -30,6 +30,7 @@ std::optional<Fault> Scheduler::run(const LaunchContext& launch) {
                                         static_cast<uint16_t>(p[2])};
   }
   warp_bits_ = launch.warp_lanes == 64 ? 6 : 5;
+  last_lane_ = (size_t{1} << warp_bits_) - 1;
   whole_warp_ = launch.warp_lanes == 64 ? ~Lanes{0} : 0xffffffff;
   warps_.assign(warp_of(threads_ - 1) + 1, Warp{});
   make_order();
@@ -237,26 +238,8 @@ bool Scheduler::answer_active_masks() {
   return true;
 }
 
-void Scheduler::warp_call(const char* name, Lanes mask, WarpCombine combine, void* mine) {
-  mask &= whole_warp_;
-  if ((mask & lane_bit()) == 0) {
-    raise(FaultKind::warp_misuse, std::string(name) + " is called by a lane that its mask leaves out");
-  }
-  Warp& own = warp();
-  arrive(own, record_of(own, mask, name, combine), mine);
-}
-
-// Lanes whose paths differ come together again at the place that all of them reach: those at other places wait there,
-// as they do on a GPU. When nothing else in the block can go on, those at the first place go on without the others.
-void Scheduler::converged_call(const char* name, WarpCombine combine, void* mine) {
-  Warp& own = warp();
-  ++parted_;
-  arrive(own, record_of(own, 0, name, combine), mine);
-}
-
-void Scheduler::arrive(Warp& own, Record& record, void* mine) {
-  const size_t lane = lane_of(current_thread_);
-  record.arrived |= lane_bit();
+__attribute__((always_inline)) inline void Scheduler::arrive(Warp& own, Record& record, size_t lane, void* mine) {
+  record.arrived |= Lanes{1} << lane;
   record.lanes[lane] = mine;
   record.slots[lane] = current_;
   if (missing(own, record) == 0) {
@@ -266,13 +249,31 @@ void Scheduler::arrive(Warp& own, Record& record, void* mine) {
   }
 }
 
+void Scheduler::warp_call(const char* name, Lanes mask, WarpCombine combine, void* mine) {
+  const size_t lane = lane_of(current_thread_);
+  mask &= whole_warp_;
+  if ((mask >> lane & 1) == 0) {
+    raise(FaultKind::warp_misuse, std::string(name) + " is called by a lane that its mask leaves out");
+  }
+  Warp& own = warp();
+  arrive(own, record_of(own, mask, nullptr, name, combine), lane, mine);
+}
+
+// Lanes whose paths differ come together again at the place that all of them reach: those at other places wait there,
+// as they do on a GPU. When nothing else in the block can go on, those at the first place go on without the others.
+void Scheduler::converged_call(const char* name, WarpCombine combine, void* mine) {
+  Warp& own = warp();
+  ++parted_;
+  arrive(own, record_of(own, whole_warp_, current_->site, name, combine), lane_of(current_thread_), mine);
+}
+
 bool Scheduler::part_converged() {
   if (parted_ == 0) return false;
   for (Warp& warp : warps_) {
     Record* first = nullptr;  // the lowest address: code that lanes come to later stands behind it
     for (size_t i = 0; i < warp.open; ++i) {
       Record& record = warp.records[i];
-      if (record.mask == 0 && (first == nullptr || record.site < first->site)) first = &record;
+      if (record.site != nullptr && (first == nullptr || record.site < first->site)) first = &record;
     }
     if (first != nullptr) complete(warp, *first, nullptr);
   }
@@ -280,10 +281,11 @@ bool Scheduler::part_converged() {
 }
 
 // The operation in progress with this mask, or a new one.
-Scheduler::Record& Scheduler::record_of(Warp& own, Lanes mask, const char* name, WarpCombine combine) {
+Scheduler::Record& Scheduler::record_of(Warp& own, Lanes mask, const void* site, const char* name,
+                                        WarpCombine combine) {
   for (size_t i = 0; i < own.open; ++i) {
     Record& record = own.records[i];
-    if (record.mask != mask || (mask == 0 && record.site != current_->site)) continue;
+    if (record.mask != mask || record.site != site) continue;
     if (record.combine != combine) {
       raise(FaultKind::warp_misuse,
             std::string("lanes of one warp are in different operations: ") + record.name + " and " + name);
@@ -293,11 +295,12 @@ Scheduler::Record& Scheduler::record_of(Warp& own, Lanes mask, const char* name,
   if (own.open == own.records.size()) own.records.emplace_back();
   Record& record = own.records[own.open++];
   record.mask = mask;
-  record.site = current_->site;
+  record.site = site;
   record.arrived = 0;
   record.name = name;
   record.combine = combine;
-  if (mask != whole_warp_ || own.alive != whole_warp_) std::fill_n(record.lanes.begin(), lanes_in_warp(), nullptr);
+  if (mask != whole_warp_ || own.alive != whole_warp_ || site != nullptr)
+    std::fill_n(record.lanes.begin(), lanes_in_warp(), nullptr);
   return record;
 }
 
@@ -316,7 +319,7 @@ void Scheduler::complete(Warp& own, Record& record, Slot* last_arriver) {
     Slot* slot = record.slots[static_cast<size_t>(__builtin_ctzl(left))];
     if (slot != last_arriver) ready_.push(slot);
   }
-  if (record.mask == 0) parted_ -= __builtin_popcountl(record.arrived);
+  if (record.site != nullptr) parted_ -= __builtin_popcountl(record.arrived);
   Record& last = own.records[--own.open];
   if (&record != &last) std::swap(record, last);
 }

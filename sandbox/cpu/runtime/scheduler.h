@@ -119,9 +119,9 @@ class Scheduler {
       last = more.last;
     }
   };
-  struct Record {                 // a warp operation in progress
-    Lanes mask = 0, arrived = 0;  // a mask of 0: the lanes that come to `site` together
-    const void* site = nullptr;
+  struct Record {  // a warp operation in progress
+    Lanes mask = 0, arrived = 0;
+    const void* site = nullptr;  // of a converged_call(); null for one with a mask
     const char* name = nullptr;
     WarpCombine combine = nullptr;  // null for __syncwarp
     std::array<void*, kMostLanes> lanes{};
@@ -155,12 +155,10 @@ class Scheduler {
   int64_t ordered(int64_t nth) const;
   void make_order();
   void release_barrier();
-  Record& record_of(Warp& warp, Lanes mask, const char* name, WarpCombine combine);
-  void arrive(Warp& warp, Record& record, void* mine);
+  Record& record_of(Warp& warp, Lanes mask, const void* site, const char* name, WarpCombine combine);
+  void arrive(Warp& warp, Record& record, size_t lane, void* mine);
   // The lanes that a record still waits for.
-  static Lanes missing(const Warp& warp, const Record& record) {
-    return (record.mask != 0 ? record.mask : ~Lanes{0}) & warp.alive & ~record.arrived;
-  }
+  static Lanes missing(const Warp& warp, const Record& record) { return record.mask & warp.alive & ~record.arrived; }
   void complete(Warp& warp, Record& record, Slot* last_arriver);
   void order_lanes(const Warp& warp, LaneOrder& order, Lanes lanes) const;
   void answer_active_mask(Warp& warp);
@@ -168,8 +166,8 @@ class Scheduler {
   bool part_converged();       // lanes that will not come together go on without the others; false when none wait so
   void report_deadlock();
   size_t warp_of(int64_t thread) const { return static_cast<size_t>(thread) >> warp_bits_; }
-  size_t lane_of(int64_t thread) const { return static_cast<size_t>(thread) & (lanes_in_warp() - 1); }
-  size_t lanes_in_warp() const { return size_t{1} << warp_bits_; }
+  size_t lane_of(int64_t thread) const { return static_cast<size_t>(thread) & last_lane_; }
+  size_t lanes_in_warp() const { return last_lane_ + 1; }
   Lanes lane_bit() const { return Lanes{1} << lane_of(current_thread_); }
   Warp& warp() { return warps_[warp_of(current_thread_)]; }
 
@@ -187,6 +185,7 @@ class Scheduler {
   std::vector<std::array<uint16_t, 3>> indices_;
   std::vector<Warp> warps_;
   unsigned warp_bits_ = 5;  // 2 to this many lanes in a warp
+  size_t last_lane_ = 31;
   Lanes whole_warp_ = 0xffffffff;
   SlotList at_barrier_;
   int64_t arrived_ = 0;  // threads in it
