@@ -32,7 +32,7 @@ struct NaiveTile {
   int64_t overflows;  // elements where b is not finite and r is
 };
 struct TileErrors {
-  double scale_squares;  // sum of r^2 where r is finite in y's dtype
+  double scale_squares;  // sum of r^2 where r is finite in y's dtype, to within 1 %
   double peak;           // |r|, the largest that is
   NaiveTile naive;
   double largest;          // |y - r|, beyond rounding
@@ -105,9 +105,10 @@ HOST_DEVICE void add_naive(NaiveTile& tile, double b, double r, const NumberRang
 // Elements of a tile come in the order of their indices.
 HOST_DEVICE void add_element(TileErrors& tile, int64_t index, double y, double r, double b, const NumberRange& range) {
   const double held = saturated(r, range);
-  if (isfinite(held) && fabs(held) <= range.overflow) {  // y has nothing of a larger one
-    tile.scale_squares += held * held;
-    tile.peak = fmax(tile.peak, fabs(held));
+  if (isfinite(held) && fabs(held) <= range.overflow * 1.01) {  // y has nothing of a larger one, see right_class
+    const double size = fmin(fabs(held), range.overflow);
+    tile.scale_squares += size * size;
+    tile.peak = fmax(tile.peak, size);
   }
   add_naive(tile.naive, b, r, range);
   const double error = error_of(y, held), beyond = error_beyond_rounding(y, r, range);
