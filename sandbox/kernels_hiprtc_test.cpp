@@ -14,9 +14,9 @@ namespace {
 Compilation compile_for_amd(const std::string& architecture, const Solution& solution, const TunableBinding& binding) {
   static const gpu::RuntimeCompiler hiprtc = hip::compiler::open_hiprtc();
   const core::Paths paths = core::installed_paths();
-  return hip::compiler::compile(
-      {solution.file, solution.source, Macros(binding.begin(), binding.end()), Build::fast},
-      {architecture, paths.device_headers(), paths.hip_headers()}, hiprtc, hip::compiler::test::comgr());
+  return hip::compiler::compile({solution.file, solution.source, Macros(binding.begin(), binding.end()), Build::fast},
+                                {architecture, paths.device_headers(), paths.hip_headers()}, hiprtc,
+                                hip::compiler::test::comgr());
 }
 
 class HiprtcCompiles : public testing::TestWithParam<ShippedKernel> {};

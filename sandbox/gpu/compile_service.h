@@ -21,9 +21,9 @@ struct ReadyCompiler {
 };
 
 struct CompileServiceSettings {
-  std::string remedy;         // for a compiler that does not work in namespaces, where a worker gives up root's rights
-  size_t memory_mib = 4096;   // address space for compiling, beyond what is taken before
-  int deadline_s = 20;        // for one compilation; announced in the greeting, enforced by the owner
+  std::string remedy;        // for a compiler that does not work in namespaces, where a worker gives up root's rights
+  size_t memory_mib = 4096;  // address space for compiling, beyond what is taken before
+  int deadline_s = 20;       // for one compilation; announced in the greeting, enforced by the owner
 };
 
 // Makes the compiler ready, in namespaces where that works, locks the process, greets, and compiles until the owner

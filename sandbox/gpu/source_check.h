@@ -12,8 +12,8 @@ namespace sandbox::gpu {
 inline constexpr const char* kSourceName = "solution.cu";
 
 // Returns why the source is refused: too large; a zero byte; an #include of anything but a literal name below the
-// include folders (the jail stops everything that gets past this check); __TIME__ and similar macros, or all pieces from
-// which ## could make them: NVRTC does not let us redefine them.
+// include folders (the jail stops everything that gets past this check); __TIME__ and similar macros, or all pieces
+// from which ## could make them: NVRTC does not let us redefine them.
 std::optional<Rejected> refuse_source(const std::string& source);
 
 // The first error of a compiler's log, with its line in the solution. `shown_log`: cleaned, for the author.

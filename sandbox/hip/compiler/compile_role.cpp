@@ -23,7 +23,8 @@ gpu::ReadyCompiler make_ready(const CompileRoleSettings& settings) {
   ::setenv("TMPDIR", scratch.c_str(), 1);
   // Resolves links: the jail checks real paths.
   const auto toolchain = std::make_shared<const Toolchain>(
-      Toolchain{open_hiprtc(), inspection::Comgr::open(),
+      Toolchain{open_hiprtc(),
+                inspection::Comgr::open(),
                 {settings.architecture, std::filesystem::canonical(settings.device_headers),
                  std::filesystem::canonical(settings.hip_headers)}});
   const auto compile_one = [toolchain](const CompileRequest& request) {
@@ -43,10 +44,9 @@ gpu::ReadyCompiler make_ready(const CompileRoleSettings& settings) {
 }  // namespace
 
 void serve_compile_role(process::Channel& owner, const CompileRoleSettings& settings) {
-  gpu::serve_compilations(owner,
-                          {"install ROCm where kernelwright's user can read it", settings.memory_mib,
-                           settings.deadline_s},
-                          [&] { return make_ready(settings); });
+  gpu::serve_compilations(
+      owner, {"install ROCm where kernelwright's user can read it", settings.memory_mib, settings.deadline_s},
+      [&] { return make_ready(settings); });
 }
 
 }  // namespace sandbox::hip::compiler

@@ -26,20 +26,13 @@ int64_t largest(const std::map<std::string, inspection::KernelResources>& all, M
 }  // namespace
 
 std::vector<std::string> options_for(const CompileRequest& request, const CompilerSettings& settings) {
-  std::vector<std::string> options{"--offload-arch=" + settings.architecture,
-                                   "-std=c++17",
-                                   "-O3",
+  std::vector<std::string> options{"--offload-arch=" + settings.architecture, "-std=c++17", "-O3",
                                    "-nostdinc",  // the jail hides the host's headers
                                    // Device functions are inlined: no honest code calls through registers.
-                                   "-mllvm",
-                                   "-amdgpu-early-inline-all=true",
-                                   "-mllvm",
-                                   "-amdgpu-function-calls=false",
+                                   "-mllvm", "-amdgpu-early-inline-all=true", "-mllvm", "-amdgpu-function-calls=false",
                                    "-I" + settings.hip_headers.string(),
-                                   "-DKW_WAVE=" + std::to_string(lanes_of_wave(settings.architecture)),
-                                   "-include",
-                                   (settings.device_headers / "kw_prelude.h").string(),
-                                   "-include",
+                                   "-DKW_WAVE=" + std::to_string(lanes_of_wave(settings.architecture)), "-include",
+                                   (settings.device_headers / "kw_prelude.h").string(), "-include",
                                    (settings.hip_headers / "kw_hiprtc.h").string()};
   for (const auto& [name, value] : request.macros) options.push_back("-D" + name + "=" + std::to_string(value));
   return options;

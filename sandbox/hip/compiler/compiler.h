@@ -12,9 +12,9 @@
 namespace sandbox::hip::compiler {
 
 struct CompilerSettings {
-  std::string architecture;                // "gfx90a"
-  std::filesystem::path device_headers;    // holds kw_prelude.h, predefined on every device
-  std::filesystem::path hip_headers;       // holds kw_hiprtc.h and CUDA's names for what HIP has
+  std::string architecture;              // "gfx90a"
+  std::filesystem::path device_headers;  // holds kw_prelude.h, predefined on every device
+  std::filesystem::path hip_headers;     // holds kw_hiprtc.h and CUDA's names for what HIP has
 };
 
 // What hiprtc is asked for.
@@ -25,8 +25,8 @@ int lanes_of_wave(const std::string& architecture);
 
 // This device has only the fast build. The Built's binary is a code object. Rejected{forbidden}: an #include of a file
 // outside the include folders, what inspection refuses (code_object.h), or a kernel that the solution's plan does not
-// launch. Rejected{unsupported}: a construct that only CUDA has; the message names it. Throws core::SystemError when our
-// side fails, also for an architecture that this ROCm does not know.
+// launch. Rejected{unsupported}: a construct that only CUDA has; the message names it. Throws core::SystemError when
+// our side fails, also for an architecture that this ROCm does not know.
 Compilation compile(const CompileRequest& request, const CompilerSettings& settings, const gpu::RuntimeCompiler& hiprtc,
                     const inspection::Comgr& comgr);
 

@@ -129,7 +129,8 @@ TEST_F(HipCompiler, AKernelIsTheSameAtAnyTimeOfDay) {
 
 TEST_F(HipCompiler, NoFilesButTheHeaders) {
   for (const char* header : {"cuda_fp16.h", "cuda_bf16.h", "cooperative_groups.h", "hip/hip_runtime.h", "cstdint"}) {
-    EXPECT_EQ(outcome("#include <" + std::string(header) + ">\nextern \"C\" __global__ void k() {}"), "built") << header;
+    EXPECT_EQ(outcome("#include <" + std::string(header) + ">\nextern \"C\" __global__ void k() {}"), "built")
+        << header;
   }
   for (const char* line : {"#include \"/etc/passwd\"", "#include <../../../etc/passwd>",
                            "#define F \"/etc/passwd\"\n#include F", "#line 1 \"/etc/passwd\""}) {

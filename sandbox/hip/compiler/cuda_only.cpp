@@ -14,24 +14,24 @@ struct Construct {
   std::string_view begin;  // of an identifier, or of the text of an asm
   std::string_view what;
 };
-constexpr Construct kIdentifiers[] = {
-    {"wmma", "nvcuda::wmma (HIP has __builtin_amdgcn_mfma_* and rocWMMA)"},
-    {"nvcuda", "nvcuda::wmma (HIP has __builtin_amdgcn_mfma_* and rocWMMA)"},
-    {"CUtensorMap", "tensor maps"},
-    {"__grid_constant__", "__grid_constant__"},
-    {"__cluster_dims__", "clusters"},
-    {"cluster_group", "clusters"},
-    {"this_cluster", "clusters"},
-    {"__pipeline_", "asynchronous copies (cp.async)"},
-    {"memcpy_async", "asynchronous copies (cp.async)"},
-    {"__reduce_", "reductions of a warp in one instruction (__reduce_*_sync)"},
-    {"__match_", "__match_any_sync and __match_all_sync"},
-    {"__nanosleep", "__nanosleep"},
-    {"__nv_fp8", "CUDA's types for FP8"},
-    {"__nv_cvt_", "CUDA's types for FP8"},
-    {"cuda", "libcu++ (cuda::)"},
-    {"cute", "CuTe"}};
-constexpr std::string_view kHeaders[] = {"mma.h", "cuda/", "cute/", "cutlass/", "cuda_pipeline", "cuda_fp8.h", "cuda.h"};
+constexpr Construct kIdentifiers[] = {{"wmma", "nvcuda::wmma (HIP has __builtin_amdgcn_mfma_* and rocWMMA)"},
+                                      {"nvcuda", "nvcuda::wmma (HIP has __builtin_amdgcn_mfma_* and rocWMMA)"},
+                                      {"CUtensorMap", "tensor maps"},
+                                      {"__grid_constant__", "__grid_constant__"},
+                                      {"__cluster_dims__", "clusters"},
+                                      {"cluster_group", "clusters"},
+                                      {"this_cluster", "clusters"},
+                                      {"__pipeline_", "asynchronous copies (cp.async)"},
+                                      {"memcpy_async", "asynchronous copies (cp.async)"},
+                                      {"__reduce_", "reductions of a warp in one instruction (__reduce_*_sync)"},
+                                      {"__match_", "__match_any_sync and __match_all_sync"},
+                                      {"__nanosleep", "__nanosleep"},
+                                      {"__nv_fp8", "CUDA's types for FP8"},
+                                      {"__nv_cvt_", "CUDA's types for FP8"},
+                                      {"cuda", "libcu++ (cuda::)"},
+                                      {"cute", "CuTe"}};
+constexpr std::string_view kHeaders[] = {"mma.h",         "cuda/",      "cute/", "cutlass/",
+                                         "cuda_pipeline", "cuda_fp8.h", "cuda.h"};
 
 // PTX has dots in its mnemonics and operands that begin with % or a number after one; AMD's assembler has neither.
 bool is_ptx(std::string_view text) {
@@ -56,8 +56,9 @@ std::optional<std::string> construct_at(const std::vector<Token>& tokens, size_t
   if (token.kind != TokenKind::identifier) return std::nullopt;
   for (const Construct& construct : kIdentifiers) {
     const bool name_of_namespace = construct.begin == "cuda" || construct.begin == "cute" || construct.begin == "wmma";
-    const bool fits = name_of_namespace ? token.text == construct.begin && i + 1 < tokens.size() && tokens[i + 1].is("::")
-                                        : token.text.starts_with(construct.begin);
+    const bool fits = name_of_namespace
+                          ? token.text == construct.begin && i + 1 < tokens.size() && tokens[i + 1].is("::")
+                          : token.text.starts_with(construct.begin);
     if (fits) return std::string(construct.what);
   }
   return std::nullopt;

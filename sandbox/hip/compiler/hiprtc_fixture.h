@@ -19,9 +19,10 @@ inline const inspection::Comgr& comgr() {
 inline std::string raw_object(const std::string& source, const std::string& architecture = "gfx90a") {
   static const gpu::RuntimeCompiler hiprtc = open_hiprtc();
   const core::Paths paths = core::installed_paths();
-  const gpu::RuntimeCompilerOutput output = hiprtc.compile(
-      source, "solution.cu", {},
-      options_for({"solution.cu", source, {}, Build::fast}, {architecture, paths.device_headers(), paths.hip_headers()}));
+  const gpu::RuntimeCompilerOutput output =
+      hiprtc.compile(source, "solution.cu", {},
+                     options_for({"solution.cu", source, {}, Build::fast},
+                                 {architecture, paths.device_headers(), paths.hip_headers()}));
   if (!output.built) throw std::runtime_error(output.log);
   return output.binary;
 }

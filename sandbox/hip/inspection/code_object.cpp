@@ -16,7 +16,7 @@ namespace sandbox::hip::inspection {
 namespace {
 using nlohmann::json;
 constexpr const char* kNoCodeObject = "the binary is no AMD code object";
-constexpr uint16_t kMachine = 224;     // EM_AMDGPU
+constexpr uint16_t kMachine = 224;      // EM_AMDGPU
 constexpr uint32_t kMetadataNote = 32;  // NT_AMDGPU_METADATA
 constexpr uint64_t kPage = 4096;
 
@@ -28,11 +28,12 @@ constexpr int64_t kMostScratchBytes = 16 << 10;
 
 // What a kernel may ask the runtime for besides its own arguments.
 constexpr std::string_view kHonestHidden[] = {
-    "hidden_none",          "hidden_global_offset_x", "hidden_global_offset_y", "hidden_global_offset_z",
-    "hidden_block_count_x", "hidden_block_count_y",   "hidden_block_count_z",   "hidden_group_size_x",
-    "hidden_group_size_y",  "hidden_group_size_z",    "hidden_remainder_x",     "hidden_remainder_y",
-    "hidden_remainder_z",   "hidden_grid_dims",       "hidden_private_base",    "hidden_shared_base",
-    "hidden_queue_ptr",     "hidden_dynamic_lds_size", "hidden_multigrid_sync_arg"};  // null but for a cooperative launch
+    "hidden_none",          "hidden_global_offset_x",  "hidden_global_offset_y",   "hidden_global_offset_z",
+    "hidden_block_count_x", "hidden_block_count_y",    "hidden_block_count_z",     "hidden_group_size_x",
+    "hidden_group_size_y",  "hidden_group_size_z",     "hidden_remainder_x",       "hidden_remainder_y",
+    "hidden_remainder_z",   "hidden_grid_dims",        "hidden_private_base",      "hidden_shared_base",
+    "hidden_queue_ptr",     "hidden_dynamic_lds_size", "hidden_multigrid_sync_arg"};  // null but for a cooperative
+                                                                                      // launch
 constexpr std::string_view kHonestArguments[] = {"by_value", "global_buffer"};
 
 // The kernel descriptor: 64 bytes, named <kernel>.kd.
@@ -300,7 +301,8 @@ void inspect_code_object(std::string_view object, const std::string& architectur
   const std::vector<Segment> loaded = segments_of(object, PT_LOAD);
   std::map<std::string, uint64_t> symbols;
   gpu::for_each_symbol(object, SHT_DYNSYM, kNoCodeObject, [&](const GElf_Sym& symbol, std::string_view name) {
-    if (!symbols.emplace(name, symbol.st_value).second && !name.empty()) refuse_object("defines " + shown(name) + " twice");
+    if (!symbols.emplace(name, symbol.st_value).second && !name.empty())
+      refuse_object("defines " + shown(name) + " twice");
   });
   std::set<uint64_t> described;
   for_each_kernel(metadata, [&](const std::string& name, const json& kernel) {

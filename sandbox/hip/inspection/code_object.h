@@ -14,10 +14,10 @@ namespace sandbox::hip::inspection {
 struct KernelResources {
   int64_t parameters = 0;  // the solution's own
   int64_t vector_registers = 0, accumulation_registers = 0, scalar_registers = 0;
-  int64_t shared_bytes = 0, scratch_bytes = 0;                // scratch: per thread
-  int64_t vector_spills = 0, scalar_spills = 0;               // registers
-  int64_t wave = 0;                                           // lanes: 32 or 64
-  int64_t most_threads = 0;                                   // in a block
+  int64_t shared_bytes = 0, scratch_bytes = 0;   // scratch: per thread
+  int64_t vector_spills = 0, scalar_spills = 0;  // registers
+  int64_t wave = 0;                              // lanes: 32 or 64
+  int64_t most_threads = 0;                      // in a block
 };
 
 // By name. Throws core::InputError if it is not a code object.
@@ -29,9 +29,10 @@ std::map<std::string, int64_t> kernels_of(std::string_view code_object);  // the
 bool refers_to_variables(std::string_view code_object, const std::string& architecture, const Comgr& comgr);
 
 // Inspects a candidate's code object for this architecture after compilation and again before loading. Throws
-// core::InputError with one sentence for code that machine_code.h refuses; __device__ and __constant__ variables that can
-// be written; functions of the host or other modules; relocations; kernels that ask for a hostcall buffer, a heap, queues
-// or textures; more scratch than the note declares or than is allowed; segments that overlap or are not what they seem.
+// core::InputError with one sentence for code that machine_code.h refuses; __device__ and __constant__ variables that
+// can be written; functions of the host or other modules; relocations; kernels that ask for a hostcall buffer, a heap,
+// queues or textures; more scratch than the note declares or than is allowed; segments that overlap or are not what
+// they seem.
 void inspect_code_object(std::string_view code_object, const std::string& architecture, const Comgr& comgr);
 
 }  // namespace sandbox::hip::inspection

@@ -1,4 +1,5 @@
-// AMD code objects: any bytes from a compile worker are inspected or refused. Without ROCm only their headers and notes.
+// AMD code objects: any bytes from a compile worker are inspected or refused. Without ROCm only their headers and
+// notes.
 #include "sandbox/hip/inspection/code_object.h"
 
 #include <optional>

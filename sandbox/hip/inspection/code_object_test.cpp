@@ -50,7 +50,8 @@ TEST(CodeObject, HostileOnesAreRefusedAndTheirTwinsAreNot) {
   const Case cases[] = {
       {"__device__ float kept = 0; extern \"C\" __global__ void k(float* y) { y[0] = kept++; }", "the variable kept",
        "__device__ const float kept = 3; extern \"C\" __global__ void k(float* y) { y[0] = kept; }"},
-      {"__constant__ float table[4] = {1, 2, 3, 4}; extern \"C\" __global__ void k(float* y, int i) { y[0] = table[i]; }",
+      {"__constant__ float table[4] = {1, 2, 3, 4}; extern \"C\" __global__ void k(float* y, int i) { y[0] = table[i]; "
+       "}",
        "the variable table",
        "__device__ const float table[4] = {1, 2, 3, 4}; extern \"C\" __global__ void k(float* y, int i) { y[0] = "
        "table[i]; }"},
@@ -62,16 +63,20 @@ TEST(CodeObject, HostileOnesAreRefusedAndTheirTwinsAreNot) {
        "extern \"C\" __global__ void k(float* y) { y[0] = blockIdx.x + gridDim.y; }"},
       {"extern \"C\" __global__ void k(unsigned* y) { y[0] = __smid(); }", "clocks and places",
        "extern \"C\" __global__ void k(unsigned* y) { y[0] = __lane_id(); }"},
-      {"extern \"C\" __global__ void k(unsigned* y) { unsigned r; asm volatile(\"s_getreg_b32 %0, hwreg(HW_REG_HW_ID)\" "
+      {"extern \"C\" __global__ void k(unsigned* y) { unsigned r; asm volatile(\"s_getreg_b32 %0, "
+       "hwreg(HW_REG_HW_ID)\" "
        ": \"=s\"(r)); y[0] = r; }",
        "clocks and places",
-       "extern \"C\" __global__ void k(float* y, int i) { __shared__ float s[64]; s[threadIdx.x] = y[i]; __syncthreads(); "
+       "extern \"C\" __global__ void k(float* y, int i) { __shared__ float s[64]; s[threadIdx.x] = y[i]; "
+       "__syncthreads(); "
        "float* p = i > 3 ? s : y; y[0] = p[i]; }"},
       {"extern \"C\" __global__ void k(float* y, unsigned long at) { y[0] = ((float (*)(float))at)(y[1]); }",
        "through a register",
-       "__device__ __noinline__ float twice(float x) { return x * 2; } extern \"C\" __global__ void k(float* y) { y[0] = "
+       "__device__ __noinline__ float twice(float x) { return x * 2; } extern \"C\" __global__ void k(float* y) { y[0] "
+       "= "
        "twice(y[1]) + twice(y[2]); }"},
-      {"__device__ int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); } extern \"C\" __global__ void k(int* y) { "
+      {"__device__ int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); } extern \"C\" __global__ void k(int* "
+       "y) { "
        "y[0] = fib(y[1]); }",
        "through a register",
        "extern \"C\" __global__ void k(int* y, int i) { switch (i) { case 0: y[0] = 1; break; case 1: y[3] = 2; break; "
@@ -80,18 +85,23 @@ TEST(CodeObject, HostileOnesAreRefusedAndTheirTwinsAreNot) {
        "through a register", "extern \"C\" __global__ void k(int* y) { asm volatile(\"s_nop 1\"); y[0] = 1; }"},
       {"extern \"C\" __global__ void k(int* y) { asm volatile(\"s_sendmsg sendmsg(MSG_INTERRUPT)\"); y[0] = 1; }",
        "sends a message", "extern \"C\" __global__ void k(int* y) { if (y[0] > 3) __builtin_trap(); y[0] = 1; }"},
-      {"extern \"C\" __global__ void k(unsigned* y) { unsigned r; asm volatile(\"s_mov_b32 %0, ttmp11\" : \"=s\"(r)); y[0] "
+      {"extern \"C\" __global__ void k(unsigned* y) { unsigned r; asm volatile(\"s_mov_b32 %0, ttmp11\" : \"=s\"(r)); "
+       "y[0] "
        "= r; }",
        "the register ttmp11",
        "extern \"C\" __global__ void k(unsigned* y) { unsigned r; asm volatile(\"s_mov_b32 %0, exec_lo\" : \"=s\"(r)); "
        "y[0] = r; }"},
-      {"extern \"C\" __global__ void k(unsigned* y) { asm volatile(\"ds_add_u32 %0, %0 gds\" : : \"v\"(y[0])); }", "GDS",
-       "extern \"C\" __global__ void k(unsigned* y) { __shared__ unsigned n; n = 0; __syncthreads(); atomicAdd(&n, 1u); "
+      {"extern \"C\" __global__ void k(unsigned* y) { asm volatile(\"ds_add_u32 %0, %0 gds\" : : \"v\"(y[0])); }",
+       "GDS",
+       "extern \"C\" __global__ void k(unsigned* y) { __shared__ unsigned n; n = 0; __syncthreads(); atomicAdd(&n, "
+       "1u); "
        "__syncthreads(); y[0] = n; }"},
-      {"extern \"C\" __global__ void k(float* y, int i) { float big[5000]; for (int j = 0; j < 5000; ++j) big[j] = y[j]; "
+      {"extern \"C\" __global__ void k(float* y, int i) { float big[5000]; for (int j = 0; j < 5000; ++j) big[j] = "
+       "y[j]; "
        "y[0] = big[i]; }",
        "bytes of scratch; at most 16384",
-       "extern \"C\" __global__ void k(float* y, int i) { float few[40]; for (int j = 0; j < 40; ++j) few[j] = y[j]; y[0] "
+       "extern \"C\" __global__ void k(float* y, int i) { float few[40]; for (int j = 0; j < 40; ++j) few[j] = y[j]; "
+       "y[0] "
        "= few[i]; }"},
       {"__device__ char big[2ull << 30]; extern \"C\" __global__ void k(char* y, long i) { y[0] = big[i << 20]; }",
        "more than 1 GiB", "extern \"C\" __global__ void k(char* y, long i) { y[0] = y[i << 20]; }"},
@@ -151,7 +161,8 @@ class Forged {
 };
 
 TEST(CodeObject, ForgedOnesAreRefused) {
-  const std::string whole = raw_object(kHead + "__shared__ float s[64]; s[threadIdx.x] = x[i]; __syncthreads(); y[i] = s[i]; }");
+  const std::string whole =
+      raw_object(kHead + "__shared__ float s[64]; s[threadIdx.x] = x[i]; __syncthreads(); y[i] = s[i]; }");
   ASSERT_EQ(refused(whole), "");
   const auto after = [&](const std::function<void(Forged&)>& change) {
     Forged forged(whole);
@@ -173,7 +184,8 @@ TEST(CodeObject, ForgedOnesAreRefused) {
                 linkers->p_flags = PF_R;
               }),
               HasSubstr("constants behind its code"));
-  EXPECT_THAT(after([&](Forged& f) { f.segment(PT_LOAD, PF_R | PF_W)->p_memsz += 1 << 20; }), HasSubstr("can be written"));
+  EXPECT_THAT(after([&](Forged& f) { f.segment(PT_LOAD, PF_R | PF_W)->p_memsz += 1 << 20; }),
+              HasSubstr("can be written"));
   EXPECT_THAT(after([&](Forged& f) { f.segment(PT_LOAD, PF_R)->p_offset = ~0ull; }), HasSubstr("damaged"));
   EXPECT_THAT(after([&](Forged& f) { f.bytes.replace(f.bytes.find("amdhsa.kernels"), 14, "amdhsa.kernelz"); }),
               HasSubstr("no note"));

@@ -28,8 +28,8 @@ void ignore_address(uint64_t, void*) {}
 }  // namespace
 
 Comgr Comgr::open() {
-  static const core::DynamicLibrary library({"libamd_comgr.so.3", "libamd_comgr.so.2", "/opt/rocm/lib/libamd_comgr.so.3",
-                                             "/opt/rocm/lib/libamd_comgr.so.2"});
+  static const core::DynamicLibrary library(
+      {"libamd_comgr.so.3", "libamd_comgr.so.2", "/opt/rocm/lib/libamd_comgr.so.3", "/opt/rocm/lib/libamd_comgr.so.2"});
   if (!library) {
     throw core::SystemError(
         "AMD's code object manager (libamd_comgr.so) is not found: install ROCm, or Debian's packages libamdhip64-dev, "
@@ -65,7 +65,8 @@ void Comgr::require_architecture(const std::string& architecture) const {
 
 void Comgr::disassemble(const std::string& architecture, std::string_view code, const Visit& visit) const {
   Disassembler disassembler;
-  if (create_((std::string(kTarget) + architecture).c_str(), read_code, keep_text, ignore_address, &disassembler) != 0) {
+  if (create_((std::string(kTarget) + architecture).c_str(), read_code, keep_text, ignore_address, &disassembler) !=
+      0) {
     throw core::SystemError("libamd_comgr does not disassemble code for " + architecture);
   }
   const auto destroy = [&](Disassembler* used) { destroy_(*used); };

@@ -118,7 +118,8 @@ std::optional<std::string> refuse_instruction(std::string_view text) {
     return std::string(refusal.what) + (says_all ? "" : std::string(kNoUse));
   }
   if (mnemonic.starts_with("s_getreg") || mnemonic.starts_with("s_setreg")) {
-    const bool honest = std::ranges::any_of(words, [](std::string_view word) { return is_one_of(kHonestRegisters, word); });
+    const bool honest =
+        std::ranges::any_of(words, [](std::string_view word) { return is_one_of(kHonestRegisters, word); });
     if (!honest) {
       return "reads or sets the hardware register " + core::clean_line(std::string(words.back()), 40) + " (" +
              core::clean_line(std::string(text), 80) + "): clocks and places have no honest use in kernels";

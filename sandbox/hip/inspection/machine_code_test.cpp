@@ -16,9 +16,9 @@ TEST(AmdMachineCode, KnowsWhatIsNotForKernels) {
   for (const char* text : {"s_memtime s[0:1]", "\ts_memrealtime s[2:3]", "s_get_shader_cycles_u64 s[0:1]"}) {
     EXPECT_THAT(refusal(text), HasSubstr("reads a clock")) << text;
   }
-  for (const char* text : {"s_getreg_b32 s0, hwreg(HW_REG_SHADER_CYCLES, 0, 20)", "s_getreg_b32 s1, hwreg(HW_REG_HW_ID)",
-                           "s_getreg_b32 s1, hwreg(HW_REG_XCC_ID)", "s_getreg_b32 s1, hwreg(29)",
-                           "s_setreg_b32 hwreg(HW_REG_TRAPSTS, 0, 1), s2"}) {
+  for (const char* text : {"s_getreg_b32 s0, hwreg(HW_REG_SHADER_CYCLES, 0, 20)",
+                           "s_getreg_b32 s1, hwreg(HW_REG_HW_ID)", "s_getreg_b32 s1, hwreg(HW_REG_XCC_ID)",
+                           "s_getreg_b32 s1, hwreg(29)", "s_setreg_b32 hwreg(HW_REG_TRAPSTS, 0, 1), s2"}) {
     EXPECT_THAT(refusal(text), HasSubstr("clocks and places")) << text;
   }
   for (const char* text : {"s_setpc_b64 s[30:31]", "s_swappc_b64 s[30:31], s[4:5]", "s_call_b64 s[4:5], 12",
@@ -62,8 +62,8 @@ constexpr uint32_t kEnd = 0xbf810000, kNop = 0xbf800000, kBranch = 0xbf820000, k
 
 TEST(AmdMachineCode, NothingHidesInsideOfAnInstruction) {
   EXPECT_EQ(finding({kNop, kEnd, kNop}), "");
-  EXPECT_EQ(finding({kBranch | 0xffff, kEnd}), "");                // to itself
-  EXPECT_EQ(finding({kLoad, 4, kEnd}), "");                        // s_load_dword, of eight bytes
+  EXPECT_EQ(finding({kBranch | 0xffff, kEnd}), "");  // to itself
+  EXPECT_EQ(finding({kLoad, 4, kEnd}), "");          // s_load_dword, of eight bytes
   EXPECT_THAT(finding({kBranch | 1, kLoad, kEnd, kEnd}), HasSubstr("where no instruction begins"));
   EXPECT_THAT(finding({kBranch | 7, kEnd}), HasSubstr("where no instruction begins"));       // out of the code
   EXPECT_THAT(finding({kBranch | 0xfff0, kEnd}), HasSubstr("where no instruction begins"));  // before it
