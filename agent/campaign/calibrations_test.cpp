@@ -20,8 +20,9 @@ TEST(Calibrations, AKnownOneIsNotMeasuredAgain) {
 TEST(Calibrations, TheCpuDeviceHasNone) {
   const results::archive::test::TemporaryArchive temporary;
   results::archive::Recorder archive(temporary.file());
-  EXPECT_FALSE(newest_or_new_calibration(archive, core::installed_paths(), {"cpu", 0, false}, "cpu"));
-  EXPECT_THROW(calibrate(archive, core::installed_paths(), {"cpu", 0, false}), core::InputError);
+  EXPECT_FALSE(
+      newest_or_new_calibration(archive, core::installed_paths(), {benchsuite::Backend::cpu, 0, false}, "cpu"));
+  EXPECT_THROW(calibrate(archive, core::installed_paths(), {benchsuite::Backend::cpu, 0, false}), core::InputError);
 }
 
 }  // namespace

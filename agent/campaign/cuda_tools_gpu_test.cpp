@@ -47,8 +47,8 @@ class ToolsOnGpu : public testing::Test {
     ASSERT_TRUE(program) << "compute-sanitizer is not here: set CUDA_HOME to the toolkit's folder";
     const auto gpus = cuda_devices();
     pool_ = std::make_unique<sandbox::CompilePool>(cuda_compile_worker(paths, gpus.front().architecture()), 1);
-    sanitizers_ =
-        std::make_unique<verifier::devices::cuda::Sanitizers>(*program, judged_device(paths, "cuda", 0).worker);
+    sanitizers_ = std::make_unique<verifier::devices::cuda::Sanitizers>(
+        *program, judged_device(paths, benchsuite::Backend::cuda, 0).worker);
   }
   static void TearDownTestSuite() {
     sanitizers_.reset();
@@ -99,7 +99,7 @@ TEST_F(ToolsOnGpu, AProfilerReadsTheLimitOfAKernel) {
   const auto program = find_cuda_tool("ncu");
   ASSERT_TRUE(program) << "Nsight Compute is not here: set CUDA_HOME to the toolkit's folder";
   const core::Paths paths = core::installed_paths();
-  verifier::devices::cuda::Profiler profiler(*program, judged_device(paths, "cuda", 0).worker);
+  verifier::devices::cuda::Profiler profiler(*program, judged_device(paths, benchsuite::Backend::cuda, 0).worker);
   const benchsuite::Problem problem = benchsuite::load_problem(paths.problems() / "row_sum_f32");
   const sandbox::Solution solution = sandbox::parse_solution(row_sum(kAdd + kEnd), "test.cu");
   verifier::judging::Builds builds(solution, sandbox::default_binding(solution));

@@ -28,7 +28,7 @@ class JudgeOnGpu : public testing::Test {
     settings.check.launch_deadline_s = 1;
     settings.timing.most_s = 0.2;
     const core::Paths paths = core::installed_paths();
-    judge_ = std::make_unique<verifier::judging::Judge>(judged_device(paths, "cuda", 0), settings);
+    judge_ = std::make_unique<verifier::judging::Judge>(judged_device(paths, benchsuite::Backend::cuda, 0), settings);
     const std::string architecture = judge_->greeting().at("architecture").get<std::string>();
     pool_ = std::make_unique<sandbox::CompilePool>(cuda_compile_worker(paths, architecture), 2);
   }

@@ -52,6 +52,8 @@ const WrongInput kWrongInputs[] = {
      {"run", "gelu_f32", "--device", "gpu"},
      64,
      "use cpu, cpu-hip, cpu-hip32, cuda, cuda:N or cuda:all"},
+    {"amd_gpu", {"run", "gelu_f32", "--device", "hip:0"}, 64, "check --arch gfx90a compiles and inspects"},
+    {"no_architecture", {"check", shipped("gelu_f32/float4_items.cu"), "--arch", "rdna"}, 1, "AMD's (gfx90a, gfx1100)"},
     {"no_bound_on_the_cpu", {"calibrate", "--device", "cpu"}, 1, "the cpu device has no calibration"},
     {"no_baselines_on_the_cpu", {"baselines", "--device", "cpu"}, 1, "libraries are measured on GPUs only"},
     {"own_library_without_a_file", {"baselines", "gelu_f32", "--library", "ours"}, 64, "is not NAME=FILE.py"},
@@ -172,6 +174,20 @@ TEST(Program, JudgesAFileAndRemembersIt) {
   EXPECT_THAT(home.run({"show", id}).out, HasSubstr("extern \"C\" __global__"));
   EXPECT_THAT(home.run({"show", "missing_barrier"}).out, HasSubstr("1 attempts"));
 }
+
+#ifdef KW_HAVE_HIPRTC
+TEST(Program, ChecksSolutionsForAmdGpus) {
+  const Home home;
+  const Ended good = home.run({"check", shipped("gelu_f32/float4_items.cu"), "--arch", "gfx90a"});
+  EXPECT_EQ(good.exit_code, 0) << good.err;
+  EXPECT_THAT(good.out, HasSubstr("wavefronts of 64"));
+  const Ended cuda_alone = home.run({"check", shipped("gemm_f16/tensor_cores.cu"), "--arch", "gfx90a"});
+  EXPECT_EQ(cuda_alone.exit_code, 1);
+  EXPECT_THAT(cuda_alone.err, HasSubstr("unsupported on gfx90a: uses what only CUDA has: <mma.h>"));
+  EXPECT_THAT(home.run({"check", shipped("gelu_f32/float4_items.cu"), "--arch", "gfx9999"}).err,
+              HasSubstr("this ROCm does not know gfx9999"));
+}
+#endif
 
 // The level that doctor reports can be required, the next one cannot; every attempt records it.
 TEST(Program, RefusesToRunBelowTheRequiredSandboxLevel) {
