@@ -9,7 +9,7 @@ namespace {
 
 TEST(DeviceChoice, EachNameOfTheCpuDeviceHasItsDialect) {
   for (const char* name : {"cpu", "cpu-hip", "cpu-hip32"}) {
-    EXPECT_EQ(parse_device(name).backend, "cpu");
+    EXPECT_EQ(parse_device(name).backend, benchsuite::Backend::cpu);
     EXPECT_EQ(parse_device(name).kind(), name);
   }
   EXPECT_EQ(parse_device("cpu-hip").dialect, sandbox::Dialect::hip);
