@@ -200,7 +200,8 @@ TEST(Choosing, RefusesUnverifiedKernels) {
                 archive.choose({.what = {id(other), id(once)}, .unconfirmed = true});
               }),
               HasSubstr("a folder of its own"));
-  EXPECT_THAT(refusal([&] { archive.choose({.what = {id(once)}, .unconfirmed = true, .backend = "hip"}); }),
+  const int64_t cuda_only = archive.add_shipped("gemm_f16/tensor_cores.cu");
+  EXPECT_THAT(refusal([&] { archive.choose({.what = {id(cuda_only)}, .unconfirmed = true, .backend = "hip"}); }),
               HasSubstr("does not list the backend hip"));
 }
 

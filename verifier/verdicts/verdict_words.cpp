@@ -75,7 +75,10 @@ std::string what_was_seen(const InputModified& v) {
 }
 std::string what_was_seen(const Faulted& v) { return v.fault.describe() + " (" + place(v.where) + ")"; }
 std::string what_was_seen(const TimedOut& v) {
-  if (!v.where) return "Judging it took longer than " + nine_digits(v.limit_s) + " s in all; no launch is to blame.";
+  if (!v.where) {
+    return "Did not end within " + nine_digits(v.limit_s) +
+           " s: loading it, preparing its launches, or all of judging it.";
+  }
   const std::string limit = v.limit_s > 0 ? " within " + nine_digits(v.limit_s) + " s" : " within its processor time";
   return "Did not end" + limit + " " + place(v.where) + ".";
 }
