@@ -18,7 +18,7 @@ using core::JsonView;
 
 constexpr std::string_view kOpening = "/* kernelwright";
 constexpr size_t kMaxSourceBytes = size_t{1} << 20;
-constexpr size_t kMaxTunables = 16, kMaxValues = 64, kMaxLaunches = 64, kMaxWorkspaces = 64, kMaxArgs = 128,
+constexpr size_t kMaxTunables = 16, kMaxValues = 64, kMaxLaunches = 128, kMaxWorkspaces = 64, kMaxArgs = 128,
                  kMaxTensorMaps = 16, kMaxDescription = 1000;
 
 // The header's JSON text, preceded by the same number of newlines as in the file, so that JSON errors name lines of the

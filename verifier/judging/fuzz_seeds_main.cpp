@@ -37,7 +37,7 @@ void write_binaries(const fs::path& folder) {
   const auto host = sandbox::cpu::compiler::find_host_compiler();
   if (!host) throw core::SystemError("there is no host compiler");
   const sandbox::cpu::compiler::CompilerSettings settings{
-      *host, fs::canonical(core::installed_paths().device_headers()), scratch};
+      *host, fs::canonical(core::installed_paths().device_headers()), sandbox::Dialect::cuda, scratch};
   for (const char* problem : kKernels) {
     for (const sandbox::Build build : {sandbox::Build::fast, sandbox::Build::check}) {
       const auto compiled = sandbox::cpu::compiler::compile({"seed.cu", naive_of(problem), {}, build}, settings);
