@@ -37,7 +37,7 @@ struct DeviceChoice {
   sandbox::Dialect dialect = sandbox::Dialect::cuda;  // of the cpu device
 
   std::string backend_name() const { return std::string(name_of(backend)); }
-  // What leaderboards tell apart, but for a GPU's model: "cpu", "cpu-hip", "cpu-hip32", "cuda".
+  // The name that leaderboards keep apart, without a GPU's model: "cpu", "cpu-hip", "cpu-hip32", "cuda".
   std::string kind() const;
 };
 // Throws core::UsageError for any other text.

@@ -199,7 +199,7 @@ TEST(Fault, ThreadsThatReturnAreNotWaitedFor) {
   EXPECT_EQ(data[38], 39);
 }
 
-// As flashinfer's rmsnorm does: no lane writes before all have read, since the sum holds what they read.
+// flashinfer's rmsnorm does this: no lane writes before all have read, since the sum holds what they read.
 TEST(Fault, AShuffleKeepsAWriteBehindAnEarlierRead) {
   Device device(R"(
     extern "C" __global__ void k(float* data) {

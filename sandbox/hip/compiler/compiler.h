@@ -17,7 +17,7 @@ struct CompilerSettings {
   std::filesystem::path hip_headers;     // holds kw_hiprtc.h and CUDA's names for what HIP has
 };
 
-// What hiprtc is asked for.
+// The options that hiprtc gets.
 std::vector<std::string> options_for(const CompileRequest& request, const CompilerSettings& settings);
 
 // Lanes of a wavefront: 64, and 32 where the architecture has them (RDNA).

@@ -1,4 +1,4 @@
-// What a source uses that CUDA has and HIP has not.
+// Constructs that CUDA has and HIP lacks.
 #pragma once
 
 #include <optional>

@@ -26,7 +26,7 @@ constexpr size_t kMostNoteBytes = size_t{1} << 20;
 constexpr int kMostDepth = 12;  // of the note; compilers reach 5
 constexpr int64_t kMostScratchBytes = 16 << 10;
 
-// What a kernel may ask the runtime for besides its own arguments.
+// Hidden arguments that a kernel may have besides its own.
 constexpr std::string_view kHonestHidden[] = {
     "hidden_none",          "hidden_global_offset_x",  "hidden_global_offset_y",   "hidden_global_offset_z",
     "hidden_block_count_x", "hidden_block_count_y",    "hidden_block_count_z",     "hidden_group_size_x",
@@ -232,7 +232,7 @@ std::optional<Descriptor> descriptor_at(const std::vector<Segment>& loaded, uint
   return std::nullopt;
 }
 
-// What the hardware will do is in the descriptor, what the runtime believes in the note.
+// The hardware follows the descriptor, and the runtime the note.
 void inspect_descriptor(const std::string& name, const json& kernel, const Descriptor& descriptor) {
   if (descriptor.shared_bytes != static_cast<uint64_t>(number_in(kernel, ".group_segment_fixed_size")) ||
       descriptor.scratch_bytes != static_cast<uint64_t>(number_in(kernel, ".private_segment_fixed_size"))) {

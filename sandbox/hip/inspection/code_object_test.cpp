@@ -132,7 +132,7 @@ TEST(CodeObject, ItIsForTheArchitecture) {
   EXPECT_THAT(refused(raw_object(kHead + "y[0] = 1; }", "gfx906")), HasSubstr("and not for gfx90a"));
 }
 
-// What a compile worker that was taken over might write: the file says one thing, and another is loaded.
+// Files that a compile worker in foreign hands might write: they say one thing and load another.
 class Forged {
  public:
   explicit Forged(std::string bytes) : bytes(std::move(bytes)) {}
