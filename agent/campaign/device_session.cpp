@@ -75,7 +75,8 @@ DeviceSession::DeviceSession(const core::Paths& paths, const DeviceChoice& choic
 
 DeviceSession::DeviceSession(const core::Paths& paths, const DeviceChoice& choice,
                              const verifier::judging::JudgeSettings& settings, int compile_workers)
-    : hot_(settings.timing.hot),
+    : paths_(paths),
+      hot_(settings.timing.hot),
       judges_(devices_of(paths, choice), settings),
       run_greeting_(judges_.with_first([](verifier::judging::Judge& judge) { return judge.run_greeting(); })),
       judge_greeting_(judges_.with_first([](verifier::judging::Judge& judge) { return judge.greeting(); })),
@@ -93,6 +94,20 @@ std::optional<verifier::verdicts::Verdict> DeviceSession::examine(const verifier
   const std::lock_guard lock(examining_);
   if (!sanitizers_) sanitizers_.emplace(*sanitizer_, first_worker_);
   return sanitizers_->examine(candidate, problem, drawer);
+}
+
+std::optional<std::future<HostCheck::Finding>> DeviceSession::begin_host_check(
+    const benchsuite::Problem& problem, const verifier::judging::Builds& candidate) {
+  if (!benchsuite::is_gpu(choice_.backend) || candidate.in_pytorch()) return std::nullopt;
+  const std::lock_guard lock(checking_);
+  try {
+    if (!host_check_) host_check_.emplace(paths_);
+    return host_check_->begin(problem, candidate.solution(), candidate.binding());
+  } catch (const core::SystemError& error) {  // no compiler here
+    std::promise<HostCheck::Finding> none;
+    none.set_value({{}, {false, core::clean_line(error.what(), 300)}});
+    return none.get_future();
+  }
 }
 
 std::vector<verifier::verdicts::Counters> DeviceSession::profile(const verifier::judging::Builds& candidate,

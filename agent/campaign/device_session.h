@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "agent/campaign/devices.h"
+#include "agent/campaign/host_check.h"
 #include "agent/campaign/judge_pool.h"
 #include "agent/search/event_loop.h"
 #include "core/paths.h"
@@ -43,6 +44,10 @@ class DeviceSession {
   std::optional<verifier::verdicts::Verdict> examine(const verifier::judging::Builds& candidate,
                                                      const benchsuite::Problem& problem,
                                                      verifier::reference::ReferenceChannel* drawer);
+  // On a GPU, begins to look for races and bounds of a candidate on the cpu device (HostCheck). The cpu device has done
+  // that already when it judges: it returns nullopt. Callable from any thread.
+  std::optional<std::future<HostCheck::Finding>> begin_host_check(const benchsuite::Problem& problem,
+                                                                  const verifier::judging::Builds& candidate);
   bool has_profiler() const { return profiler_program_.has_value(); }
   // The hardware counters of a candidate's launches; empty if there is no profiler. Throws core::SystemError when it
   // does not work; the profiler then stays off. Callable from any thread that outlives the session.
@@ -54,6 +59,7 @@ class DeviceSession {
   core::Json environment() const;
 
  private:
+  core::Paths paths_;
   bool hot_;
   search::EventLoop event_loop_;  // outlives everything that posts to it
   JudgePool judges_;
@@ -66,6 +72,8 @@ class DeviceSession {
   std::mutex examining_;
   std::optional<verifier::devices::cuda::Sanitizers> sanitizers_;  // started on first use
   std::optional<std::filesystem::path> profiler_program_;          // ncu, on a GPU
+  std::mutex checking_;
+  std::optional<HostCheck> host_check_;  // started on first use
   std::mutex profiling_;
   std::optional<verifier::devices::cuda::Profiler> profiler_;  // started on first use
   bool profiler_works_ = true;

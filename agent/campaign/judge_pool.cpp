@@ -43,6 +43,7 @@ void JudgePool::stop() {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
     tasks_.clear();
+    for (const auto& member : members_) member->own.clear();
   }
   wake_.notify_all();
   for (const auto& member : members_) member->thread.join();

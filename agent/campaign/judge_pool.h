@@ -52,11 +52,17 @@ class JudgePool {
   // Runs `action` with the first judge, on its thread, and returns its result.
   template <typename Action>
   auto with_first(Action action) {
-    std::packaged_task<std::invoke_result_t<Action, verifier::judging::Judge&>()> task(
-        [&] { return action(*members_.front()->judge); });
-    auto result = task.get_future();
-    post(*members_.front(), [&] { task(); });
-    return result.get();
+    return post_first(std::move(action)).get();
+  }
+  // The same without waiting. Such actions run one after the other; those that have not begun when the pool ends are
+  // dropped.
+  template <typename Action>
+  auto post_first(Action action) {
+    using Result = std::invoke_result_t<Action, verifier::judging::Judge&>;
+    const auto task = std::make_shared<std::packaged_task<Result()>>(
+        [this, action = std::move(action)]() mutable { return action(*members_.front()->judge); });
+    post(*members_.front(), [task] { (*task)(); });
+    return task->get_future();
   }
 
  private:

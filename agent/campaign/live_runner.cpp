@@ -164,13 +164,16 @@ void LiveRunner::submit(Job& job) {
   };
   JudgeTask task{built(job.candidate, effort), built(job.incumbent, Effort::screen), effort, {}};
   const bool scores = effort == Effort::confirm && job.incumbent == naive_ && job.candidate != naive_;
-  task.afterwards = [this, scores, effort, candidate = job.candidate](verifier::verdicts::Judgement& judgement,
-                                                                      verifier::judging::Judge& judge) {
+  auto on_host = std::make_shared<std::optional<std::future<HostCheck::Finding>>>();
+  if (scores) *on_host = session_.begin_host_check(*problem_, job.candidate->builds);
+  task.afterwards = [this, scores, effort, on_host, candidate = job.candidate](verifier::verdicts::Judgement& judgement,
+                                                                               verifier::judging::Judge& judge) {
     if (calibration_) {
       verifier::verdicts::hold_against_floor(judgement, *problem_, *calibration_, {!session_.hot(), false});
     }
     const bool won = judgement.measurement && judgement.measurement->outcome == verifier::statistics::Outcome::win;
-    if (scores && won) examine(*candidate, judgement, judge);
+    if (scores && won && *on_host) HostCheck::add(on_host->value().get(), judgement);
+    if (scores && judgement.measurement && won) examine(*candidate, judgement, judge);
     if (looks_closer_ && candidate != naive_) place_fault(*candidate, judgement, judge);
     if (looks_closer_ && won && effort == Effort::full) add_counters(*candidate, judgement, judge);
   };

@@ -82,6 +82,17 @@ void take(SelftestReport& report, const std::string& backend, const verifier::ad
   }
 }
 
+// On a GPU, what a confirmation asks the cpu device.
+verifier::adversarial::Examine on_host(DeviceSession& session, const benchsuite::Problem& problem) {
+  return [&session,
+          &problem](const verifier::judging::Builds& builds) -> std::function<void(verifier::verdicts::Judgement&)> {
+    auto finding = session.begin_host_check(problem, builds);
+    if (!finding) return nullptr;
+    const auto pending = std::make_shared<std::future<HostCheck::Finding>>(std::move(*finding));
+    return [pending](verifier::verdicts::Judgement& judgement) { HostCheck::add(pending->get(), judgement); };
+  };
+}
+
 void time_against_itself(verifier::judging::Judge& judge, const verifier::judging::Builds& kernel,
                          const std::string& problem, const std::string& name, SelftestReport& report) {
   const verifier::verdicts::Judgement judgement =
@@ -182,7 +193,8 @@ SelftestReport run_selftest(DeviceSession& session, const LoadedData& data, cons
       if (plan.sessions > 0) {
         report.interrupted = !listener(progress);
       } else {
-        verifier::adversarial::judge_cases(judge, session.pool(), of_problem, plan.backend, effort, take_next);
+        verifier::adversarial::judge_cases(judge, session.pool(), of_problem, plan.backend, effort, take_next,
+                                           on_host(session, data.catalogue.problems.at(problem)));
       }
       if (report.interrupted) return;
       const int of_each =

@@ -19,12 +19,13 @@ constexpr int kTries = 3;
 class OneCase {
  public:
   OneCase(judging::Judge& judge, sandbox::CompilePool& pool, const AdversarialCase& of, const std::string& backend,
-          CaseEffort effort)
+          CaseEffort effort, const Examine& examine)
       : judge_(judge),
         pool_(pool),
         of_(of),
         backend_(backend),
         effort_(effort),
+        examine_(examine),
         first_(first_effort(of, effort)),
         builds_(of.solution, of.binding) {}
 
@@ -37,7 +38,9 @@ class OneCase {
     if (first_ != verdicts::Effort::full && !refused) judgement = with(verdicts::Effort::full);
     if (!needs_confirmation(judgement)) return judgement;
     const Clock::time_point begin = Clock::now();
+    const auto examined = examine_ ? examine_(builds_) : nullptr;
     judgement = with(verdicts::Effort::confirm);
+    if (examined && verdicts::is_correct(judgement.verdict)) examined(judgement);
     confirmed_s_ = std::chrono::duration<double>(Clock::now() - begin).count();
     return judgement;
   }
@@ -68,6 +71,7 @@ class OneCase {
   const AdversarialCase& of_;
   std::string backend_;
   CaseEffort effort_;
+  const Examine& examine_;
   verdicts::Effort first_;
   double confirmed_s_ = 0;
   judging::Builds builds_;
@@ -88,14 +92,14 @@ verdicts::Judgement judge_with_retries(judging::Judge& judge, const judging::Bui
 }
 
 void judge_cases(judging::Judge& judge, sandbox::CompilePool& pool, const std::vector<const AdversarialCase*>& cases,
-                 const std::string& backend, CaseEffort effort,
-                 const std::function<bool(const CaseResult&)>& listener) {
+                 const std::string& backend, CaseEffort effort, const std::function<bool(const CaseResult&)>& listener,
+                 const Examine& examine) {
   std::deque<OneCase> ahead;
   size_t next = 0;
   Clock::time_point begin = Clock::now();
   while (next < cases.size() || !ahead.empty()) {
     for (; next < cases.size() && ahead.size() < kCompiledAhead; ++next) {
-      ahead.emplace_back(judge, pool, *cases[next], backend, effort).start();
+      ahead.emplace_back(judge, pool, *cases[next], backend, effort, examine).start();
     }
     const verdicts::Judgement judgement = ahead.front().judge();
     const Clock::time_point end = Clock::now();

@@ -26,10 +26,15 @@ struct CaseResult {
 verdicts::Judgement judge_with_retries(judging::Judge& judge, const judging::Builds& candidate,
                                        const judging::Builds& incumbent, verdicts::Effort effort);
 
+// Begins to look at a candidate beside its confirmation. The result is called with the confirmation's judgement, where
+// that is correct, and may change it.
+using Examine = std::function<std::function<void(verdicts::Judgement&)>(const judging::Builds&)>;
+
 // Judges cases of one problem in this order, compiling ahead. Calls the listener after each; ends early when it returns
-// false. Judges a forbidden win again in fresh processes, as for every win. Retries our failures as above. Throws the
-// exceptions of Judge::judge().
+// false. Judges a forbidden win again in fresh processes, as for every win, with `examine`. Retries our failures as
+// above. Throws the exceptions of Judge::judge().
 void judge_cases(judging::Judge& judge, sandbox::CompilePool& pool, const std::vector<const AdversarialCase*>& cases,
-                 const std::string& backend, CaseEffort effort, const std::function<bool(const CaseResult&)>& listener);
+                 const std::string& backend, CaseEffort effort, const std::function<bool(const CaseResult&)>& listener,
+                 const Examine& examine = {});
 
 }  // namespace verifier::adversarial

@@ -31,7 +31,7 @@ constexpr std::pair<Distribution, std::string_view> kDistributions[] = {
     {Distribution::one_value, "one_value"}, {Distribution::non_finite, "non_finite"},
     {Distribution::patchwork, "patchwork"}, {Distribution::stray, "stray"},
     {Distribution::dominant, "dominant"},   {Distribution::few, "few"},
-    {Distribution::extremes, "extremes"},
+    {Distribution::extremes, "extremes"},   {Distribution::regular, "regular"},
 };
 
 constexpr unsigned kKindShift = 62;
@@ -116,7 +116,7 @@ formulas::Chance chance_at(DType dtype, const Quad& first, const Quad& second, i
 void fill_floats(std::span<std::byte> bytes, DType dtype, const FillArgs& args) {
   const auto element = args.kind == static_cast<int64_t>(Init::uniform) ? formulas::bounded : formulas::unbounded;
   const bool by_rows = draws_rows(args);
-  formulas::Row row{0, 1, 0, false, 0};
+  formulas::Row row{0, 1, 0, false, 0, 0};
   int64_t column = args.columns, rows = 0;
   for (int64_t quad = 0; quad * 4 < args.elements; ++quad) {
     const Quad first = drawn_for(Purpose::value_of_quad, quad, args.key),
@@ -127,8 +127,7 @@ void fill_floats(std::span<std::byte> bytes, DType dtype, const FillArgs& args) 
         row = draw_row(args, rows++);
       }
       const formulas::Chance chance = chance_at(dtype, first, second, k);
-      const bool hot = formulas::is_hot(args, row, column);
-      const double value = formulas::is_in_empty_triangle(args, i) ? 0 : element(args, row, hot, chance);
+      const double value = formulas::is_in_empty_triangle(args, i) ? 0 : element(args, row, column, chance);
       store_element(dtype, bytes, static_cast<size_t>(i), within_dtype(args, value));
     }
   }
@@ -186,7 +185,8 @@ bool is_exact(Distribution distribution) {
 bool rounds_alike(Distribution distribution) {
   return distribution == Distribution::ties || distribution == Distribution::one_value ||
          distribution == Distribution::one_hot || distribution == Distribution::spikes ||
-         distribution == Distribution::row_scales || may_overflow(distribution);
+         distribution == Distribution::row_scales || distribution == Distribution::regular ||
+         may_overflow(distribution);
 }
 
 bool may_overflow(Distribution distribution) {
@@ -201,10 +201,11 @@ std::vector<Distribution> adversarial_for(const benchsuite::Problem& problem) {
     });
   };
   if (std::ranges::all_of(problem.inputs, is_given)) return {Distribution::ordinary};
-  if (!drawn_as(false)) return {Distribution::patchwork, Distribution::one_value, Distribution::ties};
+  if (!drawn_as(false))
+    return {Distribution::patchwork, Distribution::one_value, Distribution::regular, Distribution::ties};
   std::vector<Distribution> chosen{Distribution::patchwork, Distribution::row_scales, Distribution::offset,
                                    Distribution::spikes,    Distribution::one_hot,    Distribution::ties,
-                                   Distribution::denormals, Distribution::one_scale};
+                                   Distribution::denormals, Distribution::one_scale,  Distribution::regular};
   // Their tolerance rests on the few elements that count.
   if (std::all_of(problem.inputs.begin(), problem.inputs.end(), takes_any_number)) {
     chosen.insert(chosen.begin() + 1, Distribution::extremes);
@@ -237,8 +238,14 @@ uint64_t tensor_key(statistics::Keys& keys, uint64_t draw_key, Distribution dist
 
 Distribution distribution_of(const benchsuite::Problem& problem, const core::Bindings& axes, Distribution distribution,
                              uint64_t draw_key, size_t index) {
-  if (distribution != Distribution::extremes) return distribution;
   statistics::Keys keys(statistics::one_way(draw_key));
+  if (distribution == Distribution::regular) {
+    // A batch of equal rows has no variance, by which modules that normalise a batch divide.
+    const bool equal_rows = draw_key >> kKindShift == static_cast<uint64_t>(formulas::Regular::equal_rows);
+    if (problem.pytorch() && equal_rows) return Distribution::ordinary;
+    return index == keys.below(problem.inputs.size()) ? distribution : Distribution::ordinary;
+  }
+  if (distribution != Distribution::extremes) return distribution;
   const auto elements = [&](const benchsuite::Tensor& tensor) { return tensor.elements(axes); };
   const auto largest = std::ranges::max_element(problem.inputs, {}, elements) - problem.inputs.begin();
   const size_t chosen = keys.coin() ? static_cast<size_t>(largest) : keys.below(problem.inputs.size());
@@ -255,7 +262,7 @@ bool is_disguise(Distribution distribution) {
 }
 
 int draws_for(const benchsuite::Problem& problem, const core::Bindings& axes, Distribution distribution) {
-  if (distribution == Distribution::patchwork) return 2;
+  if (distribution == Distribution::patchwork || distribution == Distribution::regular) return 2;
   if (distribution != Distribution::non_finite) return 1;
   const bool short_of_rows = std::any_of(problem.inputs.begin(), problem.inputs.end(), [&](const auto& tensor) {
     return core::is_floating(tensor.dtype) &&

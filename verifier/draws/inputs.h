@@ -42,7 +42,7 @@ uint64_t with_kind(uint64_t key, unsigned kind);
 uint64_t tensor_key(statistics::Keys& keys, uint64_t draw_key, Distribution distribution, size_t index, size_t inputs);
 
 // What input `index` draws where all draw `distribution`: extremes are of one input, half the time the largest, and the
-// others are ordinary, so that their products stay finite.
+// others are ordinary, so that their products stay finite. One input is regular, any of them.
 Distribution distribution_of(const benchsuite::Problem& problem, const core::Bindings& axes, Distribution distribution,
                              uint64_t draw_key, size_t index);
 
@@ -54,12 +54,13 @@ class DrawKeys {
     if (distribution == Distribution::non_finite) return with_kind(keys_.next(), kind_++);
     if (distribution == Distribution::exact_products) return with_kind(keys_.next(), kind_of_products_++);
     if (distribution == Distribution::one_scale) return with_kind(keys_.next(), kind_of_scale_++);
+    if (distribution == Distribution::regular) return with_kind(keys_.next(), kind_of_regular_++);
     return keys_.next();
   }
 
  private:
   statistics::Keys& keys_;
-  unsigned kind_, kind_of_products_ = kind_, kind_of_scale_ = kind_;
+  unsigned kind_, kind_of_products_ = kind_, kind_of_scale_ = kind_, kind_of_regular_ = kind_;
 };
 
 // How many draws of a distribution show all it has: short inputs have fewer rows than there are kinds of them.

@@ -26,7 +26,7 @@ constexpr Distribution kAll[] = {
     Distribution::one_hot,   Distribution::ties,           Distribution::denormals, Distribution::one_scale,
     Distribution::exact,     Distribution::exact_products, Distribution::one_value, Distribution::non_finite,
     Distribution::patchwork, Distribution::stray,          Distribution::dominant,  Distribution::few,
-    Distribution::extremes,
+    Distribution::extremes,  Distribution::regular,
 };
 
 Tensor tensor(DType dtype, Init kind = Init::normal) {
@@ -366,6 +366,43 @@ TEST(Inputs, RowsOfExtremesAreFarFromZeroOrHaveLargeOutliers) {
   x.init.largest = 1e6;
   for (const double v : drawn(x, Distribution::extremes)) ASSERT_LE(std::fabs(v), 1e6);
   for (const double v : drawn(tensor(DType::f16), Distribution::extremes)) ASSERT_LE(std::fabs(v), 65504);
+}
+
+TEST(Inputs, RegularContentHasAFewExceptions) {
+  using formulas::Regular;
+  constexpr int64_t kSide = 256;
+  const core::Bindings axes{{"M", kSide}, {"N", kSide}};
+  const auto exceptions_to = [&](Regular kind, const auto& expected) {
+    std::vector<std::byte> bytes(kSide * kSide * sizeof(float));
+    fill_input(bytes, tensor(DType::f32), axes, Distribution::regular, with_kind(7, static_cast<unsigned>(kind)));
+    const std::vector<double> values = load_elements(DType::f32, bytes);
+    std::set<size_t> rows;
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (values[i] != expected(values, i / kSide, i % kSide)) rows.insert(i / kSide);
+    }
+    return rows.size();
+  };
+  using Values = std::vector<double>;
+  EXPECT_EQ(exceptions_to(Regular::constant_rows,
+                          [](const Values& v, size_t row, size_t) {
+                            const double* begin = v.data() + row * kSide;
+                            return begin[0] == begin[1] || begin[0] == begin[2] ? begin[0] : begin[1];
+                          }),
+            kSide);
+  const auto equal = exceptions_to(Regular::equal_rows, [](const Values& v, size_t row, size_t column) {
+    const double a = v[(row + 1) % kSide * kSide + column], b = v[(row + 2) % kSide * kSide + column];
+    return a == b ? a : v[row * kSide + column];
+  });
+  EXPECT_GE(equal, 4u);
+  EXPECT_LE(equal, 40u);
+  const auto identity = exceptions_to(
+      Regular::identity, [](const Values&, size_t row, size_t column) { return row == column ? 1.0 : 0.0; });
+  EXPECT_GE(identity, 4u);
+  EXPECT_LE(identity, 40u);
+  const auto symmetric = exceptions_to(
+      Regular::symmetric, [](const Values& v, size_t row, size_t column) { return v[column * kSide + row]; });
+  EXPECT_GE(symmetric, 8u);
+  EXPECT_LE(symmetric, 80u);
 }
 
 TEST(Inputs, EachKindOfNonFiniteRowAppears) {

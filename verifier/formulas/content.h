@@ -31,6 +31,7 @@ enum class Distribution : int64_t {
   dominant,        // ordinary, one element of each row beside which all others are nothing in a sum
   few,             // zeros, but for some eight elements of each row, near 40: they alone count, in a softmax too
   extremes,        // each row far from zero, or with an outlier and perhaps another at its end: at FillArgs::extreme
+  regular,         // what invites a short cut (see Regular), with exceptions that a sample of elements hardly meets
 };
 
 // The change that a patch makes to the elements that it covers.
@@ -87,7 +88,7 @@ HOST_DEVICE double within_dtype(const FillArgs& args, double value) {
 }
 
 // The purposes that numbers are drawn for have counters of their own.
-enum class Purpose : uint32_t { value_of_quad, more_of_quad, row, few, more_of_few, patch };
+enum class Purpose : uint32_t { value_of_quad, more_of_quad, row, few, more_of_few, patch, regular };
 
 HOST_DEVICE Quad drawn_for(Purpose purpose, int64_t index, uint64_t key) {
   return philox({static_cast<uint32_t>(index), static_cast<uint32_t>(static_cast<uint64_t>(index) >> 32),
@@ -107,6 +108,14 @@ HOST_DEVICE Chance chance_of(bool wide, float normal, uint32_t first, uint32_t s
   return {from_float * (1 + second * 0x1p-56), unit + second * 0x1p-64, first, second};
 }
 
+// What a regular draw looks like but for its exceptions: by the two highest bits of its key.
+enum class Regular : uint32_t {
+  constant_rows,  // each row is one number, and has one exception
+  equal_rows,     // all rows are the same; here and below, one row in sixteen has an exception
+  identity,       // ones on the diagonal, zeros elsewhere
+  symmetric,      // its own transpose
+};
+
 // Numbers that all elements of one row share.
 struct Row {
   int64_t hot;  // the one that is not 0 in a one_hot or exact_products draw, dominates a dominant one, or is an outlier
@@ -114,6 +123,7 @@ struct Row {
   double size;    // of the outliers of extremes, or 0; of a dominant draw, sign_at_the_end
   bool hot_end;   // is the last element one, too?
   uint32_t kind;  // which non-finite values it gets: NaN, inf, -inf, or all of them or both infinities
+  int64_t index;
 };
 HOST_DEVICE bool draws_rows(const FillArgs& args) {
   switch (static_cast<Distribution>(args.distribution)) {
@@ -124,6 +134,7 @@ HOST_DEVICE bool draws_rows(const FillArgs& args) {
     case Distribution::dominant:
     case Distribution::few:
     case Distribution::extremes:
+    case Distribution::regular:
       return true;
     default:
       return false;
@@ -149,8 +160,12 @@ HOST_DEVICE int64_t drawn_column(const FillArgs& args, int64_t row, const Quad& 
 HOST_DEVICE Row draw_row(const FillArgs& args, int64_t index) {
   const Quad drawn = drawn_for(Purpose::row, index, args.key);
   const float octaves = (args.narrow != 0 ? 3 : 6) * 3.32192809f;  // 3 or 6 decades
-  Row row = {drawn_column(args, index, drawn), 1, 0, false,
-             static_cast<uint32_t>((args.key >> 62) + static_cast<uint64_t>(index)) % 4};
+  Row row = {drawn_column(args, index, drawn),
+             1,
+             0,
+             false,
+             static_cast<uint32_t>((args.key >> 62) + static_cast<uint64_t>(index)) % 4,
+             index};
   if (args.distribution == static_cast<int64_t>(Distribution::row_scales)) {
     row.scale = static_cast<double>(exp2f(octaves * (static_cast<float>(drawn.y) * 0x1p-32f - 0.5f)));
   } else if (args.distribution == static_cast<int64_t>(Distribution::extremes)) {
@@ -165,6 +180,31 @@ HOST_DEVICE Row draw_row(const FillArgs& args, int64_t index) {
   }
   return row;
 }
+// Numbers of a regular draw, from 0 to 1: of a row, a column or a pair of places.
+HOST_DEVICE double regular_unit(const FillArgs& args, int64_t index) {
+  return unit_of(drawn_for(Purpose::regular, index, args.key).x);
+}
+HOST_DEVICE bool has_exception(const FillArgs& args, const Row& row) {
+  const Quad drawn = drawn_for(Purpose::regular, -1 - row.index, args.key);
+  const bool last = (row.index + 1) * args.columns >= args.elements;  // at least one has
+  return args.key >> 62 == static_cast<uint64_t>(Regular::constant_rows) || last || below(16, drawn.y, 0) == 0;
+}
+// In [0, 1], where ordinary content lies in `unit`.
+HOST_DEVICE double regular(const FillArgs& args, const Row& row, int64_t column, double unit) {
+  if (column == row.hot && has_exception(args, row)) return unit;
+  const int64_t across = row.index % args.columns;  // the column of the same number, in square matrices
+  switch (static_cast<Regular>(args.key >> 62)) {
+    case Regular::constant_rows:
+      return regular_unit(args, row.index);
+    case Regular::equal_rows:
+      return regular_unit(args, column);
+    case Regular::identity:
+      return column == across ? 0.75 : 0.5;
+    default:
+      return regular_unit(args, across < column ? across * args.columns + column : column * args.columns + across);
+  }
+}
+
 HOST_DEVICE bool is_hot(const FillArgs& args, const Row& row, int64_t column) {
   return column == row.hot || (row.hot_end && column == args.columns - 1);
 }
@@ -204,7 +244,8 @@ HOST_DEVICE int small_exponent(const FillArgs& args) {
 }
 
 // An element of an input that is N(0, scale) as a rule.
-HOST_DEVICE double unbounded(const FillArgs& args, const Row& row, bool hot, const Chance& c) {
+HOST_DEVICE double unbounded(const FillArgs& args, const Row& row, int64_t column, const Chance& c) {
+  const bool hot = is_hot(args, row, column);
   const bool narrow = args.narrow != 0;
   const double value = args.scale * c.normal;
   const uint64_t third = below(3, c.first, 0);
@@ -242,13 +283,19 @@ HOST_DEVICE double unbounded(const FillArgs& args, const Row& row, bool hot, con
     case Distribution::extremes:
       if (row.scale != 0) return row.scale * (1 + c.normal / 8);
       return hot ? row.size * (1 + c.unit) : value;
+    case Distribution::regular: {  // between -2 and 2 times the scale, and exceptions beyond
+      const double size = (narrow ? 8 : 32) * (c.unit < 0.5 ? -1 - c.unit : 0.5 + c.unit);
+      const double within = 4 * regular(args, row, column, size / 4 + 0.5) - 2;
+      return args.key >> 62 == static_cast<uint64_t>(Regular::identity) ? within : args.scale * within;
+    }
     default:
       return value;
   }
 }
 
 // An element of an input that is U[low, high): the same ideas between the bounds.
-HOST_DEVICE double bounded(const FillArgs& args, const Row& row, bool hot, const Chance& c) {
+HOST_DEVICE double bounded(const FillArgs& args, const Row& row, int64_t column, const Chance& c) {
+  const bool hot = is_hot(args, row, column);
   const double width = args.high - args.low, value = args.low + width * c.unit;
   switch (static_cast<Distribution>(args.distribution)) {
     case Distribution::row_scales:
@@ -270,6 +317,8 @@ HOST_DEVICE double bounded(const FillArgs& args, const Row& row, bool hot, const
       return fmax(floor(value * kExactSteps), ceil(args.low * kExactSteps)) / kExactSteps;
     case Distribution::non_finite:
       return is_rare(c) ? rare_value(args, row.kind, c) : value;
+    case Distribution::regular:
+      return args.low + width * regular(args, row, column, c.unit);
     default:
       return value;
   }
@@ -291,6 +340,8 @@ HOST_DEVICE int64_t integer(const FillArgs& args, uint32_t first, uint32_t secon
   switch (static_cast<Distribution>(args.distribution)) {
     case Distribution::one_value:
       return (args.key >> 62) != 0 && second < 1u << 26 ? one_of_few(args, 1) : one_of_few(args, 0);
+    case Distribution::regular:
+      return second < 1u << 22 ? one_of_few(args, 1) : one_of_few(args, 0);
     case Distribution::ties:
       return one_of_few(args, below(3, first, 0));
     case Distribution::exact:

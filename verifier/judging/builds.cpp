@@ -43,6 +43,11 @@ const sandbox::Rejected* Builds::wait(sandbox::CompilePool& pool, verdicts::Effo
   return wait(slots_->check);
 }
 
+const sandbox::Rejected* Builds::wait_for_check(sandbox::CompilePool& pool) {
+  start(slots_->check, pool, sandbox::Build::check);
+  return wait(slots_->check);
+}
+
 double Builds::compile_ms() const {
   double total = 0;
   for (const Slot* slot : {&slots_->fast, &slots_->check}) {

@@ -29,6 +29,9 @@ class Builds {
   void start(sandbox::CompilePool& pool, verdicts::Effort effort);
   // Has what was started ended? Then wait() does not wait.
   bool ready(const sandbox::CompilePool& pool, verdicts::Effort effort) const;
+  // Compiles the checking build alone. Null when it is there, otherwise why not. Throws core::SystemError when our side
+  // fails.
+  const sandbox::Rejected* wait_for_check(sandbox::CompilePool& pool);
   // Waits for it. Null when it is there, otherwise why not. Throws core::SystemError when our side fails.
   const sandbox::Rejected* wait(sandbox::CompilePool& pool, verdicts::Effort effort);
 

@@ -212,7 +212,6 @@ void Judge::close_processes(std::vector<OpenProcess>& processes, verdicts::Judge
 
 verdicts::Judgement Judge::judge_in_processes(const Builds& candidate, const Builds& incumbent, verdicts::Effort effort,
                                               const std::vector<OpenProcess>& processes, bool library) {
-  const uint64_t seed = seeds_ ? seeds_->next() : secret_seed();
   verdicts::CheckSettings check = settings_.check;
   double deadline_s = settings_.deadline_s;
   if (library) {
@@ -220,20 +219,25 @@ verdicts::Judgement Judge::judge_in_processes(const Builds& candidate, const Bui
     check.prepare_deadline_s = kLibraryPrepares_s;
     deadline_s = kLibraryJudged_s;
   }
+  return ask_judge({{"op", "judge"},
+                    {"candidate", plan_of(candidate)},
+                    {"incumbent", plan_of(incumbent)},
+                    {"effort", name_of(effort)},
+                    {"library", library},
+                    {"pytorch", candidate.in_pytorch()},
+                    {"check", to_json(check)},
+                    {"timing", to_json(settings_.timing)}},
+                   processes, deadline_s);
+}
+
+verdicts::Judgement Judge::ask_judge(Json request, const std::vector<OpenProcess>& processes, double deadline_s) {
+  const uint64_t seed = seeds_ ? seeds_->next() : secret_seed();
+  request["seed"] = seed;
   std::vector<int> ends;
   for (const OpenProcess& process : processes) ends.push_back(process.judge_end.get());
   try {
     const sandbox::process::Message answer =
-        judge_->request({{"op", "judge"},
-                         {"candidate", plan_of(candidate)},
-                         {"incumbent", plan_of(incumbent)},
-                         {"effort", name_of(effort)},
-                         {"seed", seed},
-                         {"library", library},
-                         {"pytorch", candidate.in_pytorch()},
-                         {"check", to_json(check)},
-                         {"timing", to_json(settings_.timing)}},
-                        ends, std::chrono::milliseconds(static_cast<int64_t>(deadline_s * 1e3)));
+        judge_->request(request, ends, std::chrono::milliseconds(static_cast<int64_t>(deadline_s * 1e3)));
     return verdicts::judgement_from_json(core::JsonView(answer.json, "judge worker's answer"));
   } catch (const sandbox::process::WorkerLost& lost) {
     start_over();
@@ -241,6 +245,23 @@ verdicts::Judgement Judge::judge_in_processes(const Builds& candidate, const Bui
       return {verdicts::TimedOut{std::nullopt, deadline_s}, {}, {}, seed};
     }
     throw core::SystemError(std::string("the judge died and was replaced: ") + lost.what());
+  }
+}
+
+verdicts::Judgement Judge::run_checking_build(const Builds& candidate) {
+  if (problem_->pytorch() && reference_worker_->revive()) teach(false);
+  try {
+    const int judge_before = judge_->pid();
+    std::vector<OpenProcess> processes;
+    processes.push_back(run_.open(Side::candidate, candidate.check(), Build::check));
+    verdicts::Judgement judgement = ask_judge(
+        {{"op", "run_checking_build"}, {"candidate", plan_of(candidate)}, {"check", to_json(settings_.check)}},
+        processes, settings_.deadline_s);
+    if (judge_->pid() == judge_before) explain_crash(judgement, close(processes[0]));
+    return judgement;
+  } catch (const sandbox::process::WorkerLost& lost) {
+    start_over();
+    throw core::SystemError(std::string("a run worker was lost and replaced: ") + lost.what());
   }
 }
 

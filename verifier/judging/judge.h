@@ -62,6 +62,10 @@ class Judge {
   // core::SystemError for our own failures, DeviceSetAside when the device is one that cannot be used any more.
   verdicts::Judgement judge(const Builds& candidate, const Builds& incumbent, verdicts::Effort effort);
 
+  // Launches the checking build alone, as a confirmation does: on a device that has one. Never times.
+  // Throws as judge() does.
+  verdicts::Judgement run_checking_build(const Builds& candidate);
+
   // Judges a library with full effort against naive, on a GPU. `library`: a worker that opens candidate processes when
   // asked `open`, which answer as sandbox/cuda/run/roles.h says. It is lost where it died (its pid is then 0 or less).
   // Throws core::SystemError for our own failures and for what the library's worker reports as such.
@@ -95,6 +99,7 @@ class Judge {
   void close_processes(std::vector<OpenProcess>& processes, verdicts::Judgement& judgement);
   verdicts::Judgement judge_in_processes(const Builds& candidate, const Builds& incumbent, verdicts::Effort effort,
                                          const std::vector<OpenProcess>& processes, bool library);
+  verdicts::Judgement ask_judge(core::Json request, const std::vector<OpenProcess>& processes, double deadline_s);
   void start_over();
 
   JudgedDevice device_;

@@ -32,12 +32,13 @@ class Session {
     const JsonView json(message.json, "judge request");
     const std::string op = json.at("op").string();
     if (op == "problem") return learn(json, message);
-    if (op != "judge") {
+    const bool checking_build = op == "run_checking_build";
+    if (op != "judge" && !checking_build) {
       if (auto answered = device_.answer(op, message)) return std::move(*answered);
       throw core::SystemError("the judge does not know the request " + op);
     }
     if (!oracle_) throw core::SystemError("the judge was asked before it knew a problem");
-    return to_json(judge(json, message));
+    return to_json(checking_build ? run_checking_build(json, message) : judge(json, message));
   }
 
  private:
@@ -84,6 +85,19 @@ class Session {
     NamedPlan plan = plan_from_json(json, "candidate");
     return {std::move(plan.solution), std::move(plan.binding),
             device_.connect(sandbox::process::Channel(std::move(channel)), checks)};
+  }
+
+  Judgement run_checking_build(const JsonView& json, sandbox::process::Message& message) {
+    const verdicts::CheckSettings checks = check_settings_from_json(json.at("check"));
+    Judgement judgement{verdicts::Correct{}, {}, {}, json.at("seed").json().get<uint64_t>()};
+    statistics::Keys keys(judgement.seed);
+    Contender candidate = contender(json.at("candidate"), std::move(message.fds.at(0)), checks);
+    const Clock::time_point begin = Clock::now();
+    Checking checking(*oracle_, checks, keys);
+    judgement.verdict = checking.findings();
+    if (auto failed = checking.checking_build(candidate, Effort::confirm)) judgement.verdict = std::move(*failed);
+    judgement.stages.check_ms = ms_since(begin);
+    return judgement;
   }
 
   Judgement judge(const JsonView& json, sandbox::process::Message& message) {

@@ -59,11 +59,20 @@ struct Scope {
   bool operator==(const Scope&) const = default;
 };
 
+// Of a win on a GPU: whether the cpu device's checking build looked for races and bounds in the same source.
+struct HostCheck {
+  bool passed = false;
+  std::string why_not = {};  // a sentence, where that build could not decide
+
+  bool operator==(const HostCheck&) const = default;
+};
+
 struct Correct {
-  int64_t launches = 0;       // launches whose output was compared
-  double worst_ratio = 0;     // largest error relative to what the contract allows, 0 to 1
-  bool deterministic = true;  // repeated launches gave the same bits
-  Scope scope = {};           // empty in results of before it was recorded
+  int64_t launches = 0;                      // launches whose output was compared
+  double worst_ratio = 0;                    // largest error relative to what the contract allows, 0 to 1
+  bool deterministic = true;                 // repeated launches gave the same bits
+  Scope scope = {};                          // empty in results of before it was recorded
+  std::optional<HostCheck> host_check = {};  // of a confirmation on a GPU
 };
 struct CompileFailed {  // compile_error, unsupported, forbidden, limit
   sandbox::Rejection reason;

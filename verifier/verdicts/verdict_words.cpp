@@ -39,13 +39,20 @@ std::string scope_sentence(const Scope& scope) {
   return " Checked with " + axes + "; the largest tensor had " + std::to_string(scope.elements) + " elements.";
 }
 
+std::string host_check_sentence(const std::optional<HostCheck>& check) {
+  if (!check) return "";
+  if (check->passed) return " The cpu device found no race and no access out of bounds in it.";
+  return " The cpu device could not look for races: " + check->why_not;
+}
+
 std::string counted(int64_t part, int64_t whole) { return std::to_string(part) + " of " + std::to_string(whole); }
 }  // namespace
 
 std::string what_was_seen(const Correct& v) {
   return "Correct in " + std::to_string(v.launches) + " compared launches; the largest error is " +
          percent(v.worst_ratio) + " of what the contract allows" +
-         (v.deterministic ? "." : "; thread order changes the last bits.") + scope_sentence(v.scope);
+         (v.deterministic ? "." : "; thread order changes the last bits.") + scope_sentence(v.scope) +
+         host_check_sentence(v.host_check);
 }
 std::string what_was_seen(const CompileFailed& v) {
   return (v.line ? "Line " + std::to_string(*v.line) + ": " : std::string()) + v.message;

@@ -139,7 +139,7 @@ TEST_F(DeviceWorkOnGpu, InputsAreOfTheirKindAndDependOnTheirKeyAlone) {
       ASSERT_EQ(value * formulas::kExactSteps, std::round(value * formulas::kExactSteps));
     }
     // Every distribution, for who watches memory.
-    for (int i = 0; i <= static_cast<int>(draws::Distribution::extremes); ++i) {
+    for (int i = 0; i <= static_cast<int>(draws::Distribution::regular); ++i) {
       EXPECT_FALSE(filled(normal, static_cast<draws::Distribution>(i), 6).empty());
     }
   }

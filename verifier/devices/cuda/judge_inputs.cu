@@ -118,7 +118,7 @@ __device__ __forceinline__ void fill_floats(void* out, const FillArgs& args) {
     const Quad second = drawn_for(Purpose::more_of_quad, quad, args.key);
     const float4 n = normals(first);
     int64_t index = by_rows ? quad * 4 / args.columns : 0, column = quad * 4 - index * args.columns;
-    Row row = {0, 1, 0, false, 0};
+    Row row = {0, 1, 0, false, 0, 0};
     if (by_rows) row = draw_row(args, index);
 #pragma unroll 1
     for (int k = 0; k < 4; ++k) {
@@ -129,8 +129,7 @@ __device__ __forceinline__ void fill_floats(void* out, const FillArgs& args) {
         row = draw_row(args, ++index);
       }
       const Chance c = chance_of(args.dtype == f64, component(n, k), component(first, k), component(second, k));
-      const bool hot = is_hot(args, row, column);
-      const double value = args.kind == uniform ? bounded(args, row, hot, c) : unbounded(args, row, hot, c);
+      const double value = args.kind == uniform ? bounded(args, row, column, c) : unbounded(args, row, column, c);
       store_element(out, args.dtype, i, is_in_empty_triangle(args, i) ? 0 : within_dtype(args, value));
       ++column;
     }

@@ -1,0 +1,87 @@
+#include "agent/campaign/host_check.h"
+
+#include <type_traits>
+#include <utility>
+
+#include "agent/campaign/devices.h"
+#include "core/error.h"
+#include "core/text.h"
+
+namespace agent::campaign {
+namespace {
+using verifier::verdicts::Verdict;
+constexpr int kHostCompilers = 2;
+constexpr double kMost_s = 60;  // for one candidate, after which nothing is said about it
+
+verifier::judging::JudgeSettings settings() {
+  verifier::judging::JudgeSettings settings;
+  settings.deadline_s = kMost_s;
+  return settings;
+}
+
+// What the candidate does wrong on every device. Limits of the cpu device, or code that it lacks, say nothing.
+bool is_definite(const Verdict& verdict) {
+  return std::visit(
+      [](const auto& v) {
+        using T = std::decay_t<decltype(v)>;
+        if constexpr (std::is_same_v<T, verifier::verdicts::Faulted>) {
+          using enum sandbox::FaultKind;
+          const sandbox::FaultKind kind = v.fault.kind;
+          return kind == out_of_bounds || kind == misaligned || kind == uninitialised || kind == race ||
+                 kind == warp_misuse;
+        }
+        return std::is_same_v<T, verifier::verdicts::WrongResult> || std::is_same_v<T, verifier::verdicts::NotWritten> ||
+               std::is_same_v<T, verifier::verdicts::WrongNonFinite> ||
+               std::is_same_v<T, verifier::verdicts::GuardDamaged> ||
+               std::is_same_v<T, verifier::verdicts::InputModified>;
+      },
+      verdict);
+}
+}  // namespace
+
+HostCheck::HostCheck(const core::Paths& paths)
+    : pool_(cpu_worker(paths), kHostCompilers),
+      judges_({judged_device(paths, benchsuite::Backend::cpu, 0)}, settings()) {}
+
+std::future<HostCheck::Finding> HostCheck::begin(const benchsuite::Problem& problem,
+                                                 const sandbox::Solution& solution,
+                                                 const sandbox::TunableBinding& binding) {
+  return judges_.post_first([this, problem, solution, binding](verifier::judging::Judge& judge) {
+    return look(judge, problem, solution, binding);
+  });
+}
+
+void HostCheck::add(Finding finding, verifier::verdicts::Judgement& judgement) {
+  auto* correct = std::get_if<verifier::verdicts::Correct>(&judgement.verdict);
+  if (correct == nullptr) return;
+  if (!finding.fault) {
+    correct->host_check = std::move(finding.record);
+    return;
+  }
+  judgement.verdict = std::move(*finding.fault);
+  judgement.measurement.reset();
+}
+
+HostCheck::Finding HostCheck::look(verifier::judging::Judge& judge, const benchsuite::Problem& problem,
+                                   const sandbox::Solution& solution, const sandbox::TunableBinding& binding) {
+  const auto undecided = [](const std::string& why) { return Finding{{}, {false, core::clean_line(why, 300)}}; };
+  verifier::judging::Builds builds(solution, binding);
+  if (const sandbox::Rejected* rejected = builds.wait_for_check(pool_)) return undecided(rejected->message);
+  if (const std::string hash = content_hash(problem); hash != problem_) {
+    problem_.clear();
+    why_no_problem_.clear();
+    try {
+      judge.use_problem(problem, pool_);
+    } catch (const core::InputError& error) {
+      why_no_problem_ = error.what();
+    }
+    problem_ = hash;
+  }
+  if (!why_no_problem_.empty()) return undecided(why_no_problem_);
+  const verifier::verdicts::Judgement judgement = judge.run_checking_build(builds);
+  if (verifier::verdicts::is_correct(judgement.verdict)) return {{}, {true, ""}};
+  if (!is_definite(judgement.verdict)) return undecided(sentence_for_people(judgement.verdict));
+  return {judgement.verdict, {false, "it failed there"}};
+}
+
+}  // namespace agent::campaign

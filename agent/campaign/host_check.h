@@ -1,0 +1,46 @@
+// Races, bounds and unset memory of a kernel that won on a GPU, looked for by the checking build of the cpu device. A
+// GPU's hardware hides most races, and compute-sanitizer sees shared memory alone; the same source on the cpu device
+// hides none that is reached.
+#pragma once
+
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "agent/campaign/judge_pool.h"
+#include "benchsuite/problem.h"
+#include "core/paths.h"
+#include "sandbox/compile_pool.h"
+#include "verifier/judging/builds.h"
+#include "verifier/verdicts/verdict.h"
+
+namespace agent::campaign {
+
+class HostCheck {
+ public:
+  struct Finding {
+    std::optional<verifier::verdicts::Verdict> fault;  // a definite one; a win then does not count
+    verifier::verdicts::HostCheck record;
+  };
+  // A fault takes the place of the verdict that a judgement has, and its measurement.
+  static void add(Finding finding, verifier::verdicts::Judgement& judgement);
+
+  // Starts the cpu device's workers. Throws core::SystemError when one does not start.
+  explicit HostCheck(const core::Paths& paths);
+
+  // Compiles and launches the candidate on a thread of its own, one candidate after the other, on the problem's shapes
+  // for the cpu device. The answer throws core::SystemError for failures of our own alone.
+  std::future<Finding> begin(const benchsuite::Problem& problem, const sandbox::Solution& solution,
+                             const sandbox::TunableBinding& binding);
+
+ private:
+  Finding look(verifier::judging::Judge& judge, const benchsuite::Problem& problem, const sandbox::Solution& solution,
+               const sandbox::TunableBinding& binding);
+
+  sandbox::CompilePool pool_;
+  std::string problem_, why_no_problem_;  // that the judge knows: its content's hash; why it cannot be judged there
+  JudgePool judges_;                      // one
+};
+
+}  // namespace agent::campaign

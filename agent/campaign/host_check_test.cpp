@@ -1,0 +1,66 @@
+// The cpu device's look at kernels that were written for a GPU, with its real compiler and worker.
+#include "agent/campaign/host_check.h"
+
+#include <gtest/gtest.h>
+
+#include "benchsuite/problem.h"
+
+namespace agent::campaign {
+namespace {
+
+std::string row_sum(const std::string& barrier, const std::string& before = "") {
+  return R"(/* kernelwright
+{
+  "problem": "row_sum_f32",
+  "backends": ["cuda"],
+  "launches": [{"kernel": "row_sum", "grid": ["M"], "block": [64], "args": ["x", "y", "M", "N"]}]
+}
+*/
+)" + before +
+         R"(extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
+  __shared__ float part[64];
+  float sum = 0;
+  for (int n = threadIdx.x; n < N; n += 64) sum += x[(size_t)blockIdx.x * N + n];
+  part[threadIdx.x] = sum;
+  __syncthreads();
+  for (int half = 32; half > 0; half /= 2) {
+    if (threadIdx.x < half) part[threadIdx.x] += part[threadIdx.x + half];
+    )" + barrier +
+         R"(
+  }
+  if (threadIdx.x == 0) y[blockIdx.x] = part[0];
+}
+)";
+}
+
+class HostCheckTest : public testing::Test {
+ protected:
+  verifier::verdicts::Judgement look(const std::string& source) {
+    const benchsuite::Problem problem = benchsuite::load_problem(core::installed_paths().problems() / "row_sum_f32");
+    const sandbox::Solution solution = sandbox::parse_solution(source, "test.cu");
+    verifier::verdicts::Judgement judgement{verifier::verdicts::Correct{}, {}, {}, 0};
+    HostCheck::add(check_.begin(problem, solution, sandbox::default_binding(solution)).get(), judgement);
+    return judgement;
+  }
+  HostCheck check_{core::installed_paths()};
+};
+
+TEST_F(HostCheckTest, ARightKernelPasses) {
+  const auto judgement = look(row_sum("__syncthreads();"));
+  EXPECT_TRUE(std::get<verifier::verdicts::Correct>(judgement.verdict).host_check->passed);
+}
+
+TEST_F(HostCheckTest, ARaceThatAGpuHidesTakesTheWin) {
+  EXPECT_EQ(name_of(look(row_sum("if (half > 16) __syncthreads();")).verdict), "race");
+  EXPECT_TRUE(verifier::verdicts::is_correct(look(row_sum("__syncthreads();")).verdict)) << "its judge stays in order";
+}
+
+TEST_F(HostCheckTest, CodeThatTheCpuDeviceLacksIsNotHeldAgainstAKernel) {
+  const auto judgement = look(row_sum("asm volatile(\"wgmma.fence.sync.aligned;\"); __syncthreads();"));
+  const auto& check = std::get<verifier::verdicts::Correct>(judgement.verdict).host_check;
+  EXPECT_FALSE(check->passed);
+  EXPECT_NE(check->why_not.find("wgmma"), std::string::npos) << check->why_not;
+}
+
+}  // namespace
+}  // namespace agent::campaign
