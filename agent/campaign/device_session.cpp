@@ -96,15 +96,15 @@ std::optional<verifier::verdicts::Verdict> DeviceSession::examine(const verifier
   return sanitizers_->examine(candidate, problem, drawer);
 }
 
-std::optional<std::future<HostCheck::Finding>> DeviceSession::begin_host_check(
+std::optional<std::future<judges::HostCheck::Finding>> DeviceSession::begin_host_check(
     const benchsuite::Problem& problem, const verifier::judging::Builds& candidate) {
   if (!benchsuite::is_gpu(choice_.backend) || candidate.in_pytorch()) return std::nullopt;
   const std::lock_guard lock(checking_);
   try {
-    if (!host_check_) host_check_.emplace(paths_);
+    if (!host_check_) host_check_.emplace(judged_device(paths_, benchsuite::Backend::cpu, 0), cpu_worker(paths_));
     return host_check_->begin(problem, candidate.solution(), candidate.binding());
   } catch (const core::SystemError& error) {  // no compiler here
-    std::promise<HostCheck::Finding> none;
+    std::promise<judges::HostCheck::Finding> none;
     none.set_value({{}, {false, core::clean_line(error.what(), 300)}});
     return none.get_future();
   }

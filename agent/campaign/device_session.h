@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "agent/campaign/devices.h"
-#include "agent/campaign/host_check.h"
-#include "agent/campaign/judge_pool.h"
+#include "agent/campaign/judges/host_check.h"
+#include "agent/campaign/judges/judge_pool.h"
 #include "agent/search/event_loop.h"
 #include "core/paths.h"
 #include "core/strict_json.h"
@@ -34,7 +34,7 @@ class DeviceSession {
   // Why a solution cannot run here: another backend, or a newer architecture. nullopt when it can.
   std::optional<std::string> why_not(const sandbox::Solution& solution) const;
   sandbox::CompilePool& pool() { return pool_; }
-  JudgePool& judges() { return judges_; }
+  judges::JudgePool& judges() { return judges_; }
   // The event loop of the thread that owns the session.
   search::EventLoop& event_loop() { return event_loop_; }
   bool has_sanitizer() const { return sanitizer_.has_value(); }
@@ -46,8 +46,8 @@ class DeviceSession {
                                                      verifier::reference::ReferenceChannel* drawer);
   // On a GPU, begins to look for races and bounds of a candidate on the cpu device (HostCheck). The cpu device has done
   // that already when it judges: it returns nullopt. Callable from any thread.
-  std::optional<std::future<HostCheck::Finding>> begin_host_check(const benchsuite::Problem& problem,
-                                                                  const verifier::judging::Builds& candidate);
+  std::optional<std::future<judges::HostCheck::Finding>> begin_host_check(const benchsuite::Problem& problem,
+                                                                          const verifier::judging::Builds& candidate);
   bool has_profiler() const { return profiler_program_.has_value(); }
   // The hardware counters of a candidate's launches; empty if there is no profiler. Throws core::SystemError when it
   // does not work; the profiler then stays off. Callable from any thread that outlives the session.
@@ -62,7 +62,7 @@ class DeviceSession {
   core::Paths paths_;
   bool hot_;
   search::EventLoop event_loop_;  // outlives everything that posts to it
-  JudgePool judges_;
+  judges::JudgePool judges_;
   core::Json run_greeting_, judge_greeting_;  // of the first judge
   DeviceChoice choice_;
   std::string device_;
@@ -73,7 +73,7 @@ class DeviceSession {
   std::optional<verifier::devices::cuda::Sanitizers> sanitizers_;  // started on first use
   std::optional<std::filesystem::path> profiler_program_;          // ncu, on a GPU
   std::mutex checking_;
-  std::optional<HostCheck> host_check_;  // started on first use
+  std::optional<judges::HostCheck> host_check_;  // started on first use
   std::mutex profiling_;
   std::optional<verifier::devices::cuda::Profiler> profiler_;  // started on first use
   bool profiler_works_ = true;

@@ -162,9 +162,9 @@ void LiveRunner::submit(Job& job) {
     }
     return &candidate->builds;
   };
-  JudgeTask task{built(job.candidate, effort), built(job.incumbent, Effort::screen), effort, {}};
+  judges::JudgeTask task{built(job.candidate, effort), built(job.incumbent, Effort::screen), effort, {}};
   const bool scores = effort == Effort::confirm && job.incumbent == naive_ && job.candidate != naive_;
-  auto on_host = std::make_shared<std::optional<std::future<HostCheck::Finding>>>();
+  auto on_host = std::make_shared<std::optional<std::future<judges::HostCheck::Finding>>>();
   if (scores) *on_host = session_.begin_host_check(*problem_, job.candidate->builds);
   task.afterwards = [this, scores, effort, on_host, candidate = job.candidate](verifier::verdicts::Judgement& judgement,
                                                                                verifier::judging::Judge& judge) {
@@ -172,12 +172,12 @@ void LiveRunner::submit(Job& job) {
       verifier::verdicts::hold_against_floor(judgement, *problem_, *calibration_, {!session_.hot(), false});
     }
     const bool won = judgement.measurement && judgement.measurement->outcome == verifier::statistics::Outcome::win;
-    if (scores && won && *on_host) HostCheck::add(on_host->value().get(), judgement);
+    if (scores && won && *on_host) judges::HostCheck::add(on_host->value().get(), judgement);
     if (scores && judgement.measurement && won) examine(*candidate, judgement, judge);
     if (looks_closer_ && candidate != naive_) place_fault(*candidate, judgement, judge);
     if (looks_closer_ && won && effort == Effort::full) add_counters(*candidate, judgement, judge);
   };
-  session_.judges().submit(std::move(task), [this, number = job.number](JudgeResult result) {
+  session_.judges().submit(std::move(task), [this, number = job.number](judges::JudgeResult result) {
     post(number, [this, result = std::move(result)](Job& here) { judged(here, result); });
   });
 }
@@ -215,7 +215,7 @@ void LiveRunner::add_counters(const search::Candidate& candidate, verifier::verd
     judgement.measurement->counters = session_.profile(candidate.builds, *problem_, judge.open_inputs().get());
 }
 
-void LiveRunner::judged(Job& job, const JudgeResult& result) {
+void LiveRunner::judged(Job& job, const judges::JudgeResult& result) {
   for (const std::string& what : result.trouble) note_trouble(what);
   if (const auto* failure = std::get_if<std::exception_ptr>(&result.outcome)) std::rethrow_exception(*failure);
   job.record.judgement = std::get<verifier::verdicts::Judgement>(result.outcome);

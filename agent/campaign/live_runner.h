@@ -65,7 +65,7 @@ class LiveRunner : public search::AttemptRunner {
   void look_at_builds();
   void compiled(Job& job);
   void submit(Job& job);
-  void judged(Job& job, const JudgeResult& result);
+  void judged(Job& job, const judges::JudgeResult& result);
   void examine(const search::Candidate& candidate, verifier::verdicts::Judgement& judgement,
                verifier::judging::Judge& judge);
   void place_fault(const search::Candidate& candidate, verifier::verdicts::Judgement& judgement,

@@ -88,8 +88,8 @@ verifier::adversarial::Examine on_host(DeviceSession& session, const benchsuite:
           &problem](const verifier::judging::Builds& builds) -> std::function<void(verifier::verdicts::Judgement&)> {
     auto finding = session.begin_host_check(problem, builds);
     if (!finding) return nullptr;
-    const auto pending = std::make_shared<std::future<HostCheck::Finding>>(std::move(*finding));
-    return [pending](verifier::verdicts::Judgement& judgement) { HostCheck::add(pending->get(), judgement); };
+    const auto pending = std::make_shared<std::future<judges::HostCheck::Finding>>(std::move(*finding));
+    return [pending](verifier::verdicts::Judgement& judgement) { judges::HostCheck::add(pending->get(), judgement); };
   };
 }
 

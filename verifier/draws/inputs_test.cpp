@@ -467,7 +467,8 @@ TEST(Inputs, AdversarialDistributionsSuitTheContract) {
   EXPECT_THAT(adversarial_for(problem({tensor(DType::f32)}, true)), Contains(Distribution::non_finite));
   EXPECT_GE(adversarial_for(problem({tensor(DType::f16)}, false)).size(), 5u);
   EXPECT_THAT(adversarial_for(problem({integers(DType::i32, 0, 255)}, false)),
-              testing::ElementsAre(Distribution::patchwork, Distribution::one_value, Distribution::ties));
+              testing::ElementsAre(Distribution::patchwork, Distribution::one_value, Distribution::regular,
+                                   Distribution::ties));
   const auto mixed = adversarial_for(problem({tensor(DType::f32), integers(DType::i32, 0, 9)}, false));
   EXPECT_THAT(mixed, testing::AllOf(Contains(Distribution::one_value), Contains(Distribution::offset)));
 }

@@ -1,11 +1,11 @@
-#include "agent/campaign/judge_pool.h"
+#include "agent/campaign/judges/judge_pool.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "core/error.h"
 
-namespace agent::campaign {
+namespace agent::campaign::judges {
 namespace {
 constexpr int kTries = 3;  // per judgement, when our side fails
 }
@@ -180,4 +180,4 @@ void JudgePool::use_problem(const benchsuite::Problem& problem, sandbox::Compile
   for_all([&](Member& member) { member.judge->use_problem(problem, pool); });
 }
 
-}  // namespace agent::campaign
+}  // namespace agent::campaign::judges

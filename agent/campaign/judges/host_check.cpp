@@ -1,16 +1,15 @@
-#include "agent/campaign/host_check.h"
+#include "agent/campaign/judges/host_check.h"
 
 #include <type_traits>
 #include <utility>
 
-#include "agent/campaign/devices.h"
 #include "core/error.h"
 #include "core/text.h"
 
-namespace agent::campaign {
+namespace agent::campaign::judges {
 namespace {
 using verifier::verdicts::Verdict;
-constexpr int kHostCompilers = 2;
+constexpr int kCompileWorkers = 2;
 constexpr double kMost_s = 60;  // for one candidate, after which nothing is said about it
 
 verifier::judging::JudgeSettings settings() {
@@ -30,7 +29,8 @@ bool is_definite(const Verdict& verdict) {
           return kind == out_of_bounds || kind == misaligned || kind == uninitialised || kind == race ||
                  kind == warp_misuse;
         }
-        return std::is_same_v<T, verifier::verdicts::WrongResult> || std::is_same_v<T, verifier::verdicts::NotWritten> ||
+        return std::is_same_v<T, verifier::verdicts::WrongResult> ||
+               std::is_same_v<T, verifier::verdicts::NotWritten> ||
                std::is_same_v<T, verifier::verdicts::WrongNonFinite> ||
                std::is_same_v<T, verifier::verdicts::GuardDamaged> ||
                std::is_same_v<T, verifier::verdicts::InputModified>;
@@ -39,12 +39,10 @@ bool is_definite(const Verdict& verdict) {
 }
 }  // namespace
 
-HostCheck::HostCheck(const core::Paths& paths)
-    : pool_(cpu_worker(paths), kHostCompilers),
-      judges_({judged_device(paths, benchsuite::Backend::cpu, 0)}, settings()) {}
+HostCheck::HostCheck(const verifier::judging::JudgedDevice& cpu, const sandbox::process::WorkerCommand& compiler)
+    : pool_(compiler, kCompileWorkers), judges_({cpu}, settings()) {}
 
-std::future<HostCheck::Finding> HostCheck::begin(const benchsuite::Problem& problem,
-                                                 const sandbox::Solution& solution,
+std::future<HostCheck::Finding> HostCheck::begin(const benchsuite::Problem& problem, const sandbox::Solution& solution,
                                                  const sandbox::TunableBinding& binding) {
   return judges_.post_first([this, problem, solution, binding](verifier::judging::Judge& judge) {
     return look(judge, problem, solution, binding);
@@ -84,4 +82,4 @@ HostCheck::Finding HostCheck::look(verifier::judging::Judge& judge, const benchs
   return {judgement.verdict, {false, "it failed there"}};
 }
 
-}  // namespace agent::campaign
+}  // namespace agent::campaign::judges

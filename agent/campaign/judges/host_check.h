@@ -8,14 +8,13 @@
 #include <optional>
 #include <string>
 
-#include "agent/campaign/judge_pool.h"
+#include "agent/campaign/judges/judge_pool.h"
 #include "benchsuite/problem.h"
-#include "core/paths.h"
 #include "sandbox/compile_pool.h"
 #include "verifier/judging/builds.h"
 #include "verifier/verdicts/verdict.h"
 
-namespace agent::campaign {
+namespace agent::campaign::judges {
 
 class HostCheck {
  public:
@@ -26,8 +25,8 @@ class HostCheck {
   // A fault takes the place of the verdict that a judgement has, and its measurement.
   static void add(Finding finding, verifier::verdicts::Judgement& judgement);
 
-  // Starts the cpu device's workers. Throws core::SystemError when one does not start.
-  explicit HostCheck(const core::Paths& paths);
+  // Starts the cpu device's workers; `compiler` compiles for it. Throws core::SystemError when one does not start.
+  HostCheck(const verifier::judging::JudgedDevice& cpu, const sandbox::process::WorkerCommand& compiler);
 
   // Compiles and launches the candidate on a thread of its own, one candidate after the other, on the problem's shapes
   // for the cpu device. The answer throws core::SystemError for failures of our own alone.
@@ -43,4 +42,4 @@ class HostCheck {
   JudgePool judges_;                      // one
 };
 
-}  // namespace agent::campaign
+}  // namespace agent::campaign::judges

@@ -15,7 +15,7 @@
 
 #include "verifier/judging/judge.h"
 
-namespace agent::campaign {
+namespace agent::campaign::judges {
 
 // A judgement to make. The builds must live until its result is reported or the pool is drained.
 struct JudgeTask {
@@ -96,4 +96,4 @@ class JudgePool {
   std::vector<std::unique_ptr<Member>> members_;
 };
 
-}  // namespace agent::campaign
+}  // namespace agent::campaign::judges

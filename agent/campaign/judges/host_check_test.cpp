@@ -1,11 +1,13 @@
 // The cpu device's look at kernels that were written for a GPU, with its real compiler and worker.
-#include "agent/campaign/host_check.h"
+#include "agent/campaign/judges/host_check.h"
 
 #include <gtest/gtest.h>
 
+#include "agent/campaign/devices.h"
 #include "benchsuite/problem.h"
+#include "core/paths.h"
 
-namespace agent::campaign {
+namespace agent::campaign::judges {
 namespace {
 
 std::string row_sum(const std::string& barrier, const std::string& before = "") {
@@ -42,7 +44,8 @@ class HostCheckTest : public testing::Test {
     HostCheck::add(check_.begin(problem, solution, sandbox::default_binding(solution)).get(), judgement);
     return judgement;
   }
-  HostCheck check_{core::installed_paths()};
+  HostCheck check_{judged_device(core::installed_paths(), benchsuite::Backend::cpu, 0),
+                   cpu_worker(core::installed_paths())};
 };
 
 TEST_F(HostCheckTest, ARightKernelPasses) {
@@ -63,4 +66,4 @@ TEST_F(HostCheckTest, CodeThatTheCpuDeviceLacksIsNotHeldAgainstAKernel) {
 }
 
 }  // namespace
-}  // namespace agent::campaign
+}  // namespace agent::campaign::judges

@@ -1,5 +1,5 @@
 // Several judges side by side: every task is judged once.
-#include "agent/campaign/judge_pool.h"
+#include "agent/campaign/judges/judge_pool.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include "agent/campaign/devices.h"
 #include "core/paths.h"
 
-namespace agent::campaign {
+namespace agent::campaign::judges {
 namespace {
 using verifier::verdicts::Effort;
 
@@ -69,4 +69,4 @@ TEST(JudgePool, SaysWhyAJudgeDoesNotStart) {
 }
 
 }  // namespace
-}  // namespace agent::campaign
+}  // namespace agent::campaign::judges
