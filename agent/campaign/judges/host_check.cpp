@@ -10,7 +10,8 @@ namespace agent::campaign::judges {
 namespace {
 using verifier::verdicts::Verdict;
 constexpr int kCompileWorkers = 2;
-constexpr double kMost_s = 60;  // for one candidate, after which nothing is said about it
+constexpr size_t kMostWhy = 300;  // characters of a reason
+constexpr double kMost_s = 60;    // for one candidate, after which nothing is said about it
 
 verifier::judging::JudgeSettings settings() {
   verifier::judging::JudgeSettings settings;
@@ -18,7 +19,7 @@ verifier::judging::JudgeSettings settings() {
   return settings;
 }
 
-// What the candidate does wrong on every device. Limits of the cpu device, or code that it lacks, say nothing.
+// True if the kernel is wrong on every device. Limits of the cpu device and features that it lacks do not count.
 bool is_definite(const Verdict& verdict) {
   return std::visit(
       [](const auto& v) {
@@ -45,7 +46,11 @@ HostCheck::HostCheck(const verifier::judging::JudgedDevice& cpu, const sandbox::
 std::future<HostCheck::Finding> HostCheck::begin(const benchsuite::Problem& problem, const sandbox::Solution& solution,
                                                  const sandbox::TunableBinding& binding) {
   return judges_.post_first([this, problem, solution, binding](verifier::judging::Judge& judge) {
-    return look(judge, problem, solution, binding);
+    try {
+      return look(judge, problem, solution, binding);
+    } catch (const core::SystemError& error) {  // our own failure: the GPU's judgement and its other checks go on
+      return Finding{{}, {false, core::clean_line(error.what(), kMostWhy)}};
+    }
   });
 }
 
@@ -62,7 +67,7 @@ void HostCheck::add(Finding finding, verifier::verdicts::Judgement& judgement) {
 
 HostCheck::Finding HostCheck::look(verifier::judging::Judge& judge, const benchsuite::Problem& problem,
                                    const sandbox::Solution& solution, const sandbox::TunableBinding& binding) {
-  const auto undecided = [](const std::string& why) { return Finding{{}, {false, core::clean_line(why, 300)}}; };
+  const auto undecided = [](const std::string& why) { return Finding{{}, {false, core::clean_line(why, kMostWhy)}}; };
   verifier::judging::Builds builds(solution, binding);
   if (const sandbox::Rejected* rejected = builds.wait_for_check(pool_)) return undecided(rejected->message);
   if (const std::string hash = content_hash(problem); hash != problem_) {

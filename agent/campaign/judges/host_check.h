@@ -29,7 +29,7 @@ class HostCheck {
   HostCheck(const verifier::judging::JudgedDevice& cpu, const sandbox::process::WorkerCommand& compiler);
 
   // Compiles and launches the candidate on a thread of its own, one candidate after the other, on the problem's shapes
-  // for the cpu device. The answer throws core::SystemError for failures of our own alone.
+  // for the cpu device. A failure of our own is recorded as the reason why nothing was decided.
   std::future<Finding> begin(const benchsuite::Problem& problem, const sandbox::Solution& solution,
                              const sandbox::TunableBinding& binding);
 
