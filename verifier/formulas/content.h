@@ -108,7 +108,7 @@ HOST_DEVICE Chance chance_of(bool wide, float normal, uint32_t first, uint32_t s
   return {from_float * (1 + second * 0x1p-56), unit + second * 0x1p-64, first, second};
 }
 
-// What a regular draw looks like but for its exceptions: by the two highest bits of its key.
+// The kinds of a regular draw. The two highest bits of its key choose one; rare elements are exceptions to it.
 enum class Regular : uint32_t {
   constant_rows,  // each row is one number, and has one exception
   equal_rows,     // all rows are the same; here and below, one row in sixteen has an exception

@@ -59,7 +59,7 @@ struct Scope {
   bool operator==(const Scope&) const = default;
 };
 
-// Of a win on a GPU: whether the cpu device's checking build looked for races and bounds in the same source.
+// Whether the cpu device's checking build ran a GPU win's source and found no race or access out of bounds.
 struct HostCheck {
   bool passed = false;
   std::string why_not = {};  // a sentence, where that build could not decide
