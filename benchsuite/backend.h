@@ -21,7 +21,7 @@ struct BackendTraits {
   bool judged;  // has a device in this version: its candidates can be judged
 };
 inline constexpr BackendTraits kBackends[] = {
-    {Backend::cpu, false, true}, {Backend::cuda, true, true}, {Backend::hip, true, false}};
+    {Backend::cpu, false, true}, {Backend::cuda, true, true}, {Backend::hip, true, true}};
 
 constexpr const BackendTraits& traits_of(Backend backend) { return kBackends[static_cast<size_t>(backend)]; }
 constexpr bool is_gpu(Backend backend) { return traits_of(backend).gpu; }

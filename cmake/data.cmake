@@ -4,13 +4,13 @@ file(MAKE_DIRECTORY ${share})
 file(CREATE_LINK ${CMAKE_SOURCE_DIR}/LICENSE ${share}/LICENSE SYMBOLIC)
 install(FILES LICENSE DESTINATION share/kernelwright)
 foreach(pair problems=benchsuite/problems suites=benchsuite/suites skeleton=benchsuite/skeleton kernels=kernels prompts=prompts cpu=sandbox/cpu/shim hip=sandbox/hip/shim
-             cuda=verifier/devices/cuda torch=verifier/devices/torch import=benchsuite/import formulas=verifier/formulas adversarial=verifier/adversarial pages=results/web/pages
+             gpu=verifier/devices/gpu torch=verifier/devices/torch import=benchsuite/import formulas=verifier/formulas adversarial=verifier/adversarial pages=results/web/pages
              export=results/exporting/templates)
   string(REPLACE "=" ";" pair ${pair})
   list(GET pair 0 name)
   list(GET pair 1 folder)
   file(CREATE_LINK ${CMAKE_SOURCE_DIR}/${folder} ${share}/${name} SYMBOLIC)
-  if(name MATCHES "^(cuda|torch|import|adversarial)$")  # beside C++ sources of the verifier
+  if(name MATCHES "^(gpu|torch|import|adversarial)$")  # beside C++ sources of the verifier
     install(DIRECTORY ${folder}/ DESTINATION share/kernelwright/${name} FILES_MATCHING PATTERN "*.cu" PATTERN "*.py"
             PATTERN "*_fixture.py" EXCLUDE PATTERN "__pycache__" EXCLUDE)
     continue()

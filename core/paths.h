@@ -1,6 +1,6 @@
 // All paths that the program uses. Data is found relative to the program, so an installed tree runs from any folder:
 // <prefix>/bin/kernelwright,
-// <prefix>/share/kernelwright/{problems,suites,skeleton,kernels,prompts,cpu,cuda,torch,import,adversarial,pages,vendor}.
+// <prefix>/share/kernelwright/{problems,suites,skeleton,kernels,prompts,cpu,hip,gpu,torch,import,adversarial,pages,vendor}.
 // A build tree has the same shape, with links to the sources.
 #pragma once
 
@@ -13,6 +13,7 @@ struct Paths {
   std::filesystem::path program_folder;  // holds kernelwright and its worker programs
   std::filesystem::path data;            // <prefix>/share/kernelwright
   int sandbox_level = 1;                 // the least sandbox level for worker programs (--sandbox)
+  std::filesystem::path hip_library;     // opened in place of the host's HIP runtime, if set; only tests set it
 
   std::filesystem::path problems() const { return data / "problems"; }  // one folder per problem
   std::filesystem::path suites() const { return data / "suites"; }      // <suite>.json
@@ -21,7 +22,7 @@ struct Paths {
   std::filesystem::path prompts() const { return data / "prompts"; }
   std::filesystem::path device_headers() const { return data / "cpu"; }       // the cpu device's CUDA headers
   std::filesystem::path hip_headers() const { return data / "hip"; }          // CUDA's names on AMD GPUs
-  std::filesystem::path cuda_kernels() const { return data / "cuda"; }        // the judge's own kernels on NVIDIA GPUs
+  std::filesystem::path gpu_kernels() const { return data / "gpu"; }          // the judge's own kernels on GPUs
   std::filesystem::path torch() const { return data / "torch"; }              // Python that runs in PyTorch's workers
   std::filesystem::path importing() const { return data / "import"; }         // Python that reads files of PyTorch
   std::filesystem::path adversarial() const { return data / "adversarial"; }  // kernels that must be refused, and twins

@@ -115,7 +115,7 @@ void measure_baselines(results::archive::Recorder& archive, const core::Paths& p
                        const std::vector<const benchsuite::Problem*>& problems, const std::vector<OwnLibrary>& own,
                        WhichBaselines which, const BaselineListener& listener) {
   if (choice.backend != benchsuite::Backend::cuda) {
-    throw core::InputError("--device", "libraries are measured on GPUs only",
+    throw core::InputError("--device", "libraries are measured on NVIDIA GPUs only",
                            "choose one, for example --device cuda:0");
   }
   if (!own.empty() && problems.size() != 1) {
@@ -123,7 +123,7 @@ void measure_baselines(results::archive::Recorder& archive, const core::Paths& p
                            "name the one that it computes");
   }
   if (choice.all) choice = {choice.backend, 0, false};
-  const std::vector<sandbox::cuda::driver::DeviceFacts> devices = cuda_devices();
+  const std::vector<sandbox::gpu::driver::DeviceFacts> devices = gpu_devices(paths, choice.backend);
   if (choice.index >= static_cast<int>(devices.size())) {
     throw core::InputError("--device", "there is no GPU " + std::to_string(choice.index),
                            "kernelwright doctor lists what this host has");

@@ -1,7 +1,7 @@
 #include "agent/campaign/calibrations.h"
 
 #include "core/error.h"
-#include "verifier/devices/cuda/calibration.h"
+#include "verifier/devices/gpu/calibration.h"
 
 namespace agent::campaign {
 namespace {
@@ -17,10 +17,10 @@ verifier::verdicts::Calibration calibrate(results::archive::Recorder& archive, c
   sandbox::process::WorkerCommand command = judged_device(paths, choice.backend, choice.index).worker;
   command.args.insert(command.args.end(), {"--role", "judge"});
   sandbox::process::Worker judge = sandbox::process::Worker::start(command);
-  sandbox::CompilePool pool(cuda_compile_worker(paths, judge.greeting().at("architecture").get<std::string>()),
+  sandbox::CompilePool pool(gpu_compile_worker(paths, judge.greeting().at("architecture").get<std::string>()),
                             kCompileWorkers);
   const verifier::verdicts::Calibration calibration =
-      verifier::devices::cuda::ask_for_calibration(judge, pool, paths.cuda_kernels());
+      verifier::devices::gpu::ask_for_calibration(judge, pool, paths.gpu_kernels());
   archive.add_calibration(choice.backend_name() + " " + calibration.device, calibration);
   return calibration;
 }

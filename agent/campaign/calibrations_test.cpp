@@ -11,7 +11,8 @@ TEST(Calibrations, AKnownOneIsNotMeasuredAgain) {
   const results::archive::test::TemporaryArchive temporary;
   results::archive::Recorder archive(temporary.file());
   archive.add_calibration("cuda GPU A", results::archive::test::calibration_of("GPU A", 4000));
-  const core::Paths nowhere{"/nonexistent", "/nonexistent"};  // a worker could not be started
+  core::Paths nowhere;
+  nowhere.program_folder = nowhere.data = "/nonexistent";  // a worker could not be started
   const DeviceChoice choice{benchsuite::Backend::cuda, 0, false};
   EXPECT_EQ(newest_or_new_calibration(archive, nowhere, choice, "cuda GPU A")->dram_read_gb_s, 4000);
   EXPECT_THROW(newest_or_new_calibration(archive, nowhere, choice, "cuda GPU B"), core::SystemError);

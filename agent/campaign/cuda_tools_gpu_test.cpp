@@ -45,8 +45,8 @@ class ToolsOnGpu : public testing::Test {
     const core::Paths paths = core::installed_paths();
     const auto program = find_cuda_tool("compute-sanitizer");
     ASSERT_TRUE(program) << "compute-sanitizer is not here: set CUDA_HOME to the toolkit's folder";
-    const auto gpus = cuda_devices();
-    pool_ = std::make_unique<sandbox::CompilePool>(cuda_compile_worker(paths, gpus.front().architecture()), 1);
+    const auto gpus = gpu_devices(core::installed_paths(), benchsuite::Backend::cuda);
+    pool_ = std::make_unique<sandbox::CompilePool>(cuda_compile_worker(paths, gpus.front().architecture), 1);
     sanitizers_ = std::make_unique<verifier::devices::cuda::Sanitizers>(
         *program, judged_device(paths, benchsuite::Backend::cuda, 0).worker);
   }

@@ -47,11 +47,13 @@ verifier::judging::JudgeSettings settings_for(const DeviceChoice& choice, bool h
 std::vector<verifier::judging::JudgedDevice> devices_of(const core::Paths& paths, const DeviceChoice& choice) {
   if (!choice.all) return {judged_device(paths, choice.backend, choice.index)};
   std::vector<verifier::judging::JudgedDevice> devices;
-  const std::vector<sandbox::cuda::driver::DeviceFacts> found = cuda_devices();
-  for (const sandbox::cuda::driver::DeviceFacts& facts : found) {
+  const std::vector<sandbox::gpu::driver::DeviceFacts> found = gpu_devices(paths, choice.backend);
+  for (const sandbox::gpu::driver::DeviceFacts& facts : found) {
     if (facts.name != found.front().name) {
-      throw core::InputError("--device", "the GPUs here are not alike: " + found.front().name + " and " + facts.name,
-                             "choose GPUs of one model with CUDA_VISIBLE_DEVICES, or one of them with cuda:N");
+      throw core::InputError(
+          "--device", "the GPUs here are not alike: " + found.front().name + " and " + facts.name,
+          "choose GPUs of one model with CUDA_VISIBLE_DEVICES (AMD: HIP_VISIBLE_DEVICES), or one of them with " +
+              choice.backend_name() + ":N");
     }
     devices.push_back(judged_device(paths, choice.backend, facts.index));
   }
@@ -66,7 +68,7 @@ std::string label_of(const DeviceChoice& choice, const core::Json& judge) {
 sandbox::process::WorkerCommand compile_worker(const core::Paths& paths, const DeviceChoice& choice,
                                                const core::Json& judge) {
   if (!benchsuite::is_gpu(choice.backend)) return cpu_worker(paths, choice.dialect);
-  return cuda_compile_worker(paths, judge.at("architecture").get<std::string>());
+  return gpu_compile_worker(paths, judge.at("architecture").get<std::string>());
 }
 }  // namespace
 
@@ -127,7 +129,7 @@ std::optional<std::string> DeviceSession::why_not(const sandbox::Solution& solut
   if (auto why = why_not_on(choice_, solution)) return why;
   if (!judge_greeting_.contains("architecture")) return std::nullopt;
   const auto here = judge_greeting_.at("architecture").get<std::string>();
-  if (sandbox::cuda::driver::runs_on(here, solution.arch)) return std::nullopt;
+  if (sandbox::gpu::driver::runs_on(here, solution.arch)) return std::nullopt;
   return "it needs " + solution.arch + ", and this GPU is " + here;
 }
 

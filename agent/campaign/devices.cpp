@@ -10,8 +10,10 @@
 #include "core/error.h"
 #include "core/hash.h"
 #include "core/text.h"
-#include "verifier/devices/cuda/judge_kernels.h"
+#include "sandbox/cuda/driver/driver.h"
+#include "sandbox/hip/driver/driver.h"
 #include "verifier/devices/cuda/sanitizers.h"
+#include "verifier/devices/gpu/judge_kernels.h"
 
 namespace agent::campaign {
 namespace {
@@ -27,10 +29,23 @@ sandbox::process::WorkerCommand worker(const core::Paths& paths, Backend backend
 }
 
 // The program that compiles decides about binaries, and so does what it puts before each source.
-std::string compiled_by(const std::filesystem::path& program, const std::filesystem::path& headers) {
+std::string compiled_by(const std::filesystem::path& program, const core::Paths& paths) {
   const auto written = std::filesystem::last_write_time(program).time_since_epoch().count();
-  return core::sha256_hex(
-      fmt::format("{} {} {}", written, std::filesystem::file_size(program), core::read_file(headers / "kw_prelude.h")));
+  return core::sha256_hex(fmt::format("{} {} {} {}", written, std::filesystem::file_size(program),
+                                      core::read_file(paths.device_headers() / "kw_prelude.h"),
+                                      core::read_file(paths.hip_headers() / "kw_hiprtc.h")));
+}
+
+// Says what is missing. A driver that finds no GPU shows when a worker opens it.
+void require_driver(const core::Paths& paths, Backend backend) {
+  const bool installed = backend == Backend::cuda ? sandbox::cuda::driver::is_installed()
+                                                  : !paths.hip_library.empty() || sandbox::hip::driver::is_installed();
+  if (!installed) static_cast<void>(open_driver(paths, backend));
+}
+
+// The variable that chooses among a vendor's GPUs.
+const char* visible_devices(Backend backend) {
+  return backend == Backend::hip ? "HIP_VISIBLE_DEVICES" : "CUDA_VISIBLE_DEVICES";
 }
 }  // namespace
 
@@ -87,15 +102,9 @@ DeviceChoice parse_device(const std::string& device) {
   }
   const bool known = backend && benchsuite::traits_of(*backend).judged && benchsuite::is_gpu(*backend);
   if (known && (plain || number || choice.all)) return choice;
-  if (backend == Backend::hip) {
-    throw core::UsageError(
-        "--device", "nothing runs on AMD GPUs yet",
-        "kernelwright check --arch gfx90a compiles and inspects a solution for them, --device cpu-hip judges it on the "
-        "host, and export --to hip makes a project that builds there");
-  }
-  throw core::UsageError(
-      "--device", "\"" + device + "\" is not a device of this version",
-      "use cpu, cpu-hip, cpu-hip32, cuda, cuda:N or cuda:all; kernelwright doctor lists what this host has");
+  throw core::UsageError("--device", "\"" + device + "\" is not a device of this version",
+                         "use cpu, cpu-hip, cpu-hip32, cuda, cuda:N, cuda:all, or hip likewise; kernelwright doctor "
+                         "lists what this host has");
 }
 
 std::string DeviceChoice::kind() const {
@@ -142,27 +151,39 @@ std::optional<std::filesystem::path> find_cuda_tool(const std::string& name) {
 
 verifier::judging::JudgedDevice judged_device(const core::Paths& paths, Backend backend, int index) {
   verifier::judging::JudgedDevice device{worker(paths, backend), backend};
-  device.pytorch = [paths, gpu = device.gpu() ? std::optional(index) : std::nullopt] {
-    return torch::reference_worker(paths, gpu);
+  device.pytorch = [paths, backend, index] {
+    if (backend == Backend::hip) {
+      throw core::InputError("reference.py", "runs on no AMD GPU in this version: PyTorch cannot map its memory",
+                             "judge the problem on another device, or write reference.cu");
+    }
+    return torch::reference_worker(paths, benchsuite::is_gpu(backend) ? std::optional(index) : std::nullopt);
   };
   if (!device.gpu()) return device;
-  if (!sandbox::cuda::driver::Driver::is_installed()) static_cast<void>(cuda_devices());  // says what is missing
-  device.own_kernels = verifier::devices::cuda::own_kernels(paths.cuda_kernels());
+  require_driver(paths, backend);
+  device.own_kernels = verifier::devices::gpu::own_kernels(paths.gpu_kernels());
   if (const auto folder = user_cache_folder()) {
     device.own_kernels.kept_in = *folder / "judge-kernels";
-    device.own_kernels.made_by = compiled_by(device.worker.program, paths.device_headers());
+    device.own_kernels.made_by = compiled_by(device.worker.program, paths);
   }
   device.worker.args.insert(device.worker.args.end(), {"--device", std::to_string(index)});
-  if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) {
+  if (const char* visible = std::getenv(visible_devices(backend))) {
     device.worker.args.insert(device.worker.args.end(), {"--visible-devices", visible});
+  }
+  if (backend == Backend::hip && !paths.hip_library.empty()) {
+    device.worker.args.insert(device.worker.args.end(), {"--hip-library", paths.hip_library.string()});
   }
   return device;
 }
 
-std::vector<sandbox::cuda::driver::DeviceFacts> cuda_devices() {
-  const auto driver = sandbox::cuda::driver::Driver::open();
-  std::vector<sandbox::cuda::driver::DeviceFacts> devices;
-  for (int i = 0; i < driver.device_count(); ++i) devices.push_back(sandbox::cuda::driver::device_facts(driver, i));
+sandbox::gpu::driver::Driver open_driver(const core::Paths& paths, Backend backend) {
+  return backend == Backend::hip ? sandbox::hip::driver::open_driver(paths.hip_library)
+                                 : sandbox::cuda::driver::open_driver();
+}
+
+std::vector<sandbox::gpu::driver::DeviceFacts> gpu_devices(const core::Paths& paths, Backend backend) {
+  const sandbox::gpu::driver::Driver driver = open_driver(paths, backend);
+  std::vector<sandbox::gpu::driver::DeviceFacts> devices;
+  for (int i = 0; i < driver.device_count(); ++i) devices.push_back(sandbox::gpu::driver::device_facts(driver, i));
   return devices;
 }
 

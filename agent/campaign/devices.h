@@ -9,7 +9,7 @@
 #include "benchsuite/backend.h"
 #include "core/paths.h"
 #include "sandbox/compilation.h"
-#include "sandbox/cuda/driver/driver.h"
+#include "sandbox/gpu/driver/driver.h"
 #include "sandbox/process/worker.h"
 #include "verifier/judging/judge.h"
 
@@ -29,7 +29,8 @@ sandbox::process::WorkerCommand hip_compile_worker(const core::Paths& paths, con
 // The compile worker for an architecture of a GPU, "sm_90" or "gfx90a". Throws core::InputError for other names.
 sandbox::process::WorkerCommand gpu_compile_worker(const core::Paths& paths, const std::string& architecture);
 
-// The device that --device names: "cpu", "cpu-hip", "cpu-hip32", "cuda" (the first GPU), "cuda:1", "cuda:all".
+// The device that --device names: "cpu", "cpu-hip", "cpu-hip32", "cuda" (the first GPU), "cuda:1", "cuda:all",
+// and "hip" likewise.
 struct DeviceChoice {
   benchsuite::Backend backend = benchsuite::Backend::cpu;
   int index = 0;                                      // of a GPU
@@ -57,10 +58,13 @@ std::optional<std::string> why_not_on(const DeviceChoice& device, const sandbox:
 std::optional<std::filesystem::path> find_cuda_tool(const std::string& name);
 
 // The judge's side of a device: its workers and our own device code. Throws core::SystemError when the worker program
-// is not installed.
+// is not installed, NoGpu without the driver of a GPU's vendor.
 verifier::judging::JudgedDevice judged_device(const core::Paths& paths, benchsuite::Backend backend, int index);
 
-// GPUs in the driver's order, after $CUDA_VISIBLE_DEVICES. Throws core::SystemError without a driver or a GPU.
-std::vector<sandbox::cuda::driver::DeviceFacts> cuda_devices();
+// The driver of this vendor's GPUs. Throws sandbox::gpu::driver::NoGpu with the remedy without a driver or a GPU.
+sandbox::gpu::driver::Driver open_driver(const core::Paths& paths, benchsuite::Backend backend);
+
+// GPUs of a vendor in the driver's order, after $CUDA_VISIBLE_DEVICES or $HIP_VISIBLE_DEVICES. Throws likewise.
+std::vector<sandbox::gpu::driver::DeviceFacts> gpu_devices(const core::Paths& paths, benchsuite::Backend backend);
 
 }  // namespace agent::campaign

@@ -31,7 +31,7 @@ std::string architecture_for(const results::exporting::Package& package, size_t 
   for (const results::exporting::Route& route : package.routes) {
     if (route.kernel != kernel) continue;
     if (route.architecture.empty())
-      return sandbox::cuda::driver::runs_on(asked, package.kernels[kernel].solution.arch) ? asked : "";
+      return sandbox::gpu::driver::runs_on(asked, package.kernels[kernel].solution.arch) ? asked : "";
     if (results::exporting::capability_of(route.architecture) == results::exporting::capability_of(asked))
       return route.architecture;
   }

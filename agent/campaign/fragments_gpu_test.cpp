@@ -13,14 +13,14 @@ namespace agent::campaign {
 namespace {
 
 TEST(FragmentsOnGpu, OfCardsAreCorrect) {
-  const std::string device = cuda_devices().at(0).architecture();
+  const std::string device = gpu_devices(core::installed_paths(), benchsuite::Backend::cuda).at(0).architecture;
   const test::Home home;
   std::vector<std::string> args{"--json", "judge", "--device", "cuda"};
   const size_t options = args.size();
   for (const prompting::Card& card : prompting::load_cards(core::installed_paths().prompts() / "techniques")) {
     const sandbox::Solution solution = sandbox::parse_solution(card.fragment, card.name);
     if (std::find(solution.backends.begin(), solution.backends.end(), "cuda") == solution.backends.end()) continue;
-    if (!sandbox::cuda::driver::runs_on(device, solution.arch)) continue;
+    if (!sandbox::gpu::driver::runs_on(device, solution.arch)) continue;
     args.push_back((home.folder() / (card.name + ".cu")).string());
     std::ofstream(args.back()) << card.fragment;
   }

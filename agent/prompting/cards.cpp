@@ -7,7 +7,7 @@
 #include "core/error.h"
 #include "core/suggest.h"
 #include "core/text.h"
-#include "sandbox/cuda/driver/driver.h"
+#include "sandbox/gpu/driver/driver.h"
 #include "sandbox/tokens.h"
 
 namespace agent::prompting {
@@ -150,7 +150,7 @@ int score(const Card& card, const CardWish& wish) {
 
 bool suits(const Card& card, const CardWish& wish) {
   if (std::find(card.backends.begin(), card.backends.end(), wish.backend) == card.backends.end()) return false;
-  if (wish.backend == "cuda" && !sandbox::cuda::driver::runs_on(wish.arch, card.arch)) return false;
+  if (wish.backend == "cuda" && !sandbox::gpu::driver::runs_on(wish.arch, card.arch)) return false;
   return card.traits.empty() || std::any_of(card.traits.begin(), card.traits.end(),
                                             [&](const std::string& trait) { return wish.traits.count(trait) > 0; });
 }

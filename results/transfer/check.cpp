@@ -10,7 +10,7 @@
 #include "core/hash.h"
 #include "results/archive/rows.h"
 #include "results/transfer/record_values.h"
-#include "verifier/devices/cuda/calibration.h"
+#include "verifier/devices/gpu/calibration.h"
 #include "verifier/statistics/statistics.h"
 #include "verifier/verdicts/judgement.h"
 

@@ -7,7 +7,7 @@
 #include "benchsuite/problem.h"
 #include "core/strict_json.h"
 #include "results/archive/leaderboard.h"
-#include "verifier/devices/cuda/calibration.h"
+#include "verifier/devices/gpu/calibration.h"
 
 namespace results::view {
 

@@ -1,5 +1,5 @@
 // Statistics of an output, tile by tile: all that the decision about it (verifier/compare.h) needs of its elements.
-// They come from host memory here and from a kernel on a GPU (verifier/devices/cuda/judge_statistics.cu).
+// They come from host memory here and from a kernel on a GPU (verifier/devices/gpu/judge_statistics.cu).
 #pragma once
 
 #include <cstddef>

@@ -69,7 +69,7 @@ int draws_for(const benchsuite::Problem& problem, const core::Bindings& axes, Di
 // One draw of one tensor, from `key`. Throws core::ExprError when the tensor's expressions cannot be evaluated.
 formulas::FillArgs fill_args(const benchsuite::Tensor& tensor, const core::Bindings& axes, Distribution distribution,
                              uint64_t key);
-// Fills one tensor's bytes. A GPU (devices/cuda/judge_inputs.cu) draws the same integers and uniform numbers, and other
+// Fills one tensor's bytes. A GPU (devices/gpu/judge_inputs.cu) draws the same integers and uniform numbers, and other
 // normal ones.
 void fill_input(std::span<std::byte> bytes, const benchsuite::Tensor& tensor, const core::Bindings& axes,
                 Distribution distribution, uint64_t key);

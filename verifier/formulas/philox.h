@@ -1,5 +1,5 @@
 // Numbers drawn by their index. Like every file of this folder, one text for the host's compiler and for NVRTC, which
-// compiles it before the judge's kernels (devices/cuda/judge_common.cu).
+// compiles it before the judge's kernels (devices/gpu/judge_common.cu).
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,8 @@ void calibrate_command(const std::string& device, Invocation& invocation) {
   campaign::DeviceChoice choice = campaign::parse_device(device);
   const campaign::LoadedData data = load_data(invocation);
   results::archive::Recorder archive = campaign::open_seeded_archive(invocation.archive, data);
-  const int last = choice.all ? static_cast<int>(campaign::cuda_devices().size()) - 1 : choice.index;
+  const int last =
+      choice.all ? static_cast<int>(campaign::gpu_devices(data.paths, choice.backend).size()) - 1 : choice.index;
   for (; choice.index <= last; ++choice.index) {
     const verifier::verdicts::Calibration calibration = campaign::calibrate(archive, data.paths, choice);
     if (invocation.json) {
@@ -32,7 +33,7 @@ void add_calibrate_command(CLI::App& app, Invocation& invocation) {
   auto device = std::make_shared<std::string>("cuda:0");
   CLI::App* command = app.add_subcommand(
       "calibrate", "Measure the bandwidth and arithmetic rates of a GPU, which bound the kernels' times");
-  command->add_option("--device", *device, "Which GPU: cuda, cuda:N, cuda:all");
+  command->add_option("--device", *device, "Which GPU: cuda, cuda:N, cuda:all, or hip likewise");
   command->footer("The first campaign on a GPU also calibrates it.");
   command->callback([device, &invocation] { calibrate_command(*device, invocation); });
 }

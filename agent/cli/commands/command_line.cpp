@@ -12,7 +12,7 @@
 #include "core/error.h"
 #include "core/strict_json.h"
 #include "core/suggest.h"
-#include "sandbox/cuda/driver/driver.h"
+#include "sandbox/gpu/driver/driver.h"
 #include "sandbox/process/worker.h"
 
 namespace agent::cli::commands {
@@ -138,7 +138,7 @@ int run_command_line(int argc, const char* const* argv) {
     return report_failure(invocation, kRefused, error.what());
   } catch (const sandbox::process::LevelNotReached& error) {
     return report_failure(invocation, kRefused, error.what());
-  } catch (const sandbox::cuda::driver::NoGpu& error) {
+  } catch (const sandbox::gpu::driver::NoGpu& error) {
     return report_failure(invocation, kRefused, error.what());
   } catch (const std::exception& error) {
     return report_failure(invocation, kOurFault, error.what());

@@ -5,6 +5,7 @@
 #include "agent/campaign/program_fixture.h"
 #include "core/strict_json.h"
 #include "sandbox/cuda/driver/driver.h"
+#include "sandbox/hip/driver/driver.h"
 
 namespace agent::cli::commands {
 namespace {
@@ -51,8 +52,7 @@ const WrongInput kWrongInputs[] = {
     {"unknown_device",
      {"run", "gelu_f32", "--device", "gpu"},
      64,
-     "use cpu, cpu-hip, cpu-hip32, cuda, cuda:N or cuda:all"},
-    {"amd_gpu", {"run", "gelu_f32", "--device", "hip:0"}, 64, "check --arch gfx90a compiles and inspects"},
+     "use cpu, cpu-hip, cpu-hip32, cuda, cuda:N, cuda:all, or hip likewise"},
     {"no_architecture", {"check", shipped("gelu_f32/float4_items.cu"), "--arch", "rdna"}, 1, "AMD's (gfx90a, gfx1100)"},
     {"no_bound_on_the_cpu", {"calibrate", "--device", "cpu"}, 1, "the cpu device has no calibration"},
     {"no_baselines_on_the_cpu", {"baselines", "--device", "cpu"}, 1, "libraries are measured on GPUs only"},
@@ -136,7 +136,7 @@ TEST(Program, CheckSaysThatAReferenceIsNotJudged) {
 }
 
 TEST(Program, WithoutAGpuSaysSoAndIsNotAtFault) {
-  if (sandbox::cuda::driver::Driver::is_installed()) GTEST_SKIP() << "this host has an NVIDIA driver";
+  if (sandbox::cuda::driver::is_installed()) GTEST_SKIP() << "this host has an NVIDIA driver";
   const Home home;
   for (const std::vector<std::string>& args :
        std::vector<std::vector<std::string>>{{"run", "gelu_f32", "--device", "cuda"},
@@ -145,6 +145,20 @@ TEST(Program, WithoutAGpuSaysSoAndIsNotAtFault) {
     const Ended ended = home.run(args);
     EXPECT_EQ(ended.exit_code, 1) << ended.err;
     EXPECT_THAT(ended.err, HasSubstr("the NVIDIA driver is not found"));
+  }
+}
+
+TEST(Program, WithoutAnAmdGpuSaysSoAndIsNotAtFault) {
+  if (sandbox::hip::driver::is_installed()) GTEST_SKIP() << "this host has ROCm's HIP runtime";
+  const Home home;
+  for (const std::vector<std::string>& args :
+       std::vector<std::vector<std::string>>{{"run", "gelu_f32", "--device", "hip"},
+                                             {"judge", shipped("gelu_f32/float4_items.cu"), "--device", "hip:1"},
+                                             {"run", "gelu_f32", "--device", "hip:all"},
+                                             {"calibrate", "--device", "hip"}}) {
+    const Ended ended = home.run(args);
+    EXPECT_EQ(ended.exit_code, 1) << ended.err;
+    EXPECT_THAT(ended.err, testing::AllOf(HasSubstr("install ROCm 6 or newer"), HasSubstr("check --arch gfx90a")));
   }
 }
 

@@ -27,6 +27,8 @@
 
 namespace agent::cli::commands {
 namespace {
+using benchsuite::Backend;
+
 enum class State { ok, missing, broken };
 
 struct Finding {
@@ -86,36 +88,47 @@ Finding gpu_compiler(const std::string& what, const core::Paths& paths, const st
   }
 }
 
-// Empty if none can be opened: the driver's own finding says why.
-std::vector<sandbox::cuda::driver::DeviceFacts> gpus_here() {
+// The GPUs of one vendor.
+struct Gpus {
+  Backend backend;
+  std::string driver;  // its version
+  std::vector<sandbox::gpu::driver::DeviceFacts> all;
+  std::string missing = "";  // why there are none
+
+  std::string backend_name() const { return std::string(benchsuite::name_of(backend)); }
+};
+
+Gpus gpus_here(const core::Paths& paths, Backend backend) {
   try {
-    return campaign::cuda_devices();
-  } catch (const core::SystemError&) {
-    return {};
+    return {backend, campaign::open_driver(paths, backend).version(), campaign::gpu_devices(paths, backend)};
+  } catch (const core::SystemError& error) {
+    return {backend, "", {}, error.what()};
   }
 }
 
-Finding gpu(const sandbox::cuda::driver::DeviceFacts& facts, const std::string& driver) {
-  return {fmt::format("cuda:{}", facts.index), State::ok,
-          fmt::format("{}, {:.0f} GiB, {} multiprocessors, {}; driver for CUDA {}", facts.name,
-                      static_cast<double>(facts.memory_bytes) / (1 << 30), facts.multiprocessors, facts.architecture(),
-                      driver),
+Finding gpu(const sandbox::gpu::driver::DeviceFacts& facts, const Gpus& here) {
+  return {fmt::format("{}:{}", here.backend_name(), facts.index), State::ok,
+          fmt::format("{}, {:.0f} GiB, {} {}, {}; driver for {} {}", facts.name,
+                      static_cast<double>(facts.memory_bytes) / (1 << 30), facts.multiprocessors,
+                      here.backend == Backend::hip ? "compute units" : "multiprocessors", facts.architecture,
+                      here.backend == Backend::hip ? "HIP" : "CUDA", here.driver),
           ""};
 }
 
 // One finding for each GPU, and one for the calibration of each GPU model.
-std::vector<Finding> gpus(const Invocation& invocation, const std::vector<sandbox::cuda::driver::DeviceFacts>& here) {
+std::vector<Finding> gpus(const Invocation& invocation, const Gpus& here) {
   std::vector<Finding> findings;
   std::set<std::string> names;
-  for (const sandbox::cuda::driver::DeviceFacts& facts : here) {
-    findings.push_back(gpu(facts, sandbox::cuda::driver::Driver::open().version()));
+  for (const sandbox::gpu::driver::DeviceFacts& facts : here.all) {
+    findings.push_back(gpu(facts, here));
     names.insert(facts.name);
   }
   for (const std::string& name : names) {
     std::optional<verifier::verdicts::Calibration> known;
     Finding finding = probe("calibration: " + name, "give another file with --archive", [&]() -> std::string {
       if (std::filesystem::exists(invocation.archive)) {
-        known = campaign::open_existing_archive(invocation.archive).newest_calibration("cuda " + name);
+        known =
+            campaign::open_existing_archive(invocation.archive).newest_calibration(here.backend_name() + " " + name);
       }
       if (!known) return "the first campaign on it takes a few seconds longer";
       return fmt::format("{:.2f} TB/s copied, measured {}", known->dram_copy_gb_s / 1e3, known->made);
@@ -200,26 +213,41 @@ Finding sandbox_of(const std::string& what, const sandbox::process::WorkerComman
 }
 
 std::vector<Finding> sandboxes(const core::Paths& paths, const Invocation& invocation,
-                               const std::vector<sandbox::cuda::driver::DeviceFacts>& here) {
+                               const std::vector<Gpus>& vendors) {
   std::vector<Finding> findings;
   for (const char* role : {"compile", "judge", "run"}) {
     findings.push_back(
         sandbox_of(std::string("cpu, ") + role, campaign::cpu_worker(paths), role, invocation.sandbox_level));
   }
-  if (here.empty()) return findings;
-  const sandbox::process::WorkerCommand gpu =
-      campaign::judged_device(paths, benchsuite::Backend::cuda, here.front().index).worker;
-  for (const char* role : {"judge", "run"}) {
-    findings.push_back(sandbox_of(std::string("cuda, ") + role, gpu, role, invocation.sandbox_level));
+  for (const Gpus& here : vendors) {
+    if (here.all.empty()) continue;
+    const std::string name = here.backend_name() + ", ";
+    const sandbox::gpu::driver::DeviceFacts& first = here.all.front();
+    const sandbox::process::WorkerCommand gpu = campaign::judged_device(paths, here.backend, first.index).worker;
+    for (const char* role : {"judge", "run"}) {
+      findings.push_back(sandbox_of(name + role, gpu, role, invocation.sandbox_level));
+    }
+    const sandbox::process::WorkerCommand compiler = campaign::gpu_compile_worker(paths, first.architecture);
+    findings.push_back(sandbox_of(name + "compile", compiler, "compile", invocation.sandbox_level));
   }
-  const sandbox::process::WorkerCommand compiler = campaign::cuda_compile_worker(paths, here.front().architecture());
-  findings.push_back(sandbox_of("cuda, compile", compiler, "compile", invocation.sandbox_level));
   return findings;
 }
 
-std::vector<Finding> examine(const Invocation& invocation,
-                             const std::vector<sandbox::cuda::driver::DeviceFacts>& here) {
+// The HIP runtime and its GPUs, if any.
+std::vector<Finding> amd_gpus(const Invocation& invocation, const Gpus& here) {
+  if (!here.all.empty()) return gpus(invocation, here);
+  const bool driver = std::filesystem::exists("/dev/kfd");
+  return {
+      {"AMD GPU", State::missing,
+       fmt::format("no AMD GPU to run on; use the cpu device ({}{})", here.missing,
+                   driver ? "" : "; the kernel's driver, /dev/kfd, is missing, too"),
+       "install ROCm 6 or newer on a machine with such a GPU; kernelwright check --arch gfx90a compiles and inspects "
+       "anywhere, export --to hip writes a project"}};
+}
+
+std::vector<Finding> examine(const Invocation& invocation, const std::vector<Gpus>& vendors) {
   core::Paths paths = core::installed_paths();
+  const std::vector<sandbox::gpu::driver::DeviceFacts>& here = vendors.front().all;  // NVIDIA's
   paths.sandbox_level = 0;  // report the level instead of refusing it
   std::vector<Finding> findings;
   findings.push_back({"processor", State::ok, fmt::format("{} cores", std::thread::hardware_concurrency()), ""});
@@ -227,7 +255,7 @@ std::vector<Finding> examine(const Invocation& invocation,
     const core::Json greeting = sandbox::CompilePool(campaign::cpu_worker(paths), 1).greeting();
     return greeting.at("compiler_version").get<std::string>();
   }));
-  for (Finding& finding : sandboxes(paths, invocation, here)) findings.push_back(std::move(finding));
+  for (Finding& finding : sandboxes(paths, invocation, vendors)) findings.push_back(std::move(finding));
   findings.push_back(archive_folder(invocation.archive));
   for (Finding& finding : selftests(invocation)) findings.push_back(std::move(finding));
   findings.push_back(pytorch());
@@ -235,7 +263,7 @@ std::vector<Finding> examine(const Invocation& invocation,
                                   "install the CUDA Toolkit; set CUDA_HOME if it is in an unusual place"));
   findings.push_back(library("NVIDIA driver", {"libcuda.so.1"}, "no NVIDIA GPU to run on; use the cpu device",
                              "install the NVIDIA driver on a machine with such a GPU"));
-  for (Finding& finding : gpus(invocation, here)) findings.push_back(std::move(finding));
+  for (Finding& finding : gpus(invocation, vendors.front())) findings.push_back(std::move(finding));
   if (!here.empty()) {
     const auto sanitizer = campaign::find_cuda_tool("compute-sanitizer"), profiler = campaign::find_cuda_tool("ncu");
     findings.push_back({"compute-sanitizer", sanitizer ? State::ok : State::missing,
@@ -248,23 +276,25 @@ std::vector<Finding> examine(const Invocation& invocation,
   }
   findings.push_back(gpu_compiler("hiprtc", paths, "gfx90a", "AMD",
                                   "install ROCm (Debian: libamdhip64-dev, libhiprtc-builtins5, libamd-comgr2)"));
-  findings.push_back({"AMD GPU", State::missing,
-                      std::filesystem::exists("/dev/kfd")
-                          ? "its driver is here (/dev/kfd), and this version runs nothing on it"
-                          : "no driver (/dev/kfd), and this version runs nothing on one",
-                      "kernelwright check --arch gfx90a compiles and inspects, export --to hip writes a project"});
+  for (Finding& finding : amd_gpus(invocation, vendors.back())) findings.push_back(std::move(finding));
   return findings;
 }
 
 void doctor(Invocation& invocation) {
-  const std::vector<sandbox::cuda::driver::DeviceFacts> here = gpus_here();
-  const std::vector<Finding> findings = examine(invocation, here);
-  const bool compiles = std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
-    return finding.what == "NVRTC" && finding.state == State::ok;
-  });
+  const core::Paths paths = core::installed_paths();
+  const std::vector<Gpus> vendors{gpus_here(paths, Backend::cuda), gpus_here(paths, Backend::hip)};
+  const std::vector<Finding> findings = examine(invocation, vendors);
+  const auto compiles = [&](std::string_view compiler) {
+    return std::any_of(findings.begin(), findings.end(),
+                       [&](const Finding& finding) { return finding.what == compiler && finding.state == State::ok; });
+  };
   std::string devices = "cpu";
-  for (const sandbox::cuda::driver::DeviceFacts& facts : here)
-    devices += compiles ? fmt::format(", cuda:{}", facts.index) : "";
+  for (const Gpus& here : vendors) {
+    if (!compiles(here.backend == Backend::hip ? "hiprtc" : "NVRTC")) continue;
+    for (const sandbox::gpu::driver::DeviceFacts& facts : here.all) {
+      devices += fmt::format(", {}:{}", here.backend_name(), facts.index);
+    }
+  }
   core::Json all = core::Json::array();
   Table table({{"WHAT"}, {"STATE"}, {"FOUND, OR THE COST OF ITS ABSENCE"}, {"HOW TO GET IT"}});
   for (const Finding& finding : findings) {

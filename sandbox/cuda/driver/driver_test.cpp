@@ -10,6 +10,16 @@
 
 namespace sandbox::cuda::driver {
 namespace {
+using gpu::driver::AccessDescription;
+using gpu::driver::AllocationProperties;
+using gpu::driver::Attribute;
+using gpu::driver::FunctionAttribute;
+using gpu::driver::LaunchAttribute;
+using gpu::driver::LaunchConfig;
+using gpu::driver::Limit;
+using gpu::driver::MemoryLocation;
+using gpu::driver::runs_on;
+using gpu::driver::TensorMapBits;
 
 #ifdef KW_HAVE_NVRTC
 static_assert(sizeof(AllocationProperties) == sizeof(CUmemAllocationProp));
@@ -24,16 +34,18 @@ static_assert(offsetof(LaunchConfig, attributes) == offsetof(CUlaunchConfig, att
 static_assert(sizeof(TensorMapBits) == sizeof(CUtensorMap) && alignof(TensorMapBits) >= alignof(CUtensorMap));
 
 TEST(CudaDriver, NumbersAreTheToolkits) {
-  EXPECT_EQ(kIllegalAddress, CUDA_ERROR_ILLEGAL_ADDRESS);
-  EXPECT_EQ(kMisalignedAddress, CUDA_ERROR_MISALIGNED_ADDRESS);
-  EXPECT_EQ(kLaunchFailed, CUDA_ERROR_LAUNCH_FAILED);
-  EXPECT_EQ(kAssert, CUDA_ERROR_ASSERT);
-  EXPECT_EQ(kCooperativeTooLarge, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
-  EXPECT_EQ(kInvalidClusterSize, CUDA_ERROR_INVALID_CLUSTER_SIZE);
-  EXPECT_EQ(kHardwareStackError, CUDA_ERROR_HARDWARE_STACK_ERROR);
-  EXPECT_EQ(static_cast<int>(Attribute::shared_bytes_opt_in), CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
-  EXPECT_EQ(static_cast<int>(Attribute::cluster_launch), CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH);
-  EXPECT_EQ(static_cast<int>(Attribute::l2_bytes), CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+  EXPECT_EQ(gpu::driver::kIllegalAddress, CUDA_ERROR_ILLEGAL_ADDRESS);
+  EXPECT_EQ(gpu::driver::kMisalignedAddress, CUDA_ERROR_MISALIGNED_ADDRESS);
+  EXPECT_EQ(gpu::driver::kLaunchFailed, CUDA_ERROR_LAUNCH_FAILED);
+  EXPECT_EQ(gpu::driver::kAssert, CUDA_ERROR_ASSERT);
+  EXPECT_EQ(gpu::driver::kCooperativeTooLarge, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+  EXPECT_EQ(gpu::driver::kInvalidClusterSize, CUDA_ERROR_INVALID_CLUSTER_SIZE);
+  EXPECT_EQ(gpu::driver::kHardwareStackError, CUDA_ERROR_HARDWARE_STACK_ERROR);
+  EXPECT_EQ(number_of(Attribute::shared_bytes_per_block), CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+  EXPECT_EQ(number_of(Attribute::cluster_launch), CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH);
+  EXPECT_EQ(number_of(Attribute::l2_bytes), CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+  EXPECT_EQ(number_of(Attribute::multiprocessors), CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  EXPECT_EQ(number_of(Attribute::warp_lanes), CU_DEVICE_ATTRIBUTE_WARP_SIZE);
   EXPECT_EQ(static_cast<int>(FunctionAttribute::dynamic_shared_bytes), CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
   EXPECT_EQ(static_cast<int>(FunctionAttribute::non_portable_cluster),
             CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED);
@@ -47,7 +59,7 @@ TEST(CudaDriver, NumbersAreTheToolkits) {
 
 TEST(CudaDriver, WhereThereIsNoneItSaysSo) {
   try {
-    const Driver driver = Driver::open();
+    const gpu::driver::Driver driver = open_driver();
     EXPECT_GT(driver.device_count(), 0);  // this machine has a GPU
   } catch (const core::SystemError& error) {
     EXPECT_THAT(error.what(), testing::HasSubstr("--device cpu"));
@@ -55,12 +67,8 @@ TEST(CudaDriver, WhereThereIsNoneItSaysSo) {
 }
 
 TEST(CudaDriver, ArchitecturesOfHopperAndLaterHaveTheirOwnFeatures) {
-  DeviceFacts facts;
-  facts.compute_major = 9;
-  EXPECT_EQ(facts.architecture(), "sm_90a");
-  facts.compute_major = 8;
-  facts.compute_minor = 6;
-  EXPECT_EQ(facts.architecture(), "sm_86");
+  EXPECT_EQ(architecture_of(9, 0), "sm_90a");
+  EXPECT_EQ(architecture_of(8, 6), "sm_86");
 }
 
 TEST(CudaDriver, CodeRunsWhereItsArchitectureIsUnderstood) {

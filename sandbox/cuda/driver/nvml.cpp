@@ -21,8 +21,8 @@ ClockMonitor::ClockMonitor(const std::string& pci_bus_id) {
   if (init() == 0 && by_bus_id(pci_bus_id.c_str(), &device) == 0) device_ = device;
 }
 
-ClockState ClockMonitor::read() const {
-  ClockState state;
+gpu::run::ClockState ClockMonitor::read() const {
+  gpu::run::ClockState state;
   if (device_ == nullptr) return state;
   unsigned mhz = 0;
   if (clock_info_(device_, kSmClock, &mhz) == 0) state.mhz = static_cast<float>(mhz);

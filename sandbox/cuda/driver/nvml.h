@@ -3,19 +3,16 @@
 
 #include <string>
 
-namespace sandbox::cuda::driver {
+#include "sandbox/gpu/run/platform.h"
 
-struct ClockState {
-  float mhz = 0;           // multiprocessor clock; 0 if unknown
-  bool throttled = false;  // by power, heat or the power supply
-};
+namespace sandbox::cuda::driver {
 
 class ClockMonitor {
  public:
   // States are unknown without the library or the device.
   explicit ClockMonitor(const std::string& pci_bus_id);
 
-  ClockState read() const;
+  gpu::run::ClockState read() const;
   bool available() const { return device_ != nullptr; }
 
  private:

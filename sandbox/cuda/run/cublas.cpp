@@ -65,13 +65,13 @@ struct Scales {
   double one64 = 1, zero64 = 0;
 };
 
-const void* pointer(driver::DevicePtr address) { return reinterpret_cast<const void*>(address); }
+const void* pointer(gpu::driver::DevicePtr address) { return reinterpret_cast<const void*>(address); }
 
 // Both libraries are column-major. A row-major c = a b is a column-major c' = b' a': operands swap, and every leading
 // dimension is the row length.
 class Cublas : public GemmLibrary {
  public:
-  Cublas(const driver::Context& context, const fs::path& cuda_home) : f_(open_cublas(cuda_home)) {
+  Cublas(const gpu::driver::Context& context, const fs::path& cuda_home) : f_(open_cublas(cuda_home)) {
     require(f_.cublasCreate(&handle_), "cublasCreate");
     require(f_.cublasSetStream(handle_, context.stream()), "cublasSetStream");
     require(f_.cublasSetMathMode(handle_, kSumsInFullPrecision), "cublasSetMathMode");
@@ -84,9 +84,9 @@ class Cublas : public GemmLibrary {
     return "cuBLAS " + version_text(version);
   }
   void prepare(const Gemm& gemm) override { gemm_ = gemm; }
-  void tune(driver::DevicePtr, driver::DevicePtr, LaunchTimer&) override {
+  void tune(gpu::driver::DevicePtr, gpu::driver::DevicePtr, gpu::run::LaunchTimer&) override {
   }  // cublasGemmEx chooses the algorithm itself
-  void enqueue(driver::DevicePtr a, driver::DevicePtr b, driver::DevicePtr c) override {
+  void enqueue(gpu::driver::DevicePtr a, gpu::driver::DevicePtr b, gpu::driver::DevicePtr c) override {
     const Scales scales(gemm_.dtype);
     const int type = type_of(gemm_.dtype), m = static_cast<int>(gemm_.m), n = static_cast<int>(gemm_.n),
               k = static_cast<int>(gemm_.k);
@@ -98,13 +98,13 @@ class Cublas : public GemmLibrary {
 
  private:
   CublasFunctions f_;
-  driver::Handle handle_ = nullptr;
+  gpu::driver::Handle handle_ = nullptr;
   Gemm gemm_;
 };
 
 class CublasLt : public GemmLibrary {
  public:
-  CublasLt(const driver::Context& context, const fs::path& cuda_home)
+  CublasLt(const gpu::driver::Context& context, const fs::path& cuda_home)
       : context_(context), f_(open_cublas_lt(cuda_home)), workspace_(context, kWorkspaceBytes) {
     require(f_.cublasLtCreate(&handle_), "cublasLtCreate");
   }
@@ -127,7 +127,7 @@ class CublasLt : public GemmLibrary {
     require(f_.cublasLtMatrixLayoutCreate(&left_, type, n, k, gemm.n), "cublasLtMatrixLayoutCreate");
     require(f_.cublasLtMatrixLayoutCreate(&right_, type, k, m, gemm.k), "cublasLtMatrixLayoutCreate");
     require(f_.cublasLtMatrixLayoutCreate(&result_, type, n, m, gemm.n), "cublasLtMatrixLayoutCreate");
-    driver::Handle preference = nullptr;
+    gpu::driver::Handle preference = nullptr;
     require(f_.cublasLtMatmulPreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate");
     const uint64_t most_workspace = kWorkspaceBytes;
     const uint32_t schemes = kSchemesInFullPrecision;
@@ -150,8 +150,9 @@ class CublasLt : public GemmLibrary {
     best_ = 0;  // the heuristic's first choice until timed
   }
 
-  void tune(driver::DevicePtr a, driver::DevicePtr b, LaunchTimer& timer) override {
-    const driver::PrivateMemory c(context_, static_cast<size_t>(gemm_.m * gemm_.n) * core::size_bytes(gemm_.dtype));
+  void tune(gpu::driver::DevicePtr a, gpu::driver::DevicePtr b, gpu::run::LaunchTimer& timer) override {
+    const gpu::driver::PrivateMemory c(context_,
+                                       static_cast<size_t>(gemm_.m * gemm_.n) * core::size_bytes(gemm_.dtype));
     std::optional<double> best_us;
     for (size_t i = 0; i < choices_.size(); ++i) {
       try {
@@ -168,12 +169,12 @@ class CublasLt : public GemmLibrary {
     if (!best_us) throw LibraryError("none of cuBLASLt's algorithms for this product could be launched");
   }
 
-  void enqueue(driver::DevicePtr a, driver::DevicePtr b, driver::DevicePtr c) override {
+  void enqueue(gpu::driver::DevicePtr a, gpu::driver::DevicePtr b, gpu::driver::DevicePtr c) override {
     enqueue_choice(best_, a, b, c);
   }
 
  private:
-  void enqueue_choice(size_t choice, driver::DevicePtr a, driver::DevicePtr b, driver::DevicePtr c) {
+  void enqueue_choice(size_t choice, gpu::driver::DevicePtr a, gpu::driver::DevicePtr b, gpu::driver::DevicePtr c) {
     const Scales scales(gemm_.dtype);
     void* out = reinterpret_cast<void*>(c);
     require(f_.cublasLtMatmul(handle_, product_, scales.one(), pointer(b), left_, pointer(a), right_, scales.zero(),
@@ -183,16 +184,16 @@ class CublasLt : public GemmLibrary {
   }
 
   void forget() {
-    for (driver::Handle* layout : {&left_, &right_, &result_}) {
+    for (gpu::driver::Handle* layout : {&left_, &right_, &result_}) {
       if (*layout != nullptr) f_.cublasLtMatrixLayoutDestroy(std::exchange(*layout, nullptr));
     }
     if (product_ != nullptr) f_.cublasLtMatmulDescDestroy(std::exchange(product_, nullptr));
   }
 
-  const driver::Context& context_;
+  const gpu::driver::Context& context_;
   CublasLtFunctions f_;
-  driver::PrivateMemory workspace_;
-  driver::Handle handle_ = nullptr, product_ = nullptr, left_ = nullptr, right_ = nullptr, result_ = nullptr;
+  gpu::driver::PrivateMemory workspace_;
+  gpu::driver::Handle handle_ = nullptr, product_ = nullptr, left_ = nullptr, right_ = nullptr, result_ = nullptr;
   Gemm gemm_;
   std::vector<LtChoice> choices_;
   size_t best_ = 0;
@@ -215,10 +216,10 @@ CublasLtFunctions open_cublas_lt(const fs::path& cuda_home) {
 }
 #undef KW_TAKE
 
-std::unique_ptr<GemmLibrary> make_cublas(const driver::Context& context, const fs::path& cuda_home) {
+std::unique_ptr<GemmLibrary> make_cublas(const gpu::driver::Context& context, const fs::path& cuda_home) {
   return std::make_unique<Cublas>(context, cuda_home);
 }
-std::unique_ptr<GemmLibrary> make_cublas_lt(const driver::Context& context, const fs::path& cuda_home) {
+std::unique_ptr<GemmLibrary> make_cublas_lt(const gpu::driver::Context& context, const fs::path& cuda_home) {
   return std::make_unique<CublasLt>(context, cuda_home);
 }
 

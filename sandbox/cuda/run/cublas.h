@@ -11,8 +11,8 @@
 #include <string>
 
 #include "core/dtype.h"
-#include "sandbox/cuda/driver/context.h"
-#include "sandbox/cuda/run/launch_sequence.h"
+#include "sandbox/gpu/driver/context.h"
+#include "sandbox/gpu/run/launch_sequence.h"
 
 namespace sandbox::cuda::run {
 
@@ -35,12 +35,12 @@ struct LtChoice {
 // Result, name, version suffix of the symbol, parameters.
 // clang-format off
 #define KW_CUBLAS_FUNCTIONS(X) \
-  X(int, cublasCreate, "_v2", (driver::Handle*)) \
-  X(int, cublasDestroy, "_v2", (driver::Handle)) \
-  X(int, cublasSetStream, "_v2", (driver::Handle, driver::Handle)) \
-  X(int, cublasSetMathMode, "", (driver::Handle, int)) \
-  X(int, cublasGetVersion, "_v2", (driver::Handle, int*)) \
-  X(int, cublasGemmEx, "", (driver::Handle, int, int, int, int, int, const void*, const void*, int, int, const void*, int, int, const void*, void*, int, int, int, int))
+  X(int, cublasCreate, "_v2", (gpu::driver::Handle*)) \
+  X(int, cublasDestroy, "_v2", (gpu::driver::Handle)) \
+  X(int, cublasSetStream, "_v2", (gpu::driver::Handle, gpu::driver::Handle)) \
+  X(int, cublasSetMathMode, "", (gpu::driver::Handle, int)) \
+  X(int, cublasGetVersion, "_v2", (gpu::driver::Handle, int*)) \
+  X(int, cublasGemmEx, "", (gpu::driver::Handle, int, int, int, int, int, const void*, const void*, int, int, const void*, int, int, const void*, void*, int, int, int, int))
 // clang-format on
 struct CublasFunctions {
 #define KW_MEMBER(result, name, suffix, parameters) result(*name) parameters;
@@ -49,18 +49,18 @@ struct CublasFunctions {
 };
 // clang-format off
 #define KW_CUBLAS_LT_FUNCTIONS(X) \
-  X(int, cublasLtCreate, "", (driver::Handle*)) \
-  X(int, cublasLtDestroy, "", (driver::Handle)) \
+  X(int, cublasLtCreate, "", (gpu::driver::Handle*)) \
+  X(int, cublasLtDestroy, "", (gpu::driver::Handle)) \
   X(size_t, cublasLtGetVersion, "", ()) \
-  X(int, cublasLtMatmulDescCreate, "", (driver::Handle*, int, int)) \
-  X(int, cublasLtMatmulDescDestroy, "", (driver::Handle)) \
-  X(int, cublasLtMatrixLayoutCreate, "", (driver::Handle*, int, uint64_t, uint64_t, int64_t)) \
-  X(int, cublasLtMatrixLayoutDestroy, "", (driver::Handle)) \
-  X(int, cublasLtMatmulPreferenceCreate, "", (driver::Handle*)) \
-  X(int, cublasLtMatmulPreferenceDestroy, "", (driver::Handle)) \
-  X(int, cublasLtMatmulPreferenceSetAttribute, "", (driver::Handle, int, const void*, size_t)) \
-  X(int, cublasLtMatmulAlgoGetHeuristic, "", (driver::Handle, driver::Handle, driver::Handle, driver::Handle, driver::Handle, driver::Handle, driver::Handle, int, LtChoice*, int*)) \
-  X(int, cublasLtMatmul, "", (driver::Handle, driver::Handle, const void*, const void*, driver::Handle, const void*, driver::Handle, const void*, const void*, driver::Handle, void*, driver::Handle, const void*, void*, size_t, driver::Handle))
+  X(int, cublasLtMatmulDescCreate, "", (gpu::driver::Handle*, int, int)) \
+  X(int, cublasLtMatmulDescDestroy, "", (gpu::driver::Handle)) \
+  X(int, cublasLtMatrixLayoutCreate, "", (gpu::driver::Handle*, int, uint64_t, uint64_t, int64_t)) \
+  X(int, cublasLtMatrixLayoutDestroy, "", (gpu::driver::Handle)) \
+  X(int, cublasLtMatmulPreferenceCreate, "", (gpu::driver::Handle*)) \
+  X(int, cublasLtMatmulPreferenceDestroy, "", (gpu::driver::Handle)) \
+  X(int, cublasLtMatmulPreferenceSetAttribute, "", (gpu::driver::Handle, int, const void*, size_t)) \
+  X(int, cublasLtMatmulAlgoGetHeuristic, "", (gpu::driver::Handle, gpu::driver::Handle, gpu::driver::Handle, gpu::driver::Handle, gpu::driver::Handle, gpu::driver::Handle, gpu::driver::Handle, int, LtChoice*, int*)) \
+  X(int, cublasLtMatmul, "", (gpu::driver::Handle, gpu::driver::Handle, const void*, const void*, gpu::driver::Handle, const void*, gpu::driver::Handle, const void*, const void*, gpu::driver::Handle, void*, gpu::driver::Handle, const void*, void*, size_t, gpu::driver::Handle))
 // clang-format on
 struct CublasLtFunctions {
 #define KW_MEMBER(result, name, suffix, parameters) result(*name) parameters;
@@ -88,15 +88,16 @@ class GemmLibrary {
   // Call it before enqueueing products of this kind. Throws LibraryError, as does enqueue().
   virtual void prepare(const Gemm& gemm) = 0;
   // Chooses the fastest algorithm on these inputs; discards the results. Call it once after prepare().
-  virtual void tune(driver::DevicePtr a, driver::DevicePtr b, LaunchTimer& timer) = 0;
-  virtual void enqueue(driver::DevicePtr a, driver::DevicePtr b, driver::DevicePtr c) = 0;
+  virtual void tune(gpu::driver::DevicePtr a, gpu::driver::DevicePtr b, gpu::run::LaunchTimer& timer) = 0;
+  virtual void enqueue(gpu::driver::DevicePtr a, gpu::driver::DevicePtr b, gpu::driver::DevicePtr c) = 0;
 };
 
 // Throws core::SystemError with the remedy if the library is missing or too old. The context must be current and
 // outlive it. With an empty `cuda_home`, searches the dynamic linker's folders and /usr/local/cuda.
 CublasFunctions open_cublas(const std::filesystem::path& cuda_home);
 CublasLtFunctions open_cublas_lt(const std::filesystem::path& cuda_home);
-std::unique_ptr<GemmLibrary> make_cublas(const driver::Context& context, const std::filesystem::path& cuda_home);
-std::unique_ptr<GemmLibrary> make_cublas_lt(const driver::Context& context, const std::filesystem::path& cuda_home);
+std::unique_ptr<GemmLibrary> make_cublas(const gpu::driver::Context& context, const std::filesystem::path& cuda_home);
+std::unique_ptr<GemmLibrary> make_cublas_lt(const gpu::driver::Context& context,
+                                            const std::filesystem::path& cuda_home);
 
 }  // namespace sandbox::cuda::run

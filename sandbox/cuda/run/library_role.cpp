@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "sandbox/cuda/driver/driver.h"
 #include "sandbox/cuda/run/cublas.h"
 #include "sandbox/fault.h"
 #include "sandbox/wire.h"
@@ -25,10 +26,11 @@ std::vector<int64_t> shape_of(const JsonView& tensor) {
 
 class GemmProduct {
  public:
-  GemmProduct(const driver::Context& context, L2Flush& flush, GemmLibrary& library, std::vector<std::string> names)
+  GemmProduct(const gpu::driver::Context& context, gpu::run::L2Flush& flush, GemmLibrary& library,
+              std::vector<std::string> names)
       : context_(context), library_(library), names_(std::move(names)), timer_(context, flush), lent_(context) {}
 
-  // Throws ContextLost.
+  // Throws gpu::run::ContextLost.
   Json answer(const process::Message& message) {
     const JsonView json(message.json, "judge's request");
     const std::string op = json.at("op").string();
@@ -37,8 +39,9 @@ class GemmProduct {
       if (op == "plan") return {{"ok", true}};
       if (op == "go") return go(json);
       return timer_.time(0, false, {});
-    } catch (const driver::DriverError& error) {
-      if (context_->cuStreamSynchronize(context_.stream()) != driver::kSuccess) throw ContextLost{fault(error.what())};
+    } catch (const gpu::driver::DriverError& error) {
+      if (context_->stream_synchronize(context_.stream()) != gpu::driver::kSuccess)
+        throw gpu::run::ContextLost{fault(error.what())};
       return fault(error.what());
     } catch (const std::exception& error) {
       return fault(error.what());
@@ -51,13 +54,13 @@ class GemmProduct {
 
  private:
   struct Operands {
-    driver::DevicePtr a, b, c;
+    gpu::driver::DevicePtr a, b, c;
   };
 
   Json map(const JsonView& json, const std::vector<core::UniqueFd>& fds) {
     operands_.clear();
     lent_.map(json, fds);
-    for (const std::vector<DeviceBuffer>& slot : lent_.slots()) {
+    for (const std::vector<gpu::run::DeviceBuffer>& slot : lent_.slots()) {
       operands_.push_back({find(slot, names_[0]), find(slot, names_[1]), find(slot, names_[2])});
     }
     const JsonView a = json.at("tensors").at(names_[0]);
@@ -69,8 +72,8 @@ class GemmProduct {
     return {{"ok", true}};
   }
 
-  static driver::DevicePtr find(const std::vector<DeviceBuffer>& buffers, const std::string& name) {
-    const auto found = std::ranges::find_if(buffers, [&](const DeviceBuffer& b) { return b.name == name; });
+  static gpu::driver::DevicePtr find(const std::vector<gpu::run::DeviceBuffer>& buffers, const std::string& name) {
+    const auto found = std::ranges::find_if(buffers, [&](const gpu::run::DeviceBuffer& b) { return b.name == name; });
     if (found == buffers.end()) throw core::SystemError("the judge lent no " + name);
     return found->address;
   }
@@ -85,18 +88,18 @@ class GemmProduct {
                        [&](size_t slot) { library_.enqueue(operands_[slot].a, operands_[slot].b, operands_[slot].c); });
   }
 
-  const driver::Context& context_;
+  const gpu::driver::Context& context_;
   GemmLibrary& library_;
   std::vector<std::string> names_;  // of a, b and c
-  LaunchTimer timer_;
-  LentSlots lent_;
+  gpu::run::LaunchTimer timer_;
+  gpu::run::LentSlots lent_;
   std::vector<Operands> operands_;  // by slot
   bool tuned_ = false;
 };
 
 class LibraryRole {
  public:
-  LibraryRole(const driver::Context& context, process::Channel& owner, std::filesystem::path cuda_home)
+  LibraryRole(const gpu::driver::Context& context, process::Channel& owner, std::filesystem::path cuda_home)
       : context_(context), owner_(owner), cuda_home_(std::move(cuda_home)), flush_(context) {}
 
   void answer(const process::Message& request) {
@@ -131,24 +134,24 @@ class LibraryRole {
     for (const JsonView& name : json.at("gemm").items()) names.push_back(name.string());
     if (names.size() != 3) json.at("gemm").fail("must name a, b and c");
     GemmLibrary& chosen = library(json.at("library").string());
-    serve_judge(owner_, ++products_, [&] {
+    gpu::run::serve_judge(owner_, ++products_, [&] {
       auto product = std::make_shared<GemmProduct>(context_, flush_, chosen, std::move(names));
       return [product](process::Message& request) { return product->answer(request); };
     });
   }
 
-  const driver::Context& context_;
+  const gpu::driver::Context& context_;
   process::Channel& owner_;
   std::filesystem::path cuda_home_;
-  L2Flush flush_;
+  gpu::run::L2Flush flush_;
   std::map<std::string, std::unique_ptr<GemmLibrary>> libraries_;
   int products_ = 0;
 };
 }  // namespace
 
 void serve_library_role(process::Channel& owner, int device_index, const std::filesystem::path& cuda_home) {
-  const driver::Driver driver = driver::Driver::open();
-  const driver::Context context(driver, device_index);
+  const gpu::driver::Driver driver = driver::open_driver();
+  const gpu::driver::Context context(driver, device_index);
   LibraryRole role(context, owner, cuda_home);
   context.synchronize();
   owner.send({{"role", "library"}});

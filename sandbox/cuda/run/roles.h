@@ -1,5 +1,5 @@
-// Worker roles of the cuda device that hold a context: each opens the device, greets, and serves until its owner hangs
-// up.
+// Worker roles that the cuda device has beside "run" (sandbox/gpu/run/run_role.h): each opens the device, greets, and
+// serves until its owner hangs up.
 #pragma once
 
 #include <filesystem>
@@ -7,18 +7,6 @@
 #include "sandbox/process/channel.h"
 
 namespace sandbox::cuda::run {
-
-// A run worker of a GPU: holds one candidate at a time and launches it on the judge's request. A single process,
-// because the driver does not survive a fork; its owner replaces it after a fault of the device.
-//
-// Requests of its owner:
-//   {"op":"prove"} + cubin of run_kernels.cu    launches a kernel with a known result; its other kernels run between a
-//                                               candidate's launches    {"ok": true}
-//   {"op":"open"} + cubin    a candidate, served until the judge hangs up    {"process": n} + the judge's end of its
-//   channel
-//   {"op":"close","process":n}                                             {"killed": true}
-// Throws core::SystemError when there is no such device.
-void serve_run_role(process::Channel& owner, int device_index);
 
 // A library worker of a GPU: computes matrix products with cuBLAS or cuBLASLt instead of launching a candidate. It
 // holds no candidate code and is not jailed, since libraries load kernels from files on first use.

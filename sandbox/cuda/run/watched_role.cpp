@@ -5,8 +5,9 @@
 #include <vector>
 
 #include "core/error.h"
+#include "sandbox/cuda/driver/driver.h"
 #include "sandbox/cuda/inspection/cubin.h"
-#include "sandbox/cuda/run/prepared_plan.h"
+#include "sandbox/gpu/run/prepared_plan.h"
 #include "sandbox/process/sealed_memory.h"
 #include "sandbox/wire.h"
 
@@ -19,12 +20,12 @@ using core::JsonView;
 // inputs, so that it also detects reads of unwritten memory.
 class Watched {
  public:
-  Watched(const driver::Context& context, const std::string& cubin)
+  Watched(const gpu::driver::Context& context, const std::string& cubin)
       : context_(context), parameters_(inspection::kernels_of(cubin)), module_(context, cubin) {}
 
   void launch(const JsonView& shape, const std::vector<core::UniqueFd>& fds, size_t& next) {
-    std::vector<driver::PrivateMemory> memory;
-    std::vector<DeviceBuffer> buffers;
+    std::vector<gpu::driver::PrivateMemory> memory;
+    std::vector<gpu::run::DeviceBuffer> buffers;
     const auto add = [&](std::string name, size_t bytes) {
       memory.emplace_back(context_, bytes);
       buffers.push_back({std::move(name), memory.back().address(), bytes});
@@ -39,20 +40,20 @@ class Watched {
     }
     const LaunchPlan plan = plan_from_json(shape.at("plan"));
     for (const PlannedWorkspace& workspace : plan.workspaces) add(workspace.name, static_cast<size_t>(workspace.bytes));
-    PreparedPlan(context_, module_, parameters_, plan, buffers).enqueue();
+    gpu::run::PreparedPlan(context_, module_, parameters_, plan, buffers).enqueue();
     context_.synchronize();
   }
 
  private:
-  const driver::Context& context_;
+  const gpu::driver::Context& context_;
   std::map<std::string, int64_t> parameters_;
-  driver::Module module_;
+  gpu::driver::Module module_;
 };
 }  // namespace
 
 void serve_watched_role(process::Channel& owner, int device_index) {
-  const driver::Driver driver = driver::Driver::open();
-  const driver::Context context(driver, device_index);
+  const gpu::driver::Driver driver = driver::open_driver();
+  const gpu::driver::Context context(driver, device_index);
   owner.send({{"role", "watched"}});
   const process::Message request = owner.receive();
   try {

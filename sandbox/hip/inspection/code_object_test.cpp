@@ -99,7 +99,7 @@ TEST(CodeObject, HostileOnesAreRefusedAndTheirTwinsAreNot) {
       {"extern \"C\" __global__ void k(float* y, int i) { float big[5000]; for (int j = 0; j < 5000; ++j) big[j] = "
        "y[j]; "
        "y[0] = big[i]; }",
-       "bytes of scratch; at most 16384",
+       "bytes of scratch; at most 16400",
        "extern \"C\" __global__ void k(float* y, int i) { float few[40]; for (int j = 0; j < 40; ++j) few[j] = y[j]; "
        "y[0] "
        "= few[i]; }"},

@@ -4,9 +4,11 @@
 #include <string>
 
 #include "sandbox/cuda/compiler/compile_role.h"
+#include "sandbox/cuda/run/platform.h"
 #include "sandbox/cuda/run/roles.h"
+#include "sandbox/gpu/run/run_role.h"
 #include "sandbox/process/worker.h"
-#include "verifier/devices/cuda/device.h"
+#include "verifier/devices/gpu/device.h"
 
 int main(int argc, char** argv) {
   CLI::App app("The worker program of kernelwright's cuda device; kernelwright starts it.");
@@ -25,13 +27,14 @@ int main(int argc, char** argv) {
   app.add_option("--visible-devices", visible);
   CLI11_PARSE(app, argc, argv);
   sandbox::process::Channel owner{core::UniqueFd(sandbox::process::kWorkerChannelFd)};
+  const sandbox::cuda::run::CudaPlatform platform;
   try {
     if (!visible.empty()) ::setenv("CUDA_VISIBLE_DEVICES", visible.c_str(), 1);
     if (role == "compile") sandbox::cuda::compiler::serve_compile_role(owner, compile);
-    if (role == "run") sandbox::cuda::run::serve_run_role(owner, device);
+    if (role == "run") sandbox::gpu::run::serve_run_role(owner, platform, device);
     if (role == "library") sandbox::cuda::run::serve_library_role(owner, device, compile.cuda_home);
     if (role == "watched") sandbox::cuda::run::serve_watched_role(owner, device);
-    if (role == "judge") verifier::devices::cuda::serve_judge_role(owner, device);
+    if (role == "judge") verifier::devices::gpu::serve_judge_role(owner, platform, device);
   } catch (const sandbox::process::ChannelClosed&) {
     return 0;  // the owner hung up
   } catch (const std::exception& error) {

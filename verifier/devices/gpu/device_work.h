@@ -1,0 +1,61 @@
+// The judge's own kernels on the GPU (judge_*.cu): input content, poison, comparison.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "benchsuite/problem.h"
+#include "sandbox/gpu/driver/context.h"
+#include "verifier/comparison/compare.h"
+#include "verifier/draws/inputs.h"
+#include "verifier/draws/poison.h"
+#include "verifier/verdicts/verdict.h"
+
+namespace verifier::devices::gpu {
+
+// An output on the device, with what it is held against.
+struct DeviceOutput {
+  sandbox::gpu::driver::DevicePtr output = 0, reference = 0, naive = 0;  // reference: double for floating dtypes
+  bool exact = false;                                                    // bit for bit: the exact battery
+};
+
+// Everything throws DriverError. Not for two threads at once.
+class DeviceWork {
+ public:
+  // `cubin`: those kernels, compiled for this device.
+  DeviceWork(const sandbox::gpu::driver::Context& context, const std::string& cubin);
+
+  // These two do not wait.
+  void fill(sandbox::gpu::driver::DevicePtr at, const benchsuite::Tensor& tensor, const core::Bindings& axes,
+            draws::Distribution distribution, uint64_t key);
+  void poison(sandbox::gpu::driver::DevicePtr at, size_t bytes, uint64_t key);
+
+  draws::Survivors find_poison(sandbox::gpu::driver::DevicePtr at, size_t bytes, size_t element_bytes, uint64_t key);
+  bool untouched(sandbox::gpu::driver::DevicePtr at, size_t bytes, uint64_t key);
+  comparison::Moments moments(sandbox::gpu::driver::DevicePtr at, core::DType dtype, int64_t elements);  // sampled
+  // As largest_difference.
+  double difference(sandbox::gpu::driver::DevicePtr a, sandbox::gpu::driver::DevicePtr b, core::DType dtype,
+                    int64_t elements);
+  // As compare, without neighbours. `known`: what the naive solution errs by in each tile, where that need not be seen
+  // again; otherwise it is given back in `learned`.
+  std::variant<comparison::Match, verdicts::Verdict> compare(const comparison::OutputForm& form,
+                                                             const DeviceOutput& on_device,
+                                                             const std::vector<comparison::NaiveTile>* known = nullptr,
+                                                             std::vector<comparison::NaiveTile>* learned = nullptr);
+
+ private:
+  comparison::SecondLook second_look(const comparison::OutputForm& form, const DeviceOutput& on_device);
+  // Room for the results of one launch, and how to fetch them.
+  sandbox::gpu::driver::DevicePtr room(size_t bytes);
+  template <typename T>
+  std::vector<T> fetch(size_t count);
+
+  const sandbox::gpu::driver::Context& context_;
+  sandbox::gpu::driver::Module module_;
+  sandbox::gpu::driver::PrivateMemory room_;
+  unsigned blocks_;  // of a grid that fills the device
+};
+
+}  // namespace verifier::devices::gpu
