@@ -30,6 +30,18 @@ endif()
 set_source_files_properties(${CMAKE_SOURCE_DIR}/verifier/comparison/honest_test.cpp PROPERTIES
   SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS $<$<CONFIG:RelWithDebInfo>:-O2>)
 
+# A HIP runtime that executes host builds, and the worker program that makes them: for tests of the hip device without a
+# GPU, in a folder of their own, where no program looks for workers. The library takes the cpu device's runtime from the
+# program that opens it.
+set(test_hip ${CMAKE_BINARY_DIR}/test_hip)
+add_library(kw_test_hip MODULE sandbox/hip/test_driver/runtime_fixture.cpp)
+target_include_directories(kw_test_hip PRIVATE ${CMAKE_SOURCE_DIR})
+set_target_properties(kw_test_hip PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${test_hip})
+add_executable(test_hip_worker verifier/devices/hip/test_worker_fixture.cpp)
+target_link_libraries(test_hip_worker PRIVATE -Wl,--whole-archive kw_sandbox -Wl,--no-whole-archive kw_verifier CLI11::CLI11)
+set_target_properties(test_hip_worker PROPERTIES OUTPUT_NAME kernelwright-hip RUNTIME_OUTPUT_DIRECTORY ${test_hip} ENABLE_EXPORTS ON)
+add_dependencies(test_hip_worker kw_test_hip)
+
 # One test program per folder, from the *_test.cpp files beside the sources. The label of a test is "fast" or "slow".
 # COST: the longest begin first, so that no core is idle at the end.
 file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/slow_tests.txt slow REGEX "^[^#]")
@@ -53,7 +65,7 @@ foreach(folder core benchsuite sandbox verifier results agent)
     set_target_properties(${folder}_tests PROPERTIES ENABLE_EXPORTS ON DEFINE_SYMBOL "")  # one header serves all
     # Tests find programs and data as an installed program would: beside themselves. The first two folders start none.
     if(NOT folder MATCHES "core|benchsuite")
-      add_dependencies(${folder}_tests kernelwright kernelwright-cpu kernelwright-cuda kernelwright-hip)
+      add_dependencies(${folder}_tests kernelwright kernelwright-cpu kernelwright-cuda kernelwright-hip test_hip_worker)
     endif()
     if(KW_FUZZ)  # with sanitizers a program takes longer to start than most tests take, so one process runs all
       foreach(shard RANGE 1)
