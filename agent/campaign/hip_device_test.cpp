@@ -3,9 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "agent/campaign/calibrations.h"
+#include "agent/campaign/campaign.h"
 #include "agent/campaign/devices.h"
+#include "agent/campaign/startup.h"
 #include "agent/campaign/test_hip_fixture.h"
 #include "core/error.h"
+#include "results/archive/archive_fixture.h"
 #include "sandbox/compile_pool.h"
 #include "verifier/judging/judge.h"
 
@@ -27,9 +31,9 @@ verifier::judging::JudgeSettings quick() {
 // A judge on a test device, with a compiler for it.
 class HipBench {
  public:
-  explicit HipBench(const std::string& fault = "")
+  explicit HipBench(const std::string& fault = "", const verifier::judging::JudgeSettings& settings = quick())
       : host_(fault),
-        judge_(judged_device(host_.paths(), benchsuite::Backend::hip, 0), quick()),
+        judge_(judged_device(host_.paths(), benchsuite::Backend::hip, 0), settings),
         pool_(hip_compile_worker(host_.paths(), kArchitecture), 1) {}
 
   void use(const std::string& problem, const core::Json& axes) {
@@ -91,6 +95,94 @@ TEST(HipDevice, JudgesAKernelFromSourceToTime) {
               HasSubstr("timed_out"));
   const Judgement again = bench.judge(shipped_kernel("vector_add_f32/float4_items.cu"), Effort::screen);
   EXPECT_TRUE(verifier::verdicts::is_correct(again.verdict)) << "after workers were replaced: " << said(again);
+}
+
+// A device that does not start is named with its call; what happens at a candidate's launch, the candidate is charged
+// with.
+TEST(HipDevice, FaultsOfTheDeviceAreNamed) {
+  const auto why_no_judge = [](const std::string& fault) -> std::string {
+    try {
+      HipBench bench(fault);
+      bench.use("vector_add_f32", {{"N", 4096}});
+      return said(bench.judge(shipped_kernel("vector_add_f32/float4_items.cu"), Effort::screen));
+    } catch (const std::exception& error) {
+      return error.what();
+    }
+  };
+  EXPECT_THAT(why_no_judge("no_device"), HasSubstr("finds no GPU"));
+  EXPECT_THAT(why_no_judge("out_of_memory"), HasSubstr("out of memory"));
+  EXPECT_THAT(why_no_judge("export_refused"), HasSubstr("hipMemExportToShareableHandle"));
+  EXPECT_THAT(why_no_judge("illegal_address"), HasSubstr("out_of_bounds"));
+  EXPECT_THAT(why_no_judge("lost_device"), HasSubstr("crashed"));
+}
+
+TEST(HipDevice, AHangingLaunchIsEnded) {
+  verifier::judging::JudgeSettings settings = quick();
+  settings.check.launch_deadline_s = 1;
+  HipBench bench("hang", settings);
+  bench.use("vector_add_f32", {{"N", 4096}});
+  EXPECT_THAT(said(bench.judge(shipped_kernel("vector_add_f32/float4_items.cu"), Effort::screen)),
+              HasSubstr("timed_out"));
+}
+
+TEST(HipDevice, IsMeasured) {
+  const test::TestHip host;
+  results::archive::Recorder archive(host.home().archive());
+  const verifier::verdicts::Calibration rates = calibrate(archive, host.paths(), {benchsuite::Backend::hip, 0, false});
+  EXPECT_EQ(rates.device, "Test GPU");
+  EXPECT_EQ(rates.architecture, kArchitecture);
+  EXPECT_EQ(rates.driver, "6.2");
+  EXPECT_EQ(rates.tensor_instruction, "mfma");
+  EXPECT_GT(rates.dram_copy_gb_s, 0);
+  EXPECT_TRUE(archive.newest_calibration("hip Test GPU"));
+}
+
+// As kernelwright run does it.
+class Silent : public search::Progress {
+ public:
+  void campaign_started(const std::string&, size_t, const search::BudgetLeft&) override {}
+  void problem_started(const std::string&, size_t, size_t) override {}
+  void attempted(const search::AttemptReport&) override { ++attempts; }
+  void answered(const search::ReplyReport&) override {}
+  void problem_ended(const std::string&, double best, const std::string&) override { best_of_last = best; }
+  void noted(const std::string&) override {}
+  void warned(const std::string& what) override { warnings += what + "\n"; }
+
+  int attempts = 0;
+  double best_of_last = 0;
+  std::string warnings;
+};
+
+TEST(HipDevice, ACampaignRunsOnIt) {
+  const test::TestHip host;
+  LoadedData data{host.paths(), {}};
+  const benchsuite::Problem problem = host.small("row_sum_f32", {{"M", 64}, {"N", 512}});
+  data.catalogue.problems.emplace(problem.name, problem);
+  results::archive::Recorder archive = open_seeded_archive(host.home().archive(), data);
+  verifier::verdicts::Calibration calibration = results::archive::test::calibration_of("Test GPU", 1e6);
+  calibration.launch_floor_us = 1e-3;  // a host's thread has no floor that a card has
+  archive.add_calibration("hip Test GPU", calibration);
+  CampaignSettings settings;
+  settings.problems = {problem.name};
+  settings.device = "hip";
+  const sandbox::Solution solution = shipped_kernel("row_sum_f32/lanes_per_row.cu");
+  archive.add_solution({&solution, "lanes_per_row", "user", {}});
+  settings.solutions = {solution.hash()};
+  settings.budget.attempts = 6;
+  settings.seed = 7;
+  const auto campaign = archive.start_campaign(to_json(settings), archive.add_environment({{"device", "hip"}}));
+  Silent progress;
+  const CampaignEnd end = run_campaign(archive, campaign, data.paths, data.catalogue.problems, progress);
+  EXPECT_FALSE(end.interrupted);
+  EXPECT_GE(end.attempts, 6);
+  EXPECT_EQ(progress.warnings, "");
+  int correct = 0;
+  for (const int64_t id : archive.attempts_of_campaign(campaign.id)) {
+    const results::archive::RecordedAttempt attempt = archive.attempt(id);
+    EXPECT_EQ(attempt.device, "hip Test GPU");
+    correct += verifier::verdicts::is_correct(attempt.verdict) ? 1 : 0;
+  }
+  EXPECT_GE(correct, 4);
 }
 
 }  // namespace

@@ -47,9 +47,11 @@ std::string calibration_text(const verifier::verdicts::Calibration& c) {
   table.add_row({"  tensor bf16", tera(c.tensor_bf16_flop_s / 1e12, "FLOP/s"), how});
   table.add_row({"  tensor tf32", tera(c.tensor_tf32_flop_s / 1e12, "FLOP/s"), how});
   table.add_row({"  empty launch", format_time_us(c.launch_floor_us), "median between two events"});
+  const bool amd = c.architecture.starts_with("gfx");
   return fmt::format(
-      "{}: {}, {} multiprocessors, {} MiB of L2, driver for CUDA {}, {}\n{}{}", c.device, c.architecture,
-      c.multiprocessors, c.l2_bytes >> 20, c.driver, c.made, table.text(),
+      "{}: {}, {} {}, {} MiB of {}, driver for {} {}, {}\n{}{}", c.device, c.architecture, c.multiprocessors,
+      amd ? "compute units" : "multiprocessors", c.l2_bytes >> 20, amd ? "cache" : "L2", amd ? "HIP" : "CUDA", c.driver,
+      c.made, table.text(),
       tensor_peak_is_low(c)
           ? "mma.sync does not reach this GPU's tensor peaks: if they set the bound, shares of it can exceed 100 %.\n"
           : "");

@@ -24,7 +24,8 @@ struct Calibration {
   // FLOP/s; a fused multiply-add is two. Tensor peaks sum in f32, with random operands.
   double fp32_flop_s = 0, fp64_flop_s = 0, tensor_f16_flop_s = 0, tensor_bf16_flop_s = 0, tensor_tf32_flop_s = 0;
   std::string
-      tensor_instruction;  // "wgmma", or "mma.sync", which does not reach the peak of architectures 9.0 and 10.x
+      tensor_instruction;  // "wgmma", or "mma.sync", which does not reach the peak of architectures 9.0 and 10.x;
+                           // AMD: "mfma" (tf32 stands for f32), or "fma", with no matrix cores that were measured
 
   double launch_floor_us = 0;  // an empty kernel between two events
 

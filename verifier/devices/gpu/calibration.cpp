@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <map>
 #include <utility>
 #include <vector>
 
 #include "core/text.h"
-#include "sandbox/cuda/inspection/cubin.h"
 #include "verifier/statistics/statistics.h"
 
 namespace verifier::devices::gpu {
@@ -18,6 +18,7 @@ using sandbox::gpu::driver::Event;
 using sandbox::gpu::driver::Function;
 using sandbox::gpu::driver::Module;
 using sandbox::gpu::driver::PrivateMemory;
+using sandbox::gpu::run::Platform;
 
 constexpr double kLeastCalibration_us = 5000;
 constexpr int kCalibrations = 5;
@@ -42,11 +43,11 @@ std::string now_utc() {
 // One device with the memory that the measuring kernels work on.
 class Bench {
  public:
-  Bench(const Context& context, std::string_view kernels, std::string_view tensor)
+  Bench(const Context& context, const Platform& platform, const std::string& kernels, const std::string& tensor)
       : context_(context),
         kernels_(context, kernels),
         tensor_(context, tensor),
-        has_wgmma_(sandbox::cuda::inspection::kernels_of(tensor).count("kw_wgmma_f16") > 0),
+        tensor_kernels_(platform.kernels_of(tensor)),
         multiprocessors_(static_cast<unsigned>(context.facts().multiprocessors)),
         begin_(context),
         end_(context),
@@ -56,7 +57,10 @@ class Bench {
     context_.synchronize();
   }
 
-  bool has_wgmma() const { return has_wgmma_; }
+  std::string tensor_instruction() const {
+    if (is_amd()) return tensor_kernels_.contains("kw_has_mfma") ? "mfma" : "fma";
+    return has_wgmma() ? "wgmma" : "mma.sync";
+  }
 
   double read_gb_s() const {
     const Function kernel = kernels_.function("kw_read");
@@ -98,11 +102,13 @@ class Bench {
     const unsigned blocks = multiprocessors_ * blocks_per_multiprocessor, threads = 256;
     return rate(flop_per_thread * rounds * blocks * threads, [&, this] { kernel(blocks, threads, rounds, sums()); });
   }
-  // kTiles tiles for the 32 threads of a warp, kProducts products for the 128 of a warpgroup: see calibrate_tensor.cu.
+  // AMD: kProducts products for the 64 lanes of a wavefront, see calibrate_matrix.cu. NVIDIA: kTiles tiles for the 32
+  // threads of a warp, kProducts products for the 128 of a warpgroup: see calibrate_tensor.cu.
   double tensor_flop_s(const std::string& type) const {
+    if (is_amd()) return flop_s("kw_matrix_" + type, 8 * 2 * 16 * 16 * (type == "tf32" ? 4 : 16) / 64.0, 256, 4);
     const double columns = type == "tf32" ? 8 : 16;
     const double mma = flop_s("kw_mma_" + type, 8 * 2 * 16 * 8 * columns / 32, 2048, 4);
-    if (!has_wgmma_) return mma;
+    if (!has_wgmma()) return mma;
     return std::max(mma, flop_s("kw_wgmma_" + type, 8 * 2 * 64 * 256 * columns / 128, 512, 1));
   }
 
@@ -132,6 +138,8 @@ class Bench {
     return bytes;
   }
 
+  bool is_amd() const { return tensor_kernels_.contains("kw_matrix_f16"); }
+  bool has_wgmma() const { return tensor_kernels_.contains("kw_wgmma_f16"); }
   DevicePtr data() const { return data_.address(); }
   DevicePtr sums() const { return sums_.address(); }
   unsigned long long vectors() const { return data_.bytes() / kVector_bytes; }
@@ -157,7 +165,7 @@ class Bench {
 
   const Context& context_;
   Module kernels_, tensor_;
-  bool has_wgmma_;
+  std::map<std::string, int64_t> tensor_kernels_;  // by name
   unsigned multiprocessors_;
   mutable Event begin_, end_;
   PrivateMemory data_, sums_;
@@ -180,8 +188,9 @@ double best_rate(double work, const std::function<double(int)>& time_us) {
   return best;
 }
 
-verdicts::Calibration measure_device(const Context& context, std::string_view kernels, std::string_view tensor) {
-  Bench bench(context, kernels, tensor);
+verdicts::Calibration measure_device(const Context& context, const Platform& platform, const std::string& kernels,
+                                     const std::string& tensor) {
+  Bench bench(context, platform, kernels, tensor);
   verdicts::Calibration c;
   c.device = context.facts().name;
   c.architecture = context.facts().architecture;
@@ -198,7 +207,7 @@ verdicts::Calibration measure_device(const Context& context, std::string_view ke
   c.tensor_f16_flop_s = bench.tensor_flop_s("f16");
   c.tensor_bf16_flop_s = bench.tensor_flop_s("bf16");
   c.tensor_tf32_flop_s = bench.tensor_flop_s("tf32");
-  c.tensor_instruction = bench.has_wgmma() ? "wgmma" : "mma.sync";
+  c.tensor_instruction = bench.tensor_instruction();
   c.launch_floor_us = bench.launch_floor_us();
   return c;
 }
@@ -206,7 +215,8 @@ verdicts::Calibration measure_device(const Context& context, std::string_view ke
 verdicts::Calibration ask_for_calibration(sandbox::process::Worker& judge, sandbox::CompilePool& pool,
                                           const std::filesystem::path& folder) {
   std::vector<std::future<sandbox::Compilation>> compiled;
-  for (const char* name : {"calibrate_kernels.cu", "calibrate_tensor.cu"}) {
+  const bool amd = pool.greeting().at("architecture").get<std::string>().starts_with("gfx");
+  for (const char* name : {"calibrate_kernels.cu", amd ? "calibrate_matrix.cu" : "calibrate_tensor.cu"}) {
     compiled.push_back(pool.submit({name, core::read_file(folder / name), {}, sandbox::Build::fast}));
   }
   std::vector<sandbox::Built> built;

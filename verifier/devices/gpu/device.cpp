@@ -189,8 +189,8 @@ class GpuDevice : public judging::JudgeDevice {
     }
     if (op != "calibrate") return std::nullopt;
     const std::string kernels = sandbox::process::read_memory(message.fds.at(0).get());
-    return Json{{"calibration",
-                 to_json(measure_device(context_, kernels, sandbox::process::read_memory(message.fds.at(1).get())))}};
+    return Json{{"calibration", to_json(measure_device(context_, platform_, kernels,
+                                                       sandbox::process::read_memory(message.fds.at(1).get())))}};
   }
 
   std::unique_ptr<judging::TrustedSolution> load_trusted(int binary, sandbox::Solution solution,
