@@ -138,7 +138,7 @@ void add_audit_command(CLI::App& app, Invocation& invocation) {
       app.add_subcommand("audit", "Verify that wrong solutions of a problem are refused and honest ones accepted");
   command->add_option("PROBLEM", options->problems, "Problems, by name or folder");
   command->add_option("--suite", options->suite, "All problems of a suite");
-  command->add_option("--device", options->device, "Where solutions are judged: cpu, cuda, cuda:N");
+  command->add_option("--device", options->device, "Where solutions are judged: cpu, cuda, cuda:N, hip, hip:N");
   command->add_option("--keep", options->keep,
                       "A folder for the mutants and reorderings, as files to judge one by one");
   command->add_flag("--equivalents", options->equivalents,

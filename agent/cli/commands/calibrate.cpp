@@ -33,7 +33,7 @@ void add_calibrate_command(CLI::App& app, Invocation& invocation) {
   auto device = std::make_shared<std::string>("cuda:0");
   CLI::App* command = app.add_subcommand(
       "calibrate", "Measure the bandwidth and arithmetic rates of a GPU, which bound the kernels' times");
-  command->add_option("--device", *device, "Which GPU: cuda, cuda:N, cuda:all, or hip likewise");
+  command->add_option("--device", *device, "Which GPU: cuda, cuda:N, cuda:all; AMD: hip, hip:N, hip:all");
   command->footer("The first campaign on a GPU also calibrates it.");
   command->callback([device, &invocation] { calibrate_command(*device, invocation); });
 }

@@ -179,7 +179,7 @@ void add_judge_command(CLI::App& app, Invocation& invocation) {
   command->add_option("--set", options->set, "NAME=VALUE of a tunable (default: its first value); may be repeated")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_option("--device", options->device, "Where it runs: cpu, cuda, cuda:N");
+  command->add_option("--device", options->device, "Where it runs: cpu, cuda, cuda:N, hip, hip:N");
   add_dialect_option(*command, options->dialect);
   command->add_flag("--hot", options->hot, "On a GPU: time with a warm L2 cache");
   CLI::Option* confirm = command->add_flag(

@@ -292,7 +292,8 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
   command->add_option("PROBLEM", options->problems,
                       "Problems to optimise, by name or folder; kernelwright problems lists them");
   command->add_option("--suite", options->suite, "A list of problems to optimise: core, quick");
-  command->add_option("--device", settings.device, "Where candidates run: cpu, cuda, cuda:N, cuda:all");
+  command->add_option("--device", settings.device,
+                      "Where candidates run: cpu, cuda, cuda:N, cuda:all; AMD: hip, hip:N, hip:all");
   add_dialect_option(*command, options->dialect);
   command->add_flag("--hot", settings.hot, "On a GPU: time with a warm L2 cache");
   command

@@ -86,7 +86,7 @@ void add_selftest_command(CLI::App& app, Invocation& invocation) {
   CLI::App* command = app.add_subcommand(
       "selftest",
       "Judge kernels that must be refused and kernels that must be accepted; report wrong verdicts, noise and pace");
-  command->add_option("--device", options->device, "The device whose judge is tested: cpu, cuda, cuda:N");
+  command->add_option("--device", options->device, "The device whose judge is tested: cpu, cuda, cuda:N, hip, hip:N");
   command->add_option("--seed", options->seed,
                       "Seed of all random choices, to repeat a selftest (default: a fresh one)");
   command->add_flag("--quick", options->quick, "Judge only a few cases of each class");
