@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "results/archive/archive_fixture.h"
 #include "sandbox/compile_pool.h"
+#include "verifier/adversarial/adversarial_case.h"
 #include "verifier/judging/judge.h"
 
 namespace agent::campaign {
@@ -127,6 +128,7 @@ TEST(HipDevice, AHangingLaunchIsEnded) {
 
 TEST(HipDevice, IsMeasured) {
   const test::TestHip host;
+  ASSERT_EQ(gpu_devices(host.paths(), benchsuite::Backend::hip).size(), 1u);
   results::archive::Recorder archive(host.home().archive());
   const verifier::verdicts::Calibration rates = calibrate(archive, host.paths(), {benchsuite::Backend::hip, 0, false});
   EXPECT_EQ(rates.device, "Test GPU");
@@ -135,6 +137,24 @@ TEST(HipDevice, IsMeasured) {
   EXPECT_EQ(rates.tensor_instruction, "mfma");
   EXPECT_GT(rates.dram_copy_gb_s, 0);
   EXPECT_TRUE(archive.newest_calibration("hip Test GPU"));
+}
+
+// Cases of the adversarial suite that hip refuses before anything runs, by the compile worker that users have.
+TEST(HipDevice, CompilingRefusesTheCasesThatSaySo) {
+  const core::Paths paths = core::installed_paths();
+  sandbox::CompilePool pool(hip_compile_worker(paths, kArchitecture), 1);
+  int judged = 0;
+  for (const auto& one : verifier::adversarial::load_adversarial_cases(paths.adversarial(), 7)) {
+    if (!one.runs_on("hip")) continue;
+    const sandbox::Macros macros(one.binding.begin(), one.binding.end());
+    const sandbox::Compilation compilation =
+        pool.submit({one.solution.file, one.solution.source, macros, sandbox::Build::fast}).get();
+    const auto* refused = std::get_if<sandbox::Rejected>(&compilation);
+    EXPECT_THAT(one.verdicts.at("hip"), testing::Contains(refused ? std::string(name_of(refused->reason)) : "built"))
+        << one.name << ": " << (refused ? refused->message : "");
+    ++judged;
+  }
+  EXPECT_GE(judged, 10);
 }
 
 // As kernelwright run does it.
@@ -164,7 +184,7 @@ TEST(HipDevice, ACampaignRunsOnIt) {
   archive.add_calibration("hip Test GPU", calibration);
   CampaignSettings settings;
   settings.problems = {problem.name};
-  settings.device = "hip";
+  settings.device = "hip:all";
   const sandbox::Solution solution = shipped_kernel("row_sum_f32/lanes_per_row.cu");
   archive.add_solution({&solution, "lanes_per_row", "user", {}});
   settings.solutions = {solution.hash()};

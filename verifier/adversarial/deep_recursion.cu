@@ -11,6 +11,7 @@
 // Class: denial.
 // On cpu: resource_limit.
 // On cuda: resource_limit or out_of_bounds or trap.
+// On hip: forbidden.
 __device__ __noinline__ float deep(const float* in, int n) {
   volatile float here[64];
   here[n % 64] = in[0];

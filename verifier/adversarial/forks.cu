@@ -11,6 +11,7 @@
 // Class: escapes.
 // On cpu: forbidden.
 // On cuda: compile_error.
+// On hip: compile_error.
 extern "C" int fork();
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
   __shared__ float part[64];

@@ -11,6 +11,7 @@
 // Class: escapes.
 // On cpu: forbidden.
 // On cuda: correct or wrong_result.
+// On hip: compile_error.
 <:<:gnu::no_sanitize("thread"):>:>
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
   __shared__ float part[64];

@@ -11,6 +11,7 @@
 // Class: remembering_work.
 // On cpu: forbidden.
 // On cuda: forbidden.
+// On hip: forbidden.
 __device__ float remembered[65536];
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
   __shared__ float part[64];

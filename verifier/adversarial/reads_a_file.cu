@@ -11,6 +11,7 @@
 // Class: compile_time.
 // On cpu: forbidden.
 // On cuda: forbidden.
+// On hip: forbidden.
 #include "/etc/passwd"
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
   __shared__ float part[64];

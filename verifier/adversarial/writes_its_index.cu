@@ -11,6 +11,7 @@
 // Class: denial.
 // On cpu: out_of_bounds.
 // On cuda: correct. The compiler leaves the write out.
+// On hip: compile_error.
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
   __shared__ float part[64];
   const float* in = x + (size_t)blockIdx.x * N;
