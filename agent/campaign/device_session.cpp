@@ -11,6 +11,7 @@
 #include "agent/campaign/devices.h"
 #include "core/error.h"
 #include "core/text.h"
+#include "sandbox/hip/compiler/compiler.h"
 
 namespace agent::campaign {
 namespace {
@@ -60,6 +61,13 @@ std::vector<verifier::judging::JudgedDevice> devices_of(const core::Paths& paths
   return devices;
 }
 
+// The cpu device's dialect that comes nearest to a GPU.
+sandbox::Dialect dialect_on_host(const DeviceChoice& choice, const core::Json& judge) {
+  if (choice.backend != benchsuite::Backend::hip) return sandbox::Dialect::cuda;
+  const int lanes = sandbox::hip::compiler::lanes_of_wave(judge.at("architecture").get<std::string>());
+  return lanes == 64 ? sandbox::Dialect::hip : sandbox::Dialect::hip32;
+}
+
 std::string label_of(const DeviceChoice& choice, const core::Json& judge) {
   return benchsuite::is_gpu(choice.backend) ? choice.backend_name() + " " + judge.at("gpu").get<std::string>()
                                             : choice.kind();
@@ -103,7 +111,10 @@ std::optional<std::future<judges::HostCheck::Finding>> DeviceSession::begin_host
   if (!benchsuite::is_gpu(choice_.backend) || candidate.in_pytorch()) return std::nullopt;
   const std::lock_guard lock(checking_);
   try {
-    if (!host_check_) host_check_.emplace(judged_device(paths_, benchsuite::Backend::cpu, 0), cpu_worker(paths_));
+    if (!host_check_) {
+      host_check_.emplace(judged_device(paths_, benchsuite::Backend::cpu, 0),
+                          cpu_worker(paths_, dialect_on_host(choice_, judge_greeting_)));
+    }
     return host_check_->begin(problem, candidate.solution(), candidate.binding());
   } catch (const core::SystemError& error) {  // no compiler here
     std::promise<judges::HostCheck::Finding> none;
