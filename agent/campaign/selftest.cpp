@@ -30,7 +30,8 @@ std::vector<AdversarialCase> all_cases(const DeviceSession& session, const Loade
     }
   }
   std::erase_if(cases, [&](const AdversarialCase& one) {
-    return !one.runs_on(plan.backend) || session.why_not(one.solution).has_value();
+    const bool asked = plan.problems.empty() || std::ranges::count(plan.problems, one.solution.problem) > 0;
+    return !asked || !one.runs_on(plan.backend) || session.why_not(one.solution).has_value();
   });
   std::stable_sort(cases.begin(), cases.end(), [](const AdversarialCase& a, const AdversarialCase& b) {
     return a.solution.problem < b.solution.problem;

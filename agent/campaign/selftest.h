@@ -21,6 +21,9 @@ struct SelftestPlan {
   bool quick = false;  // a few cases of each class, one problem, the least effort that decides
   // Instead of all that: times so many kernels against themselves, naive and shipped ones of all problems in turn.
   int sessions = 0;
+  std::vector<std::string> problems = {};  // judges cases of these alone; empty: of all
+
+  bool is_whole() const { return sessions == 0 && problems.empty(); }  // else nothing speaks for the device's judge
 };
 
 // A case with another verdict than required.

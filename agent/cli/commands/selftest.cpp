@@ -20,6 +20,7 @@ struct SelftestOptions {
   std::optional<uint64_t> seed;
   bool quick = false;
   int sessions = 0;
+  std::vector<std::string> problems;
 };
 
 // Rewrites one progress line; only on a terminal.
@@ -30,6 +31,12 @@ void show_progress(const campaign::SelftestProgress& progress, LiveLines& line) 
                          progress.judged, progress.cases)});
 }
 
+std::string ending(const campaign::SelftestReport& report, const campaign::SelftestPlan& plan) {
+  if (report.interrupted) return "Interrupted and not recorded,";
+  const std::string result = report.passed() ? "Passed" : "FAILED";
+  return plan.is_whole() ? result : result + ", not recorded,";
+}
+
 void selftest(const SelftestOptions& options, Invocation& invocation) {
   const campaign::DeviceChoice device = campaign::parse_device(options.device);
   if (device.dialect != sandbox::Dialect::cuda) {
@@ -37,9 +44,10 @@ void selftest(const SelftestOptions& options, Invocation& invocation) {
                            "use --device cpu, whose judge is the same");
   }
   const campaign::LoadedData data = campaign::load_shipped_data(invocation.sandbox_level);
+  for (const std::string& name : options.problems) data.catalogue.find(name, "selftest");
   results::archive::Recorder archive = campaign::open_seeded_archive(invocation.archive, data);
   const campaign::SelftestPlan plan{device.backend_name(), options.seed.value_or(verifier::judging::secret_seed()),
-                                    options.quick, options.sessions};
+                                    options.quick, options.sessions, options.problems};
   search::watch_for_interrupt();
   const auto begin = std::chrono::steady_clock::now();
   campaign::DeviceSession session(data.paths, device, false, campaign::background_compile_workers() + 1);
@@ -59,10 +67,11 @@ void selftest(const SelftestOptions& options, Invocation& invocation) {
   all.update({{"device", session.device()},
               {"seed", std::to_string(plan.seed)},
               {"quick", plan.quick},
+              {"problems", plan.problems},
               {"seconds", seconds},
               {"interrupted", report.interrupted},
               {"environment", environment}});
-  if (!report.interrupted && plan.sessions == 0) {
+  if (!report.interrupted && plan.is_whole()) {
     all["selftest"] = archive.add_selftest(
         {session.device(), archive.add_environment(environment), plan.seed, plan.quick, seconds, report.dishonest(),
          static_cast<int64_t>(report.false_accepts.size()), report.honest(),
@@ -71,11 +80,8 @@ void selftest(const SelftestOptions& options, Invocation& invocation) {
   if (invocation.json) {
     print_json(all);
   } else {
-    print("{}{} after {:.0f} s; sandbox level {}, version {}.\n", selftest_text(report),
-          report.interrupted ? "Interrupted and not recorded,"
-          : report.passed()  ? "Passed"
-                             : "FAILED",
-          seconds, environment.at("sandbox_level").get<int>(), environment.at("program").get<std::string>());
+    print("{}{} after {:.0f} s; sandbox level {}, version {}.\n", selftest_text(report), ending(report, plan), seconds,
+          environment.at("sandbox_level").get<int>(), environment.at("program").get<std::string>());
   }
   invocation.exit_code = report.interrupted ? kInterrupted : report.passed() ? kDone : kRefused;
 }
@@ -86,6 +92,8 @@ void add_selftest_command(CLI::App& app, Invocation& invocation) {
   CLI::App* command = app.add_subcommand(
       "selftest",
       "Judge kernels that must be refused and kernels that must be accepted; report wrong verdicts, noise and pace");
+  command->add_option("PROBLEM", options->problems,
+                      "Judge only the cases of these problems, and record nothing (default: all, recorded)");
   command->add_option("--device", options->device, "The device whose judge is tested: cpu, cuda, cuda:N, hip, hip:N");
   command->add_option("--seed", options->seed,
                       "Seed of all random choices, to repeat a selftest (default: a fresh one)");

@@ -35,6 +35,18 @@ TEST(SelftestCommand, AQuickOneJudgesSomeOfEachClassAndIsKept) {
   EXPECT_THAT(doctor.out, HasSubstr("0 false accepts of " + report.at("dishonest").dump()));
 }
 
+TEST(SelftestCommand, OneOfNamedProblemsIsNotKept) {
+  const Home home;
+  const Ended ended = home.run({"selftest", "histogram_i32", "--quick", "--seed", "5"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.out << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("Passed, not recorded,"));
+  EXPECT_EQ(results::archive::Recorder(home.archive()).newest_selftests().size(), 0u);
+
+  const Ended unknown = home.run({"selftest", "histogram_f32"});
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_THAT(unknown.err, HasSubstr("histogram_i32"));
+}
+
 TEST(SelftestCommand, AnInterruptedOneEndsCleanlyAndIsNotKept) {
   const Home home;
   const Ended ended = home.run({"--json", "selftest", "--seed", "1"}, SIGINT, std::chrono::milliseconds(2500));
