@@ -12,16 +12,24 @@
 
 namespace verifier::judging {
 namespace {
-constexpr double kLuck = 8;  // times what is allowed
-constexpr uint64_t kNeighboursOfAPatch = 6;
+constexpr double kLuck = 8;            // times what is allowed
 constexpr double kIllConditioned = 4;  // times what is allowed
 constexpr int64_t kElementsForOneIllConditioned = 1 << 16;
 constexpr int64_t kMostElementsForNeighbours = 1 << 22;
+// Neighbours of a patch, and how many where there are more elements: a second each on the host.
+constexpr uint64_t kNeighboursOfAPatch = 6, kNeighboursOfALargePatch = 2;
+constexpr int64_t kMostElementsOfALargePatch = 1 << 26;
 constexpr uint64_t kWaves = 4;
 
 using comparison::Match;
 using draws::Distribution;
 using verdicts::Verdict;
+
+int64_t most_elements(const benchsuite::Problem& problem, const core::Bindings& axes) {
+  int64_t most = 0;
+  for (const benchsuite::Tensor& tensor : problem.inputs) most = std::max(most, tensor.elements(axes));
+  return most;
+}
 
 bool is_hardly_any(const verdicts::WrongResult& wrong) {
   return wrong.wrong_elements <= std::max<int64_t>(1, wrong.elements / kElementsForOneIllConditioned);
@@ -161,16 +169,16 @@ std::variant<Match, Verdict> Oracle::compare(const LentBuffers& inputs, const co
         compare_once(inputs, axes, outputs, index, this->expected(inputs, axes, expected.distribution, true), where);
   }
   if (in_blocks_ && problem_.contract.sums && std::holds_alternative<Verdict>(result) &&
-      few_enough_for_neighbours(axes)) {
+      most_elements(problem_, axes) <= kMostElementsForNeighbours) {
     const double rounding = comparison::rounding_of_sums(form_of(inputs, axes, index, expected, where).reduction,
                                                          problem_.contract.accumulate);
     const Expected usual = this->expected(inputs, axes, expected.distribution, true);
     result = compare_once(inputs, axes, outputs, index, with_rounded_sums(inputs, axes, usual, rounding / 2), where);
   }
   if (!draws::may_overflow(expected.distribution)) return result;
-  if (may_be_bad_luck(result, axes, expected)) {
+  if (const uint64_t neighbours = neighbours_of_bad_luck(result, axes, expected); neighbours > 0) {
     result = compare_once(inputs, axes, outputs, index,
-                          this->expected(inputs, axes, expected.distribution, true, kNeighboursOfAPatch), where);
+                          this->expected(inputs, axes, expected.distribution, true, neighbours), where);
   }
   if (is_one_ill_conditioned_element(result)) return Match{1};
   return result;
@@ -178,18 +186,15 @@ std::variant<Match, Verdict> Oracle::compare(const LentBuffers& inputs, const co
 
 // Under a patch a few elements may decide, in which the naive solution errs by little now and by much for inputs close
 // by: a mean that it computes exactly cancels exactly.
-bool Oracle::may_be_bad_luck(const std::variant<Match, Verdict>& result, const core::Bindings& axes,
-                             const Expected& expected) const {
+uint64_t Oracle::neighbours_of_bad_luck(const std::variant<Match, Verdict>& result, const core::Bindings& axes,
+                                        const Expected& expected) const {
   const auto* verdict = std::get_if<Verdict>(&result);
   const auto* wrong = verdict == nullptr ? nullptr : std::get_if<verdicts::WrongResult>(verdict);
-  if (wrong == nullptr || (wrong->ratio > kLuck && !is_hardly_any(*wrong))) return false;
-  return expected.neighbours.empty() && few_enough_for_neighbours(axes);
-}
-
-bool Oracle::few_enough_for_neighbours(const core::Bindings& axes) const {
-  return std::ranges::all_of(problem_.inputs, [&](const benchsuite::Tensor& tensor) {
-    return tensor.elements(axes) <= kMostElementsForNeighbours;
-  });
+  if (wrong == nullptr || !expected.neighbours.empty()) return 0;
+  if (wrong->ratio > kLuck && !is_hardly_any(*wrong)) return 0;
+  const int64_t elements = most_elements(problem_, axes);
+  if (elements > kMostElementsOfALargePatch) return 0;
+  return elements > kMostElementsForNeighbours ? kNeighboursOfALargePatch : kNeighboursOfAPatch;
 }
 
 // A mean far from zero, or a difference of two, errs by much more once a running sum has it than the naive solution

@@ -69,9 +69,9 @@ class Oracle {
                                                                   const verdicts::Where& where);
   // `rounding`: of a sum, relative.
   Expected with_rounded_sums(const LentBuffers& inputs, const core::Bindings& axes, Expected expected, double rounding);
-  bool few_enough_for_neighbours(const core::Bindings& axes) const;
-  bool may_be_bad_luck(const std::variant<comparison::Match, verdicts::Verdict>& result, const core::Bindings& axes,
-                       const Expected& expected) const;
+  // How many neighbours decide whether a result is only bad luck; 0: it is not, or they would cost too much.
+  uint64_t neighbours_of_bad_luck(const std::variant<comparison::Match, verdicts::Verdict>& result,
+                                  const core::Bindings& axes, const Expected& expected) const;
   comparison::OutputForm form_of(const LentBuffers& inputs, const core::Bindings& axes, size_t index,
                                  const Expected& expected, const verdicts::Where& where);
   double error_of_reference(size_t index, const Expected& expected);
