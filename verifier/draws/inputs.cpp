@@ -34,7 +34,8 @@ constexpr std::pair<Distribution, std::string_view> kDistributions[] = {
     {Distribution::extremes, "extremes"},   {Distribution::regular, "regular"},
 };
 
-constexpr unsigned kKindShift = 62;
+constexpr unsigned kKindShift = 62, kInputShift = 56;  // bits of a key
+constexpr uint64_t kMostInputs = 64;
 constexpr unsigned kFullSignificand = 2;  // of exact_products, see formulas::exact_factor
 
 bool draws_integers(const benchsuite::Tensor& tensor) {
@@ -77,7 +78,7 @@ void fill_integers(std::span<std::byte> bytes, DType dtype, const FillArgs& args
     const Quad first = drawn_for(Purpose::value_of_quad, quad, args.key),
                second = drawn_for(Purpose::more_of_quad, quad, args.key);
     for (int64_t k = 0, i = quad * 4; k < 4 && i < args.elements; ++k, ++i) {
-      store_integer(dtype, bytes, static_cast<size_t>(i), integer(args, component(first, k), component(second, k)));
+      store_integer(dtype, bytes, static_cast<size_t>(i), integer(args, i, component(first, k), component(second, k)));
     }
   }
 }
@@ -223,7 +224,11 @@ std::vector<Distribution> adversarial_for(const benchsuite::Problem& problem) {
 }
 
 uint64_t with_kind(uint64_t key, unsigned kind) {
-  return (key & ~(uint64_t{kNonFiniteKinds - 1} << kKindShift)) | uint64_t{kind % kNonFiniteKinds} << kKindShift;
+  return (key & ~(uint64_t{kKinds - 1} << kKindShift)) | uint64_t{kind % kKinds} << kKindShift;
+}
+
+uint64_t regular_key(uint64_t key, uint64_t turn) {
+  return with_kind(key << 8 >> 8 | (turn / kKinds % kMostInputs) << kInputShift, static_cast<unsigned>(turn % kKinds));
 }
 
 uint64_t tensor_key(statistics::Keys& keys, uint64_t draw_key, Distribution distribution, size_t index, size_t inputs) {
@@ -238,14 +243,15 @@ uint64_t tensor_key(statistics::Keys& keys, uint64_t draw_key, Distribution dist
 
 Distribution distribution_of(const benchsuite::Problem& problem, const core::Bindings& axes, Distribution distribution,
                              uint64_t draw_key, size_t index) {
-  statistics::Keys keys(statistics::one_way(draw_key));
   if (distribution == Distribution::regular) {
     // A batch of equal rows has no variance, by which modules that normalise a batch divide.
     const bool equal_rows = draw_key >> kKindShift == static_cast<uint64_t>(formulas::Regular::equal_rows);
     if (problem.pytorch() && equal_rows) return Distribution::ordinary;
-    return index == keys.below(problem.inputs.size()) ? distribution : Distribution::ordinary;
+    const uint64_t regular_input = (draw_key >> kInputShift) % kMostInputs % problem.inputs.size();
+    return index == regular_input ? distribution : Distribution::ordinary;
   }
   if (distribution != Distribution::extremes) return distribution;
+  statistics::Keys keys(statistics::one_way(draw_key));
   const auto elements = [&](const benchsuite::Tensor& tensor) { return tensor.elements(axes); };
   const auto largest = std::ranges::max_element(problem.inputs, {}, elements) - problem.inputs.begin();
   const size_t chosen = keys.coin() ? static_cast<size_t>(largest) : keys.below(problem.inputs.size());
@@ -261,14 +267,21 @@ bool is_disguise(Distribution distribution) {
          distribution == Distribution::stray;
 }
 
+int64_t regular_ways(const benchsuite::Problem& problem) {
+  return static_cast<int64_t>(kKinds * problem.inputs.size());
+}
+
 int draws_for(const benchsuite::Problem& problem, const core::Bindings& axes, Distribution distribution) {
-  if (distribution == Distribution::patchwork || distribution == Distribution::regular) return 2;
+  if (distribution == Distribution::patchwork) return 2;
+  if (distribution == Distribution::regular) {
+    const auto shapes = std::ranges::count(problem.workloads, benchsuite::Role::test, &benchsuite::Workload::role);
+    return static_cast<int>(std::clamp<int64_t>(regular_ways(problem) / std::max<int64_t>(shapes, 1) + 1, 2, 4));
+  }
   if (distribution != Distribution::non_finite) return 1;
   const bool short_of_rows = std::any_of(problem.inputs.begin(), problem.inputs.end(), [&](const auto& tensor) {
-    return core::is_floating(tensor.dtype) &&
-           tensor.elements(axes) < int64_t{kNonFiniteKinds} * tensor.shape.back().eval(axes);
+    return core::is_floating(tensor.dtype) && tensor.elements(axes) < int64_t{kKinds} * tensor.shape.back().eval(axes);
   });
-  return short_of_rows ? int{kNonFiniteKinds} : 1;
+  return short_of_rows ? int{kKinds} : 1;
 }
 
 FillArgs fill_args(const benchsuite::Tensor& tensor, const core::Bindings& axes, Distribution distribution,

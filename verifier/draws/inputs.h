@@ -33,37 +33,44 @@ std::vector<Distribution> adversarial_for(const benchsuite::Problem& problem);
 Distribution draw_disguise(const benchsuite::Problem& problem, statistics::Keys& keys);
 bool is_disguise(Distribution distribution);  // ordinary among them
 
-// Kinds of rows of a non_finite draw: NaN, inf, -inf, or all of them. The rows take turns; the first row's is in the
-// two highest bits of the tensor's key, so that a judge can see to it that short tensors meet each of them.
-constexpr unsigned kNonFiniteKinds = 4;
+// Kinds of draws of one distribution; a key has its kind in the two highest bits. Of a non_finite draw it is what the
+// first row gets, NaN, inf, -inf, or all of them, and the rows take turns: short tensors must meet each.
+constexpr unsigned kKinds = 4;
 uint64_t with_kind(uint64_t key, unsigned kind);
+// The key of a regular draw: of one of formulas::Regular's kinds and of one input; the kinds take turns first.
+uint64_t regular_key(uint64_t key, uint64_t turn);
 // The key of input `index` of `inputs` in a draw with this key, whose kind it has. In exact_products draws of two
 // inputs, one has numbers with all bits of the significand and the other powers of two.
 uint64_t tensor_key(statistics::Keys& keys, uint64_t draw_key, Distribution distribution, size_t index, size_t inputs);
 
 // What input `index` draws where all draw `distribution`: extremes are of one input, half the time the largest, and the
-// others are ordinary, so that their products stay finite. One input is regular, any of them.
+// others are ordinary, so that their products stay finite. One input is regular: see regular_key.
 Distribution distribution_of(const benchsuite::Problem& problem, const core::Bindings& axes, Distribution distribution,
                              uint64_t draw_key, size_t index);
 
 // Keys of the draws of one judgement; those of distributions with several kinds go through them in turn.
 class DrawKeys {
  public:
-  explicit DrawKeys(statistics::Keys& keys) : keys_(keys), kind_(static_cast<unsigned>(keys.below(kNonFiniteKinds))) {}
+  explicit DrawKeys(statistics::Keys& keys) : keys_(keys) {}
   uint64_t next(Distribution distribution) {
     if (distribution == Distribution::non_finite) return with_kind(keys_.next(), kind_++);
     if (distribution == Distribution::exact_products) return with_kind(keys_.next(), kind_of_products_++);
     if (distribution == Distribution::one_scale) return with_kind(keys_.next(), kind_of_scale_++);
-    if (distribution == Distribution::regular) return with_kind(keys_.next(), kind_of_regular_++);
+    if (distribution == Distribution::regular) return regular_key(keys_.next(), regular_turn_++);
     return keys_.next();
   }
 
  private:
   statistics::Keys& keys_;
-  unsigned kind_, kind_of_products_ = kind_, kind_of_scale_ = kind_, kind_of_regular_ = kind_;
+  uint64_t regular_turn_ = keys_.below(uint64_t{1} << 20);  // any input may be the first
+  unsigned kind_ = static_cast<unsigned>(regular_turn_ % kKinds), kind_of_products_ = kind_, kind_of_scale_ = kind_;
 };
 
-// How many draws of a distribution show all it has: short inputs have fewer rows than there are kinds of them.
+// The ways in which inputs can be regular: each input in each kind.
+int64_t regular_ways(const benchsuite::Problem& problem);
+
+// How many draws of a distribution at each test shape show all it has: short inputs have fewer rows than there are
+// kinds of them, and inputs are regular in each way, though in no more than four at one shape.
 int draws_for(const benchsuite::Problem& problem, const core::Bindings& axes, Distribution distribution);
 
 // One draw of one tensor, from `key`. Throws core::ExprError when the tensor's expressions cannot be evaluated.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "core/paths.h"
@@ -231,7 +232,7 @@ TEST(Inputs, DrawsOfOneRowGoThroughEachKindOfNonFinite) {
     statistics::Keys keys(seed);
     DrawKeys draws(keys);
     std::set<Seen> seen;
-    for (unsigned i = 0; i < kNonFiniteKinds; ++i) {
+    for (unsigned i = 0; i < kKinds; ++i) {
       draws.next(Distribution::spikes);  // which do not count
       const uint64_t draw_key = draws.next(Distribution::non_finite);
       statistics::Keys of_tensors(draw_key);
@@ -241,7 +242,7 @@ TEST(Inputs, DrawsOfOneRowGoThroughEachKindOfNonFinite) {
                    std::count(values.begin(), values.end(), INFINITY) > 0,
                    std::count(values.begin(), values.end(), -INFINITY) > 0});
     }
-    EXPECT_EQ(seen.size(), size_t{kNonFiniteKinds});
+    EXPECT_EQ(seen.size(), size_t{kKinds});
     for (const Seen& one : pure) EXPECT_EQ(seen.erase(one), 1u);
     mixed.merge(seen);
   }
@@ -255,6 +256,44 @@ TEST(Inputs, ShortInputsAreDrawnOncePerKind) {
   const benchsuite::Problem softmax = benchsuite::load_problem(core::installed_paths().problems() / "softmax_f32");
   EXPECT_EQ(draws_for(softmax, {{"M", 3}, {"N", 1000}}, Distribution::non_finite), 4);
   EXPECT_EQ(draws_for(softmax, {{"M", 4}, {"N", 1000}}, Distribution::non_finite), 1);
+}
+
+TEST(Inputs, RegularIntegersHaveAnException) {
+  const benchsuite::Problem problem =
+      benchsuite::load_problem(core::installed_paths().problems() / "cross_entropy_f32");
+  const auto targets = std::ranges::find(problem.inputs, "targets", &benchsuite::Tensor::name);
+  ASSERT_NE(targets, problem.inputs.end());
+  const core::Bindings axes{{"M", 16}, {"N", 1 << 20}};
+  for (uint64_t key = 1; key < 20; ++key) {
+    std::vector<std::byte> bytes(static_cast<size_t>(targets->bytes(axes)));
+    fill_input(bytes, *targets, axes, Distribution::regular, key);
+    std::map<double, int> counts;
+    for (size_t i = 0; i < 16; ++i) ++counts[load_element(targets->dtype, bytes, i)];
+    ASSERT_EQ(counts.size(), 2u);
+    EXPECT_LE(std::min(counts.begin()->second, counts.rbegin()->second), 2);
+  }
+}
+
+// However many inputs and test shapes a problem has, up to the most draws that a shape gets.
+TEST(Inputs, EachInputIsRegularInEachWay) {
+  for (const char* name : {"row_sum_f32", "gemm_f32", "layernorm_f32"}) {
+    const benchsuite::Problem problem = benchsuite::load_problem(core::installed_paths().problems() / name);
+    statistics::Keys keys(7);
+    DrawKeys draws(keys);
+    std::set<std::pair<size_t, uint64_t>> seen;
+    for (const benchsuite::Workload& workload : problem.workloads) {
+      if (workload.role != benchsuite::Role::test) continue;
+      for (int i = draws_for(problem, workload.axes, Distribution::regular); i > 0; --i) {
+        const uint64_t key = draws.next(Distribution::regular);
+        for (size_t input = 0; input < problem.inputs.size(); ++input) {
+          if (distribution_of(problem, workload.axes, Distribution::regular, key, input) == Distribution::regular) {
+            seen.insert({input, key >> 62});
+          }
+        }
+      }
+    }
+    EXPECT_EQ(static_cast<int64_t>(seen.size()), regular_ways(problem)) << name;
+  }
 }
 
 // Fewer than a thousand of the elements may tell patchwork from an ordinary draw.

@@ -1,7 +1,7 @@
 // The patches of a draw: parts of a tensor with other content.
 #pragma once
 
-#include "verifier/formulas/content.h"
+#include "verifier/formulas/draw.h"
 #include "verifier/statistics/keys.h"
 
 namespace verifier::draws {

@@ -194,6 +194,20 @@ std::vector<core::Bindings> draw_residue_shapes(const benchsuite::Problem& probl
   return shapes;
 }
 
+std::vector<core::Bindings> draw_square_shape(const benchsuite::Problem& problem, int64_t most_elements,
+                                              int64_t most_flops, statistics::Keys& keys) {
+  constexpr int64_t kLeastSide = 256, kMostSide = 1024;
+  if (problem.axes.size() == 1) return {};
+  std::vector<core::Bindings> fitting;
+  for (int64_t side = kLeastSide; side <= kMostSide; side += kMultiple) {
+    core::Bindings axes;
+    for (const benchsuite::Axis& axis : problem.axes) axes[axis.name] = into_domain(axis, side);
+    if (small_enough(problem, axes, most_elements, most_flops)) fitting.push_back(std::move(axes));
+  }
+  if (fitting.empty()) return {};
+  return {fitting[keys.below(fitting.size())]};
+}
+
 std::vector<core::Bindings> corner_shapes(const benchsuite::Problem& problem, int64_t most_elements) {
   std::vector<core::Bindings> corners{{}};
   for (const benchsuite::Axis& axis : problem.axes) {
@@ -226,8 +240,8 @@ core::Bindings thin_shape(const benchsuite::Problem& problem, statistics::Keys& 
   return axes;
 }
 
-// The axes `large` as large as the limits allow, in drawn proportions; the others small. Half the time the large ones
-// are odd, so that offsets are, and half the time multiples of 64, for which a kernel may have another path.
+// The axes `large` as large as the limits allow, alike or in drawn proportions; the others small. Half the time the
+// large ones are odd, so that offsets are, and half the time multiples of 64, for which a kernel may have another path.
 std::optional<core::Bindings> balanced_shape(const benchsuite::Problem& problem,
                                              const std::vector<const benchsuite::Axis*>& large, int64_t most_elements,
                                              int64_t most_flops, statistics::Keys& keys) {
@@ -235,8 +249,9 @@ std::optional<core::Bindings> balanced_shape(const benchsuite::Problem& problem,
   const auto set = [&](const benchsuite::Axis& axis, int64_t size) {
     axes[axis.name] = into_domain(axis, size % 2 == 0 && axis.values.empty() ? size - 1 : size);
   };
+  const bool alike = keys.below(4) != 0;
   for (const benchsuite::Axis* axis : large) {
-    const int64_t least = std::max(axis->min, axis->max / 4);
+    const int64_t least = std::max(axis->min, alike && axis->values.empty() ? axis->max : axis->max / 4);
     set(*axis,
         axis->values.empty() ? draw_between(least, axis->max, keys) : draw_between(*axis, least, axis->max, keys));
   }
@@ -326,7 +341,7 @@ std::vector<core::Bindings> draw_long_and_wide_shapes(const benchsuite::Problem&
 }
 
 std::vector<core::Bindings> far_shapes(const benchsuite::Problem& problem, int64_t most_elements, int64_t most_flops,
-                                       statistics::Keys& keys) {
+                                       int64_t most_flops_of_large, statistics::Keys& keys) {
   std::vector<core::Bindings> shapes;
   const auto fits = [&](const core::Bindings& axes) { return small_enough(problem, axes, most_elements, most_flops); };
   const auto add_thin = [&](const benchsuite::Axis& large, int64_t size) {
@@ -347,7 +362,8 @@ std::vector<core::Bindings> far_shapes(const benchsuite::Problem& problem, int64
   std::vector<const benchsuite::Axis*> all;
   for (const benchsuite::Axis& axis : problem.axes) all.push_back(&axis);
   const auto add_balanced = [&] {
-    if (const auto shape = balanced_shape(problem, all, most_elements, most_flops / 4, keys)) shapes.push_back(*shape);
+    if (const auto shape = balanced_shape(problem, all, most_elements, most_flops_of_large, keys))
+      shapes.push_back(*shape);
   };
   add_balanced();
   while (all.size() > 2) {

@@ -32,6 +32,11 @@ struct Residues {
 std::vector<core::Bindings> draw_residue_shapes(const benchsuite::Problem& problem, const Residues& wanted,
                                                 statistics::Keys& keys);
 
+// A shape whose axes are one multiple of 64, from 256 to 1024, as far as domains and limits allow: short cuts for
+// regular content are taken there. None for a problem of one axis, or where no side fits.
+std::vector<core::Bindings> draw_square_shape(const benchsuite::Problem& problem, int64_t most_elements,
+                                              int64_t most_flops, statistics::Keys& keys);
+
 // Every combination of the axes' least and greatest values; where a tensor has more elements, one nearer.
 std::vector<core::Bindings> corner_shapes(const benchsuite::Problem& problem, int64_t most_elements);
 
@@ -53,8 +58,9 @@ std::vector<core::Bindings> draw_long_and_wide_shapes(const benchsuite::Problem&
 // which it is odd and more than half as large; one in which all axes are large and odd; of more than
 // two axes one in which two drawn ones are; and one of more than 2^31 elements, where the domain and the limits have
 // one.
+// `most_flops`: of a thin shape; `most_flops_of_large`: of one with several large axes.
 std::vector<core::Bindings> far_shapes(const benchsuite::Problem& problem, int64_t most_elements, int64_t most_flops,
-                                       statistics::Keys& keys);
+                                       int64_t most_flops_of_large, statistics::Keys& keys);
 
 // Makes the largest axis a quarter smaller.
 void come_nearer(const benchsuite::Problem& problem, core::Bindings& axes);

@@ -134,7 +134,7 @@ TEST(Shapes, OfAListTakeEveryValueAndNoOther) {
   std::set<int64_t> unseen, distant;
   for (uint64_t seed = 0; seed < 50; ++seed) {
     unseen.merge(sizes_of_k(drawn(problem, seed)));
-    distant.merge(sizes_of_k(far_shapes(problem, int64_t{1} << 24, int64_t{1} << 40, keys)));
+    distant.merge(sizes_of_k(far_shapes(problem, int64_t{1} << 24, int64_t{1} << 40, int64_t{1} << 38, keys)));
     for (const int64_t size : sizes_of_k(draw_long_shapes(problem, "cpu", 1 << 20, int64_t{1} << 29, keys))) {
       EXPECT_TRUE(listed.contains(size)) << size;
     }
@@ -152,7 +152,7 @@ TEST(Shapes, FarOnesOfMultiplesComeNearerUntilTheyFit) {
   for (benchsuite::Axis& axis : problem.axes) axis.min = axis.multiple_of = 64;
   statistics::Keys keys(7);
   for (const int64_t most : {64 * 1000, 64 * 64, 1}) {
-    for (const core::Bindings& axes : far_shapes(problem, most, int64_t{1} << 40, keys)) {
+    for (const core::Bindings& axes : far_shapes(problem, most, int64_t{1} << 40, int64_t{1} << 38, keys)) {
       EXPECT_LE(axes.at("M") * axes.at("N"), std::max<int64_t>(most, 8 * 64 * 64));
       for (const benchsuite::Axis& axis : problem.axes) EXPECT_TRUE(axis.contains(axes.at(axis.name)));
     }
@@ -186,11 +186,40 @@ TEST(Shapes, CornersAreTheEndsOfEveryAxisThatADeviceCouldHold) {
   EXPECT_EQ(corners[3], (core::Bindings{{"M", int64_t{1} << 15}, {"N", int64_t{1} << 15}}));  // not 2^60 elements
 }
 
+TEST(Shapes, FarOnesOfProductsAreMostlyLongerThanAnyBenchShapeOnAllSides) {
+  const benchsuite::Problem product = shipped_problem("gemm_f32");
+  const int64_t bench = bench_size(product, "cuda").flops;
+  statistics::Keys keys(8);
+  int longer = 0;
+  for (int i = 0; i < 40; ++i) {
+    for (const core::Bindings& axes : far_shapes(product, int64_t{1} << 32, bench, 3 * bench, keys)) {
+      longer += std::ranges::all_of(axes, [](const auto& axis) { return axis.second > 4500; });
+    }
+  }
+  EXPECT_GT(longer, 25);
+}
+
+TEST(Shapes, SquaresAreSquaresWhereTheLimitsAllow) {
+  statistics::Keys keys(9);
+  std::set<int64_t> sides;
+  for (int i = 0; i < 100; ++i) {
+    const auto squares = draw_square_shape(shipped_problem("gemm_f32"), 1 << 20, int64_t{1} << 27, keys);
+    ASSERT_EQ(squares.size(), 1u);
+    EXPECT_EQ(sizes_of_k(squares).size(), 1u);
+    sides.insert(squares[0].at("K"));
+    EXPECT_EQ(squares[0].at("M"), squares[0].at("N"));
+    EXPECT_EQ(squares[0].at("M"), squares[0].at("K"));
+  }
+  EXPECT_EQ(sides, (std::set<int64_t>{256, 320, 384}));
+  EXPECT_TRUE(draw_square_shape(shipped_problem("gemm_f32"), 1 << 20, 1 << 20, keys).empty());
+  EXPECT_TRUE(draw_square_shape(shipped_problem("sum_f32"), 1 << 20, 1 << 20, keys).empty());
+}
+
 TEST(Shapes, FarOnesEndTheDomainAndPass32Bits) {
   statistics::Keys keys(4);
   const benchsuite::Problem rows = shipped_problem("row_sum_f32");
   constexpr int64_t kSmall = int64_t{1} << 24, kLarge = int64_t{9} << 28, kManyFlops = int64_t{1} << 40;
-  const auto small = far_shapes(rows, kSmall, kManyFlops, keys);
+  const auto small = far_shapes(rows, kSmall, kManyFlops, kManyFlops / 4, keys);
   ASSERT_EQ(small.size(), 5u);
   for (const size_t i : {0, 1, 2, 3}) {  // the maximum of each axis, and a size with a tail
     const int64_t large = std::max(small[i].at("M"), small[i].at("N"));
@@ -201,17 +230,17 @@ TEST(Shapes, FarOnesEndTheDomainAndPass32Bits) {
   EXPECT_GT(balanced.at("M") * balanced.at("N"), kSmall * 15 / 16);
   EXPECT_GT(std::min(balanced.at("M"), balanced.at("N")), 64);
   EXPECT_EQ(balanced.at("M") % 2 + balanced.at("N") % 2, 2);
-  const auto large = far_shapes(rows, kLarge, kManyFlops, keys);
+  const auto large = far_shapes(rows, kLarge, kManyFlops, kManyFlops / 4, keys);
   ASSERT_EQ(large.size(), 6u);
   const int64_t elements = large[5].at("M") * large[5].at("N");
   EXPECT_GT(elements, int64_t{1} << 31);
   EXPECT_LE(elements, kLarge);
-  const auto products = far_shapes(shipped_problem("gemm_f32"), kSmall, kManyFlops, keys);
+  const auto products = far_shapes(shipped_problem("gemm_f32"), kSmall, kManyFlops, kManyFlops / 4, keys);
   ASSERT_EQ(products.size(), 7u);  // K and N are inner axes
   int64_t small_axes = 0;
   for (const auto& [name, size] : products[6]) small_axes += size <= 3;
   EXPECT_EQ(small_axes, 1);
-  for (const core::Bindings& axes : far_shapes(shipped_problem("sum_f32"), kSmall, kManyFlops, keys)) {
+  for (const core::Bindings& axes : far_shapes(shipped_problem("sum_f32"), kSmall, kManyFlops, kManyFlops / 4, keys)) {
     EXPECT_GT(axes.at("N"), kSmall / 8 * 7);  // as far as the limit lets it
     EXPECT_LE(axes.at("N"), kSmall);
   }

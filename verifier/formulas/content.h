@@ -4,210 +4,9 @@
 // Patches alone go further.
 #pragma once
 
-#include <math.h>
-#include <cstdint>
-
-#include "verifier/formulas/philox.h"
+#include "verifier/formulas/rows.h"
 
 namespace verifier::formulas {
-
-// How an input is drawn. What an init bounds (uniform, integers) stays within its bounds in every distribution; where a
-// distribution means nothing for an input, that input is drawn as usual.
-enum class Distribution : int64_t {
-  ordinary,        // as the problem's init says
-  row_scales,      // ordinary, each row scaled by a log-uniform factor in [1e-3, 1e3]; f16: [0.03, 31]
-  offset,          // 100 + ordinary; f16: 8 + ordinary
-  spikes,          // ordinary, one element in 64 a thousand times as large; f16: thirty times
-  one_hot,         // one element of each row is 1, the others 0
-  ties,            // three distinct values only
-  denormals,       // about the least normal number of the dtype
-  one_scale,       // ordinary, all scaled by one factor: 1e15, or 2^-8 to 2^-20; f16: 2^-1 to 2^-4
-  exact,           // N(0,1) in steps of 1/32, dense, whose sums of products f32 holds: the exact battery
-  exact_products,  // one number with all its bits in each row, the others 0; the other input has powers of two there
-  one_value,       // one value everywhere, or but for one element in 64; integers only
-  non_finite,      // ordinary, one element in 64 NaN or infinite: each row of one of kNonFiniteKinds
-  patchwork,       // ordinary, with a few patches of other content at drawn places
-  stray,           // ordinary, with one NaN or infinity at a drawn place
-  dominant,        // ordinary, one element of each row beside which all others are nothing in a sum
-  few,             // zeros, but for some eight elements of each row, near 40: they alone count, in a softmax too
-  extremes,        // each row far from zero, or with an outlier and perhaps another at its end: at FillArgs::extreme
-  regular,         // what invites a short cut (see Regular), with exceptions that a sample of elements hardly meets
-};
-
-// The change that a patch makes to the elements that it covers.
-enum class Effect : int64_t {
-  number,     // all are `size`
-  shifted,    // plus `size`; between bounds: close to the upper one
-  scaled,     // times `size`
-  ties,       // three distinct values only
-  whole,      // rounded to whole numbers; between bounds: to multiples of 1/16 of the width
-  sorted,     // rising or falling along the row, as the sign of `size` says
-  denormals,  // about the least normal number
-  sparse,     // `size` lower, but for some eight elements of a row
-};
-
-// Rows row_begin, row_begin + row_step, ... below row_end, each from column_begin to before column_end.
-struct Patch {
-  int64_t effect;
-  int64_t row_begin, row_end, row_step;
-  int64_t column_begin, column_end;
-  double size;
-
-  HOST_DEVICE int64_t width() const { return column_end - column_begin; }
-  HOST_DEVICE int64_t elements() const { return (row_end - row_begin + row_step - 1) / row_step * width(); }
-  HOST_DEVICE bool covers(int64_t row, int64_t column) const {
-    return row >= row_begin && row < row_end && (row - row_begin) % row_step == 0 && column >= column_begin &&
-           column < column_end;
-  }
-};
-constexpr int64_t kMostPatches = 3;
-
-// One draw of one tensor. All fields are 8 bytes wide: it is a kernel's argument.
-struct FillArgs {
-  int64_t dtype, kind, distribution;  // core::DType, benchsuite::Init, Distribution
-  int64_t elements, columns;
-  double scale, low, high;  // of benchsuite::InputInit
-  int64_t least, most;      // the same, at the shape at hand
-  uint64_t key;
-  int64_t narrow;       // is the dtype f16, or one of 8 bits?
-  int64_t significand;  // its bits, the hidden one included
-  double least_normal;  // of the dtype
-  double largest;       // number of a dtype of 8 bits; 0: of another
-  double special[4];    // NaN, inf, -inf, and a NaN with its sign set
-  int64_t matrix_rows;  // of a triangular input
-  double most_size;     // of outliers
-  double extreme;       // the one size of a draw of extremes: much larger rows would hide the others
-  double grain;         // of patchwork: content is a multiple of it; 0: of nothing
-  int64_t patch_count;
-  Patch patches[kMostPatches];
-};
-
-HOST_DEVICE double within_dtype(const FillArgs& args, double value) {
-  const bool beyond = args.largest > 0 && isfinite(value) && fabs(value) > args.largest;
-  return beyond ? copysign(args.largest, value) : value;
-}
-
-// The purposes that numbers are drawn for have counters of their own.
-enum class Purpose : uint32_t { value_of_quad, more_of_quad, row, few, more_of_few, patch, regular };
-
-HOST_DEVICE Quad drawn_for(Purpose purpose, int64_t index, uint64_t key) {
-  return philox({static_cast<uint32_t>(index), static_cast<uint32_t>(static_cast<uint64_t>(index) >> 32),
-                 static_cast<uint32_t>(purpose), 0},
-                key);
-}
-
-// One element's share of chance.
-struct Chance {
-  double normal, unit;     // N(0,1), U[0,1)
-  uint32_t first, second;  // `unit` comes from the first
-};
-// A double gets its lower bits from the second number.
-HOST_DEVICE Chance chance_of(bool wide, float normal, uint32_t first, uint32_t second) {
-  const double from_float = static_cast<double>(normal), unit = unit_of(first);
-  if (!wide) return {from_float, unit, first, second};
-  return {from_float * (1 + second * 0x1p-56), unit + second * 0x1p-64, first, second};
-}
-
-// The kinds of a regular draw. The two highest bits of its key choose one; rare elements are exceptions to it.
-enum class Regular : uint32_t {
-  constant_rows,  // each row is one number, and has one exception
-  equal_rows,     // all rows are the same; here and below, one row in sixteen has an exception
-  identity,       // ones on the diagonal, zeros elsewhere
-  symmetric,      // its own transpose
-};
-
-// Numbers that all elements of one row share.
-struct Row {
-  int64_t hot;  // the one that is not 0 in a one_hot or exact_products draw, dominates a dominant one, or is an outlier
-  double scale;   // of a row_scales draw; of extremes, what all elements are near to, or 0
-  double size;    // of the outliers of extremes, or 0; of a dominant draw, sign_at_the_end
-  bool hot_end;   // is the last element one, too?
-  uint32_t kind;  // which non-finite values it gets: NaN, inf, -inf, or all of them or both infinities
-  int64_t index;
-};
-HOST_DEVICE bool draws_rows(const FillArgs& args) {
-  switch (static_cast<Distribution>(args.distribution)) {
-    case Distribution::row_scales:
-    case Distribution::one_hot:
-    case Distribution::exact_products:
-    case Distribution::non_finite:
-    case Distribution::dominant:
-    case Distribution::few:
-    case Distribution::extremes:
-    case Distribution::regular:
-      return true;
-    default:
-      return false;
-  }
-}
-// In the last two rows of a dominant draw the last element is the hot one: above zero in the last row, below in the
-// other, so that a kernel that leaves out a tail misses a sum, a maximum and a minimum.
-HOST_DEVICE int64_t sign_at_the_end(const FillArgs& args, int64_t row) {
-  if (args.distribution != static_cast<int64_t>(Distribution::dominant)) return 0;
-  if ((row + 1) * args.columns >= args.elements) return 1;
-  return (row + 2) * args.columns >= args.elements ? -1 : 0;
-}
-// Anywhere, at the beginning, or at the end, where vectors and tails are.
-constexpr int64_t kAtAnEnd = 16;
-HOST_DEVICE int64_t drawn_column(const FillArgs& args, int64_t row, const Quad& drawn) {
-  const int64_t columns = args.columns;
-  if (sign_at_the_end(args, row) != 0) return columns - 1;
-  const uint64_t where = below(4, drawn.z, 0);
-  const int64_t most = where < 2 || columns < kAtAnEnd ? columns : kAtAnEnd;
-  const auto column = static_cast<int64_t>(below(static_cast<uint64_t>(most), drawn.x, drawn.w));
-  return where == 3 ? columns - 1 - column : column;
-}
-HOST_DEVICE Row draw_row(const FillArgs& args, int64_t index) {
-  const Quad drawn = drawn_for(Purpose::row, index, args.key);
-  const float octaves = (args.narrow != 0 ? 3 : 6) * 3.32192809f;  // 3 or 6 decades
-  Row row = {drawn_column(args, index, drawn),
-             1,
-             0,
-             false,
-             static_cast<uint32_t>((args.key >> 62) + static_cast<uint64_t>(index)) % 4,
-             index};
-  if (args.distribution == static_cast<int64_t>(Distribution::row_scales)) {
-    row.scale = static_cast<double>(exp2f(octaves * (static_cast<float>(drawn.y) * 0x1p-32f - 0.5f)));
-  } else if (args.distribution == static_cast<int64_t>(Distribution::extremes)) {
-    // The last row ends in an outlier. Outliers are mostly above zero, and whole rows below: maxima miss those.
-    const bool last = (index + 1) * args.columns >= args.elements, far = !last && (drawn.y & 1) != 0;
-    const double signed_size = ((drawn.y & 6) == 0) == far ? args.extreme : -args.extreme;
-    row.scale = far ? signed_size : 0;
-    row.size = far ? 0 : signed_size;
-    row.hot_end = last || (drawn.y & 8) != 0;
-  } else {
-    row.size = static_cast<double>(sign_at_the_end(args, index));
-  }
-  return row;
-}
-// Numbers of a regular draw, from 0 to 1: of a row, a column or a pair of places.
-HOST_DEVICE double regular_unit(const FillArgs& args, int64_t index) {
-  return unit_of(drawn_for(Purpose::regular, index, args.key).x);
-}
-HOST_DEVICE bool has_exception(const FillArgs& args, const Row& row) {
-  const Quad drawn = drawn_for(Purpose::regular, -1 - row.index, args.key);
-  const bool last = (row.index + 1) * args.columns >= args.elements;  // at least one has
-  return args.key >> 62 == static_cast<uint64_t>(Regular::constant_rows) || last || below(16, drawn.y, 0) == 0;
-}
-// In [0, 1], where ordinary content lies in `unit`.
-HOST_DEVICE double regular(const FillArgs& args, const Row& row, int64_t column, double unit) {
-  if (column == row.hot && has_exception(args, row)) return unit;
-  const int64_t across = row.index % args.columns;  // the column of the same number, in square matrices
-  switch (static_cast<Regular>(args.key >> 62)) {
-    case Regular::constant_rows:
-      return regular_unit(args, row.index);
-    case Regular::equal_rows:
-      return regular_unit(args, column);
-    case Regular::identity:
-      return column == across ? 0.75 : 0.5;
-    default:
-      return regular_unit(args, across < column ? across * args.columns + column : column * args.columns + across);
-  }
-}
-
-HOST_DEVICE bool is_hot(const FillArgs& args, const Row& row, int64_t column) {
-  return column == row.hot || (row.hot_end && column == args.columns - 1);
-}
 
 // Some eight elements of a row.
 HOST_DEVICE bool is_one_of_few(const FillArgs& args, const Chance& c) {
@@ -336,12 +135,19 @@ HOST_DEVICE int64_t one_of_few(const FillArgs& args, uint64_t index) {
   const Quad few = drawn_for(Purpose::few, 0, args.key), more = drawn_for(Purpose::more_of_few, 0, args.key);
   return any_integer(args, component(few, static_cast<int64_t>(index)), component(more, static_cast<int64_t>(index)));
 }
-HOST_DEVICE int64_t integer(const FillArgs& args, uint32_t first, uint32_t second) {
+// At least one element of a regular draw is an exception, however few there are.
+HOST_DEVICE bool is_exception(const FillArgs& args, int64_t index, uint32_t second) {
+  const Quad drawn = drawn_for(Purpose::regular, 0, args.key);
+  const bool drawn_place =
+      static_cast<uint64_t>(index) == below(static_cast<uint64_t>(args.elements), drawn.x, drawn.y);
+  return drawn_place || second < 1u << 22;
+}
+HOST_DEVICE int64_t integer(const FillArgs& args, int64_t index, uint32_t first, uint32_t second) {
   switch (static_cast<Distribution>(args.distribution)) {
     case Distribution::one_value:
       return (args.key >> 62) != 0 && second < 1u << 26 ? one_of_few(args, 1) : one_of_few(args, 0);
     case Distribution::regular:
-      return second < 1u << 22 ? one_of_few(args, 1) : one_of_few(args, 0);
+      return is_exception(args, index, second) ? one_of_few(args, 1) : one_of_few(args, 0);
     case Distribution::ties:
       return one_of_few(args, below(3, first, 0));
     case Distribution::exact:

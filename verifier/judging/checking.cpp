@@ -152,12 +152,18 @@ std::optional<Verdict> Checking::fast_build(Contender& contender, Effort effort)
                             [&] { return draws::draw_residue_shapes(problem, policy.residues, keys_); })) {
     return verdict;
   }
+  if (auto verdict = all_of(contender, "square", Depth::square, [&] {
+        return draws::draw_square_shape(problem, policy.square_elements, policy.square_flops, keys_);
+      })) {
+    return verdict;
+  }
   const int64_t far_flops = std::max(flops, policy.far_flops);
   if (auto verdict = all_of(contender, "unseen", Depth::longer, [&] {
         return draws::draw_long_shapes(problem, backend, policy.far_elements, far_flops, keys_);
       })) {
     return verdict;
   }
+  const int64_t large_flops = std::max(policy.large_times_bench * bench.flops, far_flops / 4);
   const int64_t wide_elements = std::max(elements, policy.far_elements / 16);
   const int64_t wide_flops = std::max(flops, policy.far_flops / 16);
   if (auto verdict = all_of(contender, "unseen", Depth::longer, [&] {
@@ -166,7 +172,7 @@ std::optional<Verdict> Checking::fast_build(Contender& contender, Effort effort)
     return verdict;
   }
   return all_of(contender, "end of the domain", Depth::far,
-                [&] { return draws::far_shapes(problem, policy.far_elements, far_flops, keys_); });
+                [&] { return draws::far_shapes(problem, policy.far_elements, far_flops, large_flops, keys_); });
 }
 
 // A plan that cannot be bound somewhere is found without a launch.
@@ -286,6 +292,13 @@ std::optional<Verdict> Checking::draws_at(Shape& shape, Depth depth, bool dear) 
   if (depth == Depth::residue) {
     auto verdict = draw(shape, Distribution::ordinary);  // a patch may hide the one element that is wrong
     return verdict ? verdict : draw(shape, keys_.coin() ? one_for_ends() : draws::draw_disguise(problem, keys_));
+  }
+  if (depth == Depth::square) {
+    if (std::ranges::count(adversarial, Distribution::regular) == 0) return std::nullopt;
+    for (int64_t i = std::min(draws::regular_ways(problem), traits_.check.square_draws); i > 0; --i) {
+      if (auto verdict = draw(shape, Distribution::regular)) return verdict;
+    }
+    return std::nullopt;
   }
   if (depth == Depth::longer || depth == Depth::far) {
     std::vector<Distribution> chosen = for_ends;

@@ -45,6 +45,7 @@ class Checking {
     residue,  // an ordinary one; and one that may be ordinary or not, or in which the ends of rows decide
     longer,   // one that may be ordinary or not, and those in which the ends of rows decide, with more patience
     far,      // the same, at an end of the domain, as far as the device reaches
+    square,   // regular ones
     some,     // ordinary, patchwork and one adversarial distribution
     all,      // every distribution
   };

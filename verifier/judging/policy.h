@@ -29,8 +29,13 @@ struct CheckPolicy {
   // A win must also hold at small shapes that take each residue of each axis ...
   draws::Residues residues = {
       .count = 128, .inner_reach = 1024, .most_elements = 1 << 20, .most_flops = int64_t{2} << 30};
+  // ... at a square, with each input regular in each way, up to so many draws ...
+  int64_t square_elements = 1 << 20, square_flops = int64_t{2} << 30, square_draws = 16;
   // ... and at the ends of the domain, as far as so many elements of a tensor and operations reach.
   int64_t far_elements = (int64_t{1} << 28) + (1 << 16), far_flops = int64_t{1} << 34;
+  // Those with several large axes have so many times a bench shape's operations, a quarter of far_flops at least: all
+  // sides of a product are longer there than at any bench shape.
+  int64_t large_times_bench = 3;
   // A drawn shape comes nearer until a plan launches no more threads there than these, or, at an end of the domain,
   // than its largest tensor has elements; the last is for the checking build, without exception.
   int64_t far_threads = INT64_MAX, long_threads = INT64_MAX, checking_build_threads = INT64_MAX;

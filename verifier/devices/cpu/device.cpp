@@ -147,12 +147,14 @@ judging::DeviceTraits traits_of_cpu() {
   // A reference takes seconds at a bench shape here, so only a win is held to it.
   traits.check.bench_shapes_from = verdicts::Effort::confirm;
   traits.check.unseen_elements = 32768;
+  traits.check.square_flops = 1 << 26;
   traits.check.unseen_flops = 8'000'000;
   traits.check.beyond_bench = 4;  // bench shapes are small enough here for four times as much
   // An eighth of the work of 128, and yet with rows of 512 and more, at which a kernel may change its ways.
   traits.check.residues = {.count = 64, .inner_reach = 4096, .most_elements = 1 << 17, .most_flops = 1'000'000};
   traits.check.far_elements = (1 << 24) + (1 << 20);  // beyond what 24 bits and an f32 count
   traits.check.far_flops = 1 << 29;
+  traits.check.large_times_bench = 0;  // bench shapes are small here
   // Each takes 6 to 250 ns here, and many times as long in the checking build. One for each element is always within
   // reach, and so is a block of 256 for each of 32769 rows, beyond what 15 bits count.
   traits.check.far_threads = 9'500'000;

@@ -143,7 +143,8 @@ __device__ __forceinline__ void fill_integers(void* out, const FillArgs& args) {
     const Quad second = drawn_for(Purpose::more_of_quad, quad, args.key);
 #pragma unroll 1
     for (int k = 0; k < 4 && quad * 4 + k < args.elements; ++k) {
-      store_integer(out, args.dtype, quad * 4 + k, integer(args, component(first, k), component(second, k)));
+      const int64_t i = quad * 4 + k;
+      store_integer(out, args.dtype, i, integer(args, i, component(first, k), component(second, k)));
     }
   }
 }

@@ -363,7 +363,7 @@ TEST_F(JudgeInputs, EachKindOfNonFiniteRowAppears) {
 }
 
 TEST_F(JudgeInputs, ADrawOfOneRowHasTheKindOfItsKey) {
-  for (unsigned kind = 0; kind < draws::kNonFiniteKinds; ++kind) {
+  for (unsigned kind = 0; kind < draws::kKinds; ++kind) {
     const std::vector<double> values =
         drawn(one_row(), draws::Distribution::non_finite, draws::with_kind(0x123456789ABCDEFull, kind));
     const bool nan = std::any_of(values.begin(), values.end(), [](double v) { return std::isnan(v); });

@@ -1,0 +1,109 @@
+// Numbers that the elements of a row of an input share, and regular content, whose rows and columns repeat.
+#pragma once
+
+#include "verifier/formulas/draw.h"
+
+namespace verifier::formulas {
+
+// The kinds of a regular draw. The two highest bits of its key choose one; rare elements are exceptions to it.
+enum class Regular : uint32_t {
+  constant_rows,  // each row is one number, and has one exception
+  equal_rows,     // all rows are the same; here and below, one row in sixteen has an exception
+  identity,       // ones on the diagonal, zeros elsewhere
+  symmetric,      // its own transpose
+};
+
+// Numbers that all elements of one row share.
+struct Row {
+  int64_t hot;  // the one that is not 0 in a one_hot or exact_products draw, dominates a dominant one, or is an outlier
+  double scale;   // of a row_scales draw; of extremes, what all elements are near to, or 0
+  double size;    // of the outliers of extremes, or 0; of a dominant draw, sign_at_the_end
+  bool hot_end;   // is the last element one, too?
+  uint32_t kind;  // which non-finite values it gets: NaN, inf, -inf, or all of them or both infinities
+  int64_t index;
+};
+HOST_DEVICE bool draws_rows(const FillArgs& args) {
+  switch (static_cast<Distribution>(args.distribution)) {
+    case Distribution::row_scales:
+    case Distribution::one_hot:
+    case Distribution::exact_products:
+    case Distribution::non_finite:
+    case Distribution::dominant:
+    case Distribution::few:
+    case Distribution::extremes:
+    case Distribution::regular:
+      return true;
+    default:
+      return false;
+  }
+}
+// In the last two rows of a dominant draw the last element is the hot one: above zero in the last row, below in the
+// other, so that a kernel that leaves out a tail misses a sum, a maximum and a minimum.
+HOST_DEVICE int64_t sign_at_the_end(const FillArgs& args, int64_t row) {
+  if (args.distribution != static_cast<int64_t>(Distribution::dominant)) return 0;
+  if ((row + 1) * args.columns >= args.elements) return 1;
+  return (row + 2) * args.columns >= args.elements ? -1 : 0;
+}
+// Anywhere, at the beginning, or at the end, where vectors and tails are.
+constexpr int64_t kAtAnEnd = 16;
+HOST_DEVICE int64_t drawn_column(const FillArgs& args, int64_t row, const Quad& drawn) {
+  const int64_t columns = args.columns;
+  if (sign_at_the_end(args, row) != 0) return columns - 1;
+  const uint64_t where = below(4, drawn.z, 0);
+  const int64_t most = where < 2 || columns < kAtAnEnd ? columns : kAtAnEnd;
+  const auto column = static_cast<int64_t>(below(static_cast<uint64_t>(most), drawn.x, drawn.w));
+  return where == 3 ? columns - 1 - column : column;
+}
+HOST_DEVICE Row draw_row(const FillArgs& args, int64_t index) {
+  const Quad drawn = drawn_for(Purpose::row, index, args.key);
+  const float octaves = (args.narrow != 0 ? 3 : 6) * 3.32192809f;  // 3 or 6 decades
+  Row row = {drawn_column(args, index, drawn),
+             1,
+             0,
+             false,
+             static_cast<uint32_t>((args.key >> 62) + static_cast<uint64_t>(index)) % 4,
+             index};
+  if (args.distribution == static_cast<int64_t>(Distribution::row_scales)) {
+    row.scale = static_cast<double>(exp2f(octaves * (static_cast<float>(drawn.y) * 0x1p-32f - 0.5f)));
+  } else if (args.distribution == static_cast<int64_t>(Distribution::extremes)) {
+    // The last row ends in an outlier. Outliers are mostly above zero, and whole rows below: maxima miss those.
+    const bool last = (index + 1) * args.columns >= args.elements, far = !last && (drawn.y & 1) != 0;
+    const double signed_size = ((drawn.y & 6) == 0) == far ? args.extreme : -args.extreme;
+    row.scale = far ? signed_size : 0;
+    row.size = far ? 0 : signed_size;
+    row.hot_end = last || (drawn.y & 8) != 0;
+  } else {
+    row.size = static_cast<double>(sign_at_the_end(args, index));
+  }
+  return row;
+}
+// Numbers of a regular draw, from 0 to 1: of a row, a column or a pair of places.
+HOST_DEVICE double regular_unit(const FillArgs& args, int64_t index) {
+  return unit_of(drawn_for(Purpose::regular, index, args.key).x);
+}
+HOST_DEVICE bool has_exception(const FillArgs& args, const Row& row) {
+  const Quad drawn = drawn_for(Purpose::regular, -1 - row.index, args.key);
+  const bool last = (row.index + 1) * args.columns >= args.elements;  // at least one has
+  return args.key >> 62 == static_cast<uint64_t>(Regular::constant_rows) || last || below(16, drawn.y, 0) == 0;
+}
+// In [0, 1], where ordinary content lies in `unit`.
+HOST_DEVICE double regular(const FillArgs& args, const Row& row, int64_t column, double unit) {
+  if (column == row.hot && has_exception(args, row)) return unit;
+  const int64_t across = row.index % args.columns;  // the column of the same number, in square matrices
+  switch (static_cast<Regular>(args.key >> 62)) {
+    case Regular::constant_rows:
+      return regular_unit(args, row.index);
+    case Regular::equal_rows:
+      return regular_unit(args, column);
+    case Regular::identity:
+      return column == across ? 0.75 : 0.5;
+    default:
+      return regular_unit(args, across < column ? across * args.columns + column : column * args.columns + across);
+  }
+}
+
+HOST_DEVICE bool is_hot(const FillArgs& args, const Row& row, int64_t column) {
+  return column == row.hot || (row.hot_end && column == args.columns - 1);
+}
+
+}  // namespace verifier::formulas
