@@ -38,7 +38,7 @@ class Queue {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::function<void()>> waiting_;
-  bool busy_ = false, ends_ = false;
+  bool busy_ = false;
   std::thread thread_;
 };
 
