@@ -24,6 +24,11 @@ def shipped(runner, problem, name):
     return runner.prefix / "share/kernelwright/kernels" / problem / (name + ".cu")
 
 
+def backends(solution):
+    header = solution.read_text().split("*/")[0].split("kernelwright", 1)[1]
+    return json.loads(header)["backends"]
+
+
 def quantile(values, share):
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, math.ceil(share * len(ordered)) - 1)]
@@ -52,7 +57,8 @@ def calibration(runner):
 def kernels(runner):
     """Every shipped kernel at its default point, and naive, with full effort."""
     share = runner.prefix / "share/kernelwright"
-    files = sorted(share.glob("kernels/*/*.cu"), key=lambda file: file.parent.name)
+    backend = runner.device.split(":")[0]
+    files = sorted((file for file in share.glob("kernels/*/*.cu") if backend in backends(file)), key=lambda file: file.parent.name)
     if not runner.gpu:
         files = files[:2]
     seen, _, tail = runner.judge(files, timeout=300)
