@@ -1,7 +1,7 @@
 /* kernelwright
 {
   "problem": "gemm_f16",
-  "backends": ["cpu", "cuda"],
+  "backends": ["cpu", "cuda", "hip"],
   "description": "one thread per element of c",
   "launches": [
     {"kernel": "gemm", "grid": ["ceil_div(N, 16)", "ceil_div(M, 16)", 1], "block": [16, 16, 1],

@@ -1,7 +1,7 @@
 /* kernelwright
 {
   "problem": "gemm_f16",
-  "backends": ["cpu", "cuda"],
+  "backends": ["cpu", "cuda", "hip"],
   "description": "the reference: fp64, a block makes 64 x 64 elements of c through tiles in shared memory",
   "launches": [
     {"kernel": "gemm", "grid": ["ceil_div(N, 64)", "ceil_div(M, 64)", 1], "block": [16, 16, 1],

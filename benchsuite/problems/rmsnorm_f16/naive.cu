@@ -1,7 +1,7 @@
 /* kernelwright
 {
   "problem": "rmsnorm_f16",
-  "backends": ["cpu", "cuda"],
+  "backends": ["cpu", "cuda", "hip"],
   "description": "one thread per row",
   "launches": [
     {"kernel": "rmsnorm", "grid": ["ceil_div(M, 64)", 1, 1], "block": [64, 1, 1], "args": ["x", "w", "y", "M", "N"]}
