@@ -15,7 +15,8 @@ class Runner:
     def __init__(self, options):
         self.prefix = pathlib.Path(options.prefix).resolve()
         self.device = options.device
-        self.gpu = options.device != "cpu"
+        self.backend = options.device.partition(":")[0]
+        self.gpu = self.backend != "cpu"
         self.quick = options.quick
         self.seconds = options.seconds or (6 if options.quick else 20)
         self.began = time.monotonic()
@@ -91,7 +92,7 @@ class Runner:
 
     def smi(self, what):
         """Values of the GPU, or None where nvidia-smi does not answer."""
-        if not self.gpu or shutil.which("nvidia-smi") is None:
+        if self.backend != "cuda" or shutil.which("nvidia-smi") is None:
             return None
         asked = subprocess.run(["nvidia-smi", "-i", self.index, "--query-gpu=" + what, "--format=csv,noheader,nounits"],
                                capture_output=True, text=True, timeout=30)

@@ -35,7 +35,7 @@ def quantile(values, share):
 
 
 def device(runner):
-    found = {"prefix": str(runner.prefix), "host": f"{os.cpu_count()} cores, {platform.system()} {platform.release()}"}
+    found = {"prefix": str(runner.prefix), "backend": runner.backend, "host": f"{os.cpu_count()} cores, {platform.system()} {platform.release()}"}
     smi = runner.smi("name,driver_version,memory.total,clocks.max.sm,power.limit")
     if smi:
         found.update(gpu=smi[0], driver=smi[1], memory_mib=smi[2], max_mhz=smi[3], power_w=smi[4])
@@ -43,6 +43,9 @@ def device(runner):
     found["torch"] = torch.stdout.strip() if torch.returncode == 0 else "not here"
     findings, _, _ = runner.kernelwright("doctor", archive="base.db")
     found["doctor"] = {one["what"]: one["detail"] for one in findings[0][1]}
+    own = found["doctor"].get(f"{runner.backend}:{runner.index}")
+    if own and "gpu" not in found:  # without nvidia-smi
+        found.update(gpu=own.split(",")[0], driver=own.split("; driver for ")[-1])
     if not runner.gpu:
         found["gpu"] = "cpu device"
     return found
@@ -57,8 +60,8 @@ def calibration(runner):
 def kernels(runner):
     """Every shipped kernel at its default point, and naive, with full effort."""
     share = runner.prefix / "share/kernelwright"
-    backend = runner.device.split(":")[0]
-    files = sorted((file for file in share.glob("kernels/*/*.cu") if backend in backends(file)), key=lambda file: file.parent.name)
+    files = sorted((file for file in share.glob("kernels/*/*.cu") if runner.backend in backends(file)),
+                   key=lambda file: file.parent.name)
     if not runner.gpu:
         files = files[:2]
     seen, _, tail = runner.judge(files, timeout=300)
@@ -72,8 +75,8 @@ def leaderboard(runner):
 
 
 def baselines(runner):
-    if not runner.gpu:
-        raise RuntimeError("baselines are timed on GPUs")
+    if runner.backend != "cuda":
+        raise RuntimeError("baselines are timed on NVIDIA GPUs")
     seen, code, tail = runner.kernelwright("baselines", "--suite", "core", "--device", runner.device,
                                            timeout=runner.pick(1500, 550))
     said = [line for _, line in seen]
@@ -185,7 +188,9 @@ def wanted(file, gpu):
 
 def faults(runner):
     """Faulty candidates among good ones, each given a first look: what this must show is what each does to the next."""
-    kinds = FAULTS["cuda" if runner.gpu else "cpu"]
+    if runner.backend not in FAULTS:
+        raise RuntimeError("the faulty kernels are written in CUDA")
+    kinds = FAULTS[runner.backend]
     each = runner.pick(50, 12) if runner.gpu else 1
     good = [ADVERSARIAL / "honest_tree.cu", ADVERSARIAL / "honest_shuffles.cu",
             shipped(runner, "row_sum_f32", "lanes_per_row")]
@@ -208,8 +213,10 @@ def faults(runner):
 
 def gpu_tests(runner):
     program = runner.prefix / "bin/gpu_tests"
-    if not runner.gpu or not program.exists():
-        raise RuntimeError("gpu_tests is not here: pack with scripts/pack --gpu-tests" if runner.gpu else "they need a GPU")
+    if runner.backend != "cuda":
+        raise RuntimeError("they need an NVIDIA GPU")
+    if not program.exists():
+        raise RuntimeError("gpu_tests is not here: pack with scripts/pack --gpu-tests")
     seen, code, tail = runner.lines([program, "--gtest_brief=1", *runner.pick([], ["--gtest_filter=-*ShippedOnGpu*"])], 300)
     lines = [line for _, line in seen]
     total = [line for line in lines if re.search(r"test suites? ran", line)]
@@ -239,6 +246,7 @@ def sanitizer(runner):
 MANY_POINTS = """/* kernelwright
 {
   "problem": "gelu_f32",
+  "backends": ["%s"],
   "tunables": {"BLOCK": [%s], "ITEMS": [%s]},
   "launches": [
     {"kernel": "gelu", "grid": ["ceil_div(N, BLOCK * ITEMS)"], "block": ["BLOCK"], "args": ["x", "y", "N"]}
@@ -257,7 +265,7 @@ extern "C" __global__ void gelu(const float* x, float* y, int N) {
 def memory(runner):
     """Many attempts at one problem, so that the memory that they need is the same."""
     file = runner.folder / "many_points.cu"
-    file.write_text(MANY_POINTS % (", ".join(map(str, range(32, 1025, 16))), ", ".join(map(str, range(1, 33)))))
+    file.write_text(MANY_POINTS % (runner.backend, ", ".join(map(str, range(32, 1025, 16))), ", ".join(map(str, range(1, 33)))))
     attempts = runner.pick(1000, 300) if runner.gpu else 40
     before = runner.memory_mib()
     watch = runner.watch_memory()

@@ -196,10 +196,12 @@ def report(data):
     device = data.get("device", {})
     made = [name for name in ORDER if name in data]
     doctor = device.get("doctor", {})
-    facts = [("GPU", f"{device.get('gpu', 'unknown')}, {device.get('memory_mib', '?')} MiB"),
-             ("driver", f"{device.get('driver', '?')}, CUDA {data.get('calibration', {}).get('driver', '?')}"),
-             ("compiler", doctor.get("NVRTC", "?")), ("PyTorch", device.get("torch", "?")), ("host", device.get("host", "?")),
-             ("sandbox", doctor.get("sandbox: cuda, run") or doctor.get("sandbox: cpu, run", "?"))]
+    backend = device.get("backend", "cuda")
+    memory = f", {device['memory_mib']} MiB" if "memory_mib" in device else ""  # nvidia-smi says it
+    cuda = f", CUDA {data.get('calibration', {}).get('driver', '?')}" if memory else ""
+    facts = [("GPU", device.get("gpu", "unknown") + memory), ("driver", device.get("driver", "?") + cuda),
+             ("compiler", doctor.get("hiprtc" if backend == "hip" else "NVRTC", "?")), ("PyTorch", device.get("torch", "?")), ("host", device.get("host", "?")),
+             ("sandbox", doctor.get(f"sandbox: {backend}, run", "?"))]
     rendered = {name: render(name, data) for name in made}
     for name in made:
         if data[name].get("stderr"):
