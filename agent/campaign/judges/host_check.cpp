@@ -11,7 +11,7 @@ namespace {
 using verifier::verdicts::Verdict;
 constexpr int kCompileWorkers = 2;
 constexpr size_t kMostWhy = 300;  // characters of a reason
-constexpr double kMost_s = 60;    // for one candidate, after which nothing is said about it
+constexpr double kMost_s = 20;  // for one candidate, after which nothing is said about it: a confirmation waits for it
 
 verifier::judging::JudgeSettings settings() {
   verifier::judging::JudgeSettings settings;
