@@ -193,8 +193,8 @@ uint64_t Oracle::neighbours_of_bad_luck(const std::variant<Match, Verdict>& resu
   if (wrong == nullptr || !expected.neighbours.empty()) return 0;
   if (wrong->ratio > kLuck && !is_hardly_any(*wrong)) return 0;
   const int64_t elements = most_elements(problem_, axes);
-  if (elements > kMostElementsOfALargePatch) return 0;
-  return elements > kMostElementsForNeighbours ? kNeighboursOfALargePatch : kNeighboursOfAPatch;
+  if (elements <= kMostElementsForNeighbours) return kNeighboursOfAPatch;
+  return elements <= kMostElementsOfALargePatch && is_hardly_any(*wrong) ? kNeighboursOfALargePatch : 0;
 }
 
 // A mean far from zero, or a difference of two, errs by much more once a running sum has it than the naive solution
