@@ -13,7 +13,8 @@ constexpr int64_t kAwkward[] = {1,   2,   3,   7,   13,  31,  32,  33,   61,   6
 
 constexpr int64_t kMultiple = 64;
 constexpr int64_t kLeastWide = 64;
-constexpr int kSquares = 8;  // one square for so many residues
+constexpr int kSquares = 8;         // one square for so many residues
+constexpr int64_t kForOneTile = 4;  // times the operations that a residue's shape may have otherwise
 constexpr int64_t kBeyond =
     4;  // times the largest listed: what a kernel with a block for each row can still do in time
 
@@ -161,15 +162,15 @@ std::vector<core::Bindings> draw_residue_shapes(const benchsuite::Problem& probl
     }
   }
   std::vector<core::Bindings> shapes;
-  const auto add = [&](core::Bindings axes) {
-    if (!small_enough(problem, axes, wanted.most_elements, wanted.most_flops)) return false;
+  const auto add = [&](core::Bindings axes, int64_t times = 1) {
+    if (!small_enough(problem, axes, wanted.most_elements, times * wanted.most_flops)) return false;
     shapes.push_back(std::move(axes));
     return true;
   };
   for (int i = 0; i < count; ++i) {
-    // With a drawn number of whole tiles before the tail; where that is too much, with fewer, and with one at last.
-    for (int64_t most_multiples = std::max<int64_t>(wanted.inner_reach / count, 1); most_multiples > 0;
-         most_multiples /= 2) {
+    // With a drawn number of whole tiles before the tail; where that is too much, with fewer. One tile may cost more
+    // than several; where even that is too much, there is none.
+    for (int64_t most_multiples = std::max<int64_t>(wanted.inner_reach / count, 1);; most_multiples /= 2) {
       core::Bindings axes;
       for (const benchsuite::Axis& axis : problem.axes) {
         const int64_t residue = residues[axis.name][static_cast<size_t>(i)];
@@ -177,12 +178,11 @@ std::vector<core::Bindings> draw_residue_shapes(const benchsuite::Problem& probl
           axes[axis.name] = residue;
           continue;
         }
-        const int64_t multiples = is_inner(problem, axis) ? draw_between(1, most_multiples, keys)
-                                  : residue == 0          ? 1
-                                                          : 0;
+        const bool has_tiles = is_inner(problem, axis) && most_multiples > 0;
+        const int64_t multiples = has_tiles ? draw_between(1, most_multiples, keys) : residue == 0 ? 1 : 0;
         axes[axis.name] = into_domain(axis, residue + count * multiples);
       }
-      if (add(std::move(axes))) break;
+      if (add(std::move(axes), most_multiples == 1 ? kForOneTile : 1) || most_multiples == 0) break;
     }
   }
   for (int i = 0; i < count / kSquares && problem.axes.size() > 1; ++i) {  // of any residue

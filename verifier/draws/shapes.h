@@ -25,9 +25,11 @@ std::vector<core::Bindings> draw_unseen_shapes(const benchsuite::Problem& proble
 // along which a tensor lies in memory, pass a drawn multiple of it, so that a kernel has whole vectors or tiles before
 // its tail. Some more are squares.
 struct Residues {
-  int count;                          // the modulus
-  int64_t inner_reach;                // inner axes stay below it
-  int64_t most_elements, most_flops;  // of a shape: it has fewer multiples where it would pass them
+  int count;            // the modulus
+  int64_t inner_reach;  // inner axes stay below it
+  // Of a shape: it has fewer multiples where it would pass them. With one multiple it may have four times the
+  // operations.
+  int64_t most_elements, most_flops;
 };
 std::vector<core::Bindings> draw_residue_shapes(const benchsuite::Problem& problem, const Residues& wanted,
                                                 statistics::Keys& keys);
