@@ -90,6 +90,11 @@ struct Tensor {
 
   int64_t elements(const core::Bindings& axes) const;  // throws core::ExprError
   int64_t bytes(const core::Bindings& axes) const;
+  // Of an output: whether a solution's rounding errors are allowed, as far as the naive solution has them.
+  bool tolerates_rounding() const {
+    return core::is_floating(dtype) &&
+           (comparison.rule == OutputRule::elements || comparison.rule == OutputRule::any_order);
+  }
 };
 
 // A constant of the computation that plans pass to kernels by name. reference.py and equivalents.pytorch get it by
