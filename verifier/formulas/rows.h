@@ -8,7 +8,7 @@ namespace verifier::formulas {
 // The kinds of a regular draw. The two highest bits of its key choose one; rare elements are exceptions to it.
 enum class Regular : uint32_t {
   constant_rows,  // each row is one number, and has one exception
-  equal_rows,     // all rows are the same; here and below, one row in sixteen has an exception
+  equal_rows,     // all rows are the same; here and below, a drawn row and one in 64 has an exception
   identity,       // ones on the diagonal, zeros elsewhere
   symmetric,      // its own transpose
 };
@@ -82,9 +82,11 @@ HOST_DEVICE double regular_unit(const FillArgs& args, int64_t index) {
   return unit_of(drawn_for(Purpose::regular, index, args.key).x);
 }
 HOST_DEVICE bool has_exception(const FillArgs& args, const Row& row) {
-  const Quad drawn = drawn_for(Purpose::regular, -1 - row.index, args.key);
-  const bool last = (row.index + 1) * args.columns >= args.elements;  // at least one has
-  return args.key >> 62 == static_cast<uint64_t>(Regular::constant_rows) || last || below(16, drawn.y, 0) == 0;
+  if (args.key >> 62 == static_cast<uint64_t>(Regular::constant_rows)) return true;
+  const int64_t rows = (args.elements + args.columns - 1) / args.columns;
+  const Quad certain = drawn_for(Purpose::regular, -1 - rows, args.key);  // a number that no row has
+  if (row.index == static_cast<int64_t>(below(static_cast<uint64_t>(rows), certain.x, certain.y))) return true;
+  return below(64, drawn_for(Purpose::regular, -1 - row.index, args.key).y, 0) == 0;
 }
 // In [0, 1], where ordinary content lies in `unit`.
 HOST_DEVICE double regular(const FillArgs& args, const Row& row, int64_t column, double unit) {

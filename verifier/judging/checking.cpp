@@ -295,7 +295,7 @@ std::optional<Verdict> Checking::draws_at(Shape& shape, Depth depth, bool dear) 
   }
   if (depth == Depth::square) {
     if (std::ranges::count(adversarial, Distribution::regular) == 0) return std::nullopt;
-    for (int64_t i = std::min(draws::regular_ways(problem), traits_.check.square_draws); i > 0; --i) {
+    for (int64_t i = std::min(2 * draws::regular_ways(problem), traits_.check.square_draws); i > 0; --i) {
       if (auto verdict = draw(shape, Distribution::regular)) return verdict;
     }
     return std::nullopt;
