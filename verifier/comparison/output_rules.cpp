@@ -88,36 +88,39 @@ class Faults {
   int64_t count_ = 0;
 };
 
-const benchsuite::Tensor& tensor_named(const std::vector<benchsuite::Tensor>& tensors, const std::string& name,
-                                       const Contents& contents, std::span<const std::byte>& content) {
-  const auto found = std::find_if(tensors.begin(), tensors.end(), [&](const auto& one) { return one.name == name; });
-  content = contents[static_cast<size_t>(found - tensors.begin())];
-  return *found;
+size_t index_of(const std::vector<benchsuite::Tensor>& tensors, const std::string& name) {
+  return static_cast<size_t>(std::ranges::find(tensors, name, &benchsuite::Tensor::name) - tensors.begin());
 }
 
 std::variant<Match, verdicts::Verdict> compare_indices(const OutputForm& form, const RuledOutput& ruled) {
   const benchsuite::Tensor& tensor = ruled.problem.outputs[ruled.index];
   const benchsuite::OutputComparison& rule = tensor.comparison;
-  std::span<const std::byte> source, values;
-  const benchsuite::Tensor& into = tensor_named(ruled.problem.inputs, rule.into, ruled.inputs, source);
-  const benchsuite::Tensor* held =
-      rule.values.empty() ? nullptr : &tensor_named(ruled.problem.outputs, rule.values, ruled.outputs, values);
+  const size_t source = index_of(ruled.problem.inputs, rule.into);
+  const benchsuite::Tensor& into = ruled.problem.inputs[source];
+  const size_t values = index_of(ruled.problem.outputs, rule.values);
+  const benchsuite::Tensor* held = rule.values.empty() ? nullptr : &ruled.problem.outputs[values];
   const int64_t length = into.shape.back().eval(ruled.axes);
   const int64_t columns = into.shape.size() == tensor.shape.size() ? form.shape.back() : 1;
   const std::span<const std::byte> output = ruled.outputs[ruled.index];
   const auto place = [&](std::span<const std::byte> indices, int64_t at) {
     return static_cast<int64_t>(load_element(form.dtype, indices, static_cast<size_t>(at)));
   };
-  const auto value_at = [&](int64_t row, int64_t index) {
-    return load_element(into.dtype, source, static_cast<size_t>(row * length + index));
+  const auto values_at = [&](std::span<const std::byte> indices) {
+    std::vector<int64_t> places(static_cast<size_t>(form.tiling.elements));
+    for (int64_t at = 0; at < form.tiling.elements; ++at) {
+      const int64_t index = place(indices, at);
+      places[static_cast<size_t>(at)] = index < 0 || index >= length ? -1 : at / columns * length + index;
+    }
+    return ruled.gather(source, places);
   };
+  const std::vector<std::byte> got_values = values_at(output), right_values = values_at(ruled.expected.reference);
   Faults faults;
   std::vector<int64_t> used_by(static_cast<size_t>(length), -1);  // the last row that has this place
   for (int64_t row = 0; row * columns < form.tiling.elements; ++row) {
     std::vector<double> got, right;
     for (int64_t at = row * columns; at < (row + 1) * columns; ++at) {
       const int64_t index = place(output, at);
-      right.push_back(value_at(row, place(ruled.expected.reference, at)));
+      right.push_back(load_element(into.dtype, right_values, static_cast<size_t>(at)));
       if (index < 0 || index >= length) {
         faults.add(at, "An index is no place in a row of " + into.name + ".");
         continue;
@@ -126,8 +129,9 @@ std::variant<Match, verdicts::Verdict> compare_indices(const OutputForm& form, c
         faults.add(at, "An index occurs twice in a row.");
         continue;
       }
-      got.push_back(value_at(row, index));
-      if (held != nullptr && !same_number(got.back(), load_element(held->dtype, values, static_cast<size_t>(at)))) {
+      got.push_back(load_element(into.dtype, got_values, static_cast<size_t>(at)));
+      if (held != nullptr &&
+          !same_number(got.back(), load_element(held->dtype, ruled.outputs[values], static_cast<size_t>(at)))) {
         faults.add(at, "An index leads to another value than " + held->name + " has at the same place.");
       } else if (!rule.in_any_order && !same_number(got.back(), right.back())) {
         faults.add(at, "An index leads to another value than the right one does.");
@@ -165,6 +169,17 @@ std::variant<Match, verdicts::Verdict> compare_quanta(const OutputForm& form, co
   return unusual.verdict(form, output, ruled.expected.reference);
 }
 }  // namespace
+
+std::vector<std::byte> gathered(std::span<const std::byte> content, size_t element_bytes,
+                                const std::vector<int64_t>& places) {
+  std::vector<std::byte> elements(places.size() * element_bytes);
+  for (size_t i = 0; i < places.size(); ++i) {
+    if (places[i] < 0) continue;
+    std::memcpy(elements.data() + i * element_bytes, content.data() + static_cast<size_t>(places[i]) * element_bytes,
+                element_bytes);
+  }
+  return elements;
+}
 
 bool has_own_comparison(const benchsuite::Tensor& output) {
   return output.comparison.rule != OutputRule::elements && output.comparison.rule != OutputRule::equal;

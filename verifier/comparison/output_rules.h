@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <span>
 #include <variant>
 #include <vector>
@@ -16,11 +18,17 @@ using Contents = std::vector<std::span<const std::byte>>;  // one per tensor, in
 // Whether the rule needs compare_by_rule(); the others differ only in how exact they are.
 bool has_own_comparison(const benchsuite::Tensor& output);
 
+// The elements of an input at `places`, in that order, as they lie in memory. Zero where a place is below 0.
+using Gather = std::function<std::vector<std::byte>(size_t input, const std::vector<int64_t>& places)>;
+std::vector<std::byte> gathered(std::span<const std::byte> content, size_t element_bytes,
+                                const std::vector<int64_t>& places);
+
 struct RuledOutput {
   const benchsuite::Problem& problem;
   const core::Bindings& axes;
   size_t index;                      // of the output
-  Contents inputs, outputs;          // of the candidate
+  Gather gather;                     // from the candidate's inputs, which may be too large for the host
+  Contents outputs;                  // of the candidate; the output and what its rule names, others may be empty
   NaiveRun expected;                 // of this output, for the same inputs
   std::vector<NaiveRun> neighbours;  // for inputs close by
 };

@@ -39,7 +39,10 @@ std::optional<verdicts::Verdict> judged(const benchsuite::Problem& problem, size
                         output.name,
                         {},
                         extents(output, kAxes)};
-  const auto result = compare_by_rule(form, exact, {problem, kAxes, index, inputs, outputs, expected, {}});
+  const auto gather = [&](size_t input, const std::vector<int64_t>& places) {
+    return gathered(inputs[input], core::size_bytes(problem.inputs[input].dtype), places);
+  };
+  const auto result = compare_by_rule(form, exact, {problem, kAxes, index, gather, outputs, expected, {}});
   if (const auto* verdict = std::get_if<verdicts::Verdict>(&result)) return *verdict;
   return std::nullopt;
 }

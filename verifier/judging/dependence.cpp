@@ -45,9 +45,12 @@ std::vector<bool> clearly_wrong(const Problem& problem, const core::Bindings& ax
         {},
         comparison::extents(tensor, axes)};
     const comparison::NaiveRun run{expected.reference[i], expected.naive[i]};
+    const auto gather = [&](size_t input, const std::vector<int64_t>& places) {
+      return comparison::gathered(content[input], core::size_bytes(problem.inputs[input].dtype), places);
+    };
     const auto compared = comparison::has_own_comparison(tensor)
                               ? comparison::compare_by_rule(
-                                    form, exact, {problem, axes, i, content, {outputs.begin(), outputs.end()}, run, {}})
+                                    form, exact, {problem, axes, i, gather, {outputs.begin(), outputs.end()}, run, {}})
                               : comparison::compare(form, exact, outputs[i], run, {});
     const auto* verdict = std::get_if<verdicts::Verdict>(&compared);
     const auto* result = verdict == nullptr ? nullptr : std::get_if<verdicts::WrongResult>(verdict);

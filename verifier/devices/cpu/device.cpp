@@ -12,6 +12,7 @@
 #include "sandbox/jail/namespaces.h"
 #include "sandbox/wire.h"
 #include "verifier/comparison/difference.h"
+#include "verifier/comparison/output_rules.h"
 #include "verifier/devices/cpu/host_outputs.h"
 #include "verifier/judging/session.h"
 
@@ -218,6 +219,10 @@ class CpuDevice : public judging::JudgeDevice {
   std::vector<std::byte> fetch(const LentBuffer& buffer) const override {
     const std::span<std::byte> content = file_of(buffer).content();
     return {content.begin(), content.end()};
+  }
+  std::vector<std::byte> gather(const LentBuffer& buffer, size_t element_bytes,
+                                const std::vector<int64_t>& places) override {
+    return comparison::gathered(file_of(buffer).content(), element_bytes, places);
   }
   comparison::Moments moments(const LentBuffer& buffer, core::DType dtype) override {
     return comparison::moments_of(dtype, file_of(buffer).content());

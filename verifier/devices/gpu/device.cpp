@@ -238,6 +238,10 @@ class GpuDevice : public judging::JudgeDevice {
   std::vector<std::byte> fetch(const LentBuffer& buffer) const override {
     return to_host(context_, shared(buffer).address(), buffer.bytes());
   }
+  std::vector<std::byte> gather(const LentBuffer& buffer, size_t element_bytes,
+                                const std::vector<int64_t>& places) override {
+    return work().gather(shared(buffer).address(), element_bytes, places);
+  }
   comparison::Moments moments(const LentBuffer& buffer, core::DType dtype) override {
     return work().moments(shared(buffer).address(), dtype, elements_of(buffer, dtype));
   }

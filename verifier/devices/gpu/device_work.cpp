@@ -65,6 +65,16 @@ bool DeviceWork::untouched(DevicePtr at, size_t bytes, uint64_t key) {
   return joined(fetch<int64_t>(blocks_)) == 0;
 }
 
+std::vector<std::byte> DeviceWork::gather(DevicePtr at, size_t element_bytes, const std::vector<int64_t>& places) {
+  if (places.empty()) return {};
+  const PrivateMemory wanted(context_, places.size() * sizeof(int64_t));
+  context_.copy_to_device(wanted.address(), places.data(), wanted.bytes());
+  const DevicePtr elements = room(places.size() * element_bytes);
+  module_.function("kw_gather")(blocks_, kBlock, at, signed_of(element_bytes), wanted.address(),
+                                signed_of(places.size()), elements);
+  return fetch<std::byte>(places.size() * element_bytes);
+}
+
 comparison::Moments DeviceWork::moments(DevicePtr at, core::DType dtype, int64_t elements) {
   const DevicePtr partials = room(blocks_ * sizeof(comparison::Moments));
   module_.function("kw_moments")(blocks_, kBlock, at, number_of(dtype), elements, comparison::sample_step(elements),

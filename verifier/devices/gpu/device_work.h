@@ -34,6 +34,8 @@ class DeviceWork {
 
   draws::Survivors find_poison(sandbox::gpu::driver::DevicePtr at, size_t bytes, size_t element_bytes, uint64_t key);
   bool untouched(sandbox::gpu::driver::DevicePtr at, size_t bytes, uint64_t key);
+  std::vector<std::byte> gather(sandbox::gpu::driver::DevicePtr at, size_t element_bytes,
+                                const std::vector<int64_t>& places);  // as comparison::gathered
   comparison::Moments moments(sandbox::gpu::driver::DevicePtr at, core::DType dtype, int64_t elements);  // sampled
   // As largest_difference.
   double difference(sandbox::gpu::driver::DevicePtr a, sandbox::gpu::driver::DevicePtr b, core::DType dtype,

@@ -14,6 +14,7 @@
 #include "sandbox/cuda/driver/driver.h"
 #include "sandbox/process/sealed_memory.h"
 #include "verifier/comparison/difference.h"
+#include "verifier/comparison/output_rules.h"
 #include "verifier/devices/gpu/judge_kernels.h"
 #include "verifier/draws/elements.h"
 #include "verifier/statistics/keys.h"
@@ -175,6 +176,9 @@ TEST_F(DeviceWorkOnGpu, MomentsAndDifferencesAreTheHosts) {
     EXPECT_GT(difference, 0);
     EXPECT_NEAR(work_->difference(x.address(), y.address(), dtype, elements), difference, 1e-9 * difference);
     EXPECT_EQ(work_->difference(x.address(), x.address(), dtype, elements), 0);
+    const std::vector<int64_t> places{elements - 1, -1, 0, 77};
+    EXPECT_EQ(work_->gather(x.address(), core::size_bytes(dtype), places),
+              comparison::gathered(left, core::size_bytes(dtype), places));
   }
 }
 

@@ -13,6 +13,8 @@
 //                      Tiling tiling, TileMismatches* tiles)                               tile_mismatches
 //   kw_count_wrong(const void* output, const double* reference, int64 dtype,
 //                  Tiling tiling, const double* allowed, int64* counts)                    count_wrong, for each tile
+//   kw_gather(const uint8* x, int64 element_bytes, const int64* places, int64 count,
+//             uint8* elements)                                                             gathered
 //   kw_moments(const void* x, int64 dtype, int64 elements, int64 step, Moments* partials)  moments_of
 //   kw_difference(const void* a, const void* b, int64 dtype, int64 elements,
 //                 Difference* partials)                                                    largest_difference

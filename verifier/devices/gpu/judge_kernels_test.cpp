@@ -9,6 +9,7 @@
 #include "core/paths.h"
 #include "core/text.h"
 #include "verifier/comparison/compare.h"
+#include "verifier/comparison/output_rules.h"
 #include "verifier/devices/gpu/judge_on_cpu_fixture.h"
 #include "verifier/draws/elements.h"
 #include "verifier/statistics/keys.h"
@@ -270,6 +271,20 @@ TEST_F(JudgeKernels, MismatchesAreTheHostsInEveryDtype) {
       count += tiles[i].count;
     }
     EXPECT_EQ(count, floating ? 5 : 4) << core::name_of(dtype);
+  }
+}
+
+TEST_F(JudgeKernels, GathersWhatTheHostDoes) {
+  const Output o(DType::f32, 200001, 1000, false);
+  const std::vector<int64_t> places{0, 200000, -1, 7, 7, 131072, -5};
+  for (const size_t element_bytes : {size_t{1}, size_t{2}, size_t{4}}) {
+    const std::vector<std::byte> expected = comparison::gathered(o.output, element_bytes, places);
+    for (const Shape shape : kShapes) {
+      const auto elements = judge_->lend<std::byte>(expected.size());
+      judge_->launch("kw_gather", shape, judge_->lend(o.output).data(), static_cast<int64_t>(element_bytes),
+                     judge_->lend(places).data(), static_cast<int64_t>(places.size()), elements.data());
+      EXPECT_TRUE(std::ranges::equal(elements, expected));
+    }
   }
 }
 

@@ -229,6 +229,16 @@ extern "C" __global__ void __launch_bounds__(kMostThreads, kBlocks)
 }
 
 extern "C" __global__ void __launch_bounds__(kMostThreads, kBlocks)
+    kw_gather(const uint8_t* x, int64_t element_bytes, const int64_t* places, int64_t count, uint8_t* elements) {
+  const int64_t step = int64_t{gridDim.x} * blockDim.x;
+  for (int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += step) {
+    for (int64_t byte = 0; byte < element_bytes; ++byte) {
+      elements[i * element_bytes + byte] = places[i] < 0 ? 0 : x[places[i] * element_bytes + byte];
+    }
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(kMostThreads, kBlocks)
     kw_moments(const void* x, int64_t dtype, int64_t elements, int64_t step, Moments* partials) {
   const Moments mine = dtype == f16      ? moments<__half>(x, elements, step)
                        : dtype == bf16   ? moments<Bfloat>(x, elements, step)
