@@ -386,7 +386,7 @@ void expect_compiled(const std::string& source, size_t kernels) {
     EXPECT_EQ(built->log, "");
   }
 }
-TEST(JudgeKernelsNvrtc, Compile) { expect_compiled(judge_kernels_source(core::installed_paths().gpu_kernels()), 10); }
+TEST(JudgeKernelsNvrtc, Compile) { expect_compiled(judge_kernels_source(core::installed_paths().gpu_kernels()), 11); }
 TEST(RunKernelsNvrtc, Compile) {
   expect_compiled(core::read_file(core::installed_paths().gpu_kernels() / "run_kernels.cu"), 7);
 }
