@@ -46,9 +46,12 @@ add_dependencies(test_hip_worker kw_test_hip)
 # COST: the longest begin first, so that no core is idle at the end.
 file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/slow_tests.txt slow REGEX "^[^#]")
 list(JOIN slow ":" slow)
-# Each test is a process of its own, but for these suites of the verifier: compiling the judge's kernels takes three seconds.
-set(whole_suites JudgeInputs JudgeKernels)
-list(TRANSFORM whole_suites APPEND ".*" OUTPUT_VARIABLE whole)
+# Each test is a process of its own, but for these suites: compiling the judge's kernels takes three seconds and more.
+set(whole_suites_verifier JudgeInputs JudgeKernels)
+set(whole_suites_agent HipDevice)
+list(TRANSFORM whole_suites_verifier APPEND ".*" OUTPUT_VARIABLE whole)
+list(TRANSFORM whole_suites_agent APPEND ".*" OUTPUT_VARIABLE whole_of_agent)
+list(APPEND whole ${whole_of_agent})
 list(JOIN whole ":" whole)
 foreach(folder core benchsuite sandbox verifier results agent)
   if(KW_TESTS_${folder})
@@ -83,9 +86,11 @@ foreach(folder core benchsuite sandbox verifier results agent)
   endif()
 endforeach()
 
-foreach(suite ${whole_suites})
-  add_test(NAME ${suite} COMMAND verifier_tests --gtest_filter=${suite}.*)
-  set_tests_properties(${suite} PROPERTIES LABELS slow TIMEOUT 300 COST 10)
+foreach(folder verifier agent)
+  foreach(suite ${whole_suites_${folder}})
+    add_test(NAME ${suite} COMMAND ${folder}_tests --gtest_filter=${suite}.*)
+    set_tests_properties(${suite} PROPERTIES LABELS slow TIMEOUT 300 COST 10)
+  endforeach()
 endforeach()
 
 # Where the toolkit is, for what is compared with its headers and compiled by its compiler.
@@ -138,8 +143,14 @@ else()
   message(WARNING "No Chromium or Chrome with chromedriver and python3-selenium: pages are NOT tried in a browser")
 endif()
 
-# PyTorch on the processor. Where there is none, each test prints a line that says so, and counts as skipped.
+# Kernels for AMD architectures that hiprtc here does not know. Where clang 19 is not, it prints a line that says so.
 find_program(KW_PYTHON3 NAMES python3)
+if(KW_PYTHON3)
+  add_test(NAME compile_for_amd COMMAND ${KW_PYTHON3} ${CMAKE_SOURCE_DIR}/scripts/compile_for_amd)
+  set_tests_properties(compile_for_amd PROPERTIES LABELS slow TIMEOUT 300 SKIP_RETURN_CODE 77 COST 15)
+endif()
+
+# PyTorch on the processor. Where there is none, each test prints a line that says so, and counts as skipped.
 if(KW_PYTHON3)
   foreach(group files problems)
     add_test(NAME try_pytorch_${group} COMMAND ${KW_PYTHON3} ${CMAKE_SOURCE_DIR}/scripts/try_pytorch
