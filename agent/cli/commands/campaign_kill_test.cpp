@@ -49,7 +49,7 @@ std::set<int64_t> reported(const std::string& json_lines) {
 }
 
 TEST(Campaign, SurvivesManyKills) {
-  constexpr int kKills = 25, kBudget = 70;
+  constexpr int kKills = 14, kBudget = 40;
   const Home home;
   const std::vector<std::string> run{
       "--json", "run", "gelu_f32",   "histogram_i32", "--attempts", std::to_string(kBudget),
@@ -75,7 +75,7 @@ TEST(Campaign, SurvivesManyKills) {
     if (now.size() == before.size()) few_attempts += few_attempts / 8;
     before = now;
   }
-  EXPECT_GT(before.size(), 10u) << "the campaign made progress between the kills";
+  EXPECT_GT(before.size(), 5u) << "the campaign made progress between the kills";
   const Ended last = home.run(resume);
   ASSERT_TRUE(last.exit_code == 0 || (done && last.err.find("is done") != std::string::npos)) << last.err;
 
