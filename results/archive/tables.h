@@ -1,6 +1,6 @@
 // The archive's tables, described once. The description drives INSERT (rows.h), records in JSON Lines and their checks
 // (results/transfer). A new column needs a migration (schema.cpp), a line in tables.cpp, and a member with its column
-// in records.h.
+// in records.h; of a record without columns(), as an attempt, recorder.cpp writes and reader.cpp reads it by hand.
 //
 // A record is a row as a JSON object that means the same in any archive: it names other records by their keys instead
 // of their rows, and holds everything that belongs to it, as an attempt holds its compilation, measurement and timings.

@@ -5,8 +5,8 @@
 //   // On cpu: forbidden.
 //   // On cuda: wrong_result or forbidden. Text after the full stop is for people.
 //
-// There is one line for each of the solution's backends that this version supports, and no other. A verdict is a stored
-// name of verifier/verdicts/verdict.h, or
+// A solution for cpu or cuda has that line; one for hip only where compiling or inspecting it already decides. A
+// verdict is a stored name of verifier/verdicts/verdict.h, or
 //
 //   correct     for a dishonest solution: its attack may be harmless there, or the hardware leaves it open;
 //   no_win      refused, or correct and at most slightly faster than naive: for a solution that extends the naive

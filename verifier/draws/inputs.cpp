@@ -172,6 +172,12 @@ void draw_lowest_bits(std::span<std::byte> bytes, DType dtype, unsigned quarters
 }
 }  // namespace
 
+std::vector<Distribution> all_distributions() {
+  std::vector<Distribution> all;
+  for (const auto& [distribution, name] : kDistributions) all.push_back(distribution);
+  return all;
+}
+
 std::string_view name_of(Distribution distribution) {
   for (const auto& [d, name] : kDistributions) {
     if (d == distribution) return name;

@@ -14,6 +14,7 @@ namespace verifier::draws {
 
 using formulas::Distribution;
 std::string_view name_of(Distribution distribution);
+std::vector<Distribution> all_distributions();
 
 // Whether many terms of a sum may be equal, or all tiny beside one: then all are rounded alike, and what an order of
 // summation loses grows with their number instead of its root.

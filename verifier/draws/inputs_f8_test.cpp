@@ -27,8 +27,7 @@ TEST(InputsOf8Bits, GoUpToTheLargestNumberAndDownToDenormals) {
   for (const DType dtype : {DType::f8e4m3, DType::f8e5m2}) {
     const benchsuite::Tensor x = matrix_of(dtype, dtype == DType::f8e4m3 ? 64 : 8192);  // as much as a problem may ask
     double largest = 0;
-    for (int64_t number = 0; number <= static_cast<int64_t>(Distribution::regular); ++number) {
-      const auto distribution = static_cast<Distribution>(number);
+    for (const Distribution distribution : all_distributions()) {
       for (const double v : content_of(x, distribution, 3)) {
         if (distribution == Distribution::non_finite || distribution == Distribution::stray) continue;
         ASSERT_TRUE(std::isfinite(v)) << core::name_of(dtype) << " " << name_of(distribution);

@@ -128,6 +128,7 @@ void print_attempts_csv(const results::archive::Reader& archive, const std::vect
   }
   std::vector<Json> titles{"attempt", "problem",  "device", "solution", "effort", "verdict",
                            "against", "speed_up", "low",    "high",     "time_us"};
+  const size_t before_tunables = titles.size();
   titles.insert(titles.end(), tunables.begin(), tunables.end());
   print_text(csv_line(titles));
   for (const results::archive::RecordedAttempt& a : attempts) {
@@ -137,7 +138,7 @@ void print_attempts_csv(const results::archive::Reader& archive, const std::vect
       row.insert(row.end(),
                  {a.against, speed_up.value, speed_up.low, speed_up.high, a.measurement->workloads.at(0).candidate_us});
     }
-    row.resize(11);
+    row.resize(before_tunables);
     for (const std::string& name : tunables) {
       const auto value = a.binding.find(name);
       row.push_back(value == a.binding.end() ? Json() : Json(value->second));

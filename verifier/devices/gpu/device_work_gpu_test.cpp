@@ -141,8 +141,8 @@ TEST_F(DeviceWorkOnGpu, InputsAreOfTheirKindAndDependOnTheirKeyAlone) {
       ASSERT_EQ(value * formulas::kExactSteps, std::round(value * formulas::kExactSteps));
     }
     // Every distribution, for who watches memory.
-    for (int i = 0; i <= static_cast<int>(draws::Distribution::regular); ++i) {
-      EXPECT_FALSE(filled(normal, static_cast<draws::Distribution>(i), 6).empty());
+    for (const draws::Distribution distribution : draws::all_distributions()) {
+      EXPECT_FALSE(filled(normal, distribution, 6).empty());
     }
   }
   for (const DType dtype : {DType::i8, DType::u8, DType::i32, DType::u32, DType::i64, DType::boolean}) {

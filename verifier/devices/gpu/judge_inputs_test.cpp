@@ -21,17 +21,6 @@ using test::Shape;
 const core::Bindings kAxes{{"M", 64}, {"N", 1000}};
 constexpr size_t kElements = 64000;
 constexpr DType kFloats[] = {DType::f16, DType::bf16, DType::f8e4m3, DType::f8e5m2, DType::f32, DType::f64};
-constexpr draws::Distribution kAll[] = {
-    draws::Distribution::ordinary,  draws::Distribution::row_scales,
-    draws::Distribution::offset,    draws::Distribution::spikes,
-    draws::Distribution::one_hot,   draws::Distribution::ties,
-    draws::Distribution::denormals, draws::Distribution::one_scale,
-    draws::Distribution::exact,     draws::Distribution::exact_products,
-    draws::Distribution::one_value, draws::Distribution::non_finite,
-    draws::Distribution::patchwork, draws::Distribution::stray,
-    draws::Distribution::dominant,  draws::Distribution::few,
-    draws::Distribution::extremes,  draws::Distribution::regular,
-};
 
 Tensor tensor(DType dtype, Init kind = Init::normal) {
   Tensor made{"x", dtype, {Expr::parse("M"), Expr::parse("N")}, {}};
@@ -143,7 +132,7 @@ TEST_F(JudgeInputs, UniformFillsItsBounds) {
 }
 
 TEST_F(JudgeInputs, AKeyFixesTheContentWhateverTheGrid) {
-  for (const draws::Distribution distribution : kAll) {
+  for (const draws::Distribution distribution : draws::all_distributions()) {
     for (const DType dtype : {DType::f16, DType::f8e4m3, DType::f32, DType::f64}) {
       const auto as_text = [&](uint64_t key, Shape shape) {  // NaN equals itself
         const std::vector<double> values = drawn(tensor(dtype), distribution, key, shape);
@@ -187,7 +176,7 @@ TEST_F(JudgeInputs, EveryElementIsWrittenAndNothingElse) {
 TEST_F(JudgeInputs, OnlyNonFiniteDrawsAreNotFinite) {
   for (const DType dtype : kFloats) {
     for (const Init kind : {Init::normal, Init::uniform}) {
-      for (const draws::Distribution distribution : kAll) {
+      for (const draws::Distribution distribution : draws::all_distributions()) {
         const std::vector<double> values = drawn(tensor(dtype, kind), distribution);
         const auto finite = std::count_if(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
         if (distribution == draws::Distribution::non_finite) {
@@ -207,7 +196,7 @@ TEST_F(JudgeInputs, UniformKeepsItsBoundsInEveryDistribution) {
     for (const auto& [low, high] : {std::pair(0.0, 1.0), std::pair(0.5, 3.0), std::pair(-2.0, -1.0)}) {
       x.init.low = low;
       x.init.high = high;
-      for (const draws::Distribution distribution : kAll) {
+      for (const draws::Distribution distribution : draws::all_distributions()) {
         for (const double v : drawn(x, distribution)) {
           if (!std::isfinite(v)) continue;
           ASSERT_GE(v, low) << draws::name_of(distribution);
@@ -224,7 +213,7 @@ TEST_F(JudgeInputs, IntegersKeepTheirBoundsInEveryDistributionAndDtype) {
     const bool without_sign = dtype == DType::u8 || dtype == DType::u32 || dtype == DType::boolean;
     const int64_t least = without_sign ? 0 : -3;
     const int64_t most = core::is_f8(dtype) ? 8 : 100;
-    for (const draws::Distribution distribution : kAll) {
+    for (const draws::Distribution distribution : draws::all_distributions()) {
       const std::vector<double> values = drawn(integers(dtype, least, most), distribution);
       for (const double v : values) {
         ASSERT_EQ(v, std::round(v));
@@ -300,7 +289,7 @@ TEST_F(JudgeInputs, DistributionsAreWhatTheySay) {
 TEST_F(JudgeInputs, AreTheHostsWhereNothingIsNormal) {
   for (const DType dtype :
        {DType::f16, DType::bf16, DType::f8e4m3, DType::f8e5m2, DType::f32, DType::f64, DType::i32}) {
-    for (const draws::Distribution distribution : kAll) {
+    for (const draws::Distribution distribution : draws::all_distributions()) {
       const Tensor x = core::is_floating(dtype) ? tensor(dtype, Init::uniform) : integers(dtype, -7, 1000);
       std::vector<std::byte> host(static_cast<size_t>(x.bytes(kAxes)));
       for (const uint64_t key : {5, 6, 7}) {
@@ -335,7 +324,7 @@ TEST_F(JudgeInputs, AreTheHostsWhereRowsHaveAStructure) {
 TEST_F(JudgeInputs, ATriangularMatrixIsZeroOnOneSideOfItsDiagonal) {
   for (const Init kind : {Init::triangular, Init::upper_triangular}) {
     const Tensor x = tensor(DType::f32, kind);
-    for (const draws::Distribution distribution : kAll) {
+    for (const draws::Distribution distribution : draws::all_distributions()) {
       const std::vector<double> values = drawn(x, distribution, 3);
       for (size_t i = 0; i < values.size(); ++i) {
         if (kind == Init::triangular ? i % 1000 > i / 1000 : i % 1000 < i / 1000) {

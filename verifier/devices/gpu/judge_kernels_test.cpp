@@ -361,8 +361,8 @@ TEST(JudgeKernelsChecked, NoKernelRacesOrLeavesItsBuffers) {
                  judge.lend<draws::Survivors>(2).data());
     benchsuite::Tensor tensor{"x", dtype, {core::Expr::constant(3), core::Expr::constant(111)}, {}};
     tensor.init.most = core::Expr::constant(1);
-    for (int64_t distribution = 0; distribution <= static_cast<int64_t>(draws::Distribution::regular); ++distribution) {
-      const formulas::FillArgs args = draws::fill_args(tensor, {}, static_cast<draws::Distribution>(distribution), 5);
+    for (const draws::Distribution distribution : draws::all_distributions()) {
+      const formulas::FillArgs args = draws::fill_args(tensor, {}, distribution, 5);
       judge.launch("kw_fill", shape, buffer.data(), args);
       judge.launch("kw_patch", shape, buffer.data(), args);
     }
