@@ -161,14 +161,15 @@ class GpuProcess : public judging::CandidateProcess {
   std::chrono::duration<double> launch_deadline_, prepare_deadline_;
 };
 
-judging::DeviceTraits traits_for(const Platform& platform, const sandbox::gpu::driver::DeviceFacts& facts) {
+judging::DeviceTraits traits_for(const Platform& platform, size_t free_bytes) {
   const std::string backend(platform.backend());
   judging::DeviceTraits traits{backend, backend + "-events-cold", backend + "-events-hot"};
   // A product may be wrong only where all of its sides are larger than those of the timed one.
   traits.check.beyond_bench = 2;
   traits.check.far_flops = int64_t{1} << 35;  // eight for each of 2^32 elements: past the end of 32-bit offsets
   // An element of each tensor takes up to 32 bytes: an input, two outputs and a reference in double, of up to 8 each.
-  traits.check.far_elements = std::max(facts.memory_bytes / 32, traits.check.unseen_elements);
+  // What others hold of the device's memory is out of reach; the scope of a result shows it.
+  traits.check.far_elements = std::max(static_cast<int64_t>(free_bytes / 32), traits.check.unseen_elements);
   return traits;
 }
 
@@ -178,7 +179,7 @@ class GpuDevice : public judging::JudgeDevice {
       : context_(context),
         platform_(platform),
         clock_(std::move(clock)),
-        traits_(traits_for(platform, context.facts())) {}
+        traits_(traits_for(platform, context.free_bytes())) {}
 
   const judging::DeviceTraits& traits() const override { return traits_; }
 
