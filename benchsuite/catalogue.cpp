@@ -78,7 +78,8 @@ const Problem& Catalogue::find(const std::string& name, const std::string& where
   if (const auto found = problems.find(name); found != problems.end()) return found->second;
   if (const auto found = unusable.find(name); found != unusable.end()) throw core::InputError(found->second);
   throw core::InputError(where, "there is no problem \"" + name + "\"",
-                         core::did_you_mean(name, names_of(problems), "problems"));
+                         core::did_you_mean(name, names_of(problems), "problems") +
+                             "\nor name the folder that holds it: --problems FOLDER");
 }
 
 const Problem& Catalogue::find_or_load(const std::string& name_or_folder, const std::string& where) {

@@ -49,7 +49,8 @@ TEST_F(Folders, AreSearchedTogether) {
   EXPECT_EQ(catalogue.problems.size(), 3u);
   EXPECT_EQ(catalogue.find("sum_f32", "here").folder, root_ / "b" / "sum_f32");
   EXPECT_EQ(reason([&] { catalogue.find("sum_f3", "here"); }),
-            "here: there is no problem \"sum_f3\"\n  did you mean \"sum_f32\"?");
+            "here: there is no problem \"sum_f3\"\n  did you mean \"sum_f32\"?\n  or name the folder that holds "
+            "it: --problems FOLDER");
 }
 
 TEST_F(Folders, MayBeAProblemThemselves) {

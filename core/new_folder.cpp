@@ -17,7 +17,7 @@ void make(const fs::path& folder) {
 }
 
 fs::path absent(fs::path place, const std::string& remedy) {
-  if (fs::exists(place)) throw InputError(place.string(), "is there already", remedy);
+  if (fs::exists(place)) throw InputError(place.string(), "already exists", remedy);
   return place;
 }
 }  // namespace

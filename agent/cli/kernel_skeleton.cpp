@@ -72,4 +72,12 @@ std::string kernel_skeleton(const Problem& problem) {
          ") return;\n  " + output.name + "[i] = 0;  // write " + output.name + "[i] here\n}\n";
 }
 
+benchsuite::SourceFiles with_first_kernel(const Problem& problem) { return {{"kernel.cu", kernel_skeleton(problem)}}; }
+
+std::string next_steps(const std::filesystem::path& folder) {
+  const std::string place = core::clean_line(folder.string());
+  return "\nkernelwright audit " + place + "   verifies that wrong results are refused\nkernelwright judge " + place +
+         "/kernel.cu --confirm\nkernelwright run " + place + " --solution " + place + "/kernel.cu\n";
+}
+
 }  // namespace agent::cli

@@ -1,6 +1,7 @@
 // The text of a first kernel, for a problem that has none.
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 #include "benchsuite/problem.h"
@@ -10,5 +11,10 @@ namespace agent::cli {
 // A solution with its launch plan and signature: all tensors, axes and scalars, one thread for each element of the
 // first output. Its body, which writes zeros, is the author's to replace.
 std::string kernel_skeleton(const benchsuite::Problem& problem);
+// The same as a file of a problem's folder, kernel.cu.
+benchsuite::SourceFiles with_first_kernel(const benchsuite::Problem& problem);
+
+// What to do in a new problem's folder, a command a line.
+std::string next_steps(const std::filesystem::path& folder);
 
 }  // namespace agent::cli

@@ -191,11 +191,13 @@ std::string older_files_text(const std::string& problem) {
 
 std::string leaderboard_text(const std::vector<LeaderboardRow>& rows) {
   std::string text;
-  bool libraries = false, cost = false;
+  bool libraries = false, cost = false, unconfirmed = false, descended = false;
   for (size_t begin = 0, end = 0; begin < rows.size(); begin = end) {
     while (end < rows.size() && rows[end].problem == rows[begin].problem && rows[end].device == rows[begin].device) {
       libraries = libraries || !rows[end].over_libraries.empty();
       cost = cost || rows[end].descent.lineage.replies > 0;
+      unconfirmed = unconfirmed || (!rows[end].library && rows[end].rank == 0);
+      descended = descended || rows[end].descent.ancestors > 0;
       ++end;
     }
     const auto timed =
@@ -209,7 +211,10 @@ std::string leaderboard_text(const std::vector<LeaderboardRow>& rows) {
     if (rows[begin].older_files) text += older_files_text(rows[begin].problem);
   }
   if (text.empty()) return "";
-  text += "\n± is a 99 % interval. RANK no: not confirmed. BY model +N: N ancestors.\n";
+  text += "\n± is a 99 % interval.";
+  if (unconfirmed) text += " RANK \"no\": not won again in fresh processes.";
+  if (descended) text += " BY \"model +2\": a model's, changed from two earlier solutions.";
+  text += "\n";
   if (libraries) {
     text += "OVER a library: the quotient of both speed-ups over naive; the two were never timed as pairs.\n";
   }

@@ -142,8 +142,8 @@ class Importer:
         for tensor in bounded:
             tensor["init"] = {**tensor["init"], "largest": LARGEST_TO_SQUARE}
         if bounded:
-            self._remarks.append(f"numbers are squared: no element of {', '.join(tensor['name'] for tensor in bounded)} is "
-                                 f"larger than {LARGEST_TO_SQUARE:g}")
+            self._remarks.append(f"it squares numbers, so that no element beyond {LARGEST_TO_SQUARE:g} is drawn for "
+                                 f"{', '.join(tensor['name'] for tensor in bounded)}")
 
     def _find_index_outputs(self, values):
         arguments, model = values.inputs(1), values.model(1)
@@ -231,7 +231,7 @@ class Importer:
         return " + ".join(f"{BYTES[tensor['dtype']]} * {product(tensor['shape'])}" for tensor in tensors) or "1"
 
     def _axes_json(self):
-        described = {axis.name: {"description": f"{axis.name} of the source", "min": axis.least, "max": axis.size,
+        described = {axis.name: {"description": f"dimension {axis.recovered[2]} of {axis.tensor}", "min": axis.least, "max": axis.size,
                                  **({"multiple_of": axis.multiple} if axis.multiple > 1 else {})}
                      for axis in self._axes}
         if not described:

@@ -11,7 +11,7 @@
 namespace results::transfer {
 namespace {
 [[noreturn]] void is_there(const std::filesystem::path& file) {
-  throw core::InputError(file.string(), "is there already", "give the name of a new file, or remove it first");
+  throw core::InputError(file.string(), "already exists", "give the name of a new file, or remove it first");
 }
 
 void sync(const std::filesystem::path& path) {

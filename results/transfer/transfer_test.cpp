@@ -291,7 +291,7 @@ TEST(Transfer, ABackupIsTheSameAndReplacesNothing) {
   const std::filesystem::path copy = temporary.file().parent_path() / "copy.db";
   back_up(rich.archive, copy);
   EXPECT_TRUE(exported(copy) == exported(rich.archive));
-  EXPECT_THAT(refusal([&] { back_up(rich.archive, copy); }), HasSubstr("is there already"));
+  EXPECT_THAT(refusal([&] { back_up(rich.archive, copy); }), HasSubstr("already exists"));
   for (const auto& entry : std::filesystem::directory_iterator(copy.parent_path())) {
     EXPECT_EQ(entry.path().string().find(".part"), std::string::npos);
   }

@@ -89,8 +89,9 @@ std::optional<verdicts::Pattern> find_pattern(const WrongOutput& output) {
   if (sample.wrong_count < 4 || sample.wrong_count * 2 > sample.got.size()) return std::nullopt;
   return verdicts::Pattern{
       verdicts::PatternKind::scattered,
-      "The wrong elements are scattered without order: look for a race, such as a missing __syncthreads(), "
-      "shared memory overwritten too early, or a sum without atomics."};
+      "The wrong elements are scattered without order. Where threads share data, look for a race, such as a missing "
+      "__syncthreads(), shared memory overwritten too early, or a sum without atomics; elsewhere for a condition on "
+      "the data that is wrong."};
 }
 
 }  // namespace verifier::comparison

@@ -164,7 +164,7 @@ void merge_archives(const ArchiveOptions& options, const Invocation& invocation)
 
 void recover_archive(const ArchiveOptions& options, Invocation& invocation) {
   if (std::filesystem::exists(invocation.archive)) {
-    throw core::InputError(invocation.archive.string(), "is there already",
+    throw core::InputError(invocation.archive.string(), "already exists",
                            "give --archive a new file for the saved records; kernelwright archive merge joins the two");
   }
   results::transfer::Sources sources;

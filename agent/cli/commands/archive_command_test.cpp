@@ -79,7 +79,7 @@ TEST(ArchiveCommand, ACampaignTravelsAndIsReplayedThere) {
   EXPECT_EQ(home.run({"archive", "backup", copy}).exit_code, 0);
   const Ended refused = home.run({"archive", "backup", copy});
   EXPECT_EQ(refused.exit_code, 1);
-  EXPECT_THAT(refused.err, HasSubstr("is there already"));
+  EXPECT_THAT(refused.err, HasSubstr("already exists"));
   const Json info = json_of(home.run({"--json", "archive"}));
   EXPECT_EQ(info["newest_campaign"], results::archive::Recorder(home.archive()).campaigns()[0].name);
   EXPECT_GT(info["file_bytes"], 100'000);

@@ -91,10 +91,10 @@ campaign::DeviceChoice chosen_cpu(const CheckOptions& options, const sandbox::So
 }
 
 void check(const CheckOptions& options, const Invocation& invocation) {
-  const campaign::LoadedData data = load_data(invocation);
+  campaign::LoadedData data = load_data(invocation);
   const core::Paths& paths = data.paths;
   const sandbox::Solution solution = sandbox::load_solution(options.file);
-  const benchsuite::Problem& problem = data.catalogue.find(solution.problem, options.file + "#/problem");
+  const benchsuite::Problem& problem = problem_of(data, solution, options.file);
   sandbox::validate_solution(solution, problem);
 
   std::vector<Checked> all;
@@ -131,7 +131,7 @@ void check(const CheckOptions& options, const Invocation& invocation) {
           problem.name);
     return;
   }
-  print("Judge it with: kernelwright judge {}\n", core::clean_line(options.file));
+  print("Judge it with: {}\n", command_again(invocation, "judge", options.file));
 }
 }  // namespace
 

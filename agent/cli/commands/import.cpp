@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "agent/cli/commands/commands.h"
+#include "agent/cli/kernel_skeleton.h"
 #include "agent/cli/output.h"
 #include "agent/torch/flashinfer_bench.h"
 #include "agent/torch/importing.h"
@@ -144,8 +145,15 @@ void show(const ImportOrder& order, const Outcome& result, bool json, bool one) 
   if (!one) return print("imported: {}{}{}\n", imported.name, remarks.empty() ? "" : ": ", remarks);
   print("imported: {}\n", core::clean_line(imported.folder.string()));
   for (const std::string& remark : imported.remarks) print("  {}\n", remark);
-  print("\nkernelwright audit {} verifies that wrong results are refused.\n",
-        core::clean_line(imported.folder.string()));
+  const benchsuite::Problem problem = benchsuite::load_problem(imported.folder);
+  print("\n  kernel.cu: a first kernel; its plan and signature stand, its body is yours to write\n");
+  for (const benchsuite::Workload& workload : problem.workloads) {
+    if (workload.role != benchsuite::Role::bench) continue;
+    print("  timed {}: {}\n",
+          workload.devices.empty() ? "on every device" : "on " + core::join(workload.devices, " and "),
+          sandbox::describe(workload.axes));
+  }
+  print("{}", next_steps(imported.folder));
 }
 
 // One of many files may fail, for example because its problem exists already; the others are still imported.
@@ -190,6 +198,7 @@ void import_files(const ImportOptions& options, Invocation& invocation) {
   for (ImportOrder& order : orders) {
     order.into = options.out;
     order.fit_bytes = options.fit;
+    order.more_files = with_first_kernel;
     order.seconds = options.seconds;
   }
   size_t refused = 0, next = 0;

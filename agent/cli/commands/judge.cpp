@@ -89,11 +89,11 @@ void show(const search::Attempt& attempt, const std::string& file, const std::st
         attempt.compile_ms, attempt.stages.check_ms, attempt.stages.timing_ms, attempt.stages.audit_ms, attempt.id);
 }
 
-std::deque<Entry> load_entries(const JudgeOptions& options, const campaign::LoadedData& data) {
+std::deque<Entry> load_entries(const JudgeOptions& options, campaign::LoadedData& data) {
   std::deque<Entry> entries;
   for (const std::string& file : options.files) {
     sandbox::Solution solution = sandbox::load_solution(file);
-    const benchsuite::Problem& problem = data.catalogue.find(solution.problem, file + "#/problem");
+    const benchsuite::Problem& problem = problem_of(data, solution, file);
     sandbox::validate_solution(solution, problem);
     sandbox::TunableBinding binding = chosen_binding(solution, options.set);
     entries.push_back({file, std::move(solution), &problem, std::move(binding)});
@@ -101,11 +101,23 @@ std::deque<Entry> load_entries(const JudgeOptions& options, const campaign::Load
   return entries;
 }
 
+bool has_won(const search::Attempt& attempt) {
+  return attempt.measurement && attempt.measurement->outcome == verifier::statistics::Outcome::win;
+}
+
+std::string confirmation_text(const search::Attempt& attempt, const std::string& against) {
+  if (!verifier::verdicts::is_correct(attempt.verdict)) return "Not confirmed: it was refused the second time.\n";
+  if (!has_won(attempt)) return "Not confirmed: it is right, and not faster than " + against + ".\n";
+  return fmt::format("Confirmed: {:.2f}x over {}; kernelwright leaderboard has it.\n",
+                     attempt.measurement->speed_up.value, against);
+}
+
 // Returns its last judgement.
 search::Attempt judge_one(const Entry& entry, const search::CandidatePtr& candidate, campaign::LiveRunner& runner,
                           const JudgeOptions& options, bool json) {
   const search::CandidatePtr incumbent = options.control ? candidate : runner.naive();
-  const std::string against = options.control ? "itself" : "naive";
+  const std::string naive = entry.problem->pytorch() ? "naive (eager PyTorch)" : "naive";
+  const std::string against = options.control ? "itself" : naive;
   if (!json && options.files.size() > 1) print("{}\n", core::clean_line(entry.file));
   search::Attempt attempt = runner.make(candidate, incumbent, effort_of(options));
   show(attempt, entry.file, against, json);
@@ -113,6 +125,7 @@ search::Attempt judge_one(const Entry& entry, const search::CandidatePtr& candid
     attempt = runner.make(candidate, incumbent, Effort::confirm);
     if (!json) print("\nagain in fresh processes with fresh seeds:\n");
     show(attempt, entry.file, against, json);
+    if (!json) print("{}", confirmation_text(attempt, naive));
   }
   std::fflush(stdout);
   return attempt;
@@ -123,13 +136,9 @@ bool all_in_hip(const std::deque<Entry>& entries) {
       entries, [](const Entry& entry) { return campaign::own_dialect(entry.solution) == sandbox::Dialect::hip; });
 }
 
-bool has_won(const search::Attempt& attempt) {
-  return attempt.measurement && attempt.measurement->outcome == verifier::statistics::Outcome::win;
-}
-
 void judge(const JudgeOptions& options, Invocation& invocation) {
   const std::string named = campaign::device_in_dialect(options.device, options.dialect);
-  const campaign::LoadedData data = load_data(invocation);
+  campaign::LoadedData data = load_data(invocation);
   const std::deque<Entry> entries = load_entries(options, data);
   campaign::DeviceChoice device = campaign::parse_device(named);
   if (named == "cpu" && options.dialect.empty() && all_in_hip(entries)) device.dialect = sandbox::Dialect::hip;

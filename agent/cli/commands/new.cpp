@@ -14,7 +14,6 @@
 namespace agent::cli::commands {
 namespace {
 namespace fs = std::filesystem;
-constexpr const char* kFirstKernel = "kernel.cu";
 constexpr const char* kThere = "remove it, or choose another name";
 
 struct NewOptions {
@@ -31,15 +30,13 @@ void make_folder(const core::Paths& paths, const NewOptions& options, const fs::
 }
 
 void import_into(const core::Paths& paths, const NewOptions& options, const fs::path& place) {
-  if (fs::exists(place)) throw core::InputError(place.string(), "is there already", kThere);
+  if (fs::exists(place)) throw core::InputError(place.string(), "already exists", kThere);
   const auto python = torch::find_torch_python();
   if (const auto* why = std::get_if<std::string>(&python)) {
     throw core::InputError("--from-pytorch", "needs PyTorch: " + *why, torch::torch_remedy());
   }
   torch::ImportOrder order{options.pytorch, options.name, false, options.out};
-  order.more_files = [](const benchsuite::Problem& problem) {
-    return benchsuite::SourceFiles{{kFirstKernel, kernel_skeleton(problem)}};
-  };
+  order.more_files = with_first_kernel;
   const auto result = torch::import_file(paths, std::get<torch::TorchPython>(python), order);
   if (const auto* refused = std::get_if<torch::ImportRefused>(&result)) {
     throw core::InputError(options.pytorch.string(), "cannot be imported: " + refused->why,
@@ -69,11 +66,7 @@ void make_problem(const NewOptions& options, Invocation& invocation) {
         "  reference.cu   the truth, in double\n  naive.cu       the plain kernel that others must beat\n"
         "  kernel.cu      a first kernel to improve\n\nIt computes y = x w; change it into your problem.\n");
   }
-  print(
-      "\nkernelwright audit {0}   verifies that wrong results are refused\n"
-      "kernelwright --problems {0} judge {0}/kernel.cu --confirm\n"
-      "kernelwright run {0} --solution {0}/kernel.cu\n",
-      folder);
+  print("{}", next_steps(place));
 }
 }  // namespace
 

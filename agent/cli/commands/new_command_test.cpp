@@ -46,7 +46,7 @@ TEST_F(NewProblem, PassesItsAuditAndHasAKernelThatIsRight) {
 TEST_F(NewProblem, RefusesWhatIsThereOrCannotBeAName) {
   const fs::path folder = made("mine_f32");
   std::ofstream(folder / "notes.txt") << "mine";
-  refused("mine_f32", "is there already");
+  refused("mine_f32", "already exists");
   EXPECT_TRUE(fs::exists(folder / "notes.txt"));
   refused("mine", "end the name in its dtype");
   refused("1st_f32", "is not a name");

@@ -89,6 +89,22 @@ TEST_F(ProblemsAnywhere, ABrokenFolderIsReportedAndStopsNothingElse) {
   EXPECT_THAT(judged.err, HasSubstr((mine() / "my_sum/naive.cu").string()));
 }
 
+// A file in its problem's folder needs no option; one elsewhere does, and what check says to paste has it.
+TEST_F(ProblemsAnywhere, AreFoundBesideASolutionAndStayNamed) {
+  write_problem(mine());
+  const std::string source =
+      renamed(core::read_file(core::installed_paths().kernels() / "row_sum_f32/lanes_per_row.cu"));
+  const fs::path beside = mine() / "my_sum/lanes.cu", elsewhere = home_.folder() / "lanes.cu";
+  std::ofstream(beside) << source;
+  std::ofstream(elsewhere) << source;
+  const Ended judged = home_.run({"judge", "--screen", beside.string()});
+  EXPECT_EQ(judged.exit_code, 0) << judged.err;
+  EXPECT_THAT(home_.run({"judge", elsewhere.string()}).err,
+              HasSubstr("name the folder that holds it: --problems FOLDER"));
+  EXPECT_THAT(home_.run({"--problems", mine().string(), "check", elsewhere.string()}).out,
+              HasSubstr("kernelwright --problems " + mine().string() + " judge " + elsewhere.string()));
+}
+
 // A campaign on my_sum whose folder is then removed.
 class ProblemsAnywhereJudged : public ProblemsAnywhere {
  protected:
