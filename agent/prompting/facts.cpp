@@ -58,22 +58,9 @@ std::string init_words(const benchsuite::InputInit& init, core::DType dtype) {
   return "";
 }
 
-std::string comparison_words(const benchsuite::OutputComparison& comparison) {
-  switch (comparison.rule) {
-    case benchsuite::OutputRule::elements:
-      return "";
-    case benchsuite::OutputRule::equal:
-      return "; must be right to the last bit";
-    case benchsuite::OutputRule::any_order:
-      return "; the elements of a row may stand in any order";
-    case benchsuite::OutputRule::quanta:
-      return "; within 2 of the reference, 99.9 % of the elements within 1";
-    case benchsuite::OutputRule::indices:
-      return "; places in the rows of " + comparison.into + ", each once: where values are equal, any of them will do" +
-             (comparison.values.empty() ? "" : "; " + comparison.values + " holds the value at each place") +
-             (comparison.in_any_order ? "; those of a row may stand in any order" : "");
-  }
-  return "";
+std::string compared_words(const benchsuite::OutputComparison& comparison) {
+  const std::string words = comparison_words(comparison);
+  return words.empty() ? "" : "; " + words;
 }
 
 std::string tensor_words(const benchsuite::Tensor& tensor, bool input) {
@@ -81,7 +68,7 @@ std::string tensor_words(const benchsuite::Tensor& tensor, bool input) {
   for (const core::Expr& size : tensor.shape) sizes.push_back(size.text());
   return "- " + std::string(input ? "input " : "output ") + tensor.name + ": " +
          std::string(core::name_of(tensor.dtype)) + " [" + core::join(sizes, ", ") + "]" +
-         (input ? ", drawn from " + init_words(tensor.init, tensor.dtype) : comparison_words(tensor.comparison)) + "\n";
+         (input ? ", drawn from " + init_words(tensor.init, tensor.dtype) : compared_words(tensor.comparison)) + "\n";
 }
 
 std::string scalar_words(const benchsuite::NamedScalar& scalar) {
@@ -141,6 +128,24 @@ std::string without_header(const std::string& source) {
   return end == std::string::npos ? source : source.substr(std::min(source.size(), end + 3));
 }
 }  // namespace
+
+std::string comparison_words(const benchsuite::OutputComparison& comparison) {
+  switch (comparison.rule) {
+    case benchsuite::OutputRule::elements:
+      return "";
+    case benchsuite::OutputRule::equal:
+      return "must be right to the last bit";
+    case benchsuite::OutputRule::any_order:
+      return "the elements of a row may stand in any order";
+    case benchsuite::OutputRule::quanta:
+      return "within 2 of the reference, 99.9 % of the elements within 1";
+    case benchsuite::OutputRule::indices:
+      return "places in the rows of " + comparison.into + ", each once: where values are equal, any of them will do" +
+             (comparison.values.empty() ? "" : "; " + comparison.values + " holds the value at each place") +
+             (comparison.in_any_order ? "; those of a row may stand in any order" : "");
+  }
+  return "";
+}
 
 TemplateValues problem_values(const ProblemText& of, const std::string& backend) {
   const benchsuite::Problem& problem = of.problem;

@@ -19,6 +19,9 @@ struct ProblemText {
   benchsuite::Problem problem;
   std::string reference, naive;  // the files' text
 };
+// How an output is compared, where that is not element by element; else "".
+std::string comparison_words(const benchsuite::OutputComparison& comparison);
+
 // Reads both files. Throws core::InputError.
 ProblemText read_problem_text(const benchsuite::Problem& problem);
 

@@ -59,10 +59,11 @@ std::string what_was_seen(const CompileFailed& v) {
 }
 std::string what_was_seen(const InvalidPlan& v) { return "The launch plan cannot be used: " + v.message; }
 std::string what_was_seen(const WrongResult& v) {
+  const bool by_rule = v.pattern && v.pattern->kind == PatternKind::rule;  // such outputs have no allowed error
   return "Wrong result " + place(v.where) + ": " + v.output + "[" + std::to_string(v.index) + "] is " +
-         nine_digits(v.got) + " where " + nine_digits(v.expected) + " is right, " + nine_digits(v.ratio) +
-         " times the allowed error; " + counted(v.wrong_elements, v.elements) + " elements are wrong." +
-         (v.pattern ? " " + v.pattern->sentence : "");
+         nine_digits(v.got) + " where " + nine_digits(v.expected) + " is right" +
+         (by_rule ? "; " : ", " + nine_digits(v.ratio) + " times the allowed error; ") +
+         counted(v.wrong_elements, v.elements) + " elements are wrong." + (v.pattern ? " " + v.pattern->sentence : "");
 }
 std::string what_was_seen(const NotWritten& v) {
   return "Not written " + place(v.where) + ": " + counted(v.count, v.elements) + " elements of " + v.output +

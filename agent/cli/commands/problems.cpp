@@ -8,6 +8,7 @@
 #include "agent/cli/loading.h"
 #include "agent/cli/output.h"
 #include "agent/cli/table.h"
+#include "agent/prompting/facts.h"
 #include "core/text.h"
 
 namespace agent::cli::commands {
@@ -53,6 +54,10 @@ void show(const benchsuite::Problem& problem, bool json) {
   }
   print("{}: {}\n\n{}\n\n", problem.name, core::clean_line(problem.title), problem.description);
   print("in   {}\nout  {}\n", describe(problem.inputs), describe(problem.outputs));
+  for (const benchsuite::Tensor& output : problem.outputs) {
+    const std::string words = prompting::comparison_words(output.comparison);
+    if (!words.empty()) print("     {}: {}\n", output.name, words);
+  }
   for (const benchsuite::NamedScalar& scalar : problem.scalars) {
     print("     {}: {} = {}\n", scalar.name, core::name_of(core::dtype_of(scalar.value)), core::text_of(scalar.value));
   }
