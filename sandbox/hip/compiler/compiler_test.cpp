@@ -108,6 +108,25 @@ extern "C" __global__ void __launch_bounds__(256) k(const __half* x, __nv_bfloat
             "built");
 }
 
+// As kernels of others are written.
+TEST_F(HipCompiler, OlderNamesAndUsualIdiomsCompile) {
+  EXPECT_EQ(outcome(R"(
+#include <cooperative_groups.h>
+#include <cuda_runtime.h>
+namespace cg = cooperative_groups;
+extern "C" __global__ void k(const float* x, float* y) {
+  cg::thread_block block = cg::this_thread_block();
+  cg::thread_block_tile<32> tile = cg::tiled_partition<32>(block);
+  const int i = hipBlockIdx_x * hipBlockDim_x + hipThreadIdx_x;
+  const float sum = x == NULL ? 0 : x[i] + tile.shfl_down(x[i], 16) + tile.meta_group_rank();
+  cg::sync(block);
+  cg::sync(tile);
+  y[i] = sum;
+}
+)"),
+            "built");
+}
+
 TEST_F(HipCompiler, NamesWhatOnlyCudaHas) {
   const Rejected no = rejected(
       "#include <mma.h>\nusing namespace nvcuda;\nextern \"C\" __global__ void k(int* x) {\n"
@@ -128,7 +147,8 @@ TEST_F(HipCompiler, AKernelIsTheSameAtAnyTimeOfDay) {
 }
 
 TEST_F(HipCompiler, NoFilesButTheHeaders) {
-  for (const char* header : {"cuda_fp16.h", "cuda_bf16.h", "cooperative_groups.h", "hip/hip_runtime.h", "cstdint"}) {
+  for (const char* header :
+       {"cuda_fp16.h", "cuda_bf16.h", "cuda_runtime.h", "cooperative_groups.h", "hip/hip_runtime.h", "cstdint"}) {
     EXPECT_EQ(outcome("#include <" + std::string(header) + ">\nextern \"C\" __global__ void k() {}"), "built")
         << header;
   }

@@ -40,6 +40,10 @@ class thread_block_tile {
 
  public:
   KW_INLINE thread_block_tile(unsigned rank, unsigned count) : rank_(rank), count_(count) {}
+  // A tile of anything, as kernels declare it.
+  template <typename Other>
+  KW_INLINE thread_block_tile(const thread_block_tile<Size, Other>& tile)
+      : rank_(tile.meta_group_rank()), count_(tile.meta_group_size()) {}
   KW_INLINE static void sync() { __syncwarp(); }
   KW_INLINE static unsigned thread_rank() { return __lane_id() % Size; }
   KW_INLINE static constexpr unsigned num_threads() { return Size; }
@@ -82,6 +86,11 @@ KW_INLINE thread_block_tile<Size, thread_block_tile<ParentSize, Grandparent>> ti
     const thread_block_tile<ParentSize, Grandparent>& parent) {
   static_assert(Size <= ParentSize, "a tile cannot be larger than what it is of");
   return {parent.thread_rank() / Size, ParentSize / Size};
+}
+
+template <typename Group>
+KW_INLINE void sync(const Group& group) {
+  group.sync();
 }
 
 template <typename T>

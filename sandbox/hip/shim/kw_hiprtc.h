@@ -15,6 +15,25 @@
 #define __forceinline__ inline __attribute__((always_inline))
 #define __grid_constant__
 
+// Older names of HIP's own, and NULL.
+#ifndef NULL
+#define NULL 0
+#endif
+#ifndef hipThreadIdx_x
+#define hipThreadIdx_x threadIdx.x
+#define hipThreadIdx_y threadIdx.y
+#define hipThreadIdx_z threadIdx.z
+#define hipBlockIdx_x blockIdx.x
+#define hipBlockIdx_y blockIdx.y
+#define hipBlockIdx_z blockIdx.z
+#define hipBlockDim_x blockDim.x
+#define hipBlockDim_y blockDim.y
+#define hipBlockDim_z blockDim.z
+#define hipGridDim_x gridDim.x
+#define hipGridDim_y gridDim.y
+#define hipGridDim_z gridDim.z
+#endif
+
 typedef unsigned long long __kw_lanes;
 
 // Moves a value of any size as words. `move`: of an int.
