@@ -90,7 +90,7 @@ struct Tensor {
 
   int64_t elements(const core::Bindings& axes) const;  // throws core::ExprError
   int64_t bytes(const core::Bindings& axes) const;
-  // Of an output: whether a solution's rounding errors are allowed, as far as the naive solution has them.
+  // Whether an output may be off by rounding errors such as the naive solution makes.
   bool tolerates_rounding() const {
     return core::is_floating(dtype) &&
            (comparison.rule == OutputRule::elements || comparison.rule == OutputRule::any_order);

@@ -14,7 +14,7 @@ std::string kernel_skeleton(const benchsuite::Problem& problem);
 // The same as a file of a problem's folder, kernel.cu.
 benchsuite::SourceFiles with_first_kernel(const benchsuite::Problem& problem);
 
-// What to do in a new problem's folder, a command a line.
+// The commands that a new problem's folder needs next, one in each line.
 std::string next_steps(const std::filesystem::path& folder);
 
 }  // namespace agent::cli

@@ -27,7 +27,7 @@ std::vector<core::Bindings> draw_unseen_shapes(const benchsuite::Problem& proble
 struct Residues {
   int count;            // the modulus
   int64_t inner_reach;  // inner axes stay below it
-  // Of a shape: it has fewer multiples where it would pass them. With one multiple it may have four times the
+  // A shape that would pass these limits has fewer multiples. With one multiple it may have four times the
   // operations.
   int64_t most_elements, most_flops;
 };

@@ -166,7 +166,7 @@ class JudgeDevice {
   virtual bool slack_untouched(const LentBuffer& buffer, const PoisonKeys& keys) = 0;
   virtual draws::Survivors find_poison(const LentBuffer& buffer, size_t element_bytes, uint64_t key) = 0;
   virtual std::vector<std::byte> fetch(const LentBuffer& buffer) const = 0;
-  // As comparison::gathered of its content.
+  // Returns what comparison::gathered gives for its content.
   virtual std::vector<std::byte> gather(const LentBuffer& buffer, size_t element_bytes,
                                         const std::vector<int64_t>& places) = 0;
   virtual comparison::Moments moments(const LentBuffer& buffer, core::DType dtype) = 0;  // sampled

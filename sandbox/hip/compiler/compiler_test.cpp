@@ -108,7 +108,7 @@ extern "C" __global__ void __launch_bounds__(256) k(const __half* x, __nv_bfloat
             "built");
 }
 
-// As kernels of others are written.
+// Kernels of others use these.
 TEST_F(HipCompiler, OlderNamesAndUsualIdiomsCompile) {
   EXPECT_EQ(outcome(R"(
 #include <cooperative_groups.h>

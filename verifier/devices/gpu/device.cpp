@@ -168,7 +168,7 @@ judging::DeviceTraits traits_for(const Platform& platform, size_t free_bytes) {
   traits.check.beyond_bench = 2;
   traits.check.far_flops = int64_t{1} << 35;  // eight for each of 2^32 elements: past the end of 32-bit offsets
   // An element of each tensor takes up to 32 bytes: an input, two outputs and a reference in double, of up to 8 each.
-  // What others hold of the device's memory is out of reach; the scope of a result shows it.
+  // Memory that other processes hold is out of reach; the scope of a result shows it.
   traits.check.far_elements = std::max(static_cast<int64_t>(free_bytes / 32), traits.check.unseen_elements);
   return traits;
 }
