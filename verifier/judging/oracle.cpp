@@ -15,6 +15,7 @@ namespace {
 constexpr double kLuck = 8;            // times what is allowed
 constexpr double kIllConditioned = 4;  // times what is allowed
 constexpr int64_t kElementsForOneIllConditioned = 1 << 16;
+constexpr int64_t kFewOfBadLuck = 8, kElementsForOneOfBadLuck = 1 << 14;
 constexpr int64_t kMostElementsForNeighbours = 1 << 22;
 // Neighbours of a patch, and how many where there are more elements: a second each on the host.
 constexpr uint64_t kNeighboursOfAPatch = 6, kNeighboursOfALargePatch = 2;
@@ -191,7 +192,9 @@ uint64_t Oracle::neighbours_of_bad_luck(const std::variant<Match, Verdict>& resu
   const auto* verdict = std::get_if<Verdict>(&result);
   const auto* wrong = verdict == nullptr ? nullptr : std::get_if<verdicts::WrongResult>(verdict);
   if (wrong == nullptr || !expected.neighbours.empty()) return 0;
-  if (wrong->ratio > kLuck && !is_hardly_any(*wrong)) return 0;
+  // Several rows may have such a mean beside one outlier of what they share.
+  const int64_t few = std::max(kFewOfBadLuck, wrong->elements / kElementsForOneOfBadLuck);
+  if (wrong->ratio > kLuck && wrong->wrong_elements > few) return 0;
   const int64_t elements = most_elements(problem_, axes);
   if (elements <= kMostElementsForNeighbours) return kNeighboursOfAPatch;
   return elements <= kMostElementsOfALargePatch && is_hardly_any(*wrong) ? kNeighboursOfALargePatch : 0;
