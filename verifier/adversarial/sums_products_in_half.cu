@@ -10,8 +10,8 @@
 }
 */
 // Class: numerics.
-// On cpu: wrong_result.
-// On cuda: wrong_result.
+// On cpu: wrong_result or wrong_non_finite.
+// On cuda: wrong_result or wrong_non_finite.
 #include <cuda_fp16.h>
 extern "C" __global__ void gemm(const __half* a, const __half* b, __half* c, int M, int N, int K) {
   const int n = blockIdx.x * 16 + threadIdx.x, m = blockIdx.y * 16 + threadIdx.y;
