@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <optional>
 
 namespace verifier::draws {
@@ -14,6 +15,7 @@ constexpr int64_t kAwkward[] = {1,   2,   3,   7,   13,  31,  32,  33,   61,   6
 constexpr int64_t kMultiple = 64;
 constexpr int64_t kLeastWide = 64;
 constexpr int kSquares = 8;         // one square for so many residues
+constexpr int kTriesOfAReach = 4;   // before a residue's shape has fewer tiles
 constexpr int64_t kForOneTile = 4;  // times the operations that a residue's shape may have otherwise
 constexpr int64_t kBeyond =
     4;  // times the largest listed: what a kernel with a block for each row can still do in time
@@ -168,9 +170,10 @@ std::vector<core::Bindings> draw_residue_shapes(const benchsuite::Problem& probl
     return true;
   };
   for (int i = 0; i < count; ++i) {
-    // With a drawn number of whole tiles before the tail; where that is too much, with fewer. One tile may cost more
-    // than several; where even that is too much, there is none.
-    for (int64_t most_multiples = std::max<int64_t>(wanted.inner_reach / count, 1);; most_multiples /= 2) {
+    // With a drawn number of whole tiles before the tail; where that is too much, with others, then with fewer. One
+    // tile may cost more than several; where even that is too much, there is none.
+    int tries = 0;
+    for (int64_t most_multiples = std::max<int64_t>(wanted.inner_reach / count, 1);;) {
       core::Bindings axes;
       for (const benchsuite::Axis& axis : problem.axes) {
         const int64_t residue = residues[axis.name][static_cast<size_t>(i)];
@@ -183,6 +186,7 @@ std::vector<core::Bindings> draw_residue_shapes(const benchsuite::Problem& probl
         axes[axis.name] = into_domain(axis, residue + count * multiples);
       }
       if (add(std::move(axes), most_multiples == 1 ? kForOneTile : 1) || most_multiples == 0) break;
+      if (++tries % kTriesOfAReach == 0) most_multiples /= 2;
     }
   }
   for (int i = 0; i < count / kSquares && problem.axes.size() > 1; ++i) {  // of any residue
@@ -190,6 +194,107 @@ std::vector<core::Bindings> draw_residue_shapes(const benchsuite::Problem& probl
     core::Bindings axes;
     for (const benchsuite::Axis& axis : problem.axes) axes[axis.name] = into_domain(axis, side);
     add(std::move(axes));
+  }
+  return shapes;
+}
+
+namespace {
+// What a kernel may take for a size of whole tiles: a listed one, or a few times a power of two or of ten.
+int64_t draw_round(const benchsuite::Problem& problem, const std::string& backend, const benchsuite::Axis& axis,
+                   statistics::Keys& keys) {
+  if (problem.axes.size() > 1 && keys.coin()) {
+    std::vector<int64_t> listed;
+    for (const benchsuite::Workload& workload : problem.workloads) {
+      if (workload.role == benchsuite::Role::bench && workload.runs_on(backend))
+        listed.push_back(workload.axes.at(axis.name));
+    }
+    if (!listed.empty()) return one_of(listed, keys);
+  }
+  const int64_t times = 1 + static_cast<int64_t>(keys.below(6));
+  return times * (keys.below(4) == 0 ? (keys.coin() ? 100 : 500) : int64_t{16} << keys.below(10));
+}
+
+// Mostly with a tail: at least a few tiles' worth, or now and then as small as the domain allows.
+int64_t draw_rough(const benchsuite::Axis& axis, int64_t most, statistics::Keys& keys) {
+  return keys.below(6) == 0 ? axis.min : draw_between(std::min<int64_t>(16, most), most, keys);
+}
+}  // namespace
+
+std::vector<core::Bindings> draw_crossed_shapes(const benchsuite::Problem& problem, const std::string& backend,
+                                                int times, int64_t most_elements, int64_t most_flops,
+                                                statistics::Keys& keys) {
+  constexpr int64_t kMostRough = 512;
+  constexpr size_t kMostCrossed = 4;
+  constexpr int kTries = 40, kMostShapes = 72;
+  const size_t count = problem.axes.size();
+  std::vector<size_t> order(count);  // of axes; of many, some are crossed, and the others go with the last
+  std::iota(order.begin(), order.end(), size_t{0});
+  for (size_t i = count; i > 1; --i) std::swap(order[i - 1], order[keys.below(i)]);
+  const size_t crossed = std::min(count, kMostCrossed);
+  std::vector<core::Bindings> shapes;
+  const auto add = [&](const std::function<core::Bindings(int64_t most_rough)>& draw) {
+    for (int i = 0; i < kTries; ++i) {
+      core::Bindings axes = draw(std::max<int64_t>(kMostRough >> i / 4, 1));
+      if (!small_enough(problem, axes, most_elements, most_flops)) continue;
+      shapes.push_back(std::move(axes));
+      return;
+    }
+  };
+  const auto size_of = [&](const benchsuite::Axis& axis, bool round, int64_t most_rough) {
+    if (!axis.values.empty()) return one_of(axis.values, keys);
+    return into_domain(axis, round ? draw_round(problem, backend, axis, keys) : draw_rough(axis, most_rough, keys));
+  };
+  const int sets = (1 << crossed) - 1;
+  for (int round = 1; round <= sets; ++round) {
+    for (int i = 0; i < std::clamp(kMostShapes / sets, 1, times); ++i) {
+      add([&](int64_t most_rough) {
+        core::Bindings axes;
+        for (size_t k = 0; k < count; ++k) {
+          const benchsuite::Axis& axis = problem.axes[order[k]];
+          axes[axis.name] = size_of(axis, (round >> std::min(k, crossed - 1) & 1) != 0, most_rough);
+        }
+        return axes;
+      });
+    }
+  }
+  for (size_t i = 0; i + 1 < count; ++i) {  // two of them equal
+    add([&](int64_t most_rough) {
+      core::Bindings axes;
+      for (const benchsuite::Axis& axis : problem.axes) axes[axis.name] = size_of(axis, false, most_rough);
+      const benchsuite::Axis& second = problem.axes[order[i + 1]];
+      axes[second.name] = into_domain(second, axes[problem.axes[order[i]].name]);
+      return axes;
+    });
+  }
+  return shapes;
+}
+
+std::vector<core::Bindings> draw_middle_shapes(const benchsuite::Problem& problem, size_t count, int64_t most_elements,
+                                               int64_t most_flops, statistics::Keys& keys) {
+  constexpr int64_t kLeastLong = 1024, kMostShort = 256;
+  std::vector<core::Bindings> shapes;
+  const size_t first = keys.below(problem.axes.size());
+  for (size_t i = 0; i < count; ++i) {
+    const benchsuite::Axis& large = problem.axes[(first + i) % problem.axes.size()];
+    const auto draw_long = [&] {
+      if (!large.values.empty()) return one_of(large.values, keys);
+      const int64_t most = std::min(large.max, most_elements);
+      const int64_t size = draw_between(std::min(kLeastLong, most), most, keys);
+      const int64_t unit = keys.coin() ? 1 : int64_t{4} << keys.below(5);
+      return into_domain(large, std::max(size / unit * unit, unit));
+    };
+    // The others are short, mostly longer than a vector, and shorter still where that is too much.
+    for (int64_t most_short = kMostShort; most_short > 0; most_short /= 2) {
+      core::Bindings axes;
+      for (const benchsuite::Axis& axis : problem.axes) {
+        axes[axis.name] = &axis == &large       ? draw_long()
+                          : axis.values.empty() ? into_domain(axis, draw_rough(axis, most_short, keys))
+                                                : one_of(axis.values, keys);
+      }
+      if (!small_enough(problem, axes, most_elements, most_flops)) continue;
+      shapes.push_back(std::move(axes));
+      break;
+    }
   }
   return shapes;
 }
@@ -374,10 +479,10 @@ std::vector<core::Bindings> far_shapes(const benchsuite::Problem& problem, int64
   return shapes;
 }
 
-void come_nearer(const benchsuite::Problem& problem, core::Bindings& axes) {
+void come_nearer(const benchsuite::Problem& problem, core::Bindings& axes, double share) {
   const auto size = [&](const benchsuite::Axis& axis) { return axes.at(axis.name); };
   const benchsuite::Axis& largest = *std::ranges::max_element(problem.axes, {}, size);
-  axes[largest.name] = largest.at_most(size(largest) * 3 / 4);
+  axes[largest.name] = largest.at_most(static_cast<int64_t>(static_cast<double>(size(largest)) * share));
 }
 
 BenchSize bench_size(const benchsuite::Problem& problem, const std::string& backend) {

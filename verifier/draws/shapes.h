@@ -34,6 +34,19 @@ struct Residues {
 std::vector<core::Bindings> draw_residue_shapes(const benchsuite::Problem& problem, const Residues& wanted,
                                                 statistics::Keys& keys);
 
+// Shapes in which a drawn set of axes is round (timed sizes, or multiples of powers of two), and the others are not: a
+// kernel may take its path by one axis and forget another's tail there. Up to `times` for each set of axes, also of
+// all, and some with two equal axes. Fewer where the limits allow fewer.
+std::vector<core::Bindings> draw_crossed_shapes(const benchsuite::Problem& problem, const std::string& backend,
+                                                int times, int64_t most_elements, int64_t most_flops,
+                                                statistics::Keys& keys);
+
+// So many shapes of which the axes in turn are long: from 1024 to the end of the domain or of the limits, with a liking
+// for no order of magnitude, half the time a multiple of 4 to 64. The other axes are short. Fewer where the limits
+// allow fewer.
+std::vector<core::Bindings> draw_middle_shapes(const benchsuite::Problem& problem, size_t count, int64_t most_elements,
+                                               int64_t most_flops, statistics::Keys& keys);
+
 // A shape whose axes are one multiple of 64, from 256 to 1024, as far as domains and limits allow: short cuts for
 // regular content are taken there. None for a problem of one axis, or where no side fits.
 std::vector<core::Bindings> draw_square_shape(const benchsuite::Problem& problem, int64_t most_elements,
@@ -64,8 +77,8 @@ std::vector<core::Bindings> draw_long_and_wide_shapes(const benchsuite::Problem&
 std::vector<core::Bindings> far_shapes(const benchsuite::Problem& problem, int64_t most_elements, int64_t most_flops,
                                        int64_t most_flops_of_large, statistics::Keys& keys);
 
-// Makes the largest axis a quarter smaller.
-void come_nearer(const benchsuite::Problem& problem, core::Bindings& axes);
+// Leaves this share of the largest axis.
+void come_nearer(const benchsuite::Problem& problem, core::Bindings& axes, double share);
 
 // The most elements that a tensor has, and the most operations, in the bench workloads of a backend.
 struct BenchSize {

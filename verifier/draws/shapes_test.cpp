@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "core/paths.h"
@@ -150,7 +151,7 @@ TEST(Shapes, OfAListTakeEveryValueAndNoOther) {
   EXPECT_EQ(unseen, listed);
   EXPECT_EQ(distant, listed);
   core::Bindings near{{"M", 4}, {"N", 4}, {"K", 100}};
-  come_nearer(problem, near);
+  come_nearer(problem, near, 0.75);
   EXPECT_EQ(near.at("K"), 48);
 }
 
@@ -166,7 +167,7 @@ TEST(Shapes, FarOnesOfMultiplesComeNearerUntilTheyFit) {
     }
   }
   core::Bindings near{{"M", 64}, {"N", 448}};
-  come_nearer(problem, near);
+  come_nearer(problem, near, 0.75);
   EXPECT_EQ(near.at("N"), 320);
 }
 
@@ -205,6 +206,51 @@ TEST(Shapes, FarOnesOfProductsAreMostlyLongerThanAnyBenchShapeOnAllSides) {
     }
   }
   EXPECT_GT(longer, 25);
+}
+
+// A kernel may take whole tiles by two axes and forget the third one's tail.
+TEST(Shapes, CrossedOnesHaveEachSetOfAxesRound) {
+  const auto crossed = [](const benchsuite::Problem& problem, int times, uint64_t seed) {
+    statistics::Keys keys(seed);
+    return draw_crossed_shapes(problem, "cpu", times, kElements, kFlops, keys);
+  };
+  for (uint64_t seed = 0; seed < 30; ++seed) {
+    const std::vector<core::Bindings> shapes = crossed(shipped_problem("gemm_f32"), 10, seed);
+    EXPECT_EQ(shapes.size(), 72u);
+    for (const char* rough : {"M", "N", "K"}) {
+      EXPECT_TRUE(std::ranges::any_of(shapes,
+                                      [&](const core::Bindings& axes) {
+                                        return std::ranges::all_of(axes, [&](const auto& axis) {
+                                          return (axis.second % 16 == 0) != (axis.first == rough);
+                                        });
+                                      }))
+          << rough << " " << seed;
+    }
+    EXPECT_TRUE(std::ranges::any_of(
+        shapes, [](const core::Bindings& axes) { return axes.at("M") == axes.at("N") && axes.at("K") % 4 != 0; }));
+    const std::vector<core::Bindings> of_one = crossed(shipped_problem("sum_f32"), 32, seed);
+    EXPECT_EQ(of_one.size(), 32u);
+    EXPECT_TRUE(std::ranges::any_of(
+        of_one, [](const core::Bindings& axes) { return axes.at("N") % 512 == 0 && axes.at("N") % 4096 != 0; }));
+  }
+}
+
+TEST(Shapes, MiddleOnesAreLongInEachAxisInTurn) {
+  const benchsuite::Problem softmax = shipped_problem("softmax_f32");
+  std::set<int64_t> octaves;
+  for (uint64_t seed = 0; seed < 30; ++seed) {
+    statistics::Keys keys(seed);
+    const std::vector<core::Bindings> shapes = draw_middle_shapes(softmax, 14, kElements, kFlops, keys);
+    ASSERT_EQ(shapes.size(), 14u);
+    for (const char* name : {"M", "N"}) {
+      EXPECT_GE(std::ranges::count_if(shapes, [&](const core::Bindings& axes) { return axes.at(name) >= 1024; }), 7);
+    }
+    for (const core::Bindings& axes : shapes) {
+      EXPECT_LE(axes.at("M") * axes.at("N"), kElements);
+      octaves.insert(static_cast<int64_t>(std::log2(axes.at("N"))));
+    }
+  }
+  EXPECT_TRUE(std::ranges::includes(octaves, std::set<int64_t>{10, 11, 12, 13, 14, 15}));
 }
 
 TEST(Shapes, SquaresAreSquaresWhereTheLimitsAllow) {

@@ -152,6 +152,20 @@ std::optional<Verdict> Checking::fast_build(Contender& contender, Effort effort)
                             [&] { return draws::draw_residue_shapes(problem, policy.residues, keys_); })) {
     return verdict;
   }
+  const int crossed = problem.axes.size() == 1 ? policy.crossed_shapes_of_one_axis : policy.crossed_shapes;
+  if (auto verdict = all_of(contender, "unseen", Depth::residue, [&] {
+        return draws::draw_crossed_shapes(problem, backend, crossed,
+                                          std::max(policy.residues.most_elements, policy.unseen_elements),
+                                          policy.unseen_flops, keys_);
+      })) {
+    return verdict;
+  }
+  if (auto verdict = all_of(contender, "unseen", Depth::middle, [&] {
+        return draws::draw_middle_shapes(problem, draws::adversarial_for(problem).size(),
+                                         std::min(elements, policy.middle_elements), policy.unseen_flops, keys_);
+      })) {
+    return verdict;
+  }
   if (auto verdict = all_of(contender, "square", Depth::square, [&] {
         return draws::draw_square_shape(problem, policy.square_elements, policy.square_flops, keys_);
       })) {
@@ -218,6 +232,10 @@ std::optional<Verdict> Checking::fast_shape(Contender& contender, const NamedSha
   const core::Bindings& axes = named.axes;
   core::Bindings reached = axes;
   if (depth == Depth::some || depth == Depth::longer) reached = within_reach(contender, axes, policy.long_threads);
+  // By halves, so that what is round stays round.
+  if (depth == Depth::residue || depth == Depth::middle) {
+    reached = within_reach(contender, axes, policy.middle_threads, 0.5);
+  }
   if (depth == Depth::far) {
     reached = within_reach(contender, axes, std::max(policy.far_threads, largest_tensor(oracle_.problem(), axes)));
   }
@@ -246,10 +264,10 @@ int64_t Checking::threads_of(const Contender& contender, const core::Bindings& a
   }
 }
 
-// The shape, or one nearer at which the plan launches no more threads.
-core::Bindings Checking::within_reach(const Contender& contender, core::Bindings axes, int64_t most_threads) const {
+core::Bindings Checking::within_reach(const Contender& contender, core::Bindings axes, int64_t most_threads,
+                                      double share) const {
   for (int step = 0; step < 64 && threads_of(contender, axes) > most_threads; ++step) {
-    draws::come_nearer(oracle_.problem(), axes);
+    draws::come_nearer(oracle_.problem(), axes, share);
   }
   return axes;
 }
@@ -293,6 +311,10 @@ std::optional<Verdict> Checking::draws_at(Shape& shape, Depth depth, bool dear) 
     auto verdict = draw(shape, Distribution::ordinary);  // a patch may hide the one element that is wrong
     return verdict ? verdict : draw(shape, keys_.coin() ? one_for_ends() : draws::draw_disguise(problem, keys_));
   }
+  if (depth == Depth::middle) {
+    if (auto verdict = draw(shape, Distribution::ordinary)) return verdict;
+    return draw(shape, adversarial[middle_turn_++ % adversarial.size()]);
+  }
   if (depth == Depth::square) {
     if (std::ranges::count(adversarial, Distribution::regular) == 0) return std::nullopt;
     for (int64_t i = std::min(2 * draws::regular_ways(problem), traits_.check.square_draws); i > 0; --i) {
@@ -303,7 +325,8 @@ std::optional<Verdict> Checking::draws_at(Shape& shape, Depth depth, bool dear) 
   if (depth == Depth::longer || depth == Depth::far) {
     std::vector<Distribution> chosen = for_ends;
     chosen.push_back(draws::draw_disguise(problem, keys_));
-    if (dear) chosen = {chosen[keys_.below(chosen.size())]};
+    if (depth == Depth::longer) chosen.push_back(adversarial[middle_turn_++ % adversarial.size()]);
+    if (dear) chosen = {chosen[dear_turn_++ % chosen.size()]};
     for (const Distribution distribution : chosen) {
       if (auto verdict = draw(shape, distribution, traits_.check.far_patience)) return verdict;
     }

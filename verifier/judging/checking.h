@@ -21,8 +21,8 @@ class Checking {
   std::optional<verdicts::Verdict> checking_build(Contender& contender, verdicts::Effort effort);
   // The build that is timed. Its plan is bound at every corner of the domain first. A screening takes one draw of every
   // listed test shape. A full check adds the other draws and distributions and unseen shapes; a confirmation adds an
-  // unseen shape of a bench shape's size, shapes of every residue, longer ones than any listed, and the ends of the
-  // domain that the device reaches. CheckPolicy says when bench shapes are checked.
+  // unseen shape of a bench shape's size, shapes of every residue, longer ones up to a bench shape's size and beyond
+  // any listed, and the ends of the domain that the device reaches. CheckPolicy says when bench shapes are checked.
   std::optional<verdicts::Verdict> fast_build(Contender& contender, verdicts::Effort effort);
 
   const verdicts::Correct& findings() const { return findings_; }
@@ -43,6 +43,7 @@ class Checking {
   enum class Depth {
     glance,   // one ordinary draw, repeated
     residue,  // an ordinary one; and one that may be ordinary or not, or in which the ends of rows decide
+    middle,   // an ordinary one, and the adversarial distributions in turn
     longer,   // one that may be ordinary or not, and those in which the ends of rows decide, with more patience
     far,      // the same, at an end of the domain, as far as the device reaches
     square,   // regular ones
@@ -62,7 +63,9 @@ class Checking {
   std::optional<verdicts::Verdict> bind_at_corners(const Contender& contender);
   std::vector<NamedShape> shapes_for_checking_build(const Contender& contender, verdicts::Effort effort);
   int64_t threads_of(const Contender& contender, const core::Bindings& axes) const;
-  core::Bindings within_reach(const Contender& contender, core::Bindings axes, int64_t most_threads) const;
+  // The shape, or one nearer at which the plan launches no more threads.
+  core::Bindings within_reach(const Contender& contender, core::Bindings axes, int64_t most_threads,
+                              double share = 0.75) const;
   bool lends_enough(const Contender& contender, const core::Bindings& axes) const;
   std::optional<verdicts::Verdict> repeats(Shape& shape, bool thorough);
   std::optional<verdicts::Verdict> draw(Shape& shape, draws::Distribution distribution, double patience = 1);
@@ -74,7 +77,9 @@ class Checking {
   statistics::Keys& keys_;
   draws::DrawKeys draw_keys_;
   verdicts::Correct findings_;
-  size_t turn_ = 0;  // of thread orders
+  size_t turn_ = 0;         // of thread orders
+  size_t middle_turn_ = 0;  // of distributions at middle shapes
+  size_t dear_turn_ = 0;    // of those at longer shapes where launches are dear
 };
 
 }  // namespace verifier::judging

@@ -28,8 +28,13 @@ struct CheckPolicy {
 
   // A win must also hold at small shapes that take each residue of each axis ...
   draws::Residues residues = {
-      .count = 128, .inner_reach = 1024, .most_elements = 1 << 20, .most_flops = int64_t{2} << 30};
-  // ... at a square, with each input regular in each way twice, up to so many draws ...
+      .count = 128, .inner_reach = 1 << 14, .most_elements = 1 << 18, .most_flops = int64_t{2} << 30};
+  // ... at so many in which a set of axes is round and the others are not, for each set, or for the only axis ...
+  int crossed_shapes = 10, crossed_shapes_of_one_axis = 32;
+  // ... at longer ones, up to so many elements or a bench shape's, one for each distribution ...
+  int64_t middle_elements = INT64_MAX;
+  // ... at a square, with each input regular
+  // in each way twice, up to so many draws ...
   int64_t square_elements = 1 << 20, square_flops = int64_t{2} << 30, square_draws = 16;
   // ... and at the ends of the domain, as far as so many elements of a tensor and operations reach.
   int64_t far_elements = (int64_t{1} << 28) + (1 << 16), far_flops = int64_t{1} << 34;
@@ -37,8 +42,10 @@ struct CheckPolicy {
   // sides of a product are longer there than at any bench shape.
   int64_t large_times_bench = 3;
   // A drawn shape comes nearer until a plan launches no more threads there than these, or, at an end of the domain,
-  // than its largest tensor has elements; the last is for the checking build, without exception.
-  int64_t far_threads = INT64_MAX, long_threads = INT64_MAX, checking_build_threads = INT64_MAX;
+  // than its largest tensor has elements. The third is for the many that a win must hold at up to a bench shape's size,
+  // the last for the checking build, without exception.
+  int64_t far_threads = INT64_MAX, long_threads = INT64_MAX, middle_threads = INT64_MAX,
+          checking_build_threads = INT64_MAX;
   // Where a plan launches more, or a shape costs more (bytes read plus operations), a longer or far shape sees one
   // draw.
   int64_t threads_for_draws = INT64_MAX, cost_for_draws = INT64_MAX;

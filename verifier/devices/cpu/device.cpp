@@ -152,7 +152,8 @@ judging::DeviceTraits traits_of_cpu() {
   traits.check.unseen_flops = 8'000'000;
   traits.check.beyond_bench = 4;  // bench shapes are small enough here for four times as much
   // An eighth of the work of 128, and yet with rows of 512 and more, at which a kernel may change its ways.
-  traits.check.residues = {.count = 64, .inner_reach = 4096, .most_elements = 1 << 17, .most_flops = 1'000'000};
+  traits.check.residues = {.count = 64, .inner_reach = 1 << 14, .most_elements = 1 << 17, .most_flops = 1'000'000};
+  traits.check.middle_elements = 1 << 18;
   traits.check.far_elements = (1 << 24) + (1 << 20);  // beyond what 24 bits and an f32 count
   traits.check.far_flops = 1 << 29;
   traits.check.large_times_bench = 0;  // bench shapes are small here
@@ -160,6 +161,7 @@ judging::DeviceTraits traits_of_cpu() {
   // reach, and so is a block of 256 for each of 32769 rows, beyond what 15 bits count.
   traits.check.far_threads = 9'500'000;
   traits.check.long_threads = 1 << 21;
+  traits.check.middle_threads = 1 << 18;
   traits.check.checking_build_threads = 1 << 15;
   traits.check.threads_for_draws = 1 << 18;
   traits.check.cost_for_draws = 30'000'000;

@@ -1,0 +1,22 @@
+/* kernelwright
+{
+  "problem": "gemm_f32",
+  "backends": ["cpu", "cuda"],
+  "description": "whole tiles of M and N have a path of their own",
+  "launches": [
+    {"kernel": "gemm", "grid": ["ceil_div(N, 16)", "ceil_div(M, 16)", 1], "block": [16, 16, 1], "args": ["a", "b", "c", "M", "N", "K"]}
+  ]
+}
+*/
+// Class: not_doing_the_work.
+// On cpu: wrong_result.
+// On cuda: wrong_result.
+// The path of whole tiles takes eight steps of K at a time and no more.
+extern "C" __global__ void gemm(const float* a, const float* b, float* c, int M, int N, int K) {
+  const int n = blockIdx.x * 16 + threadIdx.x, m = blockIdx.y * 16 + threadIdx.y;
+  if (m >= M || n >= N) return;
+  const bool whole = M % 32 == 0 && N % 32 == 0;
+  float sum = 0;
+  for (int k = 0; k < (whole ? K / 8 * 8 : K); ++k) sum += a[(size_t)m * K + k] * b[(size_t)k * N + n];
+  c[(size_t)m * N + n] = sum;
+}
