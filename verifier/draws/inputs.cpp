@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <tuple>
 #include <utility>
 
 #include "verifier/draws/elements.h"
@@ -32,11 +33,13 @@ constexpr std::pair<Distribution, std::string_view> kDistributions[] = {
     {Distribution::patchwork, "patchwork"}, {Distribution::stray, "stray"},
     {Distribution::dominant, "dominant"},   {Distribution::few, "few"},
     {Distribution::extremes, "extremes"},   {Distribution::regular, "regular"},
+    {Distribution::tiny, "tiny"},           {Distribution::alike, "alike"},
 };
 
 constexpr unsigned kKindShift = 62, kInputShift = 56;  // bits of a key
 constexpr uint64_t kMostInputs = 64;
-constexpr unsigned kFullSignificand = 2;  // of exact_products, see formulas::exact_factor
+uint64_t without_input(uint64_t key) { return key << 8 >> 8; }  // nor kind
+constexpr unsigned kFullSignificand = 2;                        // of exact_products, see formulas::exact_factor
 
 bool draws_integers(const benchsuite::Tensor& tensor) {
   return tensor.init.kind == Init::integers || !core::is_floating(tensor.dtype);
@@ -197,8 +200,23 @@ bool rounds_alike(Distribution distribution) {
 }
 
 bool may_overflow(Distribution distribution) {
-  return distribution == Distribution::patchwork || distribution == Distribution::extremes;
+  return distribution == Distribution::patchwork || distribution == Distribution::extremes ||
+         distribution == Distribution::tiny;
 }
+
+namespace {
+// Two inputs that the same key draws alike where they have the same shape.
+bool has_inputs_of_one_form(const benchsuite::Problem& problem) {
+  const auto form = [](const benchsuite::Tensor& tensor) {
+    return std::tuple(tensor.dtype, tensor.init.kind, tensor.shape.size());
+  };
+  for (auto one = problem.inputs.begin(); one != problem.inputs.end(); ++one) {
+    const auto is_like_it = [&](const benchsuite::Tensor& other) { return form(other) == form(*one); };
+    if (one->init.kind != Init::given && std::any_of(one + 1, problem.inputs.end(), is_like_it)) return true;
+  }
+  return false;
+}
+}  // namespace
 
 std::vector<Distribution> adversarial_for(const benchsuite::Problem& problem) {
   const auto is_given = [](const benchsuite::Tensor& tensor) { return tensor.init.kind == Init::given; };
@@ -212,12 +230,14 @@ std::vector<Distribution> adversarial_for(const benchsuite::Problem& problem) {
     return {Distribution::patchwork, Distribution::one_value, Distribution::regular, Distribution::ties};
   std::vector<Distribution> chosen{Distribution::patchwork, Distribution::row_scales, Distribution::offset,
                                    Distribution::spikes,    Distribution::one_hot,    Distribution::ties,
-                                   Distribution::denormals, Distribution::one_scale,  Distribution::regular};
+                                   Distribution::denormals, Distribution::one_scale,  Distribution::tiny,
+                                   Distribution::regular};
   // Their tolerance rests on the few elements that count.
   if (std::all_of(problem.inputs.begin(), problem.inputs.end(), takes_any_number)) {
     chosen.insert(chosen.begin() + 1, Distribution::extremes);
     chosen.insert(chosen.begin() + 5, {Distribution::dominant, Distribution::few});
   }
+  if (has_inputs_of_one_form(problem)) chosen.push_back(Distribution::alike);
   if (problem.contract.nan) chosen.insert(chosen.begin(), Distribution::non_finite);
   if (drawn_as(true)) chosen.insert(chosen.begin(), Distribution::one_value);
   const bool whole_numbers = std::ranges::none_of(problem.inputs, [&](const benchsuite::Tensor& tensor) {
@@ -234,12 +254,16 @@ uint64_t with_kind(uint64_t key, unsigned kind) {
 }
 
 uint64_t regular_key(uint64_t key, uint64_t turn) {
-  return with_kind(key << 8 >> 8 | (turn / kKinds % kMostInputs) << kInputShift, static_cast<unsigned>(turn % kKinds));
+  return with_kind(without_input(key) | (turn / kKinds % kMostInputs) << kInputShift,
+                   static_cast<unsigned>(turn % kKinds));
 }
 
 uint64_t tensor_key(statistics::Keys& keys, uint64_t draw_key, Distribution distribution, size_t index, size_t inputs) {
   const auto kind = static_cast<unsigned>(draw_key >> kKindShift);
   const uint64_t key = keys.next();
+  if (distribution == Distribution::alike) {  // the number of the input draws its exception
+    return without_input(statistics::one_way(draw_key)) | (index % kMostInputs) << kInputShift;
+  }
   if (distribution != Distribution::exact_products) return with_kind(key, kind);
   if (inputs == 1) return with_kind(key, kFullSignificand);
   // Two halves multiply exactly, too, and show whether the product of the lowest bits is there.
@@ -256,12 +280,13 @@ Distribution distribution_of(const benchsuite::Problem& problem, const core::Bin
     const uint64_t regular_input = (draw_key >> kInputShift) % kMostInputs % problem.inputs.size();
     return index == regular_input ? distribution : Distribution::ordinary;
   }
-  if (distribution != Distribution::extremes) return distribution;
+  if (distribution != Distribution::extremes && distribution != Distribution::tiny) return distribution;
   statistics::Keys keys(statistics::one_way(draw_key));
+  if (distribution == Distribution::tiny && draw_key >> kKindShift == 0) return distribution;
   const auto elements = [&](const benchsuite::Tensor& tensor) { return tensor.elements(axes); };
   const auto largest = std::ranges::max_element(problem.inputs, {}, elements) - problem.inputs.begin();
   const size_t chosen = keys.coin() ? static_cast<size_t>(largest) : keys.below(problem.inputs.size());
-  return index == chosen ? Distribution::extremes : Distribution::ordinary;
+  return index == chosen ? distribution : Distribution::ordinary;
 }
 
 Distribution draw_disguise(const benchsuite::Problem& problem, statistics::Keys& keys) {
@@ -279,6 +304,7 @@ int64_t regular_ways(const benchsuite::Problem& problem) {
 
 int draws_for(const benchsuite::Problem& problem, const core::Bindings& axes, Distribution distribution) {
   if (distribution == Distribution::patchwork) return 2;
+  if (distribution == Distribution::tiny) return problem.inputs.size() > 1 ? 2 : 1;
   if (distribution == Distribution::regular) {
     const auto shapes = std::ranges::count(problem.workloads, benchsuite::Role::test, &benchsuite::Workload::role);
     return static_cast<int>(std::clamp<int64_t>(regular_ways(problem) / std::max<int64_t>(shapes, 1) + 1, 2, 4));
@@ -305,7 +331,7 @@ FillArgs fill_args(const benchsuite::Tensor& tensor, const core::Bindings& axes,
   args.high = init.high;
   args.least = init.least.eval(axes);
   args.most = init.most.eval(axes);
-  args.key = key;
+  args.key = distribution == Distribution::alike ? without_input(key) : key;
   args.narrow = is_narrow(tensor);
   args.largest = core::is_f8(tensor.dtype) ? largest_of(tensor.dtype) : 0;
   if (floating) {
@@ -318,7 +344,8 @@ FillArgs fill_args(const benchsuite::Tensor& tensor, const core::Bindings& axes,
   std::copy_n(std::array<double, 4>{NAN, INFINITY, -INFINITY, -NAN}.begin(), 4, args.special);
   if (tensor.init.has_structured_rows()) return args;
   const bool takes_stray = floating && !draws_integers(tensor);
-  if (distribution == Distribution::patchwork || (distribution == Distribution::stray && takes_stray)) {
+  if (distribution == Distribution::patchwork || distribution == Distribution::alike ||
+      (distribution == Distribution::stray && takes_stray)) {
     draw_patches(args, between_bounds, statistics::Keys(statistics::one_way(key)));
   }
   return args;

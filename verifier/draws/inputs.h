@@ -45,7 +45,8 @@ uint64_t regular_key(uint64_t key, uint64_t turn);
 uint64_t tensor_key(statistics::Keys& keys, uint64_t draw_key, Distribution distribution, size_t index, size_t inputs);
 
 // What input `index` draws where all draw `distribution`: extremes are of one input, half the time the largest, and the
-// others are ordinary, so that their products stay finite. One input is regular: see regular_key.
+// others are ordinary, so that their products stay finite. Tiny are all inputs (kind 0), or one, chosen so. One input
+// is regular: see regular_key.
 Distribution distribution_of(const benchsuite::Problem& problem, const core::Bindings& axes, Distribution distribution,
                              uint64_t draw_key, size_t index);
 
@@ -57,6 +58,7 @@ class DrawKeys {
     if (distribution == Distribution::non_finite) return with_kind(keys_.next(), kind_++);
     if (distribution == Distribution::exact_products) return with_kind(keys_.next(), kind_of_products_++);
     if (distribution == Distribution::one_scale) return with_kind(keys_.next(), kind_of_scale_++);
+    if (distribution == Distribution::tiny) return with_kind(keys_.next(), kind_of_tiny_++);
     if (distribution == Distribution::regular) return regular_key(keys_.next(), regular_turn_++);
     return keys_.next();
   }
@@ -64,7 +66,8 @@ class DrawKeys {
  private:
   statistics::Keys& keys_;
   uint64_t regular_turn_ = keys_.below(uint64_t{1} << 20);  // any input may be the first
-  unsigned kind_ = static_cast<unsigned>(regular_turn_ % kKinds), kind_of_products_ = kind_, kind_of_scale_ = kind_;
+  unsigned kind_ = static_cast<unsigned>(regular_turn_ % kKinds), kind_of_products_ = kind_, kind_of_scale_ = kind_,
+           kind_of_tiny_ = kind_;
 };
 
 // The ways in which inputs can be regular: each input in each kind.

@@ -170,7 +170,17 @@ TEST(Inputs, DistributionsAreWhatTheySay) {
   }
   EXPECT_GT(most / least, 1e3);
   EXPECT_LT(most / least, 2e6);
-  EXPECT_NEAR(rms(drawn(x, Distribution::offset), 0, 64000), 100, 0.1);
+  std::set<bool> beyond_3000;
+  for (uint64_t key = 1; key < 20; ++key) {
+    const std::vector<double> offset = drawn(x, Distribution::offset, key << 28);
+    const double size = rms(offset, 0, 64000);
+    beyond_3000.insert(size > 3000);
+    EXPECT_GT(size, 99);
+    EXPECT_LT(size, 1.01e5);
+    EXPECT_NEAR(std::fabs(offset[0]), size, 5);
+  }
+  EXPECT_EQ(beyond_3000.size(), 2u);
+  EXPECT_NEAR(rms(drawn(tensor(DType::f16), Distribution::offset), 0, 64000), 8.06, 0.1);
   EXPECT_NEAR(rms(drawn(x, Distribution::spikes), 0, 64000), 125, 15);
   const std::vector<double> tiny = drawn(x, Distribution::denormals);
   EXPECT_GT(std::count_if(tiny.begin(), tiny.end(), [](double v) { return v != 0 && std::fabs(v) < 0x1p-126; }), 20000);
@@ -208,6 +218,19 @@ TEST(Inputs, OneScaleIsLargeOrSmallForAllInputs) {
   const std::vector<double> low = drawn(bounded, Distribution::one_scale, with_kind(keys.next(), 1));
   EXPECT_GE(*std::min_element(low.begin(), low.end()), bounded.init.low);
   EXPECT_LT(*std::max_element(low.begin(), low.end()), bounded.init.low + (bounded.init.high - bounded.init.low) / 128);
+}
+
+TEST(Inputs, TinyOnesAreNormalNumbersWhoseProductsAreToo) {
+  statistics::Keys keys(3);
+  for (int i = 0; i < 60; ++i) {
+    const uint64_t key = keys.next();
+    const double all = rms(drawn(tensor(DType::f32), Distribution::tiny, with_kind(key, 0)), 0, 64000);
+    const double one = rms(drawn(tensor(DType::f32), Distribution::tiny, with_kind(key, 1)), 0, 64000);
+    EXPECT_GT(all, 0x1p-56);
+    EXPECT_GT(one, 0x1p-111);
+    EXPECT_LT(one, 0x1.2p-20);
+    EXPECT_GT(rms(drawn(tensor(DType::f16), Distribution::tiny, key), 0, 64000), 0x1p-13);
+  }
 }
 
 TEST(DrawKeys, OneScaleIsLargeAndSmallInTurn) {
@@ -493,6 +516,42 @@ benchsuite::Problem problem(std::vector<Tensor> inputs, bool nan) {
   made.inputs = std::move(inputs);
   made.contract.nan = nan;
   return made;
+}
+
+TEST(Inputs, TinyIsOneInputMostlyAndAllNowAndThen) {
+  const auto products = problem({tensor(DType::f32), tensor(DType::f32)}, false);
+  statistics::Keys keys(4);
+  DrawKeys draws(keys);
+  std::map<int, int> counts;
+  for (int i = 0; i < 40; ++i) {
+    const uint64_t key = draws.next(Distribution::tiny);
+    int tiny = 0;
+    for (size_t input = 0; input < 2; ++input) {
+      tiny += distribution_of(products, kAxes, Distribution::tiny, key, input) == Distribution::tiny;
+    }
+    ++counts[tiny];
+  }
+  EXPECT_EQ(counts, (std::map<int, int>{{1, 30}, {2, 10}}));
+}
+
+TEST(Inputs, AlikeOnesDifferInAnExceptionOfEach) {
+  statistics::Keys keys(6);
+  for (int i = 0; i < 20; ++i) {
+    const uint64_t draw_key = keys.next();
+    std::vector<std::vector<double>> inputs;
+    for (size_t input = 0; input < 2; ++input) {
+      inputs.push_back(
+          drawn(tensor(DType::f32), Distribution::alike, tensor_key(keys, draw_key, Distribution::alike, input, 2)));
+    }
+    int differ = 0;
+    for (size_t at = 0; at < inputs[0].size(); ++at) differ += inputs[0][at] != inputs[1][at];
+    EXPECT_GE(differ, 1);
+    EXPECT_LE(differ, 2);
+    EXPECT_NEAR(rms(inputs[0], 0, 64000), 1, 0.02);
+  }
+  EXPECT_THAT(adversarial_for(problem({tensor(DType::f32), tensor(DType::f32)}, false)), Contains(Distribution::alike));
+  EXPECT_THAT(adversarial_for(problem({tensor(DType::f32), tensor(DType::f16)}, false)),
+              Not(Contains(Distribution::alike)));
 }
 
 TEST(Inputs, AdversarialDistributionsSuitTheContract) {

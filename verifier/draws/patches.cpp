@@ -99,6 +99,12 @@ void draw_patches(FillArgs& args, bool between_bounds, statistics::Keys keys) {
     place.size = args.special[keys.below(4)];
     return add(place);
   }
+  if (args.distribution == static_cast<int64_t>(Distribution::alike)) {
+    Patch place = draw_place(rows, args.columns, keys);
+    place.size = between_bounds ? args.low + (args.high - args.low) * keys.unit()
+                                : args.scale * either_sign(log_uniform(0.5, 4, keys), keys);
+    return add(place);
+  }
   if (!between_bounds && keys.below(4) == 0)
     args.grain = args.scale * std::ldexp(1.0, -3 - static_cast<int>(keys.below(6)));
   for (auto wanted = 1 + keys.below(formulas::kMostPatches - 1); wanted > 0; --wanted) {

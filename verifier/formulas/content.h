@@ -42,6 +42,21 @@ HOST_DEVICE int small_exponent(const FillArgs& args) {
   return args.narrow != 0 ? -1 - static_cast<int>(below(4, chance, 0)) : -8 - static_cast<int>(below(13, chance, 0));
 }
 
+// All inputs of a tiny draw are tiny where the two highest bits of the key are 0.
+HOST_DEVICE int tiny_exponent(const FillArgs& args) {
+  const uint32_t chance = static_cast<uint32_t>(args.key);
+  if (args.narrow != 0) return -4 - static_cast<int>(below(9, chance, 0));
+  return -20 - static_cast<int>(below((args.key >> 62) == 0 ? 36 : 91, chance, 0));
+}
+
+// Formats of few bits hold nothing of an ordinary number beside a large offset.
+HOST_DEVICE double offset_of(const FillArgs& args) {
+  if (args.narrow != 0) return 8;
+  if (args.significand < 24) return 100;
+  const double size = 100 * exp2(static_cast<double>(below(1 << 20, static_cast<uint32_t>(args.key), 0)) * 0x1.3eep-17);
+  return (args.key >> 32 & 1) != 0 ? size : -size;
+}
+
 // An element of an input that is N(0, scale) as a rule.
 HOST_DEVICE double unbounded(const FillArgs& args, const Row& row, int64_t column, const Chance& c) {
   const bool hot = is_hot(args, row, column);
@@ -52,7 +67,7 @@ HOST_DEVICE double unbounded(const FillArgs& args, const Row& row, int64_t colum
     case Distribution::row_scales:
       return row.scale * value;
     case Distribution::offset:
-      return (narrow ? 8 : 100) + value;
+      return offset_of(args) + value;
     case Distribution::spikes:
       return is_rare(c) ? value * (narrow ? 30 : 1000) : value;
     case Distribution::one_hot:
@@ -63,6 +78,8 @@ HOST_DEVICE double unbounded(const FillArgs& args, const Row& row, int64_t colum
       return args.least_normal * 4 * (c.unit - 0.5);
     case Distribution::one_scale:
       return is_large(args) ? c.normal * 1e15 : ldexp(value, small_exponent(args));
+    case Distribution::tiny:
+      return ldexp(value, tiny_exponent(args));
     case Distribution::exact:
       return rint(c.normal * kExactSteps) / kExactSteps;
     case Distribution::exact_products:
@@ -101,6 +118,8 @@ HOST_DEVICE double bounded(const FillArgs& args, const Row& row, int64_t column,
       return args.low + width * c.unit * fmin(row.scale, 1.0);
     case Distribution::one_scale:
       return is_large(args) ? value : args.low + ldexp(width * c.unit, small_exponent(args));
+    case Distribution::tiny:
+      return args.low + ldexp(width * c.unit, tiny_exponent(args));
     case Distribution::offset:
       return args.high - width * (1 - c.unit) / 128;
     case Distribution::spikes:

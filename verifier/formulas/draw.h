@@ -14,7 +14,7 @@ namespace verifier::formulas {
 enum class Distribution : int64_t {
   ordinary,        // as the problem's init says
   row_scales,      // ordinary, each row scaled by a log-uniform factor in [1e-3, 1e3]; f16: [0.03, 31]
-  offset,          // 100 + ordinary; f16: 8 + ordinary
+  offset,          // a number + ordinary: 100 to 1e5, of either sign; bf16: 100, f16: 8
   spikes,          // ordinary, one element in 64 a thousand times as large; f16: thirty times
   one_hot,         // one element of each row is 1, the others 0
   ties,            // three distinct values only
@@ -30,6 +30,10 @@ enum class Distribution : int64_t {
   few,             // zeros, but for some eight elements of each row, near 40: they alone count, in a softmax too
   extremes,        // each row far from zero, or with an outlier and perhaps another at its end: at FillArgs::extreme
   regular,         // what invites a short cut (see Regular), with exceptions that a sample of elements hardly meets
+  // Ordinary, one input scaled by 2^-20 to 2^-110, or all by 2^-20 to 2^-55, so that products of two are normal
+  // numbers; f16: by 2^-4 to 2^-12.
+  tiny,
+  alike,  // ordinary, inputs of one shape having one content but for an exception in each
 };
 
 // The change that a patch makes to the elements that it covers.
