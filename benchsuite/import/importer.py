@@ -294,4 +294,6 @@ def answer_to(request):
     except MemoryError:
         return {"refused": "takes more memory than import may use"}
     except BaseException as error:  # whatever the file raises, SystemExit too
+        if isinstance(error, AttributeError) and getattr(error, "obj", None) is torch:
+            return {"refused": f"needs a newer PyTorch: {torch.__version__} has no {error.name}"}
         return {"refused": "does not run: " + tracing.what_failed(error)}

@@ -224,7 +224,8 @@ void add_import_command(CLI::App& app, Invocation& invocation) {
                    "one of them; or robust-kbench and a folder of tasks")
       ->required()
       ->expected(1, 2);
-  command->add_option("--name", options->name, "The problem's name (default: the file's, with its dtype)");
+  command->add_option("--name", options->name,
+                      "The problem's name (default: the file's, with the dtype of its first output)");
   command->add_option("--out", options->out, "Where the problem's folder is made");
   command
       ->add_option("--fit", options->fit,
@@ -238,7 +239,9 @@ void add_import_command(CLI::App& app, Invocation& invocation) {
   command->add_option("--seconds", options->seconds, "Longest time for one file")->check(CLI::Range(1, 3600));
   command->footer(
       "The file runs in a jail, without network, other processes, or files but Python's. Parameters become inputs,\n"
-      "and sizes become axes. Its folder gets problem.json, reference.py, original/ and import.json.\n"
+      "and sizes become axes. Its folder gets problem.json, reference.py, kernel.cu (a first kernel to fill in), "
+      "original/ and\n"
+      "import.json. Eager PyTorch is its naive solution, which yours is timed against.\n"
       "A Definition whose Workloads give data (safetensors, custom inputs) is not run; its folder gets the data.\n\n"
       "    kernelwright import model.py --out problems\n"
       "    kernelwright import kernelbench KernelBench/level1 --out problems\n"

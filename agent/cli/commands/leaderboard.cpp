@@ -71,10 +71,13 @@ void leaderboard(const LeaderboardOptions& options, const Invocation& invocation
     print_json(all);
     return;
   }
-  const std::string text = leaderboard_text(rows);
-  print("{}", text.empty() ? "No solution is confirmed to be faster than naive yet. Start with: "
-                             "kernelwright run --suite quick\n"
-                           : text);
+  if (rows.empty()) {
+    const std::string one = chosen.problems.size() == 1 ? chosen.problems[0] : "";
+    return print("No solution{} is confirmed to be faster than naive yet. Start with: {}\n",
+                 one.empty() ? "" : " of " + one,
+                 command_again(invocation, "run", one.empty() ? "--suite quick" : one));
+  }
+  print("{}", leaderboard_text(rows));
 }
 }  // namespace
 
