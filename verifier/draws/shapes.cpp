@@ -269,13 +269,13 @@ std::vector<core::Bindings> draw_crossed_shapes(const benchsuite::Problem& probl
   return shapes;
 }
 
-std::vector<core::Bindings> draw_middle_shapes(const benchsuite::Problem& problem, size_t count, int64_t most_elements,
+std::vector<core::Bindings> draw_middle_shapes(const benchsuite::Problem& problem, int64_t count, int64_t most_elements,
                                                int64_t most_flops, statistics::Keys& keys) {
   constexpr int64_t kLeastLong = 1024, kMostShort = 256;
   std::vector<core::Bindings> shapes;
   const size_t first = keys.below(problem.axes.size());
-  for (size_t i = 0; i < count; ++i) {
-    const benchsuite::Axis& large = problem.axes[(first + i) % problem.axes.size()];
+  for (int64_t i = 0; i < count; ++i) {
+    const benchsuite::Axis& large = problem.axes[(first + static_cast<size_t>(i)) % problem.axes.size()];
     const auto draw_long = [&] {
       if (!large.values.empty()) return one_of(large.values, keys);
       const int64_t most = std::min(large.max, most_elements);

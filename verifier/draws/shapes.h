@@ -44,7 +44,7 @@ std::vector<core::Bindings> draw_crossed_shapes(const benchsuite::Problem& probl
 // So many shapes of which the axes in turn are long: from 1024 to the end of the domain or of the limits, with a liking
 // for no order of magnitude, half the time a multiple of 4 to 64. The other axes are short. Fewer where the limits
 // allow fewer.
-std::vector<core::Bindings> draw_middle_shapes(const benchsuite::Problem& problem, size_t count, int64_t most_elements,
+std::vector<core::Bindings> draw_middle_shapes(const benchsuite::Problem& problem, int64_t count, int64_t most_elements,
                                                int64_t most_flops, statistics::Keys& keys);
 
 // A shape whose axes are one multiple of 64, from 256 to 1024, as far as domains and limits allow: short cuts for

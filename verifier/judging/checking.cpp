@@ -161,8 +161,9 @@ std::optional<Verdict> Checking::fast_build(Contender& contender, Effort effort)
     return verdict;
   }
   if (auto verdict = all_of(contender, "unseen", Depth::middle, [&] {
-        return draws::draw_middle_shapes(problem, draws::adversarial_for(problem).size(),
-                                         std::min(elements, policy.middle_elements), policy.unseen_flops, keys_);
+        return draws::draw_middle_shapes(
+            problem, std::min(static_cast<int64_t>(draws::adversarial_for(problem).size()), policy.middle_shapes),
+            std::min(elements, policy.middle_elements), policy.unseen_flops, keys_);
       })) {
     return verdict;
   }

@@ -14,7 +14,13 @@ namespace verifier::judging {
 class Checking {
  public:
   Checking(Oracle& oracle, const verdicts::CheckSettings& settings, statistics::Keys& keys)
-      : oracle_(oracle), traits_(oracle.device().traits()), settings_(settings), keys_(keys), draw_keys_(keys) {}
+      : oracle_(oracle),
+        traits_(oracle.device().traits()),
+        settings_(settings),
+        keys_(keys),
+        draw_keys_(keys),
+        middle_turn_(keys.below(1 << 16)),
+        dear_turn_(keys.below(1 << 16)) {}
 
   // The checking build, which finds out-of-bounds access, races and uninitialised reads, on the small listed shapes;
   // for a confirmation also at bench shapes.
@@ -77,9 +83,9 @@ class Checking {
   statistics::Keys& keys_;
   draws::DrawKeys draw_keys_;
   verdicts::Correct findings_;
-  size_t turn_ = 0;         // of thread orders
-  size_t middle_turn_ = 0;  // of distributions at middle shapes
-  size_t dear_turn_ = 0;    // of those at longer shapes where launches are dear
+  size_t turn_ = 0;     // of thread orders
+  size_t middle_turn_;  // of distributions at middle and longer shapes
+  size_t dear_turn_;    // of those at longer shapes where launches are dear
 };
 
 }  // namespace verifier::judging

@@ -33,6 +33,7 @@ struct CheckPolicy {
   int crossed_shapes = 10, crossed_shapes_of_one_axis = 32;
   // ... at longer ones, up to so many elements or a bench shape's, one for each distribution ...
   int64_t middle_elements = INT64_MAX;
+  int64_t middle_shapes = INT64_MAX;  // at most
   // ... at a square, with each input regular
   // in each way twice, up to so many draws ...
   int64_t square_elements = 1 << 20, square_flops = int64_t{2} << 30, square_draws = 16;

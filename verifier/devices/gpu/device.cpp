@@ -166,6 +166,10 @@ judging::DeviceTraits traits_for(const Platform& platform, size_t free_bytes) {
   judging::DeviceTraits traits{backend, backend + "-events-cold", backend + "-events-hot"};
   // A product may be wrong only where all of its sides are larger than those of the timed one.
   traits.check.beyond_bench = 2;
+  // A naive solution may have one thread for a row: what all these shapes cost grows with their longest rows.
+  traits.check.residues.inner_reach = 1 << 12;
+  traits.check.crossed_shapes = 6;
+  traits.check.middle_shapes = 8;
   traits.check.far_flops = int64_t{1} << 35;  // eight for each of 2^32 elements: past the end of 32-bit offsets
   // An element of each tensor takes up to 32 bytes: an input, two outputs and a reference in double, of up to 8 each.
   // Memory that other processes hold is out of reach; the scope of a result shows it.
