@@ -34,13 +34,18 @@ set_source_files_properties(${CMAKE_SOURCE_DIR}/verifier/comparison/honest_test.
 # GPU, in a folder of their own, where no program looks for workers. The library takes the cpu device's runtime from the
 # program that opens it.
 set(test_hip ${CMAKE_BINARY_DIR}/test_hip)
-add_library(kw_test_hip MODULE sandbox/hip/test_driver/runtime_fixture.cpp)
+add_library(kw_test_hip MODULE sandbox/hip/test_driver/runtime_fixture.cpp sandbox/hip/test_driver/rocblas_fixture.cpp)
 target_include_directories(kw_test_hip PRIVATE ${CMAKE_SOURCE_DIR})
 set_target_properties(kw_test_hip PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${test_hip})
 add_executable(test_hip_worker verifier/devices/hip/test_worker_fixture.cpp)
 target_link_libraries(test_hip_worker PRIVATE -Wl,--whole-archive kw_sandbox -Wl,--no-whole-archive kw_verifier CLI11::CLI11)
 set_target_properties(test_hip_worker PROPERTIES OUTPUT_NAME kernelwright-hip RUNTIME_OUTPUT_DIRECTORY ${test_hip} ENABLE_EXPORTS ON)
 add_dependencies(test_hip_worker kw_test_hip)
+# What torch_memory.py calls of a HIP runtime.
+add_library(kw_test_hip_memory MODULE verifier/devices/torch/hip_memory_fixture.cpp)
+set_target_properties(kw_test_hip_memory PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${test_hip} PREFIX "" OUTPUT_NAME libamdhip64
+  SUFFIX .so.7)
+add_dependencies(test_hip_worker kw_test_hip_memory)
 
 # One test program per folder, from the *_test.cpp files beside the sources. The label of a test is "fast" or "slow".
 # COST: the longest begin first, so that no core is idle at the end.

@@ -114,8 +114,8 @@ const OfMode& fastest(const std::vector<OfMode>& modes) {
 void measure_baselines(results::archive::Recorder& archive, const core::Paths& paths, DeviceChoice choice,
                        const std::vector<const benchsuite::Problem*>& problems, const std::vector<OwnLibrary>& own,
                        WhichBaselines which, const BaselineListener& listener) {
-  if (choice.backend != benchsuite::Backend::cuda) {
-    throw core::InputError("--device", "libraries are measured on NVIDIA GPUs only",
+  if (!benchsuite::is_gpu(choice.backend)) {
+    throw core::InputError("--device", "libraries are measured on GPUs only",
                            "choose one, for example --device cuda:0");
   }
   if (!own.empty() && problems.size() != 1) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "agent/campaign/baselines.h"
 #include "agent/campaign/calibrations.h"
 #include "agent/campaign/campaign.h"
 #include "agent/campaign/devices.h"
@@ -172,6 +173,22 @@ class Silent : public search::Progress {
   double best_of_last = 0;
   std::string warnings;
 };
+
+TEST(HipDevice, RocblasIsABaseline) {
+  const test::TestHip host;
+  results::archive::Recorder archive(host.home().archive());
+  archive.add_calibration("hip Test GPU", results::archive::test::calibration_of("Test GPU", 1e6));
+  const benchsuite::Problem problem = host.small("gemm_f32", {{"M", 64}, {"N", 48}, {"K", 80}});
+  std::vector<std::string> measured;
+  const auto add = [&](const std::string&, const std::string& library, const std::string&, const Judgement& judgement) {
+    measured.push_back(library + " " + said(judgement));
+    EXPECT_TRUE(judgement.measurement) << library;
+  };
+  measure_baselines(archive, host.paths(), {benchsuite::Backend::hip, 0, false}, {&problem}, {},
+                    WhichBaselines::missing, {add, [](const std::string&) {}});
+  ASSERT_FALSE(measured.empty());
+  EXPECT_THAT(measured[0], testing::StartsWith("rocBLAS 5.1 correct"));
+}
 
 TEST(HipDevice, ACampaignRunsOnIt) {
   const test::TestHip host;

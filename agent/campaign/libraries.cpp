@@ -24,12 +24,15 @@ bool is_pytorch(Library::Kind kind) {
   return kind == Library::Kind::pytorch_eager || kind == Library::Kind::pytorch_compile;
 }
 
-const char* request_name(Library::Kind kind) { return kind == Library::Kind::cublas ? "cublas" : "cublaslt"; }
+const char* request_name(Library::Kind kind) {
+  return kind == Library::Kind::cublas ? "cublas" : kind == Library::Kind::cublas_lt ? "cublaslt" : "rocblas";
+}
 
-sandbox::process::WorkerCommand cublas_worker(const core::Paths& paths, const DeviceChoice& choice) {
+sandbox::process::WorkerCommand gemm_worker(const core::Paths& paths, const DeviceChoice& choice) {
   sandbox::process::WorkerCommand command = judged_device(paths, choice.backend, choice.index).worker;
   command.args.insert(command.args.end(), {"--role", "library"});
-  if (const std::string home = variable_of_host("CUDA_HOME"); !home.empty()) {
+  const std::string home = variable_of_host("CUDA_HOME");
+  if (choice.backend == benchsuite::Backend::cuda && !home.empty()) {
     command.args.insert(command.args.end(), {"--cuda-home", home});
   }
   return command;
@@ -42,9 +45,26 @@ sandbox::process::WorkerCommand pytorch_worker(const core::Paths& paths, const D
   sandbox::process::WorkerCommand command{
       python, {"-B", (paths.torch() / "torch_worker.py").string(), "--device", std::to_string(choice.index)}, {}};
   command.launcher = {"/usr/bin/env"};
-  for (const char* name : {"PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "LANG", "LD_LIBRARY_PATH", "PYTHONPATH",
-                           "PYTHONHOME", "VIRTUAL_ENV", "CONDA_PREFIX", "CUDA_HOME", "CUDA_VISIBLE_DEVICES", "CC",
-                           "CXX", "XDG_CACHE_HOME", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR"}) {
+  for (const char* name : {"PATH",
+                           "HOME",
+                           "USER",
+                           "LOGNAME",
+                           "TMPDIR",
+                           "LANG",
+                           "LD_LIBRARY_PATH",
+                           "PYTHONPATH",
+                           "PYTHONHOME",
+                           "VIRTUAL_ENV",
+                           "CONDA_PREFIX",
+                           "CUDA_HOME",
+                           "CUDA_VISIBLE_DEVICES",
+                           "HIP_VISIBLE_DEVICES",
+                           "ROCM_PATH",
+                           "CC",
+                           "CXX",
+                           "XDG_CACHE_HOME",
+                           "TRITON_CACHE_DIR",
+                           "TORCHINDUCTOR_CACHE_DIR"}) {
     if (const std::string value = variable_of_host(name); !value.empty()) {
       command.launcher.push_back(std::string(name) + "=" + value);
     }
@@ -54,10 +74,12 @@ sandbox::process::WorkerCommand pytorch_worker(const core::Paths& paths, const D
 
 using LeftOut = std::function<void(const std::string&)>;
 
-void add_cublas(std::vector<Library>& libraries, const core::Paths& paths, const DeviceChoice& choice,
-                const LeftOut& left_out) {
-  const auto worker = std::make_shared<LibraryWorker>(cublas_worker(paths, choice));
-  for (const Library::Kind kind : {Library::Kind::cublas, Library::Kind::cublas_lt}) {
+void add_gemm_libraries(std::vector<Library>& libraries, const core::Paths& paths, const DeviceChoice& choice,
+                        const LeftOut& left_out) {
+  const auto worker = std::make_shared<LibraryWorker>(gemm_worker(paths, choice));
+  using Kind = Library::Kind;
+  const bool nvidia = choice.backend == benchsuite::Backend::cuda;
+  for (const Kind kind : nvidia ? std::vector{Kind::cublas, Kind::cublas_lt} : std::vector{Kind::rocblas}) {
     const Json about = worker->running().request({{"op", "about"}, {"library", request_name(kind)}}, {}, kAbout).json;
     if (about.contains("name")) {
       libraries.push_back({kind, about.at("name").get<std::string>(), worker});
@@ -110,7 +132,7 @@ OwnLibrary parse_own_library(const std::string& text) {
     throw core::UsageError(kOption, "\"" + own.name + "\" is no name for a library",
                            "use at most 40 letters, digits, blanks and . _ + -");
   }
-  for (const char* taken : {"PyTorch", "cuBLAS", "naive"}) {
+  for (const char* taken : {"PyTorch", "cuBLAS", "rocBLAS", "naive"}) {
     if (own.name.rfind(taken, 0) != 0) continue;
     throw core::UsageError(kOption, "names that begin with " + std::string(taken) + " are taken",
                            "choose another name");
@@ -157,7 +179,9 @@ std::vector<Library> find_libraries(const core::Paths& paths, const DeviceChoice
       left_out(std::string(what) + " is left out: " + error.what());
     }
   };
-  if (wanted(Library::Kind::cublas)) add("cuBLAS", [&] { add_cublas(libraries, paths, choice, left_out); });
+  if (wanted(Library::Kind::cublas))
+    add(choice.backend == benchsuite::Backend::cuda ? "cuBLAS" : "rocBLAS",
+        [&] { add_gemm_libraries(libraries, paths, choice, left_out); });
   if (wanted(Library::Kind::pytorch_eager) || !own.empty()) {
     add("PyTorch", [&] { add_pytorch(libraries, paths, choice, own, left_out); });
   }

@@ -1,5 +1,5 @@
-// The libraries that people would otherwise use, as this host has them: cuBLAS, PyTorch in a Python, and files of the
-// user's own.
+// The libraries that people would otherwise use, as this host has them: cuBLAS or rocBLAS, PyTorch in a Python, and
+// files of the user's own.
 #pragma once
 
 #include <array>
@@ -38,7 +38,7 @@ struct OwnLibrary {
 OwnLibrary parse_own_library(const std::string& text);
 
 struct Library {
-  enum class Kind { cublas, cublas_lt, pytorch_eager, pytorch_compile, own };
+  enum class Kind { cublas, cublas_lt, rocblas, pytorch_eager, pytorch_compile, own };
   Kind kind;
   std::string name;  // with its version: "cuBLAS 13.0", "PyTorch 2.11 compile"
   std::shared_ptr<LibraryWorker> worker;

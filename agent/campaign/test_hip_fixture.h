@@ -32,6 +32,7 @@ class TestHip {
     paths_.program_folder = home_.folder();
     paths_.hip_library = home_.folder() / ("libkw_test_hip." + fault + ".so");
     fs::create_symlink(made / "libkw_test_hip.so", paths_.hip_library);
+    fs::create_symlink(made / "libkw_test_hip.so", home_.folder() / "librocblas.so.5");
     ::setenv("XDG_CACHE_HOME", cache().c_str(), 1);  // compiled kernels of ours, for all tests of a process
   }
 

@@ -12,13 +12,15 @@ namespace {
 constexpr const char* kNaive = "naive";
 constexpr const char* kEager = "PyTorch eager";
 constexpr const char* kCompile = "PyTorch compile";
-constexpr const char* kCublas = "cuBLAS";
+constexpr const char *kCublas = "cuBLAS", *kRocblas = "rocBLAS";
 
 // Library names without versions and modes, which differ between problems and dates: "PyTorch 2.11 compile" belongs to
 // "PyTorch compile", "cuBLASLt 13.0" to "cuBLAS". Empty for other libraries.
 std::string baseline_of(const std::string& library) {
   const std::vector<std::string> words = core::split(library, ' ');
-  if (words[0].rfind(kCublas, 0) == 0) return kCublas;
+  for (const char* vendor : {kCublas, kRocblas}) {
+    if (words[0].rfind(vendor, 0) == 0) return vendor;
+  }
   if (words[0] != "PyTorch" || words.size() < 3) return "";
   return words[2] == "eager" ? kEager : words[2] == "compile" ? kCompile : "";
 }

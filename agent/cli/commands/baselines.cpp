@@ -53,7 +53,8 @@ void add_baselines_command(CLI::App& app, Invocation& invocation) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->footer(
-      "The libraries are cuBLAS, cuBLASLt, PyTorch eager and torch.compile, which counts in the fastest of its modes\n"
+      "The libraries are cuBLAS, cuBLASLt (AMD: rocBLAS), PyTorch eager and torch.compile, which counts in the fastest "
+      "of its modes\n"
       "default, max-autotune-no-cudagraphs and reduce-overhead. PyTorch comes from the Python that KW_PYTHON names,\n"
       "else from python3. kernelwright run first times missing libraries, torch.compile in its default mode alone,\n"
       "unless --no-baselines is given.");

@@ -183,8 +183,8 @@ void finish(results::archive::Recorder& archive, const results::archive::Campaig
 void run(RunOptions& options, Invocation& invocation) {
   campaign::CampaignSettings& settings = options.settings;
   settings.device = campaign::device_in_dialect(settings.device, options.dialect);
-  const bool cold_gpu = campaign::parse_device(settings.device).backend == benchsuite::Backend::cuda &&
-                        !settings.hot;  // baselines are timed cold
+  const bool cold_gpu =
+      benchsuite::is_gpu(campaign::parse_device(settings.device).backend) && !settings.hot;  // baselines are timed cold
   const std::vector<campaign::OwnLibrary> own = own_libraries(options, cold_gpu);
   campaign::LoadedData data = load_data(invocation);
   std::vector<std::unique_ptr<models::Model>> models;
@@ -324,7 +324,7 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
   add_proposer_options(*command, settings);
   add_model_options(*command, options->models);
   command->footer(
-      "On a GPU, a first campaign also calibrates the device and times cuBLAS and PyTorch for comparison. "
+      "On a GPU, a first campaign also calibrates the device and times cuBLAS (rocBLAS) and PyTorch for comparison. "
       "Several\nproposers share the work by their gain per cost. Limits include requests in flight and survive a kill. "
       "Keys come from the environment or a file, never from the command line.\n\n"
       "    kernelwright run softmax_f32 --seconds 60\n"

@@ -10,6 +10,10 @@
 namespace sandbox::cuda::run {
 namespace {
 namespace fs = std::filesystem;
+using gpu::run::Gemm;
+using gpu::run::GemmLibrary;
+using gpu::run::LibraryError;
+using gpu::run::require_success;
 constexpr int kMostChoices = 8;  // algorithms of cuBLASLt's heuristic to time
 constexpr int kTimesPerChoice = 3;
 constexpr size_t kWorkspaceBytes = size_t{32} << 20;  // cuBLAS's own default on large GPUs
@@ -27,10 +31,6 @@ core::DynamicLibrary open_library(const std::string& name, const fs::path& cuda_
   throw core::SystemError(name +
                           " is not found: install cuBLAS of CUDA 12 or 13, and set CUDA_HOME to the toolkit's folder "
                           "if that is in an unusual place");
-}
-
-void require(int status, const char* call) {
-  if (status != 0) throw LibraryError(std::string(call) + " failed (status " + std::to_string(status) + ")");
 }
 
 std::string version_text(int64_t version) {  // 130002: 13.0.2
@@ -72,15 +72,15 @@ const void* pointer(gpu::driver::DevicePtr address) { return reinterpret_cast<co
 class Cublas : public GemmLibrary {
  public:
   Cublas(const gpu::driver::Context& context, const fs::path& cuda_home) : f_(open_cublas(cuda_home)) {
-    require(f_.cublasCreate(&handle_), "cublasCreate");
-    require(f_.cublasSetStream(handle_, context.stream()), "cublasSetStream");
-    require(f_.cublasSetMathMode(handle_, kSumsInFullPrecision), "cublasSetMathMode");
+    require_success(f_.cublasCreate(&handle_), "cublasCreate");
+    require_success(f_.cublasSetStream(handle_, context.stream()), "cublasSetStream");
+    require_success(f_.cublasSetMathMode(handle_, kSumsInFullPrecision), "cublasSetMathMode");
   }
   ~Cublas() override { f_.cublasDestroy(handle_); }
 
   std::string name() const override {
     int version = 0;
-    require(f_.cublasGetVersion(handle_, &version), "cublasGetVersion");
+    require_success(f_.cublasGetVersion(handle_, &version), "cublasGetVersion");
     return "cuBLAS " + version_text(version);
   }
   void prepare(const Gemm& gemm) override { gemm_ = gemm; }
@@ -90,7 +90,7 @@ class Cublas : public GemmLibrary {
     const Scales scales(gemm_.dtype);
     const int type = type_of(gemm_.dtype), m = static_cast<int>(gemm_.m), n = static_cast<int>(gemm_.n),
               k = static_cast<int>(gemm_.k);
-    require(
+    require_success(
         f_.cublasGemmEx(handle_, kNotTransposed, kNotTransposed, n, m, k, scales.one(), pointer(b), type, n, pointer(a),
                         type, k, scales.zero(), reinterpret_cast<void*>(c), type, n, scales.compute(), kDefaultGemm),
         "cublasGemmEx");
@@ -106,7 +106,7 @@ class CublasLt : public GemmLibrary {
  public:
   CublasLt(const gpu::driver::Context& context, const fs::path& cuda_home)
       : context_(context), f_(open_cublas_lt(cuda_home)), workspace_(context, kWorkspaceBytes) {
-    require(f_.cublasLtCreate(&handle_), "cublasLtCreate");
+    require_success(f_.cublasLtCreate(&handle_), "cublasLtCreate");
   }
   ~CublasLt() override {
     forget();
@@ -123,12 +123,13 @@ class CublasLt : public GemmLibrary {
     const Scales scales(gemm.dtype);
     const int type = type_of(gemm.dtype);
     const auto m = static_cast<uint64_t>(gemm.m), n = static_cast<uint64_t>(gemm.n), k = static_cast<uint64_t>(gemm.k);
-    require(f_.cublasLtMatmulDescCreate(&product_, scales.compute(), scales.type()), "cublasLtMatmulDescCreate");
-    require(f_.cublasLtMatrixLayoutCreate(&left_, type, n, k, gemm.n), "cublasLtMatrixLayoutCreate");
-    require(f_.cublasLtMatrixLayoutCreate(&right_, type, k, m, gemm.k), "cublasLtMatrixLayoutCreate");
-    require(f_.cublasLtMatrixLayoutCreate(&result_, type, n, m, gemm.n), "cublasLtMatrixLayoutCreate");
+    require_success(f_.cublasLtMatmulDescCreate(&product_, scales.compute(), scales.type()),
+                    "cublasLtMatmulDescCreate");
+    require_success(f_.cublasLtMatrixLayoutCreate(&left_, type, n, k, gemm.n), "cublasLtMatrixLayoutCreate");
+    require_success(f_.cublasLtMatrixLayoutCreate(&right_, type, k, m, gemm.k), "cublasLtMatrixLayoutCreate");
+    require_success(f_.cublasLtMatrixLayoutCreate(&result_, type, n, m, gemm.n), "cublasLtMatrixLayoutCreate");
     gpu::driver::Handle preference = nullptr;
-    require(f_.cublasLtMatmulPreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate");
+    require_success(f_.cublasLtMatmulPreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate");
     const uint64_t most_workspace = kWorkspaceBytes;
     const uint32_t schemes = kSchemesInFullPrecision;
     choices_.resize(kMostChoices);
@@ -143,7 +144,7 @@ class CublasLt : public GemmLibrary {
                                                  kMostChoices, choices_.data(), &found);
     }
     f_.cublasLtMatmulPreferenceDestroy(preference);
-    require(status, "cublasLtMatmulAlgoGetHeuristic");
+    require_success(status, "cublasLtMatmulAlgoGetHeuristic");
     choices_.resize(static_cast<size_t>(found));
     std::erase_if(choices_, [](const LtChoice& choice) { return choice.state != 0; });
     if (choices_.empty()) throw LibraryError("cuBLASLt has no algorithm for this product");
@@ -177,10 +178,11 @@ class CublasLt : public GemmLibrary {
   void enqueue_choice(size_t choice, gpu::driver::DevicePtr a, gpu::driver::DevicePtr b, gpu::driver::DevicePtr c) {
     const Scales scales(gemm_.dtype);
     void* out = reinterpret_cast<void*>(c);
-    require(f_.cublasLtMatmul(handle_, product_, scales.one(), pointer(b), left_, pointer(a), right_, scales.zero(),
-                              out, result_, out, result_, choices_[choice].algorithm.data(),
-                              reinterpret_cast<void*>(workspace_.address()), workspace_.bytes(), context_.stream()),
-            "cublasLtMatmul");
+    require_success(
+        f_.cublasLtMatmul(handle_, product_, scales.one(), pointer(b), left_, pointer(a), right_, scales.zero(), out,
+                          result_, out, result_, choices_[choice].algorithm.data(),
+                          reinterpret_cast<void*>(workspace_.address()), workspace_.bytes(), context_.stream()),
+        "cublasLtMatmul");
   }
 
   void forget() {
@@ -216,10 +218,10 @@ CublasLtFunctions open_cublas_lt(const fs::path& cuda_home) {
 }
 #undef KW_TAKE
 
-std::unique_ptr<GemmLibrary> make_cublas(const gpu::driver::Context& context, const fs::path& cuda_home) {
+std::unique_ptr<gpu::run::GemmLibrary> make_cublas(const gpu::driver::Context& context, const fs::path& cuda_home) {
   return std::make_unique<Cublas>(context, cuda_home);
 }
-std::unique_ptr<GemmLibrary> make_cublas_lt(const gpu::driver::Context& context, const fs::path& cuda_home) {
+std::unique_ptr<gpu::run::GemmLibrary> make_cublas_lt(const gpu::driver::Context& context, const fs::path& cuda_home) {
   return std::make_unique<CublasLt>(context, cuda_home);
 }
 

@@ -7,12 +7,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <stdexcept>
-#include <string>
 
-#include "core/dtype.h"
-#include "sandbox/gpu/driver/context.h"
-#include "sandbox/gpu/run/launch_sequence.h"
+#include "sandbox/gpu/run/gemm_library.h"
 
 namespace sandbox::cuda::run {
 
@@ -68,36 +64,13 @@ struct CublasLtFunctions {
 #undef KW_MEMBER
 };
 
-// c = a b, row-major: a is [m, k], b is [k, n], c is [m, n]; all of one dtype, sums in f32 (f64 for f64).
-struct Gemm {
-  core::DType dtype = core::DType::f32;
-  int64_t m = 0, n = 0, k = 0;
-};
-
-// A failed library call: a finding about the library.
-class LibraryError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-// Enqueues matrix products on the context's stream.
-class GemmLibrary {
- public:
-  virtual ~GemmLibrary() = default;
-  virtual std::string name() const = 0;  // "cuBLAS 13.0"
-  // Call it before enqueueing products of this kind. Throws LibraryError, as does enqueue().
-  virtual void prepare(const Gemm& gemm) = 0;
-  // Chooses the fastest algorithm on these inputs; discards the results. Call it once after prepare().
-  virtual void tune(gpu::driver::DevicePtr a, gpu::driver::DevicePtr b, gpu::run::LaunchTimer& timer) = 0;
-  virtual void enqueue(gpu::driver::DevicePtr a, gpu::driver::DevicePtr b, gpu::driver::DevicePtr c) = 0;
-};
-
 // Throws core::SystemError with the remedy if the library is missing or too old. The context must be current and
 // outlive it. With an empty `cuda_home`, searches the dynamic linker's folders and /usr/local/cuda.
 CublasFunctions open_cublas(const std::filesystem::path& cuda_home);
 CublasLtFunctions open_cublas_lt(const std::filesystem::path& cuda_home);
-std::unique_ptr<GemmLibrary> make_cublas(const gpu::driver::Context& context, const std::filesystem::path& cuda_home);
-std::unique_ptr<GemmLibrary> make_cublas_lt(const gpu::driver::Context& context,
-                                            const std::filesystem::path& cuda_home);
+std::unique_ptr<gpu::run::GemmLibrary> make_cublas(const gpu::driver::Context& context,
+                                                   const std::filesystem::path& cuda_home);
+std::unique_ptr<gpu::run::GemmLibrary> make_cublas_lt(const gpu::driver::Context& context,
+                                                      const std::filesystem::path& cuda_home);
 
 }  // namespace sandbox::cuda::run

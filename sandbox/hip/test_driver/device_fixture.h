@@ -83,4 +83,7 @@ struct Device {
   Queue queue;
 };
 
+// Work for the device's thread, left out after an error. Returns that error's number, else 0.
+int enqueue(std::function<void()> work);
+
 }  // namespace sandbox::hip::test_driver

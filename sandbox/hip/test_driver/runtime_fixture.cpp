@@ -62,14 +62,6 @@ T* at(uint64_t address) {
   return reinterpret_cast<T*>(address);
 }
 
-int enqueue(std::function<void()> work) {
-  if (device().error != kSuccess) return device().error;
-  device().queue.push([work = std::move(work)] {
-    if (device().error == kSuccess) work();
-  });
-  return kSuccess;
-}
-
 // As kw_abi.h lays out what describes a kernel.
 struct KernelDescriptor {
   unsigned parameters, warp_lanes, shared_bytes;
@@ -149,6 +141,14 @@ bool take(size_t bytes) {
 
 int in_range(int device_index) { return device_index == 0 ? kSuccess : 101; }  // hipErrorInvalidDevice
 }  // namespace
+
+int enqueue(std::function<void()> work) {
+  if (device().error != kSuccess) return device().error;
+  device().queue.push([work = std::move(work)] {
+    if (device().error == kSuccess) work();
+  });
+  return kSuccess;
+}
 
 Queue::Queue() : thread_([this] { serve(); }) {}
 Queue::~Queue() = default;  // the only one lives as long as its process

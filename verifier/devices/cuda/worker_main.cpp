@@ -4,8 +4,10 @@
 #include <string>
 
 #include "sandbox/cuda/compiler/compile_role.h"
+#include "sandbox/cuda/run/cublas.h"
 #include "sandbox/cuda/run/platform.h"
 #include "sandbox/cuda/run/roles.h"
+#include "sandbox/gpu/run/library_role.h"
 #include "sandbox/gpu/run/run_role.h"
 #include "sandbox/process/worker.h"
 #include "verifier/devices/gpu/device.h"
@@ -32,7 +34,13 @@ int main(int argc, char** argv) {
     if (!visible.empty()) ::setenv("CUDA_VISIBLE_DEVICES", visible.c_str(), 1);
     if (role == "compile") sandbox::cuda::compiler::serve_compile_role(owner, compile);
     if (role == "run") sandbox::gpu::run::serve_run_role(owner, platform, device);
-    if (role == "library") sandbox::cuda::run::serve_library_role(owner, device, compile.cuda_home);
+    if (role == "library") {
+      const auto make = [&](const sandbox::gpu::driver::Context& context, const std::string& name) {
+        return name == "cublaslt" ? sandbox::cuda::run::make_cublas_lt(context, compile.cuda_home)
+                                  : sandbox::cuda::run::make_cublas(context, compile.cuda_home);
+      };
+      sandbox::gpu::run::serve_library_role(owner, platform, device, make);
+    }
     if (role == "watched") sandbox::cuda::run::serve_watched_role(owner, device);
     if (role == "judge") verifier::devices::gpu::serve_judge_role(owner, platform, device);
   } catch (const sandbox::process::ChannelClosed&) {

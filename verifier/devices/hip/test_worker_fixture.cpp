@@ -11,10 +11,12 @@
 #include "core/hash.h"
 #include "sandbox/cpu/compiler/compiler.h"
 #include "sandbox/gpu/compile_service.h"
+#include "sandbox/gpu/run/library_role.h"
 #include "sandbox/gpu/run/run_role.h"
 #include "sandbox/hip/compiler/compiler.h"
 #include "sandbox/hip/compiler/hiprtc.h"
 #include "sandbox/hip/run/platform.h"
+#include "sandbox/hip/run/rocblas.h"
 #include "sandbox/hip/test_driver/host_part_fixture.h"
 #include "sandbox/process/sealed_memory.h"
 #include "sandbox/process/worker.h"
@@ -100,6 +102,12 @@ int main(int argc, char** argv) {
     }
     const sandbox::hip::run::HipPlatform platform(options.library);
     if (options.role == "run") sandbox::gpu::run::serve_run_role(owner, platform, options.device);
+    if (options.role == "library") {
+      sandbox::gpu::run::serve_library_role(owner, platform, options.device,
+                                            [&](const sandbox::gpu::driver::Context& context, const std::string&) {
+                                              return sandbox::hip::run::make_rocblas(context, options.library);
+                                            });
+    }
     if (options.role == "judge") verifier::devices::gpu::serve_judge_role(owner, platform, options.device);
   } catch (const sandbox::process::ChannelClosed&) {
     return 0;  // the owner hung up

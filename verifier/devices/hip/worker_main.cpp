@@ -4,9 +4,11 @@
 #include <filesystem>
 #include <string>
 
+#include "sandbox/gpu/run/library_role.h"
 #include "sandbox/gpu/run/run_role.h"
 #include "sandbox/hip/compiler/compile_role.h"
 #include "sandbox/hip/run/platform.h"
+#include "sandbox/hip/run/rocblas.h"
 #include "sandbox/process/worker.h"
 #include "verifier/devices/gpu/device.h"
 
@@ -16,7 +18,7 @@ int main(int argc, char** argv) {
   int device = 0;
   std::filesystem::path library;
   sandbox::hip::compiler::CompileRoleSettings compile;
-  app.add_option("--role", role)->required()->check(CLI::IsMember({"compile", "run", "judge"}));
+  app.add_option("--role", role)->required()->check(CLI::IsMember({"compile", "run", "judge", "library"}));
   app.add_option("--device-headers", compile.device_headers)->required();
   app.add_option("--hip-headers", compile.hip_headers);
   app.add_option("--arch", compile.architecture);
@@ -33,6 +35,12 @@ int main(int argc, char** argv) {
     if (role == "compile") sandbox::hip::compiler::serve_compile_role(owner, compile);
     const sandbox::hip::run::HipPlatform platform(library);
     if (role == "run") sandbox::gpu::run::serve_run_role(owner, platform, device);
+    if (role == "library") {
+      const auto make = [&](const sandbox::gpu::driver::Context& context, const std::string&) {
+        return sandbox::hip::run::make_rocblas(context, library);
+      };
+      sandbox::gpu::run::serve_library_role(owner, platform, device, make);
+    }
     if (role == "judge") verifier::devices::gpu::serve_judge_role(owner, platform, device);
   } catch (const sandbox::process::ChannelClosed&) {
     return 0;  // the owner hung up

@@ -342,7 +342,7 @@ def load(device):
 
     torch.cuda.set_device(device)  # says why where there is no GPU
     torch.empty(1, device=f"cuda:{device}")  # makes its context, which the driver's calls then find current
-    return torch, torch_memory.Driver(device)
+    return torch, torch_memory.driver_for(torch, device)
 
 
 def main():

@@ -79,7 +79,7 @@ class Memory:
 
 
 def tensor_at(_, address, dtype, shape):
-    described = torch_memory.DlTensor(address, 0, dtype, shape)
+    described = torch_memory.DlTensor(address, torch_memory.Driver.DLPACK_DEVICE, 0, dtype, shape)
     assert (described.code, described.bits, described.lanes, described.dimensions) == (2, 32, 1, len(shape))
     assert described.strides[len(shape) - 1] == 1 and described.shape[0] == shape[0]
     begin, offset = described.data >> 32 << 32, described.data & 0xFFFFFFFF

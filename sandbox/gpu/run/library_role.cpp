@@ -1,4 +1,4 @@
-#include "sandbox/cuda/run/roles.h"
+#include "sandbox/gpu/run/library_role.h"
 
 #include <algorithm>
 #include <map>
@@ -7,12 +7,10 @@
 #include <vector>
 
 #include "core/error.h"
-#include "sandbox/cuda/driver/driver.h"
-#include "sandbox/cuda/run/cublas.h"
 #include "sandbox/fault.h"
 #include "sandbox/wire.h"
 
-namespace sandbox::cuda::run {
+namespace sandbox::gpu::run {
 namespace {
 using core::Json;
 using core::JsonView;
@@ -26,11 +24,11 @@ std::vector<int64_t> shape_of(const JsonView& tensor) {
 
 class GemmProduct {
  public:
-  GemmProduct(const gpu::driver::Context& context, gpu::run::L2Flush& flush, GemmLibrary& library,
+  GemmProduct(const driver::Context& context, L2Flush& flush, GemmLibrary& library,
               std::vector<std::string> names)
       : context_(context), library_(library), names_(std::move(names)), timer_(context, flush), lent_(context) {}
 
-  // Throws gpu::run::ContextLost.
+  // Throws ContextLost.
   Json answer(const process::Message& message) {
     const JsonView json(message.json, "judge's request");
     const std::string op = json.at("op").string();
@@ -39,9 +37,9 @@ class GemmProduct {
       if (op == "plan") return {{"ok", true}};
       if (op == "go") return go(json);
       return timer_.time(0, false, {});
-    } catch (const gpu::driver::DriverError& error) {
-      if (context_->stream_synchronize(context_.stream()) != gpu::driver::kSuccess)
-        throw gpu::run::ContextLost{fault(error.what())};
+    } catch (const driver::DriverError& error) {
+      if (context_->stream_synchronize(context_.stream()) != driver::kSuccess)
+        throw ContextLost{fault(error.what())};
       return fault(error.what());
     } catch (const std::exception& error) {
       return fault(error.what());
@@ -54,13 +52,13 @@ class GemmProduct {
 
  private:
   struct Operands {
-    gpu::driver::DevicePtr a, b, c;
+    driver::DevicePtr a, b, c;
   };
 
   Json map(const JsonView& json, const std::vector<core::UniqueFd>& fds) {
     operands_.clear();
     lent_.map(json, fds);
-    for (const std::vector<gpu::run::DeviceBuffer>& slot : lent_.slots()) {
+    for (const std::vector<DeviceBuffer>& slot : lent_.slots()) {
       operands_.push_back({find(slot, names_[0]), find(slot, names_[1]), find(slot, names_[2])});
     }
     const JsonView a = json.at("tensors").at(names_[0]);
@@ -72,8 +70,8 @@ class GemmProduct {
     return {{"ok", true}};
   }
 
-  static gpu::driver::DevicePtr find(const std::vector<gpu::run::DeviceBuffer>& buffers, const std::string& name) {
-    const auto found = std::ranges::find_if(buffers, [&](const gpu::run::DeviceBuffer& b) { return b.name == name; });
+  static driver::DevicePtr find(const std::vector<DeviceBuffer>& buffers, const std::string& name) {
+    const auto found = std::ranges::find_if(buffers, [&](const DeviceBuffer& b) { return b.name == name; });
     if (found == buffers.end()) throw core::SystemError("the judge lent no " + name);
     return found->address;
   }
@@ -88,19 +86,19 @@ class GemmProduct {
                        [&](size_t slot) { library_.enqueue(operands_[slot].a, operands_[slot].b, operands_[slot].c); });
   }
 
-  const gpu::driver::Context& context_;
+  const driver::Context& context_;
   GemmLibrary& library_;
   std::vector<std::string> names_;  // of a, b and c
-  gpu::run::LaunchTimer timer_;
-  gpu::run::LentSlots lent_;
+  LaunchTimer timer_;
+  LentSlots lent_;
   std::vector<Operands> operands_;  // by slot
   bool tuned_ = false;
 };
 
 class LibraryRole {
  public:
-  LibraryRole(const gpu::driver::Context& context, process::Channel& owner, std::filesystem::path cuda_home)
-      : context_(context), owner_(owner), cuda_home_(std::move(cuda_home)), flush_(context) {}
+  LibraryRole(const driver::Context& context, process::Channel& owner, MakeGemmLibrary make)
+      : context_(context), owner_(owner), make_(std::move(make)), flush_(context) {}
 
   void answer(const process::Message& request) {
     const JsonView json(request.json, "owner's request");
@@ -117,7 +115,7 @@ class LibraryRole {
  private:
   GemmLibrary& library(const std::string& name) {
     std::unique_ptr<GemmLibrary>& made = libraries_[name];
-    if (!made) made = name == "cublaslt" ? make_cublas_lt(context_, cuda_home_) : make_cublas(context_, cuda_home_);
+    if (!made) made = make_(context_, name);
     return *made;
   }
 
@@ -134,28 +132,33 @@ class LibraryRole {
     for (const JsonView& name : json.at("gemm").items()) names.push_back(name.string());
     if (names.size() != 3) json.at("gemm").fail("must name a, b and c");
     GemmLibrary& chosen = library(json.at("library").string());
-    gpu::run::serve_judge(owner_, ++products_, [&] {
+    serve_judge(owner_, ++products_, [&] {
       auto product = std::make_shared<GemmProduct>(context_, flush_, chosen, std::move(names));
       return [product](process::Message& request) { return product->answer(request); };
     });
   }
 
-  const gpu::driver::Context& context_;
+  const driver::Context& context_;
   process::Channel& owner_;
-  std::filesystem::path cuda_home_;
-  gpu::run::L2Flush flush_;
+  MakeGemmLibrary make_;
+  L2Flush flush_;
   std::map<std::string, std::unique_ptr<GemmLibrary>> libraries_;
   int products_ = 0;
 };
 }  // namespace
 
-void serve_library_role(process::Channel& owner, int device_index, const std::filesystem::path& cuda_home) {
-  const gpu::driver::Driver driver = driver::open_driver();
-  const gpu::driver::Context context(driver, device_index);
-  LibraryRole role(context, owner, cuda_home);
+void require_success(int status, const char* call) {
+  if (status != 0) throw LibraryError(std::string(call) + " failed (status " + std::to_string(status) + ")");
+}
+
+void serve_library_role(process::Channel& owner, const Platform& platform, int device_index,
+                        const MakeGemmLibrary& make) {
+  const driver::Driver driver = platform.open_driver();
+  const driver::Context context(driver, device_index);
+  LibraryRole role(context, owner, make);
   context.synchronize();
   owner.send({{"role", "library"}});
   process::serve(owner, [&](const process::Message& request) { role.answer(request); });
 }
 
-}  // namespace sandbox::cuda::run
+}  // namespace sandbox::gpu::run
