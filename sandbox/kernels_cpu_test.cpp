@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -48,6 +49,8 @@ Bytes draw(const Tensor& tensor, const core::Bindings& axes, std::mt19937_64& ra
       put(i, normal(random));
     } else if (tensor.dtype == core::DType::f16) {
       put(i, static_cast<uint16_t>((random() & 0x83ff) | (11 + random() % 5) << 10));  // 1/16 to 2, either sign
+    } else if (tensor.dtype == core::DType::bf16) {
+      put(i, static_cast<uint16_t>(std::bit_cast<uint32_t>(normal(random)) >> 16));
     } else {
       std::uniform_int_distribution<int32_t> integers(static_cast<int32_t>(tensor.init.least.eval(axes)),
                                                       static_cast<int32_t>(tensor.init.most.eval(axes)));
@@ -63,7 +66,9 @@ std::vector<double> as_doubles(const Bytes& bytes, core::DType dtype) {
     values[i] = dtype == core::DType::f64   ? element<double>(bytes, i)
                 : dtype == core::DType::f32 ? static_cast<double>(element<float>(bytes, i))
                 : dtype == core::DType::f16 ? from_f16(element<uint16_t>(bytes, i))
-                                            : element<int32_t>(bytes, i);
+                : dtype == core::DType::bf16
+                    ? static_cast<double>(std::bit_cast<float>(uint32_t{element<uint16_t>(bytes, i)} << 16))
+                    : element<int32_t>(bytes, i);
   }
   return values;
 }
@@ -211,7 +216,10 @@ class KernelsOnCpu : public testing::TestWithParam<ShippedKernel> {
     for (const cpu::runtime::Order order : orders) {
       const auto got = candidate.run(workload.axes, inputs, order);
       for (const Tensor& output : GetParam().problem->outputs) {
-        const double tolerance = output.dtype == core::DType::f16 ? 2e-3 : output.dtype == core::DType::f32 ? 2e-5 : 0;
+        const double tolerance = output.dtype == core::DType::bf16  ? 1e-2
+                                 : output.dtype == core::DType::f16 ? 2e-3
+                                 : output.dtype == core::DType::f32 ? 2e-5
+                                                                    : 0;
         expect_near(got.at(output.name), expected.at(output.name), tolerance,
                     output.name + " at " + workload.name + ", " + describe(point));
       }

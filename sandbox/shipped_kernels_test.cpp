@@ -83,7 +83,8 @@ TEST_P(ShippedPlans, FitTheirProblem) {
   const Solution solution = load_solution(kernel.file);
   EXPECT_EQ(solution.problem, kernel.problem->name);
   EXPECT_NO_THROW(validate_solution(solution, *kernel.problem));
-  EXPECT_EQ(std::count(solution.backends.begin(), solution.backends.end(), "cpu"), 1);
+  // Only what needs a GPU of this architecture or a newer one is beyond the cpu device.
+  EXPECT_EQ(std::ranges::count(solution.backends, "cpu"), solution.arch.starts_with("sm_9") ? 0 : 1);
 }
 
 TEST_P(ShippedPlans, HoldAtEveryPointAndWorkload) {

@@ -24,8 +24,7 @@ std::vector<int64_t> shape_of(const JsonView& tensor) {
 
 class GemmProduct {
  public:
-  GemmProduct(const driver::Context& context, L2Flush& flush, GemmLibrary& library,
-              std::vector<std::string> names)
+  GemmProduct(const driver::Context& context, L2Flush& flush, GemmLibrary& library, std::vector<std::string> names)
       : context_(context), library_(library), names_(std::move(names)), timer_(context, flush), lent_(context) {}
 
   // Throws ContextLost.
@@ -38,8 +37,7 @@ class GemmProduct {
       if (op == "go") return go(json);
       return timer_.time(0, false, {});
     } catch (const driver::DriverError& error) {
-      if (context_->stream_synchronize(context_.stream()) != driver::kSuccess)
-        throw ContextLost{fault(error.what())};
+      if (context_->stream_synchronize(context_.stream()) != driver::kSuccess) throw ContextLost{fault(error.what())};
       return fault(error.what());
     } catch (const std::exception& error) {
       return fault(error.what());

@@ -76,10 +76,10 @@ class Rocblas : public gpu::run::GemmLibrary {
     const int type = type_of(gemm_.dtype);
     const auto m = static_cast<int32_t>(gemm_.m), n = static_cast<int32_t>(gemm_.n), k = static_cast<int32_t>(gemm_.k);
     void* out = reinterpret_cast<void*>(c);
-    require_success(f_.rocblas_gemm_ex(handle_, kNotTransposed, kNotTransposed, n, m, k, one, pointer(b), type, n,
-                                       pointer(a), type, k, zero, out, type, n, out, type, n, wide ? kReal64 : kReal32,
-                                       kStandardGemm, 0, 0),
-                    "rocblas_gemm_ex");
+    require_success(
+        f_.rocblas_gemm_ex(handle_, kNotTransposed, kNotTransposed, n, m, k, one, pointer(b), type, n, pointer(a), type,
+                           k, zero, out, type, n, out, type, n, wide ? kReal64 : kReal32, kStandardGemm, 0, 0),
+        "rocblas_gemm_ex");
   }
 
  private:

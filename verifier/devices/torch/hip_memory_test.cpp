@@ -40,7 +40,8 @@ TEST(TorchOnAmd, MemoryIsLentThroughTheHipRuntime) {
   const core::Paths paths = core::installed_paths();
   const std::filesystem::path libraries = paths.program_folder.parent_path() / "test_hip";
   ::setenv("KW_TEST_SCRIPT", kScript, 1);
-  const std::string command = "LD_LIBRARY_PATH=" + libraries.string() + " PYTHONPATH=" KW_SOURCE_FOLDER
+  const std::string command = "LD_LIBRARY_PATH=" + libraries.string() +
+                              " PYTHONPATH=" KW_SOURCE_FOLDER
                               "/verifier/devices/torch python3 -B -c \"$KW_TEST_SCRIPT\"";
   EXPECT_EQ(std::system(command.c_str()), 0);
 }
