@@ -196,7 +196,7 @@ bool rounds_alike(Distribution distribution) {
   return distribution == Distribution::ties || distribution == Distribution::one_value ||
          distribution == Distribution::one_hot || distribution == Distribution::spikes ||
          distribution == Distribution::row_scales || distribution == Distribution::regular ||
-         may_overflow(distribution);
+         distribution == Distribution::offset || may_overflow(distribution);
 }
 
 bool may_overflow(Distribution distribution) {
