@@ -15,7 +15,7 @@ namespace {
 constexpr double kLuck = 8;            // times what is allowed
 constexpr double kIllConditioned = 4;  // times what is allowed
 constexpr int64_t kElementsForOneIllConditioned = 1 << 16;
-constexpr int64_t kFewOfBadLuck = 8, kElementsForOneOfBadLuck = 1 << 14;
+constexpr int64_t kFewOfBadLuck = 32, kElementsForOneOfBadLuck = 1 << 11;
 constexpr int64_t kMostElementsForNeighbours = 1 << 22;
 // Neighbours of a patch, and how many where there are more elements: a second each on the host.
 constexpr uint64_t kNeighboursOfAPatch = 6, kNeighboursOfALargePatch = 2;
