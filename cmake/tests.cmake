@@ -43,6 +43,9 @@ set_target_properties(test_hip_worker PROPERTIES OUTPUT_NAME kernelwright-hip RU
 add_dependencies(test_hip_worker kw_test_hip)
 # What torch_memory.py calls of a HIP runtime.
 add_library(kw_test_hip_memory MODULE verifier/devices/torch/hip_memory_fixture.cpp)
+# A Python opens it, which has no sanitizer in it.
+target_compile_options(kw_test_hip_memory PRIVATE -fno-sanitize=all)
+target_link_options(kw_test_hip_memory PRIVATE -fno-sanitize=all)
 set_target_properties(kw_test_hip_memory PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${test_hip} PREFIX "" OUTPUT_NAME libamdhip64
   SUFFIX .so.7)
 add_dependencies(test_hip_worker kw_test_hip_memory)

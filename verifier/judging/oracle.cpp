@@ -14,7 +14,7 @@ namespace verifier::judging {
 namespace {
 constexpr double kLuck = 8;            // times what is allowed
 constexpr double kIllConditioned = 4;  // times what is allowed
-constexpr int64_t kElementsForOneIllConditioned = 1 << 16;
+constexpr int64_t kFewIllConditioned = 2, kElementsForOneIllConditioned = 1 << 15;
 constexpr int64_t kFewOfBadLuck = 32, kElementsForOneOfBadLuck = 1 << 11;
 constexpr int64_t kMostElementsForNeighbours = 1 << 22;
 // Neighbours of a patch, and how many where there are more elements: a second each on the host.
@@ -33,7 +33,7 @@ int64_t most_elements(const benchsuite::Problem& problem, const core::Bindings& 
 }
 
 bool is_hardly_any(const verdicts::WrongResult& wrong) {
-  return wrong.wrong_elements <= std::max<int64_t>(1, wrong.elements / kElementsForOneIllConditioned);
+  return wrong.wrong_elements <= std::max(kFewIllConditioned, wrong.elements / kElementsForOneIllConditioned);
 }
 
 // An output in double, as a candidate would give it.
