@@ -28,6 +28,8 @@ std::string bytes_of(const sandbox::Built& built) {
 // The architecture to compile a kernel for when `asked` is wanted: the one it was measured on, with its own features,
 // if that is the same; "" if the kernel is not meant for it.
 std::string architecture_for(const results::exporting::Package& package, size_t kernel, const std::string& asked) {
+  const bool is_hip = own_dialect(package.kernels[kernel].solution) == sandbox::Dialect::hip;
+  if (is_hip != asked.starts_with("gfx")) return "";
   for (const results::exporting::Route& route : package.routes) {
     if (route.kernel != kernel) continue;
     if (route.architecture.empty())
@@ -56,10 +58,11 @@ results::exporting::KernelBinaries compile_exported(const core::Paths& paths,
       const results::exporting::ExportedKernel& kernel = package.kernels[i];
       request(architecture_for(package, i, asked), kernel.id, kernel.solution, kernel.binding);
     }
-    if (package.own) request(asked, "naive", package.own->naive, sandbox::default_binding(package.own->naive));
+    if (package.own && !asked.starts_with("gfx"))
+      request(asked, "naive", package.own->naive, sandbox::default_binding(package.own->naive));
   }
   for (const auto& [architecture, wanted] : requests) {
-    sandbox::CompilePool pool(cuda_compile_worker(paths, architecture), 1);
+    sandbox::CompilePool pool(gpu_compile_worker(paths, architecture), 1);
     std::vector<Job> jobs;
     for (const sandbox::CompileRequest& one : wanted) jobs.push_back({one.file, pool.submit(one)});
     for (Job& job : jobs) {
@@ -77,7 +80,8 @@ results::exporting::KernelBinaries compile_exported(const core::Paths& paths,
 void check_exported(const core::Paths& paths, const results::exporting::Package& package) {
   std::set<std::string> architectures;
   for (const results::exporting::Route& route : package.routes) {
-    const std::string& least = package.kernels[route.kernel].solution.arch;
+    const sandbox::Solution& solution = package.kernels[route.kernel].solution;
+    const std::string least = own_dialect(solution) == sandbox::Dialect::hip ? "gfx90a" : solution.arch;
     architectures.insert(!route.architecture.empty() ? route.architecture : least.empty() ? "sm_80" : least);
   }
   compile_exported(paths, package, {architectures.begin(), architectures.end()});

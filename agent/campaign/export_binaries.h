@@ -15,8 +15,9 @@ results::exporting::KernelBinaries compile_exported(const core::Paths& paths,
                                                     const results::exporting::Package& package,
                                                     const std::vector<std::string>& architectures);
 
-// Checks with NVRTC that each kernel is device code alone, so that none of it runs when somebody builds or starts the
-// project. (An imported kernel may never have been compiled here.) Throws as above.
+// Checks with NVRTC, or hiprtc for a kernel that is for HIP alone, that each kernel is device code alone, so that none
+// of it runs when somebody builds or starts the project. (An imported kernel may never have been compiled here.) Throws
+// as above.
 void check_exported(const core::Paths& paths, const results::exporting::Package& package);
 
 }  // namespace agent::campaign

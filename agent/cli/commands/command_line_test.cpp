@@ -55,7 +55,7 @@ const WrongInput kWrongInputs[] = {
      "use cpu, cpu-hip, cpu-hip32, cuda, cuda:N, cuda:all, or hip likewise"},
     {"no_architecture", {"check", shipped("gelu_f32/float4_items.cu"), "--arch", "rdna"}, 1, "AMD's (gfx90a, gfx1100)"},
     {"no_bound_on_the_cpu", {"calibrate", "--device", "cpu"}, 1, "the cpu device has no calibration"},
-    {"no_baselines_on_the_cpu", {"baselines", "--device", "cpu"}, 1, "libraries are measured on NVIDIA GPUs only"},
+    {"no_baselines_on_the_cpu", {"baselines", "--device", "cpu"}, 1, "libraries are measured on GPUs only"},
     {"own_library_without_a_file", {"baselines", "gelu_f32", "--library", "ours"}, 64, "is not NAME=FILE.py"},
     {"own_library_on_the_cpu", {"run", "gelu_f32", "--library", kPython}, 64, "leave out --hot and --no-baselines"},
     {"own_library_without_baselines",
