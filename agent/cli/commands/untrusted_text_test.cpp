@@ -83,7 +83,7 @@ TEST(UntrustedText, OfAnAcceptedSolution) {
                                              {"leaderboard", "--unconfirmed"},
                                              {"lineage", kHostileName},
                                              {"diff", "1", kHostileName},
-                                             {"query", "SELECT * FROM v_solutions"}}) {
+                                             {"query", "SELECT * FROM v_solutions WHERE problem = 'row_sum_f32'"}}) {
     expect_only_text(home.run(args));
     std::vector<std::string> json{"--json"};
     json.insert(json.end(), args.begin(), args.end());
