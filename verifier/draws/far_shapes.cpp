@@ -1,0 +1,199 @@
+// Shapes at and near the ends of a problem's domain (shapes.h).
+#include <algorithm>
+#include <optional>
+
+#include "verifier/draws/axis_sizes.h"
+#include "verifier/draws/shapes.h"
+
+namespace verifier::draws {
+namespace {
+constexpr int64_t kLeastWide = 64;
+}  // namespace
+
+std::vector<core::Bindings> corner_shapes(const benchsuite::Problem& problem, int64_t most_elements) {
+  std::vector<core::Bindings> corners{{}};
+  for (const benchsuite::Axis& axis : problem.axes) {
+    std::vector<core::Bindings> longer;
+    for (const core::Bindings& axes : corners) {
+      for (const int64_t value : {axis.min, axis.max}) {
+        longer.push_back(axes);
+        longer.back()[axis.name] = into_domain(axis, value);
+      }
+    }
+    corners = std::move(longer);
+  }
+  for (core::Bindings& axes : corners) {  // those that no device could hold come nearer
+    for (size_t i = 0; i < 200 && !small_enough(problem, axes, most_elements, INT64_MAX); ++i) {
+      const benchsuite::Axis& axis = problem.axes[i % problem.axes.size()];
+      axes[axis.name] = into_domain(axis, axes[axis.name] / 2);
+    }
+  }
+  std::erase_if(corners,
+                [&](const core::Bindings& axes) { return !small_enough(problem, axes, most_elements, INT64_MAX); });
+  return corners;
+}
+
+namespace {
+core::Bindings thin_shape(const benchsuite::Problem& problem, statistics::Keys& keys) {
+  core::Bindings axes;
+  for (const benchsuite::Axis& axis : problem.axes) {
+    axes[axis.name] = into_domain(axis, axis.min + static_cast<int64_t>(keys.below(3)));
+  }
+  return axes;
+}
+
+// The axes `large` as large as the limits allow, alike or in drawn proportions; the others small. Half the time the
+// large ones are odd, so that offsets are, and half the time multiples of 64, for which a kernel may have another path.
+std::optional<core::Bindings> balanced_shape(const benchsuite::Problem& problem,
+                                             const std::vector<const benchsuite::Axis*>& large, int64_t most_elements,
+                                             int64_t most_flops, statistics::Keys& keys) {
+  core::Bindings axes = thin_shape(problem, keys);
+  const auto set = [&](const benchsuite::Axis& axis, int64_t size) {
+    axes[axis.name] = into_domain(axis, size % 2 == 0 && axis.values.empty() ? size - 1 : size);
+  };
+  const bool alike = keys.below(4) != 0;
+  for (const benchsuite::Axis* axis : large) {
+    const int64_t least = std::max(axis->min, alike && axis->values.empty() ? axis->max : axis->max / 4);
+    set(*axis,
+        axis->values.empty() ? draw_between(least, axis->max, keys) : draw_between(*axis, least, axis->max, keys));
+  }
+  for (int step = 0; step < 400; ++step) {
+    if (small_enough(problem, axes, most_elements, most_flops)) return axes;
+    const benchsuite::Axis& axis = *large[keys.below(large.size())];
+    set(axis, axes[axis.name] * 31 / 32);
+  }
+  return std::nullopt;
+}
+
+// A shape of little more than 2^31 elements in its largest tensor.
+std::optional<core::Bindings> shape_beyond_32_bits(const benchsuite::Problem& problem, int64_t most_elements,
+                                                   int64_t most_flops, statistics::Keys& keys) {
+  constexpr int64_t kBeyond = int64_t{1} << 31;
+  core::Bindings axes;
+  for (const benchsuite::Axis& axis : problem.axes) axes[axis.name] = axis.max;
+  std::optional<core::Bindings> smallest;
+  for (int step = 0; step < 200 && !small_enough(problem, axes, kBeyond, INT64_MAX); ++step) {
+    if (small_enough(problem, axes, most_elements, most_flops)) smallest = axes;
+    const benchsuite::Axis& axis = problem.axes[keys.below(problem.axes.size())];
+    axes[axis.name] = axis.at_most(axes[axis.name] * 15 / 16);
+  }
+  return smallest;
+}
+}  // namespace
+
+std::vector<core::Bindings> draw_long_shapes(const benchsuite::Problem& problem, const std::string& backend,
+                                             int64_t most_elements, int64_t most_flops, statistics::Keys& keys,
+                                             int64_t most_times_listed) {
+  std::vector<core::Bindings> shapes;
+  for (const benchsuite::Axis& large : problem.axes) {
+    const int64_t listed = listed_size(problem, backend, large.name);
+    const int64_t near = listed > large.max / most_times_listed ? large.max : listed * most_times_listed;
+    const int64_t most = greatest_up_to(large, std::min(most_elements, near));
+    if (listed >= most) continue;
+    core::Bindings axes = thin_shape(problem, keys);
+    const int64_t least = keys.coin() ? listed + 1 : std::max(listed + 1, most / 2);
+    int64_t size = large.values.empty() ? draw_between(least, most, keys) : draw_between(large, least, most, keys);
+    const int64_t odd = keys.below(4) == 0 ? 0 : 1;  // an even one may have no tail
+    do {
+      axes[large.name] = into_domain(large, size | odd);
+      size = size * 7 / 8;
+    } while (!small_enough(problem, axes, most_elements, most_flops) && size > listed);
+    if (small_enough(problem, axes, most_elements, most_flops)) shapes.push_back(std::move(axes));
+  }
+  return shapes;
+}
+
+std::vector<core::Bindings> draw_long_and_wide_shapes(const benchsuite::Problem& problem, const std::string& backend,
+                                                      int64_t most_elements, int64_t most_flops,
+                                                      statistics::Keys& keys) {
+  std::vector<core::Bindings> shapes;
+  for (const benchsuite::Axis& large : problem.axes) {
+    const int64_t listed = listed_size(problem, backend, large.name);
+    const int64_t most = greatest_up_to(large, most_elements / kLeastWide);
+    if (problem.axes.size() == 1 || listed >= most) continue;
+    core::Bindings axes;
+    std::vector<const benchsuite::Axis*> others;
+    for (const benchsuite::Axis& axis : problem.axes) {
+      if (&axis == &large) {
+        axes[axis.name] = draw_between(axis, listed + 1, most, keys);
+        continue;
+      }
+      others.push_back(&axis);
+      const int64_t widest = std::max(kLeastWide, most_elements / listed);
+      axes[axis.name] =
+          axis.values.empty() ? into_domain(axis, draw_between(kLeastWide, widest, keys)) : one_of(axis.values, keys);
+    }
+    for (int step = 0; step < 200 && !small_enough(problem, axes, most_elements, most_flops); ++step) {
+      const benchsuite::Axis& other = *others[keys.below(others.size())];
+      const bool narrows = axes[other.name] > kLeastWide && keys.below(4) != 0;
+      const benchsuite::Axis& shrunk = narrows ? other : large;
+      axes[shrunk.name] = shrunk.at_most(axes[shrunk.name] * 7 / 8);
+    }
+    if (keys.coin()) {  // a kernel may have a path of its own for whole tiles
+      for (const benchsuite::Axis& axis : problem.axes) {
+        const int64_t tiles = axes[axis.name] / kMultiple;
+        if (tiles > 0) axes[axis.name] = axis.at_most(tiles * kMultiple);
+      }
+    }
+    if (axes[large.name] > listed && small_enough(problem, axes, most_elements, most_flops)) {
+      shapes.push_back(std::move(axes));
+    }
+  }
+  return shapes;
+}
+
+std::vector<core::Bindings> far_shapes(const benchsuite::Problem& problem, int64_t most_elements, int64_t most_flops,
+                                       int64_t most_flops_of_large, statistics::Keys& keys) {
+  std::vector<core::Bindings> shapes;
+  const auto fits = [&](const core::Bindings& axes) { return small_enough(problem, axes, most_elements, most_flops); };
+  const auto add_thin = [&](const benchsuite::Axis& large, int64_t size) {
+    core::Bindings axes = thin_shape(problem, keys);
+    axes[large.name] = into_domain(large, std::min(size, most_elements));
+    while (!fits(axes) && axes[large.name] > large.min) axes[large.name] = large.at_most(axes[large.name] * 7 / 8);
+    if (fits(axes)) shapes.push_back(std::move(axes));
+  };
+  for (const benchsuite::Axis& large : problem.axes) {
+    add_thin(large, large.max);
+    // An end of the domain is often a multiple of all tiles, so a drawn size near it has the tail. A problem with one
+    // axis has its own below.
+    const int64_t most = std::min(large.max, most_elements);
+    if (problem.axes.size() > 1 && is_inner(problem, large) && large.values.empty()) {
+      add_thin(large, draw_between(std::max(large.min, most / 2), most, keys) | 1);
+    }
+  }
+  std::vector<const benchsuite::Axis*> all;
+  for (const benchsuite::Axis& axis : problem.axes) all.push_back(&axis);
+  const auto add_balanced = [&] {
+    if (const auto shape = balanced_shape(problem, all, most_elements, most_flops_of_large, keys))
+      shapes.push_back(*shape);
+  };
+  add_balanced();
+  while (all.size() > 2) {
+    all.erase(all.begin() + static_cast<std::ptrdiff_t>(keys.below(all.size())));
+    if (all.size() == 2) add_balanced();
+  }
+  if (const auto huge = shape_beyond_32_bits(problem, most_elements, most_flops, keys)) shapes.push_back(*huge);
+  return shapes;
+}
+
+void come_nearer(const benchsuite::Problem& problem, core::Bindings& axes, double share) {
+  const auto size = [&](const benchsuite::Axis& axis) { return axes.at(axis.name); };
+  const benchsuite::Axis& largest = *std::ranges::max_element(problem.axes, {}, size);
+  axes[largest.name] = largest.at_most(static_cast<int64_t>(static_cast<double>(size(largest)) * share));
+}
+
+BenchSize bench_size(const benchsuite::Problem& problem, const std::string& backend) {
+  BenchSize size;
+  for (const benchsuite::Workload& workload : problem.workloads) {
+    if (workload.role != benchsuite::Role::bench || !workload.runs_on(backend)) continue;
+    for (const auto* tensors : {&problem.inputs, &problem.outputs}) {
+      for (const benchsuite::Tensor& tensor : *tensors) {
+        size.elements = std::max(size.elements, tensor.elements(workload.axes));
+      }
+    }
+    size.flops = std::max(size.flops, problem.cost.flops.eval(workload.axes));
+  }
+  return size;
+}
+
+}  // namespace verifier::draws
