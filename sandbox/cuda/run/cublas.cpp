@@ -14,6 +14,7 @@ using gpu::run::Gemm;
 using gpu::run::GemmLibrary;
 using gpu::run::LibraryError;
 using gpu::run::require_success;
+using gpu::run::Scales;
 constexpr int kMostChoices = 8;  // algorithms of cuBLASLt's heuristic to time
 constexpr int kTimesPerChoice = 3;
 constexpr size_t kWorkspaceBytes = size_t{32} << 20;  // cuBLAS's own default on large GPUs
@@ -37,33 +38,8 @@ std::string version_text(int64_t version) {  // 130002: 13.0.2
   return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100);
 }
 
-int type_of(core::DType dtype) {
-  switch (dtype) {
-    case core::DType::f16:
-      return kReal16;
-    case core::DType::bf16:
-      return kReal16b;
-    case core::DType::f32:
-      return kReal32;
-    case core::DType::f64:
-      return kReal64;
-    default:
-      throw core::SystemError("no matrix product of " + std::string(core::name_of(dtype)));
-  }
-}
-
-// One and zero in the accumulation type, for both interfaces.
-struct Scales {
-  explicit Scales(core::DType dtype) : wide(dtype == core::DType::f64) {}
-  const void* one() const { return wide ? static_cast<const void*>(&one64) : &one32; }
-  const void* zero() const { return wide ? static_cast<const void*>(&zero64) : &zero32; }
-  int compute() const { return wide ? kCompute64 : kCompute32; }
-  int type() const { return wide ? kReal64 : kReal32; }
-
-  bool wide;
-  float one32 = 1, zero32 = 0;
-  double one64 = 1, zero64 = 0;
-};
+constexpr gpu::run::TypeNumbers kTypes{kReal16, kReal16b, kReal32, kReal64};
+int compute_of(const Scales& scales) { return scales.wide() ? kCompute64 : kCompute32; }
 
 const void* pointer(gpu::driver::DevicePtr address) { return reinterpret_cast<const void*>(address); }
 
@@ -88,11 +64,11 @@ class Cublas : public GemmLibrary {
   }  // cublasGemmEx chooses the algorithm itself
   void enqueue(gpu::driver::DevicePtr a, gpu::driver::DevicePtr b, gpu::driver::DevicePtr c) override {
     const Scales scales(gemm_.dtype);
-    const int type = type_of(gemm_.dtype), m = static_cast<int>(gemm_.m), n = static_cast<int>(gemm_.n),
+    const int type = kTypes.of(gemm_.dtype), m = static_cast<int>(gemm_.m), n = static_cast<int>(gemm_.n),
               k = static_cast<int>(gemm_.k);
     require_success(
         f_.cublasGemmEx(handle_, kNotTransposed, kNotTransposed, n, m, k, scales.one(), pointer(b), type, n, pointer(a),
-                        type, k, scales.zero(), reinterpret_cast<void*>(c), type, n, scales.compute(), kDefaultGemm),
+                        type, k, scales.zero(), reinterpret_cast<void*>(c), type, n, compute_of(scales), kDefaultGemm),
         "cublasGemmEx");
   }
 
@@ -121,9 +97,9 @@ class CublasLt : public GemmLibrary {
     forget();
     gemm_ = gemm;
     const Scales scales(gemm.dtype);
-    const int type = type_of(gemm.dtype);
+    const int type = kTypes.of(gemm.dtype);
     const auto m = static_cast<uint64_t>(gemm.m), n = static_cast<uint64_t>(gemm.n), k = static_cast<uint64_t>(gemm.k);
-    require_success(f_.cublasLtMatmulDescCreate(&product_, scales.compute(), scales.type()),
+    require_success(f_.cublasLtMatmulDescCreate(&product_, compute_of(scales), scales.wide() ? kReal64 : kReal32),
                     "cublasLtMatmulDescCreate");
     require_success(f_.cublasLtMatrixLayoutCreate(&left_, type, n, k, gemm.n), "cublasLtMatrixLayoutCreate");
     require_success(f_.cublasLtMatrixLayoutCreate(&right_, type, k, m, gemm.k), "cublasLtMatrixLayoutCreate");

@@ -35,7 +35,28 @@ class GemmLibrary {
   virtual void enqueue(driver::DevicePtr a, driver::DevicePtr b, driver::DevicePtr c) = 0;
 };
 
-// What a failed call of a library throws, with the call's name.
+// Throws LibraryError with the call's name where its status is not 0.
 void require_success(int status, const char* call);
+
+// A library's numbers for element types.
+struct TypeNumbers {
+  int f16, bf16, f32, f64;
+  // Throws core::SystemError for a type of which there are no products.
+  int of(core::DType dtype) const;
+};
+
+// One and zero in the type that sums are kept in: f64 for f64, else f32.
+class Scales {
+ public:
+  explicit Scales(core::DType dtype) : wide_(dtype == core::DType::f64) {}
+  bool wide() const { return wide_; }
+  const void* one() const { return wide_ ? static_cast<const void*>(&one64_) : &one32_; }
+  const void* zero() const { return wide_ ? static_cast<const void*>(&zero64_) : &zero32_; }
+
+ private:
+  bool wide_;
+  float one32_ = 1, zero32_ = 0;
+  double one64_ = 1, zero64_ = 0;
+};
 
 }  // namespace sandbox::gpu::run

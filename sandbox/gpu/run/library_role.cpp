@@ -145,10 +145,6 @@ class LibraryRole {
 };
 }  // namespace
 
-void require_success(int status, const char* call) {
-  if (status != 0) throw LibraryError(std::string(call) + " failed (status " + std::to_string(status) + ")");
-}
-
 void serve_library_role(process::Channel& owner, const Platform& platform, int device_index,
                         const MakeGemmLibrary& make) {
   const driver::Driver driver = platform.open_driver();

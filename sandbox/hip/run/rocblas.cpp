@@ -31,20 +31,7 @@ RocblasFunctions open_rocblas(const fs::path& runtime) {
   return f;
 }
 
-int type_of(core::DType dtype) {
-  switch (dtype) {
-    case core::DType::f16:
-      return kReal16;
-    case core::DType::bf16:
-      return kReal16b;
-    case core::DType::f32:
-      return kReal32;
-    case core::DType::f64:
-      return kReal64;
-    default:
-      throw core::SystemError("no matrix product of " + std::string(core::name_of(dtype)));
-  }
-}
+constexpr gpu::run::TypeNumbers kTypes{kReal16, kReal16b, kReal32, kReal64};
 
 const void* pointer(DevicePtr address) { return reinterpret_cast<const void*>(address); }
 
@@ -68,18 +55,14 @@ class Rocblas : public gpu::run::GemmLibrary {
 
   // Sums are in f32, of f64 in f64.
   void enqueue(DevicePtr a, DevicePtr b, DevicePtr c) override {
-    const bool wide = gemm_.dtype == core::DType::f64;
-    const float one32 = 1, zero32 = 0;
-    const double one64 = 1, zero64 = 0;
-    const void* one = wide ? static_cast<const void*>(&one64) : &one32;
-    const void* zero = wide ? static_cast<const void*>(&zero64) : &zero32;
-    const int type = type_of(gemm_.dtype);
+    const gpu::run::Scales scales(gemm_.dtype);
+    const int type = kTypes.of(gemm_.dtype);
     const auto m = static_cast<int32_t>(gemm_.m), n = static_cast<int32_t>(gemm_.n), k = static_cast<int32_t>(gemm_.k);
     void* out = reinterpret_cast<void*>(c);
-    require_success(
-        f_.rocblas_gemm_ex(handle_, kNotTransposed, kNotTransposed, n, m, k, one, pointer(b), type, n, pointer(a), type,
-                           k, zero, out, type, n, out, type, n, wide ? kReal64 : kReal32, kStandardGemm, 0, 0),
-        "rocblas_gemm_ex");
+    require_success(f_.rocblas_gemm_ex(handle_, kNotTransposed, kNotTransposed, n, m, k, scales.one(), pointer(b), type,
+                                       n, pointer(a), type, k, scales.zero(), out, type, n, out, type, n,
+                                       scales.wide() ? kReal64 : kReal32, kStandardGemm, 0, 0),
+                    "rocblas_gemm_ex");
   }
 
  private:
