@@ -34,8 +34,7 @@ struct CheckPolicy {
   // ... at longer ones, up to so many elements or a bench shape's, one for each distribution ...
   int64_t middle_elements = INT64_MAX;
   int64_t middle_shapes = INT64_MAX;  // at most
-  // ... at a square, with each input regular
-  // in each way twice, up to so many draws ...
+  // ... at a square, with each input regular in each way twice, up to so many draws ...
   int64_t square_elements = 1 << 20, square_flops = int64_t{2} << 30, square_draws = 16;
   // ... and at the ends of the domain, as far as so many elements of a tensor and operations reach.
   int64_t far_elements = (int64_t{1} << 28) + (1 << 16), far_flops = int64_t{1} << 34;
