@@ -1,4 +1,4 @@
-"""Tries an exported package on the processor, without its kernels: its own test, and then what decides for a kernel.
+"""Tries an exported package on the processor, before it is built: its own test, and then what decides for a kernel.
 
 Usage: export_check.py FOLDER, with PyTorch 1.13 or newer. In place of the CUDA operator stands one in Python: first
 forward(), with which the package's test must pass, then one that is 1 % off, with which it must fail. Stand-ins for
