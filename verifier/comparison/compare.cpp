@@ -61,21 +61,22 @@ bool rounded_once(const OutputForm& form) {
 
 std::vector<Unit> units_of(const OutputForm& form, const std::vector<TileErrors>& tiles) {
   const double ulps = form.tiling.elements < kFewElements ? kUlpsForFew : 1;
-  const bool once = rounded_once(form);
+  const double ulps_in_all = rounded_once(form) ? kUlpsBesideRounding : ulps;
+  const double rounding = rounding_of_sums(form.reduction, form.accumulate);
+  const auto honest = [&](double size) { return rounding * std::max(form.reduction.partial_sum, size); };
+  const double always = std::max(flushed_to_zero(form.dtype, form.reduction), form.reference_error);
   std::vector<Unit> units;
   units.reserve(tiles.size());
   for (size_t i = 0; i < tiles.size(); ++i) {
     const auto tile = static_cast<int64_t>(i);
     const auto length = static_cast<double>(form.tiling.end(tile) - form.tiling.begin(tile));
     const double scale = length > 0 ? std::sqrt(tiles[i].scale_squares / length) : 0;
-    const auto honest = [&](double size) { return honest_error(form.reduction, form.accumulate, size); };
     const double ulp = draws::ulp_at(form.dtype, scale);
-    const double always = std::max(flushed_to_zero(form.dtype, form.reduction), form.reference_error);
     const double least = std::max(ulps * ulp, always);
     const double of_element = core::is_f8(form.dtype) ? kUlpsBeyondRounding * least : least;
     units.push_back({length, scale, std::max(least, honest(scale)),
                      std::max(of_element, honest(form.reduction.alike ? tiles[i].peak : scale)),
-                     std::max({(once ? kUlpsBesideRounding : ulps) * ulp, always, honest(scale)}),
+                     std::max({ulps_in_all * ulp, always, honest(scale)}),
                      length > 0 && naive_is_right(form, tiles[i])});
   }
   return units;

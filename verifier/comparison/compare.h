@@ -61,7 +61,7 @@ struct SecondLook {
 //                                                                         their tiles' scales
 //   |y - r|    <= t_max max(|b - r| / s) s + u
 // with (t_rms, t_max) = (4, 8) for f32 and f64, (2, 4) for narrower ones, and u one ulp of the output at s (four in
-// outputs of fewer than 64 elements), or the honest_error of the reduction if that is more (of a single
+// outputs of fewer than 64 elements), or what an honest sum errs by (rounding_of_sums) if that is more (of a single
 // element, where terms are rounded alike, at the tile's largest r instead of s), or (for f32 and bf16) the least normal
 // f32 times the root of the terms of a sum, since float atomics flush what is smaller, or reference_error. Naive errors
 // are the largest over the expected run and its neighbours: one error in a mean or a sum moves its whole row, so that

@@ -368,6 +368,22 @@ TEST(Compare, AKernelMayBeNearerToTheTruthThanItsReference) {
   EXPECT_EQ(compared(), "wrong_result");
 }
 
+TEST(Tiles, ManyShortRowsShareThem) {
+  const auto tiling = [](size_t columns, size_t rows) { return tiling_of(columns, columns * rows); };
+  EXPECT_EQ(tiling(84, 1 << 18).row, 84);
+  for (const size_t columns : {1, 2, 31, 84, 2047, 4095, 4096, 5000}) {
+    const size_t rows = 27'000'001;
+    const Tiling many = tiling(columns, rows);
+    EXPECT_LE(many.end(0) - many.begin(0), 4096) << columns;
+    EXPECT_EQ(many.end(many.count() - 1), static_cast<int64_t>(columns * rows));
+    for (const int64_t index : {int64_t{0}, int64_t{12'345'678}, static_cast<int64_t>(columns * rows) - 1}) {
+      const int64_t tile = tile_of(many, index);
+      EXPECT_TRUE(many.begin(tile) <= index && index < many.end(tile)) << columns << " " << index;
+    }
+  }
+  EXPECT_LE(tiling(15, 27'000'001).count(), 1 << 18);
+}
+
 // Where the naive solution is right to the last bit and nothing is summed.
 TEST(Compare, CopiesAreExact) {
   const Floats x = normal(1000, 8);

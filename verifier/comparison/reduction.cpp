@@ -86,8 +86,4 @@ double rounding_of_sums(const Reduction& reduction, core::DType accumulate) {
   return ulps * draws::ulp_at(accumulate, 1);
 }
 
-double honest_error(const Reduction& reduction, core::DType accumulate, double scale) {
-  return rounding_of_sums(reduction, accumulate) * std::max(reduction.partial_sum, scale);
-}
-
 }  // namespace verifier::comparison

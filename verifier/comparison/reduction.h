@@ -49,7 +49,5 @@ Reduction reduction_of(const benchsuite::Problem& problem, const core::Bindings&
 // which no honest kernel sums in one thread. Terms that are rounded alike may each lose up to half an ulp in the same
 // direction; this allows half of that for all of them.
 double rounding_of_sums(const Reduction& reduction, core::DType accumulate);
-// The absolute error of it for outputs of size `scale`.
-double honest_error(const Reduction& reduction, core::DType accumulate, double scale);
 
 }  // namespace verifier::comparison

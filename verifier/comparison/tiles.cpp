@@ -36,9 +36,11 @@ int64_t tile_of(const Tiling& tiling, int64_t index) {
 }
 
 Tiling tiling_of(size_t columns, size_t elements) {
-  constexpr size_t kLeastRow = 32, kMostTile = 4096;
+  constexpr size_t kLeastRow = 32, kMostTile = 4096, kManyRows = size_t{1} << 18;
   const size_t length = std::max<size_t>(columns, 1);
-  const size_t row = length < kLeastRow ? kLeastRow / length * length : length;
+  const size_t for_length = std::max<size_t>(kLeastRow / length, 1);
+  const size_t for_number = std::min((elements / length + kManyRows - 1) / kManyRows, kMostTile / length);
+  const size_t row = std::max(for_length, for_number) * length;
   return {static_cast<int64_t>(elements), static_cast<int64_t>(row),
           static_cast<int64_t>((row + kMostTile - 1) / kMostTile)};
 }
