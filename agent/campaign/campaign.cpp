@@ -1,12 +1,13 @@
 #include "agent/campaign/campaign.h"
 
 #include <algorithm>
+#include <chrono>
+#include <deque>
+#include <list>
 #include <set>
 
-#include "agent/campaign/calibrations.h"
 #include "agent/campaign/device_text.h"
-#include "agent/campaign/devices.h"
-#include "agent/campaign/live_runner.h"
+#include "agent/campaign/lanes.h"
 #include "agent/search/interrupt.h"
 #include "agent/search/recorded_runner.h"
 #include "core/error.h"
@@ -16,6 +17,7 @@
 namespace agent::campaign {
 namespace {
 using core::Json;
+constexpr std::chrono::milliseconds kTick(100);
 
 results::archive::SolutionRecord recorded_solution(const results::archive::Reader& archive, const std::string& hash) {
   const auto found = archive.find_solutions(hash);
@@ -55,24 +57,28 @@ search::TunerSettings tuner_settings(const CampaignSettings& settings) {
   return tuner;
 }
 
-// The judging side of a live campaign; a replayed campaign has none.
-struct LiveJudging {
-  LiveJudging(results::archive::Recorder& archive, int64_t campaign, const core::Paths& paths,
-              const CampaignSettings& settings)
-      : session(paths, parse_device(settings.device), settings.hot, background_compile_workers()),
-        runner(archive, session, campaign,
-               newest_or_new_calibration(archive, paths, parse_device(settings.device), session.device())) {}
-  DeviceSession session;
-  LiveRunner runner;
+// The search for one problem, with all that it needs.
+struct Search {
+  Search(const benchsuite::Problem& of, size_t at, search::Budget& budget, search::BudgetLeft size)
+      : problem(of), index(at), share(budget, of.name, size) {}
+  const benchsuite::Problem& problem;
+  size_t index;  // of the problem in the campaign
+  search::BudgetShare share;
+  std::optional<size_t> lane;
+  std::optional<search::RecordedRunner> runner;
+  std::optional<search::ProblemSearch> search;
+  prompting::ProblemText text;
+  prompting::DeviceText device;
+  std::optional<search::ModelProposals> proposals;
 };
 
 class Run {
  public:
-  // `judging`: null in a replay. All arguments must outlive the run.
+  // `lanes`: null in a replay. All arguments must outlive the run.
   Run(results::archive::Recorder& archive, const results::archive::CampaignRecord& campaign,
       const CampaignSettings& settings, const core::Paths& paths,
       const std::map<std::string, benchsuite::Problem>& problems, search::Progress& progress,
-      const std::vector<models::Model*>& models, search::Journal& journal, LiveJudging* judging)
+      const std::vector<models::Model*>& models, search::Journal& journal, Lanes* lanes)
       : archive_(archive),
         campaign_(campaign),
         settings_(settings),
@@ -80,35 +86,38 @@ class Run {
         problems_(problems),
         progress_(progress, journal),
         journal_(journal),
-        judging_(judging),
-        budget_(settings.budget, journal.attempts_before(), campaign.spent_seconds, &journal) {
+        lanes_(lanes),
+        budget_(settings.budget, journal.attempts_before(), campaign.spent_seconds, &journal),
+        events_(journal) {
     journal.on_divergence([this](const search::Divergence& divergence) {
       progress_.warned(std::string("this version decides differently from the one that started the campaign (") +
                        divergence.what() + "); it uses the recorded results that still fit");
     });
     journal.on_finish([this] { budget_.charge_attempts(journal_.attempts_left()); });
-    runner_.emplace(archive, journal, budget_, judging != nullptr ? &judging->runner : nullptr);
     if (!models.empty()) {
-      if (judging != nullptr) judging->runner.look_closer();
+      if (lanes != nullptr) lanes->look_closer();
       prices_.emplace(models::Prices::load(paths.prompts() / "prices.json", models::today()));
       prompts_.emplace(paths.prompts());
       ledger_.emplace(archive, campaign.id, models, *prices_, settings_.sampling, settings_.spending,
-                      judging != nullptr ? judging->session.event_loop() : no_events_, journal);
+                      lanes != nullptr ? lanes->event_loop() : no_events_, journal);
     }
     if (!journal.recalls()) journal.finish();
-    if (judging != nullptr) judging->runner.on_trouble([&](const std::string& what) { progress_.warned(what); });
+    if (lanes != nullptr) lanes->on_trouble([&](const std::string& what) { progress_.warned(what); });
   }
 
   CampaignEnd run() {
     const std::set<std::string> ended = ended_problems();
-    const size_t count = settings_.problems.size();
-    progress_.campaign_started(campaign_.name, count, budget_.left());
-    bool stopped = false;
-    for (size_t i = 0; i < count && !stopped; ++i) {
-      const std::string& name = settings_.problems[i];
-      if (ended.count(name) == 0) stopped = search(name, i, count);
+    for (size_t i = 0; i < settings_.problems.size(); ++i) {
+      if (!ended.contains(settings_.problems[i])) waiting_.push_back(i);
     }
-    return {stopped, budget_.attempts()};
+    progress_.campaign_started(campaign_.name, settings_.problems.size(), budget_.left());
+    while (!search::interrupted()) {
+      while (may_start()) start_next();
+      if (searches_.empty()) break;
+      attach();
+      if (!end_one()) next_event();
+    }
+    return {!searches_.empty() || !waiting_.empty(), budget_.attempts()};
   }
 
  private:
@@ -128,43 +137,61 @@ class Run {
                            "name the folder that holds it with --problems");
   }
 
-  // Returns true when interrupted.
-  bool search(const std::string& name, size_t index, size_t count) {
-    const benchsuite::Problem& problem = problem_named(name);
-    progress_.problem_started(name, index, count);
-    budget_.start_share(count - index);
-    const std::optional<Json> start = start_of(problem);
-    search::SearchResult result;
-    if (start) {
-      result = search_with(problem, *start);
-    } else {
-      result.why = journal_.recalls() ? journal_.next()->details.value("why", "") : budget_.used_up().value_or("");
+  // The next problem begins where the record says so, and then on each free lane.
+  bool may_start() const {
+    if (waiting_.empty()) return false;
+    if (searches_.empty()) return true;
+    if (const search::Journal::Step* const step = journal_.next()) {
+      return (step->event == "problem_started" || step->event == "problem_ended") &&
+             step->details.at("problem") == settings_.problems[waiting_.front()];
     }
-    if (result.interrupted) return true;
-    end(name, result);
-    progress_.problem_ended(name, result.best, result.why);
-    return false;
+    return lanes_ != nullptr && searches_.size() < lanes_->count();
+  }
+
+  void start_next() {
+    const size_t index = waiting_.front();
+    waiting_.pop_front();
+    const size_t count = settings_.problems.size();
+    const benchsuite::Problem& problem = problem_named(settings_.problems[index]);
+    progress_.problem_started(problem.name, index, count);
+    if (const std::optional<Json> start = start_of(problem, count - index)) return start_search(problem, index, *start);
+    search::SearchResult result;
+    result.why = journal_.recalls() ? journal_.next()->details.value("why", "") : budget_.used_up().value_or("");
+    end(problem.name, result);
   }
 
   // Records the initial facts of a search, so that a resumed search starts from the same ones. nullopt: the budget is
   // used up.
-  std::optional<Json> start_of(const benchsuite::Problem& problem) {
+  std::optional<Json> start_of(const benchsuite::Problem& problem, size_t problems_left) {
     if (auto recorded = journal_.take_event("problem_started", problem.name)) return recorded;
     if (const search::Journal::Step* const step = journal_.next()) {
       if (step->event == "problem_ended" && step->details.at("problem") == problem.name) return std::nullopt;
       journal_.diverge(search::describe(*step), "the search for " + problem.name + " begins");
     }
-    if (judging_ == nullptr) throw search::RecordEnded();
+    if (lanes_ == nullptr) throw search::RecordEnded();
     if (budget_.used_up()) return std::nullopt;
-    Json start{{"problem", problem.name}, {"places", judging_->session.judges().size()}, {"entrants", Json::array()}};
+    const search::BudgetLeft share = budget_.next_share(problems_left, std::min(lanes_->count(), problems_left));
+    Json start{{"problem", problem.name}, {"places", slots_of_a_free_lane()}, {"entrants", Json::array()}};
+    if (share.attempts) start["attempts"] = *share.attempts;
     for (const search::NamedSolution& named : solutions_of(problem)) {
       archive_.add_solution({&named.solution, named.name, named.origin, {}});
       start["entrants"].push_back(
           {{"solution", named.solution.hash()}, {"name", named.name}, {"origin", named.origin}});
     }
-    if (ledger_) start["device"] = to_json(device_text(judging_->session, judging_->runner.calibration()));
+    if (ledger_) start["device"] = to_json(lanes_->device_text());
     journal_.note("problem_started", start);
     return start;
+  }
+
+  std::optional<size_t> free_lane() const {
+    for (size_t lane = 0; lane < lanes_->count(); ++lane) {
+      if (std::ranges::none_of(searches_, [&](const Search& one) { return one.lane == lane; })) return lane;
+    }
+    return std::nullopt;
+  }
+  size_t slots_of_a_free_lane() {
+    const std::optional<size_t> lane = free_lane();
+    return lane ? lanes_->runner(*lane).free_slots() : 1;
   }
 
   std::vector<search::NamedSolution> solutions_of(const benchsuite::Problem& problem) {
@@ -175,25 +202,25 @@ class Run {
       }
     }
     std::erase_if(solutions, [&](const search::NamedSolution& named) {
-      const auto why = judging_->session.why_not(named.solution);
+      const auto why = lanes_->why_not(named.solution);
       if (why) progress_.warned(named.name + " is left out: " + *why);
       return why.has_value();
     });
     return solutions;
   }
 
-  void end(const std::string& name, const search::SearchResult& result) {
-    const Json ended{{"problem", name}, {"best", result.best}, {"why", result.why}};
-    if (const search::Journal::Step* const step = journal_.next()) {
-      if (step->event == "problem_ended" && step->details == ended) return journal_.take();
-      journal_.diverge(search::describe(*step), "problem_ended " + ended.dump());
-    }
-    journal_.note("problem_ended", ended);
+  // Earlier versions did not record the share: they divided what was left.
+  search::BudgetLeft share_of(const Json& start, size_t problems_left) const {
+    const size_t at_once = lanes_ != nullptr ? std::min(lanes_->count(), problems_left) : 1;
+    search::BudgetLeft share = budget_.next_share(problems_left, at_once);
+    if (start.contains("attempts")) share.attempts = start.at("attempts").get<int64_t>();
+    return share;
   }
 
-  search::SearchResult search_with(const benchsuite::Problem& problem, const Json& start) {
-    if (judging_ != nullptr) judging_->runner.use_problem(problem);
-    runner_->use_problem(problem, start.at("places").get<size_t>());
+  void start_search(const benchsuite::Problem& problem, size_t index, const Json& start) {
+    const search::BudgetLeft share = share_of(start, settings_.problems.size() - index);
+    Search& one = searches_.emplace_back(problem, index, budget_, share);
+    one.runner.emplace(archive_, events_, one.share, problem, start.at("places").get<size_t>());
     std::vector<search::NamedSolution> solutions;
     for (const Json& named : start.at("entrants")) {
       const std::string name = named.at("name");
@@ -201,22 +228,74 @@ class Run {
       solutions.push_back({sandbox::parse_solution(found.source, name), name, named.at("origin")});
     }
     const uint64_t seed = seed_of(settings_.seed, problem.name);
-    search::ProblemSearch search(problem, *runner_, budget_, progress_, seed);
+    one.search.emplace(problem, *one.runner, one.share, progress_, seed);
     search::ProblemSearch::TrialPlan known{std::move(solutions), tuner_settings(settings_), false, {}, {}};
-    if (!ledger_) {
-      search.add(std::move(known));
-      return search.run();
+    if (ledger_) {
+      one.text = prompting::read_problem_text(problem);
+      one.device = device_text_from_json(core::JsonView(start.at("device"), "campaign " + campaign_.name));
+      one.proposals.emplace(one.text, one.device, *prompts_, *ledger_, *one.search, archive_, progress_,
+                            settings_.models, seed, campaign_.name + "-");
+      std::vector<size_t> members;
+      for (const search::NamedSolution& named : known.solutions) members.push_back(one.proposals->add_known(named));
+      known.judged = [&proposals = *one.proposals, members](size_t at, const search::JudgedPoint& point) {
+        proposals.judged(members[at], point);
+      };
     }
-    const prompting::ProblemText text = prompting::read_problem_text(problem);
-    const prompting::DeviceText device =
-        device_text_from_json(core::JsonView(start.at("device"), "campaign " + campaign_.name));
-    search::ModelProposals proposals(text, device, *prompts_, *ledger_, search, archive_, progress_, settings_.models,
-                                     seed, campaign_.name + "-");
-    std::vector<size_t> members;
-    for (const search::NamedSolution& named : known.solutions) members.push_back(proposals.add_known(named));
-    known.judged = [&](size_t index, const search::JudgedPoint& point) { proposals.judged(members[index], point); };
-    search.add(std::move(known));
-    return search.run(&proposals);
+    one.search->add(std::move(known));
+    one.search->begin(one.proposals ? &*one.proposals : nullptr);
+  }
+
+  // Gives lanes to searches that have none, once the record is used up.
+  void attach() {
+    if (lanes_ == nullptr || journal_.recalls()) return;
+    for (Search& one : searches_) {
+      if (one.lane) continue;
+      const std::optional<size_t> lane = free_lane();
+      if (!lane) return;
+      one.lane = lane;
+      lanes_->begin_problem(*lane, one.problem);
+      one.runner->attach(lanes_->runner(*lane));
+    }
+  }
+
+  // Lets each search start what it may. True: one has ended, and another may take its place.
+  bool end_one() {
+    for (auto one = searches_.begin(); one != searches_.end(); ++one) {
+      if (!one->search->proceed()) continue;
+      const search::SearchResult result = one->search->result();
+      if (result.interrupted) return true;
+      const std::string name = one->problem.name;
+      searches_.erase(one);
+      end(name, result);
+      return true;
+    }
+    return false;
+  }
+
+  void end(const std::string& name, const search::SearchResult& result) {
+    record_end({{"problem", name}, {"best", result.best}, {"why", result.why}});
+    progress_.problem_ended(name, result.best, result.why);
+  }
+
+  void record_end(const Json& ended) {
+    if (const search::Journal::Step* const step = journal_.next()) {
+      if (step->event == "problem_ended" && step->details == ended) return journal_.take();
+      journal_.diverge(search::describe(*step), "problem_ended " + ended.dump());
+    }
+    journal_.note("problem_ended", ended);
+  }
+
+  void next_event() {
+    const double begin = budget_.now();
+    events_.wait(kTick);
+    const double waited = budget_.now() - begin;
+    for (Search& one : searches_) {
+      if (one.search->awaits_replies()) one.share.waited(waited);
+    }
+    for (Search& one : searches_) {
+      if (one.search->take_time_up()) return;
+    }
+    events_.serve();
   }
 
   results::archive::Recorder& archive_;
@@ -226,13 +305,15 @@ class Run {
   const std::map<std::string, benchsuite::Problem>& problems_;
   search::NewProgress progress_;
   search::Journal& journal_;
-  LiveJudging* judging_;
+  Lanes* lanes_;
   search::Budget budget_;
-  std::optional<search::RecordedRunner> runner_;
+  search::SearchEvents events_;
   search::EventLoop no_events_;
   std::optional<models::Prices> prices_;  // prices_, prompts_, ledger_: only with models
   std::optional<prompting::PromptMaker> prompts_;
   std::optional<search::RequestLedger> ledger_;
+  std::deque<size_t> waiting_;  // problems whose search has not begun
+  std::list<Search> searches_;  // side by side, in the order of their beginning
 };
 
 CampaignSettings settings_of(const results::archive::CampaignRecord& campaign) {
@@ -261,6 +342,31 @@ void end_badly(results::archive::Recorder& archive, const results::archive::Camp
     // A campaign whose failure cannot be recorded stays "running" and can be resumed.
   }
 }
+
+CampaignEnd run_on(results::archive::Recorder& archive, const results::archive::CampaignRecord& campaign,
+                   const core::Paths& paths, const std::map<std::string, benchsuite::Problem>& problems,
+                   search::Progress& progress, const std::vector<models::Model*>& models, Lanes& lanes) {
+  const CampaignSettings settings = settings_of(campaign);
+  search::Journal journal(archive, campaign.id);
+  return Run(archive, campaign, settings, paths, problems, progress, models, journal, &lanes).run();
+}
+
+// Keeps the campaign's status in the archive.
+CampaignEnd recorded_run(results::archive::Recorder& archive, const results::archive::CampaignRecord& campaign,
+                         const std::function<CampaignEnd()>& run) {
+  archive.set_campaign_status(campaign.id, "running");
+  try {
+    const CampaignEnd end = run();
+    archive.set_campaign_status(campaign.id, end.interrupted ? "interrupted" : "done");
+    return end;
+  } catch (const results::archive::NoRoom& error) {
+    end_badly(archive, campaign, "interrupted", error);
+    throw core::SystemError(std::string(error.what()) + "; then: kernelwright resume " + campaign.name);
+  } catch (const std::exception& error) {
+    end_badly(archive, campaign, "failed", error);
+    throw;
+  }
+}
 }  // namespace
 
 std::vector<search::NamedSolution> shipped_solutions(const core::Paths& paths, const benchsuite::Problem& problem,
@@ -285,22 +391,17 @@ CampaignEnd run_campaign(results::archive::Recorder& archive, const results::arc
                          const core::Paths& paths, const std::map<std::string, benchsuite::Problem>& problems,
                          search::Progress& progress, const std::vector<models::Model*>& models) {
   search::watch_for_interrupt();
-  archive.set_campaign_status(campaign.id, "running");
-  try {
-    const CampaignSettings settings = settings_of(campaign);
-    search::Journal journal(archive, campaign.id);
-    LiveJudging judging(archive, campaign.id, paths, settings);
-    const CampaignEnd end =
-        Run(archive, campaign, settings, paths, problems, progress, models, journal, &judging).run();
-    archive.set_campaign_status(campaign.id, end.interrupted ? "interrupted" : "done");
-    return end;
-  } catch (const results::archive::NoRoom& error) {
-    end_badly(archive, campaign, "interrupted", error);
-    throw core::SystemError(std::string(error.what()) + "; then: kernelwright resume " + campaign.name);
-  } catch (const std::exception& error) {
-    end_badly(archive, campaign, "failed", error);
-    throw;
-  }
+  return recorded_run(archive, campaign, [&] {
+    LiveLanes lanes(archive, campaign.id, paths, settings_of(campaign));
+    return run_on(archive, campaign, paths, problems, progress, models, lanes);
+  });
+}
+
+CampaignEnd run_campaign(results::archive::Recorder& archive, const results::archive::CampaignRecord& campaign,
+                         const core::Paths& paths, const std::map<std::string, benchsuite::Problem>& problems,
+                         search::Progress& progress, const std::vector<models::Model*>& models, Lanes& lanes) {
+  return recorded_run(archive, campaign,
+                      [&] { return run_on(archive, campaign, paths, problems, progress, models, lanes); });
 }
 
 Replayed replay_campaign(results::archive::Recorder& archive, const results::archive::CampaignRecord& campaign,

@@ -1,4 +1,5 @@
-// A campaign: problems searched one after another within one budget, everything recorded, resumable after a kill.
+// A campaign: problems searched within one budget, side by side on several GPUs, everything recorded, resumable after
+// a kill.
 #pragma once
 
 #include <cstdint>
@@ -45,6 +46,13 @@ struct CampaignEnd {
 CampaignEnd run_campaign(results::archive::Recorder& archive, const results::archive::CampaignRecord& campaign,
                          const core::Paths& paths, const std::map<std::string, benchsuite::Problem>& problems,
                          search::Progress& progress, const std::vector<models::Model*>& models = {});
+
+class Lanes;
+
+// The same on lanes that the caller owns.
+CampaignEnd run_campaign(results::archive::Recorder& archive, const results::archive::CampaignRecord& campaign,
+                         const core::Paths& paths, const std::map<std::string, benchsuite::Problem>& problems,
+                         search::Progress& progress, const std::vector<models::Model*>& models, Lanes& lanes);
 
 struct Replayed {
   int64_t steps = 0;   // recorded steps that the program decided the same way

@@ -56,6 +56,7 @@ std::vector<verifier::judging::JudgedDevice> devices_of(const core::Paths& paths
           "choose GPUs of one model with CUDA_VISIBLE_DEVICES (AMD: HIP_VISIBLE_DEVICES), or one of them with " +
               choice.backend_name() + ":N");
     }
+    if (static_cast<size_t>(&facts - found.data()) % choice.lanes != choice.lane) continue;
     devices.push_back(judged_device(paths, choice.backend, facts.index));
   }
   return devices;
@@ -80,13 +81,16 @@ sandbox::process::WorkerCommand compile_worker(const core::Paths& paths, const D
 }
 }  // namespace
 
-DeviceSession::DeviceSession(const core::Paths& paths, const DeviceChoice& choice, bool hot, int compile_workers)
-    : DeviceSession(paths, choice, settings_for(choice, hot), compile_workers) {}
+DeviceSession::DeviceSession(const core::Paths& paths, const DeviceChoice& choice, bool hot, int compile_workers,
+                             search::EventLoop* event_loop)
+    : DeviceSession(paths, choice, settings_for(choice, hot), compile_workers, event_loop) {}
 
 DeviceSession::DeviceSession(const core::Paths& paths, const DeviceChoice& choice,
-                             const verifier::judging::JudgeSettings& settings, int compile_workers)
+                             const verifier::judging::JudgeSettings& settings, int compile_workers,
+                             search::EventLoop* event_loop)
     : paths_(paths),
       hot_(settings.timing.hot),
+      event_loop_(event_loop),
       judges_(devices_of(paths, choice), settings),
       run_greeting_(judges_.with_first([](verifier::judging::Judge& judge) { return judge.run_greeting(); })),
       judge_greeting_(judges_.with_first([](verifier::judging::Judge& judge) { return judge.greeting(); })),

@@ -20,12 +20,13 @@ namespace agent::campaign {
 
 class DeviceSession {
  public:
-  // Starts every worker. `hot`: GPUs are timed with a warm L2 cache. Throws core::SystemError when a worker does not
-  // start.
-  DeviceSession(const core::Paths& paths, const DeviceChoice& choice, bool hot, int compile_workers);
+  // Starts every worker. `hot`: GPUs are timed with a warm L2 cache. `event_loop`: of the owner's thread, when several
+  // sessions share it; it outlives the session. Throws core::SystemError when a worker does not start.
+  DeviceSession(const core::Paths& paths, const DeviceChoice& choice, bool hot, int compile_workers,
+                search::EventLoop* event_loop = nullptr);
   // The same with other judge settings.
   DeviceSession(const core::Paths& paths, const DeviceChoice& choice, const verifier::judging::JudgeSettings& settings,
-                int compile_workers);
+                int compile_workers, search::EventLoop* event_loop = nullptr);
 
   // The name that results are recorded under: "cpu", "cpu-hip", "cuda NVIDIA H200".
   const std::string& device() const { return device_; }
@@ -36,7 +37,7 @@ class DeviceSession {
   sandbox::CompilePool& pool() { return pool_; }
   judges::JudgePool& judges() { return judges_; }
   // The event loop of the thread that owns the session.
-  search::EventLoop& event_loop() { return event_loop_; }
+  search::EventLoop& event_loop() { return event_loop_ != nullptr ? *event_loop_ : own_event_loop_; }
   bool has_sanitizer() const { return sanitizer_.has_value(); }
   // Runs compute-sanitizer on a candidate that won its confirmation on a GPU and returns its finding. nullopt: no
   // finding, or compute-sanitizer is not installed (doctor says so). Throws core::SystemError when it does not work.
@@ -61,7 +62,8 @@ class DeviceSession {
  private:
   core::Paths paths_;
   bool hot_;
-  search::EventLoop event_loop_;  // outlives everything that posts to it
+  search::EventLoop own_event_loop_;  // outlives everything that posts to it
+  search::EventLoop* event_loop_;     // of the owner
   judges::JudgePool judges_;
   core::Json run_greeting_, judge_greeting_;  // of the first judge
   DeviceChoice choice_;

@@ -36,6 +36,7 @@ struct DeviceChoice {
   int index = 0;                                      // of a GPU
   bool all = false;                                   // every GPU
   sandbox::Dialect dialect = sandbox::Dialect::cuda;  // of the cpu device
+  size_t lane = 0, lanes = 1;                         // of all GPUs, this one and each so many further on
 
   std::string backend_name() const { return std::string(name_of(backend)); }
   // The name that leaderboards keep apart, without a GPU's model: "cpu", "cpu-hip", "cpu-hip32", "cuda".

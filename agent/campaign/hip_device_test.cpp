@@ -190,36 +190,66 @@ TEST(HipDevice, RocblasIsABaseline) {
   EXPECT_THAT(measured[0], testing::StartsWith("rocBLAS 5.1 correct"));
 }
 
-TEST(HipDevice, ACampaignRunsOnIt) {
-  const test::TestHip host;
-  LoadedData data{host.paths(), {}};
-  const benchsuite::Problem problem = host.small("row_sum_f32", {{"M", 64}, {"N", 512}});
-  data.catalogue.problems.emplace(problem.name, problem);
-  results::archive::Recorder archive = open_seeded_archive(host.home().archive(), data);
-  verifier::verdicts::Calibration calibration = results::archive::test::calibration_of("Test GPU", 1e6);
-  calibration.launch_floor_us = 1e-3;  // a host's thread has no floor that a card has
-  archive.add_calibration("hip Test GPU", calibration);
-  CampaignSettings settings;
-  settings.problems = {problem.name};
-  settings.device = "hip:all";
-  const sandbox::Solution solution = shipped_kernel("row_sum_f32/lanes_per_row.cu");
-  archive.add_solution({&solution, "lanes_per_row", "user", {}});
-  settings.solutions = {solution.hash()};
-  settings.budget.attempts = 6;
-  settings.seed = 7;
-  const auto campaign = archive.start_campaign(to_json(settings), archive.add_environment({{"device", "hip"}}));
-  Silent progress;
-  const CampaignEnd end = run_campaign(archive, campaign, data.paths, data.catalogue.problems, progress);
-  EXPECT_FALSE(end.interrupted);
-  EXPECT_GE(end.attempts, 6);
-  EXPECT_EQ(progress.warnings, "");
-  int correct = 0;
-  for (const int64_t id : archive.attempts_of_campaign(campaign.id)) {
-    const results::archive::RecordedAttempt attempt = archive.attempt(id);
-    EXPECT_EQ(attempt.device, "hip Test GPU");
-    correct += verifier::verdicts::is_correct(attempt.verdict) ? 1 : 0;
+// A campaign on all GPUs of the host, and what became of it.
+class HipCampaign {
+ public:
+  HipCampaign(const std::string& fault, const std::vector<std::pair<std::string, core::Json>>& problems,
+              int64_t attempts)
+      : host_(fault), data_{host_.paths(), {}} {
+    CampaignSettings settings;
+    for (const auto& [name, axes] : problems) {
+      data_.catalogue.problems.emplace(name, host_.small(name, axes));
+      settings.problems.push_back(name);
+    }
+    archive_.emplace(open_seeded_archive(host_.home().archive(), data_));
+    verifier::verdicts::Calibration calibration = results::archive::test::calibration_of("Test GPU", 1e6);
+    calibration.launch_floor_us = 1e-3;  // a host's thread has no floor that a card has
+    archive_->add_calibration("hip Test GPU", calibration);
+    for (const auto& [name, axes] : problems) {
+      const sandbox::Solution solution = shipped_kernel(name + "/lanes_per_row.cu");
+      archive_->add_solution({&solution, "lanes_per_row", "user", {}});
+      settings.solutions.push_back(solution.hash());
+    }
+    settings.device = "hip:all";
+    settings.budget.attempts = attempts;
+    settings.seed = 7;
+    const auto campaign = archive_->start_campaign(to_json(settings), archive_->add_environment({{"device", "hip"}}));
+    end = run_campaign(*archive_, campaign, data_.paths, data_.catalogue.problems, progress);
+    for (const int64_t id : archive_->attempts_of_campaign(campaign.id)) made.push_back(archive_->attempt(id));
+    for (const auto& event : archive_->events_of_campaign(campaign.id)) events.push_back(event.kind);
   }
-  EXPECT_GE(correct, 4);
+
+  Silent progress;
+  CampaignEnd end;
+  std::vector<results::archive::RecordedAttempt> made;
+  std::vector<std::string> events;
+
+  int64_t correct() const {
+    return std::ranges::count_if(made, [](const auto& one) { return verifier::verdicts::is_correct(one.verdict); });
+  }
+
+ private:
+  test::TestHip host_;
+  LoadedData data_;
+  std::optional<results::archive::Recorder> archive_;
+};
+
+TEST(HipDevice, ACampaignRunsOnIt) {
+  const HipCampaign campaign("", {{"row_sum_f32", {{"M", 64}, {"N", 512}}}}, 6);
+  EXPECT_FALSE(campaign.end.interrupted);
+  EXPECT_GE(campaign.end.attempts, 6);
+  EXPECT_EQ(campaign.progress.warnings, "");
+  for (const auto& attempt : campaign.made) EXPECT_EQ(attempt.device, "hip Test GPU");
+  EXPECT_GE(campaign.correct(), 4);
+}
+
+TEST(HipDevice, TwoOfThemSearchTwoProblemsSideBySide) {
+  const core::Json axes{{"M", 64}, {"N", 512}};
+  const HipCampaign campaign("two_devices", {{"row_sum_f32", axes}, {"softmax_f32", axes}}, 12);
+  EXPECT_FALSE(campaign.end.interrupted);
+  EXPECT_GE(campaign.correct(), 8);
+  using testing::ElementsAre;
+  EXPECT_THAT(campaign.events, ElementsAre("problem_started", "problem_started", "problem_ended", "problem_ended"));
 }
 
 }  // namespace

@@ -45,16 +45,44 @@ void LiveRunner::post(int64_t number, std::function<void(Job&)> message) {
 }
 
 void LiveRunner::abandon() {
+  if (loading_.valid()) loading_.wait();
   session_.judges().drain();
   jobs_.clear();
+  loaded_later_.clear();
 }
 
-void LiveRunner::use_problem(const benchsuite::Problem& problem) {
-  session_.judges().use_problem(problem, session_.pool());
+void LiveRunner::set_problem(const benchsuite::Problem& problem) {
   problem_ = problem;
   problem_id_ = archive_.add_problem(problem, benchsuite::content_hash(problem));
   naive_solution_ = sandbox::naive_solution(problem);
   naive_ = add(naive_solution_, "naive", "naive", sandbox::default_binding(naive_solution_));
+}
+
+void LiveRunner::use_problem(const benchsuite::Problem& problem) {
+  session_.judges().use_problem(problem, session_.pool());
+  set_problem(problem);
+}
+
+void LiveRunner::begin_problem(const benchsuite::Problem& problem) {
+  if (loading_.valid()) loading_.wait();
+  set_problem(problem);
+  loading_ = std::async(std::launch::async, [this, problem] {
+    std::exception_ptr failure;
+    try {
+      session_.judges().use_problem(problem, session_.pool());
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    post([this, failure] { loaded(failure); });
+  });
+}
+
+void LiveRunner::loaded(const std::exception_ptr& failure) {
+  loading_.get();
+  if (failure != nullptr) std::rethrow_exception(failure);
+  for (const int64_t number : std::exchange(loaded_later_, {})) {
+    if (const auto found = jobs_.find(number); found != jobs_.end()) submit(found->second);
+  }
 }
 
 search::CandidatePtr LiveRunner::add(const sandbox::Solution& solution, const std::string& name,
@@ -64,7 +92,7 @@ search::CandidatePtr LiveRunner::add(const sandbox::Solution& solution, const st
 
 double LiveRunner::seconds_since_last() {
   const auto now = std::chrono::steady_clock::now();
-  return std::chrono::duration<double>(now - std::exchange(last_, now)).count();
+  return std::chrono::duration<double>(now - std::exchange(*last_, now)).count();
 }
 
 void LiveRunner::note_trouble(const std::string& what) {
@@ -92,7 +120,7 @@ size_t LiveRunner::free_slots() const {
 }
 
 void LiveRunner::prepare(const search::CandidatePtr& candidate, Effort effort) {
-  if (candidate != naive_) candidate->builds.start(session_.pool(), effort);
+  if (!is_naive(candidate)) candidate->builds.start(session_.pool(), effort);
 }
 
 void LiveRunner::begin(const search::CandidatePtr& candidate, const search::CandidatePtr& incumbent, Effort effort,
@@ -106,7 +134,7 @@ void LiveRunner::begin(const search::CandidatePtr& candidate, const search::Cand
   record.candidate = candidate->id;
   record.device = session_.device();
   record.effort = effort;
-  if (candidate == naive_) {
+  if (is_naive(candidate)) {
     record.artefact = naive_solution_.hash();
     return submit(job);
   }
@@ -119,7 +147,7 @@ void LiveRunner::begin(const search::CandidatePtr& candidate, const search::Cand
 void LiveRunner::look_at_builds() {
   sandbox::CompilePool& pool = session_.pool();
   const auto ready = [&](const search::CandidatePtr& candidate, Effort effort) {
-    return candidate == naive_ || candidate->builds.ready(pool, effort);
+    return is_naive(candidate) || candidate->builds.ready(pool, effort);
   };
   const auto is_due = [&](const auto& numbered) {
     const Job& job = numbered.second;
@@ -153,17 +181,18 @@ void LiveRunner::compiled(Job& job) {
 }
 
 void LiveRunner::submit(Job& job) {
+  if (loading_.valid()) return loaded_later_.push_back(job.number);
   const Effort effort = job.record.effort;
   // Null for the naive solution, which each judge builds itself.
   const auto built = [&](const search::CandidatePtr& candidate, Effort needed) -> const verifier::judging::Builds* {
-    if (candidate == naive_) return nullptr;
+    if (is_naive(candidate)) return nullptr;
     if (candidate->builds.wait(session_.pool(), needed) != nullptr) {
       throw core::SystemError("a candidate that compiled before no longer compiles");
     }
     return &candidate->builds;
   };
   judges::JudgeTask task{built(job.candidate, effort), built(job.incumbent, Effort::screen), effort, {}};
-  const bool scores = effort == Effort::confirm && job.incumbent == naive_ && job.candidate != naive_;
+  const bool scores = effort == Effort::confirm && is_naive(job.incumbent) && !is_naive(job.candidate);
   auto on_host = std::make_shared<std::optional<std::future<judges::HostCheck::Finding>>>();
   if (scores) *on_host = session_.begin_host_check(*problem_, job.candidate->builds);
   task.afterwards = [this, scores, effort, on_host, candidate = job.candidate](verifier::verdicts::Judgement& judgement,
@@ -174,7 +203,7 @@ void LiveRunner::submit(Job& job) {
     const bool won = judgement.measurement && judgement.measurement->outcome == verifier::statistics::Outcome::win;
     if (scores && won && *on_host) judges::HostCheck::add(on_host->value().get(), judgement);
     if (scores && judgement.measurement && won) examine(*candidate, judgement, judge);
-    if (looks_closer_ && candidate != naive_) place_fault(*candidate, judgement, judge);
+    if (looks_closer_ && !is_naive(candidate)) place_fault(*candidate, judgement, judge);
     if (looks_closer_ && won && effort == Effort::full) add_counters(*candidate, judgement, judge);
   };
   session_.judges().submit(std::move(task), [this, number = job.number](judges::JudgeResult result) {

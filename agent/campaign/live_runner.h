@@ -3,11 +3,14 @@
 
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "agent/campaign/device_session.h"
 #include "agent/search/attempt_runner.h"
@@ -33,6 +36,10 @@ class LiveRunner : public search::AttemptRunner {
 
   // Loads the problem into the judges. Candidates of an earlier problem must no longer be submitted.
   void use_problem(const benchsuite::Problem& problem);
+  // The same without waiting: attempts may begin at once. What fails there comes out of serve().
+  void begin_problem(const benchsuite::Problem& problem);
+  // Shares the stopwatch that says how long attempts took: those of several runners side by side share their time.
+  void share_time(const LiveRunner& other) { last_ = other.last_; }
   // Starts one attempt and serves events until it is done.
   search::Attempt make(const search::CandidatePtr& candidate, const search::CandidatePtr& incumbent,
                        verifier::verdicts::Effort effort);
@@ -60,6 +67,9 @@ class LiveRunner : public search::AttemptRunner {
     bool compiling = false;
   };
 
+  bool is_naive(const search::CandidatePtr& candidate) const { return candidate->id == naive_->id; }
+  void set_problem(const benchsuite::Problem& problem);
+  void loaded(const std::exception_ptr& failure);
   void post(std::function<void()> message);
   void post(int64_t number, std::function<void(Job&)> message);
   void look_at_builds();
@@ -88,10 +98,13 @@ class LiveRunner : public search::AttemptRunner {
   sandbox::Solution naive_solution_;
   search::CandidatePtr naive_;
   std::function<void(const std::string&)> trouble_;
-  std::map<int64_t, Job> jobs_;  // in order of their start
+  std::map<int64_t, Job> jobs_;        // in order of their start
+  std::future<void> loading_;          // of the problem, begun and not yet waited for
+  std::vector<int64_t> loaded_later_;  // jobs that wait for it
   int64_t begun_ = 0;
   const std::shared_ptr<bool> here_ = std::make_shared<bool>(true);  // expires with this: later messages are dropped
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+  using Time = std::chrono::steady_clock::time_point;
+  std::shared_ptr<Time> last_ = std::make_shared<Time>(std::chrono::steady_clock::now());
 };
 
 }  // namespace agent::campaign

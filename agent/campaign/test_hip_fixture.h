@@ -18,8 +18,7 @@ namespace agent::campaign::test {
 
 class TestHip {
  public:
-  // `fault`: what goes wrong on it ("no_device", "hang", ...: sandbox/hip/test_driver/device_fixture.h); empty:
-  // nothing.
+  // `fault`: what is not as usual ("no_device", "hang", "two_devices", ...: sandbox/hip/test_driver/device_fixture.h).
   explicit TestHip(const std::string& fault = "") {
     namespace fs = std::filesystem;
     const core::Paths installed = core::installed_paths();

@@ -30,16 +30,18 @@ std::string sparkline(const std::vector<double>& values, size_t width) {
   return line;
 }
 
-void LiveView::problem_started(std::string where) {
-  where_ = std::move(where);
-  best_.clear();
-  attempts_.clear();
+void LiveView::problem_started(const std::string& problem, std::string where) {
+  searches_[problem] = {std::move(where), {}};
+  if (searches_.size() == 1) attempts_.clear();
 }
 
+void LiveView::problem_ended(const std::string& problem) { searches_.erase(problem); }
+
 void LiveView::attempted(const search::AttemptReport& report) {
-  best_.push_back(report.best);
+  searches_[report.problem].best.push_back(report.best);
   left_ = describe(report.left);
-  attempts_.push_back(fmt::format("  #{} {}", report.number, describe(report)));
+  const std::string problem = searches_.size() > 1 ? report.problem + " " : "";
+  attempts_.push_back(fmt::format("  #{} {}{}", report.number, problem, describe(report)));
   if (attempts_.size() > kAttemptsShown) attempts_.pop_front();
 }
 
@@ -49,11 +51,14 @@ void LiveView::answered(const search::ReplyReport& report) {
 }
 
 std::vector<std::string> LiveView::lines() const {
-  std::vector<std::string> lines = {where_};
-  if (!best_.empty()) {
-    lines[0] +=
-        fmt::format("  best {}  {}  left {}", format_speed_up(best_.back()), sparkline(best_, kCurveWidth), left_);
+  std::vector<std::string> lines;
+  for (const auto& [problem, search] : searches_) {
+    lines.push_back(search.where);
+    if (search.best.empty()) continue;
+    lines.back() +=
+        fmt::format("  best {}  {}", format_speed_up(search.best.back()), sparkline(search.best, kCurveWidth));
   }
+  if (!left_.empty() && !lines.empty()) lines.back() += "  left " + left_;
   lines.insert(lines.end(), attempts_.begin(), attempts_.end());
   for (const auto& [model, what] : models_) lines.push_back("  " + model + ", " + what);
   if (!spend_.empty()) lines.push_back("  " + spend_);

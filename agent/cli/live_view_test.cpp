@@ -10,6 +10,7 @@ using testing::ElementsAre;
 search::AttemptReport attempt(int64_t number, double best, const verifier::verdicts::Verdict& verdict) {
   search::AttemptReport report;
   report.number = number;
+  report.problem = "sum_f32";
   report.solution = "rows";
   report.verdict = &verdict;
   report.best = best;
@@ -32,19 +33,31 @@ search::ReplyReport reply(const std::string& model, const std::string& failed) {
 TEST(LiveView, ShowsTheCurveTheLastVerdictsAndTheBudget) {
   const verifier::verdicts::Verdict correct = verifier::verdicts::Correct{};
   LiveView view;
-  view.problem_started("[1/3] sum_f32");
+  view.problem_started("sum_f32", "[1/3] sum_f32");
   EXPECT_THAT(view.lines(), ElementsAre("[1/3] sum_f32"));
   for (int64_t i = 1; i <= 4; ++i) view.attempted(attempt(i, static_cast<double>(i), correct));
   EXPECT_THAT(view.lines(),
               ElementsAre("[1/3] sum_f32  best 4.00x  ▁▃▅█  left 36 attempts, 12 s", "  #2 screen  rows  correct",
                           "  #3 screen  rows  correct", "  #4 screen  rows  correct"));
-  view.problem_started("[2/3] gelu_f32");
-  EXPECT_THAT(view.lines(), ElementsAre("[2/3] gelu_f32")) << "the other problem's are gone";
+  view.problem_ended("sum_f32");
+  view.problem_started("gelu_f32", "[2/3] gelu_f32");
+  EXPECT_THAT(view.lines(), ElementsAre("[2/3] gelu_f32  left 36 attempts, 12 s")) << "the other problem's are gone";
+}
+
+TEST(LiveView, ShowsProblemsSideBySide) {
+  const verifier::verdicts::Verdict correct = verifier::verdicts::Correct{};
+  LiveView view;
+  view.problem_started("sum_f32", "[1/3] sum_f32");
+  view.problem_started("gelu_f32", "[2/3] gelu_f32");
+  for (int64_t i = 1; i <= 3; ++i) view.attempted(attempt(i, static_cast<double>(i), correct));
+  EXPECT_THAT(view.lines(), ElementsAre("[2/3] gelu_f32", "[1/3] sum_f32  best 3.00x  ▁▄█  left 37 attempts, 12 s",
+                                        "  #1 sum_f32 screen  rows  correct", "  #2 sum_f32 screen  rows  correct",
+                                        "  #3 sum_f32 screen  rows  correct"));
 }
 
 TEST(LiveView, ShowsEveryModelAndTheTotalCost) {
   LiveView view;
-  view.problem_started("[1/1] sum_f32");
+  view.problem_started("sum_f32", "[1/1] sum_f32");
   view.answered(reply("openai:a", "it was cut off"));
   view.answered(reply("openai:b", ""));
   view.answered(reply("openai:a", ""));

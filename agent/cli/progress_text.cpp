@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <map>
 
 #include "agent/cli/live_view.h"
 #include "agent/cli/output.h"
@@ -23,26 +24,28 @@ class TextProgress : public search::Progress {
                      describe(budget)));
   }
   void problem_started(const std::string& problem, size_t index, size_t count) override {
-    where_ = fmt::format("[{}/{}] {}", index + 1, count, problem);
-    begin();
+    begin(problem, where_[problem] = fmt::format("[{}/{}] {}", index + 1, count, problem));
   }
-  void attempted(const search::AttemptReport& r) override { keep(fmt::format("  #{} {}", r.number, describe(r))); }
+  void attempted(const search::AttemptReport& r) override {
+    keep(fmt::format("  #{} {}{}", r.number, where_.size() > 1 ? r.problem + " " : "", describe(r)));
+  }
   void answered(const search::ReplyReport& r) override {
     keep(fmt::format("  {} ({}): {}; {}", r.model, r.task, r.failed.empty() ? "replied" : r.failed, describe(r)));
   }
-  void problem_ended(const std::string&, double best, const std::string& why) override {
-    keep(fmt::format("{}: best {} over naive; {}", where_, format_speed_up(best), why));
+  void problem_ended(const std::string& problem, double best, const std::string& why) override {
+    keep(fmt::format("{}: best {} over naive; {}", where_[problem], format_speed_up(best), why));
+    where_.erase(problem);
   }
   void noted(const std::string& what) override { keep("  " + what); }
   void warned(const std::string& what) override { keep("warning: " + what); }
 
  protected:
-  virtual void begin() { keep(where_); }
+  virtual void begin(const std::string&, const std::string& where) { keep(where); }
   virtual void keep(const std::string& line) {
     print("{}\n", core::clean_line(line));
     std::fflush(stdout);
   }
-  std::string where_;
+  std::map<std::string, std::string> where_;  // of problems that are searched: "[1/3] softmax_f32"
 };
 
 // On a terminal: important events scroll by, the rest is a status view that is redrawn in place.
@@ -57,9 +60,14 @@ class LiveProgress : public TextProgress {
     lines_.show(view_.lines());
   }
 
+  void problem_ended(const std::string& problem, double best, const std::string& why) override {
+    view_.problem_ended(problem);
+    TextProgress::problem_ended(problem, best, why);
+  }
+
  private:
-  void begin() override {
-    view_.problem_started(where_);
+  void begin(const std::string& problem, const std::string& where) override {
+    view_.problem_started(problem, where);
     lines_.show(view_.lines());
   }
   void keep(const std::string& line) override {

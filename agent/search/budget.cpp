@@ -29,21 +29,16 @@ BudgetLeft Budget::left() const {
   return left;
 }
 
-void Budget::start_share(size_t problems_left) {
-  const BudgetLeft now = left();
+BudgetLeft Budget::next_share(size_t problems_left, size_t at_once) const {
+  BudgetLeft share = left();
   const auto count = static_cast<int64_t>(problems_left);
-  if (now.attempts) share_attempts_ = attempts_ + (*now.attempts + count - 1) / count;
-  if (!now.seconds) return;
-  const double share = *now.seconds / static_cast<double>(count);
-  share_seconds_ = seconds() + share;
-  waiting_left_ = kWaitingPerShare * share;
-}
-
-void Budget::waited(double seconds) {
-  if (!share_seconds_) return;
-  const double more = std::min(seconds, waiting_left_);
-  *share_seconds_ += more;
-  waiting_left_ -= more;
+  if (share.attempts) {
+    for (const BudgetShare* other : shares_) *share.attempts -= other->attempts_held();
+    share.attempts = (std::max<int64_t>(0, *share.attempts) + count - 1) / count;
+  }
+  const auto rounds = (count + static_cast<int64_t>(at_once) - 1) / static_cast<int64_t>(at_once);
+  if (share.seconds) *share.seconds /= static_cast<double>(rounds);
+  return share;
 }
 
 std::optional<std::string> Budget::used_up() const {
@@ -53,20 +48,64 @@ std::optional<std::string> Budget::used_up() const {
   return std::nullopt;
 }
 
-std::optional<std::string> Budget::attempts_used_up(int64_t begun) const {
-  if (limits_.attempts && attempts_ + begun >= *limits_.attempts) return "all attempts are used up";
-  if (share_attempts_ && attempts_ + begun >= *share_attempts_) return "its share of the attempts is used up";
+BudgetShare::BudgetShare(Budget& budget, std::string problem, BudgetLeft size)
+    : budget_(budget), problem_(std::move(problem)), attempts_(size.attempts) {
+  if (size.seconds) {
+    ends_ = budget.seconds() + *size.seconds;
+    waiting_left_ = kWaitingPerShare * *size.seconds;
+  }
+  budget.shares_.push_back(this);
+}
+
+BudgetShare::~BudgetShare() {
+  budget_.in_flight_ -= in_flight_;
+  std::erase(budget_.shares_, this);
+}
+
+void BudgetShare::charge_attempt() {
+  ++charged_;
+  budget_.charge_attempts();
+}
+
+int64_t BudgetShare::attempts_held() const { return attempts_ ? std::max<int64_t>(0, *attempts_ - charged_) : 0; }
+
+void BudgetShare::waited(double seconds) {
+  if (!ends_) return;
+  const double more = std::min(seconds, waiting_left_);
+  *ends_ += more;
+  waiting_left_ -= more;
+}
+
+void BudgetShare::attempt_begun() {
+  ++in_flight_;
+  ++budget_.in_flight_;
+}
+
+void BudgetShare::attempt_over() {
+  --in_flight_;
+  --budget_.in_flight_;
+}
+
+bool BudgetShare::all_attempts_used_up() const {
+  const std::optional<int64_t> most = budget_.limits_.attempts;
+  return most && budget_.attempts_ + budget_.in_flight_ >= *most;
+}
+
+std::optional<std::string> BudgetShare::attempts_used_up() const {
+  if (all_attempts_used_up()) return "all attempts are used up";
+  if (attempts_ && charged_ + in_flight_ >= *attempts_) return "its share of the attempts is used up";
   return std::nullopt;
 }
 
-std::optional<std::string> Budget::time_up() const {
-  if (limits_.seconds && seconds() >= *limits_.seconds) return "the time is used up";
-  if (share_seconds_ && seconds() >= *share_seconds_) return "its share of the time is used up";
+std::optional<std::string> BudgetShare::time_up() const {
+  if (budget_.limits_.seconds && budget_.seconds() >= *budget_.limits_.seconds) return "the time is used up";
+  if (ends_ && budget_.seconds() >= *ends_) return "its share of the time is used up";
   return std::nullopt;
 }
 
-std::optional<std::string> Budget::time_used_up() const {
-  return journal_ != nullptr ? journal_->time_up([this] { return time_up(); }) : time_up();
+std::optional<std::string> BudgetShare::time_used_up() const {
+  Journal* const journal = budget_.journal_;
+  return journal != nullptr ? journal->time_up(problem_, [this] { return time_up(); }) : time_up();
 }
 
 }  // namespace agent::search

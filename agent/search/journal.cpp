@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 namespace agent::search {
@@ -18,6 +19,17 @@ int64_t attempts_in(const std::vector<Journal::Step>& steps, size_t from) {
   return std::count_if(steps.begin() + static_cast<std::ptrdiff_t>(from), steps.end(),
                        [](const Journal::Step& step) { return step.kind == Kind::attempt; });
 }
+
+// The problem that each step belongs to. An event that names none is of the search begun last.
+std::vector<std::string> problems_of(const std::vector<Journal::Step>& steps) {
+  std::vector<std::string> problems;
+  std::string begun;
+  for (const Journal::Step& step : steps) {
+    if (step.event == "problem_started") begun = step.details.at("problem");
+    problems.push_back(step.kind == Kind::event ? step.details.value("problem", begun) : step.problem);
+  }
+  return problems;
+}
 }  // namespace
 
 Journal::Journal(results::archive::Recorder& archive, int64_t campaign, Purpose purpose)
@@ -26,10 +38,15 @@ Journal::Journal(results::archive::Recorder& archive, int64_t campaign, Purpose 
   // Earlier versions recorded no order.
   over_ = std::any_of(steps_.begin(), steps_.end(), [](const Step& step) { return step.number == 0; });
   if (over_ || purpose == Purpose::replay) return;
-  const auto last =
-      std::find_if(steps_.rbegin(), steps_.rend(), [](const Step& step) { return step.event == "problem_ended"; });
-  before_.assign(steps_.begin(), last.base());
-  steps_.erase(steps_.begin(), last.base());
+  const std::vector<std::string> problems = problems_of(steps_);
+  std::set<std::string> ended;
+  for (const Step& step : steps_) {
+    if (step.event == "problem_ended") ended.insert(step.details.at("problem").get<std::string>());
+  }
+  std::vector<Step> all = std::exchange(steps_, {});
+  for (size_t i = 0; i < all.size(); ++i) {
+    (ended.contains(problems[i]) ? before_ : steps_).push_back(std::move(all[i]));
+  }
 }
 
 int64_t Journal::attempts_before() const { return attempts_in(before_, 0); }
@@ -38,7 +55,7 @@ int64_t Journal::attempts_left() const { return attempts_in(steps_, std::min(nex
 std::optional<Json> Journal::take_event(const std::string& kind, const std::string& problem) {
   const Step* const step = next();
   if (step == nullptr || step->kind != Kind::event || step->event != kind) return std::nullopt;
-  if (!problem.empty() && step->details.value("problem", "") != problem) return std::nullopt;
+  if (step->details.value("problem", problem) != problem) return std::nullopt;
   take();
   return step->details;
 }
@@ -47,13 +64,14 @@ void Journal::note(const std::string& kind, const Json& details) {
   if (!replays()) archive_.add_event(campaign_, kind, details);
 }
 
-std::optional<std::string> Journal::time_up(const std::function<std::optional<std::string>()>& now) {
+std::optional<std::string> Journal::time_up(const std::string& problem,
+                                            const std::function<std::optional<std::string>()>& now) {
   if (recalls() || replays()) {
-    const std::optional<Json> recorded = take_event("time_up", "");
+    const std::optional<Json> recorded = take_event("time_up", problem);
     return recorded ? std::optional(recorded->at("why").get<std::string>()) : std::nullopt;
   }
   std::optional<std::string> why = now();
-  if (why) note("time_up", {{"why", *why}});
+  if (why) note("time_up", {{"problem", problem}, {"why", *why}});
   return why;
 }
 

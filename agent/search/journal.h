@@ -46,18 +46,20 @@ class Journal {
   bool recalls() const { return !over_ && next_ < steps_.size(); }
   const Step* next() const { return recalls() ? &steps_[next_] : nullptr; }
   void take() { ++next_; }
-  // Steps of problems that ended before the interruption.
+  // Steps of problems whose search ended before the interruption: they are not taken again.
   const std::vector<Step>& before() const { return before_; }
   int64_t attempts_before() const;
   int64_t taken() const { return static_cast<int64_t>(next_); }
 
-  // If the next step is an event of this kind and problem, takes it and returns its details.
+  // If the next step is an event of this kind and problem, takes it and returns its details. Earlier versions searched
+  // one problem at a time, and did not name it in each event.
   std::optional<core::Json> take_event(const std::string& kind, const std::string& problem);
   // Records an event on which decisions depend.
   void note(const std::string& kind, const core::Json& details);
-  // Returns why time is up; nullopt: it is not. A live campaign calls `now` and records a reason; otherwise the record
-  // decides.
-  std::optional<std::string> time_up(const std::function<std::optional<std::string>()>& now);
+  // Returns why the time of a problem's search is up; nullopt: it is not. A live campaign calls `now` and records a
+  // reason; otherwise the record decides.
+  std::optional<std::string> time_up(const std::string& problem,
+                                     const std::function<std::optional<std::string>()>& now);
 
   // Hands a recorded event to the search. Listeners have already seen its consequences.
   void recall(const std::function<void()>& event);
@@ -65,6 +67,7 @@ class Journal {
 
   // Ends taking steps in order. take_left gives access to the steps that are left.
   void finish();
+  bool is_finished() const { return over_; }
   void diverge(const std::string& recorded, const std::string& now);
   std::optional<Step> take_left(const std::function<bool(const Step&)>& fits);
   int64_t attempts_left() const;  // recorded

@@ -45,15 +45,17 @@ class Searches : public testing::Test {
                              if (number < 0) return std::nullopt;
                              return 1 + number / 100;
                            });
-    Budget spent(budget, 0, 0);
+    Budget whole(budget, 0, 0);
+    BudgetShare spent(whole, "gelu_f32");
     Journal journal(started_.archive, started_.campaign);
-    RecordedRunner recorded(started_.archive, journal, spent, &runner);
+    SearchEvents events(journal);
     RequestLedger ledger(started_.archive, started_.campaign, {&model}, prices_, {}, limits, event_loop_, journal);
-    recorded.use_problem(prompting::test::shipped_problem("gelu_f32"), devices);
     const prompting::PromptMaker maker(core::installed_paths().prompts());
     const prompting::ProblemText text = prompting::read_problem_text(prompting::test::shipped_problem("gelu_f32"));
     prompting::DeviceText device;
     device.backend = "cpu";
+    RecordedRunner recorded(started_.archive, events, spent, text.problem, devices);
+    recorded.attach(runner);
     ProblemSearch problem_search(text.problem, recorded, spent, progress_, 1);
     ModelProposals proposals(text, device, maker, ledger, problem_search, started_.archive, progress_, settings, 1,
                              "test-");
@@ -207,13 +209,15 @@ TEST_F(Searches, AReplyMayComeWhenItsSearchHasEnded) {
   Journal journal(started_.archive, started_.campaign);
   RequestLedger ledger(started_.archive, started_.campaign, {&model}, prices_, {}, {}, event_loop_, journal);
   {
-    Budget budget({3, std::nullopt}, 0, 0);
+    Budget whole({3, std::nullopt}, 0, 0);
+    BudgetShare budget(whole, "gelu_f32");
+    SearchEvents events(journal);
     const prompting::PromptMaker maker(core::installed_paths().prompts());
     const prompting::ProblemText text = prompting::read_problem_text(prompting::test::shipped_problem("gelu_f32"));
     prompting::DeviceText device;
     device.backend = "cpu";
-    RecordedRunner recorded(started_.archive, journal, budget, &runner);
-    recorded.use_problem(text.problem, 1);
+    RecordedRunner recorded(started_.archive, events, budget, text.problem, 1);
+    recorded.attach(runner);
     ProblemSearch problem_search(text.problem, recorded, budget, progress_, 1);
     ModelProposals proposals(text, device, maker, ledger, problem_search, started_.archive, progress_, {}, 1, "t-");
     std::vector<NamedSolution> shipped;

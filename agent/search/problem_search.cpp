@@ -34,7 +34,7 @@ std::vector<const sandbox::Solution*> solutions_of(const std::vector<NamedSoluti
 ProblemSearch::Trial::Trial(TrialPlan of, uint64_t seed)
     : plan(std::move(of)), tuner(solutions_of(plan.solutions), seed, plan.tuner), probing(plan.probe) {}
 
-ProblemSearch::ProblemSearch(const benchsuite::Problem& problem, AttemptRunner& runner, Budget& budget,
+ProblemSearch::ProblemSearch(const benchsuite::Problem& problem, AttemptRunner& runner, BudgetShare& budget,
                              Progress& progress, uint64_t seed)
     : problem_(problem), runner_(runner), budget_(budget), progress_(progress), seed_(seed), best_(runner.naive()) {}
 
@@ -60,41 +60,43 @@ void ProblemSearch::report(const Candidate& candidate, Effort effort, const Atte
   progress_.attempted(report);
 }
 
-void ProblemSearch::begin(const CandidatePtr& candidate, const CandidatePtr& incumbent, Effort effort,
-                          std::function<void(Attempt)> done) {
-  ++in_flight_;
+void ProblemSearch::attempt(const CandidatePtr& candidate, const CandidatePtr& incumbent, Effort effort,
+                            std::function<void(Attempt)> done) {
+  budget_.attempt_begun();
   runner_.begin(candidate, incumbent, effort, [this, done = std::move(done)](Attempt attempt) {
-    --in_flight_;
+    budget_.attempt_over();
     done(std::move(attempt));
   });
 }
 
 void ProblemSearch::control() {
-  begin(runner_.naive(), runner_.naive(), Effort::control, [this](const Attempt& made) {
-    if (made.measurement && !made.measurement->workloads.empty()) {
-      naive_us_ = made.measurement->workloads.front().candidate_us;
-    }
-    report(*runner_.naive(), Effort::control, made, speed_up_of(made, 1), false);
-    if (!verifier::verdicts::is_correct(made.verdict)) {
-      progress_.warned(problem_.name + ": the naive solution itself is not accepted: " +
-                       verifier::verdicts::sentence_for_people(made.verdict));
-    } else if (made.measurement && made.measurement->outcome != Outcome::tie) {
-      const verifier::statistics::SpeedUp& s = made.measurement->speed_up;
-      progress_.warned(
-          fmt::format("{}: naive timed against itself gave {:.2f}x [{:.2f}, {:.2f}] instead of 1: this machine is "
-                      "noisy, so small differences mean little",
-                      problem_.name, s.value, s.low, s.high));
-    }
+  controlling_ = true;
+  attempt(runner_.naive(), runner_.naive(), Effort::control, [this](const Attempt& made) {
+    controlling_ = false;
+    controlled(made);
   });
-  while (runner_.in_progress() > 0) {
-    runner_.wait(kTick);
-    runner_.serve();
+}
+
+void ProblemSearch::controlled(const Attempt& made) {
+  if (made.measurement && !made.measurement->workloads.empty()) {
+    naive_us_ = made.measurement->workloads.front().candidate_us;
+  }
+  report(*runner_.naive(), Effort::control, made, speed_up_of(made, 1), false);
+  if (!verifier::verdicts::is_correct(made.verdict)) {
+    progress_.warned(problem_.name + ": the naive solution itself is not accepted: " +
+                     verifier::verdicts::sentence_for_people(made.verdict));
+  } else if (made.measurement && made.measurement->outcome != Outcome::tie) {
+    const verifier::statistics::SpeedUp& s = made.measurement->speed_up;
+    progress_.warned(
+        fmt::format("{}: naive timed against itself gave {:.2f}x [{:.2f}, {:.2f}] instead of 1: this machine is "
+                    "noisy, so small differences mean little",
+                    problem_.name, s.value, s.low, s.high));
   }
 }
 
 bool ProblemSearch::begin_confirmation() {
   if (confirming_ || due_.empty()) return false;
-  if (budget_.left().attempts == 0) {
+  if (budget_.all_attempts_used_up()) {
     for (const Confirmation& confirmation : due_) --confirmation.trial->confirmations;
     due_.clear();
     return false;
@@ -106,10 +108,10 @@ bool ProblemSearch::begin_confirmation() {
     score(confirmation);
     return true;
   }
-  begin(confirmation.candidate, best_, Effort::confirm, [this, confirmation, against = best_score_](Attempt attempt) {
+  attempt(confirmation.candidate, best_, Effort::confirm, [this, confirmation, against = best_score_](Attempt attempt) {
     report(*confirmation.candidate, Effort::confirm, attempt, speed_up_of(attempt, against), false);
     correct(confirmation, attempt, speed_up_of(attempt, against));
-    if (!won(attempt) || budget_.left().attempts == 0) return end_confirmation(confirmation);
+    if (!won(attempt) || budget_.all_attempts_used_up()) return end_confirmation(confirmation);
     score(confirmation);
   });
   return true;
@@ -128,7 +130,7 @@ void ProblemSearch::correct(const Confirmation& confirmation, const Attempt& att
 }
 
 void ProblemSearch::score(const Confirmation& confirmation) {
-  begin(confirmation.candidate, runner_.naive(), Effort::confirm, [this, confirmation](const Attempt& scored) {
+  attempt(confirmation.candidate, runner_.naive(), Effort::confirm, [this, confirmation](const Attempt& scored) {
     const bool better = won(scored);
     if (better) {
       best_ = confirmation.candidate;
@@ -196,13 +198,13 @@ bool ProblemSearch::begin_point(Trial& trial) {
   prepare_ahead(trial);
   const CandidatePtr candidate = trial.ahead.front();
   const Effort effort = trial.batch->effort;
-  if (auto why = budget_.attempts_used_up(in_flight_)) {
+  if (auto why = budget_.attempts_used_up()) {
     why_ = *why;
     return false;
   }
   const Point point = trial.batch->points[trial.started++];
   trial.ahead.pop_front();
-  begin(candidate, best_, effort, [this, &trial, point, candidate, effort, against = best_score_](Attempt attempt) {
+  attempt(candidate, best_, effort, [this, &trial, point, candidate, effort, against = best_score_](Attempt attempt) {
     point_judged(trial, point, candidate, effort, against, std::move(attempt));
   });
   return true;
@@ -245,41 +247,50 @@ bool ProblemSearch::is_idle() const {
   return runner_.in_progress() == 0 && due_.empty() && (trials_.empty() || !why_.empty());
 }
 
-// The end of the time is an event like others and precedes later ones.
-void ProblemSearch::next_event(bool awaits_replies) {
+bool ProblemSearch::take_time_up() {
+  if (!why_.empty()) return false;
+  const auto why = budget_.time_used_up();
+  if (why) why_ = *why;
+  return why.has_value();
+}
+
+void ProblemSearch::next_event() {
   const double begin = budget_.now();
   runner_.wait(kTick);
-  if (awaits_replies) budget_.waited(budget_.now() - begin);
-  if (why_.empty()) {
-    if (auto why = budget_.time_used_up()) {
-      why_ = *why;
-      return;
-    }
+  if (idle_) budget_.waited(budget_.now() - begin);
+  if (!take_time_up()) runner_.serve();
+}
+
+void ProblemSearch::begin(Proposals* proposals) {
+  proposals_ = proposals;
+  const auto has_solutions = [](const Trial& trial) { return !trial.plan.solutions.empty(); };
+  if (proposals != nullptr || std::any_of(trials_.begin(), trials_.end(), has_solutions)) control();
+}
+
+bool ProblemSearch::proceed() {
+  if (!controlling_) {
+    feed();
+    if (proposals_ != nullptr && why_.empty()) proposals_->tend();
   }
-  runner_.serve();
+  idle_ = is_idle();
+  if (!idle_) return false;
+  if (proposals_ == nullptr || !why_.empty() || !proposals_->may_bring_more()) return true;
+  const auto why = budget_.attempts_used_up();
+  if (why) why_ = *why;
+  return why.has_value();
+}
+
+SearchResult ProblemSearch::result() const {
+  if (interrupted()) return {best_score_, "interrupted", true};
+  if (!why_.empty()) return {best_score_, why_, false};
+  const std::string why = proposals_ != nullptr ? proposals_->why_ended() : "";
+  return {best_score_, why.empty() ? tuner_ended_ : why, false};
 }
 
 SearchResult ProblemSearch::run(Proposals* proposals) {
-  const auto has_solutions = [](const Trial& trial) { return !trial.plan.solutions.empty(); };
-  if (proposals != nullptr || std::any_of(trials_.begin(), trials_.end(), has_solutions)) control();
-  while (!interrupted()) {
-    feed();
-    if (proposals != nullptr && why_.empty()) proposals->tend();
-    const bool idle = is_idle();
-    if (idle) {
-      const bool waits = proposals != nullptr && why_.empty() && proposals->may_bring_more();
-      if (!waits) break;
-      if (auto why = budget_.attempts_used_up()) {
-        why_ = *why;
-        break;
-      }
-    }
-    next_event(idle);
-  }
-  if (interrupted()) return {best_score_, "interrupted", true};
-  if (why_.empty() && proposals != nullptr) why_ = proposals->why_ended();
-  if (why_.empty()) why_ = tuner_ended_;
-  return {best_score_, why_, false};
+  begin(proposals);
+  while (!interrupted() && !proceed()) next_event();
+  return result();
 }
 
 }  // namespace agent::search

@@ -57,7 +57,7 @@ class ProblemSearch {
  public:
   // Every choice follows from `seed` and the order of events (results, replies, time up): after each event the search
   // starts everything that it may, and nothing in between.
-  ProblemSearch(const benchsuite::Problem& problem, AttemptRunner& runner, Budget& budget, Progress& progress,
+  ProblemSearch(const benchsuite::Problem& problem, AttemptRunner& runner, BudgetShare& budget, Progress& progress,
                 uint64_t seed);
   ~ProblemSearch();
   ProblemSearch(const ProblemSearch&) = delete;
@@ -76,7 +76,19 @@ class ProblemSearch {
   size_t trials() const { return trials_.size(); }  // not ended
   size_t side_by_side() const { return runner_.free_slots() + runner_.in_progress(); }
 
+  // From begin() to the end, for a search that has its events to itself.
   SearchResult run(Proposals* proposals = nullptr);
+
+  // Otherwise its owner calls begin(), and then proceed() after each event until that is true. Times the naive solution
+  // against itself first.
+  void begin(Proposals* proposals = nullptr);
+  // Starts everything that it may. True: the search has ended.
+  bool proceed();
+  // Nothing is under way but requests to models.
+  bool awaits_replies() const { return idle_; }
+  // The end of the time is an event like others, and precedes later ones. True: it came now.
+  bool take_time_up();
+  SearchResult result() const;
 
   double best_speed_up() const { return best_score_; }
   // The naive solution's time at the first timed workload, once its control has measured it.
@@ -101,13 +113,14 @@ class ProblemSearch {
 
   // Times naive against itself and warns unless it is a tie: the machine is too noisy then.
   void control();
+  void controlled(const Attempt& made);
   void feed();
   Trial* next_trial();
   bool has_points(Trial& trial);
   bool begin_point(Trial& trial);
   void prepare_ahead(Trial& trial);
-  void begin(const CandidatePtr& candidate, const CandidatePtr& incumbent, verifier::verdicts::Effort effort,
-             std::function<void(Attempt)> done);
+  void attempt(const CandidatePtr& candidate, const CandidatePtr& incumbent, verifier::verdicts::Effort effort,
+               std::function<void(Attempt)> done);
   void point_judged(Trial& trial, const Point& point, const CandidatePtr& candidate, verifier::verdicts::Effort effort,
                     double against, Attempt attempt);
   // Confirms a win: it must repeat in fresh processes, then against naive, which gives the score.
@@ -116,23 +129,24 @@ class ProblemSearch {
   void end_confirmation(const Confirmation& confirmation);
   static void correct(const Confirmation& confirmation, const Attempt& attempt, std::optional<double> speed_up);
   bool is_idle() const;
-  void next_event(bool awaits_replies);  // handles exactly one event
+  void next_event();  // handles exactly one event
   void report(const Candidate& candidate, verifier::verdicts::Effort effort, const Attempt& attempt,
               std::optional<double> speed_up, bool new_best);
 
   const benchsuite::Problem& problem_;
   AttemptRunner& runner_;
-  Budget& budget_;
+  BudgetShare& budget_;
   Progress& progress_;
   uint64_t seed_;
   std::list<Trial> trials_;
   std::vector<std::vector<NamedSolution>> kept_;  // of ended trials: best_ refers to its solution
   std::deque<Confirmation> due_;                  // confirmations
   bool confirming_ = false;
-  int64_t in_flight_ = 0;  // attempts in flight; the runner charges each when it ends
   CandidatePtr best_;      // naive until a faster one is confirmed
   double best_score_ = 1;  // its confirmed speed-up over naive
   std::optional<double> naive_us_;
+  Proposals* proposals_ = nullptr;
+  bool controlling_ = false, idle_ = false;
   std::string why_;  // not empty: nothing more starts
   std::string tuner_ended_;
 };

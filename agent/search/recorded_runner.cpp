@@ -11,19 +11,72 @@ namespace {
 using Kind = results::archive::StepRecord::Kind;
 }
 
-RecordedRunner::RecordedRunner(results::archive::Recorder& archive, Journal& journal, Budget& budget,
-                               AttemptRunner* live)
-    : archive_(archive), journal_(journal), budget_(budget), live_(live) {
+SearchEvents::SearchEvents(Journal& journal) : journal_(journal) {
   journal_.on_finish([this] {
-    for (Started& started : std::exchange(waiting_, {})) proceed(std::move(started));
+    for (RecordedRunner* runner : runners_) runner->proceed_all();
   });
 }
 
-void RecordedRunner::use_problem(const benchsuite::Problem& problem, size_t slots) {
-  slots_ = slots;
-  if (live_ != nullptr) return;
-  naive_solution_ = sandbox::naive_solution(problem);
-  naive_ = add(naive_solution_, "naive", "naive", sandbox::default_binding(naive_solution_));
+AttemptRunner* SearchEvents::live() const {
+  for (const RecordedRunner* runner : runners_) {
+    if (runner->live_ != nullptr) return runner->live_;
+  }
+  return nullptr;
+}
+
+void SearchEvents::wait(std::chrono::milliseconds at_most) {
+  const auto is_ready = [](const RecordedRunner* runner) { return !runner->ready_.empty(); };
+  if (journal_.recalls() || std::ranges::any_of(runners_, is_ready)) return;
+  if (AttemptRunner* const any = live()) any->wait(at_most);
+}
+
+void SearchEvents::serve() {
+  if (const Journal::Step* const step = journal_.next()) return take(*step);
+  AttemptRunner* const any = live();
+  if (any == nullptr) throw RecordEnded();
+  journal_.finish();
+  for (RecordedRunner* runner : runners_) {
+    if (runner->finish_one() || runner->slots_changed()) return;
+  }
+  if (!journal_.ask_again()) any->serve();
+}
+
+void SearchEvents::take(const Journal::Step& step) {
+  if (step.kind == Kind::request || step.kind == Kind::reply) return journal_.model_step(step);
+  for (RecordedRunner* runner : runners_) {
+    if (step.kind == Kind::attempt && runner->problem_ == step.problem) return runner->report(step);
+    if (step.kind != Kind::event) continue;
+    if (const auto slots = journal_.take_event("places", runner->problem_)) {
+      runner->slots_ = slots->at("places").get<size_t>();
+      return;
+    }
+  }
+  journal_.diverge(describe(step), "the search continues");
+}
+
+RecordedRunner::RecordedRunner(results::archive::Recorder& archive, SearchEvents& events, BudgetShare& budget,
+                               const benchsuite::Problem& problem, size_t slots)
+    : archive_(archive),
+      events_(events),
+      journal_(events.journal()),
+      budget_(budget),
+      problem_(problem.name),
+      slots_(slots),
+      naive_solution_(sandbox::naive_solution(problem)),
+      naive_(add(naive_solution_, "naive", "naive", sandbox::default_binding(naive_solution_))) {
+  events_.runners_.push_back(this);
+}
+
+RecordedRunner::~RecordedRunner() { std::erase(events_.runners_, this); }
+
+void RecordedRunner::attach(AttemptRunner& live) {
+  live_ = &live;
+  if (journal_.is_finished()) proceed_all();
+}
+
+void RecordedRunner::proceed_all() {
+  if (live_ == nullptr) return;
+  for (Started& started : std::exchange(waiting_, {})) proceed(std::move(started));
 }
 
 size_t RecordedRunner::in_progress() const {
@@ -33,13 +86,13 @@ size_t RecordedRunner::in_progress() const {
 size_t RecordedRunner::free_slots() const { return slots_ > in_progress() ? slots_ - in_progress() : 0; }
 
 void RecordedRunner::prepare(const CandidatePtr& candidate, verifier::verdicts::Effort effort) {
-  if (live_ != nullptr && !journal_.recalls()) live_->prepare(candidate, effort);
+  if (live_ != nullptr && journal_.is_finished()) live_->prepare(candidate, effort);
 }
 
 void RecordedRunner::begin(const CandidatePtr& candidate, const CandidatePtr& incumbent,
                            verifier::verdicts::Effort effort, std::function<void(Attempt)> done) {
   Started started{candidate, incumbent, effort, std::move(done)};
-  if (journal_.recalls() || live_ == nullptr) {
+  if (live_ == nullptr || !journal_.is_finished()) {
     waiting_.push_back(std::move(started));
   } else {
     proceed(std::move(started));
@@ -58,7 +111,7 @@ void RecordedRunner::proceed(Started started) {
   } else {
     live_->begin(started.candidate, started.incumbent, started.effort,
                  [this, done = std::move(started.done)](Attempt attempt) {
-                   budget_.charge_attempts();
+                   budget_.charge_attempt();
                    done(std::move(attempt));
                  });
   }
@@ -82,42 +135,27 @@ void RecordedRunner::report(const Journal::Step& step) {
   const std::function<void(Attempt)> done = std::move(started->done);
   waiting_.erase(started);
   journal_.take();
-  budget_.charge_attempts();
+  budget_.charge_attempt();
   journal_.recall([&] { done(std::move(attempt)); });
+}
+
+// Hands over one attempt that was found among the remaining steps.
+bool RecordedRunner::finish_one() {
+  if (ready_.empty()) return false;
+  Finished finished = std::move(ready_.front());
+  ready_.pop_front();
+  journal_.recall([&] { finished.done(std::move(finished.attempt)); });
+  return true;
 }
 
 // The number of slots changes when a device is retired, or when a campaign resumes on another host.
 bool RecordedRunner::slots_changed() {
+  if (live_ == nullptr) return false;
   const size_t now = live_->free_slots() + live_->in_progress();
   if (now == slots_) return false;
   slots_ = now;
-  journal_.note("places", {{"places", now}});
+  journal_.note("places", {{"problem", problem_}, {"places", now}});
   return true;
-}
-
-void RecordedRunner::wait(std::chrono::milliseconds at_most) {
-  if (live_ != nullptr && !journal_.recalls() && ready_.empty()) live_->wait(at_most);
-}
-
-void RecordedRunner::serve() {
-  if (const Journal::Step* const step = journal_.next()) {
-    if (step->kind == Kind::attempt) return report(*step);
-    if (step->kind != Kind::event) return journal_.model_step(*step);
-    if (const auto slots = journal_.take_event("places", "")) {
-      slots_ = slots->at("places").get<size_t>();
-      return;
-    }
-    return journal_.diverge(describe(*step), "the search continues");
-  }
-  if (live_ == nullptr) throw RecordEnded();
-  journal_.finish();
-  if (!ready_.empty()) {
-    Finished finished = std::move(ready_.front());
-    ready_.pop_front();
-    return journal_.recall([&] { finished.done(std::move(finished.attempt)); });
-  }
-  if (slots_changed() || journal_.ask_again()) return;
-  live_->serve();
 }
 
 void RecordedRunner::abandon() {
@@ -125,8 +163,6 @@ void RecordedRunner::abandon() {
   ready_.clear();
   if (live_ != nullptr) live_->abandon();
 }
-
-CandidatePtr RecordedRunner::naive() const { return live_ != nullptr ? live_->naive() : naive_; }
 
 CandidatePtr RecordedRunner::add(const sandbox::Solution& solution, const std::string& name, const std::string& origin,
                                  const sandbox::TunableBinding& binding) {

@@ -1,10 +1,10 @@
-// The attempt runner of a campaign: reports recorded attempts in order, passes the others to the live runner, and
-// charges the budget for each.
+// The outside events of a campaign's searches, and each search's attempt runner over them.
 #pragma once
 
 #include <deque>
 #include <list>
-#include <optional>
+#include <string>
+#include <vector>
 
 #include "agent/search/attempt_runner.h"
 #include "agent/search/budget.h"
@@ -13,28 +13,60 @@
 
 namespace agent::search {
 
+class RecordedRunner;
+
+// Hands events to the searches of a campaign one at a time: recorded ones in their order, then live ones.
+class SearchEvents {
+ public:
+  // The journal must outlive it.
+  explicit SearchEvents(Journal& journal);
+  SearchEvents(const SearchEvents&) = delete;
+  SearchEvents& operator=(const SearchEvents&) = delete;
+
+  Journal& journal() { return journal_; }
+  // Waits for something to serve, at most this long.
+  void wait(std::chrono::milliseconds at_most);
+  // Handles one event. Throws RecordEnded at the end of the record when no search has a live runner.
+  void serve();
+
+ private:
+  friend class RecordedRunner;
+  void take(const Journal::Step& step);
+  AttemptRunner* live() const;  // of any search: they share an event loop
+
+  Journal& journal_;
+  std::vector<RecordedRunner*> runners_;
+};
+
+// The attempt runner of one search: reports recorded attempts in order, passes the others to the live runner, and
+// charges the budget for each.
 class RecordedRunner : public AttemptRunner {
  public:
-  // `live`: null when a campaign is replayed; then serve throws RecordEnded at the end of the record. All arguments
-  // must outlive it.
-  RecordedRunner(results::archive::Recorder& archive, Journal& journal, Budget& budget, AttemptRunner* live);
+  // `slots`: attempts side by side. All arguments must outlive it.
+  RecordedRunner(results::archive::Recorder& archive, SearchEvents& events, BudgetShare& budget,
+                 const benchsuite::Problem& problem, size_t slots);
+  ~RecordedRunner() override;
+  RecordedRunner(const RecordedRunner&) = delete;
+  RecordedRunner& operator=(const RecordedRunner&) = delete;
 
-  // Starts a problem's search with so many slots. Without a live runner, this provides the naive solution.
-  void use_problem(const benchsuite::Problem& problem, size_t slots);
+  // Attempts that the record does not hold wait for this runner, which has loaded the problem and outlives this one. A
+  // campaign that is replayed has none.
+  void attach(AttemptRunner& live);
 
   size_t free_slots() const override;
   size_t in_progress() const override;
   void prepare(const CandidatePtr& candidate, verifier::verdicts::Effort effort) override;
   void begin(const CandidatePtr& candidate, const CandidatePtr& incumbent, verifier::verdicts::Effort effort,
              std::function<void(Attempt)> done) override;
-  void wait(std::chrono::milliseconds at_most) override;
-  void serve() override;
+  void wait(std::chrono::milliseconds at_most) override { events_.wait(at_most); }
+  void serve() override { events_.serve(); }
   void abandon() override;
-  CandidatePtr naive() const override;
+  CandidatePtr naive() const override { return naive_; }
   CandidatePtr add(const sandbox::Solution& solution, const std::string& name, const std::string& origin,
                    const sandbox::TunableBinding& binding) override;
 
  private:
+  friend class SearchEvents;
   struct Started {
     CandidatePtr candidate, incumbent;
     verifier::verdicts::Effort effort;
@@ -47,16 +79,20 @@ class RecordedRunner : public AttemptRunner {
 
   static bool fits(const Started& started, const Journal::Step& step);
   void report(const Journal::Step& step);
+  void proceed_all();
   void proceed(Started started);
+  bool finish_one();
   bool slots_changed();
 
   results::archive::Recorder& archive_;
+  SearchEvents& events_;
   Journal& journal_;
-  Budget& budget_;
-  AttemptRunner* live_;
+  BudgetShare& budget_;
+  std::string problem_;
+  AttemptRunner* live_ = nullptr;
   std::list<Started> waiting_;  // until the record reaches them
   std::deque<Finished> ready_;  // found among the remaining steps of the record
-  size_t slots_ = 0;
+  size_t slots_;
   sandbox::Solution naive_solution_;
   CandidatePtr naive_;
 };

@@ -142,12 +142,14 @@ class World {
                       EventLoop& event_loop) {
     Journal journal(started.archive, started.campaign, purpose);
     journal.on_divergence([&](const Divergence& divergence) { divergences.emplace_back(divergence.what()); });
-    Budget budget({90, std::nullopt}, 0, 0, &journal);
-    journal.on_finish([&] { budget.charge_attempts(journal.attempts_left()); });
-    RecordedRunner recorded(started.archive, journal, budget, journal.replays() ? nullptr : &runner);
+    Budget whole({90, std::nullopt}, 0, 0, &journal);
+    BudgetShare budget(whole, text_.problem.name);
+    journal.on_finish([&] { whole.charge_attempts(journal.attempts_left()); });
+    SearchEvents events(journal);
+    RecordedRunner recorded(started.archive, events, budget, text_.problem, devices_);
+    if (!journal.replays()) recorded.attach(runner);
     NewProgress new_progress(progress, journal);
     RequestLedger ledger(started.archive, started.campaign, {&model}, prices_, {}, limits_, event_loop, journal);
-    recorded.use_problem(text_.problem, devices_);
     ProblemSearch problem_search(text_.problem, recorded, budget, new_progress, 1);
     ModelProposals proposals(text_, device_, maker_, ledger, problem_search, started.archive, new_progress, settings, 1,
                              "test-");

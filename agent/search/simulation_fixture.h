@@ -14,6 +14,7 @@
 #include "agent/search/event_loop.h"
 #include "agent/search/progress.h"
 #include "results/archive/archive_fixture.h"
+#include "sandbox/naive_solution.h"
 
 namespace agent::search::test {
 
@@ -78,6 +79,12 @@ class SimulatedRunner : public AttemptRunner {
   }
   void abandon() override {}
   CandidatePtr naive() const override { return naive_; }
+  // Another problem than gelu_f32.
+  void use_problem(const benchsuite::Problem& problem) {
+    problem_ = started_.archive.add_problem(problem, benchsuite::content_hash(problem));
+    naive_solution_ = sandbox::naive_solution(problem);
+    naive_ = add_candidate(started_.archive, naive_solution_, "naive", "naive", {});
+  }
   CandidatePtr add(const sandbox::Solution& solution, const std::string& name, const std::string&,
                    const sandbox::TunableBinding& binding) override {
     return add_candidate(started_.archive, solution, name, "simulated", binding);
@@ -89,8 +96,8 @@ class SimulatedRunner : public AttemptRunner {
  private:
   Attempt attempt(const Candidate& candidate, const Candidate& incumbent, verifier::verdicts::Effort effort) {
     Attempt made;
-    const auto mine = &candidate == naive_.get() ? 1.0 : speed_up_(candidate);
-    const auto other = &incumbent == naive_.get() ? 1.0 : speed_up_(incumbent);
+    const auto mine = candidate.id == naive_->id ? 1.0 : speed_up_(candidate);
+    const auto other = incumbent.id == naive_->id ? 1.0 : speed_up_(incumbent);
     if (!mine) {
       made.verdict = verifier::verdicts::WrongResult{{}, "y", 0, 1, 0, 100, 1, 1};
       return made;
@@ -112,6 +119,7 @@ class SimulatedRunner : public AttemptRunner {
     judgement.verdict = made.verdict;
     judgement.measurement = made.measurement;
     results::archive::NewAttempt recorded = started_.attempt_at(candidate.id, effort, std::move(judgement));
+    if (problem_) recorded.problem = *problem_;
     recorded.artefact.clear();
     recorded.compile_log.clear();
     if (recorded.against) recorded.against = incumbent.id;
@@ -124,9 +132,10 @@ class SimulatedRunner : public AttemptRunner {
   size_t devices_, busy_ = 0;
   SpeedUp speed_up_;
   std::mt19937_64 chance_{1};
-  const sandbox::Solution naive_solution_ =
+  std::optional<int64_t> problem_;
+  sandbox::Solution naive_solution_ =
       sandbox::own_solution(prompting::test::shipped_problem("gelu_f32"), benchsuite::kNaiveFile);
-  const CandidatePtr naive_ = add_candidate(started_.archive, naive_solution_, "naive", "naive", {});
+  CandidatePtr naive_ = add_candidate(started_.archive, naive_solution_, "naive", "naive", {});
 };
 
 // Answers with the result of `reply` after some seconds.

@@ -20,9 +20,9 @@
 
 namespace sandbox::hip::test_driver {
 
-// What goes wrong, chosen by the name of the library's file: libkw_test_hip.<fault>.so. Those of launches begin with
-// the first kernel in a process that imported memory (a run worker) and is none of ours (kw_*).
-enum class Wrong { nothing, no_device, out_of_memory, export_refused, illegal_address, lost_device, hang };
+// What is not as usual, chosen by the name of the library's file: libkw_test_hip.<fault>.so. Faults of launches begin
+// with the first kernel in a process that imported memory (a run worker) and is none of ours (kw_*).
+enum class Wrong { nothing, two_devices, no_device, out_of_memory, export_refused, illegal_address, lost_device, hang };
 
 class Queue {
  public:

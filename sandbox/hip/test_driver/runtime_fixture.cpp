@@ -36,7 +36,8 @@ Wrong wrong_of_name() {
   constexpr std::pair<const char*, Wrong> kNames[] = {
       {".no_device.", Wrong::no_device},           {".out_of_memory.", Wrong::out_of_memory},
       {".export_refused.", Wrong::export_refused}, {".illegal_address.", Wrong::illegal_address},
-      {".lost_device.", Wrong::lost_device},       {".hang.", Wrong::hang}};
+      {".lost_device.", Wrong::lost_device},       {".hang.", Wrong::hang},
+      {".two_devices.", Wrong::two_devices}};
   for (const auto& [part, wrong] : kNames) {
     if (file.find(part) != std::string::npos) return wrong;
   }
@@ -139,7 +140,10 @@ bool take(size_t bytes) {
   return true;
 }
 
-int in_range(int device_index) { return device_index == 0 ? kSuccess : 101; }  // hipErrorInvalidDevice
+int device_count() { return device().wrong == Wrong::two_devices ? 2 : 1; }
+int in_range(int device_index) {
+  return device_index >= 0 && device_index < device_count() ? kSuccess : 101;  // hipErrorInvalidDevice
+}
 }  // namespace
 
 int enqueue(std::function<void()> work) {
@@ -210,7 +214,7 @@ const char* hipGetErrorString(int error) {
   return device().fault.empty() ? "the test driver's error" : device().fault.c_str();
 }
 int hipGetDeviceCount(int* count) {
-  *count = 1;
+  *count = device_count();
   return kSuccess;
 }
 int hipDeviceGet(int* handle, int index) {

@@ -1,0 +1,167 @@
+// Campaigns of many problems on several lanes. Devices are simulated, on a clock that jumps from event to event.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "agent/campaign/device_text.h"
+#include "agent/campaign/lanes.h"
+#include "agent/search/simulation_fixture.h"
+#include "core/text.h"
+
+namespace agent::campaign {
+namespace {
+using search::test::SimulatedRunner;
+using search::test::VirtualTime;
+
+struct Killed {};
+
+// A number that depends on the name alone.
+double drawn(const std::string& name, double least, double most) {
+  std::seed_seq seed(name.begin(), name.end());
+  std::mt19937_64 chance(seed);
+  return std::uniform_real_distribution<double>(least, most)(chance);
+}
+
+class SimulatedLanes : public Lanes {
+ public:
+  SimulatedLanes(VirtualTime& time, results::archive::test::Started& started, size_t count,
+                 const std::function<void()>& moment) {
+    for (size_t i = 0; i < count; ++i) {
+      SimulatedRunner& runner = runners_.emplace_back(time, event_loop_, started, 1, [](const search::Candidate& one) {
+        return std::optional(1 + drawn(std::to_string(one.id), 0, 0.5));
+      });
+      runner.seconds = [](const std::string& name) { return drawn(name, 0.2, 0.8); };
+      runner.moment = moment;
+    }
+  }
+  size_t count() const override { return runners_.size(); }
+  search::AttemptRunner& runner(size_t lane) override { return runners_[lane]; }
+  void begin_problem(size_t lane, const benchsuite::Problem& problem) override {
+    runners_[lane].use_problem(problem);
+  }
+  search::EventLoop& event_loop() override { return event_loop_; }
+  std::optional<std::string> why_not(const sandbox::Solution&) const override { return std::nullopt; }
+  prompting::DeviceText device_text() const override { return {}; }
+  void look_closer() override {}
+  void on_trouble(const std::function<void(const std::string&)>&) override {}
+
+ private:
+  search::EventLoop event_loop_;
+  std::deque<SimulatedRunner> runners_;
+};
+
+// A campaign of copies of one problem, each with the shipped solution of it.
+class SideBySide : public testing::Test {
+ protected:
+  results::archive::CampaignRecord start(size_t count, std::optional<int64_t> attempts = std::nullopt) {
+    const benchsuite::Problem& shipped = prompting::test::shipped_problem("gelu_f32");
+    const std::string source =
+        core::read_file(core::installed_paths().kernels() / "gelu_f32" / "float4_items.cu");
+    CampaignSettings settings;
+    for (size_t i = 0; i < count; ++i) {
+      const std::string name = "gelu_" + std::to_string(i);
+      benchsuite::Problem& problem = problems_[name] = shipped;
+      problem.name = name;
+      settings.problems.push_back(name);
+      std::string renamed = source;
+      renamed.replace(renamed.find("gelu_f32"), std::string("gelu_f32").size(), name);
+      const sandbox::Solution solution = sandbox::parse_solution(renamed, "float4_items");
+      started_.archive.add_solution({&solution, "float4_items", "user", {}});
+      settings.solutions.push_back(solution.hash());
+    }
+    settings.budget.attempts = attempts;
+    settings.seed = 5;
+    return started_.archive.start_campaign(to_json(settings), started_.environment);
+  }
+
+  // The simulated seconds that it takes on so many lanes. `moments`: it is killed then.
+  double run(const results::archive::CampaignRecord& campaign, size_t lanes, int64_t moments = INT64_MAX) {
+    started_.campaign = campaign.id;
+    VirtualTime time;
+    const auto moment = [&moments] {
+      if (--moments == 0) throw Killed();
+    };
+    SimulatedLanes simulated(time, started_, lanes, moment);
+    search::test::SilentProgress progress;
+    end_ = run_campaign(started_.archive, campaign, core::installed_paths(), problems_, progress, {}, simulated);
+    EXPECT_TRUE(progress.warnings.empty()) << progress.warnings.front();
+    return time.now();
+  }
+
+  // What each problem's search attempted, in order, without what depends on other problems.
+  std::map<std::string, std::vector<std::string>> attempts(const results::archive::CampaignRecord& campaign) const {
+    std::map<std::string, std::vector<std::string>> by_problem;
+    for (const int64_t id : started_.archive.attempts_of_campaign(campaign.id)) {
+      const results::archive::RecordedAttempt a = started_.archive.attempt(id);
+      by_problem[a.problem].push_back(a.effort + " " + a.solution + " " + sandbox::describe(a.binding) + " against " +
+                                      a.against);
+    }
+    return by_problem;
+  }
+
+  const results::archive::test::TemporaryArchive temporary_;
+  results::archive::test::Started started_{temporary_.file(), "gelu_f32"};
+  std::map<std::string, benchsuite::Problem> problems_;
+  CampaignEnd end_;
+};
+
+TEST_F(SideBySide, TwoLanesTakeHalfTheTimeAndEightAnEighth) {
+  const auto one = start(40), two = start(40), eight = start(40);
+  const double seconds = run(one, 1);
+  EXPECT_GT(seconds, 100);
+  EXPECT_LE(run(two, 2), 0.52 * seconds);
+  EXPECT_LE(run(eight, 8), 0.14 * seconds);
+  EXPECT_EQ(attempts(one), attempts(two));
+  EXPECT_EQ(attempts(one), attempts(eight));
+}
+
+TEST_F(SideBySide, SharesOfTheAttemptsAreAlike) {
+  const auto campaign = start(8, 80);
+  run(campaign, 3);
+  const auto by_problem = attempts(campaign);
+  EXPECT_EQ(by_problem.size(), 8u);
+  for (const auto& [problem, made] : by_problem) {
+    EXPECT_GE(made.size(), 6u) << problem;
+    EXPECT_LE(made.size(), 14u) << problem;  // confirmations may pass the share
+  }
+  EXPECT_LE(end_.attempts, 80);
+}
+
+TEST_F(SideBySide, AKilledCampaignDecidesTheSameWhenItIsResumed) {
+  const auto whole = start(5);
+  run(whole, 3);
+  const auto wanted = attempts(whole);
+  for (const int64_t at : {1, 7, 40, 111, 222, 300}) {
+    const auto campaign = start(5);
+    EXPECT_THROW(run(campaign, 3, at), Killed) << at;
+    EXPECT_THROW(run(campaign, 3, 25), Killed) << at;
+    run(campaign, 3);
+    EXPECT_EQ(attempts(campaign), wanted) << "killed at moment " << at;
+    EXPECT_FALSE(end_.interrupted);
+  }
+}
+
+TEST_F(SideBySide, ACampaignIsResumedOnFewerOrMoreLanes) {
+  const auto whole = start(5);
+  run(whole, 2);
+  for (const size_t lanes : {1, 4}) {
+    const auto campaign = start(5);
+    EXPECT_THROW(run(campaign, 3, 100), Killed);
+    run(campaign, lanes);
+    EXPECT_EQ(attempts(campaign), attempts(whole)) << lanes;
+  }
+}
+
+TEST_F(SideBySide, IsReplayed) {
+  const auto campaign = start(5);
+  run(campaign, 3);
+  search::test::SilentProgress progress;
+  const Replayed replayed =
+      replay_campaign(started_.archive, campaign, core::installed_paths(), problems_, progress);
+  EXPECT_FALSE(replayed.divergence) << replayed.divergence->what();
+  EXPECT_TRUE(replayed.ended);
+  EXPECT_GT(replayed.steps, 100);
+}
+
+}  // namespace
+}  // namespace agent::campaign
