@@ -152,11 +152,8 @@ std::optional<std::filesystem::path> find_cuda_tool(const std::string& name) {
 verifier::judging::JudgedDevice judged_device(const core::Paths& paths, Backend backend, int index) {
   verifier::judging::JudgedDevice device{worker(paths, backend), backend};
   device.pytorch = [paths, backend, index] {
-    if (backend == Backend::hip) {
-      throw core::InputError("reference.py", "runs on no AMD GPU in this version: PyTorch cannot map its memory",
-                             "judge the problem on another device, or write reference.cu");
-    }
-    return torch::reference_worker(paths, benchsuite::is_gpu(backend) ? std::optional(index) : std::nullopt);
+    return torch::reference_worker(paths, benchsuite::is_gpu(backend) ? std::optional(index) : std::nullopt,
+                                   backend == Backend::hip);
   };
   if (!device.gpu()) return device;
   require_driver(paths, backend);

@@ -36,9 +36,7 @@ class SimulatedLanes : public Lanes {
   }
   size_t count() const override { return runners_.size(); }
   search::AttemptRunner& runner(size_t lane) override { return runners_[lane]; }
-  void begin_problem(size_t lane, const benchsuite::Problem& problem) override {
-    runners_[lane].use_problem(problem);
-  }
+  void begin_problem(size_t lane, const benchsuite::Problem& problem) override { runners_[lane].use_problem(problem); }
   search::EventLoop& event_loop() override { return event_loop_; }
   std::optional<std::string> why_not(const sandbox::Solution&) const override { return std::nullopt; }
   prompting::DeviceText device_text() const override { return {}; }
@@ -55,8 +53,7 @@ class SideBySide : public testing::Test {
  protected:
   results::archive::CampaignRecord start(size_t count, std::optional<int64_t> attempts = std::nullopt) {
     const benchsuite::Problem& shipped = prompting::test::shipped_problem("gelu_f32");
-    const std::string source =
-        core::read_file(core::installed_paths().kernels() / "gelu_f32" / "float4_items.cu");
+    const std::string source = core::read_file(core::installed_paths().kernels() / "gelu_f32" / "float4_items.cu");
     CampaignSettings settings;
     for (size_t i = 0; i < count; ++i) {
       const std::string name = "gelu_" + std::to_string(i);
@@ -156,8 +153,7 @@ TEST_F(SideBySide, IsReplayed) {
   const auto campaign = start(5);
   run(campaign, 3);
   search::test::SilentProgress progress;
-  const Replayed replayed =
-      replay_campaign(started_.archive, campaign, core::installed_paths(), problems_, progress);
+  const Replayed replayed = replay_campaign(started_.archive, campaign, core::installed_paths(), problems_, progress);
   EXPECT_FALSE(replayed.divergence) << replayed.divergence->what();
   EXPECT_TRUE(replayed.ended);
   EXPECT_GT(replayed.steps, 100);

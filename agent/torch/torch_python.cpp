@@ -140,7 +140,8 @@ sandbox::process::WorkerCommand python_worker(const core::Paths& paths, const To
   std::string modules = shared.string();
   for (const fs::path& folder : python.modules) modules += ":" + folder.string();
   args.push_back(option("--variable", option("PYTHONPATH", modules)));
-  for (const char* name : {"LD_LIBRARY_PATH", "PYTHONHOME", "VIRTUAL_ENV", "CUDA_VISIBLE_DEVICES"}) {
+  for (const char* name :
+       {"LD_LIBRARY_PATH", "PYTHONHOME", "VIRTUAL_ENV", "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"}) {
     const std::string value = variable(name);
     if (!value.empty()) args.push_back(option("--variable", option(name, value)));
   }
@@ -156,14 +157,16 @@ sandbox::process::WorkerCommand python_worker(const core::Paths& paths, const To
   return {paths.worker("cpu"), std::move(args), {}, paths.sandbox_level};
 }
 
-sandbox::process::WorkerCommand reference_worker(const core::Paths& paths, std::optional<int> gpu) {
+sandbox::process::WorkerCommand reference_worker(const core::Paths& paths, std::optional<int> gpu, bool rocm) {
   const auto python = find_torch_python();
   if (const auto* why = std::get_if<std::string>(&python)) {
     throw core::InputError("reference.py", "needs PyTorch: " + *why, torch_remedy());
   }
   constexpr size_t kMemoryMib = 16 << 10;
-  return python_worker(paths, std::get<TorchPython>(python), paths.torch() / "reference_worker.py",
-                       {"--device", std::to_string(gpu.value_or(-1))}, {gpu ? 0 : kMemoryMib, 0, gpu.has_value()});
+  std::vector<std::string> arguments{"--device", std::to_string(gpu.value_or(-1))};
+  if (rocm) arguments.emplace_back("--rocm");
+  return python_worker(paths, std::get<TorchPython>(python), paths.torch() / "reference_worker.py", arguments,
+                       {gpu ? 0 : kMemoryMib, 0, gpu.has_value()});
 }
 
 }  // namespace agent::torch

@@ -41,6 +41,6 @@ sandbox::process::WorkerCommand python_worker(const core::Paths& paths, const To
                                               const std::vector<std::string>& arguments, const PythonLimits& limits);
 
 // The worker of a problem's reference.py; `gpu`: a GPU's number. Throws core::InputError where there is no PyTorch.
-sandbox::process::WorkerCommand reference_worker(const core::Paths& paths, std::optional<int> gpu);
+sandbox::process::WorkerCommand reference_worker(const core::Paths& paths, std::optional<int> gpu, bool rocm = false);
 
 }  // namespace agent::torch

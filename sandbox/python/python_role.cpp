@@ -20,11 +20,15 @@ jail::JailFolders folders_of(const PythonRoleSettings& settings) {
   }
   folders.read_only.push_back(fs::canonical(settings.interpreter));
   if (!settings.gpu) return folders;
-  folders.read_only.insert(folders.read_only.end(), {"/proc/driver/nvidia", "/sys/bus/pci", "/sys/devices"});
+  folders.read_only.insert(folders.read_only.end(),
+                           {"/proc/driver/nvidia", "/sys/bus/pci", "/sys/devices", "/opt/rocm"});
   folders.read_write.emplace_back("/proc/self");  // the driver gives up where it cannot name its threads
-  std::error_code none;
-  for (const auto& entry : fs::directory_iterator("/dev", none)) {
-    if (entry.path().filename().string().rfind("nvidia", 0) == 0) folders.read_write.push_back(entry.path());
+  folders.read_write.emplace_back("/dev/kfd");    // AMD's, with the files below
+  for (const auto& [folder, prefix] : {std::pair("/dev", "nvidia"), std::pair("/dev/dri", "renderD")}) {
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(folder, none)) {
+      if (entry.path().filename().string().starts_with(prefix)) folders.read_write.push_back(entry.path());
+    }
   }
   return folders;
 }

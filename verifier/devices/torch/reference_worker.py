@@ -314,25 +314,35 @@ def load_host(_):
     return torch, HostMemory(torch), None
 
 
-def load_device(device):
-    import torch_memory
-    from device_memory import DeviceMemory
-    from torch_worker import load
+def loader_for(rocm):
+    """On a GPU, of AMD's (`rocm`) or of NVIDIA's."""
 
-    torch, driver = load(device)
-    return torch, DeviceMemory(torch, driver), driver
+    def load_device(device):
+        import torch
+        from device_memory import DeviceMemory
+        from torch_worker import load
+
+        if rocm != bool(getattr(torch.version, "hip", None)):
+            raise RuntimeError("PyTorch %s is %sbuilt for ROCm, and the GPU is %s: set KW_PYTHON to a Python with "
+                               "one that is built for it"
+                               % (torch.__version__, "not " if rocm else "", "AMD's" if rocm else "NVIDIA's"))
+        torch, driver = load(device)
+        return torch, DeviceMemory(torch, driver), driver
+
+    return load_device
 
 
 def main():
     parser = argparse.ArgumentParser(description="A worker of kernelwright, which starts it.")
     parser.add_argument("--device", type=int, default=-1, help="a GPU's number; -1: the processor")
+    parser.add_argument("--rocm", action="store_true", help="an AMD GPU")
     parser.add_argument("--greeting", type=json.loads, default={})
     arguments = parser.parse_args()
     os.set_inheritable(CHANNEL_FD, False)
     owner = Channel(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, CHANNEL_FD))
     try:
         Worker(owner, arguments.device, arguments.greeting,
-               load_host if arguments.device < 0 else load_device).serve()
+               load_host if arguments.device < 0 else loader_for(arguments.rocm)).serve()
     except Closed:
         pass
 
