@@ -79,9 +79,9 @@ Json json_of_judgement(Workspace& workspace, const Workspace::Prepared& prepared
             {"tunables", prepared.candidate->builds.binding()},
             {"compile_ms", attempt.compile_ms},
             {"budget", workspace.budget_left()}};
-  for (const auto& [name, value] : {std::pair("registers", attempt.registers),
-                                    std::pair("shared_bytes", attempt.shared_bytes),
-                                    std::pair("spill_bytes", attempt.spill_bytes)}) {
+  for (const auto& [name, value] :
+       {std::pair("registers", attempt.registers), std::pair("shared_bytes", attempt.shared_bytes),
+        std::pair("spill_bytes", attempt.spill_bytes)}) {
     if (value) json[name] = *value;
   }
   if (attempt.measurement) {
@@ -112,8 +112,8 @@ ToolResult check(Workspace& workspace, const Json& arguments, Call& call) {
   const Workspace::Parsed parsed = workspace.parse(arguments);
   sandbox::CompilePool& pool = workspace.session().pool();
   call.progress(0, 1, "compiling");
-  const actions::Checked checked =
-      actions::check_builds(pool, parsed.solution, parsed.binding, Effort::full, "the device " + workspace.device_kind());
+  const actions::Checked checked = actions::check_builds(pool, parsed.solution, parsed.binding, Effort::full,
+                                                         "the device " + workspace.device_kind());
   return {{{"ok", true},
            {"problem", parsed.problem->name},
            {"launches", parsed.solution.launches.size()},
@@ -140,7 +140,8 @@ ToolResult profile(Workspace& workspace, const Json& arguments, Call& call) {
     throw core::InputError("profile", "the profiler does not work here", "kernelwright doctor says why");
   }
   Json findings = Json::array(), launches = Json::array();
-  for (const prompting::CounterFinding& finding : prompting::findings_in(counters)) findings.push_back(finding.sentence);
+  for (const prompting::CounterFinding& finding : prompting::findings_in(counters))
+    findings.push_back(finding.sentence);
   for (const verifier::verdicts::Counters& launch : counters) launches.push_back(to_json(launch));
   return {{{"attempt", attempt.id},
            {"findings", std::move(findings)},
@@ -169,19 +170,18 @@ Json judgement_schema() {
                      {"speed_up", estimate_schema("over naive")},
                      {"share_of_bound", number_schema("1: as fast as the device's measured peaks allow")}},
                     {"workload", "time_us", "naive_us", "speed_up"});
-  return result_schema(
-      {{"accepted", boolean_schema("right on every input that was tried")},
-       {"verdict", text_schema("correct, wrong_result, race, compile_error, ...")},
-       {"sentence", text_schema("the finding")},
-       {"diagnosis", text_schema("the finding, its likely cause, and the one thing to do about it")},
-       {"next", text_schema("what to call next")},
-       {"confirmed", boolean_schema("a win over naive that was repeated in fresh processes")},
-       {"attempt", integer_schema("the number under which it is recorded", 0, INT64_MAX)},
-       {"outcome", choice_schema("against naive", {"win", "tie", "loss"})},
-       {"speed_up", estimate_schema("over naive, geometric mean of the timed shapes")},
-       {"workloads", list_schema("each timed shape", workload)},
-       {"budget", budget_schema()}},
-      {"accepted", "verdict", "sentence", "diagnosis", "next", "confirmed", "attempt", "budget"});
+  return result_schema({{"accepted", boolean_schema("right on every input that was tried")},
+                        {"verdict", text_schema("correct, wrong_result, race, compile_error, ...")},
+                        {"sentence", text_schema("the finding")},
+                        {"diagnosis", text_schema("the finding, its likely cause, and the one thing to do about it")},
+                        {"next", text_schema("what to call next")},
+                        {"confirmed", boolean_schema("a win over naive that was repeated in fresh processes")},
+                        {"attempt", integer_schema("the number under which it is recorded", 0, INT64_MAX)},
+                        {"outcome", choice_schema("against naive", {"win", "tie", "loss"})},
+                        {"speed_up", estimate_schema("over naive, geometric mean of the timed shapes")},
+                        {"workloads", list_schema("each timed shape", workload)},
+                        {"budget", budget_schema()}},
+                       {"accepted", "verdict", "sentence", "diagnosis", "next", "confirmed", "attempt", "budget"});
 }
 
 Json judge_arguments() {

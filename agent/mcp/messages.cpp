@@ -118,8 +118,6 @@ Json notification_message(const std::string& method, Json params) {
   return {{"jsonrpc", "2.0"}, {"method", method}, {"params", std::move(params)}};
 }
 
-std::string line_of(const Json& message) {
-  return clean(message).dump(-1, ' ', true, Json::error_handler_t::replace);
-}
+std::string line_of(const Json& message) { return clean(message).dump(-1, ' ', true, Json::error_handler_t::replace); }
 
 }  // namespace agent::mcp

@@ -16,8 +16,8 @@ enum ErrorCode : int {
   kMethodNotFound = -32601,
   kInvalidParams = -32602,
   kInternalError = -32603,
-  kResourceNotFound = -32002,     // until 2025-11-25; later revisions say kInvalidParams
-  kUnsupportedVersion = -32022,   // since 2026-07-28
+  kResourceNotFound = -32002,    // until 2025-11-25; later revisions say kInvalidParams
+  kUnsupportedVersion = -32022,  // since 2026-07-28
 };
 
 struct Request {

@@ -10,7 +10,8 @@ constexpr size_t kMostFormatBytes = size_t{1} << 20;
 
 constexpr const char* kInstructions =
     "Kernelwright verifies and times GPU kernels written in CUDA C++. To optimise a problem: problems and problem show "
-    "what to compute; the resource kernelwright://format/solution says how a solution file looks, kernelwright://device "
+    "what to compute; the resource kernelwright://format/solution says how a solution file looks, "
+    "kernelwright://device "
     "what it runs on, and kernelwright://cards/... how kernels get faster. check finds faults without running; judge "
     "with effort screen is quick, full decides, confirm enters the leaderboard (best). Each judgement costs some of "
     "the session's budget. Inputs are secret and new in each judgement, so only a kernel that is right everywhere "
@@ -19,13 +20,17 @@ constexpr const char* kInstructions =
 Resource format(Workspace& workspace, const std::string& name, const std::string& title,
                 const std::string& description) {
   const auto file = workspace.paths().formats() / (name + "-format.md");
-  return {"kernelwright://format/" + name, name + "-format", title, description, "text/markdown",
-          [file](Call&) { return core::read_file(file, kMostFormatBytes); }};
+  return {"kernelwright://format/" + name, name + "-format", title, description, "text/markdown", [file](Call&) {
+            return core::read_file(file, kMostFormatBytes);
+          }};
 }
 
 Resource card_resource(const prompting::Card& card) {
-  return {"kernelwright://cards/" + card.name, "card-" + card.name, card.title,
-          "A technique that makes kernels faster, with an example", "text/markdown",
+  return {"kernelwright://cards/" + card.name,
+          "card-" + card.name,
+          card.title,
+          "A technique that makes kernels faster, with an example",
+          "text/markdown",
           [text = "# " + card.title + "\n\n" + card.text](Call&) { return text; }};
 }
 

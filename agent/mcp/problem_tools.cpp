@@ -85,8 +85,7 @@ torch::TorchPython python_with_torch() {
 // is cancelled.
 torch::Imported import_file(Workspace& workspace, const torch::ImportOrder& order, Call& call) {
   const torch::TorchPython python = python_with_torch();
-  auto outcome = std::async(std::launch::async,
-                            [&] { return torch::import_file(workspace.paths(), python, order); });
+  auto outcome = std::async(std::launch::async, [&] { return torch::import_file(workspace.paths(), python, order); });
   const auto begin = std::chrono::steady_clock::now();
   while (outcome.wait_for(kLook) != std::future_status::ready) {
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
@@ -121,8 +120,9 @@ Json definition_schema() { return {{"type", "object"}, {"description", "problem.
 }  // namespace
 
 std::vector<Tool> problem_tools(Workspace& workspace) {
-  const Json listed = result_schema(
-      {{"name", text_schema("the argument of problem")}, {"title", text_schema("what it computes")}}, {"name", "title"});
+  const Json listed =
+      result_schema({{"name", text_schema("the argument of problem")}, {"title", text_schema("what it computes")}},
+                    {"name", "title"});
   const Json first_kernel = text_schema("a solution to start from: its plan and signature stand, its body is to write");
   return {
       {"problems", "List problems", "Lists the problems that kernels can be written for.",

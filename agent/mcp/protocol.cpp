@@ -17,11 +17,9 @@ constexpr size_t kClientBytes = 60;
 constexpr int64_t kFresh_ms = 300'000;  // how long a list may be kept
 // Their results may be kept by the client.
 constexpr std::array<std::string_view, 5> kKeepable{"server/discover", "tools/list", "resources/list",
-                                                "resources/templates/list", "resources/read"};
+                                                    "resources/templates/list", "resources/read"};
 
-Json server_info() {
-  return {{"name", "kernelwright"}, {"title", "Kernelwright"}, {"version", KW_VERSION}};
-}
+Json server_info() { return {{"name", "kernelwright"}, {"title", "Kernelwright"}, {"version", KW_VERSION}}; }
 
 Json capabilities() { return {{"tools", Json::object()}, {"resources", Json::object()}}; }
 
@@ -49,9 +47,9 @@ std::variant<Peer, Refusal> peer_of(const Request& request, const std::optional<
   if (!meta.is_object()) return Refusal{kInvalidParams, "\"_meta\" must be an object"};
   if (!meta.contains(kVersionKey)) {
     if (handshake) return *handshake;
-    return Refusal{kInvalidParams,
-                   "the request names no protocol version: put it into \"_meta\", as revision " +
-                       std::string(kStatelessVersion) + " says, or send initialize first, as earlier ones do"};
+    return Refusal{kInvalidParams, "the request names no protocol version: put it into \"_meta\", as revision " +
+                                       std::string(kStatelessVersion) +
+                                       " says, or send initialize first, as earlier ones do"};
   }
   const Json& version = meta.at(kVersionKey);
   if (!version.is_string()) return Refusal{kInvalidParams, std::string(kVersionKey) + " must be a text"};

@@ -1,7 +1,7 @@
 // The revisions of the Model Context Protocol, and what differs between them.
 //
-// Revision 2026-07-28 has no handshake: each request names its revision and its client in "_meta", and every result says
-// whether it is complete. Earlier revisions open with `initialize`, which holds for the whole process.
+// Revision 2026-07-28 has no handshake: each request names its revision and its client in "_meta", and every result
+// says whether it is complete. Earlier revisions open with `initialize`, which holds for the whole process.
 #pragma once
 
 #include <optional>

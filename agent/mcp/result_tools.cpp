@@ -53,8 +53,9 @@ ToolResult best(Workspace& workspace, const Json& arguments) {
 ToolResult solution(Workspace& workspace, const Json& arguments) {
   const auto word = arguments.at("which").get<std::string>();
   const actions::ResolvedSolution found = actions::resolve_solution(workspace.archive(), word, "which");
-  Json json{{"solution", found.solution.name}, {"hash", found.solution.hash},     {"problem", found.solution.problem},
-            {"author", found.solution.origin}, {"source", found.solution.source}, {"attempts", found.solution.attempts}};
+  Json json{{"solution", found.solution.name},   {"hash", found.solution.hash},
+            {"problem", found.solution.problem}, {"author", found.solution.origin},
+            {"source", found.solution.source},   {"attempts", found.solution.attempts}};
   std::string text = found.solution.name + " for " + found.solution.problem + " by " + found.solution.origin;
   if (found.attempt) {
     const Json attempt = results::view::brief_json_of(workspace.archive().attempt(*found.attempt));
@@ -83,7 +84,8 @@ std::set<std::string> runs_of(const std::string& source) {
 
 // Jaccard's: shared runs over all runs.
 double likeness(const std::set<std::string>& a, const std::set<std::string>& b) {
-  const auto shared = static_cast<double>(std::count_if(a.begin(), a.end(), [&](const auto& run) { return b.count(run) > 0; }));
+  const auto shared =
+      static_cast<double>(std::count_if(a.begin(), a.end(), [&](const auto& run) { return b.count(run) > 0; }));
   const double all = static_cast<double>(a.size() + b.size()) - shared;
   return all > 0 ? shared / all : 0;
 }
@@ -92,7 +94,8 @@ double likeness(const std::set<std::string>& a, const std::set<std::string>& b) 
 std::string features_of(Workspace& workspace, const LeaderboardRow& row, const std::string& source) {
   try {
     const benchsuite::Problem& problem = workspace.problem(row.problem);
-    const benchsuite::Workload* bench = prompting::first_bench(problem, std::string(name_of(workspace.settings().device.backend)));
+    const benchsuite::Workload* bench =
+        prompting::first_bench(problem, std::string(name_of(workspace.settings().device.backend)));
     if (bench == nullptr) return "";
     return prompting::distinguishing_line(
         prompting::facts_of(sandbox::parse_solution(source, row.solution), row.binding, bench->axes, problem));
@@ -109,7 +112,8 @@ std::vector<LeaderboardRow> related_rows(Workspace& workspace, const benchsuite:
   for (LeaderboardRow& row : results::archive::leaderboard(workspace.archive(), filter)) {
     if (row.library || rows.size() >= kMostCompared) continue;
     const auto other = workspace.catalogue().problems.find(row.problem);
-    if (other != workspace.catalogue().problems.end() && other->second.kind == problem.kind) rows.push_back(std::move(row));
+    if (other != workspace.catalogue().problems.end() && other->second.kind == problem.kind)
+      rows.push_back(std::move(row));
   }
   return rows;
 }

@@ -57,8 +57,9 @@ void require_members_fit(const Json& value, const Json& schema, const std::strin
 void require_text_fits(const std::string& text, const Json& schema, const std::string& where) {
   // maxLength counts characters, of which there are no more than bytes.
   if (schema.contains("maxLength") && text.size() > schema.at("maxLength").get<size_t>()) {
-    throw core::InputError(where, "has " + std::to_string(text.size()) + " bytes, more than the " +
-                                      std::to_string(schema.at("maxLength").get<size_t>()) + " that are allowed",
+    throw core::InputError(where,
+                           "has " + std::to_string(text.size()) + " bytes, more than the " +
+                               std::to_string(schema.at("maxLength").get<size_t>()) + " that are allowed",
                            "send less");
   }
   if (!schema.contains("enum")) return;
@@ -75,7 +76,8 @@ void require_integer_fits(const Json& value, const Json& schema, const std::stri
   const auto least = schema.value("minimum", INT64_MIN), most = schema.value("maximum", INT64_MAX);
   const bool is_huge = value.is_number_unsigned() && value.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX);
   if (!is_huge && value.get<int64_t>() >= least && value.get<int64_t>() <= most) return;
-  throw core::InputError(where, value.dump() + " is not within " + std::to_string(least) + " and " + std::to_string(most));
+  throw core::InputError(where,
+                         value.dump() + " is not within " + std::to_string(least) + " and " + std::to_string(most));
 }
 }  // namespace
 

@@ -205,14 +205,13 @@ std::function<Json(Call&)> Server::call_of(const Json& params) const {
   if (tool == offer_.tools.end()) {
     std::vector<std::string> known;
     for (const Tool& one : offer_.tools) known.push_back(one.name);
-    throw Refusal{kInvalidParams, "Unknown tool: " + core::clean_line(name, 100) + "; " +
-                                      core::did_you_mean(name, known, "tools")};
+    throw Refusal{kInvalidParams,
+                  "Unknown tool: " + core::clean_line(name, 100) + "; " + core::did_you_mean(name, known, "tools")};
   }
   Json arguments = params.value("arguments", Json::object());
   if (!arguments.is_object()) throw Refusal{kInvalidParams, "\"arguments\" must be an object"};
-  return [this, &tool = *tool, arguments = std::move(arguments)](Call& call) {
-    return run_tool(tool, arguments, call);
-  };
+  return
+      [this, &tool = *tool, arguments = std::move(arguments)](Call& call) { return run_tool(tool, arguments, call); };
 }
 
 std::function<Json(Call&)> Server::reading_of(const Json& params, const Peer& peer) const {

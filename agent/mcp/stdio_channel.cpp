@@ -13,8 +13,8 @@
 
 namespace agent::mcp {
 namespace {
-constexpr size_t kMostWaiting = 64;                      // lines; then the client has to wait
-constexpr size_t kBeginningBytes = 4096;                 // kept of a line that is too long
+constexpr size_t kMostWaiting = 64;       // lines; then the client has to wait
+constexpr size_t kBeginningBytes = 4096;  // kept of a line that is too long
 constexpr std::chrono::milliseconds kNoWait{0};
 
 core::UniqueFd copy_of(int fd) {

@@ -106,8 +106,7 @@ Workspace::Parsed Workspace::parse(const Json& arguments) {
   parsed.solution = sandbox::parse_solution(arguments.at("source").get<std::string>(), "source");
   parsed.problem = &data_.catalogue.find(parsed.solution.problem, "source#/problem");
   sandbox::validate_solution(parsed.solution, *parsed.problem);
-  parsed.binding =
-      actions::point_of(parsed.solution, arguments.value("set", std::map<std::string, int64_t>()), "set");
+  parsed.binding = actions::point_of(parsed.solution, arguments.value("set", std::map<std::string, int64_t>()), "set");
   if (const auto why = session().why_not(parsed.solution)) throw core::InputError("source", *why);
   return parsed;
 }
@@ -156,7 +155,8 @@ search::Attempt Workspace::judge(const Prepared& prepared, Effort effort, Call& 
   campaign::LiveRunner& runner = this->runner();
   budget_.charge_attempts();
   try {
-    runner.begin(prepared.candidate, runner.naive(), effort, [&](search::Attempt attempt) { made = std::move(attempt); });
+    runner.begin(prepared.candidate, runner.naive(), effort,
+                 [&](search::Attempt attempt) { made = std::move(attempt); });
     while (!made) {
       teller.tell(prepared.candidate->builds.ready(session().pool(), effort));
       runner.wait(kPoll);

@@ -80,8 +80,8 @@ class Workspace {
   search::Budget budget_;
   std::optional<campaign::DeviceSession> session_;
   std::optional<campaign::LiveRunner> runner_;
-  std::string problem_hash_;        // of the runner's problem
-  std::deque<Prepared> prepared_;   // the last few, the newest first; in place, since candidates refer to solutions
+  std::string problem_hash_;       // of the runner's problem
+  std::deque<Prepared> prepared_;  // the last few, the newest first; in place, since candidates refer to solutions
 };
 
 // The arguments that parse() takes, for the schemas of tools.

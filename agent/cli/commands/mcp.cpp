@@ -7,16 +7,18 @@
 #include "agent/cli/commands/commands.h"
 #include "agent/cli/loading.h"
 #include "agent/cli/output.h"
+#include "agent/mcp/client_config.h"
 #include "agent/mcp/server.h"
 #include "agent/mcp/stdio_channel.h"
 #include "agent/mcp/tools.h"
 #include "agent/search/interrupt.h"
+#include "core/paths.h"
 #include "core/text.h"
 
 namespace agent::cli::commands {
 namespace {
 struct McpOptions {
-  std::string device = "cpu", dialect, imports;
+  std::string device = "cpu", dialect, imports, print_config;
   bool hot = false;
   int64_t attempts = 500;
   double seconds = 3600;
@@ -44,6 +46,34 @@ void serve_client(const McpOptions& options, const Invocation& invocation) {
   search::watch_for_interrupt();
   server.serve(search::interrupted);
 }
+
+// The command line that starts this server again, from any folder.
+std::vector<std::string> command_of(const CLI::App& command, const McpOptions& options, const Invocation& invocation) {
+  std::vector<std::string> all{(core::installed_paths().program_folder / "kernelwright").string()};
+  for (const std::filesystem::path& folder : invocation.problem_folders) {
+    all.insert(all.end(), {"--problems", std::filesystem::absolute(folder).lexically_normal().string()});
+  }
+  all.insert(all.end(),
+             {"--archive", std::filesystem::absolute(invocation.archive).lexically_normal().string(), "mcp"});
+  if (command.get_parent()->count("--sandbox") > 0) {
+    all.insert(all.end() - 1, {"--sandbox", "require:" + std::to_string(invocation.sandbox_level)});
+  }
+  all.insert(all.end(), {"--device", campaign::device_in_dialect(options.device, options.dialect)});
+  if (options.hot) all.emplace_back("--hot");
+  for (const char* limit : {"--attempts", "--seconds"}) {
+    if (command.count(limit) > 0) all.insert(all.end(), {limit, command.get_option(limit)->results().back()});
+  }
+  if (!options.imports.empty()) {
+    all.insert(all.end(), {"--imports", std::filesystem::absolute(options.imports).lexically_normal().string()});
+  }
+  return all;
+}
+
+void print_config(const std::string& client, const std::vector<std::string>& command) {
+  const mcp::ClientConfig config = mcp::config_for(client, command);
+  print_error(config.place + " docs/mcp.md says more.\n");
+  print("{}", config.text);
+}
 }  // namespace
 
 void add_mcp_command(CLI::App& app, Invocation& invocation) {
@@ -60,7 +90,18 @@ void add_mcp_command(CLI::App& app, Invocation& invocation) {
   command->add_option("--imports", options->imports,
                       "Where import_problem makes problems (default: kernelwright/problems in $XDG_DATA_HOME or "
                       "~/.local/share)");
-  command->callback([options, &invocation] { serve_client(*options, invocation); });
+  command->add_option("--print-config", options->print_config,
+                      "Print what this client's configuration needs to start this server with these options: " +
+                          core::join(mcp::client_names(), ", "));
+  command->footer(
+      "A client starts this command and writes to its standard input. Each call of the judge costs some of the "
+      "session's\nbudget. docs/mcp.md has the tools and their limits.\n\n"
+      "    kernelwright mcp --print-config claude-code > .mcp.json\n"
+      "    kernelwright mcp --device cuda --attempts 2000");
+  command->callback([options, command, &invocation] {
+    if (options->print_config.empty()) return serve_client(*options, invocation);
+    print_config(options->print_config, command_of(*command, *options, invocation));
+  });
 }
 
 }  // namespace agent::cli::commands
