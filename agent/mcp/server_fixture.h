@@ -33,25 +33,27 @@ class ScriptedChannel : public Channel {
 // echo: gives "text" back, with progress. wait: runs until it is cancelled. fail: our own failure.
 inline Offer small_offer() {
   const core::Json text = object_schema({{"text", text_schema("to give back", 100)}}, {"text"});
-  return {"how to use it",
-          {{"echo", "Echo", "Gives a text back", text, core::Json(), true,
-            [](const core::Json& arguments, Call& call) -> ToolResult {
-              call.progress(0, 2, "begun");
-              call.progress(1, 2, "halfway");
-              call.progress(1, 2, "not further");
-              return {{{"text", arguments.at("text")}, {"client", call.client()}}};
-            }},
-           {"wait", "Wait", "Waits", object_schema({}, {}), core::Json(), true,
-            [](const core::Json&, Call& call) -> ToolResult {
-              while (true) call.poll();
-            }},
-           {"fail", "Fail", "Fails", object_schema({}, {}), core::Json(), true,
-            [](const core::Json&, Call&) -> ToolResult { throw core::SystemError("the disk is full"); }}},
-          {{"test://page", "page", "A page", "For tests", "text/plain", [](Call&) { return std::string("its text"); }}}};
+  return {
+      "how to use it",
+      {{"echo", "Echo", "Gives a text back", text, core::Json(), true,
+        [](const core::Json& arguments, Call& call) -> ToolResult {
+          call.progress(0, 2, "begun");
+          call.progress(1, 2, "halfway");
+          call.progress(1, 2, "not further");
+          return {{{"text", arguments.at("text")}, {"client", call.client()}}};
+        }},
+       {"wait", "Wait", "Waits", object_schema({}, {}), core::Json(), true,
+        [](const core::Json&, Call& call) -> ToolResult {
+          while (true) call.poll();
+        }},
+       {"fail", "Fail", "Fails", object_schema({}, {}), core::Json(), true,
+        [](const core::Json&, Call&) -> ToolResult { throw core::SystemError("the disk is full"); }}},
+      {{"test://page", "page", "A page", "For tests", "text/plain", [](Call&) { return std::string("its text"); }}}};
 }
 
 // What the server sends for these lines.
-inline std::vector<core::Json> answers_to(const std::vector<std::string>& lines, std::vector<std::string>* log = nullptr) {
+inline std::vector<core::Json> answers_to(const std::vector<std::string>& lines,
+                                          std::vector<std::string>* log = nullptr) {
   ScriptedChannel channel;
   for (const std::string& line : lines) channel.lines.push_back({line});
   Server server(channel, small_offer(), [&](const std::string& line) {

@@ -106,7 +106,8 @@ TEST(McpServer, CallsAToolWithProgress) {
   const std::vector<Json> all = answers_to({stateless(1, "tools/call", params)});
   ASSERT_EQ(all.size(), 3u) << "progress increases each time";
   EXPECT_EQ(all[0].at("method"), "notifications/progress");
-  EXPECT_EQ(all[1].at("params"), (Json{{"progressToken", "p"}, {"progress", 1.0}, {"total", 2.0}, {"message", "halfway"}}));
+  EXPECT_EQ(all[1].at("params"),
+            (Json{{"progressToken", "p"}, {"progress", 1.0}, {"total", 2.0}, {"message", "halfway"}}));
   const Json& result = all[2].at("result");
   EXPECT_EQ(result.at("structuredContent"), (Json{{"client", "tester"}, {"text", "hello"}}));
   EXPECT_EQ(Json::parse(result.at("content").at(0).at("text").get<std::string>()), result.at("structuredContent"));
@@ -140,14 +141,14 @@ TEST(McpServer, AFailureOfOurOwnIsToldAndLogged) {
 }
 
 TEST(McpServer, ACancelledCallGetsNoAnswer) {
-  const std::vector<Json> all = answers_to({stateless(1, "tools/call", call("wait")),
-                                            stateless(2, "tools/call", call("wait")),
-                                            notification("notifications/cancelled", {{"requestId", 2}}),
-                                            stateless(3, "tools/call", call("echo", {{"text", "a"}})),
-                                            stateless(3, "tools/call", call("echo", {{"text", "b"}})),
-                                            notification("notifications/cancelled", {{"requestId", 99}}),
-                                            notification("notifications/cancelled", {{"requestId", {1, 2}}}),
-                                            notification("notifications/cancelled", {{"requestId", 1}})});
+  const std::vector<Json> all =
+      answers_to({stateless(1, "tools/call", call("wait")), stateless(2, "tools/call", call("wait")),
+                  notification("notifications/cancelled", {{"requestId", 2}}),
+                  stateless(3, "tools/call", call("echo", {{"text", "a"}})),
+                  stateless(3, "tools/call", call("echo", {{"text", "b"}})),
+                  notification("notifications/cancelled", {{"requestId", 99}}),
+                  notification("notifications/cancelled", {{"requestId", {1, 2}}}),
+                  notification("notifications/cancelled", {{"requestId", 1}})});
   ASSERT_EQ(all.size(), 2u) << Json(all).dump(1);
   EXPECT_EQ(code_of(all[0]), kInvalidRequest) << "its id is in use";
   EXPECT_EQ(all[1].at("id"), 3);
@@ -178,9 +179,11 @@ TEST(McpServer, ReadsResources) {
   const Json read = only_answer({stateless(1, "resources/read", {{"uri", "test://page"}})}).at("result");
   EXPECT_EQ(read.at("contents").at(0).at("text"), "its text");
   EXPECT_EQ(code_of(only_answer({stateless(1, "resources/read", {{"uri", "test://none"}})})), kInvalidParams);
-  const std::vector<Json> old = answers_to({handshake("2025-11-25"), request(1, "resources/read", {{"uri", "test://none"}})});
+  const std::vector<Json> old =
+      answers_to({handshake("2025-11-25"), request(1, "resources/read", {{"uri", "test://none"}})});
   EXPECT_EQ(code_of(old.at(1)), kResourceNotFound);
-  EXPECT_EQ(only_answer({stateless(1, "resources/templates/list")}).at("result").at("resourceTemplates"), Json::array());
+  EXPECT_EQ(only_answer({stateless(1, "resources/templates/list")}).at("result").at("resourceTemplates"),
+            Json::array());
 }
 
 TEST(McpServer, BatchesAreOfOneRevision) {

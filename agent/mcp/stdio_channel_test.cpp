@@ -43,7 +43,8 @@ TEST(StdioChannel, LinesComeWholeAndInOrder) {
 TEST(StdioChannel, ALongLineIsCutAndTheNextOneIsWhole) {
   Pipe in, out;
   StdioChannel channel(std::move(in.read), std::move(out.write));
-  std::thread writer([&] { put(in.write, std::string(3 * kMostLineBytes, 'a') + "\n" + std::string(kMostLineBytes, 'b') + "\n"); });
+  std::thread writer(
+      [&] { put(in.write, std::string(3 * kMostLineBytes, 'a') + "\n" + std::string(kMostLineBytes, 'b') + "\n"); });
   const Line cut = channel.next(5000ms).value();
   EXPECT_TRUE(cut.is_cut);
   EXPECT_LT(cut.text.size(), 10'000u);
@@ -56,11 +57,12 @@ TEST(StdioChannel, ALongLineIsCutAndTheNextOneIsWhole) {
 TEST(StdioChannel, EndsWhileItsReaderWaits) {
   Pipe in, out;
   const StdioChannel channel(std::move(in.read), std::move(out.write));
-  put(in.write, std::string(200, '\n') + [] {
-    std::string lines;
-    for (int i = 0; i < 200; ++i) lines += "line\n";
-    return lines;
-  }());
+  put(
+      in.write, std::string(200, '\n') + [] {
+        std::string lines;
+        for (int i = 0; i < 200; ++i) lines += "line\n";
+        return lines;
+      }());
 }
 
 TEST(StdioChannel, SendsALineForEachMessage) {

@@ -169,6 +169,12 @@ search::Attempt Workspace::judge(const Prepared& prepared, Effort effort, Call& 
     throw;
   }
   judged_s_ += seconds_since(begin);
+  // A solution keeps its first author; this says who had it judged.
+  archive_.add_event(std::nullopt, "mcp_judgement",
+                     {{"client", call.client()},
+                      {"attempt", made->id},
+                      {"solution", prepared.solution.hash()},
+                      {"effort", name_of(effort)}});
   return std::move(*made);
 }
 
