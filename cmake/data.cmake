@@ -17,6 +17,12 @@ foreach(pair problems=benchsuite/problems suites=benchsuite/suites skeleton=benc
   endif()
   install(DIRECTORY ${folder}/ DESTINATION share/kernelwright/${name} PATTERN "*.cpp" EXCLUDE PATTERN ".clang-format" EXCLUDE)
 endforeach()
+# The formats of files, for clients of `kernelwright mcp`.
+file(MAKE_DIRECTORY ${share}/formats)
+foreach(name solution-format.md problem-format.md)
+  file(CREATE_LINK ${CMAKE_SOURCE_DIR}/docs/${name} ${share}/formats/${name} SYMBOLIC)
+  install(FILES docs/${name} DESTINATION share/kernelwright/formats)
+endforeach()
 # What the pages use of others, with their licences.
 file(MAKE_DIRECTORY ${share}/vendor)
 foreach(script ${KW_PAGE_SCRIPTS})

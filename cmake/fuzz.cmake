@@ -5,7 +5,9 @@ foreach(source ${sources})
   cmake_path(GET source STEM target)
   add_executable(${target} ${source})
   string(REGEX REPLACE "/.*" "" library kw_${source})
-  string(REPLACE "kw_agent" "kw_agent_prompting" library ${library})  # the only folder of the agent with fuzz targets
+  if(source MATCHES "^agent/([a-z]+)/")  # whose folders are libraries
+    set(library kw_agent_${CMAKE_MATCH_1})
+  endif()
   target_link_libraries(${target} PRIVATE ${library})
   target_link_options(${target} PRIVATE -fsanitize=fuzzer)
 endforeach()

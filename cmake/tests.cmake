@@ -158,6 +158,12 @@ if(KW_PYTHON3)
   set_tests_properties(compile_for_amd PROPERTIES LABELS slow TIMEOUT 300 SKIP_RETURN_CODE 77 COST 15)
 endif()
 
+# The MCP server with the Python package mcp as its client. Where that cannot be had, it prints a line that says so.
+if(KW_PYTHON3)
+  add_test(NAME try_mcp COMMAND ${KW_PYTHON3} ${CMAKE_SOURCE_DIR}/scripts/try_mcp --tree ${CMAKE_BINARY_DIR})
+  set_tests_properties(try_mcp PROPERTIES LABELS slow TIMEOUT 600 SKIP_RETURN_CODE 77 COST 15)
+endif()
+
 # PyTorch on the processor. Where there is none, each test prints a line that says so, and counts as skipped.
 if(KW_PYTHON3)
   foreach(group files problems)

@@ -1,6 +1,6 @@
 // All paths that the program uses. Data is found relative to the program, so an installed tree runs from any folder:
 // <prefix>/bin/kernelwright,
-// <prefix>/share/kernelwright/{problems,suites,skeleton,kernels,prompts,cpu,hip,gpu,torch,import,adversarial,pages,vendor}.
+// <prefix>/share/kernelwright/{problems,suites,skeleton,kernels,prompts,cpu,hip,gpu,torch,import,adversarial,pages,vendor,formats}.
 // A build tree has the same shape, with links to the sources.
 #pragma once
 
@@ -29,6 +29,7 @@ struct Paths {
   std::filesystem::path pages() const { return data / "pages"; }              // HTML, scripts and styles
   std::filesystem::path vendor() const { return data / "vendor"; }            // third-party scripts of the pages
   std::filesystem::path exports() const { return data / "export"; }           // templates of exported projects
+  std::filesystem::path formats() const { return data / "formats"; }          // {solution,problem}-format.md
   std::filesystem::path licence() const { return data / "LICENSE"; }
   std::filesystem::path worker(const std::string& backend) const {
     return program_folder / ("kernelwright-" + backend);

@@ -249,8 +249,9 @@ Diagnosis of_correct(const AttemptFacts& facts, const benchsuite::Problem& probl
   if (facts.measurement) diagnosis.text += timing_words(facts);
   diagnosis.text += resource_words(facts);
   if (const std::string point = sandbox::describe(facts.binding); !point.empty()) {
-    diagnosis.text +=
-        "This is at " + core::clean_line(point, 300) + "; the tuner sweeps other values of its tunables for you.\n";
+    diagnosis.text += "This is at " + core::clean_line(point, 300) +
+                      (facts.swept ? "; the tuner sweeps other values of its tunables for you.\n"
+                                   : "; other values of its tunables may be faster.\n");
   }
   diagnosis.text += "What limits it: " + limit.sentence + "\n";
   for (size_t i = 0; i < std::min(facts.counters.size(), kMostFindings); ++i) {

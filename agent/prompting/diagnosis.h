@@ -28,6 +28,7 @@ struct AttemptFacts {
   std::vector<CounterFinding> counters;  // the most significant first
   std::optional<bool> bound_by_compute;  // verifier::verdicts::Bound
   std::optional<double> launch_floor_us;
+  bool swept = true;  // a tuner tries the other values of its tunables
 };
 
 struct Diagnosis {

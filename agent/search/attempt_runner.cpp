@@ -2,7 +2,32 @@
 
 #include <utility>
 
+#include "agent/prompting/code_facts.h"
+#include "verifier/verdicts/bound.h"
+
 namespace agent::search {
+
+prompting::AttemptFacts facts_of(const Attempt& attempt, const sandbox::Solution& solution,
+                                 const sandbox::TunableBinding& binding, const std::string& against,
+                                 const benchsuite::Problem& problem, const prompting::DeviceText& device) {
+  prompting::AttemptFacts facts;
+  facts.verdict = attempt.verdict;
+  facts.measurement = attempt.measurement;
+  facts.against = against;
+  facts.solution = solution;
+  facts.binding = binding;
+  facts.compile_log = attempt.compile_log;
+  facts.registers = attempt.registers;
+  facts.shared_bytes = attempt.shared_bytes;
+  facts.spill_bytes = attempt.spill_bytes;
+  if (facts.measurement) facts.counters = prompting::findings_in(facts.measurement->counters);
+  if (const benchsuite::Workload* bench = prompting::first_bench(problem, device.backend);
+      bench != nullptr && device.calibration) {
+    facts.bound_by_compute = verifier::verdicts::bound_of(problem, bench->axes, *device.calibration).by_compute;
+    facts.launch_floor_us = device.calibration->launch_floor_us;
+  }
+  return facts;
+}
 
 CandidatePtr add_candidate(results::archive::Recorder& archive, const sandbox::Solution& solution,
                            const std::string& name, const std::string& origin, const sandbox::TunableBinding& binding) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "agent/prompting/facts.h"
 #include "results/archive/recorder.h"
 #include "verifier/judging/builds.h"
 #include "verifier/verdicts/judgement.h"
@@ -34,6 +35,11 @@ struct Attempt {
 };
 // The attempt as recorded in the archive.
 Attempt recorded_attempt(const results::archive::Reader& archive, int64_t id);
+
+// The facts that explain an attempt to the candidate's author. `against`: the incumbent, in words.
+prompting::AttemptFacts facts_of(const Attempt& attempt, const sandbox::Solution& solution,
+                                 const sandbox::TunableBinding& binding, const std::string& against,
+                                 const benchsuite::Problem& problem, const prompting::DeviceText& device);
 
 // Judges candidates for a search, several at a time. Reports each result on the thread that calls serve().
 class AttemptRunner {

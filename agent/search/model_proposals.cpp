@@ -7,10 +7,8 @@
 #include <utility>
 
 #include "agent/prompting/code_facts.h"
-#include "agent/prompting/counter_findings.h"
 #include "agent/prompting/identity.h"
 #include "core/text.h"
-#include "verifier/verdicts/bound.h"
 #include "verifier/verdicts/verdict_words.h"
 
 namespace agent::search {
@@ -34,27 +32,6 @@ Json to_json(const Inquiry& inquiry, const Population& population) {
   Json parents = Json::array();
   for (const size_t parent : inquiry.parents) parents.push_back(population[parent].name);
   return {{"operator", name_of(inquiry.task)}, {"parents", parents}, {"line", inquiry.line}};
-}
-
-prompting::AttemptFacts attempt_facts(const Member& member, const JudgedPoint& point,
-                                      const benchsuite::Problem& problem, const prompting::DeviceText& device) {
-  prompting::AttemptFacts facts;
-  facts.verdict = point.attempt.verdict;
-  facts.measurement = point.attempt.measurement;
-  facts.against = "the best so far";
-  facts.solution = member.solution;
-  facts.binding = point.binding;
-  facts.compile_log = point.attempt.compile_log;
-  facts.registers = point.attempt.registers;
-  facts.shared_bytes = point.attempt.shared_bytes;
-  facts.spill_bytes = point.attempt.spill_bytes;
-  if (facts.measurement) facts.counters = prompting::findings_in(facts.measurement->counters);
-  if (const benchsuite::Workload* bench = prompting::first_bench(problem, device.backend);
-      bench != nullptr && device.calibration) {
-    facts.bound_by_compute = verifier::verdicts::bound_of(problem, bench->axes, *device.calibration).by_compute;
-    facts.launch_floor_us = device.calibration->launch_floor_us;
-  }
-  return facts;
 }
 }  // namespace
 
@@ -94,8 +71,9 @@ void ModelProposals::judged(size_t index, const JudgedPoint& point) {
 // Sets the member's bottleneck and, from it, its niche.
 void ModelProposals::describe(Member& member) const {
   const JudgedPoint& point = member.best ? *member.best : member.probe.value();
-  member.diagnosis =
-      prompting::diagnose(attempt_facts(member, point, problem_.problem, device_), problem_.problem, device_.backend);
+  member.diagnosis = prompting::diagnose(
+      facts_of(point.attempt, member.solution, point.binding, "the best so far", problem_.problem, device_),
+      problem_.problem, device_.backend);
   const benchsuite::Workload* bench = prompting::first_bench(problem_.problem, device_.backend);
   if (bench == nullptr || !member.best) return;
   const prompting::CodeFacts facts = prompting::facts_of(member.solution, point.binding, bench->axes, problem_.problem);

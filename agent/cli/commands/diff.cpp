@@ -4,11 +4,11 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "agent/actions/resolve.h"
 #include "agent/campaign/startup.h"
 #include "agent/cli/attempt_text.h"
 #include "agent/cli/commands/commands.h"
 #include "agent/cli/output.h"
-#include "agent/cli/resolve.h"
 #include "agent/cli/solution_text.h"
 #include "agent/cli/table.h"
 #include "agent/cli/text_diff.h"
@@ -28,7 +28,7 @@ struct Side {
 };
 
 Side side_of(const results::archive::Reader& archive, const std::string& word) {
-  ResolvedSolution resolved = resolve_solution(archive, word, "diff");
+  actions::ResolvedSolution resolved = actions::resolve_solution(archive, word, "diff");
   Side side{std::move(resolved.solution), {}, ""};
   if (!resolved.attempt) return side;
   side.attempt = archive.attempt(*resolved.attempt);

@@ -4,13 +4,13 @@
 #include <ctime>
 #include <memory>
 
+#include "agent/actions/resolve.h"
 #include "agent/campaign/campaign.h"
 #include "agent/campaign/export_binaries.h"
 #include "agent/campaign/startup.h"
 #include "agent/cli/commands/commands.h"
 #include "agent/cli/loading.h"
 #include "agent/cli/output.h"
-#include "agent/cli/resolve.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "results/exporting/choosing.h"
@@ -90,7 +90,7 @@ void run_export(ExportOptions& options, const Invocation& invocation) {
   }
   campaign::LoadedData data = load_data(invocation);
   const results::archive::Reader archive = campaign::open_existing_archive(invocation.archive);
-  options.choice.device = resolve_device(archive, options.choice.device);
+  options.choice.device = actions::resolve_device(archive, options.choice.device);
   options.choice.backend = options.format == "hip" ? "hip" : "cuda";
   for (std::string& what : options.choice.what) {
     if (benchsuite::names_a_folder(what)) what = data.catalogue.find_or_load(what, "export").name;

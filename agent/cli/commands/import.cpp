@@ -8,8 +8,8 @@
 #include <memory>
 #include <thread>
 
+#include "agent/actions/kernel_skeleton.h"
 #include "agent/cli/commands/commands.h"
-#include "agent/cli/kernel_skeleton.h"
 #include "agent/cli/output.h"
 #include "agent/torch/flashinfer_bench.h"
 #include "agent/torch/importing.h"
@@ -153,7 +153,7 @@ void show(const ImportOrder& order, const Outcome& result, bool json, bool one) 
           workload.devices.empty() ? "on every device" : "on " + core::join(workload.devices, " and "),
           sandbox::describe(workload.axes));
   }
-  print("{}", next_steps(imported.folder));
+  print("{}", actions::next_steps(imported.folder));
 }
 
 // One of many files may fail, for example because its problem exists already; the others are still imported.
@@ -198,7 +198,7 @@ void import_files(const ImportOptions& options, Invocation& invocation) {
   for (ImportOrder& order : orders) {
     order.into = options.out;
     order.fit_bytes = options.fit;
-    order.more_files = with_first_kernel;
+    order.more_files = actions::with_first_kernel;
     order.seconds = options.seconds;
   }
   size_t refused = 0, next = 0;

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <deque>
+#include <map>
 #include <memory>
 
+#include "agent/actions/points.h"
 #include "agent/campaign/calibrations.h"
 #include "agent/campaign/devices.h"
 #include "agent/campaign/live_runner.h"
@@ -14,7 +16,6 @@
 #include "agent/cli/loading.h"
 #include "agent/cli/output.h"
 #include "core/error.h"
-#include "core/suggest.h"
 #include "core/text.h"
 
 namespace agent::cli::commands {
@@ -42,29 +43,19 @@ struct Entry {
 };
 
 sandbox::TunableBinding chosen_binding(const sandbox::Solution& solution, const std::vector<std::string>& set) {
-  sandbox::TunableBinding binding = sandbox::default_binding(solution);
+  std::map<std::string, int64_t> changed;
   for (const std::string& assignment : set) {
     const size_t equals = assignment.find('=');
-    const std::string name = assignment.substr(0, equals);
-    std::vector<std::string> known;
-    for (const sandbox::Tunable& tunable : solution.tunables) known.push_back(tunable.name);
-    if (binding.count(name) == 0) {
-      throw core::InputError("--set " + assignment, "there is no tunable \"" + name + "\"",
-                             core::did_you_mean(name, known, "tunables"));
-    }
     try {
       size_t used = 0;
       const std::string value = equals == std::string::npos ? "" : assignment.substr(equals + 1);
-      binding[name] = std::stoll(value, &used);
+      changed[assignment.substr(0, equals)] = std::stoll(value, &used);
       if (used != value.size()) throw std::invalid_argument(value);
     } catch (const std::exception&) {
       throw core::UsageError("--set " + assignment, "is not NAME=INTEGER");
     }
   }
-  if (!sandbox::satisfies_constraints(solution, binding)) {
-    throw core::InputError("--set", sandbox::describe(binding) + " breaks a constraint of the solution");
-  }
-  return binding;
+  return actions::point_of(solution, changed, "--set");
 }
 
 void show(const search::Attempt& attempt, const std::string& file, const std::string& against, bool json) {

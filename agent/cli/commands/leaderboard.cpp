@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <memory>
 
+#include "agent/actions/resolve.h"
 #include "agent/campaign/startup.h"
 #include "agent/cli/commands/commands.h"
 #include "agent/cli/leaderboard_text.h"
 #include "agent/cli/loading.h"
 #include "agent/cli/output.h"
-#include "agent/cli/resolve.h"
 #include "results/view/json.h"
 
 namespace agent::cli::commands {
@@ -49,7 +49,7 @@ void leaderboard(const LeaderboardOptions& options, const Invocation& invocation
   filter.limit = options.best ? 1 : options.limit;
   filter.unconfirmed = options.unconfirmed;
   const results::archive::Reader archive = campaign::open_existing_archive(invocation.archive);
-  filter.device = resolve_device(archive, options.device);
+  filter.device = actions::resolve_device(archive, options.device);
   campaign::LoadedData data = load_data(invocation);
   const benchsuite::Suite chosen = chosen_problems(options, archive, data);
   filter.here = campaign::hashes_here(data.catalogue);

@@ -4,11 +4,11 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "agent/actions/resolve.h"
 #include "agent/campaign/startup.h"
 #include "agent/cli/commands/commands.h"
 #include "agent/cli/leaderboard_text.h"
 #include "agent/cli/output.h"
-#include "agent/cli/resolve.h"
 #include "agent/cli/solution_text.h"
 #include "agent/cli/table.h"
 #include "agent/cli/text_diff.h"
@@ -35,7 +35,7 @@ std::string change_text(const results::archive::LineageStep& before, const resul
 
 void show(const std::string& word, bool with_source, const Invocation& invocation) {
   const results::archive::Reader archive = campaign::open_existing_archive(invocation.archive);
-  const ResolvedSolution resolved = resolve_solution(archive, word, "lineage");
+  const actions::ResolvedSolution resolved = actions::resolve_solution(archive, word, "lineage");
   const std::vector<results::archive::LineageStep> steps = results::archive::lineage(archive, resolved.solution.id);
   Json all = Json::array();
   for (size_t i = steps.size(); i-- > 0;) {  // the oldest ancestor first

@@ -2,8 +2,8 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "agent/actions/kernel_skeleton.h"
 #include "agent/cli/commands/commands.h"
-#include "agent/cli/kernel_skeleton.h"
 #include "agent/cli/output.h"
 #include "agent/torch/importing.h"
 #include "benchsuite/skeleton.h"
@@ -36,7 +36,7 @@ void import_into(const core::Paths& paths, const NewOptions& options, const fs::
     throw core::InputError("--from-pytorch", "needs PyTorch: " + *why, torch::torch_remedy());
   }
   torch::ImportOrder order{options.pytorch, options.name, false, options.out};
-  order.more_files = with_first_kernel;
+  order.more_files = actions::with_first_kernel;
   const auto result = torch::import_file(paths, std::get<torch::TorchPython>(python), order);
   if (const auto* refused = std::get_if<torch::ImportRefused>(&result)) {
     throw core::InputError(options.pytorch.string(), "cannot be imported: " + refused->why,
@@ -66,7 +66,7 @@ void make_problem(const NewOptions& options, Invocation& invocation) {
         "  reference.cu   the truth, in double\n  naive.cu       the plain kernel that others must beat\n"
         "  kernel.cu      a first kernel to improve\n\nIt computes y = x w; change it into your problem.\n");
   }
-  print("{}", next_steps(place));
+  print("{}", actions::next_steps(place));
 }
 }  // namespace
 

@@ -7,11 +7,11 @@
 #include <fstream>
 #include <memory>
 
+#include "agent/actions/resolve.h"
 #include "agent/campaign/startup.h"
 #include "agent/cli/commands/commands.h"
 #include "agent/cli/loading.h"
 #include "agent/cli/output.h"
-#include "agent/cli/resolve.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "results/web/page_data.h"
@@ -44,7 +44,7 @@ void report(const ReportOptions& options, const Invocation& invocation) {
   campaign::LoadedData loaded = load_data(invocation);
   const core::Paths& paths = loaded.paths;
   results::web::PageScope scope = options.scope;
-  scope.device = resolve_device(archive, scope.device);
+  scope.device = actions::resolve_device(archive, scope.device);
   if (benchsuite::names_a_folder(scope.problem)) {
     scope.problem = loaded.catalogue.find_or_load(scope.problem, "--problem").name;
   }

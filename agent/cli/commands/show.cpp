@@ -7,13 +7,13 @@
 #include <memory>
 #include <set>
 
+#include "agent/actions/resolve.h"
 #include "agent/campaign/startup.h"
 #include "agent/cli/attempt_text.h"
 #include "agent/cli/commands/commands.h"
 #include "agent/cli/leaderboard_text.h"
 #include "agent/cli/loading.h"
 #include "agent/cli/output.h"
-#include "agent/cli/resolve.h"
 #include "agent/cli/solution_text.h"
 #include "agent/cli/table.h"
 #include "core/error.h"
@@ -248,7 +248,7 @@ void show_what(const std::string& what, bool csv, const Invocation& invocation) 
   if (csv) return print_attempts_csv(archive, attempts_at(archive, what));
   if (what.empty()) return list_campaigns(archive, invocation.json);
   const FilesHere here = campaign::hashes_here(load_data(invocation).catalogue);
-  if (const auto number = attempt_number(what)) return show_attempt(archive, *number, here, invocation.json);
+  if (const auto number = actions::attempt_number(what)) return show_attempt(archive, *number, here, invocation.json);
   const auto solutions = archive.find_solutions(what);
   if (!solutions.empty()) {
     Json all = Json::array();

@@ -6,7 +6,7 @@
 
 #include "benchsuite/problem.h"
 
-namespace agent::cli {
+namespace agent::actions {
 
 // A solution with its launch plan and signature: all tensors, axes and scalars, one thread for each element of the
 // first output. Its body, which writes zeros, is the author's to replace.
@@ -17,4 +17,4 @@ benchsuite::SourceFiles with_first_kernel(const benchsuite::Problem& problem);
 // The commands that a new problem's folder needs next, one in each line.
 std::string next_steps(const std::filesystem::path& folder);
 
-}  // namespace agent::cli
+}  // namespace agent::actions

@@ -1,4 +1,4 @@
-#include "agent/cli/kernel_skeleton.h"
+#include "agent/actions/kernel_skeleton.h"
 
 #include <vector>
 
@@ -6,7 +6,7 @@
 #include "core/text.h"
 #include "results/exporting/names.h"
 
-namespace agent::cli {
+namespace agent::actions {
 namespace {
 using benchsuite::Problem;
 using benchsuite::Tensor;
@@ -80,4 +80,4 @@ std::string next_steps(const std::filesystem::path& folder) {
          "/kernel.cu --confirm\nkernelwright run " + place + " --solution " + place + "/kernel.cu\n";
 }
 
-}  // namespace agent::cli
+}  // namespace agent::actions

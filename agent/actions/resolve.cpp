@@ -1,4 +1,4 @@
-#include "agent/cli/resolve.h"
+#include "agent/actions/resolve.h"
 
 #include <algorithm>
 #include <cctype>
@@ -10,7 +10,7 @@
 #include "results/archive/leaderboard.h"
 #include "results/archive/lineage.h"
 
-namespace agent::cli {
+namespace agent::actions {
 namespace {
 bool contains(const std::string& text, const std::string& part) {
   const auto same = [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); };
@@ -67,4 +67,4 @@ ResolvedSolution resolve_solution(const results::archive::Reader& archive, const
   return {std::move(found.front()), results::archive::best_attempt(archive, id)};
 }
 
-}  // namespace agent::cli
+}  // namespace agent::actions

@@ -6,7 +6,7 @@
 
 #include "results/archive/recorder.h"
 
-namespace agent::cli {
+namespace agent::actions {
 
 // Returns a device's name in the archive, or a backend ("cuda") for all its devices; "" for "". Accepts part of a
 // device's name; "cuda:1" counts as "cuda". Throws core::InputError for an unknown name and suggests the nearest one.
@@ -24,4 +24,4 @@ ResolvedSolution resolve_solution(const results::archive::Reader& archive, const
 // `word` as the number of an attempt; nullopt if it is not a number.
 std::optional<int64_t> attempt_number(const std::string& word);
 
-}  // namespace agent::cli
+}  // namespace agent::actions

@@ -1,0 +1,27 @@
+// The two ways between a client and the server, line by line.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "core/strict_json.h"
+
+namespace agent::mcp {
+
+struct Line {
+  std::string text;
+  bool is_cut = false;  // it was longer than allowed; `text` is its beginning
+};
+
+class Channel {
+ public:
+  virtual ~Channel() = default;
+  // The next line of the client; waits for it, at most this long.
+  virtual std::optional<Line> next(std::chrono::milliseconds at_most) = 0;
+  // Has the client gone? No further line comes, and nobody reads what is sent.
+  virtual bool has_ended() const = 0;
+  virtual void send(const core::Json& message) = 0;
+};
+
+}  // namespace agent::mcp
