@@ -1,10 +1,11 @@
 // The prompt that a language model would get for a problem now.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
-#include "agent/campaign/device_session.h"
 #include "agent/prompting/prompt_maker.h"
 #include "results/archive/recorder.h"
 
@@ -15,10 +16,18 @@ struct PromptWish {
   int wanted = 1;    // solutions
 };
 
-// `kind`: DeviceChoice::kind of the session's device, whose leaderboard gives the known solutions. `templates`:
-// core::Paths::prompts. Throws core::InputError when the task needs more known solutions than there are.
-prompting::MadePrompt first_prompt(const results::archive::Reader& archive, const campaign::DeviceSession& session,
+// `kind`: DeviceChoice::kind of the device, whose leaderboard gives the known solutions, with what their last judgement
+// says of them. `templates`: core::Paths::prompts. Throws core::InputError when the task needs more known solutions
+// than there are.
+prompting::MadePrompt first_prompt(const results::archive::Reader& archive, const prompting::DeviceText& device,
                                    const std::string& kind, const benchsuite::Problem& problem, const PromptWish& wish,
                                    const std::filesystem::path& templates);
+
+// What each part of a prompt takes, in the order in which it is sent.
+struct PromptSection {
+  std::string title;
+  int64_t tokens = 0;  // estimated
+};
+std::vector<PromptSection> sections_of(const models::Prompt& prompt);
 
 }  // namespace agent::actions

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "agent/campaign/device_text.h"
-#include "agent/campaign/devices.h"
 #include "agent/campaign/estimate.h"
 #include "agent/cli/output.h"
 #include "agent/cli/table.h"
@@ -46,14 +44,12 @@ void print_habits(const std::vector<campaign::Habit>& habits, const models::Pric
 }  // namespace
 
 void print_estimate(const results::archive::Reader& archive, const campaign::CampaignSettings& settings,
-                    const campaign::LoadedData& data, const Invocation& invocation) {
+                    const campaign::LoadedData& data, const PromptDevice& device, const Invocation& invocation) {
   if (settings.proposers.empty()) {
     throw core::UsageError("run --dry-run", "estimates the cost of models, but none is named",
                            "name one with --proposer");
   }
   for (const std::string& name : settings.proposers) models::check_model_name(name);
-  const campaign::DeviceSession session(data.paths, campaign::parse_device(settings.device), settings.hot, 1);
-  const prompting::DeviceText device = campaign::device_text(session, archive.newest_calibration(session.device()));
   const prompting::PromptMaker maker(data.paths.prompts());
   const models::Prices prices = models::Prices::load(data.paths.prompts() / "prices.json", models::today());
   std::vector<campaign::Habit> habits;
@@ -69,7 +65,7 @@ void print_estimate(const results::archive::Reader& archive, const campaign::Cam
   for (const std::string& name : settings.problems) {
     prompting::PromptFacts facts;
     facts.problem = prompting::read_problem_text(data.catalogue.problems.at(name));
-    facts.device = device;
+    facts.device = device.text;
     facts.wanted = settings.models.wanted;
     const int64_t tokens = maker.make(facts).tokens;
     const campaign::Estimate made = campaign::estimate(tokens, settings, prices, habits);
@@ -86,6 +82,7 @@ void print_estimate(const results::archive::Reader& archive, const campaign::Cam
   }
   if (invocation.json) return print_json({{"event", "estimate"}, {"problems", rows}, {"models", habits_json(habits)}});
   print("{}{}\n", table.text(), limit);
+  if (!device.source.empty()) print("\n{}", device.source);
   print_habits(habits, prices);
 }
 

@@ -3,6 +3,7 @@
 
 #include "agent/actions/first_prompt.h"
 #include "agent/actions/resolve.h"
+#include "agent/campaign/device_text.h"
 #include "agent/mcp/schema.h"
 #include "agent/mcp/tools.h"
 #include "agent/prompting/code_facts.h"
@@ -143,8 +144,10 @@ ToolResult similar(Workspace& workspace, const Json& arguments) {
 
 ToolResult prompt(Workspace& workspace, const Json& arguments) {
   const benchsuite::Problem& problem = workspace.problem(arguments.at("problem").get<std::string>());
+  const prompting::DeviceText device =
+      campaign::device_text(workspace.session(), workspace.archive().newest_calibration(workspace.session().device()));
   const prompting::MadePrompt made = actions::first_prompt(
-      workspace.archive(), workspace.session(), workspace.device_kind(), problem,
+      workspace.archive(), device, workspace.device_kind(), problem,
       {arguments.value("operator", ""), static_cast<int>(arguments.value("wanted", 1))}, workspace.paths().prompts());
   return {{{"tokens", made.tokens}, {"cards", made.cards}, {"prompt", made.prompt.as_text()}}, made.prompt.as_text()};
 }

@@ -3,18 +3,21 @@
 #include <memory>
 
 #include "agent/actions/first_prompt.h"
-#include "agent/campaign/device_session.h"
 #include "agent/campaign/startup.h"
 #include "agent/cli/commands/commands.h"
 #include "agent/cli/loading.h"
 #include "agent/cli/output.h"
+#include "agent/cli/prompt_device.h"
+#include "agent/cli/table.h"
 #include "agent/search/request_ledger.h"
 #include "core/text.h"
 
 namespace agent::cli::commands {
 namespace {
+constexpr size_t kTitleBytes = 60;
+
 struct PromptOptions {
-  std::string problem, device = "cpu";
+  std::string problem, device = "cpu", architecture;
   std::string task;  // empty: improve the best known solution, or start fresh if there is none
   int wanted = 1;
 };
@@ -22,18 +25,27 @@ struct PromptOptions {
 void show(const PromptOptions& options, Invocation& invocation) {
   campaign::LoadedData data = load_data(invocation);
   const benchsuite::Problem& problem = data.catalogue.find_or_load(options.problem, "prompt");
-  const campaign::DeviceChoice device = campaign::parse_device(options.device);
   results::archive::Recorder archive = campaign::open_seeded_archive(invocation.archive, data);
-  const campaign::DeviceSession session(data.paths, device, false, 1);
-  const prompting::MadePrompt made = actions::first_prompt(archive, session, device.kind(), problem,
+  const PromptDevice device = prompt_device(data.paths, archive, options.device, options.architecture);
+  const prompting::MadePrompt made = actions::first_prompt(archive, device.text, device.kind, problem,
                                                            {options.task, options.wanted}, data.paths.prompts());
+  const std::vector<actions::PromptSection> sections = actions::sections_of(made.prompt);
   if (invocation.json) {
-    print_json({{"prompt", search::to_json(made.prompt)}, {"tokens", made.tokens}, {"hash", made.prompt.hash()}});
-    return;
+    core::Json rows = core::Json::array();
+    for (const actions::PromptSection& one : sections) rows.push_back({{"title", one.title}, {"tokens", one.tokens}});
+    return print_json({{"prompt", search::to_json(made.prompt)},
+                       {"tokens", made.tokens},
+                       {"sections", rows},
+                       {"hash", made.prompt.hash()}});
   }
   print("{}\n", core::clean_text(made.prompt.as_text(), made.prompt.as_text().size()));
-  print("--- about {} tokens; technique cards: {}\n", made.tokens,
+  Table table({{"SECTION", Table::Align::left}, {"TOKENS", Table::Align::right}});
+  for (const actions::PromptSection& one : sections) {
+    table.add_row({core::clean_line(one.title, kTitleBytes), std::to_string(one.tokens)});
+  }
+  print("---\n{}About {} tokens; technique cards: {}\n", table.text(), made.tokens,
         made.cards.empty() ? "none" : core::join(made.cards, ", "));
+  if (!device.source.empty()) print("{}\n", device.source);
 }
 }  // namespace
 
@@ -42,7 +54,9 @@ void add_prompt_command(CLI::App& app, Invocation& invocation) {
   CLI::App* command =
       app.add_subcommand("prompt", "Show the prompt that a language model would get, with its token count");
   command->add_option("PROBLEM", options->problem, "The problem, by name or folder")->required();
-  command->add_option("--device", options->device, "Where candidates would run: cpu, cuda");
+  command->add_option("--device", options->device,
+                      "Where candidates would run: cpu, cuda; or a GPU that is not here, by name: \"NVIDIA H200\"");
+  command->add_option("--arch", options->architecture, "The same by its architecture: sm_90a");
   command->add_option("--operator", options->task, "fresh, improve, repair, cross (default: improve the best known)")
       ->check(CLI::IsMember({"fresh", "improve", "repair", "cross"}));
   command->add_option("--wanted", options->wanted, "Solutions in the reply")->check(CLI::Range(1, 8));

@@ -11,6 +11,7 @@
 #include <memory>
 #include <random>
 #include <set>
+#include <utility>
 
 #include "agent/campaign/baselines.h"
 #include "agent/campaign/campaign.h"
@@ -23,6 +24,7 @@
 #include "agent/cli/loading.h"
 #include "agent/cli/output.h"
 #include "agent/cli/progress_text.h"
+#include "agent/cli/prompt_device.h"
 #include "agent/models/providers.h"
 #include "core/error.h"
 #include "core/running.h"
@@ -34,7 +36,7 @@ constexpr double kSecondsPerProblem = 20;  // without a given budget
 
 struct RunOptions {
   std::vector<std::string> problems, files, libraries;
-  std::string suite, dialect;
+  std::string suite, dialect, architecture;
   campaign::CampaignSettings settings;
   bool own_only = false, no_baselines = false, dry_run = false;
   models::ModelOptions models;
@@ -180,8 +182,21 @@ void finish(results::archive::Recorder& archive, const results::archive::Campaig
   }
 }
 
+// The device to run on; of an estimate for a GPU that is not here, its kind.
+std::string device_of(const RunOptions& options) {
+  const std::string& device = options.settings.device;
+  if (options.dry_run) {
+    const auto known = known_device_of(core::installed_paths(), device, options.architecture);
+    return known ? known->backend : device;
+  }
+  if (options.architecture.empty()) return device;
+  throw core::UsageError("--arch", "is for --dry-run: a campaign runs on a device of this host",
+                         "leave it out, or add --dry-run");
+}
+
 void run(RunOptions& options, Invocation& invocation) {
   campaign::CampaignSettings& settings = options.settings;
+  const std::string device = std::exchange(settings.device, device_of(options));
   settings.device = campaign::device_in_dialect(settings.device, options.dialect);
   const bool cold_gpu =
       benchsuite::is_gpu(campaign::parse_device(settings.device).backend) && !settings.hot;  // baselines are timed cold
@@ -200,7 +215,10 @@ void run(RunOptions& options, Invocation& invocation) {
   if (!settings.budget.attempts && !settings.budget.seconds) {
     settings.budget.seconds = kSecondsPerProblem * static_cast<double>(settings.problems.size());
   }
-  if (options.dry_run) return print_estimate(archive, settings, data, invocation);
+  if (options.dry_run) {
+    return print_estimate(archive, settings, data, prompt_device(data.paths, archive, device, options.architecture),
+                          invocation);
+  }
   require_work(settings, data, archive);
   if (settings.seed == 0) settings.seed = std::random_device()();
   if (cold_gpu && !options.no_baselines) add_baselines(archive, data, settings, own, invocation.json);
@@ -320,6 +338,9 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
   command->add_flag(
       "--dry-run", options->dry_run,
       "Estimate the requests, tokens, money and time of a search with models; sends nothing and needs no key");
+  command->add_option(
+      "--arch", options->architecture,
+      "With --dry-run: for a GPU that is not here, by its architecture (sm_90a); --device takes its name");
   command->add_option("--seed", settings.seed, "Seed of the search's choices (default: random)");
   add_proposer_options(*command, settings);
   add_model_options(*command, options->models);

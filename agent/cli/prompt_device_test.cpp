@@ -1,0 +1,65 @@
+#include "agent/cli/prompt_device.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "agent/campaign/program_fixture.h"
+#include "agent/cli/known_devices.h"
+#include "core/error.h"
+#include "core/strict_json.h"
+
+namespace agent::cli {
+namespace {
+using testing::HasSubstr;
+
+TEST(KnownDevices, AreFoundByNameAndArchitecture) {
+  const core::Paths paths = core::installed_paths();
+  for (const prompting::DeviceText& device : known_devices(paths)) {
+    EXPECT_EQ(device.calibration->device, device.name);
+    EXPECT_EQ(device.calibration->architecture, device.architecture);
+  }
+  for (const char* name : {"NVIDIA H200", "nvidia h200", "H200", "sm_90a", "sm_90"}) {
+    const auto found = find_known_device(paths, name);
+    ASSERT_TRUE(found) << name;
+    EXPECT_EQ(found->name, "NVIDIA H200");
+  }
+  for (const char* name : {"", "200", "NVIDIA", "cuda", "sm_9"}) EXPECT_FALSE(find_known_device(paths, name)) << name;
+}
+
+TEST(KnownDevices, GiveAPromptWithoutAGpu) {
+  const campaign::test::Home home;
+  const auto ended = home.run({"--json", "prompt", "softmax_f32", "--device", "NVIDIA H200"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  const core::Json made = core::Json::parse(ended.out);
+  EXPECT_THAT(made["prompt"].dump(), HasSubstr("NVIDIA H200, sm_90a, 132 multiprocessors"));
+  int64_t tokens = 0;
+  for (const core::Json& section : made["sections"]) tokens += section["tokens"].get<int64_t>();
+  EXPECT_NEAR(static_cast<double>(tokens), made["tokens"].get<double>(), 10);
+  EXPECT_EQ(made["sections"][2]["title"], "The problem: softmax_f32 (Softmax over rows, fp32)");
+  const auto estimated =
+      home.run({"run", "softmax_f32", "--dry-run", "--arch", "sm_90a", "--proposer", "anthropic:claude"});
+  EXPECT_EQ(estimated.exit_code, 0) << estimated.err;
+  EXPECT_THAT(estimated.out, HasSubstr("The facts of NVIDIA H200 ship with kernelwright"));
+}
+
+TEST(KnownDevices, OthersAreNamed) {
+  const campaign::test::Home home;
+  EXPECT_THAT(home.run({"prompt", "softmax_f32", "--device", "h300"}).err,
+              HasSubstr("one of those that it knows: NVIDIA H200 (sm_90a)"));
+  EXPECT_THAT(home.run({"prompt", "softmax_f32", "--arch", "sm_100"}).err, HasSubstr("known are: NVIDIA H200 (sm_90a)"));
+  EXPECT_THAT(home.run({"run", "softmax_f32", "--arch", "sm_90a"}).err, HasSubstr("--arch: is for --dry-run"));
+}
+
+// What is known of a solution is told, as a campaign would.
+TEST(FirstPrompt, HasTheDiagnosisOfTheSolutionToImprove) {
+  const campaign::test::Home home;
+  ASSERT_EQ(home.run({"judge", "--confirm", (core::installed_paths().kernels() / "gelu_f32/float4_items.cu").string()})
+                .exit_code,
+            0);
+  const auto ended = home.run({"prompt", "gelu_f32", "--operator", "improve"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("What limits it: An innermost loop calls functions"));
+}
+
+}  // namespace
+}  // namespace agent::cli
