@@ -3,6 +3,7 @@
 
 #include "agent/actions/first_prompt.h"
 #include "agent/actions/resolve.h"
+#include "agent/mcp/figures.h"
 #include "agent/mcp/schema.h"
 #include "agent/mcp/tools.h"
 #include "agent/prompting/code_facts.h"
@@ -28,7 +29,7 @@ Json json_of_row(const LeaderboardRow& row) {
     if (!whole.at(name).is_null()) json[name] = whole.at(name);
   }
   json["author"] = row.descent.model.empty() ? row.origin : row.descent.model;
-  return json;
+  return with_short_figures(std::move(json));
 }
 
 results::archive::LeaderboardFilter filter_of(Workspace& workspace) {
@@ -40,7 +41,7 @@ results::archive::LeaderboardFilter filter_of(Workspace& workspace) {
 
 ToolResult best(Workspace& workspace, const Json& arguments) {
   results::archive::LeaderboardFilter filter = filter_of(workspace);
-  if (arguments.contains("problem")) filter.problem = workspace.problem(arguments.at("problem")).name;
+  if (arguments.contains("problem")) filter.problem = workspace.problem(arguments.at("problem"), "problem").name;
   filter.limit = arguments.value("limit", size_t{5});
   filter.unconfirmed = arguments.value("unconfirmed", false);
   Json rows = Json::array();
@@ -60,7 +61,7 @@ ToolResult solution(Workspace& workspace, const Json& arguments) {
   if (found.attempt) {
     const Json attempt = results::view::brief_json_of(workspace.archive().attempt(*found.attempt));
     for (const char* name : {"attempt", "tunables", "device", "effort", "sentence", "against", "outcome", "speed_up"}) {
-      if (attempt.contains(name)) json[name] = attempt.at(name);
+      if (attempt.contains(name)) json[name] = with_short_figures(attempt.at(name));
     }
     json["verdict"] = attempt.at("verdict_name");
     text += "; attempt " + std::to_string(*found.attempt) + ": " + attempt.at("sentence").get<std::string>();
@@ -93,7 +94,7 @@ double likeness(const std::set<std::string>& a, const std::set<std::string>& b) 
 // "block 256, grid 8192; shuffles, 2 barriers"; empty for a solution that cannot be read any more.
 std::string features_of(Workspace& workspace, const LeaderboardRow& row, const std::string& source) {
   try {
-    const benchsuite::Problem& problem = workspace.problem(row.problem);
+    const benchsuite::Problem& problem = workspace.problem(row.problem, "");
     const benchsuite::Workload* bench =
         prompting::first_bench(problem, std::string(name_of(workspace.settings().device.backend)));
     if (bench == nullptr) return "";
@@ -120,7 +121,8 @@ std::vector<LeaderboardRow> related_rows(Workspace& workspace, const benchsuite:
 
 ToolResult similar(Workspace& workspace, const Json& arguments) {
   const auto source = arguments.at("source").get<std::string>();
-  const benchsuite::Problem& problem = workspace.problem(sandbox::parse_solution(source, "source").problem);
+  const benchsuite::Problem& problem =
+      workspace.problem(sandbox::parse_solution(source, "source").problem, "source#/problem");
   const std::set<std::string> runs = runs_of(source);
   const std::string identity = prompting::identity_of(source);
   std::vector<std::pair<double, Json>> found;
@@ -129,7 +131,7 @@ ToolResult similar(Workspace& workspace, const Json& arguments) {
     const double alike = likeness(runs, runs_of(other));
     Json json = json_of_row(row);
     json.erase("workloads");
-    json["likeness"] = alike;
+    json["likeness"] = with_short_figures(alike);
     json["same"] = prompting::identity_of(other) == identity;
     json["features"] = features_of(workspace, row, other);
     found.emplace_back(alike, std::move(json));
@@ -142,7 +144,7 @@ ToolResult similar(Workspace& workspace, const Json& arguments) {
 }
 
 ToolResult prompt(Workspace& workspace, const Json& arguments) {
-  const benchsuite::Problem& problem = workspace.problem(arguments.at("problem").get<std::string>());
+  const benchsuite::Problem& problem = workspace.problem(arguments.at("problem").get<std::string>(), "problem");
   const prompting::MadePrompt made = actions::first_prompt(
       workspace.archive(), workspace.session(), workspace.device_kind(), problem,
       {arguments.value("operator", ""), static_cast<int>(arguments.value("wanted", 1))}, workspace.paths().prompts());
