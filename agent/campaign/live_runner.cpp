@@ -204,7 +204,7 @@ void LiveRunner::submit(Job& job) {
     if (scores && won && *on_host) judges::HostCheck::add(on_host->value().get(), judgement);
     if (scores && judgement.measurement && won) examine(*candidate, judgement, judge);
     if (looks_closer_ && !is_naive(candidate)) place_fault(*candidate, judgement, judge);
-    if (looks_closer_ && won && effort == Effort::full) add_counters(*candidate, judgement, judge);
+    if (profiles_wins_ && won && effort == Effort::full) add_counters(*candidate, judgement, judge);
   };
   session_.judges().submit(std::move(task), [this, number = job.number](judges::JudgeResult result) {
     post(number, [this, result = std::move(result)](Job& here) { judged(here, result); });

@@ -30,9 +30,12 @@ class LiveRunner : public search::AttemptRunner {
   // Calls `listener` with each failure of our side that is retried.
   void on_trouble(std::function<void(const std::string&)> listener) { trouble_ = std::move(listener); }
 
-  // For authors who read the results (models): on a GPU, compute-sanitizer locates faults and a profiler counts wins'
-  // hardware events, where installed.
-  void look_closer() { looks_closer_ = true; }
+  // For authors who read the results (models): on a GPU, compute-sanitizer locates faults and, with `profiles_wins`, a
+  // profiler counts wins' hardware events, where installed.
+  void look_closer(bool profiles_wins = true) {
+    looks_closer_ = true;
+    profiles_wins_ = profiles_wins;
+  }
 
   // Loads the problem into the judges. Candidates of an earlier problem must no longer be submitted.
   void use_problem(const benchsuite::Problem& problem);
@@ -94,7 +97,7 @@ class LiveRunner : public search::AttemptRunner {
   int64_t environment_;
   std::optional<benchsuite::Problem> problem_;
   int64_t problem_id_ = 0;
-  bool looks_closer_ = false;
+  bool looks_closer_ = false, profiles_wins_ = false;
   sandbox::Solution naive_solution_;
   search::CandidatePtr naive_;
   std::function<void(const std::string&)> trouble_;

@@ -30,8 +30,8 @@ std::optional<prompting::DeviceText> known_device_of(const core::Paths& paths, c
                          "known are: " + known_device_names(paths));
 }
 
-PromptDevice prompt_device(const core::Paths& paths, const results::archive::Reader& archive,
-                           const std::string& device, const std::string& architecture) {
+PromptDevice prompt_device(const core::Paths& paths, const results::archive::Reader& archive, const std::string& device,
+                           const std::string& architecture) {
   if (auto known = known_device_of(paths, device, architecture)) {
     const std::string kind = known->backend, source = source_of(*known);
     return {std::move(*known), kind, source};

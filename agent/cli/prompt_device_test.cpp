@@ -46,7 +46,8 @@ TEST(KnownDevices, OthersAreNamed) {
   const campaign::test::Home home;
   EXPECT_THAT(home.run({"prompt", "softmax_f32", "--device", "h300"}).err,
               HasSubstr("one of those that it knows: NVIDIA H200 (sm_90a)"));
-  EXPECT_THAT(home.run({"prompt", "softmax_f32", "--arch", "sm_100"}).err, HasSubstr("known are: NVIDIA H200 (sm_90a)"));
+  EXPECT_THAT(home.run({"prompt", "softmax_f32", "--arch", "sm_100"}).err,
+              HasSubstr("known are: NVIDIA H200 (sm_90a)"));
   EXPECT_THAT(home.run({"run", "softmax_f32", "--arch", "sm_90a"}).err, HasSubstr("--arch: is for --dry-run"));
 }
 

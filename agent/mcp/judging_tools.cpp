@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "agent/actions/checking.h"
+#include "agent/mcp/figures.h"
 #include "agent/mcp/schema.h"
 #include "agent/mcp/tools.h"
 #include "agent/prompting/counter_findings.h"
@@ -92,7 +93,7 @@ Json json_of_judgement(Workspace& workspace, const Workspace::Prepared& prepared
   } else if (!attempt.compile_log.empty()) {
     json["compile_log"] = core::clean_text(attempt.compile_log, kMostLogBytes);
   }
-  return json;
+  return with_short_figures(std::move(json));
 }
 
 ToolResult judge(Workspace& workspace, const Json& arguments, Call& call) {
@@ -142,7 +143,7 @@ ToolResult profile(Workspace& workspace, const Json& arguments, Call& call) {
   Json findings = Json::array(), launches = Json::array();
   for (const prompting::CounterFinding& finding : prompting::findings_in(counters))
     findings.push_back(finding.sentence);
-  for (const verifier::verdicts::Counters& launch : counters) launches.push_back(to_json(launch));
+  for (const verifier::verdicts::Counters& launch : counters) launches.push_back(with_short_figures(to_json(launch)));
   return {{{"attempt", attempt.id},
            {"findings", std::move(findings)},
            {"launches", std::move(launches)},

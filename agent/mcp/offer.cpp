@@ -10,12 +10,11 @@ constexpr size_t kMostFormatBytes = size_t{1} << 20;
 
 constexpr const char* kInstructions =
     "Kernelwright verifies and times GPU kernels written in CUDA C++. To optimise a problem: problems and problem show "
-    "what to compute; the resource kernelwright://format/solution says how a solution file looks, "
-    "kernelwright://device "
-    "what it runs on, and kernelwright://cards/... how kernels get faster. check finds faults without running; judge "
-    "with effort screen is quick, full decides, confirm enters the leaderboard (best). Each judgement costs some of "
-    "the session's budget. Inputs are secret and new in each judgement, so only a kernel that is right everywhere "
-    "passes. Do what the diagnosis says, and make the important numbers tunables.";
+    "what to compute. The resource kernelwright://format/solution says how a solution file looks, "
+    "kernelwright://device what it runs on, and kernelwright://cards/... how kernels get faster. check finds faults "
+    "without running. judge with effort screen is quick, full decides, and confirm enters the leaderboard (best). Each "
+    "judgement costs some of the session's budget. Inputs are secret and new in each judgement, so only a kernel that "
+    "is right everywhere passes. Do what the diagnosis says, and make the important numbers tunables.";
 
 Resource format(Workspace& workspace, const std::string& name, const std::string& title,
                 const std::string& description) {

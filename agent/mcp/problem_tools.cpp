@@ -44,7 +44,7 @@ Json json_of_files(const benchsuite::Problem& problem) {
 }
 
 ToolResult problem(Workspace& workspace, const Json& arguments) {
-  const benchsuite::Problem& found = workspace.problem(arguments.at("name").get<std::string>());
+  const benchsuite::Problem& found = workspace.problem(arguments.at("name").get<std::string>(), "name");
   return {{{"name", found.name},
            {"title", found.title},
            {"description", found.description},

@@ -4,6 +4,7 @@
 #include "agent/actions/first_prompt.h"
 #include "agent/actions/resolve.h"
 #include "agent/campaign/device_text.h"
+#include "agent/mcp/figures.h"
 #include "agent/mcp/schema.h"
 #include "agent/mcp/tools.h"
 #include "agent/prompting/code_facts.h"
@@ -29,7 +30,7 @@ Json json_of_row(const LeaderboardRow& row) {
     if (!whole.at(name).is_null()) json[name] = whole.at(name);
   }
   json["author"] = row.descent.model.empty() ? row.origin : row.descent.model;
-  return json;
+  return with_short_figures(std::move(json));
 }
 
 results::archive::LeaderboardFilter filter_of(Workspace& workspace) {
@@ -41,7 +42,7 @@ results::archive::LeaderboardFilter filter_of(Workspace& workspace) {
 
 ToolResult best(Workspace& workspace, const Json& arguments) {
   results::archive::LeaderboardFilter filter = filter_of(workspace);
-  if (arguments.contains("problem")) filter.problem = workspace.problem(arguments.at("problem")).name;
+  if (arguments.contains("problem")) filter.problem = workspace.problem(arguments.at("problem"), "problem").name;
   filter.limit = arguments.value("limit", size_t{5});
   filter.unconfirmed = arguments.value("unconfirmed", false);
   Json rows = Json::array();
@@ -61,7 +62,7 @@ ToolResult solution(Workspace& workspace, const Json& arguments) {
   if (found.attempt) {
     const Json attempt = results::view::brief_json_of(workspace.archive().attempt(*found.attempt));
     for (const char* name : {"attempt", "tunables", "device", "effort", "sentence", "against", "outcome", "speed_up"}) {
-      if (attempt.contains(name)) json[name] = attempt.at(name);
+      if (attempt.contains(name)) json[name] = with_short_figures(attempt.at(name));
     }
     json["verdict"] = attempt.at("verdict_name");
     text += "; attempt " + std::to_string(*found.attempt) + ": " + attempt.at("sentence").get<std::string>();
@@ -94,7 +95,7 @@ double likeness(const std::set<std::string>& a, const std::set<std::string>& b) 
 // "block 256, grid 8192; shuffles, 2 barriers"; empty for a solution that cannot be read any more.
 std::string features_of(Workspace& workspace, const LeaderboardRow& row, const std::string& source) {
   try {
-    const benchsuite::Problem& problem = workspace.problem(row.problem);
+    const benchsuite::Problem& problem = workspace.problem(row.problem, "");
     const benchsuite::Workload* bench =
         prompting::first_bench(problem, std::string(name_of(workspace.settings().device.backend)));
     if (bench == nullptr) return "";
@@ -121,7 +122,8 @@ std::vector<LeaderboardRow> related_rows(Workspace& workspace, const benchsuite:
 
 ToolResult similar(Workspace& workspace, const Json& arguments) {
   const auto source = arguments.at("source").get<std::string>();
-  const benchsuite::Problem& problem = workspace.problem(sandbox::parse_solution(source, "source").problem);
+  const benchsuite::Problem& problem =
+      workspace.problem(sandbox::parse_solution(source, "source").problem, "source#/problem");
   const std::set<std::string> runs = runs_of(source);
   const std::string identity = prompting::identity_of(source);
   std::vector<std::pair<double, Json>> found;
@@ -130,7 +132,7 @@ ToolResult similar(Workspace& workspace, const Json& arguments) {
     const double alike = likeness(runs, runs_of(other));
     Json json = json_of_row(row);
     json.erase("workloads");
-    json["likeness"] = alike;
+    json["likeness"] = with_short_figures(alike);
     json["same"] = prompting::identity_of(other) == identity;
     json["features"] = features_of(workspace, row, other);
     found.emplace_back(alike, std::move(json));
@@ -143,7 +145,7 @@ ToolResult similar(Workspace& workspace, const Json& arguments) {
 }
 
 ToolResult prompt(Workspace& workspace, const Json& arguments) {
-  const benchsuite::Problem& problem = workspace.problem(arguments.at("problem").get<std::string>());
+  const benchsuite::Problem& problem = workspace.problem(arguments.at("problem").get<std::string>(), "problem");
   const prompting::DeviceText device =
       campaign::device_text(workspace.session(), workspace.archive().newest_calibration(workspace.session().device()));
   const prompting::MadePrompt made = actions::first_prompt(

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/campaign/program_fixture.h"
+#include "agent/mcp/figures.h"
 #include "agent/mcp/schema.h"
 #include "core/error.h"
 #include "core/text.h"
@@ -91,6 +92,11 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text.replace(text.find(from), from.size(), to);
 }
 
+TEST(McpFigures, HaveFiveDigits) {
+  const Json json{{"a", {1.5505953147620068, -0.000123456789, 0.0, 100000.4}}, {"b", 123456789}};
+  EXPECT_EQ(with_short_figures(json).dump(), R"({"a":[1.5506,-0.00012346,0.0,100000.0],"b":123456789})");
+}
+
 TEST_F(McpTools, AreAllThere) {
   std::vector<std::string> names;
   for (const Tool& one : offer_.tools) names.push_back(one.name);
@@ -105,7 +111,8 @@ TEST_F(McpTools, ProblemsAreFoundAndShown) {
   const Json problem = run("problem", {{"name", "gelu_f32"}});
   EXPECT_TRUE(problem.at("files").contains("naive.cu"));
   EXPECT_THAT(problem.at("first_kernel"), HasSubstr("extern \"C\" __global__ void first"));
-  EXPECT_THAT(error_of("problem", {{"name", "gelu_f23"}}), HasSubstr("did you mean \"gelu_f32\"?"));
+  EXPECT_THAT(error_of("problem", {{"name", "gelu_f23"}}),
+              HasSubstr("did you mean \"gelu_f32\"? the tool problems lists"));
 }
 
 TEST_F(McpTools, AKernelIsCheckedJudgedAndFoundAgain) {

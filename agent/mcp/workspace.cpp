@@ -9,6 +9,7 @@
 #include "agent/campaign/device_text.h"
 #include "agent/mcp/schema.h"
 #include "core/error.h"
+#include "core/suggest.h"
 #include "core/text.h"
 
 namespace agent::mcp {
@@ -75,8 +76,14 @@ Workspace::Workspace(campaign::LoadedData data, WorkspaceSettings settings, Log 
       archive_(campaign::open_seeded_archive(settings_.archive, data_)),
       budget_(settings_.budget, 0, 0, nullptr, [this] { return judged_s_; }) {}
 
-const benchsuite::Problem& Workspace::problem(const std::string& name) const {
-  return data_.catalogue.find(name, "problem");
+const benchsuite::Problem& Workspace::problem(const std::string& name, const std::string& where) const {
+  const benchsuite::Catalogue& known = data_.catalogue;
+  if (known.problems.count(name) > 0 || known.unusable.count(name) > 0) return known.find(name, where);
+  std::vector<std::string> names;
+  for (const auto& [each, problem] : known.problems) names.push_back(each);
+  const std::string near = core::nearest(name, names);
+  throw core::InputError(where, "there is no problem \"" + core::clean_line(name, 200) + "\"",
+                         (near.empty() ? "" : "did you mean \"" + near + "\"? ") + "the tool problems lists them");
 }
 
 campaign::DeviceSession& Workspace::session() {
@@ -92,7 +99,7 @@ campaign::LiveRunner& Workspace::runner() {
     runner_.emplace(archive_, device, std::nullopt,
                     campaign::newest_or_new_calibration(archive_, data_.paths, settings_.device, device.device()));
     runner_->on_trouble(log_);
-    runner_->look_closer();
+    runner_->look_closer(false);  // the tool profile counts events, which takes seconds
   }
   return *runner_;
 }
@@ -104,7 +111,7 @@ prompting::DeviceText Workspace::device_text() {
 Workspace::Parsed Workspace::parse(const Json& arguments) {
   Parsed parsed;
   parsed.solution = sandbox::parse_solution(arguments.at("source").get<std::string>(), "source");
-  parsed.problem = &data_.catalogue.find(parsed.solution.problem, "source#/problem");
+  parsed.problem = &problem(parsed.solution.problem, "source#/problem");
   sandbox::validate_solution(parsed.solution, *parsed.problem);
   parsed.binding = actions::point_of(parsed.solution, arguments.value("set", std::map<std::string, int64_t>()), "set");
   if (const auto why = session().why_not(parsed.solution)) throw core::InputError("source", *why);

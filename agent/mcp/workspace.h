@@ -34,8 +34,8 @@ class Workspace {
   results::archive::Recorder& archive() { return archive_; }
   // The name that leaderboards keep apart: "cpu", "cuda".
   std::string device_kind() const { return settings_.device.kind(); }
-  // Throws core::InputError with the nearest name.
-  const benchsuite::Problem& problem(const std::string& name) const;
+  // Throws core::InputError at `where` with the nearest name.
+  const benchsuite::Problem& problem(const std::string& name, const std::string& where) const;
 
   // Starts the device's workers on first use; they stay for later calls. Throws core::SystemError, NoGpu,
   // LevelNotReached.
