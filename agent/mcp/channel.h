@@ -3,16 +3,13 @@
 
 #include <chrono>
 #include <optional>
-#include <string>
 
+#include "core/line_stream.h"
 #include "core/strict_json.h"
 
 namespace agent::mcp {
 
-struct Line {
-  std::string text;
-  bool is_cut = false;  // it was longer than allowed; `text` is its beginning
-};
+using core::Line;
 
 class Channel {
  public:

@@ -34,7 +34,7 @@ std::filesystem::path folder_for_imports(const McpOptions& options) {
 
 void serve_client(const McpOptions& options, const Invocation& invocation) {
   std::signal(SIGPIPE, SIG_IGN);  // a client that has gone is noticed by the write
-  mcp::StdioChannel channel = mcp::StdioChannel::of_program();
+  mcp::StdioChannel channel;
   mcp::WorkspaceSettings settings;
   settings.archive = invocation.archive;
   settings.device = campaign::parse_device(campaign::device_in_dialect(options.device, options.dialect));

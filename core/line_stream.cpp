@@ -1,4 +1,4 @@
-#include "agent/mcp/stdio_channel.h"
+#include "core/line_stream.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -8,40 +8,40 @@
 #include <cerrno>
 #include <utility>
 
-#include "agent/mcp/messages.h"
 #include "core/error.h"
 
-namespace agent::mcp {
+namespace core {
 namespace {
 constexpr size_t kMostWaiting = 64;       // lines; then the client has to wait
 constexpr size_t kBeginningBytes = 4096;  // kept of a line that is too long
 constexpr std::chrono::milliseconds kNoWait{0};
 
-core::UniqueFd copy_of(int fd) {
-  core::UniqueFd copy(::fcntl(fd, F_DUPFD_CLOEXEC, 3));
-  if (!copy) throw core::SystemError("standard input or output is closed", errno);
+UniqueFd copy_of(int fd) {
+  UniqueFd copy(::fcntl(fd, F_DUPFD_CLOEXEC, 3));
+  if (!copy) throw SystemError("standard input or output is closed", errno);
   return copy;
 }
 }  // namespace
 
-StdioChannel StdioChannel::of_program() {
-  core::UniqueFd in = copy_of(STDIN_FILENO), out = copy_of(STDOUT_FILENO);
-  const core::UniqueFd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+LineStream LineStream::of_program(size_t most_line_bytes) {
+  UniqueFd in = copy_of(STDIN_FILENO), out = copy_of(STDOUT_FILENO);
+  const UniqueFd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (!nothing || ::dup2(nothing.get(), STDIN_FILENO) < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
-    throw core::SystemError("standard input or output cannot be replaced", errno);
+    throw SystemError("standard input or output cannot be replaced", errno);
   }
-  return {std::move(in), std::move(out)};
+  return {std::move(in), std::move(out), most_line_bytes};
 }
 
-StdioChannel::StdioChannel(core::UniqueFd in, core::UniqueFd out) : in_(std::move(in)), out_(std::move(out)) {
+LineStream::LineStream(UniqueFd in, UniqueFd out, size_t most_line_bytes)
+    : most_line_bytes_(most_line_bytes), in_(std::move(in)), out_(std::move(out)) {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) throw core::SystemError("no pipe", errno);
+  if (::pipe2(ends, O_CLOEXEC) != 0) throw SystemError("no pipe", errno);
   stop_read_.reset(ends[0]);
   stop_write_.reset(ends[1]);
   reader_ = std::thread([this] { read_lines(); });
 }
 
-StdioChannel::~StdioChannel() {
+LineStream::~LineStream() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -51,7 +51,7 @@ StdioChannel::~StdioChannel() {
   reader_.join();
 }
 
-void StdioChannel::read_lines() {
+void LineStream::read_lines() {
   std::array<char, size_t{1} << 16> buffer;
   while (true) {
     pollfd watched[] = {{in_.get(), POLLIN, 0}, {stop_read_.get(), POLLIN, 0}};
@@ -70,12 +70,12 @@ void StdioChannel::read_lines() {
   came_.notify_all();
 }
 
-void StdioChannel::take(std::string_view bytes) {
+void LineStream::take(std::string_view bytes) {
   while (!bytes.empty()) {
     const size_t end = bytes.find('\n');
     const std::string_view part = bytes.substr(0, end);
     if (!line_.is_cut) line_.text += part;
-    if (line_.text.size() > kMostLineBytes) {
+    if (line_.text.size() > most_line_bytes_) {
       line_.is_cut = true;
       line_.text.resize(kBeginningBytes);
     }
@@ -86,7 +86,7 @@ void StdioChannel::take(std::string_view bytes) {
 }
 
 // Waits while too many lines wait to be taken.
-void StdioChannel::finish_line() {
+void LineStream::finish_line() {
   Line line = std::exchange(line_, {});
   if (!line.text.empty() && line.text.back() == '\r') line.text.pop_back();
   if (line.text.empty()) return;
@@ -97,7 +97,7 @@ void StdioChannel::finish_line() {
   came_.notify_all();
 }
 
-std::optional<Line> StdioChannel::next(std::chrono::milliseconds at_most) {
+std::optional<Line> LineStream::next(std::chrono::milliseconds at_most) {
   std::unique_lock lock(mutex_);
   if (at_most > kNoWait) came_.wait_for(lock, at_most, [&] { return !lines_.empty() || at_end_; });
   if (lines_.empty()) return std::nullopt;
@@ -108,13 +108,13 @@ std::optional<Line> StdioChannel::next(std::chrono::milliseconds at_most) {
   return line;
 }
 
-bool StdioChannel::has_ended() const {
+bool LineStream::has_ended() const {
   const std::lock_guard lock(mutex_);
   return is_broken_ || (at_end_ && lines_.empty());
 }
 
-void StdioChannel::send(const core::Json& message) {
-  const std::string line = line_of(message) + "\n";
+void LineStream::send(const std::string& text) {
+  const std::string line = text + "\n";
   for (size_t sent = 0; sent < line.size();) {
     const ssize_t count = ::write(out_.get(), line.data() + sent, line.size() - sent);
     if (count < 0 && errno == EINTR) continue;
@@ -127,4 +127,4 @@ void StdioChannel::send(const core::Json& message) {
   }
 }
 
-}  // namespace agent::mcp
+}  // namespace core
