@@ -146,12 +146,16 @@ const benchsuite::Problem& Workspace::add_problem(const std::filesystem::path& f
   return data_.catalogue.find_or_load(folder.string(), "import_problem");
 }
 
-void Workspace::require_budget() const {
-  if (const auto why = budget_.used_up()) {
-    throw core::InputError("", "this session's budget is spent: " + *why,
-                           "finish with what you have; the user can restart the server with more (--attempts, "
-                           "--seconds)");
+void Workspace::require_budget(int64_t judgements) const {
+  const int64_t left = budget_.left().attempts.value_or(judgements);
+  std::optional<std::string> why = budget_.used_up();
+  if (!why && left < judgements) {
+    why = "this takes " + std::to_string(judgements) + " judgements, and " + std::to_string(left) + " is left";
   }
+  if (!why) return;
+  throw core::InputError("", "this session's budget is spent: " + *why,
+                         "finish with what you have; the user can restart the server with more (--attempts, "
+                         "--seconds)");
 }
 
 search::Attempt Workspace::judge(const Prepared& prepared, Effort effort, Call& call, int step, int steps) {

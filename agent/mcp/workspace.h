@@ -66,8 +66,9 @@ class Workspace {
   search::Attempt judge(const Prepared& prepared, verifier::verdicts::Effort effort, Call& call, int step, int steps);
   // {judgements_left, seconds_left}
   core::Json budget_left() const;
-  // For other work that takes long. Throws core::InputError when the budget is used up.
-  void require_budget() const;
+  // Throws core::InputError when the budget is used up, or has fewer judgements left.
+  void require_budget(int64_t judgements = 1) const;
+  // For other work that takes long.
   void charge_seconds(double seconds) { spent_s_ += seconds; }
 
  private:
