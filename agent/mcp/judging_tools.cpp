@@ -100,6 +100,7 @@ ToolResult judge(Workspace& workspace, const Json& arguments, Call& call) {
   const Effort wanted = core::enum_from_name<Effort>(arguments.value("effort", "full")).value();
   const Workspace::Prepared& prepared = workspace.prepare(arguments, arguments.value("name", ""), call.client());
   const bool confirms = wanted == Effort::confirm;
+  workspace.require_budget(confirms ? 2 : 1);
   Effort effort = confirms ? Effort::full : wanted;
   search::Attempt attempt = workspace.judge(prepared, effort, call, 0, confirms ? 2 : 1);
   if (confirms && verifier::verdicts::is_correct(attempt.verdict)) {

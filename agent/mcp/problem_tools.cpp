@@ -73,6 +73,20 @@ class TemporaryFolder {
   fs::path path_;
 };
 
+// Charges the session's budget with the seconds that it lives.
+class Charge {
+ public:
+  explicit Charge(Workspace& workspace) : workspace_(workspace) {}
+  ~Charge() { workspace_.charge_seconds(seconds()); }
+  Charge(const Charge&) = delete;
+  Charge& operator=(const Charge&) = delete;
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
+
+ private:
+  Workspace& workspace_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
 torch::TorchPython python_with_torch() {
   const auto python = torch::find_torch_python();
   if (const auto* why = std::get_if<std::string>(&python)) {
@@ -84,12 +98,12 @@ torch::TorchPython python_with_torch() {
 // Runs the file in its jail on another thread, so that the client is heard meanwhile. The import ends even if the call
 // is cancelled.
 torch::Imported import_file(Workspace& workspace, const torch::ImportOrder& order, Call& call) {
+  workspace.require_budget();
   const torch::TorchPython python = python_with_torch();
+  const Charge charge(workspace);
   auto outcome = std::async(std::launch::async, [&] { return torch::import_file(workspace.paths(), python, order); });
-  const auto begin = std::chrono::steady_clock::now();
   while (outcome.wait_for(kLook) != std::future_status::ready) {
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-    call.progress(std::min(elapsed.count(), order.seconds - 1.0), order.seconds, "running the file in its jail");
+    call.progress(std::min(charge.seconds(), order.seconds - 1.0), order.seconds, "running the file in its jail");
     call.poll();
   }
   const auto made = outcome.get();

@@ -190,8 +190,11 @@ TEST_F(McpTools, PromptsAndResourcesAreTexts) {
 }
 
 TEST_F(McpBudget, EndsASession) {
+  EXPECT_THAT(error_of("judge", {{"source", kScale}, {"effort", "confirm"}}),
+              HasSubstr("takes 2 judgements, and 1 is left"));
   EXPECT_EQ(run("judge", {{"source", kScale}, {"effort", "screen"}}).at("budget").at("judgements_left"), 0);
   EXPECT_THAT(error_of("judge", {{"source", kScale}}), HasSubstr("this session's budget is spent"));
+  EXPECT_THAT(error_of("import_problem", {{"source", "pass"}, {"name", "a"}}), HasSubstr("budget is spent"));
   EXPECT_EQ(run("check", {{"source", kScale}}).at("ok"), true);
 }
 

@@ -74,7 +74,7 @@ Workspace::Workspace(campaign::LoadedData data, WorkspaceSettings settings, Log 
       settings_(std::move(settings)),
       log_(std::move(log)),
       archive_(campaign::open_seeded_archive(settings_.archive, data_)),
-      budget_(settings_.budget, 0, 0, nullptr, [this] { return judged_s_; }) {}
+      budget_(settings_.budget, 0, 0, nullptr, [this] { return spent_s_; }) {}
 
 const benchsuite::Problem& Workspace::problem(const std::string& name, const std::string& where) const {
   const benchsuite::Catalogue& known = data_.catalogue;
@@ -146,12 +146,16 @@ const benchsuite::Problem& Workspace::add_problem(const std::filesystem::path& f
   return data_.catalogue.find_or_load(folder.string(), "import_problem");
 }
 
-void Workspace::require_budget() const {
-  if (const auto why = budget_.used_up()) {
-    throw core::InputError("judge", "this session's budget is spent: " + *why,
-                           "finish with what you have; the user can restart the server with more (--attempts, "
-                           "--seconds)");
+void Workspace::require_budget(int64_t judgements) const {
+  const int64_t left = budget_.left().attempts.value_or(judgements);
+  std::optional<std::string> why = budget_.used_up();
+  if (!why && left < judgements) {
+    why = "this takes " + std::to_string(judgements) + " judgements, and " + std::to_string(left) + " is left";
   }
+  if (!why) return;
+  throw core::InputError("", "this session's budget is spent: " + *why,
+                         "finish with what you have; the user can restart the server with more (--attempts, "
+                         "--seconds)");
 }
 
 search::Attempt Workspace::judge(const Prepared& prepared, Effort effort, Call& call, int step, int steps) {
@@ -164,18 +168,23 @@ search::Attempt Workspace::judge(const Prepared& prepared, Effort effort, Call& 
   try {
     runner.begin(prepared.candidate, runner.naive(), effort,
                  [&](search::Attempt attempt) { made = std::move(attempt); });
-    while (!made) {
+    while (true) {
       teller.tell(prepared.candidate->builds.ready(session().pool(), effort));
       runner.wait(kPoll);
       runner.serve();
+      if (made) break;
       call.poll();
     }
+  } catch (const core::SystemError&) {
+    charge_seconds(seconds_since(begin));
+    stop_device();
+    throw;
   } catch (...) {
+    charge_seconds(seconds_since(begin));
     runner.abandon();
-    judged_s_ += seconds_since(begin);
     throw;
   }
-  judged_s_ += seconds_since(begin);
+  charge_seconds(seconds_since(begin));
   // A solution keeps its first author; this says who had it judged.
   archive_.add_event(std::nullopt, "mcp_judgement",
                      {{"client", call.client()},
@@ -183,6 +192,14 @@ search::Attempt Workspace::judge(const Prepared& prepared, Effort effort, Call& 
                       {"solution", prepared.solution.hash()},
                       {"effort", name_of(effort)}});
   return std::move(*made);
+}
+
+// The next call starts its workers anew.
+void Workspace::stop_device() {
+  prepared_.clear();
+  problem_hash_.clear();
+  runner_.reset();
+  session_.reset();
 }
 
 Json Workspace::budget_left() const {

@@ -18,7 +18,7 @@ struct WorkspaceSettings {
   std::filesystem::path archive;
   campaign::DeviceChoice device;
   bool hot = false;  // time GPUs with a warm L2 cache
-  // Judgements, and seconds that they take, of the whole session.
+  // Judgements, and seconds that they and imports take, of the whole session.
   search::BudgetLeft budget;
   std::filesystem::path imports;  // the folder in which import_problem makes problems
 };
@@ -66,17 +66,21 @@ class Workspace {
   search::Attempt judge(const Prepared& prepared, verifier::verdicts::Effort effort, Call& call, int step, int steps);
   // {judgements_left, seconds_left}
   core::Json budget_left() const;
+  // Throws core::InputError when the budget is used up, or has fewer judgements left.
+  void require_budget(int64_t judgements = 1) const;
+  // For other work that takes long.
+  void charge_seconds(double seconds) { spent_s_ += seconds; }
 
  private:
   campaign::LiveRunner& runner();
   void use_problem(const benchsuite::Problem& problem);
-  void require_budget() const;
+  void stop_device();
 
   campaign::LoadedData data_;
   WorkspaceSettings settings_;
   Log log_;
   results::archive::Recorder archive_;
-  double judged_s_ = 0;
+  double spent_s_ = 0;
   search::Budget budget_;
   std::optional<campaign::DeviceSession> session_;
   std::optional<campaign::LiveRunner> runner_;

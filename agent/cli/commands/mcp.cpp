@@ -1,4 +1,6 @@
 // kernelwright mcp: serves coding agents over the Model Context Protocol, on standard input and output.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <memory>
@@ -33,6 +35,11 @@ std::filesystem::path folder_for_imports(const McpOptions& options) {
 }
 
 void serve_client(const McpOptions& options, const Invocation& invocation) {
+  if (::isatty(STDIN_FILENO) != 0) {
+    print_error(
+        "kernelwright mcp waits for a client on standard input. --print-config CLIENT prints what a client needs to "
+        "start it; Ctrl-C ends it.\n");
+  }
   std::signal(SIGPIPE, SIG_IGN);  // a client that has gone is noticed by the write
   mcp::StdioChannel channel;
   mcp::WorkspaceSettings settings;
@@ -85,7 +92,7 @@ void add_mcp_command(CLI::App& app, Invocation& invocation) {
   command->add_flag("--hot", options->hot, "On a GPU: time with a warm L2 cache");
   command->add_option("--attempts,--budget", options->attempts, "Judgements that a session may make")
       ->check(CLI::Range(int64_t{1}, int64_t{1'000'000'000}));
-  command->add_option("--seconds", options->seconds, "Seconds that its judgements may take together")
+  command->add_option("--seconds", options->seconds, "Seconds that its judgements and imports may take together")
       ->check(CLI::PositiveNumber);
   command->add_option("--imports", options->imports,
                       "Where import_problem makes problems (default: kernelwright/problems in $XDG_DATA_HOME or "
