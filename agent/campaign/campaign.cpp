@@ -145,7 +145,13 @@ class Run {
       return (step->event == "problem_started" || step->event == "problem_ended") &&
              step->details.at("problem") == settings_.problems[waiting_.front()];
     }
-    return lanes_ != nullptr && searches_.size() < lanes_->count();
+    return lanes_ != nullptr && searches_.size() < ready_lanes();
+  }
+
+  size_t ready_lanes() const {
+    size_t ready = 0;
+    for (size_t lane = 0; lane < lanes_->count(); ++lane) ready += lanes_->is_ready(lane) ? 1 : 0;
+    return ready;
   }
 
   void start_next() {
@@ -185,7 +191,8 @@ class Run {
 
   std::optional<size_t> free_lane() const {
     for (size_t lane = 0; lane < lanes_->count(); ++lane) {
-      if (std::ranges::none_of(searches_, [&](const Search& one) { return one.lane == lane; })) return lane;
+      const auto has_it = [&](const Search& one) { return one.lane == lane; };
+      if (lanes_->is_ready(lane) && std::ranges::none_of(searches_, has_it)) return lane;
     }
     return std::nullopt;
   }
@@ -245,13 +252,14 @@ class Run {
     one.search->begin(one.proposals ? &*one.proposals : nullptr);
   }
 
-  // Gives lanes to searches that have none, once the record is used up.
+  // Gives lanes to searches that have none, once the record is used up, and another to those whose lane is lost.
   void attach() {
     if (lanes_ == nullptr || journal_.recalls()) return;
     for (Search& one : searches_) {
-      if (one.lane) continue;
+      if (one.lane && lanes_->is_ready(*one.lane)) continue;
       const std::optional<size_t> lane = free_lane();
-      if (!lane) return;
+      if (!lane) continue;
+      if (one.lane) one.runner->detach();
       one.lane = lane;
       lanes_->begin_problem(*lane, one.problem);
       one.runner->attach(lanes_->runner(*lane));
@@ -342,31 +350,6 @@ void end_badly(results::archive::Recorder& archive, const results::archive::Camp
     // A campaign whose failure cannot be recorded stays "running" and can be resumed.
   }
 }
-
-CampaignEnd run_on(results::archive::Recorder& archive, const results::archive::CampaignRecord& campaign,
-                   const core::Paths& paths, const std::map<std::string, benchsuite::Problem>& problems,
-                   search::Progress& progress, const std::vector<models::Model*>& models, Lanes& lanes) {
-  const CampaignSettings settings = settings_of(campaign);
-  search::Journal journal(archive, campaign.id);
-  return Run(archive, campaign, settings, paths, problems, progress, models, journal, &lanes).run();
-}
-
-// Keeps the campaign's status in the archive.
-CampaignEnd recorded_run(results::archive::Recorder& archive, const results::archive::CampaignRecord& campaign,
-                         const std::function<CampaignEnd()>& run) {
-  archive.set_campaign_status(campaign.id, "running");
-  try {
-    const CampaignEnd end = run();
-    archive.set_campaign_status(campaign.id, end.interrupted ? "interrupted" : "done");
-    return end;
-  } catch (const results::archive::NoRoom& error) {
-    end_badly(archive, campaign, "interrupted", error);
-    throw core::SystemError(std::string(error.what()) + "; then: kernelwright resume " + campaign.name);
-  } catch (const std::exception& error) {
-    end_badly(archive, campaign, "failed", error);
-    throw;
-  }
-}
 }  // namespace
 
 std::vector<search::NamedSolution> shipped_solutions(const core::Paths& paths, const benchsuite::Problem& problem,
@@ -390,18 +373,31 @@ std::vector<search::NamedSolution> shipped_solutions(const core::Paths& paths, c
 CampaignEnd run_campaign(results::archive::Recorder& archive, const results::archive::CampaignRecord& campaign,
                          const core::Paths& paths, const std::map<std::string, benchsuite::Problem>& problems,
                          search::Progress& progress, const std::vector<models::Model*>& models) {
-  search::watch_for_interrupt();
-  return recorded_run(archive, campaign, [&] {
-    LiveLanes lanes(archive, campaign.id, paths, settings_of(campaign));
-    return run_on(archive, campaign, paths, problems, progress, models, lanes);
-  });
+  return run_campaign(archive, campaign, paths, problems, progress, models,
+                      [&] { return std::make_unique<LiveLanes>(archive, campaign.id, paths, settings_of(campaign)); });
 }
 
 CampaignEnd run_campaign(results::archive::Recorder& archive, const results::archive::CampaignRecord& campaign,
                          const core::Paths& paths, const std::map<std::string, benchsuite::Problem>& problems,
-                         search::Progress& progress, const std::vector<models::Model*>& models, Lanes& lanes) {
-  return recorded_run(archive, campaign,
-                      [&] { return run_on(archive, campaign, paths, problems, progress, models, lanes); });
+                         search::Progress& progress, const std::vector<models::Model*>& models,
+                         const std::function<std::unique_ptr<Lanes>()>& make_lanes) {
+  search::watch_for_interrupt();
+  archive.set_campaign_status(campaign.id, "running");
+  try {
+    const CampaignSettings settings = settings_of(campaign);
+    search::Journal journal(archive, campaign.id);
+    const std::unique_ptr<Lanes> lanes = make_lanes();
+    const CampaignEnd end =
+        Run(archive, campaign, settings, paths, problems, progress, models, journal, lanes.get()).run();
+    archive.set_campaign_status(campaign.id, end.interrupted ? "interrupted" : "done");
+    return end;
+  } catch (const results::archive::NoRoom& error) {
+    end_badly(archive, campaign, "interrupted", error);
+    throw core::SystemError(std::string(error.what()) + "; then: kernelwright resume " + campaign.name);
+  } catch (const std::exception& error) {
+    end_badly(archive, campaign, "failed", error);
+    throw;
+  }
 }
 
 Replayed replay_campaign(results::archive::Recorder& archive, const results::archive::CampaignRecord& campaign,

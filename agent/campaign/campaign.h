@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +30,8 @@ struct CampaignSettings {
   models::Sampling sampling;
   search::SpendingLimits spending;
   std::vector<std::string> solutions;  // hashes of the user's own solutions in the archive
+  std::string launcher;                // the command that starts nodes (agent/nodes); empty: judged in this process
+  int nodes = 0;                       // that it starts
 };
 core::Json to_json(const CampaignSettings& settings);
 CampaignSettings campaign_settings_from_json(const core::JsonView& json);
@@ -49,10 +53,11 @@ CampaignEnd run_campaign(results::archive::Recorder& archive, const results::arc
 
 class Lanes;
 
-// The same on lanes that the caller owns.
+// The same on other lanes than those of this host, made once the campaign counts as running.
 CampaignEnd run_campaign(results::archive::Recorder& archive, const results::archive::CampaignRecord& campaign,
                          const core::Paths& paths, const std::map<std::string, benchsuite::Problem>& problems,
-                         search::Progress& progress, const std::vector<models::Model*>& models, Lanes& lanes);
+                         search::Progress& progress, const std::vector<models::Model*>& models,
+                         const std::function<std::unique_ptr<Lanes>()>& make_lanes);
 
 struct Replayed {
   int64_t steps = 0;   // recorded steps that the program decided the same way

@@ -10,6 +10,8 @@ Json optional_json(const std::optional<T>& value) {
   return value ? Json(*value) : Json();
 }
 
+constexpr int64_t kMostNodes = 4096;
+
 bool is_set(const core::JsonView& json, const char* key) { return json.has(key) && !json.at(key).json().is_null(); }
 
 // Fields that campaigns of earlier versions lack.
@@ -40,6 +42,8 @@ Json to_json(const CampaignSettings& s) {
           {"patience", s.patience},
           {"shipped", s.shipped},
           {"solutions", s.solutions},
+          {"launcher", s.launcher},
+          {"nodes", s.nodes},
           {"proposers", s.proposers},
           {"strategy", s.models.strategy},
           {"in_flight", s.models.in_flight},
@@ -65,6 +69,8 @@ CampaignSettings campaign_settings_from_json(const core::JsonView& json) {
   s.patience = static_cast<int>(json.at("patience").integer(0, 1'000'000));
   s.shipped = json.at("shipped").boolean();
   for (const core::JsonView& hash : json.at("solutions").items()) s.solutions.push_back(hash.string());
+  if (json.has("launcher")) s.launcher = json.at("launcher").string();
+  if (json.has("nodes")) s.nodes = static_cast<int>(json.at("nodes").integer(0, kMostNodes));
   read_models(json, s);
   return s;
 }

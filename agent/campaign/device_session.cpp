@@ -141,11 +141,7 @@ std::vector<verifier::verdicts::Counters> DeviceSession::profile(const verifier:
 }
 
 std::optional<std::string> DeviceSession::why_not(const sandbox::Solution& solution) const {
-  if (auto why = why_not_on(choice_, solution)) return why;
-  if (!judge_greeting_.contains("architecture")) return std::nullopt;
-  const auto here = judge_greeting_.at("architecture").get<std::string>();
-  if (sandbox::gpu::driver::runs_on(here, solution.arch)) return std::nullopt;
-  return "it needs " + solution.arch + ", and this GPU is " + here;
+  return why_not_on(choice_, judge_greeting_.value("architecture", ""), solution);
 }
 
 core::Json DeviceSession::environment() const {

@@ -143,6 +143,13 @@ std::optional<std::string> why_not_on(const DeviceChoice& device, const sandbox:
   return "it is HIP and not CUDA" + say + "; judge it on the device cpu-hip";
 }
 
+std::optional<std::string> why_not_on(const DeviceChoice& device, const std::string& architecture,
+                                      const sandbox::Solution& solution) {
+  if (auto why = why_not_on(device, solution)) return why;
+  if (architecture.empty() || sandbox::gpu::driver::runs_on(architecture, solution.arch)) return std::nullopt;
+  return "it needs " + solution.arch + ", and this GPU is " + architecture;
+}
+
 std::optional<std::filesystem::path> find_cuda_tool(const std::string& name) {
   const char* home = std::getenv("CUDA_HOME");
   const char* path = std::getenv("PATH");

@@ -54,6 +54,9 @@ sandbox::Dialect own_dialect(const sandbox::Solution& solution);
 
 // Why a solution's "backends" rule out this device, in one sentence; nullopt when they do not.
 std::optional<std::string> why_not_on(const DeviceChoice& device, const sandbox::Solution& solution);
+// The same of a device of this architecture ("sm_90a"; empty: the cpu device), which may be too old for it.
+std::optional<std::string> why_not_on(const DeviceChoice& device, const std::string& architecture,
+                                      const sandbox::Solution& solution);
 
 // Finds a CUDA Toolkit program ("compute-sanitizer", "ncu") below $CUDA_HOME, else on $PATH; nullopt if there is none.
 std::optional<std::filesystem::path> find_cuda_tool(const std::string& name);

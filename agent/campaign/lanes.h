@@ -18,6 +18,8 @@ class Lanes {
   virtual ~Lanes() = default;
   // How many problems can be searched side by side.
   virtual size_t count() const = 0;
+  // Can the lane take attempts? One that cannot may be able to later; a search that it has moves to another.
+  virtual bool is_ready(size_t) const { return true; }
   virtual search::AttemptRunner& runner(size_t lane) = 0;
   // Makes the lane's runner take the attempts at this problem, and no others.
   virtual void begin_problem(size_t lane, const benchsuite::Problem& problem) = 0;

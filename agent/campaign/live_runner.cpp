@@ -258,6 +258,7 @@ void LiveRunner::finish(Job& job) {
   if (record.judgement.measurement) record.against = job.incumbent->id;
   record.seconds = campaign_ ? seconds_since_last() : 0;
   attempt.id = archive_.add_attempt(record);
+  if (recorded_) recorded_(record);
   attempt.verdict = std::move(record.judgement.verdict);
   attempt.stages = record.judgement.stages;
   if (!attempt.reused) attempt.measurement = std::move(record.judgement.measurement);

@@ -37,6 +37,9 @@ class LiveRunner : public search::AttemptRunner {
     profiles_wins_ = profiles_wins;
   }
 
+  // Calls `listener` with each attempt as it is recorded, before its `done`.
+  void on_record(std::function<void(const results::archive::NewAttempt&)> listener) { recorded_ = std::move(listener); }
+
   // Loads the problem into the judges. Candidates of an earlier problem must no longer be submitted.
   void use_problem(const benchsuite::Problem& problem);
   // The same without waiting: attempts may begin at once. What fails there comes out of serve().
@@ -101,6 +104,7 @@ class LiveRunner : public search::AttemptRunner {
   sandbox::Solution naive_solution_;
   search::CandidatePtr naive_;
   std::function<void(const std::string&)> trouble_;
+  std::function<void(const results::archive::NewAttempt&)> recorded_;
   std::map<int64_t, Job> jobs_;        // in order of their start
   std::future<void> loading_;          // of the problem, begun and not yet waited for
   std::vector<int64_t> loaded_later_;  // jobs that wait for it

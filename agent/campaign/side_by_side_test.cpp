@@ -78,9 +78,9 @@ class SideBySide : public testing::Test {
     const auto moment = [&moments] {
       if (--moments == 0) throw Killed();
     };
-    SimulatedLanes simulated(time, started_, lanes, moment);
     search::test::SilentProgress progress;
-    end_ = run_campaign(started_.archive, campaign, core::installed_paths(), problems_, progress, {}, simulated);
+    end_ = run_campaign(started_.archive, campaign, core::installed_paths(), problems_, progress, {},
+                        [&] { return std::make_unique<SimulatedLanes>(time, started_, lanes, moment); });
     EXPECT_TRUE(progress.warnings.empty()) << progress.warnings.front();
     return time.now();
   }

@@ -74,6 +74,12 @@ void RecordedRunner::attach(AttemptRunner& live) {
   if (journal_.is_finished()) proceed_all();
 }
 
+void RecordedRunner::detach() {
+  live_->abandon();
+  live_ = nullptr;
+  waiting_.splice(waiting_.begin(), in_live_);
+}
+
 void RecordedRunner::proceed_all() {
   if (live_ == nullptr) return;
   for (Started& started : std::exchange(waiting_, {})) proceed(std::move(started));
@@ -109,11 +115,13 @@ void RecordedRunner::proceed(Started started) {
   if (const auto left = journal_.take_left([&](const Journal::Step& step) { return fits(started, step); })) {
     ready_.push_back({std::move(started.done), recorded_attempt(archive_, left->id)});  // charged with all that is left
   } else {
-    live_->begin(started.candidate, started.incumbent, started.effort,
-                 [this, done = std::move(started.done)](Attempt attempt) {
-                   budget_.charge_attempt();
-                   done(std::move(attempt));
-                 });
+    const auto one = in_live_.insert(in_live_.end(), std::move(started));
+    live_->begin(one->candidate, one->incumbent, one->effort, [this, one](Attempt attempt) {
+      const std::function<void(Attempt)> done = std::move(one->done);
+      in_live_.erase(one);
+      budget_.charge_attempt();
+      done(std::move(attempt));
+    });
   }
 }
 
@@ -159,9 +167,10 @@ bool RecordedRunner::slots_changed() {
 }
 
 void RecordedRunner::abandon() {
+  if (live_ != nullptr) live_->abandon();
   waiting_.clear();
   ready_.clear();
-  if (live_ != nullptr) live_->abandon();
+  in_live_.clear();
 }
 
 CandidatePtr RecordedRunner::add(const sandbox::Solution& solution, const std::string& name, const std::string& origin,

@@ -52,6 +52,8 @@ class RecordedRunner : public AttemptRunner {
   // Attempts that the record does not hold wait for this runner, which has loaded the problem and outlives this one. A
   // campaign that is replayed has none.
   void attach(AttemptRunner& live);
+  // Takes back what is in flight there: it waits for the next runner.
+  void detach();
 
   size_t free_slots() const override;
   size_t in_progress() const override;
@@ -90,7 +92,8 @@ class RecordedRunner : public AttemptRunner {
   BudgetShare& budget_;
   std::string problem_;
   AttemptRunner* live_ = nullptr;
-  std::list<Started> waiting_;  // until the record reaches them
+  std::list<Started> waiting_;  // until the record reaches them, or there is a live runner
+  std::list<Started> in_live_;
   std::deque<Finished> ready_;  // found among the remaining steps of the record
   size_t slots_;
   sandbox::Solution naive_solution_;

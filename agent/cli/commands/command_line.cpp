@@ -34,7 +34,7 @@ const std::pair<const char*, std::vector<Adder>> kGroups[] = {
      {add_leaderboard_command, add_show_command, add_diff_command, add_lineage_command, add_query_command,
       add_export_command, add_report_command, add_serve_command, add_archive_command}},
     {"Models", {add_prompt_command, add_transcript_command, add_mcp_command}},
-    {"Host", {add_doctor_command, add_calibrate_command, add_baselines_command}}};
+    {"Host", {add_doctor_command, add_calibrate_command, add_baselines_command, add_node_command}}};
 
 // Adds the unlisted command `help`: prints the text of --help, or docs/commands.md.
 void add_help_command(CLI::App& app) {

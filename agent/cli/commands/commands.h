@@ -36,6 +36,7 @@ void add_serve_command(CLI::App& app, Invocation& invocation);
 void add_selftest_command(CLI::App& app, Invocation& invocation);
 void add_archive_command(CLI::App& app, Invocation& invocation);
 void add_mcp_command(CLI::App& app, Invocation& invocation);
+void add_node_command(CLI::App& app, Invocation& invocation);
 void add_doctor_command(CLI::App& app, Invocation& invocation);
 
 // The option --dialect of the cpu device (campaign::device_in_dialect); empty when it is not given.

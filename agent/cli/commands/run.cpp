@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
@@ -26,6 +27,7 @@
 #include "agent/cli/progress_text.h"
 #include "agent/cli/prompt_device.h"
 #include "agent/models/providers.h"
+#include "agent/nodes/node_lanes.h"
 #include "core/error.h"
 #include "core/running.h"
 #include "results/view/json.h"
@@ -160,6 +162,20 @@ std::vector<campaign::OwnLibrary> own_libraries(const RunOptions& options, bool 
                          "add --device cuda, and leave out --hot and --no-baselines");
 }
 
+// On this host, or on nodes.
+campaign::CampaignEnd lead(results::archive::Recorder& archive, const results::archive::CampaignRecord& campaign,
+                           const campaign::CampaignSettings& settings, const core::Paths& paths,
+                           const std::map<std::string, benchsuite::Problem>& problems, search::Progress& progress,
+                           const std::vector<models::Model*>& models) {
+  if (settings.nodes == 0) return campaign::run_campaign(archive, campaign, paths, problems, progress, models);
+  std::signal(SIGPIPE, SIG_IGN);  // a node that is gone is noticed by the write
+  return campaign::run_campaign(archive, campaign, paths, problems, progress, models, [&] {
+    return std::make_unique<nodes::NodeLanes>(archive, campaign.id, settings,
+                                              (paths.program_folder / "kernelwright").string(),
+                                              [&](const std::string& what) { progress.warned(what); });
+  });
+}
+
 void finish(results::archive::Recorder& archive, const results::archive::CampaignRecord& campaign,
             const campaign::LoadedData& data, const std::vector<std::unique_ptr<models::Model>>& models,
             Invocation& invocation) {
@@ -169,7 +185,7 @@ void finish(results::archive::Recorder& archive, const results::archive::Campaig
   std::vector<models::Model*> asked;
   for (const auto& model : models) asked.push_back(model.get());
   const auto problems = campaign::problems_of_campaign(archive, campaign, data.catalogue);
-  const campaign::CampaignEnd end = campaign::run_campaign(archive, campaign, data.paths, problems, *progress, asked);
+  const campaign::CampaignEnd end = lead(archive, campaign, settings, data.paths, problems, *progress, asked);
   if (invocation.json) print_json(own_usage(end.attempts));
   if (!invocation.json || !end.interrupted) show_end(archive, settings, invocation);
   if (!end.interrupted) return;
@@ -198,6 +214,10 @@ void run(RunOptions& options, Invocation& invocation) {
   campaign::CampaignSettings& settings = options.settings;
   const std::string device = std::exchange(settings.device, device_of(options));
   settings.device = campaign::device_in_dialect(settings.device, options.dialect);
+  if (settings.launcher.empty() != (settings.nodes == 0)) {
+    throw core::UsageError(settings.nodes == 0 ? "--launcher" : "--nodes", "the two go together",
+                           "for two nodes on this host: --launcher env --nodes 2");
+  }
   const bool cold_gpu =
       benchsuite::is_gpu(campaign::parse_device(settings.device).backend) && !settings.hot;  // baselines are timed cold
   const std::vector<campaign::OwnLibrary> own = own_libraries(options, cold_gpu);
@@ -221,7 +241,8 @@ void run(RunOptions& options, Invocation& invocation) {
   }
   require_work(settings, data, archive);
   if (settings.seed == 0) settings.seed = std::random_device()();
-  if (cold_gpu && !options.no_baselines) add_baselines(archive, data, settings, own, invocation.json);
+  if (cold_gpu && !options.no_baselines && settings.nodes == 0)
+    add_baselines(archive, data, settings, own, invocation.json);
   const core::Json environment = {{"program", KW_VERSION}, {"device", settings.device}};
   finish(archive, archive.start_campaign(to_json(settings), archive.add_environment(environment)), data, models,
          invocation);
@@ -327,6 +348,10 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
   command->add_option("--solution", options->files, "A solution of your own to tune as well; may be repeated")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--launcher", settings.launcher,
+                      "Judge on nodes that this command starts: 'srun -Q -N1 -n1 --gpus=1 --exact', 'ssh gpu7', env");
+  command->add_option("--nodes", settings.nodes, "How many of them; each searches one problem at a time")
+      ->check(CLI::Range(0, 4096));
   command->add_flag("--own-only", options->own_only, "Leave out the solutions that ship");
   command->add_flag("--no-baselines", options->no_baselines,
                     "On a GPU: skip timing the libraries that have not been timed yet");

@@ -1,0 +1,118 @@
+// Campaigns on nodes: processes of this host, which a launcher starts.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include "agent/campaign/program_fixture.h"
+#include "core/strict_json.h"
+
+namespace agent::cli::commands {
+namespace {
+using campaign::test::Ended;
+using campaign::test::Home;
+using testing::HasSubstr;
+
+class Nodes : public testing::Test {
+ protected:
+  // A launcher: a shell script that gets the node's command line.
+  std::string launcher(const std::string& script) const {
+    const std::filesystem::path file = home_.folder() / "launch.sh";
+    std::ofstream(file) << "#!/bin/sh\n" << script << "\n";
+    std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+    return file.string();
+  }
+  Ended run(const std::string& launcher, int nodes, int attempts, int signal = 0,
+            std::chrono::milliseconds delay = {}) const {
+    return home_.run({"--json", "run", "gelu_f32", "row_sum_f32", "--attempts", std::to_string(attempts), "--seed", "3",
+                      "--launcher", launcher, "--nodes", std::to_string(nodes)},
+                     signal, delay);
+  }
+  core::Json rows(const std::string& sql) const {
+    const Ended ended = home_.run({"--json", "query", sql});
+    EXPECT_EQ(ended.exit_code, 0) << ended.err;
+    return core::Json::parse(ended.out);
+  }
+
+  // Processes that have this test's environment. The jailed workers below them have none.
+  std::vector<std::string> running() const {
+    std::vector<std::string> found;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+      std::ifstream file(entry.path() / "environ", std::ios::binary);
+      const std::string variables((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+      if (variables.find(home_.temporary().string()) != std::string::npos) found.push_back(entry.path().string());
+    }
+    return found;
+  }
+
+  const Home home_;
+};
+
+TEST_F(Nodes, TwoSearchTwoProblemsSideBySide) {
+  const Ended ended = run("env", 2, 16);
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_EQ(rows("SELECT count(*) AS n FROM attempts WHERE verdict = 'correct'")["rows"][0][0], 16);
+  EXPECT_EQ(rows("SELECT count(DISTINCT environment) AS n FROM attempts")["rows"][0][0], 2) << "one for each node";
+  EXPECT_THAT(ended.out, HasSubstr("\"problem\":\"gelu_f32\",\"why\":\"all attempts are used up\""));
+  EXPECT_THAT(running(), testing::IsEmpty());
+}
+
+// What was judged on it is judged again, and nothing is scored as wrong.
+TEST_F(Nodes, ANodeThatDiesCostsNothingElse) {
+  const std::string dies_once = launcher("if mkdir '" + (home_.folder() / "first").string() +
+                                         "' 2>/dev/null; then exec timeout -s KILL 4 \"$@\"; fi\nexec \"$@\"");
+  const Ended ended = run(dies_once, 1, 24);
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("is lost: it was ended by signal 9"));
+  EXPECT_EQ(rows("SELECT count(*) AS n FROM attempts WHERE verdict = 'correct'")["rows"][0][0], 24);
+  EXPECT_THAT(running(), testing::IsEmpty());
+}
+
+// The node that was started first dies, and cannot be started again.
+TEST_F(Nodes, ASearchMovesToAnotherNode) {
+  const std::string folder = (home_.folder() / "start").string();
+  const std::string one_stays =
+      launcher("if mkdir '" + folder + "1' 2>/dev/null; then exec timeout -s KILL 3 \"$@\"; fi\n" + "if mkdir '" +
+               folder + "2' 2>/dev/null; then exec \"$@\"; fi\nexit 7");
+  const Ended ended = run(one_stays, 2, 24);
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("is lost: it was ended by signal 9"));
+  EXPECT_THAT(ended.out, HasSubstr("is lost: it ended with exit code 7"));
+  EXPECT_EQ(rows("SELECT count(*) AS n FROM attempts WHERE verdict = 'correct'")["rows"][0][0], 24);
+}
+
+TEST_F(Nodes, EndWithTheirCampaign) {
+  run("env", 2, 4000, SIGKILL, std::chrono::seconds(4));
+  for (int i = 0; i < 100 && !running().empty(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  EXPECT_THAT(running(), testing::IsEmpty());
+}
+
+TEST_F(Nodes, ALauncherThatStartsNoneIsNamed) {
+  const Ended none = run("false", 2, 4);
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_THAT(none.out + none.err, HasSubstr("no node could be started; the last one said: node"));
+  EXPECT_THAT(none.out + none.err, HasSubstr("it ended with exit code 1"));
+  const Ended nonsense = run(launcher("echo Welcome to the cluster; exec \"$@\""), 1, 4);
+  EXPECT_THAT(nonsense.out + nonsense.err, HasSubstr("it said what is no message: Welcome to the cluster"));
+}
+
+TEST_F(Nodes, OfAnotherVersionAreRefused) {
+  const Ended ended = run(
+      launcher("echo '{\"protocol\":1,\"version\":\"9.9\",\"device\":\"cpu\",\"slots\":1}'; cat > /dev/null"), 1, 4);
+  EXPECT_EQ(ended.exit_code, 2);
+  EXPECT_EQ(rows("SELECT status FROM campaigns")["rows"][0][0], "failed");
+  EXPECT_THAT(ended.out + ended.err, HasSubstr("node 1 runs kernelwright 9.9 and this is"));
+}
+
+TEST_F(Nodes, LauncherAndNodesGoTogether) {
+  EXPECT_EQ(home_.run({"run", "gelu_f32", "--nodes", "2"}).exit_code, 64);
+  EXPECT_EQ(home_.run({"run", "gelu_f32", "--launcher", "env"}).exit_code, 64);
+}
+
+}  // namespace
+}  // namespace agent::cli::commands

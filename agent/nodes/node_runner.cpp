@@ -1,0 +1,138 @@
+#include "agent/nodes/node_runner.h"
+
+#include <utility>
+
+#include "agent/nodes/messages.h"
+#include "benchsuite/problem.h"
+#include "core/error.h"
+#include "core/text.h"
+#include "sandbox/naive_solution.h"
+
+namespace agent::nodes {
+namespace {
+using core::Json;
+using core::JsonView;
+using verifier::verdicts::Effort;
+constexpr size_t kTextBytes = 400;  // of what a node says, in messages
+}  // namespace
+
+NodeRunner::NodeRunner(std::string name, std::vector<std::string> command, Owner& owner)
+    : name_(std::move(name)), owner_(owner) {
+  process_ = std::make_unique<NodeProcess>(std::move(command), owner.event_loop,
+                                           NodeProcess::Listener{[this](const Json& message) { said(message); },
+                                                                 [this](const std::string& why) { lost(why); }});
+}
+
+NodeRunner::~NodeRunner() { process_.reset(); }
+
+void NodeRunner::begin_problem(const benchsuite::Problem& problem) {
+  jobs_.clear();
+  sent_.clear();
+  problem_ = problem;
+  problem_id_ = owner_.archive.add_problem(problem, benchsuite::content_hash(problem));
+  naive_solution_ = sandbox::naive_solution(problem);
+  naive_ = add(naive_solution_, "naive", "naive", sandbox::default_binding(naive_solution_));
+  process_->send({{"problem", to_json(problem)}});
+}
+
+search::CandidatePtr NodeRunner::add(const sandbox::Solution& solution, const std::string& name,
+                                     const std::string& origin, const sandbox::TunableBinding& binding) {
+  return search::add_candidate(owner_.archive, solution, name, origin, binding);
+}
+
+Json NodeRunner::id_of(const search::CandidatePtr& candidate) {
+  if (is_naive(candidate)) return {};
+  if (sent_.insert(candidate->id).second) process_->send({{"candidate", to_json(*candidate)}});
+  return candidate->id;
+}
+
+void NodeRunner::prepare(const search::CandidatePtr& candidate, Effort effort) {
+  if (is_naive(candidate) || !is_ready()) return;
+  const Json id = id_of(candidate);
+  process_->send({{"prepare", id}, {"effort", name_of(effort)}});
+}
+
+void NodeRunner::begin(const search::CandidatePtr& candidate, const search::CandidatePtr& incumbent, Effort effort,
+                       std::function<void(search::Attempt)> done) {
+  const int64_t number = ++begun_;
+  jobs_[number] = {candidate, incumbent, effort, std::move(done)};
+  if (is_ready()) submit(number, jobs_[number]);
+}
+
+void NodeRunner::submit(int64_t number, const Job& job) {
+  const Json candidate = id_of(job.candidate), incumbent = id_of(job.incumbent);
+  process_->send(
+      {{"judge", number}, {"candidate", candidate}, {"incumbent", incumbent}, {"effort", name_of(job.effort)}});
+}
+
+void NodeRunner::said(const Json& message) {
+  const JsonView view(message, name_ + "'s message");
+  if (view.has("protocol")) return greeted(view);
+  if (view.has("result")) return finish(view.at("result").integer(), attempt_from_json(view.at("attempt")));
+  if (view.has("trouble"))
+    return owner_.trouble(name_ + ": " + core::clean_line(view.at("trouble").string(), kTextBytes));
+  if (!view.has("error")) return;
+  const std::string what = name_ + ": " + core::clean_text(view.at("error").string(), kTextBytes);
+  if (view.has("of_input")) throw core::InputError("", what);
+  owner_.trouble(what);
+}
+
+void NodeRunner::greeted(const JsonView& json) {
+  Greeting greeting;
+  greeting.version = core::clean_line(json.at("version").string(), kTextBytes);
+  if (json.at("protocol").integer() != kProtocol || greeting.version != KW_VERSION) {
+    throw core::SystemError(name_ + " runs kernelwright " + greeting.version + " and this is " + KW_VERSION +
+                            ": install the same version on both sides");
+  }
+  greeting.device = json.at("device").string();
+  greeting.slots = static_cast<size_t>(json.at("slots").integer(1, 1024));
+  greeting.environment = json.at("environment").json();
+  greeting.text = json.at("text").json();
+  owner_.greeted(name_, greeting);
+  slots_ = greeting.slots;
+  Json environment = greeting.environment;
+  environment["node"] = name_;
+  environment_ = owner_.archive.add_environment(environment);
+  greeting_ = std::move(greeting);
+  sent_.clear();
+  if (looks_closer_) process_->send({{"look_closer", true}});
+  if (!problem_) return;
+  process_->send({{"problem", to_json(*problem_)}});
+  for (const auto& [number, job] : jobs_) submit(number, job);
+}
+
+void NodeRunner::lost(const std::string& why) {
+  greeting_.reset();
+  ++losses_;
+  owner_.trouble(name_ + " is lost: " + core::clean_line(why, kTextBytes) +
+                 "; it is started again, and what it judged is judged again");
+}
+
+// Unknown numbers are of attempts that were abandoned.
+void NodeRunner::finish(int64_t number, results::archive::NewAttempt record) {
+  auto found = jobs_.extract(number);
+  if (found.empty()) return;
+  Job& job = found.mapped();
+  record.campaign = owner_.campaign;
+  record.problem = problem_id_;
+  record.environment = environment_;
+  record.candidate = job.candidate->id;
+  record.device = greeting_->device;
+  record.effort = job.effort;
+  if (record.judgement.measurement) record.against = job.incumbent->id;
+  const auto now = std::chrono::steady_clock::now();
+  record.seconds = std::chrono::duration<double>(now - std::exchange(owner_.last, now)).count();
+  search::Attempt attempt;
+  attempt.id = owner_.archive.add_attempt(record);
+  attempt.verdict = std::move(record.judgement.verdict);
+  attempt.measurement = std::move(record.judgement.measurement);
+  attempt.stages = record.judgement.stages;
+  attempt.compile_ms = record.compile_ms;
+  attempt.compile_log = std::move(record.compile_log);
+  attempt.registers = record.registers;
+  attempt.shared_bytes = record.shared_bytes;
+  attempt.spill_bytes = record.spill_bytes;
+  job.done(std::move(attempt));
+}
+
+}  // namespace agent::nodes

@@ -1,0 +1,88 @@
+// Has the attempts of a search made on a node.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "agent/nodes/node_process.h"
+#include "agent/search/attempt_runner.h"
+#include "benchsuite/problem.h"
+
+namespace agent::nodes {
+
+// What a node says of itself.
+struct Greeting {
+  std::string version, device;
+  size_t slots = 0;
+  core::Json environment, text;
+};
+
+class NodeRunner : public search::AttemptRunner {
+ public:
+  struct Owner {
+    results::archive::Recorder& archive;
+    int64_t campaign;
+    search::EventLoop& event_loop;
+    // Throws when this node cannot take part.
+    std::function<void(const std::string& name, const Greeting&)> greeted;
+    std::function<void(const std::string&)> trouble;
+    std::chrono::steady_clock::time_point last;  // an attempt ended
+  };
+  // `name`: for messages, "node 2". `owner` outlives it.
+  NodeRunner(std::string name, std::vector<std::string> command, Owner& owner);
+  ~NodeRunner() override;
+
+  bool is_ready() const { return greeting_.has_value(); }
+  const Greeting& greeting() const { return greeting_.value(); }
+  int64_t losses() const { return losses_; }
+  void begin_problem(const benchsuite::Problem& problem);
+  void look_closer() { looks_closer_ = true; }
+  int pid() const { return process_->pid(); }
+
+  size_t free_slots() const override { return slots_ > jobs_.size() ? slots_ - jobs_.size() : 0; }
+  size_t in_progress() const override { return jobs_.size(); }
+  void prepare(const search::CandidatePtr& candidate, verifier::verdicts::Effort effort) override;
+  void begin(const search::CandidatePtr& candidate, const search::CandidatePtr& incumbent,
+             verifier::verdicts::Effort effort, std::function<void(search::Attempt)> done) override;
+  void wait(std::chrono::milliseconds at_most) override { owner_.event_loop.wait(at_most); }
+  void serve() override { owner_.event_loop.serve(); }
+  void abandon() override { jobs_.clear(); }
+  search::CandidatePtr naive() const override { return naive_; }
+  search::CandidatePtr add(const sandbox::Solution& solution, const std::string& name, const std::string& origin,
+                           const sandbox::TunableBinding& binding) override;
+
+ private:
+  struct Job {
+    search::CandidatePtr candidate, incumbent;
+    verifier::verdicts::Effort effort;
+    std::function<void(search::Attempt)> done;
+  };
+
+  void said(const core::Json& message);
+  void lost(const std::string& why);
+  void greeted(const core::JsonView& greeting);
+  void finish(int64_t number, results::archive::NewAttempt record);
+  void submit(int64_t number, const Job& job);
+  core::Json id_of(const search::CandidatePtr& candidate);  // sends it before its first mention
+  bool is_naive(const search::CandidatePtr& candidate) const { return candidate->id == naive_->id; }
+
+  std::string name_;
+  Owner& owner_;
+  std::optional<Greeting> greeting_;  // while the node is there
+  bool looks_closer_ = false;
+  size_t slots_ = 1;
+  int64_t environment_ = 0, problem_id_ = 0, begun_ = 0, losses_ = 0;
+  std::optional<benchsuite::Problem> problem_;
+  sandbox::Solution naive_solution_;
+  search::CandidatePtr naive_;
+  std::set<int64_t> sent_;       // candidates that the node knows
+  std::map<int64_t, Job> jobs_;  // by number
+  std::unique_ptr<NodeProcess> process_;
+};
+
+}  // namespace agent::nodes
