@@ -36,6 +36,8 @@ class LineStream {
   bool has_ended() const;
   // `line`: without its end. Waits while the other side reads nothing.
   void send(const std::string& line);
+  // Nothing is sent any more: the other side reads the end. Not beside send().
+  void end_output() { out_.reset(); }
 
  private:
   void read_lines();

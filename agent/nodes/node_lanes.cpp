@@ -38,6 +38,10 @@ NodeLanes::NodeLanes(results::archive::Recorder& archive, int64_t campaign, cons
   await_first();
 }
 
+NodeLanes::~NodeLanes() {
+  for (NodeRunner& runner : runners_) runner.stop();  // all at once, before the first is waited for
+}
+
 void NodeLanes::await_first() {
   const auto is_given_up = [](const NodeRunner& runner) { return runner.losses() >= kMostLossesOfAll; };
   while (std::ranges::none_of(runners_, &NodeRunner::is_ready)) {

@@ -16,6 +16,8 @@ class NodeLanes : public campaign::Lanes {
   NodeLanes(results::archive::Recorder& archive, int64_t campaign, const campaign::CampaignSettings& settings,
             const std::string& program, const std::function<void(const std::string&)>& on_trouble);
 
+  ~NodeLanes() override;
+
   size_t count() const override { return runners_.size(); }
   bool is_ready(size_t lane) const override { return runners_[lane].is_ready(); }
   search::AttemptRunner& runner(size_t lane) override { return runners_[lane]; }

@@ -1,5 +1,6 @@
 #include "agent/nodes/node_process.h"
 
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 
 namespace agent::nodes {
 namespace {
+constexpr std::chrono::milliseconds kLook{20}, kGrace{10'000};
 constexpr std::chrono::milliseconds kTick{200}, kFirstPause{500}, kLongestPause{60'000};
 
 std::string end_words(int status) {
@@ -25,21 +27,18 @@ NodeProcess::NodeProcess(std::vector<std::string> command, search::EventLoop& ev
 }
 
 NodeProcess::~NodeProcess() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
+  stop();
   thread_.join();
+}
+
+void NodeProcess::stop() {
+  const std::lock_guard lock(mutex_);
+  stopping_ = true;
 }
 
 bool NodeProcess::is_stopping() const {
   const std::lock_guard lock(mutex_);
   return stopping_;
-}
-
-int NodeProcess::pid() const {
-  const std::lock_guard lock(mutex_);
-  return process_.pid();
 }
 
 void NodeProcess::post(std::function<void()> message) {
@@ -113,10 +112,29 @@ std::string NodeProcess::talk() {
       why = "it gave no sign of life for " + std::to_string(kMostSilence.count()) + " s";
     }
   }
+  const int status = end_process(*stream);
+  return why == "it ended" ? end_words(status) : why;
+}
+
+bool NodeProcess::ends_within(std::chrono::milliseconds time) {
+  for (; time > std::chrono::milliseconds(0); time -= kLook) {
+    if (process_.has_ended()) return true;
+    std::this_thread::sleep_for(kLook);
+  }
+  return process_.has_ended();
+}
+
+// A launcher that is killed cannot end what it started elsewhere: it gets the end of its input, and then a signal,
+// first.
+int NodeProcess::end_process(core::LineStream& stream) {
+  if (is_stopping()) stream.end_output();  // nobody sends beside it then
+  if (!ends_within(is_stopping() ? kGrace : kLook)) {
+    ::kill(process_.pid(), SIGTERM);
+    ends_within(kGrace);
+  }
   const std::lock_guard lock(mutex_);
   stream_.reset();
-  const int status = process_.end();
-  return why == "it ended" ? end_words(status) : why;
+  return process_.end();
 }
 
 }  // namespace agent::nodes

@@ -28,14 +28,17 @@ class NodeProcess {
   NodeProcess(const NodeProcess&) = delete;
   NodeProcess& operator=(const NodeProcess&) = delete;
 
+  // Begins to end it, as its destructor does, which then waits.
+  void stop();
   // Dropped while the node is lost.
   void send(const core::Json& message);
-  int pid() const;  // of the launcher's process; -1 while there is none
 
  private:
   void live();
   std::string talk();  // from its start to its loss; says why it is lost
   bool is_stopping() const;
+  bool ends_within(std::chrono::milliseconds time);
+  int end_process(core::LineStream& stream);
   void pause(std::chrono::milliseconds time) const;
   void post(std::function<void()> message);
 

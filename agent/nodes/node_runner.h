@@ -42,7 +42,7 @@ class NodeRunner : public search::AttemptRunner {
   int64_t losses() const { return losses_; }
   void begin_problem(const benchsuite::Problem& problem);
   void look_closer() { looks_closer_ = true; }
-  int pid() const { return process_->pid(); }
+  void stop() { process_->stop(); }
 
   size_t free_slots() const override { return slots_ > jobs_.size() ? slots_ - jobs_.size() : 0; }
   size_t in_progress() const override { return jobs_.size(); }
