@@ -134,6 +134,13 @@ void measure_baselines(results::archive::Recorder& archive, const core::Paths& p
   for (const benchsuite::Problem* problem : problems) {
     const int64_t id = archive.add_problem(*problem, benchsuite::content_hash(*problem));
     std::vector<const Library*> due;
+    if (which == WhichBaselines::all && own.empty() && problem->equivalents.pytorch.empty() &&
+        problem->equivalents.gemm.empty()) {
+      listener.warned(
+          problem->name + ": no library is known to compute it" +
+          (problem->pytorch() ? "; eager PyTorch is its naive solution, and has been timed with every win" : "") +
+          "; --library NAME=FILE.py times one of yours, a torch.compile of it, say");
+    }
     for (const Library& library : libraries) {
       if (!computes(library.kind, *problem)) continue;
       const bool always = which == WhichBaselines::all || library.kind == Library::Kind::own;
