@@ -243,7 +243,8 @@ TEST(HipDevice, ACampaignRunsOnIt) {
   EXPECT_GE(campaign.correct(), 4);
 }
 
-TEST(HipDevice, TwoOfThemSearchTwoProblemsSideBySide) {
+// A suite of its own, since a process has one HIP runtime.
+TEST(TwoHipDevices, SearchTwoProblemsSideBySide) {
   const core::Json axes{{"M", 64}, {"N", 512}};
   const HipCampaign campaign("two_devices", {{"row_sum_f32", axes}, {"softmax_f32", axes}}, 12);
   EXPECT_FALSE(campaign.end.interrupted);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <map>
 
@@ -128,10 +129,13 @@ class JsonProgress : public search::Progress {
     return {{"attempts", left.attempts ? Json(*left.attempts) : Json()},
             {"seconds", left.seconds ? Json(*left.seconds) : Json()}};
   }
-  static void put(const Json& line) {
+  void put(Json line) {
+    line["elapsed_s"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
     print_json(line);
     std::fflush(stdout);
   }
+
+  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 }  // namespace
 

@@ -247,6 +247,9 @@ bool ModelProposals::use(const RunningPtr& running, const models::Completion& co
   const std::string& author = completion.model.empty() ? asked_model : completion.model;
   for (prompting::Proposal& proposal : read.proposals) begin_trial(running, std::move(proposal), reply, author);
   if (!read.proposals.empty()) return false;
+  const std::string why = core::clean_line(read.reasons.front(), kLineBytes);
+  ledger_.brought_nothing(reply, why);
+  progress_.noted("a reply of " + core::clean_line(author, kAuthorBytes) + " is unusable: " + why);
   if (!running->again && !stopped_) {
     models::Prompt again = maker_.retry(prompt, completion.text, read.reasons);
     if (!ledger_.why_not(problem_.problem.name, again, running->inquiry.model)) {
@@ -255,7 +258,7 @@ bool ModelProposals::use(const RunningPtr& running, const models::Completion& co
       return true;
     }
   }
-  unusable_.push_back(core::clean_line("an unusable reply: " + read.reasons.front(), kLineBytes));
+  unusable_.push_back(core::clean_line("an unusable reply: " + why, kLineBytes));
   if (unusable_.size() > kMostUnusable) unusable_.erase(unusable_.begin());
   return false;
 }
@@ -266,6 +269,7 @@ void ModelProposals::begin_trial(const RunningPtr& running, prompting::Proposal 
   if (const auto same = identities_.find(identity); same != identities_.end()) {
     const std::string& known = population_[same->second].name;
     unusable_.push_back("the same solution as " + known + " once more");
+    ledger_.brought_nothing(reply, "the same solution as " + prefix_ + known + " once more");
     progress_.noted(core::clean_line(author, kAuthorBytes) + " proposed " + prefix_ + known +
                     " again: it is known and not judged again");
     if (unusable_.size() > kMostUnusable) unusable_.erase(unusable_.begin());

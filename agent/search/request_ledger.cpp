@@ -208,6 +208,12 @@ void RequestLedger::brought(int64_t reply, int64_t solution) {
   archive_.add_proposed(reply, solution);
 }
 
+void RequestLedger::brought_nothing(int64_t reply, const std::string& why) {
+  if (!journal_.is_recalling() && !journal_.replays()) {
+    archive_.add_event(campaign_, std::string(results::archive::kUnusableReply), {{"reply", reply}, {"why", why}});
+  }
+}
+
 void RequestLedger::send(Waiting asked) {
   ++in_flight_;
   if (post_left(asked)) return;

@@ -52,6 +52,8 @@ class RequestLedger {
            std::function<void(Answered)> answered);
   // Records that a reply proposed a solution.
   void brought(int64_t reply, int64_t solution);
+  // Records why a reply proposed nothing new. `reply`: in the archive.
+  void brought_nothing(int64_t reply, const std::string& why);
 
   // Drops the callbacks of requests in flight, and cancels them.
   void withdraw();

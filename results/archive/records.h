@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -173,6 +174,9 @@ void columns(Io&& io, IsRecord<NewReply> auto& r) {
   io("complete", r.complete)("input", r.input)("cache_read", r.cache_read)("cache_written", r.cache_written);
   io("output", r.output)("estimated", r.estimated)("dollars", r.dollars)("tries", r.tries)("seconds", r.seconds);
 }
+// The kind of the event that says why a reply proposed nothing new: {"reply": its id, "why": text}.
+inline constexpr std::string_view kUnusableReply = "unusable_reply";
+
 struct RequestRecord {
   int64_t id = 0;  // of the request
   NewRequest request;

@@ -25,7 +25,7 @@ namespace agent::cli::commands {
 namespace {
 using core::Json;
 using Align = Table::Align;
-constexpr size_t kNewestAttempts = 20;
+constexpr size_t kNewestAttempts = 20, kNewestReplies = 20, kOutcomeBytes = 160;
 
 void list_campaigns(const results::archive::Reader& archive, bool json) {
   const auto campaigns = archive.campaigns();
@@ -118,6 +118,53 @@ std::string models_text(const std::vector<results::archive::ModelUse>& models) {
   return table.empty() ? "" : table.text();
 }
 
+// What became of a solution in its campaign: its best speed-up over naive, or why it is refused.
+std::string outcome_of(const std::string& solution, const std::vector<results::archive::RecordedAttempt>& attempts) {
+  std::string outcome = "not judged";
+  double best = 0;
+  for (const results::archive::RecordedAttempt& a : attempts) {
+    if (a.solution != solution) continue;
+    if (best == 0) outcome = verifier::verdicts::sentence_for_people(a.verdict);
+    if (a.measurement && a.against == "naive" && a.measurement->speed_up.value > best) {
+      best = a.measurement->speed_up.value;
+      outcome = fmt::format("correct, {} over naive", format_speed_up(best));
+    }
+  }
+  return solution + ": " + outcome;
+}
+
+// What each request to a model brought.
+std::string replies_text(const results::archive::Reader& archive, const results::archive::CampaignRecord& campaign,
+                         const std::vector<results::archive::EventRecord>& events) {
+  std::vector<results::archive::RecordedAttempt> attempts;
+  for (const int64_t id : archive.attempts_of_campaign(campaign.id)) attempts.push_back(archive.attempt(id));
+  std::map<int64_t, std::string> nothing;
+  for (const results::archive::EventRecord& event : events) {
+    if (event.kind == results::archive::kUnusableReply) {
+      nothing[event.details.at("reply").get<int64_t>()] = event.details.at("why").get<std::string>();
+    }
+  }
+  const std::vector<results::archive::RequestRecord> requests = archive.requests_of_campaign(campaign.id);
+  Table table({{"PROBLEM"}, {"REQUEST", Align::right}, {"MODEL"}, {"TASK"}, {"OUTCOME"}});
+  const size_t left_out = requests.size() - std::min(requests.size(), kNewestReplies);
+  for (size_t i = left_out; i < requests.size(); ++i) {
+    const results::archive::RequestRecord& r = requests[i];
+    std::vector<std::string> outcomes;
+    for (const int64_t solution : r.solutions)
+      outcomes.push_back(outcome_of(archive.solution(solution).name, attempts));
+    if (!r.reply) outcomes.emplace_back("no reply yet");
+    if (r.reply && !r.reply->what.empty()) outcomes.push_back(r.reply->what);
+    if (const auto why = nothing.find(r.reply_id); r.reply && why != nothing.end()) outcomes.push_back(why->second);
+    if (outcomes.empty()) outcomes.emplace_back("nothing new");
+    table.add_row({r.request.problem, std::to_string(r.request.number), r.request.model,
+                   r.request.proposal.value("operator", ""),
+                   core::clean_line(core::join(outcomes, "; "), kOutcomeBytes)});
+  }
+  if (table.empty()) return "";
+  return (left_out > 0 ? fmt::format("the last {} of {} requests\n", kNewestReplies, requests.size()) : std::string()) +
+         table.text();
+}
+
 // A line for each attempt, with a column for each tunable: the points of a sweep.
 void print_attempts_csv(const results::archive::Reader& archive, const std::vector<int64_t>& ids) {
   std::vector<results::archive::RecordedAttempt> attempts;
@@ -172,8 +219,9 @@ void show_campaign(const results::archive::Reader& archive, const results::archi
   for (const auto& [verdict, count] : verdicts) print("{:>7}  {}\n", count, verdict);
   print("\n{}", attempts_text(archive, attempts));
   print("\n{}\n", models.empty() ? "no requests went to models\n" : models_text(models));
+  if (!models.empty()) print("{}\n", replies_text(archive, campaign, events));
   for (const results::archive::EventRecord& event : events) {
-    if (event.kind == "problem_started") continue;  // long, and needed only to resume
+    if (event.kind == "problem_started" || event.kind == results::archive::kUnusableReply) continue;  // see above
     if (event.kind == "problem_ended") {
       print("{}: best {:.2f}x over naive; {}\n", event.details.at("problem").get<std::string>(),
             event.details.at("best").get<double>(), event.details.at("why").get<std::string>());
