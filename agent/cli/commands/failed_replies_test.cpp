@@ -31,8 +31,8 @@ TEST(FailedReplies, OnesWithoutASolutionSayWhy) {
   const std::filesystem::path script = home.folder() / "model.sh";
   std::ofstream(script) << "#!/bin/sh\ncat > /dev/null\necho I would rather talk about the weather.\n";
   std::filesystem::permissions(script, std::filesystem::perms::owner_all);
-  const Ended ended = home.run({"run", "gelu_f32", "--own-only", "--proposer", "exec:" + script.string(), "--attempts", "4",
-                                "--requests", "2"});
+  const Ended ended = home.run(
+      {"run", "gelu_f32", "--own-only", "--proposer", "exec:" + script.string(), "--attempts", "4", "--requests", "2"});
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("is unusable: the reply holds no solution"));
   EXPECT_THAT(home.run({"show", last_campaign(home)}).out,
