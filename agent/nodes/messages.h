@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 
 #include "agent/search/attempt_runner.h"
 #include "core/strict_json.h"
@@ -21,6 +22,7 @@ inline constexpr int kProtocol = 1;
 inline constexpr size_t kMostLineBytes = size_t{64} << 20;
 inline constexpr std::chrono::seconds kSignOfLife{5};    // a node says something at least so often
 inline constexpr std::chrono::seconds kMostSilence{60};  // after which it counts as lost
+inline constexpr std::string_view kNonsense = "it said what is no message: ";
 
 // One line. Throws core::InputError for what is no object.
 core::Json message_of(const std::string& line);

@@ -12,6 +12,7 @@
 
 namespace agent::nodes {
 namespace {
+constexpr size_t kNonsenseBytes = 200;
 constexpr std::chrono::milliseconds kLook{20}, kGrace{10'000};
 constexpr std::chrono::milliseconds kTick{200}, kFirstPause{500}, kLongestPause{60'000};
 
@@ -29,6 +30,16 @@ NodeProcess::NodeProcess(std::vector<std::string> command, search::EventLoop& ev
 NodeProcess::~NodeProcess() {
   stop();
   thread_.join();
+}
+
+void NodeProcess::give_up(const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  given_up_ = why;
+}
+
+std::string NodeProcess::why_given_up() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(given_up_, "");
 }
 
 void NodeProcess::stop() {
@@ -96,6 +107,7 @@ std::string NodeProcess::talk() {
   bool greeted = false;  // a scheduler may keep it waiting until then
   auto heard = std::chrono::steady_clock::now();
   while (why.empty() && !is_stopping()) {
+    if (!(why = why_given_up()).empty()) break;
     if (const auto line = stream->next(kTick)) {
       heard = std::chrono::steady_clock::now();
       try {
@@ -104,7 +116,7 @@ std::string NodeProcess::talk() {
         brought_something_ = brought_something_ || message.contains("result");
         post([this, message = std::move(message)] { listener_.said(message); });
       } catch (const core::InputError&) {
-        why = "it said what is no message: " + line->text.substr(0, 200);
+        why = std::string(kNonsense) + line->text.substr(0, kNonsenseBytes);
       }
     } else if (stream->has_ended()) {
       why = "it ended";

@@ -30,6 +30,8 @@ class NodeProcess {
 
   // Begins to end it, as its destructor does, which then waits.
   void stop();
+  // Counts it as lost, for what it said.
+  void give_up(const std::string& why);
   // Dropped while the node is lost.
   void send(const core::Json& message);
 
@@ -37,6 +39,7 @@ class NodeProcess {
   void live();
   std::string talk();  // from its start to its loss; says why it is lost
   bool is_stopping() const;
+  std::string why_given_up();
   bool ends_within(std::chrono::milliseconds time);
   int end_process(core::LineStream& stream);
   void pause(std::chrono::milliseconds time) const;
@@ -49,6 +52,7 @@ class NodeProcess {
   std::shared_ptr<core::LineStream> stream_;  // null while it is lost
   core::Process process_;
   bool stopping_ = false, brought_something_ = false;
+  std::string given_up_;                                             // why; empty: it is not
   const std::shared_ptr<bool> here_ = std::make_shared<bool>(true);  // expires with this: later messages are dropped
   std::thread thread_;
 };

@@ -65,29 +65,47 @@ void NodeRunner::submit(int64_t number, const Job& job) {
       {{"judge", number}, {"candidate", candidate}, {"incumbent", incumbent}, {"effort", name_of(job.effort)}});
 }
 
+// What a node says is outside text: nonsense costs the node its place, and nothing else.
 void NodeRunner::said(const Json& message) {
   const JsonView view(message, name_ + "'s message");
-  if (view.has("protocol")) return greeted(view);
-  if (view.has("result")) return finish(view.at("result").integer(), attempt_from_json(view.at("attempt")));
-  if (view.has("trouble"))
-    return owner_.trouble(name_ + ": " + core::clean_line(view.at("trouble").string(), kTextBytes));
-  if (!view.has("error")) return;
-  const std::string what = name_ + ": " + core::clean_text(view.at("error").string(), kTextBytes);
-  if (view.has("of_input")) throw core::InputError("", what);
-  owner_.trouble(what);
+  std::optional<Greeting> greeting;
+  std::optional<Result> result;
+  std::string trouble, error;
+  try {
+    if (view.has("protocol")) greeting = greeting_in(view);
+    if (view.has("result")) result = Result{view.at("result").integer(), attempt_from_json(view.at("attempt"))};
+    if (view.has("trouble")) trouble = core::clean_line(view.at("trouble").string(), kTextBytes);
+    if (view.has("error")) error = core::clean_text(view.at("error").string(), kTextBytes);
+    if (result && !is_ready()) view.fail("comes before a greeting");
+  } catch (const core::InputError& wrong) {
+    return process_->give_up(std::string(kNonsense) + wrong.what());
+  }
+  if (greeting) return greeted(std::move(*greeting));
+  if (result) return finish(std::move(*result));
+  if (!trouble.empty()) owner_.trouble(name_ + ": " + trouble);
+  if (error.empty()) return;
+  if (view.has("of_input")) throw core::InputError("", name_ + ": " + error);
+  owner_.trouble(name_ + ": " + error);
 }
 
-void NodeRunner::greeted(const JsonView& json) {
+Greeting NodeRunner::greeting_in(const JsonView& json) {
   Greeting greeting;
+  greeting.protocol = json.at("protocol").integer();
   greeting.version = core::clean_line(json.at("version").string(), kTextBytes);
-  if (json.at("protocol").integer() != kProtocol || greeting.version != KW_VERSION) {
-    throw core::SystemError(name_ + " runs kernelwright " + greeting.version + " and this is " + KW_VERSION +
-                            ": install the same version on both sides");
-  }
+  if (greeting.protocol != kProtocol || greeting.version != KW_VERSION) return greeting;  // others say other things
   greeting.device = json.at("device").string();
   greeting.slots = static_cast<size_t>(json.at("slots").integer(1, 1024));
   greeting.environment = json.at("environment").json();
+  if (!greeting.environment.is_object()) json.fail("has an environment that is no object");
   greeting.text = json.at("text").json();
+  return greeting;
+}
+
+void NodeRunner::greeted(Greeting greeting) {
+  if (greeting.protocol != kProtocol || greeting.version != KW_VERSION) {
+    throw core::SystemError(name_ + " runs kernelwright " + greeting.version + " and this is " + KW_VERSION +
+                            ": install the same version on both sides");
+  }
   owner_.greeted(name_, greeting);
   slots_ = greeting.slots;
   Json environment = greeting.environment;
@@ -109,10 +127,11 @@ void NodeRunner::lost(const std::string& why) {
 }
 
 // Unknown numbers are of attempts that were abandoned.
-void NodeRunner::finish(int64_t number, results::archive::NewAttempt record) {
-  auto found = jobs_.extract(number);
+void NodeRunner::finish(Result result) {
+  auto found = jobs_.extract(result.number);
   if (found.empty()) return;
   Job& job = found.mapped();
+  results::archive::NewAttempt& record = result.attempt;
   record.campaign = owner_.campaign;
   record.problem = problem_id_;
   record.environment = environment_;

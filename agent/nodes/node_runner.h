@@ -17,6 +17,7 @@ namespace agent::nodes {
 
 // What a node says of itself.
 struct Greeting {
+  int64_t protocol = 0;
   std::string version, device;
   size_t slots = 0;
   core::Json environment, text;
@@ -63,10 +64,16 @@ class NodeRunner : public search::AttemptRunner {
     std::function<void(search::Attempt)> done;
   };
 
+  struct Result {
+    int64_t number = 0;
+    results::archive::NewAttempt attempt;
+  };
+  static Greeting greeting_in(const core::JsonView& message);
   void said(const core::Json& message);
   void lost(const std::string& why);
-  void greeted(const core::JsonView& greeting);
-  void finish(int64_t number, results::archive::NewAttempt record);
+  void take(const core::JsonView& message);
+  void greeted(Greeting greeting);
+  void finish(Result result);
   void submit(int64_t number, const Job& job);
   core::Json id_of(const search::CandidatePtr& candidate);  // sends it before its first mention
   bool is_naive(const search::CandidatePtr& candidate) const { return candidate->id == naive_->id; }

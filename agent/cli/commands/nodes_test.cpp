@@ -101,6 +101,17 @@ TEST_F(Nodes, ALauncherThatStartsNoneIsNamed) {
   EXPECT_THAT(nonsense.out + nonsense.err, HasSubstr("it said what is no message: Welcome to the cluster"));
 }
 
+// Its first start greets and then says nonsense; the second is a node.
+TEST_F(Nodes, ANodeThatSaysNonsenseIsStartedAgain) {
+  const std::string nonsense =
+      launcher("if mkdir '" + (home_.folder() / "first").string() +
+               "' 2>/dev/null; then echo '{\"result\":1,\"attempt\":{}}'; cat > /dev/null; fi\n" + "exec \"$@\"");
+  const Ended ended = run(nonsense, 1, 8);
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("it said what is no message"));
+  EXPECT_EQ(rows("SELECT count(*) AS n FROM attempts WHERE verdict = 'correct'")["rows"][0][0], 8);
+}
+
 TEST_F(Nodes, OfAnotherVersionAreRefused) {
   const Ended ended = run(
       launcher("echo '{\"protocol\":1,\"version\":\"9.9\",\"device\":\"cpu\",\"slots\":1}'; cat > /dev/null"), 1, 4);
