@@ -23,7 +23,7 @@ prompting::MadePrompt first_prompt(const results::archive::Reader& archive, cons
                                    const std::string& kind, const benchsuite::Problem& problem, const PromptWish& wish,
                                    const std::filesystem::path& templates);
 
-// What each part of a prompt takes, in the order in which it is sent.
+// The size of each part of a prompt, in the order in which it is sent.
 struct PromptSection {
   std::string title;
   int64_t tokens = 0;  // estimated

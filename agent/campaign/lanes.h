@@ -26,7 +26,7 @@ class Lanes {
   virtual search::EventLoop& event_loop() = 0;
   // Why a solution cannot run here; nullopt when it can.
   virtual std::optional<std::string> why_not(const sandbox::Solution& solution) const = 0;
-  // What models are told of the device.
+  // The device as prompts describe it.
   virtual prompting::DeviceText device_text() const = 0;
   // See LiveRunner.
   virtual void look_closer() = 0;

@@ -109,7 +109,7 @@ class SideBySide : public testing::Test {
     return time.now();
   }
 
-  // What each problem's search attempted, in order, without what depends on other problems.
+  // The attempts of each problem's search, in order, without anything that depends on other problems.
   std::map<std::string, std::vector<std::string>> attempts(const results::archive::CampaignRecord& campaign) const {
     std::map<std::string, std::vector<std::string>> by_problem;
     for (const int64_t id : started_.archive.attempts_of_campaign(campaign.id)) {

@@ -51,7 +51,7 @@ TEST(KnownDevices, OthersAreNamed) {
   EXPECT_THAT(home.run({"run", "softmax_f32", "--arch", "sm_90a"}).err, HasSubstr("--arch: is for --dry-run"));
 }
 
-// What is known of a solution is told, as a campaign would.
+// A campaign sends these findings, too.
 TEST(FirstPrompt, HasTheDiagnosisOfTheSolutionToImprove) {
   const campaign::test::Home home;
   ASSERT_EQ(home.run({"judge", "--confirm", (core::installed_paths().kernels() / "gelu_f32/float4_items.cu").string()})

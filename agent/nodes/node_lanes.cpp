@@ -47,7 +47,8 @@ void NodeLanes::await_first() {
   while (std::ranges::none_of(runners_, &NodeRunner::is_ready)) {
     if (search::interrupted()) throw core::SystemError("interrupted before a node was ready");
     if (std::ranges::all_of(runners_, is_given_up)) {
-      throw core::SystemError("no node could be started; the last one said: " + last_trouble_);
+      throw core::SystemError("no node could be started; " + runners_.back().why_lost() +
+                              ". Try the launcher by hand, with a program of yours behind it");
     }
     event_loop_.wait(kWait);
     event_loop_.serve();
@@ -55,7 +56,6 @@ void NodeLanes::await_first() {
 }
 
 void NodeLanes::noted(const std::string& what) {
-  last_trouble_ = what;
   archive_.add_event(campaign_, "our_failure", {{"what", what}});
   if (trouble_) trouble_(what);
 }

@@ -42,7 +42,6 @@ class NodeLanes : public campaign::Lanes {
   std::string device_;  // its device's name, which all must have
   prompting::DeviceText text_;
   std::function<void(const std::string&)> trouble_;
-  std::string last_trouble_;
   search::EventLoop event_loop_;  // outlives the runners
   NodeRunner::Owner owner_;
   std::deque<NodeRunner> runners_;

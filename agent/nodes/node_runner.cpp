@@ -122,8 +122,9 @@ void NodeRunner::greeted(Greeting greeting) {
 void NodeRunner::lost(const std::string& why) {
   greeting_.reset();
   ++losses_;
-  owner_.trouble(name_ + " is lost: " + core::clean_line(why, kTextBytes) +
-                 "; it is started again, and what it judged is judged again");
+  const std::string reason = core::clean_line(why, kTextBytes);
+  why_lost_ = name_ + ": " + reason;
+  owner_.trouble(name_ + " is lost: " + reason + "; it is started again, and what it judged is judged again");
 }
 
 // Unknown numbers are of attempts that were abandoned.

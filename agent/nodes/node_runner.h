@@ -41,6 +41,7 @@ class NodeRunner : public search::AttemptRunner {
   bool is_ready() const { return greeting_.has_value(); }
   const Greeting& greeting() const { return greeting_.value(); }
   int64_t losses() const { return losses_; }
+  const std::string& why_lost() const { return why_lost_; }  // "node 2: it ended with exit code 127"
   void begin_problem(const benchsuite::Problem& problem);
   void look_closer() { looks_closer_ = true; }
   void stop() { process_->stop(); }
@@ -78,7 +79,7 @@ class NodeRunner : public search::AttemptRunner {
   core::Json id_of(const search::CandidatePtr& candidate);  // sends it before its first mention
   bool is_naive(const search::CandidatePtr& candidate) const { return candidate->id == naive_->id; }
 
-  std::string name_;
+  std::string name_, why_lost_;
   Owner& owner_;
   std::optional<Greeting> greeting_;  // while the node is there
   bool looks_closer_ = false;

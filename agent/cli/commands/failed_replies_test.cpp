@@ -1,4 +1,4 @@
-// What a user is told of models that do not answer, or answer nothing usable.
+// Models that do not answer, or answer nothing usable: the user learns why.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -60,7 +60,7 @@ TEST_F(Nodes, TwoSearchTwoProblemsSideBySide) {
   EXPECT_THAT(running(), testing::IsEmpty());
 }
 
-// What was judged on it is judged again, and nothing is scored as wrong.
+// Its attempts in flight are judged again, and none is scored as wrong.
 TEST_F(Nodes, ANodeThatDiesCostsNothingElse) {
   const std::string dies_once = launcher("if mkdir '" + (home_.folder() / "first").string() +
                                          "' 2>/dev/null; then exec timeout -s KILL 4 \"$@\"; fi\nexec \"$@\"");
@@ -95,7 +95,7 @@ TEST_F(Nodes, EndWithTheirCampaign) {
 TEST_F(Nodes, ALauncherThatStartsNoneIsNamed) {
   const Ended none = run("false", 2, 4);
   EXPECT_EQ(none.exit_code, 2);
-  EXPECT_THAT(none.out + none.err, HasSubstr("no node could be started; the last one said: node"));
+  EXPECT_THAT(none.out + none.err, HasSubstr("no node could be started; node 2: "));
   EXPECT_THAT(none.out + none.err, HasSubstr("it ended with exit code 1"));
   const Ended nonsense = run(launcher("echo Welcome to the cluster; exec \"$@\""), 1, 4);
   EXPECT_THAT(nonsense.out + nonsense.err, HasSubstr("it said what is no message: Welcome to the cluster"));

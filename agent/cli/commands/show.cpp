@@ -118,7 +118,7 @@ std::string models_text(const std::vector<results::archive::ModelUse>& models) {
   return table.empty() ? "" : table.text();
 }
 
-// What became of a solution in its campaign: its best speed-up over naive, or why it is refused.
+// A solution's outcome in its campaign: its best speed-up over naive, or the reason for its refusal.
 std::string outcome_of(const std::string& solution, const std::vector<results::archive::RecordedAttempt>& attempts) {
   std::string outcome = "not judged";
   double best = 0;
@@ -133,7 +133,7 @@ std::string outcome_of(const std::string& solution, const std::vector<results::a
   return solution + ": " + outcome;
 }
 
-// What each request to a model brought.
+// The outcome of each request to a model.
 std::string replies_text(const results::archive::Reader& archive, const results::archive::CampaignRecord& campaign,
                          const std::vector<results::archive::EventRecord>& events) {
   std::vector<results::archive::RecordedAttempt> attempts;
