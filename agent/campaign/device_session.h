@@ -31,6 +31,8 @@ class DeviceSession {
   // The name that results are recorded under: "cpu", "cpu-hip", "cuda NVIDIA H200".
   const std::string& device() const { return device_; }
   std::string backend() const { return choice_.backend_name(); }
+  // Names one GPU in the world, the first of the session; empty for a processor.
+  std::string gpu() const { return judge_greeting_.value("uuid", ""); }
   bool hot() const { return hot_; }
   // Why a solution cannot run here: another backend, or a newer architecture. nullopt when it can.
   std::optional<std::string> why_not(const sandbox::Solution& solution) const;

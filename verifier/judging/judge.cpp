@@ -88,6 +88,10 @@ Judge::Judge(JudgedDevice device, JudgeSettings settings)
 
 void Judge::start_judge() { judge_ = Worker::start(with_role(device_.worker, "judge")); }
 
+Json Judge::health() {
+  return device_.gpu() ? judge_->request({{"op", "health"}}, {}, kShortDeadline).json : Json::object();
+}
+
 void Judge::use_kernels(const benchsuite::Problem& problem, sandbox::CompilePool& pool) {
   reference_ = load_trusted(benchsuite::kReferenceFile, problem);
   naive_ = load_trusted(benchsuite::kNaiveFile, problem);

@@ -86,6 +86,9 @@ class Judge {
   const core::Json& run_greeting() const { return run_.greeting(); }
   // On a GPU also "gpu", "architecture", "driver" and other facts.
   const core::Json& greeting() const { return judge_->greeting(); }
+  // Of a GPU: "memory_errors" that could not be corrected, "slowed" (why its hardware holds the clock back, or "").
+  // Empty for the cpu device. Throws core::SystemError.
+  core::Json health();
 
  private:
   void start_judge();

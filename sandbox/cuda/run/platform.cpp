@@ -32,4 +32,10 @@ std::function<gpu::run::ClockState()> CudaPlatform::clock_of(const std::string& 
   return [clocks] { return clocks.read(); };
 }
 
+std::function<gpu::run::DeviceHealth()> CudaPlatform::health_of(const std::string& pci_bus_id) const {
+  const driver::ClockMonitor clocks(pci_bus_id);
+  if (!clocks.available()) return {};
+  return [clocks] { return clocks.health(); };
+}
+
 }  // namespace sandbox::cuda::run

@@ -14,6 +14,7 @@ class CudaPlatform : public gpu::run::Platform {
   void inspect(const std::string& binary, const std::string& architecture) const override;
   bool refers_to_variables(const std::string& binary, const std::string& architecture) const override;
   std::function<gpu::run::ClockState()> clock_of(const std::string& pci_bus_id) const override;
+  std::function<gpu::run::DeviceHealth()> health_of(const std::string& pci_bus_id) const override;
 };
 
 }  // namespace sandbox::cuda::run

@@ -1,6 +1,11 @@
 #include "sandbox/gpu/driver/driver.h"
 
+#include <fmt/format.h>
+
 namespace sandbox::gpu::driver {
+namespace {
+constexpr size_t kUuidBytes = 16;
+}
 
 void Driver::require(int result, std::string_view call) const {
   if (result != kSuccess) throw DriverError(result, vendor_->symbol_of(call) + ": " + explain(result));
@@ -37,6 +42,8 @@ DeviceFacts device_facts(const Driver& driver, int index) {
   facts.name = text;
   driver.require(driver->device_pci_bus_id(text, sizeof text, device), "device_pci_bus_id");
   facts.pci_bus_id = text;
+  driver.require(driver->device_uuid(text, device), "device_uuid");
+  for (const char byte : std::string_view(text, kUuidBytes)) facts.uuid += fmt::format("{:02x}", byte & 0xff);
   size_t bytes = 0;
   driver.require(driver->device_memory(&bytes, device), "device_memory");
   facts.memory_bytes = static_cast<int64_t>(bytes);

@@ -133,6 +133,7 @@ struct alignas(128) TensorMapBits {
   X(device_attribute, "cuDeviceGetAttribute", "hipDeviceGetAttribute", (int*, int, int)) \
   X(device_memory, "cuDeviceTotalMem_v2", "hipDeviceTotalMem", (size_t*, int)) \
   X(device_pci_bus_id, "cuDeviceGetPCIBusId", "hipDeviceGetPCIBusId", (char*, int, int)) \
+  X(device_uuid, "cuDeviceGetUuid_v2", "hipDeviceGetUuid", (char*, int)) \
   X(memory_info, "cuMemGetInfo_v2", "hipMemGetInfo", (size_t*, size_t*)) \
   X(stream_create, "cuStreamCreate", "hipStreamCreateWithFlags", (Handle*, unsigned)) \
   X(stream_destroy, "cuStreamDestroy_v2", "hipStreamDestroy", (Handle)) \
@@ -189,6 +190,7 @@ struct DriverFunctions {
 struct DeviceFacts {
   int index = 0;
   std::string name, pci_bus_id;
+  std::string uuid;                          // 32 hexadecimal digits: of this one GPU
   std::string architecture;                  // for the run-time compiler: "sm_90a", "gfx90a"
   int compute_major = 0, compute_minor = 0;  // NVIDIA's compute capability; 0 for AMD
   int warp_lanes = 32;

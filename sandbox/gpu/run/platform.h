@@ -18,6 +18,11 @@ struct ClockState {
   bool throttled = false;  // by power, heat or the power supply
 };
 
+struct DeviceHealth {
+  int64_t memory_errors = 0;  // that could not be corrected, since the driver was loaded
+  std::string slowed;         // why its hardware holds the clock back; empty: it does not
+};
+
 class Platform {
  public:
   virtual ~Platform() = default;
@@ -36,6 +41,7 @@ class Platform {
 
   // Reads the clock of the device; empty when this host cannot.
   virtual std::function<ClockState()> clock_of(const std::string& pci_bus_id) const = 0;
+  virtual std::function<DeviceHealth()> health_of(const std::string& /*pci_bus_id*/) const { return {}; }
 };
 
 }  // namespace sandbox::gpu::run

@@ -30,6 +30,7 @@ using sandbox::gpu::driver::DevicePtr;
 using sandbox::gpu::driver::PrivateMemory;
 using sandbox::gpu::run::ClockState;
 using sandbox::gpu::run::DeviceBuffer;
+using sandbox::gpu::run::DeviceHealth;
 using sandbox::gpu::run::Platform;
 class GpuTrusted : public DeviceOutputs {
  public:
@@ -179,10 +180,12 @@ judging::DeviceTraits traits_for(const Platform& platform, size_t free_bytes) {
 
 class GpuDevice : public judging::JudgeDevice {
  public:
-  GpuDevice(const Context& context, const Platform& platform, std::function<ClockState()> clock)
+  GpuDevice(const Context& context, const Platform& platform, std::function<ClockState()> clock,
+            std::function<DeviceHealth()> health)
       : context_(context),
         platform_(platform),
         clock_(std::move(clock)),
+        health_(std::move(health)),
         traits_(traits_for(platform, context.free_bytes())) {}
 
   const judging::DeviceTraits& traits() const override { return traits_; }
@@ -191,6 +194,10 @@ class GpuDevice : public judging::JudgeDevice {
     if (op == "kernels") {
       work_.emplace(context_, sandbox::process::read_memory(message.fds.at(0).get()));
       return Json{{"ok", true}};
+    }
+    if (op == "health") {
+      const DeviceHealth health = health_ ? health_() : DeviceHealth{};
+      return Json{{"memory_errors", health.memory_errors}, {"slowed", health.slowed}};
     }
     if (op != "calibrate") return std::nullopt;
     const std::string kernels = sandbox::process::read_memory(message.fds.at(0).get());
@@ -292,6 +299,7 @@ class GpuDevice : public judging::JudgeDevice {
   const Context& context_;
   const Platform& platform_;
   std::function<ClockState()> clock_;
+  std::function<DeviceHealth()> health_;
   judging::DeviceTraits traits_;
   std::optional<DeviceWork> work_;
   PrivateMemory zeros_;
@@ -310,6 +318,7 @@ void serve_judge_role(sandbox::process::Channel& owner, const Platform& platform
   std::function<ClockState()> clock = platform.clock_of(facts.pci_bus_id);
   Json greeting{{"role", "judge"},
                 {"gpu", facts.name},
+                {"uuid", facts.uuid},
                 {"architecture", facts.architecture},
                 {"driver", driver->version()},
                 {"memory_bytes", facts.memory_bytes},
@@ -321,7 +330,7 @@ void serve_judge_role(sandbox::process::Channel& owner, const Platform& platform
                 {"clocks_known", clock != nullptr}};
   sandbox::gpu::run::enter_gpu_jail(namespaces, platform).describe(greeting);
   owner.send(greeting);
-  GpuDevice device(context, platform, std::move(clock));
+  GpuDevice device(context, platform, std::move(clock), platform.health_of(facts.pci_bus_id));
   judging::serve_judge(owner, device);
 }
 
