@@ -29,6 +29,7 @@
 #include "agent/cli/prompt_device.h"
 #include "agent/models/providers.h"
 #include "agent/nodes/node_lanes.h"
+#include "agent/nodes/slurm.h"
 #include "core/error.h"
 #include "core/running.h"
 #include "core/text.h"
@@ -40,7 +41,7 @@ constexpr double kSecondsPerProblem = 20;  // without a given budget
 
 struct RunOptions {
   std::vector<std::string> problems, files, libraries;
-  std::string suite, dialect, architecture;
+  std::string suite, dialect, architecture, slurm;
   campaign::CampaignSettings settings;
   bool own_only = false, no_baselines = false, dry_run = false;
   models::ModelOptions models;
@@ -228,14 +229,22 @@ std::string device_of(const RunOptions& options) {
                          "leave it out, or add --dry-run");
 }
 
+void require_launcher(const RunOptions& options) {
+  const campaign::CampaignSettings& settings = options.settings;
+  if (!options.slurm.empty() && !(settings.launcher.empty() && settings.nodes == 0)) {
+    throw core::UsageError("--slurm", "starts nodes itself",
+                           "leave out --launcher and --nodes; --slurm PARTITION:COUNT");
+  }
+  if (settings.launcher.empty() == (settings.nodes == 0)) return;
+  throw core::UsageError(settings.nodes == 0 ? "--launcher" : "--nodes", "the two go together",
+                         "for two nodes on this host: --launcher env --nodes 2");
+}
+
 void run(RunOptions& options, Invocation& invocation) {
   campaign::CampaignSettings& settings = options.settings;
   const std::string device = std::exchange(settings.device, device_of(options));
   settings.device = campaign::device_in_dialect(settings.device, options.dialect);
-  if (settings.launcher.empty() != (settings.nodes == 0)) {
-    throw core::UsageError(settings.nodes == 0 ? "--launcher" : "--nodes", "the two go together",
-                           "for two nodes on this host: --launcher env --nodes 2");
-  }
+  require_launcher(options);
   const bool cold_gpu =
       benchsuite::is_gpu(campaign::parse_device(settings.device).backend) && !settings.hot;  // baselines are timed cold
   const std::vector<campaign::OwnLibrary> own = own_libraries(options, cold_gpu);
@@ -258,6 +267,12 @@ void run(RunOptions& options, Invocation& invocation) {
                           invocation);
   }
   require_work(settings, data, archive);
+  if (!options.slurm.empty()) {
+    const bool on_gpu = benchsuite::is_gpu(campaign::parse_device(settings.device).backend);
+    const nodes::SlurmNodes slurm = nodes::nodes_on_slurm(options.slurm, on_gpu, settings.problems.size());
+    settings.launcher = slurm.launcher;
+    settings.nodes = slurm.nodes;
+  }
   if (settings.seed == 0) settings.seed = std::random_device()();
   if (cold_gpu && !options.no_baselines && settings.nodes == 0)
     add_baselines(archive, data, settings, own, invocation.json);
@@ -370,6 +385,8 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
                       "Judge on nodes that this command starts: 'srun -Q -N1 -n1 --gpus=1 --exact', 'ssh gpu7', env");
   command->add_option("--nodes", settings.nodes, "How many of them; each searches one problem at a time")
       ->check(CLI::Range(0, 4096));
+  command->add_option("--slurm", options->slurm,
+                      "Judge on nodes that Slurm starts: PARTITION, for one node for each problem, or PARTITION:COUNT");
   command->add_flag("--own-only", options->own_only, "Leave out the solutions that ship");
   command->add_flag("--no-baselines", options->no_baselines,
                     "On a GPU: skip timing the libraries that have not been timed yet");
