@@ -5,6 +5,7 @@
 #include <deque>
 #include <list>
 #include <set>
+#include <utility>
 
 #include "agent/campaign/device_text.h"
 #include "agent/campaign/lanes.h"
@@ -115,6 +116,7 @@ class Run {
       while (may_start()) start_next();
       if (searches_.empty()) break;
       attach();
+      give_lanes_back();
       if (!end_one()) next_event();
     }
     return {!searches_.empty() || !waiting_.empty(), budget_.attempts()};
@@ -178,6 +180,7 @@ class Run {
     if (budget_.used_up()) return std::nullopt;
     const search::BudgetLeft share = budget_.next_share(problems_left, std::min(lanes_->count(), problems_left));
     Json start{{"problem", problem.name}, {"places", slots_of_a_free_lane()}, {"entrants", Json::array()}};
+    if (lanes_->confirms_elsewhere()) start["confirms_elsewhere"] = true;
     if (share.attempts) start["attempts"] = *share.attempts;
     for (const search::NamedSolution& named : solutions_of(problem)) {
       archive_.add_solution({&named.solution, named.name, named.origin, {}});
@@ -187,6 +190,14 @@ class Run {
     if (ledger_) start["device"] = to_json(lanes_->device_text());
     journal_.note("problem_started", start);
     return start;
+  }
+
+  std::set<size_t> lanes_in_use() const {
+    std::set<size_t> in_use;
+    for (const Search& one : searches_) {
+      if (one.lane) in_use.insert(*one.lane);
+    }
+    return in_use;
   }
 
   std::optional<size_t> free_lane() const {
@@ -227,7 +238,8 @@ class Run {
   void start_search(const benchsuite::Problem& problem, size_t index, const Json& start) {
     const search::BudgetLeft share = share_of(start, settings_.problems.size() - index);
     Search& one = searches_.emplace_back(problem, index, budget_, share);
-    one.runner.emplace(archive_, events_, one.share, problem, start.at("places").get<size_t>());
+    one.runner.emplace(archive_, events_, one.share, problem, start.at("places").get<size_t>(),
+                       start.value("confirms_elsewhere", false));
     std::vector<search::NamedSolution> solutions;
     for (const Json& named : start.at("entrants")) {
       const std::string name = named.at("name");
@@ -264,6 +276,11 @@ class Run {
       lanes_->begin_problem(*lane, one.problem);
       one.runner->attach(lanes_->runner(*lane));
     }
+  }
+
+  void give_lanes_back() {
+    const size_t lanes = waiting_.size() + searches_.size();
+    if (lanes_ != nullptr && lanes != std::exchange(needed_, lanes)) lanes_->need(lanes, lanes_in_use());
   }
 
   // Lets each search start what it may. True: one has ended, and another may take its place.
@@ -322,6 +339,7 @@ class Run {
   std::optional<search::RequestLedger> ledger_;
   std::deque<size_t> waiting_;  // problems whose search has not begun
   std::list<Search> searches_;  // side by side, in the order of their beginning
+  size_t needed_ = 0;           // lanes, as they know
 };
 
 CampaignSettings settings_of(const results::archive::CampaignRecord& campaign) {

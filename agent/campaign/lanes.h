@@ -4,6 +4,7 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "agent/campaign/campaign.h"
@@ -23,6 +24,10 @@ class Lanes {
   virtual search::AttemptRunner& runner(size_t lane) = 0;
   // Makes the lane's runner take the attempts at this problem, and no others.
   virtual void begin_problem(size_t lane, const benchsuite::Problem& problem) = 0;
+  // No more than so many lanes will be used; these are now. The others may be given back.
+  virtual void need(size_t /*lanes*/, const std::set<size_t>& /*in_use*/) {}
+  // Are confirmations judged beside what the lane judges?
+  virtual bool confirms_elsewhere() const { return false; }
   virtual search::EventLoop& event_loop() = 0;
   // Why a solution cannot run here; nullopt when it can.
   virtual std::optional<std::string> why_not(const sandbox::Solution& solution) const = 0;

@@ -3,9 +3,11 @@
 // The node begins with its greeting: {"protocol", "version", "device", "slots", "environment", "text"}. Then the
 // campaign sends {"problem": ...} before the first candidate of a search, {"prepare": id, "effort"} for what may be
 // compiled ahead, and {"judge": number, "candidate": id, "incumbent": id or null for naive, "effort"}; {"candidate":
-// ...} goes before the first mention of an id. The node answers {"result": number, "attempt": ...}, and says
-// {"trouble": text} for a failure of its side that it retried, {"error": text} for one that ends it ("of_input": the
-// problem is to blame), and {"alive": true} every few seconds.
+// ...} goes before the first mention of an id. {"visit": number, "problem", "candidate", "incumbent", "effort"} asks
+// for one judgement of another search, with all that it needs; the node's own search waits for it. The node answers
+// {"result": number, "attempt": ...}, {"visited": number, "attempt": ...}, with its "health" where naive was timed
+// against itself, and says {"trouble": text} for a failure of its side that it retried, {"error": text} for one that
+// ends it ("of_input": the problem is to blame), and {"alive": true} every few seconds.
 #pragma once
 
 #include <chrono>
@@ -18,7 +20,7 @@
 
 namespace agent::nodes {
 
-inline constexpr int kProtocol = 1;
+inline constexpr int kProtocol = 2;
 inline constexpr size_t kMostLineBytes = size_t{64} << 20;
 inline constexpr std::chrono::seconds kSignOfLife{5};    // a node says something at least so often
 inline constexpr std::chrono::seconds kMostSilence{60};  // after which it counts as lost

@@ -11,9 +11,12 @@ namespace {
 constexpr std::chrono::milliseconds kWait{100};
 constexpr int64_t kMostLossesOfAll = 3;  // of each node before any was ready
 
+constexpr size_t kLeast = 2;  // nodes to keep: one finds wins, and another confirms them
+
 // A shell takes the launcher apart, as it stands on a command line.
-std::vector<std::string> command_of(const campaign::CampaignSettings& settings, const std::string& program) {
-  std::vector<std::string> command{"/bin/sh", "-c", "exec " + settings.launcher + " \"$@\"", "launcher"};
+std::vector<std::string> command_of(const campaign::CampaignSettings& settings, int node, const std::string& program) {
+  const std::string number = "export KERNELWRIGHT_NODE=" + std::to_string(node) + "; ";
+  std::vector<std::string> command{"/bin/sh", "-c", number + "exec " + settings.launcher + " \"$@\"", "launcher"};
   command.insert(command.end(), {program, "node", "--device", settings.device});
   if (settings.hot) command.emplace_back("--hot");
   return command;
@@ -31,9 +34,11 @@ NodeLanes::NodeLanes(results::archive::Recorder& archive, int64_t campaign, cons
              event_loop_,
              [this](const std::string& name, const Greeting& greeting) { greeted(name, greeting); },
              [this](const std::string& what) { noted(what); },
+             [this](const NodeRunner& than) { return other(than); },
+             [this](const NodeRunner& runner) { return spares(runner); },
              std::chrono::steady_clock::now()} {
-  for (int i = 1; i <= settings.nodes; ++i) {
-    runners_.emplace_back("node " + std::to_string(i), command_of(settings, program), owner_);
+  for (int i = 0; i < settings.nodes; ++i) {
+    runners_.emplace_back("node " + std::to_string(i), command_of(settings, i, program), owner_);
   }
   await_first();
 }
@@ -66,9 +71,48 @@ void NodeLanes::greeted(const std::string& name, const Greeting& greeting) {
     device_ = greeting.device;
     text_ = campaign::device_text_from_json(core::JsonView(greeting.text, name));
   }
-  if (greeting.device == device_) return;
-  throw core::SystemError(name + " has the device " + greeting.device + " and " + first_ + " has " + device_ +
-                          ": results of one campaign are of one kind of device; have the launcher ask for it");
+  if (greeting.device != device_) {
+    throw core::SystemError(name + " has the device " + greeting.device + " and " + first_ + " has " + device_ +
+                            ": results of one campaign are of one kind of device; have the launcher ask for it");
+  }
+  for (const NodeRunner& runner : runners_) {
+    if (greeting.gpu.empty() || !runner.is_ready() || runner.greeting().gpu != greeting.gpu) continue;
+    if (runner.name() == name) continue;
+    throw core::SystemError(
+        name + " and " + runner.name() +
+        " have the same GPU, and would disturb each other's times: give each its own. On one host: --launcher 'env "
+        "CUDA_VISIBLE_DEVICES=$KERNELWRIGHT_NODE' (AMD: HIP_VISIBLE_DEVICES)");
+  }
+}
+
+// The one that has least to do.
+NodeRunner* NodeLanes::other(const NodeRunner& than) {
+  NodeRunner* best = nullptr;
+  const auto load = [](const NodeRunner& runner) { return runner.visits() + runner.in_progress(); };
+  for (NodeRunner& runner : runners_) {
+    if (&runner == &than || !runner.is_ready()) continue;
+    if (best == nullptr || load(runner) < load(*best)) best = &runner;
+  }
+  return best;
+}
+
+bool NodeLanes::spares(const NodeRunner& runner) const {
+  return std::ranges::any_of(runners_, [&](const NodeRunner& one) { return &one != &runner && one.is_ready(); });
+}
+
+// Those that wait for a scheduler are given up before those that are there.
+void NodeLanes::need(size_t lanes, const std::set<size_t>& in_use) {
+  size_t kept = 0;
+  for (const NodeRunner& runner : runners_) kept += runner.is_stopped() ? 0 : 1;
+  for (const bool ready : {false, true}) {
+    for (size_t lane = 0; lane < runners_.size() && kept > std::max(lanes, kLeast); ++lane) {
+      NodeRunner& runner = runners_[lane];
+      if (runner.is_stopped() || runner.is_ready() != ready || in_use.contains(lane) || runner.visits() > 0) continue;
+      archive_.add_event(campaign_, "given_back", {{"node", runner.name()}, {"why", "no problem is left for it"}});
+      runner.stop();
+      --kept;
+    }
+  }
 }
 
 std::optional<std::string> NodeLanes::why_not(const sandbox::Solution& solution) const {

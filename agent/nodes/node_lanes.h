@@ -24,6 +24,8 @@ class NodeLanes : public campaign::Lanes {
   void begin_problem(size_t lane, const benchsuite::Problem& problem) override {
     runners_[lane].begin_problem(problem);
   }
+  void need(size_t lanes, const std::set<size_t>& in_use) override;
+  bool confirms_elsewhere() const override { return runners_.size() > 1; }
   search::EventLoop& event_loop() override { return event_loop_; }
   std::optional<std::string> why_not(const sandbox::Solution& solution) const override;
   prompting::DeviceText device_text() const override { return text_; }
@@ -33,6 +35,8 @@ class NodeLanes : public campaign::Lanes {
  private:
   void greeted(const std::string& name, const Greeting& greeting);
   void noted(const std::string& what);
+  NodeRunner* other(const NodeRunner& than);
+  bool spares(const NodeRunner& runner) const;
   void await_first();
 
   results::archive::Recorder& archive_;

@@ -31,6 +31,7 @@ void NodeServer::greet() {
   say({{"protocol", kProtocol},
        {"version", KW_VERSION},
        {"device", session_.device()},
+       {"gpu", session_.gpu()},
        {"slots", session_.judges().size()},
        {"environment", session_.environment()},
        {"text", campaign::to_json(campaign::device_text(session_, runner_.calibration()))}});
@@ -44,6 +45,7 @@ void NodeServer::serve() {
         const Json message = message_of(line->text);
         take(JsonView(message, "a campaign's message"));
       }
+      take_turns();
       runner_.wait(kServeTick);
       runner_.serve();
       if (std::chrono::steady_clock::now() - said_ > kSignOfLife) say({{"alive", true}});
@@ -58,29 +60,72 @@ void NodeServer::serve() {
 }
 
 void NodeServer::take(const JsonView& message) {
+  if (message.has("visit")) return add_visit(message);
   if (message.has("problem")) return use_problem(message.at("problem"));
-  if (message.has("candidate") && !message.has("judge")) return add(message.at("candidate"));
-  if (message.has("judge")) return judge(message);
+  if (message.has("judge")) return held_.push_back(message.json());
+  if (message.has("candidate")) return add(message.at("candidate"));
   if (message.has("prepare")) return runner_.prepare(candidate(message.at("prepare")), effort_of(message));
   if (message.has("look_closer")) return runner_.look_closer();
   message.fail("is no message that this version knows");
 }
 
 void NodeServer::use_problem(const JsonView& problem) {
-  runner_.abandon();
+  problem_ = problem_from_json(problem);
+  held_.clear();
+  if (!visiting_) {
+    runner_.abandon();
+    runner_.begin_problem(*problem_);
+  }
   candidates_.clear();
-  solutions_.clear();
-  runner_.begin_problem(problem_from_json(problem));
+  if (!visiting_ && visits_.empty()) solutions_.clear();
 }
 
-void NodeServer::add(const JsonView& json) {
+void NodeServer::add_visit(const JsonView& message) {
+  Visit visit{message.at("visit").integer(), problem_from_json(message.at("problem")), {}, {}, effort_of(message)};
+  const auto made = [&](const char* side) {
+    const JsonView json = message.at(side);
+    return json.json().is_null() ? std::nullopt : std::optional(candidate_in(json));
+  };
+  visit.candidate = made("candidate");
+  visit.incumbent = made("incumbent");
+  visits_.push_back(std::move(visit));
+}
+
+// Visits come before the node's own search, once what it has under way is judged.
+void NodeServer::take_turns() {
+  if (!visits_.empty()) {
+    if (runner_.in_progress() == 0) begin(visits_.front());
+    return;
+  }
+  if (std::exchange(visiting_, false) && problem_) runner_.begin_problem(*problem_);
+  for (const Json& message : std::exchange(held_, {})) judge(JsonView(message, "a campaign's message"));
+}
+
+void NodeServer::begin(const Visit& visit) {
+  visiting_ = true;
+  runner_.begin_problem(visit.problem);
+  runner_.begin(visit.candidate.value_or(runner_.naive()), visit.incumbent.value_or(runner_.naive()), visit.effort,
+                [this](const search::Attempt&) {
+                  give({{"visited", visits_.front().number}});
+                  visits_.pop_front();
+                });
+}
+
+void NodeServer::give(Json answer) {
+  answer["attempt"] = std::exchange(recorded_, Json());
+  say(answer);
+}
+
+search::CandidatePtr NodeServer::candidate_in(const JsonView& json) {
   const std::string name = json.at("name").string();
   const sandbox::Solution& solution =
       solutions_.emplace_back(sandbox::parse_solution(json.at("source").string(), name));
   sandbox::TunableBinding binding;
   for (const auto& [tunable, value] : json.at("binding").members()) binding[tunable] = value.integer();
-  candidates_[json.at("id").integer()] = runner_.add(solution, name, "campaign", binding);
+  return runner_.add(solution, name, "campaign", binding);
 }
+
+void NodeServer::add(const JsonView& json) { candidates_[json.at("id").integer()] = candidate_in(json); }
 
 const search::CandidatePtr& NodeServer::candidate(const JsonView& id) const {
   const auto found = candidates_.find(id.integer());
@@ -94,8 +139,13 @@ void NodeServer::judge(const JsonView& message) {
     const JsonView id = message.at(side);
     return id.json().is_null() ? runner_.naive() : candidate(id);
   };
-  runner_.begin(named("candidate"), named("incumbent"), effort_of(message), [this, number](const search::Attempt&) {
-    say({{"result", number}, {"attempt", std::exchange(recorded_, Json())}});
+  const Effort effort = effort_of(message);
+  runner_.begin(named("candidate"), named("incumbent"), effort, [this, number, effort](const search::Attempt&) {
+    Json answer{{"result", number}};
+    if (effort == Effort::control) {
+      answer["health"] = session_.judges().with_first([](verifier::judging::Judge& judge) { return judge.health(); });
+    }
+    give(std::move(answer));
   });
 }
 

@@ -23,11 +23,24 @@ class NodeServer {
   void serve();
 
  private:
+  // A judgement for the search of another node.
+  struct Visit {
+    int64_t number = 0;
+    benchsuite::Problem problem;
+    std::optional<search::CandidatePtr> candidate, incumbent;  // nullopt: naive
+    verifier::verdicts::Effort effort;
+  };
+
   void greet();
   void take(const core::JsonView& message);
   void use_problem(const core::JsonView& problem);
   void add(const core::JsonView& candidate);
   void judge(const core::JsonView& message);
+  void add_visit(const core::JsonView& message);
+  void take_turns();
+  void begin(const Visit& visit);
+  void give(core::Json answer);  // with the attempt
+  search::CandidatePtr candidate_in(const core::JsonView& json);
   const search::CandidatePtr& candidate(const core::JsonView& id) const;
   void say(const core::Json& message);
 
@@ -37,7 +50,11 @@ class NodeServer {
   std::deque<sandbox::Solution> solutions_;             // outlive their candidates
   std::map<int64_t, search::CandidatePtr> candidates_;  // by the campaign's ids
   core::Json recorded_;                                 // of the attempt that ends now
-  std::chrono::steady_clock::time_point said_;          // the last message
+  std::optional<benchsuite::Problem> problem_;          // of the node's own search
+  std::deque<core::Json> held_;                 // what its own search wants judged, while visits have their turn
+  std::deque<Visit> visits_;                    // the first may be under way
+  bool visiting_ = false;                       // the judges have the problem of visits_.front()
+  std::chrono::steady_clock::time_point said_;  // the last message
 };
 
 }  // namespace agent::nodes

@@ -49,6 +49,8 @@ class AttemptRunner {
   // Number of candidates that can start now without queueing.
   virtual size_t free_slots() const = 0;
   virtual size_t in_progress() const = 0;
+  // How many can be judged at a time.
+  virtual size_t slots() const { return free_slots() + in_progress(); }
   // Compiles what judging with this effort needs, ahead of time.
   virtual void prepare(const CandidatePtr& candidate, verifier::verdicts::Effort effort) = 0;
   virtual void begin(const CandidatePtr& candidate, const CandidatePtr& incumbent, verifier::verdicts::Effort effort,

@@ -55,13 +55,14 @@ void SearchEvents::take(const Journal::Step& step) {
 }
 
 RecordedRunner::RecordedRunner(results::archive::Recorder& archive, SearchEvents& events, BudgetShare& budget,
-                               const benchsuite::Problem& problem, size_t slots)
+                               const benchsuite::Problem& problem, size_t slots, bool confirms_elsewhere)
     : archive_(archive),
       events_(events),
       journal_(events.journal()),
       budget_(budget),
       problem_(problem.name),
       slots_(slots),
+      confirms_elsewhere_(confirms_elsewhere),
       naive_solution_(sandbox::naive_solution(problem)),
       naive_(add(naive_solution_, "naive", "naive", sandbox::default_binding(naive_solution_))) {
   events_.runners_.push_back(this);
@@ -89,7 +90,10 @@ size_t RecordedRunner::in_progress() const {
   return waiting_.size() + ready_.size() + (live_ != nullptr ? live_->in_progress() : 0);
 }
 
-size_t RecordedRunner::free_slots() const { return slots_ > in_progress() ? slots_ - in_progress() : 0; }
+size_t RecordedRunner::free_slots() const {
+  const size_t here = in_progress() - (confirms_elsewhere_ ? confirming_ : 0);
+  return slots_ > here ? slots_ - here : 0;
+}
 
 void RecordedRunner::prepare(const CandidatePtr& candidate, verifier::verdicts::Effort effort) {
   if (live_ != nullptr && journal_.is_finished()) live_->prepare(candidate, effort);
@@ -98,6 +102,13 @@ void RecordedRunner::prepare(const CandidatePtr& candidate, verifier::verdicts::
 void RecordedRunner::begin(const CandidatePtr& candidate, const CandidatePtr& incumbent,
                            verifier::verdicts::Effort effort, std::function<void(Attempt)> done) {
   Started started{candidate, incumbent, effort, std::move(done)};
+  if (effort == verifier::verdicts::Effort::confirm) {
+    ++confirming_;
+    started.done = [this, done = std::move(started.done)](Attempt attempt) {
+      --confirming_;
+      done(std::move(attempt));
+    };
+  }
   if (live_ == nullptr || !journal_.is_finished()) {
     waiting_.push_back(std::move(started));
   } else {
@@ -159,7 +170,7 @@ bool RecordedRunner::finish_one() {
 // The number of slots changes when a device is retired, or when a campaign resumes on another host.
 bool RecordedRunner::slots_changed() {
   if (live_ == nullptr) return false;
-  const size_t now = live_->free_slots() + live_->in_progress();
+  const size_t now = live_->slots();
   if (now == slots_) return false;
   slots_ = now;
   journal_.note("places", {{"problem", problem_}, {"places", now}});
@@ -171,6 +182,7 @@ void RecordedRunner::abandon() {
   waiting_.clear();
   ready_.clear();
   in_live_.clear();
+  confirming_ = 0;
 }
 
 CandidatePtr RecordedRunner::add(const sandbox::Solution& solution, const std::string& name, const std::string& origin,

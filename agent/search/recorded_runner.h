@@ -42,9 +42,10 @@ class SearchEvents {
 // charges the budget for each.
 class RecordedRunner : public AttemptRunner {
  public:
-  // `slots`: attempts side by side. All arguments must outlive it.
+  // `slots`: attempts side by side. `confirms_elsewhere`: confirmations take none of them. All other arguments must
+  // outlive it.
   RecordedRunner(results::archive::Recorder& archive, SearchEvents& events, BudgetShare& budget,
-                 const benchsuite::Problem& problem, size_t slots);
+                 const benchsuite::Problem& problem, size_t slots, bool confirms_elsewhere = false);
   ~RecordedRunner() override;
   RecordedRunner(const RecordedRunner&) = delete;
   RecordedRunner& operator=(const RecordedRunner&) = delete;
@@ -60,6 +61,7 @@ class RecordedRunner : public AttemptRunner {
   void prepare(const CandidatePtr& candidate, verifier::verdicts::Effort effort) override;
   void begin(const CandidatePtr& candidate, const CandidatePtr& incumbent, verifier::verdicts::Effort effort,
              std::function<void(Attempt)> done) override;
+  size_t slots() const override { return slots_; }
   void wait(std::chrono::milliseconds at_most) override { events_.wait(at_most); }
   void serve() override { events_.serve(); }
   void abandon() override;
@@ -96,6 +98,8 @@ class RecordedRunner : public AttemptRunner {
   std::list<Started> in_live_;
   std::deque<Finished> ready_;  // found among the remaining steps of the record
   size_t slots_;
+  bool confirms_elsewhere_;
+  size_t confirming_ = 0;  // confirmations in progress
   sandbox::Solution naive_solution_;
   CandidatePtr naive_;
 };
