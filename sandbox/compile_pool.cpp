@@ -20,14 +20,10 @@ constexpr int kDeadlineS = 60;  // unless the worker's greeting names another
 constexpr size_t kMostReasonBytes = 300;
 constexpr std::string_view kScratchPrefix = "kernelwright-";
 
-fs::path make_scratch() {
-  // Memory-backed if possible: intermediate files are small and short-lived.
+// Memory-backed if possible: intermediate files are small and short-lived.
+fs::path fast_folder() {
   const fs::path shared_memory = "/dev/shm";
-  const fs::path parent = ::access(shared_memory.c_str(), W_OK) == 0 ? shared_memory : fs::path("/tmp");
-  sweep_stale_scratch(parent);
-  std::string name = (parent / (std::string(kScratchPrefix) + std::to_string(::getpid()) + "-XXXXXX")).string();
-  if (::mkdtemp(name.data()) == nullptr) throw core::SystemError("cannot make a scratch folder " + name, errno);
-  return name;
+  return ::access(shared_memory.c_str(), W_OK) == 0 ? shared_memory : fs::path("/tmp");
 }
 
 // An answer that makes no sense: a candidate may have taken over the worker.
@@ -46,6 +42,14 @@ Compilation answer_of(process::Worker& worker, const CompileRequest& request, st
 }
 }  // namespace
 
+fs::path make_scratch(const fs::path& temporary_folder) {
+  sweep_stale_scratch(temporary_folder);
+  const std::string prefix = std::string(kScratchPrefix) + std::to_string(::getpid());
+  std::string name = (temporary_folder / (prefix + "-XXXXXX")).string();
+  if (::mkdtemp(name.data()) == nullptr) throw core::SystemError("cannot make a scratch folder " + name, errno);
+  return name;
+}
+
 void sweep_stale_scratch(const fs::path& temporary_folder) {
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(temporary_folder, ignored)) {
@@ -57,7 +61,7 @@ void sweep_stale_scratch(const fs::path& temporary_folder) {
 }
 
 CompilePool::CompilePool(const process::WorkerCommand& command, int workers)
-    : command_(command), scratch_(make_scratch()) {
+    : command_(command), scratch_(make_scratch(fast_folder())) {
   std::vector<std::future<core::Json>> starts;
   for (int i = 0; i < workers; ++i) {
     std::promise<core::Json> started;

@@ -58,6 +58,8 @@ class CompilePool {
   std::vector<std::thread> threads_;
 };
 
+// A new folder below this one, for workers of this process. Throws core::SystemError.
+std::filesystem::path make_scratch(const std::filesystem::path& temporary_folder);
 // Removes scratch folders of processes that no longer run (after a kill -9).
 void sweep_stale_scratch(const std::filesystem::path& temporary_folder);
 

@@ -35,6 +35,7 @@ class Measuring {
     const std::vector<OfMode> judged = compiled && which == WhichBaselines::all
                                            ? judge_modes(library)
                                            : judge(library, compiled ? kCompileModes[0] : "");
+    if (is_untrusted(library.kind, *problem_)) library.jailed->end();
     if (judged.empty()) return;
     const OfMode& best = fastest(judged);
     const int64_t environment =
@@ -48,7 +49,8 @@ class Measuring {
   std::vector<OfMode> judge(const Library& library, const std::string& mode) {
     OfMode judged{mode, {}};
     try {
-      sandbox::process::Worker& worker = library.worker->running();
+      sandbox::process::Worker& worker =
+          (is_untrusted(library.kind, *problem_) ? library.jailed : library.worker)->running();
       const core::Json request = open_request(library, *problem_, mode);
       judged.judgement = session_.judges().with_first(
           [&](verifier::judging::Judge& judge) { return judge.judge_library(worker, request); });
@@ -134,12 +136,9 @@ void measure_baselines(results::archive::Recorder& archive, const core::Paths& p
   for (const benchsuite::Problem* problem : problems) {
     const int64_t id = archive.add_problem(*problem, benchsuite::content_hash(*problem));
     std::vector<const Library*> due;
-    if (which == WhichBaselines::all && own.empty() && problem->equivalents.pytorch.empty() &&
+    if (which == WhichBaselines::all && own.empty() && !problem->pytorch() && problem->equivalents.pytorch.empty() &&
         problem->equivalents.gemm.empty()) {
-      listener.warned(
-          problem->name + ": no library is known to compute it" +
-          (problem->pytorch() ? "; eager PyTorch is its naive solution, and has been timed with every win" : "") +
-          "; --library NAME=FILE.py times one of yours, a torch.compile of it, say");
+      listener.warned(problem->name + ": no library is known to compute it; --library NAME=FILE.py times one of yours");
     }
     for (const Library& library : libraries) {
       if (!computes(library.kind, *problem)) continue;

@@ -8,6 +8,8 @@
 
 #include "agent/torch/torch_python.h"
 #include "core/error.h"
+#include "core/scalar.h"
+#include "sandbox/compile_pool.h"
 
 namespace agent::campaign {
 namespace {
@@ -72,6 +74,25 @@ sandbox::process::WorkerCommand pytorch_worker(const core::Paths& paths, const D
   return command;
 }
 
+std::shared_ptr<LibraryWorker> jailed_worker(const core::Paths& paths, const DeviceChoice& choice) {
+  const bool rocm = choice.backend == benchsuite::Backend::hip;
+  return std::make_shared<LibraryWorker>([paths, index = choice.index, rocm](const fs::path& scratch) {
+    return torch::compiled_reference_worker(paths, index, rocm, scratch);
+  });
+}
+
+// All that the worker must know: it is never asked to load the problem.
+Json open_reference(const benchsuite::Problem& problem, const std::string& mode) {
+  Json scalars = Json::object();
+  for (const benchsuite::NamedScalar& scalar : problem.scalars) scalars[scalar.name] = core::json_of(scalar.value);
+  return {{"op", "open"},
+          {"what", "compiled"},
+          {"source", problem.files.at(std::string(benchsuite::kPytorchFile))},
+          {"tf32", problem.contract.tf32},
+          {"scalars", std::move(scalars)},
+          {"mode", mode}};
+}
+
 using LeftOut = std::function<void(const std::string&)>;
 
 void add_gemm_libraries(std::vector<Library>& libraries, const core::Paths& paths, const DeviceChoice& choice,
@@ -104,7 +125,7 @@ void add_pytorch(std::vector<Library>& libraries, const core::Paths& paths, cons
   }
   const std::string name = "PyTorch " + short_version(about.at("torch").get<std::string>());
   libraries.push_back({Library::Kind::pytorch_eager, name + " eager", worker});
-  libraries.push_back({Library::Kind::pytorch_compile, name + " compile", worker});
+  libraries.push_back({Library::Kind::pytorch_compile, name + " compile", worker, {}, jailed_worker(paths, choice)});
   for (const OwnLibrary& one : own) {  // each in a process of its own: they import what they like
     const auto alone = std::make_shared<LibraryWorker>(pytorch_worker(paths, choice, *python));
     libraries.push_back({Library::Kind::own, one.name, alone, one.file});
@@ -112,9 +133,23 @@ void add_pytorch(std::vector<Library>& libraries, const core::Paths& paths, cons
 }
 }  // namespace
 
+LibraryWorker::LibraryWorker(sandbox::process::WorkerCommand command) : command_(std::move(command)) {}
+
 sandbox::process::Worker& LibraryWorker::running() {
-  if (!worker_ || worker_->pid() <= 0) worker_ = sandbox::process::Worker::start(command_);
+  if (worker_ && worker_->pid() > 0) return *worker_;
+  end();
+  if (in_scratch_) {
+    scratch_ = sandbox::make_scratch(fs::temp_directory_path());
+    command_ = in_scratch_(scratch_);
+  }
+  worker_ = sandbox::process::Worker::start(command_);
   return *worker_;
+}
+
+void LibraryWorker::end() {
+  worker_.reset();
+  std::error_code ignored;
+  if (!scratch_.empty()) fs::remove_all(std::exchange(scratch_, fs::path()), ignored);
 }
 
 OwnLibrary parse_own_library(const std::string& text) {
@@ -147,14 +182,19 @@ OwnLibrary parse_own_library(const std::string& text) {
 }
 
 bool computes(Library::Kind kind, const benchsuite::Problem& problem) {
-  if (kind == Library::Kind::own) return true;
+  if (kind == Library::Kind::own || is_untrusted(kind, problem)) return true;
   return is_pytorch(kind) ? !problem.equivalents.pytorch.empty() : !problem.equivalents.gemm.empty();
+}
+
+bool is_untrusted(Library::Kind kind, const benchsuite::Problem& problem) {
+  return kind == Library::Kind::pytorch_compile && problem.pytorch() && problem.equivalents.pytorch.empty();
 }
 
 Json open_request(const Library& library, const benchsuite::Problem& problem, const std::string& mode) {
   if (library.kind == Library::Kind::own) {
     return {{"op", "open"}, {"equivalent", ""}, {"file", library.file.string()}};
   }
+  if (is_untrusted(library.kind, problem)) return open_reference(problem, mode);
   if (is_pytorch(library.kind)) {
     Json request{{"op", "open"}, {"equivalent", problem.equivalents.pytorch}};
     if (library.kind == Library::Kind::pytorch_compile) request["compile"] = mode;
@@ -182,7 +222,7 @@ std::vector<Library> find_libraries(const core::Paths& paths, const DeviceChoice
   if (wanted(Library::Kind::cublas))
     add(choice.backend == benchsuite::Backend::cuda ? "cuBLAS" : "rocBLAS",
         [&] { add_gemm_libraries(libraries, paths, choice, left_out); });
-  if (wanted(Library::Kind::pytorch_eager) || !own.empty()) {
+  if (wanted(Library::Kind::pytorch_compile) || !own.empty()) {
     add("PyTorch", [&] { add_pytorch(libraries, paths, choice, own, left_out); });
   }
   return libraries;

@@ -20,12 +20,24 @@ namespace agent::campaign {
 // A library worker (verifier::judging::Judge::judge_library); restarted after it was lost.
 class LibraryWorker {
  public:
-  explicit LibraryWorker(sandbox::process::WorkerCommand command) : command_(std::move(command)) {}
+  // The command of a worker that may write to this folder alone.
+  using InScratch = std::function<sandbox::process::WorkerCommand(const std::filesystem::path& scratch)>;
+
+  explicit LibraryWorker(sandbox::process::WorkerCommand command);
+  // Each start makes a new folder, which is removed once the worker has ended.
+  explicit LibraryWorker(InScratch command) : in_scratch_(std::move(command)) {}
+  ~LibraryWorker() { end(); }
+  LibraryWorker(const LibraryWorker&) = delete;
+  LibraryWorker& operator=(const LibraryWorker&) = delete;
+
   // Throws core::SystemError when it does not start. Call it from a thread that outlives the worker.
   sandbox::process::Worker& running();
+  void end();
 
  private:
   sandbox::process::WorkerCommand command_;
+  InScratch in_scratch_;
+  std::filesystem::path scratch_;
   std::optional<sandbox::process::Worker> worker_;
 };
 
@@ -43,16 +55,21 @@ struct Library {
   std::string name;  // with its version: "cuBLAS 13.0", "PyTorch 2.11 compile"
   std::shared_ptr<LibraryWorker> worker;
   std::filesystem::path file = {};  // of an own one
+  // Of torch.compile: jailed, for the reference.py of one problem at a time.
+  std::shared_ptr<LibraryWorker> jailed = {};
 };
 
-// True if the problem declares an equivalent in this library, or the library is the user's own.
+// True if the problem declares an equivalent in this library, or the library is the user's own. torch.compile also
+// computes a problem's reference.py; eager PyTorch does so as its naive solution.
 bool computes(Library::Kind kind, const benchsuite::Problem& problem);
+// True if this is torch.compile of the problem's reference.py, whose worker must be jailed and end with the problem.
+bool is_untrusted(Library::Kind kind, const benchsuite::Problem& problem);
 // The modes of torch.compile, of which the fastest counts.
 inline constexpr std::array kCompileModes{"default", "max-autotune-no-cudagraphs", "reduce-overhead"};
 // The request that makes the library's worker compute the problem. `mode`: of torch.compile, for that library alone.
 core::Json open_request(const Library& library, const benchsuite::Problem& problem, const std::string& mode = "");
 
-// The libraries in which any of the problems declares an equivalent, then the user's own. Calls `left_out` with a
+// The libraries that compute any of the problems, then the user's own. Calls `left_out` with a
 // sentence for each that this host lacks. Throws core::InputError when $KW_PYTHON names no program.
 std::vector<Library> find_libraries(const core::Paths& paths, const DeviceChoice& choice,
                                     const std::vector<const benchsuite::Problem*>& problems,

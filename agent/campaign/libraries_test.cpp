@@ -9,6 +9,7 @@
 #include "agent/campaign/baselines.h"
 #include "agent/torch/torch_python.h"
 #include "core/error.h"
+#include "core/text.h"
 
 namespace agent::campaign {
 namespace {
@@ -91,6 +92,71 @@ TEST(Libraries, AProblemNamesItsLibraries) {
             core::Json::parse(R"({"op": "open", "equivalent": "a @ b", "compile": "reduce-overhead"})"));
   EXPECT_EQ(open_request({Library::Kind::pytorch_eager, "", nullptr}, problem),
             core::Json::parse(R"({"op": "open", "equivalent": "a @ b"})"));
+}
+
+TEST(Libraries, CompilesAReferenceInAJail) {
+  benchsuite::Problem problem;
+  const std::string source = "def forward(x, k):\n    return x\n";
+  problem.files[std::string(benchsuite::kPytorchFile)] = source;
+  problem.contract.tf32 = true;
+  problem.scalars.push_back({"k", int32_t{3}});
+  EXPECT_TRUE(computes(Library::Kind::pytorch_compile, problem));
+  EXPECT_FALSE(computes(Library::Kind::pytorch_eager, problem));  // it is the naive solution
+  EXPECT_TRUE(is_untrusted(Library::Kind::pytorch_compile, problem));
+  EXPECT_EQ(open_request({Library::Kind::pytorch_compile, "", nullptr}, problem, "default"),
+            core::Json({{"op", "open"},
+                        {"what", "compiled"},
+                        {"source", source},
+                        {"tf32", true},
+                        {"scalars", {{"k", 3}}},
+                        {"mode", "default"}}));
+  problem.equivalents.pytorch = "x";  // held to a grammar, and so without a jail
+  EXPECT_FALSE(is_untrusted(Library::Kind::pytorch_compile, problem));
+  EXPECT_EQ(open_request({Library::Kind::pytorch_compile, "", nullptr}, problem, "default").at("equivalent"), "x");
+}
+
+// Greets, and writes into its folder.
+constexpr const char* kWriter = R"python(
+import socket, struct, sys
+open(sys.argv[1] + "/cached", "w").close()
+socket.socket(fileno=3).sendall(struct.pack("<II", 2, 0) + b"{}")
+import time
+time.sleep(60)
+)python";
+
+TEST(Libraries, AJailedWorkerHasAFolderOfItsOwn) {
+  namespace fs = std::filesystem;
+  std::vector<fs::path> folders;
+  LibraryWorker worker([&](const fs::path& scratch) {
+    folders.push_back(scratch);
+    return sandbox::process::WorkerCommand{"/usr/bin/env", {"python3", "-c", kWriter, scratch.string()}, {}};
+  });
+  EXPECT_EQ(worker.running().pid(), worker.running().pid());
+  worker.end();
+  worker.running();
+  ASSERT_EQ(folders.size(), 2u);
+  EXPECT_NE(folders[0], folders[1]);
+  EXPECT_FALSE(fs::exists(folders[0]));
+  EXPECT_TRUE(fs::exists(folders[1] / "cached"));
+  worker.end();
+  EXPECT_FALSE(fs::exists(folders[1]));
+}
+
+TEST(Libraries, ThePythonThatCompilesWritesBelowItsFolder) {
+  if (torch::find_torch_python().index() != 0) GTEST_SKIP() << "there is no PyTorch";
+  const Variable compiler("CC", "gcc-12"), none("CXX", "");
+  const auto args = torch::compiled_reference_worker(core::installed_paths(), 1, false, "/scratch").args;
+  const std::string all = core::join(args, " ");
+  for (const char* part :
+       {"--argument=--device --argument=1", " --gpu", "--scratch /scratch", "--variable=HOME=/scratch",
+        "--variable=TMPDIR=/scratch", "--variable=TORCHINDUCTOR_CACHE_DIR=/scratch/", "--variable=CC=gcc-12",
+        "--variable=TRITON_CACHE_DIR=/scratch/", "--variable=TORCHINDUCTOR_COMPILE_THREADS=1",
+        "--variable=PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"}) {
+    EXPECT_NE(all.find(part), std::string::npos) << part << " in " << all;
+  }
+  EXPECT_EQ(all.find("HOME=/ "), std::string::npos);
+  const auto without = torch::reference_worker(core::installed_paths(), 1).args;
+  EXPECT_EQ(core::join(without, " ").find("scratch"), std::string::npos);
 }
 
 OfMode of_mode(const std::string& mode, const std::optional<double>& speed_up) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <initializer_list>
 #include <set>
 #include <sstream>
 
@@ -125,12 +126,53 @@ std::string torch_remedy() {
          "KW_PYTHON to a Python that has it";
 }
 
+namespace {
+using Arguments = std::vector<std::string>;
+
+std::string option(const char* name, const std::string& value) { return std::string(name) + "=" + value; }
+
+void add_variable(Arguments& args, const char* name, const std::string& value) {
+  args.push_back(option("--variable", option(name, value)));
+}
+
+void pass_variables(Arguments& args, std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    if (const std::string value = variable(name); !value.empty()) add_variable(args, name, value);
+  }
+}
+
+// PyTorch 2 makes the folder of its compiler's cache as soon as it traces, and this jail has none to write to.
+void forbid_compilers(Arguments& args) {
+  add_variable(args, "HOME", "/");
+  add_variable(args, "TORCHINDUCTOR_CACHE_DIR", "/");
+}
+
+void allow_compilers(Arguments& args, const fs::path& scratch) {
+  args.insert(args.end(), {"--scratch", scratch.string()});
+  add_variable(args, "PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin");
+  for (const char* name : {"HOME", "TMPDIR"}) add_variable(args, name, scratch.string());
+  add_variable(args, "XDG_CACHE_HOME", scratch / "cache");
+  add_variable(args, "TRITON_CACHE_DIR", scratch / "triton");
+  add_variable(args, "TORCHINDUCTOR_CACHE_DIR", scratch / "inductor");
+  add_variable(args, "CUDA_CACHE_PATH", scratch / "driver");
+  add_variable(args, "TORCHINDUCTOR_COMPILE_THREADS", "1");  // more would be processes
+  pass_variables(args, {"CC", "CXX", "CUDA_HOME", "ROCM_PATH", "TRITON_LIBCUDA_PATH"});
+  for (const char* folder : {"CUDA_HOME", "ROCM_PATH", "TRITON_LIBCUDA_PATH"}) {
+    if (fs::exists(variable(folder))) args.push_back(option("--folder", variable(folder)));
+  }
+  for (const char* compiler : {"CC", "CXX"}) {  // one that is named by its path reads what was installed with it
+    const fs::path program = variable(compiler);
+    if (!program.is_absolute() || !is_program(program)) continue;
+    args.push_back(option("--folder", fs::canonical(program).parent_path().parent_path().string()));
+  }
+}
+}  // namespace
+
 sandbox::process::WorkerCommand python_worker(const core::Paths& paths, const TorchPython& python,
                                               const fs::path& script, const std::vector<std::string>& arguments,
                                               const PythonLimits& limits) {
-  const auto option = [](const char* name, const std::string& value) { return std::string(name) + "=" + value; };
-  std::vector<std::string> args{"--device-headers", paths.device_headers().string(), "--role", "python",
-                                option("--interpreter", python.interpreter.string())};
+  Arguments args{"--device-headers", paths.device_headers().string(), "--role", "python",
+                 option("--interpreter", python.interpreter.string())};
   const fs::path place = fs::canonical(script), shared = fs::canonical(paths.torch());
   std::vector<std::string> own{"-B", place.string()};
   own.insert(own.end(), arguments.begin(), arguments.end());
@@ -139,34 +181,41 @@ sandbox::process::WorkerCommand python_worker(const core::Paths& paths, const To
   for (const fs::path& folder : {place.parent_path(), shared}) args.push_back(option("--folder", folder.string()));
   std::string modules = shared.string();
   for (const fs::path& folder : python.modules) modules += ":" + folder.string();
-  args.push_back(option("--variable", option("PYTHONPATH", modules)));
-  for (const char* name :
-       {"LD_LIBRARY_PATH", "PYTHONHOME", "VIRTUAL_ENV", "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"}) {
-    const std::string value = variable(name);
-    if (!value.empty()) args.push_back(option("--variable", option(name, value)));
-  }
-  // PyTorch 2 makes the folder of its compiler's cache as soon as it traces, and the jail has none to write to. It
-  // would also look through every installed package for further devices.
-  for (const char* fixed : {"OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1", "LANG=C.UTF-8", "HOME=/", "USER=nobody",
-                            "LOGNAME=nobody", "TORCHINDUCTOR_CACHE_DIR=/", "TORCH_DEVICE_BACKEND_AUTOLOAD=0"}) {
+  add_variable(args, "PYTHONPATH", modules);
+  pass_variables(args, {"LD_LIBRARY_PATH", "PYTHONHOME", "VIRTUAL_ENV", "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"});
+  // With the last one, PyTorch does not look through every installed package for further devices.
+  for (const char* fixed : {"OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1", "LANG=C.UTF-8", "USER=nobody", "LOGNAME=nobody",
+                            "TORCH_DEVICE_BACKEND_AUTOLOAD=0"}) {
     args.push_back(option("--variable", fixed));
   }
+  limits.scratch.empty() ? forbid_compilers(args) : allow_compilers(args, limits.scratch);
   if (limits.memory_mib > 0) args.push_back(option("--memory-mib", std::to_string(limits.memory_mib)));
   if (limits.processor_s > 0) args.push_back(option("--processor-s", std::to_string(limits.processor_s)));
   if (limits.gpu) args.emplace_back("--gpu");
   return {paths.worker("cpu"), std::move(args), {}, paths.sandbox_level};
 }
 
-sandbox::process::WorkerCommand reference_worker(const core::Paths& paths, std::optional<int> gpu, bool rocm) {
+namespace {
+sandbox::process::WorkerCommand worker_of_reference(const core::Paths& paths, int device, bool rocm,
+                                                    const PythonLimits& limits) {
   const auto python = find_torch_python();
   if (const auto* why = std::get_if<std::string>(&python)) {
     throw core::InputError("reference.py", "needs PyTorch: " + *why, torch_remedy());
   }
-  constexpr size_t kMemoryMib = 16 << 10;
-  std::vector<std::string> arguments{"--device", std::to_string(gpu.value_or(-1))};
+  Arguments arguments{"--device", std::to_string(device)};
   if (rocm) arguments.emplace_back("--rocm");
-  return python_worker(paths, std::get<TorchPython>(python), paths.torch() / "reference_worker.py", arguments,
-                       {gpu ? 0 : kMemoryMib, 0, gpu.has_value()});
+  return python_worker(paths, std::get<TorchPython>(python), paths.torch() / "reference_worker.py", arguments, limits);
+}
+}  // namespace
+
+sandbox::process::WorkerCommand reference_worker(const core::Paths& paths, std::optional<int> gpu, bool rocm) {
+  constexpr size_t kMemoryMib = 16 << 10;
+  return worker_of_reference(paths, gpu.value_or(-1), rocm, {gpu ? 0 : kMemoryMib, 0, gpu.has_value(), {}});
+}
+
+sandbox::process::WorkerCommand compiled_reference_worker(const core::Paths& paths, int gpu, bool rocm,
+                                                          const fs::path& scratch) {
+  return worker_of_reference(paths, gpu, rocm, {0, 0, true, scratch});
 }
 
 }  // namespace agent::torch

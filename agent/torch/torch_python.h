@@ -34,6 +34,8 @@ struct PythonLimits {
   size_t memory_mib = 0;     // 0: no limit
   unsigned processor_s = 0;  // 0: no limit
   bool gpu = false;          // the worker opens a GPU
+  // A folder of the worker's own. If set, it may start compilers, which write there alone, as PyTorch's caches do.
+  std::filesystem::path scratch = {};
 };
 // A jailed worker (sandbox/python/python_role.h) that runs `script`; modules of core::Paths::torch() are at hand.
 sandbox::process::WorkerCommand python_worker(const core::Paths& paths, const TorchPython& python,
@@ -42,5 +44,9 @@ sandbox::process::WorkerCommand python_worker(const core::Paths& paths, const To
 
 // The worker of a problem's reference.py; `gpu`: a GPU's number. Throws core::InputError where there is no PyTorch.
 sandbox::process::WorkerCommand reference_worker(const core::Paths& paths, std::optional<int> gpu, bool rocm = false);
+// The worker that times torch.compile of a problem's reference.py on a GPU; `scratch` as above. Throws as
+// reference_worker() does.
+sandbox::process::WorkerCommand compiled_reference_worker(const core::Paths& paths, int gpu, bool rocm,
+                                                          const std::filesystem::path& scratch);
 
 }  // namespace agent::torch

@@ -50,15 +50,17 @@ struct Namespaces {
 
 // The system calls and files that a locked process keeps.
 enum class JailProfile {
-  compile,          // files below the given folders; may start the host compiler
-  library_compile,  // files below the given folders, for a compiler that is a library
-  scratch_compile,  // the same, for one that writes files below its scratch folder
-  run,              // may fork candidate processes
-  judge,            // memory; may load reference modules
-  candidate,        // a candidate process: only non-executable memory, its channel, stopping itself, exit
-  python,           // an interpreter of files below the given folders: threads, and no other processes
-  gpu_python,       // the same, and it opens an NVIDIA driver: sockets that wait and are never connected
-  gpu,              // an open NVIDIA driver: its device files below the given folders
+  compile,             // files below the given folders; may start the host compiler
+  library_compile,     // files below the given folders, for a compiler that is a library
+  scratch_compile,     // the same, for one that writes files below its scratch folder
+  run,                 // may fork candidate processes
+  judge,               // memory; may load reference modules
+  candidate,           // a candidate process: only non-executable memory, its channel, stopping itself, exit
+  python,              // an interpreter of files below the given folders: threads, and no other processes
+  gpu_python,          // the same, and it opens an NVIDIA driver: sockets that wait and are never connected
+  python_compile,      // as python, and it may start processes, which stay in its process group
+  gpu_python_compile,  // both
+  gpu,                 // an open NVIDIA driver: its device files below the given folders
 };
 
 struct JailLimits {

@@ -104,6 +104,11 @@ void die_with(pid_t parent) {
   if (::getppid() != parent) ::_exit(1);
 }
 
+void kill_group(int) {
+  ::kill(-::getpid(), SIGKILL);
+  ::_exit(1);
+}
+
 [[noreturn]] void wait_outside(pid_t child) {
   close_descriptors();
   end_like(child);
@@ -119,6 +124,16 @@ Namespaces enter_namespaces(Pids pids) {
   if (const pid_t child = fork_or_throw(); child > 0) wait_outside(child);
   die_with(0);
   return entered;
+}
+
+void fork_into_guarded_group() {
+  const pid_t owner = ::getppid(), guard = ::getpid();
+  const pid_t child = fork_or_throw();
+  if (child == 0) return die_with(guard);
+  ::signal(SIGTERM, kill_group);
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // in place of SIGKILL, which would end this process alone
+  if (::getppid() != owner) kill_group(SIGTERM);
+  wait_outside(child);
 }
 
 NamespaceTrial NamespaceTrial::begin(Pids pids) {

@@ -19,6 +19,11 @@ enum class Pids {
 // With Pids::own the calling process waits outside and exits as the returning one does.
 Namespaces enter_namespaces(Pids pids);
 
+// For a worker without a PID namespace that starts processes which it need not wait for. The returning process is a
+// child of the calling one, which waits outside and exits as the child does. If their owner dies, it kills its process
+// group: seccomp must keep whatever the child starts in there. Call it as the leader of a process group.
+void fork_into_guarded_group();
+
 // For steps that may fail inside namespaces, such as opening a driver or reading a folder that only root can read. The
 // process that calls begin() waits outside; the returning one tries the step. If it fails, a second process returns,
 // without namespaces.

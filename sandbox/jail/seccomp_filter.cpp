@@ -46,62 +46,20 @@ constexpr std::string_view kForkCalls[] = {
 constexpr std::string_view kDriverCalls[] = {"ioctl",   "dup",   "eventfd2", "getrusage",
                                              "sysinfo", "uname", "writev",   "socketpair"};
 // The compile worker starts the host compiler, which uses files.
-constexpr std::string_view kCompileCalls[] = {"execve",
-                                              "pipe",
-                                              "pipe2",
-                                              "unlink",
-                                              "unlinkat",
-                                              "rename",
-                                              "renameat",
-                                              "renameat2",
-                                              "mkdir",
-                                              "mkdirat",
-                                              "rmdir",
-                                              "chmod",
-                                              "fchmod",
-                                              "fchmodat",
-                                              "umask",
-                                              "chdir",
-                                              "getrusage",
-                                              "sysinfo",
-                                              "uname",
-                                              "arch_prctl",
-                                              "writev",
-                                              "readv",
-                                              "pwrite64",
-                                              "pwritev",
-                                              "getuid",
-                                              "geteuid",
-                                              "getgid",
-                                              "getegid",
-                                              "ioctl",
-                                              "fadvise64",
-                                              "fallocate",
-                                              "truncate",
-                                              "utimensat",
-                                              "setpgid",
-                                              "getpgrp",
-                                              "getpgid",
-                                              "fsync",
-                                              "flock",
-                                              "creat",
-                                              "link",
-                                              "linkat",
-                                              "copy_file_range",
-                                              "sendfile",
-                                              "times",
-                                              "getpriority",
-                                              "alarm",
-                                              "faccessat2",
-                                              "fchdir",
-                                              "pselect6",
-                                              "select",
-                                              "select",
-                                              "statfs",
-                                              "fstatfs",
-                                              "setitimer",
-                                              "sched_setaffinity",
-                                              "rt_sigsuspend"};
+constexpr std::string_view kCompileCalls[] = {
+    "execve",       "pipe",        "pipe2",     "unlink",     "unlinkat",        "rename",
+    "renameat",     "renameat2",   "mkdir",     "mkdirat",    "rmdir",           "chmod",
+    "fchmod",       "fchmodat",    "umask",     "chdir",      "getrusage",       "sysinfo",
+    "uname",        "arch_prctl",  "writev",    "readv",      "pwrite64",        "pwritev",
+    "getuid",       "geteuid",     "getgid",    "getegid",    "ioctl",           "fadvise64",
+    "fallocate",    "truncate",    "utimensat", "getpgrp",    "getpgid",         "fsync",
+    "flock",        "creat",       "link",      "linkat",     "copy_file_range", "sendfile",
+    "times",        "getpriority", "alarm",     "faccessat2", "fchdir",          "pselect6",
+    "select",       "select",      "statfs",    "fstatfs",    "setitimer",       "sched_setaffinity",
+    "rt_sigsuspend"};
+
+// Whoever ends a Python with all that it started ends its process group, which nothing in it may leave.
+constexpr std::string_view kGroupCalls[] = {"setpgid"};
 
 // A compiler that is a library makes files and folders, and starts nothing.
 constexpr std::string_view kScratchCalls[] = {
@@ -115,6 +73,9 @@ constexpr std::string_view kPythonCalls[] = {
     "getppid",     "sched_setscheduler", "mincore",         "get_mempolicy",
     "mbind",       "set_mempolicy",      "set_tid_address", "epoll_create1",
     "epoll_ctl",   "epoll_wait",         "sched_getparam",  "sched_getscheduler"};
+
+// Calls of a Python that starts compilers. It signals none of them.
+constexpr std::string_view kStartCalls[] = {"fork", "vfork", "wait4", "waitid", "dup3", "close_range", "setrlimit"};
 
 // Forks are allowed, new namespaces are not: a process has capabilities in its own user namespace.
 constexpr uint64_t kNewNamespaces =
@@ -211,15 +172,24 @@ std::optional<Shortfall> enter_seccomp(JailProfile profile, int channel) {
     filter.allow(kForkCalls);
     filter.allow_forks();
   }
-  if (profile == JailProfile::compile) filter.allow(kCompileCalls);
+  if (profile == JailProfile::compile) {
+    filter.allow(kCompileCalls);
+    filter.allow(kGroupCalls);
+  }
   if (profile == JailProfile::scratch_compile) filter.allow(kScratchCalls);
-  if (profile == JailProfile::python || profile == JailProfile::gpu_python) {
+  const bool starts_compilers = profile == JailProfile::python_compile || profile == JailProfile::gpu_python_compile;
+  const bool gpu_python = profile == JailProfile::gpu_python || profile == JailProfile::gpu_python_compile;
+  if (profile == JailProfile::python || starts_compilers || gpu_python) {
     filter.allow(kCompileCalls);
     filter.allow(kPythonCalls);
-    filter.allow_threads();
   }
-  if (profile == JailProfile::gpu || profile == JailProfile::gpu_python) filter.allow(kDriverCalls);
-  if (profile == JailProfile::gpu_python) filter.allow_waiting_sockets();
+  if (profile == JailProfile::python || profile == JailProfile::gpu_python) filter.allow_threads();
+  if (starts_compilers) {
+    filter.allow(kStartCalls);
+    filter.allow_forks();
+  }
+  if (profile == JailProfile::gpu || gpu_python) filter.allow(kDriverCalls);
+  if (gpu_python) filter.allow_waiting_sockets();
   const int error = filter.load();
   if (error == 0) return std::nullopt;
   return Shortfall{std::string("seccomp is refused (") + std::strerror(error) + ")",

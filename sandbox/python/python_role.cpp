@@ -12,6 +12,15 @@ namespace sandbox::python {
 namespace {
 namespace fs = std::filesystem;
 
+// Compilers, their headers and libraries, and what they read to find them.
+void add_compilers(jail::JailFolders& folders, const fs::path& scratch) {
+  for (const char* system :
+       {"/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/os-release"}) {
+    folders.read_only.emplace_back(system);
+  }
+  folders.read_write.push_back(fs::canonical(scratch));
+}
+
 jail::JailFolders folders_of(const PythonRoleSettings& settings) {
   jail::JailFolders folders{settings.folders, {"/dev/null"}};
   for (const char* system : {"/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache",
@@ -19,6 +28,7 @@ jail::JailFolders folders_of(const PythonRoleSettings& settings) {
     folders.read_only.emplace_back(system);
   }
   folders.read_only.push_back(fs::canonical(settings.interpreter));
+  if (!settings.scratch.empty()) add_compilers(folders, settings.scratch);
   if (!settings.gpu) return folders;
   folders.read_only.insert(folders.read_only.end(),
                            {"/proc/driver/nvidia", "/sys/bus/pci", "/sys/devices", "/opt/rocm"});
@@ -31,6 +41,12 @@ jail::JailFolders folders_of(const PythonRoleSettings& settings) {
     }
   }
   return folders;
+}
+
+jail::JailProfile profile_of(const PythonRoleSettings& settings) {
+  using jail::JailProfile;
+  if (settings.scratch.empty()) return settings.gpu ? JailProfile::gpu_python : JailProfile::python;
+  return settings.gpu ? JailProfile::gpu_python_compile : JailProfile::python_compile;
 }
 
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
@@ -48,14 +64,14 @@ void become_python(const PythonRoleSettings& settings) {
   } else {
     namespaces = jail::enter_namespaces(jail::Pids::own);
   }
+  if (!settings.scratch.empty() && namespaces.missing) jail::fork_into_guarded_group();
   jail::JailLimits limits;
   limits.address_space_bytes = 0;  // libraries for GPUs reserve far more than they use
   limits.data_bytes = settings.memory_mib << 20;
   limits.processor_s = settings.processor_s;
   limits.open_files = 1024;
   core::Json greeting;
-  const auto profile = settings.gpu ? jail::JailProfile::gpu_python : jail::JailProfile::python;
-  jail::enter_jail(profile, folders_of(settings), limits, namespaces).describe(greeting);
+  jail::enter_jail(profile_of(settings), folders_of(settings), limits, namespaces).describe(greeting);
   std::vector<std::string> argv{settings.interpreter.string()};
   argv.insert(argv.end(), settings.arguments.begin(), settings.arguments.end());
   argv.insert(argv.end(), {"--greeting", greeting.dump()});

@@ -298,7 +298,9 @@ verdicts::Judgement Judge::judge_library(Worker& library, const Json& open) {
   } catch (const sandbox::process::WorkerLost& lost) {
     throw core::SystemError(std::string("the library's worker was lost: ") + lost.what());
   }
-  if (opened.fds.size() != 1) throw core::SystemError("the library's worker opened no candidate process");
+  if (opened.fds.size() != 1) {
+    throw core::SystemError("the library's worker opened no candidate process: " + opened.json.value("refused", ""));
+  }
   const int id = opened.json.at("process").get<int>();
   verdicts::Judgement judgement;
   try {

@@ -56,8 +56,9 @@ void add_baselines_command(CLI::App& app, Invocation& invocation) {
       "The libraries are cuBLAS, cuBLASLt (AMD: rocBLAS), PyTorch eager and torch.compile, which counts in the fastest "
       "of its modes\n"
       "default, max-autotune-no-cudagraphs and reduce-overhead. PyTorch comes from the Python that KW_PYTHON names,\n"
-      "else from python3. kernelwright run first times missing libraries, torch.compile in its default mode alone,\n"
-      "unless --no-baselines is given.");
+      "else from python3. torch.compile also takes the reference.py of an imported problem, in a jail of its own;\n"
+      "eager PyTorch is its naive solution. kernelwright run first times missing libraries, torch.compile in its\n"
+      "default mode alone, unless --no-baselines is given.");
   command->callback([options, &invocation] { baselines(*options, invocation); });
 }
 

@@ -32,7 +32,10 @@ int main(int argc, char** argv) {
                                                  core::enum_from_name<sandbox::Dialect>(dialect).value());
     }
     if (role == "run") sandbox::cpu::run::serve_run_role(owner);
-    if (role == "python") sandbox::python::become_python(python);
+    if (role == "python") {
+      python.scratch = scratch;
+      sandbox::python::become_python(python);
+    }
     if (role == "judge") verifier::devices::cpu::serve_judge_role(owner);
   } catch (const sandbox::process::ChannelClosed&) {
     return 0;  // the owner hung up

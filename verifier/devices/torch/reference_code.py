@@ -43,16 +43,16 @@ class Reference:
     `scalars`: the problem's, numbers by name."""
 
     def __init__(self, torch, source, device, scalars):
-        self._scalars = scalars
+        self.scalars = scalars
         self._torch = torch
         self._device = device
-        module = types.ModuleType("reference")
+        self.module = module = types.ModuleType("reference")
         try:
             exec(compile(source, "reference.py", "exec"), module.__dict__)
         except Exception as error:
             raise Refused(f"reference.py does not load: {self.where(error)}") from error
-        self._forward = module.__dict__.get("forward")
-        if not callable(self._forward):
+        self.forward = module.__dict__.get("forward")
+        if not callable(self.forward):
             raise Refused("reference.py defines no forward(...)")
         given = module.__dict__.get("inputs")
         self.inputs = None if given is None else InputsFunction(torch, given, self.where)
@@ -69,7 +69,7 @@ class Reference:
 
     def _call(self, inputs, names):
         with self._torch.no_grad():
-            value = self._forward(**inputs, **self._scalars)
+            value = self.forward(**inputs, **self.scalars)
         outputs = list(value) if isinstance(value, (tuple, list)) else [value]
         if len(outputs) != len(names):
             raise Refused(f"forward() gives {len(outputs)} tensors, and the problem has {len(names)} outputs")

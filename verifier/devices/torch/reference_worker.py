@@ -9,11 +9,13 @@ A jailed process of kernelwright's (sandbox/python/python_role.h), with the chan
   {"op":"open","what":"truth"|"eager"}               {"process": n} + the judge's end of a channel
   {"op":"open","what":"equivalent","text","axes","scalars","tensors","buffers"} + data   the same, or {"refused": why} or
                                                                                          {"lacking": why}
+  {"op":"open","what":"compiled","source","tf32","scalars","mode"}   the same for torch.compile of forward(), on a GPU
+  {"op":"close","process"}                           {"killed": true}
 "data" is memory with the inputs that files give. Over a channel of "truth" the judge asks
   {"op":"compute","in_double","tensors","buffers"} + memory                {"ok": true} or {"error": why}
   {"op":"draw","key","axes","nan","tensors","buffers"} + host memory       the same, or {"outside": why}
 where inputs() of reference.py fills the buffers. A channel of "eager" is a candidate process's (judging/candidate_channel.h): what "go" launches is
-forward(), and of "equivalent" its function. Neither a candidate nor a verdict ever comes here.
+forward(), of "equivalent" its function, and of "compiled" what torch.compile made of forward(). Neither a candidate nor a verdict ever comes here.
 """
 
 import argparse
@@ -26,6 +28,7 @@ import socket
 import time
 
 import reference_steps
+from compiled_reference import CompiledReference
 from drawn_inputs import OutsideDomain, drawn_inputs
 from equivalent_check import Equivalent, Lacking
 from equivalent_code import Refused, numbers_of
@@ -101,7 +104,7 @@ class Truth:
     def failure(error):
         return {"error": Reference.where(error)}
 
-    def release(self):
+    def close(self):
         pass
 
 
@@ -151,7 +154,7 @@ class HostEager:
     def failure(error):
         return fault("unsupported", error)
 
-    def release(self):
+    def close(self):
         self._slots = []
 
 
@@ -198,6 +201,9 @@ class DeviceEager(LoadedEquivalent):
     def failure(error):
         return fault("unsupported", error)
 
+    def close(self):
+        self.release()
+
 
 class Worker:
     """`load` gives torch, a memory and a driver, at the first problem: importing PyTorch takes seconds."""
@@ -234,13 +240,17 @@ class Worker:
             HostMemory.close(descriptors)
 
     def _answer(self, request, descriptors):
-        if request["op"] == "open" and request["what"] != "equivalent":
+        if request["op"] == "close":  # the judge has hung up, or does so now
+            return self._owner.send({"killed": True})
+        if request["op"] == "open" and request["what"] in ("truth", "eager"):
             return self._open(request["what"])
         if self.torch is None:
             try:
                 self.torch, self.memory, self.driver = self._load(self.device)
             except ImportError as error:
                 return self._owner.send({"refused": f"PyTorch cannot be imported: {error}"})
+        if request["op"] == "open" and request["what"] == "compiled":
+            return self._open_channel(CompiledReference(self, request))
         if request["op"] == "open":
             return self._open_equivalent(request, descriptors)
         if request["op"] == "about":
@@ -300,9 +310,11 @@ class Worker:
             finally:
                 self.memory.close(descriptors)
             channel.send(answer)
+            if getattr(answers, "lost", False):
+                os._exit(0)  # at once: what the context held cannot be given back in order
         except Closed:
             self._poll.unregister(descriptor)
-            answers.release()
+            answers.close()
             del self._judges[descriptor]
             channel.end.close()
 

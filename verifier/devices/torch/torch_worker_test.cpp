@@ -1,5 +1,5 @@
-// torch_worker.py speaks the candidate processes' protocol, descriptors both ways. PyTorch itself and the driver are
-// stood in for (torch_worker_fixture.py).
+// torch_worker.py, and reference_worker.py for torch.compile, speak the candidate processes' protocol, descriptors both
+// ways. PyTorch itself and the driver are stood in for (torch_worker_fixture.py).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -56,11 +56,22 @@ class Lent {
 
 class TorchWorker : public testing::Test {
  protected:
+  explicit TorchWorker(const std::vector<std::string>& arguments = {}) : worker_(start(arguments)) {}
+
+  static sandbox::process::Worker start(const std::vector<std::string>& arguments) {
+    std::vector<std::string> all{std::string("PATH=") + std::getenv("PATH"), "python3", "-B",
+                                 KW_SOURCE_FOLDER "/verifier/devices/torch/torch_worker_fixture.py"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    return sandbox::process::Worker::start({"/usr/bin/env", all, {}});
+  }
   // Opens a candidate process that computes this.
   void open(const std::string& equivalent, const std::string& mode = "", const std::string& file = "") {
     Json request{{"op", "open"}, {"equivalent", equivalent}};
     if (!mode.empty()) request["compile"] = mode;
     if (!file.empty()) request["file"] = file;
+    open_with(request);
+  }
+  void open_with(const Json& request) {
     Message opened = worker_.request(request, {}, kDeadline);
     ASSERT_EQ(opened.fds.size(), 1u);
     process_ = opened.json.at("process").get<int>();
@@ -92,6 +103,9 @@ class TorchWorker : public testing::Test {
   }
   std::string fault_of(const std::string& equivalent, const std::string& mode = "", const std::string& file = "") {
     open(equivalent, mode, file);
+    return fault_of_opened();
+  }
+  std::string fault_of_opened() {
     EXPECT_EQ(map_two_slots(), Json({{"ok", true}}));
     const Json answer = ask({{"op", "plan"}, {"launches", Json::array()}});
     judge_ = Channel();
@@ -99,11 +113,7 @@ class TorchWorker : public testing::Test {
     return answer.contains("fault") ? answer.at("fault").at("message").get<std::string>() : answer.dump();
   }
 
-  sandbox::process::Worker worker_ =
-      sandbox::process::Worker::start({"/usr/bin/env",
-                                       {std::string("PATH=") + std::getenv("PATH"), "python3", "-B",
-                                        KW_SOURCE_FOLDER "/verifier/devices/torch/torch_worker_fixture.py"},
-                                       {}});
+  sandbox::process::Worker worker_;
   Channel judge_;
   int process_ = 0;
   Lent a_{{1, 2, 3}}, b_{{10, 20, 30}}, y_{{-1, -1, -1}}, z_{{-1, -1, -1}}, workspace_{{7, 7, 7}};
@@ -226,6 +236,71 @@ TEST_F(TorchWorker, SaysWhatItCannotCompute) {
 TEST_F(TorchWorker, KnowsWhetherThereIsPyTorch) {
   const Json about = worker_.request({{"op", "about"}}, {}, kDeadline).json;
   EXPECT_NE(about.contains("torch"), about.contains("missing")) << about;
+}
+
+// torch.compile of forward(): whatever the plan says, and however reference.py is written.
+class CompiledReference : public TorchWorker {
+ protected:
+  CompiledReference() : TorchWorker({"reference"}) {}
+
+  void open_forward(const std::string& source, const std::string& mode = "default") {
+    open_with({{"op", "open"},
+               {"what", "compiled"},
+               {"source", source},
+               {"tf32", false},
+               {"scalars", {{"pick", 1}}},
+               {"mode", mode}});
+  }
+  std::string fault_of_forward(const std::string& source, const std::string& mode = "default") {
+    open_forward(source, mode);
+    return fault_of_opened();
+  }
+};
+
+TEST_F(CompiledReference, ComputesWhereTheJudgeLent) {
+  const std::string writes_to_its_input = "def forward(a, b, pick):\n    return b.add_(b).add_(a)\n";
+  const std::string executes_a_module = R"python(
+import types
+
+def made():
+    module = types.ModuleType("imported")
+    exec("def twice(x): return x + x", module.__dict__)
+    return module.twice
+
+twice = made()
+
+def forward(**inputs):
+    return (inputs["a"] + twice(inputs["b"]),)
+)python";
+  for (const std::string& source : {writes_to_its_input, executes_a_module}) {
+    for (const char* mode : {"default", "reduce-overhead"}) {
+      open_forward(source, mode);
+      ASSERT_EQ(map_two_slots(), Json({{"ok", true}}));
+      ASSERT_EQ(ask({{"op", "plan"}, {"launches", Json::array()}}), Json({{"ok", true}})) << source;
+      ask({{"op", "go"}, {"slots", 2}, {"hot", false}});
+      EXPECT_THAT(y_.values(3), testing::ElementsAre(21, 42, 63)) << source;
+      EXPECT_THAT(z_.values(3), testing::ElementsAre(30, 60, 90)) << source;
+      EXPECT_THAT(b_.values(3), testing::ElementsAre(10, 20, 30)) << source;
+      judge_ = Channel();
+      EXPECT_EQ(worker_.request({{"op", "close"}, {"process", process_}}, {}, kDeadline).json,
+                Json({{"killed", true}}));
+      y_.set({-1, -1, -1});
+      z_.set({-1, -1, -1});
+    }
+  }
+}
+
+TEST_F(CompiledReference, SaysWhatItCannotCompute) {
+  const std::string sum = "def forward(a, b, pick):\n    return a + b\n";
+  EXPECT_EQ(fault_of_forward(sum), R"({"ok":true})");
+  EXPECT_EQ(fault_of_forward(sum, "max-autotune-no-cudagraphs"),
+            "PyTorch: RuntimeError: no valid choices; written meanwhile: cc: no such header");
+  EXPECT_EQ(fault_of_forward(sum), R"({"ok":true})");
+  EXPECT_THAT(fault_of_forward("import kw_absent\n"), HasSubstr("reference.py does not load: ModuleNotFoundError"));
+  EXPECT_THAT(fault_of_forward("def forward(a, b, pick):\n    return a, b\n"), HasSubstr("gives 2 tensors"));
+  EXPECT_THAT(fault_of_forward("def forward(a, b, pick):\n    return a.alias()\n"), HasSubstr("y is a view"));
+  EXPECT_THAT(fault_of_forward("def forward(a, b, pick):\n    return (a + b).to('float64')\n"),
+              HasSubstr("y comes as float64 [3] instead of float32 [3]"));
 }
 
 }  // namespace
