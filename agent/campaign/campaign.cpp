@@ -180,7 +180,7 @@ class Run {
     if (budget_.used_up()) return std::nullopt;
     const search::BudgetLeft share = budget_.next_share(problems_left, std::min(lanes_->count(), problems_left));
     Json start{{"problem", problem.name}, {"places", slots_of_a_free_lane()}, {"entrants", Json::array()}};
-    if (lanes_->confirms_elsewhere()) start["confirms_elsewhere"] = true;
+    if (lanes_->confirms_beside()) start["confirms_beside"] = true;
     if (share.attempts) start["attempts"] = *share.attempts;
     for (const search::NamedSolution& named : solutions_of(problem)) {
       archive_.add_solution({&named.solution, named.name, named.origin, {}});
@@ -239,7 +239,7 @@ class Run {
     const search::BudgetLeft share = share_of(start, settings_.problems.size() - index);
     Search& one = searches_.emplace_back(problem, index, budget_, share);
     one.runner.emplace(archive_, events_, one.share, problem, start.at("places").get<size_t>(),
-                       start.value("confirms_elsewhere", false));
+                       start.value("confirms_beside", false));
     std::vector<search::NamedSolution> solutions;
     for (const Json& named : start.at("entrants")) {
       const std::string name = named.at("name");

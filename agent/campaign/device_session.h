@@ -33,6 +33,7 @@ class DeviceSession {
   std::string backend() const { return choice_.backend_name(); }
   // Names one GPU in the world, the first of the session; empty for a processor.
   std::string gpu() const { return judge_greeting_.value("uuid", ""); }
+  bool on_gpu() const { return benchsuite::is_gpu(choice_.backend); }
   bool hot() const { return hot_; }
   // Why a solution cannot run here: another backend, or a newer architecture. nullopt when it can.
   std::optional<std::string> why_not(const sandbox::Solution& solution) const;

@@ -26,8 +26,8 @@ class Lanes {
   virtual void begin_problem(size_t lane, const benchsuite::Problem& problem) = 0;
   // No more than so many lanes will be used; these are now. The others may be given back.
   virtual void need(size_t /*lanes*/, const std::set<size_t>& /*in_use*/) {}
-  // Are confirmations judged beside what the lane judges?
-  virtual bool confirms_elsewhere() const { return false; }
+  // Do confirmations leave the lane free for other attempts?
+  virtual bool confirms_beside() const { return false; }
   virtual search::EventLoop& event_loop() = 0;
   // Why a solution cannot run here; nullopt when it can.
   virtual std::optional<std::string> why_not(const sandbox::Solution& solution) const = 0;
@@ -51,6 +51,8 @@ class LiveLanes : public Lanes {
   void begin_problem(size_t lane, const benchsuite::Problem& problem) override {
     lanes_[lane].runner.begin_problem(problem);
   }
+  // On a GPU a confirmation ends on the processor.
+  bool confirms_beside() const override { return lanes_.front().session.on_gpu(); }
   search::EventLoop& event_loop() override { return event_loop_; }
   std::optional<std::string> why_not(const sandbox::Solution& solution) const override {
     return lanes_.front().session.why_not(solution);

@@ -12,6 +12,10 @@
 namespace agent::campaign {
 namespace {
 using verifier::verdicts::Effort;
+
+bool is_win(const verifier::verdicts::Judgement& judgement) {
+  return judgement.measurement && judgement.measurement->outcome == verifier::statistics::Outcome::win;
+}
 }  // namespace
 
 LiveRunner::LiveRunner(results::archive::Recorder& archive, DeviceSession& session, std::optional<int64_t> campaign,
@@ -45,10 +49,8 @@ void LiveRunner::post(int64_t number, std::function<void(Job&)> message) {
 }
 
 void LiveRunner::abandon() {
-  if (loading_.valid()) loading_.wait();
-  session_.judges().drain();
+  abandon_judging();
   jobs_.clear();
-  loaded_later_.clear();
 }
 
 void LiveRunner::set_problem(const benchsuite::Problem& problem) {
@@ -126,7 +128,11 @@ void LiveRunner::prepare(const search::CandidatePtr& candidate, Effort effort) {
 void LiveRunner::begin(const search::CandidatePtr& candidate, const search::CandidatePtr& incumbent, Effort effort,
                        std::function<void(search::Attempt)> done) {
   const int64_t number = ++begun_;
-  Job& job = jobs_[number] = {number, candidate, incumbent, std::move(done), {}, {}, false};
+  Job& job = jobs_[number];
+  job.number = number;
+  job.candidate = candidate;
+  job.incumbent = incumbent;
+  job.done = std::move(done);
   results::archive::NewAttempt& record = job.record;
   record.campaign = campaign_;
   record.problem = problem_id_;
@@ -193,16 +199,14 @@ void LiveRunner::submit(Job& job) {
   };
   judges::JudgeTask task{built(job.candidate, effort), built(job.incumbent, Effort::screen), effort, {}};
   const bool scores = effort == Effort::confirm && is_naive(job.incumbent) && !is_naive(job.candidate);
-  auto on_host = std::make_shared<std::optional<std::future<judges::HostCheck::Finding>>>();
-  if (scores) *on_host = session_.begin_host_check(*problem_, job.candidate->builds);
-  task.afterwards = [this, scores, effort, on_host, candidate = job.candidate](verifier::verdicts::Judgement& judgement,
-                                                                               verifier::judging::Judge& judge) {
+  if (scores) job.on_host = session_.begin_host_check(*problem_, job.candidate->builds);
+  task.afterwards = [this, scores, effort, candidate = job.candidate](verifier::verdicts::Judgement& judgement,
+                                                                      verifier::judging::Judge& judge) {
     if (calibration_) {
       verifier::verdicts::hold_against_floor(judgement, *problem_, *calibration_, {!session_.hot(), false});
     }
-    const bool won = judgement.measurement && judgement.measurement->outcome == verifier::statistics::Outcome::win;
-    if (scores && won && *on_host) judges::HostCheck::add(on_host->value().get(), judgement);
-    if (scores && judgement.measurement && won) examine(*candidate, judgement, judge);
+    const bool won = is_win(judgement);
+    if (scores && won) examine(*candidate, judgement, judge);
     if (looks_closer_ && !is_naive(candidate)) place_fault(*candidate, judgement, judge);
     if (profiles_wins_ && won && effort == Effort::full) add_counters(*candidate, judgement, judge);
   };
@@ -248,7 +252,32 @@ void LiveRunner::judged(Job& job, const judges::JudgeResult& result) {
   for (const std::string& what : result.trouble) note_trouble(what);
   if (const auto* failure = std::get_if<std::exception_ptr>(&result.outcome)) std::rethrow_exception(*failure);
   job.record.judgement = std::get<verifier::verdicts::Judgement>(result.outcome);
+  if (job.on_host && is_win(job.record.judgement)) return await_host(job);
   finish(job);
+}
+
+// Without the device, which judges others meanwhile.
+void LiveRunner::await_host(Job& job) {
+  job.awaits_host =
+      std::async(std::launch::async, [this, number = job.number, on_host = std::move(*job.on_host)]() mutable {
+        auto finding = std::make_shared<judges::HostCheck::Finding>(on_host.get());
+        post(number, [this, finding](Job& here) {
+          judges::HostCheck::add(std::move(*finding), here.record.judgement);
+          finish(here);
+        });
+      });
+}
+
+size_t LiveRunner::judging() const {
+  return static_cast<size_t>(
+      std::ranges::count_if(jobs_, [](const auto& numbered) { return !numbered.second.awaits_host.valid(); }));
+}
+
+void LiveRunner::abandon_judging() {
+  if (loading_.valid()) loading_.wait();
+  session_.judges().drain();
+  std::erase_if(jobs_, [](const auto& numbered) { return !numbered.second.awaits_host.valid(); });
+  loaded_later_.clear();
 }
 
 // Records the attempt and reports it at once, so that the archive keeps the order. Removes the job.

@@ -52,6 +52,11 @@ class LiveRunner : public search::AttemptRunner {
 
   size_t free_slots() const override;
   size_t in_progress() const override { return jobs_.size(); }
+  size_t slots() const override { return session_.judges().size(); }
+  // Attempts that still need the device. The others wait for the cpu device's opinion of a win.
+  size_t judging() const;
+  // Drops those attempts, and waits until the device is free.
+  void abandon_judging();
   void prepare(const search::CandidatePtr& candidate, verifier::verdicts::Effort effort) override;
   void begin(const search::CandidatePtr& candidate, const search::CandidatePtr& incumbent,
              verifier::verdicts::Effort effort, std::function<void(search::Attempt)> done) override;
@@ -71,6 +76,8 @@ class LiveRunner : public search::AttemptRunner {
     results::archive::NewAttempt record;
     search::Attempt attempt;
     bool compiling = false;
+    std::optional<std::future<judges::HostCheck::Finding>> on_host;  // begun with a confirmation
+    std::future<void> awaits_host;                                   // the device is done with it
   };
 
   bool is_naive(const search::CandidatePtr& candidate) const { return candidate->id == naive_->id; }
@@ -82,6 +89,7 @@ class LiveRunner : public search::AttemptRunner {
   void compiled(Job& job);
   void submit(Job& job);
   void judged(Job& job, const judges::JudgeResult& result);
+  void await_host(Job& job);
   void examine(const search::Candidate& candidate, verifier::verdicts::Judgement& judgement,
                verifier::judging::Judge& judge);
   void place_fault(const search::Candidate& candidate, verifier::verdicts::Judgement& judgement,

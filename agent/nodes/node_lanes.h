@@ -25,7 +25,7 @@ class NodeLanes : public campaign::Lanes {
     runners_[lane].begin_problem(problem);
   }
   void need(size_t lanes, const std::set<size_t>& in_use) override;
-  bool confirms_elsewhere() const override { return runners_.size() > 1; }
+  bool confirms_beside() const override { return true; }
   search::EventLoop& event_loop() override { return event_loop_; }
   std::optional<std::string> why_not(const sandbox::Solution& solution) const override;
   prompting::DeviceText device_text() const override { return text_; }

@@ -73,11 +73,10 @@ void NodeServer::use_problem(const JsonView& problem) {
   problem_ = problem_from_json(problem);
   held_.clear();
   if (!visiting_) {
-    runner_.abandon();
+    runner_.abandon_judging();
     runner_.begin_problem(*problem_);
   }
   candidates_.clear();
-  if (!visiting_ && visits_.empty()) solutions_.clear();
 }
 
 void NodeServer::add_visit(const JsonView& message) {
@@ -91,13 +90,19 @@ void NodeServer::add_visit(const JsonView& message) {
   visits_.push_back(std::move(visit));
 }
 
-// Visits come before the node's own search, once what it has under way is judged.
+// Visits come before the node's own search, once the device is done with what is under way.
 void NodeServer::take_turns() {
+  const bool busy = runner_.judging() > 0;
   if (!visits_.empty()) {
-    if (runner_.in_progress() == 0) begin(visits_.front());
-    return;
+    if (busy) return;
+    begin(visits_.front());
+    return visits_.pop_front();
   }
-  if (std::exchange(visiting_, false) && problem_) runner_.begin_problem(*problem_);
+  if (visiting_) {
+    if (busy) return;
+    visiting_ = false;
+    if (problem_) runner_.begin_problem(*problem_);
+  }
   for (const Json& message : std::exchange(held_, {})) judge(JsonView(message, "a campaign's message"));
 }
 
@@ -105,9 +110,8 @@ void NodeServer::begin(const Visit& visit) {
   visiting_ = true;
   runner_.begin_problem(visit.problem);
   runner_.begin(visit.candidate.value_or(runner_.naive()), visit.incumbent.value_or(runner_.naive()), visit.effort,
-                [this](const search::Attempt&) {
-                  give({{"visited", visits_.front().number}});
-                  visits_.pop_front();
+                [this, number = visit.number](const search::Attempt&) {
+                  give({{"visited", number}});
                 });
 }
 

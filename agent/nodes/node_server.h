@@ -52,8 +52,8 @@ class NodeServer {
   core::Json recorded_;                                 // of the attempt that ends now
   std::optional<benchsuite::Problem> problem_;          // of the node's own search
   std::deque<core::Json> held_;                 // what its own search wants judged, while visits have their turn
-  std::deque<Visit> visits_;                    // the first may be under way
-  bool visiting_ = false;                       // the judges have the problem of visits_.front()
+  std::deque<Visit> visits_;                    // not begun
+  bool visiting_ = false;                       // the judges have another's problem
   std::chrono::steady_clock::time_point said_;  // the last message
 };
 

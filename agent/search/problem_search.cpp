@@ -234,12 +234,15 @@ void ProblemSearch::point_judged(Trial& trial, const Point& point, const Candida
   }
 }
 
+// A full judgement is against the best, which is about to change while a win is being confirmed: it waits, unless there
+// are devices to keep busy.
 void ProblemSearch::feed() {
   while (runner_.free_slots() > 0) {
     if (begin_confirmation()) continue;
     if (!why_.empty()) return;
     Trial* trial = next_trial();
-    if (trial == nullptr || !begin_point(*trial)) return;
+    const bool waits = trial != nullptr && confirming_ && runner_.slots() == 1 && trial->batch->effort == Effort::full;
+    if (trial == nullptr || waits || !begin_point(*trial)) return;
   }
 }
 

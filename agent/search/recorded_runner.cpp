@@ -55,14 +55,14 @@ void SearchEvents::take(const Journal::Step& step) {
 }
 
 RecordedRunner::RecordedRunner(results::archive::Recorder& archive, SearchEvents& events, BudgetShare& budget,
-                               const benchsuite::Problem& problem, size_t slots, bool confirms_elsewhere)
+                               const benchsuite::Problem& problem, size_t slots, bool confirms_beside)
     : archive_(archive),
       events_(events),
       journal_(events.journal()),
       budget_(budget),
       problem_(problem.name),
       slots_(slots),
-      confirms_elsewhere_(confirms_elsewhere),
+      confirms_beside_(confirms_beside),
       naive_solution_(sandbox::naive_solution(problem)),
       naive_(add(naive_solution_, "naive", "naive", sandbox::default_binding(naive_solution_))) {
   events_.runners_.push_back(this);
@@ -91,7 +91,7 @@ size_t RecordedRunner::in_progress() const {
 }
 
 size_t RecordedRunner::free_slots() const {
-  const size_t here = in_progress() - (confirms_elsewhere_ ? confirming_ : 0);
+  const size_t here = in_progress() - (confirms_beside_ ? confirming_ : 0);
   return slots_ > here ? slots_ - here : 0;
 }
 

@@ -42,10 +42,10 @@ class SearchEvents {
 // charges the budget for each.
 class RecordedRunner : public AttemptRunner {
  public:
-  // `slots`: attempts side by side. `confirms_elsewhere`: confirmations take none of them. All other arguments must
+  // `slots`: attempts side by side. `confirms_beside`: confirmations take none of them. All other arguments must
   // outlive it.
   RecordedRunner(results::archive::Recorder& archive, SearchEvents& events, BudgetShare& budget,
-                 const benchsuite::Problem& problem, size_t slots, bool confirms_elsewhere = false);
+                 const benchsuite::Problem& problem, size_t slots, bool confirms_beside = false);
   ~RecordedRunner() override;
   RecordedRunner(const RecordedRunner&) = delete;
   RecordedRunner& operator=(const RecordedRunner&) = delete;
@@ -98,7 +98,7 @@ class RecordedRunner : public AttemptRunner {
   std::list<Started> in_live_;
   std::deque<Finished> ready_;  // found among the remaining steps of the record
   size_t slots_;
-  bool confirms_elsewhere_;
+  bool confirms_beside_;
   size_t confirming_ = 0;  // confirmations in progress
   sandbox::Solution naive_solution_;
   CandidatePtr naive_;

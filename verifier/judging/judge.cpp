@@ -23,6 +23,7 @@ constexpr auto kShortDeadline = std::chrono::seconds(20);
 constexpr auto kPytorchLooks = std::chrono::seconds(180);  // at inputs and outputs that do not matter
 // For a library: it is ours to trust, but imports, tunes and compiles for a while.
 constexpr auto kLibraryOpens = std::chrono::seconds(180);
+constexpr size_t kMostKept = 256;  // problems
 constexpr double kLibraryPrepares_s = 240, kLibraryLaunches_s = 30, kLibraryJudged_s = 1500;
 
 Json plan_of(const Builds& builds) { return plan_json(builds.solution(), builds.binding()); }
@@ -93,28 +94,35 @@ Json Judge::health() {
 }
 
 void Judge::use_kernels(const benchsuite::Problem& problem, sandbox::CompilePool& pool) {
-  reference_ = load_trusted(benchsuite::kReferenceFile, problem);
-  naive_ = load_trusted(benchsuite::kNaiveFile, problem);
-  reference_builds_.emplace(reference_, sandbox::default_binding(reference_));
-  naive_builds_.emplace(naive_, sandbox::default_binding(naive_));
-  reference_builds_->start(pool, verdicts::Effort::screen);
-  naive_builds_->start(pool, verdicts::Effort::full);
-  require_built(reference_builds_->wait(pool, verdicts::Effort::screen), reference_);
-  require_built(naive_builds_->wait(pool, verdicts::Effort::full), naive_);
+  if (now_->looked_at) return;
+  now_->reference = load_trusted(benchsuite::kReferenceFile, problem);
+  now_->naive = load_trusted(benchsuite::kNaiveFile, problem);
+  now_->reference_builds.emplace(now_->reference, sandbox::default_binding(now_->reference));
+  now_->naive_builds.emplace(now_->naive, sandbox::default_binding(now_->naive));
+  now_->reference_builds->start(pool, verdicts::Effort::screen);
+  now_->naive_builds->start(pool, verdicts::Effort::full);
+  require_built(now_->reference_builds->wait(pool, verdicts::Effort::screen), now_->reference);
+  require_built(now_->naive_builds->wait(pool, verdicts::Effort::full), now_->naive);
 }
 
 void Judge::use_pytorch(const benchsuite::Problem& problem) {
   if (!device_.pytorch) throw core::InputError(problem.pytorch_file().string(), "this device has no PyTorch worker");
-  naive_ = sandbox::naive_solution(problem);
-  naive_builds_.emplace(Builds::in_pytorch(naive_));
+  now_->naive = sandbox::naive_solution(problem);
+  now_->naive_builds.emplace(Builds::in_pytorch(now_->naive));
   if (!reference_worker_) reference_worker_.emplace(device_.pytorch());
   reference_worker_->use_problem(problem);
   require_given_inputs(*reference_worker_, problem, backend());
 }
 
+Judge::Trusted& Judge::trusted_of(const benchsuite::Problem& problem) {
+  if (trusted_.size() >= kMostKept) trusted_.clear();
+  return trusted_[benchsuite::content_hash(problem)];
+}
+
 void Judge::use_problem(const benchsuite::Problem& problem, sandbox::CompilePool& pool) {
   benchsuite::require_data(problem);
   problem_ = problem;
+  now_ = &trusted_of(problem);
   std::vector<sandbox::OwnKernel> own;  // compiled while the problem is made ready
   if (device_.gpu() && !judge_kernels_) {
     own.emplace_back("judge_kernels.cu", device_.own_kernels.judge, device_.own_kernels, pool);
@@ -129,8 +137,9 @@ void Judge::use_problem(const benchsuite::Problem& problem, sandbox::CompilePool
     judge_kernels_ = own[0].wait();
     run_.set_known_good(own[1].wait());
   }
-  const sandbox::process::Message answer = teach(true);
-  if (!answer.json.contains("refused")) return;
+  const sandbox::process::Message answer = teach(!now_->looked_at);
+  now_->looked_at = !answer.json.contains("refused");
+  if (now_->looked_at) return;
   throw core::InputError(problem.place_of(answer.json.at("file").get<std::string>()).string(),
                          answer.json.at("refused").get<std::string>(), answer.json.at("remedy").get<std::string>());
 }
@@ -150,9 +159,9 @@ sandbox::process::Message Judge::teach(bool look) {
     fds.push_back(owned.back().get());
     request["draws_inputs"] = reference_worker_->draws_inputs();
   } else {
-    fds = {reference_builds_->fast().binary.get(), naive_builds_->fast().binary.get()};
-    request["reference"] = plan_of(*reference_builds_);
-    request["naive"] = plan_of(*naive_builds_);
+    fds = {now_->reference_builds->fast().binary.get(), now_->naive_builds->fast().binary.get()};
+    request["reference"] = plan_of(*now_->reference_builds);
+    request["naive"] = plan_of(*now_->naive_builds);
   }
   for (const auto& [name, file] : problem_->data) {
     request["data"].push_back(name);
@@ -167,7 +176,7 @@ std::unique_ptr<reference::ReferenceChannel> Judge::open_inputs() {
   return std::make_unique<reference::ReferenceChannel>(reference_worker_->open_truth());
 }
 
-const Builds& Judge::naive() const { return naive_builds_.value(); }
+const Builds& Judge::naive() const { return now_->naive_builds.value(); }
 
 OpenProcess Judge::open_fast(Side side, const Builds& builds) {
   if (!builds.in_pytorch()) return run_.open(side, builds.fast(), Build::fast);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -113,9 +114,17 @@ class Judge {
 
   std::optional<statistics::Keys> seeds_;
 
+  // What a problem's own files are compiled to. Kept, since a judge may come back to the problem.
+  struct Trusted {
+    sandbox::Solution reference, naive;
+    std::optional<Builds> reference_builds, naive_builds;
+    bool looked_at = false;  // the problem asks for something
+  };
+  Trusted& trusted_of(const benchsuite::Problem& problem);
+
   std::optional<benchsuite::Problem> problem_;
-  sandbox::Solution reference_, naive_;
-  std::optional<Builds> reference_builds_, naive_builds_;
+  std::map<std::string, Trusted> trusted_;                      // by the hash of the problem
+  Trusted* now_ = nullptr;                                      // of the current problem
   std::optional<reference::ReferenceWorker> reference_worker_;  // once a problem with reference.py was in use
 };
 
