@@ -66,6 +66,7 @@ struct Search {
   size_t index;  // of the problem in the campaign
   search::BudgetShare share;
   std::optional<size_t> lane;
+  bool time_is_up = false;
   std::optional<search::RecordedRunner> runner;
   std::optional<search::ProblemSearch> search;
   prompting::ProblemText text;
@@ -286,6 +287,8 @@ class Run {
   // Lets each search start what it may. True: one has ended, and another may take its place.
   bool end_one() {
     for (auto one = searches_.begin(); one != searches_.end(); ++one) {
+      // Without models nothing but its own attempts and time can let a search go on.
+      if (!ledger_ && !one->runner->take_change() && !std::exchange(one->time_is_up, false)) continue;
       if (!one->search->proceed()) continue;
       const search::SearchResult result = one->search->result();
       if (result.interrupted) return true;
@@ -318,7 +321,8 @@ class Run {
       if (one.search->awaits_replies()) one.share.waited(waited);
     }
     for (Search& one : searches_) {
-      if (one.search->take_time_up()) return;
+      one.time_is_up = one.search->take_time_up();
+      if (one.time_is_up) return;
     }
     events_.serve();
   }

@@ -48,6 +48,7 @@ void SearchEvents::take(const Journal::Step& step) {
     if (step.kind != Kind::event) continue;
     if (const auto slots = journal_.take_event("places", runner->problem_)) {
       runner->slots_ = slots->at("places").get<size_t>();
+      runner->changed_ = true;
       return;
     }
   }
@@ -101,14 +102,13 @@ void RecordedRunner::prepare(const CandidatePtr& candidate, verifier::verdicts::
 
 void RecordedRunner::begin(const CandidatePtr& candidate, const CandidatePtr& incumbent,
                            verifier::verdicts::Effort effort, std::function<void(Attempt)> done) {
-  Started started{candidate, incumbent, effort, std::move(done)};
-  if (effort == verifier::verdicts::Effort::confirm) {
-    ++confirming_;
-    started.done = [this, done = std::move(started.done)](Attempt attempt) {
-      --confirming_;
-      done(std::move(attempt));
-    };
-  }
+  const bool confirms = effort == verifier::verdicts::Effort::confirm;
+  if (confirms) ++confirming_;
+  Started started{candidate, incumbent, effort, [this, confirms, done = std::move(done)](Attempt attempt) {
+                    if (confirms) --confirming_;
+                    changed_ = true;
+                    done(std::move(attempt));
+                  }};
   if (live_ == nullptr || !journal_.is_finished()) {
     waiting_.push_back(std::move(started));
   } else {
@@ -173,6 +173,7 @@ bool RecordedRunner::slots_changed() {
   const size_t now = live_->slots();
   if (now == slots_) return false;
   slots_ = now;
+  changed_ = true;
   journal_.note("places", {{"problem", problem_}, {"places", now}});
   return true;
 }

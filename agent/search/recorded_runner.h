@@ -4,6 +4,7 @@
 #include <deque>
 #include <list>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "agent/search/attempt_runner.h"
@@ -62,6 +63,8 @@ class RecordedRunner : public AttemptRunner {
   void begin(const CandidatePtr& candidate, const CandidatePtr& incumbent, verifier::verdicts::Effort effort,
              std::function<void(Attempt)> done) override;
   size_t slots() const override { return slots_; }
+  // Has anything happened to this search since the last call?
+  bool take_change() { return std::exchange(changed_, false); }
   void wait(std::chrono::milliseconds at_most) override { events_.wait(at_most); }
   void serve() override { events_.serve(); }
   void abandon() override;
@@ -99,6 +102,7 @@ class RecordedRunner : public AttemptRunner {
   std::deque<Finished> ready_;  // found among the remaining steps of the record
   size_t slots_;
   bool confirms_beside_;
+  bool changed_ = true;
   size_t confirming_ = 0;  // confirmations in progress
   sandbox::Solution naive_solution_;
   CandidatePtr naive_;
