@@ -34,12 +34,12 @@ class SimulatedLanes : public Lanes {
       SimulatedRunner& runner = runners_.emplace_back(time, event_loop_, started, 1, [](const search::Candidate& one) {
         return std::optional(1 + drawn(std::to_string(one.id), 0, 0.5));
       });
-      runner.seconds = [](const std::string& name) { return drawn(name, 0.2, 0.8); };
       runner.moment = moment;
     }
   }
   size_t count() const override { return runners_.size(); }
   search::AttemptRunner& runner(size_t lane) override { return runners_[lane]; }
+  SimulatedRunner& simulated(size_t lane) { return runners_[lane]; }
   void begin_problem(size_t lane, const benchsuite::Problem& problem) override {
     runners_[lane].use_problem(problem);
     last_begin = time_.now();
@@ -48,7 +48,11 @@ class SimulatedLanes : public Lanes {
   }
   search::EventLoop& event_loop() override { return event_loop_; }
   std::optional<std::string> why_not(const sandbox::Solution&) const override { return std::nullopt; }
-  prompting::DeviceText device_text() const override { return {}; }
+  prompting::DeviceText device_text() const override {
+    prompting::DeviceText text;
+    text.backend = "cpu";
+    return text;
+  }
   void look_closer() override {}
   void on_trouble(const std::function<void(const std::string&)>&) override {}
 
@@ -70,7 +74,8 @@ class ReportingLanes : public SimulatedLanes {
 // A campaign of copies of one problem, each with the shipped solution of it.
 class SideBySide : public testing::Test {
  protected:
-  results::archive::CampaignRecord start(size_t count, std::optional<int64_t> attempts = std::nullopt) {
+  results::archive::CampaignRecord start(size_t count, std::optional<int64_t> attempts = std::nullopt,
+                                         const std::vector<std::string>& proposers = {}) {
     const benchsuite::Problem& shipped = prompting::test::shipped_problem("gelu_f32");
     const std::string source = core::read_file(core::installed_paths().kernels() / "gelu_f32" / "float4_items.cu");
     CampaignSettings settings;
@@ -87,6 +92,9 @@ class SideBySide : public testing::Test {
     }
     settings.budget.attempts = attempts;
     settings.seed = 5;
+    settings.proposers = proposers;
+    if (!proposers.empty()) settings.patience = 4;  // the tuner fills the time until the first reply
+    settings.models = {"best_of_n", 2, 2, 4, 1'000'000, {6, 0.97, 0}};
     return started_.archive.start_campaign(to_json(settings), started_.environment);
   }
 
@@ -98,14 +106,19 @@ class SideBySide : public testing::Test {
       if (--moments == 0) throw Killed();
     };
     search::test::SilentProgress progress;
-    end_ = run_campaign(started_.archive, campaign, core::installed_paths(), problems_, progress, {}, [&] {
+    std::vector<models::Model*> models;
+    std::optional<search::test::SimulatedModel> model;
+    if (reply_) models.push_back(&model.emplace(time, 18, 22, reply_));
+    end_ = run_campaign(started_.archive, campaign, core::installed_paths(), problems_, progress, models, [&] {
       auto simulated = std::make_unique<ReportingLanes>(time, started_, lanes, moment);
       simulated->at_end = [this, lanes](const SimulatedLanes& one) {
         busy_ = one.busy_at_last_begin / (one.last_begin * static_cast<double>(lanes));
       };
+      for (size_t lane = 0; lane < lanes; ++lane) simulated->simulated(lane).seconds = judged_in_;
       return simulated;
     });
     EXPECT_TRUE(progress.warnings.empty()) << progress.warnings.front();
+    if (model) most_in_flight_ = model->most_in_flight;
     return time.now();
   }
 
@@ -124,7 +137,10 @@ class SideBySide : public testing::Test {
   results::archive::test::Started started_{temporary_.file(), "gelu_f32"};
   std::map<std::string, benchsuite::Problem> problems_;
   CampaignEnd end_;
-  double busy_ = 0;  // share of the devices' time, until the last problem began
+  std::function<double(const std::string&)> judged_in_ = [](const std::string& name) { return drawn(name, 0.2, 0.8); };
+  search::test::SimulatedModel::Reply reply_;  // none: no model is asked
+  int64_t most_in_flight_ = 0;                 // requests
+  double busy_ = 0;                            // share of the devices' time, until the last problem began
 };
 
 TEST_F(SideBySide, TwoLanesTakeHalfTheTimeAndEightAnEighth) {
@@ -151,6 +167,40 @@ TEST_F(SideBySide, AClusterStaysBusyAndItsCoordinatorIdle) {
   EXPECT_GT(busy_, 0.95);
   EXPECT_LT(processor, seconds);
   EXPECT_LT(use.ru_maxrss, 500 * 1024);
+}
+
+// Four solutions in a reply, of twelve points each.
+models::Answer four_solutions(const models::Occasion& occasion, const models::Prompt&) {
+  models::Completion completion;
+  completion.model = "simulated";
+  completion.usage = {100, 1000, 0, 500, false};
+  for (int i = 0; i < 4; ++i) {
+    const std::string number = std::to_string(4 * occasion.number + i);
+    completion.text +=
+        "```cuda\n/* kernelwright\n{\"problem\": \"" + occasion.problem + "\", \"backends\": [\"cpu\"], " +
+        R"("tunables": {"BLOCK": [64, 128, 256], "ITEMS": [1, 2, 4, 8]}, "launches": [{"kernel": "gelu", )" +
+        R"x("grid": ["ceil_div(N, BLOCK * ITEMS)", 1, 1], "block": ["BLOCK", 1, 1], )x" +
+        "\"args\": [\"x\", \"y\", \"N\"]}]}\n*/\nextern \"C\" __global__ void gelu(const float* x, float* " +
+        "y, int N) { y[" + number + "] = x[0]; }\n```\n";
+  }
+  return completion;
+}
+
+// Judging takes 0.3 s and a reply 20 s. The tuner has work for 11 s of a search, and after the first reply the device
+// is always busy.
+TEST_F(SideBySide, RepliesKeepAClusterBusy) {
+  constexpr size_t kLanes = 8;
+  reply_ = four_solutions;
+  judged_in_ = [](const std::string& name) { return drawn(name, 0.2, 0.4); };
+  const auto campaign = start(2 * kLanes, 1200 * kLanes, {"simulated:model"});
+  const std::clock_t begin = std::clock();
+  const double seconds = run(campaign, kLanes);
+  const double processor = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  std::cout << end_.attempts << " attempts in " << seconds << " s, " << 100 * busy_ << " % busy, " << most_in_flight_
+            << " requests in flight, " << processor << " s of a processor\n";
+  EXPECT_GT(busy_, 0.95);
+  EXPECT_GE(most_in_flight_, 2 * kLanes);  // those of ended searches are still under way
+  EXPECT_LT(processor, seconds);
 }
 
 TEST_F(SideBySide, SharesOfTheAttemptsAreAlike) {
