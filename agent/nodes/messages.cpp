@@ -1,5 +1,9 @@
 #include "agent/nodes/messages.h"
 
+#include <filesystem>
+
+#include "benchsuite/data_files.h"
+#include "core/error.h"
 #include "core/text.h"
 
 namespace agent::nodes {
@@ -17,13 +21,21 @@ Json message_of(const std::string& line) {
 std::string line_of(const Json& message) { return message.dump(-1, ' ', true, Json::error_handler_t::replace); }
 
 Json to_json(const benchsuite::Problem& problem) {
-  return {{"name", problem.name}, {"json", problem.json_text}, {"files", problem.files}};
+  Json json{{"name", problem.name}, {"json", problem.json_text}, {"files", problem.files}};
+  if (!problem.data.empty()) json["folder"] = std::filesystem::absolute(problem.folder).string();
+  return json;
 }
 
 benchsuite::Problem problem_from_json(const JsonView& json) {
   benchsuite::Problem problem = benchsuite::parse_problem(json.at("json").string(), json.at("name").string());
   for (const auto& [name, text] : json.at("files").members()) problem.files[name] = text.string();
-  return problem;
+  if (!json.has("folder")) return problem;
+  problem.folder = json.at("folder").string();
+  const auto sent = problem.files.extract(std::string(benchsuite::kDataFile));
+  benchsuite::load_data_files(problem);
+  if (!sent.empty() && problem.files.at(std::string(benchsuite::kDataFile)) == sent.mapped()) return problem;
+  throw core::InputError(problem.folder.string(), "has other data files here than where the campaign runs",
+                         "put the problem into a folder that all nodes share");
 }
 
 Json to_json(const search::Candidate& candidate) {
