@@ -30,8 +30,8 @@ inline constexpr std::string_view kNonsense = "it said what is no message: ";
 core::Json message_of(const std::string& line);
 std::string line_of(const core::Json& message);
 
-// The problem's files as text. Data files are not sent: a node reads them from the same folder, on a file system that all
-// share. Throws core::InputError where they are missing, or other ones.
+// The problem's files as text. Data files are not sent: a node reads them from the same folder, on a file system that
+// all share. Throws core::InputError where they are missing, or other ones.
 core::Json to_json(const benchsuite::Problem& problem);
 benchsuite::Problem problem_from_json(const core::JsonView& json);
 

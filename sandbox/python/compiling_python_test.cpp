@@ -74,6 +74,8 @@ if landlock:
                                                                 stderr=subprocess.DEVNULL))
     refused("reading /etc/passwd", lambda: open("/etc/passwd"))
     refused("listing /", lambda: os.listdir("/"))
+    if json.loads(sys.argv[-1])["sandbox_level"] < 2:
+        wrong.append("Landlock is there and not reported")
     refused("listing the folder around it", lambda: os.listdir(os.path.dirname(scratch)))
 for what in wrong:
     print("in the jail:", what, file=sys.stderr)
