@@ -15,6 +15,7 @@
 
 namespace agent::campaign {
 namespace {
+constexpr int kMostProfilerFailures = 3;   // in a row: a kernel may be beyond it, and then it does not work at all
 constexpr double kLaunchDeadline_s = 1.5;  // on a GPU: the slowest plain kernel takes a tenth of it
 
 // Empty if there is none.
@@ -132,12 +133,17 @@ std::vector<verifier::verdicts::Counters> DeviceSession::profile(const verifier:
                                                                  verifier::reference::ReferenceChannel* drawer) {
   if (!profiler_program_) return {};
   const std::lock_guard lock(profiling_);
-  if (!profiler_works_) return {};
-  profiler_works_ = false;
-  if (!profiler_) profiler_.emplace(*profiler_program_, first_worker_);
-  std::vector<verifier::verdicts::Counters> counters = profiler_->profile(candidate, problem, drawer);
-  profiler_works_ = true;
-  return counters;
+  if (profiler_failures_ >= kMostProfilerFailures) return {};
+  try {
+    if (!profiler_) profiler_.emplace(*profiler_program_, first_worker_);
+    std::vector<verifier::verdicts::Counters> counters = profiler_->profile(candidate, problem, drawer);
+    profiler_failures_ = 0;
+    return counters;
+  } catch (const core::SystemError&) {
+    ++profiler_failures_;
+    profiler_.reset();  // the next one starts anew
+    throw;
+  }
 }
 
 std::optional<std::string> DeviceSession::why_not(const sandbox::Solution& solution) const {

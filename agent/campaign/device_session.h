@@ -54,7 +54,8 @@ class DeviceSession {
                                                                           const verifier::judging::Builds& candidate);
   bool has_profiler() const { return profiler_program_.has_value(); }
   // The hardware counters of a candidate's launches; empty if there is no profiler. Throws core::SystemError when it
-  // does not work; the profiler then stays off. Callable from any thread that outlives the session.
+  // does not work; after three times in a row the profiler stays off. Callable from any thread that outlives the
+  // session.
   std::vector<verifier::verdicts::Counters> profile(const verifier::judging::Builds& candidate,
                                                     const benchsuite::Problem& problem,
                                                     verifier::reference::ReferenceChannel* drawer);
@@ -81,7 +82,7 @@ class DeviceSession {
   std::optional<judges::HostCheck> host_check_;  // started on first use
   std::mutex profiling_;
   std::optional<verifier::devices::cuda::Profiler> profiler_;  // started on first use
-  bool profiler_works_ = true;
+  int profiler_failures_ = 0;                                  // in a row
 };
 
 // Number of compile workers that do not disturb the judge: one per core except the core it times on.

@@ -28,7 +28,7 @@ A campaign runs with `inbox:` and the name of this folder, and whoever reads thi
   it under another name first and rename it; a file that is written in place is taken once it has not changed for a
   moment.
 - Both files then move to `answered/`. Prompts that are left here are still waiting, and more of them may come.
-- When the campaign ends, the prompts that nobody has answered disappear.
+- When the campaign ends, the prompts that nobody has answered move to `unanswered/`.
 - A prompt whose reply lies in `answered/` is not asked again: remove it there to be asked anew.
 )";
 
@@ -67,7 +67,7 @@ class InboxModel : public Model {
  public:
   explicit InboxModel(InboxModelSetup setup) : setup_(std::move(setup)) {
     try {
-      fs::create_directories(setup_.folder / "answered");
+      for (const char* folder : {"answered", "unanswered"}) fs::create_directories(setup_.folder / folder);
       write_aside(setup_.folder / "README.md", kReadMe);
     } catch (const std::exception& error) {
       throw core::InputError(setup_.folder.string(), std::string("cannot be an inbox: ") + error.what(),
@@ -110,6 +110,9 @@ class InboxModel : public Model {
  private:
   fs::path prompt_file(const Letter& letter) const { return setup_.folder / (letter.name + ".prompt.md"); }
   fs::path reply_file(const Letter& letter) const { return setup_.folder / (letter.name + ".reply.md"); }
+  fs::path unanswered_file(const Letter& letter) const {
+    return setup_.folder / "unanswered" / prompt_file(letter).filename();
+  }
   fs::path answered_file(const Letter& letter) const {
     return setup_.folder / "answered" / reply_file(letter).filename();
   }
@@ -136,6 +139,7 @@ class InboxModel : public Model {
 
   void lay_down(const Letter& letter) const {
     std::error_code ignored;
+    fs::remove(unanswered_file(letter), ignored);
     if (fs::exists(answered_file(letter), ignored)) return;
     try {
       write_aside(prompt_file(letter), letter.prompt);
@@ -150,7 +154,7 @@ class InboxModel : public Model {
       std::optional<Answer> answer = answer_to(*letter);
       if (!answer && cancelling) {
         std::error_code ignored;
-        fs::remove(prompt_file(*letter), ignored);
+        fs::rename(prompt_file(*letter), unanswered_file(*letter), ignored);
         answer = failed(*letter, Cause::cancelled, "cancelled");
       }
       if (!answer) continue;

@@ -20,8 +20,8 @@ struct InboxModelSetup {
 
 // A prompt appears atomically as NAME.prompt.md, where NAME holds problem, number and hash; its reply is NAME.reply.md.
 // Both move to answered/. A prompt found there is answered from there, so a killed campaign does not ask twice. There
-// is no time limit; cancelling removes the prompt's file. Tokens are estimated. Throws core::InputError when the folder
-// cannot be created or written.
+// is no time limit; cancelling moves the prompt's file to unanswered/. Tokens are estimated. Throws core::InputError
+// when the folder cannot be created or written.
 std::unique_ptr<Model> inbox_model(InboxModelSetup setup);
 
 }  // namespace agent::models

@@ -93,7 +93,7 @@ TEST_F(InboxTest, AnsweredPromptsAreNotAskedAgain) {
   EXPECT_EQ(no_completion_of(wait_for(std::move(other))).cause, Cause::cancelled);
 }
 
-TEST_F(InboxTest, CancellingTakesThePromptsAway) {
+TEST_F(InboxTest, CancellingKeepsThePromptsAside) {
   const auto asked = model();
   auto first = ask(*asked, prompt_of("Softmax."), {"a", 1});
   auto second = ask(*asked, prompt_of("Softmax."), {"../b", 2});
@@ -102,6 +102,12 @@ TEST_F(InboxTest, CancellingTakesThePromptsAway) {
   EXPECT_EQ(no_completion_of(wait_for(std::move(first))).cause, Cause::cancelled);
   EXPECT_EQ(no_completion_of(wait_for(std::move(second))).cause, Cause::cancelled);
   EXPECT_TRUE(files(".prompt.md").empty());
+  const auto kept = fs::directory_iterator(inbox() / "unanswered");
+  EXPECT_EQ(std::distance(begin(kept), fs::directory_iterator()), 2);
+  auto again = ask(*asked, prompt_of("Softmax."), {"a", 1});
+  EXPECT_FALSE(fs::exists(inbox() / "unanswered" / prompt_laid_down().filename()));
+  asked->cancel();
+  wait_for(std::move(again));
 }
 
 TEST_F(InboxTest, LargeBlankAndLostOnesAreFailures) {
