@@ -75,6 +75,15 @@ std::string key_of(Sort sort) {
   throw core::SystemError("no such order");
 }
 
+// The best points that one campaign confirmed.
+constexpr const char* kOfCampaign =
+    "SELECT attempt, solution, 0 FROM (SELECT a.id AS attempt, c.solution, 1 AS confirmed, m.low,"
+    " row_number() OVER (PARTITION BY c.solution ORDER BY m.low DESC, a.id) AS place"
+    " FROM attempts a JOIN measurements m ON m.attempt = a.id JOIN candidates c ON c.id = a.candidate"
+    " JOIN candidates n ON n.id = m.against JOIN solutions ns ON ns.id = n.solution"
+    " WHERE a.campaign = ?4 AND a.problem = ?1 AND a.device = ?2 AND a.effort = 'confirm' AND a.verdict = 'correct'"
+    " AND m.outcome = 'win' AND ns.origin = 'naive') WHERE place = 1";
+
 std::vector<Standing> standings(Database& database, const Place& place, const LeaderboardFilter& filter,
                                 Descents& descents) {
   std::string sql = "SELECT attempt, solution, 0 FROM standings WHERE problem = ?1 AND device = ?2 AND confirmed = 1";
@@ -90,10 +99,12 @@ std::vector<Standing> standings(Database& database, const Place& place, const Le
     }
     sql = "SELECT attempt, solution, rank FROM (" + sql + ") st";
   }
+  if (filter.campaign) sql = kOfCampaign;
   sql += " ORDER BY " + key_of(filter.sort) + " LIMIT ?3";
   const int64_t limit = filter.limit == 0 || filter.sort == Sort::cost ? -1 : static_cast<int64_t>(filter.limit);
   Statement rows = database.prepare(sql);
   rows.bind(place.problem_id).bind(place.device).bind(limit);
+  if (filter.campaign) rows.bind(*filter.campaign);
   std::vector<Standing> all;
   while (rows.step()) all.push_back({rows.integer(0), rows.integer(1), rows.integer(2)});
   if (filter.sort == Sort::speedup && !filter.unconfirmed) {

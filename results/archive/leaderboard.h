@@ -26,6 +26,7 @@ struct LeaderboardFilter {
   Sort sort = Sort::speedup;
   size_t limit = 0;                              // solutions per problem and device; 0: all. Libraries do not count.
   bool unconfirmed = false;                      // include correct solutions without a confirmed win
+  std::optional<int64_t> campaign = {};          // wins that it confirmed alone; for the first order, and without those
   std::map<std::string, std::string> here = {};  // content hashes of the problems on this host, by name
 };
 

@@ -120,5 +120,17 @@ TEST(Campaign, CtrlCEndsCleanlyAndSaysHowToResume) {
   for (const auto& [id, text] : before) EXPECT_EQ(after.at(id), text);
 }
 
+TEST(CampaignEnd, ItsTableIsOfThisCampaign) {
+  const Home home;
+  const auto run = [&](const char* attempts) {
+    return home.run({"run", "gelu_f32", "--attempts", attempts, "--seed", "1"}).out;
+  };
+  EXPECT_THAT(run("8"), testing::ContainsRegex("gelu_f32 +1 +[0-9.]+x .*float4_items"));
+  const std::string second = run("2");
+  EXPECT_THAT(second, testing::HasSubstr("no verified solution faster than naive: gelu_f32\n"));
+  EXPECT_THAT(second, testing::ContainsRegex("gelu_f32: an earlier campaign has [0-9.]+x, #[0-9]+\n"));
+  EXPECT_THAT(second, testing::Not(testing::HasSubstr("RANK")));
+}
+
 }  // namespace
 }  // namespace agent::cli::commands

@@ -108,14 +108,27 @@ void require_work(const campaign::CampaignSettings& settings, const campaign::Lo
   }
 }
 
-void show_end(const results::archive::Reader& archive, const campaign::CampaignSettings& settings,
+// The best that other campaigns have, where it is ahead of this one's.
+std::string faster_elsewhere(const results::archive::Reader& archive, const std::string& problem,
+                             const std::string& device, const std::vector<results::archive::LeaderboardRow>& here) {
+  const auto is_best = [](const auto& row) { return !row.library && row.rank == 1; };
+  const auto all = results::archive::leaderboard(archive, {.problem = problem, .device = device, .limit = 1});
+  const auto best = std::ranges::find_if(all, is_best), mine = std::ranges::find_if(here, is_best);
+  if (best == all.end() || (mine != here.end() && mine->speed_up.low >= best->speed_up.low)) return "";
+  return fmt::format("{}: an earlier campaign has {:.2f}x, #{}\n", problem, best->speed_up.value, best->attempt);
+}
+
+// What this campaign found.
+void show_end(const results::archive::Reader& archive, int64_t campaign, const campaign::CampaignSettings& settings,
               const Invocation& invocation) {
   core::Json rows = core::Json::array();
   std::vector<results::archive::LeaderboardRow> board;
-  std::string without;
+  std::string without, elsewhere;
+  const std::string device = campaign::parse_device(settings.device).kind();
   for (const std::string& name : settings.problems) {
     const auto of_problem =
-        results::archive::leaderboard(archive, {name, campaign::parse_device(settings.device).kind()});
+        results::archive::leaderboard(archive, {.problem = name, .device = device, .campaign = campaign});
+    elsewhere += faster_elsewhere(archive, name, device, of_problem);
     if (std::all_of(of_problem.begin(), of_problem.end(), [](const auto& row) { return row.library; }))
       without += (without.empty() ? "" : ", ") + name;
     for (const results::archive::LeaderboardRow& row : of_problem) {
@@ -128,7 +141,8 @@ void show_end(const results::archive::Reader& archive, const campaign::CampaignS
     return;
   }
   print("\n{}", best_text(board));
-  if (!without.empty()) print("no verified solution faster than naive yet: {}\n", without);
+  if (!without.empty()) print("no verified solution faster than naive: {}\n", without);
+  print("{}", elsewhere);
   print("\nAll of them: kernelwright leaderboard. One in full: kernelwright show ATTEMPT.\n");
 }
 
@@ -206,7 +220,7 @@ void finish(results::archive::Recorder& archive, const results::archive::Campaig
   const auto problems = campaign::problems_of_campaign(archive, campaign, data.catalogue);
   const campaign::CampaignEnd end = lead(archive, campaign, settings, data.paths, problems, *progress, asked);
   if (invocation.json) print_json(own_usage(end.attempts));
-  if (!invocation.json || !end.interrupted) show_end(archive, settings, invocation);
+  if (!invocation.json || !end.interrupted) show_end(archive, campaign.id, settings, invocation);
   if (!end.interrupted) return say_if_none_answered(archive, campaign, invocation);
   invocation.exit_code = kInterrupted;
   const std::string command = "kernelwright resume " + campaign.name;
