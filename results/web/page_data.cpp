@@ -6,8 +6,10 @@
 
 #include "core/error.h"
 #include "core/text.h"
+#include "results/archive/exchanges.h"
 #include "results/archive/lineage.h"
 #include "results/archive/problems.h"
+#include "results/view/exchange.h"
 #include "results/view/json.h"
 #include "results/view/problem.h"
 
@@ -22,6 +24,7 @@ constexpr size_t kCampaignsInReport = 8;  // the newest
 constexpr size_t kSourcesInReport = 3;    // of the best solutions of each problem and device
 constexpr int64_t kAttempts = 30;         // newest attempts at a solution
 constexpr size_t kEvents = 50;            // newest events of a campaign
+constexpr size_t kRequests = 200;         // newest requests of a campaign
 constexpr size_t kSourceBytes = 1 << 20;  // shown; a download is complete
 constexpr size_t kSentenceBytes = 600;
 constexpr size_t kDescriptionBytes = 4000;
@@ -203,6 +206,11 @@ std::optional<Json> PageData::campaign(const std::string& name) {
     json["latest"].push_back(view::brief_json_of(archive_.attempt(attempt)));
   json["models"] = Json::array();
   for (const archive::ModelUse& use : archive_.models_of_campaign(id)) json["models"].push_back(view::json_of(use));
+  json["none_answered"] = view::or_null(archive::why_none_answered(archive_, id));
+  json["requests"] = Json::array();
+  for (const archive::Exchange& exchange : archive::newest_exchanges(archive_, id, kRequests)) {
+    json["requests"].push_back(view::json_of(exchange));
+  }
   json["events"] = Json::array();
   for (const archive::EventRecord& event : archive_.newest_events(id, kEvents)) {
     json["events"].push_back(view::json_of(event));

@@ -21,7 +21,7 @@ int64_t add_win(Started& s, const std::string& name, double speed_up, int64_t po
       s.attempt_at(s.add_candidate(name, "seed", {{"X", point}}), Effort::confirm, correct_judgement(speed_up)));
 }
 
-void pay(Started& s, double dollars) {
+int64_t ask(Started& s) {
   NewRequest request;
   request.campaign = s.campaign;
   request.problem = "sum_f32";
@@ -29,12 +29,24 @@ void pay(Started& s, double dollars) {
   request.model = "some-model";
   request.proposal = {{"operator", "fresh"}};
   request.prompt = {{"system", "be quick"}, {"turns", Json::array()}};
+  return s.archive.add_request(request);
+}
+
+void pay(Started& s, double dollars) {
   NewReply reply;
-  reply.request = s.archive.add_request(request);
+  reply.request = ask(s);
   reply.outcome = "completion";
   reply.input = 100;
   reply.output = 20;
   reply.dollars = dollars;
+  s.archive.add_reply(reply);
+}
+
+void fail_to_ask(Started& s, const std::string& why) {
+  NewReply reply;
+  reply.request = ask(s);
+  reply.outcome = "unreachable";
+  reply.what = why;
   s.archive.add_reply(reply);
 }
 
@@ -84,6 +96,20 @@ TEST(PageData, EventsAreWords) {
       s.campaign, "problem_ended",
       {{"problem", "sum_f32"}, {"best", 2.1144}, {"left_out", Json::array()}, {"of", {{"models", {"a", "b"}}}}});
   EXPECT_EQ(at(s.archive, campaign_path(s))["events"][0]["details"], "best 2.114, of (models a, b), problem sum_f32");
+}
+
+TEST(PageData, ACampaignListsItsRequestsAndSaysIfNoneWasAnswered) {
+  const TemporaryArchive temporary;
+  Started s(temporary.file());
+  EXPECT_TRUE(at(s.archive, campaign_path(s))["requests"].empty());
+  fail_to_ask(s, "no <b>route</b>");
+  const Json failed = at(s.archive, campaign_path(s));
+  EXPECT_EQ(failed["none_answered"], "no <b>route</b>");
+  EXPECT_EQ(failed["requests"].at(0)["outcome"], "unanswered: no <b>route</b>");
+  pay(s, 0.25);
+  const Json answered = at(s.archive, campaign_path(s));
+  EXPECT_TRUE(answered["none_answered"].is_null());
+  EXPECT_EQ(answered["requests"].at(1)["outcome"], "nothing new");
 }
 
 TEST(PageData, CurvesRiseWithConfirmedWinsAndKnowTheirCost) {

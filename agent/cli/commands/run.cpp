@@ -33,6 +33,7 @@
 #include "core/error.h"
 #include "core/running.h"
 #include "core/text.h"
+#include "results/archive/exchanges.h"
 #include "results/view/json.h"
 
 namespace agent::cli::commands {
@@ -168,16 +169,11 @@ std::vector<campaign::OwnLibrary> own_libraries(const RunOptions& options, bool 
 // A campaign whose models never answered has failed, whatever the tuner found meanwhile.
 void say_if_none_answered(const results::archive::Reader& archive, const results::archive::CampaignRecord& campaign,
                           Invocation& invocation) {
-  const std::vector<results::archive::RequestRecord> requests = archive.requests_of_campaign(campaign.id);
-  const auto is_answered = [](const results::archive::RequestRecord& one) {
-    return one.reply && one.reply->outcome == "completion";
-  };
-  if (requests.empty() || std::ranges::any_of(requests, is_answered)) return;
-  const auto last =
-      std::ranges::find_if(requests.rbegin(), requests.rend(), [](const auto& one) { return one.reply.has_value(); });
-  const std::string why = last == requests.rend() ? "they were still waited for at the end" : last->reply->what;
-  print_error(fmt::format("kernelwright: none of {} request{} to models was answered: {}\n", requests.size(),
-                          requests.size() == 1 ? "" : "s", core::clean_line(why)));
+  const std::optional<std::string> why = results::archive::why_none_answered(archive, campaign.id);
+  if (!why) return;
+  const int64_t requests = archive.model_spend(campaign.id).requests;
+  print_error(fmt::format("kernelwright: none of {} request{} to models was answered: {}\n", requests,
+                          requests == 1 ? "" : "s", core::clean_line(*why)));
   invocation.exit_code = kRefused;
 }
 
