@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "results/archive/archive_fixture.h"
+#include "results/view/exchange_texts.h"
 
 namespace results::view::test {
 namespace {
@@ -117,6 +118,41 @@ TEST_F(Exchanges, AreFollowedByTheirLineOrByWhatWasSentBack) {
   turns.push_back({{"speaker", "user"}, {"sections", {"Nothing in it can be used."}}});
   const int64_t sent_back = ask_turns(turns, 1);
   EXPECT_EQ(following_exchange(s_.archive, exchange)->record.id, sent_back);
+}
+
+TEST_F(Exchanges, ShowTheirTextsInParts) {
+  const int64_t first = ask("told at first");
+  const std::string hostile = "<script>alert(1)</script>\x1b[2J";
+  const int64_t candidate = bring(reply(first, hostile + "\n```cuda\ncode();\n```\nIt is fast."), "s2");
+  judge(candidate, Effort::full, correct_judgement(2));
+  ask("told after it");
+  const Json json = full_json_of(s_.archive, find_exchange(s_.archive, first).value());
+  ASSERT_EQ(json["prompt"].size(), 3u);
+  EXPECT_EQ(json["prompt"][0]["title"], "System");
+  EXPECT_EQ(json["prompt"][1]["title"], "The problem");
+  EXPECT_EQ(json["prompt"][2]["text"], "told at first");
+  EXPECT_GT(json["tokens"], json["prompt"][1]["tokens"]);
+  const Json& parts = json["reply"]["parts"];
+  ASSERT_EQ(parts.size(), 3u);
+  EXPECT_EQ(parts[0]["text"], "<script>alert(1)</script>?[2J\n");
+  EXPECT_EQ(parts[1], (Json{{"code", true}, {"text", "code();\n"}}));
+  EXPECT_EQ(json["brought"][0]["source"], solution_named("s2").source);
+  EXPECT_TRUE(json["brought"][0]["difference"].is_null()) << "it has no parent";
+  EXPECT_EQ(json["next"]["number"], 2);
+  EXPECT_FALSE(json["next"]["sent_back"]);
+  ASSERT_EQ(json["next"]["told"].size(), 1u);
+  EXPECT_EQ(json["next"]["told"][0]["difference"], "@@ -1,1 +1,1 @@\n-told at first\n+told after it\n");
+}
+
+TEST_F(Exchanges, ShowWhatChangedInTheParent) {
+  const int64_t asked = ask("a"), answer = reply(asked, "code");
+  const sandbox::Solution parent = solution_named("parent"), child = solution_named("child");
+  const int64_t from = s_.archive.add_solution({&parent, "parent", "exec:a", {}});
+  s_.archive.add_proposed(answer, s_.archive.add_solution({&child, "child", "exec:a", from}));
+  const Json json = full_json_of(s_.archive, find_exchange(s_.archive, asked).value());
+  EXPECT_EQ(json["brought"][0]["parent"]["solution"], "parent");
+  EXPECT_EQ(json["brought"][0]["difference"], "@@ -1,1 +1,1 @@\n-// sum_f32 parent\n+// sum_f32 child\n");
+  EXPECT_TRUE(json["next"].is_null());
 }
 
 }  // namespace

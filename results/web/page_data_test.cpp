@@ -171,7 +171,8 @@ TEST(PageData, MissingDataIsNotShown) {
   Started s(temporary.file());
   PageData data(s.archive);
   for (const char* path : {"", "nothing", "problem", "problem/", "problem/other", "campaign/", "campaign/none",
-                           "solution/", "solution/naive", "solution/../../etc/passwd", "../overview"}) {
+                           "solution/", "solution/naive", "solution/../../etc/passwd", "exchange/", "exchange/1",
+                           "exchange/1x", "exchange/-1", "../overview"}) {
     EXPECT_FALSE(data.at(path)) << path;
   }
   EXPECT_THROW(PageData(s.archive, {"", "no_such_problem", ""}).report(), core::InputError);
@@ -188,6 +189,16 @@ TEST(PageData, AReportHoldsThePagesItLinksTo) {
   EXPECT_TRUE(report.contains(campaign_path(s)));
   EXPECT_TRUE(report.contains("solution/" + solution_named("solution5").hash()));
   EXPECT_FALSE(report.contains("solution/" + solution_named("solution1").hash()));  // the best few only
+}
+
+TEST(PageData, AReportOfACampaignHoldsItsRequests) {
+  const TemporaryArchive temporary;
+  Started s(temporary.file());
+  pay(s, 0.25);
+  EXPECT_FALSE(PageData(s.archive).report().contains("exchange/1"));
+  const std::string name = s.archive.find_campaign("").name;
+  const Json report = PageData(s.archive, {.campaign = name}).report();
+  EXPECT_EQ(report.at("exchange/1")["campaign"], name);
 }
 
 TEST(PageData, UserTextIsCleanedAndStaysText) {
