@@ -166,8 +166,10 @@ std::optional<Exchange> following_exchange(const Reader& archive, const Exchange
       const Json proposal = Json::parse(rows.text(1));
       const auto line = [](const Json& of) { return of.is_object() ? of.value("line", 0) : 0; };
       if (line(proposal) != line(record.request.proposal) || rows.text(3) < record.arrived) continue;
-      if (!same_line) same_line = rows.integer(0);
-      if (sends_back(exchange, prompt_of(database, Json::parse(rows.text(2))))) next = rows.integer(0);
+      const Json prompt = Json::parse(rows.text(2));
+      const bool fresh = prompt.at("turns").size() < 2;  // others send a reply back
+      if (fresh && !same_line) same_line = rows.integer(0);
+      if (!fresh && sends_back(exchange, prompt_of(database, prompt))) next = rows.integer(0);
     }
   }
   if (!next) next = same_line;

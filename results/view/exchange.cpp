@@ -29,7 +29,7 @@ Json json_of_brought(const archive::Brought& brought) {
 }  // namespace
 
 std::string outcome_in_words(const archive::Brought& brought) {
-  if (!brought.verdict) return "not judged";
+  if (!brought.verdict) return "not judged: its turn had not come";
   if (brought.speed_up == 0) {
     const bool compiles = !std::holds_alternative<verifier::verdicts::CompileFailed>(*brought.verdict);
     return (compiles ? "" : "does not compile: ") + verifier::verdicts::sentence_for_people(*brought.verdict);

@@ -70,7 +70,7 @@ TEST_F(Exchanges, SayInWordsHowTheyEnded) {
   refused.verdict = verifier::verdicts::MemoryLimit{"too much"};
   judge(bring(reply(wrong, "code"), "s2"), Effort::screen, refused);
   const int64_t candidate = bring(reply(right, "code"), "s3");
-  EXPECT_EQ(words(right), "s3: not judged");
+  EXPECT_EQ(words(right), "s3: not judged: its turn had not come");
   judge(candidate, Effort::full, correct_judgement(2));
   EXPECT_EQ(words(right), "s3: correct, 2.00x over naive");
   judge(candidate, Effort::confirm, refused);
@@ -118,6 +118,8 @@ TEST_F(Exchanges, AreFollowedByTheirLineOrByWhatWasSentBack) {
   turns.push_back({{"speaker", "user"}, {"sections", {"Nothing in it can be used."}}});
   const int64_t sent_back = ask_turns(turns, 1);
   EXPECT_EQ(following_exchange(s_.archive, exchange)->record.id, sent_back);
+  reply(same_line, "Code.");
+  EXPECT_FALSE(following_exchange(s_.archive, find_exchange(s_.archive, same_line).value())) << "not its reply";
 }
 
 TEST_F(Exchanges, ShowTheirTextsInParts) {

@@ -77,6 +77,7 @@ Json told(const Json& prompt, const Json& next) {
     if (section.speaker == "assistant" || std::ranges::any_of(before, same)) continue;
     const auto older = std::ranges::find(before, section.title, &PromptSection::title);
     all.push_back(section_json(section));
+    if (section.title == "User") all.back()["title"] = "The reasons that were sent back";
     all.back()["difference"] = older == before.end() ? Json() : difference(older->text, section.text);
   }
   return all;

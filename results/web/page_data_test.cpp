@@ -6,6 +6,7 @@
 #include "results/archive/archive_fixture.h"
 #include "results/archive/database.h"
 #include "results/web/page_files.h"
+#include "results/web/plain_page.h"
 
 namespace results::web::test {
 namespace {
@@ -211,6 +212,37 @@ TEST(PageData, UserTextIsCleanedAndStaysText) {
   EXPECT_THAT(name, Not(HasSubstr("\x1b")));
   EXPECT_THAT(name, Not(HasSubstr("\n")));
   EXPECT_THAT(name, Not(HasSubstr("\xe2\x80\xae")));
+}
+
+TEST(PlainPage, LeadsFromACampaignToItsRepliesWithoutScripts) {
+  const TemporaryArchive temporary;
+  Started s(temporary.file());
+  const std::string hostile = "</pre><script>alert('1')</script>&\"";
+  fail_to_ask(s, hostile);
+  NewReply reply;
+  reply.request = ask(s);
+  reply.outcome = "completion";
+  reply.reply = hostile + "\n```\n<img src=x>\n```\n";
+  const sandbox::Solution parent = solution_named("parent"), child = solution_named("<b>child</b>");
+  const int64_t from = s.archive.add_solution({&parent, "parent", "some-model", {}});
+  s.archive.add_proposed(s.archive.add_reply(reply), s.archive.add_solution({&child, hostile, "some-model", from}));
+  PageData data(s.archive);
+  EXPECT_THAT(plain_page(data, "overview").value(), HasSubstr("href=\"/plain/campaign/"));
+  const std::string campaign = plain_page(data, campaign_path(s)).value();
+  EXPECT_THAT(campaign, HasSubstr("href=\"/plain/exchange/1\""));
+  EXPECT_THAT(campaign, HasSubstr("unanswered: &lt;/pre&gt;&lt;script&gt;alert(&#39;1&#39;)"));
+  const std::string exchange = plain_page(data, "exchange/2").value();
+  EXPECT_THAT(exchange, HasSubstr("<code>&lt;img src=x&gt;"));
+  EXPECT_THAT(exchange, HasSubstr("<span class=\"changed new\">+// sum_f32 &lt;b&gt;child&lt;/b&gt;"));
+  EXPECT_THAT(exchange, HasSubstr("Prompt, about "));
+  for (const std::string& page : {campaign, exchange, plain_page(data, "exchange/1").value()}) {
+    EXPECT_THAT(page, Not(HasSubstr("<script")));
+    EXPECT_THAT(page, Not(HasSubstr("<img")));
+    EXPECT_THAT(page, Not(HasSubstr("<b>")));
+  }
+  for (const char* path : {"", "scores", "campaign/none", "exchange/9", "problem/sum_f32"}) {
+    EXPECT_FALSE(plain_page(data, path)) << path;
+  }
 }
 
 TEST(PageFiles, TablesHoldNoFormulasAndNamesNoPaths) {

@@ -82,8 +82,10 @@ kw.views.campaign = function(name) {
       ]));
       failure.hidden = of.none_answered === null;
       kw.fill(
-          failure, `None of ${kw.many(total(of.models), "request")} to models was answered. The last reason: `,
-          of.none_answered || "");
+          failure,
+          of.none_answered === null ?
+              null :
+              `None of ${kw.many(total(of.models), "request")} to models was answered. The last reason: ${of.none_answered}`);
       exchanges.hidden = of.requests.length === 0;
       kw.fill(
           counted, "Each request's number leads to its prompt and its reply.",
