@@ -232,7 +232,7 @@ TEST(PlainPage, LeadsFromACampaignToItsRepliesWithoutScripts) {
   EXPECT_THAT(campaign, HasSubstr("href=\"/plain/exchange/1\""));
   EXPECT_THAT(campaign, HasSubstr("unanswered: &lt;/pre&gt;&lt;script&gt;alert(&#39;1&#39;)"));
   const std::string exchange = plain_page(data, "exchange/2").value();
-  EXPECT_THAT(exchange, HasSubstr("<code>&lt;img src=x&gt;"));
+  EXPECT_THAT(exchange, HasSubstr("<code><span class=\"line\">&lt;img src=x&gt;"));
   EXPECT_THAT(exchange, HasSubstr("<span class=\"changed new\">+// sum_f32 &lt;b&gt;child&lt;/b&gt;"));
   EXPECT_THAT(exchange, HasSubstr("Prompt, about "));
   for (const std::string& page : {campaign, exchange, plain_page(data, "exchange/1").value()}) {

@@ -35,7 +35,17 @@ std::string row(const std::vector<std::string>& cells, const char* tag = "td") {
 }
 
 std::string pre(const Json& text) { return "<pre class=\"source plain said\">" + text_of(text) + "</pre>\n"; }
-std::string code(const Json& text) { return "<pre class=\"source plain\"><code>" + text_of(text) + "</code></pre>\n"; }
+
+// With line numbers, which the style sheet counts.
+std::string code(const Json& text) {
+  std::string html = "<pre class=\"source\"><code>";
+  std::string source = text.get<std::string>();
+  if (source.ends_with('\n')) source.pop_back();
+  for (const std::string& line : core::split(source, '\n')) {
+    html += "<span class=\"line\">" + html_text(line) + "\n</span>";
+  }
+  return html + "</code></pre>\n";
+}
 
 // The lines of a unified diff, marked.
 std::string changes(const std::string& difference) {

@@ -35,6 +35,7 @@ TEST(FailedReplies, OnesWithoutASolutionSayWhy) {
       {"run", "gelu_f32", "--own-only", "--proposer", "exec:" + script.string(), "--attempts", "4", "--requests", "2"});
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("is unusable: the reply holds no solution"));
+  EXPECT_THAT(ended.out, HasSubstr("What became of each reply: kernelwright show " + last_campaign(home)));
   EXPECT_THAT(home.run({"show", last_campaign(home)}).out,
               HasSubstr("fresh  unusable: the reply holds no solution; write one in a fenced block"));
 }

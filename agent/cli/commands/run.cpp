@@ -166,6 +166,12 @@ std::vector<campaign::OwnLibrary> own_libraries(const RunOptions& options, bool 
                          "add --device cuda, and leave out --hot and --no-baselines");
 }
 
+void say_where_replies_are(const results::archive::Reader& archive, const results::archive::CampaignRecord& campaign,
+                           const Invocation& invocation) {
+  if (invocation.json || archive.model_spend(campaign.id).requests == 0) return;
+  print("What became of each reply: kernelwright show {}, or its page: kernelwright serve.\n", campaign.name);
+}
+
 // A campaign whose models never answered has failed, whatever the tuner found meanwhile.
 void say_if_none_answered(const results::archive::Reader& archive, const results::archive::CampaignRecord& campaign,
                           Invocation& invocation) {
@@ -203,6 +209,7 @@ void finish(results::archive::Recorder& archive, const results::archive::Campaig
   const campaign::CampaignEnd end = lead(archive, campaign, settings, data.paths, problems, *progress, asked);
   if (invocation.json) print_json(own_usage(end.attempts));
   if (!invocation.json || !end.interrupted) show_end(archive, settings, invocation);
+  say_where_replies_are(archive, campaign, invocation);
   if (!end.interrupted) return say_if_none_answered(archive, campaign, invocation);
   invocation.exit_code = kInterrupted;
   const std::string command = "kernelwright resume " + campaign.name;
