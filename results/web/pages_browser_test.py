@@ -63,8 +63,9 @@ class Site:
         model = self.home / "model.sh"
         model.write_text("#!/bin/sh\ncat > /dev/null\ncat " + str(self.home / "reply.md") + "\n")
         model.chmod(0o755)
-        (self.home / "reply.md").write_text(HOSTILE_COMMENT + "\n```cuda\n" + HOSTILE_COMMENT + "\n__global__ void k();\n```\n")
-        self.run("run", "vector_add_f32", "--own-only", "--proposer", f"exec:{model}", "--attempts", "2", "--requests", "2")
+        reply = f"{HOSTILE_COMMENT}\n```cuda\n{HOSTILE_COMMENT}\n__global__ void k();\n```\n"
+        (self.home / "reply.md").write_text(reply)
+        self.run("run", "vector_add_f32", "--own-only", "--proposer", f"exec:{model}", "--attempts", "9", "--requests", "8")
         self.report = self.home / "report.html"
         self.run("report", "-o", str(self.report))
         self.server = self.start("serve", "--json")
