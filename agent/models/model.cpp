@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/hash.h"
-#include "core/tokens.h"
+#include "results/view/tokens.h"
 
 namespace agent::models {
 namespace {
@@ -50,7 +50,7 @@ Usage& Usage::operator+=(const Usage& other) {
   return *this;
 }
 
-int64_t estimate_tokens(std::string_view text) { return core::estimate_tokens(text); }
+int64_t estimate_tokens(std::string_view text) { return results::view::estimate_tokens(text); }
 
 int64_t estimate_tokens(const Prompt& prompt) {
   constexpr int64_t kPerTurn = 4;  // a chat template's tokens around each turn

@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "core/text.h"
-#include "core/text_diff.h"
-#include "core/tokens.h"
 #include "results/view/exchange.h"
 #include "results/view/json.h"
+#include "results/view/text_diff.h"
+#include "results/view/tokens.h"
 
 namespace results::view {
 namespace {
@@ -39,7 +39,7 @@ Json section_json(const PromptSection& section) {
 Json difference(const std::string& before, const std::string& after) {
   const auto is_long = [](const std::string& text) { return std::ranges::count(text, '\n') > kComparedLines; };
   if (is_long(before) || is_long(after)) return {};
-  return or_null(shown(core::unified_diff(before, after)));
+  return or_null(shown(unified_diff(before, after)));
 }
 
 Json reply_json(const archive::NewReply& reply) {
@@ -97,7 +97,7 @@ Json next_of(const archive::Reader& archive, const archive::Exchange& exchange) 
 std::vector<PromptSection> sections_of(const Json& prompt) {
   std::vector<PromptSection> sections;
   const auto add = [&](const std::string& speaker, const std::string& text, const std::string& title) {
-    sections.push_back({speaker, title, core::estimate_tokens(text), text});
+    sections.push_back({speaker, title, estimate_tokens(text), text});
   };
   const std::string system = prompt.at("system").get<std::string>();
   add("system", system, "System");

@@ -12,8 +12,8 @@
 #include "agent/cli/solution_text.h"
 #include "agent/cli/table.h"
 #include "core/text.h"
-#include "core/text_diff.h"
 #include "results/view/json.h"
+#include "results/view/text_diff.h"
 
 namespace agent::cli::commands {
 namespace {
@@ -26,7 +26,8 @@ std::string name_of(const results::archive::LineageStep& step) {
 // Counts of lines that a diff adds and removes.
 std::string change_text(const results::archive::LineageStep& before, const results::archive::LineageStep& after) {
   int added = 0, removed = 0;
-  for (const std::string& line : core::split(core::unified_diff(before.solution.source, after.solution.source), '\n')) {
+  for (const std::string& line :
+       core::split(results::view::unified_diff(before.solution.source, after.solution.source), '\n')) {
     added += line.rfind('+', 0) == 0 ? 1 : 0;
     removed += line.rfind('-', 0) == 0 ? 1 : 0;
   }
@@ -51,7 +52,7 @@ void show(const std::string& word, bool with_source, const Invocation& invocatio
       one["stands"] = Json::array();
       for (const results::archive::Stand& stand : step.stands) one["stands"].push_back(results::view::json_of(stand));
       one["diff"] =
-          parent != nullptr ? Json(core::unified_diff(parent->solution.source, step.solution.source)) : Json();
+          parent != nullptr ? Json(results::view::unified_diff(parent->solution.source, step.solution.source)) : Json();
       all.push_back(std::move(one));
       continue;
     }
@@ -63,7 +64,7 @@ void show(const std::string& word, bool with_source, const Invocation& invocatio
     const std::string stands = stands_text(step.stands);
     print("{}", stands.empty() ? "   never judged correct against naive\n" : stands);
     if (with_source && parent != nullptr)
-      print("{}", core::unified_diff(parent->solution.source, step.solution.source));
+      print("{}", results::view::unified_diff(parent->solution.source, step.solution.source));
   }
   if (invocation.json) {
     print_json(all);

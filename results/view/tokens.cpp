@@ -1,8 +1,8 @@
-#include "core/tokens.h"
+#include "results/view/tokens.h"
 
 #include <cmath>
 
-namespace core {
+namespace results::view {
 namespace {
 enum class Kind { letter, digit, space, mark, other };
 
@@ -48,4 +48,4 @@ int64_t estimate_tokens(std::string_view text) {
   return std::llround(tokens);
 }
 
-}  // namespace core
+}  // namespace results::view
