@@ -42,13 +42,6 @@ prompting::Diagnosis diagnosis_of(const results::archive::Reader& archive, const
       device.backend);
 }
 
-// The first heading, without its marks; for a part without one, `otherwise`.
-std::string title_of(const std::string& text, const std::string& otherwise) {
-  for (const std::string& line : core::split(text, '\n')) {
-    if (line.starts_with("# ")) return line.substr(2);
-  }
-  return otherwise;
-}
 }  // namespace
 
 prompting::MadePrompt first_prompt(const results::archive::Reader& archive, const prompting::DeviceText& device,
@@ -76,17 +69,6 @@ prompting::MadePrompt first_prompt(const results::archive::Reader& archive, cons
     (i < parents ? facts.parents : facts.known).push_back(std::move(known[i].solution));
   }
   return prompting::PromptMaker(templates).make(facts);
-}
-
-std::vector<PromptSection> sections_of(const models::Prompt& prompt) {
-  std::vector<PromptSection> sections{{"System", models::estimate_tokens(prompt.system)}};
-  for (const models::Turn& turn : prompt.turns) {
-    const bool user = turn.speaker == models::Turn::Speaker::user;
-    for (const models::Section& section : turn.sections) {
-      sections.push_back({title_of(section.text, user ? "User" : "Reply"), models::estimate_tokens(section.text)});
-    }
-  }
-  return sections;
 }
 
 }  // namespace agent::actions

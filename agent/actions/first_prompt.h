@@ -23,11 +23,4 @@ prompting::MadePrompt first_prompt(const results::archive::Reader& archive, cons
                                    const std::string& kind, const benchsuite::Problem& problem, const PromptWish& wish,
                                    const std::filesystem::path& templates);
 
-// The size of each part of a prompt, in the order in which it is sent.
-struct PromptSection {
-  std::string title;
-  int64_t tokens = 0;  // estimated
-};
-std::vector<PromptSection> sections_of(const models::Prompt& prompt);
-
 }  // namespace agent::actions

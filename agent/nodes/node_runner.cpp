@@ -1,5 +1,6 @@
 #include "agent/nodes/node_runner.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "agent/nodes/health.h"
@@ -185,8 +186,12 @@ void NodeRunner::set_aside(const std::string& why) {
   resume_visits();
 }
 
+bool NodeRunner::is_doubted() const {
+  return std::ranges::any_of(jobs_, [](const auto& numbered) { return numbered.second.doubted; });
+}
+
 // Naive against itself is judged again on a node that seems unfit; the second time decides.
-bool NodeRunner::is_doubted(Result& result, Job& job) {
+bool NodeRunner::is_doubtful(const Result& result, Job& job) {
   if (result.unfit.empty()) return false;
   if (!job.doubted) {
     owner_.trouble(name_ + ": " + result.unfit + "; it is looked at again");
@@ -205,7 +210,7 @@ bool NodeRunner::is_doubted(Result& result, Job& job) {
 void NodeRunner::finish(Result result) {
   const auto known = jobs_.find(result.number);
   if (known == jobs_.end()) return;
-  if (is_doubted(result, known->second)) return submit(result.number);
+  if (is_doubtful(result, known->second)) return submit(result.number);
   auto found = jobs_.extract(known);
   Job& job = found.mapped();
   results::archive::NewAttempt& record = result.attempt;

@@ -45,6 +45,8 @@ class NodeRunner : public search::AttemptRunner {
   bool is_ready() const { return greeting_.has_value(); }
   bool is_stopped() const { return stopped_; }
   size_t visits() const { return visits_.size(); }
+  // Is it being looked at again?
+  bool is_doubted() const;
   const Greeting& greeting() const { return greeting_.value(); }
   const std::string& name() const { return name_; }
   int64_t losses() const { return losses_; }
@@ -95,7 +97,7 @@ class NodeRunner : public search::AttemptRunner {
   // Judged here, or elsewhere if it confirms a win.
   void submit(int64_t number);
   void visit(NodeRunner& host, int64_t number, const Job& job);
-  bool is_doubted(Result& result, Job& job);
+  bool is_doubtful(const Result& result, Job& job);
   void set_aside(const std::string& why);
   void resume_visits();
   core::Json id_of(const search::CandidatePtr& candidate);  // sends it before its first mention

@@ -7,6 +7,7 @@
 
 #include "results/archive/archive_fixture.h"
 #include "results/archive/database.h"
+#include "results/archive/exchanges.h"
 #include "results/archive/leaderboard.h"
 #include "results/archive/lineage.h"
 #include "results/archive/problems.h"
@@ -71,6 +72,9 @@ TEST_F(LargeArchive, IsReadByIndex) {
   solution_of_attempt(archive, best->attempt);
   const CampaignRecord campaign = archive.find_campaign(best->campaign);
   EXPECT_FALSE(verdicts_of_campaign(archive, campaign.id).empty());
+  newest_exchanges(archive, campaign.id, 20);
+  if (const auto exchange = find_exchange(archive, 1)) following_exchange(archive, *exchange);
+  why_none_answered(archive, campaign.id);
   archive.baselines("", "");
   archive.find_attempt(campaign.id, 1, Effort::screen, 1);
   archive.find_artefact(campaign.id, "none", Effort::screen, 1);

@@ -1,13 +1,17 @@
 #include "results/web/page_data.h"
 
 #include <algorithm>
+#include <charconv>
 #include <set>
 #include <utility>
 
 #include "core/error.h"
 #include "core/text.h"
+#include "results/archive/exchanges.h"
 #include "results/archive/lineage.h"
 #include "results/archive/problems.h"
+#include "results/view/exchange.h"
+#include "results/view/exchange_texts.h"
 #include "results/view/json.h"
 #include "results/view/problem.h"
 
@@ -15,14 +19,16 @@ namespace results::web {
 namespace {
 using core::Json;
 
-constexpr size_t kRowsOfBoard = 25;       // solutions per problem and device on the overview
-constexpr size_t kRowsOfProblem = 25;     // solutions per problem and device on a problem's page
-constexpr size_t kMostCampaigns = 100;    // on the overview, the newest
-constexpr size_t kCampaignsInReport = 8;  // the newest
-constexpr size_t kSourcesInReport = 3;    // of the best solutions of each problem and device
-constexpr int64_t kAttempts = 30;         // newest attempts at a solution
-constexpr size_t kEvents = 50;            // newest events of a campaign
-constexpr size_t kSourceBytes = 1 << 20;  // shown; a download is complete
+constexpr size_t kRowsOfBoard = 25;        // solutions per problem and device on the overview
+constexpr size_t kRowsOfProblem = 25;      // solutions per problem and device on a problem's page
+constexpr size_t kMostCampaigns = 100;     // on the overview, the newest
+constexpr size_t kCampaignsInReport = 8;   // the newest
+constexpr size_t kExchangesInReport = 20;  // the newest, in a report of one campaign
+constexpr size_t kSourcesInReport = 3;     // of the best solutions of each problem and device
+constexpr int64_t kAttempts = 30;          // newest attempts at a solution
+constexpr size_t kEvents = 50;             // newest events of a campaign
+constexpr size_t kRequests = 200;          // newest requests of a campaign
+constexpr size_t kSourceBytes = 1 << 20;   // shown; a download is complete
 constexpr size_t kSentenceBytes = 600;
 constexpr size_t kDescriptionBytes = 4000;
 
@@ -79,6 +85,7 @@ std::optional<Json> PageData::at(std::string_view path) {
   if (kind == "problem") return problem(name);
   if (kind == "campaign") return campaign(name);
   if (kind == "solution") return solution(name);
+  if (kind == "exchange") return exchange(name);
   return std::nullopt;
 }
 
@@ -203,6 +210,11 @@ std::optional<Json> PageData::campaign(const std::string& name) {
     json["latest"].push_back(view::brief_json_of(archive_.attempt(attempt)));
   json["models"] = Json::array();
   for (const archive::ModelUse& use : archive_.models_of_campaign(id)) json["models"].push_back(view::json_of(use));
+  json["none_answered"] = view::or_null(archive::why_none_answered(archive_, id));
+  json["requests"] = Json::array();
+  for (const archive::Exchange& exchange : archive::newest_exchanges(archive_, id, kRequests)) {
+    json["requests"].push_back(view::json_of(exchange));
+  }
   json["events"] = Json::array();
   for (const archive::EventRecord& event : archive_.newest_events(id, kEvents)) {
     json["events"].push_back(view::json_of(event));
@@ -253,6 +265,15 @@ std::optional<Json> PageData::solution(const std::string& hash) {
   return json;
 }
 
+std::optional<Json> PageData::exchange(const std::string& number) const {
+  int64_t id = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), id);
+  if (error != std::errc() || end != number.data() + number.size()) return std::nullopt;
+  const std::optional<archive::Exchange> found = archive::find_exchange(archive_, id);
+  if (!found) return std::nullopt;
+  return view::full_json_of(archive_, *found);
+}
+
 std::optional<std::string> PageData::source(std::string_view hash) const {
   if (hash.size() != 64) return std::nullopt;
   for (const archive::SolutionRecord& solution : archive_.find_solutions(std::string(hash))) {
@@ -286,6 +307,12 @@ Json PageData::report() {
     if (campaigns++ == kCampaignsInReport) break;
     const std::string path = "campaign/" + campaign["campaign"].get<std::string>();
     all[path] = *at(path);
+    if (scope_.campaign.empty()) continue;
+    const Json& requests = all[path]["requests"];
+    for (size_t i = requests.size() - std::min(requests.size(), kExchangesInReport); i < requests.size(); ++i) {
+      const std::string exchange = "exchange/" + std::to_string(requests[i]["exchange"].get<int64_t>());
+      all[exchange] = *at(exchange);
+    }
   }
   for (const std::string& hash : hashes) all["solution/" + hash] = *at("solution/" + hash);
   return all;

@@ -1,6 +1,6 @@
-// The data of pages, as JSON by path: "overview", "scores", "problem/NAME", "campaign/NAME", "solution/HASH". The web
-// server sends one at a time; a report contains all that it shows. Untrusted texts (names, descriptions, sources,
-// messages) are cleaned as core/text.h says; pages show them as text.
+// The data of pages, as JSON by path: "overview", "scores", "problem/NAME", "campaign/NAME", "solution/HASH",
+// "exchange/NUMBER" (a request to a model). The web server sends one at a time; a report contains all that it shows.
+// Untrusted texts (names, descriptions, sources, messages) are cleaned as core/text.h says; pages show them as text.
 #pragma once
 
 #include <map>
@@ -46,6 +46,7 @@ class PageData {
   std::optional<core::Json> problem(const std::string& name);
   std::optional<core::Json> campaign(const std::string& name);
   std::optional<core::Json> solution(const std::string& hash);
+  std::optional<core::Json> exchange(const std::string& number) const;
   archive::CampaignTally& tally(int64_t campaign);
   bool in_scope(const archive::CampaignRecord& campaign) const;
   std::vector<archive::LeaderboardRow> board() const;

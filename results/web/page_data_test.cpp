@@ -6,6 +6,7 @@
 #include "results/archive/archive_fixture.h"
 #include "results/archive/database.h"
 #include "results/web/page_files.h"
+#include "results/web/plain_page.h"
 
 namespace results::web::test {
 namespace {
@@ -21,7 +22,7 @@ int64_t add_win(Started& s, const std::string& name, double speed_up, int64_t po
       s.attempt_at(s.add_candidate(name, "seed", {{"X", point}}), Effort::confirm, correct_judgement(speed_up)));
 }
 
-void pay(Started& s, double dollars) {
+int64_t ask(Started& s) {
   NewRequest request;
   request.campaign = s.campaign;
   request.problem = "sum_f32";
@@ -29,12 +30,24 @@ void pay(Started& s, double dollars) {
   request.model = "some-model";
   request.proposal = {{"operator", "fresh"}};
   request.prompt = {{"system", "be quick"}, {"turns", Json::array()}};
+  return s.archive.add_request(request);
+}
+
+void pay(Started& s, double dollars) {
   NewReply reply;
-  reply.request = s.archive.add_request(request);
+  reply.request = ask(s);
   reply.outcome = "completion";
   reply.input = 100;
   reply.output = 20;
   reply.dollars = dollars;
+  s.archive.add_reply(reply);
+}
+
+void fail_to_ask(Started& s, const std::string& why) {
+  NewReply reply;
+  reply.request = ask(s);
+  reply.outcome = "unreachable";
+  reply.what = why;
   s.archive.add_reply(reply);
 }
 
@@ -84,6 +97,20 @@ TEST(PageData, EventsAreWords) {
       s.campaign, "problem_ended",
       {{"problem", "sum_f32"}, {"best", 2.1144}, {"left_out", Json::array()}, {"of", {{"models", {"a", "b"}}}}});
   EXPECT_EQ(at(s.archive, campaign_path(s))["events"][0]["details"], "best 2.114, of (models a, b), problem sum_f32");
+}
+
+TEST(PageData, ACampaignListsItsRequestsAndSaysIfNoneWasAnswered) {
+  const TemporaryArchive temporary;
+  Started s(temporary.file());
+  EXPECT_TRUE(at(s.archive, campaign_path(s))["requests"].empty());
+  fail_to_ask(s, "no <b>route</b>");
+  const Json failed = at(s.archive, campaign_path(s));
+  EXPECT_EQ(failed["none_answered"], "no <b>route</b>");
+  EXPECT_EQ(failed["requests"].at(0)["outcome"], "unanswered: no <b>route</b>");
+  pay(s, 0.25);
+  const Json answered = at(s.archive, campaign_path(s));
+  EXPECT_TRUE(answered["none_answered"].is_null());
+  EXPECT_EQ(answered["requests"].at(1)["outcome"], "nothing new");
 }
 
 TEST(PageData, CurvesRiseWithConfirmedWinsAndKnowTheirCost) {
@@ -145,7 +172,8 @@ TEST(PageData, MissingDataIsNotShown) {
   Started s(temporary.file());
   PageData data(s.archive);
   for (const char* path : {"", "nothing", "problem", "problem/", "problem/other", "campaign/", "campaign/none",
-                           "solution/", "solution/naive", "solution/../../etc/passwd", "../overview"}) {
+                           "solution/", "solution/naive", "solution/../../etc/passwd", "exchange/", "exchange/1",
+                           "exchange/1x", "exchange/-1", "../overview"}) {
     EXPECT_FALSE(data.at(path)) << path;
   }
   EXPECT_THROW(PageData(s.archive, {"", "no_such_problem", ""}).report(), core::InputError);
@@ -164,6 +192,16 @@ TEST(PageData, AReportHoldsThePagesItLinksTo) {
   EXPECT_FALSE(report.contains("solution/" + solution_named("solution1").hash()));  // the best few only
 }
 
+TEST(PageData, AReportOfACampaignHoldsItsRequests) {
+  const TemporaryArchive temporary;
+  Started s(temporary.file());
+  pay(s, 0.25);
+  EXPECT_FALSE(PageData(s.archive).report().contains("exchange/1"));
+  const std::string name = s.archive.find_campaign("").name;
+  const Json report = PageData(s.archive, {.campaign = name}).report();
+  EXPECT_EQ(report.at("exchange/1")["campaign"], name);
+}
+
 TEST(PageData, UserTextIsCleanedAndStaysText) {
   const TemporaryArchive temporary;
   Started s(temporary.file());
@@ -174,6 +212,37 @@ TEST(PageData, UserTextIsCleanedAndStaysText) {
   EXPECT_THAT(name, Not(HasSubstr("\x1b")));
   EXPECT_THAT(name, Not(HasSubstr("\n")));
   EXPECT_THAT(name, Not(HasSubstr("\xe2\x80\xae")));
+}
+
+TEST(PlainPage, LeadsFromACampaignToItsRepliesWithoutScripts) {
+  const TemporaryArchive temporary;
+  Started s(temporary.file());
+  const std::string hostile = "</pre><script>alert('1')</script>&\"";
+  fail_to_ask(s, hostile);
+  NewReply reply;
+  reply.request = ask(s);
+  reply.outcome = "completion";
+  reply.reply = hostile + "\n```\n<img src=x>\n```\n";
+  const sandbox::Solution parent = solution_named("parent"), child = solution_named("<b>child</b>");
+  const int64_t from = s.archive.add_solution({&parent, "parent", "some-model", {}});
+  s.archive.add_proposed(s.archive.add_reply(reply), s.archive.add_solution({&child, hostile, "some-model", from}));
+  PageData data(s.archive);
+  EXPECT_THAT(plain_page(data, "overview").value(), HasSubstr("href=\"/plain/campaign/"));
+  const std::string campaign = plain_page(data, campaign_path(s)).value();
+  EXPECT_THAT(campaign, HasSubstr("href=\"/plain/exchange/1\""));
+  EXPECT_THAT(campaign, HasSubstr("unanswered: &lt;/pre&gt;&lt;script&gt;alert(&#39;1&#39;)"));
+  const std::string exchange = plain_page(data, "exchange/2").value();
+  EXPECT_THAT(exchange, HasSubstr("<code><span class=\"line\">&lt;img src=x&gt;"));
+  EXPECT_THAT(exchange, HasSubstr("<span class=\"changed new\">+// sum_f32 &lt;b&gt;child&lt;/b&gt;"));
+  EXPECT_THAT(exchange, HasSubstr("Prompt, about "));
+  for (const std::string& page : {campaign, exchange, plain_page(data, "exchange/1").value()}) {
+    EXPECT_THAT(page, Not(HasSubstr("<script")));
+    EXPECT_THAT(page, Not(HasSubstr("<img")));
+    EXPECT_THAT(page, Not(HasSubstr("<b>")));
+  }
+  for (const char* path : {"", "scores", "campaign/none", "exchange/9", "problem/sum_f32"}) {
+    EXPECT_FALSE(plain_page(data, path)) << path;
+  }
 }
 
 TEST(PageFiles, TablesHoldNoFormulasAndNamesNoPaths) {

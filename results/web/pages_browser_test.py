@@ -60,6 +60,12 @@ class Site:
             database.execute("UPDATE solutions SET name = ? WHERE name = 'hostile'", (HOSTILE_NAME,))
         if arguments.screenshots:
             self.run("run", "--suite", "core", "--seconds", "150")
+        model = self.home / "model.sh"
+        model.write_text("#!/bin/sh\ncat > /dev/null\ncat " + str(self.home / "reply.md") + "\n")
+        model.chmod(0o755)
+        reply = f"{HOSTILE_COMMENT}\n```cuda\n{HOSTILE_COMMENT}\n__global__ void k();\n```\n"
+        (self.home / "reply.md").write_text(reply)
+        self.run("run", "vector_add_f32", "--own-only", "--proposer", f"exec:{model}", "--attempts", "9", "--requests", "8")
         self.report = self.home / "report.html"
         self.run("report", "-o", str(self.report))
         self.server = self.start("serve", "--json")
@@ -311,6 +317,25 @@ class Pages(unittest.TestCase):
         for url in (self.site.report.as_uri(), self.site.url):
             self.open(url, "main h1")
             self.assertEqual(self.find("main script, main img, main iframe, main [onerror]"), [])
+
+    def test_a_failed_reply_is_explained_within_two_clicks(self):
+        with sqlite3.connect(f"file:{self.site.archive}?mode=ro", uri=True) as database:
+            (campaign,) = database.execute("SELECT name FROM campaigns ORDER BY id").fetchone()
+        self.open_page("campaign/" + campaign)
+        self.wait(lambda: self.find("main a[href^='#/exchange/']"))
+        self.assertIn("unusable: ", self.column("Outcome")[0])
+        self.find("main a[href^='#/exchange/']")[0].click()
+        self.wait(lambda: self.find("main h1")[0].text == "Request 1 for vector_add_f32")
+        self.assertIn("unusable: ", self.find("main .verdict.wrong")[0].text)
+        self.assertGreater(len(self.find("main .source .t-keyword")), 0)
+        titles = [h.text.split(",")[0] for h in self.find("main h2")]
+        self.assertEqual(titles, ["Solutions of the reply", "Told next", "Reply", "Prompt"])
+        self.assertIn("Your answer was unusable", self.find("main details[open]")[0].text)
+        self.assertIn(HOSTILE_COMMENT.strip(), self.script("return document.querySelector('main').textContent"))
+        self.assertEqual(self.find("main script, main img, main [onerror]"), [])
+        self.look(360, 740, "light")
+        self.assertLessEqual(self.script("return document.documentElement.scrollWidth"), 360)
+        self.assertGreaterEqual(self.worst_contrast(), 4.5)
 
     def test_a_running_campaign_updates_the_page(self):
         self.open_page()

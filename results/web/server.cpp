@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <openssl/crypto.h>
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <map>
@@ -17,6 +18,7 @@
 #include "results/web/connection.h"  // includes httplib.h
 #include "results/web/page_data.h"
 #include "results/web/page_files.h"
+#include "results/web/plain_page.h"
 #include "results/web/report.h"
 
 namespace results::web {
@@ -110,6 +112,7 @@ struct PageServer::State {
   bool known_host(const Request& request) const;
   bool allowed(const Request& request, Response& response) const;
   void answer(const Request& request, Response& response);
+  void plain(const Request& request, Response& response);
   void download(const Request& request, Response& response);
   void listen_for_news(Response& response);
   void look_for_changes();
@@ -199,6 +202,14 @@ void PageServer::State::answer(const Request& request, Response& response) {
   } else {
     response.set_content(known->second.body, kJson);
   }
+}
+
+void PageServer::State::plain(const Request& request, Response& response) {
+  const std::string path = request.path.substr(std::min(request.path.size(), std::string_view("/plain/").size()));
+  const std::lock_guard lock(archive_mutex);
+  const std::optional<std::string> page = plain_page(data, path.empty() ? "overview" : path);
+  if (!page) return refuse(response, 404, "The archive has nothing of that name.");
+  response.set_content(*page, "text/html; charset=utf-8");
 }
 
 void PageServer::State::download(const Request& request, Response& response) {
@@ -310,6 +321,7 @@ void PageServer::State::route() {
     return httplib::Server::HandlerResponse::Handled;
   }));
   server.Get("/api/.+", [this](const Request& request, Response& response) { answer(request, response); });
+  server.Get("/plain(/.*)?", [this](const Request& request, Response& response) { plain(request, response); });
   server.Get("/download/.+", [this](const Request& request, Response& response) { download(request, response); });
   server.Get("/events", [this](const Request&, Response& response) { listen_for_news(response); });
   server.Get(".*", [this](const Request& request, Response& response) {

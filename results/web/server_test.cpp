@@ -90,7 +90,7 @@ class Web {
 
 TEST(PageServer, EveryAnswerLocksThePage) {
   const Web web;
-  for (const char* target : {"/", "/app.js", "/api/overview", "/no/such/page", "/download/leaderboard.csv"}) {
+  for (const char* target : {"/", "/app.js", "/api/overview", "/plain", "/no/such/page", "/download/leaderboard.csv"}) {
     const std::string answer = web.get(target);
     EXPECT_THAT(answer, HasSubstr("Content-Security-Policy: default-src 'none'; script-src 'self';")) << target;
     EXPECT_THAT(answer, HasSubstr("X-Content-Type-Options: nosniff")) << target;
@@ -100,6 +100,9 @@ TEST(PageServer, EveryAnswerLocksThePage) {
   }
   EXPECT_THAT(web.get("/"), HasSubstr("Content-Type: text/html; charset=utf-8"));
   EXPECT_THAT(web.get("/vendor/chart.min.js"), HasSubstr("Content-Type: text/javascript"));
+  EXPECT_THAT(web.get("/plain"), HasSubstr("Content-Type: text/html; charset=utf-8"));
+  EXPECT_THAT(web.get("/plain/"), HasSubstr("<h1>Campaigns</h1>"));
+  EXPECT_THAT(web.get("/plain/exchange/1"), StartsWith("HTTP/1.1 404"));
   EXPECT_THAT(web.get("/no/such/page"), HasSubstr("Content-Type: text/plain"));
 }
 

@@ -11,10 +11,10 @@
 #include "agent/cli/output.h"
 #include "agent/cli/solution_text.h"
 #include "agent/cli/table.h"
-#include "agent/cli/text_diff.h"
 #include "core/text.h"
 #include "results/archive/problems.h"
 #include "results/view/json.h"
+#include "results/view/text_diff.h"
 
 namespace agent::cli::commands {
 namespace {
@@ -98,7 +98,7 @@ Json side_json(const Side& side) {
 void diff(const std::string& a_word, const std::string& b_word, const Invocation& invocation) {
   const results::archive::Reader archive = campaign::open_existing_archive(invocation.archive);
   const Side a = side_of(archive, a_word), b = side_of(archive, b_word);
-  const std::string source = unified_diff(a.solution.source, b.solution.source);
+  const std::string source = results::view::unified_diff(a.solution.source, b.solution.source);
   if (invocation.json) {
     Json figures = Json::array();
     for (const std::string& workload : workloads_of(a, b)) {
@@ -110,14 +110,14 @@ void diff(const std::string& a_word, const std::string& b_word, const Invocation
     print_json({{"a", side_json(a)},
                 {"b", side_json(b)},
                 {"source", source},
-                {"plan", unified_diff(a.plan, b.plan)},
+                {"plan", results::view::unified_diff(a.plan, b.plan)},
                 {"figures", std::move(figures)}});
     return;
   }
   print("A: {}\nB: {}\n", core::clean_line(title(a)), core::clean_line(title(b)));
   if (a.solution.problem != b.solution.problem) print("They solve different problems.\n");
   if (tunables_of(a) != tunables_of(b)) print("tunables: {} -> {}\n", tunables_of(a), tunables_of(b));
-  const std::string plan = unified_diff(a.plan, b.plan);
+  const std::string plan = results::view::unified_diff(a.plan, b.plan);
   print("\n{}", plan.empty() ? "the launch plans are the same\n" : "launch plan:\n" + plan);
   const std::string figures = figures_text(a, b);
   print("\n{}", figures.empty() ? "neither has been timed\n" : figures);

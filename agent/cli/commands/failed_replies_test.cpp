@@ -23,7 +23,7 @@ TEST(FailedReplies, ACampaignWithoutAnAnswerFails) {
   const Ended ended = home.run({"run", "gelu_f32", "--own-only", "--proposer", "exec:false", "--attempts", "4"});
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_THAT(ended.err, HasSubstr("requests to models was answered: exec:false ended with exit code 1"));
-  EXPECT_THAT(home.run({"show", last_campaign(home)}).out, HasSubstr("exec:false ended with exit code 1"));
+  EXPECT_THAT(home.run({"show", last_campaign(home)}).out, HasSubstr("unanswered: exec:false ended with exit code 1"));
 }
 
 TEST(FailedReplies, OnesWithoutASolutionSayWhy) {
@@ -35,8 +35,9 @@ TEST(FailedReplies, OnesWithoutASolutionSayWhy) {
       {"run", "gelu_f32", "--own-only", "--proposer", "exec:" + script.string(), "--attempts", "4", "--requests", "2"});
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("is unusable: the reply holds no solution"));
+  EXPECT_THAT(ended.out, HasSubstr("What became of each reply: kernelwright show " + last_campaign(home)));
   EXPECT_THAT(home.run({"show", last_campaign(home)}).out,
-              HasSubstr("fresh  the reply holds no solution; write one in a fenced block"));
+              HasSubstr("fresh  unusable: the reply holds no solution; write one in a fenced block"));
 }
 
 }  // namespace

@@ -11,9 +11,9 @@
 #include "agent/cli/output.h"
 #include "agent/cli/solution_text.h"
 #include "agent/cli/table.h"
-#include "agent/cli/text_diff.h"
 #include "core/text.h"
 #include "results/view/json.h"
+#include "results/view/text_diff.h"
 
 namespace agent::cli::commands {
 namespace {
@@ -26,7 +26,8 @@ std::string name_of(const results::archive::LineageStep& step) {
 // Counts of lines that a diff adds and removes.
 std::string change_text(const results::archive::LineageStep& before, const results::archive::LineageStep& after) {
   int added = 0, removed = 0;
-  for (const std::string& line : core::split(unified_diff(before.solution.source, after.solution.source), '\n')) {
+  for (const std::string& line :
+       core::split(results::view::unified_diff(before.solution.source, after.solution.source), '\n')) {
     added += line.rfind('+', 0) == 0 ? 1 : 0;
     removed += line.rfind('-', 0) == 0 ? 1 : 0;
   }
@@ -50,7 +51,8 @@ void show(const std::string& word, bool with_source, const Invocation& invocatio
       one["added"] = step.solution.added;
       one["stands"] = Json::array();
       for (const results::archive::Stand& stand : step.stands) one["stands"].push_back(results::view::json_of(stand));
-      one["diff"] = parent != nullptr ? Json(unified_diff(parent->solution.source, step.solution.source)) : Json();
+      one["diff"] =
+          parent != nullptr ? Json(results::view::unified_diff(parent->solution.source, step.solution.source)) : Json();
       all.push_back(std::move(one));
       continue;
     }
@@ -61,7 +63,8 @@ void show(const std::string& word, bool with_source, const Invocation& invocatio
     if (parent != nullptr) print("   {}\n", change_text(*parent, step));
     const std::string stands = stands_text(step.stands);
     print("{}", stands.empty() ? "   never judged correct against naive\n" : stands);
-    if (with_source && parent != nullptr) print("{}", unified_diff(parent->solution.source, step.solution.source));
+    if (with_source && parent != nullptr)
+      print("{}", results::view::unified_diff(parent->solution.source, step.solution.source));
   }
   if (invocation.json) {
     print_json(all);

@@ -137,7 +137,7 @@ TEST_F(Nodes, AWinIsConfirmedOnAnotherNode) {
 
 // Node 0 says twice that its hardware slows it down.
 TEST_F(Nodes, AnUnfitOneIsSetAside) {
-  const Ended ended = run(launcher("[ $KERNELWRIGHT_NODE != 0 ] && exec \"$@\"\n"
+  const Ended ended = run(launcher("[ $KERNELWRIGHT_NODE != 0 ] && exec \"$@\"\nsleep 1\n"
                                    "\"$@\" | sed -u 's/\"health\":{}/\"health\":{\"slowed\":\"it is too hot\"}/'"),
                           2, 20);
   ASSERT_EQ(ended.exit_code, 0) << ended.err;

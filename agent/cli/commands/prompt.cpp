@@ -11,6 +11,7 @@
 #include "agent/cli/table.h"
 #include "agent/search/request_ledger.h"
 #include "core/text.h"
+#include "results/view/exchange_texts.h"
 
 namespace agent::cli::commands {
 namespace {
@@ -29,10 +30,11 @@ void show(const PromptOptions& options, Invocation& invocation) {
   const PromptDevice device = prompt_device(data.paths, archive, options.device, options.architecture);
   const prompting::MadePrompt made = actions::first_prompt(archive, device.text, device.kind, problem,
                                                            {options.task, options.wanted}, data.paths.prompts());
-  const std::vector<actions::PromptSection> sections = actions::sections_of(made.prompt);
+  const std::vector<results::view::PromptSection> sections = results::view::sections_of(search::to_json(made.prompt));
   if (invocation.json) {
     core::Json rows = core::Json::array();
-    for (const actions::PromptSection& one : sections) rows.push_back({{"title", one.title}, {"tokens", one.tokens}});
+    for (const results::view::PromptSection& one : sections)
+      rows.push_back({{"title", one.title}, {"tokens", one.tokens}});
     return print_json({{"prompt", search::to_json(made.prompt)},
                        {"tokens", made.tokens},
                        {"sections", rows},
@@ -40,7 +42,7 @@ void show(const PromptOptions& options, Invocation& invocation) {
   }
   print("{}\n", core::clean_text(made.prompt.as_text(), made.prompt.as_text().size()));
   Table table({{"SECTION", Table::Align::left}, {"TOKENS", Table::Align::right}});
-  for (const actions::PromptSection& one : sections) {
+  for (const results::view::PromptSection& one : sections) {
     table.add_row({core::clean_line(one.title, kTitleBytes), std::to_string(one.tokens)});
   }
   print("---\n{}About {} tokens; technique cards: {}\n", table.text(), made.tokens,

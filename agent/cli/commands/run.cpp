@@ -33,6 +33,7 @@
 #include "core/error.h"
 #include "core/running.h"
 #include "core/text.h"
+#include "results/archive/exchanges.h"
 #include "results/view/json.h"
 
 namespace agent::cli::commands {
@@ -179,19 +180,20 @@ std::vector<campaign::OwnLibrary> own_libraries(const RunOptions& options, bool 
                          "add --device cuda, and leave out --hot and --no-baselines");
 }
 
+void say_where_replies_are(const results::archive::Reader& archive, const results::archive::CampaignRecord& campaign,
+                           const Invocation& invocation) {
+  if (invocation.json || archive.model_spend(campaign.id).requests == 0) return;
+  print("What became of each reply: kernelwright show {}, or its page: kernelwright serve.\n", campaign.name);
+}
+
 // A campaign whose models never answered has failed, whatever the tuner found meanwhile.
 void say_if_none_answered(const results::archive::Reader& archive, const results::archive::CampaignRecord& campaign,
                           Invocation& invocation) {
-  const std::vector<results::archive::RequestRecord> requests = archive.requests_of_campaign(campaign.id);
-  const auto is_answered = [](const results::archive::RequestRecord& one) {
-    return one.reply && one.reply->outcome == "completion";
-  };
-  if (requests.empty() || std::ranges::any_of(requests, is_answered)) return;
-  const auto last =
-      std::ranges::find_if(requests.rbegin(), requests.rend(), [](const auto& one) { return one.reply.has_value(); });
-  const std::string why = last == requests.rend() ? "they were still waited for at the end" : last->reply->what;
-  print_error(fmt::format("kernelwright: none of {} request{} to models was answered: {}\n", requests.size(),
-                          requests.size() == 1 ? "" : "s", core::clean_line(why)));
+  const std::optional<std::string> why = results::archive::why_none_answered(archive, campaign.id);
+  if (!why) return;
+  const int64_t requests = archive.model_spend(campaign.id).requests;
+  print_error(fmt::format("kernelwright: none of {} request{} to models was answered: {}\n", requests,
+                          requests == 1 ? "" : "s", core::clean_line(*why)));
   invocation.exit_code = kRefused;
 }
 
@@ -221,6 +223,7 @@ void finish(results::archive::Recorder& archive, const results::archive::Campaig
   const campaign::CampaignEnd end = lead(archive, campaign, settings, data.paths, problems, *progress, asked);
   if (invocation.json) print_json(own_usage(end.attempts));
   if (!invocation.json || !end.interrupted) show_end(archive, campaign.id, settings, invocation);
+  say_where_replies_are(archive, campaign, invocation);
   if (!end.interrupted) return say_if_none_answered(archive, campaign, invocation);
   invocation.exit_code = kInterrupted;
   const std::string command = "kernelwright resume " + campaign.name;

@@ -18,7 +18,9 @@
 #include "agent/cli/table.h"
 #include "core/error.h"
 #include "core/text.h"
+#include "results/archive/exchanges.h"
 #include "results/archive/problems.h"
+#include "results/view/exchange.h"
 #include "results/view/json.h"
 
 namespace agent::cli::commands {
@@ -118,50 +120,23 @@ std::string models_text(const std::vector<results::archive::ModelUse>& models) {
   return table.empty() ? "" : table.text();
 }
 
-// A solution's outcome in its campaign: its best speed-up over naive, or the reason for its refusal.
-std::string outcome_of(const std::string& solution, const std::vector<results::archive::RecordedAttempt>& attempts) {
-  std::string outcome = "not judged";
-  double best = 0;
-  for (const results::archive::RecordedAttempt& a : attempts) {
-    if (a.solution != solution) continue;
-    if (best == 0) outcome = verifier::verdicts::sentence_for_people(a.verdict);
-    if (a.measurement && a.against == "naive" && a.measurement->speed_up.value > best) {
-      best = a.measurement->speed_up.value;
-      outcome = fmt::format("correct, {} over naive", format_speed_up(best));
-    }
-  }
-  return solution + ": " + outcome;
-}
-
 // The outcome of each request to a model.
 std::string replies_text(const results::archive::Reader& archive, const results::archive::CampaignRecord& campaign,
-                         const std::vector<results::archive::EventRecord>& events) {
-  std::vector<results::archive::RecordedAttempt> attempts;
-  for (const int64_t id : archive.attempts_of_campaign(campaign.id)) attempts.push_back(archive.attempt(id));
-  std::map<int64_t, std::string> nothing;
-  for (const results::archive::EventRecord& event : events) {
-    if (event.kind == results::archive::kUnusableReply) {
-      nothing[event.details.at("reply").get<int64_t>()] = event.details.at("why").get<std::string>();
-    }
-  }
-  const std::vector<results::archive::RequestRecord> requests = archive.requests_of_campaign(campaign.id);
+                         const std::vector<results::archive::ModelUse>& models) {
+  int64_t requests = 0;
+  for (const results::archive::ModelUse& use : models) requests += use.requests;
   Table table({{"PROBLEM"}, {"REQUEST", Align::right}, {"MODEL"}, {"TASK"}, {"OUTCOME"}});
-  const size_t left_out = requests.size() - std::min(requests.size(), kNewestReplies);
-  for (size_t i = left_out; i < requests.size(); ++i) {
-    const results::archive::RequestRecord& r = requests[i];
-    std::vector<std::string> outcomes;
-    for (const int64_t solution : r.solutions)
-      outcomes.push_back(outcome_of(archive.solution(solution).name, attempts));
-    if (!r.reply) outcomes.emplace_back("no reply yet");
-    if (r.reply && !r.reply->what.empty()) outcomes.push_back(r.reply->what);
-    if (const auto why = nothing.find(r.reply_id); r.reply && why != nothing.end()) outcomes.push_back(why->second);
-    if (outcomes.empty()) outcomes.emplace_back("nothing new");
-    table.add_row({r.request.problem, std::to_string(r.request.number), r.request.model,
-                   r.request.proposal.value("operator", ""),
-                   core::clean_line(core::join(outcomes, "; "), kOutcomeBytes)});
+  for (const results::archive::Exchange& one :
+       results::archive::newest_exchanges(archive, campaign.id, kNewestReplies)) {
+    const results::archive::NewRequest& request = one.record.request;
+    table.add_row({request.problem, std::to_string(request.number), request.model,
+                   request.proposal.value("operator", ""),
+                   core::clean_line(results::view::outcome_in_words(one), kOutcomeBytes)});
   }
   if (table.empty()) return "";
-  return (left_out > 0 ? fmt::format("the last {} of {} requests\n", kNewestReplies, requests.size()) : std::string()) +
+  return (requests > int64_t{kNewestReplies}
+              ? fmt::format("the last {} of {} requests; kernelwright serve shows more\n", kNewestReplies, requests)
+              : std::string()) +
          table.text();
 }
 
@@ -219,7 +194,7 @@ void show_campaign(const results::archive::Reader& archive, const results::archi
   for (const auto& [verdict, count] : verdicts) print("{:>7}  {}\n", count, verdict);
   print("\n{}", attempts_text(archive, attempts));
   print("\n{}\n", models.empty() ? "no requests went to models\n" : models_text(models));
-  if (!models.empty()) print("{}\n", replies_text(archive, campaign, events));
+  if (!models.empty()) print("{}\n", replies_text(archive, campaign, models));
   for (const results::archive::EventRecord& event : events) {
     if (event.kind == "problem_started" || event.kind == results::archive::kUnusableReply) continue;  // see above
     if (event.kind == "problem_ended") {

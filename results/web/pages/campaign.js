@@ -17,6 +17,26 @@ const models = [
   {title: "Waited", number: true, show: (m) => kw.seconds(m.seconds)},
 ];
 
+const requests = [
+  {
+    title: "Request",
+    number: true,
+    value: (r) => r.exchange,
+    show: (r) => kw.link("exchange/" + r.exchange, String(r.number))
+  },
+  {title: "Problem", value: (r) => r.problem, show: (r) => kw.link("problem/" + r.problem, r.problem)},
+  {title: "Model", value: (r) => r.model, show: (r) => r.model},
+  {title: "Task", value: (r) => r.task, show: (r) => r.task},
+  {title: "Asked", minor: true, value: (r) => r.asked, show: (r) => kw.when(r.asked)},
+  {
+    title: "Outcome",
+    wraps: true,
+    value: (r) => r.outcome,
+    show: (r) => kw.el("span", {class: r.arrived ? "verdict " + (r.good ? "right" : "wrong") : null}, r.outcome)
+  },
+];
+const total = (uses) => uses.reduce((sum, use) => sum + use.requests, 0);
+
 kw.views.campaign = function(name) {
   const facts = kw.el("div");
   const charts = [
@@ -26,11 +46,15 @@ kw.views.campaign = function(name) {
   ];
   const verdicts = kw.verdictBars("Verdicts");
   const latest = kw.table({about: "The newest attempts", columns, empty: "No attempt yet."});
+  const failure = kw.el("p", {class: "older", role: "status"});
+  const replies = kw.table({about: "Requests to models and their outcomes", columns: requests});
+  const counted = kw.el("p", {class: "note"});
+  const exchanges = kw.section("Requests to models", counted, replies.element);
   const asked = kw.el("div"), events = kw.el("div"), free = kw.el("p", {class: "note"});
   return {
     title: name,
     element: kw.el(
-        "div", {}, kw.el("h1", {}, "Campaign " + name), facts,
+        "div", {}, kw.el("h1", {}, "Campaign " + name), failure, facts, exchanges,
         kw.section(
             "Best so far",
             kw.el(
@@ -56,6 +80,19 @@ kw.views.campaign = function(name) {
         ["Models", (of.settings.proposers || []).join(", ")],
         ["Strategy", (of.settings.proposers || []).length ? of.settings.strategy : "tune"],
       ]));
+      failure.hidden = of.none_answered === null;
+      kw.fill(
+          failure,
+          of.none_answered === null ?
+              null :
+              `None of ${kw.many(total(of.models), "request")} to models was answered. The last reason: ${of.none_answered}`);
+      exchanges.hidden = of.requests.length === 0;
+      kw.fill(
+          counted, "Each request's number leads to its prompt and its reply.",
+          total(of.models) > of.requests.length ?
+              ` The newest ${of.requests.length} of ${kw.count(total(of.models))} are shown.` :
+              "");
+      replies.update(of.requests);
       charts.forEach((chart) => chart.show(of.curves));
       const paid = of.curves.some((curve) => curve.now.dollars > 0);
       charts[2].element.hidden = !paid;

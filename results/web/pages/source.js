@@ -41,6 +41,14 @@ kw.source = function(text) {
   return kw.el("pre", {class: "source", tabindex: "0", "aria-label": "Source"}, code);
 };
 
+// A unified diff, its lines marked.
+kw.unified = function(text) {
+  const mark = (line) => ({"+": "new", "-": "gone"}[line[0]] || "");
+  return kw.el(
+      "pre", {class: "source plain", tabindex: "0", "aria-label": "Changes"},
+      text.replace(/\n$/, "").split("\n").map((line) => kw.el("span", {class: "changed " + mark(line)}, line, "\n")));
+};
+
 // Pairs of numbers of equal lines, by the longest common subsequence.
 function matched(a, b) {
   let start = 0;

@@ -1,8 +1,8 @@
-#include "agent/cli/text_diff.h"
+#include "results/view/text_diff.h"
 
 #include <gtest/gtest.h>
 
-namespace agent::cli {
+namespace results::view {
 namespace {
 
 TEST(TextDiff, ShowsChangesInTheirContext) {
@@ -21,4 +21,4 @@ TEST(TextDiff, OfNothingIsAllOfIt) {
 }
 
 }  // namespace
-}  // namespace agent::cli
+}  // namespace results::view

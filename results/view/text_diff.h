@@ -3,9 +3,9 @@
 
 #include <string>
 
-namespace agent::cli {
+namespace results::view {
 
 // A unified diff with three lines of context, without a header; empty if they are equal. Lines end in a newline.
 std::string unified_diff(const std::string& before, const std::string& after);
 
-}  // namespace agent::cli
+}  // namespace results::view

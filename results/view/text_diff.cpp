@@ -1,4 +1,4 @@
-#include "agent/cli/text_diff.h"
+#include "results/view/text_diff.h"
 
 #include <dtl/dtl.hpp>
 #include <sstream>
@@ -6,7 +6,7 @@
 
 #include "core/text.h"
 
-namespace agent::cli {
+namespace results::view {
 namespace {
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines = core::split(text, '\n');
@@ -24,4 +24,4 @@ std::string unified_diff(const std::string& before, const std::string& after) {
   return text.str();
 }
 
-}  // namespace agent::cli
+}  // namespace results::view

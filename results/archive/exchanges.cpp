@@ -1,0 +1,189 @@
+#include "results/archive/exchanges.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "results/archive/database.h"
+#include "results/archive/rows.h"
+
+namespace results::archive {
+namespace {
+using core::Json;
+using Reasons = std::map<int64_t, std::string>;  // by reply
+
+Reasons reasons_of(Database& database, int64_t campaign) {
+  Statement rows = database.prepare("SELECT details FROM events WHERE campaign = ? AND kind = ? ORDER BY id");
+  rows.bind(campaign).bind(kUnusableReply);
+  Reasons reasons;
+  while (rows.step()) {
+    const Json details = Json::parse(rows.text(0));
+    std::string& why = reasons[details.at("reply").get<int64_t>()];
+    why += (why.empty() ? "" : "; ") + details.at("why").get<std::string>();
+  }
+  return reasons;
+}
+
+// Reads the attempts of a campaign at a solution. A timed attempt against naive counts more than another one.
+void judge(Database& database, int64_t campaign, Brought& brought) {
+  Statement rows = database.prepare(R"sql(
+SELECT a.id, a.verdict_json, a.effort, m.speed_up, m.outcome, i.name, i.origin, a.verdict
+FROM candidates c JOIN attempts a ON a.candidate = c.id LEFT JOIN measurements m ON m.attempt = a.id
+     LEFT JOIN candidates n ON n.id = m.against LEFT JOIN solutions i ON i.id = n.solution
+WHERE c.solution = ? AND +a.campaign = ? ORDER BY a.id)sql");
+  rows.bind(brought.solution).bind(campaign);
+  const auto verdict_of = [](const std::string& text) {
+    const Json json = Json::parse(text);
+    return verifier::verdicts::verdict_from_json(core::JsonView(json, "archive"));
+  };
+  std::string verdict;
+  bool over_naive = false;
+  while (rows.step()) {
+    const bool timed = !rows.is_null(3), naive = timed && rows.text(6) == "naive";
+    brought.confirmed = brought.confirmed || (timed && rows.text(2) == "confirm" && rows.text(4) == "win");
+    if (rows.text(2) == "confirm" && rows.text(7) != "correct") brought.refused = verdict_of(rows.text(1));
+    const bool better = timed && (naive > over_naive || (naive == over_naive && rows.real(3) > brought.speed_up));
+    if (!better && brought.speed_up > 0) continue;
+    brought.attempt = rows.integer(0);
+    verdict = rows.text(1);
+    if (!better) continue;
+    over_naive = naive;
+    brought.speed_up = rows.real(3);
+    brought.against = rows.text(5);
+  }
+  if (brought.attempt) brought.verdict = verdict_of(verdict);
+}
+
+std::vector<Brought> brought_by(Database& database, int64_t campaign, int64_t reply) {
+  std::vector<Brought> all;
+  {
+    Statement rows = database.prepare(
+        "SELECT s.id, s.name, s.hash, s.parent FROM proposed p JOIN solutions s ON s.id = p.solution WHERE p.reply = ?"
+        " ORDER BY p.rowid");
+    rows.bind(reply);
+    while (rows.step()) {
+      Brought& one = all.emplace_back();
+      one.solution = rows.integer(0);
+      one.name = rows.text(1);
+      one.hash = rows.text(2);
+      if (!rows.is_null(3)) one.parent = rows.integer(3);
+    }
+  }
+  for (Brought& one : all) judge(database, campaign, one);
+  return all;
+}
+
+Json prompt_of(Database& database, const Json& by_number) {
+  return with_texts(by_number, [&](const Json& id) {
+    Statement found = database.prepare("SELECT text FROM texts WHERE id = ?");
+    found.bind(id.get<int64_t>()).step();
+    return Json(found.text(0));
+  });
+}
+
+// A request's own row. `prompt`: read its texts, too.
+Exchange exchange_from(Database& database, const Statement& found, bool prompt) {
+  Exchange exchange;
+  const FoundRow row(found);
+  row("id", exchange.record.id)("asked", exchange.record.asked);
+  columns(row, exchange.record.request);
+  if (prompt) exchange.record.request.prompt = prompt_of(database, row.at<Json>("prompt"));
+  return exchange;
+}
+
+void add_reply(Database& database, const Reasons& reasons, Exchange& exchange) {
+  RequestRecord& record = exchange.record;
+  {
+    Statement answered = database.prepare("SELECT * FROM replies WHERE request = ?");
+    answered.bind(record.id);
+    if (!answered.step()) return;
+    const FoundRow reply(answered);
+    reply("id", record.reply_id)("arrived", record.arrived);
+    columns(reply, record.reply.emplace());
+  }
+  if (const auto why = reasons.find(record.reply_id); why != reasons.end()) exchange.why_nothing = why->second;
+  exchange.brought = brought_by(database, record.request.campaign, record.reply_id);
+  for (const Brought& one : exchange.brought) record.solutions.push_back(one.solution);
+}
+
+// True if `later` repeats the prompt of `exchange` and goes on with its reply.
+bool sends_back(const Exchange& exchange, const Json& later) {
+  const Json& turns = exchange.record.request.prompt.at("turns");
+  const Json& more = later.at("turns");
+  return more.size() > turns.size() && std::equal(turns.begin(), turns.end(), more.begin());
+}
+}  // namespace
+
+std::vector<Exchange> newest_exchanges(const Reader& archive, int64_t campaign, size_t limit) {
+  Database& database = database_of(archive);
+  const std::string name = [&] {
+    Statement found = database.prepare("SELECT name FROM campaigns WHERE id = ?");
+    found.bind(campaign);
+    return found.step() ? found.text(0) : std::string();
+  }();
+  std::vector<Exchange> all;
+  {
+    Statement rows = database.prepare("SELECT * FROM requests WHERE campaign = ? ORDER BY id DESC LIMIT ?");
+    rows.bind(campaign).bind(static_cast<int64_t>(limit));
+    while (rows.step()) all.push_back(exchange_from(database, rows, false));
+  }
+  std::reverse(all.begin(), all.end());
+  const Reasons reasons = all.empty() ? Reasons() : reasons_of(database, campaign);
+  for (Exchange& exchange : all) {
+    exchange.campaign = name;
+    add_reply(database, reasons, exchange);
+  }
+  return all;
+}
+
+std::optional<Exchange> find_exchange(const Reader& archive, int64_t request) {
+  Database& database = database_of(archive);
+  std::optional<Exchange> exchange;
+  {
+    Statement found = database.prepare(
+        "SELECT q.*, g.name AS campaign_name FROM requests q JOIN campaigns g ON g.id = q.campaign WHERE q.id = ?");
+    found.bind(request);
+    if (!found.step()) return std::nullopt;
+    exchange = exchange_from(database, found, true);
+    exchange->campaign = FoundRow(found).at<std::string>("campaign_name");
+  }
+  add_reply(database, reasons_of(database, exchange->record.request.campaign), *exchange);
+  return exchange;
+}
+
+std::optional<Exchange> following_exchange(const Reader& archive, const Exchange& exchange) {
+  constexpr int64_t kLookedAt = 50;  // requests that other lines may have sent in between
+  const RequestRecord& record = exchange.record;
+  if (!record.reply) return std::nullopt;
+  Database& database = database_of(archive);
+  std::optional<int64_t> next, same_line;
+  {
+    Statement rows = database.prepare(
+        "SELECT id, proposal, prompt, asked FROM requests WHERE campaign = ? AND id > ? AND problem = ? ORDER BY id"
+        " LIMIT ?");
+    rows.bind(record.request.campaign).bind(record.id).bind(record.request.problem).bind(kLookedAt);
+    while (!next && rows.step()) {
+      const Json proposal = Json::parse(rows.text(1));
+      const auto line = [](const Json& of) { return of.is_object() ? of.value("line", 0) : 0; };
+      if (line(proposal) != line(record.request.proposal) || rows.text(3) < record.arrived) continue;
+      const Json prompt = Json::parse(rows.text(2));
+      const bool fresh = prompt.at("turns").size() < 2;  // others send a reply back
+      if (fresh && !same_line) same_line = rows.integer(0);
+      if (!fresh && sends_back(exchange, prompt_of(database, prompt))) next = rows.integer(0);
+    }
+  }
+  if (!next) next = same_line;
+  return next ? find_exchange(archive, *next) : std::nullopt;
+}
+
+std::optional<std::string> why_none_answered(const Reader& archive, int64_t campaign) {
+  Statement rows = database_of(archive).prepare(R"sql(
+SELECT count(*), coalesce(sum(r.outcome = 'completion'), 0),
+       (SELECT l.what FROM requests k JOIN replies l ON l.request = k.id WHERE k.campaign = ?1 ORDER BY k.id DESC LIMIT 1)
+FROM requests q LEFT JOIN replies r ON r.request = q.id WHERE q.campaign = ?1)sql");
+  rows.bind(campaign);
+  if (!rows.step() || rows.integer(0) == 0 || rows.integer(1) > 0) return std::nullopt;
+  return rows.is_null(2) ? "they were still waited for at the end" : rows.text(2);
+}
+
+}  // namespace results::archive

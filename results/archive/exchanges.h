@@ -1,0 +1,48 @@
+// Requests to models with the fate of what their replies brought.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "results/archive/reader.h"
+#include "verifier/verdicts/verdict.h"
+
+namespace results::archive {
+
+// A solution that a reply brought, and how it fared in its campaign.
+struct Brought {
+  int64_t solution = 0;
+  std::string name, hash;
+  std::optional<int64_t> parent;                       // the solution it was made from
+  std::optional<int64_t> attempt;                      // its best one, else the last; absent: not judged yet
+  std::optional<verifier::verdicts::Verdict> verdict;  // of that attempt
+  double speed_up = 0;                                 // over `against`; 0: never timed
+  std::string against;                                 // the name of the incumbent
+  bool confirmed = false;                              // won again in fresh processes
+  std::optional<verifier::verdicts::Verdict> refused;  // when it was to be confirmed
+};
+
+struct Exchange {
+  RequestRecord record;
+  std::string campaign;
+  std::string why_nothing;  // the reason that no solution came of the reply, or of a part of it
+  std::vector<Brought> brought;
+
+  bool answered() const { return record.reply && record.reply->outcome == "completion"; }
+};
+
+// The newest `limit` requests of a campaign, in the order of sending, without prompts.
+std::vector<Exchange> newest_exchanges(const Reader& archive, int64_t campaign, size_t limit);
+
+// With its prompt; nullopt if there is no such request.
+std::optional<Exchange> find_exchange(const Reader& archive, int64_t request);
+
+// The request that came next in the same line of the search, or sent this one's reply back with reasons.
+std::optional<Exchange> following_exchange(const Reader& archive, const Exchange& exchange);
+
+// The reason for the last failure, if the campaign sent requests and none was answered.
+std::optional<std::string> why_none_answered(const Reader& archive, int64_t campaign);
+
+}  // namespace results::archive
