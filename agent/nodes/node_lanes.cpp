@@ -90,7 +90,7 @@ NodeRunner* NodeLanes::other(const NodeRunner& than) {
   NodeRunner* best = nullptr;
   const auto load = [](const NodeRunner& runner) { return runner.visits() + runner.in_progress(); };
   for (NodeRunner& runner : runners_) {
-    if (&runner == &than || !runner.is_ready() || runner.is_doubted()) continue;
+    if (&runner == &than || !runner.is_ready() || runner.is_looked_at()) continue;
     if (best == nullptr || load(runner) < load(*best)) best = &runner;
   }
   return best;

@@ -186,8 +186,8 @@ void NodeRunner::set_aside(const std::string& why) {
   resume_visits();
 }
 
-bool NodeRunner::is_doubted() const {
-  return std::ranges::any_of(jobs_, [](const auto& numbered) { return numbered.second.doubted; });
+bool NodeRunner::is_looked_at() const {
+  return std::ranges::any_of(jobs_, [](const auto& numbered) { return numbered.second.effort == Effort::control; });
 }
 
 // Naive against itself is judged again on a node that seems unfit; the second time decides.

@@ -45,8 +45,8 @@ class NodeRunner : public search::AttemptRunner {
   bool is_ready() const { return greeting_.has_value(); }
   bool is_stopped() const { return stopped_; }
   size_t visits() const { return visits_.size(); }
-  // Is it being looked at again?
-  bool is_doubted() const;
+  // Is it being looked at, by naive against itself?
+  bool is_looked_at() const;
   const Greeting& greeting() const { return greeting_.value(); }
   const std::string& name() const { return name_; }
   int64_t losses() const { return losses_; }
