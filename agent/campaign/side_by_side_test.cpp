@@ -156,7 +156,7 @@ TEST_F(SideBySide, TwoLanesTakeHalfTheTimeAndEightAnEighth) {
 // Attempts in flight count whole. With 768 problems (2026-11-25, two busy cores): 27,814 attempts in 63.5 s, 22 s of a
 // processor, 40 MiB.
 TEST_F(SideBySide, AClusterStaysBusyAndItsCoordinatorIdle) {
-  const auto campaign = start(400);
+  const auto campaign = start(320);
   const std::clock_t begin = std::clock();
   const double seconds = run(campaign, 256);
   const double processor = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;

@@ -1,5 +1,7 @@
 #include "agent/nodes/node_lanes.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "agent/campaign/device_text.h"
@@ -13,9 +15,20 @@ constexpr int64_t kMostLossesOfAll = 3;  // of each node before any was ready
 
 constexpr size_t kLeast = 2;  // nodes to keep: one finds wins, and another confirms them
 
+// Launchers hand their environment on, and nodes ask no models.
+std::string forget_keys() {
+  std::string script;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string text = *variable, name = text.substr(0, text.find('='));
+    const bool plain = name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == std::string::npos;
+    if (plain && name.ends_with("_API_KEY")) script += "unset " + name + "; ";
+  }
+  return script;
+}
+
 // A shell takes the launcher apart, as it stands on a command line.
 std::vector<std::string> command_of(const campaign::CampaignSettings& settings, int node, const std::string& program) {
-  const std::string number = "export KERNELWRIGHT_NODE=" + std::to_string(node) + "; ";
+  const std::string number = forget_keys() + "export KERNELWRIGHT_NODE=" + std::to_string(node) + "; ";
   std::vector<std::string> command{"/bin/sh", "-c", number + "exec " + settings.launcher + " \"$@\"", "launcher"};
   command.insert(command.end(), {program, "node", "--device", settings.device});
   if (settings.hot) command.emplace_back("--hot");

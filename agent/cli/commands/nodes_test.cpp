@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -9,6 +10,7 @@
 
 #include "agent/campaign/program_fixture.h"
 #include "core/strict_json.h"
+#include "core/text.h"
 
 namespace agent::cli::commands {
 namespace {
@@ -63,11 +65,11 @@ TEST_F(Nodes, TwoSearchTwoProblemsSideBySide) {
 // Its attempts in flight are judged again, and none is scored as wrong.
 TEST_F(Nodes, ANodeThatDiesCostsNothingElse) {
   const std::string dies_once = launcher("if mkdir '" + (home_.folder() / "first").string() +
-                                         "' 2>/dev/null; then exec timeout -s KILL 4 \"$@\"; fi\nexec \"$@\"");
-  const Ended ended = run(dies_once, 1, 24);
+                                         "' 2>/dev/null; then exec timeout -s KILL 2 \"$@\"; fi\nexec \"$@\"");
+  const Ended ended = run(dies_once, 1, 14);
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("is lost: it was ended by signal 9"));
-  EXPECT_EQ(rows("SELECT count(*) AS n FROM attempts WHERE verdict = 'correct'")["rows"][0][0], 24);
+  EXPECT_EQ(rows("SELECT count(*) AS n FROM attempts WHERE verdict = 'correct'")["rows"][0][0], 14);
   EXPECT_THAT(running(), testing::IsEmpty());
 }
 
@@ -75,13 +77,13 @@ TEST_F(Nodes, ANodeThatDiesCostsNothingElse) {
 TEST_F(Nodes, ASearchMovesToAnotherNode) {
   const std::string folder = (home_.folder() / "start").string();
   const std::string one_stays =
-      launcher("if mkdir '" + folder + "1' 2>/dev/null; then exec timeout -s KILL 3 \"$@\"; fi\n" + "if mkdir '" +
+      launcher("if mkdir '" + folder + "1' 2>/dev/null; then exec timeout -s KILL 2 \"$@\"; fi\n" + "if mkdir '" +
                folder + "2' 2>/dev/null; then exec \"$@\"; fi\nexit 7");
-  const Ended ended = run(one_stays, 2, 24);
+  const Ended ended = run(one_stays, 2, 16);
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("is lost: it was ended by signal 9"));
   EXPECT_THAT(ended.out, HasSubstr("is lost: it ended with exit code 7"));
-  EXPECT_EQ(rows("SELECT count(*) AS n FROM attempts WHERE verdict = 'correct'")["rows"][0][0], 24);
+  EXPECT_EQ(rows("SELECT count(*) AS n FROM attempts WHERE verdict = 'correct'")["rows"][0][0], 16);
 }
 
 TEST_F(Nodes, EndWithTheirCampaign) {
@@ -106,10 +108,10 @@ TEST_F(Nodes, ANodeThatSaysNonsenseIsStartedAgain) {
   const std::string nonsense =
       launcher("if mkdir '" + (home_.folder() / "first").string() +
                "' 2>/dev/null; then echo '{\"result\":1,\"attempt\":{}}'; cat > /dev/null; fi\n" + "exec \"$@\"");
-  const Ended ended = run(nonsense, 1, 8);
+  const Ended ended = run(nonsense, 1, 4);
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("it said what is no message"));
-  EXPECT_EQ(rows("SELECT count(*) AS n FROM attempts WHERE verdict = 'correct'")["rows"][0][0], 8);
+  EXPECT_EQ(rows("SELECT count(*) AS n FROM attempts WHERE verdict = 'correct'")["rows"][0][0], 4);
 }
 
 TEST_F(Nodes, OfAnotherVersionAreRefused) {
@@ -122,7 +124,7 @@ TEST_F(Nodes, OfAnotherVersionAreRefused) {
 
 // A problem's attempts are of the node that searches it, and its confirmations of the other one.
 TEST_F(Nodes, AWinIsConfirmedOnAnotherNode) {
-  const Ended ended = run("env", 2, 20);
+  const Ended ended = run("env", 2, 16);
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   const core::Json judged = rows(
       "SELECT p.name, (a.effort = 'confirm') AS confirms, min(a.environment), max(a.environment), count(*) FROM "
@@ -139,18 +141,18 @@ TEST_F(Nodes, AWinIsConfirmedOnAnotherNode) {
 TEST_F(Nodes, AnUnfitOneIsSetAside) {
   const Ended ended = run(launcher("[ $KERNELWRIGHT_NODE != 0 ] && exec \"$@\"\nsleep 1\n"
                                    "\"$@\" | sed -u 's/\"health\":{}/\"health\":{\"slowed\":\"it is too hot\"}/'"),
-                          2, 20);
+                          2, 12);
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("node 0: its clock is held back: it is too hot; it is looked at again"));
   EXPECT_THAT(ended.out, HasSubstr("node 0 is set aside: its clock is held back: it is too hot, twice in a row"));
-  EXPECT_EQ(rows("SELECT count(*) FROM attempts WHERE verdict = 'correct'")["rows"][0][0], 20);
+  EXPECT_EQ(rows("SELECT count(*) FROM attempts WHERE verdict = 'correct'")["rows"][0][0], 12);
   EXPECT_EQ(rows("SELECT count(DISTINCT environment) FROM attempts")["rows"][0][0], 1) << "none of node 0 counts";
   const Ended shown = home_.run({"show", rows("SELECT name FROM campaigns")["rows"][0][0].get<std::string>()});
   EXPECT_THAT(shown.out, HasSubstr("set_aside: ")) << shown.out;
 }
 
 TEST_F(Nodes, TheOnlyOneGoesOnThoughItIsUnfit) {
-  const Ended ended = run(launcher("\"$@\" | sed -u 's/\"health\":{}/\"health\":{\"memory_errors\":2}/'"), 1, 8);
+  const Ended ended = run(launcher("\"$@\" | sed -u 's/\"health\":{}/\"health\":{\"memory_errors\":2}/'"), 1, 4);
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("its memory had 2 errors that could not be corrected, again; it goes on"));
 }
@@ -164,11 +166,21 @@ TEST_F(Nodes, TwoWithOneGpuAreRefused) {
 
 // Two problems keep two of four nodes busy.
 TEST_F(Nodes, ThatNobodyNeedsEnd) {
-  const Ended ended = run("env", 4, 12);
+  const Ended ended = run("env", 4, 8);
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_EQ(rows("SELECT count(*) FROM events WHERE kind = 'given_back'")["rows"][0][0], 2);
-  EXPECT_EQ(rows("SELECT count(*) FROM attempts WHERE verdict = 'correct'")["rows"][0][0], 12);
+  EXPECT_EQ(rows("SELECT count(*) FROM attempts WHERE verdict = 'correct'")["rows"][0][0], 8);
   EXPECT_THAT(ended.out, Not(HasSubstr("is lost")));
+}
+
+TEST_F(Nodes, GetNoKeysOfModels) {
+  const std::string file = (home_.folder() / "environment").string();
+  ::setenv("ANTHROPIC_API_KEY", "sk-secret-of-a-test", 1);
+  const Ended ended = run(launcher("env > '" + file + "'; exec \"$@\""), 1, 2);
+  ::unsetenv("ANTHROPIC_API_KEY");
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(core::read_file(file), HasSubstr("KERNELWRIGHT_NODE=0\n"));
+  EXPECT_THAT(core::read_file(file), testing::Not(HasSubstr("sk-secret-of-a-test")));
 }
 
 TEST_F(Nodes, LauncherAndNodesGoTogether) {
