@@ -55,7 +55,7 @@ struct Library {
   std::string name;  // with its version: "cuBLAS 13.0", "PyTorch 2.11 compile"
   std::shared_ptr<LibraryWorker> worker;
   std::filesystem::path file = {};  // of an own one
-  // Of torch.compile: jailed, for the reference.py of one problem at a time.
+  // For torch.compile alone: a jailed worker, which compiles the reference.py of one problem at a time.
   std::shared_ptr<LibraryWorker> jailed = {};
 };
 

@@ -9,8 +9,8 @@
 namespace agent::nodes {
 
 // A reason to judge again and, where it comes twice in a row, to set the node aside; empty: there is none. `health`: of
-// its device (Judge::health). `control`: naive timed against itself, which counts on a GPU alone: a processor that is
-// shared is noisy. Throws core::InputError for what is no health.
+// its device (Judge::health). `control`: naive timed against itself; it counts on a GPU alone, since a shared processor
+// is noisy. Throws core::InputError if `health` has other fields or types.
 std::string why_unfit(const core::JsonView& health, const verifier::verdicts::Judgement& control, bool on_gpu);
 
 }  // namespace agent::nodes

@@ -40,6 +40,7 @@ NodeLanes::NodeLanes(results::archive::Recorder& archive, int64_t campaign, cons
                      const std::string& program, const std::function<void(const std::string&)>& on_trouble)
     : archive_(archive),
       campaign_(campaign),
+      launcher_(settings.launcher),
       choice_(campaign::parse_device(settings.device)),
       trouble_(on_trouble),
       owner_{archive,
@@ -66,7 +67,7 @@ void NodeLanes::await_first() {
     if (search::interrupted()) throw core::SystemError("interrupted before a node was ready");
     if (std::ranges::all_of(runners_, is_given_up)) {
       throw core::SystemError("no node could be started; " + runners_.back().why_lost() +
-                              ". Try the launcher by hand, with a program of yours behind it");
+                              ". Try the launcher by hand: " + launcher_ + " hostname");
     }
     event_loop_.wait(kWait);
     event_loop_.serve();

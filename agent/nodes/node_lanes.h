@@ -41,6 +41,7 @@ class NodeLanes : public campaign::Lanes {
 
   results::archive::Recorder& archive_;
   int64_t campaign_;
+  std::string launcher_;  // as it stands on the command line
   campaign::DeviceChoice choice_;
   std::string first_;   // the node that greeted first
   std::string device_;  // its device's name, which all must have

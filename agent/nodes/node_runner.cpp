@@ -166,7 +166,7 @@ void NodeRunner::lost(const std::string& why) {
   resume_visits();
 }
 
-// What it judged for others is judged by a third, or where it was found.
+// Confirmations that this node was making for others start again: on another node, or on the one that found the win.
 void NodeRunner::resume_visits() {
   for (const auto& [number, visit] : std::exchange(visits_, {})) {
     if (visit.host->jobs_.contains(visit.number)) visit.host->submit(visit.number);

@@ -87,8 +87,9 @@ class Judge {
   const core::Json& run_greeting() const { return run_.greeting(); }
   // On a GPU also "gpu", "architecture", "driver" and other facts.
   const core::Json& greeting() const { return judge_->greeting(); }
-  // Of a GPU: "memory_errors" that could not be corrected, "slowed" (why its hardware holds the clock back, or "").
-  // Empty for the cpu device. Throws core::SystemError.
+  // A GPU's health: "memory_errors", how many could not be corrected, and "slowed", why the hardware holds its clock
+  // back
+  // ("" if it does not). An empty object on the cpu device. Throws core::SystemError.
   core::Json health();
 
  private:
@@ -114,7 +115,7 @@ class Judge {
 
   std::optional<statistics::Keys> seeds_;
 
-  // What a problem's own files are compiled to. Kept, since a judge may come back to the problem.
+  // The compiled reference and naive solution of a problem. They are kept, since a judge may come back to the problem.
   struct Trusted {
     sandbox::Solution reference, naive;
     std::optional<Builds> reference_builds, naive_builds;

@@ -98,7 +98,7 @@ TEST_F(Nodes, ALauncherThatStartsNoneIsNamed) {
   const Ended none = run("false", 2, 4);
   EXPECT_EQ(none.exit_code, 2);
   EXPECT_THAT(none.out + none.err, HasSubstr("no node could be started; node 1: "));
-  EXPECT_THAT(none.out + none.err, HasSubstr("it ended with exit code 1"));
+  EXPECT_THAT(none.out + none.err, HasSubstr("it ended with exit code 1. Try the launcher by hand: false hostname"));
   const Ended nonsense = run(launcher("echo Welcome to the cluster; exec \"$@\""), 1, 4);
   EXPECT_THAT(nonsense.out + nonsense.err, HasSubstr("it said what is no message: Welcome to the cluster"));
 }

@@ -119,7 +119,7 @@ std::string faster_elsewhere(const results::archive::Reader& archive, const std:
   return fmt::format("{}: an earlier campaign has {:.2f}x, #{}\n", problem, best->speed_up.value, best->attempt);
 }
 
-// What this campaign found.
+// Prints the best solutions of this campaign.
 void show_end(const results::archive::Reader& archive, int64_t campaign, const campaign::CampaignSettings& settings,
               const Invocation& invocation) {
   core::Json rows = core::Json::array();

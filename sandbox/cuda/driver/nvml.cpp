@@ -10,7 +10,7 @@ constexpr int kSmClock = 1;  // NVML_CLOCK_SM
 // nvmlClocksEventReason*: software power cap, hardware slowdown, software and hardware thermal slowdown, power brake.
 constexpr unsigned long long kHeldBack = 0x4 | 0x8 | 0x20 | 0x40 | 0x80;
 constexpr int kUncorrected = 1, kSinceLoaded = 0;  // NVML_MEMORY_ERROR_TYPE_UNCORRECTED, NVML_VOLATILE_ECC
-// Of healthy ones the software power cap alone.
+// All of kHeldBack but the software power cap, which a healthy GPU reaches, too.
 constexpr std::pair<unsigned long long, const char*> kUnhealthy[] = {{0x20, "it is too hot"},
                                                                      {0x40, "its hardware is too hot"},
                                                                      {0x80, "its power supply brakes it"},
