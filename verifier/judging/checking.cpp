@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "verifier/draws/shapes.h"
+#include "verifier/draws/source_numbers.h"
 
 namespace verifier::judging {
 namespace {
@@ -157,6 +158,13 @@ std::optional<Verdict> Checking::fast_build(Contender& contender, Effort effort)
         return draws::draw_crossed_shapes(problem, backend, crossed,
                                           std::max(policy.residues.most_elements, policy.unseen_elements),
                                           policy.unseen_flops, keys_);
+      })) {
+    return verdict;
+  }
+  if (auto verdict = all_of(contender, "number of the source", Depth::residue, [&] {
+        return draws::draw_shapes_of_numbers(problem, contender.numbers, policy.shapes_of_numbers,
+                                             std::max(policy.residues.most_elements, policy.unseen_elements),
+                                             policy.unseen_flops, keys_);
       })) {
     return verdict;
   }

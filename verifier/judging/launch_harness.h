@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "verifier/draws/source_numbers.h"
 #include "verifier/judging/oracle.h"
 #include "verifier/verdicts/verdict.h"
 
@@ -22,6 +23,7 @@ struct Contender {
   sandbox::Solution solution;  // parsed from its header: the judge never sees device code
   sandbox::TunableBinding binding;
   std::unique_ptr<CandidateProcess> process;
+  draws::SourceNumbers numbers = {};  // at which it may change its ways
 };
 
 class LaunchHarness {

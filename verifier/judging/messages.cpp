@@ -47,12 +47,18 @@ verdicts::TimingSettings timing_settings_from_json(const JsonView& json) {
 }
 
 Json plan_json(const sandbox::Solution& solution, const sandbox::TunableBinding& binding) {
-  return {{"header", solution.header}, {"binding", binding}};
+  const draws::SourceNumbers numbers = draws::numbers_of(solution.source, binding);
+  return {{"header", solution.header},
+          {"binding", binding},
+          {"numbers", {{"decisive", numbers.decisive}, {"others", numbers.others}}}};
 }
 
 NamedPlan plan_from_json(const JsonView& json, const std::string& name) {
-  NamedPlan plan{sandbox::parse_header(json.at("header").string(), name), {}};
+  NamedPlan plan{sandbox::parse_header(json.at("header").string(), name), {}, {}};
   for (const auto& [tunable, value] : json.at("binding").members()) plan.binding[tunable] = value.integer();
+  const JsonView numbers = json.at("numbers");
+  for (const JsonView& number : numbers.at("decisive").items()) plan.numbers.decisive.push_back(number.integer());
+  for (const JsonView& number : numbers.at("others").items()) plan.numbers.others.push_back(number.integer());
   return plan;
 }
 

@@ -31,6 +31,9 @@ struct CheckPolicy {
       .count = 128, .inner_reach = 1 << 14, .most_elements = 1 << 18, .most_flops = int64_t{2} << 30};
   // ... at so many in which a set of axes is round and the others are not, for each set, or for the only axis ...
   int crossed_shapes = 10, crossed_shapes_of_one_axis = 32;
+  // ... at so many whose axes are or pass the numbers that its source names, each up to the size of a residue's shape
+  // or of an unseen one ...
+  size_t shapes_of_numbers = 64;
   // ... at longer ones, up to so many elements or a bench shape's, one for each distribution ...
   int64_t middle_elements = INT64_MAX;
   int64_t middle_shapes = INT64_MAX;  // at most

@@ -84,7 +84,7 @@ class Session {
   Contender contender(const JsonView& json, core::UniqueFd channel, const verdicts::CheckSettings& checks) {
     NamedPlan plan = plan_from_json(json, "candidate");
     return {std::move(plan.solution), std::move(plan.binding),
-            device_.connect(sandbox::process::Channel(std::move(channel)), checks)};
+            device_.connect(sandbox::process::Channel(std::move(channel)), checks), std::move(plan.numbers)};
   }
 
   Judgement run_checking_build(const JsonView& json, sandbox::process::Message& message) {

@@ -1,0 +1,33 @@
+// The whole numbers that a candidate's source names: where a kernel changes its ways, its author mostly wrote the
+// place.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "benchsuite/problem.h"
+#include "core/expr.h"
+#include "sandbox/solution.h"
+#include "verifier/statistics/keys.h"
+
+namespace verifier::draws {
+
+// Whole numbers from 3 to 2^30, none twice.
+struct SourceNumbers {
+  std::vector<int64_t> decisive;  // literals beside a comparison, a remainder or an assignment
+  // Products of neighbours ("4 * 128", "1 << 13", also of tunables), other literals, tunables and their products.
+  std::vector<int64_t> others;
+};
+// Of each at most 32. The header's numbers do not count, since a plan is bound at every corner of the domain.
+SourceNumbers numbers_of(std::string_view source, const sandbox::TunableBinding& binding);
+
+// Shapes at which an axis is such a number, a multiple, one more or less, a little more, or lies between the number and
+// its double: six ways, which each number takes in turn at each axis. Mostly the other axes are short; some are such a
+// number, too. Three quarters of `most_shapes` at most are for decisive numbers; fewer where the limits allow fewer.
+std::vector<core::Bindings> draw_shapes_of_numbers(const benchsuite::Problem& problem, const SourceNumbers& numbers,
+                                                   size_t most_shapes, int64_t most_elements, int64_t most_flops,
+                                                   statistics::Keys& keys);
+
+}  // namespace verifier::draws

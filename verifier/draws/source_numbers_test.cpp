@@ -1,0 +1,70 @@
+#include "verifier/draws/source_numbers.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/paths.h"
+
+namespace verifier::draws {
+namespace {
+
+TEST(SourceNumbers, ThoseBesideAComparisonDecide) {
+  const SourceNumbers numbers = numbers_of(
+      R"(/* 77 */ constexpr int kTile = 0x200; "88"; if (n % 500 == 0 || K > 2'048u || 1e6f < x) y[3 * 5] = 9.5f;)",
+      {});
+  EXPECT_EQ(numbers.decisive, (std::vector<int64_t>{512, 500, 2048}));
+  EXPECT_EQ(numbers.others, (std::vector<int64_t>{15, 3, 5}));
+}
+
+TEST(SourceNumbers, ProductsOfNeighboursAndOfTunablesCount) {
+  const SourceNumbers numbers = numbers_of("part[BLOCK * 4]; run(1 << 13);", {{"BLOCK", 96}, {"ITEMS", 7}});
+  EXPECT_TRUE(numbers.decisive.empty() || numbers.decisive == std::vector<int64_t>{13});
+  for (const int64_t number : {384, 8192, 96, 7, 672}) {
+    EXPECT_EQ(std::ranges::count(numbers.others, number), 1) << number;
+  }
+}
+
+TEST(SourceNumbers, WhatIsNoNumberDoesNoHarm) {
+  const SourceNumbers numbers =
+      numbers_of("= 0x = 09 = 99999999999999999999 = 1.5 = 0b = 12abc = 2147483647 * 2147483647", {});
+  EXPECT_TRUE(numbers.decisive.empty());
+  EXPECT_TRUE(numbers.others.empty());
+}
+
+// A kernel that errs at multiples, one more, one less, a few more, or beyond a number is met in each of these ways.
+TEST(SourceNumbers, EachAxisMeetsADecisiveNumberInEachWay) {
+  const benchsuite::Problem problem = benchsuite::load_problem(core::installed_paths().problems() / "gemm_f32");
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    statistics::Keys keys(seed);
+    const auto shapes = draw_shapes_of_numbers(problem, {{2048}, {77}}, 64, 1 << 17, 8'000'000, keys);
+    EXPECT_LE(shapes.size(), 64u);
+    for (const char* axis : {"M", "N", "K"}) {
+      const auto some = [&](auto&& is) {
+        return std::ranges::any_of(shapes, [&](const core::Bindings& axes) { return is(axes.at(axis)); });
+      };
+      EXPECT_TRUE(some([](int64_t n) { return n == 2048; })) << axis;
+      EXPECT_TRUE(some([](int64_t n) { return n % 2048 == 2047; })) << axis;
+      EXPECT_TRUE(some([](int64_t n) { return n > 2048 && n % 2048 == 1; })) << axis;
+      EXPECT_TRUE(some([](int64_t n) { return n > 2048 && n % 64 != 0; })) << axis;
+      EXPECT_TRUE(some([](int64_t n) { return n % 77 == 0; })) << axis;
+    }
+  }
+}
+
+TEST(SourceNumbers, ShapesKeepToDomainsAndLimits) {
+  benchsuite::Problem problem = benchsuite::load_problem(core::installed_paths().problems() / "gemm_f32");
+  for (benchsuite::Axis& axis : problem.axes) {
+    if (axis.name == "K") axis.values = {8, 48, 100};
+  }
+  statistics::Keys keys(3);
+  for (const core::Bindings& axes :
+       draw_shapes_of_numbers(problem, {{40000, 1 << 29}, {5}}, 64, 1 << 17, 8'000'000, keys)) {
+    for (const benchsuite::Axis& axis : problem.axes) EXPECT_TRUE(axis.contains(axes.at(axis.name)));
+    EXPECT_LE(axes.at("M") * axes.at("N"), 1 << 17);
+  }
+  EXPECT_TRUE(draw_shapes_of_numbers(problem, {}, 64, 1 << 17, 8'000'000, keys).empty());
+}
+
+}  // namespace
+}  // namespace verifier::draws
