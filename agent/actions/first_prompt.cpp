@@ -68,7 +68,7 @@ prompting::MadePrompt first_prompt(const results::archive::Reader& archive, cons
   for (size_t i = 0; i < known.size(); ++i) {
     (i < parents ? facts.parents : facts.known).push_back(std::move(known[i].solution));
   }
-  return prompting::PromptMaker(templates).make(facts);
+  return prompting::PromptMaker(templates).make(facts, wish.limits);
 }
 
 }  // namespace agent::actions

@@ -14,6 +14,7 @@ namespace agent::actions {
 struct PromptWish {
   std::string task;  // "fresh", "improve", ...; empty: improve the best known solution, or start fresh without one
   int wanted = 1;    // solutions
+  prompting::PromptLimits limits = {};
 };
 
 // `kind`: DeviceChoice::kind of the device, whose leaderboard gives the known solutions, with what their last judgement

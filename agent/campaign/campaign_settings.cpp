@@ -25,6 +25,7 @@ void read_models(const core::JsonView& json, CampaignSettings& s) {
   s.models.patience = static_cast<int>(json.at("model_patience").integer(1, 1'000'000));
   s.sampling.max_output_tokens = json.at("max_output_tokens").integer(1);
   s.sampling.thinking_tokens = json.at("thinking_tokens").integer(0);
+  if (json.has("context_tokens")) s.sampling.context_tokens = json.at("context_tokens").integer(0);
   if (is_set(json, "temperature")) s.sampling.temperature = json.at("temperature").number();
   if (is_set(json, "tokens")) s.spending.tokens = json.at("tokens").integer(1);
   if (is_set(json, "requests")) s.spending.requests = json.at("requests").integer(1);
@@ -52,6 +53,7 @@ Json to_json(const CampaignSettings& s) {
           {"model_patience", s.models.patience},
           {"max_output_tokens", s.sampling.max_output_tokens},
           {"thinking_tokens", s.sampling.thinking_tokens},
+          {"context_tokens", s.sampling.context_tokens},
           {"temperature", optional_json(s.sampling.temperature)},
           {"tokens", optional_json(s.spending.tokens)},
           {"requests", optional_json(s.spending.requests)},

@@ -67,7 +67,7 @@ void print_estimate(const results::archive::Reader& archive, const campaign::Cam
     facts.problem = prompting::read_problem_text(data.catalogue.problems.at(name));
     facts.device = device.text;
     facts.wanted = settings.models.wanted;
-    const int64_t tokens = maker.make(facts).tokens;
+    const int64_t tokens = maker.make(facts, prompting::limits_for(settings.sampling)).tokens;
     const campaign::Estimate made = campaign::estimate(tokens, settings, prices, habits);
     table.add_row({name, fmt::format("{} tokens", tokens), range_text(made.requests), range_text(made.tokens),
                    made.dollars ? range_text(*made.dollars, "$") : "not known", range_text(made.seconds, " s")});

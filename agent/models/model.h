@@ -45,6 +45,7 @@ struct Sampling {
   int64_t max_output_tokens = 16'000;  // thinking included
   std::optional<double> temperature;   // absent: the provider's default
   int64_t thinking_tokens = 0;         // of the above; 0: no extended thinking
+  int64_t context_tokens = 0;          // prompt and reply together; 0: more than they take
   int most_paid_tries = 3;             // a try that fails within an answer costs as much as a successful one
 };
 

@@ -1,5 +1,7 @@
 #include "agent/prompting/prompt_maker.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "agent/models/model.h"
@@ -78,7 +80,36 @@ bool narrow(PromptLimits& limits) {
   if (limits.source_bytes > 2048) return limits.source_bytes /= 2, true;
   return false;
 }
+
+// What `narrowed` leaves out of what `limits` allow.
+std::vector<std::string> left_out(const PromptFacts& facts, const MadePrompt& whole, const MadePrompt& made,
+                                  const PromptLimits& limits, const PromptLimits& narrowed) {
+  std::vector<std::string> words;
+  const auto fewer = [&](size_t all, size_t most, size_t kept, const std::string& what) {
+    const size_t shown = std::min(all, most), left = std::min(all, kept);
+    if (left < shown) words.push_back(fmt::format("{} of {} {}", shown - left, shown, what));
+  };
+  fewer(facts.known.size(), limits.known_sources, narrowed.known_sources, "sources of known solutions");
+  fewer(whole.cards.size(), limits.cards, made.cards.size(), "technique cards");
+  fewer(facts.known.size(), limits.known, narrowed.known, "known solutions");
+  fewer(facts.tried.size(), limits.tried, narrowed.tried, "failed tries");
+  const auto is_cut = [&](const KnownSolution& of) { return of.solution.source.size() > narrowed.source_bytes; };
+  if (narrowed.source_bytes < limits.source_bytes && std::ranges::any_of(facts.parents, is_cut)) {
+    words.push_back(fmt::format("the rest of sources beyond {} bytes", narrowed.source_bytes));
+  }
+  return words;
+}
 }  // namespace
+
+PromptLimits limits_for(const models::Sampling& sampling) {
+  PromptLimits limits;
+  if (sampling.context_tokens > 0) {
+    const int64_t left = std::max<int64_t>(0, sampling.context_tokens - sampling.max_output_tokens);
+    limits.tokens = std::min(limits.tokens, left - left / 10);
+    limits.is_the_models = true;
+  }
+  return limits;
+}
 
 PromptMaker::PromptMaker(const std::filesystem::path& folder) : cards_(load_cards(folder / "techniques")) {
   std::vector<std::string> names(std::begin(kTemplates), std::end(kTemplates));
@@ -172,8 +203,16 @@ MadePrompt PromptMaker::make(const PromptFacts& facts, const PromptLimits& limit
                             std::to_string(parents_of(facts.task)));
   }
   PromptLimits narrowed = limits;
-  MadePrompt made = assemble(facts, narrowed);
+  const MadePrompt whole = assemble(facts, limits);
+  MadePrompt made = whole;
   while (made.tokens > limits.tokens && narrow(narrowed)) made = assemble(facts, narrowed);
+  if (made.tokens > limits.tokens && limits.is_the_models) {
+    throw core::InputError(facts.problem.problem.name,
+                           fmt::format("its smallest prompt takes about {} tokens, and the model has room for {}",
+                                       made.tokens, limits.tokens),
+                           "give the model a larger context (--context), or its replies less of it (--max-output)");
+  }
+  made.left_out = left_out(facts, whole, made, limits, narrowed);
   return made;
 }
 

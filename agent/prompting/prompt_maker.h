@@ -15,6 +15,7 @@ namespace agent::prompting {
 
 struct PromptLimits {
   int64_t tokens = 24'000;                 // estimated, of the whole prompt; drops the least important parts first
+  bool is_the_models = false;              // its context ends there: a prompt that cannot be shorter is refused
   size_t source_bytes = size_t{16} << 10;  // of one solution; cuts longer ones with a note
   size_t known_sources = 1;                // known solutions shown in full; the others get a line
   size_t known = 8;
@@ -22,10 +23,14 @@ struct PromptLimits {
   size_t cards = 2;
 };
 
+// For a model of a small context: what a reply of full length leaves of it, less a tenth, since tokenizers differ.
+PromptLimits limits_for(const models::Sampling& sampling);
+
 struct MadePrompt {
   models::Prompt prompt;
-  int64_t tokens = 0;              // estimated
-  std::vector<std::string> cards;  // names of the included cards
+  int64_t tokens = 0;                 // estimated
+  std::vector<std::string> cards;     // names of the included cards
+  std::vector<std::string> left_out;  // what the limit of tokens allows no room for, in words
   // Sources that a reply may edit, by name, without cut ones.
   std::map<std::string, std::string, std::less<>> parents;
 };
@@ -37,7 +42,7 @@ class PromptMaker {
 
   // Starts with stable sections, equal throughout a campaign: format, problem, device. Cards follow, then the parts
   // that change from prompt to prompt. Throws core::InputError if a template's placeholders differ from the values, or
-  // the facts do not fit the task.
+  // the facts do not fit the task, or if the smallest prompt takes more tokens than the model.
   MadePrompt make(const PromptFacts& facts, const PromptLimits& limits = {}) const;
 
   // The prompt followed by the unusable reply and the reasons. Send it at most once.

@@ -150,8 +150,9 @@ prompting::MadePrompt ModelProposals::prompt_for(const Inquiry& inquiry) const {
   facts.naive_us = search_.naive_us();
   if (const auto seen = seen_cards_.find(inquiry.line); seen != seen_cards_.end()) facts.seen_cards = seen->second;
   facts.wanted = settings_.wanted;
-  prompting::MadePrompt made = maker_.make(facts);
-  for (; asked_.count(made.prompt.hash()) > 0; made = maker_.make(facts)) ++facts.alongside;
+  const prompting::PromptLimits limits = prompting::limits_for(ledger_.sampling());
+  prompting::MadePrompt made = maker_.make(facts, limits);
+  for (; asked_.count(made.prompt.hash()) > 0; made = maker_.make(facts, limits)) ++facts.alongside;
   return made;
 }
 
@@ -161,6 +162,11 @@ ModelProposals::RunningPtr ModelProposals::next_inquiry() {
   auto running = std::make_shared<Running>();
   running->inquiry = *inquiry;
   running->made = prompt_for(*inquiry);
+  if (!running->made.left_out.empty() && !said_what_is_left_out_) {
+    said_what_is_left_out_ = true;
+    progress_.warned(fmt::format("{}: to fit the model's context, prompts leave out: {}", problem_.problem.name,
+                                 core::join(running->made.left_out, ", ")));
+  }
   running->best_before = best_of_line(inquiry->line);
   running->yield.cost = 0;
   return running;

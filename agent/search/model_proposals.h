@@ -95,7 +95,8 @@ class ModelProposals : public Proposals {
   RunningPtr postponed_;         // waits for the reserves of requests in flight
   std::set<std::string> asked_;  // hashes of prompts
   std::multiset<std::pair<prompting::Operator, std::vector<size_t>>> under_way_;  // tasks and their parents
-  int in_vain_ = 0, failures_ = 0;                                                // consecutive replies
+  bool said_what_is_left_out_ = false;
+  int in_vain_ = 0, failures_ = 0;  // consecutive replies
   std::optional<std::string> stopped_;
   const std::shared_ptr<bool> here_ = std::make_shared<bool>(true);  // expires with this: later replies are dropped
 };

@@ -63,6 +63,7 @@ class RequestLedger {
   std::vector<std::string> warnings() { return spending_.warnings(); }
   const models::Usage& usage() const { return usage_; }  // of this run and earlier ones
   const std::string& model_name(size_t model) const { return models_[model]->name(); }
+  const models::Sampling& sampling() const { return sampling_; }
   size_t models() const { return models_.size(); }
 
  private:

@@ -5,6 +5,7 @@
 #include "agent/actions/first_prompt.h"
 #include "agent/campaign/startup.h"
 #include "agent/cli/commands/commands.h"
+#include "agent/cli/context_options.h"
 #include "agent/cli/loading.h"
 #include "agent/cli/output.h"
 #include "agent/cli/prompt_device.h"
@@ -21,6 +22,7 @@ struct PromptOptions {
   std::string problem, device = "cpu", architecture;
   std::string task;  // empty: improve the best known solution, or start fresh if there is none
   int wanted = 1;
+  models::Sampling sampling;
 };
 
 void show(const PromptOptions& options, Invocation& invocation) {
@@ -28,8 +30,9 @@ void show(const PromptOptions& options, Invocation& invocation) {
   const benchsuite::Problem& problem = data.catalogue.find_or_load(options.problem, "prompt");
   results::archive::Recorder archive = campaign::open_seeded_archive(invocation.archive, data);
   const PromptDevice device = prompt_device(data.paths, archive, options.device, options.architecture);
-  const prompting::MadePrompt made = actions::first_prompt(archive, device.text, device.kind, problem,
-                                                           {options.task, options.wanted}, data.paths.prompts());
+  const prompting::MadePrompt made = actions::first_prompt(
+      archive, device.text, device.kind, problem,
+      {options.task, options.wanted, prompting::limits_for(options.sampling)}, data.paths.prompts());
   const std::vector<results::view::PromptSection> sections = results::view::sections_of(search::to_json(made.prompt));
   if (invocation.json) {
     core::Json rows = core::Json::array();
@@ -38,6 +41,7 @@ void show(const PromptOptions& options, Invocation& invocation) {
     return print_json({{"prompt", search::to_json(made.prompt)},
                        {"tokens", made.tokens},
                        {"sections", rows},
+                       {"left_out", made.left_out},
                        {"hash", made.prompt.hash()}});
   }
   print("{}\n", core::clean_text(made.prompt.as_text(), made.prompt.as_text().size()));
@@ -47,6 +51,7 @@ void show(const PromptOptions& options, Invocation& invocation) {
   }
   print("---\n{}About {} tokens; technique cards: {}\n", table.text(), made.tokens,
         made.cards.empty() ? "none" : core::join(made.cards, ", "));
+  if (!made.left_out.empty()) print("Left out, to fit the context: {}\n", core::join(made.left_out, ", "));
   if (!device.source.empty()) print("{}\n", device.source);
 }
 }  // namespace
@@ -62,6 +67,7 @@ void add_prompt_command(CLI::App& app, Invocation& invocation) {
   command->add_option("--operator", options->task, "fresh, improve, repair, cross (default: improve the best known)")
       ->check(CLI::IsMember({"fresh", "improve", "repair", "cross"}));
   command->add_option("--wanted", options->wanted, "Solutions in the reply")->check(CLI::Range(1, 8));
+  add_context_options(*command, options->sampling);
   command->callback([options, &invocation] { show(*options, invocation); });
 }
 

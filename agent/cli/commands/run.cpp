@@ -21,6 +21,7 @@
 #include "agent/campaign/startup.h"
 #include "agent/cli/calibration_text.h"
 #include "agent/cli/commands/commands.h"
+#include "agent/cli/context_options.h"
 #include "agent/cli/dry_run.h"
 #include "agent/cli/leaderboard_text.h"
 #include "agent/cli/loading.h"
@@ -28,6 +29,7 @@
 #include "agent/cli/progress_text.h"
 #include "agent/cli/prompt_device.h"
 #include "agent/models/providers.h"
+#include "agent/models/server_context.h"
 #include "agent/nodes/node_lanes.h"
 #include "agent/nodes/slurm.h"
 #include "core/error.h"
@@ -54,6 +56,19 @@ std::vector<std::unique_ptr<models::Model>> make_models(const campaign::Campaign
   std::vector<std::unique_ptr<models::Model>> models;
   for (const std::string& name : settings.proposers) models.push_back(models::make_model(name, options));
   return models;
+}
+
+// The least that a server of one's own says it takes, where the user did not say it.
+void take_context_of_servers(campaign::CampaignSettings& settings, const models::ModelOptions& options) {
+  if (settings.sampling.context_tokens > 0) return;
+  for (const std::string& name : settings.proposers) {
+    const std::optional<int64_t> context = models::context_of_server(name, options);
+    if (!context) continue;
+    int64_t& least = settings.sampling.context_tokens;
+    least = least == 0 ? *context : std::min(least, *context);
+  }
+  const int64_t asked = settings.sampling.max_output_tokens;
+  if (settings.sampling.context_tokens > 0 && asked >= settings.sampling.context_tokens) fit_reply(settings.sampling);
 }
 
 std::vector<std::string> chosen_problems(const RunOptions& options, campaign::LoadedData& data) {
@@ -267,7 +282,10 @@ void run(RunOptions& options, Invocation& invocation) {
   const std::vector<campaign::OwnLibrary> own = own_libraries(options, cold_gpu);
   campaign::LoadedData data = load_data(invocation);
   std::vector<std::unique_ptr<models::Model>> models;
-  if (!options.dry_run) models = make_models(settings, options.models);
+  if (!options.dry_run) {
+    models = make_models(settings, options.models);
+    take_context_of_servers(settings, options.models);
+  }
   settings.problems = chosen_problems(options, data);
   if (settings.problems.empty() && options.files.empty()) {
     throw core::UsageError("run", "names no problem",
@@ -359,8 +377,7 @@ void add_proposer_options(CLI::App& command, campaign::CampaignSettings& setting
   command.add_option("--requests", settings.spending.requests, "Requests to make at most")->check(above_0);
   command.add_option("--tokens", settings.spending.tokens, "Tokens to spend at most, in and out")->check(above_0);
   command.add_option("--dollars", settings.spending.dollars, "Money to spend at most")->check(CLI::PositiveNumber);
-  command.add_option("--max-output", settings.sampling.max_output_tokens, "Tokens of one reply, thinking included")
-      ->check(above_0);
+  add_context_options(command, settings.sampling);
   command.add_option("--thinking", settings.sampling.thinking_tokens, "Tokens of a reply for extended thinking")
       ->check(CLI::NonNegativeNumber);
   command.add_option("--temperature", settings.sampling.temperature, "Temperature of the models (default: their own)")
