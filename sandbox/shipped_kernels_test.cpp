@@ -83,8 +83,10 @@ TEST_P(ShippedPlans, FitTheirProblem) {
   const Solution solution = load_solution(kernel.file);
   EXPECT_EQ(solution.problem, kernel.problem->name);
   EXPECT_NO_THROW(validate_solution(solution, *kernel.problem));
-  // Only what needs a GPU of this architecture or a newer one is beyond the cpu device.
-  EXPECT_EQ(std::ranges::count(solution.backends, "cpu"), solution.arch.starts_with("sm_9") ? 0 : 1);
+  // Only what needs a GPU of some architecture or a newer one may be beyond the cpu device; all of Hopper's is.
+  const auto on_cpu = std::ranges::count(solution.backends, "cpu");
+  EXPECT_TRUE(on_cpu == 1 || !solution.arch.empty());
+  EXPECT_TRUE(on_cpu == 0 || !solution.arch.starts_with("sm_9"));
 }
 
 TEST_P(ShippedPlans, HoldAtEveryPointAndWorkload) {
@@ -98,7 +100,7 @@ TEST_P(ShippedPlans, HoldAtEveryPointAndWorkload) {
   }
 }
 
-// Every problem has a kernel with dozens of points for the tuner.
+// Every problem has kernels with many points for the tuner.
 TEST(ShippedKernels, EveryProblemHasATunedKernelWithManyPoints) {
   std::map<std::string, size_t> points, for_gpus;
   for (const ShippedKernel& kernel : shipped_kernels()) {
@@ -106,8 +108,8 @@ TEST(ShippedKernels, EveryProblemHasATunedKernelWithManyPoints) {
     points[kernel.problem->name] += valid_points(solution).size();
     for_gpus[kernel.problem->name] += std::ranges::count(solution.backends, "cuda") > 0;
   }
-  EXPECT_GE(points.size(), 12u);
-  for (const auto& [problem, count] : points) EXPECT_GE(count, 24u) << problem;
+  EXPECT_GE(points.size(), 40u);
+  for (const auto& [problem, count] : points) EXPECT_GE(count, 10u) << problem;
   for (const auto& [problem, count] : for_gpus) EXPECT_GE(count, 1u) << problem << " has one for the cpu device alone";
 }
 

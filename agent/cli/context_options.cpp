@@ -13,10 +13,11 @@ void add_context_options(CLI::App& command, models::Sampling& sampling) {
     const bool whole = !text.empty() && text.size() < 13 && text.find_first_not_of("0123456789") == std::string::npos;
     return whole && std::stoll(text) > 0 ? "" : "must be a whole number above 0, not \"" + text + "\"";
   };
-  CLI::Option* output = command
-                            .add_option("--max-output", sampling.max_output_tokens,
-                                        "Tokens of one reply, thinking included (default: 16000, or a third of --context)")
-                            ->check(above_0);
+  CLI::Option* output =
+      command
+          .add_option("--max-output", sampling.max_output_tokens,
+                      "Tokens of one reply, thinking included (default: 16000, or a third of --context)")
+          ->check(above_0);
   command
       .add_option(
           "--context", sampling.context_tokens,

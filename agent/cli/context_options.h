@@ -9,7 +9,8 @@ class App;
 
 namespace agent::cli {
 
-// --context and --max-output. Where the context is given and a reply's length is not, a reply gets a third of it at most.
+// --context and --max-output. Where the context is given and a reply's length is not, a reply gets a third of it at
+// most.
 void add_context_options(CLI::App& command, models::Sampling& sampling);
 
 // The same for a context that a server names and the user does not.

@@ -56,7 +56,8 @@ double flushed_to_zero(DType dtype, const Reduction& reduction) {
 }
 
 bool rounded_once(const OutputForm& form) {
-  return core::size_bytes(form.dtype) < core::size_bytes(form.accumulate) && form.tiling.elements >= kManyElements;
+  return core::size_bytes(form.dtype) < core::size_bytes(form.accumulate) && form.tiling.elements >= kManyElements &&
+         !form.of_library;
 }
 
 std::vector<Unit> units_of(const OutputForm& form, const std::vector<TileErrors>& tiles) {
@@ -263,8 +264,8 @@ std::variant<Match, verdicts::Verdict> compare(const OutputForm& form, bool exac
 std::variant<Match, verdicts::Verdict> compare(const Comparison& c, const std::string& name,
                                                const verdicts::Where& where) {
   const Tiling tiling = tiling_of(c.columns, c.output.size() / core::size_bytes(c.dtype));
-  return compare({c.dtype, c.accumulate, tiling, c.reduction, name, where, c.shape, c.may_overflow}, c.exact, c.output,
-                 c.expected, c.neighbours);
+  return compare({c.dtype, c.accumulate, tiling, c.reduction, name, where, c.shape, c.may_overflow, 0, c.of_library},
+                 c.exact, c.output, c.expected, c.neighbours);
 }
 
 }  // namespace verifier::comparison

@@ -36,6 +36,8 @@ struct OutputForm {
   // of the tile's scale.
   bool may_overflow = false;
   double reference_error = 0;  // by which the reference itself may be off; always allowed
+  // A library that people use, whose operators may each round their result to the output's dtype.
+  bool of_library = false;
 };
 
 // The elements themselves, asked for only once a failure is certain.
@@ -56,7 +58,7 @@ struct SecondLook {
 //
 // Allowed, with r the reference, b the naive output, s the RMS of r's tile:
 //   RMS(y - r) <= t_rms RMS(b - r) + u      over all elements; 1.25 RMS(b - r) + u/50 where at least 4096 of them are
-//                                           stored in a narrower type than sums are kept in
+//                                           stored in a narrower type than sums are kept in, except by a library
 //   RMS(y - r) <= t_rms max(3 RMS(b - r), worst tile's RMS(b - r)) + u    over each tile, the naive errors relative to
 //                                                                         their tiles' scales
 //   |y - r|    <= t_max max(|b - r| / s) s + u
@@ -110,6 +112,7 @@ struct Comparison {
   std::vector<NaiveRun> neighbours;   // for inputs close by (jitter_input); see neighbours.h
   std::vector<int64_t> shape = {};    // to say in what pattern it is wrong; may be absent
   bool may_overflow = false;          // see OutputForm
+  bool of_library = false;            // the same
 };
 
 // Statistics and decision of an output in host memory. Integers are compared bit for bit, too.

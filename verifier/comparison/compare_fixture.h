@@ -41,6 +41,7 @@ struct ComparisonCase {
   Reduction reduction;
   bool exact = false;
   bool may_overflow = false;
+  bool of_library = false;
 };
 
 // nullopt: accepted.
@@ -48,9 +49,18 @@ template <typename Output, typename Naive>
 std::optional<verdicts::Verdict> judged(const ComparisonCase& c, const Output& y, const Doubles& r, const Naive& b) {
   const auto output = stored(c.dtype, y), naive = stored(c.dtype, b);
   const auto reference = stored(core::is_floating(c.dtype) ? DType::f64 : c.dtype, r);
-  const auto result = compare(
-      {c.dtype, DType::f32, c.columns, c.reduction, c.exact, output, {reference, naive}, {}, {}, c.may_overflow}, "y",
-      {"w", "", "", ""});
+  const auto result = compare({c.dtype,
+                               DType::f32,
+                               c.columns,
+                               c.reduction,
+                               c.exact,
+                               output,
+                               {reference, naive},
+                               {},
+                               {},
+                               c.may_overflow,
+                               c.of_library},
+                              "y", {"w", "", "", ""});
   if (const auto* verdict = std::get_if<verdicts::Verdict>(&result)) return *verdict;
   EXPECT_LE(std::get<Match>(result).ratio, 1);
   return std::nullopt;

@@ -60,6 +60,8 @@ class Oracle {
                                                              const LentBuffers& outputs, size_t index,
                                                              const Expected& expected, const verdicts::Where& where);
   TrustedOutputs run_trusted(const core::Bindings& axes, const TensorBytes& inputs);
+  // From now on outputs are a library's, or a candidate's.
+  void judge_library(bool library) { judges_library_ = library; }
 
  private:
   bool knows_naive(const core::Bindings& axes, draws::Distribution distribution) const;
@@ -93,6 +95,7 @@ class Oracle {
   // The naive solution adds in blocks, as PyTorch does, and so errs less than a running sum, which the contract allows
   // as well.
   bool in_blocks_;
+  bool judges_library_ = false;
   std::shared_ptr<reference::ReferenceChannel> drawer_;
   std::map<size_t, double> ordinary_scales_;  // RMS of an output in the first ordinary draw
   // The naive solution's errors at a shape, by output.

@@ -115,6 +115,7 @@ class Session {
     std::optional<Verdict> failed;
     // Libraries that people use are trusted to be right at other shapes, too; their timed launches are audited.
     const bool library = json.has("library") && json.at("library").boolean();
+    oracle_->judge_library(library);
     // PyTorch has no checking build.
     const bool pytorch = library || json.at("pytorch").boolean();
     if (traits.has_checking_build && effort != Effort::screen && !pytorch) {

@@ -4,12 +4,8 @@ It is computed in double like reference.py, so that the judge sees its formula: 
 processor are less precise than those for a GPU, or do not exist in half precision.
 """
 
-from equivalent_code import Refused, function_of, names_of, outputs_of, require_outputs, torch_dtype
+from equivalent_code import Lacking, Refused, function_of, names_of, outputs_of, require_outputs, torch_dtype
 from reference_code import in_double
-
-
-class Lacking(Exception):
-    """This PyTorch lacks what the equivalent calls: says nothing about the problem."""
 
 
 class Equivalent:

@@ -22,11 +22,15 @@ class Refused(Exception):
     """The library cannot compute this problem: a finding, not a failure of ours."""
 
 
+class Lacking(Refused):
+    """This PyTorch lacks what the equivalent needs: says nothing about the problem."""
+
+
 def torch_dtype(torch, dtype):
-    """PyTorch's of this name of ours. Refuses where this PyTorch is too old for it."""
+    """PyTorch's of this name of ours. Lacking where this PyTorch is too old for it."""
     found = getattr(torch, DTYPES[dtype], None)
     if found is None:
-        raise Refused(f"PyTorch {torch.__version__} has no {DTYPES[dtype]}: this problem needs PyTorch {SINCE[dtype]} or "
+        raise Lacking(f"PyTorch {torch.__version__} has no {DTYPES[dtype]}: this problem needs PyTorch {SINCE[dtype]} or "
                       "newer")
     return found
 

@@ -30,8 +30,8 @@ import time
 import reference_steps
 from compiled_reference import CompiledReference
 from drawn_inputs import OutsideDomain, drawn_inputs
-from equivalent_check import Equivalent, Lacking
-from equivalent_code import Refused, numbers_of
+from equivalent_check import Equivalent
+from equivalent_code import Lacking, Refused, numbers_of
 from host_memory import HostMemory
 from reference_code import Reference
 from torch_worker import CHANNEL_FD, Channel, Closed, LoadedEquivalent, fault

@@ -1,0 +1,22 @@
+/* kernelwright
+{
+  "problem": "index_add_f32",
+  "backends": ["cpu", "cuda", "hip"],
+  "description": "a copy, then one atomic addition per element",
+  "launches": [
+    {"kernel": "copy", "grid": ["M", "ceil_div(D, 128)", 1], "block": [128, 1, 1], "args": ["x", "y", "D"]},
+    {"kernel": "add_rows", "grid": ["K", "ceil_div(D, 128)", 1], "block": [128, 1, 1],
+     "args": ["index", "src", "y", "D"]}
+  ]
+}
+*/
+// y[m, d] = x[m, d] + sum over k with index[k] = m of src[k, d]; x, y: [M, D], index: [K], src: [K, D].
+extern "C" __global__ void copy(const float* x, float* y, int D) {
+  const int d = blockIdx.y * blockDim.x + threadIdx.x;
+  if (d < D) y[(size_t)blockIdx.x * D + d] = x[(size_t)blockIdx.x * D + d];
+}
+
+extern "C" __global__ void add_rows(const int* index, const float* src, float* y, int D) {
+  const int d = blockIdx.y * blockDim.x + threadIdx.x;
+  if (d < D) atomicAdd(y + (size_t)index[blockIdx.x] * D + d, src[(size_t)blockIdx.x * D + d]);
+}

@@ -1,0 +1,49 @@
+/* kernelwright
+{
+  "problem": "layernorm_backward_f32",
+  "backends": ["cpu", "cuda", "hip"],
+  "description": "the reference: fp64, one thread per row, then one per column",
+  "launches": [
+    {"kernel": "input_gradient", "grid": ["ceil_div(M, 64)", 1, 1], "block": [64, 1, 1],
+     "args": ["dy", "x", "w", "mean", "rstd", "dx", "M", "N"]},
+    {"kernel": "parameter_gradients", "grid": ["ceil_div(N, 64)", 1, 1], "block": [64, 1, 1],
+     "args": ["dy", "x", "mean", "rstd", "dw", "db", "M", "N"]}
+  ]
+}
+*/
+// With h = (x - mean_m) rstd_m and g = dy w: dx = rstd_m (g - sum_k g[m, k] / N - h sum_k (g h)[m, k] / N),
+// dw[n] = sum_m dy[m, n] h[m, n], db[n] = sum_m dy[m, n]; dy, x, dx: [M, N], w, dw, db: [N], mean, rstd: [M].
+// Floating outputs of a reference are double.
+extern "C" __global__ void input_gradient(const float* dy, const float* x, const float* w, const float* mean,
+                                          const float* rstd, double* dx, int M, int N) {
+  const int m = blockIdx.x * blockDim.x + threadIdx.x;
+  if (m >= M) return;
+  const size_t start = (size_t)m * N;
+  const double center = mean[m], scale = rstd[m];
+  double sum = 0, product = 0;
+  for (int n = 0; n < N; ++n) {
+    const double g = (double)dy[start + n] * w[n];
+    sum += g;
+    product += g * ((x[start + n] - center) * scale);
+  }
+  sum /= N;
+  product /= N;
+  for (int n = 0; n < N; ++n) {
+    const double g = (double)dy[start + n] * w[n], h = (x[start + n] - center) * scale;
+    dx[start + n] = scale * (g - sum - h * product);
+  }
+}
+
+extern "C" __global__ void parameter_gradients(const float* dy, const float* x, const float* mean, const float* rstd,
+                                               double* dw, double* db, int M, int N) {
+  const int n = blockIdx.x * blockDim.x + threadIdx.x;
+  if (n >= N) return;
+  double sum = 0, product = 0;
+  for (int m = 0; m < M; ++m) {
+    const size_t at = (size_t)m * N + n;
+    sum += dy[at];
+    product += dy[at] * (((double)x[at] - mean[m]) * rstd[m]);
+  }
+  dw[n] = product;
+  db[n] = sum;
+}

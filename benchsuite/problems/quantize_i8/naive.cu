@@ -1,0 +1,25 @@
+/* kernelwright
+{
+  "problem": "quantize_i8",
+  "backends": ["cpu", "cuda", "hip"],
+  "description": "one thread per row",
+  "launches": [
+    {"kernel": "quantize", "grid": ["ceil_div(M, 64)", 1, 1], "block": [64, 1, 1],
+     "args": ["x", "q", "scale", "M", "N"]}
+  ]
+}
+*/
+// scale[m] = max_n |x[m, n]| / 127, q[m, n] = rint(x[m, n] / scale[m]); x, q: [M, N] row-major, scale: [M].
+#include <cuda_bf16.h>
+
+extern "C" __global__ void quantize(const __nv_bfloat16* x, int8_t* q, float* scale, int M, int N) {
+  const int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= M) return;
+  const __nv_bfloat16* in = x + (size_t)row * N;
+  int8_t* out = q + (size_t)row * N;
+  float largest = 0;
+  for (int n = 0; n < N; ++n) largest = fmaxf(largest, fabsf(__bfloat162float(in[n])));
+  const float step = largest / 127.0f;
+  for (int n = 0; n < N; ++n) out[n] = step > 0 ? (int8_t)rintf(__bfloat162float(in[n]) / step) : (int8_t)0;
+  scale[row] = step;
+}

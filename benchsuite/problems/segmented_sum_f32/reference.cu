@@ -1,0 +1,22 @@
+/* kernelwright
+{
+  "problem": "segmented_sum_f32",
+  "backends": ["cpu", "cuda", "hip"],
+  "description": "the reference: fp64, one thread per sum",
+  "launches": [
+    {"kernel": "segmented_sum", "grid": ["S", "ceil_div(C, 64)", 1], "block": [64, 1, 1],
+     "args": ["values", "offsets", "y", "C"]}
+  ]
+}
+*/
+// Floating outputs of a reference are double, whatever the problem's output dtype: the judge compares with unrounded
+// values.
+// y[s, c] = sum over t from offsets[s] to offsets[s + 1] - 1 of values[t, c]; values: [T, C], y: [S, C], row-major,
+// offsets: [S + 1].
+extern "C" __global__ void segmented_sum(const float* values, const int* offsets, double* y, int C) {
+  const int s = blockIdx.x, c = blockIdx.y * blockDim.x + threadIdx.x;
+  if (c >= C) return;
+  double sum = 0;
+  for (int t = offsets[s]; t < offsets[s + 1]; ++t) sum += values[(size_t)t * C + c];
+  y[(size_t)s * C + c] = sum;
+}

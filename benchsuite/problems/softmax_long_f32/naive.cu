@@ -1,0 +1,36 @@
+/* kernelwright
+{
+  "problem": "softmax_long_f32",
+  "backends": ["cpu", "cuda", "hip"],
+  "description": "a block per row, three passes, trees in shared memory",
+  "launches": [
+    {"kernel": "softmax", "grid": ["M", 1, 1], "block": [256, 1, 1], "args": ["x", "y", "N"]}
+  ]
+}
+*/
+// y[m, n] = exp(x[m, n] - max_m) / sum_k exp(x[m, k] - max_m); x, y: [M, N] row-major.
+extern "C" __global__ void softmax(const float* x, float* y, int N) {
+  __shared__ float parts[256];
+  const float* in = x + (size_t)blockIdx.x * N;
+  float* out = y + (size_t)blockIdx.x * N;
+  float largest = in[0];
+  for (int n = threadIdx.x; n < N; n += blockDim.x) largest = fmaxf(largest, in[n]);
+  parts[threadIdx.x] = largest;
+  __syncthreads();
+  for (int half = blockDim.x / 2; half > 0; half /= 2) {
+    if (threadIdx.x < half) parts[threadIdx.x] = fmaxf(parts[threadIdx.x], parts[threadIdx.x + half]);
+    __syncthreads();
+  }
+  largest = parts[0];
+  __syncthreads();
+  float sum = 0;
+  for (int n = threadIdx.x; n < N; n += blockDim.x) sum += expf(in[n] - largest);
+  parts[threadIdx.x] = sum;
+  __syncthreads();
+  for (int half = blockDim.x / 2; half > 0; half /= 2) {
+    if (threadIdx.x < half) parts[threadIdx.x] += parts[threadIdx.x + half];
+    __syncthreads();
+  }
+  sum = parts[0];
+  for (int n = threadIdx.x; n < N; n += blockDim.x) out[n] = expf(in[n] - largest) / sum;
+}

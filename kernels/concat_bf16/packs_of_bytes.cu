@@ -1,0 +1,63 @@
+/* kernelwright
+{
+  "problem": "concat_bf16",
+  "backends": ["cpu", "cuda", "hip"],
+  "description": "packs of up to 16 bytes in the order of the output, ITEMS in flight per thread",
+  "tunables": {"BLOCK": [128, 256, 64, 512, 32], "ITEMS": [8, 4, 2, 16]},
+  "launches": [
+    {"kernel": "concat", "grid": ["ceil_div(M * (N1 + N2), 8 * BLOCK * ITEMS)", 1, 1], "block": ["BLOCK", 1, 1],
+     "args": ["a", "b", "y", "M", "N1", "N2"]}
+  ]
+}
+*/
+// y[m, n] = n < N1 ? a[m, n] : b[m, n - N1]; a: [M, N1], b: [M, N2], y: [M, N1 + N2].
+//
+// A block owns 8 * BLOCK * ITEMS consecutive elements of y. One division in 64 bits finds the row of its first; from
+// there each thread finds row and column of its own packs in 32 bits, and issues ITEMS loads before it stores. A pack
+// has 8 elements where both widths are multiples of 8, otherwise 4, 2 or 1, and the block makes as many more rounds:
+// so no pack lies in both inputs, and each is aligned.
+#include <cuda_bf16.h>
+
+template <class Pack>
+__device__ __forceinline__ void concat_packs(const __nv_bfloat16* __restrict__ a, const __nv_bfloat16* __restrict__ b,
+                                             __nv_bfloat16* __restrict__ y, int M, int packs1, int packs2) {
+  constexpr int kRounds = 16 / sizeof(Pack);
+  const int packs = packs1 + packs2;
+  const size_t start = (size_t)blockIdx.x * (BLOCK * ITEMS * kRounds), row0 = start / packs;
+  const size_t left = (size_t)M * packs - start;  // packs from this block's first to the end of y
+  const int column0 = (int)(start - row0 * packs);
+  const Pack* from1 = (const Pack*)a + row0 * packs1;
+  const Pack* from2 = (const Pack*)b + row0 * packs2;
+  Pack* to = (Pack*)y + start;
+  for (int first = threadIdx.x; first < BLOCK * ITEMS * kRounds; first += BLOCK * ITEMS) {
+    Pack values[ITEMS];
+#pragma unroll
+    for (int k = 0; k < ITEMS; ++k) {
+      const int i = first + k * BLOCK;
+      if (i < left) {
+        const int row = (column0 + i) / packs, n = column0 + i - row * packs;
+        values[k] = __ldcs(n < packs1 ? from1 + (size_t)row * packs1 + n : from2 + (size_t)row * packs2 + (n - packs1));
+      }
+    }
+#pragma unroll
+    for (int k = 0; k < ITEMS; ++k) {
+      const int i = first + k * BLOCK;
+      if (i < left) __stcs(to + i, values[k]);
+    }
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    concat(const __nv_bfloat16* __restrict__ a, const __nv_bfloat16* __restrict__ b, __nv_bfloat16* __restrict__ y,
+           int M, int N1, int N2) {
+  const int both = N1 | N2;
+  if (both % 8 == 0) {
+    concat_packs<uint4>(a, b, y, M, N1 / 8, N2 / 8);
+  } else if (both % 4 == 0) {
+    concat_packs<uint2>(a, b, y, M, N1 / 4, N2 / 4);
+  } else if (both % 2 == 0) {
+    concat_packs<unsigned>(a, b, y, M, N1 / 2, N2 / 2);
+  } else {
+    concat_packs<unsigned short>(a, b, y, M, N1, N2);
+  }
+}

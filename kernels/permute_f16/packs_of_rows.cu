@@ -1,0 +1,54 @@
+/* kernelwright
+{
+  "problem": "permute_f16",
+  "backends": ["cpu", "cuda", "hip"],
+  "description": "packs of up to 16 bytes, ROWS consecutive positions in flight per thread",
+  "tunables": {"BLOCK": [128, 256, 64, 512, 32], "ROWS": [8, 4, 16, 2]},
+  "launches": [
+    {"kernel": "permute",
+     "grid": ["ceil_div(S, ROWS) * ceil_div(H * D / (1 + (D % 2 == 0) + 2 * (D % 4 == 0) + 4 * (D % 8 == 0)), BLOCK)",
+              "B", 1],
+     "block": ["BLOCK", 1, 1], "args": ["x", "y", "S", "H", "D"]}
+  ]
+}
+*/
+// y[b, h, s, d] = x[b, s, h, d]; x: [B, S, H, D], y: [B, H, S, D].
+//
+// A block takes a tile of ROWS positions by BLOCK packs of neighbouring heads. Each thread reads its pack at all ROWS
+// positions before it writes the first: a warp reads 512 contiguous bytes at a time, and the ROWS writes of a head join
+// to ROWS * D contiguous elements. A pack has 16 bytes where D is a multiple of 8, otherwise 8, 4 or 2.
+#include <cuda_fp16.h>
+
+template <class Pack>
+__device__ __forceinline__ void permute_packs(const __half* __restrict__ x, __half* __restrict__ y, int S, int H,
+                                              int packs) {
+  const int chunks = (H * packs + BLOCK - 1) / BLOCK;
+  const int tile = blockIdx.x / chunks, unit = (blockIdx.x - tile * chunks) * BLOCK + threadIdx.x;
+  if (unit >= H * packs) return;
+  const int b = blockIdx.y, s = tile * ROWS, h = unit / packs, rows = min(ROWS, S - s);
+  const size_t stride = (size_t)H * packs;
+  const Pack* from = (const Pack*)x + ((size_t)b * S + s) * stride + unit;
+  Pack* to = (Pack*)y + (((size_t)b * H + h) * S + s) * packs + (unit - h * packs);
+  if (rows == ROWS) {
+    Pack values[ROWS];
+#pragma unroll
+    for (int k = 0; k < ROWS; ++k) values[k] = __ldcs(from + k * stride);
+#pragma unroll
+    for (int k = 0; k < ROWS; ++k) __stcs(to + k * packs, values[k]);
+    return;
+  }
+  for (int k = 0; k < rows; ++k) __stcs(to + k * packs, __ldcs(from + k * stride));
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    permute(const __half* __restrict__ x, __half* __restrict__ y, int S, int H, int D) {
+  if (D % 8 == 0) {
+    permute_packs<uint4>(x, y, S, H, D / 8);
+  } else if (D % 4 == 0) {
+    permute_packs<uint2>(x, y, S, H, D / 4);
+  } else if (D % 2 == 0) {
+    permute_packs<unsigned>(x, y, S, H, D / 2);
+  } else {
+    permute_packs<unsigned short>(x, y, S, H, D);
+  }
+}
