@@ -155,7 +155,7 @@ class Loaded {
   // Returns the outputs by name. A fault fails the test.
   std::map<std::string, std::vector<double>> run(const core::Bindings& axes, const std::map<std::string, Bytes>& inputs,
                                                  cpu::runtime::Order order) {
-    const LaunchPlan plan = bind_plan(solution_, point_, axes, kernel_.problem.get());
+    const LaunchPlan plan = bind_plan(solution_, point_, axes, &kernel_.problem());
     std::map<std::string, cpu::runtime::MappedBuffer> memory;
     std::vector<cpu::runtime::Buffer> buffers;
     const auto add = [&](const std::string& name, size_t bytes, int poison, bool writable) {
@@ -166,7 +166,7 @@ class Loaded {
       add(name, bytes.size(), 0, false);
       std::memcpy(memory.at(name).content().data(), bytes.data(), bytes.size());
     }
-    for (const Tensor& output : kernel_.problem->outputs) {
+    for (const Tensor& output : kernel_.problem().outputs) {
       const auto size = static_cast<size_t>(output.elements(axes)) * core::size_bytes(dtype_of(output));
       add(output.name, size, 0xff, true);
     }
@@ -178,7 +178,7 @@ class Loaded {
       if (fault) throw std::runtime_error(kernel_.name + ", " + describe(point_) + ": " + fault->describe());
     }
     std::map<std::string, std::vector<double>> outputs;
-    for (const Tensor& output : kernel_.problem->outputs) {
+    for (const Tensor& output : kernel_.problem().outputs) {
       const auto content = memory.at(output.name).content();
       outputs[output.name] = as_doubles(Bytes(content.begin(), content.end()), dtype_of(output));
     }
@@ -228,7 +228,7 @@ void expect_near(const std::vector<double>& got, const std::vector<double>& expe
 class KernelsOnCpu : public testing::TestWithParam<ShippedKernel> {
  protected:
   KernelsOnCpu()
-      : reference_kernel_{"reference", GetParam().problem->reference_file(), GetParam().problem, true},
+      : reference_kernel_{"reference", GetParam().problem().reference_file(), GetParam().problem_folder, {}, true},
         reference_solution_(load_solution(reference_kernel_.file)),
         reference_(reference_kernel_, reference_solution_, {}, Build::fast) {}
 
@@ -236,7 +236,7 @@ class KernelsOnCpu : public testing::TestWithParam<ShippedKernel> {
   void compare(const TunableBinding& point, Build build, const std::vector<cpu::runtime::Order>& orders) {
     const Solution solution = load_solution(GetParam().file);
     Loaded candidate(GetParam(), solution, point, build);
-    for (const benchsuite::Workload& workload : GetParam().problem->workloads) {
+    for (const benchsuite::Workload& workload : GetParam().problem().workloads) {
       if (workload.role == benchsuite::Role::test) compare(candidate, point, workload, orders);
     }
   }
@@ -244,11 +244,11 @@ class KernelsOnCpu : public testing::TestWithParam<ShippedKernel> {
   void compare_smallest(Dialect dialect, const TunableBinding& point, Build build) {
     const Solution solution = load_solution(GetParam().file);
     Loaded candidate(GetParam(), solution, point, build, dialect);
-    std::vector<benchsuite::Workload> tests = GetParam().problem->workloads;
+    std::vector<benchsuite::Workload> tests = GetParam().problem().workloads;
     std::erase_if(tests, [](const auto& workload) { return workload.role != benchsuite::Role::test; });
     std::ranges::sort(tests, {}, [&](const auto& workload) {
       int64_t elements = 0;
-      for (const Tensor& input : GetParam().problem->inputs) elements += input.elements(workload.axes);
+      for (const Tensor& input : GetParam().problem().inputs) elements += input.elements(workload.axes);
       return elements;
     });
     tests.resize(std::min<size_t>(tests.size(), 2));
@@ -259,11 +259,11 @@ class KernelsOnCpu : public testing::TestWithParam<ShippedKernel> {
   void compare(Loaded& candidate, const TunableBinding& point, const benchsuite::Workload& workload,
                const std::vector<cpu::runtime::Order>& orders) {
     std::map<std::string, Bytes> inputs;
-    for (const Tensor& input : GetParam().problem->inputs) inputs[input.name] = draw(input, workload.axes, random_);
+    for (const Tensor& input : GetParam().problem().inputs) inputs[input.name] = draw(input, workload.axes, random_);
     const auto expected = reference_.run(workload.axes, inputs, cpu::runtime::Order::forward);
     for (const cpu::runtime::Order order : orders) {
       const auto got = candidate.run(workload.axes, inputs, order);
-      for (const Tensor& output : GetParam().problem->outputs) {
+      for (const Tensor& output : GetParam().problem().outputs) {
         const bool counts_quanta = output.comparison.rule == benchsuite::OutputRule::quanta;
         const double tolerance = core::is_f8(output.dtype)           ? 7e-2
                                  : output.dtype == core::DType::bf16 ? 1e-2
@@ -300,10 +300,7 @@ const auto kName = [](const auto& kernel) { return kernel.param.name; };
 // Those in CUDA's dialect: a kernel for the cpu device alone is, too.
 std::vector<ShippedKernel> kernels_in_cuda() {
   std::vector<ShippedKernel> kernels = shipped_kernels_for("cpu");
-  std::erase_if(kernels, [](const ShippedKernel& kernel) {
-    const std::vector<std::string> backends = load_solution(kernel.file).backends;
-    return std::ranges::count(backends, "cuda") == 0 && std::ranges::count(backends, "hip") > 0;
-  });
+  std::erase_if(kernels, [](const ShippedKernel& kernel) { return !kernel.says("cuda") && kernel.says("hip"); });
   return kernels;
 }
 INSTANTIATE_TEST_SUITE_P(All, KernelsOnCpu, testing::ValuesIn(kernels_in_cuda()), kName);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <memory>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -14,14 +13,17 @@ namespace sandbox::test {
 
 struct ShippedKernel {
   std::string name;  // "softmax_f32_naive": a test's name
-  std::filesystem::path file;
-  std::shared_ptr<const benchsuite::Problem> problem;
+  std::filesystem::path file, problem_folder;
+  std::vector<std::string> backends;
   bool reference = false;  // writes its floating outputs as double
+
+  const benchsuite::Problem& problem() const;  // read at the first call
+  bool says(const std::string& backend) const;
 };
 std::ostream& operator<<(std::ostream& out, const ShippedKernel& kernel);
 
 // kernels/<problem>/*.cu, and reference.cu and naive.cu of every problem.
-// Read once: every start of the test program lists them.
+// Every start of the test program lists them, so this reads no more than their headers' text.
 const std::vector<ShippedKernel>& shipped_kernels();
 
 // Those whose "backends" name this one.

@@ -4,11 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <random>
 
-#include "benchsuite/catalogue.h"
 #include "core/error.h"
 #include "core/paths.h"
+#include "core/text.h"
 
 namespace sandbox::test {
 namespace {
@@ -28,35 +29,59 @@ void bind_rest(const Solution& solution, size_t next, TunableBinding& binding, s
 
 std::ostream& operator<<(std::ostream& out, const ShippedKernel& kernel) { return out << kernel.name; }
 
+const benchsuite::Problem& ShippedKernel::problem() const {
+  static std::map<fs::path, benchsuite::Problem> read;
+  auto found = read.find(problem_folder);
+  if (found == read.end()) found = read.emplace(problem_folder, benchsuite::load_problem(problem_folder)).first;
+  return found->second;
+}
+bool ShippedKernel::says(const std::string& backend) const { return std::ranges::count(backends, backend) > 0; }
+
 namespace {
-std::vector<ShippedKernel> read_shipped_kernels() {
+std::vector<std::string> backends_in(const fs::path& file) {
+  const std::string text = core::read_file(file);
+  std::vector<std::string> backends{"cpu", "cuda", "hip"};
+  const size_t begin = text.find("\"backends\"");
+  if (begin == std::string::npos) return backends;
+  const std::string list = text.substr(begin, text.find(']', begin) - begin);
+  std::erase_if(backends, [&](const std::string& one) { return list.find('"' + one + '"') == std::string::npos; });
+  return backends;
+}
+
+std::vector<fs::path> sorted_entries(const fs::path& folder) {
+  std::vector<fs::path> entries;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) entries.push_back(entry.path());
+  std::ranges::sort(entries);
+  return entries;
+}
+
+std::vector<ShippedKernel> list_shipped_kernels() {
   std::vector<ShippedKernel> kernels;
   const core::Paths paths = core::installed_paths();
-  for (auto& [name, loaded] : benchsuite::load_problems(paths.problems())) {
-    const auto problem = std::make_shared<const benchsuite::Problem>(std::move(loaded));
-    kernels.push_back({name + "_reference", problem->reference_file(), problem, true});
-    kernels.push_back({name + "_naive", problem->naive_file(), problem});
-    std::vector<fs::path> files;
-    for (const fs::directory_entry& entry : fs::directory_iterator(paths.kernels() / name)) {
-      if (entry.path().extension() == ".cu") files.push_back(entry.path());
+  for (const fs::path& folder : sorted_entries(paths.problems())) {
+    const std::string name = folder.filename().string();
+    const auto add = [&](const fs::path& file) {
+      const std::string stem = file.stem().string();
+      kernels.push_back({name + "_" + stem, file, folder, backends_in(file), stem == "reference"});
+    };
+    add(folder / benchsuite::kReferenceFile);
+    add(folder / benchsuite::kNaiveFile);
+    for (const fs::path& file : sorted_entries(paths.kernels() / name)) {
+      if (file.extension() == ".cu") add(file);
     }
-    std::sort(files.begin(), files.end());
-    for (const fs::path& file : files) kernels.push_back({name + "_" + file.stem().string(), file, problem});
   }
   return kernels;
 }
 }  // namespace
 
 const std::vector<ShippedKernel>& shipped_kernels() {
-  static const std::vector<ShippedKernel> kernels = read_shipped_kernels();
+  static const std::vector<ShippedKernel> kernels = list_shipped_kernels();
   return kernels;
 }
 
 std::vector<ShippedKernel> shipped_kernels_for(const std::string& backend) {
   std::vector<ShippedKernel> kernels = shipped_kernels();
-  std::erase_if(kernels, [&](const ShippedKernel& kernel) {
-    return std::ranges::count(load_solution(kernel.file).backends, backend) == 0;
-  });
+  std::erase_if(kernels, [&](const ShippedKernel& kernel) { return !kernel.says(backend); });
   return kernels;
 }
 
@@ -81,8 +106,10 @@ class ShippedPlans : public testing::TestWithParam<ShippedKernel> {};
 TEST_P(ShippedPlans, FitTheirProblem) {
   const ShippedKernel& kernel = GetParam();
   const Solution solution = load_solution(kernel.file);
-  EXPECT_EQ(solution.problem, kernel.problem->name);
-  EXPECT_NO_THROW(validate_solution(solution, *kernel.problem));
+  const std::vector<std::string> all{"cpu", "cuda", "hip"};
+  EXPECT_EQ(solution.backends.empty() ? all : solution.backends, kernel.backends);
+  EXPECT_EQ(solution.problem, kernel.problem().name);
+  EXPECT_NO_THROW(validate_solution(solution, kernel.problem()));
   // Only what needs a GPU of some architecture or a newer one may be beyond the cpu device; all of Hopper's is.
   const auto on_cpu = std::ranges::count(solution.backends, "cpu");
   EXPECT_TRUE(on_cpu == 1 || !solution.arch.empty());
@@ -93,8 +120,8 @@ TEST_P(ShippedPlans, HoldAtEveryPointAndWorkload) {
   const ShippedKernel& kernel = GetParam();
   const Solution solution = load_solution(kernel.file);
   for (const TunableBinding& point : valid_points(solution)) {
-    for (const benchsuite::Workload& workload : kernel.problem->workloads) {
-      EXPECT_NO_THROW(bind_plan(solution, point, workload.axes, kernel.problem.get()))
+    for (const benchsuite::Workload& workload : kernel.problem().workloads) {
+      EXPECT_NO_THROW(bind_plan(solution, point, workload.axes, &kernel.problem()))
           << describe(point) << ", " << workload.name;
     }
   }
@@ -105,8 +132,8 @@ TEST(ShippedKernels, EveryProblemHasATunedKernelWithManyPoints) {
   std::map<std::string, size_t> points, for_gpus;
   for (const ShippedKernel& kernel : shipped_kernels()) {
     const Solution solution = load_solution(kernel.file);
-    points[kernel.problem->name] += valid_points(solution).size();
-    for_gpus[kernel.problem->name] += std::ranges::count(solution.backends, "cuda") > 0;
+    points[kernel.problem().name] += valid_points(solution).size();
+    for_gpus[kernel.problem().name] += std::ranges::count(solution.backends, "cuda") > 0;
   }
   EXPECT_GE(points.size(), 40u);
   for (const auto& [problem, count] : points) EXPECT_GE(count, 10u) << problem;

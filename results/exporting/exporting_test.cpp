@@ -18,6 +18,7 @@ namespace {
 using namespace archive;
 using namespace archive::test;
 using testing::AllOf;
+using testing::AnyOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -229,25 +230,28 @@ TEST(Folder, IsWrittenWhollyOrNotAtAll) {
       << "nothing is left beside it";
 }
 
-// Every shipped kernel in every format that supports it: no placeholder is left, nothing depends on Kernelwright.
+// Every shipped kernel in every format that can describe and test its problem: no placeholder is left, nothing depends
+// on Kernelwright. PyTorch's can always; what others cannot, they name.
 class Shipped : public testing::TestWithParam<std::string> {};
 
 TEST_P(Shipped, GoesIntoEveryFormat) {
   ExportArchive archive;
   const Package package = archive.choose(archive.add_shipped(GetParam()));
-  std::vector<Files> projects{cuda_project(package, export_data(), "now"),
-                              header_project(package, export_data(), "now", {}),
-                              torch_project(package, export_data(), "now")};
-  const auto is_axis = [](const core::Expr& extent) { return extent.text().find(' ') == std::string::npos; };
-  if (std::ranges::all_of(package.problem->inputs,
-                          [&](const auto& input) { return std::ranges::all_of(input.shape, is_axis); })) {
-    projects.push_back(flashinfer_project(package, export_data(), "now"));
-  } else {  // its Definitions know no "D / 2"
-    EXPECT_THROW(flashinfer_project(package, export_data(), "now"), core::InputError);
-  }
   KernelBinaries binaries{{"naive", {{"sm_90", "n"}}}};
   binaries[package.kernels[0].id] = {{"sm_90a", "k"}};
-  projects.push_back(header_project(package, export_data(), "now", binaries));
+  std::vector<Files> projects{torch_project(package, export_data(), "now")};
+  const auto add_or_refuse = [&](const auto& project) {
+    try {
+      projects.push_back(project());
+    } catch (const core::InputError& refused) {
+      EXPECT_THAT(refused.what(), HasSubstr("cannot "));
+      EXPECT_THAT(refused.what(), AnyOf(HasSubstr("export to another format"), HasSubstr("export --to pytorch")));
+    }
+  };
+  add_or_refuse([&] { return cuda_project(package, export_data(), "now"); });
+  add_or_refuse([&] { return header_project(package, export_data(), "now", {}); });
+  add_or_refuse([&] { return header_project(package, export_data(), "now", binaries); });
+  add_or_refuse([&] { return flashinfer_project(package, export_data(), "now"); });
   for (const Files& files : projects) {
     EXPECT_EQ(files.count("README.md") + files.count("LICENSE") + files.count("provenance.json"), 3u);
     for (const auto& [path, text] : files) {
@@ -338,12 +342,12 @@ TEST(Hip, LanesAndMasksHaveTheirMeaningInBothLanguages) {
               HasSubstr("#define KW_WHOLE_WAVE 0xffffffffu"));
 }
 
-// But for topk_f32: see AProblemThatItsOwnTestCannotCompareIsRefused. Exports are CUDA's here.
+// Exports are CUDA's here.
 std::vector<std::string> shipped_files() {
   std::vector<std::string> files;
   const auto folder = core::installed_paths().kernels();
   for (const auto& entry : std::filesystem::recursive_directory_iterator(std::filesystem::canonical(folder))) {
-    if (entry.path().extension() != ".cu" || entry.path().parent_path().filename() == "topk_f32") continue;
+    if (entry.path().extension() != ".cu") continue;
     if (std::ranges::count(sandbox::load_solution(entry.path()).backends, "cuda") > 0) {
       files.push_back(entry.path().parent_path().filename().string() + "/" + entry.path().filename().string());
     }

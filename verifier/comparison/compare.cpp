@@ -233,7 +233,7 @@ std::optional<verdicts::Pattern> pattern_in(const OutputForm& form, std::span<co
     const double y = got(i), r = right(i);
     if (!std::isfinite(y) || !std::isfinite(r)) return false;  // of its class: otherwise the verdict is another
     if (allowed.empty()) return !formulas::right_number(y, r, draws::rounded_to(form.dtype, r), range);
-    const double error = formulas::error_beyond_rounding(y, r, range);
+    const double error = formulas::error_that_counts(y, r, range);
     return !(error <= allowed[static_cast<size_t>(tile_of(form.tiling, i))]);
   };
   return find_pattern({form.shape, worst, got, right, wrong});

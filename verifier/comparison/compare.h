@@ -69,6 +69,8 @@ struct SecondLook {
 // are the largest over the expected run and its neighbours: one error in a mean or a sum moves its whole row, so that
 // the naive error of a single row is a single number, which may be small by luck.
 //
+// An element of an output of 16 bits that errs by no more than 33/32 of half a step there is right.
+//
 // An output of 8 bits is held against r as its dtype saturates it, and the errors of its elements, |y - r| and
 // max(|b - r|), count beyond half a step of the dtype at r: the one rounding is of their own size, not of s. Then u
 // is a 64th of the above.

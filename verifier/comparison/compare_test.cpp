@@ -395,6 +395,21 @@ TEST(Compare, CopiesAreExact) {
   EXPECT_EQ(name_of(judged({DType::f32, 100, {100, 0, false, true}, false}, y, r, x)), "accepted");
 }
 
+// One element far above its tile's scale, whose rounding errs by more than all that the tile shows.
+TEST(Compare, AnElementOf16BitsMayErrByHalfAStepOfItsOwn) {
+  for (const auto& [dtype, step] : {std::pair{DType::f16, 0x1p-5}, std::pair{DType::bf16, 0x1p-2}}) {
+    Doubles r(4096, 1.0);
+    r[77] = 33 + 0.499 * step;
+    Doubles y = r;
+    y[77] = 33;
+    EXPECT_EQ(name_of(judged({dtype, 512, {}, false}, y, r, r)), "accepted");
+    y[77] = 33 + step;  // 0.501 of a step
+    EXPECT_EQ(name_of(judged({dtype, 512, {}, false}, y, r, r)), "accepted");
+    y[77] = 33 - step;
+    EXPECT_EQ(name_of(judged({dtype, 512, {}, false}, y, r, r)), "wrong_result");
+  }
+}
+
 // A product in f16 that is rounded to f16 again.
 TEST(Compare, ASecondRoundingShowsInManyElements) {
   const Floats x = normal(8192, 9), w = normal(8192, 10);

@@ -24,8 +24,12 @@ std::vector<Entry> each_tile(const Tiling& tiling, Visit visit) {
 
 NumberRange range_of(DType dtype) {
   if (!core::is_floating(dtype)) return {};
-  return {draws::largest_of(dtype), draws::overflow_of(dtype), core::is_f8(dtype) ? draws::significand_bits(dtype) : 0,
-          draws::least_normal(dtype), dtype != DType::f8e4m3};
+  return {draws::largest_of(dtype),
+          draws::overflow_of(dtype),
+          core::is_f8(dtype) ? draws::significand_bits(dtype) : 0,
+          draws::least_normal(dtype),
+          dtype != DType::f8e4m3,
+          dtype == DType::f16 || dtype == DType::bf16 ? draws::significand_bits(dtype) : 0};
 }
 
 int64_t tile_of(const Tiling& tiling, int64_t index) {
@@ -97,8 +101,8 @@ int64_t count_wrong(DType dtype, const Tiling& tiling, std::span<const std::byte
   int64_t wrong = 0;
   for (int64_t tile = 0; tile < tiling.count(); ++tile) {
     for (auto i = static_cast<size_t>(tiling.begin(tile)); i < static_cast<size_t>(tiling.end(tile)); ++i) {
-      const double error = formulas::error_beyond_rounding(draws::load_element(dtype, output, i),
-                                                           draws::load_element(DType::f64, reference, i), range);
+      const double error = formulas::error_that_counts(draws::load_element(dtype, output, i),
+                                                       draws::load_element(DType::f64, reference, i), range);
       wrong += !(error <= allowed[static_cast<size_t>(tile)]);
     }
   }

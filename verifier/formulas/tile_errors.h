@@ -35,7 +35,7 @@ struct TileErrors {
   double scale_squares;  // sum of r^2 where r is finite in y's dtype, to within 1 %
   double peak;           // |r|, the largest that is
   NaiveTile naive;
-  double largest;          // |y - r|, beyond rounding
+  double largest;          // |y - r|, as error_that_counts has it
   double squares;          // sum of (y - r)^2
   int64_t worst;           // flat index of the first element with the largest |y - r|
   int64_t mismatches;      // elements where NaN or infinity stands and should not, or the reverse
@@ -57,6 +57,7 @@ struct NumberRange {
   int64_t significand;
   double least_normal;
   int64_t has_infinity;
+  int64_t significand_of_16;  // the same for a format of 16 bits; 0 for others
 };
 
 // The reference as the dtype holds it.
@@ -86,13 +87,31 @@ HOST_DEVICE bool right_number(double y, double r, double rounded, const NumberRa
 // The error of the naive output or of the candidate's; what is not finite is compared by its class.
 HOST_DEVICE double error_of(double value, double r) { return isfinite(r) && isfinite(value) ? fabs(value - r) : 0; }
 
+// Half a step of a format with so many bits of significand, at r.
+HOST_DEVICE double half_step(double r, int64_t significand, const NumberRange& range) {
+  int exponent = 0;
+  frexp(fmax(fabs(r), range.least_normal), &exponent);
+  return ldexp(1.0, exponent - 1 - static_cast<int>(significand));
+}
+
 // The same, beyond the half step by which the one rounding to 8 bits errs.
 HOST_DEVICE double error_beyond_rounding(double value, double r, const NumberRange& range) {
   const double held = saturated(r, range), error = error_of(value, held);
   if (range.significand == 0 || error == 0) return error;
-  int exponent = 0;
-  frexp(fmax(fabs(held), range.least_normal), &exponent);
-  return fmax(error - ldexp(1.0, exponent - 1 - static_cast<int>(range.significand)), 0.0);
+  return fmax(error - half_step(held, range.significand, range), 0.0);
+}
+
+// Is an element of 16 bits rounded rightly, or nearly so? What its tile allows is of the tile's scale, and its own step
+// may be larger.
+HOST_DEVICE bool nearly_right(double error, double r, const NumberRange& range) {
+  constexpr double kNearly = 33.0 / 32;
+  return range.significand_of_16 != 0 && error <= kNearly * half_step(r, range.significand_of_16, range);
+}
+
+// The candidate's error, as far as it counts.
+HOST_DEVICE double error_that_counts(double y, double r, const NumberRange& range) {
+  const double error = error_beyond_rounding(y, r, range);
+  return nearly_right(error, r, range) ? 0 : error;
 }
 
 HOST_DEVICE void add_naive(NaiveTile& tile, double b, double r, const NumberRange& range) {
@@ -112,7 +131,7 @@ HOST_DEVICE void add_element(TileErrors& tile, int64_t index, double y, double r
   }
   add_naive(tile.naive, b, r, range);
   const double error = error_of(y, held), beyond = error_beyond_rounding(y, r, range);
-  if (beyond > tile.largest) {
+  if (beyond > tile.largest && !nearly_right(beyond, r, range)) {
     tile.largest = beyond;
     tile.worst = index;
   }

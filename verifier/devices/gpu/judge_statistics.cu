@@ -19,10 +19,12 @@ __device__ __forceinline__ Difference join(const Difference& a, const Difference
 
 // verifier/comparison/tiles.cpp has it for the host.
 __device__ __forceinline__ NumberRange range_of(int64_t dtype) {
-  if (dtype == f8e4m3) return {448, 464, 4, 0x1p-6, 0};
-  if (dtype == f8e5m2) return {57344, 61440, 3, 0x1p-14, 1};
-  const double largest = dtype == f16 ? 65504 : dtype == bf16 ? 0x1.FEp127 : dtype == f32 ? 0x1.FFFFFEp127 : DBL_MAX;
-  return {largest, largest, 0, 0, 1};
+  if (dtype == f8e4m3) return {448, 464, 4, 0x1p-6, 0, 0};
+  if (dtype == f8e5m2) return {57344, 61440, 3, 0x1p-14, 1, 0};
+  if (dtype == f16) return {65504, 65504, 0, 0x1p-14, 1, 11};
+  if (dtype == bf16) return {0x1.FEp127, 0x1.FEp127, 0, 0x1p-126, 1, 8};
+  const double largest = dtype == f32 ? 0x1.FFFFFEp127 : DBL_MAX;
+  return {largest, largest, 0, 0, 1, 0};
 }
 
 template <typename T>
@@ -111,7 +113,7 @@ __device__ __forceinline__ void count_wrong(const void* output, const double* re
     const int64_t begin = tiling.begin(tile), end = tiling.end(tile);
     int64_t mine = 0;
     for (int64_t i = begin + threadIdx.x; i < end; i += blockDim.x) {
-      mine += !(error_beyond_rounding(as_double(y[i]), reference[i], range) <= allowed[tile]);
+      mine += !(error_that_counts(as_double(y[i]), reference[i], range) <= allowed[tile]);
     }
     const int64_t all = joined_in_block(mine);
     if (threadIdx.x == 0) counts[tile] = all;
