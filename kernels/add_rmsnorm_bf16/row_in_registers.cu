@@ -18,6 +18,9 @@
 // is read and written once. Columns beyond the first 8 * BLOCK * PACKS are read back from r by the thread that wrote
 // them, so a row may have any length. Rows whose length is no multiple of 8 are not aligned to 16 bytes and go element
 // by element. A block of one thread suits the cpu device, where a barrier costs more than a row.
+//
+// Measured on one H200 on 2026-11-25, cold caches, median: 141.2 us at 8192x8192, 82 % of the bound, with BLOCK=128
+// PACKS=8.
 #include <cuda_bf16.h>
 
 constexpr int kLanesInWarp = BLOCK < KW_WAVE ? BLOCK : KW_WAVE;

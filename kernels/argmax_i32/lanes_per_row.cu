@@ -19,6 +19,9 @@
 // on the cpu device. Candidates meet in the thread, by shuffles, and at last in shared memory. Vectors begin at the
 // first multiple of 16 bytes in the row; up to three columns before and behind them are taken one at a time. The last
 // step of a row leaves out the vectors that lie beyond its end.
+//
+// Measured on one H200 on 2026-11-25, cold caches, median: 70.3 us at 512x128256, 81 % of the bound, with LANES=512
+// LOADS=4 ROWS=1 WIDTH=4.
 constexpr int kLanesInWarp = LANES < KW_WAVE ? LANES : KW_WAVE;
 constexpr int kVectors = WIDTH * LOADS / 4;  // of a thread in a step
 constexpr int kStep = LANES * WIDTH * LOADS;

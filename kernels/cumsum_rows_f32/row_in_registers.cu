@@ -22,6 +22,9 @@
 // before them, which meet in shared memory. There are two sets of these sums, so that one barrier per tile is enough.
 // Segments begin at a multiple of 16 bytes of memory, up to three columns before the row: only the packs at the two
 // ends of a row are read one element at a time.
+//
+// Measured on one H200 on 2026-11-25, cold caches, median: 144.0 us at 8192x8192, 81 % of the bound, with BLOCK=256
+// PACKS=16.
 constexpr int kGroups = BLOCK / 32;
 constexpr int kSegment = 128 * PACKS;
 

@@ -27,6 +27,9 @@
 // Scores become the right operand of the second product by movmatrix. A warp fetches its next keys before it computes
 // weights and its next values after it has used the last ones; RESIDENT warps share a multiprocessor. Blocks beyond a
 // sequence's length end at once.
+//
+// Measured on one H200 on 2026-11-25, cold caches, median: 277.2 us at 64x8x4x8192, 75 % of the bound, with CHUNK=512
+// RESIDENT=12 WARPS=2.
 #include <cuda_bf16.h>
 
 constexpr int D = 128, kKeys = 16, kQueries = 8;

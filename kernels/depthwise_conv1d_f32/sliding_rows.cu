@@ -15,6 +15,9 @@
 // A thread owns four neighbouring channels and ROWS positions. The last three positions stay in registers, so that
 // each element is read once but for the three before each thread's first. AHEAD positions are loaded before the first
 // of them is used. Where C is no multiple of 4, rows are not aligned to float4 and channels are read one at a time.
+//
+// Measured on one H200 on 2026-11-25, cold caches, median: 185.4 us at 8x2048x5120, 78 % of the bound, with AHEAD=8
+// BLOCK=64 ROWS=16.
 struct Four {
   float value[4];
 };

@@ -18,6 +18,9 @@
 // `packs` words, sixteen to a group.
 // Under the exponent of 2^23 the bits of q are the float 2^23 + q. The product of scale and zero point is exact in
 // fp32, so q * scale - zero * scale in one fused operation is the difference times the scale, rounded once.
+//
+// Measured on one H200 on 2026-11-25, cold caches, median: 154.4 us at 28672x8192, 83 % of the bound, with BLOCK=128
+// PACKS=2.
 #include <cuda_fp16.h>
 
 union Pack {

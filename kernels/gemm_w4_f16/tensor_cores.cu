@@ -20,6 +20,9 @@
 // read 16 bytes each, which are all 128 weights of a group, and a permutation of k that both operands share saves any
 // exchange. A weight becomes a half by setting it into the mantissa of 1024 and subtracting. Loads for the AHEAD next
 // groups are in flight meanwhile. Products of a group are added by the tensor cores, then scaled and added in fp32.
+//
+// Measured on one H200 on 2026-11-25, cold caches, median: 34.5 us at 16x8192x8192, 23 % of the bound, with AHEAD=2
+// EIGHTS=1 TILES=2 WARPS=8.
 #include <cuda_fp16.h>
 
 constexpr int kColumns = 16 * TILES;

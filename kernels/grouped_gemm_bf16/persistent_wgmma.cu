@@ -27,6 +27,9 @@
 // tile. Two warpgroups multiply them with wgmma, 64 x 256 of y each. Results pass through 16 KiB of shared memory a
 // warpgroup (stmatrix). TMA writes 64 x 64 at once under the next tile; where an expert ends within them, threads copy
 // its rows. Shapes whose rows are not aligned to 16 bytes have no tensor maps and take fp32 arithmetic.
+//
+// Measured on one H200 on 2026-11-25, cold caches, median: 206.4 us at 8192x8x4096x2048, 73 % of the bound, with
+// BLOCKS=128 DOWN_FIRST=1 STAGES=4.
 #include <cuda.h>
 #include <cuda_bf16.h>
 

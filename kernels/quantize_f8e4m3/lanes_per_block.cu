@@ -17,6 +17,9 @@
 // vector l of a block: they find its largest magnitude by four shuffles, and each multiplies its own vector by 448 /
 // largest and converts it in pairs. A thread works on PACKS blocks, BLOCK vectors apart, which it loads before the
 // first shuffle.
+//
+// Measured on one H200 on 2026-11-25, cold caches, median: 98.5 us at 16384x7168, 78 % of the bound, with BLOCK=512
+// PACKS=1.
 #include <cuda_bf16.h>
 #include <cuda_fp8.h>
 

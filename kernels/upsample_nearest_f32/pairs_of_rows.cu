@@ -17,6 +17,9 @@
 // threads walk along a row, two pixels each: a store of a float4 from each lane is contiguous, and stores are four
 // fifths of the traffic. The loads of ITEMS rows are issued before the first store. Rows of odd length are not aligned
 // and are copied one pixel at a time.
+//
+// Measured on one H200 on 2026-11-25, cold caches, median: 45.6 us at 32x64x64x64, 80 % of the bound, with ITEMS=8
+// LANES=32 ROWS=16.
 extern "C" __global__ void __launch_bounds__(LANES* ROWS)
     upsample(const float* __restrict__ x, float* __restrict__ y, int rows, int W) {
   const int first = blockIdx.x * (ROWS * ITEMS) + threadIdx.y, pairs = W % 2 == 0 ? W / 2 : 0;
