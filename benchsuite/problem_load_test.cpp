@@ -156,6 +156,10 @@ TEST(ShippedProblems, LoadAndFillTheirSuites) {
   EXPECT_GE(shipped.problems.size(), 13u);
   EXPECT_EQ(load_suite(paths.suites(), "core", shipped).problems.size(), 12u);
   EXPECT_GE(load_suite(paths.suites(), "quick", shipped).problems.size(), 3u);
+  EXPECT_GE(load_suite(paths.suites(), "transformer", shipped).problems.size(), 20u);
+  std::vector<std::string> every;
+  for (const auto& [name, problem] : shipped.problems) every.push_back(name);
+  EXPECT_EQ(load_suite(paths.suites(), "all", shipped).problems, every);
 }
 
 // The judge runs some thirty launches of every test workload: they must stay small.
