@@ -20,6 +20,12 @@ TEST(Suggest, KnowsOneSlip) {
   EXPECT_EQ(nearest("lead", kCommands), "leaderboard");
 }
 
+TEST(Suggest, ListsTheFewThatBeginSo) {
+  const std::vector<std::string> names{"gemm_bf16", "gemm_f16", "gemm_f32", "gelu_f32"};
+  EXPECT_EQ(did_you_mean("gemm", names), "did you mean \"gemm_bf16\", \"gemm_f16\" or \"gemm_f32\"?");
+  EXPECT_EQ(did_you_mean("ge", names), "known names: gemm_bf16, gemm_f16, gemm_f32, gelu_f32");  // too short to say
+}
+
 TEST(Suggest, IgnoresDistantNames) {
   EXPECT_EQ(nearest("nur", kCommands), "");
   EXPECT_EQ(nearest("eudgj", kCommands), "");

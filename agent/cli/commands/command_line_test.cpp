@@ -47,7 +47,7 @@ const WrongInput kWrongInputs[] = {
     {"unknown_option", {"run", "--fast"}, 64, "--fast"},
     {"budget_of_nothing", {"run", "gelu_f32", "--seconds", "0"}, 64, "--seconds"},
     {"no_problem", {"run"}, 64, "--suite core"},
-    {"misspelt_problem", {"run", "softmx_f32"}, 1, "did you mean \"softmax_f32\"?"},
+    {"misspelt_problem", {"run", "softmx_f32"}, 1, "did you mean \"softmax_f32\" or \"softmax_long_f32\"?"},
     {"misspelt_suite", {"run", "--suite", "cor"}, 1, "did you mean \"core\"?"},
     {"unknown_device",
      {"run", "gelu_f32", "--device", "gpu"},
