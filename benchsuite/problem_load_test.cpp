@@ -159,7 +159,7 @@ TEST(ShippedProblems, LoadAndFillTheirSuites) {
   EXPECT_GE(load_suite(paths.suites(), "transformer", shipped).problems.size(), 20u);
   std::vector<std::string> every;
   for (const auto& [name, problem] : shipped.problems) every.push_back(name);
-  EXPECT_EQ(load_suite(paths.suites(), "all", shipped).problems, every);
+  EXPECT_EQ(load_suite(paths.suites(), "shipped", shipped).problems, every);
 }
 
 // The judge runs some thirty launches of every test workload: they must stay small.

@@ -43,7 +43,7 @@ void add_baselines_command(CLI::App& app, Invocation& invocation) {
   CLI::App* command = app.add_subcommand(
       "baselines", "Time the libraries that people would otherwise use on a GPU, by the judge's own rules");
   command->add_option("PROBLEM", options->problems, "The problems, by name or folder (default: all)");
-  command->add_option("--suite", options->suite, "A list of problems: core, quick, transformer, all");
+  command->add_option("--suite", options->suite, "A list of problems: core, quick, transformer, shipped");
   command->add_option("--device", options->device, "Which GPU: cuda, cuda:N");
   command
       ->add_option(

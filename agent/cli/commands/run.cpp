@@ -397,7 +397,7 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
       "run", "Search for faster kernels of some problems, as a campaign that can be interrupted and resumed");
   command->add_option("PROBLEM", options->problems,
                       "Problems to optimise, by name or folder; kernelwright problems lists them");
-  command->add_option("--suite", options->suite, "A list of problems to optimise: core, quick, transformer, all");
+  command->add_option("--suite", options->suite, "A list of problems to optimise: core, quick, transformer, shipped");
   command->add_option("--device", settings.device,
                       "Where candidates run: cpu, cuda, cuda:N, cuda:all; AMD: hip, hip:N, hip:all");
   add_dialect_option(*command, options->dialect);
