@@ -14,7 +14,7 @@ using sandbox::Token;
 using sandbox::TokenKind;
 
 constexpr int64_t kLeast = 3, kMost = int64_t{1} << 30;
-constexpr size_t kMostNumbers = 32;
+constexpr size_t kMostNumbers = 32, kMostConstants = 64;
 
 // 4096, 0x1000, 010000, 0b1, with quotes between digits and a suffix; none for what is no whole number.
 std::optional<int64_t> whole_number(const std::string& text) {
@@ -35,49 +35,88 @@ std::optional<int64_t> whole_number(const std::string& text) {
   return value;
 }
 
-// Does a comparison or a remainder stand there? Of == and != one character does.
-bool decides(const Token& token) {
-  return token.kind == TokenKind::punctuation &&
-         (token.is("%") || token.is("<") || token.is(">") || token.is("=") || token.is("&"));
+// Does a comparison or a remainder stand there, or an assignment? Not where a shift does.
+bool decides(const std::vector<Token>& tokens, size_t at) {
+  if (at >= tokens.size() || tokens[at].kind != TokenKind::punctuation) return false;
+  const auto is = [&](size_t i, const std::string& text) { return i < tokens.size() && tokens[i].is(text); };
+  const std::string& text = tokens[at].text;
+  if (text == "<" || text == ">") return !is(at + 1, text) && !(at > 0 && is(at - 1, text));
+  return text == "%" || text == "=" || text == "&";
 }
+
+// The whole numbers that tokens stand for: literals, tunables, and names that are constants.
+class Values {
+ public:
+  Values(const std::vector<Token>& tokens, const sandbox::TunableBinding& binding)
+      : tokens_(tokens), of_(tokens.size()) {
+    for (size_t i = 0; i < tokens.size(); ++i) {
+      if (tokens[i].kind == TokenKind::number) of_[i] = whole_number(tokens[i].text);
+    }
+    name(binding);
+    size_t constants = 0;
+    for (size_t i = 0; i + 3 < tokens.size(); ++i) {  // one after another: a constant may be a product of earlier ones
+      const bool defines = tokens[i].is("define") && tokens[i].directive >= 0;
+      const bool assigns =
+          (tokens[i].is("constexpr") || tokens[i].is("const")) && i + 4 < tokens.size() && tokens[i + 3].is("=");
+      if (!defines && !assigns) continue;
+      const std::vector<int64_t> products = products_from(i + (defines ? 2 : 4));
+      if (!products.empty() && constants++ < kMostConstants)
+        name({{tokens[i + (defines ? 1 : 2)].text, products.back()}});
+    }
+  }
+
+  const std::optional<int64_t>& operator[](size_t i) const { return of_[i]; }
+
+  // Of "4 * 128 * 5" from its first token: 4, 512, 2560; of "3 << 13": 3, 24576. None where no number stands.
+  std::vector<int64_t> products_from(size_t i) const {
+    std::vector<int64_t> products;
+    if (i >= tokens_.size() || !of_[i]) return products;
+    products.push_back(*of_[i]);
+    const auto value = [&](size_t at) { return at < tokens_.size() ? of_[at].value_or(0) : 0; };
+    while (i + 1 < tokens_.size()) {
+      const bool shifts = tokens_[i + 1].is("<") && i + 2 < tokens_.size() && tokens_[i + 2].is("<");
+      if (!shifts && !tokens_[i + 1].is("*")) break;
+      i += shifts ? 3 : 2;
+      const int64_t by = shifts ? (value(i) > 0 && value(i) < 31 ? int64_t{1} << value(i) : 0) : value(i);
+      if (by <= 0 || by > kMost || products.back() > kMost || products.back() < 0) break;
+      products.push_back(products.back() * by);
+    }
+    return products;
+  }
+
+ private:
+  void name(const sandbox::TunableBinding& values) {
+    for (size_t i = 0; i < tokens_.size(); ++i) {
+      const auto found = tokens_[i].kind == TokenKind::identifier ? values.find(tokens_[i].text) : values.end();
+      if (found != values.end()) of_[i] = found->second;
+    }
+  }
+
+  const std::vector<Token>& tokens_;
+  std::vector<std::optional<int64_t>> of_;
+};
 }  // namespace
 
 SourceNumbers numbers_of(std::string_view source, const sandbox::TunableBinding& binding) {
   const std::vector<Token> tokens = sandbox::tokenize(source);
-  std::vector<std::optional<int64_t>> values(tokens.size());  // of literals and tunables
-  for (size_t i = 0; i < tokens.size(); ++i) {
-    if (tokens[i].kind == TokenKind::number) values[i] = whole_number(tokens[i].text);
-    if (tokens[i].kind == TokenKind::identifier) {
-      const auto tunable = binding.find(tokens[i].text);
-      if (tunable != binding.end()) values[i] = tunable->second;
-    }
-  }
+  const Values values(tokens, binding);
   SourceNumbers numbers;
   const auto add = [&](std::vector<int64_t>& to, int64_t number) {
     const bool known = std::ranges::count(numbers.decisive, number) + std::ranges::count(numbers.others, number) > 0;
     if (number >= kLeast && number <= kMost && !known && to.size() < kMostNumbers) to.push_back(number);
   };
-  const auto add_product = [&](int64_t a, int64_t b) {
-    if (std::max(std::abs(a), std::abs(b)) <= kMost) add(numbers.others, a * b);
-  };
-  const auto literal = [&](size_t i) { return values[i] && tokens[i].kind == TokenKind::number; };
   for (size_t i = 0; i < tokens.size(); ++i) {
-    const bool beside = (i > 0 && decides(tokens[i - 1])) || (i + 1 < tokens.size() && decides(tokens[i + 1]));
-    if (literal(i) && beside) add(numbers.decisive, *values[i]);
-  }
-  for (size_t i = 0; i + 2 < tokens.size(); ++i) {
-    if (!values[i]) continue;
-    if (tokens[i + 1].is("*") && values[i + 2]) add_product(*values[i], *values[i + 2]);
-    const bool shifts = i + 3 < tokens.size() && tokens[i + 1].is("<") && tokens[i + 2].is("<") && values[i + 3];
-    if (shifts && *values[i + 3] >= 0 && *values[i + 3] < 31) add_product(*values[i], int64_t{1} << *values[i + 3]);
+    const bool beside = (i > 0 && decides(tokens, i - 1)) || decides(tokens, i + 1);
+    if (!beside || !values[i] || binding.contains(tokens[i].text)) continue;
+    for (const int64_t product : values.products_from(i)) add(numbers.decisive, product);
   }
   for (size_t i = 0; i < tokens.size(); ++i) {
-    if (literal(i)) add(numbers.others, *values[i]);
+    for (const int64_t product : values.products_from(i)) add(numbers.others, product);
   }
   for (const auto& [name, value] : binding) add(numbers.others, value);
   for (const auto& [name, value] : binding) {
     for (const auto& [other, times] : binding) {
-      if (name < other) add_product(value, times);
+      if (name < other && std::max(std::abs(value), std::abs(times)) <= kMost) add(numbers.others, value * times);
     }
   }
   return numbers;

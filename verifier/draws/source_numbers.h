@@ -16,8 +16,9 @@ namespace verifier::draws {
 
 // Whole numbers from 3 to 2^30, none twice.
 struct SourceNumbers {
-  std::vector<int64_t> decisive;  // literals beside a comparison, a remainder or an assignment
-  // Products of neighbours ("4 * 128", "1 << 13", also of tunables), other literals, tunables and their products.
+  // Literals and constants beside a comparison, a remainder or an assignment, and products that begin there.
+  std::vector<int64_t> decisive;
+  // Other literals and products ("4 * 128 * 5", "1 << 13", also of tunables and constants), tunables, their products.
   std::vector<int64_t> others;
 };
 // Of each at most 32. The header's numbers do not count, since a plan is bound at every corner of the domain.

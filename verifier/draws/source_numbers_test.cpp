@@ -14,14 +14,27 @@ TEST(SourceNumbers, ThoseBesideAComparisonDecide) {
       R"(/* 77 */ constexpr int kTile = 0x200; "88"; if (n % 500 == 0 || K > 2'048u || 1e6f < x) y[3 * 5] = 9.5f;)",
       {});
   EXPECT_EQ(numbers.decisive, (std::vector<int64_t>{512, 500, 2048}));
-  EXPECT_EQ(numbers.others, (std::vector<int64_t>{15, 3, 5}));
+  EXPECT_EQ(numbers.others, (std::vector<int64_t>{3, 15, 5}));
+}
+
+// A kernel's stretch is mostly a product of constants.
+TEST(SourceNumbers, ProductsOfConstantsDecideWhereTheyAreUsed) {
+  const SourceNumbers numbers = numbers_of(
+      "#define PARTS 5\nconstexpr int kVector = 16, kNone; constexpr int kStep = kLanes * 8; constexpr int kLanes = 64;"
+      "constexpr int kStretch = kLanes * PARTS * 8; if (n % kStretch < 3 * kLanes * 7) part[1 << 13];",
+      {});
+  for (const int64_t number : {16, 64, 2560, 1344}) {
+    EXPECT_EQ(std::ranges::count(numbers.decisive, number), 1) << number;
+  }
+  EXPECT_EQ(std::ranges::count(numbers.others, 8192), 1);
 }
 
 TEST(SourceNumbers, ProductsOfNeighboursAndOfTunablesCount) {
-  const SourceNumbers numbers = numbers_of("part[BLOCK * 4]; run(1 << 13);", {{"BLOCK", 96}, {"ITEMS", 7}});
-  EXPECT_TRUE(numbers.decisive.empty() || numbers.decisive == std::vector<int64_t>{13});
-  for (const int64_t number : {384, 8192, 96, 7, 672}) {
-    EXPECT_EQ(std::ranges::count(numbers.others, number), 1) << number;
+  const SourceNumbers numbers =
+      numbers_of("part[BLOCK * 4 * 3]; run(1 << 13); n % BLOCK", {{"BLOCK", 96}, {"ITEMS", 7}});
+  EXPECT_EQ(std::ranges::count(numbers.decisive, 96), 0);  // a tunable's shapes come with the others
+  for (const int64_t number : {384, 1152, 8192, 96, 7, 672}) {
+    EXPECT_EQ(std::ranges::count(numbers.decisive, number) + std::ranges::count(numbers.others, number), 1) << number;
   }
 }
 
