@@ -3,6 +3,8 @@
 #ifdef KW_HAVE_NVRTC
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "core/paths.h"
 #include "core/text.h"
 #include "sandbox/cuda/compiler/compiler.h"
@@ -28,7 +30,17 @@ std::vector<std::string> architectures_of(const Solution& solution) {
   return {"sm_80", "sm_90", "sm_100"};
 }
 
-constexpr int64_t kFewBytes = 8;  // a register or two, outside of loops
+// Nothing, but for one naive solution, a register outside of loops on sm_90, and kernels that were tuned for sm_90 on
+// other architectures.
+int64_t most_spilled(const ShippedKernel& kernel) {
+  static const std::map<std::string, int64_t> known{{"attention_f16_naive", 1400},
+                                                    {"batched_gemm_bf16_persistent_wgmma", 8},
+                                                    {"groupnorm_f16_cluster_registers", 1900},
+                                                    {"quantize_i8_thread_per_row", 104},
+                                                    {"silu_mul_bf16_packs_of_eight", 64}};
+  const auto found = known.find(kernel.name);
+  return found == known.end() ? 0 : found->second;
+}
 
 class NvrtcCompiles : public testing::TestWithParam<ShippedKernel> {};
 
@@ -39,9 +51,7 @@ TEST_P(NvrtcCompiles, TheDefaultPointWithoutSpills) {
     const auto* built = std::get_if<Built>(&compilation);
     ASSERT_NE(built, nullptr) << architecture << ": " << std::get<Rejected>(compilation).log;
     EXPECT_GT(built->registers.value_or(0), 0) << architecture;
-    // Of those that are tuned, where they were: what naive does, and what other architectures do, is not ours to tune.
-    const bool is_tuned = !solution.tunables.empty() && architecture.starts_with("sm_90");
-    EXPECT_LE(is_tuned ? built->spill_bytes.value_or(0) : 0, kFewBytes) << architecture;
+    EXPECT_LE(built->spill_bytes, most_spilled(GetParam())) << architecture;
     for (const Launch& launch : solution.launches) {
       ASSERT_EQ(built->kernels.count(launch.kernel), 1u) << launch.kernel;
       EXPECT_EQ(built->kernels.at(launch.kernel), static_cast<int64_t>(launch.args.size()));

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
+#include <set>
 
 #include "benchsuite/catalogue.h"
 #include "benchsuite/safetensors_fixture.h"
@@ -56,9 +58,15 @@ TEST_P(ShippedProblem, Passes) {
   const AuditReport report = audited(benchsuite::load_problem(core::installed_paths().problems() / GetParam()));
   EXPECT_TRUE(report.passed()) << wrongs(report);
   EXPECT_GE(report.count(AuditOutcome::refused), 12);
-  EXPECT_GE(report.count(AuditOutcome::accepted), 1);  // the control, and mostly a reordering
-  EXPECT_LE(report.count(AuditOutcome::equal), 2);
-  EXPECT_LE(report.count(AuditOutcome::not_compiled), 2);
+  // The control and a reordering, which these do not have. Exceptions are named, so that no other problem becomes one.
+  const std::set<std::string> without_reordering{"concat_bf16", "embedding_f32", "index_add_f32", "permute_f16",
+                                                 "upsample_nearest_f32"};
+  EXPECT_GE(report.count(AuditOutcome::accepted), without_reordering.contains(GetParam()) ? 1 : 2);
+  const std::map<std::string, int> equal{{"cast_bf16", 2}, {"upsample_nearest_f32", 1}};
+  EXPECT_LE(report.count(AuditOutcome::equal), equal.contains(GetParam()) ? equal.at(GetParam()) : 0);
+  const std::set<std::string> with_uncompiled{"attention_bf16", "attention_f16", "bias_dropout_add_f32",
+                                              "index_add_f32"};
+  EXPECT_LE(report.count(AuditOutcome::not_compiled), with_uncompiled.contains(GetParam()) ? 2 : 0);
 }
 
 std::vector<std::string> shipped() {
