@@ -18,7 +18,7 @@ struct Paths {
   std::filesystem::path problems() const { return data / "problems"; }  // one folder per problem
   std::filesystem::path suites() const { return data / "suites"; }      // <suite>.json
   std::filesystem::path skeleton() const { return data / "skeleton"; }  // the files of a new problem
-  std::filesystem::path kernels() const { return data / "kernels"; }    // <problem>/<name>.cu
+  std::filesystem::path kernels() const { return data / "kernels"; }    // <problem>/<name>.cu, include/kw/<name>.cuh
   std::filesystem::path prompts() const { return data / "prompts"; }
   std::filesystem::path device_headers() const { return data / "cpu"; }       // the cpu device's CUDA headers
   std::filesystem::path hip_headers() const { return data / "hip"; }          // CUDA's names on AMD GPUs

@@ -53,7 +53,7 @@ struct Solution {
   std::vector<Workspace> workspaces;
   std::vector<TensorMap> tensor_maps;
   std::vector<Launch> launches;
-  std::string source;  // the whole file, header included, so that line numbers agree
+  std::string source;  // the whole file with its header comment, and shared headers in their places
   std::string header;  // the header's JSON text: the plan, without any device code
 
   std::string hash() const;  // of the source text
@@ -63,7 +63,8 @@ inline constexpr int64_t kMostWorkspaceBytes = int64_t{4} << 30;  // of one work
 
 using TunableBinding = core::Bindings;  // tunable name -> value
 
-// Parses the header only. Throws core::InputError with file, JSON pointer and remedy.
+// Puts shared headers in their places and parses the header comment. Throws core::InputError with file, JSON pointer
+// and remedy.
 Solution parse_solution(std::string source, const std::string& file);
 // The same from a header's JSON text alone (the judge never sees device code); `source` stays empty.
 Solution parse_header(const std::string& header_json, const std::string& file);

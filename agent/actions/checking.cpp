@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/error.h"
+#include "sandbox/shared_headers.h"
 #include "verifier/judging/builds.h"
 
 namespace agent::actions {
@@ -30,7 +31,11 @@ Checked check_builds(sandbox::CompilePool& pool, const sandbox::Solution& soluti
                      const std::string& target) {
   verifier::judging::Builds builds(solution, binding);
   if (const sandbox::Rejected* rejected = builds.wait(pool, effort)) {
-    const std::string where = rejected->line ? solution.file + ":" + std::to_string(*rejected->line) : solution.file;
+    std::string where = solution.file;
+    if (rejected->line) {
+      const std::string line = sandbox::author_line(solution.source, *rejected->line);
+      where += line.empty() ? ":" + std::to_string(*rejected->line) : ", " + line;
+    }
     throw core::InputError(where,
                            fmt::format("{} on {}: {}", sandbox::name_of(rejected->reason), target, rejected->message),
                            rejected->log);

@@ -126,6 +126,15 @@ std::string fragment_of(const std::vector<std::string>& lines, const std::string
   return fragment;
 }
 
+// What its header names; empty where it has none.
+std::string problem_of(const std::string& fragment) {
+  constexpr std::string_view kField = "\"problem\": \"";
+  const size_t at = fragment.find(kField);
+  if (at == fragment.npos) return "";
+  const size_t begin = at + kField.size();
+  return fragment.substr(begin, fragment.find('"', begin) - begin);
+}
+
 // Ranks newer architectures higher, and features of a single one highest.
 int newness(const std::string& arch) {
   if (arch.empty()) return 0;
@@ -192,6 +201,7 @@ Card parse_card(std::string_view text, const std::string& file) {
   while (!lines.empty() && lines.front().empty()) lines.erase(lines.begin());
   card.text = core::join(lines, "\n");
   card.fragment = fragment_of(lines, file);
+  card.problem = problem_of(card.fragment);
   return card;
 }
 

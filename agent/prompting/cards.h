@@ -8,7 +8,8 @@
 //   problems: any                          traits of problems (trait_names), or any
 //   ---
 //
-// and contains one fenced block with a whole example solution.
+// and contains one fenced block with a whole example solution. A prompt for the very problem that it solves shows the
+// card without it: what a model finds there shall be its own.
 #pragma once
 
 #include <filesystem>
@@ -31,6 +32,7 @@ struct Card {
   std::set<std::string> traits;  // of problems; empty: any
   std::string text;              // after the front matter
   std::string fragment;          // its example solution
+  std::string problem;           // the problem that the example solves
 };
 
 // Throws core::InputError with file and line when the text has another form.

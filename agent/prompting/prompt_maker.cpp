@@ -10,11 +10,13 @@
 #include "benchsuite/backend.h"
 #include "core/error.h"
 #include "core/text.h"
+#include "sandbox/gpu/driver/driver.h"
+#include "sandbox/shared_headers.h"
 
 namespace agent::prompting {
 namespace {
-constexpr const char* kTemplates[] = {"system", "solution_format", "problem", "techniques", "known", "tried",
-                                      "fresh",  "improve",         "repair",  "cross",      "retry"};
+constexpr const char* kTemplates[] = {"system", "solution_format", "problem", "shared_headers", "techniques", "known",
+                                      "tried",  "fresh",           "improve", "repair",         "cross",      "retry"};
 constexpr size_t kMostReplyBytes = size_t{64} << 10;  // of a reply sent back to its author
 
 size_t parents_of(Operator task) {
@@ -46,16 +48,34 @@ std::string without_blank_runs(const std::string& text) {
 }
 
 // The text of the cards. A card that the line of descent has seen before comes without its example, which is the
-// longest part.
+// longest part; so does one whose example solves the problem.
 std::string cards_text(const std::vector<const Card*>& cards, const PromptFacts& facts) {
   std::string text;
   for (const Card* card : cards) {
-    const bool shown = facts.task != Operator::fresh && facts.seen_cards.count(card->name) > 0;
+    const bool seen = facts.task != Operator::fresh && facts.seen_cards.count(card->name) > 0;
+    const bool shortened = seen || card->problem == facts.problem.problem.name;
     text += (text.empty() ? "## " : "\n## ") + card->title + "\n\n" +
-            card->text.substr(0, shown ? card->text.find("```") : card->text.npos);
+            card->text.substr(0, shortened ? card->text.find("```") : card->text.npos);
   }
   return text;
 }
+
+// The headers for such problems that run on the device, each with its opening comment.
+std::string headers_text(const std::vector<sandbox::SharedHeader>& headers, const PromptFacts& facts) {
+  const DeviceText& device = facts.device;
+  const std::set<std::string> traits = traits_of(facts.problem);
+  std::string text;
+  for (const sandbox::SharedHeader& header : headers) {
+    if (device.backend != "cuda" || !sandbox::gpu::driver::runs_on(device.architecture, header.arch)) continue;
+    const auto is_its = [&](const std::string& kind) { return traits.contains(kind); };
+    if (!header.kinds.empty() && std::ranges::none_of(header.kinds, is_its)) continue;
+    text += (text.empty() ? "" : "\n") + fmt::format("## <{}>\n\n{}", header.name, header.about);
+  }
+  return text;
+}
+
+// A solution's source as models read and edit it.
+std::string shown_source(const KnownSolution& of) { return sandbox::without_shared_headers(of.solution.source); }
 
 std::string known_text(const PromptFacts& facts, const PromptLimits& limits) {
   std::string text;
@@ -63,7 +83,7 @@ std::string known_text(const PromptFacts& facts, const PromptLimits& limits) {
   for (size_t i = 0; i < std::min(facts.known.size(), limits.known); ++i) {
     const KnownSolution& known = facts.known[i];
     text += "- " + solution_line(known, facts.problem.problem, facts.device.backend) + "\n";
-    if (i < limits.known_sources) text += "\n" + source_block(known.solution.source, limits.source_bytes) + "\n";
+    if (i < limits.known_sources) text += "\n" + source_block(shown_source(known), limits.source_bytes) + "\n";
   }
   return text;
 }
@@ -76,6 +96,7 @@ bool narrow(PromptLimits& limits) {
   if (limits.known > 3) return limits.known = 3, true;
   if (limits.known_sources > 0) return limits.known_sources = 0, true;
   if (limits.cards > 0) return limits.cards = 0, true;
+  if (limits.headers) return limits.headers = false, true;
   if (limits.tried > 0) return limits.tried = 0, true;
   if (limits.source_bytes > 2048) return limits.source_bytes /= 2, true;
   return false;
@@ -92,8 +113,9 @@ std::vector<std::string> left_out(const PromptFacts& facts, const MadePrompt& wh
   fewer(facts.known.size(), limits.known_sources, narrowed.known_sources, "sources of known solutions");
   fewer(whole.cards.size(), limits.cards, made.cards.size(), "technique cards");
   fewer(facts.known.size(), limits.known, narrowed.known, "known solutions");
+  if (limits.headers && !narrowed.headers) words.push_back("what shared headers hold");
   fewer(facts.tried.size(), limits.tried, narrowed.tried, "failed tries");
-  const auto is_cut = [&](const KnownSolution& of) { return of.solution.source.size() > narrowed.source_bytes; };
+  const auto is_cut = [&](const KnownSolution& of) { return shown_source(of).size() > narrowed.source_bytes; };
   if (narrowed.source_bytes < limits.source_bytes && std::ranges::any_of(facts.parents, is_cut)) {
     words.push_back(fmt::format("the rest of sources beyond {} bytes", narrowed.source_bytes));
   }
@@ -111,7 +133,8 @@ PromptLimits limits_for(const models::Sampling& sampling) {
   return limits;
 }
 
-PromptMaker::PromptMaker(const std::filesystem::path& folder) : cards_(load_cards(folder / "techniques")) {
+PromptMaker::PromptMaker(const std::filesystem::path& folder)
+    : cards_(load_cards(folder / "techniques")), headers_(sandbox::shared_headers()) {
   std::vector<std::string> names(std::begin(kTemplates), std::end(kTemplates));
   for (const std::string& backend : benchsuite::judged_backends()) names.push_back("device_" + backend);
   for (const std::string& name : names) templates_.emplace(name, Template::load(folder / (name + ".md")));
@@ -119,7 +142,7 @@ PromptMaker::PromptMaker(const std::filesystem::path& folder) : cards_(load_card
 
 std::string PromptMaker::task_text(const PromptFacts& facts, const PromptLimits& limits) const {
   const auto shown = [&](const KnownSolution& parent) {
-    return source_block(parent.solution.source, limits.source_bytes) + "\n" +
+    return source_block(shown_source(parent), limits.source_bytes) + "\n" +
            solution_line(parent, facts.problem.problem, facts.device.backend) + "\n";
   };
   const std::string diagnosis = facts.diagnosis ? facts.diagnosis->text + "\n" : "";
@@ -166,6 +189,9 @@ MadePrompt PromptMaker::assemble(const PromptFacts& facts, const PromptLimits& l
   add(text("solution_format").fill({}), true);
   add(text("problem").fill(problem_values(facts.problem, backend)), true);
   add(text("device_" + backend).fill({{"facts", device_words(facts.device)}}), true);
+  if (const std::string headers = headers_text(headers_, facts); limits.headers && !headers.empty()) {
+    add(text("shared_headers").fill({{"headers", headers}}), true);
+  }
 
   CardWish wish{backend, facts.device.architecture, traits_of(facts.problem), {}, facts.seen_cards};
   if (facts.diagnosis) wish.bottlenecks = facts.diagnosis->bottlenecks;
@@ -186,7 +212,8 @@ MadePrompt PromptMaker::assemble(const PromptFacts& facts, const PromptLimits& l
   made.prompt.turns.push_back(std::move(turn));
 
   const auto may_be_edited = [&](const KnownSolution& of) {
-    if (of.solution.source.size() <= limits.source_bytes) made.parents[of.name] = of.solution.source;
+    const std::string source = shown_source(of);
+    if (source.size() <= limits.source_bytes) made.parents[of.name] = source;
   };
   for (const KnownSolution& parent : facts.parents) may_be_edited(parent);
   for (size_t i = 0; i < std::min({facts.known.size(), limits.known, limits.known_sources}); ++i) {

@@ -10,6 +10,7 @@
 #include "agent/prompting/cards.h"
 #include "agent/prompting/facts.h"
 #include "agent/prompting/templates.h"
+#include "sandbox/shared_headers.h"
 
 namespace agent::prompting {
 
@@ -21,6 +22,7 @@ struct PromptLimits {
   size_t known = 8;
   size_t tried = 12;
   size_t cards = 2;
+  bool headers = true;  // says what the shared headers hold
 };
 
 // For a model of a small context: what a reply of full length leaves of it, less a tenth, since tokenizers differ.
@@ -58,6 +60,7 @@ class PromptMaker {
 
   std::map<std::string, Template> templates_;
   std::vector<Card> cards_;
+  std::vector<sandbox::SharedHeader> headers_;
 };
 
 }  // namespace agent::prompting

@@ -49,7 +49,7 @@ TEST(PromptMaker, StableSectionsComeFirst) {
     (section.stable ? stable : changing).push_back(section.text.substr(0, section.text.find('\n')));
   }
   EXPECT_THAT(stable, ElementsAre("# The solution format", "# The problem: softmax_f32 (Softmax over rows, fp32)",
-                                  "# The device: an NVIDIA GPU"));
+                                  "# The device: an NVIDIA GPU", "# Shared headers"));
   EXPECT_THAT(changing, ElementsAre("# Techniques that may help", "# Best solutions so far",
                                     "# Tried without success; do not repeat", "# Your task"));
   EXPECT_EQ(made.cards.size(), 2u);
@@ -133,6 +133,44 @@ TEST(PromptMaker, ACardsExampleIsShownOncePerLineOfDescent) {
   const std::string fresh = maker().make(facts).prompt.as_text();  // needs examples
   EXPECT_TRUE(std::any_of(maker().cards().begin(), maker().cards().end(),
                           [&](const Card& card) { return fresh.find(card.fragment) != std::string::npos; }));
+}
+
+TEST(PromptMaker, SharedHeadersAreThoseForTheDeviceAndTheProblem) {
+  EXPECT_THAT(maker().make(test::facts_for("gemm_bf16", "cuda")).prompt.as_text(), HasSubstr("## <kw/wgmma.cuh>\n\n"));
+  const std::string softmax_text = maker().make(softmax("cuda")).prompt.as_text();
+  EXPECT_THAT(softmax_text, HasSubstr("## <kw/tma.cuh>\n\n"));
+  EXPECT_THAT(softmax_text, Not(HasSubstr("kw/wgmma.cuh")));
+  PromptFacts older = test::facts_for("gemm_bf16", "cuda");
+  older.device.architecture = "sm_80";
+  const std::string older_text = maker().make(older).prompt.as_text();
+  EXPECT_THAT(older_text, HasSubstr("## <kw/wmma_gemm.cuh>"));
+  EXPECT_THAT(older_text, Not(HasSubstr("## <kw/tma.cuh>")));
+  EXPECT_THAT(maker().make(softmax("cpu")).prompt.as_text(), Not(HasSubstr("<kw/")));
+}
+
+TEST(PromptMaker, SolutionsAreReadAndEditedWithTheirIncludes) {
+  PromptFacts facts = test::facts_for("gemm_bf16", "cuda");
+  facts.known = {test::known("s1", "gemm_bf16/persistent_wgmma.cu", 150)};
+  const MadePrompt made = maker().make(with_task(facts, Operator::improve, 1));
+  EXPECT_THAT(made.prompt.as_text(), HasSubstr("\n#include <kw/wgmma.cuh>\n"));
+  EXPECT_THAT(made.prompt.as_text(), Not(HasSubstr("// begin <kw/")));
+  EXPECT_THAT(made.parents.at("s1"), HasSubstr("\n#include <kw/wgmma.cuh>\n"));
+}
+
+TEST(PromptMaker, ACardDoesNotSolveTheProblemThatIsAsked) {
+  PromptFacts facts = test::facts_for("gemm_f16", "cuda");
+  const MadePrompt own = maker().make(facts);
+  facts.problem = read_problem_text(test::shipped_problem("gemm_bf16"));
+  const MadePrompt other = maker().make(facts);
+  ASSERT_EQ(own.cards, other.cards);
+  size_t shown = 0;
+  for (const Card& card : maker().cards()) {
+    if (card.problem == "gemm_f16") {
+      EXPECT_THAT(own.prompt.as_text(), Not(HasSubstr(card.fragment)));
+    }
+    shown += other.prompt.as_text().find(card.fragment) != std::string::npos ? 1u : 0u;
+  }
+  EXPECT_EQ(shown, 2u);
 }
 
 TEST(PromptMaker, TheVectorsOfTheCpuDevice) {

@@ -30,6 +30,14 @@
 // IN_TURNS=1 STAGES=2.
 #include <cuda.h>
 #include <cuda_bf16.h>
+#include <kw/mbarrier.cuh>
+#include <kw/pack.cuh>
+#include <kw/shared.cuh>
+#include <kw/tma.cuh>
+#include <kw/warpgroup.cuh>
+#include <kw/wgmma.cuh>
+
+using namespace kw;
 
 constexpr int D = 64;
 constexpr int kTile = 128, kBytes = kTile * D * 2;           // keys of a step, and their bytes
@@ -38,89 +46,23 @@ constexpr int kRows = 64 * GROUPS, kQBytes = kRows * D * 2;  // queries of a blo
 constexpr int kQueries = 0, kKeysFull = 1, kKeysEmpty = kKeysFull + STAGES, kValuesFull = kKeysEmpty + STAGES,
               kValuesEmpty = kValuesFull + STAGES, kBarriers = kValuesEmpty + STAGES;
 
-__device__ __forceinline__ unsigned shared_address(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
-__device__ __forceinline__ void wait(unsigned barrier, int parity) {
-  asm volatile(
-      "{\n.reg .pred done;\nagain:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-      "@!done bra again;\n}" ::"r"(barrier),
-      "r"(parity)
-      : "memory");
-}
-__device__ __forceinline__ void arrive(unsigned barrier) {
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
-}
-__device__ __forceinline__ void expect(unsigned barrier, int bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
-}
-__device__ __forceinline__ void copy_box(unsigned to, const CUtensorMap* map, int d, int s, int h, int b,
-                                         unsigned barrier) {
-  asm volatile(
-      "cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5}], "
-      "[%6];" ::"r"(to),
-      "l"(map), "r"(d), "r"(s), "r"(h), "r"(b), "r"(barrier)
-      : "memory");
-}
-// Of an operand that is swizzled by 128 bytes.
-__device__ __forceinline__ unsigned long long descriptor(unsigned address, int leading_bytes, int stride_bytes) {
-  return (unsigned long long)((address & 0x3FFFF) >> 4) | (unsigned long long)(leading_bytes >> 4) << 16 |
-         (unsigned long long)(stride_bytes >> 4) << 32 | 1ull << 62;
-}
-__device__ __forceinline__ void begin() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
-__device__ __forceinline__ void commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
-template <int N>
-__device__ __forceinline__ void finish() {  // all but the latest N groups
-  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(N) : "memory");
-}
-// Keeps the compiler from moving uses of registers across what stands here.
-template <int N>
-__device__ __forceinline__ void settle(float (&d)[N]) {
-#pragma unroll
-  for (int i = 0; i < N; ++i) asm volatile("" : "+f"(d[i])::"memory");
-}
-__device__ __forceinline__ void settle(unsigned (&p)[32]) {
-#pragma unroll
-  for (int i = 0; i < 32; ++i) asm volatile("" : "+r"(p[i])::"memory");
-}
-
-#define EIGHT(i)                                                                                              \
-  "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]), \
-      "+f"(d[i + 7])
-// d (64 x 128) = [d +] a (64 x 16) times b (128 x 16) transposed, both in shared memory.
-__device__ __forceinline__ void multiply(float (&d)[64], unsigned long long a, unsigned long long b, int add) {
-  asm volatile(
-      "{\n.reg .pred p;\nsetp.ne.b32 p, %66, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, "
-      "%13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, "
-      "%35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, "
-      "%57, %58, %59, %60, %61, %62, %63}, %64, %65, p, 1, 1, 0, 0;\n}"
-      : EIGHT(0), EIGHT(8), EIGHT(16), EIGHT(24), EIGHT(32), EIGHT(40), EIGHT(48), EIGHT(56)
-      : "l"(a), "l"(b), "r"(add));
-}
-// d (64 x 64) += weights k (64 x 16, registers) times b (16 rows of shared memory).
-__device__ __forceinline__ void multiply(float (&d)[32], const unsigned (&p)[32], int k, unsigned long long b) {
-  asm volatile(
-      "{\n.reg .pred p;\nsetp.ne.b32 p, %37, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, "
-      "%13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
-      "{%32, %33, %34, %35}, %36, p, 1, 1, 1;\n}"
-      : EIGHT(0), EIGHT(8), EIGHT(16), EIGHT(24)
-      : "r"(p[4 * k]), "r"(p[4 * k + 1]), "r"(p[4 * k + 2]), "r"(p[4 * k + 3]), "l"(b), "r"(1));
-}
-
 __device__ __forceinline__ void begin_scores(float (&scores)[64], unsigned long long q, unsigned long long k) {
-  settle(scores);
-  begin();
+  wgmma::settle(scores);
+  wgmma::fence();
 #pragma unroll
-  for (int i = 0; i < D / 16; ++i) multiply(scores, q + i * 2, k + i * 2, i > 0);
-  commit();
+  for (int i = 0; i < D / 16; ++i) wgmma::multiply<wgmma::bf16>(scores, q + i * 2, k + i * 2, i > 0);
+  wgmma::commit();
 }
 __device__ __forceinline__ void begin_sums(float (&out)[D / 2], unsigned (&p)[32], unsigned long long v) {
-  settle(out);
-  settle(p);
-  begin();
+  wgmma::settle(out);
+  wgmma::settle(p);
+  wgmma::fence();
 #pragma unroll
-  for (int i = 0; i < kTile / 16; ++i) multiply(out, p, i, v + i * (2048 >> 4));
-  commit();
+  for (int i = 0; i < kTile / 16; ++i) {
+    wgmma::multiply<wgmma::bf16, wgmma::mn_major>(out, p[4 * i], p[4 * i + 1], p[4 * i + 2], p[4 * i + 3],
+                                                  v + i * (2048 >> 4), 1);
+  }
+  wgmma::commit();
 }
 
 __device__ __forceinline__ float exponential(float x) {
@@ -165,42 +107,10 @@ __device__ __forceinline__ void weigh(float (&scores)[64], float (&most)[2], flo
 #pragma unroll
   for (int r = 0; r < 2; ++r) total[r] = total[r] * keep[r] + sum[r];
 }
-__device__ __forceinline__ unsigned pair(float x, float y) {
-  const __nv_bfloat162 two = __floats2bfloat162_rn(x, y);
-  return *(const unsigned*)&two;
-}
 __device__ __forceinline__ void pack(unsigned (&p)[32], const float (&scores)[64]) {
 #pragma unroll
-  for (int i = 0; i < 32; ++i) p[i] = pair(scores[2 * i], scores[2 * i + 1]);
+  for (int i = 0; i < 32; ++i) p[i] = pack_bf16(scores[2 * i], scores[2 * i + 1]);
 }
-
-// Four lanes hold pairs of columns of four blocks of eight columns; afterwards each holds one block.
-__device__ __forceinline__ void transpose(unsigned (&w)[4], int lane) {
-  const bool odd = lane % 2, high = lane / 2 % 2;
-#pragma unroll
-  for (int j = 0; j < 4; j += 2) {
-    const unsigned got = __shfl_xor_sync(0xffffffffu, odd ? w[j] : w[j + 1], 1);
-    w[j] = odd ? got : w[j];
-    w[j + 1] = odd ? w[j + 1] : got;
-  }
-#pragma unroll
-  for (int j = 0; j < 2; ++j) {
-    const unsigned got = __shfl_xor_sync(0xffffffffu, high ? w[j] : w[j + 2], 2);
-    w[j] = high ? got : w[j];
-    w[j + 2] = high ? w[j + 2] : got;
-  }
-}
-
-// Stage of a step, and the parity of its use of that stage.
-struct Place {
-  int stage = 0, parity = 0;
-  __device__ __forceinline__ void advance() {
-    if (++stage == STAGES) {
-      stage = 0;
-      parity ^= 1;
-    }
-  }
-};
 
 // o: the head's output; first: the block's first query.
 __device__ __forceinline__ void consume(unsigned tiles, unsigned barriers, __nv_bfloat16* o, int first, int S) {
@@ -208,53 +118,55 @@ __device__ __forceinline__ void consume(unsigned tiles, unsigned barriers, __nv_
   const int steps = (S + kTile - 1) / kTile, held = S - (steps - 1) * kTile;  // keys of the last step
   const float scale = 0.125f * 1.4426950408889634f;
   const auto barrier = [&](int number) { return barriers + 8 * number; };
-  const unsigned long long q = descriptor(tiles + group * 64 * 128, 16, 1024);
-  const auto key = [&](int stage) { return descriptor(tiles + kQBytes + stage * kBytes, 16, 1024); };
-  const auto value = [&](int stage) { return descriptor(tiles + kQBytes + (STAGES + stage) * kBytes, kBytes, 1024); };
+  const unsigned long long q = wgmma::k_major_tile(tiles + group * 64 * 128);
+  const auto key = [&](int stage) { return wgmma::k_major_tile(tiles + kQBytes + stage * kBytes); };
+  const auto value = [&](int stage) {
+    return wgmma::mn_major_tile(tiles + kQBytes + (STAGES + stage) * kBytes, kBytes);
+  };
   float out[D / 2] = {}, scores[64] = {}, most[2] = {-INFINITY, -INFINITY}, total[2] = {}, keep[2];
   unsigned p[32];
-  Place now, before;
+  Ring<STAGES> now, before;
 
   // Group g waits at named barrier 1 + g until the group before it has issued its products.
   const int mine = 1 + group, next = 1 + (group + 1) % GROUPS;
-  if (IN_TURNS && group == GROUPS - 1 && steps > 1) asm volatile("bar.arrive 1, 256;" ::: "memory");
-  wait(barrier(kQueries), 0);
-  wait(barrier(kKeysFull), 0);
+  if (IN_TURNS && group == GROUPS - 1 && steps > 1) warpgroup::arrive<256>(1);
+  mbarrier::wait(barrier(kQueries), 0);
+  mbarrier::wait(barrier(kKeysFull), 0);
   begin_scores(scores, q, key(0));
-  finish<0>();
-  settle(scores);
-  if (lane == 0) arrive(barrier(kKeysEmpty));
+  wgmma::wait<0>();
+  wgmma::settle(scores);
+  if (lane == 0) mbarrier::arrive(barrier(kKeysEmpty));
   if (steps == 1 && held < kTile) mask(scores, held, lane);
   weigh(scores, most, total, keep, scale);
   pack(p, scores);
   now.advance();
   for (int step = 1; step < steps; ++step) {
-    wait(barrier(kKeysFull + now.stage), now.parity);
-    if (IN_TURNS) asm volatile("bar.sync %0, 256;" ::"r"(mine) : "memory");
+    mbarrier::wait(barrier(kKeysFull + now.stage), now.phase);
+    if (IN_TURNS) warpgroup::sync<256>(mine);
     begin_scores(scores, q, key(now.stage));
-    wait(barrier(kValuesFull + before.stage), before.parity);
+    mbarrier::wait(barrier(kValuesFull + before.stage), before.phase);
     begin_sums(out, p, value(before.stage));
     if (IN_TURNS && (group < GROUPS - 1 || step + 1 < steps)) {
-      asm volatile("bar.arrive %0, 256;" ::"r"(next) : "memory");
+      warpgroup::arrive<256>(next);
     }
-    finish<1>();
-    settle(scores);
-    if (lane == 0) arrive(barrier(kKeysEmpty + now.stage));
+    wgmma::wait<1>();
+    wgmma::settle(scores);
+    if (lane == 0) mbarrier::arrive(barrier(kKeysEmpty + now.stage));
     if (step + 1 == steps && held < kTile) mask(scores, held, lane);
     weigh(scores, most, total, keep, scale);
-    finish<0>();
-    settle(out);
-    if (lane == 0) arrive(barrier(kValuesEmpty + before.stage));
+    wgmma::wait<0>();
+    wgmma::settle(out);
+    if (lane == 0) mbarrier::arrive(barrier(kValuesEmpty + before.stage));
 #pragma unroll
     for (int i = 0; i < D / 2; ++i) out[i] *= keep[i / 2 % 2];
     pack(p, scores);
     before = now;
     now.advance();
   }
-  wait(barrier(kValuesFull + before.stage), before.parity);
+  mbarrier::wait(barrier(kValuesFull + before.stage), before.phase);
   begin_sums(out, p, value(before.stage));
-  finish<0>();
-  settle(out);
+  wgmma::wait<0>();
+  wgmma::settle(out);
 
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
@@ -268,7 +180,7 @@ __device__ __forceinline__ void consume(unsigned tiles, unsigned barriers, __nv_
       unsigned w[4];
 #pragma unroll
       for (int c = 0; c < 4; ++c) {
-        w[c] = pair(out[16 * j + 4 * c + 2 * r] * by, out[16 * j + 4 * c + 2 * r + 1] * by);
+        w[c] = pack_bf16(out[16 * j + 4 * c + 2 * r] * by, out[16 * j + 4 * c + 2 * r + 1] * by);
       }
       transpose(w, lane);
       if (i < S) *(uint4*)(to + 32 * j) = make_uint4(w[0], w[1], w[2], w[3]);
@@ -281,42 +193,41 @@ extern "C" __global__ void __launch_bounds__(128 * GROUPS + 128, 1)
               const __grid_constant__ CUtensorMap v_map, __nv_bfloat16* o, int H, int S) {
   extern __shared__ unsigned char raw[];
   __shared__ __align__(8) unsigned long long all_barriers[kBarriers];
-  const unsigned tiles = (shared_address(raw) + 1023) / 1024 * 1024, barriers = shared_address(all_barriers);
+  const unsigned tiles = round_up(shared_address(raw), 1024), barriers = shared_address(all_barriers);
   const int blocks = (S + kRows - 1) / kRows, head = blockIdx.x / blocks, first = blockIdx.x % blocks * kRows;
   if (threadIdx.x == 0) {
     for (int i = 0; i < kBarriers; ++i) {
       const bool empty = (i >= kKeysEmpty && i < kValuesFull) || i >= kValuesEmpty;  // an arrival from each warp
-      asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barriers + 8 * i), "r"(empty ? 4 * GROUPS : 1)
-                   : "memory");
+      mbarrier::init(barriers + 8 * i, empty ? 4 * GROUPS : 1);
     }
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    mbarrier::fence_init();
   }
   __syncthreads();
 
   if (threadIdx.x >= 128 * GROUPS) {  // the producer
     if (GROUPS == 3) {
-      asm volatile("setmaxnreg.dec.sync.aligned.u32 32;");
+      warpgroup::keep_registers<32>();
     } else {
-      asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
+      warpgroup::keep_registers<24>();
     }
     if (threadIdx.x == 128 * GROUPS) {
       const int steps = (S + kTile - 1) / kTile, h = head % H, b = head / H;
-      expect(barriers + 8 * kQueries, kQBytes);
-      copy_box(tiles, &q_map, 0, first, h, b, barriers + 8 * kQueries);
+      mbarrier::expect(barriers + 8 * kQueries, kQBytes);
+      tma::load(tiles, &q_map, 0, first, h, b, barriers + 8 * kQueries);
       // The values of a step are fetched behind the keys of the next one. A first wait, for parity 1, returns at once.
-      Place now, before;
+      Ring<STAGES> now, before;
       for (int step = 0; step <= steps; ++step) {
         if (step < steps) {
           const unsigned full = barriers + 8 * (kKeysFull + now.stage);
-          wait(barriers + 8 * (kKeysEmpty + now.stage), now.parity ^ 1);
-          expect(full, kBytes);
-          copy_box(tiles + kQBytes + now.stage * kBytes, &k_map, 0, step * kTile, h, b, full);
+          mbarrier::wait(barriers + 8 * (kKeysEmpty + now.stage), now.phase ^ 1);
+          mbarrier::expect(full, kBytes);
+          tma::load(tiles + kQBytes + now.stage * kBytes, &k_map, 0, step * kTile, h, b, full);
         }
         if (step > 0) {
           const unsigned full = barriers + 8 * (kValuesFull + before.stage);
-          wait(barriers + 8 * (kValuesEmpty + before.stage), before.parity ^ 1);
-          expect(full, kBytes);
-          copy_box(tiles + kQBytes + (STAGES + before.stage) * kBytes, &v_map, 0, (step - 1) * kTile, h, b, full);
+          mbarrier::wait(barriers + 8 * (kValuesEmpty + before.stage), before.phase ^ 1);
+          mbarrier::expect(full, kBytes);
+          tma::load(tiles + kQBytes + (STAGES + before.stage) * kBytes, &v_map, 0, (step - 1) * kTile, h, b, full);
         }
         before = now;
         now.advance();
@@ -324,9 +235,9 @@ extern "C" __global__ void __launch_bounds__(128 * GROUPS + 128, 1)
     }
   } else {
     if (GROUPS == 3) {
-      asm volatile("setmaxnreg.inc.sync.aligned.u32 160;");
+      warpgroup::take_registers<160>();
     } else {
-      asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");
+      warpgroup::take_registers<240>();
     }
     consume(tiles, barriers, o + (size_t)head * S * D, first, S);
   }

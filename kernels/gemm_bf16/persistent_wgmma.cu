@@ -32,115 +32,20 @@
 // BLOCKS=128 CLUSTER=1 STAGES=3.
 #include <cuda.h>
 #include <cuda_bf16.h>
-#include <mma.h>
+#include <kw/cluster.cuh>
+#include <kw/mbarrier.cuh>
+#include <kw/pack.cuh>
+#include <kw/shared.cuh>
+#include <kw/tma.cuh>
+#include <kw/warpgroup.cuh>
+#include <kw/wgmma.cuh>
+#include <kw/wmma_gemm.cuh>
+
+using namespace kw;
 
 constexpr int kRows = 128, kColumns = 256, kDepth = 64;  // of a tile of c; of a step along k
 constexpr int kBox = 64 * 64 * 2, kBytesA = kRows * kDepth * 2, kBytes = kBytesA + kColumns * kDepth * 2;
 constexpr int kBand = BAND / CLUSTER;
-
-__device__ __forceinline__ unsigned shared_address(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
-__device__ __forceinline__ void wait(unsigned barrier, int parity) {
-  asm volatile(
-      "{\n.reg .pred done;\nagain:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-      "@!done bra again;\n}" ::"r"(barrier),
-      "r"(parity)
-      : "memory");
-}
-// At the same barrier of a block of the cluster.
-__device__ __forceinline__ void arrive(unsigned barrier, int block) {
-  if constexpr (CLUSTER == 1) {
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
-  } else {
-    asm volatile(
-        "{\n.reg .b32 remote;\nmapa.shared::cluster.u32 remote, %0, %1;\n"
-        "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];\n}" ::"r"(barrier),
-        "r"(block)
-        : "memory");
-  }
-}
-__device__ __forceinline__ void expect(unsigned barrier, int bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
-}
-__device__ __forceinline__ void load_box(unsigned to, const CUtensorMap* map, int x, int y, unsigned barrier) {
-  asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(
-          to),
-      "l"(map), "r"(x), "r"(y), "r"(barrier)
-      : "memory");
-}
-// To every block of the cluster.
-__device__ __forceinline__ void load_shared_box(unsigned to, const CUtensorMap* map, int x, int y, unsigned barrier) {
-  if constexpr (CLUSTER == 1) {
-    load_box(to, map, x, y, barrier);
-  } else {
-    asm volatile(
-        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
-        "[%0], [%1, {%2, %3}], [%4], %5;" ::"r"(to),
-        "l"(map), "r"(x), "r"(y), "r"(barrier), "h"((unsigned short)((1 << CLUSTER) - 1))
-        : "memory");
-  }
-}
-__device__ __forceinline__ void store_box(const CUtensorMap* map, int x, int y, unsigned from) {
-  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map), "r"(x), "r"(y),
-               "r"(from)
-               : "memory");
-}
-__device__ __forceinline__ void meet_cluster() {
-  if constexpr (CLUSTER == 1) {
-    __syncthreads();
-  } else {
-    asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
-  }
-}
-__device__ __forceinline__ void meet_group(int group) { asm volatile("bar.sync %0, 128;" ::"r"(1 + group) : "memory"); }
-// Of an operand that is swizzled by 128 bytes.
-__device__ __forceinline__ unsigned long long descriptor(unsigned address, int leading_bytes, int stride_bytes) {
-  return (unsigned long long)((address & 0x3FFFF) >> 4) | (unsigned long long)(leading_bytes >> 4) << 16 |
-         (unsigned long long)(stride_bytes >> 4) << 32 | 1ull << 62;
-}
-#define EIGHT(i)                                                                                              \
-  "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]), \
-      "+f"(d[i + 7])
-// d (64 x 256) = [d +] a (64 x 16) times b (16 x 256); b's rows are contiguous.
-__device__ __forceinline__ void multiply(float (&d)[128], unsigned long long a, unsigned long long b, int add) {
-  asm volatile(
-      "{\n.reg .pred p;\nsetp.ne.b32 p, %130, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, "
-      "%12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, "
-      "%33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, "
-      "%54, %55, %56, %57, %58, %59, %60, %61, %62, %63, %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, "
-      "%75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "
-      "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, %112, %113, "
-      "%114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
-      "}, %128, %129, p, 1, 1, 0, 1;\n}"
-      : EIGHT(0), EIGHT(8), EIGHT(16), EIGHT(24), EIGHT(32), EIGHT(40), EIGHT(48), EIGHT(56), EIGHT(64), EIGHT(72),
-        EIGHT(80), EIGHT(88), EIGHT(96), EIGHT(104), EIGHT(112), EIGHT(120)
-      : "l"(a), "l"(b), "r"(add));
-}
-__device__ __forceinline__ void settle(float (&d)[128]) {
-#pragma unroll
-  for (int i = 0; i < 128; ++i) asm volatile("" : "+f"(d[i])::"memory");
-}
-
-__device__ __forceinline__ unsigned pack(float low, float high) {
-  const __nv_bfloat162 two = __floats2bfloat162_rn(low, high);
-  return *(const unsigned*)&two;
-}
-__device__ __forceinline__ void store_matrices(unsigned to, unsigned a, unsigned b, unsigned c, unsigned d) {
-  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(a), "r"(b), "r"(c),
-               "r"(d)
-               : "memory");
-}
-
-struct Ring {
-  int stage = 0, phase = 0;
-  __device__ __forceinline__ void advance() {
-    if (++stage == STAGES) {
-      stage = 0;
-      phase ^= 1;
-    }
-  }
-};
 
 // 64 x 256 results of a warpgroup, in four pieces of 64 columns and two buffers.
 __device__ __forceinline__ void store(const float (&sums)[128], const CUtensorMap* c_map, unsigned buffers, int m,
@@ -149,19 +54,19 @@ __device__ __forceinline__ void store(const float (&sums)[128], const CUtensorMa
 #pragma unroll
   for (int q = 0; q < 4; ++q) {
     const unsigned buffer = buffers + q % 2 * kBox;
-    if (t == 0) asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory");  // the buffer has been read
-    meet_group(group);
+    if (t == 0) tma::wait_read<1>();  // the buffer has been read
+    warpgroup::sync<128>(1 + group);
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
       const float* d = sums + 32 * q + 8 * j;
-      store_matrices(buffer + row * 128 + (((2 * j + high) ^ (row % 8)) << 4), pack(d[0], d[1]), pack(d[2], d[3]),
-                     pack(d[4], d[5]), pack(d[6], d[7]));
+      store_matrices(buffer + swizzled(row, 2 * j + high), pack_bf16(d[0], d[1]), pack_bf16(d[2], d[3]),
+                     pack_bf16(d[4], d[5]), pack_bf16(d[6], d[7]));
     }
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-    meet_group(group);
+    tma::fence();
+    warpgroup::sync<128>(1 + group);
     if (t == 0) {
-      store_box(c_map, n + 64 * q, m, buffer);
-      asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+      tma::store(c_map, n + 64 * q, m, buffer);
+      tma::commit();
     }
   }
 }
@@ -174,13 +79,12 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap* a_map, const C
   const int down = (M + kRows * CLUSTER - 1) / (kRows * CLUSTER);
   if (threadIdx.x == 0) {
     for (int s = 0; s < STAGES; ++s) {
-      asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(full + 8 * s) : "memory");
-      asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(empty + 8 * s), "r"(8 * CLUSTER)
-                   : "memory");  // warps
+      mbarrier::init(full + 8 * s, 1);
+      mbarrier::init(empty + 8 * s, 8 * CLUSTER);  // warps
     }
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    mbarrier::fence_init();
   }
-  meet_cluster();
+  cluster::sync<CLUSTER>();
 
   const auto place = [&](int tile, int& m0, int& n0) {
     const int band = tile / (kBand * across), within = tile % (kBand * across);
@@ -188,7 +92,7 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap* a_map, const C
     m0 = ((band * kBand + within % rows) * CLUSTER + rank) * kRows;
     n0 = within / rows * kColumns;
   };
-  Ring ring;
+  Ring<STAGES> ring;
   int m0, n0;
   if (group == 2) {
     if (threadIdx.x == 256) {  // the producer
@@ -196,13 +100,13 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap* a_map, const C
         place(tile, m0, n0);
         for (int step = 0; step < steps; ++step) {
           const unsigned barrier = full + 8 * ring.stage, to = memory + ring.stage * kBytes;
-          wait(empty + 8 * ring.stage, ring.phase ^ 1);
-          expect(barrier, kBytes);
-          load_box(to, a_map, step * kDepth, m0, barrier);
+          mbarrier::wait(empty + 8 * ring.stage, ring.phase ^ 1);
+          mbarrier::expect(barrier, kBytes);
+          tma::load(to, a_map, step * kDepth, m0, barrier);
 #pragma unroll
           for (int i = 0; i < 4 / CLUSTER; ++i) {
             const int box = rank * (4 / CLUSTER) + i;
-            load_shared_box(to + kBytesA + box * kBox, b_map, n0 + 64 * box, step * kDepth, barrier);
+            tma::load_multicast<CLUSTER>(to + kBytesA + box * kBox, b_map, n0 + 64 * box, step * kDepth, barrier);
           }
           ring.advance();
         }
@@ -215,79 +119,31 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap* a_map, const C
       place(tile, m0, n0);
       int used = 0;
       for (int step = 0; step < steps; ++step) {
-        wait(full + 8 * ring.stage, ring.phase);
+        mbarrier::wait(full + 8 * ring.stage, ring.phase);
         const unsigned from = memory + ring.stage * kBytes;
-        const unsigned long long left = descriptor(from + group * kBox, 16, 1024);
-        const unsigned long long right = descriptor(from + kBytesA, kBox, 1024);
-        asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+        const unsigned long long left = wgmma::k_major_tile(from + group * kBox);
+        const unsigned long long right = wgmma::mn_major_tile(from + kBytesA, kBox);
+        wgmma::fence();
 #pragma unroll
-        for (int k = 0; k < 4; ++k) multiply(sums, left + k * (32 >> 4), right + k * (2048 >> 4), step + k > 0);
-        asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-        asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");  // the products of the step before are done
-        if (step > 0 && lane < CLUSTER) arrive(empty + 8 * used, lane);
+        for (int k = 0; k < 4; ++k) {
+          wgmma::multiply<wgmma::bf16, wgmma::mn_major>(sums, left + k * (32 >> 4), right + k * (2048 >> 4),
+                                                        step + k > 0);
+        }
+        wgmma::commit();
+        wgmma::wait<1>();  // the products of the step before are done
+        if (step > 0 && lane < CLUSTER) mbarrier::arrive_at<CLUSTER>(empty + 8 * used, lane);
         used = ring.stage;
         ring.advance();
       }
-      asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
-      settle(sums);
-      if (lane < CLUSTER) arrive(empty + 8 * used, lane);
+      wgmma::wait<0>();
+      wgmma::settle(sums);
+      if (lane < CLUSTER) mbarrier::arrive_at<CLUSTER>(empty + 8 * used, lane);
       store(sums, c_map, buffers, m0 + 64 * group, n0);
     }
-    if (threadIdx.x % 128 == 0) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+    if (threadIdx.x % 128 == 0) tma::wait<0>();
   }
   __syncwarp();
-  meet_cluster();  // no block leaves while another may arrive at its barriers
-}
-
-// Shapes without tensor maps: 128 x 128 tiles through wmma, eight warps of 64 x 32.
-__device__ __forceinline__ void multiply_plainly(unsigned char* memory, const __nv_bfloat16* a, const __nv_bfloat16* b,
-                                                 __nv_bfloat16* c, int M, int N, int K) {
-  using namespace nvcuda;
-  __nv_bfloat16* left = (__nv_bfloat16*)memory;  // 128 x 40
-  __nv_bfloat16* right = left + 128 * 40;        // 32 x 136
-  float* out = (float*)(right + 32 * 136);       // 16 x 16 of each warp
-  const int t = threadIdx.x, warp = t / 32, lane = t % 32, row = warp / 4 * 64, column = warp % 4 * 32;
-  const int across = (N + 127) / 128, count = across * ((M + 127) / 128);
-  for (int tile = blockIdx.x; tile < count; tile += gridDim.x) {
-    const int m0 = tile / across * 128, n0 = tile % across * 128;
-    wmma::fragment<wmma::accumulator, 16, 16, 16, float> sums[4][2];
-#pragma unroll
-    for (int i = 0; i < 8; ++i) wmma::fill_fragment(sums[i / 2][i % 2], 0.0f);
-    for (int k0 = 0; k0 < K; k0 += 32) {
-      __syncthreads();
-      for (int e = t; e < 128 * 32; e += 384) {
-        const int m = m0 + e / 32, k = k0 + e % 32;
-        left[e / 32 * 40 + e % 32] = m < M && k < K ? a[(size_t)m * K + k] : __float2bfloat16(0.0f);
-        const int l = k0 + e / 128, n = n0 + e % 128;
-        right[e / 128 * 136 + e % 128] = l < K && n < N ? b[(size_t)l * N + n] : __float2bfloat16(0.0f);
-      }
-      __syncthreads();
-      if (warp >= 8) continue;
-#pragma unroll
-      for (int k = 0; k < 32; k += 16) {
-        wmma::fragment<wmma::matrix_a, 16, 16, 16, __nv_bfloat16, wmma::row_major> l[4];
-        wmma::fragment<wmma::matrix_b, 16, 16, 16, __nv_bfloat16, wmma::row_major> r[2];
-#pragma unroll
-        for (int i = 0; i < 4; ++i) wmma::load_matrix_sync(l[i], left + (row + 16 * i) * 40 + k, 40);
-#pragma unroll
-        for (int i = 0; i < 2; ++i) wmma::load_matrix_sync(r[i], right + k * 136 + column + 16 * i, 136);
-#pragma unroll
-        for (int i = 0; i < 8; ++i) wmma::mma_sync(sums[i / 2][i % 2], l[i / 2], r[i % 2], sums[i / 2][i % 2]);
-      }
-    }
-    if (warp >= 8) continue;
-    float* mine = out + warp * 256;
-#pragma unroll
-    for (int i = 0; i < 8; ++i) {
-      wmma::store_matrix_sync(mine, sums[i / 2][i % 2], 16, wmma::mem_row_major);
-      __syncwarp();
-      for (int e = lane; e < 256; e += 32) {
-        const int m = m0 + row + i / 2 * 16 + e / 16, n = n0 + column + i % 2 * 16 + e % 16;
-        if (m < M && n < N) c[(size_t)m * N + n] = __float2bfloat16(mine[e]);
-      }
-      __syncwarp();
-    }
-  }
+  cluster::sync<CLUSTER>();  // no block leaves while another may arrive at its barriers
 }
 
 extern "C" __global__ void __launch_bounds__(384, 1)
@@ -296,11 +152,11 @@ extern "C" __global__ void __launch_bounds__(384, 1)
          int M, int N, int K, int mapped) {
   extern __shared__ unsigned char raw[];
   __shared__ __align__(8) unsigned long long barriers[2 * STAGES];
-  const unsigned start = shared_address(raw), memory = (start + 1023) / 1024 * 1024;  // swizzling wants 1024 bytes
+  const unsigned start = shared_address(raw), memory = round_up(start, 1024);  // swizzling wants 1024 bytes
   const unsigned full = shared_address(barriers), empty = full + 8 * STAGES;
   if (mapped) {
     multiply_tiles(&a_map, &b_map, &c_map, memory, full, empty, M, N, K);
   } else {
-    multiply_plainly(raw + (memory - start), a, b, c, M, N, K);
+    wmma_gemm<384>(raw + (memory - start), a, b, c, M, N, K);
   }
 }

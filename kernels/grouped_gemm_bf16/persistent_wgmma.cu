@@ -32,92 +32,18 @@
 // BLOCKS=128 DOWN_FIRST=1 STAGES=4.
 #include <cuda.h>
 #include <cuda_bf16.h>
+#include <kw/mbarrier.cuh>
+#include <kw/pack.cuh>
+#include <kw/plain_gemm.cuh>
+#include <kw/shared.cuh>
+#include <kw/tma.cuh>
+#include <kw/warpgroup.cuh>
+#include <kw/wgmma.cuh>
+
+using namespace kw;
 
 constexpr int kRows = 128, kColumns = 256, kDepth = 64;  // of a tile of y; of a step along k
 constexpr int kBox = 64 * 128, kBytesA = kRows * 128, kBytes = kBytesA + kColumns * 128;
-
-__device__ __forceinline__ unsigned shared_address(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
-__device__ __forceinline__ void wait(unsigned barrier, int parity) {
-  asm volatile(
-      "{\n.reg .pred done;\nagain:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-      "@!done bra again;\n}" ::"r"(barrier),
-      "r"(parity)
-      : "memory");
-}
-__device__ __forceinline__ void arrive(unsigned barrier) {
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
-}
-__device__ __forceinline__ void expect(unsigned barrier, int bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
-}
-__device__ __forceinline__ void load_box(unsigned to, const CUtensorMap* map, int x, int y, unsigned barrier) {
-  asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(
-          to),
-      "l"(map), "r"(x), "r"(y), "r"(barrier)
-      : "memory");
-}
-__device__ __forceinline__ void load_box(unsigned to, const CUtensorMap* map, int x, int y, int z, unsigned barrier) {
-  asm volatile(
-      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];" ::
-          "r"(to),
-      "l"(map), "r"(x), "r"(y), "r"(z), "r"(barrier)
-      : "memory");
-}
-__device__ __forceinline__ void store_box(const CUtensorMap* map, int x, int y, unsigned from) {
-  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map), "r"(x), "r"(y),
-               "r"(from)
-               : "memory");
-}
-__device__ __forceinline__ void meet_group(int group) { asm volatile("bar.sync %0, 128;" ::"r"(1 + group) : "memory"); }
-// Of an operand that is swizzled by 128 bytes.
-__device__ __forceinline__ unsigned long long descriptor(unsigned address, int leading_bytes, int stride_bytes) {
-  return (unsigned long long)((address & 0x3FFFF) >> 4) | (unsigned long long)(leading_bytes >> 4) << 16 |
-         (unsigned long long)(stride_bytes >> 4) << 32 | 1ull << 62;
-}
-#define EIGHT(i)                                                                                              \
-  "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]), \
-      "+f"(d[i + 7])
-// d (64 x 256) = [d +] a (64 x 16) times b (16 x 256); the depth is contiguous in both.
-__device__ __forceinline__ void multiply(float (&d)[128], unsigned long long a, unsigned long long b, int add) {
-  asm volatile(
-      "{\n.reg .pred p;\nsetp.ne.b32 p, %130, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, "
-      "%12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, "
-      "%33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, "
-      "%54, %55, %56, %57, %58, %59, %60, %61, %62, %63, %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, "
-      "%75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "
-      "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, %112, %113, "
-      "%114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
-      "}, %128, %129, p, 1, 1, 0, 0;\n}"
-      : EIGHT(0), EIGHT(8), EIGHT(16), EIGHT(24), EIGHT(32), EIGHT(40), EIGHT(48), EIGHT(56), EIGHT(64), EIGHT(72),
-        EIGHT(80), EIGHT(88), EIGHT(96), EIGHT(104), EIGHT(112), EIGHT(120)
-      : "l"(a), "l"(b), "r"(add));
-}
-__device__ __forceinline__ void settle(float (&d)[128]) {
-#pragma unroll
-  for (int i = 0; i < 128; ++i) asm volatile("" : "+f"(d[i])::"memory");
-}
-
-__device__ __forceinline__ unsigned pack(float low, float high) {
-  const __nv_bfloat162 two = __floats2bfloat162_rn(low, high);
-  return *(const unsigned*)&two;
-}
-__device__ __forceinline__ void store_matrices(unsigned to, unsigned a, unsigned b, unsigned c, unsigned d) {
-  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(a), "r"(b), "r"(c),
-               "r"(d)
-               : "memory");
-}
-
-struct Ring {
-  int stage = 0, phase = 0;
-  __device__ __forceinline__ void advance() {
-    if (++stage == STAGES) {
-      stage = 0;
-      phase ^= 1;
-    }
-  }
-};
 
 // The tiles of all experts in one row. Asked for ascending ones.
 struct Tiles {
@@ -151,30 +77,26 @@ __device__ __forceinline__ void store(const float (&sums)[128], const CUtensorMa
 #pragma unroll
   for (int q = 0; q < 4; ++q) {
     const unsigned buffer = buffers + q % 2 * kBox;
-    if (t == 0) asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory");  // the buffer has been read
-    meet_group(group);
+    if (t == 0) tma::wait_read<1>();  // the buffer has been read
+    warpgroup::sync<128>(1 + group);
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
       const float* d = sums + 32 * q + 8 * j;
-      store_matrices(buffer + row * 128 + (((2 * j + high) ^ (row % 8)) << 4), pack(d[0], d[1]), pack(d[2], d[3]),
-                     pack(d[4], d[5]), pack(d[6], d[7]));
+      store_matrices(buffer + swizzled(row, 2 * j + high), pack_bf16(d[0], d[1]), pack_bf16(d[2], d[3]),
+                     pack_bf16(d[4], d[5]), pack_bf16(d[6], d[7]));
     }
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-    meet_group(group);
+    tma::fence();
+    warpgroup::sync<128>(1 + group);
     if (rows < 64) {
       for (int i = t; i < rows * 8; i += 128) {
         const int r = i / 8, column = n + 64 * q + i % 8 * 8;
-        uint4 eight;
-        asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
-                     : "=r"(eight.x), "=r"(eight.y), "=r"(eight.z), "=r"(eight.w)
-                     : "r"(buffer + r * 128 + ((i % 8 ^ r % 8) << 4))
-                     : "memory");
+        const uint4 eight = load_four(buffer + swizzled(r, i % 8));
         if (column < N) *(uint4*)(y + (size_t)(m + r) * N + column) = eight;
       }
     }
     if (t == 0) {
-      if (rows >= 64) store_box(y_map, n + 64 * q, m, buffer);
-      asm volatile("cp.async.bulk.commit_group;" ::: "memory");  // also of nothing: groups count uses of the buffers
+      if (rows >= 64) tma::store(y_map, n + 64 * q, m, buffer);
+      tma::commit();  // also of nothing: groups count uses of the buffers
     }
   }
 }
@@ -185,95 +107,71 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap* x_map, const C
   const int group = threadIdx.x / 128, lane = threadIdx.x % 32, steps = (K + kDepth - 1) / kDepth;
   if (threadIdx.x == 0) {
     for (int s = 0; s < STAGES; ++s) {
-      asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(full + 8 * s) : "memory");
-      asm volatile("mbarrier.init.shared::cta.b64 [%0], 8;" ::"r"(empty + 8 * s) : "memory");  // warps
+      mbarrier::init(full + 8 * s, 1);
+      mbarrier::init(empty + 8 * s, 8);  // warps
     }
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    mbarrier::fence_init();
   }
   __syncthreads();
 
-  Ring ring;
+  Ring<STAGES> ring;
   int down, right;
   if (group == 2) {
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+    warpgroup::keep_registers<40>();
     if (threadIdx.x == 256) {  // the producer
       Tiles tiles(offsets, E, (N + kColumns - 1) / kColumns, kRows);
       for (int tile = blockIdx.x; tiles.find(tile, down, right); tile += gridDim.x) {
         for (int step = 0; step < steps; ++step) {
           const unsigned barrier = full + 8 * ring.stage, to = memory + ring.stage * kBytes;
-          wait(empty + 8 * ring.stage, ring.phase ^ 1);
-          expect(barrier, kBytes);
-          load_box(to, x_map, step * kDepth, tiles.start + down * kRows, barrier);
-          load_box(to + kBytesA, w_map, step * kDepth, right * kColumns, tiles.expert, barrier);
+          mbarrier::wait(empty + 8 * ring.stage, ring.phase ^ 1);
+          mbarrier::expect(barrier, kBytes);
+          tma::load(to, x_map, step * kDepth, tiles.start + down * kRows, barrier);
+          tma::load(to + kBytesA, w_map, step * kDepth, right * kColumns, tiles.expert, barrier);
           ring.advance();
         }
       }
     }
   } else {
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+    warpgroup::take_registers<232>();
     const unsigned buffers = memory + STAGES * kBytes + group * 2 * kBox;
     float sums[128];
     Tiles tiles(offsets, E, (N + kColumns - 1) / kColumns, kRows);
     for (int tile = blockIdx.x; tiles.find(tile, down, right); tile += gridDim.x) {
       int used = 0;
       for (int step = 0; step < steps; ++step) {
-        wait(full + 8 * ring.stage, ring.phase);
+        mbarrier::wait(full + 8 * ring.stage, ring.phase);
         const unsigned from = memory + ring.stage * kBytes;
-        const unsigned long long a = descriptor(from + group * kBox, 16, 1024);
-        const unsigned long long b = descriptor(from + kBytesA, 16, 1024);
-        asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+        const unsigned long long a = wgmma::k_major_tile(from + group * kBox);
+        const unsigned long long b = wgmma::k_major_tile(from + kBytesA);
+        wgmma::fence();
 #pragma unroll
-        for (int k = 0; k < 4; ++k) multiply(sums, a + k * (32 >> 4), b + k * (32 >> 4), step + k > 0);
-        asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-        asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");  // the products of the step before are done
-        if (step > 0 && lane == 0) arrive(empty + 8 * used);
+        for (int k = 0; k < 4; ++k) {
+          wgmma::multiply<wgmma::bf16>(sums, a + k * (32 >> 4), b + k * (32 >> 4), step + k > 0);
+        }
+        wgmma::commit();
+        wgmma::wait<1>();  // the products of the step before are done
+        if (step > 0 && lane == 0) mbarrier::arrive(empty + 8 * used);
         used = ring.stage;
         ring.advance();
       }
-      asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
-      settle(sums);
-      if (lane == 0) arrive(empty + 8 * used);
+      wgmma::wait<0>();
+      wgmma::settle(sums);
+      if (lane == 0) mbarrier::arrive(empty + 8 * used);
       const int m = tiles.start + down * kRows + 64 * group;
       if (m < tiles.end) store(sums, y_map, y, buffers, m, right * kColumns, tiles.end - m, N);
     }
-    if (threadIdx.x % 128 == 0) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+    if (threadIdx.x % 128 == 0) tma::wait<0>();
   }
 }
 
-// Shapes without tensor maps: 96 x 64 tiles, 4 x 4 elements a thread.
+// Shapes without tensor maps: 96 x 64 tiles.
 __device__ __forceinline__ void multiply_plainly(float* memory, const __nv_bfloat16* x, const __nv_bfloat16* w,
                                                  const int* offsets, __nv_bfloat16* y, int E, int N, int K) {
-  float(*left)[97] = (float(*)[97])memory;  // 32 x 96 of x, transposed
-  float(*across)[65] = (float(*)[65])(memory + 32 * 97);
-  const int t = threadIdx.x, column = t % 16, row = t / 16;
   Tiles tiles(offsets, E, (N + 63) / 64, 96);
   int down, right;
   for (int tile = blockIdx.x; tiles.find(tile, down, right); tile += gridDim.x) {
-    const int m0 = tiles.start + down * 96, n0 = right * 64;
-    const __nv_bfloat16* weights = w + (size_t)tiles.expert * N * K;
-    float sums[4][4] = {};
-    for (int k0 = 0; k0 < K; k0 += 32) {
-      __syncthreads();
-      const int k = k0 + t % 32;
-      for (int r = t / 32; r < 96; r += 12) {
-        left[t % 32][r] = m0 + r < tiles.end && k < K ? __bfloat162float(x[(size_t)(m0 + r) * K + k]) : 0.0f;
-      }
-      for (int r = t / 32; r < 64; r += 12) {
-        across[t % 32][r] = n0 + r < N && k < K ? __bfloat162float(weights[(size_t)(n0 + r) * K + k]) : 0.0f;
-      }
-      __syncthreads();
-#pragma unroll 4
-      for (int l = 0; l < 32; ++l) {
-#pragma unroll
-        for (int e = 0; e < 16; ++e)
-          sums[e / 4][e % 4] += left[l][row + 24 * (e / 4)] * across[l][column + 16 * (e % 4)];
-      }
-    }
-#pragma unroll
-    for (int e = 0; e < 16; ++e) {
-      const int m = m0 + row + 24 * (e / 4), n = n0 + column + 16 * (e % 4);
-      if (m < tiles.end && n < N) y[(size_t)m * N + n] = __float2bfloat16(sums[e / 4][e % 4]);
-    }
+    plain_tile<384, true>(memory, x, w + (size_t)tiles.expert * N * K, tiles.start + down * 96, tiles.end, right * 64,
+                          N, K, [&](int m, int n, float sum) { y[(size_t)m * N + n] = __float2bfloat16(sum); });
   }
 }
 
@@ -283,7 +181,7 @@ extern "C" __global__ void __launch_bounds__(384, 1)
          __nv_bfloat16* y, int E, int N, int K, int mapped) {
   extern __shared__ unsigned char raw[];
   __shared__ __align__(8) unsigned long long barriers[2 * STAGES];
-  const unsigned start = shared_address(raw), memory = (start + 1023) / 1024 * 1024;  // swizzling wants 1024 bytes
+  const unsigned start = shared_address(raw), memory = round_up(start, 1024);  // swizzling wants 1024 bytes
   const unsigned full = shared_address(barriers), empty = full + 8 * STAGES;
   if (mapped) {
     multiply_tiles(&x_map, &w_map, &y_map, offsets, y, memory, full, empty, E, N, K);
