@@ -208,7 +208,10 @@ void LiveRunner::submit(Job& job) {
     const bool won = is_win(judgement);
     if (scores && won) examine(*candidate, judgement, judge);
     if (looks_closer_ && !is_naive(candidate)) place_fault(*candidate, judgement, judge);
-    if (profiles_wins_ && won && effort == Effort::full) add_counters(*candidate, judgement, judge);
+    const bool profiled = profiled_ == Profiled::wins            ? won && effort == Effort::full
+                          : profiled_ == Profiled::right_kernels ? effort != Effort::confirm
+                                                                 : false;
+    if (profiled) add_counters(*candidate, judgement, judge);
   };
   session_.judges().submit(std::move(task), [this, number = job.number](judges::JudgeResult result) {
     post(number, [this, result = std::move(result)](Job& here) { judged(here, result); });

@@ -30,11 +30,12 @@ class LiveRunner : public search::AttemptRunner {
   // Calls `listener` with each failure of our side that is retried.
   void on_trouble(std::function<void(const std::string&)> listener) { trouble_ = std::move(listener); }
 
-  // For authors who read the results (models): on a GPU, compute-sanitizer locates faults and, with `profiles_wins`, a
-  // profiler counts wins' hardware events, where installed.
-  void look_closer(bool profiles_wins = true) {
+  // For authors who read the results: on a GPU, compute-sanitizer locates faults, and a profiler counts hardware
+  // events, where installed.
+  enum class Profiled { nothing, wins, right_kernels };
+  void look_closer(Profiled profiled = Profiled::wins) {
     looks_closer_ = true;
-    profiles_wins_ = profiles_wins;
+    profiled_ = profiled;
   }
 
   // Calls `listener` with each attempt as it is recorded, before its `done`.
@@ -108,7 +109,8 @@ class LiveRunner : public search::AttemptRunner {
   int64_t environment_;
   std::optional<benchsuite::Problem> problem_;
   int64_t problem_id_ = 0;
-  bool looks_closer_ = false, profiles_wins_ = false;
+  bool looks_closer_ = false;
+  Profiled profiled_ = Profiled::nothing;
   sandbox::Solution naive_solution_;
   search::CandidatePtr naive_;
   std::function<void(const std::string&)> trouble_;

@@ -99,7 +99,8 @@ campaign::LiveRunner& Workspace::runner() {
     runner_.emplace(archive_, device, std::nullopt,
                     campaign::newest_or_new_calibration(archive_, data_.paths, settings_.device, device.device()));
     runner_->on_trouble(log_);
-    runner_->look_closer(false);  // the tool profile counts events, which takes seconds
+    runner_->look_closer(
+        campaign::LiveRunner::Profiled::nothing);  // the tool profile counts events, which takes seconds
   }
   return *runner_;
 }

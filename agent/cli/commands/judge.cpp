@@ -15,6 +15,7 @@
 #include "agent/cli/commands/commands.h"
 #include "agent/cli/loading.h"
 #include "agent/cli/output.h"
+#include "agent/prompting/counter_findings.h"
 #include "core/error.h"
 #include "core/text.h"
 
@@ -27,7 +28,7 @@ struct JudgeOptions {
   std::vector<std::string> files;
   std::string device = "cpu", dialect;
   std::vector<std::string> set;  // NAME=VALUE
-  bool confirm = false, control = false, screen = false, hot = false;
+  bool confirm = false, control = false, screen = false, hot = false, profile = false;
 };
 
 Effort effort_of(const JudgeOptions& options) {
@@ -59,6 +60,9 @@ sandbox::TunableBinding chosen_binding(const sandbox::Solution& solution, const 
 }
 
 void show(const search::Attempt& attempt, const std::string& file, const std::string& against, bool json) {
+  const auto counters =
+      attempt.measurement ? attempt.measurement->counters : std::vector<verifier::verdicts::Counters>{};
+  const std::vector<prompting::CounterFinding> findings = prompting::findings_in(counters);
   if (json) {
     core::Json line{{"file", file},
                     {"attempt", attempt.id},
@@ -70,12 +74,18 @@ void show(const search::Attempt& attempt, const std::string& file, const std::st
                     {"timing_ms", attempt.stages.timing_ms},
                     {"audit_ms", attempt.stages.audit_ms}};
     if (attempt.measurement) line["measurement"] = to_json(*attempt.measurement);
+    if (!counters.empty()) {
+      line["findings"] = core::Json::array();  // `measurement` has the counters
+      for (const auto& finding : findings) line["findings"].push_back(finding.sentence);
+    }
     print_json(line);
     return;
   }
   print("{}: {}\n  {}\n", verifier::verdicts::is_correct(attempt.verdict) ? "accepted" : "refused",
         name_of(attempt.verdict), verifier::verdicts::sentence_for_people(attempt.verdict));
   if (attempt.measurement) print("{}", measurement_text(*attempt.measurement, against));
+  for (const auto& finding : findings) print("  {}\n", finding.sentence);
+  if (!counters.empty() && findings.empty()) print("  The hardware's counters show nothing that stands out.\n");
   print("compile {:.0f} ms, check {:.0f} ms, timing {:.0f} ms, audits {:.0f} ms; recorded as attempt {}\n",
         attempt.compile_ms, attempt.stages.check_ms, attempt.stages.timing_ms, attempt.stages.audit_ms, attempt.id);
 }
@@ -141,6 +151,13 @@ void judge(const JudgeOptions& options, Invocation& invocation) {
   }
   campaign::LiveRunner runner(archive, session, std::nullopt,
                               campaign::newest_or_new_calibration(archive, data.paths, device, session.device()));
+  if (options.profile) {
+    if (!session.has_profiler()) {
+      throw core::InputError("--profile", "there is no profiler for " + session.device(),
+                             "leave it out; on an NVIDIA GPU, ncu of the CUDA Toolkit counts");
+    }
+    runner.look_closer(campaign::LiveRunner::Profiled::right_kernels);
+  }
   std::deque<search::CandidatePtr> ahead;  // of the current problem, being compiled
   size_t refused = 0, won = 0;
   for (size_t i = 0; i < entries.size(); ++i) {
@@ -189,6 +206,10 @@ void add_judge_command(CLI::App& app, Invocation& invocation) {
           ->excludes(confirm);
   command->add_flag("--screen", options->screen, "Only screen it: each listed shape once, and a few timed pairs")
       ->excludes(confirm)
+      ->excludes(control);
+  command
+      ->add_flag("--profile", options->profile,
+                 "On an NVIDIA GPU: say what the hardware's counters show of a right kernel at its largest workload")
       ->excludes(control);
   command->footer("    kernelwright judge kernels/softmax_f32/row_in_registers.cu --set BLOCK=64 --confirm");
   command->callback([options, &invocation] { judge(*options, invocation); });

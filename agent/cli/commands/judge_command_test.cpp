@@ -109,5 +109,13 @@ TEST(JudgeCommand, AHipSolutionIsJudgedInItsDialectAndRecordedApart) {
   EXPECT_EQ(home.run({"selftest", "--device", "cpu-hip"}).exit_code, 64);
 }
 
+TEST(JudgeCommand, AProfileNeedsAGpu) {
+  const Home home;
+  const Ended ended = home.run({"judge", "--profile", shipped_file("gelu_f32/float4_items.cu")});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_NE(ended.err.find("there is no profiler for cpu"), std::string::npos) << ended.err;
+  EXPECT_NE(ended.err.find("ncu of the CUDA Toolkit"), std::string::npos) << ended.err;
+}
+
 }  // namespace
 }  // namespace agent::cli::commands
