@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <stdexcept>
@@ -150,8 +151,25 @@ std::variant<Match, verdicts::Verdict> compare_indices(const OutputForm& form, c
 // Rounding to a coarse grid turns the last bit of a sum into a whole step.
 constexpr double kMostQuanta = 2, kUsualQuanta = 1, kUnusualShare = 0.001;
 
+// The largest difference of two outputs of bytes: a tenth of the time that looking at each as a number takes, and large
+// outputs are bytes.
+template <typename Byte>
+int largest_difference_of_bytes(std::span<const std::byte> one, std::span<const std::byte> other) {
+  const auto* a = reinterpret_cast<const Byte*>(one.data());
+  const auto* b = reinterpret_cast<const Byte*>(other.data());
+  int largest = 0;
+  for (size_t i = 0; i < one.size(); ++i) largest = std::max(largest, std::abs(int{a[i]} - int{b[i]}));
+  return largest;
+}
+
 std::variant<Match, verdicts::Verdict> compare_quanta(const OutputForm& form, const RuledOutput& ruled) {
-  const std::span<const std::byte> output = ruled.outputs[ruled.index];
+  const std::span<const std::byte> output = ruled.outputs[ruled.index], reference = ruled.expected.reference;
+  if (form.dtype == DType::i8 && largest_difference_of_bytes<int8_t>(output, reference) <= kUsualQuanta) {
+    return Match{0};
+  }
+  if (form.dtype == DType::u8 && largest_difference_of_bytes<uint8_t>(output, reference) <= kUsualQuanta) {
+    return Match{0};
+  }
   Faults wrong, unusual;
   int64_t unusual_count = 0;
   for (int64_t i = 0; i < form.tiling.elements; ++i) {
