@@ -1,5 +1,6 @@
 // With the CUDA Toolkit: NVRTC compiles every shipped kernel for those of sm_80, sm_90 and sm_100 that can run it, and
-// no default point spills registers. (shipped_kernels_test.cpp checks the plans without it.)
+// no default point spills registers; another point compiles for sm_90. (shipped_kernels_test.cpp checks the plans
+// without it.)
 #ifdef KW_HAVE_NVRTC
 #include <gtest/gtest.h>
 
@@ -36,6 +37,7 @@ int64_t most_spilled(const ShippedKernel& kernel) {
   static const std::map<std::string, int64_t> known{{"attention_f16_naive", 1400},
                                                     {"batched_gemm_bf16_persistent_wgmma", 8},
                                                     {"groupnorm_f16_cluster_registers", 1900},
+                                                    {"permute_f16_packs_of_rows", 8},
                                                     {"quantize_i8_thread_per_row", 104},
                                                     {"silu_mul_bf16_packs_of_eight", 64}};
   const auto found = known.find(kernel.name);
@@ -62,11 +64,10 @@ TEST_P(NvrtcCompiles, TheDefaultPointWithoutSpills) {
 TEST_P(NvrtcCompiles, AnotherPoint) {
   const Solution solution = load_solution(GetParam().file);
   const TunableBinding point = another_point(GetParam(), solution);
-  for (const std::string& architecture : architectures_of(solution)) {
-    const Compilation compilation = compile_for(architecture, solution, point);
-    EXPECT_TRUE(std::holds_alternative<Built>(compilation))
-        << architecture << " " << describe(point) << ": " << std::get<Rejected>(compilation).log;
-  }
+  if (point == default_binding(solution)) return;  // it has one
+  const Compilation compilation = compile_for(solution.arch.ends_with('a') ? solution.arch : "sm_90", solution, point);
+  EXPECT_TRUE(std::holds_alternative<Built>(compilation))
+      << describe(point) << ": " << std::get<Rejected>(compilation).log;
 }
 
 INSTANTIATE_TEST_SUITE_P(All, NvrtcCompiles, testing::ValuesIn(shipped_kernels_for("cuda")),

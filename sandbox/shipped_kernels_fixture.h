@@ -15,7 +15,8 @@ struct ShippedKernel {
   std::string name;  // "softmax_f32_naive": a test's name
   std::filesystem::path file, problem_folder;
   std::vector<std::string> backends;
-  bool reference = false;  // writes its floating outputs as double
+  bool of_problem = false;  // reference.cu or naive.cu
+  bool reference = false;   // writes its floating outputs as double
 
   const benchsuite::Problem& problem() const;  // read at the first call
   bool says(const std::string& backend) const;

@@ -60,14 +60,14 @@ std::vector<ShippedKernel> list_shipped_kernels() {
   const core::Paths paths = core::installed_paths();
   for (const fs::path& folder : sorted_entries(paths.problems())) {
     const std::string name = folder.filename().string();
-    const auto add = [&](const fs::path& file) {
+    const auto add = [&](const fs::path& file, bool of_problem) {
       const std::string stem = file.stem().string();
-      kernels.push_back({name + "_" + stem, file, folder, backends_in(file), stem == "reference"});
+      kernels.push_back({name + "_" + stem, file, folder, backends_in(file), of_problem, stem == "reference"});
     };
-    add(folder / benchsuite::kReferenceFile);
-    add(folder / benchsuite::kNaiveFile);
+    add(folder / benchsuite::kReferenceFile, true);
+    add(folder / benchsuite::kNaiveFile, true);
     for (const fs::path& file : sorted_entries(paths.kernels() / name)) {
-      if (file.extension() == ".cu") add(file);
+      if (file.extension() == ".cu") add(file, false);
     }
   }
   return kernels;
