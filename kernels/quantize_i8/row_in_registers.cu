@@ -3,12 +3,12 @@
   "problem": "quantize_i8",
   "backends": ["cpu", "cuda", "hip"],
   "description": "a block per row, or a few short rows; the row stays in registers between maximum and rounding",
-  "tunables": {"BLOCK": [256, 128, 512, 1024], "PACKS": [4, 2, 8]},
+  "tunables": {"BLOCK": [256, 128, 512, 1024], "PACKS": [4, 2, 8], "HINTS": [1, 0, 2]},
   "launches": [
     {"kernel": "quantize",
-     "grid": ["ceil_div(M, BLOCK / 32 / min(BLOCK / 32, ceil_div(N + 7, 256 * PACKS)))", 1, 1],
+     "grid": ["ceil_div(M, BLOCK / 32 / min(BLOCK / 32, ceil_div(N + 7 * (N % 8 > 0), 256 * PACKS)))", 1, 1],
      "block": ["BLOCK", 1, 1],
-     "args": ["x", "q", "scale", "M", "N", "min(BLOCK / 32, ceil_div(N + 7, 256 * PACKS))"]}
+     "args": ["x", "q", "scale", "M", "N", "min(BLOCK / 32, ceil_div(N + 7 * (N % 8 > 0), 256 * PACKS))"]}
   ]
 }
 */
@@ -21,12 +21,26 @@
 // Rounding is an addition: near 1.5 * 2^23 floats are whole numbers, and the low byte of the sum is the result.
 #include <cuda_bf16.h>
 
+// HINTS marks as used once: 0 nothing, 1 loads, 2 loads and stores. Lines of unmarked stores outlive the launch in L2.
+template <class V>
+__device__ __forceinline__ V load(const V* from) {
+  return HINTS > 0 ? __ldcs(from) : __ldg(from);
+}
+template <class V>
+__device__ __forceinline__ void store(V* to, V value) {
+  if constexpr (HINTS > 1) {
+    __stcs(to, value);
+  } else {
+    *to = value;
+  }
+}
+
 constexpr int kGroups = BLOCK / 32;
 constexpr int kSegment = 256 * PACKS;
 
 // Eight bf16 in memory's order, the lower one of each pair in the lower half.
 __device__ __forceinline__ uint4 load(const unsigned short* __restrict__ row, int n, int N) {
-  if (n >= 0 && n + 7 < N) return __ldcs((const uint4*)(row + n));
+  if (n >= 0 && n + 7 < N) return load((const uint4*)(row + n));
   unsigned half[8];
 #pragma unroll
   for (int i = 0; i < 8; ++i) half[i] = n + i >= 0 && n + i < N ? row[n + i] : 0u;
@@ -58,7 +72,7 @@ __device__ __forceinline__ unsigned rounded(unsigned a, unsigned b, Scale scale)
 __device__ __forceinline__ void store(int8_t* __restrict__ row, int n, int N, uint4 pack, Scale scale) {
   const uint2 bytes = make_uint2(rounded(pack.x, pack.y, scale), rounded(pack.z, pack.w, scale));
   if (n >= 0 && n + 7 < N) {
-    __stcs((uint2*)(row + n), bytes);
+    store((uint2*)(row + n), bytes);
     return;
   }
 #pragma unroll

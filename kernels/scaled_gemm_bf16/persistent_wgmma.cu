@@ -3,8 +3,8 @@
   "problem": "scaled_gemm_bf16",
   "backends": ["cuda"],
   "arch": "sm_90a",
-  "description": "persistent TMA and fp8 wgmma, 256 x 128 tiles, sums leave the tensor cores every 128 products",
-  "tunables": {"STAGES": [4, 3], "CLUSTER": [1, 2], "BAND": [8, 4, 16], "BLOCKS": [132, 128]},
+  "description": "persistent TMA and fp8 wgmma, 256 x 128 tiles, sums leave the tensor cores every 64 products",
+  "tunables": {"PROMOTE": [2, 1], "CLUSTER": [1, 2], "BAND": [8, 4, 16], "BLOCKS": [128, 132], "STAGES": [4, 3]},
   "tensor_maps": {
     "a_map": {"tensor": "a", "box": [128, "256 / CLUSTER"], "swizzle": 128, "l2_promotion": 256,
               "when": "(K % 16 == 0) * (N % 8 == 0)"},
@@ -24,119 +24,30 @@
 //
 // BLOCKS blocks stay on the device and take 256 x 128 tiles of c in turn, in bands of BAND tiles along m. One thread
 // fetches tiles of a and b by TMA, STAGES steps of 128 along k ahead. Two warpgroups multiply them with wgmma, 128 x
-// 128 of c each. Tensor cores of Hopper keep fewer bits than fp32 of a sum of fp8 products, so each warpgroup takes the
-// sums of 64 x 128 elements out after 128 products and adds them in fp32, while the other one multiplies. Results pass
-// through 16 KiB of shared memory a warpgroup (stmatrix), and TMA writes them while the next tile is multiplied. In a
-// cluster of two, the blocks own neighbours along n, and each fetches half of a for both. Shapes whose rows are not
-// aligned to 16 bytes have no tensor maps and take fp32 arithmetic.
+// 128 of c each. Results pass through 16 KiB of shared memory a warpgroup (stmatrix), and TMA writes them while the
+// next tile is multiplied. In a cluster of two, the blocks own neighbours along n, and each fetches half of a for both.
+// Shapes whose rows are not aligned to 16 bytes have no tensor maps and take fp32 arithmetic.
 //
-// Measured on one H200 on 2026-11-25, cold caches, median: 104.0 us at 4096x4096x4096, 76 % of the bound, with BAND=8
-// BLOCKS=128 CLUSTER=1 STAGES=4.
+// Tensor cores of Hopper align the terms of an fp8 sum, and the sum so far, to the largest and keep about 14 bits.
+// Where all terms have one sign, what they cut off adds up; 128 products in a row are too many beside a bf16 result. So
+// each warpgroup takes sums of 64 x 128 elements out after PROMOTE instructions, 32 products each, and adds them in
+// fp32, while the other one multiplies.
 #include <cuda.h>
 #include <cuda_bf16.h>
 #include <cuda_fp8.h>
+#include <kw/cluster.cuh>
+#include <kw/mbarrier.cuh>
+#include <kw/pack.cuh>
+#include <kw/plain_gemm.cuh>
+#include <kw/shared.cuh>
+#include <kw/tma.cuh>
+#include <kw/warpgroup.cuh>
+#include <kw/wgmma.cuh>
+
+using namespace kw;
 
 constexpr int kRows = 256, kColumns = 128, kDepth = 128;  // of a tile of c; of a step along k
 constexpr int kBox = 64 * 128, kBytesA = kRows * kDepth, kBytes = kBytesA + kColumns * kDepth;
-
-__device__ __forceinline__ unsigned shared_address(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
-__device__ __forceinline__ void wait(unsigned barrier, int parity) {
-  asm volatile(
-      "{\n.reg .pred done;\nagain:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-      "@!done bra again;\n}" ::"r"(barrier),
-      "r"(parity)
-      : "memory");
-}
-// At the same barrier of a block of the cluster.
-__device__ __forceinline__ void arrive(unsigned barrier, int block) {
-  if constexpr (CLUSTER == 1) {
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
-  } else {
-    asm volatile(
-        "{\n.reg .b32 remote;\nmapa.shared::cluster.u32 remote, %0, %1;\n"
-        "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];\n}" ::"r"(barrier),
-        "r"(block)
-        : "memory");
-  }
-}
-__device__ __forceinline__ void expect(unsigned barrier, int bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
-}
-__device__ __forceinline__ void load_box(unsigned to, const CUtensorMap* map, int x, int y, unsigned barrier) {
-  asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(
-          to),
-      "l"(map), "r"(x), "r"(y), "r"(barrier)
-      : "memory");
-}
-// To every block of the cluster.
-__device__ __forceinline__ void load_shared_box(unsigned to, const CUtensorMap* map, int x, int y, unsigned barrier) {
-  if constexpr (CLUSTER == 1) {
-    load_box(to, map, x, y, barrier);
-  } else {
-    asm volatile(
-        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
-        "[%0], [%1, {%2, %3}], [%4], %5;" ::"r"(to),
-        "l"(map), "r"(x), "r"(y), "r"(barrier), "h"((unsigned short)((1 << CLUSTER) - 1))
-        : "memory");
-  }
-}
-__device__ __forceinline__ void store_box(const CUtensorMap* map, int x, int y, unsigned from) {
-  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map), "r"(x), "r"(y),
-               "r"(from)
-               : "memory");
-}
-__device__ __forceinline__ void meet_cluster() {
-  if constexpr (CLUSTER == 1) {
-    __syncthreads();
-  } else {
-    asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
-  }
-}
-__device__ __forceinline__ void meet_group(int group) { asm volatile("bar.sync %0, 128;" ::"r"(1 + group) : "memory"); }
-// Of an operand that is swizzled by 128 bytes.
-__device__ __forceinline__ unsigned long long descriptor(unsigned address, int leading_bytes, int stride_bytes) {
-  return (unsigned long long)((address & 0x3FFFF) >> 4) | (unsigned long long)(leading_bytes >> 4) << 16 |
-         (unsigned long long)(stride_bytes >> 4) << 32 | 1ull << 62;
-}
-#define EIGHT(i)                                                                                              \
-  "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]), \
-      "+f"(d[i + 7])
-// d (64 x 128) = [d +] a (64 x 32) times b (32 x 128); the rows of a and columns of b are contiguous.
-__device__ __forceinline__ void multiply(float (&d)[64], unsigned long long a, unsigned long long b, int add) {
-  asm volatile(
-      "{\n.reg .pred p;\nsetp.ne.b32 p, %66, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e4m3 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, "
-      "%12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, "
-      "%33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, "
-      "%54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, %64, %65, p, 1, 1;\n}"
-      : EIGHT(0), EIGHT(8), EIGHT(16), EIGHT(24), EIGHT(32), EIGHT(40), EIGHT(48), EIGHT(56)
-      : "l"(a), "l"(b), "r"(add));
-}
-__device__ __forceinline__ void settle(float (&d)[64]) {
-#pragma unroll
-  for (int i = 0; i < 64; ++i) asm volatile("" : "+f"(d[i])::"memory");
-}
-
-__device__ __forceinline__ unsigned pack(float low, float high) {
-  const __nv_bfloat162 two = __floats2bfloat162_rn(low, high);
-  return *(const unsigned*)&two;
-}
-__device__ __forceinline__ void store_matrices(unsigned to, unsigned a, unsigned b, unsigned c, unsigned d) {
-  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(a), "r"(b), "r"(c),
-               "r"(d)
-               : "memory");
-}
-
-struct Ring {
-  int stage = 0, phase = 0;
-  __device__ __forceinline__ void advance() {
-    if (++stage == STAGES) {
-      stage = 0;
-      phase ^= 1;
-    }
-  }
-};
 
 // 128 x 128 results of a warpgroup, in four pieces of 64 x 64 and two buffers.
 __device__ __forceinline__ void store(const float (&sums)[2][64], float scale, const CUtensorMap* c_map,
@@ -145,20 +56,20 @@ __device__ __forceinline__ void store(const float (&sums)[2][64], float scale, c
 #pragma unroll
   for (int q = 0; q < 4; ++q) {
     const unsigned buffer = buffers + q % 2 * kBox;
-    if (t == 0) asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory");  // the buffer has been read
-    meet_group(group);
+    if (t == 0) tma::wait_read<1>();  // the buffer has been read
+    warpgroup::sync<128>(1 + group);
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
       const float* d = sums[q / 2] + 32 * (q % 2) + 8 * j;
-      store_matrices(buffer + row * 128 + (((2 * j + high) ^ (row % 8)) << 4), pack(scale * d[0], scale * d[1]),
-                     pack(scale * d[2], scale * d[3]), pack(scale * d[4], scale * d[5]),
-                     pack(scale * d[6], scale * d[7]));
+      store_matrices(buffer + swizzled(row, 2 * j + high), pack_bf16(scale * d[0], scale * d[1]),
+                     pack_bf16(scale * d[2], scale * d[3]), pack_bf16(scale * d[4], scale * d[5]),
+                     pack_bf16(scale * d[6], scale * d[7]));
     }
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-    meet_group(group);
+    tma::fence();
+    warpgroup::sync<128>(1 + group);
     if (t == 0) {
-      store_box(c_map, n + 64 * (q % 2), m + 64 * (q / 2), buffer);
-      asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+      tma::store(c_map, n + 64 * (q % 2), m + 64 * (q / 2), buffer);
+      tma::commit();
     }
   }
 }
@@ -171,13 +82,12 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap* a_map, const C
   const int across = (N + kColumns * CLUSTER - 1) / (kColumns * CLUSTER);
   if (threadIdx.x == 0) {
     for (int s = 0; s < STAGES; ++s) {
-      asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(full + 8 * s) : "memory");
-      asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(empty + 8 * s), "r"(8 * CLUSTER)
-                   : "memory");  // warps
+      mbarrier::init(full + 8 * s, 1);
+      mbarrier::init(empty + 8 * s, 8 * CLUSTER);  // warps
     }
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    mbarrier::fence_init();
   }
-  meet_cluster();
+  cluster::sync<CLUSTER>();
 
   const auto place = [&](int tile, int& m0, int& n0) {
     const int band = tile / (BAND * across), within = tile % (BAND * across);
@@ -185,26 +95,26 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap* a_map, const C
     m0 = (band * BAND + within % rows) * kRows;
     n0 = (within / rows * CLUSTER + rank) * kColumns;
   };
-  Ring ring;
+  Ring<STAGES> ring;
   int m0, n0;
   if (group == 2) {
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+    warpgroup::keep_registers<40>();
     if (threadIdx.x == 256) {  // the producer
       for (int tile = blockIdx.x / CLUSTER; tile < down * across; tile += gridDim.x / CLUSTER) {
         place(tile, m0, n0);
         for (int step = 0; step < steps; ++step) {
           const unsigned barrier = full + 8 * ring.stage, to = memory + ring.stage * kBytes;
-          wait(empty + 8 * ring.stage, ring.phase ^ 1);
-          expect(barrier, kBytes);
+          mbarrier::wait(empty + 8 * ring.stage, ring.phase ^ 1);
+          mbarrier::expect(barrier, kBytes);
           const int part = kRows / CLUSTER * rank;
-          load_shared_box(to + part * kDepth, a_map, step * kDepth, m0 + part, barrier);
-          load_box(to + kBytesA, b_map, step * kDepth, n0, barrier);
+          tma::load_multicast<CLUSTER>(to + part * kDepth, a_map, step * kDepth, m0 + part, barrier);
+          tma::load(to + kBytesA, b_map, step * kDepth, n0, barrier);
           ring.advance();
         }
       }
     }
   } else {
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+    warpgroup::take_registers<232>();
     const unsigned buffers = memory + STAGES * kBytes + group * 2 * kBox;
     float sums[2][64], part[64];
     for (int tile = blockIdx.x / CLUSTER; tile < down * across; tile += gridDim.x / CLUSTER) {
@@ -212,20 +122,25 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap* a_map, const C
 #pragma unroll
       for (int e = 0; e < 64; ++e) sums[0][e] = sums[1][e] = 0.0f;
       for (int step = 0; step < steps; ++step) {
-        wait(full + 8 * ring.stage, ring.phase);
+        mbarrier::wait(full + 8 * ring.stage, ring.phase);
         const unsigned from = memory + ring.stage * kBytes;
-        const unsigned long long right = descriptor(from + kBytesA, 16, 1024);
 #pragma unroll
-        for (int i = 0; i < 2; ++i) {
-          const unsigned long long left = descriptor(from + (2 * group + i) * kBox, 16, 1024);
-          settle(part);
-          asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+        for (int piece = 0; piece < 8 / PROMOTE; ++piece) {  // of 64 rows and 32 * PROMOTE of k
+          const int i = piece * PROMOTE / 4, first = piece * PROMOTE % 4;
+          const unsigned long long left = wgmma::k_major_tile(from + (2 * group + i) * kBox) + first * (32 >> 4);
+          const unsigned long long right = wgmma::k_major_tile(from + kBytesA) + first * (32 >> 4);
+          wgmma::settle(part);
+          wgmma::fence();
 #pragma unroll
-          for (int k = 0; k < 4; ++k) multiply(part, left + k * (32 >> 4), right + k * (32 >> 4), k > 0);
-          asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-          asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
-          settle(part);
-          if (i == 1 && lane < CLUSTER) arrive(empty + 8 * ring.stage, lane);
+          for (int k = 0; k < PROMOTE; ++k) {
+            wgmma::multiply<wgmma::e4m3>(part, left + k * (32 >> 4), right + k * (32 >> 4), k > 0);
+          }
+          wgmma::commit();
+          wgmma::wait<0>();
+          wgmma::settle(part);
+          if (piece == 8 / PROMOTE - 1 && lane < CLUSTER) {
+            mbarrier::arrive_at<CLUSTER>(empty + 8 * ring.stage, lane);
+          }
 #pragma unroll
           for (int e = 0; e < 64; ++e) sums[i][e] += part[e];
         }
@@ -233,43 +148,19 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap* a_map, const C
       }
       store(sums, scale, c_map, buffers, m0 + 128 * group, n0);
     }
-    if (threadIdx.x % 128 == 0) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+    if (threadIdx.x % 128 == 0) tma::wait<0>();
   }
   __syncwarp();
-  meet_cluster();  // no block leaves while another may arrive at its barriers
+  cluster::sync<CLUSTER>();  // no block leaves while another may arrive at its barriers
 }
 
-// Shapes without tensor maps: 96 x 64 tiles, 4 x 4 elements a thread.
+// Shapes without tensor maps: 96 x 64 tiles.
 __device__ __forceinline__ void multiply_plainly(float* memory, const __nv_fp8_e4m3* a, const __nv_fp8_e4m3* b,
                                                  float scale, __nv_bfloat16* c, int M, int N, int K) {
-  float(*left)[97] = (float(*)[97])memory;  // 32 x 96 of a, transposed
-  float(*right)[65] = (float(*)[65])(memory + 32 * 97);
-  const int t = threadIdx.x, x = t % 16, y = t / 16;
   const int across = (N + 63) / 64, count = across * ((M + 95) / 96);
   for (int tile = blockIdx.x; tile < count; tile += gridDim.x) {
-    const int m0 = tile / across * 96, n0 = tile % across * 64;
-    float sums[4][4] = {};
-    for (int k0 = 0; k0 < K; k0 += 32) {
-      __syncthreads();
-      const int k = k0 + t % 32;
-      for (int r = t / 32; r < 96; r += 12) {
-        left[t % 32][r] = m0 + r < M && k < K ? float(a[(size_t)(m0 + r) * K + k]) : 0.0f;
-      }
-      for (int r = t / 32; r < 64; r += 12) {
-        right[t % 32][r] = n0 + r < N && k < K ? float(b[(size_t)(n0 + r) * K + k]) : 0.0f;
-      }
-      __syncthreads();
-#pragma unroll 4
-      for (int l = 0; l < 32; ++l) {
-#pragma unroll
-        for (int e = 0; e < 16; ++e) sums[e / 4][e % 4] += left[l][y + 24 * (e / 4)] * right[l][x + 16 * (e % 4)];
-      }
-    }
-#pragma unroll
-    for (int e = 0; e < 16; ++e) {
-      const int m = m0 + y + 24 * (e / 4), n = n0 + x + 16 * (e % 4);
-      if (m < M && n < N) c[(size_t)m * N + n] = __float2bfloat16(scale * sums[e / 4][e % 4]);
-    }
+    plain_tile<384, true>(memory, a, b, tile / across * 96, M, tile % across * 64, N, K,
+                          [&](int m, int n, float sum) { c[(size_t)m * N + n] = __float2bfloat16(scale * sum); });
   }
 }
 
@@ -279,7 +170,7 @@ extern "C" __global__ void __launch_bounds__(384, 1)
          const float* scale_a, const float* scale_b, __nv_bfloat16* c, int M, int N, int K, int mapped) {
   extern __shared__ unsigned char raw[];
   __shared__ __align__(8) unsigned long long barriers[2 * STAGES];
-  const unsigned start = shared_address(raw), memory = (start + 1023) / 1024 * 1024;  // swizzling wants 1024 bytes
+  const unsigned start = shared_address(raw), memory = round_up(start, 1024);  // swizzling wants 1024 bytes
   const unsigned full = shared_address(barriers), empty = full + 8 * STAGES;
   const float scale = scale_a[0] * scale_b[0];
   if (mapped) {
