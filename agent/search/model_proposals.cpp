@@ -71,9 +71,9 @@ void ModelProposals::judged(size_t index, const JudgedPoint& point) {
 // Sets the member's bottleneck and, from it, its niche.
 void ModelProposals::describe(Member& member) const {
   const JudgedPoint& point = member.best ? *member.best : member.probe.value();
-  member.diagnosis = prompting::diagnose(
-      facts_of(point.attempt, member.solution, point.binding, "the best so far", problem_.problem, device_),
-      problem_.problem, device_.backend);
+  member.diagnosis =
+      prompting::diagnose(facts_of(point.attempt, member.solution, point.binding, "the best so far", device_),
+                          problem_.problem, device_.backend);
   const benchsuite::Workload* bench = prompting::first_bench(problem_.problem, device_.backend);
   if (bench == nullptr || !member.best) return;
   const prompting::CodeFacts facts = prompting::facts_of(member.solution, point.binding, bench->axes, problem_.problem);
