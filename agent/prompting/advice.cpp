@@ -46,7 +46,8 @@ constexpr Row kRows[] = {
      "Let the next launch begin before the previous one has ended (\"overlaps_previous\", griddepcontrol.wait)."},
     {Advice::fewer_blocks, is_for_all, [](const CodeFacts& c) { return c.walks_grid; },
      "Start few blocks, as many as the device holds at a time, with little set-up each."},
-    {Advice::more_blocks, is_for_all, has_none, "Give each block a smaller tile at such shapes, so that more blocks work."},
+    {Advice::more_blocks, is_for_all, has_none,
+     "Give each block a smaller tile at such shapes, so that more blocks work."},
     {Advice::split_work, is_for_all, [](const CodeFacts& c) { return c.splits_work || c.atomics > 0; },
      "Let several blocks share a sum: split its depth, and combine the parts in a cluster or a second launch."},
     {Advice::persistent_blocks, walks_tiles, [](const CodeFacts& c) { return c.walks_grid; },
@@ -67,7 +68,8 @@ constexpr Row kRows[] = {
     {Advice::cache_hints, is_for_all, [](const CodeFacts& c) { return c.streaming || c.tma; },
      "Mark data that is used once (__ldcs, __stcs)."},
     {Advice::fewer_bytes, is_for_all, has_none,
-     "Only moving fewer bytes makes it faster: read nothing twice, and keep what is needed again in registers or shared "
+     "Only moving fewer bytes makes it faster: read nothing twice, and keep what is needed again in registers or "
+     "shared "
      "memory."},
     {Advice::tensor_cores,
      [](const Situation& s) { return s.backend == Backend::cuda && may_use_tensor_cores(s.problem); },
@@ -110,8 +112,7 @@ constexpr Row kRows[] = {
      [](const CodeFacts& c) { return c.mbarriers || c.barriers == 1; },
      "Synchronise less often: several steps of work between two barriers, two buffers instead of one, smaller blocks."},
     {Advice::fewer_fences, is_for_all, has_none, "Use fewer memory fences."},
-    {Advice::private_sums, is_for_all,
-     [](const CodeFacts& c) { return c.atomics == 0 || c.shared || c.shuffles > 0; },
+    {Advice::private_sums, is_for_all, [](const CodeFacts& c) { return c.atomics == 0 || c.shared || c.shuffles > 0; },
      "Accumulate per thread, warp and block first, then use one atomic operation per block."},
     {Advice::local_sums, is_for_all, [](const CodeFacts& c) { return c.atomic_calls.innermost == 0; },
      "Count in plain local variables, and add the sums once per thread."},

@@ -73,10 +73,10 @@ enum class Advice {
 };
 KW_ENUM_NAMES(Advice, one_launch, dependent_launches, fewer_blocks, more_blocks, split_work, persistent_blocks,
               wide_vectors, neighbouring_addresses, loads_in_flight, asynchronous_copies, more_stages, bulk_copies,
-              cache_hints, fewer_bytes, tensor_cores, wgmma, register_blocking, larger_products,
-              fewer_instructions, less_arithmetic, less_unrolling, fewer_registers, smaller_tiles, padded_tiles,
-              another_layout, wide_shared_accesses, warp_shuffles, fewer_barriers, fewer_fences, private_sums,
-              local_sums, whole_warps, rows_per_thread, fewer_threads, plain_functions, vector_loops)
+              cache_hints, fewer_bytes, tensor_cores, wgmma, register_blocking, larger_products, fewer_instructions,
+              less_arithmetic, less_unrolling, fewer_registers, smaller_tiles, padded_tiles, another_layout,
+              wide_shared_accesses, warp_shuffles, fewer_barriers, fewer_fences, private_sums, local_sums, whole_warps,
+              rows_per_thread, fewer_threads, plain_functions, vector_loops)
 
 // Where a change would be made.
 struct Situation {

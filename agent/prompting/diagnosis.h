@@ -34,7 +34,7 @@ struct Diagnosis {
   std::string text;  // paragraphs of clean text, about 3 KiB at most
   bool correct = false;
   std::vector<Bottleneck> bottlenecks;  // of a correct attempt; the worst first
-  std::optional<Advice> advice;         // of a correct attempt; absent: its source follows all that is known to help
+  std::optional<Advice> advice = {};    // of a correct attempt; absent: its source follows all that is known to help
 };
 
 // `backend`: of the device.

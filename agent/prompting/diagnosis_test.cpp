@@ -288,7 +288,13 @@ TEST(Diagnosis, ABusyUnitMayDoMoreThanTheProblemNeeds) {
   facts = measured("softmax_f32/row_in_registers.cu", 240, 117);
   facts.measurement->counters = {counters_with(&Counters::dram, 0.93)};
   EXPECT_EQ(diagnosed(facts).advice, Advice::fewer_bytes);
-  EXPECT_THAT(diagnosed(facts).text, HasSubstr("The DRAM is busy 93 % of the time, as counted, with more work"));
+  EXPECT_THAT(diagnosed(facts).text,
+              HasSubstr("The DRAM is busy at 93 % of its bandwidth, as counted, with more than the problem"));
+  facts = measured("gemm_f32/register_tile.cu", 4000, 2100);  // bound by arithmetic, but not busy with it
+  facts.measurement->counters = {counters_with(&Counters::dram, 0.93)};
+  EXPECT_EQ(diagnosed(facts).advice, Advice::fewer_bytes);
+  facts.measurement->counters = {counters_with(&Counters::compute, 0.95)};
+  EXPECT_EQ(diagnosed(facts).advice, Advice::fewer_instructions);
 }
 
 TEST(Diagnosis, TheLimitOnAGpu) {

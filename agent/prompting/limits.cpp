@@ -115,19 +115,18 @@ Limit memory_limit(const AttemptFacts& facts, const Situation& situation, double
   return best_of(guesses, situation);
 }
 
-// At its limit, or busy with more work than needed: what the counters or the time say.
+// A unit is at its limit, with what the problem needs or more.
 Limit limit_of_unit(const WorkloadLimit& focus, const Situation& situation) {
   using enum Advice;
   const std::optional<double> share = focus.timing->share_of_bound();
   std::string sentence = focus.words + (share ? ", at " + percent(*share) + " of the bound." : ".");
   sentence[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(sentence[0])));
-  const bool arithmetic =
-      focus.binding == Binding::arithmetic || (focus.binding == Binding::more_work && focus.by_compute.value_or(false));
-  std::vector<Advice> advice;
-  if (focus.binding == Binding::more_work) {
-    advice = arithmetic ? std::vector{wgmma, less_arithmetic} : std::vector{fewer_bytes};
-  } else {
-    advice = arithmetic ? std::vector{wgmma, persistent_blocks} : std::vector{cache_hints, persistent_blocks};
+  const bool arithmetic = focus.binding == Binding::arithmetic || focus.binding == Binding::more_arithmetic;
+  std::vector<Advice> advice =
+      arithmetic ? std::vector{wgmma, persistent_blocks} : std::vector{cache_hints, persistent_blocks};
+  if (focus.binding == Binding::more_bytes) advice = {fewer_bytes};
+  if (focus.binding == Binding::more_arithmetic) {
+    advice = {Advice::tensor_cores, wgmma, situation.code.tensor_cores ? less_arithmetic : fewer_instructions};
   }
   return {{arithmetic ? compute_bound : memory_bound}, sentence, first_of(advice, situation)};
 }
@@ -169,7 +168,7 @@ Limit limit_on_gpu(const AttemptFacts& facts, const WorkloadLimit* focus, const 
             first_of({Advice::smaller_tiles}, situation)};
   }
   if (focus == nullptr) return {{memory_bound, latency_bound}, "Its distance from the device's peak is unknown.", {}};
-  if (focus->at_limit() || focus->binding == Binding::more_work) return limit_of_unit(*focus, situation);
+  if (focus->has_busy_unit()) return limit_of_unit(*focus, situation);
   if (focus->binding == Binding::launch_floor) {
     return {{launch_bound, latency_bound},
             "It takes " + time_words(focus->timing->candidate_us) + " where an empty launch takes " +

@@ -13,12 +13,13 @@ namespace agent::prompting {
 
 // What binds a solution at one timed workload.
 enum class Binding {
-  memory,        // at its limit
-  arithmetic,    // at its limit
-  launch_floor,  // launches take a large part of the time
-  few_blocks,    // multiprocessors stay idle
-  more_work,     // a unit is busy with more work than the problem needs
-  latency,       // no unit is at its limit
+  memory,           // at its limit
+  arithmetic,       // at its limit
+  launch_floor,     // launches take a large part of the time
+  few_blocks,       // multiprocessors stay idle
+  more_bytes,       // the memory is busy with more than the problem needs
+  more_arithmetic,  // the same of arithmetic and other instructions
+  latency,          // no unit is at its limit
   unknown,
 };
 
@@ -33,6 +34,9 @@ struct WorkloadLimit {
   std::vector<CodeFacts::Launch> launches;  // empty if the plan does not fit
 
   bool at_limit() const { return binding == Binding::memory || binding == Binding::arithmetic; }
+  bool has_busy_unit() const {
+    return at_limit() || binding == Binding::more_bytes || binding == Binding::more_arithmetic;
+  }
 };
 
 // Every timed workload, the one that costs the score most first: by its weight and its distance from the bound; where

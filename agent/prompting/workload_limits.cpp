@@ -9,19 +9,19 @@ namespace {
 using verifier::verdicts::Counters;
 using verifier::verdicts::WorkloadTiming;
 
-constexpr double kAtLimit = 0.85;           // of a unit's peak, or of the bound
-constexpr double kMultiprocessors = 0.9;    // the same for multiprocessors as a whole
-constexpr double kNearBound = 0.7;          // of the bound: above it, launches matter little
-constexpr double kLaunches = 3;             // launch floors: below this time, launches are a large part of it
-constexpr double kFewBlocks = 0.8;          // for each multiprocessor
-constexpr double kMoreThanNeeded = 1.3;     // busy over needed: above it, a unit does work that the problem does not need
-constexpr double kMostOfTheTime = 0.7;      // of all launches: above it, the longest one speaks for all
+constexpr double kAtLimit = 0.85;         // of a unit's peak, or of the bound
+constexpr double kMultiprocessors = 0.9;  // the same for multiprocessors as a whole
+constexpr double kNearBound = 0.7;        // of the bound: above it, launches matter little
+constexpr double kLaunches = 3;           // launch floors: below this time, launches are a large part of it
+constexpr double kFewBlocks = 0.8;        // for each multiprocessor
+constexpr double kMoreThanNeeded = 1.3;   // busy over needed: above it, a unit does more than the problem needs
+constexpr double kMostOfTheTime = 0.7;    // of all launches: above it, the longest one speaks for all
 
 // A unit that the counters show at its limit.
 struct BusyUnit {
   double share = 0;
   bool arithmetic = false;
-  std::string_view name;
+  std::string_view name, of;  // "the tensor cores are busy ... of the time"
 };
 
 std::optional<BusyUnit> busy_unit(const std::vector<Counters>& launches) {
@@ -30,10 +30,12 @@ std::optional<BusyUnit> busy_unit(const std::vector<Counters>& launches) {
   double all = 0;
   for (const Counters& launch : launches) all += launch.time.value_or(0);
   if (longest->time.value_or(0) < kMostOfTheTime * all) return std::nullopt;
-  if (longest->tensor.value_or(0) >= kAtLimit) return BusyUnit{*longest->tensor, true, "the tensor cores are"};
-  if (longest->dram.value_or(0) >= kAtLimit) return BusyUnit{*longest->dram, false, "the DRAM is"};
+  if (longest->tensor.value_or(0) >= kAtLimit)
+    return BusyUnit{*longest->tensor, true, "the tensor cores are busy ", "the time"};
+  if (longest->dram.value_or(0) >= kAtLimit)
+    return BusyUnit{*longest->dram, false, "the DRAM is busy at ", "its bandwidth"};
   if (longest->compute.value_or(0) >= kMultiprocessors) {
-    return BusyUnit{*longest->compute, true, "the multiprocessors are"};
+    return BusyUnit{*longest->compute, true, "the multiprocessors are busy at ", "their peak"};
   }
   return std::nullopt;
 }
@@ -47,10 +49,11 @@ std::string counted_workload(const verifier::verdicts::Measurement& measurement)
 
 void judge_by_unit(WorkloadLimit& limit, const BusyUnit& unit) {
   const std::optional<double> share = limit.timing->share_of_bound();
-  const std::string busy = std::string(unit.name) + " busy " + percent(unit.share) + " of the time, as counted";
-  if (share && limit.by_compute == unit.arithmetic && unit.share > kMoreThanNeeded * *share) {
-    limit.binding = Binding::more_work;
-    limit.words = busy + ", with more work than the problem needs";
+  const std::string busy =
+      std::string(unit.name) + percent(unit.share) + " of " + std::string(unit.of) + ", as counted";
+  if (share && unit.share > kMoreThanNeeded * *share) {
+    limit.binding = unit.arithmetic ? Binding::more_arithmetic : Binding::more_bytes;
+    limit.words = busy + ", with more than the problem needs";
     return;
   }
   limit.binding = unit.arithmetic ? Binding::arithmetic : Binding::memory;
