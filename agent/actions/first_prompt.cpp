@@ -38,7 +38,7 @@ prompting::Diagnosis diagnosis_of(const results::archive::Reader& archive, const
                                   const benchsuite::Problem& problem, const prompting::DeviceText& device) {
   const search::Attempt attempt = search::recorded_attempt(archive, known.attempt);
   return prompting::diagnose(
-      search::facts_of(attempt, known.solution.solution, known.solution.binding, "naive", problem, device), problem,
+      search::facts_of(attempt, known.solution.solution, known.solution.binding, "naive", device), problem,
       device.backend);
 }
 

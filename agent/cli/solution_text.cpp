@@ -126,7 +126,9 @@ std::string counters_text(const std::vector<verifier::verdicts::Counters>& launc
                    share(c.l2_hits), share(c.occupancy), number(c.load_sectors), share(c.conflicts), number(c.lanes),
                    longest_stalls(c.stalls)});
   }
-  return "profile, one line per launch:\n" + table.text();
+  const std::string& workload = launches.front().workload;
+  return "profile" + (workload.empty() ? "" : " at " + core::clean_line(workload)) + ", one line per launch:\n" +
+         table.text();
 }
 
 std::string descent_text(const results::archive::Descent& descent, const std::string& origin,

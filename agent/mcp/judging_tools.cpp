@@ -4,6 +4,7 @@
 #include "agent/mcp/figures.h"
 #include "agent/mcp/schema.h"
 #include "agent/mcp/tools.h"
+#include "agent/prompting/code_facts.h"
 #include "agent/prompting/counter_findings.h"
 #include "agent/prompting/diagnosis.h"
 #include "core/error.h"
@@ -57,8 +58,8 @@ std::string next_step(const search::Attempt& attempt, Effort effort) {
 
 std::string diagnosis_of(Workspace& workspace, const Workspace::Prepared& prepared, const search::Attempt& attempt) {
   const prompting::DeviceText device = workspace.device_text();
-  prompting::AttemptFacts facts = search::facts_of(attempt, prepared.solution, prepared.candidate->builds.binding(),
-                                                   "naive", *prepared.problem, device);
+  prompting::AttemptFacts facts =
+      search::facts_of(attempt, prepared.solution, prepared.candidate->builds.binding(), "naive", device);
   facts.swept = false;
   return prompting::diagnose(facts, *prepared.problem, device.backend).text;
 }
@@ -142,8 +143,14 @@ ToolResult profile(Workspace& workspace, const Json& arguments, Call& call) {
     throw core::InputError("profile", "the profiler does not work here", "kernelwright doctor says why");
   }
   Json findings = Json::array(), launches = Json::array();
-  for (const prompting::CounterFinding& finding : prompting::findings_in(counters))
-    findings.push_back(finding.sentence);
+  const prompting::CodeFacts code =
+      prompting::facts_of(prepared.solution, prepared.candidate->builds.binding(), {}, *prepared.problem);
+  const prompting::Situation situation{code, *prepared.problem, benchsuite::Backend::cuda,
+                                       workspace.device_text().architecture};
+  for (const prompting::CounterFinding& finding : prompting::findings_in(counters)) {
+    const auto change = prompting::first_of(finding.advice, situation);
+    findings.push_back(finding.sentence + (change ? " " + std::string(change->words) : ""));
+  }
   for (const verifier::verdicts::Counters& launch : counters) launches.push_back(with_short_figures(to_json(launch)));
   return {{{"attempt", attempt.id},
            {"findings", std::move(findings)},

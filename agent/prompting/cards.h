@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "agent/prompting/bottleneck.h"
+#include "agent/prompting/advice.h"
 #include "agent/prompting/facts.h"
 
 namespace agent::prompting {

@@ -47,5 +47,29 @@ TEST(CodeFacts, ExplicitVectorTypes) {
   EXPECT_EQ(line("int vector_size;"), "no barriers");
 }
 
+TEST(CodeFacts, WhatShippedKernelsDo) {
+  const auto facts = [](const std::string& file) {
+    const sandbox::Solution solution = test::shipped_solution(file);
+    return facts_of(solution, sandbox::default_binding(solution), {}, test::shipped_problem(solution.problem));
+  };
+  const CodeFacts persistent = facts("gemm_bf16/persistent_wgmma.cu");
+  EXPECT_TRUE(persistent.wgmma && persistent.tensor_cores && persistent.tma && persistent.mbarriers);
+  EXPECT_TRUE(persistent.walks_grid && persistent.splits_work) << "blocks stay, and form clusters";
+  EXPECT_TRUE(persistent.padded) << "tensor maps swizzle";
+  EXPECT_EQ(persistent.stages, 4);
+  const CodeFacts wmma = facts("gemm_f16/tensor_cores.cu");
+  EXPECT_TRUE(wmma.tensor_cores && wmma.register_tiles && wmma.padded && wmma.vector_arrays);
+  EXPECT_FALSE(wmma.wgmma || wmma.async_copies || wmma.tma || wmma.walks_grid || wmma.splits_work || wmma.streaming);
+  EXPECT_EQ(wmma.stages, 0);
+  EXPECT_TRUE(facts("gemm_f16/matrix_cores.cu").tensor_cores) << "of AMD";
+  EXPECT_EQ(facts("conv2d_bf16/implicit_wgmma.cu").stages, 2);
+  EXPECT_TRUE(facts("decode_bf16/split_mma.cu").splits_work);
+  EXPECT_TRUE(facts("topk_f32/group_maxima.cu").dependent_launches);
+  const CodeFacts softmax = facts("softmax_f32/row_in_registers.cu");
+  EXPECT_TRUE(softmax.vector_arrays);
+  EXPECT_FALSE(softmax.padded || softmax.streaming || softmax.walks_grid || softmax.tensor_cores);
+  EXPECT_FALSE(facts("softmax_f32/lanes_per_row.cu").padded) << "an index such as [i + 1] is no padding";
+}
+
 }  // namespace
 }  // namespace agent::prompting

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <set>
 
+#include "agent/prompting/counter_findings.h"
 #include "agent/prompting/limits.h"
 #include "benchsuite/backend.h"
 #include "core/text.h"
@@ -213,16 +214,29 @@ std::string times(double value) {
   return text.data();
 }
 
-// "bench_8192x8192: 134.1 us, 87 % of the bound; 1.02x [1.01, 1.03] against naive"
-std::string timing_words(const AttemptFacts& facts) {
-  std::string text;
-  for (const verifier::verdicts::WorkloadTiming& timing : facts.measurement->workloads) {
-    text += core::clean_line(timing.workload, 100) + ": " + time_words(timing.candidate_us);
-    if (const auto share = timing.share_of_bound()) text += ", " + percent(*share) + " of the bound";
-    text += "; " + times(timing.speed_up.value) + " [" + times(timing.speed_up.low) + ", " +
-            times(timing.speed_up.high) + "] against " +
-            (facts.against.empty() ? "the incumbent" : core::clean_line(facts.against, 100)) + "\n";
+// "bench_8192x8192: 134.1 us, 87 % of the memory bound; memory is at its limit; 1.02x [1.01x, 1.03x] against naive"
+std::string workload_words(const WorkloadLimit& limit, const AttemptFacts& facts, bool alone) {
+  const verifier::verdicts::WorkloadTiming& timing = *limit.timing;
+  std::string text = core::clean_line(timing.workload, 100) + ": " + time_words(timing.candidate_us);
+  if (const auto share = timing.share_of_bound()) {
+    const std::string_view kind = !limit.by_compute ? "" : *limit.by_compute ? "arithmetic " : "memory ";
+    text += ", " + percent(*share) + " of the " + std::string(kind) + "bound";
   }
+  if (!limit.words.empty()) text += "; " + limit.words;
+  text += "; " + times(timing.speed_up.value) + " [" + times(timing.speed_up.low) + ", " + times(timing.speed_up.high) +
+          "] against " + (facts.against.empty() ? "the incumbent" : core::clean_line(facts.against, 100));
+  if (!alone && limit.score_gain > 1) {
+    text += "; at its limit, the score would be " + times(limit.score_gain) + " of what it is";
+  }
+  return text + "\n";
+}
+
+std::string timing_words(const std::vector<WorkloadLimit>& limits, const AttemptFacts& facts) {
+  constexpr size_t kMost = 8;
+  if (limits.size() == 1) return workload_words(limits[0], facts, true);
+  std::string text = limits.empty() ? "" : "The timed shapes, first the one that costs the score most:\n";
+  for (size_t i = 0; i < std::min(limits.size(), kMost); ++i) text += "- " + workload_words(limits[i], facts, false);
+  if (limits.size() > kMost) text += "- and " + std::to_string(limits.size() - kMost) + " more\n";
   return text;
 }
 
@@ -236,28 +250,50 @@ std::string resource_words(const AttemptFacts& facts) {
   return parts.empty() ? "" : "It uses " + core::join(parts, ", ") + ".\n";
 }
 
+// The limit, what to do about it, and what else the counters say.
+std::string limit_words(const Limit& limit, const std::vector<WorkloadLimit>& workloads, const AttemptFacts& facts) {
+  const std::string where = workloads.size() > 1 ? " at " + core::clean_line(workloads[0].timing->workload, 100) : "";
+  std::string text = "What limits it" + where + ": " + limit.sentence + "\n";
+  if (limit.change) {
+    text += "What to change: " + std::string(limit.change->words) + "\n";
+  } else if (!workloads.empty() && workloads[0].at_limit()) {
+    text += "What to change: little is left to gain here.\n";
+  } else if (facts.calibration) {
+    text += "What to change: its source follows all that is known to help against this; try another structure.\n";
+  }
+  const auto counted = std::ranges::find(workloads, true, &WorkloadLimit::counted);
+  if (counted == workloads.end()) return text;
+  const std::string at = workloads.size() > 1 ? ", taken at " + core::clean_line(counted->timing->workload, 100) : "";
+  const std::vector<CounterFinding> findings = findings_in(facts.measurement->counters);
+  for (size_t i = 0; i < std::min(findings.size(), kMostFindings); ++i) {
+    if (findings[i].sentence != limit.sentence)
+      text += "Its counters" + at + (at.empty() ? "" : ",") + " also say: " + findings[i].sentence + "\n";
+  }
+  return text;
+}
+
 Diagnosis of_correct(const AttemptFacts& facts, const benchsuite::Problem& problem, const std::string& backend) {
   Diagnosis diagnosis;
   diagnosis.correct = true;
-  const benchsuite::Workload* bench = first_bench(problem, backend);
+  const std::vector<WorkloadLimit> workloads = workload_limits(facts, problem);
+  const WorkloadLimit* focus = workloads.empty() ? nullptr : workloads.data();
+  const benchsuite::Workload* shape =
+      focus != nullptr && focus->workload != nullptr ? focus->workload : first_bench(problem, backend);
   const CodeFacts code =
-      facts_of(facts.solution, facts.binding, bench != nullptr ? bench->axes : core::Bindings{}, problem);
-  const Limit limit = benchsuite::backend_of(backend) == benchsuite::Backend::cpu ? limit_on_cpu(facts, code, problem)
-                                                                                  : limit_on_gpu(facts, code, problem);
+      facts_of(facts.solution, facts.binding, shape != nullptr ? shape->axes : core::Bindings{}, problem);
+  const Situation situation{code, problem, benchsuite::backend_of(backend).value_or(benchsuite::Backend::cpu),
+                            facts.architecture};
+  const bool on_cpu = situation.backend == benchsuite::Backend::cpu;
+  const Limit limit = on_cpu ? limit_on_cpu(focus, situation) : limit_on_gpu(facts, focus, situation);
   diagnosis.bottlenecks = limit.of;
-  diagnosis.text = "It is correct.\n";
-  if (facts.measurement) diagnosis.text += timing_words(facts);
-  diagnosis.text += resource_words(facts);
+  if (limit.change) diagnosis.advice = limit.change->advice;
+  diagnosis.text = "It is correct.\n" + timing_words(workloads, facts) + resource_words(facts);
   if (const std::string point = sandbox::describe(facts.binding); !point.empty()) {
     diagnosis.text += "This is at " + core::clean_line(point, 300) +
                       (facts.swept ? "; the tuner sweeps other values of its tunables for you.\n"
                                    : "; other values of its tunables may be faster.\n");
   }
-  diagnosis.text += "What limits it: " + limit.sentence + "\n";
-  for (size_t i = 0; i < std::min(facts.counters.size(), kMostFindings); ++i) {
-    const std::string& sentence = facts.counters[i].sentence;
-    if (sentence != limit.sentence) diagnosis.text += "Its counters also say: " + sentence + "\n";
-  }
+  diagnosis.text += limit_words(limit, workloads, facts);
   return diagnosis;
 }
 }  // namespace

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "agent/prompting/bottleneck.h"
-#include "agent/prompting/counter_findings.h"
+#include "agent/prompting/advice.h"
 #include "benchsuite/problem.h"
 #include "sandbox/solution.h"
+#include "verifier/verdicts/calibration.h"
 #include "verifier/verdicts/measurement.h"
 #include "verifier/verdicts/verdict.h"
 
@@ -24,10 +24,9 @@ struct AttemptFacts {
   sandbox::TunableBinding binding;
   std::string compile_log;  // from the archive
   std::optional<int64_t> registers, shared_bytes, spill_bytes;
-  std::optional<double> occupancy;       // resident warps over the device's maximum, 0 to 1
-  std::vector<CounterFinding> counters;  // the most significant first
-  std::optional<bool> bound_by_compute;  // verifier::verdicts::Bound
-  std::optional<double> launch_floor_us;
+  std::optional<double> occupancy;  // resident warps over the device's maximum, 0 to 1
+  std::string architecture;         // of a GPU: "sm_90a"
+  std::optional<verifier::verdicts::Calibration> calibration;
   bool swept = true;  // a tuner tries the other values of its tunables
 };
 
@@ -35,6 +34,7 @@ struct Diagnosis {
   std::string text;  // paragraphs of clean text, about 3 KiB at most
   bool correct = false;
   std::vector<Bottleneck> bottlenecks;  // of a correct attempt; the worst first
+  std::optional<Advice> advice = {};    // of a correct attempt; absent: its source follows all that is known to help
 };
 
 // `backend`: of the device.

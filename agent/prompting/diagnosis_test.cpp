@@ -3,6 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <map>
+#include <regex>
+#include <set>
+
 #include "agent/prompting/prompting_fixture.h"
 
 namespace agent::prompting {
@@ -147,25 +152,149 @@ TEST(Diagnosis, EveryOtherVerdictNamesARemedy) {
   }
 }
 
-AttemptFacts measured(const std::string& file, double us, std::optional<double> bound_us) {
+verifier::verdicts::Calibration h200() {
+  verifier::verdicts::Calibration c;
+  c.architecture = "sm_90a";
+  c.multiprocessors = 132;
+  c.l2_bytes = 60 << 20;
+  c.dram_read_gb_s = c.dram_write_gb_s = c.dram_copy_gb_s = 4600;
+  c.fp32_flop_s = 6.5e13;
+  c.fp64_flop_s = 3.2e13;
+  c.tensor_f16_flop_s = c.tensor_bf16_flop_s = 9e14;
+  c.tensor_tf32_flop_s = 4.5e14;
+  c.launch_floor_us = 4.4;
+  return c;
+}
+
+// At the problem's first timed workloads, as many as there are times.
+AttemptFacts measured(const std::string& file, const std::vector<std::pair<double, std::optional<double>>>& times,
+                      const std::string& backend = "cuda") {
   AttemptFacts facts = facts_of(verifier::verdicts::Correct{10, 0.2, true}, file);
   facts.against = "naive";
-  facts.bound_by_compute = false;
-  facts.launch_floor_us = 2.8;
   facts.registers = 40;
   facts.spill_bytes = 0;
-  verifier::verdicts::WorkloadTiming timing{"bench_1", {}, us, 2 * us, {2, 1.9, 2.1}, bound_us};
-  facts.measurement = verifier::verdicts::Measurement{"gpu", {timing}, {2, 1.9, 2.1}};
+  if (backend == "cuda") {
+    facts.architecture = "sm_90a";
+    facts.calibration = h200();
+  }
+  facts.measurement = verifier::verdicts::Measurement{"gpu", {}, {2, 1.9, 2.1}};
+  for (const benchsuite::Workload& workload : test::shipped_problem(facts.solution.problem).workloads) {
+    auto& timings = facts.measurement->workloads;
+    if (workload.role != benchsuite::Role::bench || !workload.runs_on(backend) || timings.size() == times.size())
+      continue;
+    const auto& [us, bound_us] = times[timings.size()];
+    timings.push_back({workload.name, {}, us, 2 * us, {2, 1.9, 2.1}, bound_us});
+  }
   return facts;
 }
+AttemptFacts measured(const std::string& file, double us, std::optional<double> bound_us,
+                      const std::string& backend = "cuda") {
+  return measured(file, {{us, bound_us}}, backend);
+}
+
+verifier::verdicts::Counters counters_with(std::optional<double> verifier::verdicts::Counters::*field, double value) {
+  verifier::verdicts::Counters counters;
+  counters.*field = value;
+  return counters;
+}
+using verifier::verdicts::Counters;
 
 TEST(Diagnosis, ACorrectAttemptGetsItsTimeAndOneLimit) {
   const Diagnosis near = diagnosed(measured("softmax_f32/row_in_registers.cu", 134.06, 117));
   EXPECT_TRUE(near.correct);
-  EXPECT_THAT(near.text, HasSubstr("bench_1: 134.1 us, 87 % of the bound; 2.00x [1.90x, 2.10x] against naive\n"));
+  EXPECT_THAT(near.text, HasSubstr("bench_8192x8192: 134.1 us, 87 % of the memory bound; memory is at its limit; 2.00x "
+                                   "[1.90x, 2.10x] against naive\n"));
   EXPECT_THAT(near.text, HasSubstr("It uses 40 registers per thread, no spills.\n"));
-  EXPECT_THAT(near.text, HasSubstr("What limits it: It runs at 87 % of the device's peak"));
+  EXPECT_THAT(near.text, HasSubstr("What limits it: Memory is at its limit, at 87 % of the bound.\n"
+                                   "What to change: Mark data that is used once (__ldcs, __stcs).\n"));
   EXPECT_THAT(near.bottlenecks, ElementsAre(Bottleneck::memory_bound));
+  EXPECT_EQ(near.advice, Advice::cache_hints);
+}
+
+// The figures of a campaign on an H200, whose prompts said "28 % of the peak" and advised asynchronous copies.
+TEST(Diagnosis, CountersCountWhereTheyWereTakenAndTheCostliestWorkloadComesFirst) {
+  AttemptFacts facts = measured("gemm_f16/persistent_wgmma.cu", {{186, 153}, {8.6, 2.4}});
+  facts.measurement->counters = {counters_with(&Counters::tensor, 0.94)};
+  facts.measurement->counters[0].workload = "bench_4096x4096x4096";
+  const Diagnosis both = diagnosed(facts);
+  const size_t small = both.text.find(
+                   "- bench_1024x1024x1024: 8.60 us, 28 % of the arithmetic bound; the launch floor: an "
+                   "empty launch takes 4.40 us; 2.00x"),
+               large = both.text.find(
+                   "- bench_4096x4096x4096: 186.0 us, 82 % of the arithmetic bound; arithmetic is at "
+                   "its limit: the tensor cores are busy 94 % of the time, as counted; 2.00x");
+  ASSERT_NE(small, std::string::npos) << both.text;
+  ASSERT_NE(large, std::string::npos) << both.text;
+  EXPECT_LT(small, large);
+  EXPECT_THAT(both.text, HasSubstr("at its limit, the score would be 1.40x of what it is"));  // sqrt(8.6 / 4.4)
+  EXPECT_THAT(both.text, HasSubstr("at its limit, the score would be 1.03x of what it is"));  // sqrt(1 / 0.94)
+  EXPECT_THAT(both.text, HasSubstr("What limits it at bench_1024x1024x1024: It takes 8.60 us where"));
+  EXPECT_THAT(both.text,
+              HasSubstr("Its counters, taken at bench_4096x4096x4096, also say: The tensor cores are busy 94 %"));
+  EXPECT_THAT(both.text, Not(HasSubstr("asynchronously")));
+  EXPECT_EQ(both.bottlenecks[0], Bottleneck::launch_bound);
+
+  facts.measurement->workloads.pop_back();
+  const Diagnosis alone = diagnosed(facts);
+  EXPECT_THAT(alone.text, AllOf(HasSubstr("What limits it: Arithmetic is at its limit: the tensor cores are busy 94 %"),
+                                HasSubstr("little is left to gain")));
+  EXPECT_EQ(alone.advice, std::nullopt);
+}
+
+TEST(Diagnosis, WeightsCountAsTheyDoInTheScore) {
+  AttemptFacts facts = measured("silu_mul_bf16/packs_of_eight.cu", {{140, 70}, {70, 35}});
+  EXPECT_THAT(diagnosed(facts).text, HasSubstr("What limits it at bench_8192x8192:"));
+  EXPECT_THAT(diagnosed(facts).text, HasSubstr("score would be 1.41x"));
+  facts.measurement->workloads[1].weight = 3;
+  EXPECT_THAT(diagnosed(facts).text, HasSubstr("What limits it at bench_2048x14336:"));
+  EXPECT_THAT(diagnosed(facts).text, HasSubstr("score would be 1.68x"));  // 2^(3/4)
+}
+
+TEST(Diagnosis, CountersOfAnEarlierVersionWereTakenAtTheLongestWorkload) {
+  AttemptFacts facts = measured("gemm_f16/persistent_wgmma.cu", {{186, 153}, {30, 2.4}});
+  facts.measurement->counters = {counters_with(&Counters::tensor, 0.94)};
+  EXPECT_THAT(diagnosed(facts).text, HasSubstr("Its counters, taken at bench_4096x4096x4096, also say"));
+}
+
+TEST(Diagnosis, AccessPatternsCountAtEveryShapeAndBusyUnitsDoNot) {
+  AttemptFacts facts = measured("gemm_f16/tensor_cores.cu", {{900, 150}, {200, 2.4}});
+  facts.calibration->multiprocessors = 40;  // 64 blocks are enough
+  facts.measurement->counters = {counters_with(&Counters::conflicts, 0.5)};
+  facts.measurement->counters[0].workload = "bench_4096x4096x4096";
+  const Diagnosis conflicts = diagnosed(facts);
+  EXPECT_THAT(conflicts.text, HasSubstr("What limits it at bench_1024x1024x1024: 50 % of the passes"));
+  EXPECT_EQ(conflicts.advice, Advice::another_layout);  // it pads its tiles
+  facts.measurement->counters[0] = counters_with(&Counters::tensor, 0.7);
+  facts.measurement->counters[0].workload = "bench_4096x4096x4096";
+  EXPECT_THAT(diagnosed(facts).text, HasSubstr("What limits it at bench_1024x1024x1024: Arithmetic is the bound; this "
+                                               "solution reaches 1 % of the peak."));
+}
+
+TEST(Diagnosis, TooFewBlocksAreNamed) {
+  const AttemptFacts facts = measured("gemm_f16/tensor_cores.cu", {{300, 150}, {40, 2.4}});
+  const Diagnosis few = diagnosed(facts);
+  EXPECT_THAT(few.text, HasSubstr("What limits it at bench_1024x1024x1024: It starts too few blocks, 64 for 132 "
+                                  "multiprocessors.\nWhat to change: Let several blocks share a sum"));
+  EXPECT_EQ(few.advice, Advice::split_work);
+}
+
+TEST(Diagnosis, ABusyUnitMayDoMoreThanTheProblemNeeds) {
+  AttemptFacts facts = measured("gemm_f16/tensor_cores.cu", 300, 150);
+  facts.measurement->counters = {counters_with(&Counters::tensor, 0.9)};
+  EXPECT_EQ(diagnosed(facts).advice, Advice::wgmma) << diagnosed(facts).text;
+  facts = measured("gemm_f16/persistent_wgmma.cu", 300, 150);
+  facts.measurement->counters = {counters_with(&Counters::tensor, 0.9)};
+  EXPECT_EQ(diagnosed(facts).advice, Advice::less_arithmetic);
+  facts = measured("softmax_f32/row_in_registers.cu", 240, 117);
+  facts.measurement->counters = {counters_with(&Counters::dram, 0.93)};
+  EXPECT_EQ(diagnosed(facts).advice, Advice::fewer_bytes);
+  EXPECT_THAT(diagnosed(facts).text,
+              HasSubstr("The DRAM is busy at 93 % of its bandwidth, as counted, with more than the problem"));
+  facts = measured("gemm_f32/register_tile.cu", 4000, 2100);  // bound by arithmetic, but not busy with it
+  facts.measurement->counters = {counters_with(&Counters::dram, 0.93)};
+  EXPECT_EQ(diagnosed(facts).advice, Advice::fewer_bytes);
+  facts.measurement->counters = {counters_with(&Counters::compute, 0.95)};
+  EXPECT_EQ(diagnosed(facts).advice, Advice::fewer_instructions);
 }
 
 TEST(Diagnosis, TheLimitOnAGpu) {
@@ -175,42 +304,157 @@ TEST(Diagnosis, TheLimitOnAGpu) {
   EXPECT_EQ(diagnosed(measured(tile, 300, 117)).bottlenecks[0], Bottleneck::uncoalesced);
   facts.occupancy = 0.2;
   EXPECT_EQ(diagnosed(facts).bottlenecks[0], Bottleneck::occupancy);
-  facts.counters = {{Bottleneck::bank_conflicts, "Half of the shared loads conflict."}};
-  EXPECT_THAT(diagnosed(facts).text, HasSubstr("What limits it: Half of the shared loads conflict.\n"));
+  facts.measurement->counters = {counters_with(&Counters::conflicts, 0.5)};
+  EXPECT_THAT(diagnosed(facts).text, HasSubstr("What limits it: 50 % of the passes through shared memory are bank "
+                                               "conflicts.\nWhat to change: Pad or swizzle"));
   facts.spill_bytes = 64;
   EXPECT_EQ(diagnosed(facts).bottlenecks[0], Bottleneck::spills);
   EXPECT_EQ(diagnosed(measured(softmax, 5, 1)).bottlenecks[0], Bottleneck::launch_bound);
   EXPECT_THAT(diagnosed(measured(softmax, 300, std::nullopt)).text, HasSubstr("is unknown"));
-  EXPECT_EQ(diagnosed(measured("histogram_i32/shared_copies.cu", 300, 60)).bottlenecks[0], Bottleneck::atomics);
+  // Its counters lie in shared memory: atomic operations are no guess then.
+  EXPECT_EQ(diagnosed(measured("histogram_i32/shared_copies.cu", 300, 60)).bottlenecks[0], Bottleneck::latency_bound);
+  facts = measured("histogram_i32/shared_copies.cu", 300, 60);
+  facts.solution.source = "__global__ void k(const int* x, int* y) { atomicAdd(y + x[0], 1); }";
+  EXPECT_EQ(diagnosed(facts).advice, Advice::private_sums);
 
-  AttemptFacts gemm = measured("gemm_f16/register_tile.cu", 3000, 150);
-  gemm.bound_by_compute = true;
-  EXPECT_EQ(diagnosed(gemm).bottlenecks[0], Bottleneck::tensor_cores);
-  EXPECT_THAT(diagnosed(gemm).text, HasSubstr("does not use them"));
-  gemm = measured("gemm_f16/tensor_cores.cu", 900, 150);
-  gemm.bound_by_compute = true;
-  EXPECT_THAT(diagnosed(gemm).text, HasSubstr("wait for their operands"));
-  gemm = measured("gemm_f32/register_tile.cu", 3200, 2000);
-  gemm.bound_by_compute = true;
-  EXPECT_EQ(diagnosed(gemm).bottlenecks[0], Bottleneck::compute_bound);
+  EXPECT_EQ(diagnosed(measured("gemm_f16/register_tile.cu", 3000, 150)).advice, Advice::tensor_cores);
+  EXPECT_EQ(diagnosed(measured("gemm_f16/tensor_cores.cu", 900, 150)).advice, Advice::wgmma);
+  facts = measured("gemm_f16/tensor_cores.cu", 900, 150);
+  facts.architecture = "sm_80";
+  EXPECT_EQ(diagnosed(facts).advice, Advice::asynchronous_copies);
+  EXPECT_THAT(diagnosed(facts).text, HasSubstr("wait for their operands"));
+  facts = measured("gemm_f32/register_tile.cu", 3200, 2000);
+  EXPECT_EQ(diagnosed(facts).bottlenecks[0], Bottleneck::compute_bound);
+  EXPECT_EQ(diagnosed(facts).advice, Advice::asynchronous_copies);  // it has a register tile
+}
+
+// What a source has, by its text alone: advice that it cannot need.
+const std::map<Advice, std::string>& signs() {
+  static const std::map<Advice, std::string> all{
+      {Advice::dependent_launches, "overlaps_previous"},
+      {Advice::fewer_blocks, "gridDim"},
+      {Advice::persistent_blocks, "gridDim"},
+      {Advice::split_work, "\"cluster\"|atomicAdd|red\\.global"},
+      {Advice::wide_vectors, "float4|u?int4|double2|vector_size|__align__\\(16\\)|cp\\.async\\.bulk"},
+      {Advice::asynchronous_copies, "cp\\.async|memcpy_async"},
+      {Advice::more_stages, "STAGES"},
+      {Advice::bulk_copies, "cp\\.async\\.bulk"},
+      {Advice::cache_hints, "__ldcs|__stcs|no_allocate"},
+      {Advice::loads_in_flight, "(float4|uint4|int4) \\w+\\[|cp\\.async"},
+      {Advice::tensor_cores, "wgmma|mma\\.sync|mma_sync|mfma"},
+      {Advice::wgmma, "wgmma"},
+      {Advice::register_blocking, "float sums?\\[\\w+\\]\\[|wgmma|mma\\.sync|mma_sync|mfma"},
+      {Advice::larger_products, "wgmma|Sums \\w+\\[\\w+\\]\\["},
+      {Advice::padded_tiles, "\"swizzle\"|(float|int|__half) \\w+(\\[\\w+\\])?\\[\\w+ \\+ \\d"},
+      {Advice::wide_shared_accesses, "wgmma|ldmatrix"},
+      {Advice::warp_shuffles, "__shfl|__reduce_"},
+      {Advice::private_sums, "__shared__|__shfl"},
+      {Advice::plain_functions, "vector_size"},
+      {Advice::vector_loops, "vector_size|float4|uint4"}};
+  return all;
+}
+
+// Facts of one kernel as if it were slow for one reason after another.
+std::vector<AttemptFacts> situations(const std::string& file, const std::string& backend) {
+  std::vector<AttemptFacts> all;
+  if (backend == "cpu") {
+    for (const double us : {1.0, 1e3, 1e5, 1e7}) all.push_back(measured(file, us, std::nullopt, backend));
+    return all;
+  }
+  for (const double share : {0.05, 0.3, 0.6, 0.95}) all.push_back(measured(file, 1000, 1000 * share));
+  for (AttemptFacts facts : std::vector(all)) {  // the other bound
+    facts.calibration->dram_read_gb_s = facts.calibration->dram_write_gb_s = facts.calibration->dram_copy_gb_s = 1e6;
+    all.push_back(facts);
+  }
+  all.push_back(measured(file, 5, 1));
+  all.push_back(measured(file, 1000, 300));
+  all.back().calibration->multiprocessors = 1 << 30;
+  all.push_back(measured(file, 1000, 300));
+  all.back().spill_bytes = 8;
+  std::vector<Counters> seen{counters_with(&Counters::dram, 0.7),      counters_with(&Counters::dram, 0.95),
+                             counters_with(&Counters::tensor, 0.7),    counters_with(&Counters::tensor, 0.95),
+                             counters_with(&Counters::compute, 0.8),   counters_with(&Counters::load_sectors, 30),
+                             counters_with(&Counters::conflicts, 0.4), counters_with(&Counters::lanes, 9),
+                             counters_with(&Counters::occupancy, 0.1)};
+  seen.back().dram = seen.back().compute = 0.1;
+  for (const char* stall : {"long_scoreboard", "short_scoreboard", "barrier", "mio_throttle", "lg_throttle",
+                            "math_pipe_throttle", "membar", "no_instruction"}) {
+    seen.emplace_back().stalls[stall] = 9;
+  }
+  for (const Counters& counters : seen) {
+    all.push_back(measured(file, 1000, 300));
+    all.back().measurement->counters = {counters};
+  }
+  return all;
+}
+
+TEST(Diagnosis, NoShippedKernelIsAdvisedToDoWhatItDoes) {
+  std::map<Advice, int> given;
+  int diagnosed_ones = 0, advised = 0;
+  const std::filesystem::path folder = core::installed_paths().kernels();
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (entry.path().extension() != ".cu") continue;
+    const std::string file = std::filesystem::relative(entry.path(), folder).string();
+    const sandbox::Solution solution = test::shipped_solution(file);
+    std::set<Advice> follows;
+    for (const auto& [advice, sign] : signs()) {
+      if (std::regex_search(solution.source, std::regex(sign))) follows.insert(advice);
+    }
+    for (const std::string& backend : solution.backends) {
+      if (backend == "hip") continue;
+      for (const AttemptFacts& facts : situations(file, backend)) {
+        const Diagnosis diagnosis = diagnosed(facts, backend);
+        ++diagnosed_ones;
+        if (!diagnosis.advice) continue;
+        ++advised;
+        ++given[*diagnosis.advice];
+        EXPECT_FALSE(follows.contains(*diagnosis.advice))
+            << file << " on " << backend << " is advised " << name_of(*diagnosis.advice) << ":\n"
+            << diagnosis.text;
+      }
+    }
+  }
+  EXPECT_GT(advised, diagnosed_ones * 6 / 10) << diagnosed_ones;
+  std::set<std::string> never;
+  for (const std::string& name : core::enum_names<Advice>()) {
+    if (given[*core::enum_from_name<Advice>(name)] == 0) never.insert(name);
+  }
+  EXPECT_THAT(never, ElementsAre("bulk_copies", "larger_products"));  // no shipped kernel lacks just that: see below
+}
+
+TEST(Diagnosis, AdviceGoesOnWhereTheSourceEnds) {
+  AttemptFacts facts = measured("gemm_f16/tensor_cores.cu", 900, 150);
+  facts.architecture = "sm_90";
+  facts.solution.tunables.clear();
+  const auto advice = [&](const std::string& source) {
+    facts.solution.source = "__global__ void k() { __shared__ float tile[8]; asm(\"mma.sync\"); " + source + " }";
+    return diagnosed(facts).advice;
+  };
+  EXPECT_EQ(advice(""), Advice::asynchronous_copies);
+  EXPECT_EQ(advice("asm(\"cp.async.ca\"); constexpr int kStages = 2;"), Advice::more_stages);
+  EXPECT_EQ(advice("asm(\"cp.async.ca\"); constexpr int kStages = 3;"), Advice::larger_products);
+  EXPECT_EQ(advice("asm(\"cp.async.ca\"); float sums[4][8];"), Advice::bulk_copies);
+  EXPECT_EQ(advice("asm(\"cp.async.bulk\"); float sums[4][8];"), Advice::persistent_blocks);
+  EXPECT_EQ(advice("asm(\"cp.async.bulk\"); float sums[4][8]; gridDim.x;"), std::nullopt);
+  EXPECT_THAT(diagnosed(facts).text, HasSubstr("try another structure"));
 }
 
 TEST(Diagnosis, TheLimitOnTheCpuDevice) {
   // 256 rows of 1024: a block of 256 threads each.
-  AttemptFacts facts = measured("softmax_f32/row_in_registers.cu", 2000, std::nullopt);
+  AttemptFacts facts = measured("softmax_f32/row_in_registers.cu", 2000, std::nullopt, "cpu");
   EXPECT_EQ(diagnosed(facts, "cpu").bottlenecks[0], Bottleneck::barriers);
   facts.measurement->workloads[0].candidate_us = 1e6;  // then barriers cost little
   EXPECT_NE(diagnosed(facts, "cpu").bottlenecks[0], Bottleneck::barriers);
-  EXPECT_EQ(diagnosed(measured("gelu_f32/float4_items.cu", 1, std::nullopt), "cpu").bottlenecks[0],
+  EXPECT_EQ(diagnosed(measured("gelu_f32/float4_items.cu", 1, std::nullopt, "cpu"), "cpu").bottlenecks[0],
             Bottleneck::launch_bound);
-  EXPECT_EQ(diagnosed(measured("gelu_f32/float4_items.cu", 1e4, std::nullopt), "cpu").bottlenecks[0],
+  EXPECT_EQ(diagnosed(measured("gelu_f32/float4_items.cu", 1e4, std::nullopt, "cpu"), "cpu").bottlenecks[0],
             Bottleneck::compute_bound);  // erff
-  EXPECT_EQ(diagnosed(measured("transpose_f32/register_tile.cu", 1e4, std::nullopt), "cpu").bottlenecks[0],
+  EXPECT_EQ(diagnosed(measured("transpose_f32/register_tile.cu", 1e4, std::nullopt, "cpu"), "cpu").bottlenecks[0],
             Bottleneck::memory_bound);
 }
 
 TEST(Diagnosis, OnTheCpuDeviceItReliesOnTheSourceAlone) {
-  AttemptFacts facts = measured("cross_entropy_f32/online_lanes.cu", 100, std::nullopt);
+  AttemptFacts facts = measured("cross_entropy_f32/online_lanes.cu", 100, std::nullopt, "cpu");
   const auto limit = [&](const std::string& body) {
     facts.solution.source = "__global__ void k(const float* x, float* y) {\n" + body + "\n}\n";
     facts.solution.launches.clear();

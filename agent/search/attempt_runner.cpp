@@ -2,14 +2,11 @@
 
 #include <utility>
 
-#include "agent/prompting/code_facts.h"
-#include "verifier/verdicts/bound.h"
-
 namespace agent::search {
 
 prompting::AttemptFacts facts_of(const Attempt& attempt, const sandbox::Solution& solution,
                                  const sandbox::TunableBinding& binding, const std::string& against,
-                                 const benchsuite::Problem& problem, const prompting::DeviceText& device) {
+                                 const prompting::DeviceText& device) {
   prompting::AttemptFacts facts;
   facts.verdict = attempt.verdict;
   facts.measurement = attempt.measurement;
@@ -20,12 +17,8 @@ prompting::AttemptFacts facts_of(const Attempt& attempt, const sandbox::Solution
   facts.registers = attempt.registers;
   facts.shared_bytes = attempt.shared_bytes;
   facts.spill_bytes = attempt.spill_bytes;
-  if (facts.measurement) facts.counters = prompting::findings_in(facts.measurement->counters);
-  if (const benchsuite::Workload* bench = prompting::first_bench(problem, device.backend);
-      bench != nullptr && device.calibration) {
-    facts.bound_by_compute = verifier::verdicts::bound_of(problem, bench->axes, *device.calibration).by_compute;
-    facts.launch_floor_us = device.calibration->launch_floor_us;
-  }
+  facts.architecture = device.architecture;
+  facts.calibration = device.calibration;
   return facts;
 }
 

@@ -39,7 +39,7 @@ Attempt recorded_attempt(const results::archive::Reader& archive, int64_t id);
 // The facts that explain an attempt to the candidate's author. `against`: the incumbent, in words.
 prompting::AttemptFacts facts_of(const Attempt& attempt, const sandbox::Solution& solution,
                                  const sandbox::TunableBinding& binding, const std::string& against,
-                                 const benchsuite::Problem& problem, const prompting::DeviceText& device);
+                                 const prompting::DeviceText& device);
 
 // Judges candidates for a search, several at a time. Reports each result on the thread that calls serve().
 class AttemptRunner {

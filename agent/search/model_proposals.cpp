@@ -28,10 +28,18 @@ std::string_view kind_word(const prompting::CodeFacts& facts) {
   return facts.vector_bytes >= 16 || facts.explicit_vectors || facts.wide_struct ? "vector" : "plain";
 }
 
+// For the archive. Of a solution to improve, also what the prompt names: the limit, and the advice against it
+// (v_advice).
 Json to_json(const Inquiry& inquiry, const Population& population) {
   Json parents = Json::array();
   for (const size_t parent : inquiry.parents) parents.push_back(population[parent].name);
-  return {{"operator", name_of(inquiry.task)}, {"parents", parents}, {"line", inquiry.line}};
+  Json json{{"operator", name_of(inquiry.task)}, {"parents", parents}, {"line", inquiry.line}};
+  if (inquiry.task != prompting::Operator::improve) return json;
+  const std::optional<prompting::Diagnosis>& diagnosis = population[inquiry.parents.front()].diagnosis;
+  if (!diagnosis || diagnosis->bottlenecks.empty()) return json;
+  json["limit"] = name_of(diagnosis->bottlenecks.front());
+  if (diagnosis->advice) json["advice"] = name_of(*diagnosis->advice);
+  return json;
 }
 }  // namespace
 
@@ -71,9 +79,9 @@ void ModelProposals::judged(size_t index, const JudgedPoint& point) {
 // Sets the member's bottleneck and, from it, its niche.
 void ModelProposals::describe(Member& member) const {
   const JudgedPoint& point = member.best ? *member.best : member.probe.value();
-  member.diagnosis = prompting::diagnose(
-      facts_of(point.attempt, member.solution, point.binding, "the best so far", problem_.problem, device_),
-      problem_.problem, device_.backend);
+  member.diagnosis =
+      prompting::diagnose(facts_of(point.attempt, member.solution, point.binding, "the best so far", device_),
+                          problem_.problem, device_.backend);
   const benchsuite::Workload* bench = prompting::first_bench(problem_.problem, device_.backend);
   if (bench == nullptr || !member.best) return;
   const prompting::CodeFacts facts = prompting::facts_of(member.solution, point.binding, bench->axes, problem_.problem);
@@ -162,6 +170,7 @@ ModelProposals::RunningPtr ModelProposals::next_inquiry() {
   auto running = std::make_shared<Running>();
   running->inquiry = *inquiry;
   running->made = prompt_for(*inquiry);
+  running->proposal = to_json(*inquiry, population_);
   if (!running->made.left_out.empty() && !said_what_is_left_out_) {
     said_what_is_left_out_ = true;
     progress_.warned(fmt::format("{}: to fit the model's context, prompts leave out: {}", problem_.problem.name,
@@ -205,7 +214,7 @@ void ModelProposals::tend() {
 
 void ModelProposals::ask(const RunningPtr& running, const models::Prompt& prompt) {
   ++requests_in_flight_;
-  ledger_.ask(problem_.problem.name, prompt, running->inquiry.model, to_json(running->inquiry, population_),
+  ledger_.ask(problem_.problem.name, prompt, running->inquiry.model, running->proposal,
               [this, running, prompt, here = std::weak_ptr<bool>(here_)](const Answered& answer) {
                 if (here.expired()) return;  // the search of its problem has ended
                 --requests_in_flight_;

@@ -54,6 +54,7 @@ class ModelProposals : public Proposals {
   struct Running {
     Inquiry inquiry;
     prompting::MadePrompt made;
+    core::Json proposal;  // the inquiry, for the archive
     Yield yield;
     double best_before = 0;  // of its line
     size_t trials = 0;       // unfinished

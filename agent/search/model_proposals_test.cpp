@@ -5,12 +5,14 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <cmath>
 #include <set>
 
 #include "agent/search/recorded_runner.h"
 #include "agent/search/simulation_fixture.h"
 #include "core/paths.h"
 #include "results/archive/archive_fixture.h"
+#include "results/archive/exchanges.h"
 
 namespace agent::search {
 namespace {
@@ -127,6 +129,42 @@ TEST_F(Searches, UnreadableRepliesGoBackOnceAndAreLearnedFrom) {
   ASSERT_EQ(asked_, 6) << "each of three inquiries once more";
   EXPECT_THAT(prompts[1], HasSubstr("I would rather talk about the weather."));
   EXPECT_THAT(prompts[2], HasSubstr("an unusable reply"));
+}
+
+TEST_F(Searches, AdviceIsRecordedAndScored) {
+  ModelSearchSettings settings;
+  settings.strategy = "refine";
+  settings.lines = 1;
+  settings.patience = 2;
+  std::vector<std::string> prompts;
+  // Each calls erff in its innermost loop, which the diagnosis advises against; each is faster than the one before it.
+  const auto reply = [&](const models::Occasion&, const models::Prompt& prompt) {
+    prompts.push_back(prompt.turns.back().text());
+    std::string text = numbered(10 * static_cast<int>(std::min<size_t>(prompts.size(), 3)));
+    text.insert(text.find("= x[0];") + 7, " for (int i = 0; i < N; ++i) y[i] = erff(x[i]);");
+    return say(text);
+  };
+  search(1, reply, settings);
+  const auto requests = started_.archive.requests_of_campaign(started_.campaign);
+  ASSERT_GE(requests.size(), 3u);
+  EXPECT_FALSE(requests[0].request.proposal.contains("limit")) << "from nothing";
+  int64_t given = 0;
+  for (size_t i = 1; i < requests.size(); ++i) {
+    const core::Json& proposal = requests[i].request.proposal;
+    ASSERT_EQ(proposal.at("operator"), "improve");
+    EXPECT_EQ(proposal.at("limit"), "compute_bound");
+    EXPECT_EQ(proposal.at("advice"), "plain_functions");
+    EXPECT_THAT(prompts[i], HasSubstr("What to change: Call them less often, or write them as plain arithmetic"));
+    ++given;
+  }
+  const auto advice = results::archive::advice_of_campaign(started_.archive, started_.campaign);
+  ASSERT_EQ(advice.size(), 1u);
+  EXPECT_EQ(advice[0].advice, "plain_functions");
+  EXPECT_EQ(advice[0].given, given);
+  EXPECT_EQ(advice[0].solutions, 2) << "then only known ones came";
+  EXPECT_EQ(advice[0].correct, 2);
+  EXPECT_EQ(advice[0].faster, 2);
+  EXPECT_NEAR(advice[0].mean_gain.value(), std::sqrt(1.3 / 1.1), 1e-3);  // 1.1 to 1.2 to 1.3
 }
 
 TEST_F(Searches, AWrongSolutionIsRepaired) {

@@ -57,6 +57,13 @@ double cost_of(const models::Usage& usage, std::optional<double> dollars) {
   return std::max(kLeast, dollars.value_or(static_cast<double>(total(usage)) / 1e6));
 }
 
+// A proposal without the advice of its prompt, which earlier versions did not record and which may change with the
+// wording of prompts.
+Json task_of(Json proposal) {
+  if (proposal.is_object()) proposal.erase("advice"), proposal.erase("limit");
+  return proposal;
+}
+
 Reserve reserve_of(const results::archive::NewRequest& request) {
   return {request.reserved_tokens, request.reserved_dollars};
 }
@@ -188,7 +195,7 @@ void RequestLedger::ask(const std::string& problem, const models::Prompt& prompt
 // Compares a request with the recorded one. A different prompt matters only in a replay; the recorded reply remains
 // usable.
 std::string RequestLedger::difference(const results::archive::RequestRecord& was, const Waiting& now) const {
-  if (was.request.proposal != now.proposal) return "another task or other parents";
+  if (task_of(was.request.proposal) != task_of(now.proposal)) return "another task or other parents";
   if (was.request.model != models_[now.model]->name()) return "another model";
   if (journal_.replays() && was.request.prompt_hash != now.prompt.hash()) return "another prompt";
   return "";

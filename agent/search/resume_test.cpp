@@ -267,6 +267,16 @@ TEST(ResumedOtherwise, AnEarlierVersionKeptNoOrder) {
   EXPECT_LE(world.started.archive.attempts_of_campaign(world.started.campaign).size(), 90u);
 }
 
+TEST(ResumedOtherwise, AnEarlierVersionKeptNoAdvice) {
+  World world(2, settings_for("refine"));
+  ASSERT_FALSE(world.lead(150));
+  ASSERT_NE(world.decisions().find("\"limit\""), std::string::npos);
+  results::archive::test::forget_advice(world.temporary.file());
+  ASSERT_TRUE(world.lead(kNever));
+  EXPECT_TRUE(world.divergences.empty());
+  expect_nothing_twice(world);
+}
+
 TEST(Replay, TellsTheFirstDecisionThatDiffers) {
   World world(2, settings_for("evolve"));
   const std::optional<SearchResult> end = world.lead(kNever);

@@ -42,6 +42,13 @@ inline void forget_order(const std::filesystem::path& file) {
       " UPDATE events SET step = NULL");
 }
 
+// Brings requests into the state in which versions before schema 10 recorded them.
+inline void forget_advice(const std::filesystem::path& file) {
+  Database database(file);
+  database.execute(
+      "DROP TRIGGER requests_stay; UPDATE requests SET proposal = json_remove(proposal, '$.limit', '$.advice')");
+}
+
 inline sandbox::Solution solution_named(const std::string& name, const std::string& problem = "sum_f32") {
   sandbox::Solution solution;
   solution.problem = problem;

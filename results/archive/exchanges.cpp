@@ -176,6 +176,25 @@ std::optional<Exchange> following_exchange(const Reader& archive, const Exchange
   return next ? find_exchange(archive, *next) : std::nullopt;
 }
 
+std::vector<AdviceUse> advice_of_campaign(const Reader& archive, int64_t campaign) {
+  Statement rows = database_of(archive).prepare(R"sql(
+SELECT advice, count(DISTINCT request) FILTER (WHERE NOT sent_back) AS given, count(solution), sum(correct),
+       count(*) FILTER (WHERE gain > 1.01), exp(avg(ln(gain)))
+FROM v_advised WHERE campaign = (SELECT name FROM campaigns WHERE id = ?) GROUP BY advice ORDER BY given DESC, advice)sql");
+  rows.bind(campaign);
+  std::vector<AdviceUse> all;
+  while (rows.step()) {
+    AdviceUse& use = all.emplace_back();
+    if (!rows.is_null(0)) use.advice = rows.text(0);
+    use.given = rows.integer(1);
+    use.solutions = rows.integer(2);
+    use.correct = rows.integer(3);
+    use.faster = rows.integer(4);
+    if (!rows.is_null(5)) use.mean_gain = rows.real(5);
+  }
+  return all;
+}
+
 std::optional<std::string> why_none_answered(const Reader& archive, int64_t campaign) {
   Statement rows = database_of(archive).prepare(R"sql(
 SELECT count(*), coalesce(sum(r.outcome = 'completion'), 0),

@@ -42,6 +42,15 @@ std::optional<Exchange> find_exchange(const Reader& archive, int64_t request);
 // The request that came next in the same line of the search, or sent this one's reply back with reasons.
 std::optional<Exchange> following_exchange(const Reader& archive, const Exchange& exchange);
 
+// What came of one advised change in a campaign (v_advice).
+struct AdviceUse {
+  std::string advice;  // empty: prompts that advised nothing
+  int64_t given = 0, solutions = 0, correct = 0, faster = 0;
+  std::optional<double> mean_gain;  // over the solutions they were made from; absent: none was timed
+};
+// The most often given first.
+std::vector<AdviceUse> advice_of_campaign(const Reader& archive, int64_t campaign);
+
 // The reason for the last failure, if the campaign sent requests and none was answered.
 std::optional<std::string> why_none_answered(const Reader& archive, int64_t campaign);
 

@@ -277,6 +277,46 @@ CREATE VIEW v_problems AS
                (SELECT a.id FROM attempts a WHERE a.problem = p.id ORDER BY a.made DESC, a.id DESC LIMIT 1)
                  AS last_attempt_id,
                (SELECT max(b.made) FROM baselines b WHERE b.problem = p.id) AS last_baseline FROM problems p);
+)sql",
+                                            R"sql(
+CREATE VIEW v_advised AS
+  WITH asked AS (
+    SELECT q.id AS request, q.campaign, q.problem, q.proposal ->> '$.advice' AS advice,
+           q.proposal ->> '$.limit' AS bottleneck, json_array_length(q.prompt, '$.turns') > 1 AS sent_back,
+           s.id AS solution, s.parent
+    FROM requests q LEFT JOIN replies r ON r.request = q.id LEFT JOIN proposed o ON o.reply = r.id
+         LEFT JOIN solutions s ON s.id = o.solution
+    WHERE q.proposal ->> '$.limit' IS NOT NULL),
+  timed AS (  -- over naive: an incumbent that is not naive has a confirmed speed-up over naive in its campaign
+    SELECT p.campaign, p.solution, a.effort = 'confirm' AS confirmed,
+           m.speed_up * CASE ns.origin WHEN 'naive' THEN 1 ELSE
+             (SELECT i.speed_up FROM attempts b JOIN measurements i ON i.attempt = b.id
+                JOIN candidates ic ON ic.id = i.against JOIN solutions iv ON iv.id = ic.solution
+              WHERE b.candidate = m.against AND b.campaign = a.campaign AND b.effort = 'confirm'
+                    AND b.verdict = 'correct' AND iv.origin = 'naive' ORDER BY b.id DESC LIMIT 1) END AS speed_up
+    FROM (SELECT campaign, solution FROM asked UNION SELECT campaign, parent FROM asked) p
+         JOIN candidates c ON c.solution = p.solution
+         JOIN attempts a ON a.candidate = c.id AND +a.campaign = p.campaign
+         JOIN measurements m ON m.attempt = coalesce(a.reused_from, a.id)
+         JOIN candidates n ON n.id = m.against JOIN solutions ns ON ns.id = n.solution
+    WHERE +a.verdict = 'correct' AND a.effort IN ('full', 'confirm')),
+  best AS (
+    SELECT campaign, solution, coalesce(max(speed_up) FILTER (WHERE confirmed), max(speed_up)) AS speed_up
+    FROM timed GROUP BY campaign, solution)
+  SELECT k.request, g.name AS campaign, k.problem, k.advice, k.bottleneck, k.sent_back, s.name AS solution,
+         o.name AS parent,
+         EXISTS (SELECT 1 FROM candidates c JOIN attempts a ON a.candidate = c.id
+                 WHERE c.solution = k.solution AND +a.campaign = k.campaign AND +a.verdict = 'correct'
+                       AND a.effort IN ('full', 'confirm')) AS correct,
+         mine.speed_up / before.speed_up AS gain
+  FROM asked k JOIN campaigns g ON g.id = k.campaign LEFT JOIN solutions s ON s.id = k.solution
+       LEFT JOIN solutions o ON o.id = k.parent
+       LEFT JOIN best mine ON mine.campaign = k.campaign AND mine.solution = k.solution
+       LEFT JOIN best before ON before.campaign = k.campaign AND before.solution = k.parent;
+CREATE VIEW v_advice AS
+  SELECT advice, count(DISTINCT request) FILTER (WHERE NOT sent_back) AS given, count(solution) AS solutions,
+         sum(correct) AS correct, count(*) FILTER (WHERE gain > 1.01) AS faster, exp(avg(ln(gain))) AS mean_gain
+  FROM v_advised GROUP BY advice;
 )sql"};
   return all;
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <map>
 #include <regex>
@@ -10,6 +11,7 @@
 
 #include "core/text.h"
 #include "results/archive/archive_fixture.h"
+#include "results/archive/exchanges.h"
 #include "results/archive/query.h"
 
 namespace results::archive::test {
@@ -47,7 +49,7 @@ void fill(const std::filesystem::path& file) {
   asked.problem = "sum_f32";
   asked.number = 1;
   asked.model = "some:model";
-  asked.proposal = {{"operator", "fresh"}};
+  asked.proposal = {{"operator", "improve"}, {"limit", "latency_bound"}, {"advice", "more_stages"}};
   asked.prompt = {{"system", ""}, {"turns", core::Json::array()}};
   const int64_t request = s.archive.add_request(asked);
   NewReply reply;
@@ -88,6 +90,105 @@ TEST(Views, AreAsDocumentedAndRead) {
   EXPECT_THAT(ask_sqlite3(temporary.file(), "SELECT library, verdict, speed_up FROM v_libraries"),
               HasSubstr("cuBLAS 13.0|correct|1.6\n"));
   EXPECT_THAT(ask_sqlite3(temporary.file(), "SELECT * FROM v_models"), HasSubstr("some:model|1|1|1|1200|0.25|1|1\n"));
+}
+
+// A campaign whose prompts advise, with solutions made from "parent", which is twice as fast as naive.
+class Advised {
+ public:
+  explicit Advised(const std::filesystem::path& file) : s_(file) {
+    parent_ = solution("parent", {});
+    judge(parent_, 2, s_.naive, verifier::verdicts::Effort::confirm);
+  }
+
+  // The reply's number.
+  int64_t reply_to(const core::Json& proposal, size_t turns = 1) {
+    NewRequest asked;
+    asked.campaign = s_.campaign;
+    asked.problem = "sum_f32";
+    asked.number = ++number_;
+    asked.model = "some:model";
+    asked.proposal = proposal;
+    asked.prompt = {{"system", ""}, {"turns", core::Json::array()}};
+    for (size_t i = 0; i < turns; ++i) {
+      asked.prompt["turns"].push_back({{"speaker", "user"}, {"sections", core::Json::array()}});
+    }
+    NewReply reply;
+    reply.request = s_.archive.add_request(asked);
+    reply.outcome = "completion";
+    return s_.archive.add_reply(reply);
+  }
+  int64_t child(int64_t reply, const std::string& name) {
+    const int64_t id = solution(name, parent_);
+    s_.archive.add_proposed(reply, id);
+    return id;
+  }
+  // Against `against`, a candidate; returns its own.
+  int64_t judge(int64_t solution, std::optional<double> speed_up, int64_t against, verifier::verdicts::Effort effort) {
+    const int64_t candidate = s_.archive.add_candidate(solution, {});
+    verifier::verdicts::Judgement judgement;
+    judgement.verdict = verifier::verdicts::WrongResult{{}, "y", 0, 1, 0, 100, 1, 1};
+    if (speed_up) judgement = correct_judgement(*speed_up);
+    NewAttempt attempt = s_.attempt_at(candidate, effort, std::move(judgement));
+    if (speed_up) attempt.against = against;
+    s_.archive.add_attempt(attempt);
+    return candidate;
+  }
+  int64_t naive() const { return s_.naive; }
+  int64_t parent() { return s_.archive.add_candidate(parent_, {}); }
+  int64_t campaign() const { return s_.campaign; }
+  const Recorder& archive() const { return s_.archive; }
+
+ private:
+  int64_t solution(const std::string& name, std::optional<int64_t> parent) {
+    const sandbox::Solution solution = solution_named(name);
+    return s_.archive.add_solution({&solution, name, "some:model", parent});
+  }
+
+  Started s_;
+  int64_t parent_ = 0, number_ = 0;
+};
+
+TEST(Views, AdviceIsScoredByWhatItBrought) {
+  using enum verifier::verdicts::Effort;
+  const TemporaryArchive temporary;
+  Advised a(temporary.file());
+  const core::Json stages{{"operator", "improve"}, {"limit", "latency_bound"}, {"advice", "more_stages"}};
+  const core::Json nothing{{"operator", "improve"}, {"limit", "memory_bound"}};
+  // Twice its parent in full; the confirmation says 1.5 times, and 3 over naive.
+  const int64_t fast = a.child(a.reply_to(stages), "fast");
+  a.judge(fast, 2, a.parent(), full);
+  a.judge(fast, 1.5, a.parent(), confirm);
+  a.judge(fast, 3, a.naive(), confirm);
+  // Wrong after a reply that could not be used; the request that sent it back is not counted as another prompt.
+  a.reply_to(stages);
+  a.judge(a.child(a.reply_to(stages, 3), "wrong"), std::nullopt, 0, full);
+  // Half as fast as "fast", which is the incumbent by now: 0.75 of its parent.
+  const int64_t slow = a.child(a.reply_to(stages), "slow");
+  a.judge(slow, 9, a.naive(), screen);  // no result
+  a.judge(slow, 0.5, a.judge(fast, 3, a.naive(), confirm), full);
+  // Without advice; not judged; and of a version that kept none.
+  a.judge(a.child(a.reply_to(nothing), "other"), 2.01, a.naive(), full);
+  a.child(a.reply_to(nothing), "not judged");
+  a.child(a.reply_to({{"operator", "improve"}}), "older");
+
+  const QueryResult advised =
+      query(a.archive(), "SELECT advice, solution, parent, correct, round(gain, 4) FROM v_advised WHERE NOT sent_back");
+  EXPECT_EQ(core::Json(advised.rows).dump(),
+            R"([["more_stages","fast","parent",1,1.5],["more_stages",null,null,0,null],)"
+            R"(["more_stages","slow","parent",1,0.75],[null,"other","parent",1,1.005],)"
+            R"([null,"not judged","parent",0,null]])");
+  const QueryResult advice =
+      query(a.archive(), "SELECT advice, given, solutions, correct, faster, round(mean_gain, 4) FROM v_advice");
+  EXPECT_EQ(core::Json(advice.rows).dump(), R"([[null,2,2,1,0,1.005],["more_stages",3,3,2,1,1.0607]])");
+  const std::vector<AdviceUse> uses = advice_of_campaign(a.archive(), a.campaign());
+  ASSERT_EQ(uses.size(), 2u);
+  EXPECT_EQ(uses[0].advice, "more_stages");
+  EXPECT_EQ(uses[0].given, 3);
+  EXPECT_EQ(uses[0].correct, 2);
+  EXPECT_EQ(uses[0].faster, 1);
+  EXPECT_NEAR(uses[0].mean_gain.value(), std::sqrt(1.5 * 0.75), 1e-9);
+  EXPECT_EQ(uses[1].advice, "");
+  EXPECT_TRUE(advice_of_campaign(a.archive(), a.campaign() + 1).empty());
 }
 
 std::string refusal(const Reader& archive, const std::string& sql, const QueryLimits& limits = {}) {
@@ -137,7 +238,8 @@ TEST(Query, NamesTheFault) {
   const Recorder archive(temporary.file());
   EXPECT_THAT(refusal(archive, "SELECT * FROM v_leaderbord"), HasSubstr("did you mean \"v_leaderboard\"?"));
   EXPECT_THAT(refusal(archive, "SELECT * FROM attempt"), HasSubstr("did you mean \"attempts\"?"));
-  EXPECT_THAT(refusal(archive, "SELECT * FROM zebra"), HasSubstr("known views: v_attempts, v_campaigns"));
+  EXPECT_THAT(refusal(archive, "SELECT * FROM zebra"),
+              HasSubstr("known views: v_advice, v_advised, v_attempts, v_campaigns"));
   EXPECT_THAT(refusal(archive, "SELECT nope FROM v_models"), HasSubstr("no such column: nope"));
   EXPECT_THAT(refusal(archive, "SELEC 1"), HasSubstr("syntax error"));
   EXPECT_THAT(refusal(archive, "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x FROM c) SELECT count(*) FROM c",

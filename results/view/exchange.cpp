@@ -70,4 +70,9 @@ Json json_of(const archive::Exchange& exchange) {
           {"brought", std::move(brought)}};
 }
 
+Json json_of(const archive::AdviceUse& use) {
+  return {{"advice", or_null(use.advice)}, {"given", use.given},   {"solutions", use.solutions},
+          {"correct", use.correct},        {"faster", use.faster}, {"mean_gain", or_null(use.mean_gain)}};
+}
+
 }  // namespace results::view

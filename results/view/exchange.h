@@ -3,6 +3,7 @@
 // Exchange   exchange (its number in the archive), number (among its problem's), campaign, problem, model, task, asked,
 //            arrived, answered, outcome (a sentence), good (a solution of it is correct), brought [{solution, hash,
 //            outcome, verdict_name, attempt, confirmed}]
+// AdviceUse  advice (null: prompts that advised nothing), given, solutions, correct, faster, mean_gain
 #pragma once
 
 #include <string>
@@ -19,5 +20,6 @@ std::string outcome_in_words(const archive::Brought& brought);
 std::string outcome_in_words(const archive::Exchange& exchange);
 
 core::Json json_of(const archive::Exchange& exchange);
+core::Json json_of(const archive::AdviceUse& use);
 
 }  // namespace results::view

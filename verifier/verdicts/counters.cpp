@@ -144,6 +144,7 @@ core::Json to_json(const Counters& counters) {
     if (counters.*metric.field) json[metric.key] = *(counters.*metric.field);
   }
   if (counters.conflicts) json["conflicts"] = *counters.conflicts;
+  if (!counters.workload.empty()) json["workload"] = counters.workload;
   return json;
 }
 
@@ -154,6 +155,7 @@ Counters counters_from_json(const core::JsonView& json) {
   for (const Metric& metric : kMetrics) {
     if (json.has(metric.key)) counters.*metric.field = json.at(metric.key).number();
   }
+  if (json.has("workload")) counters.workload = json.at("workload").string();
   if (json.has("conflicts")) counters.conflicts = json.at("conflicts").number();
   return counters;
 }

@@ -14,6 +14,7 @@ namespace verifier::verdicts {
 // A launch's counters. Absent: the device has no such counter, or it was not collected.
 struct Counters {
   std::string kernel;
+  std::string workload;                         // of the problem, at which it was launched; empty: not recorded
   std::optional<double> time;                   // of the launch, in whatever unit all launches of a report share
   std::optional<double> dram, compute, tensor;  // use of the DRAM's bandwidth, the multiprocessors and their tensor
                                                 // pipes, as a share of their peak, 0 to 1

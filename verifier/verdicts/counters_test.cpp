@@ -69,6 +69,11 @@ TEST(Counters, AreStoredAsTheyAre) {
     const core::Json json = to_json(launch);
     EXPECT_EQ(to_json(counters_from_json(core::JsonView(json, "test"))), json);
   }
+  Counters at_a_workload;
+  at_a_workload.workload = "bench_4096";
+  const core::Json json = to_json(at_a_workload);
+  EXPECT_EQ(counters_from_json(core::JsonView(json, "counters")).workload, "bench_4096");
+  EXPECT_FALSE(to_json(Counters()).contains("workload"));  // as earlier versions wrote it
 }
 
 }  // namespace

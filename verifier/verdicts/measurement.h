@@ -31,7 +31,8 @@ struct Measurement {
   statistics::SpeedUp speed_up;                            // geometric mean over the workloads, by weight
   statistics::Outcome outcome = statistics::Outcome::tie;  // against the incumbent
   bool stopped_early = false;                              // enough pairs to see who is far ahead
-  std::vector<Counters> counters = {};  // of the candidate's launches at a bench workload, where a profiler watched
+  std::vector<Counters> counters =
+      {};  // of the candidate's launches at its largest bench workload, where a profiler watched
 };
 
 core::Json to_json(const Measurement& measurement);

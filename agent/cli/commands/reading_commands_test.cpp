@@ -79,7 +79,7 @@ class Reading : public testing::Test {
     asked.problem = "row_sum_f32";
     asked.number = number;
     asked.model = "some:model";
-    asked.proposal = {{"operator", "improve"}};
+    asked.proposal = {{"operator", "improve"}, {"limit", "latency_bound"}, {"advice", "more_stages"}};
     asked.prompt = {{"system", ""}, {"turns", Json::array()}};
     results::archive::NewReply answer;
     answer.request = archive.add_request(asked);
@@ -156,7 +156,11 @@ TEST_F(Reading, ShowListsACampaignsAttemptsAndModels) {
   const std::string campaign = text({"show", campaign_});
   EXPECT_THAT(campaign, testing::ContainsRegex("3 +row_sum_f32 +s2 BLOCK=128 +confirm +correct +4.00x +naive"));
   EXPECT_THAT(campaign, testing::ContainsRegex("some:model +2 +2 +2 +10k +0 +\\$1.00"));
+  EXPECT_THAT(campaign, testing::ContainsRegex("ADVICE +GIVEN +SOLUTIONS +CORRECT +FASTER +MEAN GAIN\n"
+                                               "more_stages +2 +2 +2 +2 +1.41x"));  // 2 to 3 to 4 over naive
   const Json shown = json({"show", campaign_});
+  EXPECT_EQ(shown.at("advice").at(0).at("advice"), "more_stages");
+  EXPECT_EQ(shown.at("advice").at(0).at("faster"), 2);
   EXPECT_EQ(shown.at("attempt_numbers"), Json({1, 2, 3}));
   EXPECT_EQ(shown.at("models").at(0).at("dollars"), 1.0);
 }

@@ -140,6 +140,22 @@ std::string replies_text(const results::archive::Reader& archive, const results:
          table.text();
 }
 
+// What came of the advice that prompts gave.
+std::string advice_text(const std::vector<results::archive::AdviceUse>& advice) {
+  Table table({{"ADVICE"},
+               {"GIVEN", Align::right},
+               {"SOLUTIONS", Align::right},
+               {"CORRECT", Align::right},
+               {"FASTER", Align::right},
+               {"MEAN GAIN", Align::right}});
+  for (const results::archive::AdviceUse& use : advice) {
+    table.add_row({use.advice.empty() ? "none" : core::clean_line(use.advice), std::to_string(use.given),
+                   std::to_string(use.solutions), std::to_string(use.correct), std::to_string(use.faster),
+                   use.mean_gain ? format_speed_up(*use.mean_gain) : ""});
+  }
+  return table.empty() ? "" : table.text() + "\n";
+}
+
 // A line for each attempt, with a column for each tunable: the points of a sweep.
 void print_attempts_csv(const results::archive::Reader& archive, const std::vector<int64_t>& ids) {
   std::vector<results::archive::RecordedAttempt> attempts;
@@ -175,12 +191,15 @@ void show_campaign(const results::archive::Reader& archive, const results::archi
   const std::map<std::string, int64_t> verdicts = results::archive::verdicts_of_campaign(archive, campaign.id);
   const std::vector<int64_t> attempts = archive.attempts_of_campaign(campaign.id);
   const std::vector<results::archive::ModelUse> models = archive.models_of_campaign(campaign.id);
+  const std::vector<results::archive::AdviceUse> advice = results::archive::advice_of_campaign(archive, campaign.id);
   if (json) {
     Json all = results::view::json_of(campaign);
     all["verdicts"] = verdicts;
     all["attempt_numbers"] = attempts;
     all["models"] = Json::array();
     for (const results::archive::ModelUse& use : models) all["models"].push_back(results::view::json_of(use));
+    all["advice"] = Json::array();
+    for (const results::archive::AdviceUse& use : advice) all["advice"].push_back(results::view::json_of(use));
     all["events"] = Json::array();
     for (const results::archive::EventRecord& event : events) {
       all["events"].push_back(results::view::json_of(event));
@@ -195,6 +214,7 @@ void show_campaign(const results::archive::Reader& archive, const results::archi
   print("\n{}", attempts_text(archive, attempts));
   print("\n{}\n", models.empty() ? "no requests went to models\n" : models_text(models));
   if (!models.empty()) print("{}\n", replies_text(archive, campaign, models));
+  print("{}", advice_text(advice));
   for (const results::archive::EventRecord& event : events) {
     if (event.kind == "problem_started" || event.kind == results::archive::kUnusableReply) continue;  // see above
     if (event.kind == "problem_ended") {

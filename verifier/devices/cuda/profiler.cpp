@@ -43,6 +43,7 @@ std::vector<verdicts::Counters> Profiler::profile(const judging::Builds& candida
   } catch (const std::exception& error) {
     throw core::SystemError(std::string("Nsight Compute cannot be used: ") + error.what());
   }
+  for (verdicts::Counters& launch : counters) launch.workload = workload->name;
   watch_.start();  // to be ready for the next
   return counters;
 }
