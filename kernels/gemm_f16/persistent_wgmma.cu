@@ -3,8 +3,8 @@
   "problem": "gemm_f16",
   "backends": ["cuda"],
   "arch": "sm_90a",
-  "description": "persistent TMA and wgmma, 128 x 256 tiles; few tiles: 64 x 128 with the depth split, or 128 x 64",
-  "tunables": {"STAGES": [4, 3], "BAND": [8, 16], "BLOCKS": [128, 132], "SPLIT": [1, 0], "CLUSTER": [1, 2]},
+  "description": "persistent TMA and wgmma, 128 x 256 tiles; few tiles: 64 x 128 with the depth split",
+  "tunables": {"STAGES": [4, 3], "BAND": [8, 16], "BLOCKS": [128, 132]},
   "tensor_maps": {
     "a_map": {"tensor": "a", "box": [64, 64], "swizzle": 128, "l2_promotion": 256,
               "when": "(K % 8 == 0) * (N % 8 == 0)"},
@@ -14,7 +14,6 @@
   },
   "launches": [
     {"kernel": "gemm", "grid": ["BLOCKS", 1, 1], "block": [384, 1, 1], "shared_bytes": "STAGES * 49152 + 33792",
-     "cluster": ["1 + (CLUSTER - 1) * (ceil_div(M, 128) * ceil_div(N, 256) < 100)", 1, 1],
      "args": ["a_map", "b_map", "c_map", "a", "b", "c", "M", "N", "K", "(K % 8 == 0) * (N % 8 == 0)",
               "ceil_div(M, 128) * ceil_div(N, 256) < 100"]}
   ]
@@ -28,15 +27,14 @@
 // c each. Results pass through 16 KiB of shared memory a warpgroup (stmatrix), and TMA writes them while the next tile
 // is multiplied.
 //
-// Fewer than 100 such tiles: small ones, so that more blocks have some. With SPLIT, 64 x 128: each warpgroup multiplies
-// half of each step's depth, and they exchange sums through shared memory. Without, 128 x 64: 64 x 64 a warpgroup. Two
-// blocks of a cluster share the operand of 128 rows or columns; each fetches half of it for both. A block alone begins
-// to fetch before all of its threads have arrived.
+// Fewer than 100 such tiles: small ones of 64 x 128, so that more blocks have some. Each warpgroup multiplies half of
+// each step's depth, and they exchange sums through shared memory. The producer begins to fetch before all threads have
+// arrived. Tiles of 128 x 64 without the exchange took 8.7 us for 8.3 at 1024; blocks in clusters of two, which share an
+// operand, 19 us.
 //
 // Shapes whose rows are not aligned to 16 bytes have no tensor maps and take wmma.
 #include <cuda.h>
 #include <cuda_fp16.h>
-#include <kw/cluster.cuh>
 #include <kw/mbarrier.cuh>
 #include <kw/pack.cuh>
 #include <kw/shared.cuh>
@@ -49,7 +47,7 @@ using namespace kw;
 
 constexpr int kRows = 128, kColumns = 256, kDepth = 64;  // of a tile of c; of a step along k
 constexpr int kBox = 64 * 64 * 2, kBytesA = kRows * kDepth * 2, kBytes = kBytesA + kColumns * kDepth * 2;
-constexpr int kBoxesA = SPLIT ? 1 : 2, kSmall = 3 * kBox;  // of a small tile; b has the other boxes
+constexpr int kSmall = 3 * kBox;                           // of a small tile: one box of a, two of b
 constexpr int kDeep = STAGES * kBytes / kSmall;            // stages of small tiles
 
 // 64 x 256 results of a warpgroup, in four pieces of 64 columns and two buffers.
@@ -165,114 +163,87 @@ __device__ __forceinline__ void store_rows(const float (&sums)[32], __half* c, i
   }
 }
 
-template <bool split>
 __device__ __forceinline__ void multiply_small_tiles(const CUtensorMap* a_map, const CUtensorMap* b_map, __half* c,
                                                      unsigned memory, float4* exchange, unsigned full, unsigned empty,
                                                      int M, int N, int K) {
-  const int group = threadIdx.x / 128, lane = threadIdx.x % 32, rank = blockIdx.x % CLUSTER;
-  const int steps = (K + kDepth - 1) / kDepth;
-  const int down = (M + 64 * kBoxesA - 1) / (64 * kBoxesA), across = (N + 191 - 64 * kBoxesA) / (192 - 64 * kBoxesA);
-  const int clusters = ((split ? down : across) + CLUSTER - 1) / CLUSTER;  // side by side
-  const int count = clusters * (split ? across : down);
+  const int group = threadIdx.x / 128, lane = threadIdx.x % 32;
+  const int steps = (K + kDepth - 1) / kDepth, down = (M + 63) / 64, across = (N + 127) / 128;
   if (threadIdx.x == 256) {  // the producer
     tma::prefetch(a_map);
     tma::prefetch(b_map);
     for (int s = 0; s < kDeep; ++s) {
       mbarrier::init(full + 8 * s, 1);
-      mbarrier::init(empty + 8 * s, 8 * CLUSTER);  // warps
+      mbarrier::init(empty + 8 * s, 8);  // warps
     }
     mbarrier::fence_init();
     tma::fence();
   }
   __syncwarp();
-  if (CLUSTER > 1) {
-    cluster::sync<CLUSTER>();
-  } else if (group < 2) {
+  if (group < 2) {
     warpgroup::sync<288>(1);
   } else if (threadIdx.x < 288) {
     warpgroup::arrive<288>(1);
   }
 
-  const auto place = [&](int tile, int& m0, int& n0) {
-    const int near = tile % clusters * CLUSTER + rank, far = tile / clusters;
-    m0 = (split ? near : far) * 64 * kBoxesA;
-    n0 = (split ? far : near) * (192 - 64 * kBoxesA);
-  };
   Ring<kDeep> ring;
-  int m0, n0;
   if (threadIdx.x == 256) {
-    for (int tile = blockIdx.x / CLUSTER; tile < count; tile += gridDim.x / CLUSTER) {
-      place(tile, m0, n0);
+    for (int tile = blockIdx.x; tile < down * across; tile += gridDim.x) {
+      const int m0 = tile % down * 64, n0 = tile / down * 128;
       for (int k = 0; k < steps * kDepth; k += kDepth) {
         const unsigned barrier = full + 8 * ring.stage, left = memory + ring.stage * kSmall;
-        const unsigned right = left + kBoxesA * kBox;
         mbarrier::wait(empty + 8 * ring.stage, ring.phase ^ 1);
         mbarrier::expect(barrier, kSmall);
-        if (split) tma::load(left, a_map, k, m0, barrier);
-        if (!split) tma::load(right, b_map, n0, k, barrier);
+        tma::load(left, a_map, k, m0, barrier);
 #pragma unroll
-        for (int j = 0; j < 2; j += CLUSTER) {
-          const int i = j + rank;
-          if (split) tma::load_multicast<CLUSTER>(right + i * kBox, b_map, n0 + 64 * i, k, barrier);
-          if (!split) tma::load_multicast<CLUSTER>(left + i * kBox, a_map, k, m0 + 64 * i, barrier);
-        }
+        for (int i = 0; i < 2; ++i) tma::load(left + (1 + i) * kBox, b_map, n0 + 64 * i, k, barrier);
         ring.advance();
       }
     }
   } else if (group < 2) {
-    constexpr int kPieces = split ? 2 : 4;  // of 16 of k, of a step
-    float sums[split ? 64 : 32];
-    for (int tile = blockIdx.x / CLUSTER; tile < count; tile += gridDim.x / CLUSTER) {
-      place(tile, m0, n0);
+    float sums[64];
+    for (int tile = blockIdx.x; tile < down * across; tile += gridDim.x) {
       int used = 0;
       for (int step = 0; step < steps; ++step) {
         mbarrier::wait(full + 8 * ring.stage, ring.phase);
         const unsigned from = memory + ring.stage * kSmall;
-        const int first = split ? group * kPieces : 0;
-        const unsigned long long left = wgmma::k_major_tile(from + (split ? 0 : group * kBox)) + first * (32 >> 4);
-        const unsigned long long right = wgmma::mn_major_tile(from + kBoxesA * kBox, kBox) + first * (2048 >> 4);
+        const unsigned long long left = wgmma::k_major_tile(from) + group * 2 * (32 >> 4);
+        const unsigned long long right = wgmma::mn_major_tile(from + kBox, kBox) + group * 2 * (2048 >> 4);
         wgmma::fence();
 #pragma unroll
-        for (int k = 0; k < kPieces; ++k) {
+        for (int k = 0; k < 2; ++k) {
           wgmma::multiply<wgmma::f16, wgmma::mn_major>(sums, left + k * (32 >> 4), right + k * (2048 >> 4),
                                                        step + k > 0);
         }
         wgmma::commit();
         wgmma::wait<1>();  // the products of the step before are done
-        if (step > 0 && lane < CLUSTER) mbarrier::arrive_at<CLUSTER>(empty + 8 * used, lane);
+        if (step > 0 && lane == 0) mbarrier::arrive(empty + 8 * used);
         used = ring.stage;
         ring.advance();
       }
       wgmma::wait<0>();
       wgmma::settle(sums);
-      if (lane < CLUSTER) mbarrier::arrive_at<CLUSTER>(empty + 8 * used, lane);
+      if (lane == 0) mbarrier::arrive(empty + 8 * used);
 
-      const int m = m0 + threadIdx.x % 128 / 32 * 16 + lane / 4;
-      if constexpr (split) {  // each warpgroup adds and writes 64 columns
-        float mine[32];
+      float mine[32];  // each warpgroup adds and writes 64 columns
 #pragma unroll
-        for (int i = 0; i < 32; i += 4) {
-          exchange[i * 64 + threadIdx.x] = group ? make_float4(sums[i], sums[i + 1], sums[i + 2], sums[i + 3])
-                                                 : make_float4(sums[32 + i], sums[33 + i], sums[34 + i], sums[35 + i]);
-        }
-        warpgroup::sync<256>(1);
-#pragma unroll
-        for (int i = 0; i < 32; i += 4) {
-          const float4 other = exchange[i * 64 + (threadIdx.x ^ 128)];
-          mine[i] = (group ? sums[32 + i] : sums[i]) + other.x;
-          mine[i + 1] = (group ? sums[33 + i] : sums[i + 1]) + other.y;
-          mine[i + 2] = (group ? sums[34 + i] : sums[i + 2]) + other.z;
-          mine[i + 3] = (group ? sums[35 + i] : sums[i + 3]) + other.w;
-        }
-        store_rows(mine, c, m, n0 + 64 * group, M, N);
-        warpgroup::sync<256>(1);  // before the next tile's exchange
-      } else {
-        store_rows(sums, c, m + 64 * group, n0, M, N);
+      for (int i = 0; i < 32; i += 4) {
+        exchange[i * 64 + threadIdx.x] = group ? make_float4(sums[i], sums[i + 1], sums[i + 2], sums[i + 3])
+                                               : make_float4(sums[32 + i], sums[33 + i], sums[34 + i], sums[35 + i]);
       }
+      warpgroup::sync<256>(1);
+#pragma unroll
+      for (int i = 0; i < 32; i += 4) {
+        const float4 other = exchange[i * 64 + (threadIdx.x ^ 128)];
+        mine[i] = (group ? sums[32 + i] : sums[i]) + other.x;
+        mine[i + 1] = (group ? sums[33 + i] : sums[i + 1]) + other.y;
+        mine[i + 2] = (group ? sums[34 + i] : sums[i + 2]) + other.z;
+        mine[i + 3] = (group ? sums[35 + i] : sums[i + 3]) + other.w;
+      }
+      const int m = tile % down * 64 + threadIdx.x % 128 / 32 * 16 + lane / 4;
+      store_rows(mine, c, m, tile / down * 128 + 64 * group, M, N);
+      warpgroup::sync<256>(1);  // before the next tile's exchange
     }
   }
-  __syncwarp();
-  if (CLUSTER > 1) cluster::sync<CLUSTER>();  // no block leaves while the other may arrive at its barriers
 }
 
 extern "C" __global__ void __launch_bounds__(384, 1)
@@ -287,7 +258,7 @@ extern "C" __global__ void __launch_bounds__(384, 1)
   if (!mapped) {
     wmma_gemm<384>(aligned, a, b, c, M, N, K);
   } else if (few) {
-    multiply_small_tiles<SPLIT>(&a_map, &b_map, c, memory, (float4*)(aligned + kDeep * kSmall), full, empty, M, N, K);
+    multiply_small_tiles(&a_map, &b_map, c, memory, (float4*)(aligned + kDeep * kSmall), full, empty, M, N, K);
   } else {
     multiply_tiles(&a_map, &b_map, &c_map, memory, full, empty, M, N, K);
   }

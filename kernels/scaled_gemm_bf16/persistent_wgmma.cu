@@ -4,16 +4,16 @@
   "backends": ["cuda"],
   "arch": "sm_90a",
   "description": "persistent TMA and fp8 wgmma, 256 x 128 tiles, sums leave the tensor cores every 64 products",
-  "tunables": {"PROMOTE": [2, 1], "CLUSTER": [1, 2], "BAND": [8, 4, 16], "BLOCKS": [128, 132], "STAGES": [4, 3]},
+  "tunables": {"BAND": [8, 4, 16], "BLOCKS": [128, 132], "STAGES": [4, 3]},
   "tensor_maps": {
-    "a_map": {"tensor": "a", "box": [128, "256 / CLUSTER"], "swizzle": 128, "l2_promotion": 256,
+    "a_map": {"tensor": "a", "box": [128, 256], "swizzle": 128, "l2_promotion": 256,
               "when": "(K % 16 == 0) * (N % 8 == 0)"},
     "b_map": {"tensor": "b", "box": [128, 128], "swizzle": 128, "l2_promotion": 256,
               "when": "(K % 16 == 0) * (N % 8 == 0)"},
     "c_map": {"tensor": "c", "box": [64, 64], "swizzle": 128, "when": "(K % 16 == 0) * (N % 8 == 0)"}
   },
   "launches": [
-    {"kernel": "gemm", "grid": ["BLOCKS", 1, 1], "block": [384, 1, 1], "cluster": ["CLUSTER", 1, 1],
+    {"kernel": "gemm", "grid": ["BLOCKS", 1, 1], "block": [384, 1, 1],
      "shared_bytes": "STAGES * 49152 + 33792",
      "args": ["a_map", "b_map", "c_map", "a", "b", "scale_a", "scale_b", "c", "M", "N", "K",
               "(K % 16 == 0) * (N % 8 == 0)"]}
@@ -25,17 +25,17 @@
 // BLOCKS blocks stay on the device and take 256 x 128 tiles of c in turn, in bands of BAND tiles along m. One thread
 // fetches tiles of a and b by TMA, STAGES steps of 128 along k ahead. Two warpgroups multiply them with wgmma, 128 x
 // 128 of c each. Results pass through 16 KiB of shared memory a warpgroup (stmatrix), and TMA writes them while the
-// next tile is multiplied. In a cluster of two, the blocks own neighbours along n, and each fetches half of a for both.
+// next tile is multiplied.
 // Shapes whose rows are not aligned to 16 bytes have no tensor maps and take fp32 arithmetic.
 //
 // Tensor cores of Hopper align the terms of an fp8 sum, and the sum so far, to the largest and keep about 14 bits.
 // Where all terms have one sign, what they cut off adds up; 128 products in a row are too many beside a bf16 result. So
-// each warpgroup takes sums of 64 x 128 elements out after PROMOTE instructions, 32 products each, and adds them in
-// fp32, while the other one multiplies.
+// each warpgroup takes sums of 64 x 128 elements out after two instructions of 32 products, and adds them in fp32,
+// while the other one multiplies. Taking them out every 128 products takes 105 us for 125 at 4096, and one in fifteen
+// judgements refused it; every 32 takes 177. In clusters of two that share a, it is slower by a fifth.
 #include <cuda.h>
 #include <cuda_bf16.h>
 #include <cuda_fp8.h>
-#include <kw/cluster.cuh>
 #include <kw/mbarrier.cuh>
 #include <kw/pack.cuh>
 #include <kw/plain_gemm.cuh>
@@ -47,6 +47,7 @@
 using namespace kw;
 
 constexpr int kRows = 256, kColumns = 128, kDepth = 128;  // of a tile of c; of a step along k
+constexpr int kPromote = 2;  // instructions
 constexpr int kBox = 64 * 128, kBytesA = kRows * kDepth, kBytes = kBytesA + kColumns * kDepth;
 
 // 128 x 128 results of a warpgroup, in four pieces of 64 x 64 and two buffers.
@@ -77,37 +78,36 @@ __device__ __forceinline__ void store(const float (&sums)[2][64], float scale, c
 __device__ __forceinline__ void multiply_tiles(const CUtensorMap* a_map, const CUtensorMap* b_map,
                                                const CUtensorMap* c_map, float scale, unsigned memory, unsigned full,
                                                unsigned empty, int M, int N, int K) {
-  const int group = threadIdx.x / 128, lane = threadIdx.x % 32, rank = blockIdx.x % CLUSTER;
+  const int group = threadIdx.x / 128, lane = threadIdx.x % 32;
   const int steps = (K + kDepth - 1) / kDepth, down = (M + kRows - 1) / kRows;
-  const int across = (N + kColumns * CLUSTER - 1) / (kColumns * CLUSTER);
+  const int across = (N + kColumns - 1) / kColumns;
   if (threadIdx.x == 0) {
     for (int s = 0; s < STAGES; ++s) {
       mbarrier::init(full + 8 * s, 1);
-      mbarrier::init(empty + 8 * s, 8 * CLUSTER);  // warps
+      mbarrier::init(empty + 8 * s, 8);  // warps
     }
     mbarrier::fence_init();
   }
-  cluster::sync<CLUSTER>();
+  __syncthreads();
 
   const auto place = [&](int tile, int& m0, int& n0) {
     const int band = tile / (BAND * across), within = tile % (BAND * across);
     const int rows = min(BAND, down - band * BAND);
     m0 = (band * BAND + within % rows) * kRows;
-    n0 = (within / rows * CLUSTER + rank) * kColumns;
+    n0 = within / rows * kColumns;
   };
   Ring<STAGES> ring;
   int m0, n0;
   if (group == 2) {
     warpgroup::keep_registers<40>();
     if (threadIdx.x == 256) {  // the producer
-      for (int tile = blockIdx.x / CLUSTER; tile < down * across; tile += gridDim.x / CLUSTER) {
+      for (int tile = blockIdx.x; tile < down * across; tile += gridDim.x) {
         place(tile, m0, n0);
         for (int step = 0; step < steps; ++step) {
           const unsigned barrier = full + 8 * ring.stage, to = memory + ring.stage * kBytes;
           mbarrier::wait(empty + 8 * ring.stage, ring.phase ^ 1);
           mbarrier::expect(barrier, kBytes);
-          const int part = kRows / CLUSTER * rank;
-          tma::load_multicast<CLUSTER>(to + part * kDepth, a_map, step * kDepth, m0 + part, barrier);
+          tma::load(to, a_map, step * kDepth, m0, barrier);
           tma::load(to + kBytesA, b_map, step * kDepth, n0, barrier);
           ring.advance();
         }
@@ -117,7 +117,7 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap* a_map, const C
     warpgroup::take_registers<232>();
     const unsigned buffers = memory + STAGES * kBytes + group * 2 * kBox;
     float sums[2][64], part[64];
-    for (int tile = blockIdx.x / CLUSTER; tile < down * across; tile += gridDim.x / CLUSTER) {
+    for (int tile = blockIdx.x; tile < down * across; tile += gridDim.x) {
       place(tile, m0, n0);
 #pragma unroll
       for (int e = 0; e < 64; ++e) sums[0][e] = sums[1][e] = 0.0f;
@@ -125,21 +125,21 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap* a_map, const C
         mbarrier::wait(full + 8 * ring.stage, ring.phase);
         const unsigned from = memory + ring.stage * kBytes;
 #pragma unroll
-        for (int piece = 0; piece < 8 / PROMOTE; ++piece) {  // of 64 rows and 32 * PROMOTE of k
-          const int i = piece * PROMOTE / 4, first = piece * PROMOTE % 4;
+        for (int piece = 0; piece < 8 / kPromote; ++piece) {  // of 64 rows and 64 of k
+          const int i = piece * kPromote / 4, first = piece * kPromote % 4;
           const unsigned long long left = wgmma::k_major_tile(from + (2 * group + i) * kBox) + first * (32 >> 4);
           const unsigned long long right = wgmma::k_major_tile(from + kBytesA) + first * (32 >> 4);
           wgmma::settle(part);
           wgmma::fence();
 #pragma unroll
-          for (int k = 0; k < PROMOTE; ++k) {
+          for (int k = 0; k < kPromote; ++k) {
             wgmma::multiply<wgmma::e4m3>(part, left + k * (32 >> 4), right + k * (32 >> 4), k > 0);
           }
           wgmma::commit();
           wgmma::wait<0>();
           wgmma::settle(part);
-          if (piece == 8 / PROMOTE - 1 && lane < CLUSTER) {
-            mbarrier::arrive_at<CLUSTER>(empty + 8 * ring.stage, lane);
+          if (piece == 8 / kPromote - 1 && lane == 0) {
+            mbarrier::arrive(empty + 8 * ring.stage);
           }
 #pragma unroll
           for (int e = 0; e < 64; ++e) sums[i][e] += part[e];
@@ -150,8 +150,6 @@ __device__ __forceinline__ void multiply_tiles(const CUtensorMap* a_map, const C
     }
     if (threadIdx.x % 128 == 0) tma::wait<0>();
   }
-  __syncwarp();
-  cluster::sync<CLUSTER>();  // no block leaves while another may arrive at its barriers
 }
 
 // Shapes without tensor maps: 96 x 64 tiles.
