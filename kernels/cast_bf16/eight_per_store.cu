@@ -16,6 +16,9 @@
 // packs of eight before it rounds the first, and stores a pack by one instruction: both halves of a line that is read
 // by two instructions of a warp come from L1 or from the same request. Blocks that lie wholly inside the vectors skip
 // every bounds check; the last block also does the up to seven elements at the end.
+//
+// Measured on one H100 on 2026-11-25, cold caches, median: 267.1 us at 134217728, 93 % of the bound, with BLOCK=64
+// HINTS=0 ITEMS=2.
 #include <cuda_bf16.h>
 
 // HINTS marks as used once: 0 nothing, 1 loads, 2 loads and stores. Lines of unmarked stores outlive the launch in L2.

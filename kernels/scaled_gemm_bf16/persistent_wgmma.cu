@@ -33,6 +33,9 @@
 // each warpgroup takes sums of 64 x 128 elements out after two instructions of 32 products, and adds them in fp32,
 // while the other one multiplies. Taking them out every 128 products takes 105 us for 125 at 4096, and one in fifteen
 // judgements refused it; every 32 takes 177. In clusters of two that share a, it is slower by a fifth.
+//
+// Measured on one H100 on 2026-11-25, cold caches, median: 123.2 us at 4096x4096x4096, 63 % of the bound, with BAND=8
+// BLOCKS=132 STAGES=3.
 #include <cuda.h>
 #include <cuda_bf16.h>
 #include <cuda_fp8.h>

@@ -187,6 +187,9 @@ TEST(Inputs, DistributionsAreWhatTheySay) {
   const std::vector<double> exact = drawn(x, Distribution::exact);
   EXPECT_NEAR(rms(exact, 0, 64000), 1, 0.02);  // like an ordinary draw, in steps of 1/32
   EXPECT_TRUE(std::all_of(exact.begin(), exact.end(), [](double v) { return v * 32 == std::round(v * 32); }));
+  const Tensor long_row{"x", DType::f32, {Expr::constant((1 << 22) + 5)}, {}};  // whose products add up beyond 2^13
+  const std::vector<double> coarse = drawn(long_row, Distribution::exact);
+  EXPECT_TRUE(std::all_of(coarse.begin(), coarse.end(), [](double v) { return v * 8 == std::round(v * 8); }));
   const std::vector<double> odd = drawn(x, Distribution::exact_products);
   for (size_t row = 0; row < 64; ++row) {
     const auto begin = odd.begin() + static_cast<std::ptrdiff_t>(row * 1000);

@@ -21,7 +21,9 @@ HOST_DEVICE double rare_value(const FillArgs& args, uint32_t kind, const Chance&
   return args.special[infinities ? 1 + below(2, c.second << 6, 0) : below(4, c.second << 6, 0)];
 }
 
-constexpr double kExactSteps = 32;  // of 1: a thousand products of two such numbers add up exactly in f32
+// Steps of 1 in an exact draw. Products of two such numbers are multiples of 2^-10, so f32 holds sums below 2^14, which
+// is six times what seven million of them come to; of 2^-6 beyond, for sums below 2^18.
+HOST_DEVICE double exact_steps(const FillArgs& args) { return args.columns > (int64_t{1} << 22) ? 8 : 32; }
 constexpr int64_t kMostExact = 32;
 
 // The hot element of an exact_products draw. The two highest bits of the key say which: with half of the significand's
@@ -81,7 +83,7 @@ HOST_DEVICE double unbounded(const FillArgs& args, const Row& row, int64_t colum
     case Distribution::tiny:
       return ldexp(value, tiny_exponent(args));
     case Distribution::exact:
-      return rint(c.normal * kExactSteps) / kExactSteps;
+      return rint(c.normal * exact_steps(args)) / exact_steps(args);
     case Distribution::exact_products:
       return hot ? exact_factor(args, c) : 0;
     case Distribution::non_finite:
@@ -132,7 +134,7 @@ HOST_DEVICE double bounded(const FillArgs& args, const Row& row, int64_t column,
       return args.low > 0 || args.high <= 0 ? value : args.least_normal * 2 * c.unit;
     case Distribution::exact:
     case Distribution::exact_products:
-      return fmax(floor(value * kExactSteps), ceil(args.low * kExactSteps)) / kExactSteps;
+      return fmax(floor(value * exact_steps(args)), ceil(args.low * exact_steps(args))) / exact_steps(args);
     case Distribution::non_finite:
       return is_rare(c) ? rare_value(args, row.kind, c) : value;
     case Distribution::regular:

@@ -20,7 +20,7 @@ enum class Distribution : int64_t {
   ties,            // three distinct values only
   denormals,       // about the least normal number of the dtype
   one_scale,       // ordinary, all scaled by one factor: 1e15, or 2^-8 to 2^-20; f16: 2^-1 to 2^-4
-  exact,           // N(0,1) in steps of 1/32, dense, whose sums of products f32 holds: the exact battery
+  exact,           // N(0,1) in steps of 1/32 or 1/8, dense, whose sums of products f32 holds: the exact battery
   exact_products,  // one number with all its bits in each row, the others 0; the other input has powers of two there
   one_value,       // one value everywhere, or but for one element in 64; integers only
   non_finite,      // ordinary, one element in 64 NaN or infinite: each row of one of four kinds
