@@ -29,7 +29,8 @@ benchsuite::Problem top_k(const OutputComparison& rule) {
 }
 
 std::optional<verdicts::Verdict> judged(const benchsuite::Problem& problem, size_t index, const Contents& inputs,
-                                        const Contents& outputs, const NaiveRun& expected, bool exact = false) {
+                                        const Contents& outputs, const NaiveRun& expected, bool exact = false,
+                                        const std::string& drawn_as = "") {
   const benchsuite::Tensor& output = problem.outputs[index];
   const auto columns = static_cast<size_t>(output.shape.back().eval(kAxes));
   const OutputForm form{output.dtype,
@@ -37,7 +38,7 @@ std::optional<verdicts::Verdict> judged(const benchsuite::Problem& problem, size
                         tiling_of(columns, static_cast<size_t>(output.elements(kAxes))),
                         {},
                         output.name,
-                        {},
+                        {"", "", drawn_as, ""},
                         extents(output, kAxes)};
   const auto gather = [&](size_t input, const std::vector<int64_t>& places) {
     return gathered(inputs[input], core::size_bytes(problem.inputs[input].dtype), places);
@@ -144,6 +145,25 @@ TEST(OutputRules, QuantaMayBeOneOffAndRarelyTwo) {
   EXPECT_TRUE(accepted(0, 2, 0));
   EXPECT_FALSE(accepted(0, 3, 0));
   EXPECT_FALSE(accepted(0, 0, 1));
+}
+
+// A kernel that cuts instead of rounding is one off in half of the elements. In other draws many may lie at a half.
+TEST(OutputRules, QuantaOfAnOrdinaryDrawAreMostlyRight) {
+  benchsuite::Problem problem;
+  problem.outputs = {tensor("q", DType::i8, {"1000 * M"}, {OutputRule::quanta, "", ""})};
+  const auto off_by_one = [](size_t count) {
+    std::vector<int> values(2000);
+    std::fill_n(values.begin(), count, 1);
+    return stored(DType::i8, values);
+  };
+  const auto accepted = [&](size_t ones, size_t ones_of_naive, const std::string& drawn_as) {
+    const auto right = off_by_one(0), naive = off_by_one(ones_of_naive);
+    return !judged(problem, 0, {}, {off_by_one(ones)}, {right, naive}, false, drawn_as);
+  };
+  EXPECT_TRUE(accepted(100, 0, "ordinary"));
+  EXPECT_FALSE(accepted(101, 0, "ordinary"));
+  EXPECT_TRUE(accepted(1000, 0, "patchwork"));
+  EXPECT_TRUE(accepted(1000, 225, "ordinary"));
 }
 
 }  // namespace

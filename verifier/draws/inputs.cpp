@@ -34,6 +34,7 @@ constexpr std::pair<Distribution, std::string_view> kDistributions[] = {
     {Distribution::dominant, "dominant"},   {Distribution::few, "few"},
     {Distribution::extremes, "extremes"},   {Distribution::regular, "regular"},
     {Distribution::tiny, "tiny"},           {Distribution::alike, "alike"},
+    {Distribution::ordered, "ordered"},     {Distribution::named, "named"},
 };
 
 constexpr unsigned kKindShift = 62, kInputShift = 56;  // bits of a key
@@ -43,6 +44,11 @@ constexpr unsigned kFullSignificand = 2;                        // of exact_prod
 
 bool draws_integers(const benchsuite::Tensor& tensor) {
   return tensor.init.kind == Init::integers || !core::is_floating(tensor.dtype);
+}
+
+// Whole numbers, and sorted ones, which are mostly places or lengths.
+bool is_counted(const benchsuite::Tensor& tensor) {
+  return draws_integers(tensor) || tensor.init.has_structured_rows();
 }
 
 bool takes_any_number(const benchsuite::Tensor& tensor) {
@@ -57,6 +63,12 @@ bool is_narrow(const benchsuite::Tensor& tensor) { return tensor.dtype == DType:
 double most_size(const benchsuite::Tensor& tensor) {
   const double largest = largest_of(tensor.dtype) / (is_narrow(tensor) ? 1 : 16);
   return tensor.init.largest > 0 ? std::min(largest, tensor.init.largest) : largest;
+}
+
+// A named draw goes up to twice the number; log2(e) times that may overflow, once it may not.
+double most_named(const benchsuite::Tensor& tensor) {
+  const double largest = largest_of(tensor.dtype) / 3;
+  return tensor.init.largest > 0 ? std::min(largest, tensor.init.largest / 2) : largest;
 }
 
 // The size of a draw of extremes. Its rows may all meet in one sum, with factors and both signs: no order of their
@@ -141,17 +153,20 @@ void patch(std::span<std::byte> bytes, const benchsuite::Tensor& tensor, const F
   const bool integers = draws_integers(tensor), between_bounds = tensor.init.kind == Init::uniform;
   for (int64_t p = 0; p < args.patch_count; ++p) {
     const Patch& patch = args.patches[p];
+    formulas::Row row{0, 1, 0, false, 0, -1};
     for (int64_t number = 0; number < patch.elements(); ++number) {
       const int64_t index = patched_index(args, p, number), column = index % args.columns;
       if (index < 0 || formulas::is_in_empty_triangle(args, index)) continue;
       const auto at = static_cast<size_t>(index);
-      if (integers) {
-        store_integer(tensor.dtype, bytes, at, patched_integer(args, patch, column));
-        continue;
-      }
+      if (needs_row(patch) && row.index != index / args.columns) row = draw_row_of_patch(args, index / args.columns);
       const Quad drawn = drawn_for(Purpose::patch, index, args.key);
       const formulas::Chance chance{0, formulas::unit_of(drawn.x), drawn.x, drawn.y};
-      const double value = patched(args, patch, between_bounds, load_element(tensor.dtype, bytes, at), column, chance);
+      if (integers) {
+        store_integer(tensor.dtype, bytes, at, patched_integer(args, patch, row, column, chance));
+        continue;
+      }
+      const double value =
+          patched(args, patch, row, between_bounds, load_element(tensor.dtype, bytes, at), column, chance);
       store_element(tensor.dtype, bytes, at, within_dtype(args, value));
     }
   }
@@ -196,12 +211,12 @@ bool rounds_alike(Distribution distribution) {
   return distribution == Distribution::ties || distribution == Distribution::one_value ||
          distribution == Distribution::one_hot || distribution == Distribution::spikes ||
          distribution == Distribution::row_scales || distribution == Distribution::regular ||
-         distribution == Distribution::offset || may_overflow(distribution);
+         distribution == Distribution::ordered || distribution == Distribution::offset || may_overflow(distribution);
 }
 
 bool may_overflow(Distribution distribution) {
   return distribution == Distribution::patchwork || distribution == Distribution::extremes ||
-         distribution == Distribution::tiny;
+         distribution == Distribution::tiny || distribution == Distribution::named;
 }
 
 namespace {
@@ -227,11 +242,12 @@ std::vector<Distribution> adversarial_for(const benchsuite::Problem& problem) {
   };
   if (std::ranges::all_of(problem.inputs, is_given)) return {Distribution::ordinary};
   if (!drawn_as(false))
-    return {Distribution::patchwork, Distribution::one_value, Distribution::regular, Distribution::ties};
+    return {Distribution::patchwork, Distribution::one_value, Distribution::regular, Distribution::ties,
+            Distribution::ordered};
   std::vector<Distribution> chosen{Distribution::patchwork, Distribution::row_scales, Distribution::offset,
                                    Distribution::spikes,    Distribution::one_hot,    Distribution::ties,
                                    Distribution::denormals, Distribution::one_scale,  Distribution::tiny,
-                                   Distribution::regular};
+                                   Distribution::regular,   Distribution::ordered};
   // Their tolerance rests on the few elements that count.
   if (std::all_of(problem.inputs.begin(), problem.inputs.end(), takes_any_number)) {
     chosen.insert(chosen.begin() + 1, Distribution::extremes);
@@ -280,7 +296,11 @@ Distribution distribution_of(const benchsuite::Problem& problem, const core::Bin
     const uint64_t regular_input = (draw_key >> kInputShift) % kMostInputs % problem.inputs.size();
     return index == regular_input ? distribution : Distribution::ordinary;
   }
-  if (distribution != Distribution::extremes && distribution != Distribution::tiny) return distribution;
+  const bool far_f16 = distribution == Distribution::offset && formulas::is_far_offset(draw_key) &&
+                       std::ranges::count(problem.inputs, DType::f16, &benchsuite::Tensor::dtype) > 0;
+  const bool is_of_one = distribution == Distribution::extremes || distribution == Distribution::tiny || far_f16 ||
+                         (distribution == Distribution::named && !is_counted(problem.inputs[index]));
+  if (!is_of_one) return distribution;
   statistics::Keys keys(statistics::one_way(draw_key));
   if (distribution == Distribution::tiny && draw_key >> kKindShift == 0) return distribution;
   const auto elements = [&](const benchsuite::Tensor& tensor) { return tensor.elements(axes); };
@@ -303,7 +323,7 @@ int64_t regular_ways(const benchsuite::Problem& problem) {
 }
 
 int draws_for(const benchsuite::Problem& problem, const core::Bindings& axes, Distribution distribution) {
-  if (distribution == Distribution::patchwork) return 2;
+  if (distribution == Distribution::patchwork || distribution == Distribution::ordered) return 2;
   if (distribution == Distribution::tiny) return problem.inputs.size() > 1 ? 2 : 1;
   if (distribution == Distribution::regular) {
     const auto shapes = std::ranges::count(problem.workloads, benchsuite::Role::test, &benchsuite::Workload::role);
@@ -317,7 +337,7 @@ int draws_for(const benchsuite::Problem& problem, const core::Bindings& axes, Di
 }
 
 FillArgs fill_args(const benchsuite::Tensor& tensor, const core::Bindings& axes, Distribution distribution,
-                   uint64_t key) {
+                   uint64_t key, double number) {
   const benchsuite::InputInit& init = tensor.init;
   const bool floating = core::is_floating(tensor.dtype), between_bounds = init.kind == Init::uniform;
   FillArgs args{};
@@ -338,11 +358,19 @@ FillArgs fill_args(const benchsuite::Tensor& tensor, const core::Bindings& axes,
     args.significand = significand_bits(tensor.dtype);
     args.least_normal = least_normal(tensor.dtype);
     args.most_size = most_size(tensor);
+    args.number = std::clamp(number, -most_named(tensor), most_named(tensor));
     args.extreme = extreme_size(tensor, args.elements, formulas::unit_of(drawn_for(Purpose::few, 0, key).x));
   }
   if (init.is_triangular()) args.matrix_rows = tensor.shape[tensor.shape.size() - 2].eval(axes);
+  if (draws_integers(tensor)) args.number = number;
   std::copy_n(std::array<double, 4>{NAN, INFINITY, -INFINITY, -NAN}.begin(), 4, args.special);
   if (tensor.init.has_structured_rows()) return args;
+  if (distribution == Distribution::ordered || distribution == Distribution::named) {
+    const auto effect =
+        distribution == Distribution::ordered ? formulas::Effect::in_order : formulas::Effect::about_number;
+    const int64_t rows = (args.elements + args.columns - 1) / args.columns;
+    args.patches[args.patch_count++] = {static_cast<int64_t>(effect), 0, rows, 1, 0, args.columns, 0};
+  }
   const bool takes_stray = floating && !draws_integers(tensor);
   if (distribution == Distribution::patchwork || distribution == Distribution::alike ||
       (distribution == Distribution::stray && takes_stray)) {
@@ -352,8 +380,8 @@ FillArgs fill_args(const benchsuite::Tensor& tensor, const core::Bindings& axes,
 }
 
 void fill_input(std::span<std::byte> bytes, const benchsuite::Tensor& tensor, const core::Bindings& axes,
-                Distribution distribution, uint64_t key) {
-  const FillArgs args = fill_args(tensor, axes, distribution, key);
+                Distribution distribution, uint64_t key, double number) {
+  const FillArgs args = fill_args(tensor, axes, distribution, key, number);
   const bool plain = is_disguise(distribution) && args.grain == 0 && !tensor.init.is_triangular();
   if (tensor.init.has_structured_rows()) {
     fill_structured(bytes, tensor.dtype, args);

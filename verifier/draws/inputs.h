@@ -44,9 +44,9 @@ uint64_t regular_key(uint64_t key, uint64_t turn);
 // inputs, one has numbers with all bits of the significand and the other powers of two.
 uint64_t tensor_key(statistics::Keys& keys, uint64_t draw_key, Distribution distribution, size_t index, size_t inputs);
 
-// What input `index` draws where all draw `distribution`: extremes are of one input, half the time the largest, and the
-// others are ordinary, so that their products stay finite. Tiny are all inputs (kind 0), or one, chosen so. One input
-// is regular: see regular_key.
+// What input `index` draws where all draw `distribution`: extremes, far offsets of f16 and named ones of numbers that
+// do not count are of one input, half the time the largest, and the others are ordinary, so that their products stay
+// finite. Tiny are all inputs (kind 0), or one, chosen so. One input is regular: see regular_key.
 Distribution distribution_of(const benchsuite::Problem& problem, const core::Bindings& axes, Distribution distribution,
                              uint64_t draw_key, size_t index);
 
@@ -60,6 +60,9 @@ class DrawKeys {
     if (distribution == Distribution::one_scale) return with_kind(keys_.next(), kind_of_scale_++);
     if (distribution == Distribution::tiny) return with_kind(keys_.next(), kind_of_tiny_++);
     if (distribution == Distribution::regular) return regular_key(keys_.next(), regular_turn_++);
+    if (distribution == Distribution::offset) return with_kind(keys_.next(), kind_of_offset_++);
+    if (distribution == Distribution::ordered) return with_kind(keys_.next(), kind_of_order_++);
+    if (distribution == Distribution::named) return with_kind(keys_.next(), kind_of_number_++);
     return keys_.next();
   }
 
@@ -67,7 +70,7 @@ class DrawKeys {
   statistics::Keys& keys_;
   uint64_t regular_turn_ = keys_.below(uint64_t{1} << 20);  // any input may be the first
   unsigned kind_ = static_cast<unsigned>(regular_turn_ % kKinds), kind_of_products_ = kind_, kind_of_scale_ = kind_,
-           kind_of_tiny_ = kind_;
+           kind_of_tiny_ = kind_, kind_of_order_ = kind_, kind_of_number_ = kind_, kind_of_offset_ = kind_;
 };
 
 // The ways in which inputs can be regular: each input in each kind.
@@ -78,12 +81,13 @@ int64_t regular_ways(const benchsuite::Problem& problem);
 int draws_for(const benchsuite::Problem& problem, const core::Bindings& axes, Distribution distribution);
 
 // One draw of one tensor, from `key`. Throws core::ExprError when the tensor's expressions cannot be evaluated.
+// `number`: of a named draw.
 formulas::FillArgs fill_args(const benchsuite::Tensor& tensor, const core::Bindings& axes, Distribution distribution,
-                             uint64_t key);
+                             uint64_t key, double number = 0);
 // Fills one tensor's bytes. A GPU (devices/gpu/judge_inputs.cu) draws the same integers and uniform numbers, and other
 // normal ones.
 void fill_input(std::span<std::byte> bytes, const benchsuite::Tensor& tensor, const core::Bindings& axes,
-                Distribution distribution, uint64_t key);
+                Distribution distribution, uint64_t key, double number = 0);
 
 // Draws the lowest bits of each element of a floating tensor anew: a neighbour on which rounding errors fall
 // differently while the problem is as well or as badly conditioned. Even neighbours keep differences between nearly

@@ -181,6 +181,11 @@ TEST(Inputs, DistributionsAreWhatTheySay) {
   }
   EXPECT_EQ(beyond_3000.size(), 2u);
   EXPECT_NEAR(rms(drawn(tensor(DType::f16), Distribution::offset), 0, 64000), 8.06, 0.1);
+  for (uint64_t key = 0; key < 20; ++key) {
+    const double size = rms(drawn(tensor(DType::f16), Distribution::offset, with_kind(key << 18, 1)), 0, 64000);
+    EXPECT_GT(size, 63);
+    EXPECT_LT(size, 1100);
+  }
   EXPECT_NEAR(rms(drawn(x, Distribution::spikes), 0, 64000), 125, 15);
   const std::vector<double> tiny = drawn(x, Distribution::denormals);
   EXPECT_GT(std::count_if(tiny.begin(), tiny.end(), [](double v) { return v != 0 && std::fabs(v) < 0x1p-126; }), 20000);
@@ -467,6 +472,55 @@ TEST(Inputs, RegularContentHasAFewExceptions) {
   EXPECT_LE(symmetric, 32u);
 }
 
+TEST(Inputs, OrderedRowsAreInEachOrder) {
+  int rising = 0, falling = 0, pipes = 0, mirrored = 0, repeated = 0, wrong_ranks = 0;
+  for (const uint64_t key : {1, 2, 3}) {
+    const std::vector<double> values = drawn(tensor(DType::f32), Distribution::ordered, with_kind(key, 0));
+    for (size_t r = 0; r < 64; ++r) {
+      const std::vector<double> row(values.begin() + static_cast<std::ptrdiff_t>(r * 1000),
+                                    values.begin() + static_cast<std::ptrdiff_t>((r + 1) * 1000));
+      rising += std::is_sorted(row.begin(), row.end());
+      falling += std::is_sorted(row.rbegin(), row.rend());
+      pipes += std::is_sorted(row.begin(), row.begin() + 500) && std::is_sorted(row.rbegin(), row.rbegin() + 500);
+      mirrored += std::equal(row.begin(), row.begin() + 500, row.rbegin());
+      const std::set<double> distinct(row.begin(), row.end());
+      repeated += distinct.size() <= 502;
+      wrong_ranks += distinct.size() > 502 && distinct.size() < 999;
+      EXPECT_GE(*distinct.begin(), -1.5);
+      EXPECT_LE(*distinct.rbegin(), 2.5);
+    }
+  }
+  EXPECT_EQ(wrong_ranks, 0);  // of the orders that only move places
+  for (const int count : {rising, falling, pipes, mirrored}) EXPECT_NEAR(count, 12, 9);
+  EXPECT_EQ(repeated, 48);
+}
+
+// Rows in four ways: about the number, beyond or below it, far below a few others, and with elements of its size.
+TEST(Inputs, NamedRowsLieAboutTheNumber) {
+  for (const auto& [dtype, number] : {std::pair(DType::f32, -1e38), {DType::f32, -16.6}, {DType::f16, 20.0}}) {
+    const Tensor x = tensor(dtype);
+    std::vector<std::byte> bytes(static_cast<size_t>(x.bytes(kAxes)));
+    fill_input(bytes, x, kAxes, Distribution::named, with_kind(7, 0), number);
+    const std::vector<double> values = load_elements(dtype, bytes);
+    std::vector<int> whole(4);  // rows in which more than half of the elements have the number's size
+    for (size_t r = 0; r < 64; ++r) {
+      const auto begin = values.begin() + static_cast<std::ptrdiff_t>(r * 1000);
+      const auto near = std::count_if(begin, begin + 1000, [&](double v) {
+        return std::fabs(v) > 0.5 * std::fabs(number) && std::fabs(v) < 2.1 * std::fabs(number);
+      });
+      whole[r % 4] += near > 500;
+      EXPECT_GT(near, 0) << r;
+    }
+    EXPECT_EQ(whole, (std::vector<int>{16, 16, 16, 0})) << number;
+    EXPECT_TRUE(std::ranges::all_of(values, [](double v) { return std::isfinite(v); }));
+  }
+  Tensor bounded = tensor(DType::f32);
+  bounded.init.largest = 1000;
+  std::vector<std::byte> bytes(static_cast<size_t>(bounded.bytes(kAxes)));
+  fill_input(bytes, bounded, kAxes, Distribution::named, 1, 1e30);
+  EXPECT_TRUE(std::ranges::all_of(load_elements(DType::f32, bytes), [](double v) { return std::fabs(v) <= 1000; }));
+}
+
 TEST(Inputs, EachKindOfNonFiniteRowAppears) {
   const std::vector<double> values = drawn(tensor(DType::f32), Distribution::non_finite);
   int only_infinite = 0, with_nan = 0;
@@ -566,7 +620,7 @@ TEST(Inputs, AdversarialDistributionsSuitTheContract) {
   EXPECT_GE(adversarial_for(problem({tensor(DType::f16)}, false)).size(), 5u);
   EXPECT_THAT(adversarial_for(problem({integers(DType::i32, 0, 255)}, false)),
               testing::ElementsAre(Distribution::patchwork, Distribution::one_value, Distribution::regular,
-                                   Distribution::ties));
+                                   Distribution::ties, Distribution::ordered));
   const auto mixed = adversarial_for(problem({tensor(DType::f32), integers(DType::i32, 0, 9)}, false));
   EXPECT_THAT(mixed, testing::AllOf(Contains(Distribution::one_value), Contains(Distribution::offset)));
 }

@@ -221,6 +221,23 @@ std::vector<core::Bindings> draw_middle_shapes(const benchsuite::Problem& proble
   return shapes;
 }
 
+std::vector<core::Bindings> draw_shapes_of_long_rows(const benchsuite::Problem& problem, int64_t most_elements,
+                                                     int64_t most_flops, statistics::Keys& keys) {
+  constexpr int64_t kLeastLong = 8192, kMostLong = 16384;
+  constexpr uint64_t kMostShort = 4;
+  std::vector<core::Bindings> shapes;
+  for (const benchsuite::Axis& large : problem.axes) {
+    if (!is_inner(problem, large) || !large.values.empty()) continue;
+    core::Bindings axes;
+    for (const benchsuite::Axis& axis : problem.axes) {
+      axes[axis.name] = into_domain(axis, axis.min + static_cast<int64_t>(keys.below(kMostShort)));
+    }
+    axes[large.name] = into_domain(large, draw_between(kLeastLong, kMostLong, keys));
+    if (small_enough(problem, axes, most_elements, most_flops)) shapes.push_back(std::move(axes));
+  }
+  return shapes;
+}
+
 std::vector<core::Bindings> draw_square_shape(const benchsuite::Problem& problem, int64_t most_elements,
                                               int64_t most_flops, statistics::Keys& keys) {
   constexpr int64_t kLeastSide = 256, kMostSide = 1024;

@@ -52,6 +52,10 @@ std::vector<core::Bindings> draw_middle_shapes(const benchsuite::Problem& proble
 std::vector<core::Bindings> draw_square_shape(const benchsuite::Problem& problem, int64_t most_elements,
                                               int64_t most_flops, statistics::Keys& keys);
 
+// For each inner axis a shape in which rows have several tiles of 4096 elements, and the other axes are short.
+std::vector<core::Bindings> draw_shapes_of_long_rows(const benchsuite::Problem& problem, int64_t most_elements,
+                                                     int64_t most_flops, statistics::Keys& keys);
+
 // Every combination of the axes' least and greatest values; where a tensor has more elements, one nearer.
 std::vector<core::Bindings> corner_shapes(const benchsuite::Problem& problem, int64_t most_elements);
 

@@ -1,8 +1,11 @@
 #include "verifier/draws/source_numbers.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <optional>
 
 #include "sandbox/tokens.h"
@@ -33,6 +36,34 @@ std::optional<int64_t> whole_number(const std::string& text) {
   const auto [stopped, error] = std::from_chars(digits.data() + skipped, end, value, base);
   if (error != std::errc() || stopped != end) return std::nullopt;
   return value;
+}
+
+// 1e-38f, .5, 0x1p-3f, FLT_MAX; 0xff7fffff as the bits of an f32; none for another token.
+std::optional<double> floating_number(const Token& token) {
+  if (token.is("FLT_MAX")) return std::numeric_limits<float>::max();
+  if (token.is("FLT_MIN")) return std::numeric_limits<float>::min();
+  if (token.kind != TokenKind::number) return std::nullopt;
+  if (const auto whole = whole_number(token.text)) {
+    constexpr int64_t kLeastBits = 1 << 23;
+    const bool is_hex = token.text.size() > 2 && (token.text[1] == 'x' || token.text[1] == 'X');
+    if (!is_hex || *whole < kLeastBits || *whole > int64_t{UINT32_MAX}) return std::nullopt;
+    return std::bit_cast<float>(static_cast<uint32_t>(*whole));
+  }
+  std::string text = token.text;
+  std::erase(text, '\'');
+  while (!text.empty() && std::string_view("fFlL").find(text.back()) != std::string_view::npos) text.pop_back();
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (text.empty() || end != text.c_str() + text.size()) return std::nullopt;
+  return value;
+}
+
+// Does a minus stand there that has no left side?
+bool is_negated(const std::vector<Token>& tokens, size_t at) {
+  if (at == 0 || !tokens[at - 1].is("-")) return false;
+  if (at == 1) return true;
+  const Token& left = tokens[at - 2];
+  return left.is("return") || (left.kind == TokenKind::punctuation && !left.is(")") && !left.is("]"));
 }
 
 // Does a comparison or a remainder stand there, or an assignment? Not where a shift does.
@@ -97,6 +128,54 @@ class Values {
 };
 }  // namespace
 
+namespace {
+constexpr size_t kMostValues = 12, kMostWholeValues = 4;
+
+void add_values(const std::vector<Token>& tokens, SourceNumbers& numbers) {
+  const auto add = [&](double value) {
+    if (value == 0 || !std::isfinite(value) || numbers.values.size() >= kMostValues) return;
+    if (std::ranges::find(numbers.values, value) == numbers.values.end()) numbers.values.push_back(value);
+  };
+  for (const bool first : {true, false}) {
+    for (size_t i = 0; i < tokens.size(); ++i) {
+      const std::optional<double> value = floating_number(tokens[i]);
+      if (!value) continue;
+      const bool negated = is_negated(tokens, i);
+      const size_t before = negated ? i - 1 : i;
+      const bool is_argument = before > 0 && (tokens[before - 1].is("(") || tokens[before - 1].is(","));
+      const bool decides_there = (before > 0 && decides(tokens, before - 1)) || decides(tokens, i + 1);
+      if (first == (is_argument || decides_there)) add(negated ? -*value : *value);
+    }
+  }
+  const std::vector<int64_t>& whole = numbers.decisive;
+  for (size_t i = 0; i < std::min(whole.size(), kMostWholeValues); ++i) add(static_cast<double>(whole[i]));
+}
+
+void add_ends_of_types(const std::vector<Token>& tokens, SourceNumbers& numbers) {
+  constexpr std::pair<std::string_view, int64_t> kEnds[] = {
+      {"short", 1 << 15}, {"int16_t", 1 << 15}, {"short", 1 << 16}, {"uint16_t", 1 << 16}, {"ushort", 1 << 16},
+      {"char", 1 << 7},   {"int8_t", 1 << 7},   {"char", 1 << 8},   {"uint8_t", 1 << 8},   {"uchar", 1 << 8},
+  };
+  for (const auto& [type, end] : kEnds) {
+    const bool named = std::ranges::any_of(tokens, [&](const Token& token) { return token.is(type); });
+    if (named && std::ranges::count(numbers.ends_of_types, end) == 0) numbers.ends_of_types.push_back(end);
+  }
+}
+
+// The name on the other side of a comparison or remainder beside token `i`; "" where none is.
+std::string compared_name(const std::vector<Token>& tokens, size_t i) {
+  const auto name_at = [&](size_t at) {
+    return at < tokens.size() && tokens[at].kind == TokenKind::identifier ? tokens[at].text : std::string();
+  };
+  if (i > 1 && decides(tokens, i - 1)) {  // "M > 600", "M >= 600"
+    const bool has_two = i > 2 && tokens[i - 2].kind == TokenKind::punctuation;
+    if (std::string name = name_at(i - (has_two ? 3 : 2)); !name.empty()) return name;
+  }
+  if (!decides(tokens, i + 1)) return "";
+  return name_at(i + (i + 2 < tokens.size() && tokens[i + 2].is("=") ? 3 : 2));
+}
+}  // namespace
+
 SourceNumbers numbers_of(std::string_view source, const sandbox::TunableBinding& binding) {
   const std::vector<Token> tokens = sandbox::tokenize(source);
   const Values values(tokens, binding);
@@ -108,8 +187,16 @@ SourceNumbers numbers_of(std::string_view source, const sandbox::TunableBinding&
   for (size_t i = 0; i < tokens.size(); ++i) {
     const bool beside = (i > 0 && decides(tokens, i - 1)) || decides(tokens, i + 1);
     if (!beside || !values[i] || binding.contains(tokens[i].text)) continue;
-    for (const int64_t product : values.products_from(i)) add(numbers.decisive, product);
+    const std::vector<int64_t> products = values.products_from(i);
+    for (const int64_t product : products) add(numbers.decisive, product);
+    const std::string name = compared_name(tokens, i);
+    if (!name.empty() && products.back() >= kLeast && products.back() <= kMost &&
+        numbers.compared.size() < kMostNumbers) {
+      numbers.compared.emplace_back(name, products.back());
+    }
   }
+  add_values(tokens, numbers);
+  add_ends_of_types(tokens, numbers);
   for (size_t i = 0; i < tokens.size(); ++i) {
     for (const int64_t product : values.products_from(i)) add(numbers.others, product);
   }
@@ -181,6 +268,70 @@ std::vector<core::Bindings> draw_shapes_of_numbers(const benchsuite::Problem& pr
   };
   add(numbers.decisive, most_shapes * 3 / 4);
   add(numbers.others, most_shapes);
+  return shapes;
+}
+
+std::vector<core::Bindings> draw_wide_shapes_of_numbers(const benchsuite::Problem& problem,
+                                                        const SourceNumbers& numbers, size_t most_shapes,
+                                                        int64_t most_elements, int64_t most_flops,
+                                                        statistics::Keys& keys) {
+  constexpr int kTries = 24, kTriesToBeWide = 8;
+  constexpr int64_t kMostOther = 256;
+  struct Lead {
+    const benchsuite::Axis* axis;
+    int64_t least, most;
+  };
+  std::vector<Lead> leads;
+  const auto add_lead = [&](const benchsuite::Axis& axis, int64_t number) {
+    if (axis.values.empty() && number < axis.max) leads.push_back({&axis, number + 1, std::min(2 * number, axis.max)});
+  };
+  const auto compared_with = [&](const benchsuite::Axis& axis) {
+    std::vector<int64_t> own;
+    for (const auto& [name, number] : numbers.compared) {
+      if (name == axis.name && number < axis.max) own.push_back(number);
+    }
+    return own;
+  };
+  for (const benchsuite::Axis& axis : problem.axes) {
+    for (const int64_t end : numbers.ends_of_types) add_lead(axis, end);
+    for (const int64_t number : compared_with(axis)) add_lead(axis, number);
+  }
+  if (leads.empty()) {
+    for (const benchsuite::Axis& axis : problem.axes) {
+      for (const int64_t number : numbers.decisive) add_lead(axis, number);
+    }
+  }
+  for (size_t i = leads.size(); i > 1; --i) std::swap(leads[i - 1], leads[keys.below(i)]);
+  const auto other = [&](const benchsuite::Axis& axis, int64_t most, bool thin) {
+    if (!axis.values.empty()) return one_of(axis.values, keys);
+    std::vector<int64_t> own = compared_with(axis);
+    if (own.empty() && thin) return into_domain(axis, axis.min);
+    if (own.empty() && keys.below(3) == 0) own = numbers.decisive;
+    if (!own.empty() && keys.below(8) != 0) {
+      constexpr size_t kMultiples = 3;
+      constexpr int64_t kMostVector = 64;  // for whole ones a kernel has a path of its own
+      const int64_t number = one_of(own, keys);
+      return into_domain(
+          axis, near(number, number <= kMostVector && keys.below(4) != 0 ? kMultiples : 2 + keys.below(4), keys));
+    }
+    const int64_t size = draw_between(1, most, keys);
+    return into_domain(axis, keys.coin() ? (size + 7) / 8 * 8 : size);
+  };
+  std::vector<core::Bindings> shapes;
+  for (size_t i = 0; i < most_shapes && !leads.empty(); ++i) {
+    const Lead& lead = leads[i % leads.size()];
+    for (int tries = 0; tries < kTries; ++tries) {
+      core::Bindings axes;
+      for (const benchsuite::Axis& axis : problem.axes) {
+        axes[axis.name] = &axis == lead.axis
+                              ? into_domain(axis, draw_between(lead.least, lead.most, keys))
+                              : other(axis, std::max<int64_t>(kMostOther >> tries, 1), tries > kTriesToBeWide);
+      }
+      if (!small_enough(problem, axes, most_elements, most_flops)) continue;
+      shapes.push_back(std::move(axes));
+      break;
+    }
+  }
   return shapes;
 }
 

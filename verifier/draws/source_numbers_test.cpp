@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 #include "core/paths.h"
 
@@ -45,12 +47,58 @@ TEST(SourceNumbers, WhatIsNoNumberDoesNoHarm) {
   EXPECT_TRUE(numbers.others.empty());
 }
 
+TEST(SourceNumbers, ANumberBelongsToTheNameThatItIsComparedWith) {
+  const SourceNumbers numbers = numbers_of("if (M > 600 && 300 <= N && D % 8 == 0 || p[4] < 90) n = M << 5;", {});
+  EXPECT_EQ(numbers.compared, (std::vector<std::pair<std::string, int64_t>>{{"M", 600}, {"N", 300}, {"D", 8}}));
+}
+
+TEST(SourceNumbers, FloatingLiteralsAreValuesWithTheirSign) {
+  const SourceNumbers numbers = numbers_of(
+      "float most = -1e38f, least = FLT_MAX; y = x - 0.5f * n; if (x[i] < -16.6) return -0x1p-3f; "
+      "m = __uint_as_float(0xff7fffffu); z = max(x, -5.f) + 0.0f; h = n > 40;",
+      {});
+  EXPECT_EQ(numbers.values, (std::vector<double>{-1e38, std::numeric_limits<float>::max(), -16.6,
+                                                 -std::numeric_limits<float>::max(), -5, 0.5, -0.125, 40}));
+}
+
+TEST(SourceNumbers, NarrowTypesEnd) {
+  EXPECT_EQ(numbers_of("const short s = i; uint8_t b = i;", {}).ends_of_types,
+            (std::vector<int64_t>{1 << 15, 1 << 16, 1 << 8}));
+  EXPECT_TRUE(numbers_of("const int s = i; // short\n", {}).ends_of_types.empty());
+}
+
+TEST(SourceNumbers, WideShapesMeetTheNumbersOfSeveralAxesAtOnce) {
+  const benchsuite::Problem transpose = benchsuite::load_problem(core::installed_paths().problems() / "transpose_f32");
+  const SourceNumbers both = numbers_of("if (M > 600 && M < 2400 && N > 300) x = m * 8;", {});
+  const benchsuite::Problem permute = benchsuite::load_problem(core::installed_paths().problems() / "permute_f16");
+  const SourceNumbers vectors = numbers_of("const short at = s; if (D % 8 == 0) return;", {});
+  int odd = 0, beyond = 0;
+  constexpr int kSeeds = 200;
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    statistics::Keys keys(seed);
+    odd += std::ranges::any_of(
+        draw_wide_shapes_of_numbers(transpose, both, 12, 1 << 19, 1 << 26, keys), [](const core::Bindings& axes) {
+          return axes.at("M") > 600 && axes.at("M") < 2400 && axes.at("M") % 8 != 0 && axes.at("N") > 300;
+        });
+    beyond +=
+        std::ranges::any_of(draw_wide_shapes_of_numbers(permute, vectors, 12, 1 << 19, 1 << 26, keys),
+                            [](const core::Bindings& axes) { return axes.at("S") > 1 << 15 && axes.at("D") % 8 == 0; });
+    for (const core::Bindings& axes : draw_wide_shapes_of_numbers(permute, vectors, 12, 1 << 19, 1 << 26, keys)) {
+      for (const benchsuite::Axis& axis : permute.axes) EXPECT_TRUE(axis.contains(axes.at(axis.name)));
+    }
+  }
+  EXPECT_GT(odd, kSeeds * 95 / 100);
+  EXPECT_GT(beyond, kSeeds * 95 / 100);
+  statistics::Keys keys(1);
+  EXPECT_TRUE(draw_wide_shapes_of_numbers(transpose, {}, 12, 1 << 19, 1 << 26, keys).empty());
+}
+
 // A kernel that errs at multiples, one more, one less, a few more, or beyond a number is met in each of these ways.
 TEST(SourceNumbers, EachAxisMeetsADecisiveNumberInEachWay) {
   const benchsuite::Problem problem = benchsuite::load_problem(core::installed_paths().problems() / "gemm_f32");
   for (uint64_t seed = 0; seed < 20; ++seed) {
     statistics::Keys keys(seed);
-    const auto shapes = draw_shapes_of_numbers(problem, {{2048}, {77}}, 64, 1 << 17, 8'000'000, keys);
+    const auto shapes = draw_shapes_of_numbers(problem, {{2048}, {77}, {}, {}, {}}, 64, 1 << 17, 8'000'000, keys);
     EXPECT_LE(shapes.size(), 64u);
     for (const char* axis : {"M", "N", "K"}) {
       const auto some = [&](auto&& is) {
@@ -72,7 +120,7 @@ TEST(SourceNumbers, ShapesKeepToDomainsAndLimits) {
   }
   statistics::Keys keys(3);
   for (const core::Bindings& axes :
-       draw_shapes_of_numbers(problem, {{40000, 1 << 29}, {5}}, 64, 1 << 17, 8'000'000, keys)) {
+       draw_shapes_of_numbers(problem, {{40000, 1 << 29}, {5}, {}, {}, {}}, 64, 1 << 17, 8'000'000, keys)) {
     for (const benchsuite::Axis& axis : problem.axes) EXPECT_TRUE(axis.contains(axes.at(axis.name)));
     EXPECT_LE(axes.at("M") * axes.at("N"), 1 << 17);
   }

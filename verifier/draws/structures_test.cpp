@@ -102,6 +102,34 @@ TEST_F(Structured, SortedRowsAscendWithinTheirBounds) {
   });
 }
 
+TEST_F(Structured, SomeSortedRowsJumpAndSomeHaveSteps) {
+  const core::Bindings axes{{"M", 200}, {"N", 100}};
+  int jumps = 0, steps = 0;
+  for (const auto& row : rows_of(of(DType::i32, Init::sorted), axes, Distribution::ordinary, 5)) {
+    double most = 0;
+    for (size_t i = 1; i < row.size(); ++i) most = std::max(most, row[i] - row[i - 1]);
+    jumps += most > 300;  // of 400
+    steps += std::set<double>(row.begin(), row.end()).size() < 50;
+  }
+  EXPECT_NEAR(jumps, 25, 20);
+  EXPECT_GT(steps, 25);
+}
+
+// Segments of about a length that the source names.
+TEST_F(Structured, NamedSortedRowsHaveStepsOfTheNumber) {
+  const Tensor tensor = of(DType::i32, Init::sorted);
+  const core::Bindings axes{{"M", 1}, {"N", 1000}};
+  std::vector<std::byte> bytes(static_cast<size_t>(tensor.bytes(axes)));
+  fill_input(bytes, tensor, axes, Distribution::named, 3, 120);
+  const std::vector<double> row = load_elements(DType::i32, bytes);
+  EXPECT_TRUE(std::is_sorted(row.begin(), row.end()));
+  for (size_t i = 1; i < 20; ++i) {
+    EXPECT_GT(row[i] - row[i - 1], 110);
+    EXPECT_LT(row[i] - row[i - 1], 160);
+  }
+  EXPECT_EQ(row.back(), 4000);
+}
+
 TEST_F(Structured, ProbabilitiesAddUpToOne) {
   int certain = 0;
   for_each_row(DType::f32, Init::probabilities, [&](const std::vector<double>& row) {

@@ -51,9 +51,15 @@ HOST_DEVICE int tiny_exponent(const FillArgs& args) {
   return -20 - static_cast<int>(below((args.key >> 62) == 0 ? 36 : 91, chance, 0));
 }
 
-// Formats of few bits hold nothing of an ordinary number beside a large offset.
+// Formats of few bits hold nothing of an ordinary number beside a large offset. That of f16 ends at 1024, where the
+// kind is odd and the offset one input's alone; otherwise products of two must fit.
+HOST_DEVICE bool is_far_offset(uint64_t key) { return (key >> 62) % 2 == 1; }
 HOST_DEVICE double offset_of(const FillArgs& args) {
-  if (args.narrow != 0) return 8;
+  if (args.narrow != 0) {
+    if (args.significand != 11 || !is_far_offset(args.key)) return 8;
+    const double size = 64 * exp2(static_cast<double>(below(1 << 20, static_cast<uint32_t>(args.key), 0)) * 0x1p-18);
+    return (args.key >> 32 & 1) != 0 ? size : -size;
+  }
   if (args.significand < 24) return 100;
   const double size = 100 * exp2(static_cast<double>(below(1 << 20, static_cast<uint32_t>(args.key), 0)) * 0x1.3eep-17);
   return (args.key >> 32 & 1) != 0 ? size : -size;
@@ -151,7 +157,7 @@ HOST_DEVICE int64_t any_integer(const FillArgs& args, uint32_t high, uint32_t lo
   const uint64_t least = static_cast<uint64_t>(args.least), count = static_cast<uint64_t>(args.most) - least + 1;
   return static_cast<int64_t>(least + below(count, high, low));
 }
-// The three values of a draw with few: by index.
+// The values of a draw with few: by index.
 HOST_DEVICE int64_t one_of_few(const FillArgs& args, uint64_t index) {
   const Quad few = drawn_for(Purpose::few, 0, args.key), more = drawn_for(Purpose::more_of_few, 0, args.key);
   return any_integer(args, component(few, static_cast<int64_t>(index)), component(more, static_cast<int64_t>(index)));
@@ -169,8 +175,10 @@ HOST_DEVICE int64_t integer(const FillArgs& args, int64_t index, uint32_t first,
       return (args.key >> 62) != 0 && second < 1u << 26 ? one_of_few(args, 1) : one_of_few(args, 0);
     case Distribution::regular:
       return is_exception(args, index, second) ? one_of_few(args, 1) : one_of_few(args, 0);
-    case Distribution::ties:
-      return one_of_few(args, below(3, first, 0));
+    case Distribution::ties: {  // the ends of the range, and one between them
+      const uint64_t which = below(3, first, 0);
+      return which == 0 ? args.least : which == 1 ? args.most : one_of_few(args, 2);
+    }
     case Distribution::exact:
     case Distribution::exact_products:
       return clamped(static_cast<int64_t>(below(2 * kMostExact + 1, first, 0)) - kMostExact, args.least, args.most);
@@ -179,9 +187,32 @@ HOST_DEVICE int64_t integer(const FillArgs& args, int64_t index, uint32_t first,
   }
 }
 
+// Element `value` of a named draw. Its key and its row say whether the row lies about the number, beyond or below it,
+// whether all but one lie so far below, or whether some have its size.
+HOST_DEVICE double about_number(const FillArgs& args, const Row& row, bool between_bounds, double value, int64_t column,
+                                const Chance& c) {
+  if (between_bounds) {
+    const bool has_it = args.number > args.low && args.number < args.high && (c.second & 1) != 0;
+    return has_it ? fmax(args.low, args.number - (args.high - args.low) * c.unit / 64) : value;
+  }
+  const double size = fabs(row.size);
+  switch (row.kind) {
+    case 0:
+      return row.size + value * (1 + size / args.scale / 64);
+    case 1:
+      return row.size * (1 + row.scale * c.unit);
+    case 2:
+      return column == row.hot ? value : value / 64 - size * row.scale;
+    default:
+      return column == row.hot || is_rare(c) ? row.size * (0.5 + c.unit) : value;
+  }
+}
+
+// Does the patch ask for the row that an element lies in?
+HOST_DEVICE bool needs_row(const Patch& patch) { return patch.effect >= static_cast<int64_t>(Effect::in_order); }
 // Element `value` of a floating tensor under a patch that covers its column.
-HOST_DEVICE double patched(const FillArgs& args, const Patch& patch, bool between_bounds, double value, int64_t column,
-                           const Chance& c) {
+HOST_DEVICE double patched(const FillArgs& args, const Patch& patch, const Row& row, bool between_bounds, double value,
+                           int64_t column, const Chance& c) {
   const double low = args.low, width = args.high - args.low;
   const double along = (static_cast<double>(column) + 0.5) / static_cast<double>(args.columns);  // (0, 1)
   const double rising = patch.size < 0 ? 1 - along : along;
@@ -205,16 +236,34 @@ HOST_DEVICE double patched(const FillArgs& args, const Patch& patch, bool betwee
     case Effect::sparse:
       if (is_one_of_few(args, c)) return value;
       return between_bounds ? low + (value - low) / 1024 : value - patch.size;
+    case Effect::in_order: {
+      const double place = ordered(args, row, column, c.unit);
+      return between_bounds ? low + width * place : args.scale * (4 * place - 1.5);  // no sum is 0
+    }
+    case Effect::about_number:
+      return about_number(args, row, between_bounds, value, column, c);
   }
   return value;
 }
-// The same for integers, which are one value or sorted under a patch.
-HOST_DEVICE int64_t patched_integer(const FillArgs& args, const Patch& patch, int64_t column) {
-  if (patch.effect != static_cast<int64_t>(Effect::sorted)) return one_of_few(args, 0);
+// The same for integers, which are one value or sorted under other patches.
+HOST_DEVICE int64_t patched_integer(const FillArgs& args, const Patch& patch, const Row& row, int64_t column,
+                                    const Chance& c) {
+  const auto effect = static_cast<Effect>(patch.effect);
+  const double least = static_cast<double>(args.least), width = static_cast<double>(args.most) - least;
+  if (effect == Effect::in_order) {
+    const double place = ordered(args, row, column, c.unit);
+    return clamped(static_cast<int64_t>(floor(least + (width + 1) * place)), args.least, args.most);
+  }
+  if (effect == Effect::about_number) {
+    constexpr double kMost = 0x1p53;
+    const bool has_it = fabs(args.number) < kMost && args.number >= least && args.number <= least + width;
+    if (!has_it || c.second % 4 != 0) return any_integer(args, c.first, c.second);
+    return clamped(static_cast<int64_t>(args.number) - 1 + static_cast<int64_t>(c.second / 4 % 3), args.least,
+                   args.most);
+  }
+  if (effect != Effect::sorted) return one_of_few(args, 0);
   const double along = (static_cast<double>(column) + 0.5) / static_cast<double>(args.columns);
-  const double width = static_cast<double>(args.most) - static_cast<double>(args.least);
-  return clamped(static_cast<int64_t>(static_cast<double>(args.least) + width * (patch.size < 0 ? 1 - along : along)),
-                 args.least, args.most);
+  return clamped(static_cast<int64_t>(least + width * (patch.size < 0 ? 1 - along : along)), args.least, args.most);
 }
 
 // The element of patch `p` with this number (0 to Patch::elements): its flat index, or -1 where the tensor ends before

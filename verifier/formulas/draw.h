@@ -14,7 +14,7 @@ namespace verifier::formulas {
 enum class Distribution : int64_t {
   ordinary,        // as the problem's init says
   row_scales,      // ordinary, each row scaled by a log-uniform factor in [1e-3, 1e3]; f16: [0.03, 31]
-  offset,          // a number + ordinary: 100 to 1e5, of either sign; bf16: 100, f16: 8
+  offset,          // a number + ordinary: 100 to 1e5, of either sign; bf16: 100; f16: 8, or 64 to 1024 in one input
   spikes,          // ordinary, one element in 64 a thousand times as large; f16: thirty times
   one_hot,         // one element of each row is 1, the others 0
   ties,            // three distinct values only
@@ -33,7 +33,9 @@ enum class Distribution : int64_t {
   // Ordinary, one input scaled by 2^-20 to 2^-110, or all by 2^-20 to 2^-55, so that products of two are normal
   // numbers; f16: by 2^-4 to 2^-12.
   tiny,
-  alike,  // ordinary, inputs of one shape having one content but for an exception in each
+  alike,    // ordinary, inputs of one shape having one content but for an exception in each
+  ordered,  // each row in an order of its own that ends sorts, selections and samples early (see Order)
+  named,    // ordinary, with rows about a number that the candidate's source names, FillArgs::number
 };
 
 // The change that a patch makes to the elements that it covers.
@@ -46,6 +48,9 @@ enum class Effect : int64_t {
   sorted,     // rising or falling along the row, as the sign of `size` says
   denormals,  // about the least normal number
   sparse,     // `size` lower, but for some eight elements of a row
+  // Of all rows: ordered and named draws.
+  in_order,
+  about_number,
 };
 
 // Rows row_begin, row_begin + row_step, ... below row_end, each from column_begin to before column_end.
@@ -80,6 +85,7 @@ struct FillArgs {
   double most_size;     // of outliers
   double extreme;       // the one size of a draw of extremes: much larger rows would hide the others
   double grain;         // of patchwork: content is a multiple of it; 0: of nothing
+  double number;        // that the candidate's source names, of a named draw
   int64_t patch_count;
   Patch patches[kMostPatches];
 };

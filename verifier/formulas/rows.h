@@ -13,13 +13,30 @@ enum class Regular : uint32_t {
   symmetric,      // its own transpose
 };
 
+// The order of a row of an ordered draw. Half of the rows have an exception.
+enum class Order : uint32_t {
+  rising,
+  falling,
+  pipe,      // rising, then falling: the largest are in the middle
+  valley,    // falling, then rising
+  killer,    // the medians of first, middle and last halve nothing: Musser, Introspective Sorting and Selection
+  periodic,  // the same again after a drawn number of columns
+  rotated,   // rising, but for where it begins
+  mirrored,  // the same from both ends
+};
+constexpr uint32_t kOrders = 8;
+constexpr int64_t kLongestPeriod = 1024;
+
 // Numbers that all elements of one row share.
 struct Row {
   int64_t hot;  // the one that is not 0 in a one_hot or exact_products draw, dominates a dominant one, or is an outlier
-  double scale;   // of a row_scales draw; of extremes, what all elements are near to, or 0
-  double size;    // of the outliers of extremes, or 0; of a dominant draw, sign_at_the_end
-  bool hot_end;   // is the last element one, too?
-  uint32_t kind;  // which non-finite values it gets: NaN, inf, -inf, or all of them or both infinities
+  // Of a row_scales draw; of extremes, what all elements are near to, or 0; of a named draw, see about_number; of
+  // an ordered one its period, or the place where it begins.
+  double scale;
+  double size;    // of the outliers of extremes, or 0; of a dominant draw, sign_at_the_end; of a named one, the number
+  bool hot_end;   // is the last element one, too? Of an ordered draw: has it an exception?
+  uint32_t kind;  // which non-finite values it gets: NaN, inf, -inf, or all of them or both infinities; of a named
+                  // draw, see about_number; an Order
   int64_t index;
 };
 HOST_DEVICE bool draws_rows(const FillArgs& args) {
@@ -54,6 +71,11 @@ HOST_DEVICE int64_t drawn_column(const FillArgs& args, int64_t row, const Quad& 
   const auto column = static_cast<int64_t>(below(static_cast<uint64_t>(most), drawn.x, drawn.w));
   return where == 3 ? columns - 1 - column : column;
 }
+// A distance is written in the base of the exponential that it goes to: as it is, or times ln 2 or log2(e).
+HOST_DEVICE double in_another_base(uint32_t drawn) {
+  const double beyond = 1 + static_cast<double>(drawn >> 8) * 0x1p-24 / 8;
+  return beyond * (drawn % 4 == 0 ? 0.6931471805599453 : drawn % 4 == 1 ? 1.4426950408889634 : 1);
+}
 HOST_DEVICE Row draw_row(const FillArgs& args, int64_t index) {
   const Quad drawn = drawn_for(Purpose::row, index, args.key);
   const float octaves = (args.narrow != 0 ? 3 : 6) * 3.32192809f;  // 3 or 6 decades
@@ -76,6 +98,60 @@ HOST_DEVICE Row draw_row(const FillArgs& args, int64_t index) {
     row.size = static_cast<double>(sign_at_the_end(args, index));
   }
   return row;
+}
+// The row of an ordered or a named draw.
+HOST_DEVICE Row draw_row_of_patch(const FillArgs& args, int64_t index) {
+  const Quad drawn = drawn_for(Purpose::row, index, args.key);
+  Row row = {drawn_column(args, index, drawn), 1, 0, false, 0, index};
+  const auto turn = static_cast<uint32_t>(args.key >> 62), number = static_cast<uint32_t>(index);
+  if (args.distribution == static_cast<int64_t>(Distribution::ordered)) {
+    row.hot_end = (drawn.y & 1) != 0;
+    row.kind = (2 * turn + number) % kOrders;
+    const bool is_periodic = row.kind == static_cast<uint32_t>(Order::periodic);
+    const int64_t longest = args.columns / 2 < kLongestPeriod ? args.columns / 2 + 1 : kLongestPeriod;
+    const auto place = below(static_cast<uint64_t>(is_periodic ? longest : args.columns), drawn.w, drawn.z);
+    row.scale = static_cast<double>(place + (is_periodic ? 1 : 0));
+  } else {
+    row.kind = (turn + number) % 4;
+    row.size = (drawn.z & 3) == 0 ? -args.number : args.number;
+    row.scale = row.kind == 1 ? ((drawn.y & 1) != 0 ? 1 : -0.5) : in_another_base(drawn.y);
+  }
+  return row;
+}
+// The column's place in the row's order.
+HOST_DEVICE int64_t place_in_order(Order order, int64_t column, int64_t count, int64_t drawn_place) {
+  const int64_t pipe = column < (count + 1) / 2 ? 2 * column : 2 * (count - 1 - column) + 1;
+  const int64_t half = (count - 1) / 4 * 2;  // of a killer: even, and a largest follows
+  switch (order) {
+    case Order::falling:
+      return count - 1 - column;
+    case Order::pipe:
+      return pipe;
+    case Order::valley:
+      return count - 1 - pipe;
+    case Order::killer:
+      if (column >= 2 * half) return column;
+      if (column >= half) return 2 * (column - half) + 1;
+      return column % 2 == 0 ? column : half + column - 1;
+    case Order::rotated:
+      return column + drawn_place < count ? column + drawn_place : column + drawn_place - count;
+    default:
+      return column;
+  }
+}
+// In [0, 1], in place of an element's own unit, which exceptions keep.
+HOST_DEVICE double ordered(const FillArgs& args, const Row& row, int64_t column, double unit) {
+  if (row.hot_end && column == row.hot) return unit;
+  const auto order = static_cast<Order>(row.kind);
+  const int64_t count = args.columns;
+  if (order == Order::mirrored || order == Order::periodic) {
+    const int64_t from_end = count - 1 - column;
+    const int64_t same = order == Order::mirrored ? (column < from_end ? column : from_end)
+                                                  : static_cast<uint32_t>(column) % static_cast<uint32_t>(row.scale);
+    return unit_of(drawn_for(Purpose::regular, row.index * count + same, args.key).x);
+  }
+  return (static_cast<double>(place_in_order(order, column, count, static_cast<int64_t>(row.scale))) + 0.5) /
+         static_cast<double>(count);
 }
 // Numbers of a regular draw, from 0 to 1: of a row, a column or a pair of places.
 HOST_DEVICE double regular_unit(const FillArgs& args, int64_t index) {

@@ -65,13 +65,23 @@ HOST_DEVICE int64_t permuted(const FillArgs& args, int64_t row, int64_t column) 
   return shuffled(column, args.columns, drawn);
 }
 
-// A number in [0, 1) for each column of a row, never smaller than the one before: even, or crowded at either end.
+// A number in [0, 1) for each column of a row, never smaller than the one before: even, crowded at either end, in a few
+// steps, or with one jump over nearly all.
 HOST_DEVICE double ascending(const FillArgs& args, int64_t row, int64_t column) {
-  const uint64_t shape = below(4, structure_of_row(args, row).x, 0);
+  const Quad own = structure_of_row(args, row);
+  const uint64_t shape = below(8, own.x, 0);
   const Quad drawn = drawn_for(Purpose::value_of_quad, row * args.columns + column, args.key);
   const double along = (static_cast<double>(column) + unit_of(drawn.x)) / static_cast<double>(args.columns);
   if (shape == 0) return along * along * along * along;
   if (shape == 1) return 1 - (1 - along) * (1 - along) * (1 - along) * (1 - along);
+  const double place = static_cast<double>(below(static_cast<uint64_t>(args.columns), own.w, own.z));
+  if (shape == 2) {  // a jump
+    return static_cast<double>(column) < place ? along / 16 : 15.0 / 16 + along / 16;
+  }
+  if (shape == 3) {  // steps
+    const double steps = 2 + place / 4;
+    return floor(along * steps) / steps;
+  }
   return along;
 }
 
@@ -80,6 +90,12 @@ HOST_DEVICE int64_t sorted_integer(const FillArgs& args, int64_t row, int64_t co
   if (column == 0) return args.least;
   if (column == args.columns - 1) return args.most;
   const double width = static_cast<double>(args.most) - static_cast<double>(args.least);
+  if (args.distribution == static_cast<int64_t>(Distribution::named) && args.number >= 1 && args.number < width) {
+    const Quad drawn = drawn_for(Purpose::value_of_quad, row * args.columns + column, args.key);
+    const double step = args.number * (1 + unit_of(structure_of_row(args, row).y) / 4);
+    const double place = step * static_cast<double>(column) + 8 * unit_of(drawn.x);  // steps of about the number
+    return place >= width ? args.most : args.least + static_cast<int64_t>(place);
+  }
   return clamped(args.least + static_cast<int64_t>(ascending(args, row, column) * (width + 1)), args.least, args.most);
 }
 

@@ -1,6 +1,7 @@
 #include "verifier/judging/checking.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "core/error.h"
@@ -168,6 +169,13 @@ std::optional<Verdict> Checking::fast_build(Contender& contender, Effort effort)
       })) {
     return verdict;
   }
+  if (auto verdict = all_of(contender, "numbers of the source", Depth::wide, [&] {
+        return draws::draw_wide_shapes_of_numbers(problem, contender.numbers, policy.wide_shapes_of_numbers,
+                                                  policy.wide_elements_of_numbers, policy.wide_flops_of_numbers, keys_);
+      })) {
+    return verdict;
+  }
+  if (auto verdict = values_of_the_source(contender)) return verdict;
   if (auto verdict = all_of(contender, "unseen", Depth::middle, [&] {
         return draws::draw_middle_shapes(
             problem, std::min(static_cast<int64_t>(draws::adversarial_for(problem).size()), policy.middle_shapes),
@@ -196,6 +204,23 @@ std::optional<Verdict> Checking::fast_build(Contender& contender, Effort effort)
   }
   return all_of(contender, "end of the domain", Depth::far,
                 [&] { return draws::far_shapes(problem, policy.far_elements, far_flops, large_flops, keys_); });
+}
+
+// At the listed test shapes, and at longer ones.
+std::optional<Verdict> Checking::values_of_the_source(Contender& contender) {
+  const benchsuite::Problem& problem = oracle_.problem();
+  values_ = contender.numbers.values;
+  if (values_.empty()) return std::nullopt;
+  for (const benchsuite::Workload& workload : problem.workloads) {
+    if (!workload.runs_on(traits_.backend) || workload.role != benchsuite::Role::test) continue;
+    if (auto verdict = fast_shape(contender, {workload.name, workload.axes, &workload}, Depth::values)) return verdict;
+  }
+  return all_of(contender, "unseen", Depth::values, [&] {
+    const int64_t elements = 2 * traits_.check.unseen_elements, flops = traits_.check.unseen_flops;
+    std::vector<core::Bindings> shapes = draws::draw_shapes_of_long_rows(problem, elements, flops, keys_);
+    std::ranges::move(draws::draw_middle_shapes(problem, 1, elements, flops, keys_), std::back_inserter(shapes));
+    return shapes;
+  });
 }
 
 // A plan that cannot be bound somewhere is found without a launch.
@@ -242,7 +267,7 @@ std::optional<Verdict> Checking::fast_shape(Contender& contender, const NamedSha
   core::Bindings reached = axes;
   if (depth == Depth::some || depth == Depth::longer) reached = within_reach(contender, axes, policy.long_threads);
   // By halves, so that what is round stays round.
-  if (depth == Depth::residue || depth == Depth::middle) {
+  if (depth == Depth::residue || depth == Depth::middle || depth == Depth::wide || depth == Depth::values) {
     reached = within_reach(contender, axes, policy.middle_threads, 0.5);
   }
   if (depth == Depth::far) {
@@ -324,6 +349,16 @@ std::optional<Verdict> Checking::draws_at(Shape& shape, Depth depth, bool dear) 
     if (auto verdict = draw(shape, Distribution::ordinary)) return verdict;
     return draw(shape, adversarial[middle_turn_++ % adversarial.size()]);
   }
+  if (depth == Depth::wide) return draw(shape, Distribution::ordinary);
+  if (depth == Depth::values) {
+    constexpr size_t kDraws = 16;  // each number in each way where they are few
+    for (size_t round = std::clamp<size_t>(kDraws / values_.size(), 1, draws::kKinds); round > 0; --round) {
+      for (const double value : values_) {
+        if (auto verdict = draw(shape, Distribution::named, 1, value)) return verdict;
+      }
+    }
+    return std::nullopt;
+  }
   if (depth == Depth::square) {
     if (std::ranges::count(adversarial, Distribution::regular) == 0) return std::nullopt;
     for (int64_t i = std::min(2 * draws::regular_ways(problem), traits_.check.square_draws); i > 0; --i) {
@@ -394,7 +429,7 @@ std::optional<Verdict> Checking::repeats(Shape& shape, bool thorough) {
   return std::nullopt;
 }
 
-std::optional<Verdict> Checking::draw(Shape& shape, Distribution distribution, double patience) {
+std::optional<Verdict> Checking::draw(Shape& shape, Distribution distribution, double patience, double number) {
   Where here = shape.where;
   here.distribution = std::string(draws::name_of(distribution));
   LaunchRequest request;
@@ -403,7 +438,7 @@ std::optional<Verdict> Checking::draw(Shape& shape, Distribution distribution, d
     request.order = turn_++ % traits_.thread_orders.size();
     here.order = traits_.thread_orders[request.order];
   }
-  oracle_.fill(shape.inputs, shape.axes, distribution, draw_keys_.next(distribution));
+  oracle_.fill(shape.inputs, shape.axes, distribution, draw_keys_.next(distribution), number);
   auto launched = shape.harness.launch(request, keys_.next());
   if (const auto* failure = std::get_if<ProcessFailure>(&launched)) return verdict_of(*failure, here);
   if (auto verdict = shape.harness.audit(0, oracle_.expected(shape.inputs, shape.axes, distribution), here,

@@ -53,6 +53,8 @@ class Checking {
     longer,   // one that may be ordinary or not, and those in which the ends of rows decide, with more patience
     far,      // the same, at an end of the domain, as far as the device reaches
     square,   // regular ones
+    wide,     // an ordinary one
+    values,   // one of each number that the source names
     some,     // ordinary, patchwork and one adversarial distribution
     all,      // every distribution
   };
@@ -74,7 +76,9 @@ class Checking {
                               double share = 0.75) const;
   bool lends_enough(const Contender& contender, const core::Bindings& axes) const;
   std::optional<verdicts::Verdict> repeats(Shape& shape, bool thorough);
-  std::optional<verdicts::Verdict> draw(Shape& shape, draws::Distribution distribution, double patience = 1);
+  std::optional<verdicts::Verdict> draw(Shape& shape, draws::Distribution distribution, double patience = 1,
+                                        double number = 0);
+  std::optional<verdicts::Verdict> values_of_the_source(Contender& contender);
   bool checks_benches(verdicts::Effort effort) const;
 
   Oracle& oracle_;
@@ -83,9 +87,10 @@ class Checking {
   statistics::Keys& keys_;
   draws::DrawKeys draw_keys_;
   verdicts::Correct findings_;
-  size_t turn_ = 0;     // of thread orders
-  size_t middle_turn_;  // of distributions at middle and longer shapes
-  size_t dear_turn_;    // of those at longer shapes where launches are dear
+  std::vector<double> values_;  // that the source of the contender names
+  size_t turn_ = 0;             // of thread orders
+  size_t middle_turn_;          // of distributions at middle and longer shapes
+  size_t dear_turn_;            // of those at longer shapes where launches are dear
 };
 
 }  // namespace verifier::judging

@@ -155,9 +155,9 @@ class JudgeDevice {
 
   // `keys`: where in memory it lies may be drawn.
   virtual std::unique_ptr<LentBuffer> lend(std::string name, size_t bytes, bool writable, statistics::Keys& keys) = 0;
-  // These two may return before it is done; finish() waits.
+  // These two may return before it is done; finish() waits. `number`: of a named draw.
   virtual void fill(LentBuffer& buffer, const benchsuite::Tensor& tensor, const core::Bindings& axes,
-                    draws::Distribution distribution, uint64_t key) = 0;
+                    draws::Distribution distribution, uint64_t key, double number) = 0;
   virtual void poison(LentBuffer& buffer, const PoisonKeys& keys) = 0;
   // Copies all of its content from host memory, and waits.
   virtual void store(LentBuffer& buffer, std::span<const std::byte> bytes) = 0;

@@ -50,7 +50,12 @@ Json plan_json(const sandbox::Solution& solution, const sandbox::TunableBinding&
   const draws::SourceNumbers numbers = draws::numbers_of(solution.source, binding);
   return {{"header", solution.header},
           {"binding", binding},
-          {"numbers", {{"decisive", numbers.decisive}, {"others", numbers.others}}}};
+          {"numbers",
+           {{"decisive", numbers.decisive},
+            {"compared", numbers.compared},
+            {"others", numbers.others},
+            {"ends_of_types", numbers.ends_of_types},
+            {"values", numbers.values}}}};
 }
 
 NamedPlan plan_from_json(const JsonView& json, const std::string& name) {
@@ -58,7 +63,14 @@ NamedPlan plan_from_json(const JsonView& json, const std::string& name) {
   for (const auto& [tunable, value] : json.at("binding").members()) plan.binding[tunable] = value.integer();
   const JsonView numbers = json.at("numbers");
   for (const JsonView& number : numbers.at("decisive").items()) plan.numbers.decisive.push_back(number.integer());
+  for (const JsonView& pair : numbers.at("compared").items()) {
+    const std::vector<JsonView> both = pair.items();
+    if (both.size() != 2) throw core::InputError(name, "a compared number needs a name", "this is a bug");
+    plan.numbers.compared.emplace_back(both[0].string(), both[1].integer());
+  }
   for (const JsonView& number : numbers.at("others").items()) plan.numbers.others.push_back(number.integer());
+  for (const JsonView& end : numbers.at("ends_of_types").items()) plan.numbers.ends_of_types.push_back(end.integer());
+  for (const JsonView& value : numbers.at("values").items()) plan.numbers.values.push_back(value.number());
   return plan;
 }
 

@@ -86,13 +86,14 @@ void Oracle::store_given(const LentBuffers& inputs, const core::Bindings& axes, 
   }
 }
 
-void Oracle::fill(const LentBuffers& inputs, const core::Bindings& axes, Distribution distribution, uint64_t key) {
+void Oracle::fill(const LentBuffers& inputs, const core::Bindings& axes, Distribution distribution, uint64_t key,
+                  double number) {
   statistics::Keys keys(key);
   for (size_t i = 0; i < inputs.size(); ++i) {
     const uint64_t own = draws::tensor_key(keys, key, distribution, i, inputs.size());
     if (inputs[i]->keeps_content() || is_given(problem_.inputs[i])) continue;
     device_.fill(*inputs[i], problem_.inputs[i], axes, draws::distribution_of(problem_, axes, distribution, key, i),
-                 own);
+                 own, number);
   }
   if (draws_any(inputs)) store_given(inputs, axes, key);
   device_.finish();
@@ -110,7 +111,9 @@ bool Oracle::can_draw(const core::Bindings& axes) {
 
 bool Oracle::knows_naive(const core::Bindings& axes, Distribution distribution) const {
   const std::vector<benchsuite::Tensor>& outputs = problem_.outputs;
-  const auto exact = [](const benchsuite::Tensor& tensor) { return !tensor.tolerates_rounding(); };
+  const auto exact = [](const benchsuite::Tensor& tensor) {
+    return !tensor.tolerates_rounding() && tensor.comparison.rule != benchsuite::OutputRule::quanta;
+  };
   // Compared bit for bit, or by rules that do not ask the naive solution.
   if (draws::is_exact(distribution) || std::ranges::all_of(outputs, exact)) return true;
   if (std::ranges::any_of(outputs, comparison::has_own_comparison)) return false;
@@ -277,7 +280,8 @@ std::variant<Match, Verdict> Oracle::compare_on_host(const comparison::OutputFor
                                                      const Expected& expected) {
   const TensorBytes reference = reference_->fetch();
   const benchsuite::OutputRule rule = problem_.outputs[index].comparison.rule;
-  const bool asks_naive = rule != benchsuite::OutputRule::indices && rule != benchsuite::OutputRule::quanta;
+  const bool asks_naive = rule != benchsuite::OutputRule::indices &&
+                          (rule != benchsuite::OutputRule::quanta || expected.distribution == Distribution::ordinary);
   const TensorBytes naive = expected.naive_known || !asks_naive ? TensorBytes(reference.size()) : naive_->fetch();
   std::vector<comparison::NaiveRun> neighbours;
   for (const TrustedOutputs& one : expected.neighbours) neighbours.push_back({one.reference[index], one.naive[index]});

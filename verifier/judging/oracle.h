@@ -40,8 +40,9 @@ class Oracle {
   // else is valid where a library warms up. Throws as fill() does.
   LentBuffers make_inputs(const core::Bindings& axes, const benchsuite::Workload* workload, statistics::Keys& keys);
   // Fills every input from `key`, and waits. Inputs to which the distribution does not apply are drawn as usual; those
-  // of files stay. Throws core::InputError when inputs() of reference.py fails.
-  void fill(const LentBuffers& inputs, const core::Bindings& axes, draws::Distribution distribution, uint64_t key);
+  // of files stay. Throws core::InputError when inputs() of reference.py fails. `number`: of a named draw.
+  void fill(const LentBuffers& inputs, const core::Bindings& axes, draws::Distribution distribution, uint64_t key,
+            double number = 0);
   // An ordinary draw of a listed workload, in host memory.
   TensorBytes draw(const benchsuite::Workload& workload, statistics::Keys& keys);
   // Whether there are inputs for a shape that is not listed: not where files alone give one, nor where inputs() refuses

@@ -34,6 +34,10 @@ struct CheckPolicy {
   // ... at so many whose axes are or pass the numbers that its source names, each up to the size of a residue's shape
   // or of an unseen one ...
   size_t shapes_of_numbers = 64;
+  // ... at so many larger ones, in which several axes meet such numbers, or one passes the end of a narrow type, with
+  // up to so many elements ...
+  size_t wide_shapes_of_numbers = 12;
+  int64_t wide_elements_of_numbers = 1 << 19, wide_flops_of_numbers = 1 << 26;
   // ... at longer ones, up to so many elements or a bench shape's, one for each distribution ...
   int64_t middle_elements = INT64_MAX;
   int64_t middle_shapes = INT64_MAX;  // at most

@@ -198,8 +198,8 @@ class CpuDevice : public judging::JudgeDevice {
     return std::make_unique<MemoryFile>(std::move(name), bytes, writable);
   }
   void fill(LentBuffer& buffer, const benchsuite::Tensor& tensor, const core::Bindings& axes,
-            draws::Distribution distribution, uint64_t key) override {
-    draws::fill_input(file_of(buffer).content(), tensor, axes, distribution, key);
+            draws::Distribution distribution, uint64_t key, double number) override {
+    draws::fill_input(file_of(buffer).content(), tensor, axes, distribution, key, number);
   }
   void store(LentBuffer& buffer, std::span<const std::byte> bytes) override {
     std::ranges::copy(bytes, file_of(buffer).content().begin());

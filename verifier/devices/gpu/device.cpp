@@ -225,8 +225,8 @@ class GpuDevice : public judging::JudgeDevice {
     return std::make_unique<SharedBuffer>(context_, std::move(name), bytes, writable, keys);
   }
   void fill(LentBuffer& buffer, const benchsuite::Tensor& tensor, const core::Bindings& axes,
-            draws::Distribution distribution, uint64_t key) override {
-    work().fill(shared(buffer).address(), tensor, axes, distribution, key);
+            draws::Distribution distribution, uint64_t key, double number) override {
+    work().fill(shared(buffer).address(), tensor, axes, distribution, key, number);
   }
   void store(LentBuffer& buffer, std::span<const std::byte> bytes) override {
     context_.copy_to_device(shared(buffer).address(), bytes.data(), bytes.size());

@@ -29,7 +29,7 @@ class DeviceWork {
 
   // These two do not wait.
   void fill(sandbox::gpu::driver::DevicePtr at, const benchsuite::Tensor& tensor, const core::Bindings& axes,
-            draws::Distribution distribution, uint64_t key);
+            draws::Distribution distribution, uint64_t key, double number = 0);
   void poison(sandbox::gpu::driver::DevicePtr at, size_t bytes, uint64_t key);
 
   draws::Survivors find_poison(sandbox::gpu::driver::DevicePtr at, size_t bytes, size_t element_bytes, uint64_t key);

@@ -199,21 +199,23 @@ extern "C" __global__ void __launch_bounds__(kMostThreads, kFewBlocks) kw_fill(v
 }
 
 // After kw_fill, where the draw has patches.
-extern "C" __global__ void __launch_bounds__(kMostThreads, kFewBlocks) kw_patch(void* out, FillArgs args) {
+extern "C" __global__ void __launch_bounds__(kMostThreads, kFewestBlocks) kw_patch(void* out, FillArgs args) {
   for (int64_t p = 0; p < args.patch_count; ++p) {
     const Patch& patch = args.patches[p];
     const int64_t count = patch.elements();
     for (int64_t number = thread_index(); number < count; number += all_threads()) {
       const int64_t index = patched_index(args, p, number), column = index % args.columns;
       if (index < 0 || is_in_empty_triangle(args, index)) continue;
-      if (draws_integers(args)) {
-        store_integer(out, args.dtype, index, patched_integer(args, patch, column));
-        continue;
-      }
+      Row row = {0, 1, 0, false, 0, 0};
+      if (needs_row(patch)) row = draw_row_of_patch(args, index / args.columns);
       const Quad drawn = drawn_for(Purpose::patch, index, args.key);
       const Chance chance = {0, unit_of(drawn.x), drawn.x, drawn.y};
+      if (draws_integers(args)) {
+        store_integer(out, args.dtype, index, patched_integer(args, patch, row, column, chance));
+        continue;
+      }
       const double value =
-          patched(args, patch, args.kind == uniform, load_element(out, args.dtype, index), column, chance);
+          patched(args, patch, row, args.kind == uniform, load_element(out, args.dtype, index), column, chance);
       store_element(out, args.dtype, index, within_dtype(args, value));
     }
   }
