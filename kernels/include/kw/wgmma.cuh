@@ -20,6 +20,7 @@
 //   kw::wgmma::wait<0>();
 //   kw::wgmma::settle(sums);
 //
+// Sums of e4m3 keep some 14 bits: take them out and add them in f32 every two instructions (64 of k).
 // It runs asynchronously: until wait(), nothing may touch d, a in registers, or the tiles. Tiles that threads wrote
 // instead of TMA need tma::fence() before.
 namespace kw {
