@@ -156,9 +156,10 @@ void add_ends_of_types(const std::vector<Token>& tokens, SourceNumbers& numbers)
       {"short", 1 << 15}, {"int16_t", 1 << 15}, {"short", 1 << 16}, {"uint16_t", 1 << 16}, {"ushort", 1 << 16},
       {"char", 1 << 7},   {"int8_t", 1 << 7},   {"char", 1 << 8},   {"uint8_t", 1 << 8},   {"uchar", 1 << 8},
   };
-  for (const auto& [type, end] : kEnds) {
-    const bool named = std::ranges::any_of(tokens, [&](const Token& token) { return token.is(type); });
-    if (named && std::ranges::count(numbers.ends_of_types, end) == 0) numbers.ends_of_types.push_back(end);
+  for (const auto& of : kEnds) {
+    const bool named = std::ranges::any_of(tokens, [&](const Token& token) { return token.is(of.first); });
+    const bool known = std::ranges::count(numbers.ends_of_types, of.second) > 0;
+    if (named && !known) numbers.ends_of_types.push_back(of.second);
   }
 }
 
