@@ -497,7 +497,9 @@ TEST(Inputs, OrderedRowsAreInEachOrder) {
 
 // Rows in four ways: about the number, beyond or below it, far below a few others, and with elements of its size.
 TEST(Inputs, NamedRowsLieAboutTheNumber) {
-  for (const auto& [dtype, number] : {std::pair(DType::f32, -1e38), {DType::f32, -16.6}, {DType::f16, 20.0}}) {
+  for (const auto& of : {std::pair(DType::f32, -1e38), {DType::f32, -16.6}, {DType::f16, 20.0}}) {
+    const DType dtype = of.first;
+    const double number = of.second;
     const Tensor x = tensor(dtype);
     std::vector<std::byte> bytes(static_cast<size_t>(x.bytes(kAxes)));
     fill_input(bytes, x, kAxes, Distribution::named, with_kind(7, 0), number);
