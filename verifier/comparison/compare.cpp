@@ -114,6 +114,17 @@ bool is_copied(const OutputForm& form, const NaiveError& naive, const std::vecto
          form.reduction.terms <= 1 && !form.reduction.known_terms && form.tiling.elements >= kCopiedElements;
 }
 
+// In a tile of zeros nothing is relative: what the naive solution errs by itself, here or close by.
+NaiveTile naive_beside_zeros(const std::vector<TileErrors>& tiles,
+                             const std::vector<std::vector<NaiveTile>>& neighbours, size_t i) {
+  NaiveTile worst = tiles[i].naive;
+  for (const std::vector<NaiveTile>& neighbour : neighbours) {
+    worst.largest = std::max(worst.largest, neighbour[i].largest);
+    worst.squares = std::max(worst.squares, neighbour[i].squares);
+  }
+  return worst;
+}
+
 // `tile_at(i)`: the naive errors of tile i.
 template <typename TileAt>
 NaiveError naive_error(const OutputForm& form, const std::vector<Unit>& units, TileAt tile_at) {
@@ -158,6 +169,12 @@ std::variant<Match, verdicts::Verdict> decide(const OutputForm& form, const std:
   }
   const Tolerance tolerance = tolerance_of(form.dtype);
   std::vector<Unit> units = units_of(form, tiles);
+  for (size_t i = 0; i < units.size(); ++i) {
+    if (!units[i].demanded || units[i].scale != 0) continue;
+    const NaiveTile naive = naive_beside_zeros(tiles, neighbours, i);
+    units[i].rms += tolerance.rms * std::sqrt(naive.squares / units[i].length);
+    units[i].of_element += tolerance.max * naive.largest;
+  }
   const NaiveError naive = largest_naive_error(form, units, tiles, neighbours);
   if (is_copied(form, naive, units)) {
     for (Unit& unit : units) unit.rms = unit.of_element = unit.in_all = 0;

@@ -67,7 +67,8 @@ struct SecondLook {
 // element, where terms are rounded alike, at the tile's largest r instead of s), or (for f32 and bf16) the least normal
 // f32 times the root of the terms of a sum, since float atomics flush what is smaller, or reference_error. Naive errors
 // are the largest over the expected run and its neighbours: one error in a mean or a sum moves its whole row, so that
-// the naive error of a single row is a single number, which may be small by luck.
+// the naive error of a single row is a single number, which may be small by luck. In a tile whose r are all zero (s =
+// 0: what cancels) t_rms RMS(b - r) and t_max max |b - r| of that tile stand for the first terms.
 //
 // An element of an output of 16 bits that errs by no more than 33/32 of half a step there is right.
 //

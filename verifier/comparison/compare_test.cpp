@@ -328,6 +328,15 @@ TEST(Compare, AllZerosMustBeZero) {
 }
 
 // Float atomics on a GPU flush denormals, so that an honest kernel gives zero.
+TEST(Compare, WhatCancelsMayErrAsTheNaiveSolutionDoes) {
+  // A product that is added to its own rounded value: zero, or with a fused operation what the rounding left.
+  const ComparisonCase one{DType::f32, 1, {}};
+  EXPECT_EQ(name_of(judged(one, Floats{-4.87e-11f}, Doubles{0}, Floats{-4.87e-11f})), "accepted");
+  EXPECT_EQ(name_of(judged(one, Floats{0}, Doubles{0}, Floats{-4.87e-11f})), "accepted");
+  EXPECT_EQ(name_of(judged(one, Floats{-4.87e-9f}, Doubles{0}, Floats{-4.87e-11f})), "wrong_result");
+  EXPECT_EQ(name_of(judged(one, Floats{-4.87e-11f}, Doubles{0}, Floats{0})), "wrong_result");
+}
+
 TEST(Compare, DenormalsMayBeFlushedAndNothingLarger) {
   const double least = static_cast<double>(std::numeric_limits<float>::min());
   const Doubles denormal(64, least / 3), normal(64, 3 * least);
