@@ -21,6 +21,7 @@ constexpr int64_t kMostElementsForNeighbours = 1 << 22;
 constexpr uint64_t kNeighboursOfAPatch = 6, kNeighboursOfALargePatch = 2;
 constexpr int64_t kMostElementsOfALargePatch = 1 << 26;
 constexpr uint64_t kWaves = 4;
+constexpr int64_t kFewElements = 16;  // of any input
 
 using comparison::Match;
 using draws::Distribution;
@@ -178,10 +179,15 @@ std::variant<Match, Verdict> Oracle::compare(const LentBuffers& inputs, const co
     result =
         compare_once(inputs, axes, outputs, index, this->expected(inputs, axes, expected.distribution, true), where);
   }
-  if (in_blocks_ && problem_.contract.sums && std::holds_alternative<Verdict>(result) &&
-      most_elements(problem_, axes) <= kMostElementsForNeighbours) {
-    const double rounding = comparison::rounding_of_sums(form_of(inputs, axes, index, expected, where).reduction,
-                                                         problem_.contract.accumulate);
+  const int64_t most = most_elements(problem_, axes);
+  const bool in_blocks = in_blocks_ && problem_.contract.sums && most <= kMostElementsForNeighbours;
+  if (std::holds_alternative<Verdict>(result) && (in_blocks || most <= kFewElements)) {
+    // Of few elements: where products cancel, naive's fused operations hide what an honest product rounds off.
+    const core::DType accumulate = problem_.contract.accumulate;
+    const double rounding =
+        most <= kFewElements
+            ? draws::ulp_at(accumulate, 1)
+            : comparison::rounding_of_sums(form_of(inputs, axes, index, expected, where).reduction, accumulate);
     const Expected usual = this->expected(inputs, axes, expected.distribution, true);
     result = compare_once(inputs, axes, outputs, index, with_rounded_sums(inputs, axes, usual, rounding / 2), where);
   }
