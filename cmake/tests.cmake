@@ -54,13 +54,14 @@ add_dependencies(test_hip_worker kw_test_hip_memory)
 # COST: the longest begin first, so that no core is idle at the end.
 file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/slow_tests.txt slow REGEX "^[^#]")
 list(JOIN slow ":" slow)
-# Each test is a process of its own, but for these suites: compiling the judge's kernels takes three seconds and more.
-set(whole_suites_verifier JudgeInputs JudgeKernels)
-set(whole_suites_agent HipDevice)
-list(TRANSFORM whole_suites_verifier APPEND ".*" OUTPUT_VARIABLE whole)
-list(TRANSFORM whole_suites_agent APPEND ".*" OUTPUT_VARIABLE whole_of_agent)
-list(APPEND whole ${whole_of_agent})
-list(JOIN whole ":" whole)
+# Each test is a process of its own, but for suites that need what takes long to start (a judge, NVRTC, hiprtc): so many
+# processes have their tests.
+set(shared_suites_sandbox "All/NvrtcCompiles=4" "All/HiprtcCompiles=2" "All/KernelsOnCpu=2" "All/KernelsInHip=2")
+set(shared_suites_verifier "JudgeInputs=1" "JudgeKernels=1" "Problems/ShippedProblem=6")
+set(shared_suites_agent "HipDevice=1")
+set(shared ${shared_suites_sandbox} ${shared_suites_verifier} ${shared_suites_agent})
+list(TRANSFORM shared REPLACE "=.*" ".*")
+list(JOIN shared ":" shared)
 foreach(folder core benchsuite sandbox verifier results agent)
   if(KW_TESTS_${folder})
     add_executable(${folder}_tests ${KW_TESTS_${folder}})
@@ -89,16 +90,25 @@ foreach(folder core benchsuite sandbox verifier results agent)
     endif()
     gtest_discover_tests(${folder}_tests DISCOVERY_TIMEOUT 60 TEST_FILTER "-${slow}" TEST_LIST ${folder}_fast
                          PROPERTIES TIMEOUT 300 LABELS fast)
-    gtest_discover_tests(${folder}_tests DISCOVERY_TIMEOUT 60 TEST_FILTER "${slow}:-${whole}" TEST_LIST ${folder}_slow
+    gtest_discover_tests(${folder}_tests DISCOVERY_TIMEOUT 60 TEST_FILTER "${slow}:-${shared}" TEST_LIST ${folder}_slow
                          PROPERTIES TIMEOUT 300 LABELS slow COST 10)
   endif()
 endforeach()
 
-foreach(folder verifier agent)
-  foreach(suite ${whole_suites_${folder}})
-    add_test(NAME ${suite} COMMAND ${folder}_tests --gtest_filter=${suite}.*)
-    set_tests_properties(${suite} PROPERTIES LABELS slow TIMEOUT 300 COST 10)
-  endforeach()
+foreach(folder sandbox verifier agent)
+  if(NOT KW_FUZZ AND TARGET ${folder}_tests)
+    foreach(entry ${shared_suites_${folder}})
+      string(REGEX MATCH "^(.*)=([0-9]+)$" entry ${entry})
+      set(suite ${CMAKE_MATCH_1})
+      set(processes ${CMAKE_MATCH_2})
+      foreach(process RANGE 1 ${processes})
+        math(EXPR index "${process} - 1")
+        add_test(NAME "${suite} ${process} of ${processes}" COMMAND ${folder}_tests --gtest_brief=1 --gtest_filter=${suite}.*)
+        set_tests_properties("${suite} ${process} of ${processes}" PROPERTIES LABELS slow TIMEOUT 900 COST 12
+                             ENVIRONMENT "GTEST_TOTAL_SHARDS=${processes};GTEST_SHARD_INDEX=${index}")
+      endforeach()
+    endforeach()
+  endif()
 endforeach()
 
 # Where the toolkit is, for what is compared with its headers and compiled by its compiler.
