@@ -30,18 +30,17 @@ constexpr std::string_view kCandidateCalls[] = {"munmap", "brk", "mincore", "clo
 constexpr std::string_view kSanitizerCalls[] = {"futex",        "madvise",        "sched_yield", "getpid", "gettid",
                                                 "rt_sigaction", "rt_sigprocmask", "sigaltstack", "write"};
 #endif
-// Further calls for loading a module.
+// Further calls for loading a module and running it: stacks are overwritten where they were touched.
 constexpr std::string_view kLoadCalls[] = {
-    "openat",          "open",      "fstat",        "newfstatat", "stat",
-    "lstat",           "pread64",   "lseek",        "readlink",   "readlinkat",
-    "fcntl",           "ftruncate", "memfd_create", "access",     "faccessat",
-    "getcwd",          "statx",     "prctl",        "tgkill",     "sched_getaffinity",
-    "set_robust_list", "getdents64"};
-// The run worker forks candidate processes, limits and collects them. They inherit its filter, so it must allow
-// mincore.
+    "openat",          "open",       "fstat",        "newfstatat", "stat",
+    "lstat",           "pread64",    "lseek",        "readlink",   "readlinkat",
+    "fcntl",           "ftruncate",  "memfd_create", "access",     "faccessat",
+    "getcwd",          "statx",      "prctl",        "tgkill",     "sched_getaffinity",
+    "set_robust_list", "getdents64", "mincore"};
+// The run worker forks candidate processes, limits and collects them. They inherit its filter.
 constexpr std::string_view kForkCalls[] = {
     "fork",       "vfork", "wait4", "waitid", "kill",        "prlimit64", "setrlimit",       "getrlimit", "seccomp",
-    "socketpair", "dup",   "dup2",  "dup3",   "close_range", "getppid",   "set_tid_address", "signalfd4", "mincore"};
+    "socketpair", "dup",   "dup2",  "dup3",   "close_range", "getppid",   "set_tid_address", "signalfd4"};
 // A GPU's driver talks to its device files; a run worker creates channels for judges.
 constexpr std::string_view kDriverCalls[] = {"ioctl",   "dup",   "eventfd2", "getrusage",
                                              "sysinfo", "uname", "writev",   "socketpair"};

@@ -75,7 +75,8 @@ std::optional<Verdict> Checking::at_shape(Contender& contender, const NamedShape
 std::optional<Verdict> Checking::checking_build(Contender& contender, Effort effort) {
   if (const auto failure = contender.process->await_loaded()) return verdict_of(*failure, {});
   FirstFailure first;
-  for (const NamedShape& named : shapes_for_checking_build(contender, effort)) {
+  double us_per_thread = 0;
+  const auto fails_at = [&](const NamedShape& named) {
     auto failed = at_shape(contender, named, [&](Shape& shape) -> std::optional<Verdict> {
       shape.where.distribution = draws::name_of(Distribution::patchwork);
       oracle_.fill(shape.inputs, shape.axes, Distribution::patchwork, keys_.next());
@@ -83,28 +84,39 @@ std::optional<Verdict> Checking::checking_build(Contender& contender, Effort eff
       request.patience = traits_.check.far_patience;  // a tile of which a shape needs little takes its time here
       auto launched = shape.harness.launch(request, keys_.next());
       if (const auto* failure = std::get_if<ProcessFailure>(&launched)) return verdict_of(*failure, shape.where);
+      const auto threads = static_cast<double>(threads_of(contender, shape.axes));
+      us_per_thread = std::max(us_per_thread, std::get<Launched>(launched).us / threads);
       // Held to the reference, too: a candidate that behaves in this build must also do the work in it.
       return shape.harness.audit(0, oracle_.expected(shape.inputs, shape.axes, Distribution::patchwork), shape.where,
                                  findings_.worst_ratio);
     });
-    if (failed && first.add(std::move(*failed))) break;
+    return failed && first.add(std::move(*failed));
+  };
+  for (const benchsuite::Workload* workload : cheap_workloads(oracle_.problem(), traits_, effort == Effort::confirm)) {
+    if (fails_at({workload->name, workload->axes, workload})) return first.verdict();
+  }
+  if (effort == Effort::screen) return first.verdict();
+  const CheckPolicy& policy = traits_.check;
+  const double affordable = policy.checking_build_us / us_per_thread;
+  const int64_t threads = affordable < static_cast<double>(policy.checking_build_threads)
+                              ? std::max(static_cast<int64_t>(affordable), policy.checking_build_least_threads)
+                              : policy.checking_build_threads;
+  for (const NamedShape& named : drawn_for_checking_build(contender, effort, threads)) {
+    if (fails_at(named)) break;
   }
   return first.verdict();
 }
 
-// Listed ones, and drawn ones of which some have a longer axis: a rule may be broken where none is listed.
-std::vector<Checking::NamedShape> Checking::shapes_for_checking_build(const Contender& contender, Effort effort) {
+// Of which some have a longer axis: a rule may be broken where none is listed.
+std::vector<Checking::NamedShape> Checking::drawn_for_checking_build(const Contender& contender, Effort effort,
+                                                                     int64_t most_threads) {
   const benchsuite::Problem& problem = oracle_.problem();
   const CheckPolicy& policy = traits_.check;
   std::vector<NamedShape> shapes;
-  for (const benchsuite::Workload* workload : cheap_workloads(problem, traits_, effort == Effort::confirm)) {
-    shapes.push_back({workload->name, workload->axes, workload});
-  }
-  if (effort == Effort::screen) return shapes;
   const auto add = [&](const DrawShapes& draw) {
     for (const core::Bindings& axes : with_inputs(draw)) {
       if (cost_of(problem, axes) > policy.checking_build_cost) continue;
-      const core::Bindings reached = within_reach(contender, axes, policy.checking_build_threads);
+      const core::Bindings reached = within_reach(contender, axes, most_threads);
       if (reached == axes || oracle_.can_draw(reached)) shapes.push_back({"unseen", reached});
     }
   };

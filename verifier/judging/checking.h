@@ -69,7 +69,8 @@ class Checking {
                                           const DrawShapes& draw);
   std::vector<core::Bindings> with_inputs(const DrawShapes& draw);
   std::optional<verdicts::Verdict> bind_at_corners(const Contender& contender);
-  std::vector<NamedShape> shapes_for_checking_build(const Contender& contender, verdicts::Effort effort);
+  std::vector<NamedShape> drawn_for_checking_build(const Contender& contender, verdicts::Effort effort,
+                                                   int64_t most_threads);
   int64_t threads_of(const Contender& contender, const core::Bindings& axes) const;
   // The shape, or one nearer at which the plan launches no more threads.
   core::Bindings within_reach(const Contender& contender, core::Bindings axes, int64_t most_threads,

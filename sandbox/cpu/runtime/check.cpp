@@ -28,9 +28,10 @@ struct Mark {
   uint16_t thread;  // plus one
   bool atomic;
 };
-struct ShadowByte {
-  uint32_t block;   // the marks are of this block; told by the first byte of an aligned word
-  bool whole_word;  // of the first byte of an aligned word: the other three are like it
+// What is known of an aligned word, or of one of its bytes.
+struct Shadow {
+  uint32_t block;   // of a word: the marks are of this block
+  bool whole_word;  // of a word: its four bytes are alike, and have no marks of their own
   bool written;
   Mark write;
   std::array<Mark, 2> reads;  // of two threads
@@ -42,14 +43,16 @@ class Checker {
 
   void begin_launch(const CheckedLaunch& launch) {
     const size_t bytes = launch.shared.second - launch.shared.first;
-    if (bytes > shadow_bytes_) {
+    const size_t words = bytes / 4 + 1;
+    if (words > words_in_shadow_) {
       release();
       // Zero pages that cost nothing until they are touched.
-      void* memory = ::mmap(nullptr, (bytes + 4) * sizeof(ShadowByte), PROT_READ | PROT_WRITE,
+      void* memory = ::mmap(nullptr, words * 5 * sizeof(Shadow), PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
       if (memory == MAP_FAILED) throw core::SystemError("cannot make shadow memory", errno);
-      shadow_ = static_cast<ShadowByte*>(memory);
-      shadow_bytes_ = bytes;
+      shadow_of_words_ = static_cast<Shadow*>(memory);
+      shadow_of_bytes_ = shadow_of_words_ + words;
+      words_in_shadow_ = words;
     }
     launch_ = launch;
     global_writes_.begin_launch(*launch.buffers);
@@ -88,9 +91,9 @@ class Checker {
 
  private:
   void release() {
-    if (shadow_ != nullptr) ::munmap(shadow_, (shadow_bytes_ + 4) * sizeof(ShadowByte));
-    shadow_ = nullptr;
-    shadow_bytes_ = 0;
+    if (shadow_of_words_ != nullptr) ::munmap(shadow_of_words_, words_in_shadow_ * 5 * sizeof(Shadow));
+    shadow_of_words_ = nullptr;
+    words_in_shadow_ = 0;
   }
 
   static bool within(uintptr_t address, size_t bytes, const MemoryRange& range) {
@@ -161,30 +164,28 @@ class Checker {
                     is_atomic(access)};
     const size_t begin = address - launch_.shared.first, end = begin + bytes;
     const bool needed = needs_value(access) && !mostly_written(begin, end);
-    const auto visit = [&](ShadowByte& byte, size_t at) {
-      return visit_byte(scheduler, byte, mine, access, needed, bytes, launch_.shared.first + at, site, frame);
+    const auto visit = [&](Shadow& part, size_t at) {
+      return visit_part(scheduler, part, mine, access, needed, bytes, launch_.shared.first + at, site, frame);
     };
     for (size_t at = begin; at < end;) {
-      ShadowByte* word = shadow_ + at / 4 * 4;
-      if (word->block != block_) *word = ShadowByte{block_, true, false, {}, {}};
+      Shadow& word = shadow_of_words_[at / 4];
+      if (word.block != block_) word = Shadow{block_, true, false, {}, {}};
       const bool whole = at % 4 == 0 && end - at >= 4;
-      if (whole && word->whole_word) {
-        if (!visit(*word, at)) return false;
+      if (whole && word.whole_word) {
+        if (!visit(word, at)) return false;
         at += 4;
         continue;
       }
-      if (word->whole_word) split(word);
+      if (word.whole_word) {
+        word.whole_word = false;
+        std::fill_n(shadow_of_bytes_ + at / 4 * 4, 4, word);
+      }
       const size_t past = std::min(end, at / 4 * 4 + 4);
       for (; at < past; ++at) {
-        if (!visit(shadow_[at], at)) return false;
+        if (!visit(shadow_of_bytes_[at], at)) return false;
       }
     }
     return true;
-  }
-
-  static void split(ShadowByte* word) {
-    word->whole_word = false;
-    std::fill(word + 1, word + 4, *word);
   }
 
   // Copies of structs read their padding, which no member's assignment writes.
@@ -192,16 +193,16 @@ class Checker {
     if (end - begin <= 8) return false;
     size_t written = 0;
     for (size_t at = begin; at < end; ++at) {
-      const ShadowByte& word = shadow_[at / 4 * 4];
-      written += word.block == block_ && (word.whole_word ? word : shadow_[at]).written;
+      const Shadow& word = shadow_of_words_[at / 4];
+      written += word.block == block_ && (word.whole_word ? word : shadow_of_bytes_[at]).written;
     }
     return 2 * written >= end - begin;
   }
 
   // `needed`: the access may read no byte that is not written.
-  bool visit_byte(Scheduler& scheduler, ShadowByte& byte, const Mark& mine, Access access, bool needed, size_t bytes,
+  bool visit_part(Scheduler& scheduler, Shadow& part, const Mark& mine, Access access, bool needed, size_t bytes,
                   uintptr_t address, const void* site, const void* frame) {
-    if (needed && !byte.written) {
+    if (needed && !part.written) {
       return report(scheduler, FaultKind::uninitialised,
                     verb(access, bytes) + "of __shared__ " + variable_at(address) + " that no thread has written", site,
                     frame);
@@ -217,21 +218,21 @@ class Checker {
                .frame = frame});
       return true;
     };
-    if (conflicts(scheduler, byte.write, mine, false) && !race_with(byte.write, true)) return false;
+    if (conflicts(scheduler, part.write, mine, false) && !race_with(part.write, true)) return false;
     if (!changes_value(access)) {
-      remember_read(byte, mine);
+      remember_read(part, mine);
       return true;
     }
-    for (const Mark& read : byte.reads) {
+    for (const Mark& read : part.reads) {
       if (conflicts(scheduler, read, mine, true) && !race_with(read, false)) return false;
     }
-    byte.written = true;
-    byte.write = mine;
+    part.written = true;
+    part.write = mine;
     return true;
   }
 
-  static void remember_read(ShadowByte& byte, const Mark& mine) {
-    for (Mark& read : byte.reads) {
+  static void remember_read(Shadow& part, const Mark& mine) {
+    for (Mark& read : part.reads) {
       const bool by_me_now =
           read.thread == mine.thread && read.epoch == mine.epoch && read.warp_epoch == mine.warp_epoch;
       if (by_me_now && mine.atomic) return;  // a plain read is not forgotten for an atomic one
@@ -240,7 +241,7 @@ class Checker {
         return;
       }
     }
-    byte.reads[1] = mine;
+    part.reads[1] = mine;
   }
 
   // Two accesses are ordered by a barrier between them or, when they are of one warp, by calls of __syncwarp. A write
@@ -375,9 +376,9 @@ class Checker {
   GlobalWrites global_writes_;
   std::optional<Suspect> suspect_;
   const Buffer* last_buffer_ = nullptr;
-  size_t last_variable_ = SIZE_MAX;  // index of the one that was touched last
-  ShadowByte* shadow_ = nullptr;
-  size_t shadow_bytes_ = 0;
+  size_t last_variable_ = SIZE_MAX;                                 // index of the one that was touched last
+  Shadow *shadow_of_words_ = nullptr, *shadow_of_bytes_ = nullptr;  // in one mapping
+  size_t words_in_shadow_ = 0;
   uint32_t block_ = 0;
 };
 

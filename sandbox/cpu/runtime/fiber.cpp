@@ -36,7 +36,7 @@ Fiber::~Fiber() {
 
 void Fiber::overwrite(uint8_t pattern) {
   forget_frames(bounds());
-  constexpr size_t kPage = kGuard, kPages = 20;  // at a time
+  constexpr size_t kPage = kGuard, kPages = 256;  // asked about at a time
   for (uintptr_t at = stack_begin(); at < stack_end(); at += kPages * kPage) {
     const size_t bytes = std::min(kPages * kPage, stack_end() - at);
     std::array<unsigned char, kPages> touched{};

@@ -17,15 +17,22 @@ size_t round_up(size_t value, size_t unit) { return (value + unit - 1) / unit * 
 size_t memory_file_bytes(size_t bytes) { return round_up(round_up(bytes, kAlign) + kLeastSlack, kPage); }
 
 MappedBuffer::MappedBuffer(int fd, size_t bytes, Access access) : file_bytes_(memory_file_bytes(bytes)), bytes_(bytes) {
+  map(access == Access::read_only ? PROT_READ : PROT_READ | PROT_WRITE, MAP_SHARED, fd);
+}
+
+MappedBuffer::MappedBuffer(size_t bytes) : file_bytes_(memory_file_bytes(bytes)), bytes_(bytes) {
+  map(PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+}
+
+void MappedBuffer::map(int protection, int flags, int fd) {
   void* reserved =
       ::mmap(nullptr, file_bytes_ + 2 * kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (reserved == MAP_FAILED) throw core::SystemError("cannot reserve memory for a buffer", errno);
   reserved_ = static_cast<std::byte*>(reserved);
-  const int protection = access == Access::read_only ? PROT_READ : PROT_READ | PROT_WRITE;
-  if (::mmap(reserved_ + kPage, file_bytes_, protection, MAP_SHARED | MAP_FIXED | MAP_POPULATE, fd, 0) == MAP_FAILED) {
+  if (::mmap(reserved_ + kPage, file_bytes_, protection, flags | MAP_FIXED | MAP_POPULATE, fd, 0) == MAP_FAILED) {
     const int error = errno;
     unmap();
-    throw core::SystemError("cannot map a buffer of " + std::to_string(bytes) + " bytes", error);
+    throw core::SystemError("cannot map a buffer of " + std::to_string(bytes_) + " bytes", error);
   }
 }
 

@@ -1,5 +1,6 @@
-// Memory for a kernel: a shared memory file mapped between two unmapped pages. The content ends (to 16 bytes) at an
-// unmapped page, so that an access one element too far faults; the slack before it holds the judge's guard pattern.
+// Memory for a kernel between two unmapped pages: a shared memory file, or memory of this process alone. The content
+// ends (to 16 bytes) at an unmapped page, so that an access one element too far faults; the slack before it holds the
+// judge's guard pattern.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +17,8 @@ class MappedBuffer {
 
   // Maps a memory file of memory_file_bytes(bytes). The descriptor may be closed afterwards. Throws core::SystemError.
   MappedBuffer(int fd, size_t bytes, Access access);
+  // Zeroed memory that no other process sees. Throws core::SystemError.
+  explicit MappedBuffer(size_t bytes);
   MappedBuffer(MappedBuffer&& other) noexcept;
   MappedBuffer& operator=(MappedBuffer&& other) noexcept;
   ~MappedBuffer();
@@ -25,6 +28,7 @@ class MappedBuffer {
   std::span<std::byte> slack_after() const;   // fewer than 16 bytes, up to the unmapped page
 
  private:
+  void map(int protection, int flags, int fd);
   void unmap();
 
   std::byte* reserved_ = nullptr;  // one page, the file, one page

@@ -166,6 +166,8 @@ std::vector<std::string> Module::kernels() const {
 
 void Module::set_shared_poison(uint8_t byte) { state_->poison = byte; }
 
+void Module::keep_stacks() { state_->scheduler.keep_stacks(); }
+
 void Module::fill_locals(uint64_t seed, bool second) {
   const LocalFill fill = local_fill(seed, second);
   __kw_local_bytes = fill.bytes;

@@ -53,6 +53,8 @@ class Module {
   std::vector<std::string> kernels() const;
   // Fills the whole shared memory of each block with this byte before the block starts (default 0xFF, a NaN pattern).
   void set_shared_poison(uint8_t byte);
+  // Stacks are not overwritten between launches, which takes longer than a short one: for solutions that are trusted.
+  void keep_stacks();
   // Draws what local variables hold that nobody sets. `second`: another content for the same seed.
   static void fill_locals(uint64_t seed, bool second = false);
   // Whether code is left that gives local variables this content: the compiler leaves it out where it never counts.

@@ -99,8 +99,9 @@ Scheduler::Slot* Scheduler::fresh_slot() {
   }
   Slot* slot = idle_.pop();
   slot->thread = -1;
-  if (std::exchange(slot->launch, launches_) != launches_)
+  if (std::exchange(slot->launch, launches_) != launches_ && !keeps_stacks_) {
     slot->fiber.overwrite(static_cast<uint8_t>(launch_->seed >> 48));
+  }
   slot->fiber.restart(&Scheduler::fiber_main);
   return slot;
 }

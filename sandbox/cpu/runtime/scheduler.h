@@ -40,6 +40,8 @@ class Scheduler {
   explicit Scheduler(size_t stack_bytes) : stack_bytes_(stack_bytes) {}
 
   std::optional<Fault> run(const LaunchContext& launch);
+  // Threads may find on their stacks what earlier launches left there.
+  void keep_stacks() { keeps_stacks_ = true; }
 
   // Called by device code (device_calls.cpp) on the running fiber.
   bool next_thread();
@@ -172,6 +174,7 @@ class Scheduler {
   Warp& warp() { return warps_[warp_of(current_thread_)]; }
 
   size_t stack_bytes_;
+  bool keeps_stacks_ = false;
   const LaunchContext* launch_ = nullptr;
   void* scheduler_sp_ = nullptr;
   StackBounds scheduler_stack_;

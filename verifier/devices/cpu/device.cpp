@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
+#include <span>
 #include <utility>
 
 #include "core/error.h"
@@ -25,6 +27,7 @@ using judging::LentBuffer;
 using judging::LentBuffers;
 using judging::ProcessFailure;
 using judging::TensorBytes;
+using sandbox::cpu::runtime::Buffer;
 using sandbox::cpu::runtime::MappedBuffer;
 using sandbox::cpu::runtime::Order;
 template <typename T>
@@ -33,40 +36,91 @@ std::vector<std::byte> bytes_of(const T& value) {
   return {bytes.begin(), bytes.end()};
 }
 
+// Memory for the runs of a trusted solution, which no other process sees: kept from run to run, since mapping it anew
+// takes longer than most runs.
+class OwnMemory {
+ public:
+  void reuse() {
+    taken_.clear();
+    if (bytes_ <= kMostKept) return;
+    kept_.clear();
+    bytes_ = 0;
+  }
+  // Of what content is left open. Valid until reuse().
+  std::span<std::byte> take(size_t bytes) {
+    std::deque<MappedBuffer>& of_this_size = kept_[bytes];
+    size_t& taken = taken_[bytes];
+    if (taken == of_this_size.size()) {
+      of_this_size.emplace_back(bytes);
+      bytes_ += sandbox::cpu::runtime::memory_file_bytes(bytes);
+    }
+    return of_this_size[taken++].content();
+  }
+
+ private:
+  static constexpr size_t kMostKept = size_t{32} << 20;
+  std::map<size_t, std::deque<MappedBuffer>> kept_;  // by size
+  std::map<size_t, size_t> taken_;
+  size_t bytes_ = 0;
+};
+
 class CpuTrusted : public HostOutputs {
  public:
   CpuTrusted(sandbox::cpu::runtime::Module module, sandbox::Solution solution, sandbox::TunableBinding binding,
              bool wide)
-      : module_(std::move(module)), solution_(std::move(solution)), binding_(std::move(binding)), wide_outputs_(wide) {}
+      : module_(std::move(module)), solution_(std::move(solution)), binding_(std::move(binding)), wide_outputs_(wide) {
+    module_.keep_stacks();
+  }
 
   void run(const benchsuite::Problem& problem, const core::Bindings& axes, const LentBuffers& inputs) override {
+    memory_.reuse();
+    std::vector<Buffer> buffers;
+    for (const auto& input : inputs) {
+      const MemoryFile& file = file_of(*input);
+      buffers.push_back({file.name(), file.content().data(), file.bytes(), file.writable()});
+    }
+    launch(problem, axes, std::move(buffers));
+  }
+
+  TensorBytes run(const benchsuite::Problem& problem, const core::Bindings& axes, const TensorBytes& inputs) override {
+    memory_.reuse();
+    std::vector<Buffer> buffers;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const std::span<std::byte> content = memory_.take(inputs[i].size());
+      std::ranges::copy(inputs[i], content.begin());
+      buffers.push_back({problem.inputs[i].name, content.data(), content.size(), false});
+    }
+    launch(problem, axes, std::move(buffers));
+    return fetch();
+  }
+
+ private:
+  void launch(const benchsuite::Problem& problem, const core::Bindings& axes, std::vector<Buffer> buffers) {
     const sandbox::LaunchPlan plan = sandbox::bind_plan(solution_, binding_, axes, &problem);
-    std::deque<MemoryFile> outputs;  // fresh memory files are zeroed
+    std::vector<std::span<const std::byte>> outputs;
+    const auto add = [&](const std::string& name, size_t bytes) {
+      require_room(name, bytes);
+      const std::span<std::byte> content = memory_.take(bytes);
+      std::ranges::fill(content, std::byte{0});
+      buffers.push_back({name, content.data(), bytes, true});
+      return content;
+    };
     for (const benchsuite::Tensor& tensor : problem.outputs) {
-      outputs.emplace_back(tensor.name, reference::output_bytes(tensor, axes, wide_outputs_), true);
+      outputs.emplace_back(add(tensor.name, reference::output_bytes(tensor, axes, wide_outputs_)));
     }
     for (const sandbox::PlannedWorkspace& workspace : plan.workspaces) {
-      outputs.emplace_back(workspace.name, static_cast<size_t>(workspace.bytes), true);
+      add(workspace.name, static_cast<size_t>(workspace.bytes));
     }
-    std::vector<sandbox::cpu::runtime::Buffer> buffers;
-    const auto add = [&](const MemoryFile& file) {
-      buffers.push_back({file.name(), file.content().data(), file.bytes(), file.writable()});
-    };
-    for (const auto& input : inputs) add(file_of(*input));
-    for (const MemoryFile& output : outputs) add(output);
     for (const sandbox::PlannedLaunch& planned : plan.launches) {
       if (const auto fault = module_.launch(bind_args(planned, buffers), buffers, Order::forward, 0)) {
         throw core::InputError(solution_.file, "fails when it runs: " + fault->describe());
       }
     }
-    keep(problem, outputs);
+    keep(outputs);
   }
 
-  using HostOutputs::run;
-
- private:
   static sandbox::cpu::runtime::KernelLaunch bind_args(const sandbox::PlannedLaunch& planned,
-                                                       const std::vector<sandbox::cpu::runtime::Buffer>& buffers) {
+                                                       const std::vector<Buffer>& buffers) {
     sandbox::cpu::runtime::KernelLaunch launch{
         planned.kernel, planned.grid, planned.block, static_cast<size_t>(planned.shared_bytes), {}};
     for (const sandbox::PlanArg& arg : planned.args) {
@@ -86,6 +140,7 @@ class CpuTrusted : public HostOutputs {
   sandbox::Solution solution_;
   sandbox::TunableBinding binding_;
   bool wide_outputs_;
+  OwnMemory memory_;
 };
 
 // Times are those from a request to its answer on the clock of the candidate's run worker, out of the candidate's

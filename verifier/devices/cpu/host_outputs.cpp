@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <deque>
 #include <utility>
 
 #include "core/error.h"
@@ -15,15 +16,8 @@ namespace {
 constexpr int kSealFutureWrite = 0x0010;  // F_SEAL_FUTURE_WRITE, Linux 5.1
 
 core::UniqueFd file_for(const std::string& tensor, size_t bytes) {
-  const size_t needed = sandbox::cpu::runtime::memory_file_bytes(bytes), most = sandbox::jail::JailLimits{}.file_bytes;
-  if (needed > most) {  // the kernel would end this process
-    throw core::InputError(tensor,
-                           "takes " + std::to_string(bytes >> 20) + " MiB, more than the " +
-                               std::to_string(most >> 20) + " MiB that a tensor has on the cpu device (double where " +
-                               "the reference computes it)",
-                           "judge on a GPU, or give the cpu device smaller workloads in problem.json");
-  }
-  return sandbox::process::make_memory_file("tensor", needed);
+  require_room(tensor, bytes);
+  return sandbox::process::make_memory_file("tensor", sandbox::cpu::runtime::memory_file_bytes(bytes));
 }
 
 class PytorchTrusted : public HostOutputs {
@@ -31,7 +25,17 @@ class PytorchTrusted : public HostOutputs {
   PytorchTrusted(std::shared_ptr<reference::ReferenceChannel> channel, bool in_double)
       : channel_(std::move(channel)), in_double_(in_double) {}
 
-  using HostOutputs::run;
+  judging::TensorBytes run(const benchsuite::Problem& problem, const core::Bindings& axes,
+                           const judging::TensorBytes& inputs) override {
+    judging::LentBuffers lent;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      auto file = std::make_unique<MemoryFile>(problem.inputs[i].name, inputs[i].size(), false);
+      std::ranges::copy(inputs[i], file->content().begin());
+      lent.push_back(std::move(file));
+    }
+    run(problem, axes, lent);
+    return fetch();
+  }
   void run(const benchsuite::Problem& problem, const core::Bindings& axes,
            const judging::LentBuffers& inputs) override {
     std::deque<MemoryFile> outputs;
@@ -44,7 +48,9 @@ class PytorchTrusted : public HostOutputs {
       add(outputs.emplace_back(tensor.name, reference::output_bytes(tensor, axes, in_double_), true));
     }
     channel_->compute(problem, axes, in_double_, places);
-    keep(problem, outputs);
+    std::vector<std::span<const std::byte>> contents;
+    for (const MemoryFile& output : outputs) contents.emplace_back(output.content());
+    keep(contents);
   }
 
  private:
@@ -52,6 +58,16 @@ class PytorchTrusted : public HostOutputs {
   bool in_double_;
 };
 }  // namespace
+
+void require_room(const std::string& tensor, size_t bytes) {
+  // The kernel would end a process that makes a larger memory file.
+  const size_t most = sandbox::jail::JailLimits{}.file_bytes;
+  if (sandbox::cpu::runtime::memory_file_bytes(bytes) <= most) return;
+  throw core::InputError(tensor,
+                         "takes " + std::to_string(bytes >> 20) + " MiB, more than the " + std::to_string(most >> 20) +
+                             " MiB that a tensor has on the cpu device (double where the reference computes it)",
+                         "judge on a GPU, or give the cpu device smaller workloads in problem.json");
+}
 
 MemoryFile::MemoryFile(std::string name, size_t bytes, bool writable)
     : LentBuffer(std::move(name), bytes, writable),
@@ -62,23 +78,9 @@ MemoryFile::MemoryFile(std::string name, size_t bytes, bool writable)
   }
 }
 
-judging::TensorBytes HostOutputs::run(const benchsuite::Problem& problem, const core::Bindings& axes,
-                                      const judging::TensorBytes& inputs) {
-  judging::LentBuffers lent;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    auto file = std::make_unique<MemoryFile>(problem.inputs[i].name, inputs[i].size(), false);
-    std::copy(inputs[i].begin(), inputs[i].end(), file->content().begin());
-    lent.push_back(std::move(file));
-  }
-  run(problem, axes, lent);
-  return outputs_;
-}
-
-void HostOutputs::keep(const benchsuite::Problem& problem, const std::deque<MemoryFile>& files) {
+void HostOutputs::keep(const std::vector<std::span<const std::byte>>& outputs) {
   outputs_.clear();
-  for (size_t i = 0; i < problem.outputs.size(); ++i) {
-    outputs_.emplace_back(files[i].content().begin(), files[i].content().end());
-  }
+  for (const std::span<const std::byte> output : outputs) outputs_.emplace_back(output.begin(), output.end());
 }
 
 std::unique_ptr<judging::TrustedSolution> make_pytorch_trusted(std::shared_ptr<reference::ReferenceChannel> channel,

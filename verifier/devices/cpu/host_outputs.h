@@ -1,10 +1,10 @@
 // Memory files that the judge of the cpu device owns, and trusted solutions whose outputs are in its memory.
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/unique_fd.h"
 #include "sandbox/cpu/runtime/mapped_buffer.h"
@@ -12,10 +12,13 @@
 
 namespace verifier::devices::cpu {
 
+// Throws core::InputError where the cpu device has no room for so large a tensor.
+void require_room(const std::string& tensor, size_t bytes);
+
 // The kernel enforces `writable`: the memory file of an input is sealed against every further writable mapping.
 class MemoryFile : public judging::LentBuffer {
  public:
-  // Throws core::InputError where a worker may not hold so much, core::SystemError.
+  // Throws as require_room() does, and core::SystemError.
   MemoryFile(std::string name, size_t bytes, bool writable);
 
   int fd() const { return fd_.get(); }
@@ -33,9 +36,6 @@ inline const MemoryFile& file_of(const judging::LentBuffer& buffer) { return sta
 
 class HostOutputs : public judging::TrustedSolution {
  public:
-  using TrustedSolution::run;
-  judging::TensorBytes run(const benchsuite::Problem& problem, const core::Bindings& axes,
-                           const judging::TensorBytes& inputs) override;
   judging::TensorBytes fetch() const override { return outputs_; }
   // Empty where there was no run yet.
   std::span<const std::byte> output(size_t index) const {
@@ -43,8 +43,8 @@ class HostOutputs : public judging::TrustedSolution {
   }
 
  protected:
-  // Takes over the content of the first files, one for each output.
-  void keep(const benchsuite::Problem& problem, const std::deque<MemoryFile>& files);
+  // Copies the content of each output.
+  void keep(const std::vector<std::span<const std::byte>>& outputs);
 
  private:
   judging::TensorBytes outputs_;
