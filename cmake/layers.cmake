@@ -1,7 +1,7 @@
 option(KW_UNITY "Compile several sources of a folder as one: a clean build takes a quarter of the processor time" ON)
 
-# kw_unite(<target> <source>...): compiles the C++ sources of one folder together. File-local names are therefore unique
-# within a folder, which the compiler checks.
+# kw_unite(<target> <source>...): compiles the C++ sources of one folder together. Types of its namespace and file-local
+# names are therefore unique within a folder, which the compiler checks.
 function(kw_unite target)
   if(NOT KW_UNITY)
     return()
@@ -30,7 +30,6 @@ function(kw_layer folder)
   if(NOT folder STREQUAL "core")
     target_precompile_headers(${library} REUSE_FROM kw_core)
   endif()
-  set_property(GLOBAL APPEND PROPERTY KW_LAYERS ${library})
   target_include_directories(${library} PUBLIC ${CMAKE_SOURCE_DIR})
   target_link_libraries(${library} PUBLIC ${ARG_LINKS})
   set(KW_TESTS_${top} ${KW_TESTS_${top}} ${tests} PARENT_SCOPE)
