@@ -8,6 +8,7 @@
 #include "agent/cli/commands/commands.h"
 #include "agent/cli/loading.h"
 #include "agent/cli/output.h"
+#include "agent/cli/running/run_options.h"
 #include "core/error.h"
 #include "core/text.h"
 
@@ -87,7 +88,7 @@ void add_check_command(CLI::App& app, Invocation& invocation) {
       "--arch", options->architecture,
       "Compile it for this architecture of a GPU, too: with NVRTC (sm_90, sm_100a) or with hiprtc (gfx90a, "
       "gfx1100)");
-  add_dialect_option(*command, options->dialect);
+  running::add_dialect_option(*command, options->dialect);
   command->footer("    kernelwright check kernels/softmax_f32/row_in_registers.cu --arch sm_90");
   command->callback([options, &invocation] { check(*options, invocation); });
 }

@@ -1,8 +1,6 @@
 // The commands: one file each in this folder, gathered by command_line.cpp.
 #pragma once
 
-#include <string>
-
 #include "agent/cli/invocation.h"
 
 namespace CLI {
@@ -14,6 +12,7 @@ namespace agent::cli::commands {
 // Each adds its subcommand to `app`; the invocation outlives the app.
 void add_run_command(CLI::App& app, Invocation& invocation);
 void add_resume_command(CLI::App& app, Invocation& invocation);
+void add_strategies_command(CLI::App& app, Invocation& invocation);
 void add_judge_command(CLI::App& app, Invocation& invocation);
 void add_check_command(CLI::App& app, Invocation& invocation);
 void add_audit_command(CLI::App& app, Invocation& invocation);
@@ -38,8 +37,5 @@ void add_archive_command(CLI::App& app, Invocation& invocation);
 void add_mcp_command(CLI::App& app, Invocation& invocation);
 void add_node_command(CLI::App& app, Invocation& invocation);
 void add_doctor_command(CLI::App& app, Invocation& invocation);
-
-// The option --dialect of the cpu device (campaign::device_in_dialect); empty when it is not given.
-void add_dialect_option(CLI::App& command, std::string& dialect);
 
 }  // namespace agent::cli::commands

@@ -15,6 +15,7 @@
 #include "agent/cli/commands/commands.h"
 #include "agent/cli/loading.h"
 #include "agent/cli/output.h"
+#include "agent/cli/running/run_options.h"
 #include "agent/prompting/counter_findings.h"
 #include "core/error.h"
 #include "core/text.h"
@@ -197,7 +198,7 @@ void add_judge_command(CLI::App& app, Invocation& invocation) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("--device", options->device, "Where it runs: cpu, cuda, cuda:N, hip, hip:N");
-  add_dialect_option(*command, options->dialect);
+  running::add_dialect_option(*command, options->dialect);
   command->add_flag("--hot", options->hot, "On a GPU: time with a warm L2 cache");
   CLI::Option* confirm = command->add_flag(
       "--confirm", options->confirm, "Judge it again in fresh processes: a win over naive then enters the leaderboard");

@@ -9,6 +9,7 @@
 #include "agent/cli/commands/commands.h"
 #include "agent/cli/loading.h"
 #include "agent/cli/output.h"
+#include "agent/cli/running/run_options.h"
 #include "agent/mcp/client_config.h"
 #include "agent/mcp/server.h"
 #include "agent/mcp/stdio_channel.h"
@@ -88,7 +89,7 @@ void add_mcp_command(CLI::App& app, Invocation& invocation) {
   CLI::App* command =
       app.add_subcommand("mcp", "Serve a coding agent over the Model Context Protocol, on standard input and output");
   command->add_option("--device", options->device, "Where kernels run: cpu, cuda, cuda:N, hip, hip:N");
-  add_dialect_option(*command, options->dialect);
+  running::add_dialect_option(*command, options->dialect);
   command->add_flag("--hot", options->hot, "On a GPU: time with a warm L2 cache");
   command->add_option("--attempts,--budget", options->attempts, "Judgements that a session may make")
       ->check(CLI::Range(int64_t{1}, int64_t{1'000'000'000}));

@@ -5,10 +5,10 @@
 #include "agent/actions/first_prompt.h"
 #include "agent/campaign/startup.h"
 #include "agent/cli/commands/commands.h"
-#include "agent/cli/context_options.h"
 #include "agent/cli/loading.h"
 #include "agent/cli/output.h"
-#include "agent/cli/prompt_device.h"
+#include "agent/cli/running/context_options.h"
+#include "agent/cli/running/prompt_device.h"
 #include "agent/cli/table.h"
 #include "agent/search/request_ledger.h"
 #include "core/text.h"
@@ -29,7 +29,8 @@ void show(const PromptOptions& options, Invocation& invocation) {
   campaign::LoadedData data = load_data(invocation);
   const benchsuite::Problem& problem = data.catalogue.find_or_load(options.problem, "prompt");
   results::archive::Recorder archive = campaign::open_seeded_archive(invocation.archive, data);
-  const PromptDevice device = prompt_device(data.paths, archive, options.device, options.architecture);
+  const running::PromptDevice device =
+      running::prompt_device(data.paths, archive, options.device, options.architecture);
   const prompting::MadePrompt made = actions::first_prompt(
       archive, device.text, device.kind, problem,
       {options.task, options.wanted, prompting::limits_for(options.sampling)}, data.paths.prompts());
@@ -67,7 +68,7 @@ void add_prompt_command(CLI::App& app, Invocation& invocation) {
   command->add_option("--operator", options->task, "fresh, improve, repair, cross (default: improve the best known)")
       ->check(CLI::IsMember({"fresh", "improve", "repair", "cross"}));
   command->add_option("--wanted", options->wanted, "Solutions in the reply")->check(CLI::Range(1, 8));
-  add_context_options(*command, options->sampling);
+  running::add_context_options(*command, options->sampling);
   command->callback([options, &invocation] { show(*options, invocation); });
 }
 

@@ -1,4 +1,4 @@
-#include "agent/cli/known_devices.h"
+#include "agent/cli/running/known_devices.h"
 
 #include <algorithm>
 #include <cctype>
@@ -8,7 +8,7 @@
 #include "core/error.h"
 #include "core/text.h"
 
-namespace agent::cli {
+namespace agent::cli::running {
 namespace {
 std::string lower(std::string text) {
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -52,4 +52,4 @@ std::string known_device_names(const core::Paths& paths) {
   return core::join(names, ", ");
 }
 
-}  // namespace agent::cli
+}  // namespace agent::cli::running

@@ -8,7 +8,7 @@
 #include "agent/prompting/facts.h"
 #include "core/paths.h"
 
-namespace agent::cli {
+namespace agent::cli::running {
 
 // Those of prompts/devices/*.json, in order of their files' names. Each has a calibration, which says when it was made.
 std::vector<prompting::DeviceText> known_devices(const core::Paths& paths);
@@ -19,4 +19,4 @@ std::optional<prompting::DeviceText> find_known_device(const core::Paths& paths,
 // The names of all, for messages: "NVIDIA H200 (sm_90a)".
 std::string known_device_names(const core::Paths& paths);
 
-}  // namespace agent::cli
+}  // namespace agent::cli::running

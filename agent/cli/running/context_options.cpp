@@ -1,4 +1,4 @@
-#include "agent/cli/context_options.h"
+#include "agent/cli/running/context_options.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -6,7 +6,7 @@
 
 #include "core/error.h"
 
-namespace agent::cli {
+namespace agent::cli::running {
 
 void add_context_options(CLI::App& command, models::Sampling& sampling) {
   const auto above_0 = [](const std::string& text) {
@@ -40,4 +40,4 @@ void fit_reply(models::Sampling& sampling) {
   }
 }
 
-}  // namespace agent::cli
+}  // namespace agent::cli::running

@@ -1,4 +1,4 @@
-#include "agent/cli/commands/help.h"
+#include "agent/cli/help.h"
 
 #include <fmt/format.h>
 
@@ -6,16 +6,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "agent/cli/commands/commands.h"
 #include "core/text.h"
 
-namespace agent::cli::commands {
-void add_dialect_option(CLI::App& command, std::string& dialect) {
-  command.add_option("--dialect", dialect,
-                     "The cpu device's language: cuda, hip (wavefronts of 64 lanes), hip32 (of 32). Results in HIP are "
-                     "those of the devices cpu-hip and cpu-hip32, and --device accepts these names, too");
-}
-
+namespace agent::cli {
 namespace {
 bool is_flag(const CLI::Option& option) { return option.get_type_size() == 0; }
 
@@ -116,4 +109,4 @@ std::string commands_page(const CLI::App& app) {
   return text;
 }
 
-}  // namespace agent::cli::commands
+}  // namespace agent::cli

@@ -9,7 +9,7 @@ class App;
 class FormatterBase;
 }  // namespace CLI
 
-namespace agent::cli::commands {
+namespace agent::cli {
 
 // Prints live defaults, and no ranges: the error of a value outside its range names the range.
 std::shared_ptr<CLI::FormatterBase> help_formatter();
@@ -17,4 +17,4 @@ std::shared_ptr<CLI::FormatterBase> help_formatter();
 // Every group, command and option of `app` as one page of Markdown.
 std::string commands_page(const CLI::App& app);
 
-}  // namespace agent::cli::commands
+}  // namespace agent::cli

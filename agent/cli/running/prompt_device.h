@@ -9,7 +9,7 @@
 #include "core/paths.h"
 #include "results/archive/reader.h"
 
-namespace agent::cli {
+namespace agent::cli::running {
 
 struct PromptDevice {
   prompting::DeviceText text;
@@ -26,4 +26,4 @@ PromptDevice prompt_device(const core::Paths& paths, const results::archive::Rea
 std::optional<prompting::DeviceText> known_device_of(const core::Paths& paths, const std::string& device,
                                                      const std::string& architecture);
 
-}  // namespace agent::cli
+}  // namespace agent::cli::running

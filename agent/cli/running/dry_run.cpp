@@ -1,4 +1,4 @@
-#include "agent/cli/dry_run.h"
+#include "agent/cli/running/dry_run.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "agent/prompting/prompt_maker.h"
 #include "core/error.h"
 
-namespace agent::cli {
+namespace agent::cli::running {
 namespace {
 using core::Json;
 
@@ -86,4 +86,4 @@ void print_estimate(const results::archive::Reader& archive, const campaign::Cam
   print_habits(habits, prices);
 }
 
-}  // namespace agent::cli
+}  // namespace agent::cli::running

@@ -1,14 +1,14 @@
-#include "agent/cli/prompt_device.h"
+#include "agent/cli/running/prompt_device.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "agent/campaign/program_fixture.h"
-#include "agent/cli/known_devices.h"
+#include "agent/cli/running/known_devices.h"
 #include "core/error.h"
 #include "core/strict_json.h"
 
-namespace agent::cli {
+namespace agent::cli::running {
 namespace {
 using testing::HasSubstr;
 
@@ -63,4 +63,4 @@ TEST(FirstPrompt, HasTheDiagnosisOfTheSolutionToImprove) {
 }
 
 }  // namespace
-}  // namespace agent::cli
+}  // namespace agent::cli::running

@@ -1,11 +1,11 @@
-#include "agent/cli/prompt_device.h"
+#include "agent/cli/running/prompt_device.h"
 
 #include "agent/campaign/device_session.h"
 #include "agent/campaign/device_text.h"
-#include "agent/cli/known_devices.h"
+#include "agent/cli/running/known_devices.h"
 #include "core/error.h"
 
-namespace agent::cli {
+namespace agent::cli::running {
 namespace {
 std::string source_of(const prompting::DeviceText& device) {
   return "The facts of " + device.name + " ship with kernelwright; its rates were measured on one on " +
@@ -45,4 +45,4 @@ PromptDevice prompt_device(const core::Paths& paths, const results::archive::Rea
   return {campaign::device_text(session, archive.newest_calibration(session.device())), choice.kind(), ""};
 }
 
-}  // namespace agent::cli
+}  // namespace agent::cli::running
