@@ -32,6 +32,7 @@ struct CampaignSettings {
   std::vector<std::string> solutions;  // hashes of the user's own solutions in the archive
   std::string launcher;                // the command that starts nodes (agent/nodes); empty: judged in this process
   int nodes = 0;                       // that it starts
+  std::string trial;                   // the comparison of strategies that it belongs to; empty: none
 };
 core::Json to_json(const CampaignSettings& settings);
 CampaignSettings campaign_settings_from_json(const core::JsonView& json);

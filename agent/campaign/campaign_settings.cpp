@@ -34,30 +34,32 @@ void read_models(const core::JsonView& json, CampaignSettings& s) {
 }  // namespace
 
 Json to_json(const CampaignSettings& s) {
-  return {{"problems", s.problems},
-          {"device", s.device},
-          {"hot", s.hot},
-          {"attempts", optional_json(s.budget.attempts)},
-          {"seconds", optional_json(s.budget.seconds)},
-          {"seed", s.seed},
-          {"patience", s.patience},
-          {"shipped", s.shipped},
-          {"solutions", s.solutions},
-          {"launcher", s.launcher},
-          {"nodes", s.nodes},
-          {"proposers", s.proposers},
-          {"strategy", s.models.strategy},
-          {"in_flight", s.models.in_flight},
-          {"lines", s.models.lines},
-          {"wanted", s.models.wanted},
-          {"model_patience", s.models.patience},
-          {"max_output_tokens", s.sampling.max_output_tokens},
-          {"thinking_tokens", s.sampling.thinking_tokens},
-          {"context_tokens", s.sampling.context_tokens},
-          {"temperature", optional_json(s.sampling.temperature)},
-          {"tokens", optional_json(s.spending.tokens)},
-          {"requests", optional_json(s.spending.requests)},
-          {"dollars", optional_json(s.spending.dollars)}};
+  Json json{{"problems", s.problems},
+            {"device", s.device},
+            {"hot", s.hot},
+            {"attempts", optional_json(s.budget.attempts)},
+            {"seconds", optional_json(s.budget.seconds)},
+            {"seed", s.seed},
+            {"patience", s.patience},
+            {"shipped", s.shipped},
+            {"solutions", s.solutions},
+            {"launcher", s.launcher},
+            {"nodes", s.nodes},
+            {"proposers", s.proposers},
+            {"strategy", s.models.strategy},
+            {"in_flight", s.models.in_flight},
+            {"lines", s.models.lines},
+            {"wanted", s.models.wanted},
+            {"model_patience", s.models.patience},
+            {"max_output_tokens", s.sampling.max_output_tokens},
+            {"thinking_tokens", s.sampling.thinking_tokens},
+            {"context_tokens", s.sampling.context_tokens},
+            {"temperature", optional_json(s.sampling.temperature)},
+            {"tokens", optional_json(s.spending.tokens)},
+            {"requests", optional_json(s.spending.requests)},
+            {"dollars", optional_json(s.spending.dollars)}};
+  if (!s.trial.empty()) json["trial"] = s.trial;
+  return json;
 }
 
 CampaignSettings campaign_settings_from_json(const core::JsonView& json) {
@@ -73,6 +75,7 @@ CampaignSettings campaign_settings_from_json(const core::JsonView& json) {
   for (const core::JsonView& hash : json.at("solutions").items()) s.solutions.push_back(hash.string());
   if (json.has("launcher")) s.launcher = json.at("launcher").string();
   if (json.has("nodes")) s.nodes = static_cast<int>(json.at("nodes").integer(0, kMostNodes));
+  if (json.has("trial")) s.trial = json.at("trial").string();
   read_models(json, s);
   return s;
 }

@@ -6,7 +6,7 @@
 
 #include "agent/campaign/startup.h"
 #include "agent/cli/commands/commands.h"
-#include "agent/cli/commands/help.h"
+#include "agent/cli/help.h"
 #include "agent/cli/output.h"
 #include "agent/search/interrupt.h"
 #include "core/error.h"
@@ -26,7 +26,7 @@ std::filesystem::path default_archive() {
 
 using Adder = void (*)(CLI::App&, Invocation&);
 const std::pair<const char*, std::vector<Adder>> kGroups[] = {
-    {"Search", {add_run_command, add_resume_command, add_replay_command}},
+    {"Search", {add_run_command, add_resume_command, add_strategies_command, add_replay_command}},
     {"Judge",
      {add_judge_command, add_check_command, add_audit_command, add_selftest_command, add_problems_command,
       add_new_command, add_import_command}},
