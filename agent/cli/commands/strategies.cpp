@@ -190,7 +190,8 @@ void strategies(StrategiesOptions& options, Invocation& invocation) {
   }
   if (options.strategies.empty()) options.strategies = search::strategy_names();
   // The tuner first: the others are compared with it.
-  std::ranges::stable_partition(options.strategies, [](const std::string& name) { return name == kTuner; });
+  std::stable_partition(options.strategies.begin(), options.strategies.end(),
+                        [](const std::string& name) { return name == kTuner; });
   campaign::LoadedData data = load_data(invocation);
   const std::vector<std::string> problems = running::chosen_problems(options.run, data);
   options.trial = trial_of(options.run.settings);
