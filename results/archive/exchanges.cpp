@@ -106,6 +106,21 @@ void add_reply(Database& database, const Reasons& reasons, Exchange& exchange) {
   for (const Brought& one : exchange.brought) record.solutions.push_back(one.solution);
 }
 
+// Adds replies and their fates to requests of one campaign.
+void add_replies(Database& database, int64_t campaign, std::vector<Exchange>& all) {
+  if (all.empty()) return;
+  const std::string name = [&] {
+    Statement found = database.prepare("SELECT name FROM campaigns WHERE id = ?");
+    found.bind(campaign);
+    return found.step() ? found.text(0) : std::string();
+  }();
+  const Reasons reasons = reasons_of(database, campaign);
+  for (Exchange& exchange : all) {
+    exchange.campaign = name;
+    add_reply(database, reasons, exchange);
+  }
+}
+
 // True if `later` repeats the prompt of `exchange` and goes on with its reply.
 bool sends_back(const Exchange& exchange, const Json& later) {
   const Json& turns = exchange.record.request.prompt.at("turns");
@@ -116,11 +131,6 @@ bool sends_back(const Exchange& exchange, const Json& later) {
 
 std::vector<Exchange> newest_exchanges(const Reader& archive, int64_t campaign, size_t limit) {
   Database& database = database_of(archive);
-  const std::string name = [&] {
-    Statement found = database.prepare("SELECT name FROM campaigns WHERE id = ?");
-    found.bind(campaign);
-    return found.step() ? found.text(0) : std::string();
-  }();
   std::vector<Exchange> all;
   {
     Statement rows = database.prepare("SELECT * FROM requests WHERE campaign = ? ORDER BY id DESC LIMIT ?");
@@ -128,11 +138,7 @@ std::vector<Exchange> newest_exchanges(const Reader& archive, int64_t campaign, 
     while (rows.step()) all.push_back(exchange_from(database, rows, false));
   }
   std::reverse(all.begin(), all.end());
-  const Reasons reasons = all.empty() ? Reasons() : reasons_of(database, campaign);
-  for (Exchange& exchange : all) {
-    exchange.campaign = name;
-    add_reply(database, reasons, exchange);
-  }
+  add_replies(database, campaign, all);
   return all;
 }
 
@@ -174,6 +180,37 @@ std::optional<Exchange> following_exchange(const Reader& archive, const Exchange
   }
   if (!next) next = same_line;
   return next ? find_exchange(archive, *next) : std::nullopt;
+}
+
+std::optional<int64_t> proposing_request(const Reader& archive, int64_t solution, std::optional<int64_t> campaign) {
+  Statement rows = database_of(archive).prepare(R"sql(
+SELECT q.id FROM proposed p JOIN replies r ON r.id = p.reply JOIN requests q ON q.id = r.request
+WHERE p.solution = ? ORDER BY q.campaign IS ? DESC, q.id LIMIT 1)sql");
+  rows.bind(solution).bind(campaign);
+  if (!rows.step()) return std::nullopt;
+  return rows.integer(0);
+}
+
+std::vector<Exchange> exchanges_made_from(const Reader& archive, int64_t solution, int64_t campaign, size_t limit) {
+  Database& database = database_of(archive);
+  std::vector<Exchange> all;
+  {
+    // A reply's solutions name their parent. A request without any names it by its number in the campaign, which the
+    // names of models' solutions end in (agent/search/model_proposals.h).
+    Statement rows = database.prepare(R"sql(
+SELECT * FROM requests WHERE campaign = ?2 AND id IN (
+  SELECT r.request FROM solutions s JOIN proposed p ON p.solution = s.id JOIN replies r ON r.id = p.reply
+  WHERE s.parent = ?1
+  UNION
+  SELECT q.id FROM solutions s JOIN campaigns g ON g.id = ?2
+       JOIN requests q ON q.campaign = g.id AND q.problem = s.problem JOIN json_each(q.proposal, '$.parents') j
+  WHERE s.id = ?1 AND s.name = g.name || '-' || j.value)
+ORDER BY id LIMIT ?3)sql");
+    rows.bind(solution).bind(campaign).bind(static_cast<int64_t>(limit));
+    while (rows.step()) all.push_back(exchange_from(database, rows, false));
+  }
+  add_replies(database, campaign, all);
+  return all;
 }
 
 std::vector<AdviceUse> advice_of_campaign(const Reader& archive, int64_t campaign) {

@@ -42,6 +42,13 @@ std::optional<Exchange> find_exchange(const Reader& archive, int64_t request);
 // The request that came next in the same line of the search, or sent this one's reply back with reasons.
 std::optional<Exchange> following_exchange(const Reader& archive, const Exchange& exchange);
 
+// The first request whose reply proposed a solution, one of this campaign before others; nullopt: no reply did.
+std::optional<int64_t> proposing_request(const Reader& archive, int64_t solution, std::optional<int64_t> campaign);
+
+// The first `limit` requests of a campaign that asked to change this solution, in the order of sending, without
+// prompts.
+std::vector<Exchange> exchanges_made_from(const Reader& archive, int64_t solution, int64_t campaign, size_t limit);
+
 // What came of one advised change in a campaign (v_advice).
 struct AdviceUse {
   std::string advice;  // empty: prompts that advised nothing

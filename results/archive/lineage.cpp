@@ -112,6 +112,14 @@ SolutionRecord solution_of_attempt(const Reader& archive, int64_t attempt) {
   return archive.solution(id);
 }
 
+std::optional<SolutionRecord> incumbent_of_attempt(const Reader& archive, int64_t attempt) {
+  Statement row = database_of(archive).prepare(
+      "SELECT c.solution FROM measurements m JOIN candidates c ON c.id = m.against WHERE m.attempt = ?");
+  row.bind(attempt);
+  if (!row.step()) return std::nullopt;
+  return archive.solution(row.integer(0));
+}
+
 std::map<std::string, int64_t> verdicts_of_campaign(const Reader& archive, int64_t campaign) {
   Statement rows =
       database_of(archive).prepare("SELECT verdict, count(*) FROM attempts WHERE campaign = ? GROUP BY verdict");

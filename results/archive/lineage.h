@@ -72,6 +72,8 @@ std::optional<int64_t> best_attempt(const Reader& archive, int64_t solution);
 
 SolutionRecord solution_of_attempt(const Reader& archive,
                                    int64_t attempt);  // throws core::InputError: no such attempt
+// The solution that an attempt was timed against; nullopt: it was not timed.
+std::optional<SolutionRecord> incumbent_of_attempt(const Reader& archive, int64_t attempt);
 // Number of attempts of a campaign by verdict.
 std::map<std::string, int64_t> verdicts_of_campaign(const Reader& archive, int64_t campaign);
 // Up to `limit` attempts of a solution, the newest first.

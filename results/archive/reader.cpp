@@ -229,6 +229,12 @@ std::optional<int64_t> Reader::find_artefact(int64_t campaign, const std::string
   return first_id(std::move(found));
 }
 
+bool Reader::has_attempt(int64_t id) const {
+  Statement found = database().prepare("SELECT id FROM attempts WHERE id = ?");
+  found.bind(id);
+  return found.step();
+}
+
 RecordedAttempt Reader::attempt(int64_t id) const {
   RecordedAttempt a;
   {

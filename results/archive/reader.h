@@ -33,6 +33,7 @@ class Reader {
                                       std::optional<int64_t> against) const;
   std::optional<int64_t> find_artefact(int64_t campaign, const std::string& artefact, verifier::verdicts::Effort effort,
                                        int64_t against) const;
+  bool has_attempt(int64_t id) const;
   RecordedAttempt attempt(int64_t id) const;  // throws core::InputError when there is none
   std::vector<int64_t> attempts_of_campaign(int64_t campaign) const;
   std::vector<int64_t> attempts_of_solution(int64_t solution) const;

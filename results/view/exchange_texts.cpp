@@ -15,7 +15,6 @@ using core::Json;
 constexpr size_t kTextBytes = 256 << 10;  // of a section or a part
 constexpr size_t kReplyBytes = 1 << 20;
 constexpr size_t kParts = 200;
-constexpr int64_t kComparedLines = 3000;  // of each text
 constexpr size_t kReasonBytes = 2000;
 
 // The first heading, without its marks; for a part without one, `otherwise`.
@@ -33,13 +32,6 @@ Json section_json(const PromptSection& section) {
           {"title", core::clean_line(section.title)},
           {"tokens", section.tokens},
           {"text", shown(section.text)}};
-}
-
-// Null for the same texts, or long ones.
-Json difference(const std::string& before, const std::string& after) {
-  const auto is_long = [](const std::string& text) { return std::ranges::count(text, '\n') > kComparedLines; };
-  if (is_long(before) || is_long(after)) return {};
-  return or_null(shown(unified_diff(before, after)));
 }
 
 Json reply_json(const archive::NewReply& reply) {
@@ -65,7 +57,7 @@ void add_sources(const archive::Reader& archive, const archive::Brought& brought
   if (!brought.parent) return;
   const archive::SolutionRecord parent = archive.solution(*brought.parent);
   json["parent"] = {{"solution", core::clean_line(parent.name)}, {"hash", parent.hash}};
-  json["difference"] = difference(parent.source, solution.source);
+  json["difference"] = or_null(shown_diff(parent.source, solution.source));
 }
 
 // The sections of the next prompt that this one lacks. A model's own words are not among them.
@@ -78,7 +70,7 @@ Json told(const Json& prompt, const Json& next) {
     const auto older = std::ranges::find(before, section.title, &PromptSection::title);
     all.push_back(section_json(section));
     if (section.title == "User") all.back()["title"] = "The reasons that were sent back";
-    all.back()["difference"] = older == before.end() ? Json() : difference(older->text, section.text);
+    all.back()["difference"] = older == before.end() ? Json() : or_null(shown_diff(older->text, section.text));
   }
   return all;
 }

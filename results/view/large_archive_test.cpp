@@ -70,11 +70,15 @@ TEST_F(LargeArchive, IsReadByIndex) {
   EXPECT_EQ(archive.find_solutions(best->hash.substr(0, 12)).size(), 1u);
   archive::problem_of_attempt(archive, best->attempt);
   solution_of_attempt(archive, best->attempt);
+  EXPECT_TRUE(archive.has_attempt(best->attempt));
+  EXPECT_TRUE(incumbent_of_attempt(archive, best->attempt));
   const CampaignRecord campaign = archive.find_campaign(best->campaign);
   EXPECT_FALSE(verdicts_of_campaign(archive, campaign.id).empty());
   newest_exchanges(archive, campaign.id, 20);
   if (const auto exchange = find_exchange(archive, 1)) following_exchange(archive, *exchange);
   why_none_answered(archive, campaign.id);
+  proposing_request(archive, best->solution_id, campaign.id);
+  exchanges_made_from(archive, best->solution_id, campaign.id, 20);
   archive.baselines("", "");
   archive.find_attempt(campaign.id, 1, Effort::screen, 1);
   archive.find_artefact(campaign.id, "none", Effort::screen, 1);

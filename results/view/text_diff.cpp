@@ -1,5 +1,6 @@
 #include "results/view/text_diff.h"
 
+#include <algorithm>
 #include <dtl/dtl.hpp>
 #include <sstream>
 #include <vector>
@@ -8,6 +9,9 @@
 
 namespace results::view {
 namespace {
+constexpr int64_t kComparedLines = 3000;  // of each text
+constexpr size_t kShownBytes = 256 << 10;
+
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines = core::split(text, '\n');
   if (!lines.empty() && lines.back().empty()) lines.pop_back();  // after the last newline
@@ -22,6 +26,12 @@ std::string unified_diff(const std::string& before, const std::string& after) {
   std::ostringstream text;
   diff.printUnifiedFormat(text);
   return text.str();
+}
+
+std::string shown_diff(const std::string& before, const std::string& after) {
+  const auto is_long = [](const std::string& text) { return std::ranges::count(text, '\n') > kComparedLines; };
+  if (is_long(before) || is_long(after)) return "";
+  return core::clean_text(unified_diff(before, after), kShownBytes);
 }
 
 }  // namespace results::view

@@ -10,6 +10,7 @@
 #include "results/archive/exchanges.h"
 #include "results/archive/lineage.h"
 #include "results/archive/problems.h"
+#include "results/view/attempt.h"
 #include "results/view/exchange.h"
 #include "results/view/exchange_texts.h"
 #include "results/view/json.h"
@@ -24,6 +25,7 @@ constexpr size_t kRowsOfProblem = 25;      // solutions per problem and device o
 constexpr size_t kMostCampaigns = 100;     // on the overview, the newest
 constexpr size_t kCampaignsInReport = 8;   // the newest
 constexpr size_t kExchangesInReport = 20;  // the newest, in a report of one campaign
+constexpr size_t kAttemptsInReport = 10;   // the newest, in a report of one campaign
 constexpr size_t kSourcesInReport = 3;     // of the best solutions of each problem and device
 constexpr int64_t kAttempts = 30;          // newest attempts at a solution
 constexpr size_t kEvents = 50;             // newest events of a campaign
@@ -59,6 +61,13 @@ Json plan_of(const std::string& source, const std::string& name) {
   }
 }
 
+std::optional<int64_t> number_in(const std::string& text) {
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
 // The ancestors of a solution, its parent first, with their results.
 Json ancestors_of(const archive::Reader& archive, int64_t solution) {
   Json all = Json::array();
@@ -85,6 +94,7 @@ std::optional<Json> PageData::at(std::string_view path) {
   if (kind == "problem") return problem(name);
   if (kind == "campaign") return campaign(name);
   if (kind == "solution") return solution(name);
+  if (kind == "attempt") return attempt(name);
   if (kind == "exchange") return exchange(name);
   return std::nullopt;
 }
@@ -265,11 +275,17 @@ std::optional<Json> PageData::solution(const std::string& hash) {
   return json;
 }
 
+std::optional<Json> PageData::attempt(const std::string& number) const {
+  const std::optional<int64_t> id = number_in(number);
+  if (!id || !archive_.has_attempt(*id)) return std::nullopt;
+  Json json = view::attempt_json(archive_, *id);
+  json["older_files"] = archive::has_older_files(archive_, archive::problem_of_attempt(archive_, *id), scope_.here);
+  return json;
+}
+
 std::optional<Json> PageData::exchange(const std::string& number) const {
-  int64_t id = 0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), id);
-  if (error != std::errc() || end != number.data() + number.size()) return std::nullopt;
-  const std::optional<archive::Exchange> found = archive::find_exchange(archive_, id);
+  const std::optional<int64_t> id = number_in(number);
+  const std::optional<archive::Exchange> found = id ? archive::find_exchange(archive_, *id) : std::nullopt;
   if (!found) return std::nullopt;
   return view::full_json_of(archive_, *found);
 }
@@ -312,6 +328,11 @@ Json PageData::report() {
     for (size_t i = requests.size() - std::min(requests.size(), kExchangesInReport); i < requests.size(); ++i) {
       const std::string exchange = "exchange/" + std::to_string(requests[i]["exchange"].get<int64_t>());
       all[exchange] = *at(exchange);
+    }
+    const Json& latest = all[path]["latest"];
+    for (size_t i = 0; i < std::min(latest.size(), kAttemptsInReport); ++i) {
+      const std::string attempt = "attempt/" + std::to_string(latest[i]["attempt"].get<int64_t>());
+      all[attempt] = *at(attempt);
     }
   }
   for (const std::string& hash : hashes) all["solution/" + hash] = *at("solution/" + hash);

@@ -1,5 +1,6 @@
 // The data of pages, as JSON by path: "overview", "scores", "problem/NAME", "campaign/NAME", "solution/HASH",
-// "exchange/NUMBER" (a request to a model). The web server sends one at a time; a report contains all that it shows.
+// "attempt/NUMBER", "exchange/NUMBER" (a request to a model). The web server sends one at a time; a report contains all
+// that it shows.
 // Untrusted texts (names, descriptions, sources, messages) are cleaned as core/text.h says; pages show them as text.
 #pragma once
 
@@ -46,6 +47,7 @@ class PageData {
   std::optional<core::Json> problem(const std::string& name);
   std::optional<core::Json> campaign(const std::string& name);
   std::optional<core::Json> solution(const std::string& hash);
+  std::optional<core::Json> attempt(const std::string& number) const;
   std::optional<core::Json> exchange(const std::string& number) const;
   archive::CampaignTally& tally(int64_t campaign);
   bool in_scope(const archive::CampaignRecord& campaign) const;

@@ -167,13 +167,123 @@ TEST(PageData, ASolutionHasItsSourceFiguresAndLineage) {
   EXPECT_EQ(PageData(s.archive).source(child.hash()), child.source);
 }
 
+TEST(PageData, ATimedAttemptHasItsTimesStagesAndIncumbent) {
+  const TemporaryArchive temporary;
+  Started s(temporary.file());
+  NewAttempt made = s.attempt_at(s.add_candidate("fast", "seed", {{"X", 4}}), Effort::full, correct_judgement(2));
+  made.registers = 40;
+  const int64_t id = s.archive.add_attempt(made);
+  const Json json = at(s.archive, "attempt/" + std::to_string(id));
+  EXPECT_EQ(json["attempt"], id);
+  EXPECT_EQ(json["solution"], "fast");
+  EXPECT_EQ(json["hash"], solution_named("fast").hash());
+  EXPECT_EQ(json["tunables"], (Json{{"X", 4}}));
+  EXPECT_EQ(json["campaign"], s.archive.find_campaign("").name);
+  EXPECT_THAT(json["sentence"].get<std::string>(), HasSubstr("Correct in 12 compared launches"));
+  EXPECT_TRUE(json["advice"].is_null());
+  EXPECT_EQ(json["stages"]["compile_ms"], 85);
+  EXPECT_EQ(json["stages"]["timing_ms"], 3);
+  EXPECT_EQ(json["registers"], 40);
+  EXPECT_TRUE(json["spill_bytes"].is_null());
+  EXPECT_EQ(json["environment"]["host"], "test");
+  EXPECT_EQ(json["compile_log"], "one warning");
+  const Json& timing = json["timing"];
+  EXPECT_EQ(timing["against"], "naive");
+  EXPECT_EQ(timing["against_hash"], solution_named("naive").hash());
+  EXPECT_EQ(timing["outcome"], "win");
+  EXPECT_DOUBLE_EQ(timing["workloads"].at(0)["time_us"], 50);
+  EXPECT_DOUBLE_EQ(timing["workloads"][0]["incumbent_us"], 100);
+  EXPECT_EQ(timing["workloads"][0]["pairs"], 31);
+  EXPECT_FALSE(timing["workloads"][0].contains("samples"));
+  for (const char* absent : {"proposed_by", "parent", "difference", "findings"}) EXPECT_TRUE(json[absent].is_null());
+}
+
+TEST(PageData, ARefusedAttemptSaysWhereAndWhatToDo) {
+  const TemporaryArchive temporary;
+  Started s(temporary.file());
+  const sandbox::Solution solution = [] {
+    sandbox::Solution made = solution_named("racy");
+    made.source = "// 1\n// 2\n\x1b[2J<b>three</b>\n// 4\n// 5\n// 6\n// 7\n// 8\n";
+    return made;
+  }();
+  const int64_t candidate = s.archive.add_candidate(s.archive.add_solution({&solution, "racy", "user", {}}), {});
+  verifier::verdicts::Judgement judgement;
+  judgement.verdict = verifier::verdicts::Faulted{
+      {"test_7", "N=7", "ordinary", "reverse"},
+      {sandbox::FaultKind::race, "writes 'part'\x1b[31m <i>", "row_sum", {{0, 0, 0}}, {{1, 0, 0}}, 3}};
+  NewAttempt made = s.attempt_at(candidate, Effort::full, judgement);
+  made.compile_log = "a warning\n\x1b[31min <b>line</b> 2";
+  const Json json = at(s.archive, "attempt/" + std::to_string(s.archive.add_attempt(made)));
+  EXPECT_EQ(json["verdict_name"], "race");
+  EXPECT_THAT(json["sentence"].get<std::string>(), HasSubstr("thread (1,0,0), line 3"));
+  EXPECT_EQ(json["advice"], "Put __syncthreads() or __syncwarp() between these accesses.");
+  EXPECT_EQ(json["verdict"]["where"]["axes"], "N=7");
+  EXPECT_EQ(json["verdict"]["fault"]["line"], 3);
+  EXPECT_EQ(json["near"]["first"], 1);
+  EXPECT_EQ(json["near"]["lines"].size(), 7u);
+  EXPECT_EQ(json["near"]["lines"][2], "?[2J<b>three</b>");
+  EXPECT_EQ(json["compile_log"], "a warning\n?[31min <b>line</b> 2");  // text, which a page shows as text
+  EXPECT_TRUE(json["timing"].is_null());
+  EXPECT_THAT(json.dump(), Not(HasSubstr("\\u001b")));
+}
+
+TEST(PageData, AnAttemptLeadsToItsRequestsAndParent) {
+  const TemporaryArchive temporary;
+  Started s(temporary.file());
+  const std::string name = s.archive.find_campaign("").name;
+  const auto propose = [&](int64_t request, const std::string& of, std::optional<int64_t> parent) {
+    NewReply reply;
+    reply.request = request;
+    reply.outcome = "completion";
+    const sandbox::Solution solution = solution_named(of);
+    const int64_t id = s.archive.add_solution({&solution, name + "-" + of, "some-model", parent});
+    s.archive.add_proposed(s.archive.add_reply(reply), id);
+    return id;
+  };
+  const auto improve = [&](const std::string& member) {
+    NewRequest request;
+    request.campaign = s.campaign;
+    request.problem = "sum_f32";
+    request.model = "some-model";
+    request.proposal = {{"operator", "improve"}, {"parents", {member}}, {"limit", "memory_bound"}};
+    const std::string task = "# Your task\n\nMake it faster.\n\nFindings about it:\n\nIt waits\x1b for memory.";
+    request.prompt = {{"system", ""}, {"turns", {{{"speaker", "user"}, {"sections", {task}}}}}};
+    return s.archive.add_request(request);
+  };
+  const int64_t first = ask(s);
+  const int64_t parent = propose(first, "s1", std::nullopt);
+  const int64_t second = improve("s1");
+  const int64_t child = propose(second, "s2", parent);
+  const int64_t unanswered = improve("s1");
+  improve("s9");
+  const auto attempt_at = [&](int64_t solution) {
+    const int64_t candidate = s.archive.add_candidate(solution, {});
+    return "attempt/" +
+           std::to_string(s.archive.add_attempt(s.attempt_at(candidate, Effort::full, correct_judgement(2))));
+  };
+  const Json of_parent = at(s.archive, attempt_at(parent)), of_child = at(s.archive, attempt_at(child));
+  EXPECT_EQ(of_parent["proposed_by"]["exchange"], first);
+  ASSERT_EQ(of_parent["later"].size(), 2u);
+  EXPECT_EQ(of_parent["later"][0]["exchange"], second);
+  EXPECT_EQ(of_parent["later"][0]["limit"], "memory_bound");
+  EXPECT_TRUE(of_parent["later"][0]["advice"].is_null());
+  EXPECT_EQ(of_parent["later"][1]["exchange"], unanswered);
+  EXPECT_EQ(of_parent["findings"]["exchange"], second);
+  EXPECT_EQ(of_parent["findings"]["text"], "Findings about it:\n\nIt waits? for memory.");
+  EXPECT_EQ(of_child["proposed_by"]["exchange"], second);
+  EXPECT_EQ(of_child["parent"]["solution"], name + "-s1");
+  EXPECT_THAT(of_child["difference"].get<std::string>(), HasSubstr("+// sum_f32 s2\n"));
+  EXPECT_TRUE(of_child["later"].empty());
+}
+
 TEST(PageData, MissingDataIsNotShown) {
   const TemporaryArchive temporary;
   Started s(temporary.file());
   PageData data(s.archive);
-  for (const char* path : {"", "nothing", "problem", "problem/", "problem/other", "campaign/", "campaign/none",
-                           "solution/", "solution/naive", "solution/../../etc/passwd", "exchange/", "exchange/1",
-                           "exchange/1x", "exchange/-1", "../overview"}) {
+  for (const char* path :
+       {"", "nothing", "problem", "problem/", "problem/other", "campaign/", "campaign/none", "solution/",
+        "solution/naive", "solution/../../etc/passwd", "exchange/", "exchange/1", "exchange/1x", "exchange/-1",
+        "attempt/", "attempt/1", "attempt/1x", "attempt/-1", "../overview"}) {
     EXPECT_FALSE(data.at(path)) << path;
   }
   EXPECT_THROW(PageData(s.archive, {"", "no_such_problem", ""}).report(), core::InputError);
@@ -192,14 +302,18 @@ TEST(PageData, AReportHoldsThePagesItLinksTo) {
   EXPECT_FALSE(report.contains("solution/" + solution_named("solution1").hash()));  // the best few only
 }
 
-TEST(PageData, AReportOfACampaignHoldsItsRequests) {
+TEST(PageData, AReportOfACampaignHoldsItsRequestsAndNewestAttempts) {
   const TemporaryArchive temporary;
   Started s(temporary.file());
   pay(s, 0.25);
+  for (int i = 1; i <= 12; ++i) add_win(s, "solution" + std::to_string(i), 1 + i);
   EXPECT_FALSE(PageData(s.archive).report().contains("exchange/1"));
+  EXPECT_FALSE(PageData(s.archive).report().contains("attempt/12"));
   const std::string name = s.archive.find_campaign("").name;
   const Json report = PageData(s.archive, {.campaign = name}).report();
   EXPECT_EQ(report.at("exchange/1")["campaign"], name);
+  EXPECT_EQ(report.at("attempt/12")["campaign"], name);
+  EXPECT_FALSE(report.contains("attempt/2"));
 }
 
 TEST(PageData, UserTextIsCleanedAndStaysText) {

@@ -338,6 +338,62 @@ class Pages(unittest.TestCase):
         self.assertLessEqual(self.script("return document.documentElement.scrollWidth"), 360)
         self.assertGreaterEqual(self.worst_contrast(), 4.5)
 
+    def test_a_campaign_leads_to_its_attempts(self):
+        with sqlite3.connect(f"file:{self.site.archive}?mode=ro", uri=True) as database:
+            (campaign, timed) = database.execute(
+                "SELECT g.name, m.attempt FROM measurements m JOIN attempts a ON a.id = m.attempt"
+                " JOIN campaigns g ON g.id = a.campaign ORDER BY m.id DESC").fetchone()
+        self.open_page("campaign/" + campaign)
+        link = f"main a[href='#/attempt/{timed}']"
+        self.wait(lambda: self.find(link))
+        self.find(link)[0].click()
+        self.wait(lambda: self.find("main h1")[0].text.startswith(f"Attempt {timed}: "))
+        shown = json.loads(self.site.run("show", str(timed), "--json"))
+        text = self.script("return document.querySelector('main').textContent")
+        self.assertIn("correct: " + shown["sentence"], text)
+        self.assertIn("against " + shown["against"], text)
+        self.assertEqual([h.text for h in self.find("main h2")],
+                         ["Verdict", "Times", "Stages and sandbox", "Origin", "Told next"])
+        self.assertEqual(self.column("Workload"), [w["workload"] for w in shown["measurement"]["workloads"]])
+        self.assertTrue(all(" µs" in time or " ms" in time for time in self.column("Time")))
+        facts = dict(zip((t.text for t in self.find("main dt")), (d.text for d in self.find("main dd"))))
+        self.assertEqual(facts["Sandbox level"], str(shown["environment"]["sandbox_level"]))
+        self.assertTrue(facts["Timing"].endswith("s"))
+        self.look(360, 740, "light")
+        self.assertLessEqual(self.script("return document.documentElement.scrollWidth"), 360)
+        self.assertGreaterEqual(self.worst_contrast(), 4.5)
+        self.find(f"main a[href='#/campaign/{campaign}']")[0].click()
+        self.wait(lambda: self.find("main h1")[0].text == "Campaign " + campaign)
+        report = self.site.home / "campaign.html"
+        self.site.run("report", "--campaign", campaign, "-o", str(report))
+        self.open(report.as_uri(), "article.attempt")
+        links = self.find("article.campaign a[href^='#/attempt/']")
+        self.assertTrue(links)
+        for link in links:
+            self.assertEqual(len(self.find(f"[id='{link.get_attribute('href').split('#')[1]}']")), 1)
+
+    def test_a_refused_attempt_shows_the_line(self):
+        source = self.site.home / "broken.cu"
+        kernels = sorted((self.arguments.kernels / "vector_add_f32").glob("*.cu"))
+        source.write_text(kernels[0].read_text() + HOSTILE_COMMENT + "no_such_type x;\n")
+        self.site.run("judge", str(source))
+        with sqlite3.connect(f"file:{self.site.archive}?mode=ro", uri=True) as database:
+            (attempt, verdict) = database.execute(
+                "SELECT id, verdict_json FROM attempts WHERE verdict = 'compile_error' ORDER BY id DESC").fetchone()
+        verdict = json.loads(verdict)
+        self.open_page(f"attempt/{attempt}")
+        self.wait(lambda: self.find("main .changed.gone"))
+        self.assertIn("no_such_type x;", self.find("main .changed.gone")[0].text)
+        self.assertIn(HOSTILE_COMMENT.strip(), self.find("main .source")[0].text)
+        text = self.script("return document.querySelector('main').textContent")
+        self.assertIn(f"compile error: Line {verdict['line']}: ", text)
+        self.assertIn("Advice: Mend the source", text)
+        self.assertIn("It was not timed.", text)
+        self.assertEqual(self.find("main script, main img, main [onerror]"), [])
+        self.open_page("attempt/999999")
+        self.wait(lambda: self.find("main h1")[0].text == "Not found")
+        self.browser.get_log("browser")  # the answer 404 is among its errors
+
     def test_a_running_campaign_updates_the_page(self):
         self.open_page()
         self.wait(lambda: " in " in self.find(".lead")[0].text)

@@ -31,7 +31,7 @@ function report() {
     kw.bundle.made ? "made " + kw.when(kw.bundle.made) : ""
   ].filter(Boolean).join(", ");
   main.replaceChildren();
-  const order = ["overview", "scores", "campaign", "exchange", "problem", "solution"];
+  const order = ["overview", "scores", "campaign", "attempt", "exchange", "problem", "solution"];
   const paths = Object.keys(answers).sort((a, b) => order.indexOf(a.split("/")[0]) - order.indexOf(b.split("/")[0]));
   for (const path of paths) {
     const kind = path.split("/")[0], name = path.slice(kind.length + 1);

@@ -32,7 +32,7 @@ const requests = [
     title: "Outcome",
     wraps: true,
     value: (r) => r.outcome,
-    show: (r) => kw.el("span", {class: r.arrived ? "verdict " + (r.good ? "right" : "wrong") : null}, r.outcome)
+    show: kw.outcome
   },
 ];
 const total = (uses) => uses.reduce((sum, use) => sum + use.requests, 0);

@@ -74,6 +74,15 @@ kw.link = function(path, text) {
   return kw.el("a", {href: kw.address(path.slice(0, slash), path.slice(slash + 1))}, text);
 };
 
+kw.attempt = (number) => kw.link("attempt/" + number, String(number));
+kw.verdict = (name) =>
+    kw.el("span", {class: "verdict " + (name === "correct" ? "right" : "wrong")}, name.replaceAll("_", " "));
+
+// The outcome of a request to a model (results/view/exchange.h).
+kw.outcome = (of) => kw.el("span", {class: of.arrived ? "verdict " + (of.good ? "right" : "wrong") : null}, of.outcome);
+// Text of a model, or for one.
+kw.said = (text) => kw.el("pre", {class: "source plain said", tabindex: "0", "aria-label": "Text"}, text);
+
 // [["Device", "cpu"], ...] as a list of facts, without empty ones.
 kw.facts = function(pairs) {
   const list = kw.el("dl", {class: "facts"});

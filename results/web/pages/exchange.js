@@ -1,9 +1,7 @@
 // One request to a model: its outcome, its reply, what was told next, and its prompt by sections.
 "use strict";
 (function(kw) {
-const said = (text) => kw.el("pre", {class: "source plain said", tabindex: "0", "aria-label": "Text"}, text);
 const tokens = (n) => `about ${kw.many(n, "token")}`;
-const outcome = (of) => kw.el("span", {class: of.arrived ? "verdict " + (of.good ? "right" : "wrong") : null}, of.outcome);
 
 function facts(of) {
   const reply = of.reply;
@@ -24,15 +22,9 @@ function facts(of) {
 
 const columns = [
   {title: "Solution", show: (b) => kw.link("solution/" + b.hash, b.solution)},
-  {
-    title: "Verdict",
-    show: (b) => b.verdict_name === null ?
-        "" :
-        kw.el("span", {class: "verdict " + (b.verdict_name === "correct" ? "right" : "wrong")},
-              b.verdict_name.replaceAll("_", " "))
-  },
+  {title: "Verdict", show: (b) => (b.verdict_name === null ? "" : kw.verdict(b.verdict_name))},
   {title: "Outcome", wraps: true, show: (b) => b.outcome},
-  {title: "Attempt", number: true, show: (b) => (b.attempt === null ? "" : b.attempt)},
+  {title: "Attempt", number: true, show: (b) => (b.attempt === null ? "" : kw.attempt(b.attempt))},
   {title: "Made from", show: (b) => b.parent && kw.link("solution/" + b.parent.hash, b.parent.solution)},
 ];
 
@@ -52,7 +44,7 @@ function reply(of) {
   return kw.section(
       "Reply",
       of.reply.complete ? null : kw.el("p", {class: "older"}, "It ran into the limit of tokens: its end is missing."),
-      of.reply.parts.map((part) => (part.code ? kw.source(part.text) : said(part.text))));
+      of.reply.parts.map((part) => (part.code ? kw.source(part.text) : kw.said(part.text))));
 }
 
 function next(of) {
@@ -65,11 +57,11 @@ function next(of) {
       kw.el(
           "p", {}, to,
           of.next.sent_back ? " sent this reply back with the reasons." : " was the next one in this line of the search.",
-          " Its outcome: ", outcome(of.next)),
+          " Its outcome: ", kw.outcome(of.next)),
       of.next.told.map((section) => kw.el(
                            "details", {open: of.next.sent_back},
                            kw.el("summary", {}, `${section.title}, ${tokens(section.tokens)}`),
-                           section.difference ? kw.unified(section.difference) : said(section.text))));
+                           section.difference ? kw.unified(section.difference) : kw.said(section.text))));
 }
 
 // The largest section is open.
@@ -81,7 +73,7 @@ function prompt(of) {
                         "details", {open: section.tokens === largest && !kw.bundle},
                         kw.el("summary", {}, `${section.title}, ${tokens(section.tokens)}`,
                               section.speaker === "assistant" ? " (the model's own earlier reply)" : ""),
-                        said(section.text))));
+                        kw.said(section.text))));
 }
 
 kw.views.exchange = function(number) {
@@ -92,7 +84,7 @@ kw.views.exchange = function(number) {
     paths: ["exchange/" + number],
     update(of) {
       kw.fill(heading, `Request ${of.number} for ${of.problem}`);
-      kw.fill(body, kw.el("p", {}, outcome(of)), facts(of), solutions(of), next(of), reply(of), prompt(of));
+      kw.fill(body, kw.el("p", {}, kw.outcome(of)), facts(of), solutions(of), next(of), reply(of), prompt(of));
     },
   };
 };

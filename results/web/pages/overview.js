@@ -35,6 +35,12 @@ kw.column = {
     value: (r) => r.share_of_bound,
     show: (r) => kw.percent(r.share_of_bound)
   },
+  attempt: {
+    title: "Attempt",
+    number: true,
+    value: (r) => r.attempt,
+    show: (r) => (r.attempt ? kw.attempt(r.attempt) : "")
+  },
   by: {title: "By", value: (r) => r.model || r.origin, show: (r) => r.model || r.origin},
 };
 

@@ -38,7 +38,7 @@ function onDevice(device) {
   const roof = kw.roofline("Roofline, " + device);
   const rows = kw.table({
     about: "Solutions on " + device,
-    columns: [kw.column.rank, kw.column.solution, kw.column.speedUp, kw.column.time, kw.column.bound, kw.column.by],
+    columns: [kw.column.rank, kw.column.solution, kw.column.speedUp, kw.column.time, kw.column.bound, kw.column.by, kw.column.attempt],
   });
   const charts = kw.el("div", {class: "charts two"}, bars.element);
   const element = kw.section("On " + device, rows.element, charts);

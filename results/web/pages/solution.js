@@ -14,21 +14,16 @@ const workloads = [
 const flat = (best) => best.flatMap((row) => row.workloads.map((w) => ({row, w})));
 
 const attempts = [
-  {title: "Attempt", number: true, value: (a) => a.attempt, show: (a) => a.attempt},
+  {title: "Attempt", number: true, value: (a) => a.attempt, show: (a) => kw.attempt(a.attempt)},
   {title: "Tunables", value: kw.tunables, show: kw.tunables},
   {title: "Effort", value: (a) => a.effort, show: (a) => a.effort},
-  {
-    title: "Verdict",
-    value: (a) => a.verdict_name,
-    show: (a) => kw.el(
-        "span", {class: "verdict " + (a.verdict_name === "correct" ? "right" : "wrong")},
-        a.verdict_name.replaceAll("_", " "))
-  },
+  {title: "Verdict", value: (a) => a.verdict_name, show: (a) => kw.verdict(a.verdict_name)},
   {title: "Speed-up", number: true, value: (a) => a.speed_up && a.speed_up.value, show: (a) => kw.interval(a.speed_up)},
   {title: "Against", minor: true, show: (a) => (a.speed_up ? a.against : "")},
   {title: "Finding", show: (a) => a.sentence},
 ];
 
+// Registers, shared memory and spills of each row.
 function resources(best) {
   return best
       .map(
@@ -64,9 +59,10 @@ function lineage(of) {
       kw.el("li", {}, kw.el("strong", {}, of.name)));
 }
 
-function counters(of) {
-  if (of.counters.length === 0) return null;
-  const columns = [...new Set(of.counters.flatMap((launch) => Object.keys(launch)))].filter((key) => key !== "stalls");
+// A profiler's counters of each launch.
+kw.profile = function(launches) {
+  if (launches.length === 0) return null;
+  const columns = [...new Set(launches.flatMap((launch) => Object.keys(launch)))].filter((key) => key !== "stalls");
   return kw.section(
       "Profile",
       kw.plainTable(
@@ -76,8 +72,8 @@ function counters(of) {
                         number: key !== "kernel",
                         show: (launch) => (typeof launch[key] === "number" ? kw.digits(launch[key]) : launch[key] || "")
                       })),
-          of.counters));
-}
+          launches));
+};
 
 kw.views.solution = function(hash) {
   const heading = kw.el("h1", {}, "Solution");
@@ -109,7 +105,7 @@ kw.views.solution = function(hash) {
                 kw.el("summary", {}, `${kw.count(of.source.split("\n").length)} lines`), kw.source(of.source)));
       }
       kw.fill(
-          rest, counters(of), kw.section("Lineage", lineage(of)),
+          rest, kw.profile(of.counters), kw.section("Lineage", lineage(of)),
           of.plan ? kw.section(
                         "Launch plan",
                         kw.el(
@@ -148,4 +144,5 @@ kw.views.compare = function(left, right) {
   };
 };
 kw.attemptColumns = attempts;
+kw.resources = resources;
 })(window.kw);
