@@ -14,6 +14,9 @@
 #ifdef KW_HAVE_NVRTC
 #include "sandbox/cuda/compiler/compiler.h"
 #endif
+#ifdef KW_HAVE_HIPRTC
+#include "sandbox/hip/compiler/hiprtc_fixture.h"
+#endif
 
 namespace agent::campaign {
 namespace {
@@ -92,18 +95,28 @@ TEST(Fragments, OfCardsAreSolutionsOfShippedProblems) {
   }
 }
 
-TEST(Fragments, OfCardsAreCorrectOnTheCpuDevice) {
+// Judges what says cpu and `backend` on the cpu device, in one of its languages.
+void expect_correct_fragments(const std::string& dialect, const std::string& backend, size_t at_least) {
   const test::Home home;
-  std::vector<std::string> args{"--json", "judge", "--screen"};
+  std::vector<std::string> args{"--json", "judge", "--screen", "--dialect", dialect};
+  const size_t options = args.size();
   for (const auto& [card, solution] : fragments()) {
-    if (!runs_on(solution, "cpu")) continue;
+    if (!runs_on(solution, "cpu") || !runs_on(solution, backend)) continue;
+    if (dialect == "cuda" && runs_on(solution, "hip") && !runs_on(solution, "cuda")) continue;  // it is HIP
     args.push_back((home.folder() / (card.name + ".cu")).string());
     std::ofstream(args.back()) << card.fragment;
   }
-  ASSERT_GE(args.size(), 3 + 15u);
+  ASSERT_GE(args.size(), options + at_least);
   const test::Ended ended = home.run(args);
   EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
-  EXPECT_EQ(std::count(ended.out.begin(), ended.out.end(), '\n'), static_cast<std::ptrdiff_t>(args.size() - 3));
+  EXPECT_EQ(std::count(ended.out.begin(), ended.out.end(), '\n'), static_cast<std::ptrdiff_t>(args.size() - options));
+}
+
+TEST(Fragments, OfCardsAreCorrectOnTheCpuDevice) { expect_correct_fragments("cuda", "cpu", 15); }
+
+TEST(Fragments, OfCardsForAmdAreCorrectWithWavefrontsOfEitherSize) {
+  expect_correct_fragments("hip", "hip", 9);
+  expect_correct_fragments("hip32", "hip", 9);
 }
 
 #ifdef KW_HAVE_NVRTC
@@ -121,6 +134,24 @@ TEST(Fragments, OfCardsCompileForTheirLeastArchitectureWithoutSpills) {
     EXPECT_EQ(built->spill_bytes, 0) << card.name;
     for (const sandbox::Launch& launch : solution.launches) {
       EXPECT_EQ(built->kernels.at(launch.kernel), static_cast<int64_t>(launch.args.size())) << card.name;
+    }
+  }
+}
+#endif
+
+#ifdef KW_HAVE_HIPRTC
+TEST(Fragments, OfCardsCompileForAmdGpus) {
+  const sandbox::gpu::RuntimeCompiler hiprtc = sandbox::hip::compiler::open_hiprtc();
+  const core::Paths paths = core::installed_paths();
+  for (const auto& [card, solution] : fragments()) {
+    if (!runs_on(solution, "hip")) continue;
+    const sandbox::TunableBinding point = sandbox::default_binding(solution);
+    for (const char* architecture : {"gfx90a", "gfx1030"}) {
+      const sandbox::Compilation compilation = sandbox::hip::compiler::compile(
+          {card.name, solution.source, {point.begin(), point.end()}, sandbox::Build::fast},
+          {architecture, paths.device_headers(), paths.hip_headers()}, hiprtc, sandbox::hip::compiler::test::comgr());
+      EXPECT_TRUE(std::holds_alternative<sandbox::Built>(compilation))
+          << card.name << " for " << architecture << ": " << std::get<sandbox::Rejected>(compilation).log;
     }
   }
 }
