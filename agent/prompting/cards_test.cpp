@@ -61,7 +61,10 @@ TEST(Cards, AreChosenByBottleneckArchitectureBackendAndProblem) {
     for (const std::string& card : chosen({"cpu", "", {kind}, {}, {}}, 9)) EXPECT_EQ(card.rfind("cpu_", 0), 0u) << card;
   }
   EXPECT_THAT(chosen({"cpu", "", {"row_reduction"}, {tensor_cores}, {}}), IsEmpty());
-  EXPECT_THAT(chosen({"hip", "", {"row_reduction"}, {}, {}}), IsEmpty());
+  EXPECT_THAT(chosen({"hip", "", {"row_reduction"}, {barriers}, {}}, 1), ElementsAre("hip_wavefronts"));
+  EXPECT_THAT(chosen({"hip", "", {"gemm"}, {tensor_cores}, {}}, 1), ElementsAre("hip_matrix_cores"));
+  EXPECT_THAT(chosen({"cuda", "sm_90a", {"row_reduction"}, {barriers}, {}}, 9),
+              testing::Not(testing::Contains("hip_wavefronts")));
 }
 
 TEST(Cards, UnseenCardsComeFirst) {
