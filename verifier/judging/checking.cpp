@@ -107,7 +107,7 @@ std::optional<Verdict> Checking::checking_build(Contender& contender, Effort eff
   return first.verdict();
 }
 
-// Of which some have a longer axis: a rule may be broken where none is listed.
+// Some have longer axes than any listed shape: a rule may be broken only there.
 std::vector<Checking::NamedShape> Checking::drawn_for_checking_build(const Contender& contender, Effort effort,
                                                                      int64_t most_threads) {
   const benchsuite::Problem& problem = oracle_.problem();

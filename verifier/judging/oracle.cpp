@@ -182,7 +182,7 @@ std::variant<Match, Verdict> Oracle::compare(const LentBuffers& inputs, const co
   const int64_t most = most_elements(problem_, axes);
   const bool in_blocks = in_blocks_ && problem_.contract.sums && most <= kMostElementsForNeighbours;
   if (std::holds_alternative<Verdict>(result) && (in_blocks || most <= kFewElements)) {
-    // Of few elements: where products cancel, naive's fused operations hide what an honest product rounds off.
+    // At tiny shapes products may cancel; naive's fused operations then hide what an honest product rounds off.
     const core::DType accumulate = problem_.contract.accumulate;
     const double rounding =
         most <= kFewElements

@@ -46,7 +46,7 @@ std::string in_words(const campaign::CampaignSettings& settings) {
                      settings.spending.requests.value_or(0), settings.budget.seconds.value_or(0));
 }
 
-// What the archive has of a campaign of the trial.
+// The trial's campaign for this strategy, problem and seed; null: the archive has none.
 const TrialCampaign* find_campaign(const std::vector<TrialCampaign>& all, const std::string& strategy,
                                    const std::string& problem, uint64_t seed) {
   const TrialCampaign* found = nullptr;

@@ -1,4 +1,4 @@
-// What a campaign is asked for on the command line.
+// The options of a campaign on the command line.
 #pragma once
 
 #include <string>

@@ -28,7 +28,7 @@ struct Mark {
   uint16_t thread;  // plus one
   bool atomic;
 };
-// What is known of an aligned word, or of one of its bytes.
+// The accesses to an aligned word of shared memory, or to one of its bytes.
 struct Shadow {
   uint32_t block;   // of a word: the marks are of this block
   bool whole_word;  // of a word: its four bytes are alike, and have no marks of their own

@@ -46,7 +46,7 @@ class OwnMemory {
     kept_.clear();
     bytes_ = 0;
   }
-  // Of what content is left open. Valid until reuse().
+  // The content is whatever an earlier run left. Valid until reuse().
   std::span<std::byte> take(size_t bytes) {
     std::deque<MappedBuffer>& of_this_size = kept_[bytes];
     size_t& taken = taken_[bytes];
