@@ -93,7 +93,8 @@ HOST_DEVICE int64_t sorted_integer(const FillArgs& args, int64_t row, int64_t co
   if (args.distribution == static_cast<int64_t>(Distribution::named) && args.number >= 1 && args.number < width) {
     const Quad drawn = drawn_for(Purpose::value_of_quad, row * args.columns + column, args.key);
     const double step = args.number * (1 + unit_of(structure_of_row(args, row).y) / 4);
-    const double place = step * static_cast<double>(column) + 8 * unit_of(drawn.x);  // steps of about the number
+    const double beyond = (step < 8 ? step : 8) * unit_of(drawn.x);  // less than a step: the row ascends
+    const double place = step * static_cast<double>(column) + beyond;
     return place >= width ? args.most : args.least + static_cast<int64_t>(place);
   }
   return clamped(args.least + static_cast<int64_t>(ascending(args, row, column) * (width + 1)), args.least, args.most);
