@@ -11,9 +11,16 @@
 
 namespace agent::prompting {
 
+namespace {
+// What import imported, without its own part below, which says nothing about what is computed.
+std::string without_machinery(const std::string& reference) {
+  return reference.substr(0, reference.rfind("\n# ---- Below: how kernelwright calls it"));
+}
+}  // namespace
+
 ProblemText read_problem_text(const benchsuite::Problem& problem) {
   if (problem.pytorch()) {
-    return {problem, problem.files.at(std::string(benchsuite::kPytorchFile)),
+    return {problem, without_machinery(problem.files.at(std::string(benchsuite::kPytorchFile))),
             "// There is no plain kernel: eager PyTorch, the reference above in the contract's dtypes, is the first to "
             "beat.\n"};
   }
@@ -164,7 +171,8 @@ TemplateValues problem_values(const ProblemText& of, const std::string& backend)
           {"cost", problem.cost.flops.text() + " operations; at least " + problem.cost.bytes_read.text() +
                        " bytes read and " + problem.cost.bytes_written.text() + " written."},
           {"workloads", workload_words(problem, backend)},
-          {"reference", source_block(without_header(of.reference), kMostFileBytes)},
+          {"reference", problem.pytorch() ? fenced(core::clean_text(of.reference, kMostFileBytes), "python")
+                                          : source_block(without_header(of.reference), kMostFileBytes)},
           {"naive", source_block(of.naive, kMostFileBytes)}};
 }
 

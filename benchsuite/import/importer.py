@@ -10,6 +10,7 @@ import problem_writer
 import tracing
 from check_values import Values
 from model_form import Unusable
+from operations import kind_of
 from problem_writer import BYTES, DTYPES, identifier, product
 from sum_lengths import longest_sum
 
@@ -43,8 +44,8 @@ class Importer:
         base = self._base
         if base.recorder.random:
             raise Unusable(f"forward() draws random numbers ({base.recorder.random})")
-        if base.recorder.operations > MOST_OPERATIONS:
-            raise Unusable(f"forward() takes {base.recorder.operations} operations, more than {MOST_OPERATIONS}")
+        if len(base.recorder.operations) > MOST_OPERATIONS:
+            raise Unusable(f"forward() takes {len(base.recorder.operations)} operations, more than {MOST_OPERATIONS}")
         for name, value in base.arguments:
             if isinstance(value, (list, tuple, dict)):
                 raise Unusable(f"the argument {name} is a {type(value).__name__}; arguments are tensors and numbers")
@@ -254,11 +255,13 @@ class Importer:
         partial = self._base.recorder.partial
         read = [tensor for tensor in inputs if tracing.storage_of(tensor["value"]) not in partial]
         tensor_json = lambda tensor: {"dtype": tensor["dtype"], "shape": [int(e) if e.isdigit() else e for e in tensor["shape"]]}
+        kind = kind_of(self._base.recorder.operations)
         problem = {
             "name": self._name,
             "title": self._name.replace("_", " "),
             "description": f"What reference.py computes, imported from {self._file}: outputs of forward() as tensors "
                            "in row-major order; parameters of the module are inputs.",
+            **({"kind": kind} if kind else {}),
             "axes": axes_json,
             "inputs": {tensor["name"]: {**tensor_json(tensor), "init": tensor["init"]} for tensor in inputs},
             "outputs": {tensor["name"]: {**tensor_json(tensor), **({"compare": tensor["compare"]} if "compare" in tensor else {})}
@@ -278,7 +281,7 @@ class Importer:
                                                   self._zeros, model_form)
         if len(reference) > MOST_REFERENCE:
             raise Unusable(f"reference.py would have {len(reference)} bytes")
-        facts = {"torch": torch.__version__, "operations": self._base.recorder.operations, "original_sizes": original,
+        facts = {"torch": torch.__version__, "operations": len(self._base.recorder.operations), "original_sizes": original,
                  "original_bytes": sizes_of.bytes(original), "parameters": len(self._base.parameters),
                  "parameters_left_out": sum(bool(tensor.get("dead")) for tensor in self._tensors)}
         return {"problem": problem, "reference": reference, "remarks": self._remarks, "facts": facts}

@@ -20,6 +20,24 @@ SQUARES = (*NORMS, "square", "var", "var_mean", "std", "std_mean", "native_layer
            "smooth_l1_loss", *BATCH_NORMS)
 SCATTERED = ("scatter_add", "scatter_reduce", "index_add", "index_put", "bincount", "_embedding_bag", "segment_reduce")
 
+SOFTMAXES = ("_softmax", "_log_softmax", "softmax", "log_softmax")
+SCANS = ("cumsum", "cumprod", "logcumsumexp", "cummax", "cummin")
+ROW_NORMS = ("native_layer_norm", "native_group_norm", "_fused_rms_norm", *BATCH_NORMS)
+
+
+def kind_of(names):
+    """The problem's kind where its operations, in order, decide it; else None, and its shapes decide."""
+    products = [place for place, name in enumerate(names) if name in PRODUCTS or name == "convolution"]
+    softmaxes = [place for place, name in enumerate(names) if name in SOFTMAXES]
+    if (any("scaled_dot_product" in name for name in names)
+            or any(products[0] < place < products[-1] for place in softmaxes if products)):
+        return "attention"
+    if products:
+        return "gemm"
+    if any(name in SCANS for name in names):
+        return "scan"
+    return "row_reduction" if softmaxes or any(name in ROW_NORMS for name in names) else None
+
 
 def named_arguments(function, arguments, named):
     """{name: value} of a call, by the operation's schema."""

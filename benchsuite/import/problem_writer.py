@@ -17,26 +17,31 @@ LEAST_SIZES = 8  # that an axis has where the smallest shape is large already
 CPU_ELEMENTS, CPU_WORK = 1 << 18, 4_000_000
 MOST_CPU_ELEMENTS, MOST_CPU_WORK = 1 << 26, 2_000_000_000
 
-TAIL = '''
+HEAD = '''"""Made by kernelwright import from {file}; what it imported is SOURCE."""
 
-# ---- Calls it with the tensors that the judge draws: inputs, and the parameters that matter.
-
-import torch
-
+SOURCE = \'\'\'\\
+{source}\'\'\'
 AXES = {axes}  # axis: (input, dimension), and the places of the source that it sets
 ARGUMENTS = {arguments}  # forward's, in order: the name of an input, or None and a constant
 PARAMETERS = {parameters}  # of the module, by the name of their input
 ZEROS = {zeros}  # parameters that change no output: left out, and zero
-_models = {{}}
+
+# ---- Below: how kernelwright calls it with the tensors that the judge draws.
+'''
+TAIL = '''
+
+import torch
+
+_models = {}
 
 
 def _model(inputs):
-    sizes = {{name: inputs[tensor].shape[dimension] for name, (tensor, dimension, _) in AXES.items()}}
+    sizes = {name: inputs[tensor].shape[dimension] for name, (tensor, dimension, _) in AXES.items()}
     like = next(iter(inputs.values()))
     wide = any(value.dtype == torch.float64 for value in inputs.values())
     key = (tuple(sorted(sizes.items())), str(like.device), wide)
     if key not in _models:
-        places = {{place: sizes[name] for name, (_, _, all_places) in AXES.items() for place in all_places}}
+        places = {place: sizes[name] for name, (_, _, all_places) in AXES.items() for place in all_places}
         module = load(with_sizes(SOURCE, places))
         with torch.random.fork_rng(devices=[]):  # the caller's random numbers stay as they are
             torch.default_generator.manual_seed(0)
@@ -50,7 +55,7 @@ def _model(inputs):
 
 def forward(**inputs):
     model = _model(inputs)
-    parameters = {{theirs: inputs[name] for name, theirs in PARAMETERS.items()}}
+    parameters = {theirs: inputs[name] for name, theirs in PARAMETERS.items()}
     arguments = [inputs[name] if name else constant for name, constant in ARGUMENTS]
     outputs = outputs_of(functional_call(model, parameters, arguments))
     return tuple(outputs) if len(outputs) > 1 else outputs[0]
@@ -72,12 +77,17 @@ def module_text(*modules):
     return "\n".join(line for line in text.split("\n") if not re.match(r"from (source_sites|model_form) import", line))
 
 
+def literal(source):
+    """What stands between three quotes for it."""
+    text = source.replace("\\", "\\\\").replace("'''", r"\'\'\'").replace("\r", r"\r")
+    return text[:-1] + r"\'" if text.endswith("'") else text
+
+
 def reference_text(source, file, axes, arguments, parameters, zeros, model_form):
-    head = f'"""Made by kernelwright import from {file}; what it imported is SOURCE."""\n\n'
-    tail = TAIL.format(
-        axes=repr({axis.name: (axis.tensor, axis.recovered[2], axis.sites) for axis in axes}),
+    head = HEAD.format(
+        file=file, source=literal(source), axes=repr({axis.name: (axis.tensor, axis.recovered[2], axis.sites) for axis in axes}),
         arguments=repr(arguments), parameters=repr(parameters), zeros=repr(zeros))
-    return head + f"SOURCE = {source!r}\n\n\n" + module_text(source_sites, model_form) + tail
+    return head + module_text(source_sites, model_form) + TAIL
 
 
 def product(extents):

@@ -24,7 +24,8 @@ class Recorder(TorchDispatchMode):
     def __init__(self):
         super().__init__()
         self.forward = False
-        self.sums, self.flops, self.random, self.operations = [], [], "", 0
+        self.sums, self.flops, self.random = [], [], ""
+        self.operations = []  # their names, in order
         self.multiplies = False  # many terms, which overflow in another order
         self.squares = self.norms = False
         self.partial = set()  # storages of which a part may be enough
@@ -46,7 +47,7 @@ class Recorder(TorchDispatchMode):
         self.ranges.append((int(low), int(high) - 1, tuple(result.shape), result.dtype))
 
     def _note(self, name, given, result):
-        self.operations += 1
+        self.operations.append(name)
         tensors = [value for value in given.values() if isinstance(value, torch.Tensor)]
         out = result if isinstance(result, torch.Tensor) else next(
             (value for value in result if isinstance(value, torch.Tensor)), None)
