@@ -176,7 +176,12 @@ std::set<std::string> traits_of(const ProblemText& text) {
   const auto is_narrow = [](const benchsuite::Tensor& input) {
     return core::size_bytes(input.dtype) <= (core::is_floating(input.dtype) ? 2 : 1);
   };
-  if (std::any_of(problem.inputs.begin(), problem.inputs.end(), is_narrow)) traits.insert("narrow");
+  const bool narrow = std::ranges::any_of(problem.inputs, is_narrow);
+  if (narrow) traits.insert("narrow");
+  if (problem.kind == benchsuite::ProblemKind::gemm || problem.kind == benchsuite::ProblemKind::attention) {
+    const bool wide = !narrow && !problem.contract.tf32 && problem.contract.accumulate == core::DType::f32;
+    traits.insert(wide ? "wide_product" : "narrow_product");
+  }
   static const std::set<std::string> kFunctions{"exp", "exp2", "expm1", "log", "log2", "log1p",
                                                 "erf", "erfc", "tanh",  "sin", "cos",  "pow"};
   for (const sandbox::Token& token : sandbox::tokenize(text.reference)) {
@@ -187,7 +192,7 @@ std::set<std::string> traits_of(const ProblemText& text) {
 
 std::vector<std::string> trait_names() {
   std::vector<std::string> names = core::enum_names<benchsuite::ProblemKind>();
-  names.insert(names.end(), {"transcendental", "narrow"});
+  names.insert(names.end(), {"transcendental", "narrow", "narrow_product", "wide_product"});
   return names;
 }
 

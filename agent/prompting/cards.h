@@ -44,6 +44,8 @@ std::vector<Card> load_cards(const std::filesystem::path& folder);
 //   reduction        where each row gives one value
 //   transcendental   where the reference computes exponentials, logarithms and their like
 //   narrow           where an input is a float of 16 bits or an integer of 8
+//   narrow_product   of kind gemm or attention, with operands as tensor cores take them
+//   wide_product     the same, where all 24 bits of an f32 count
 std::set<std::string> traits_of(const ProblemText& problem);
 std::vector<std::string> trait_names();
 

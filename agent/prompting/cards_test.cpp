@@ -48,10 +48,11 @@ TEST(Cards, EveryShippedProblemHasOneOnEachDevice) {
 }
 
 TEST(Cards, AreChosenByBottleneckArchitectureBackendAndProblem) {
-  EXPECT_THAT(chosen({"cuda", "sm_90a", {"gemm"}, {tensor_cores, compute_bound}, {}}, 1), ElementsAre("tma_wgmma"));
-  EXPECT_THAT(chosen({"cuda", "sm_80", {"gemm"}, {tensor_cores, compute_bound}, {}}, 1),
+  EXPECT_THAT(chosen({"cuda", "sm_90a", {"gemm", "narrow_product"}, {tensor_cores, compute_bound}, {}}, 1),
+              ElementsAre("tma_wgmma"));
+  EXPECT_THAT(chosen({"cuda", "sm_80", {"gemm", "narrow_product"}, {tensor_cores, compute_bound}, {}}, 1),
               ElementsAre("tensor_cores_wmma"));
-  EXPECT_THAT(chosen({"cuda", "sm_100a", {"gemm"}, {tensor_cores}, {}}),
+  EXPECT_THAT(chosen({"cuda", "sm_100a", {"gemm", "narrow_product"}, {tensor_cores}, {}}),
               ElementsAre("tensor_cores_mma", "tensor_cores_wmma"));  // wgmma exists on sm_90a alone
   EXPECT_THAT(chosen({"cuda", "sm_90a", {"transpose"}, {bank_conflicts}, {}}, 1), ElementsAre("shared_tile"));
   EXPECT_THAT(chosen({"cuda", "sm_90a", {"reduction"}, {launch_bound}, {}}, 1), ElementsAre("last_block"));
@@ -85,7 +86,8 @@ TEST(Cards, TraitsOfProblems) {
               testing::UnorderedElementsAre("row_reduction", "reduction", "transcendental"));
   EXPECT_THAT(traits("sum_f32"), testing::UnorderedElementsAre("reduction"));
   EXPECT_THAT(traits("transpose_f32"), testing::UnorderedElementsAre("transpose"));
-  EXPECT_THAT(traits("gemm_f16"), testing::UnorderedElementsAre("gemm", "narrow"));
+  EXPECT_THAT(traits("gemm_f16"), testing::UnorderedElementsAre("gemm", "narrow", "narrow_product"));
+  EXPECT_THAT(traits("gemm_f32"), testing::UnorderedElementsAre("gemm", "wide_product"));
   EXPECT_THAT(traits("histogram_i32"), testing::UnorderedElementsAre("histogram"));
 }
 
