@@ -31,6 +31,8 @@ enum class ProblemKind {
   attention,
 };
 KW_ENUM_NAMES(ProblemKind, elementwise, row_reduction, reduction, transpose, gemm, histogram, scan, attention)
+// Products of matrices, which tensor cores take.
+inline bool is_product(ProblemKind kind) { return kind == ProblemKind::gemm || kind == ProblemKind::attention; }
 
 // Distribution of an input's elements in an ordinary (not adversarial) launch.
 enum class Init {

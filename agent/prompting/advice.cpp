@@ -26,6 +26,13 @@ bool walks_tiles(const Situation& s) {
 
 bool has_none(const CodeFacts&) { return false; }
 bool copies_ahead(const CodeFacts& c) { return c.async_copies || c.tma; }
+// Three, or as many as shared memory holds; 0 stages are not known.
+bool has_enough_stages(const CodeFacts& c) {
+  constexpr int kEnough = 3;
+  constexpr int64_t kSharedBytes = 227 << 10;
+  const auto has_no_room = [&](const auto& launch) { return launch.shared_bytes / c.stages * kEnough > kSharedBytes; };
+  return c.stages == 0 || c.stages >= kEnough || std::ranges::any_of(c.launches, has_no_room);
+}
 bool has_wide_accesses(const CodeFacts& c) {
   return c.vector_bytes >= 16 || c.wide_struct || c.explicit_vectors || c.tma;
 }
@@ -61,7 +68,7 @@ constexpr Row kRows[] = {
     {Advice::asynchronous_copies, [](const Situation& s) { return capability(s) >= 80 && fills_shared_memory(s); },
      copies_ahead, "Copy the next tiles into shared memory asynchronously (cp.async) while these are used."},
     {Advice::more_stages, [](const Situation& s) { return is_cuda(s) && copies_ahead(s.code); },
-     [](const CodeFacts& c) { return c.stages == 0 || c.stages >= 3; }, "Keep three or more tiles in flight."},
+     has_enough_stages, "Keep three or more tiles in flight."},
     {Advice::bulk_copies, [](const Situation& s) { return has_tma(s) && s.code.async_copies; },
      [](const CodeFacts& c) { return c.tma; },
      "Let TMA (cp.async.bulk, tensor maps) fetch the tiles: one thread asks, and the others compute no addresses."},

@@ -178,7 +178,7 @@ std::set<std::string> traits_of(const ProblemText& text) {
   };
   const bool narrow = std::ranges::any_of(problem.inputs, is_narrow);
   if (narrow) traits.insert("narrow");
-  if (problem.kind == benchsuite::ProblemKind::gemm || problem.kind == benchsuite::ProblemKind::attention) {
+  if (is_product(problem.kind)) {
     const bool wide = !narrow && !problem.contract.tf32 && problem.contract.accumulate == core::DType::f32;
     traits.insert(wide ? "wide_product" : "narrow_product");
   }

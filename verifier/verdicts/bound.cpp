@@ -20,7 +20,13 @@ double f8_flop_s(const Calibration& calibration) {
   return calibration.tensor_f16_flop_s * (has_f8 ? 2 : 1);
 }
 
-double peak_for(DType input, bool tf32, const Calibration& calibration) {
+// An f32 is the sum of three bf16, and six of the nine products of pieces make one of all 24 bits (kw/pieces.cuh).
+constexpr double kProductsOfPieces = 6;
+double product_flop_s(const Calibration& calibration) {
+  return std::max(calibration.fp32_flop_s, calibration.tensor_bf16_flop_s / kProductsOfPieces);
+}
+
+double peak_for(DType input, const benchsuite::Problem& problem, const Calibration& calibration) {
   switch (input) {
     case DType::f16:
       return calibration.tensor_f16_flop_s;
@@ -32,7 +38,8 @@ double peak_for(DType input, bool tf32, const Calibration& calibration) {
     case DType::f64:
       return calibration.fp64_flop_s;
     default:
-      return tf32 ? calibration.tensor_tf32_flop_s : calibration.fp32_flop_s;
+      if (problem.contract.tf32) return calibration.tensor_tf32_flop_s;
+      return is_product(problem.kind) ? product_flop_s(calibration) : calibration.fp32_flop_s;
   }
 }
 
@@ -62,7 +69,7 @@ std::optional<double> peak_flop_s(const benchsuite::Problem& problem, const core
   for (const benchsuite::Tensor& input : problem.inputs) {
     const int64_t elements = input.elements(axes);
     if (!core::is_floating(input.dtype) || elements < most) continue;
-    const double own = peak_for(input.dtype, problem.contract.tf32, calibration);
+    const double own = peak_for(input.dtype, problem, calibration);
     peak = elements == most ? std::min(peak, own) : own;
     most = elements;
   }

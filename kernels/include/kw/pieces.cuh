@@ -1,0 +1,272 @@
+// Products of f32 matrices of any shape on tensor cores, with all 24 bits: twice as fast as f32 arithmetic can be.
+// arch: sm_90a
+// problems: wide_product
+//
+// c[m][n] = sum_k a[m][k] b[k][n]. Each f32 is the sum of three bf16 pieces; wgmma multiplies pieces and keeps the sums
+// in f32. It is more precise than a loop of FMAs, so a contract that forbids TF32 allows it. 830 TFLOP/s of bf16 make 138
+// of f32 on an H200; cuBLAS's f32 reaches 51.
+//
+// Two launches. split() writes the pieces of a and b into workspaces; each block of 256 threads makes one tile of 128 x
+// 64, so the grid is "ceil_div(K, 64) * (ceil_div(M, 128) + ceil_div(N, 128))". multiply() takes 384 threads, one block
+// for each multiprocessor and "STAGES * 98304 + 1024" bytes of dynamic shared memory, STAGES 1 or 2. Workspaces:
+//   "a_pieces": {"bytes": "ceil_div(M, 128) * ceil_div(K, 64) * 49152"}, "b_pieces": the same with N for M,
+//   "extreme": {"bytes": 4, "zeroed": true}          (set by split() where pieces would not be exact)
+// Where the elements come from, and where results go, is yours: a transposed or padded matrix, the windows of a
+// convolution, a bias, an activation. The same two functions go into both launches:
+//   load_a(m, k, x): x[i] = a[m][k + i] for i < 8, and 0 where m >= M or k + i >= K. m and k may lie beyond the end.
+//   load_b: with rows of b along k (b is [N, K]) (n, k, x): x[i] = b[k + i][n]; with kw::pieces::along_n (b is [K, N])
+//     (k, n, x): x[i] = b[k][n + i]. k and n are multiples of 8.
+//   store(m, n, x, y): results (m, n) and (m, n + 1); n is even. m < M and n < N; check n + 1 < N.
+// kw::pieces::load_row(from, columns, rows, row, column, x) loads eight neighbours of a row-major matrix so.
+//
+//   struct LoadA { const float* a; int M, K;
+//     __device__ void operator()(int m, int k, float (&x)[8]) const { kw::pieces::load_row(a, K, M, m, k, x); } };
+//   ... split(...) { kw::pieces::split<kw::pieces::along_n>(a_pieces, b_pieces, extreme, M, N, K, LoadA{a, M, K}, LoadB{b, K, N}); }
+//   ... multiply(...) { kw::pieces::multiply<STAGES, kw::pieces::along_n>(a_pieces, b_pieces, extreme, M, N, K, LoadA{a, M, K},
+//           LoadB{b, K, N}, [&](int m, int n, float x, float y) { c[(size_t)m * N + n] = x; if (n + 1 < N) ... }); }
+#include <kw/mbarrier.cuh>
+#include <kw/pack.cuh>
+#include <kw/shared.cuh>
+#include <kw/tma.cuh>
+#include <kw/warpgroup.cuh>
+#include <kw/wgmma.cuh>
+namespace kw {
+namespace pieces {
+
+enum Layout { along_k, along_n };  // of the eight elements that load_b gives
+
+constexpr int kTile = 128, kDepth = 64;          // of a step: rows of a, or columns of b, and k
+constexpr int kPiece = kTile * kDepth * 2;       // bytes of one piece of a step
+constexpr int kBytes = 3 * kPiece;               // of a step, of a or b
+constexpr int kBox = 64 * kDepth * 2;            // 64 columns of b along n: 64 rows of 128 bytes
+constexpr int kBand = 16;                        // tiles along m that are in work together and share pieces in L2
+
+// Eight neighbours of a row-major matrix, zero outside it. `column` is a multiple of 8.
+__device__ __forceinline__ void load_row(const float* from, int columns, int rows, int row, int column, float (&x)[8]) {
+#pragma unroll
+  for (int i = 0; i < 8; ++i) x[i] = 0.0f;
+  if (row >= rows || column >= columns) return;
+  const float* at = from + (size_t)row * columns + column;
+  if (columns % 4 == 0) {
+    const float4 low = __ldg((const float4*)at);
+    x[0] = low.x, x[1] = low.y, x[2] = low.z, x[3] = low.w;
+    if (column + 4 < columns) {
+      const float4 high = __ldg((const float4*)at + 1);
+      x[4] = high.x, x[5] = high.y, x[6] = high.z, x[7] = high.w;
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      if (column + i < columns) x[i] = __ldg(at + i);
+    }
+  }
+}
+
+// Writes the pieces of eight elements, each x = h + m + l: h is x without its lower 16 bits (not rounded: the largest x
+// stays finite), m is x - h rounded, l = x - h - m. True if they may not be exact: below 2^-100, or not finite.
+__device__ __forceinline__ bool store_pieces(const float (&x)[8], unsigned char* to) {
+  unsigned h[4], m[4], l[4];
+  bool extreme = false;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    float rest[2];
+#pragma unroll
+    for (int j = 0; j < 2; ++j) {
+      const unsigned bits = __float_as_uint(x[2 * i + j]), size = bits & 0x7fffffffu;
+      constexpr unsigned kLeast = 27u << 23, kInfinity = 0x7f800000u;  // 2^-100
+      extreme |= size != 0 && size - kLeast >= kInfinity - kLeast;
+      rest[j] = x[2 * i + j] - __uint_as_float(bits & 0xffff0000u);
+    }
+    h[i] = __byte_perm(__float_as_uint(x[2 * i]), __float_as_uint(x[2 * i + 1]), 0x7632);
+    m[i] = pack_bf16(rest[0], rest[1]);
+    l[i] = pack_bf16(rest[0] - __uint_as_float(m[i] << 16), rest[1] - __uint_as_float(m[i] & 0xffff0000u));
+  }
+  *(uint4*)to = make_uint4(h[0], h[1], h[2], h[3]);
+  *(uint4*)(to + kPiece) = make_uint4(m[0], m[1], m[2], m[3]);
+  *(uint4*)(to + 2 * kPiece) = make_uint4(l[0], l[1], l[2], l[3]);
+  return extreme;
+}
+
+// Where 16 bytes of a tile with rows of 128 bytes lie, swizzled.
+__device__ __forceinline__ int place(int bytes) { return bytes ^ ((bytes >> 7 & 7) << 4); }
+
+// One tile whose rows run along k. True as store_pieces().
+template <typename Load>
+__device__ __forceinline__ bool split_rows(const Load& load, int row0, int k0, unsigned char* to) {
+  bool found = false;
+  float x[8];
+#pragma unroll
+  for (int e = threadIdx.x; e < kTile * kDepth / 8; e += 256) {
+    load(row0 + e / 8, k0 + e % 8 * 8, x);
+    found |= store_pieces(x, to + place(e * 16));
+  }
+  return found;
+}
+
+// Tiles of a_pieces: [M / 128][K / 64], each [3][128][64]; of b_pieces: [N / 128][K / 64], the same, or along n
+// [3][2][64][64]. What lies outside the matrix is 0.
+template <Layout layout, typename A, typename B>
+__device__ __forceinline__ void split(unsigned char* a_pieces, unsigned char* b_pieces, int* extreme, int M, int N,
+                                      int K, const A& load_a, const B& load_b) {
+  const int steps = (K + kDepth - 1) / kDepth, down = (M + kTile - 1) / kTile, across = (N + kTile - 1) / kTile;
+  const int tile = blockIdx.x, t = tile - down * steps;
+  bool found = false;
+  if (t < 0) {
+    found = split_rows(load_a, tile / steps * kTile, tile % steps * kDepth, a_pieces + (size_t)tile * kBytes);
+  } else if constexpr (layout == along_k) {
+    found = split_rows(load_b, t / steps * kTile, t % steps * kDepth, b_pieces + (size_t)t * kBytes);
+  } else {
+    const int step = t / across, column = t % across;  // neighbours read the same rows
+    unsigned char* to = b_pieces + ((size_t)column * steps + step) * kBytes;
+    float x[8];
+#pragma unroll
+    for (int e = threadIdx.x; e < kDepth * kTile / 8; e += 256) {
+      const int k = e / (kTile / 8), n = e % (kTile / 8) * 8;
+      load_b(step * kDepth + k, column * kTile + n, x);
+      found |= store_pieces(x, to + n / 64 * kBox + place(k * 128 + n % 64 * 2));
+    }
+  }
+  if (found) *extreme = 1;
+}
+
+// The products of one step. Of nine, l * l, l * m and m * l are left out: some 2^-25 of the whole, of either sign.
+template <Layout layout>
+__device__ __forceinline__ void multiply_step(float (&high)[64], float (&low)[64], unsigned long long left,
+                                              unsigned long long right) {
+  constexpr int of_a[6] = {2, 0, 1, 1, 0, 0}, of_b[6] = {0, 2, 1, 0, 1, 0};  // 0: h, 1: m, 2: l; the least come first
+  constexpr int next = layout == along_n ? 2048 : 32;                        // bytes to the next 16 of k
+#pragma unroll
+  for (int p = 0; p < 6; ++p) {
+#pragma unroll
+    for (int k = 0; k < kDepth / 16; ++k) {
+      wgmma::multiply<wgmma::bf16, layout == along_n ? wgmma::mn_major : wgmma::k_major>(
+          p == 5 ? high : low, left + ((of_a[p] * kPiece + k * 32) >> 4), right + ((of_b[p] * kPiece + k * next) >> 4),
+          k > 0 || (p > 0 && p < 5));
+    }
+  }
+}
+
+// In f32 arithmetic, eight results a thread: for elements that have no exact pieces.
+template <Layout layout, typename A, typename B, typename Store>
+__device__ __noinline__ void multiply_plainly(int M, int N, int K, const A& load_a, const B& load_b,
+                                                 const Store& store) {
+  const int across = (N + 7) / 8;
+  const long long step = (long long)gridDim.x * blockDim.x;
+  for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < (long long)M * across; i += step) {
+    const int m = int(i / across), n = int(i % across) * 8;
+    float sums[8] = {}, left[8], right[8];
+#pragma unroll 1
+    for (int k = 0; k < K; k += 8) {
+      load_a(m, k, left);
+      if constexpr (layout == along_n) {
+#pragma unroll
+        for (int j = 0; j < 8; ++j) {
+          if (k + j >= K) break;
+          load_b(k + j, n, right);
+#pragma unroll
+          for (int l = 0; l < 8; ++l) sums[l] += left[j] * right[l];
+        }
+      } else {
+#pragma unroll
+        for (int j = 0; j < 8; ++j) {
+          load_b(n + j, k, right);
+#pragma unroll
+          for (int l = 0; l < 8; ++l) sums[j] += left[l] * right[l];
+        }
+      }
+    }
+#pragma unroll
+    for (int j = 0; j < 8; j += 2) {
+      if (n + j < N) store(m, n + j, sums[j], sums[j + 1]);
+    }
+  }
+}
+
+// Two warpgroups own 64 x 128 of a tile of 128 x 128 each; blocks take tiles in turn. One thread of a third warpgroup
+// copies STAGES steps ahead, also into the next tile. wgmma cuts off what it adds to its sums, so that their error grows
+// with each addition and in one direction: they begin at zero for each step and are added in f32, rounded to nearest.
+// Products h * h have 16 bits, and few fall below their sums; the others have sums apart, some 2^8 times smaller.
+template <int stages, Layout layout, typename A, typename B, typename Store>
+__device__ __forceinline__ void multiply(const unsigned char* a_pieces, const unsigned char* b_pieces, const int* extreme,
+                                         int M, int N, int K, const A& load_a, const B& load_b, const Store& store) {
+  extern __shared__ unsigned char raw[];
+  __shared__ __align__(8) unsigned long long barriers[2 * stages];
+  if (*extreme) return multiply_plainly<layout>(M, N, K, load_a, load_b, store);
+  const unsigned memory = round_up(shared_address(raw), 1024);  // swizzling wants 1024 bytes
+  const unsigned full = shared_address(barriers), empty = full + 8 * stages;
+  const int group = threadIdx.x / 128, lane = threadIdx.x % 32, t = threadIdx.x % 128;
+  const int steps = (K + kDepth - 1) / kDepth, down = (M + kTile - 1) / kTile, across = (N + kTile - 1) / kTile;
+  if (threadIdx.x == 0) {
+    for (int s = 0; s < stages; ++s) {
+      mbarrier::init(full + 8 * s, 1);
+      mbarrier::init(empty + 8 * s, 8);  // warps
+    }
+    mbarrier::fence_init();
+  }
+  __syncthreads();
+
+  const auto find = [&](int tile, int& row, int& column) {
+    const int band = tile / (kBand * across), within = tile % (kBand * across);
+    const int rows = min(kBand, down - band * kBand);
+    row = band * kBand + within % rows;
+    column = within / rows;
+  };
+  Ring<stages> ring;
+  int row, column;
+  if (group == 2) {
+    warpgroup::keep_registers<24>();
+    if (threadIdx.x == 256) {  // the producer
+      for (int tile = blockIdx.x; tile < down * across; tile += gridDim.x) {
+        find(tile, row, column);
+        const unsigned char* left = a_pieces + (size_t)row * steps * kBytes;
+        const unsigned char* right = b_pieces + (size_t)column * steps * kBytes;
+        for (int step = 0; step < steps; ++step) {
+          const unsigned barrier = full + 8 * ring.stage, to = memory + ring.stage * 2 * kBytes;
+          mbarrier::wait(empty + 8 * ring.stage, ring.phase ^ 1);
+          mbarrier::expect(barrier, 2 * kBytes);
+          tma::load_bytes(to, left + (size_t)step * kBytes, kBytes, barrier);
+          tma::load_bytes(to + kBytes, right + (size_t)step * kBytes, kBytes, barrier);
+          ring.advance();
+        }
+      }
+    }
+    return;
+  }
+  warpgroup::take_registers<240>();
+  for (int tile = blockIdx.x; tile < down * across; tile += gridDim.x) {
+    find(tile, row, column);
+    float sums[64];
+    float high[64], low[64];  // of one step: of h * h, and of the other products
+#pragma unroll
+    for (int i = 0; i < 64; ++i) sums[i] = 0.0f;
+    for (int step = 0; step < steps; ++step) {
+      mbarrier::wait(full + 8 * ring.stage, ring.phase);
+      const unsigned from = memory + ring.stage * 2 * kBytes;
+      const unsigned long long left = wgmma::k_major_tile(from + group * (kPiece / 2));
+      const unsigned long long right =
+          layout == along_n ? wgmma::mn_major_tile(from + kBytes, kBox) : wgmma::k_major_tile(from + kBytes);
+      wgmma::fence();
+      multiply_step<layout>(high, low, left, right);
+      wgmma::commit();
+      wgmma::wait<0>();
+      wgmma::settle(high);
+      wgmma::settle(low);
+      if (lane == 0) mbarrier::arrive(empty + 8 * ring.stage);
+      ring.advance();
+#pragma unroll
+      for (int i = 0; i < 64; ++i) sums[i] += high[i] + low[i];
+    }
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      const int m = row * kTile + 64 * group + t / 32 * 16 + t % 32 / 4 + 8 * r;
+#pragma unroll
+      for (int j = 0; j < 16; ++j) {
+        const int n = column * kTile + 8 * j + t % 4 * 2;
+        if (m < M && n < N) store(m, n, sums[4 * j + 2 * r], sums[4 * j + 2 * r + 1]);
+      }
+    }
+  }
+}
+
+}  // namespace pieces
+}  // namespace kw
