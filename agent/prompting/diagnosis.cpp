@@ -250,7 +250,8 @@ std::string slow_path_words(const std::vector<WorkloadLimit>& limits) {
   if (!(worst > kSlowPath)) return "";
   return "Some of its timed runs take " + (worst < 100 ? times(worst) : "over 100x") +
          " as long as most, so it does not win. Does it have a slow path for some inputs? They are mixtures: ordinary "
-         "numbers with denormals, outliers, zeros, equal or whole numbers among them. Narrow the condition, or make that "
+         "numbers with denormals, outliers, zeros, equal or whole numbers among them. Narrow the condition, or make "
+         "that "
          "path nearly as fast.\n";
 }
 
@@ -301,7 +302,8 @@ Diagnosis of_correct(const AttemptFacts& facts, const benchsuite::Problem& probl
   const Limit limit = on_cpu ? limit_on_cpu(focus, situation) : limit_on_gpu(facts, focus, situation);
   diagnosis.bottlenecks = limit.of;
   if (limit.change) diagnosis.advice = limit.change->advice;
-  diagnosis.text = "It is correct.\n" + timing_words(workloads, facts) + slow_path_words(workloads) + resource_words(facts);
+  diagnosis.text =
+      "It is correct.\n" + timing_words(workloads, facts) + slow_path_words(workloads) + resource_words(facts);
   if (const std::string point = sandbox::describe(facts.binding); !point.empty()) {
     diagnosis.text += "This is at " + core::clean_line(point, 300) +
                       (facts.swept ? "; the tuner sweeps other values of its tunables for you.\n"

@@ -254,7 +254,8 @@ TEST(Diagnosis, ASlowPathForSomeInputsIsNamed) {
   AttemptFacts facts = measured("gemm_f32/register_tile.cu", 1030, 918);
   EXPECT_THAT(diagnosed(facts).text, Not(HasSubstr("slow path")));
   facts.measurement->workloads[0].speed_up = {2.61, 0.26, 2.82};
-  EXPECT_THAT(diagnosed(facts).text, HasSubstr("Some of its timed runs take 10.04x as long as most, so it does not win"));
+  EXPECT_THAT(diagnosed(facts).text,
+              HasSubstr("Some of its timed runs take 10.04x as long as most, so it does not win"));
 }
 
 TEST(Diagnosis, CountersOfAnEarlierVersionWereTakenAtTheLongestWorkload) {
