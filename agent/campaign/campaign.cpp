@@ -253,8 +253,10 @@ class Run {
     if (ledger_) {
       one.text = prompting::read_problem_text(problem);
       one.device = device_text_from_json(core::JsonView(start.at("device"), "campaign " + campaign_.name));
-      one.proposals.emplace(one.text, one.device, *prompts_, *ledger_, *one.search, archive_, progress_,
-                            settings_.models, seed, campaign_.name + "-");
+      search::ModelSearchSettings models = settings_.models;
+      if (!settings_.planner.empty()) models.planner = settings_.proposers.size();
+      one.proposals.emplace(one.text, one.device, *prompts_, *ledger_, *one.search, archive_, progress_, models, seed,
+                            campaign_.name + "-");
       std::vector<size_t> members;
       for (const search::NamedSolution& named : known.solutions) members.push_back(one.proposals->add_known(named));
       known.judged = [&proposals = *one.proposals, members](size_t at, const search::JudgedPoint& point) {
@@ -434,9 +436,10 @@ Replayed replay_campaign(results::archive::Recorder& archive, const results::arc
     return replayed;
   }
   std::vector<RecordedModel> recorded;
-  recorded.reserve(settings.proposers.size());
+  const std::vector<std::string> names = models_of(settings);
+  recorded.reserve(names.size());
   std::vector<models::Model*> models;
-  for (const std::string& name : settings.proposers) models.push_back(&recorded.emplace_back(name));
+  for (const std::string& name : names) models.push_back(&recorded.emplace_back(name));
   try {
     Run(archive, campaign, settings, paths, problems, progress, models, journal, nullptr).run();
     if (const search::Journal::Step* const step = journal.next())

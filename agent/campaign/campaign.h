@@ -26,6 +26,7 @@ struct CampaignSettings {
   int patience = 1;
   bool shipped = true;                 // kernels/<problem>/*.cu take part
   std::vector<std::string> proposers;  // names of models (agent/models/providers.h); none: the tuner alone
+  std::string planner;                 // the model that plans each solution before it is written; empty: none
   search::ModelSearchSettings models;
   models::Sampling sampling;
   search::SpendingLimits spending;
@@ -34,6 +35,8 @@ struct CampaignSettings {
   int nodes = 0;                       // that it starts
   std::string trial;                   // the comparison of strategies that it belongs to; empty: none
 };
+// The names of its proposers, in their order, and of its planner.
+std::vector<std::string> models_of(const CampaignSettings& settings);
 core::Json to_json(const CampaignSettings& settings);
 CampaignSettings campaign_settings_from_json(const core::JsonView& json);
 
@@ -46,7 +49,7 @@ struct CampaignEnd {
   int64_t attempts = 0;
 };
 
-// Runs a recorded campaign to its end and updates its status in the archive. `models`: its proposers, in their order.
+// Runs a recorded campaign to its end and updates its status in the archive. `models`: as models_of() names them.
 // Throws core::SystemError after marking the campaign as failed, when our side keeps failing.
 CampaignEnd run_campaign(results::archive::Recorder& archive, const results::archive::CampaignRecord& campaign,
                          const core::Paths& paths, const std::map<std::string, benchsuite::Problem>& problems,

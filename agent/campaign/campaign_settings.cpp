@@ -18,6 +18,7 @@ bool is_set(const core::JsonView& json, const char* key) { return json.has(key) 
 void read_models(const core::JsonView& json, CampaignSettings& s) {
   if (!json.has("proposers")) return;
   for (const core::JsonView& name : json.at("proposers").items()) s.proposers.push_back(name.string());
+  if (json.has("planner")) s.planner = json.at("planner").string();
   s.models.strategy = json.at("strategy").string();
   s.models.in_flight = static_cast<int>(json.at("in_flight").integer(1, 1000));
   s.models.lines = static_cast<int>(json.at("lines").integer(1, 1000));
@@ -32,6 +33,12 @@ void read_models(const core::JsonView& json, CampaignSettings& s) {
   if (is_set(json, "dollars")) s.spending.dollars = json.at("dollars").number();
 }
 }  // namespace
+
+std::vector<std::string> models_of(const CampaignSettings& settings) {
+  std::vector<std::string> names = settings.proposers;
+  if (!settings.planner.empty()) names.push_back(settings.planner);
+  return names;
+}
 
 Json to_json(const CampaignSettings& s) {
   Json json{{"problems", s.problems},
@@ -58,6 +65,7 @@ Json to_json(const CampaignSettings& s) {
             {"tokens", optional_json(s.spending.tokens)},
             {"requests", optional_json(s.spending.requests)},
             {"dollars", optional_json(s.spending.dollars)}};
+  if (!s.planner.empty()) json["planner"] = s.planner;
   if (!s.trial.empty()) json["trial"] = s.trial;
   return json;
 }

@@ -15,8 +15,9 @@
 
 namespace agent::prompting {
 namespace {
-constexpr const char* kTemplates[] = {"system", "solution_format", "problem", "shared_headers", "techniques", "known",
-                                      "tried",  "fresh",           "improve", "repair",         "cross",      "retry"};
+constexpr const char* kTemplates[] = {"system", "solution_format", "problem", "shared_headers", "techniques",
+                                      "known",  "tried",           "fresh",   "improve",        "repair",
+                                      "cross",  "retry",           "plan",    "planned"};
 constexpr size_t kMostReplyBytes = size_t{64} << 10;  // of a reply sent back to its author
 
 size_t parents_of(Operator task) {
@@ -241,6 +242,19 @@ MadePrompt PromptMaker::make(const PromptFacts& facts, const PromptLimits& limit
   }
   made.left_out = left_out(facts, whole, made, limits, narrowed);
   return made;
+}
+
+models::Prompt PromptMaker::plan(const models::Prompt& before) const {
+  models::Prompt prompt = before;
+  prompt.turns.back().sections.push_back({"\n" + text("plan").fill({}), false});
+  return prompt;
+}
+
+models::Prompt PromptMaker::planned(const models::Prompt& before, const std::string& plan) const {
+  models::Prompt prompt = before;
+  const std::string shown(core::trimmed(core::clean_text(plan, kMostPlanBytes)));
+  prompt.turns.back().sections.push_back({"\n" + text("planned").fill({{"plan", shown}}), false});
+  return prompt;
 }
 
 models::Prompt PromptMaker::retry(const models::Prompt& before, const std::string& reply,

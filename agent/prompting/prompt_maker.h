@@ -25,6 +25,8 @@ struct PromptLimits {
   bool headers = true;  // says what the shared headers hold
 };
 
+inline constexpr size_t kMostPlanBytes = size_t{8} << 10;  // of a plan; a longer one is cut
+
 // For a model of a small context: what a reply of full length leaves of it, less a tenth, since tokenizers differ.
 PromptLimits limits_for(const models::Sampling& sampling);
 
@@ -46,6 +48,10 @@ class PromptMaker {
   // that change from prompt to prompt. Throws core::InputError if a template's placeholders differ from the values, or
   // the facts do not fit the task, or if the smallest prompt takes more tokens than the model.
   MadePrompt make(const PromptFacts& facts, const PromptLimits& limits = {}) const;
+
+  // The prompt, which asks for a plan in place of its solutions, and the prompt with that plan.
+  models::Prompt plan(const models::Prompt& before) const;
+  models::Prompt planned(const models::Prompt& before, const std::string& plan) const;
 
   // The prompt followed by the unusable reply and the reasons. Send it at most once.
   models::Prompt retry(const models::Prompt& before, const std::string& reply,

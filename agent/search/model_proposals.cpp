@@ -55,8 +55,13 @@ ModelProposals::ModelProposals(const prompting::ProblemText& problem, const prom
       archive_(archive),
       progress_(progress),
       settings_(settings),
-      strategy_(make_strategy(settings.strategy, {seed, ledger.models(), settings.lines})),
+      strategy_(make_strategy(settings.strategy, {seed, settings.planner.value_or(ledger.models()), settings.lines})),
       prefix_(std::move(prefix)) {}
+
+ModelProposals::~ModelProposals() {
+  for (const auto& [running, reserve] : held_) ledger_.release(reserve);
+  ledger_.withdraw();
+}
 
 size_t ModelProposals::add_known(const NamedSolution& named) {
   Member member;
@@ -164,6 +169,20 @@ prompting::MadePrompt ModelProposals::prompt_for(const Inquiry& inquiry) const {
   return made;
 }
 
+// A repair has its plan: the fault.
+bool ModelProposals::plans(const Inquiry& inquiry) const {
+  return settings_.planner && inquiry.task != prompting::Operator::repair;
+}
+
+RequestLedger::Request ModelProposals::plan_request(const Running& running) const {
+  return {maker_.plan(running.made.prompt), *settings_.planner};
+}
+
+RequestLedger::Request ModelProposals::longest_planned(const Running& running) const {
+  const std::string longest(prompting::kMostPlanBytes, 'x');
+  return {maker_.planned(running.made.prompt, longest), running.inquiry.model};
+}
+
 ModelProposals::RunningPtr ModelProposals::next_inquiry() {
   const std::optional<Inquiry> inquiry = strategy_->next(population_);
   if (!inquiry) return nullptr;
@@ -195,7 +214,7 @@ void ModelProposals::tend() {
       return;
     }
     const Inquiry& inquiry = running->inquiry;
-    if (auto why = ledger_.why_not(problem_.problem.name, running->made.prompt, inquiry.model)) {
+    if (auto why = why_not(*running)) {
       if (requests_in_flight_ > 0) {
         postponed_ = running;  // requests in flight may release enough of their reserves
       } else {
@@ -207,14 +226,31 @@ void ModelProposals::tend() {
     asked_.insert(running->made.prompt.hash());
     under_way_.emplace(inquiry.task, inquiry.parents);
     for (const size_t parent : inquiry.parents) ++population_[parent].asked;
-    const models::Prompt prompt = running->made.prompt;
-    ask(running, prompt);
+    begin(running);
   }
 }
 
-void ModelProposals::ask(const RunningPtr& running, const models::Prompt& prompt) {
+std::optional<std::string> ModelProposals::why_not(const Running& running) const {
+  const std::string& problem = problem_.problem.name;
+  if (!plans(running.inquiry)) return ledger_.why_not(problem, running.made.prompt, running.inquiry.model);
+  const RequestLedger::Request plan = plan_request(running), then = longest_planned(running);
+  return ledger_.why_not(problem, plan.prompt, plan.model, &then);
+}
+
+void ModelProposals::begin(const RunningPtr& running) {
+  running->planning = plans(running->inquiry);
+  if (!running->planning) return ask(running, running->made.prompt, running->inquiry.model, running->proposal);
+  Json proposal{{"operator", "plan"},
+                {"for", running->proposal.at("operator")}};  // whether advice helps, solutions show
+  for (const char* field : {"parents", "line"}) proposal[field] = running->proposal.at(field);
+  const RequestLedger::Request plan = plan_request(*running);
+  ask(running, plan.prompt, plan.model, proposal);
+  held_[running] = ledger_.hold(longest_planned(*running));
+}
+
+void ModelProposals::ask(const RunningPtr& running, const models::Prompt& prompt, size_t model, const Json& proposal) {
   ++requests_in_flight_;
-  ledger_.ask(problem_.problem.name, prompt, running->inquiry.model, running->proposal,
+  ledger_.ask(problem_.problem.name, prompt, model, proposal,
               [this, running, prompt, here = std::weak_ptr<bool>(here_)](const Answered& answer) {
                 if (here.expired()) return;  // the search of its problem has ended
                 --requests_in_flight_;
@@ -226,8 +262,8 @@ void ModelProposals::answered(const RunningPtr& running, const models::Prompt& p
   running->yield.cost += answer.cost;
   ReplyReport report;
   report.problem = problem_.problem.name;
-  report.model = ledger_.model_name(running->inquiry.model);
-  report.task = std::string(name_of(running->inquiry.task));
+  report.model = ledger_.model_name(running->planning ? *settings_.planner : running->inquiry.model);
+  report.task = std::string(running->planning ? "plan" : name_of(running->inquiry.task));
   report.usage = ledger_.usage();
   report.dollars = ledger_.spending().spent().dollars;
   report.requests = ledger_.spending().spent().requests;
@@ -235,13 +271,23 @@ void ModelProposals::answered(const RunningPtr& running, const models::Prompt& p
   if (const auto* none = std::get_if<models::NoCompletion>(&answer.answer)) report.failed = none->what;
   for (const std::string& warning : ledger_.warnings()) progress_.warned(warning);
   progress_.answered(report);
+  if (const auto held = held_.extract(running)) ledger_.release(held.mapped());
   if (const auto* none = std::get_if<models::NoCompletion>(&answer.answer)) {
     no_completion(*none);
     return conclude(running);
   }
   failures_ = 0;
+  if (running->planning) return planned(running, std::get<models::Completion>(answer.answer), answer.reply);
   if (use(running, std::get<models::Completion>(answer.answer), answer.reply, prompt)) return;
   if (running->trials == 0) conclude(running);
+}
+
+void ModelProposals::planned(const RunningPtr& running, const models::Completion& plan, int64_t reply) {
+  running->planning = false;
+  ledger_.brought_nothing(reply, "a plan, for the next request");
+  const models::Prompt prompt = maker_.planned(running->made.prompt, plan.text);
+  if (stopped_ || ledger_.why_not(problem_.problem.name, prompt, running->inquiry.model)) return conclude(running);
+  ask(running, prompt, running->inquiry.model, running->proposal);
 }
 
 // Retrying some failures would only cost again.
@@ -269,7 +315,7 @@ bool ModelProposals::use(const RunningPtr& running, const models::Completion& co
     models::Prompt again = maker_.retry(prompt, completion.text, read.reasons);
     if (!ledger_.why_not(problem_.problem.name, again, running->inquiry.model)) {
       running->again = true;
-      ask(running, again);
+      ask(running, again, running->inquiry.model, running->proposal);
       return true;
     }
   }

@@ -26,6 +26,9 @@ struct ModelSearchSettings {
   int wanted = 1;                   // solutions in a reply
   int patience = 12;                // consecutive replies without a gain before the search has converged
   TunerSettings tuner{6, 0.97, 0};  // for a model's solutions
+  // The ledger's models from here on do not write solutions; the first of them plans each before it is written. Without
+  // it, all write, and none plans.
+  std::optional<size_t> planner = std::nullopt;
 };
 
 class ModelProposals : public Proposals {
@@ -37,7 +40,7 @@ class ModelProposals : public Proposals {
                  results::archive::Recorder& archive, Progress& progress, const ModelSearchSettings& settings,
                  uint64_t seed, std::string prefix);
 
-  ~ModelProposals() override { ledger_.withdraw(); }
+  ~ModelProposals() override;
 
   // Adds a solution known at the start. Report its judged points with judged(), so that prompts show them.
   size_t add_known(const NamedSolution& named);
@@ -59,6 +62,7 @@ class ModelProposals : public Proposals {
     double best_before = 0;  // of its line
     size_t trials = 0;       // unfinished
     bool again = false;      // the reply could not be used and was sent back
+    bool planning = false;   // what it asks for is the plan
   };
   using RunningPtr = std::shared_ptr<Running>;
 
@@ -67,7 +71,15 @@ class ModelProposals : public Proposals {
   prompting::KnownSolution known(size_t member) const;
   std::vector<std::string> tried() const;
   RunningPtr next_inquiry();  // null when the strategy waits
-  void ask(const RunningPtr& running, const models::Prompt& prompt);
+  bool plans(const Inquiry& inquiry) const;
+  // The request for its plan, and the largest that a plan can make of the one that follows.
+  RequestLedger::Request plan_request(const Running& running) const;
+  RequestLedger::Request longest_planned(const Running& running) const;
+  std::optional<std::string> why_not(const Running& running) const;
+  // Asks for the solutions, or first for the plan.
+  void begin(const RunningPtr& running);
+  void ask(const RunningPtr& running, const models::Prompt& prompt, size_t model, const core::Json& proposal);
+  void planned(const RunningPtr& running, const models::Completion& plan, int64_t reply);
   void answered(const RunningPtr& running, const models::Prompt& prompt, const Answered& answer);
   void no_completion(const models::NoCompletion& none);
   bool use(const RunningPtr& running, const models::Completion& completion, int64_t reply,
@@ -93,8 +105,9 @@ class ModelProposals : public Proposals {
   std::vector<std::string> unusable_;                // reasons why replies were unusable, the latest last
   std::map<int, std::set<std::string>> seen_cards_;  // by line of descent
   size_t requests_in_flight_ = 0;
-  RunningPtr postponed_;         // waits for the reserves of requests in flight
-  std::set<std::string> asked_;  // hashes of prompts
+  RunningPtr postponed_;                // waits for the reserves of requests in flight
+  std::set<std::string> asked_;         // hashes of prompts
+  std::map<RunningPtr, Reserve> held_;  // for the solutions whose plans are in flight
   std::multiset<std::pair<prompting::Operator, std::vector<size_t>>> under_way_;  // tasks and their parents
   bool said_what_is_left_out_ = false;
   int in_vain_ = 0, failures_ = 0;  // consecutive replies

@@ -18,7 +18,9 @@ namespace agent::search {
 namespace {
 using test::SimulatedModel;
 using test::SimulatedRunner;
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 // A solution with a unique number in its code.
 std::string numbered(int number) {
@@ -51,7 +53,9 @@ class Searches : public testing::Test {
     BudgetShare spent(whole, "gelu_f32");
     Journal journal(started_.archive, started_.campaign);
     SearchEvents events(journal);
-    RequestLedger ledger(started_.archive, started_.campaign, {&model}, prices_, {}, limits, event_loop_, journal);
+    std::vector<models::Model*> models{&model};
+    if (settings.planner) models.push_back(&model);
+    RequestLedger ledger(started_.archive, started_.campaign, models, prices_, {}, limits, event_loop_, journal);
     const prompting::PromptMaker maker(core::installed_paths().prompts());
     const prompting::ProblemText text = prompting::read_problem_text(prompting::test::shipped_problem("gelu_f32"));
     prompting::DeviceText device;
@@ -110,6 +114,47 @@ TEST_F(Searches, TuneAsksNothing) {
   EXPECT_EQ(asked_, 0);
   EXPECT_EQ(result.best, 1);
   EXPECT_EQ(attempts_, 1) << "the control";
+}
+
+TEST_F(Searches, APlannerPlansEachSolutionBeforeItIsWritten) {
+  ModelSearchSettings settings;
+  settings.strategy = "best_of_n";
+  settings.in_flight = 4;  // a plan keeps what the request after it needs
+  settings.planner = 1;
+  SpendingLimits limits;
+  limits.requests = 6;
+  std::vector<std::string> prompts;
+  int number = 0;
+  const auto reply = [&](const models::Occasion&, const models::Prompt& prompt) {
+    prompts.push_back(prompt.as_text());
+    const bool plans = prompts.back().find("Do not write the solution yet") != std::string::npos;
+    return plans ? say("Two loads in flight, plan " + std::to_string(prompts.size())) : say(numbered(++number));
+  };
+  search(1, reply, settings, limits);
+  ASSERT_EQ(prompts.size(), 6u);
+  for (const std::string& prompt : prompts) {
+    const bool written = prompt.find("An expert made this plan") != std::string::npos;
+    const bool planned = prompt.find("Do not write the solution yet") != std::string::npos;
+    EXPECT_NE(written, planned);
+    EXPECT_EQ(written, prompt.find("Two loads in flight, plan ") != std::string::npos);
+  }
+  EXPECT_EQ(number, 3);
+  const auto requests = started_.archive.requests_of_campaign(started_.campaign);
+  ASSERT_EQ(requests.size(), 6u);
+  EXPECT_EQ(std::ranges::count_if(requests, [](const auto& one) { return one.request.proposal.contains("for"); }), 3);
+}
+
+TEST_F(Searches, APlanThatDoesNotComeWritesNothing) {
+  ModelSearchSettings settings;
+  settings.strategy = "best_of_n";
+  settings.planner = 1;
+  int written = 0;
+  const auto reply = [&](const models::Occasion&, const models::Prompt& prompt) -> models::Answer {
+    if (prompt.as_text().find("Do not write the solution yet") == std::string::npos) ++written;
+    return models::NoCompletion{models::NoCompletion::Cause::unauthorized, "the key is wrong", {}, 1, 0};
+  };
+  EXPECT_THAT(search(1, reply, settings).why, HasSubstr("the key is wrong"));
+  EXPECT_EQ(written, 0);
 }
 
 TEST_F(Searches, UnreadableRepliesGoBackOnceAndAreLearnedFrom) {

@@ -160,10 +160,21 @@ bool RequestLedger::is_next(const std::string& problem, int64_t number) const {
 }
 
 std::optional<std::string> RequestLedger::why_not(const std::string& problem, const models::Prompt& prompt,
-                                                  size_t model) const {
+                                                  size_t model, const Request* then) const {
   const auto asked = asked_.find(problem);
   if (is_next(problem, asked == asked_.end() ? 1 : asked->second + 1)) return std::nullopt;
-  return spending_.why_not(reserve_for(prompt, model));
+  const Reserve first = reserve_for(prompt, model);
+  std::optional<std::string> why = spending_.why_not(first);
+  if (why || then == nullptr) return why;
+  Spending with_first = spending_;
+  with_first.reserve(first);
+  return with_first.why_not(reserve_for(then->prompt, then->model));
+}
+
+Reserve RequestLedger::hold(const Request& request) {
+  const Reserve held = reserve_for(request.prompt, request.model);
+  spending_.reserve(held);
+  return held;
 }
 
 void RequestLedger::ask(const std::string& problem, const models::Prompt& prompt, size_t model, const Json& proposal,

@@ -45,8 +45,17 @@ class RequestLedger {
   RequestLedger(const RequestLedger&) = delete;
   RequestLedger& operator=(const RequestLedger&) = delete;
 
-  // Returns why this prompt may not be sent, as a sentence; nullopt: it may.
-  std::optional<std::string> why_not(const std::string& problem, const models::Prompt& prompt, size_t model) const;
+  // A prompt and its model.
+  struct Request {
+    models::Prompt prompt;
+    size_t model = 0;
+  };
+  // Returns why this prompt may not be sent, as a sentence; nullopt: it may. `then`: a request that follows its reply,
+  // which must be affordable, too; keep its reserve with hold() until then.
+  std::optional<std::string> why_not(const std::string& problem, const models::Prompt& prompt, size_t model,
+                                     const Request* then = nullptr) const;
+  Reserve hold(const Request& request);
+  void release(const Reserve& held) { spending_.release(held); }
   // `proposal`: the reason for the request, for the archive. Calls `answered` on the event loop's thread.
   void ask(const std::string& problem, const models::Prompt& prompt, size_t model, const core::Json& proposal,
            std::function<void(Answered)> answered);

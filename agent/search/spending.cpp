@@ -38,10 +38,14 @@ void Spending::reserve(const Reserve& reserve) {
   reserved_.dollars += reserve.dollars.value_or(0);
 }
 
-void Spending::settle(const Reserve& reserve, const models::Usage& usage, std::optional<double> dollars) {
+void Spending::release(const Reserve& reserve) {
   --reserved_.requests;
   reserved_.tokens -= reserve.tokens;
   reserved_.dollars -= reserve.dollars.value_or(0);
+}
+
+void Spending::settle(const Reserve& reserve, const models::Usage& usage, std::optional<double> dollars) {
+  release(reserve);
   ++spent_.requests;
   spent_.tokens += usage.input + usage.cache_read + usage.cache_written + usage.output;
   spent_.dollars += dollars.value_or(0);

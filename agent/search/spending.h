@@ -36,6 +36,8 @@ class Spending {
   // Returns why a request may not be sent, as a sentence; nullopt: it may.
   std::optional<std::string> why_not(const Reserve& reserve) const;
   void reserve(const Reserve& reserve);
+  // Gives a reserve back: the request is not sent.
+  void release(const Reserve& reserve);
   // Call when the answer arrives.
   void settle(const Reserve& reserve, const models::Usage& usage, std::optional<double> dollars);
 

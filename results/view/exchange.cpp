@@ -11,6 +11,10 @@
 
 namespace results::view {
 namespace {
+std::string task_of(const archive::NewRequest& request) {
+  return request.proposal.is_object() ? request.proposal.value("operator", "") : "";
+}
+
 using core::Json;
 using verifier::verdicts::Correct;
 
@@ -47,7 +51,8 @@ std::string outcome_in_words(const archive::Exchange& exchange) {
   std::vector<std::string> outcomes;
   for (const archive::Brought& one : exchange.brought) outcomes.push_back(one.name + ": " + outcome_in_words(one));
   if (!exchange.why_nothing.empty()) {
-    outcomes.push_back((outcomes.empty() ? "unusable: " : "") + exchange.why_nothing);
+    const bool lacks_solutions = outcomes.empty() && task_of(exchange.record.request) != "plan";
+    outcomes.push_back((lacks_solutions ? "unusable: " : "") + exchange.why_nothing);
   }
   return outcomes.empty() ? "nothing new" : core::join(outcomes, "; ");
 }
@@ -61,7 +66,7 @@ Json json_of(const archive::Exchange& exchange) {
           {"campaign", exchange.campaign},
           {"problem", request.problem},
           {"model", request.model},
-          {"task", request.proposal.is_object() ? request.proposal.value("operator", "") : ""},
+          {"task", task_of(request)},
           {"asked", exchange.record.asked},
           {"arrived", or_null(exchange.record.arrived)},
           {"answered", exchange.answered()},

@@ -83,7 +83,7 @@ bool run_missing(const StrategiesOptions& options, const campaign::LoadedData& d
           run.settings.seed = seed;
           run.settings.trial = options.trial;
           run.own_only = strategy != kTuner;
-          if (strategy == kTuner) run.settings.proposers.clear();
+          if (strategy == kTuner) run.settings.proposers.clear(), run.settings.planner.clear();
           running::run_campaign(run, invocation);
         }
         if (invocation.exit_code != 0) return false;

@@ -41,14 +41,14 @@ constexpr double kSecondsPerProblem = 20;  // without a given budget
 std::vector<std::unique_ptr<models::Model>> make_models(const campaign::CampaignSettings& settings,
                                                         const models::ModelOptions& options) {
   std::vector<std::unique_ptr<models::Model>> models;
-  for (const std::string& name : settings.proposers) models.push_back(models::make_model(name, options));
+  for (const std::string& name : models_of(settings)) models.push_back(models::make_model(name, options));
   return models;
 }
 
 // The least that a server of one's own says it takes, where the user did not say it.
 void take_context_of_servers(campaign::CampaignSettings& settings, const models::ModelOptions& options) {
   if (settings.sampling.context_tokens > 0) return;
-  for (const std::string& name : settings.proposers) {
+  for (const std::string& name : models_of(settings)) {
     const std::optional<int64_t> context = models::context_of_server(name, options);
     if (!context) continue;
     int64_t& least = settings.sampling.context_tokens;
@@ -83,6 +83,9 @@ std::vector<std::string> add_own_solutions(const RunOptions& options, const camp
 void require_work(const campaign::CampaignSettings& settings, const campaign::LoadedData& data,
                   const results::archive::Reader& archive) {
   if (!settings.proposers.empty()) return;
+  if (!settings.planner.empty()) {
+    throw core::UsageError("--planner", "plans solutions, and nobody is named to write them", "add --proposer MODEL");
+  }
   std::set<std::string> own;
   for (const std::string& hash : settings.solutions) own.insert(archive.find_solutions(hash).at(0).problem);
   for (const std::string& name : settings.problems) {

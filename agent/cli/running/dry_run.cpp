@@ -49,11 +49,11 @@ void print_estimate(const results::archive::Reader& archive, const campaign::Cam
     throw core::UsageError("run --dry-run", "estimates the cost of models, but none is named",
                            "name one with --proposer");
   }
-  for (const std::string& name : settings.proposers) models::check_model_name(name);
+  for (const std::string& name : models_of(settings)) models::check_model_name(name);
   const prompting::PromptMaker maker(data.paths.prompts());
   const models::Prices prices = models::Prices::load(data.paths.prompts() / "prices.json", models::today());
   std::vector<campaign::Habit> habits;
-  for (const std::string& name : settings.proposers) habits.push_back(campaign::habit_of(archive, name));
+  for (const std::string& name : models_of(settings)) habits.push_back(campaign::habit_of(archive, name));
   Table table({{"PROBLEM", Table::Align::left},
                {"FIRST PROMPT", Table::Align::right},
                {"REQUESTS", Table::Align::right},

@@ -39,6 +39,8 @@ void add_proposer_options(CLI::App& command, campaign::CampaignSettings& setting
           "may be repeated")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command.add_option("--planner", settings.planner,
+                     "A language model that plans each solution, in a request of its own, before a proposer writes it");
   command.add_option("--in-flight", settings.models.in_flight, "Requests in flight at a time")
       ->check(CLI::Range(1, 1000));
   command.add_option("--lines", settings.models.lines, "Lines of descent, or islands")->check(CLI::Range(1, 1000));
