@@ -84,9 +84,9 @@ def literal(source):
 
 
 def reference_text(source, file, axes, arguments, parameters, zeros, model_form):
-    head = HEAD.format(
-        file=file, source=literal(source), axes=repr({axis.name: (axis.tensor, axis.recovered[2], axis.sites) for axis in axes}),
-        arguments=repr(arguments), parameters=repr(parameters), zeros=repr(zeros))
+    places = {axis.name: (axis.tensor, axis.recovered[2], axis.sites) for axis in axes}
+    head = HEAD.format(file=file, source=literal(source), axes=repr(places), arguments=repr(arguments),
+                       parameters=repr(parameters), zeros=repr(zeros))
     return head + module_text(source_sites, model_form) + TAIL
 
 
@@ -136,7 +136,8 @@ def workloads(sizes_of, axes, fit_bytes):
     small = lambda sizes: (sizes_of.elements(sizes) <= elements + MOST_TEST_ELEMENTS
                            and sizes_of.work(sizes) <= max(MOST_TEST_WORK, LEAST_SIZES * work))
     shapes = [least,
-              {axis.name: sizes_of.snapped(axis, PRIMES[i % 6] * (1 + i // 6)) for i, axis in enumerate(axes)},
+              {axis.name: sizes_of.snapped(axis, PRIMES[i % 6] * (1 + i // 6) * axis.multiple)
+               for i, axis in enumerate(axes)},
               {axis.name: sizes_of.snapped(axis, 33 + 16 * i) for i, axis in enumerate(axes)}]
     tests = []
     for shape in shapes:
