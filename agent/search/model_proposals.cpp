@@ -240,12 +240,12 @@ std::optional<std::string> ModelProposals::why_not(const Running& running) const
 void ModelProposals::begin(const RunningPtr& running) {
   running->planning = plans(running->inquiry);
   if (!running->planning) return ask(running, running->made.prompt, running->inquiry.model, running->proposal);
-  Json proposal{{"operator", "plan"},
-                {"for", running->proposal.at("operator")}};  // whether advice helps, solutions show
+  // Without the limit and the advice: whether they help, only a solution shows (v_advised).
+  Json proposal{{"operator", "plan"}, {"for", running->proposal.at("operator")}};
   for (const char* field : {"parents", "line"}) proposal[field] = running->proposal.at(field);
+  held_[running] = ledger_.hold(longest_planned(*running));
   const RequestLedger::Request plan = plan_request(*running);
   ask(running, plan.prompt, plan.model, proposal);
-  held_[running] = ledger_.hold(longest_planned(*running));
 }
 
 void ModelProposals::ask(const RunningPtr& running, const models::Prompt& prompt, size_t model, const Json& proposal) {
