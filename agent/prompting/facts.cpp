@@ -12,7 +12,7 @@
 namespace agent::prompting {
 
 namespace {
-// What import imported, without its own part below, which says nothing about what is computed.
+// The imported file and its tables, without the code that calls it.
 std::string without_machinery(const std::string& reference) {
   return reference.substr(0, reference.rfind("\n# ---- Below: how kernelwright calls it"));
 }

