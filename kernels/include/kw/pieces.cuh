@@ -11,20 +11,17 @@
 // for each multiprocessor and "STAGES * 98304 + 1024" bytes of dynamic shared memory, STAGES 1 or 2. Workspaces:
 //   "a_pieces": {"bytes": "ceil_div(M, 128) * ceil_div(K, 64) * 49152"}, "b_pieces": the same with N for M,
 //   "sizes": {"bytes": 4, "zeroed": true}, an unsigned: what split() saw, see needs_f32.
-// Where the elements come from, and where results go, is yours: a transposed or padded matrix, the windows of a
-// convolution, a bias, an activation. The same two functions go into both launches:
+// You say where elements come from (a padded matrix, a convolution's windows) and where results go (bias, activation).
+// Both launches take the same two loaders. They are asked for elements outside the matrix, too, and give 0 there:
 //   load_a(m, k, x): x[i] = a[m][k + i] for i < 8. k is a multiple of 8.
 //   load_b: where b's rows run along k (b is [N, K]), (n, k, x): x[i] = b[k + i][n]; with kw::pieces::along_n (b is
-//     [K, N]), (k, n, x): x[i] = b[k][n + i], n a multiple of 8. All give 0 outside the matrix, which they are asked for.
-//   store(m, n, x, y): results (m, n) and (m, n + 1); n is even. m < M and n < N; check n + 1 < N.
-// kw::pieces::load_row(from, columns, rows, row, column, x) loads eight neighbours of a row-major matrix so.
+//     [K, N]), (k, n, x): x[i] = b[k][n + i], n a multiple of 8.
+//   store(m, n, x, y): results (m, n) and (m, n + 1); m < M, n < N, n is even; check n + 1 < N.
 //
 //   struct LoadA {
-//     const float* a;
-//     int M, K;
+//     const float* a; int M, K;
 //     __device__ void operator()(int m, int k, float (&x)[8]) const { kw::pieces::load_row(a, K, M, m, k, x); }
 //   };
-//   // In split's kernel, and in multiply's; b is [K, N] here:
 //   kw::pieces::split<kw::pieces::along_n>(a_pieces, b_pieces, sizes, M, N, K, LoadA{a, M, K}, LoadB{b, K, N});
 //   kw::pieces::multiply<STAGES, kw::pieces::along_n>(
 //       a_pieces, b_pieces, sizes, M, N, K, LoadA{a, M, K}, LoadB{b, K, N}, [&](int m, int n, float x, float y) {
