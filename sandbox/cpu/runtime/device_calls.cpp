@@ -12,7 +12,7 @@ extern "C" {
 #define KW_DEVICE_STATE __attribute__((section("kw_device_state")))
 KW_DEVICE_STATE sandbox::cpu::runtime::DeviceIndex __kw_thread_index, __kw_block_index, __kw_block_dim, __kw_grid_dim;
 KW_DEVICE_STATE unsigned __kw_dynamic_shared_bytes;
-KW_DEVICE_STATE unsigned long __kw_local_bytes, __kw_local_integer;
+KW_DEVICE_STATE unsigned long __kw_local_bytes, __kw_local_integer, __kw_shared_window;
 // The linker's names for the ends of that section.
 extern char __start_kw_device_state[], __stop_kw_device_state[];
 

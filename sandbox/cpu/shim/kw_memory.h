@@ -18,9 +18,14 @@ KW_STORE(__stcs)
 KW_STORE(__stwt)
 
 KW_DEVICE size_t __cvta_generic_to_global(const void* address) { return reinterpret_cast<size_t>(address); }
-KW_DEVICE size_t __cvta_generic_to_shared(const void* address) { return reinterpret_cast<size_t>(address); }
+// Shared memory has addresses of its own: 32 bits, as PTX takes them.
+KW_DEVICE size_t __cvta_generic_to_shared(const void* address) {
+  return reinterpret_cast<size_t>(address) - __kw_shared_window;
+}
 KW_DEVICE void* __cvta_global_to_generic(size_t address) { return reinterpret_cast<void*>(address); }
-KW_DEVICE void* __cvta_shared_to_generic(size_t address) { return reinterpret_cast<void*>(address); }
+KW_DEVICE void* __cvta_shared_to_generic(size_t address) {
+  return reinterpret_cast<void*>(__kw_shared_window + address);
+}
 
 #if !defined(__clang__)  // which has it
 KW_DEVICE void __builtin_assume(bool condition) {
