@@ -22,6 +22,7 @@
 #include "sandbox/cpu/compiler/source_rules.h"
 #include "sandbox/cpu/inspection/elf_check.h"
 #include "sandbox/process/sealed_memory.h"
+#include "sandbox/shared_headers.h"
 
 namespace sandbox::cpu::compiler {
 namespace {
@@ -74,7 +75,8 @@ constexpr const char* kHipFlags[] = {"-fno-thread-jumps",
 constexpr const char* kHipFlagsOfClang[] = {"-mllvm", "-disable-block-placement"};
 
 // An error's remedy is in its first lines; one error brings many.
-std::vector<std::string> command(const CompileRequest& request, const CompilerSettings& settings) {
+std::vector<std::string> command(const CompileRequest& request, const CompilerSettings& settings,
+                                 const std::optional<Solution>& solution) {
   std::vector<std::string> argv{settings.host.program.string()};
   argv.insert(argv.end(), std::begin(kCommonFlags), std::end(kCommonFlags));
   if (request.build == Build::check) {
@@ -101,6 +103,12 @@ std::vector<std::string> command(const CompileRequest& request, const CompilerSe
     } else {
       argv.insert(argv.end(), std::begin(kHipFlags), std::end(kHipFlags));
     }
+  }
+  // Of the architecture that the solution needs, as NVRTC gives it.
+  if (solution && solution->arch.starts_with("sm_")) {
+    const int arch = std::atoi(solution->arch.c_str() + 3);
+    argv.push_back("-DKW_ARCH=" + std::to_string(arch * 10));
+    if (solution->arch == "sm_90a") argv.push_back("-D__CUDA_ARCH_FEAT_SM90_ALL=1");
   }
   for (const auto& [name, value] : request.macros) argv.push_back("-D" + name + "=" + std::to_string(value));
   argv.push_back("-I" + settings.device_headers.string());
@@ -196,7 +204,7 @@ Compilation compile(const CompileRequest& request, const CompilerSettings& setti
   if (solution) {
     if (auto rejected = refuse_plan(*solution, request)) return std::move(*rejected);
   }
-  auto lexed = lex(request.source, settings.dialect);
+  auto lexed = lex(with_host_headers(request.source, settings.device_headers), settings.dialect);
   if (auto* rejected = std::get_if<Rejected>(&lexed)) return std::move(*rejected);
   const auto& source = std::get<LexedSource>(lexed);
   const ScratchFolder scratch(settings.scratch);
@@ -204,7 +212,7 @@ Compilation compile(const CompileRequest& request, const CompilerSettings& setti
   ProcessLimits limits;
   limits.deadline_s = settings.deadline_s;
   limits.memory_bytes = settings.memory_bytes;
-  const ProcessResult result = run_process(command(request, settings), settings.scratch, limits);
+  const ProcessResult result = run_process(command(request, settings, solution), settings.scratch, limits);
   std::string log = clean_log(result.output, request.file);
   if (result.signal != 0 || result.timed_out || result.exit_code != 0) {
     if (auto rejected = rejected_by_limits(result, settings, log)) return *rejected;

@@ -23,9 +23,9 @@ namespace {
 
 // One access to a byte of shared memory. All zero: none yet.
 struct Mark {
-  uint32_t epoch, warp_epoch;
-  uint32_t site;    // offset of the instruction in the module
-  uint16_t thread;  // plus one
+  uint32_t epoch, warp_epoch;  // of an agent, its own epoch instead of a warp's
+  uint32_t site;               // offset of the instruction in the module
+  uint16_t thread;             // plus one; or an agent
   bool atomic;
 };
 // The accesses to an aligned word of shared memory, or to one of its bytes.
@@ -75,7 +75,9 @@ class Checker {
     if (scheduler == nullptr || scheduler->muted() || bytes == 0) return true;
     if (suspect_ && !acquit(*scheduler)) return false;
     if (address >= launch_.shared.first && address < launch_.shared.second) {
-      return check_shared(*scheduler, address, bytes, access, site, frame);
+      const Mark mine{scheduler->epoch(), scheduler->warp_epoch(), offset_of(site),
+                      static_cast<uint16_t>(scheduler->thread() + 1), is_atomic(access)};
+      return check_shared(*scheduler, address, bytes, access, mine, site, frame);
     }
     if (scheduler->on_stack(address)) {
       // Below its frames lies what others have left.
@@ -89,7 +91,24 @@ class Checker {
     return check_global(*scheduler, address, bytes, access, site, frame);
   }
 
+  bool check_async(uintptr_t address, size_t bytes, Access access, const AsyncAccess& by) {
+    Scheduler& scheduler = *running_scheduler();
+    if (suspect_ && !acquit(scheduler)) return false;
+    scheduler.blame(by.thread);
+    async_ = &by;
+    const Mark mine{by.block_epoch, scheduler.clocks().epoch_of(by.agent), offset_of(by.site),
+                    static_cast<uint16_t>(by.agent + 1), false};
+    const bool good = check_shared(scheduler, address, bytes, access, mine, by.site, by.frame);
+    async_ = nullptr;
+    if (good) scheduler.blame_running();
+    return good;
+  }
+
  private:
+  uint32_t offset_of(const void* site) const {
+    return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(site) - launch_.image.first);
+  }
+
   void release() {
     if (shadow_of_words_ != nullptr) ::munmap(shadow_of_words_, words_in_shadow_ * 5 * sizeof(Shadow));
     shadow_of_words_ = nullptr;
@@ -152,16 +171,12 @@ class Checker {
                                                              : GlobalWrites::Kind::is_volatile;
   }
 
-  bool check_shared(Scheduler& scheduler, uintptr_t address, size_t bytes, Access access, const void* site,
-                    const void* frame) {
+  bool check_shared(Scheduler& scheduler, uintptr_t address, size_t bytes, Access access, const Mark& mine,
+                    const void* site, const void* frame) {
     if (!within(address, bytes, launch_.dynamic) && !within_variable(address, bytes)) {
       if (is_guard(address, bytes)) return true;
       return report(scheduler, FaultKind::out_of_bounds, verb(access, bytes) + shared_place_of(address), site, frame);
     }
-    const auto thread = static_cast<uint16_t>(scheduler.thread() + 1);
-    const Mark mine{scheduler.epoch(), scheduler.warp_epoch(),
-                    static_cast<uint32_t>(reinterpret_cast<uintptr_t>(site) - launch_.image.first), thread,
-                    is_atomic(access)};
     const size_t begin = address - launch_.shared.first, end = begin + bytes;
     const bool needed = needs_value(access) && !mostly_written(begin, end);
     const auto visit = [&](Shadow& part, size_t at) {
@@ -207,8 +222,15 @@ class Checker {
                     verb(access, bytes) + "of __shared__ " + variable_at(address) + " that no thread has written", site,
                     frame);
     }
+    if (async_ != nullptr && is_read(access) && !is_fenced(scheduler, part.write)) {
+      return report(scheduler, FaultKind::race,
+                    verb(access, bytes) + "of __shared__ " + variable_at(address) + " by " + agent_name(scheduler, mine) +
+                        ", which " + scheduler.describe(part.write.thread - 1) + " wrote" + line_words(part.write) +
+                        ", with no fence.proxy.async in between",
+                    site, frame);
+    }
     const auto race_with = [&](const Mark& before, bool wrote) {
-      if (!is_write(access)) return report_race(scheduler, before, wrote, mine, access, address, site, frame);
+      if (async_ != nullptr || !is_write(access)) return report_race(scheduler, before, wrote, mine, access, address, site, frame);
       suspect({.before = before,
                .now = mine,
                .wrote = wrote,
@@ -245,12 +267,43 @@ class Checker {
   }
 
   // Two accesses are ordered by a barrier between them or, when they are of one warp, by calls of __syncwarp. A write
-  // also stays behind a read if any warp operation stands between them (`write_after_read`).
-  static bool conflicts(const Scheduler& scheduler, const Mark& before, const Mark& now, bool write_after_read) {
-    if (before.thread == 0 || before.epoch != now.epoch || before.thread == now.thread) return false;
+  // also stays behind a read if any warp operation stands between them (`write_after_read`). Where threads meet in
+  // other ways, and where agents take part, clocks tell.
+  bool conflicts(const Scheduler& scheduler, const Mark& before, const Mark& now, bool write_after_read) const {
+    if (before.thread == 0 || before.thread == now.thread) return false;
     if (before.atomic && now.atomic) return false;
-    return !scheduler.in_one_warp(before.thread - 1, now.thread - 1) ||
-           before.warp_epoch >= scheduler.known_warp_epoch(before.thread - 1, write_after_read);
+    const Clocks& clocks = scheduler.clocks();
+    const int64_t who = before.thread - 1;
+    const auto known = [&] {
+      if (async_ == nullptr) return clocks.known(scheduler.thread(), who);
+      return static_cast<size_t>(who) < async_->known.size() ? async_->known[static_cast<size_t>(who)] : 0;
+    };
+    if (clocks.active() && clocks.is_agent(who)) return before.warp_epoch >= known();
+    if (before.epoch != now.epoch && (async_ == nullptr || before.epoch < now.epoch)) return false;
+    if (clocks.active() && before.warp_epoch < known()) return false;
+    return async_ != nullptr || !scheduler.in_one_warp(who, now.thread - 1) ||
+           before.warp_epoch >= scheduler.known_warp_epoch(who, write_after_read);
+  }
+
+  // Whether a thread's write is visible to agents.
+  bool is_fenced(const Scheduler& scheduler, const Mark& write) const {
+    if (write.thread == 0) return true;
+    const int64_t who = write.thread - 1;
+    const Clocks& clocks = scheduler.clocks();
+    return clocks.is_agent(who) || async_->fenced || clocks.fenced(who, write.warp_epoch);
+  }
+
+  // "a copy", "a product of a warpgroup"
+  static std::string agent_name(const Scheduler& scheduler, const Mark& mark) {
+    return scheduler.clocks().is_product(mark.thread - 1) ? "wgmma" : "an asynchronous copy";
+  }
+  std::string name_of(const Scheduler& scheduler, const Mark& mark) const {
+    const bool agent = scheduler.clocks().active() && scheduler.clocks().is_agent(mark.thread - 1);
+    return agent ? agent_name(scheduler, mark) : scheduler.describe(mark.thread - 1);
+  }
+  std::string line_words(const Mark& mark) const {
+    const auto line = line_of(launch_.image.first + mark.site);
+    return line ? " in line " + std::to_string(*line) : "";
   }
 
   // A write that races is harmless when it changes nothing, as when many threads raise one flag. Whether it does is
@@ -289,13 +342,17 @@ class Checker {
 
   bool report_race(Scheduler& scheduler, const Mark& before, bool wrote, const Mark& now, Access access,
                    uintptr_t address, const void* site, const void* frame) {
-    const auto line = line_of(launch_.image.first + before.site);
-    const bool one_warp = scheduler.in_one_warp(before.thread - 1, now.thread - 1);
+    const bool agents = scheduler.clocks().active() && (scheduler.clocks().is_agent(before.thread - 1) ||
+                                                        scheduler.clocks().is_agent(now.thread - 1));
     std::string message = std::string(changes_value(access) ? "writes" : "reads") + " __shared__ " +
-                          variable_at(address) + ", which " + scheduler.describe(before.thread - 1) +
-                          (wrote ? " wrote" : " read");
-    if (line) message += " in line " + std::to_string(*line);
-    message += one_warp ? ", with no __syncwarp or barrier in between" : ", with no barrier in between";
+                          variable_at(address);
+    if (scheduler.clocks().active() && scheduler.clocks().is_agent(now.thread - 1)) {
+      message += " by " + agent_name(scheduler, now);
+    }
+    message += ", which " + name_of(scheduler, before) + (wrote ? " wrote" : " read") + line_words(before);
+    message += agents                                                       ? ", with nothing that waits in between"
+               : scheduler.in_one_warp(before.thread - 1, now.thread - 1) ? ", with no __syncwarp or barrier in between"
+                                                                          : ", with no barrier in between";
     return report(scheduler, FaultKind::race, message, site, frame);
   }
 
@@ -375,6 +432,7 @@ class Checker {
   CheckedLaunch launch_;
   GlobalWrites global_writes_;
   std::optional<Suspect> suspect_;
+  const AsyncAccess* async_ = nullptr;  // while an agent's access is checked
   const Buffer* last_buffer_ = nullptr;
   size_t last_variable_ = SIZE_MAX;                                 // index of the one that was touched last
   Shadow *shadow_of_words_ = nullptr, *shadow_of_bytes_ = nullptr;  // in one mapping
@@ -391,6 +449,9 @@ void end_checked_block() { checker.end_block(); }
 void note_fence() { checker.fence(); }
 void check_access(const void* address, size_t bytes, Access access, const void* site, const void* frame) {
   if (!checker.check(reinterpret_cast<uintptr_t>(address), bytes, access, site, frame)) running_scheduler()->leave();
+}
+void check_async_access(const void* address, size_t bytes, Access access, const AsyncAccess& by) {
+  if (!checker.check_async(reinterpret_cast<uintptr_t>(address), bytes, access, by)) running_scheduler()->leave();
 }
 
 }  // namespace sandbox::cpu::runtime

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sandbox/cpu/inspection/elf_check.h"
+#include "sandbox/cpu/runtime/clocks.h"
 #include "sandbox/cpu/runtime/module.h"
 
 namespace sandbox::cpu::runtime {
@@ -44,6 +45,17 @@ inline bool changes_value(Access access) { return !is_read(access) && access != 
 // Ends the launch with a Fault when the running CUDA thread must not make this access. `site`: the return address into
 // device code.
 void check_access(const void* address, size_t bytes, Access access, const void* site, const void* frame);
+
+// An access to shared memory by an agent (clocks.h), for the thread that began it.
+struct AsyncAccess {
+  Clocks::Known known;       // what that thread knew then
+  uint32_t block_epoch = 0;  // of then
+  int64_t thread = 0, agent = 0;
+  bool fenced = false;  // a fence of the asynchronous proxy was the last thing that ordered that thread
+  const void *site = nullptr, *frame = nullptr;
+};
+// The same for an agent's read or write, of a multiple of four bytes.
+void check_async_access(const void* address, size_t bytes, Access access, const AsyncAccess& by);
 
 // Makes the linker keep the functions that instrumented code calls.
 void keep_check_entry_points();

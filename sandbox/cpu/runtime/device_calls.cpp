@@ -2,10 +2,13 @@
 #include <ctime>
 #include <string>
 
+#include "sandbox/cpu/runtime/asynchronous.h"
 #include "sandbox/cpu/runtime/device_state.h"
+#include "sandbox/cpu/runtime/products.h"
 #include "sandbox/cpu/runtime/scheduler.h"
 
 using sandbox::FaultKind;
+using sandbox::cpu::runtime::CopyKind;
 using sandbox::cpu::runtime::running_scheduler;
 
 extern "C" {
@@ -47,6 +50,51 @@ void __kw_unsupported(const char* what) {
   running_scheduler()->raise(FaultKind::unsupported, what);
 }
 void __kw_yield() { running_scheduler()->yield(); }
+
+#define KW_ASYNCHRONOUS() (KW_SITE(), running_scheduler()->asynchronous())
+void __kw_named_barrier(unsigned id, unsigned threads, bool waits) { KW_ASYNCHRONOUS().named_barrier(id, threads, waits); }
+void __kw_mbarrier_init(unsigned barrier, unsigned arrivals) { KW_ASYNCHRONOUS().init(barrier, arrivals); }
+void __kw_mbarrier_invalidate(unsigned barrier) { KW_ASYNCHRONOUS().invalidate(barrier); }
+unsigned long __kw_mbarrier_arrive(unsigned barrier, unsigned arrivals, unsigned bytes, bool leaves) {
+  return KW_ASYNCHRONOUS().arrive(barrier, arrivals, bytes, leaves);
+}
+void __kw_mbarrier_expect(unsigned barrier, unsigned bytes) { KW_ASYNCHRONOUS().expect(barrier, bytes); }
+bool __kw_mbarrier_wait(unsigned barrier, unsigned long phase, bool is_parity, bool blocks) {
+  return KW_ASYNCHRONOUS().wait(barrier, phase, is_parity, blocks);
+}
+void __kw_mbarrier_after_copies(unsigned barrier, bool counts) {
+  KW_ASYNCHRONOUS().arrive_after_copies(barrier, counts);
+}
+void __kw_load_bytes(unsigned to, const void* from, unsigned bytes, unsigned barrier) {
+  KW_ASYNCHRONOUS().load_bytes(to, from, bytes, barrier);
+}
+void __kw_load_box(unsigned to, const void* map, const int* at, int rank, unsigned barrier) {
+  KW_ASYNCHRONOUS().load_box(to, map, at, rank, barrier);
+}
+void __kw_load_small(unsigned to, const void* from, unsigned bytes, unsigned source_bytes) {
+  KW_ASYNCHRONOUS().load_small(to, from, bytes, source_bytes);
+}
+void __kw_store_bytes(void* to, unsigned from, unsigned bytes) { KW_ASYNCHRONOUS().store_bytes(to, from, bytes); }
+void __kw_store_box(const void* map, const int* at, int rank, unsigned from) {
+  KW_ASYNCHRONOUS().store_box(map, at, rank, from);
+}
+void __kw_commit_copies(int kind) { KW_ASYNCHRONOUS().commit(static_cast<CopyKind>(kind)); }
+void __kw_wait_copies(int kind, unsigned most, bool all) {
+  KW_ASYNCHRONOUS().wait_group(static_cast<CopyKind>(kind), most, all);
+}
+void __kw_fence_proxy() { KW_ASYNCHRONOUS().fence(); }
+void __kw_product(sandbox::cpu::runtime::WarpgroupProduct* mine) {
+  KW_SITE();
+  sandbox::cpu::runtime::warpgroup_product(*running_scheduler(), mine);
+}
+void __kw_commit_products() {
+  KW_SITE();
+  sandbox::cpu::runtime::commit_products(*running_scheduler());
+}
+void __kw_wait_products(unsigned most) {
+  KW_SITE();
+  sandbox::cpu::runtime::wait_for_products(*running_scheduler(), most);
+}
 long long __kw_clock() {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);

@@ -219,11 +219,13 @@ std::optional<Fault> Module::launch(const KernelLaunch& launch, const std::vecto
   context.buffers = &buffers;
   context.order = order;
   context.seed = seed;
+  const auto shared = reinterpret_cast<uintptr_t>(state_->shared);
+  context.shared = {shared, shared + state_->shared_bytes};
   context.begin_block = &State::begin_block;
   context.user = state_.get();
   state_->dynamic_bytes = launch.shared_bytes;
   constexpr uintptr_t kSystemShared = 1024;  // which the driver takes at the start of it, so that no variable is at 0
-  __kw_shared_window = reinterpret_cast<uintptr_t>(state_->shared) / kSystemShared * kSystemShared - kSystemShared;
+  __kw_shared_window = shared / kSystemShared * kSystemShared - kSystemShared;
   if (state_->dynamic != nullptr) std::memset(state_->dynamic, state_->poison, kMostDynamicShared);
   if (state_->build == Build::check) {
     context.end_block = &State::end_block;

@@ -6,6 +6,7 @@
 #include <random>
 #include <utility>
 
+#include "sandbox/cpu/runtime/asynchronous.h"
 #include "sandbox/cpu/runtime/block_order.h"
 #include "sandbox/cpu/runtime/device_state.h"
 #include "sandbox/cpu/runtime/line_table.h"
@@ -16,6 +17,10 @@ std::array<int64_t, 3> position(int64_t flat, const std::array<int64_t, 3>& exte
   return {flat % extent[0], flat / extent[0] % extent[1], flat / (extent[0] * extent[1])};
 }
 }  // namespace
+
+Scheduler::Scheduler(size_t stack_bytes)
+    : stack_bytes_(stack_bytes), asynchronous_(std::make_unique<Asynchronous>(*this)) {}
+Scheduler::~Scheduler() = default;
 
 std::optional<Fault> Scheduler::run(const LaunchContext& launch) {
   launch_ = &launch;
@@ -85,10 +90,13 @@ void Scheduler::run_block() {
     warps_[w].askers = SlotList{};
     warps_[w].synced.common_epoch = warps_[w].met.common_epoch = ++warps_[w].epoch;
   }
+  asynchronous_->begin_block();
+  if (checks()) clocks_.begin_block(threads_, static_cast<int64_t>(warps_.size()));
   // Fibers switch to one another; they come back here when the block is done or stuck.
   resume(fresh_slot());
   switch_stacks(scheduler_sp_, current_->fiber.sp(), current_->fiber.bounds());
   if (!fault_ && alive_ > 0) report_deadlock();
+  if (!fault_) asynchronous_->end_block();
   if (!fault_ && launch_->end_block != nullptr) launch_->end_block(launch_->user);
 }
 
@@ -110,6 +118,7 @@ Scheduler::Slot* Scheduler::fresh_slot() {
 Scheduler::Slot* Scheduler::next_runnable() {
   if (!ready_.empty()) return ready_.pop();
   if (started_ < threads_) return fresh_slot();
+  if (asynchronous_->go_on() && !ready_.empty()) return ready_.pop();
   return answer_active_masks() || part_converged() ? ready_.pop() : nullptr;
 }
 
@@ -169,6 +178,7 @@ bool Scheduler::next_thread() {
 }
 
 void Scheduler::finish_thread() {
+  asynchronous_->end_thread();
   --alive_;
   Warp& mine = warp();
   mine.alive &= ~lane_bit();
@@ -206,6 +216,7 @@ void Scheduler::release_barrier() {
   at_barrier_ = SlotList{};
   arrived_ = 0;
   ++epoch_;
+  if (clocks_.active()) clocks_.share_agents();
 }
 
 void Scheduler::sync_warp(Lanes mask) { warp_call("__syncwarp", mask, nullptr, nullptr); }
@@ -314,7 +325,10 @@ void Scheduler::complete(Warp& own, Record& record, Slot* last_arriver) {
   if (launch_->end_block != nullptr) {
     ++own.epoch;
     order_lanes(own, own.met, record.arrived);
-    if (record.combine == nullptr) order_lanes(own, own.synced, record.arrived);
+    if (record.combine == nullptr) {
+      order_lanes(own, own.synced, record.arrived);
+      if (clocks_.active()) share_clocks(record);
+    }
   }
   for (Lanes left = record.arrived; left != 0; left &= left - 1) {
     Slot* slot = record.slots[static_cast<size_t>(__builtin_ctzl(left))];
@@ -342,6 +356,34 @@ void Scheduler::order_lanes(const Warp& own, LaneOrder& order, Lanes lanes) cons
   });
   for_each([&](size_t lane) { joined[lane] = own.epoch; });
   for_each([&](size_t lane) { order.known[lane] = joined; });
+}
+
+void Scheduler::share_clocks(const Record& record) {
+  std::vector<int64_t> among;
+  for (Lanes left = record.arrived; left != 0; left &= left - 1) {
+    among.push_back(record.slots[static_cast<size_t>(__builtin_ctzl(left))]->thread);
+  }
+  clocks_.share(among);
+}
+
+void Scheduler::tell(Clocks::Known& to) {
+  if (!checks()) return;
+  clocks_.activate();
+  Warp& own = warp();
+  Clocks::join(to, clocks_.known_by(current_thread_));
+  const auto first = current_thread_ - static_cast<int64_t>(lane_of(current_thread_));
+  for (size_t lane = 0; lane < lanes_in_warp(); ++lane) {
+    const int64_t thread = first + static_cast<int64_t>(lane);
+    if (thread >= threads_) break;
+    uint32_t& known = to[static_cast<size_t>(thread)];
+    known = std::max(known, known_warp_epoch(thread, false));
+  }
+  to[static_cast<size_t>(current_thread_)] = ++own.epoch;  // its next accesses are of this epoch
+}
+
+void Scheduler::fence_proxy() {
+  clocks_.activate();
+  clocks_.fence(current_thread_, ++warp().epoch);
 }
 
 uint32_t Scheduler::known_warp_epoch(int64_t thread, bool met) const {
@@ -382,6 +424,10 @@ void Scheduler::report_deadlock() {
       message += (message.empty() ? "" : "; ") + describe(slot->thread) + " waits in " + record.name +
                  " for lanes that never come";
     }
+  }
+  if (const auto stuck = asynchronous_->stuck()) {
+    if (named == nullptr) named = stuck->first;
+    message += (message.empty() ? "" : "; ") + stuck->message;
   }
   current_ = named;
   current_thread_ = named->thread;

@@ -7,8 +7,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "sandbox/cpu/runtime/clocks.h"
 #include "sandbox/cpu/runtime/fiber.h"
 #include "sandbox/cpu/runtime/module.h"
 #include "sandbox/fault.h"
@@ -30,68 +32,16 @@ struct LaunchContext {
   const std::vector<Buffer>* buffers = nullptr;
   Order order = Order::forward;
   uint64_t seed = 0;
+  std::pair<uintptr_t, uintptr_t> shared{};   // begin and end of the shared memory of the module
   void (*begin_block)(void* user) = nullptr;  // poisons shared memory
   void (*end_block)(void* user) = nullptr;    // of the checking build: may record a fault
   void* user = nullptr;
 };
 
+class Asynchronous;
+
 class Scheduler {
  public:
-  explicit Scheduler(size_t stack_bytes) : stack_bytes_(stack_bytes) {}
-
-  std::optional<Fault> run(const LaunchContext& launch);
-  // Threads may find on their stacks what earlier launches left there.
-  void keep_stacks() { keeps_stacks_ = true; }
-
-  // Called by device code (device_calls.cpp) on the running fiber.
-  bool next_thread();
-  int barrier(int kind, int predicate);
-  void sync_warp(Lanes mask);
-  void warp_call(const char* name, Lanes mask, WarpCombine combine, void* mine);
-  // By the lanes that come to this place together. `combine`: null for a mere meeting, which orders their accesses.
-  void converged_call(const char* name, WarpCombine combine, void* mine);
-  Lanes active_mask();
-  void yield();
-  // The place in device code of the running thread: the return address, and the frame of its caller.
-  void set_site(const void* site, const void* frame) {
-    current_->site = site;
-    current_->frame = frame;
-  }
-  void mute() { ++muted_; }
-  void unmute() { --muted_; }
-  bool muted() const { return muted_ > 0; }
-
-  // Records the fault with which leave() ends the launch. Fills in kernel, block and thread, and the line of set_site()
-  // when none is given.
-  void set_fault(FaultKind kind, std::string message, std::optional<int64_t> line);
-  // Attributes the next fault to this thread, which ran just before.
-  void blame(int64_t thread) { current_thread_ = thread; }
-  // Abandons the block. Nothing on the stack is destroyed: hold no memory when calling it. Also from a signal handler.
-  [[noreturn]] void leave();
-  // Both at once.
-  [[noreturn]] void raise(FaultKind kind, std::string message);
-
-  const LaunchContext* launch() const { return launch_; }
-  // Whether `address` lies on the running thread's stack, or in the page below it.
-  bool on_stack(uintptr_t address) const { return current_ != nullptr && current_->fiber.holds(address); }
-  bool below_stack(uintptr_t address) const;
-
-  // The line of the solution at `site`, or else at its nearest caller that has one. Needs frame pointers: the checking
-  // build.
-  std::optional<int64_t> line_at(const void* site, const void* frame) const;
-  std::string describe(int64_t thread) const;  // "thread (31,0,0)"
-
-  // For the checking build: who runs, and what orders memory accesses.
-  int64_t thread() const { return current_thread_; }
-  uint32_t epoch() const { return epoch_; }
-  uint32_t warp_epoch() const { return warps_[warp_of(current_thread_)].epoch; }
-  bool in_one_warp(int64_t a, int64_t b) const { return warp_of(a) == warp_of(b); }
-  // The warp epoch before which all accesses of this thread, of the running thread's warp, are ordered before its next
-  // one. `met`: before which its reads are ordered before the running thread's next write; a shuffle or vote does that,
-  // too, since lanes issue what stands behind it after what stood before it.
-  uint32_t known_warp_epoch(int64_t thread, bool met) const;
-
- private:
   struct Slot {  // a fiber and the CUDA thread it carries
     explicit Slot(size_t stack_bytes) : fiber(stack_bytes) {}
     Fiber fiber;
@@ -121,6 +71,88 @@ class Scheduler {
       last = more.last;
     }
   };
+
+  explicit Scheduler(size_t stack_bytes);
+  ~Scheduler();
+
+  std::optional<Fault> run(const LaunchContext& launch);
+  // Threads may find on their stacks what earlier launches left there.
+  void keep_stacks() { keeps_stacks_ = true; }
+
+  // Called by device code (device_calls.cpp) on the running fiber.
+  bool next_thread();
+  int barrier(int kind, int predicate);
+  void sync_warp(Lanes mask);
+  void warp_call(const char* name, Lanes mask, WarpCombine combine, void* mine);
+  // By the lanes that come to this place together. `combine`: null for a mere meeting, which orders their accesses.
+  void converged_call(const char* name, WarpCombine combine, void* mine);
+  Lanes active_mask();
+  void yield();
+  // The place in device code of the running thread: the return address, and the frame of its caller.
+  void set_site(const void* site, const void* frame) {
+    current_->site = site;
+    current_->frame = frame;
+  }
+  void mute() { ++muted_; }
+  void unmute() { --muted_; }
+  bool muted() const { return muted_ > 0; }
+
+  // Records the fault with which leave() ends the launch. Fills in kernel, block and thread, and the line of set_site()
+  // when none is given.
+  void set_fault(FaultKind kind, std::string message, std::optional<int64_t> line);
+  // Attributes the next fault to this thread, which ran just before.
+  void blame(int64_t thread) { current_thread_ = thread; }
+  void blame_running() {
+    if (current_->thread >= 0) current_thread_ = current_->thread;
+  }
+  // Abandons the block. Nothing on the stack is destroyed: hold no memory when calling it. Also from a signal handler.
+  [[noreturn]] void leave();
+  // Both at once.
+  [[noreturn]] void raise(FaultKind kind, std::string message);
+
+  const LaunchContext* launch() const { return launch_; }
+  // Whether `address` lies on the running thread's stack, or in the page below it.
+  bool on_stack(uintptr_t address) const { return current_ != nullptr && current_->fiber.holds(address); }
+  bool below_stack(uintptr_t address) const;
+
+  // The line of the solution at `site`, or else at its nearest caller that has one. Needs frame pointers: the checking
+  // build.
+  std::optional<int64_t> line_at(const void* site, const void* frame) const;
+  std::string describe(int64_t thread) const;  // "thread (31,0,0)"
+
+  // Named barriers, mbarriers and copies of the running block.
+  Asynchronous& asynchronous() { return *asynchronous_; }
+  // The running thread waits until the list is woken.
+  void wait_in(SlotList& list) {
+    list.push(current_);
+    wait();
+  }
+  void wake(SlotList& list) {
+    ready_.append(list);
+    list = SlotList{};
+  }
+
+  // For the checking build: who runs, and what orders memory accesses.
+  bool checks() const { return launch_->end_block != nullptr; }
+  int64_t thread() const { return current_thread_; }
+  const void* site() const { return current_->site; }
+  const void* frame() const { return current_->frame; }
+  Clocks& clocks() { return clocks_; }
+  const Clocks& clocks() const { return clocks_; }
+  // Tells `to` all that the running thread knows, its own accesses so far among it. Only where the build checks.
+  void tell(Clocks::Known& to);
+  void fence_proxy();  // of the running thread
+  uint32_t epoch() const { return epoch_; }
+  uint32_t warp_epoch() const { return warps_[warp_of(current_thread_)].epoch; }
+  bool in_one_warp(int64_t a, int64_t b) const { return warp_of(a) == warp_of(b); }
+  size_t warp_of(int64_t thread) const { return static_cast<size_t>(thread) >> warp_bits_; }
+  size_t lanes_in_warp() const { return last_lane_ + 1; }
+  // The warp epoch before which all accesses of this thread, of the running thread's warp, are ordered before its next
+  // one. `met`: before which its reads are ordered before the running thread's next write; a shuffle or vote does that,
+  // too, since lanes issue what stands behind it after what stood before it.
+  uint32_t known_warp_epoch(int64_t thread, bool met) const;
+
+ private:
   struct Record {  // a warp operation in progress
     Lanes mask = 0, arrived = 0;
     const void* site = nullptr;  // of a converged_call(); null for one with a mask
@@ -163,17 +195,18 @@ class Scheduler {
   static Lanes missing(const Warp& warp, const Record& record) { return record.mask & warp.alive & ~record.arrived; }
   void complete(Warp& warp, Record& record, Slot* last_arriver);
   void order_lanes(const Warp& warp, LaneOrder& order, Lanes lanes) const;
+  void share_clocks(const Record& record);  // of a __syncwarp
   void answer_active_mask(Warp& warp);
   bool answer_active_masks();  // of every warp; false when nobody asks
   bool part_converged();       // lanes that will not come together go on without the others; false when none wait so
   void report_deadlock();
-  size_t warp_of(int64_t thread) const { return static_cast<size_t>(thread) >> warp_bits_; }
   size_t lane_of(int64_t thread) const { return static_cast<size_t>(thread) & last_lane_; }
-  size_t lanes_in_warp() const { return last_lane_ + 1; }
   Lanes lane_bit() const { return Lanes{1} << lane_of(current_thread_); }
   Warp& warp() { return warps_[warp_of(current_thread_)]; }
 
   size_t stack_bytes_;
+  std::unique_ptr<Asynchronous> asynchronous_;
+  Clocks clocks_;
   bool keeps_stacks_ = false;
   const LaunchContext* launch_ = nullptr;
   void* scheduler_sp_ = nullptr;

@@ -15,4 +15,5 @@
 #include "kw_hip.h"
 #elif __has_include("kw_ptx.h")
 #include "kw_ptx.h"
+#include "kw_hopper.h"
 #endif

@@ -24,7 +24,11 @@
 #define __CUDACC_RTC__ 1
 #define __CUDACC_VER_MAJOR__ 13
 #define __CUDACC_VER_MINOR__ 0
+#ifdef KW_ARCH
+#define __CUDA_ARCH__ KW_ARCH
+#else
 #define __CUDA_ARCH__ 800  // the least that solutions are written for
+#endif
 #endif
 
 #define __global__

@@ -248,16 +248,6 @@ KW_PTX1(tanh_approx_f32, float, __builtin_tanhf(a))
 
 // ---- threads
 template <typename A>
-KW_DEVICE void __kw_ptx_bar_sync(A barrier) {
-  if (barrier != 0) __kw_unsupported("bar.sync of a barrier other than 0");
-  __syncthreads();
-}
-template <typename A, typename B>
-KW_DEVICE void __kw_ptx_bar_sync(A, B) {
-  __kw_unsupported("bar.sync with a number of threads");
-}
-#define __kw_ptx_barrier_sync __kw_ptx_bar_sync
-template <typename A>
 KW_DEVICE void __kw_ptx_bar_warp_sync(A mask) {
   __syncwarp(__kw_ptx_in<unsigned>(mask));
 }

@@ -175,8 +175,12 @@ class CpuProcess : public judging::CandidateProcess {
     for (const sandbox::PlannedWorkspace& workspace : plan.workspaces) {
       if (workspace.zeroed) zeroed.push_back(workspace.name);
     }
-    return judging::failure_of(
-        channel_.ask({{"op", "plan"}, {"launches", std::move(launches)}, {"zeroed", std::move(zeroed)}}));
+    Json maps = Json::array();
+    for (const sandbox::PlannedTensorMap& map : plan.tensor_maps) maps.push_back(to_json(map));
+    return judging::failure_of(channel_.ask({{"op", "plan"},
+                                             {"launches", std::move(launches)},
+                                             {"zeroed", std::move(zeroed)},
+                                             {"tensor_maps", std::move(maps)}}));
   }
 
   std::variant<Launched, ProcessFailure> launch(const LaunchRequest& request) override {

@@ -1,0 +1,476 @@
+#include "sandbox/cpu/runtime/asynchronous.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "sandbox/cpu/runtime/device_state.h"
+
+namespace sandbox::cpu::runtime {
+namespace {
+constexpr uint32_t kGrain = 16;  // bytes: of addresses and sizes of bulk copies
+constexpr uint32_t kBoxAlignment = 128;
+
+std::string shown(SharedAddress address) { return "shared address " + std::to_string(address); }
+}  // namespace
+
+// ---- The block
+
+void Asynchronous::begin_block() {
+  named_.fill({});
+  barriers_.clear();
+  loads_.clear();
+  for (auto& threads : of_threads_) threads.clear();
+  products_.clear();
+}
+
+void Asynchronous::end_block() {
+  if (loads_.empty()) return;
+  scheduler_.set_fault(FaultKind::race,
+                       "the block ends while a bulk copy into its shared memory is in progress: nobody waits for it at "
+                       "the mbarrier at " + shown(loads_.front().barrier),
+                       scheduler_.line_at(loads_.front().access.site, loads_.front().access.frame));
+}
+
+void Asynchronous::end_thread() {
+  auto& bulk = of_threads_[static_cast<size_t>(CopyKind::bulk)];
+  const auto mine = bulk.find(scheduler_.thread());
+  if (mine == bulk.end()) return;
+  const bool left = !mine->second.open.empty() ||
+                    std::ranges::any_of(mine->second.groups, [](const Group& group) { return !group.copies.empty(); });
+  if (left) {
+    scheduler_.raise(FaultKind::race,
+                     "the thread returns while a bulk store of its own still reads shared memory; commit it and wait "
+                     "for its group");
+  }
+}
+
+bool Asynchronous::go_on() {
+  if (loads_.empty()) return false;
+  while (!loads_.empty()) perform_loads(loads_.front().barrier);
+  return true;
+}
+
+std::optional<Asynchronous::Stuck> Asynchronous::stuck() const {
+  for (size_t id = 0; id < named_.size(); ++id) {
+    const NamedBarrier& barrier = named_[id];
+    if (barrier.waiters.empty()) continue;
+    return Stuck{barrier.waiters.first, scheduler_.describe(barrier.waiters.first->thread) +
+                                            " waits at the named barrier " + std::to_string(id) + ", where " +
+                                            std::to_string(barrier.arrived) + " of " +
+                                            std::to_string(barrier.threads) + " threads have arrived"};
+  }
+  for (const auto& [address, barrier] : barriers_) {
+    if (barrier.waiters.empty()) continue;
+    return Stuck{barrier.waiters.first,
+                 scheduler_.describe(barrier.waiters.first->thread) + " waits at the mbarrier at " + shown(address) +
+                     " for phase " + std::to_string(barrier.phase) + ", which lacks " +
+                     std::to_string(barrier.pending) + " of " + std::to_string(barrier.arrivals) + " arrivals and " +
+                     std::to_string(barrier.bytes) + " bytes"};
+  }
+  return std::nullopt;
+}
+
+// ---- Barriers
+
+void Asynchronous::named_barrier(uint32_t id, uint32_t threads, bool waits) {
+  if (id >= named_.size()) scheduler_.raise(FaultKind::invalid_launch, "there are named barriers 0 to 15");
+  NamedBarrier& barrier = named_[id];
+  if (threads == 0 || threads % scheduler_.lanes_in_warp() != 0) {
+    scheduler_.raise(FaultKind::deadlock, "a named barrier of " + std::to_string(threads) +
+                                              " threads; it takes whole warps");
+  }
+  if (barrier.arrived == 0) barrier.threads = threads;
+  if (barrier.threads != threads) {
+    scheduler_.raise(FaultKind::deadlock, "threads meet at the named barrier " + std::to_string(id) + " for " +
+                                              std::to_string(barrier.threads) + " threads and for " +
+                                              std::to_string(threads));
+  }
+  scheduler_.tell(barrier.known);
+  if (++barrier.arrived < threads) {
+    if (waits) {
+      scheduler_.wait_in(barrier.waiters);
+    }
+    return;
+  }
+  if (scheduler_.checks()) {
+    for (const Scheduler::Slot* slot = barrier.waiters.first; slot != nullptr; slot = slot->next) {
+      scheduler_.clocks().learn(slot->thread, barrier.known);
+    }
+    if (waits) scheduler_.clocks().learn(scheduler_.thread(), barrier.known);
+  }
+  scheduler_.wake(barrier.waiters);
+  barrier = {};
+}
+
+Asynchronous::Mbarrier& Asynchronous::barrier_at(SharedAddress address) {
+  const auto found = barriers_.find(address);
+  if (found == barriers_.end()) {
+    scheduler_.raise(FaultKind::uninitialised, "there is no mbarrier at " + shown(address) + ": nothing initialised it");
+  }
+  if (scheduler_.checks()) {
+    check_access(place(address, 8, 8), 8, Access::atomic_update, scheduler_.site(), scheduler_.frame());
+  }
+  return found->second;
+}
+
+void Asynchronous::init(SharedAddress address, uint32_t arrivals) {
+  std::byte* bytes = place(address, 8, 8);
+  if (arrivals == 0 || arrivals >= 1u << 20) {
+    scheduler_.raise(FaultKind::invalid_launch, "an mbarrier of " + std::to_string(arrivals) +
+                                                    " arrivals; it counts 1 to 1048575");
+  }
+  if (scheduler_.checks()) check_access(bytes, 8, Access::write, scheduler_.site(), scheduler_.frame());
+  std::memset(bytes, 0, 8);
+  refuse_waiters(address);
+  const auto index = static_cast<int64_t>(barriers_.size());
+  Mbarrier& barrier = barriers_.insert_or_assign(address, Mbarrier{}).first->second;
+  barrier.arrivals = barrier.pending = arrivals;
+  barrier.index = index;
+}
+
+void Asynchronous::invalidate(SharedAddress address) {
+  barrier_at(address);
+  refuse_waiters(address);
+  barriers_.erase(address);
+}
+
+void Asynchronous::refuse_waiters(SharedAddress address) {
+  const auto found = barriers_.find(address);
+  if (found == barriers_.end() || found->second.waiters.empty()) return;
+  scheduler_.raise(FaultKind::race, "an mbarrier is initialised or invalidated at " + shown(address) +
+                                        ", where a thread waits");
+}
+
+uint64_t Asynchronous::arrive(SharedAddress address, uint32_t arrivals, int64_t bytes, bool leaves) {
+  Mbarrier& barrier = barrier_at(address);
+  const uint64_t phase = barrier.phase;
+  scheduler_.tell(barrier.known);
+  barrier.bytes += bytes;
+  barrier.pending -= arrivals;
+  if (leaves) barrier.arrivals -= arrivals;
+  if (barrier.pending < 0) {
+    scheduler_.raise(FaultKind::deadlock, "more threads arrive at the mbarrier at " + shown(address) + " than the " +
+                                              std::to_string(barrier.arrivals) + " of a phase");
+  }
+  end_phase_if_done(barrier);
+  return phase;
+}
+
+void Asynchronous::expect(SharedAddress address, int64_t bytes) { barrier_at(address).bytes += bytes; }
+
+void Asynchronous::end_phase_if_done(Mbarrier& barrier) {
+  if (barrier.pending > 0 || barrier.bytes != 0) return;
+  ++barrier.phase;
+  barrier.pending = barrier.arrivals;
+  barrier.completed = barrier.known;
+  scheduler_.wake(barrier.waiters);
+}
+
+bool Asynchronous::wait(SharedAddress address, uint64_t phase, bool is_parity, bool blocks) {
+  const auto ended = [&](const Mbarrier& barrier) {
+    return is_parity ? (barrier.phase & 1) != (phase & 1) : barrier.phase != phase;
+  };
+  Mbarrier& barrier = barrier_at(address);
+  if (!ended(barrier)) perform_loads(address);
+  if (!ended(barrier)) {
+    if (!blocks) {
+      scheduler_.yield();
+      return false;
+    }
+    scheduler_.wait_in(barrier.waiters);
+  }
+  learn(barrier.completed);
+  return true;
+}
+
+void Asynchronous::learn(const Clocks::Known& known) {
+  if (scheduler_.checks() && !known.empty()) scheduler_.clocks().learn(scheduler_.thread(), known);
+}
+
+void Asynchronous::fence() {
+  if (scheduler_.checks()) scheduler_.fence_proxy();
+}
+
+// ---- Copies
+
+std::byte* Asynchronous::place(SharedAddress address, uint32_t bytes, uint32_t alignment) {
+  if (address % alignment != 0) {
+    scheduler_.raise(FaultKind::misaligned, shown(address) + " is no multiple of " + std::to_string(alignment));
+  }
+  const auto [begin, end] = scheduler_.launch()->shared;
+  const uintptr_t at = __kw_shared_window + address;
+  if (at < begin || at > end || bytes > end - at) {
+    scheduler_.raise(FaultKind::out_of_bounds, shown(address) + " is outside of the block's shared memory");
+  }
+  return reinterpret_cast<std::byte*>(at);
+}
+
+AsyncAccess Asynchronous::issue(int64_t agent, const void* site, const void* frame) {
+  AsyncAccess access;
+  access.site = site;
+  access.frame = frame;
+  access.thread = scheduler_.thread();
+  if (!scheduler_.checks()) return access;
+  scheduler_.tell(access.known);
+  access.block_epoch = scheduler_.epoch();
+  access.agent = agent;
+  access.fenced = scheduler_.clocks().fenced_last(access.thread);
+  return access;
+}
+
+Asynchronous::Copy Asynchronous::begin_copy(int64_t agent) {
+  Copy copy;
+  copy.access = issue(agent, scheduler_.site(), scheduler_.frame());
+  return copy;
+}
+
+const TensorMapBits& Asynchronous::map_at(const void* map, int rank) {
+  const auto& bits = *static_cast<const TensorMapBits*>(map);
+  if (reinterpret_cast<uintptr_t>(map) % alignof(TensorMapBits) != 0 || bits.magic != TensorMapBits::kMagic) {
+    scheduler_.raise(FaultKind::invalid_launch,
+                     "a copy by TMA names something that is no tensor map; pass the map as a `const __grid_constant__ "
+                     "CUtensorMap` parameter and give its address");
+  }
+  if (bits.rank != rank) {
+    scheduler_.raise(FaultKind::invalid_launch, "a copy by TMA with " + std::to_string(rank) +
+                                                    " coordinates and a tensor map of " + std::to_string(bits.rank) +
+                                                    " dimensions");
+  }
+  return bits;
+}
+
+void Asynchronous::load_bytes(SharedAddress to, const void* from, uint32_t bytes, SharedAddress barrier) {
+  Copy copy = begin_copy(scheduler_.clocks().agent_of_barrier(barrier_at(barrier).index));
+  copy.shared = to;
+  copy.global = static_cast<std::byte*>(const_cast<void*>(from));
+  copy.bytes = copy.source_bytes = bytes;
+  copy.barrier = barrier;
+  place(to, bytes, kGrain);
+  if (bytes % kGrain != 0 || reinterpret_cast<uintptr_t>(from) % kGrain != 0) {
+    scheduler_.raise(FaultKind::misaligned, "a bulk copy of " + std::to_string(bytes) +
+                                                " bytes: addresses and bytes are multiples of 16");
+  }
+  loads_.push_back(std::move(copy));
+}
+
+void Asynchronous::load_box(SharedAddress to, const void* map, const int32_t* at, int rank, SharedAddress barrier) {
+  Copy copy = begin_copy(scheduler_.clocks().agent_of_barrier(barrier_at(barrier).index));
+  copy.shared = to;
+  copy.boxed = true;
+  copy.map = map_at(map, rank);
+  std::copy_n(at, rank, copy.at.begin());
+  copy.barrier = barrier;
+  place(to, 0, kBoxAlignment);
+  loads_.push_back(std::move(copy));
+}
+
+Asynchronous::ThreadCopies& Asynchronous::copies_of(CopyKind kind) {
+  return of_threads_[static_cast<size_t>(kind)][scheduler_.thread()];
+}
+
+int64_t Asynchronous::agent_of(CopyKind kind) const {
+  return scheduler_.clocks().agent_of_warp(
+      kind == CopyKind::small ? Clocks::Agent::copies : Clocks::Agent::bulk_stores,
+      static_cast<int64_t>(scheduler_.warp_of(scheduler_.thread())));
+}
+
+void Asynchronous::queue(CopyKind kind, Copy copy) { copies_of(kind).open.push_back(std::move(copy)); }
+
+void Asynchronous::load_small(SharedAddress to, const void* from, uint32_t bytes, uint32_t source_bytes) {
+  Copy copy = begin_copy(agent_of(CopyKind::small));
+  copy.small = true;
+  copy.shared = to;
+  copy.global = static_cast<std::byte*>(const_cast<void*>(from));
+  copy.bytes = bytes;
+  copy.source_bytes = std::min(source_bytes, bytes);
+  place(to, bytes, bytes);
+  if (source_bytes > 0 && reinterpret_cast<uintptr_t>(from) % bytes != 0) {
+    scheduler_.raise(FaultKind::misaligned, "cp.async of " + std::to_string(bytes) +
+                                                " bytes from an address that is no multiple of that");
+  }
+  queue(CopyKind::small, std::move(copy));
+}
+
+void Asynchronous::store_bytes(void* to, SharedAddress from, uint32_t bytes) {
+  Copy copy = begin_copy(agent_of(CopyKind::bulk));
+  copy.loads = false;
+  copy.shared = from;
+  copy.global = static_cast<std::byte*>(to);
+  copy.bytes = copy.source_bytes = bytes;
+  place(from, bytes, kGrain);
+  if (bytes % kGrain != 0 || reinterpret_cast<uintptr_t>(to) % kGrain != 0) {
+    scheduler_.raise(FaultKind::misaligned, "a bulk copy of " + std::to_string(bytes) +
+                                                " bytes: addresses and bytes are multiples of 16");
+  }
+  queue(CopyKind::bulk, std::move(copy));
+}
+
+void Asynchronous::store_box(const void* map, const int32_t* at, int rank, SharedAddress from) {
+  Copy copy = begin_copy(agent_of(CopyKind::bulk));
+  copy.loads = false;
+  copy.shared = from;
+  copy.boxed = true;
+  copy.map = map_at(map, rank);
+  std::copy_n(at, rank, copy.at.begin());
+  place(from, 0, kBoxAlignment);
+  queue(CopyKind::bulk, std::move(copy));
+}
+
+void Asynchronous::commit(CopyKind kind) {
+  ThreadCopies& mine = copies_of(kind);
+  Group group;
+  group.copies = std::exchange(mine.open, {});
+  if (scheduler_.checks()) {
+    scheduler_.clocks().activate();
+    group.epoch = scheduler_.clocks().advance(agent_of(kind));
+  }
+  mine.groups.push_back(std::move(group));
+}
+
+void Asynchronous::wait_group(CopyKind kind, uint32_t most, bool all) {
+  ThreadCopies& mine = copies_of(kind);
+  if (all) {
+    commit(kind);
+    most = 0;
+  }
+  while (mine.groups.size() > most) {
+    const Group group = std::move(mine.groups.front());
+    mine.groups.pop_front();
+    for (const Copy& copy : group.copies) perform(copy);
+    if (scheduler_.checks()) scheduler_.clocks().learn(scheduler_.thread(), agent_of(kind), group.epoch);
+  }
+}
+
+void Asynchronous::arrive_after_copies(SharedAddress address, bool counts) {
+  wait_group(CopyKind::small, 0, true);
+  if (!counts) ++barrier_at(address).pending;
+  arrive(address, 1, 0, false);
+}
+
+void Asynchronous::commit_products(int64_t agent) {
+  if (!scheduler_.checks()) return;
+  scheduler_.clocks().activate();
+  products_[scheduler_.thread()].push_back(scheduler_.clocks().advance(agent));
+}
+
+void Asynchronous::wait_for_products(int64_t agent, uint32_t most) {
+  if (!scheduler_.checks()) return;
+  std::deque<uint32_t>& groups = products_[scheduler_.thread()];
+  for (; groups.size() > most; groups.pop_front()) {
+    scheduler_.clocks().learn(scheduler_.thread(), agent, groups.front());
+  }
+}
+
+bool Asynchronous::perform_loads(SharedAddress address) {
+  bool any = false;
+  for (size_t i = 0; i < loads_.size();) {
+    if (loads_[i].barrier != address) {
+      ++i;
+      continue;
+    }
+    const Copy copy = std::move(loads_[i]);
+    loads_.erase(loads_.begin() + static_cast<std::ptrdiff_t>(i));
+    perform(copy);
+    any = true;
+    const auto found = barriers_.find(address);
+    if (found == barriers_.end()) continue;  // invalidated in the meantime
+    Mbarrier& barrier = found->second;
+    int64_t bytes = copy.bytes;
+    if (copy.boxed) {
+      bytes = copy.map.element_bytes;
+      for (int d = 0; d < copy.map.rank; ++d) bytes *= copy.map.box[static_cast<size_t>(d)];
+    }
+    if (scheduler_.checks()) {
+      Clocks& clocks = scheduler_.clocks();
+      Clocks::Known end(static_cast<size_t>(copy.access.agent) + 1, 0);
+      end.back() = clocks.advance(copy.access.agent);
+      Clocks::join(barrier.known, end);
+    }
+    barrier.bytes -= bytes;
+    end_phase_if_done(barrier);
+  }
+  return any;
+}
+
+void Asynchronous::perform(const Copy& copy) {
+  if (copy.boxed) return perform_box(copy);
+  if (copy.source_bytes == copy.bytes) return move(copy, copy.shared, copy.global, copy.bytes);
+  std::byte* to = place(copy.shared, copy.bytes, 4);
+  if (scheduler_.checks()) check_async_access(to, copy.bytes, Access::write, copy.access);
+  if (copy.source_bytes > 0) {
+    touch_global(copy, copy.global, copy.source_bytes);
+    std::memcpy(to, copy.global, copy.source_bytes);
+  }
+  std::memset(to + copy.source_bytes, 0, copy.bytes - copy.source_bytes);
+}
+
+// Of as many bytes as both sides have in one piece.
+void Asynchronous::move(const Copy& copy, SharedAddress shared, std::byte* global, uint32_t bytes) {
+  std::byte* in_shared = place(shared, bytes, 1);
+  touch_global(copy, global, bytes);
+  if (scheduler_.checks()) {
+    check_async_access(in_shared, bytes, copy.loads ? Access::write : Access::read, copy.access);
+  }
+  std::memcpy(copy.loads ? in_shared : global, copy.loads ? global : in_shared, bytes);
+}
+
+void Asynchronous::touch_global(const Copy& copy, std::byte* at, uint32_t bytes) {
+  const Access access = copy.loads ? Access::read : Access::write;
+  if (scheduler_.checks()) {
+    scheduler_.blame(copy.access.thread);
+    check_access(at, bytes, access, copy.access.site, copy.access.frame);
+    scheduler_.blame_running();
+    return;
+  }
+  for (const Buffer& buffer : *scheduler_.launch()->buffers) {
+    if (at >= buffer.data && at + bytes <= buffer.data + buffer.bytes && (copy.loads || buffer.writable)) return;
+  }
+  scheduler_.blame(copy.access.thread);
+  scheduler_.raise(FaultKind::out_of_bounds,
+                   std::string("a copy ") + (copy.loads ? "reads " : "writes ") + std::to_string(bytes) + " bytes at " +
+                       place_of(reinterpret_cast<uintptr_t>(at), *scheduler_.launch()->buffers));
+}
+
+void Asynchronous::perform_box(const Copy& copy) {
+  const TensorMapBits& map = copy.map;
+  const uint32_t element = map.element_bytes, inner = map.box[0] * element;
+  int64_t rows = 1;
+  for (int d = 1; d < map.rank; ++d) rows *= map.box[static_cast<size_t>(d)];
+  const int64_t x = copy.at[0];
+  const int64_t first = std::clamp<int64_t>(-x, 0, map.box[0]);
+  const int64_t past = std::clamp<int64_t>(map.shape[0] - x, first, map.box[0]);
+  row_.resize(inner);
+  for (int64_t row = 0; row < rows; ++row) {
+    bool inside = past > first;
+    std::byte* global = map.base + x * element;
+    int64_t rest = row;
+    for (size_t d = 1; d < map.rank; ++d) {
+      const int64_t at = copy.at[d] + rest % map.box[d];
+      rest /= map.box[d];
+      inside = inside && at >= 0 && at < map.shape[d];
+      global += at * map.strides_bytes[d];
+    }
+    std::byte* from = global + first * element;
+    const auto bytes = static_cast<uint32_t>((past - first) * element);
+    if (inside) touch_global(copy, from, bytes);
+    if (copy.loads) {
+      std::ranges::fill(row_, map.nan_fill != 0 ? std::byte{0x7f} : std::byte{0});
+      if (map.nan_fill != 0) {  // 0x7fff of two bytes, 0x7fffffff of four
+        for (uint32_t i = 0; i < inner; ++i) row_[i] = i % element == element - 1 ? std::byte{0x7f} : std::byte{0xff};
+      }
+      if (inside) std::memcpy(row_.data() + first * element, from, bytes);
+    }
+    const auto offset = static_cast<uint32_t>(row * inner);
+    for (uint32_t i = 0; i < inner; i += kGrain) {
+      std::byte* shared = place(swizzled(copy.shared + offset + i, map.swizzle), kGrain, kGrain);
+      if (scheduler_.checks()) {
+        check_async_access(shared, kGrain, copy.loads ? Access::write : Access::read, copy.access);
+      }
+      std::memcpy(copy.loads ? shared : row_.data() + i, copy.loads ? row_.data() + i : shared, kGrain);
+    }
+    if (!copy.loads && inside) std::memcpy(from, row_.data() + first * element, bytes);
+  }
+}
+
+}  // namespace sandbox::cpu::runtime

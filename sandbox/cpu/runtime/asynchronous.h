@@ -1,0 +1,141 @@
+// What threads of a block do besides running: named barriers, mbarriers in shared memory, and copies that go on while
+// their threads do other work. A copy is carried out as late as it may be, when somebody waits for it, so that a
+// missing wait shows in the result; the checking build judges its accesses against what its thread knew when it began.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "sandbox/cpu/runtime/check.h"
+#include "sandbox/cpu/runtime/scheduler.h"
+#include "sandbox/cpu/runtime/tensor_map_bits.h"
+
+namespace sandbox::cpu::runtime {
+
+using SharedAddress = uint32_t;  // as PTX has it
+
+// Which copies of a thread: they are counted in groups by kind.
+enum class CopyKind {
+  small,  // cp.async, into shared memory
+  bulk,   // cp.async.bulk and TMA out of shared memory
+};
+
+class Asynchronous {
+ public:
+  explicit Asynchronous(Scheduler& scheduler) : scheduler_(scheduler) {}
+
+  void begin_block();
+  // Threads of the block have all returned: copies that nobody waited for are a fault.
+  void end_block();
+  // The running thread returns.
+  void end_thread();
+  // Nothing else in the block can go on: copies do. False when there are none.
+  bool go_on();
+  // Of those who wait here, for the report of a deadlock; nullopt when nobody does.
+  struct Stuck {
+    Scheduler::Slot* first;
+    std::string message;
+  };
+  std::optional<Stuck> stuck() const;
+
+  // bar.sync and bar.arrive of a number of threads.
+  void named_barrier(uint32_t id, uint32_t threads, bool waits);
+
+  void init(SharedAddress barrier, uint32_t arrivals);
+  void invalidate(SharedAddress barrier);
+  // Adds bytes that the phase waits for, then arrives. Returns the phase in progress before.
+  uint64_t arrive(SharedAddress barrier, uint32_t arrivals, int64_t bytes, bool leaves);
+  void expect(SharedAddress barrier, int64_t bytes);
+  // Whether the phase that `phase` or a parity names has ended. `blocks`: waits until it has.
+  bool wait(SharedAddress barrier, uint64_t phase, bool is_parity, bool blocks);
+
+  // Copies into shared memory that report to a barrier.
+  void load_bytes(SharedAddress to, const void* from, uint32_t bytes, SharedAddress barrier);
+  void load_box(SharedAddress to, const void* map, const int32_t* at, int rank, SharedAddress barrier);
+  // Copies that are counted in groups. `source_bytes`: what follows them is 0.
+  void load_small(SharedAddress to, const void* from, uint32_t bytes, uint32_t source_bytes);
+  void store_bytes(void* to, SharedAddress from, uint32_t bytes);
+  void store_box(const void* map, const int32_t* at, int rank, SharedAddress from);
+  void commit(CopyKind kind);
+  // Until no more than `most` groups of this thread are in progress. `all`: those without a group, too.
+  void wait_group(CopyKind kind, uint32_t most, bool all);
+  // The barrier hears of this thread's copies so far when they end; here, at once.
+  void arrive_after_copies(SharedAddress barrier, bool counts);
+
+  // Products of warpgroups are done when they are called; what they read may be written when they have been waited for.
+  void commit_products(int64_t agent);
+  void wait_for_products(int64_t agent, uint32_t most);
+
+  void fence();  // of the asynchronous proxy
+
+  // For what is about to access shared memory asynchronously for the running thread.
+  AsyncAccess issue(int64_t agent, const void* site, const void* frame);
+  // The place of these bytes of shared memory. Ends the launch with a Fault if they are none, or misaligned.
+  std::byte* place(SharedAddress address, uint32_t bytes, uint32_t alignment);
+
+  Scheduler& scheduler() { return scheduler_; }
+
+ private:
+  struct NamedBarrier {
+    uint32_t threads = 0, arrived = 0;
+    Scheduler::SlotList waiters;
+    Clocks::Known known;
+  };
+  struct Mbarrier {
+    int64_t arrivals = 0, pending = 0, bytes = 0;
+    uint64_t phase = 0;
+    int64_t index = 0;  // in the order of their first use
+    Scheduler::SlotList waiters;
+    Clocks::Known known;      // of those who have arrived
+    Clocks::Known completed;  // the same at the end of the last phase
+  };
+  struct Copy {
+    bool loads = true, small = false;
+    SharedAddress shared = 0;
+    std::byte* global = nullptr;
+    uint32_t bytes = 0, source_bytes = 0;
+    bool boxed = false;
+    TensorMapBits map;
+    std::array<int32_t, 5> at{};
+    SharedAddress barrier = 0;  // of a load, if it is not small
+    AsyncAccess access;
+  };
+  struct Group {
+    uint32_t epoch = 0;  // of the agent, at its end
+    std::vector<Copy> copies;
+  };
+  struct ThreadCopies {
+    std::vector<Copy> open;
+    std::deque<Group> groups;
+  };
+
+  Mbarrier& barrier_at(SharedAddress address);
+  void refuse_waiters(SharedAddress address);
+  void end_phase_if_done(Mbarrier& barrier);
+  bool perform_loads(SharedAddress barrier);
+  void perform(const Copy& copy);
+  void perform_box(const Copy& copy);
+  void move(const Copy& copy, SharedAddress shared, std::byte* global, uint32_t bytes);
+  void touch_global(const Copy& copy, std::byte* at, uint32_t bytes);
+  Copy begin_copy(int64_t agent);
+  const TensorMapBits& map_at(const void* map, int rank);
+  void queue(CopyKind kind, Copy copy);
+  ThreadCopies& copies_of(CopyKind kind);
+  int64_t agent_of(CopyKind kind) const;
+  void learn(const Clocks::Known& known);
+
+  Scheduler& scheduler_;
+  std::array<NamedBarrier, 16> named_;
+  std::unordered_map<SharedAddress, Mbarrier> barriers_;
+  std::deque<Copy> loads_;  // that report to barriers
+  std::array<std::unordered_map<int64_t, ThreadCopies>, 2> of_threads_;  // by kind, then thread
+  std::unordered_map<int64_t, std::deque<uint32_t>> products_;  // by thread: of its groups, the agent's epochs
+  std::vector<std::byte> row_;
+};
+
+}  // namespace sandbox::cpu::runtime

@@ -1,0 +1,202 @@
+// PTX of compute capability 9.0: mbarriers, copies by TMA, products of warpgroups; and the asynchronous copies and named
+// barriers of older ones. The runtime carries them out (sandbox/cpu/runtime/asynchronous.h, products.h).
+#pragma once
+
+#include "kw_ptx.h"
+
+extern "C" {
+void __kw_named_barrier(unsigned id, unsigned threads, bool waits);
+void __kw_mbarrier_init(unsigned barrier, unsigned arrivals);
+void __kw_mbarrier_invalidate(unsigned barrier);
+unsigned long __kw_mbarrier_arrive(unsigned barrier, unsigned arrivals, unsigned bytes, bool leaves);
+void __kw_mbarrier_expect(unsigned barrier, unsigned bytes);
+bool __kw_mbarrier_wait(unsigned barrier, unsigned long phase, bool is_parity, bool blocks);
+void __kw_mbarrier_after_copies(unsigned barrier, bool counts);
+void __kw_load_bytes(unsigned to, const void* from, unsigned bytes, unsigned barrier);
+void __kw_load_box(unsigned to, const void* map, const int* at, int rank, unsigned barrier);
+void __kw_load_small(unsigned to, const void* from, unsigned bytes, unsigned source_bytes);
+void __kw_store_bytes(void* to, unsigned from, unsigned bytes);
+void __kw_store_box(const void* map, const int* at, int rank, unsigned from);
+void __kw_commit_copies(int kind);  // 0: cp.async, 1: cp.async.bulk
+void __kw_wait_copies(int kind, unsigned most, bool all);
+void __kw_fence_proxy(void);
+}
+
+// ---- Barriers of some warps
+template <typename A, typename B>
+KW_DEVICE void __kw_ptx_bar_sync(A barrier, B threads) {
+  if (barrier == 0 && threads == blockDim.x * blockDim.y * blockDim.z) {
+    __syncthreads();
+  } else {
+    __kw_named_barrier(barrier, threads, true);
+  }
+}
+template <typename A>
+KW_DEVICE void __kw_ptx_bar_sync(A barrier) {
+  __kw_ptx_bar_sync(barrier, blockDim.x * blockDim.y * blockDim.z);
+}
+template <typename A, typename B>
+KW_DEVICE void __kw_ptx_bar_arrive(A barrier, B threads) {
+  __kw_named_barrier(barrier, threads, false);
+}
+#define __kw_ptx_barrier_sync __kw_ptx_bar_sync
+#define __kw_ptx_barrier_sync_aligned __kw_ptx_bar_sync
+#define __kw_ptx_barrier_cta_sync __kw_ptx_bar_sync
+#define __kw_ptx_barrier_cta_sync_aligned __kw_ptx_bar_sync
+#define __kw_ptx_barrier_arrive __kw_ptx_bar_arrive
+#define __kw_ptx_barrier_cta_arrive_aligned __kw_ptx_bar_arrive
+
+// ---- mbarriers
+template <typename A, typename B>
+KW_DEVICE void __kw_ptx_mbarrier_init_shared_b64(A barrier, B arrivals) {
+  __kw_mbarrier_init(barrier, arrivals);
+}
+template <typename A>
+KW_DEVICE void __kw_ptx_mbarrier_inval_shared_b64(A barrier) {
+  __kw_mbarrier_invalidate(barrier);
+}
+template <typename D, typename A>
+KW_DEVICE void __kw_ptx_mbarrier_arrive_shared_b64(D&& state, A barrier) {
+  __kw_ptx_out<unsigned long>(state, __kw_mbarrier_arrive(barrier, 1, 0, false));
+}
+template <typename D, typename A, typename B>
+KW_DEVICE void __kw_ptx_mbarrier_arrive_shared_b64(D&& state, A barrier, B arrivals) {
+  __kw_ptx_out<unsigned long>(state, __kw_mbarrier_arrive(barrier, arrivals, 0, false));
+}
+#define __kw_ptx_mbarrier_arrive_release_cta_shared_b64 __kw_ptx_mbarrier_arrive_shared_b64
+template <typename D, typename A>
+KW_DEVICE void __kw_ptx_mbarrier_arrive_drop_shared_b64(D&& state, A barrier) {
+  __kw_ptx_out<unsigned long>(state, __kw_mbarrier_arrive(barrier, 1, 0, true));
+}
+template <typename D, typename A, typename B>
+KW_DEVICE void __kw_ptx_mbarrier_arrive_expect_tx_shared_b64(D&& state, A barrier, B bytes) {
+  __kw_ptx_out<unsigned long>(state, __kw_mbarrier_arrive(barrier, 1, bytes, false));
+}
+#define __kw_ptx_mbarrier_arrive_expect_tx_release_cta_shared_b64 __kw_ptx_mbarrier_arrive_expect_tx_shared_b64
+template <typename A, typename B>
+KW_DEVICE void __kw_ptx_mbarrier_expect_tx_shared_b64(A barrier, B bytes) {
+  __kw_mbarrier_expect(barrier, bytes);
+}
+#define __kw_ptx_mbarrier_expect_tx_relaxed_cta_shared_b64 __kw_ptx_mbarrier_expect_tx_shared_b64
+#define KW_PTX_WAIT(name, parity, blocks)                                          \
+  template <typename P, typename A, typename B, typename... Hint>                  \
+  KW_DEVICE void __kw_ptx_mbarrier_##name(P&& done, A barrier, B phase, Hint...) { \
+    done = __kw_mbarrier_wait(barrier, phase, parity, blocks);                     \
+  }
+KW_PTX_WAIT(try_wait_parity_shared_b64, true, true)
+KW_PTX_WAIT(test_wait_parity_shared_b64, true, false)
+KW_PTX_WAIT(try_wait_shared_b64, false, true)
+KW_PTX_WAIT(test_wait_shared_b64, false, false)
+#define __kw_ptx_mbarrier_try_wait_parity_acquire_cta_shared_b64 __kw_ptx_mbarrier_try_wait_parity_shared_b64
+#define __kw_ptx_mbarrier_try_wait_acquire_cta_shared_b64 __kw_ptx_mbarrier_try_wait_shared_b64
+#define __kw_ptx_mbarrier_test_wait_parity_acquire_cta_shared_b64 __kw_ptx_mbarrier_test_wait_parity_shared_b64
+
+// ---- cp.async
+template <typename A, typename B, typename C>
+KW_DEVICE void __kw_ptx_cp_async_ca_shared_global(A to, B from, C bytes) {
+  __kw_load_small(to, (const void*)(size_t)from, bytes, bytes);
+}
+template <typename A, typename B, typename C, typename D>
+KW_DEVICE void __kw_ptx_cp_async_ca_shared_global(A to, B from, C bytes, D source_bytes) {
+  __kw_load_small(to, (const void*)(size_t)from, bytes, source_bytes);
+}
+#define __kw_ptx_cp_async_cg_shared_global __kw_ptx_cp_async_ca_shared_global
+#define __kw_ptx_cp_async_ca_shared_global_L2__128B __kw_ptx_cp_async_ca_shared_global
+#define __kw_ptx_cp_async_cg_shared_global_L2__128B __kw_ptx_cp_async_ca_shared_global
+#define __kw_ptx_cp_async_ca_shared_global_L2__256B __kw_ptx_cp_async_ca_shared_global
+#define __kw_ptx_cp_async_cg_shared_global_L2__256B __kw_ptx_cp_async_ca_shared_global
+KW_DEVICE void __kw_ptx_cp_async_commit_group() { __kw_commit_copies(0); }
+template <typename A>
+KW_DEVICE void __kw_ptx_cp_async_wait_group(A most) {
+  __kw_wait_copies(0, most, false);
+}
+KW_DEVICE void __kw_ptx_cp_async_wait_all() { __kw_wait_copies(0, 0, true); }
+template <typename A>
+KW_DEVICE void __kw_ptx_cp_async_mbarrier_arrive_noinc_shared_b64(A barrier) {
+  __kw_mbarrier_after_copies(barrier, true);
+}
+template <typename A>
+KW_DEVICE void __kw_ptx_cp_async_mbarrier_arrive_shared_b64(A barrier) {
+  __kw_mbarrier_after_copies(barrier, false);
+}
+
+// ---- Bulk copies and TMA
+template <typename A, typename B, typename C, typename D, typename... Hint>
+KW_DEVICE void __kw_ptx_cp_async_bulk_shared__cluster_global_mbarrier__complete_tx__bytes(A to, B from, C bytes, D barrier,
+                                                                                         Hint...) {
+  __kw_load_bytes(to, (const void*)(size_t)from, bytes, barrier);
+}
+template <typename A, typename B, typename C, typename... Hint>
+KW_DEVICE void __kw_ptx_cp_async_bulk_global_shared_bulk_group(A to, B from, C bytes, Hint...) {
+  __kw_store_bytes((void*)(size_t)to, from, bytes);
+}
+// [to], [map, {x, y, ...}], [barrier]; and [map, {x, y, ...}], [from]
+#define KW_PTX_BOX(rank, types, coordinates, ...)                                                                  \
+  template <typename A, typename M, types, typename B, typename... Hint>                                           \
+  KW_DEVICE void __kw_ptx_cp_async_bulk_tensor_##rank##d_shared__cluster_global_mbarrier__complete_tx__bytes(      \
+      A to, M map, coordinates, B barrier, Hint...) {                                                              \
+    const int at[] = {__VA_ARGS__};                                                                                \
+    __kw_load_box(to, (const void*)(size_t)map, at, rank, barrier);                                                \
+  }                                                                                                                \
+  template <typename M, types, typename A, typename... Hint>                                                       \
+  KW_DEVICE void __kw_ptx_cp_async_bulk_tensor_##rank##d_global_shared_bulk_group(M map, coordinates, A from, Hint...) { \
+    const int at[] = {__VA_ARGS__};                                                                                \
+    __kw_store_box((const void*)(size_t)map, at, rank, from);                                                      \
+  }
+#define KW_COMMA ,
+KW_PTX_BOX(1, typename X, X x, (int)x)
+KW_PTX_BOX(2, typename X KW_COMMA typename Y, X x KW_COMMA Y y, (int)x, (int)y)
+KW_PTX_BOX(3, typename X KW_COMMA typename Y KW_COMMA typename Z, X x KW_COMMA Y y KW_COMMA Z z, (int)x, (int)y, (int)z)
+KW_PTX_BOX(4, typename X KW_COMMA typename Y KW_COMMA typename Z KW_COMMA typename V,
+           X x KW_COMMA Y y KW_COMMA Z z KW_COMMA V v, (int)x, (int)y, (int)z, (int)v)
+KW_PTX_BOX(5, typename X KW_COMMA typename Y KW_COMMA typename Z KW_COMMA typename V KW_COMMA typename W,
+           X x KW_COMMA Y y KW_COMMA Z z KW_COMMA V v KW_COMMA W w, (int)x, (int)y, (int)z, (int)v, (int)w)
+KW_DEVICE void __kw_ptx_cp_async_bulk_commit_group() { __kw_commit_copies(1); }
+template <typename A>
+KW_DEVICE void __kw_ptx_cp_async_bulk_wait_group(A most) {
+  __kw_wait_copies(1, most, false);
+}
+#define __kw_ptx_cp_async_bulk_wait_group_read __kw_ptx_cp_async_bulk_wait_group
+template <typename A>
+KW_DEVICE void __kw_ptx_prefetch_tensormap(A) {}
+
+// ---- Fences
+KW_DEVICE void __kw_ptx_fence_proxy_async() { __kw_fence_proxy(); }
+#define __kw_ptx_fence_proxy_async_shared __kw_ptx_fence_proxy_async
+#define __kw_ptx_fence_proxy_async_global __kw_ptx_fence_proxy_async
+KW_DEVICE void __kw_ptx_fence_mbarrier_init_release_cluster() {}
+
+// ---- Warps
+template <typename D, typename P, typename A>
+KW_DEVICE void __kw_ptx_elect_sync(D&& leader, P&& elected, A mask) {
+  const unsigned first = __builtin_ctz(mask);
+  __kw_ptx_out<unsigned>(leader, first);
+  elected = __kw_lane() == first;
+}
+template <typename A>
+KW_DEVICE void __kw_ptx_setmaxnreg_inc_sync_aligned_u32(A) {}
+#define __kw_ptx_setmaxnreg_dec_sync_aligned_u32 __kw_ptx_setmaxnreg_inc_sync_aligned_u32
+
+// ---- Products of warpgroups
+extern "C" {
+// As sandbox/cpu/runtime/products.h has it.
+struct __kw_warpgroup_product {
+  void* sums;
+  unsigned long a, b;
+  const unsigned* a_registers;
+  unsigned short columns;
+  unsigned char type_a, type_b;
+  bool adds, negates_a, negates_b, a_along_m, b_along_n;
+};
+void __kw_product(__kw_warpgroup_product* mine);
+void __kw_commit_products(void);
+void __kw_wait_products(unsigned most);
+}
+enum __kw_product_type : unsigned char { __kw_bf16, __kw_f16, __kw_tf32, __kw_e4m3, __kw_e5m2, __kw_s8, __kw_u8 };
+
+KW_DEVICE void __kw_ptx_wgmma_fence_sync_aligned() {}
+KW_DEVICE void __kw_ptx_wgmma_commit_group_sync_aligned() { __kw_commit_products(); }
+template <typename A>
+KW_DEVICE void __kw_ptx_wgmma_wait_group_sync_aligned(A most) {
+  __kw_wait_products(most);
+}
