@@ -136,17 +136,6 @@ struct ScratchFolder {
   fs::path folder;
 };
 
-// Whether this device can run the plan is decided before the source is read.
-std::optional<Rejected> refuse_plan(const Solution& solution, const CompileRequest& request) {
-  try {
-    const auto reason = why_not(solution, TunableBinding(request.macros.begin(), request.macros.end()));
-    if (reason) return Rejected{Rejection::unsupported, *reason, std::nullopt, ""};
-  } catch (const core::InputError&) {
-    // Binding the plan reports errors with their places.
-  }
-  return std::nullopt;
-}
-
 std::optional<Rejected> rejected_by_limits(const ProcessResult& result, const CompilerSettings& settings,
                                            const std::string& log) {
   const auto limit = [&](const std::string& message) { return Rejected{Rejection::limit, message, std::nullopt, log}; };
@@ -201,8 +190,8 @@ Compilation compile(const CompileRequest& request, const CompilerSettings& setti
     return Rejected{Rejection::limit, "the source is larger than 1 MiB", std::nullopt, ""};
   }
   const std::optional<Solution> solution = solution_of(request);
-  if (solution) {
-    if (auto rejected = refuse_plan(*solution, request)) return std::move(*rejected);
+  if (solution) {  // whether this device can run the plan is decided before the source is read
+    if (const auto reason = why_not(*solution)) return Rejected{Rejection::unsupported, *reason, std::nullopt, ""};
   }
   auto lexed = lex(with_host_headers(request.source, settings.device_headers), settings.dialect);
   if (auto* rejected = std::get_if<Rejected>(&lexed)) return std::move(*rejected);

@@ -337,25 +337,11 @@ std::variant<HeaderRule, Rejected> header_rule(const std::string& name, int line
   return reject(Rejection::forbidden, line, "#include of " + shown + ", which is no CUDA header");
 }
 
-namespace {
-// An extent that depends on the shape may be more than 1.
-bool is_one(const core::Expr& extent, const TunableBinding& binding) {
-  try {
-    return extent.eval(binding) == 1;
-  } catch (const core::ExprError&) {
-    return false;
-  }
-}
-}  // namespace
-
-std::optional<std::string> why_not(const Solution& solution, const TunableBinding& binding) {
+std::optional<std::string> why_not(const Solution& solution) {
   const auto unsupported = [](const Launch& launch, const std::string& what) {
     return what + " (kernel " + launch.kernel + ") is unsupported on the cpu device";
   };
   for (const Launch& launch : solution.launches) {
-    const bool clustered =
-        !std::ranges::all_of(launch.cluster, [&](const core::Expr& extent) { return is_one(extent, binding); });
-    if (clustered) return unsupported(launch, "a cluster of blocks");
     if (launch.cooperative) return unsupported(launch, "a cooperative launch");
   }
   return std::nullopt;

@@ -25,8 +25,8 @@ std::variant<HeaderRule, Rejected> header_rule(const std::string& name, int line
 // together), attributes, directives.
 std::optional<Rejected> check_source(std::string_view source, const std::vector<Token>& tokens);
 
-// The first feature that this device lacks, in one sentence; nullopt when it can run the plan at this point.
-std::optional<std::string> why_not(const Solution& solution, const TunableBinding& binding);
+// The first feature that this device lacks, in one sentence; nullopt when it can run the plan.
+std::optional<std::string> why_not(const Solution& solution);
 
 struct PastedWord {
   std::string word;

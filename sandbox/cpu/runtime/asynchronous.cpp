@@ -11,13 +11,15 @@ namespace {
 constexpr uint32_t kGrain = 16;  // bytes: of addresses and sizes of bulk copies
 constexpr uint32_t kBoxAlignment = 128;
 
-std::string shown(SharedAddress address) { return "shared address " + std::to_string(address); }
+constexpr uint32_t kWithin = 0xffffff;  // of an address, without the rank of its block
+
+std::string shown(SharedAddress address) { return "shared address " + std::to_string(address & kWithin); }
 }  // namespace
 
 // ---- The block
 
 void Asynchronous::begin_block() {
-  named_.fill({});
+  named_.assign(static_cast<size_t>(scheduler_.cluster_blocks()), {});
   barriers_.clear();
   loads_.clear();
   for (auto& threads : of_threads_) threads.clear();
@@ -52,13 +54,15 @@ bool Asynchronous::go_on() {
 }
 
 std::optional<Asynchronous::Stuck> Asynchronous::stuck() const {
-  for (size_t id = 0; id < named_.size(); ++id) {
-    const NamedBarrier& barrier = named_[id];
-    if (barrier.waiters.empty()) continue;
-    return Stuck{barrier.waiters.first, scheduler_.describe(barrier.waiters.first->thread) +
-                                            " waits at the named barrier " + std::to_string(id) + ", where " +
-                                            std::to_string(barrier.arrived) + " of " +
-                                            std::to_string(barrier.threads) + " threads have arrived"};
+  for (const auto& of_block : named_) {
+    for (size_t id = 0; id < of_block.size(); ++id) {
+      const NamedBarrier& barrier = of_block[id];
+      if (barrier.waiters.empty()) continue;
+      return Stuck{barrier.waiters.first, scheduler_.describe(barrier.waiters.first->thread) +
+                                              " waits at the named barrier " + std::to_string(id) + ", where " +
+                                              std::to_string(barrier.arrived) + " of " +
+                                              std::to_string(barrier.threads) + " threads have arrived"};
+    }
   }
   for (const auto& [address, barrier] : barriers_) {
     if (barrier.waiters.empty()) continue;
@@ -74,8 +78,9 @@ std::optional<Asynchronous::Stuck> Asynchronous::stuck() const {
 // ---- Barriers
 
 void Asynchronous::named_barrier(uint32_t id, uint32_t threads, bool waits) {
-  if (id >= named_.size()) scheduler_.raise(FaultKind::invalid_launch, "there are named barriers 0 to 15");
-  NamedBarrier& barrier = named_[id];
+  auto& of_block = named_[static_cast<size_t>(scheduler_.block())];
+  if (id >= of_block.size()) scheduler_.raise(FaultKind::invalid_launch, "there are named barriers 0 to 15");
+  NamedBarrier& barrier = of_block[id];
   if (threads == 0 || threads % scheduler_.lanes_in_warp() != 0) {
     scheduler_.raise(FaultKind::deadlock, "a named barrier of " + std::to_string(threads) +
                                               " threads; it takes whole warps");
@@ -103,7 +108,15 @@ void Asynchronous::named_barrier(uint32_t id, uint32_t threads, bool waits) {
   barrier = {};
 }
 
-Asynchronous::Mbarrier& Asynchronous::barrier_at(SharedAddress address) {
+SharedAddress Asynchronous::map(SharedAddress address, int64_t rank) const {
+  if (rank < 0 || rank >= scheduler_.cluster_blocks()) {
+    scheduler_.raise(FaultKind::out_of_bounds, "the cluster has no block of rank " + std::to_string(rank));
+  }
+  return (address & kWithin) | static_cast<uint32_t>(rank + 1) << 24;
+}
+
+Asynchronous::Mbarrier& Asynchronous::barrier_at(SharedAddress& address) {
+  address = mapped(address);
   const auto found = barriers_.find(address);
   if (found == barriers_.end()) {
     scheduler_.raise(FaultKind::uninitialised, "there is no mbarrier at " + shown(address) + ": nothing initialised it");
@@ -115,6 +128,7 @@ Asynchronous::Mbarrier& Asynchronous::barrier_at(SharedAddress address) {
 }
 
 void Asynchronous::init(SharedAddress address, uint32_t arrivals) {
+  address = mapped(address);
   std::byte* bytes = place(address, 8, 8);
   if (arrivals == 0 || arrivals >= 1u << 20) {
     scheduler_.raise(FaultKind::invalid_launch, "an mbarrier of " + std::to_string(arrivals) +
@@ -198,12 +212,18 @@ std::byte* Asynchronous::place(SharedAddress address, uint32_t bytes, uint32_t a
   if (address % alignment != 0) {
     scheduler_.raise(FaultKind::misaligned, shown(address) + " is no multiple of " + std::to_string(alignment));
   }
-  const auto [begin, end] = scheduler_.launch()->shared;
-  const uintptr_t at = __kw_shared_window + address;
+  const auto begin = reinterpret_cast<uintptr_t>(scheduler_.launch()->shared.data());
+  const uintptr_t end = begin + scheduler_.launch()->shared.size(), at = __kw_shared_window + (address & kWithin);
   if (at < begin || at > end || bytes > end - at) {
     scheduler_.raise(FaultKind::out_of_bounds, shown(address) + " is outside of the block's shared memory");
   }
-  return reinterpret_cast<std::byte*>(at);
+  auto* own = reinterpret_cast<std::byte*>(at);
+  if (address >> 24 == 0) return own;
+  const int64_t rank = (address >> 24) - 1;
+  if (rank >= scheduler_.cluster_blocks()) {
+    scheduler_.raise(FaultKind::out_of_bounds, "the cluster has no block of rank " + std::to_string(rank));
+  }
+  return scheduler_.shared_of(rank, own);
 }
 
 AsyncAccess Asynchronous::issue(int64_t agent, const void* site, const void* frame) {
@@ -242,7 +262,7 @@ const TensorMapBits& Asynchronous::map_at(const void* map, int rank) {
 
 void Asynchronous::load_bytes(SharedAddress to, const void* from, uint32_t bytes, SharedAddress barrier) {
   Copy copy = begin_copy(scheduler_.clocks().agent_of_barrier(barrier_at(barrier).index));
-  copy.shared = to;
+  copy.shared = mapped(to);
   copy.global = static_cast<std::byte*>(const_cast<void*>(from));
   copy.bytes = copy.source_bytes = bytes;
   copy.barrier = barrier;
@@ -256,13 +276,29 @@ void Asynchronous::load_bytes(SharedAddress to, const void* from, uint32_t bytes
 
 void Asynchronous::load_box(SharedAddress to, const void* map, const int32_t* at, int rank, SharedAddress barrier) {
   Copy copy = begin_copy(scheduler_.clocks().agent_of_barrier(barrier_at(barrier).index));
-  copy.shared = to;
+  copy.shared = mapped(to);
   copy.boxed = true;
   copy.map = map_at(map, rank);
   std::copy_n(at, rank, copy.at.begin());
   copy.barrier = barrier;
   place(to, 0, kBoxAlignment);
   loads_.push_back(std::move(copy));
+}
+
+void Asynchronous::load_bytes(SharedAddress to, const void* from, uint32_t bytes, SharedAddress barrier,
+                              uint32_t ranks) {
+  for (; ranks != 0; ranks &= ranks - 1) {
+    const int64_t block = __builtin_ctz(ranks);
+    load_bytes(this->map(to, block), from, bytes, this->map(barrier, block));
+  }
+}
+
+void Asynchronous::load_box(SharedAddress to, const void* map, const int32_t* at, int rank, SharedAddress barrier,
+                            uint32_t ranks) {
+  for (; ranks != 0; ranks &= ranks - 1) {
+    const int64_t block = __builtin_ctz(ranks);
+    load_box(this->map(to, block), map, at, rank, this->map(barrier, block));
+  }
 }
 
 Asynchronous::ThreadCopies& Asynchronous::copies_of(CopyKind kind) {
@@ -280,7 +316,7 @@ void Asynchronous::queue(CopyKind kind, Copy copy) { copies_of(kind).open.push_b
 void Asynchronous::load_small(SharedAddress to, const void* from, uint32_t bytes, uint32_t source_bytes) {
   Copy copy = begin_copy(agent_of(CopyKind::small));
   copy.small = true;
-  copy.shared = to;
+  copy.shared = mapped(to);
   copy.global = static_cast<std::byte*>(const_cast<void*>(from));
   copy.bytes = bytes;
   copy.source_bytes = std::min(source_bytes, bytes);
@@ -295,7 +331,7 @@ void Asynchronous::load_small(SharedAddress to, const void* from, uint32_t bytes
 void Asynchronous::store_bytes(void* to, SharedAddress from, uint32_t bytes) {
   Copy copy = begin_copy(agent_of(CopyKind::bulk));
   copy.loads = false;
-  copy.shared = from;
+  copy.shared = mapped(from);
   copy.global = static_cast<std::byte*>(to);
   copy.bytes = copy.source_bytes = bytes;
   place(from, bytes, kGrain);
@@ -309,7 +345,7 @@ void Asynchronous::store_bytes(void* to, SharedAddress from, uint32_t bytes) {
 void Asynchronous::store_box(const void* map, const int32_t* at, int rank, SharedAddress from) {
   Copy copy = begin_copy(agent_of(CopyKind::bulk));
   copy.loads = false;
-  copy.shared = from;
+  copy.shared = mapped(from);
   copy.boxed = true;
   copy.map = map_at(map, rank);
   std::copy_n(at, rank, copy.at.begin());

@@ -17,7 +17,9 @@
 
 namespace sandbox::cpu::runtime {
 
-using SharedAddress = uint32_t;  // as PTX has it
+// As PTX has it: the upper byte is 0 for memory of the own block, and one more than its rank for that of a block of the
+// cluster.
+using SharedAddress = uint32_t;
 
 // Which copies of a thread: they are counted in groups by kind.
 enum class CopyKind {
@@ -57,6 +59,9 @@ class Asynchronous {
   // Copies into shared memory that report to a barrier.
   void load_bytes(SharedAddress to, const void* from, uint32_t bytes, SharedAddress barrier);
   void load_box(SharedAddress to, const void* map, const int32_t* at, int rank, SharedAddress barrier);
+  // The same into the blocks of these ranks, at the same place of each, which report to the same barrier of each.
+  void load_bytes(SharedAddress to, const void* from, uint32_t bytes, SharedAddress barrier, uint32_t ranks);
+  void load_box(SharedAddress to, const void* map, const int32_t* at, int rank, SharedAddress barrier, uint32_t ranks);
   // Copies that are counted in groups. `source_bytes`: what follows them is 0.
   void load_small(SharedAddress to, const void* from, uint32_t bytes, uint32_t source_bytes);
   void store_bytes(void* to, SharedAddress from, uint32_t bytes);
@@ -75,6 +80,8 @@ class Asynchronous {
 
   // For what is about to access shared memory asynchronously for the running thread.
   AsyncAccess issue(int64_t agent, const void* site, const void* frame);
+  // `address` in the shared memory of a block of the cluster.
+  SharedAddress map(SharedAddress address, int64_t rank) const;
   // The place of these bytes of shared memory. Ends the launch with a Fault if they are none, or misaligned.
   std::byte* place(SharedAddress address, uint32_t bytes, uint32_t alignment);
 
@@ -114,7 +121,8 @@ class Asynchronous {
     std::deque<Group> groups;
   };
 
-  Mbarrier& barrier_at(SharedAddress address);
+  SharedAddress mapped(SharedAddress address) const { return address >> 24 != 0 ? address : map(address, scheduler_.block()); }
+  Mbarrier& barrier_at(SharedAddress& address);  // which becomes mapped
   void refuse_waiters(SharedAddress address);
   void end_phase_if_done(Mbarrier& barrier);
   bool perform_loads(SharedAddress barrier);
@@ -130,8 +138,8 @@ class Asynchronous {
   void learn(const Clocks::Known& known);
 
   Scheduler& scheduler_;
-  std::array<NamedBarrier, 16> named_;
-  std::unordered_map<SharedAddress, Mbarrier> barriers_;
+  std::vector<std::array<NamedBarrier, 16>> named_;  // by block
+  std::unordered_map<SharedAddress, Mbarrier> barriers_;  // by mapped address
   std::deque<Copy> loads_;  // that report to barriers
   std::array<std::unordered_map<int64_t, ThreadCopies>, 2> of_threads_;  // by kind, then thread
   std::unordered_map<int64_t, std::deque<uint32_t>> products_;  // by thread: of its groups, the agent's epochs

@@ -43,7 +43,8 @@ class Checker {
 
   void begin_launch(const CheckedLaunch& launch) {
     const size_t bytes = launch.shared.second - launch.shared.first;
-    const size_t words = bytes / 4 + 1;
+    const size_t words = (bytes / 4 + 1) * launch.blocks;
+    words_of_block_ = bytes / 4 + 1;
     if (words > words_in_shadow_) {
       release();
       // Zero pages that cost nothing until they are touched.
@@ -62,22 +63,25 @@ class Checker {
   void begin_block() {
     ++block_;
     suspect_.reset();
+    previous_has_ended_ = false;
     global_writes_.begin_block();
   }
   void end_block() {
     if (suspect_) acquit(*running_scheduler());
   }
   void fence() { global_writes_.fence(); }
+  void end_previous_launch() { previous_has_ended_ = true; }
 
   // False when the launch has a fault now.
   bool check(uintptr_t address, size_t bytes, Access access, const void* site, const void* frame) {
     Scheduler* scheduler = running_scheduler();
     if (scheduler == nullptr || scheduler->muted() || bytes == 0) return true;
     if (suspect_ && !acquit(*scheduler)) return false;
-    if (address >= launch_.shared.first && address < launch_.shared.second) {
+    const SharedPlace place = place_of_shared(*scheduler, address);
+    if (place.address >= launch_.shared.first && place.address < launch_.shared.second) {
       const Mark mine{scheduler->epoch(), scheduler->warp_epoch(), offset_of(site),
                       static_cast<uint16_t>(scheduler->thread() + 1), is_atomic(access)};
-      return check_shared(*scheduler, address, bytes, access, mine, site, frame);
+      return check_shared(*scheduler, place, bytes, access, mine, site, frame);
     }
     if (scheduler->on_stack(address)) {
       // Below its frames lies what others have left.
@@ -98,13 +102,25 @@ class Checker {
     async_ = &by;
     const Mark mine{by.block_epoch, scheduler.clocks().epoch_of(by.agent), offset_of(by.site),
                     static_cast<uint16_t>(by.agent + 1), false};
-    const bool good = check_shared(scheduler, address, bytes, access, mine, by.site, by.frame);
+    const bool good =
+        check_shared(scheduler, place_of_shared(scheduler, address), bytes, access, mine, by.site, by.frame);
     async_ = nullptr;
     if (good) scheduler.blame_running();
     return good;
   }
 
  private:
+  // Shared memory of a block that does not run lies aside.
+  struct SharedPlace {
+    uintptr_t address;  // as if its block ran
+    int64_t block;      // its rank in the cluster
+    uintptr_t content;  // where it is
+  };
+  static SharedPlace place_of_shared(const Scheduler& scheduler, uintptr_t address) {
+    if (const auto other = scheduler.aside(address)) return {other->second, other->first, address};
+    return {address, scheduler.running_block(), address};
+  }
+
   uint32_t offset_of(const void* site) const {
     return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(site) - launch_.image.first);
   }
@@ -149,6 +165,12 @@ class Checker {
     const GlobalWrites::Place place{static_cast<size_t>(last_buffer_ - launch_.buffers->data()),
                                     address - reinterpret_cast<uintptr_t>(last_buffer_->data), bytes};
     const GlobalWrites::Kind kind = kind_of(access);
+    if (launch_.overlaps_previous && !previous_has_ended_ && global_writes_.is_of_last_launch(place)) {
+      return report(scheduler, FaultKind::race,
+                    verb(access, bytes) + "at " + place_of(address, *launch_.buffers) +
+                        ", which the launch before this one wrote, with no griddepcontrol.wait in this block yet",
+                    site, frame);
+    }
     if (kind == GlobalWrites::Kind::atomic) global_writes_.observe(kind);
     if (needs_value(access) && !global_writes_.may_read(place, kind)) {
       return report(scheduler, FaultKind::race,
@@ -171,19 +193,23 @@ class Checker {
                                                              : GlobalWrites::Kind::is_volatile;
   }
 
-  bool check_shared(Scheduler& scheduler, uintptr_t address, size_t bytes, Access access, const Mark& mine,
+  bool check_shared(Scheduler& scheduler, const SharedPlace& place, size_t bytes, Access access, const Mark& mine,
                     const void* site, const void* frame) {
+    const uintptr_t address = place.address;
+    aside_ = place.content - place.address;
+    Shadow* const shadow_of_words = shadow_of_words_ + static_cast<size_t>(place.block) * words_of_block_;
+    Shadow* const shadow_of_bytes = shadow_of_bytes_ + static_cast<size_t>(place.block) * words_of_block_ * 4;
     if (!within(address, bytes, launch_.dynamic) && !within_variable(address, bytes)) {
       if (is_guard(address, bytes)) return true;
       return report(scheduler, FaultKind::out_of_bounds, verb(access, bytes) + shared_place_of(address), site, frame);
     }
     const size_t begin = address - launch_.shared.first, end = begin + bytes;
-    const bool needed = needs_value(access) && !mostly_written(begin, end);
+    const bool needed = needs_value(access) && !mostly_written(shadow_of_words, shadow_of_bytes, begin, end);
     const auto visit = [&](Shadow& part, size_t at) {
       return visit_part(scheduler, part, mine, access, needed, bytes, launch_.shared.first + at, site, frame);
     };
     for (size_t at = begin; at < end;) {
-      Shadow& word = shadow_of_words_[at / 4];
+      Shadow& word = shadow_of_words[at / 4];
       if (word.block != block_) word = Shadow{block_, true, false, {}, {}};
       const bool whole = at % 4 == 0 && end - at >= 4;
       if (whole && word.whole_word) {
@@ -193,23 +219,23 @@ class Checker {
       }
       if (word.whole_word) {
         word.whole_word = false;
-        std::fill_n(shadow_of_bytes_ + at / 4 * 4, 4, word);
+        std::fill_n(shadow_of_bytes + at / 4 * 4, 4, word);
       }
       const size_t past = std::min(end, at / 4 * 4 + 4);
       for (; at < past; ++at) {
-        if (!visit(shadow_of_bytes_[at], at)) return false;
+        if (!visit(shadow_of_bytes[at], at)) return false;
       }
     }
     return true;
   }
 
   // Copies of structs read their padding, which no member's assignment writes.
-  bool mostly_written(size_t begin, size_t end) const {
+  bool mostly_written(const Shadow* of_words, const Shadow* of_bytes, size_t begin, size_t end) const {
     if (end - begin <= 8) return false;
     size_t written = 0;
     for (size_t at = begin; at < end; ++at) {
-      const Shadow& word = shadow_of_words_[at / 4];
-      written += word.block == block_ && (word.whole_word ? word : shadow_of_bytes_[at]).written;
+      const Shadow& word = of_words[at / 4];
+      written += word.block == block_ && (word.whole_word ? word : of_bytes[at]).written;
     }
     return 2 * written >= end - begin;
   }
@@ -279,7 +305,11 @@ class Checker {
       return static_cast<size_t>(who) < async_->known.size() ? async_->known[static_cast<size_t>(who)] : 0;
     };
     if (clocks.active() && clocks.is_agent(who)) return before.warp_epoch >= known();
-    if (before.epoch != now.epoch && (async_ == nullptr || before.epoch < now.epoch)) return false;
+    if (!scheduler.in_one_block(who, scheduler.thread())) {
+      if (before.epoch < scheduler.cluster_epoch()) return false;
+    } else if (before.epoch != now.epoch && (async_ == nullptr || before.epoch < now.epoch)) {
+      return false;
+    }
     if (clocks.active() && before.warp_epoch < known()) return false;
     return async_ != nullptr || !scheduler.in_one_warp(who, now.thread - 1) ||
            before.warp_epoch >= scheduler.known_warp_epoch(who, write_after_read);
@@ -315,11 +345,13 @@ class Checker {
     uintptr_t address = 0;
     int64_t thread = 0;
     const void *site = nullptr, *frame = nullptr;
+    uintptr_t aside = 0;   // from there to where it is
     uint32_t content = 0;  // of the aligned word, before the write
   };
   void suspect(Suspect found) {
     if (suspect_) return;
-    found.content = content_of(found.address / 4 * 4);
+    if (!found.between_blocks) found.aside = aside_;
+    found.content = content_of((found.address + found.aside) / 4 * 4);
     suspect_ = found;
   }
   static uint32_t content_of(uintptr_t word) {
@@ -329,7 +361,7 @@ class Checker {
   }
   bool acquit(Scheduler& scheduler) {
     const Suspect s = *std::exchange(suspect_, std::nullopt);
-    if (content_of(s.address / 4 * 4) == s.content) return true;
+    if (content_of((s.address + s.aside) / 4 * 4) == s.content) return true;
     scheduler.blame(s.thread);
     if (s.between_blocks) {
       return report(scheduler, FaultKind::race,
@@ -431,12 +463,14 @@ class Checker {
 
   CheckedLaunch launch_;
   GlobalWrites global_writes_;
+  bool previous_has_ended_ = false;  // for the running block
   std::optional<Suspect> suspect_;
   const AsyncAccess* async_ = nullptr;  // while an agent's access is checked
   const Buffer* last_buffer_ = nullptr;
   size_t last_variable_ = SIZE_MAX;                                 // index of the one that was touched last
   Shadow *shadow_of_words_ = nullptr, *shadow_of_bytes_ = nullptr;  // in one mapping
-  size_t words_in_shadow_ = 0;
+  size_t words_in_shadow_ = 0, words_of_block_ = 0;
+  uintptr_t aside_ = 0;  // of the access that is checked
   uint32_t block_ = 0;
 };
 
@@ -447,6 +481,7 @@ void begin_checked_launch(const CheckedLaunch& launch) { checker.begin_launch(la
 void begin_checked_block() { checker.begin_block(); }
 void end_checked_block() { checker.end_block(); }
 void note_fence() { checker.fence(); }
+void note_end_of_previous_launch() { checker.end_previous_launch(); }
 void check_access(const void* address, size_t bytes, Access access, const void* site, const void* frame) {
   if (!checker.check(reinterpret_cast<uintptr_t>(address), bytes, access, site, frame)) running_scheduler()->leave();
 }

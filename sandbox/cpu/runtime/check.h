@@ -23,6 +23,8 @@ struct CheckedLaunch {
   MemoryRange arguments;
   const std::vector<inspection::SharedVariable>* variables = nullptr;
   const std::vector<Buffer>* buffers = nullptr;
+  size_t blocks = 1;  // of a cluster
+  bool overlaps_previous = false;
 };
 
 // The pointed-to objects must outlive the launch. One launch at a time.
@@ -32,6 +34,8 @@ void begin_checked_block();
 // May record a fault.
 void end_checked_block();
 
+// The running block waits until the launch before this one, which it may overlap, has ended.
+void note_end_of_previous_launch();
 // The running block executes a fence for other blocks.
 void note_fence();
 

@@ -13,7 +13,8 @@ using sandbox::cpu::runtime::running_scheduler;
 
 extern "C" {
 #define KW_DEVICE_STATE __attribute__((section("kw_device_state")))
-KW_DEVICE_STATE sandbox::cpu::runtime::DeviceIndex __kw_thread_index, __kw_block_index, __kw_block_dim, __kw_grid_dim;
+KW_DEVICE_STATE sandbox::cpu::runtime::DeviceIndex __kw_thread_index, __kw_block_index, __kw_block_dim, __kw_grid_dim,
+    __kw_cluster_dim;
 KW_DEVICE_STATE unsigned __kw_dynamic_shared_bytes;
 KW_DEVICE_STATE unsigned long __kw_local_bytes, __kw_local_integer, __kw_shared_window;
 // The linker's names for the ends of that section.
@@ -74,6 +75,24 @@ void __kw_load_box(unsigned to, const void* map, const int* at, int rank, unsign
 void __kw_load_small(unsigned to, const void* from, unsigned bytes, unsigned source_bytes) {
   KW_ASYNCHRONOUS().load_small(to, from, bytes, source_bytes);
 }
+void __kw_load_bytes_multicast(unsigned to, const void* from, unsigned bytes, unsigned barrier, unsigned ranks) {
+  KW_ASYNCHRONOUS().load_bytes(to, from, bytes, barrier, ranks);
+}
+void __kw_load_box_multicast(unsigned to, const void* map, const int* at, int rank, unsigned barrier, unsigned ranks) {
+  KW_ASYNCHRONOUS().load_box(to, map, at, rank, barrier, ranks);
+}
+unsigned __kw_map_shared(unsigned address, unsigned rank) { return KW_ASYNCHRONOUS().map(address, rank); }
+void* __kw_cluster_place(unsigned address, unsigned bytes) { return KW_ASYNCHRONOUS().place(address, bytes, 1); }
+unsigned __kw_cluster_rank() { return static_cast<unsigned>(running_scheduler()->block()); }
+void __kw_cluster_arrive() {
+  KW_SITE();
+  running_scheduler()->arrive_at_cluster();
+}
+void __kw_cluster_wait() {
+  KW_SITE();
+  running_scheduler()->wait_for_cluster();
+}
+void __kw_wait_for_previous_launch() { sandbox::cpu::runtime::note_end_of_previous_launch(); }
 void __kw_store_bytes(void* to, unsigned from, unsigned bytes) { KW_ASYNCHRONOUS().store_bytes(to, from, bytes); }
 void __kw_store_box(const void* map, const int* at, int rank, unsigned from) {
   KW_ASYNCHRONOUS().store_box(map, at, rank, from);

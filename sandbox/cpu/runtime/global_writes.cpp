@@ -1,6 +1,7 @@
 #include "sandbox/cpu/runtime/global_writes.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace sandbox::cpu::runtime {
 
@@ -10,7 +11,7 @@ void GlobalWrites::begin_launch(const std::vector<Buffer>& buffers) {
     const size_t pairs = buffers[i].writable ? buffers[i].bytes / 2 + 1 : 0;
     if (stamps_[i].size() < pairs) stamps_[i].resize(pairs);
   }
-  first_ = segment_ + 1;
+  first_of_last_ = std::exchange(first_, segment_ + 1);
   published_.clear();
 }
 
@@ -87,6 +88,10 @@ bool GlobalWrites::may_read(const Place& place, Kind kind) const {
 
 bool GlobalWrites::overwrites_others(const Place& place) const {
   return !used_atomics_ && any(place, [&](uint32_t stamp) { return is_of_others(stamp); });
+}
+
+bool GlobalWrites::is_of_last_launch(const Place& place) const {
+  return any(place, [&](uint32_t stamp) { return stamp / 2 >= first_of_last_ && stamp / 2 < first_; });
 }
 
 }  // namespace sandbox::cpu::runtime

@@ -36,6 +36,8 @@ class GlobalWrites {
   // Whether another block of this launch wrote there and the running block has used no atomic operation since.
   bool overwrites_others(const Place& place) const;
   bool has_observed() const { return observed_; }
+  // Whether the launch before this one wrote there, other than by atomic operations.
+  bool is_of_last_launch(const Place& place) const;
 
  private:
   static constexpr uint32_t kSplit = uint32_t{1} << 31;
@@ -58,6 +60,7 @@ class GlobalWrites {
   std::vector<bool> published_;  // by segment of this launch
   uint32_t segment_ = 0;         // in progress
   uint32_t first_ = 1;           // of this launch
+  uint32_t first_of_last_ = 1;   // of the launch before it
   uint32_t first_of_block_ = 1, unpublished_ = 1;
   bool wrote_ = false;  // in this segment
   bool observed_ = false, used_atomics_ = false;

@@ -92,21 +92,22 @@ struct Module::State {
   // with.
   static void begin_block(void* user) {
     State& self = *static_cast<State*>(user);
-    if (self.shared_bytes > 0) {
-      const size_t before =
-          self.dynamic == nullptr ? self.shared_bytes : static_cast<size_t>(self.dynamic - self.shared);
-      std::memset(self.shared, self.poison, before);
-      if (self.dynamic != nullptr) {
-        std::memset(self.dynamic, self.poison, self.dynamic_bytes);
-        std::byte* after = self.dynamic + kMostDynamicShared;
-        if (after < self.shared + self.shared_bytes) {
-          std::memset(after, self.poison, static_cast<size_t>(self.shared + self.shared_bytes - after));
-        }
-      }
+    for (const std::span<std::byte> part : self.used_shared(self.dynamic_bytes)) {
+      std::memset(part.data(), self.poison, part.size());
     }
     if (self.build == Build::check) begin_checked_block();
   }
   static void end_block(void*) { end_checked_block(); }
+
+  // What a launch with so much dynamic shared memory uses of all that the module has.
+  std::vector<std::span<std::byte>> used_shared(size_t of_dynamic) const {
+    if (shared_bytes == 0) return {};
+    if (dynamic == nullptr) return {{shared, shared_bytes}};
+    std::byte *after = dynamic + kMostDynamicShared, *end = shared + shared_bytes;
+    std::vector<std::span<std::byte>> parts{{shared, static_cast<size_t>(dynamic - shared)}, {dynamic, of_dynamic}};
+    if (after < end) parts.emplace_back(after, static_cast<size_t>(end - after));
+    return parts;
+  }
 
   std::optional<std::string> refuse_launch(const KernelLaunch& launch, const KernelDescriptor* kernel) const;
 
@@ -192,6 +193,9 @@ std::optional<std::string> Module::State::refuse_launch(const KernelLaunch& laun
   }
   if (launch.block[0] * launch.block[1] * launch.block[2] > limits.block_threads)
     return "more than 1024 threads per block";
+  const int64_t blocks = launch.cluster[0] * launch.cluster[1] * launch.cluster[2];
+  if (blocks > 1 && launch.block[0] * launch.block[1] * launch.block[2] % kernel->warp_lanes != 0)
+    return "blocks of a cluster have whole warps";
   const size_t fixed = facts.static_shared_bytes, most = std::min<size_t>(limits.shared_bytes, kernel->shared_bytes);
   if (fixed + launch.shared_bytes > most) {
     return "static and dynamic shared memory together take " + std::to_string(fixed + launch.shared_bytes) +
@@ -212,6 +216,7 @@ std::optional<Fault> Module::launch(const KernelLaunch& launch, const std::vecto
   context.kernel = launch.kernel;
   context.grid = launch.grid;
   context.block = launch.block;
+  context.cluster = launch.cluster;
   context.dynamic_shared_bytes = launch.shared_bytes;
   context.warp_lanes = static_cast<int>(kernel->warp_lanes);
   context.run = kernel->run;
@@ -220,7 +225,8 @@ std::optional<Fault> Module::launch(const KernelLaunch& launch, const std::vecto
   context.order = order;
   context.seed = seed;
   const auto shared = reinterpret_cast<uintptr_t>(state_->shared);
-  context.shared = {shared, shared + state_->shared_bytes};
+  context.shared = {state_->shared, state_->shared_bytes};
+  context.used_shared = state_->used_shared(launch.shared_bytes);
   context.begin_block = &State::begin_block;
   context.user = state_.get();
   state_->dynamic_bytes = launch.shared_bytes;
@@ -235,7 +241,9 @@ std::optional<Fault> Module::launch(const KernelLaunch& launch, const std::vecto
     };
     begin_checked_launch({state_->image, range(state_->shared, state_->shared_bytes),
                           range(state_->dynamic, state_->dynamic != nullptr ? launch.shared_bytes : 0),
-                          arguments.range(), &state_->facts.shared, &buffers});
+                          arguments.range(), &state_->facts.shared, &buffers,
+                          static_cast<size_t>(launch.cluster[0] * launch.cluster[1] * launch.cluster[2]),
+                          launch.overlaps_previous});
   }
   return state_->scheduler.run(context);
 }

@@ -33,6 +33,8 @@ struct KernelLaunch {
   std::array<int64_t, 3> grid{1, 1, 1}, block{1, 1, 1};
   size_t shared_bytes = 0;                   // dynamic shared memory
   std::vector<std::vector<std::byte>> args;  // each parameter's bytes, in order; sizes must match the kernel's
+  std::array<int64_t, 3> cluster{1, 1, 1};   // blocks; the grid is a multiple of it
+  bool overlaps_previous = false;            // it may begin before the launch before it has ended
 };
 
 struct Limits {

@@ -37,21 +37,24 @@ std::optional<Fault> Scheduler::run(const LaunchContext& launch) {
   warp_bits_ = launch.warp_lanes == 64 ? 6 : 5;
   last_lane_ = (size_t{1} << warp_bits_) - 1;
   whole_warp_ = launch.warp_lanes == 64 ? ~Lanes{0} : 0xffffffff;
-  warps_.assign(warp_of(threads_ - 1) + 1, Warp{});
+  const int64_t blocks = launch.cluster[0] * launch.cluster[1] * launch.cluster[2];
+  blocks_ = std::vector<Block>(static_cast<size_t>(blocks));
+  warps_.assign(warp_of(threads_ * blocks - 1) + 1, Warp{});
   make_order();
   __kw_block_dim = {static_cast<unsigned>(launch.block[0]), static_cast<unsigned>(launch.block[1]),
                     static_cast<unsigned>(launch.block[2])};
   __kw_grid_dim = {static_cast<unsigned>(launch.grid[0]), static_cast<unsigned>(launch.grid[1]),
                    static_cast<unsigned>(launch.grid[2])};
+  __kw_cluster_dim = {static_cast<unsigned>(launch.cluster[0]), static_cast<unsigned>(launch.cluster[1]),
+                      static_cast<unsigned>(launch.cluster[2])};
   __kw_dynamic_shared_bytes = static_cast<unsigned>(launch.dynamic_shared_bytes);
   running_scheduler_pointer = this;
-  BlockOrder blocks(launch.grid[0] * launch.grid[1] * launch.grid[2], launch.order, launch.seed);
+  BlockOrder clusters(launch.grid[0] * launch.grid[1] * launch.grid[2] / blocks, launch.order, launch.seed);
   while (!fault_) {
-    const std::optional<int64_t> block = blocks.next();
-    if (!block) break;
-    const auto p = position(*block, launch.grid);
-    __kw_block_index = {static_cast<unsigned>(p[0]), static_cast<unsigned>(p[1]), static_cast<unsigned>(p[2])};
-    run_block();
+    const std::optional<int64_t> cluster = clusters.next();
+    if (!cluster) break;
+    begin_blocks(*cluster);
+    run_blocks();
   }
   running_scheduler_pointer = nullptr;
   launch_ = nullptr;
@@ -72,18 +75,35 @@ int64_t Scheduler::ordered(int64_t nth) const {
   return permutation_.empty() ? nth : permutation_[static_cast<size_t>(nth)];
 }
 
-void Scheduler::run_block() {
+void Scheduler::begin_blocks(int64_t cluster) {
   launch_->begin_block(launch_->user);
-  ++epoch_;
-  started_ = 0;
-  alive_ = threads_;
-  arrived_ = 0;
-  asking_ = 0;
-  parted_ = 0;
-  ready_ = at_barrier_ = idle_ = SlotList{};
+  const auto& extent = launch_->cluster;
+  const auto first = position(cluster, {launch_->grid[0] / extent[0], launch_->grid[1] / extent[1],
+                                        launch_->grid[2] / extent[2]});
+  running_block_ = 0;
+  current_thread_ = 0;
+  cluster_epoch_ = last_epoch_ + 1;
+  for (size_t b = 0; b < blocks_.size(); ++b) {
+    Block& block = blocks_[b];
+    const auto within = position(static_cast<int64_t>(b), extent);
+    std::vector<std::byte> aside = std::move(block.aside);
+    block = Block{};
+    block.aside = std::move(aside);
+    for (size_t d = 0; d < 3; ++d) block.index[d] = static_cast<unsigned>(first[d] * extent[d] + within[d]);
+    block.alive = threads_;
+    block.epoch = ++last_epoch_;
+    if (blocks_.size() > 1) block.aside.assign(launch_->shared.begin(), launch_->shared.end());
+  }
+  const auto& index = blocks_[0].index;
+  __kw_block_index = {index[0], index[1], index[2]};
+  arrived_at_cluster_ = 0;
+  alive_in_cluster_ = threads_ * cluster_blocks();
+  at_cluster_ = idle_ = SlotList{};
+  cluster_phases_.assign(static_cast<size_t>(alive_in_cluster_), cluster_phase_);
   for (const auto& slot : slots_) idle_.push(slot.get());
+  const size_t warps_of_block = warps_.size() / blocks_.size();
   for (size_t w = 0; w < warps_.size(); ++w) {
-    const size_t behind = static_cast<size_t>(threads_) - w * lanes_in_warp();
+    const size_t behind = static_cast<size_t>(threads_) - w % warps_of_block * lanes_in_warp();
     warps_[w].alive = behind >= lanes_in_warp() ? whole_warp_ : (Lanes{1} << behind) - 1;
     warps_[w].open = 0;
     warps_[w].asking = 0;
@@ -91,13 +111,83 @@ void Scheduler::run_block() {
     warps_[w].synced.common_epoch = warps_[w].met.common_epoch = ++warps_[w].epoch;
   }
   asynchronous_->begin_block();
-  if (checks()) clocks_.begin_block(threads_, static_cast<int64_t>(warps_.size()));
-  // Fibers switch to one another; they come back here when the block is done or stuck.
+  if (checks()) clocks_.begin_block(alive_in_cluster_, static_cast<int64_t>(warps_.size()));
+}
+
+void Scheduler::run_blocks() {
+  // Fibers switch to one another; they come back here when the blocks are done or stuck.
   resume(fresh_slot());
   switch_stacks(scheduler_sp_, current_->fiber.sp(), current_->fiber.bounds());
-  if (!fault_ && alive_ > 0) report_deadlock();
+  if (!fault_ && alive_in_cluster_ > 0) report_deadlock();
   if (!fault_) asynchronous_->end_block();
   if (!fault_ && launch_->end_block != nullptr) launch_->end_block(launch_->user);
+}
+
+// The module's shared memory is another block's from here on.
+void Scheduler::enter(int64_t block) {
+  if (block == running_block_) return;
+  const auto exchange = [&](Block& with, bool back) {
+    for (const std::span<std::byte> part : launch_->used_shared) {
+      std::byte* aside = with.aside.data() + (part.data() - launch_->shared.data());
+      std::memcpy(back ? part.data() : aside, back ? aside : part.data(), part.size());
+    }
+  };
+  exchange(own_block(), false);
+  running_block_ = block;
+  exchange(own_block(), true);
+  const auto& index = own_block().index;
+  __kw_block_index = {index[0], index[1], index[2]};
+}
+
+std::byte* Scheduler::shared_of(int64_t rank, const std::byte* own) {
+  if (rank == running_block_) return const_cast<std::byte*>(own);
+  Block& other = blocks_[static_cast<size_t>(rank)];
+  if (other.alive == 0) {
+    raise(FaultKind::race, "the shared memory of block " + std::to_string(rank) +
+                               " of the cluster is used after all of its threads have returned; let the cluster meet "
+                               "at the end");
+  }
+  return other.aside.data() + (own - launch_->shared.data());
+}
+
+std::optional<std::pair<int64_t, uintptr_t>> Scheduler::aside(uintptr_t address) const {
+  if (blocks_.size() == 1) return std::nullopt;
+  for (size_t b = 0; b < blocks_.size(); ++b) {
+    const auto begin = reinterpret_cast<uintptr_t>(blocks_[b].aside.data());
+    if (address < begin || address >= begin + blocks_[b].aside.size()) continue;
+    return std::pair(static_cast<int64_t>(b),
+                     address - begin + reinterpret_cast<uintptr_t>(launch_->shared.data()));
+  }
+  return std::nullopt;
+}
+
+void Scheduler::wake(SlotList& list) {
+  if (blocks_.size() == 1) {
+    blocks_[0].ready.append(list);
+  } else {
+    while (!list.empty()) ready(list.pop());
+  }
+  list = SlotList{};
+}
+
+void Scheduler::arrive_at_cluster() {
+  cluster_phases_[static_cast<size_t>(current_thread_)] = cluster_phase_ + 1;
+  if (++arrived_at_cluster_ == alive_in_cluster_) end_cluster_phase();
+}
+
+void Scheduler::wait_for_cluster() {
+  const uint64_t mine = cluster_phases_[static_cast<size_t>(current_thread_)];
+  if (mine <= cluster_phase_) return;
+  wait_in(at_cluster_);
+}
+
+void Scheduler::end_cluster_phase() {
+  ++cluster_phase_;
+  arrived_at_cluster_ = 0;
+  cluster_epoch_ = last_epoch_ + 1;
+  for (Block& block : blocks_) block.epoch = ++last_epoch_;
+  if (clocks_.active()) clocks_.share_agents();
+  wake(at_cluster_);
 }
 
 Scheduler::Slot* Scheduler::fresh_slot() {
@@ -114,12 +204,20 @@ Scheduler::Slot* Scheduler::fresh_slot() {
   return slot;
 }
 
-// Threads that can go on come before new ones: a warp stays together.
+// Threads that can go on come before new ones: a warp stays together; and so does a block.
 Scheduler::Slot* Scheduler::next_runnable() {
-  if (!ready_.empty()) return ready_.pop();
-  if (started_ < threads_) return fresh_slot();
-  if (asynchronous_->go_on() && !ready_.empty()) return ready_.pop();
-  return answer_active_masks() || part_converged() ? ready_.pop() : nullptr;
+  do {
+    for (int64_t turn = 0; turn < cluster_blocks(); ++turn) {
+      const int64_t block = (running_block_ + turn) % cluster_blocks();
+      Block& candidate = blocks_[static_cast<size_t>(block)];
+      if (!candidate.ready.empty()) return candidate.ready.pop();
+      if (candidate.started < threads_) {
+        enter(block);
+        return fresh_slot();
+      }
+    }
+  } while (asynchronous_->go_on() || answer_active_masks() || part_converged());
+  return nullptr;
 }
 
 void Scheduler::resume(Slot* slot) {
@@ -132,9 +230,9 @@ void Scheduler::wait() {
   Slot* next = next_runnable();
   if (next == nullptr) {
     switch_stacks(mine->fiber.sp(), scheduler_sp_, scheduler_stack_);
-  } else if (next != mine) {
+  } else {
     resume(next);
-    switch_stacks(mine->fiber.sp(), next->fiber.sp(), next->fiber.bounds());
+    if (next != mine) switch_stacks(mine->fiber.sp(), next->fiber.sp(), next->fiber.bounds());
   }
 }
 
@@ -162,24 +260,27 @@ void Scheduler::fiber_main() {
 
 void Scheduler::set_thread(int64_t thread) {
   current_thread_ = thread;
-  const auto& index = indices_[static_cast<size_t>(thread)];
+  if (blocks_.size() > 1) enter(block_of(thread));
+  const auto& index = indices_[static_cast<size_t>(blocks_.size() == 1 ? thread : thread % threads_)];
   __kw_thread_index = {index[0], index[1], index[2]};
 }
 
 bool Scheduler::next_thread() {
   if (current_->thread >= 0) {
     finish_thread();
-    if (!ready_.empty()) return false;
+    if (!own_block().ready.empty()) return false;
   }
-  if (started_ == threads_) return false;
-  current_->thread = ordered(started_++);
+  if (own_block().started == threads_) return false;
+  current_->thread = running_block_ * threads_ + ordered(own_block().started++);
   set_thread(current_->thread);
   return true;
 }
 
 void Scheduler::finish_thread() {
   asynchronous_->end_thread();
-  --alive_;
+  Block& block = own_block();
+  --block.alive;
+  --alive_in_cluster_;
   Warp& mine = warp();
   mine.alive &= ~lane_bit();
   // Those who wait may have waited for this thread alone. A completed record makes room for the last one.
@@ -188,34 +289,37 @@ void Scheduler::finish_thread() {
     if (missing(mine, record) == 0) complete(mine, record, nullptr);
   }
   if (mine.asking != 0 && mine.asking == mine.alive) answer_active_mask(mine);
-  if (arrived_ > 0 && arrived_ == alive_) release_barrier();
+  if (block.arrived > 0 && block.arrived == block.alive) release_barrier();
+  if (arrived_at_cluster_ > 0 && arrived_at_cluster_ == alive_in_cluster_) end_cluster_phase();
 }
 
 int Scheduler::barrier(int kind, int predicate) {
-  if (arrived_ == 0) {
-    barrier_kind_ = kind;
-    barrier_count_ = 0;
-  } else if (kind != barrier_kind_) {
+  Block& block = own_block();
+  if (block.arrived == 0) {
+    block.barrier_kind = kind;
+    block.barrier_count = 0;
+  } else if (kind != block.barrier_kind) {
     raise(FaultKind::deadlock, "threads of one block wait at different kinds of __syncthreads");
   }
-  barrier_count_ += predicate != 0;
-  ++arrived_;
-  if (arrived_ == alive_) {
+  block.barrier_count += predicate != 0;
+  ++block.arrived;
+  if (block.arrived == block.alive) {
     release_barrier();
   } else {
-    at_barrier_.push(current_);
+    block.at_barrier.push(current_);
     wait();
   }
-  return barrier_result_;
+  return block.barrier_result;
 }
 
 void Scheduler::release_barrier() {
-  const bool all = barrier_count_ == arrived_, any = barrier_count_ > 0;
-  barrier_result_ = barrier_kind_ == 1 ? barrier_count_ : barrier_kind_ == 2 ? all : any;
-  ready_.append(at_barrier_);
-  at_barrier_ = SlotList{};
-  arrived_ = 0;
-  ++epoch_;
+  Block& block = own_block();
+  const bool all = block.barrier_count == block.arrived, any = block.barrier_count > 0;
+  block.barrier_result = block.barrier_kind == 1 ? block.barrier_count : block.barrier_kind == 2 ? all : any;
+  block.ready.append(block.at_barrier);
+  block.at_barrier = SlotList{};
+  block.arrived = 0;
+  block.epoch = ++last_epoch_;
   if (clocks_.active()) clocks_.share_agents();
 }
 
@@ -228,7 +332,7 @@ Lanes Scheduler::active_mask() {
   Slot* mine = current_;
   own.asking |= lane_bit();
   own.askers.push(mine);
-  ++asking_;
+  ++own_block().asking;
   if (own.asking == own.alive) answer_active_mask(own);
   wait();
   return mine->active_mask;
@@ -237,15 +341,14 @@ Lanes Scheduler::active_mask() {
 void Scheduler::answer_active_mask(Warp& own) {
   for (Slot* slot = own.askers.first; slot != nullptr; slot = slot->next) {
     slot->active_mask = own.asking;
-    --asking_;
+    --blocks_[static_cast<size_t>(block_of(slot->thread))].asking;
   }
-  ready_.append(own.askers);
-  own.askers = SlotList{};
+  wake(own.askers);
   own.asking = 0;
 }
 
 bool Scheduler::answer_active_masks() {
-  if (asking_ == 0) return false;
+  if (std::ranges::all_of(blocks_, [](const Block& block) { return block.asking == 0; })) return false;
   for (Warp& warp : warps_) answer_active_mask(warp);
   return true;
 }
@@ -275,12 +378,12 @@ void Scheduler::warp_call(const char* name, Lanes mask, WarpCombine combine, voi
 // as they do on a GPU. When nothing else in the block can go on, those at the first place go on without the others.
 void Scheduler::converged_call(const char* name, WarpCombine combine, void* mine) {
   Warp& own = warp();
-  ++parted_;
+  ++own_block().parted;
   arrive(own, record_of(own, whole_warp_, current_->site, name, combine), lane_of(current_thread_), mine);
 }
 
 bool Scheduler::part_converged() {
-  if (parted_ == 0) return false;
+  if (std::ranges::all_of(blocks_, [](const Block& block) { return block.parted == 0; })) return false;
   for (Warp& warp : warps_) {
     Record* first = nullptr;  // the lowest address: code that lanes come to later stands behind it
     for (size_t i = 0; i < warp.open; ++i) {
@@ -332,9 +435,9 @@ void Scheduler::complete(Warp& own, Record& record, Slot* last_arriver) {
   }
   for (Lanes left = record.arrived; left != 0; left &= left - 1) {
     Slot* slot = record.slots[static_cast<size_t>(__builtin_ctzl(left))];
-    if (slot != last_arriver) ready_.push(slot);
+    if (slot != last_arriver) ready(slot);
+    if (record.site != nullptr) --blocks_[static_cast<size_t>(block_of(slot->thread))].parted;
   }
-  if (record.site != nullptr) parted_ -= __builtin_popcountl(record.arrived);
   Record& last = own.records[--own.open];
   if (&record != &last) std::swap(record, last);
 }
@@ -374,7 +477,7 @@ void Scheduler::tell(Clocks::Known& to) {
   const auto first = current_thread_ - static_cast<int64_t>(lane_of(current_thread_));
   for (size_t lane = 0; lane < lanes_in_warp(); ++lane) {
     const int64_t thread = first + static_cast<int64_t>(lane);
-    if (thread >= threads_) break;
+    if (thread >= clocks_.threads()) break;
     uint32_t& known = to[static_cast<size_t>(thread)];
     known = std::max(known, known_warp_epoch(thread, false));
   }
@@ -394,23 +497,37 @@ uint32_t Scheduler::known_warp_epoch(int64_t thread, bool met) const {
 }
 
 void Scheduler::yield() {
-  // A thread that spins must let the others of its block go on, unstarted ones too.
-  if (ready_.empty() && started_ == threads_) return;
-  Slot* next = next_runnable();
-  ready_.push(current_);
-  Slot* mine = current_;
-  resume(next);
-  switch_stacks(mine->fiber.sp(), next->fiber.sp(), next->fiber.bounds());
+  // A thread that spins must let the others go on, unstarted ones and those of other blocks, too.
+  for (int64_t turn = 1; turn <= cluster_blocks(); ++turn) {
+    const int64_t block = (running_block_ + turn) % cluster_blocks();
+    Block& candidate = blocks_[static_cast<size_t>(block)];
+    if (!candidate.can_go_on(threads_)) continue;
+    Slot* mine = current_;
+    Slot* next = nullptr;
+    if (!candidate.ready.empty()) {
+      next = candidate.ready.pop();
+    } else {
+      enter(block);
+      next = fresh_slot();
+    }
+    ready(mine);
+    resume(next);
+    switch_stacks(mine->fiber.sp(), next->fiber.sp(), next->fiber.bounds());
+    return;
+  }
+  asynchronous_->go_on();
 }
 
 void Scheduler::report_deadlock() {
   std::string message;
   Slot* named = nullptr;  // the thread that the report is about
-  if (!at_barrier_.empty()) {
-    named = at_barrier_.first;
-    message = std::to_string(arrived_) + " of " + std::to_string(alive_) + " threads wait in __syncthreads, " +
-              describe(named->thread) + " among them";
+  for (const Block& block : blocks_) {
+    if (block.at_barrier.empty() || named != nullptr) continue;
+    named = block.at_barrier.first;
+    message = std::to_string(block.arrived) + " of " + std::to_string(block.alive) +
+              " threads wait in __syncthreads, " + describe(named->thread) + " among them";
   }
+  const bool at_barrier = named != nullptr;
   bool disagreement = false;
   for (size_t w = 0; w < warps_.size(); ++w) {
     Lanes waiting = 0;
@@ -429,16 +546,22 @@ void Scheduler::report_deadlock() {
     if (named == nullptr) named = stuck->first;
     message += (message.empty() ? "" : "; ") + stuck->message;
   }
+  if (!at_cluster_.empty()) {
+    if (named == nullptr) named = at_cluster_.first;
+    message += (message.empty() ? "" : "; ") + std::to_string(arrived_at_cluster_) + " of " +
+               std::to_string(alive_in_cluster_) + " threads have arrived at the cluster's barrier";
+  }
   current_ = named;
   current_thread_ = named->thread;
-  set_fault(disagreement && at_barrier_.empty() ? FaultKind::warp_misuse : FaultKind::deadlock, std::move(message), {});
+  set_fault(disagreement && !at_barrier ? FaultKind::warp_misuse : FaultKind::deadlock, std::move(message), {});
 }
 
 void Scheduler::set_fault(FaultKind kind, std::string message, std::optional<int64_t> line) {
   if (!line && current_ != nullptr) line = line_at(current_->site, current_->frame);
   Fault fault{kind, std::move(message), launch_->kernel, {}, {}, line};
-  fault.block = {__kw_block_index.x, __kw_block_index.y, __kw_block_index.z};
-  fault.thread = position(current_thread_, launch_->block);
+  const auto& block = blocks_[static_cast<size_t>(block_of(current_thread_))].index;
+  fault.block = {block[0], block[1], block[2]};
+  fault.thread = position(current_thread_ % threads_, launch_->block);
   fault_ = std::move(fault);
 }
 
@@ -454,7 +577,7 @@ void Scheduler::raise(FaultKind kind, std::string message) {
 }
 
 std::string Scheduler::describe(int64_t thread) const {
-  const auto p = position(thread, launch_->block);
+  const auto p = position(thread % threads_, launch_->block);
   return "thread (" + std::to_string(p[0]) + "," + std::to_string(p[1]) + "," + std::to_string(p[2]) + ")";
 }
 

@@ -1,4 +1,4 @@
-// Runs the threads of one block after another on one OS thread. Fibers are lazy: one fiber takes CUDA threads in turn
+// Runs the threads of one block after another, or those of the blocks of a cluster by turns, on one OS thread. Fibers are lazy: one fiber takes CUDA threads in turn
 // until one of them waits, so a kernel without barriers is a plain loop.
 #pragma once
 
@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,7 +25,7 @@ using WarpCombine = void (*)(void* const* lanes, Lanes active);
 // The launch, for the scheduler and the signal handler.
 struct LaunchContext {
   std::string kernel;
-  std::array<int64_t, 3> grid, block;
+  std::array<int64_t, 3> grid, block, cluster{1, 1, 1};
   size_t dynamic_shared_bytes = 0;
   int warp_lanes = 32;  // or 64
   void (*run)(void** args) = nullptr;
@@ -32,8 +33,9 @@ struct LaunchContext {
   const std::vector<Buffer>* buffers = nullptr;
   Order order = Order::forward;
   uint64_t seed = 0;
-  std::pair<uintptr_t, uintptr_t> shared{};   // begin and end of the shared memory of the module
-  void (*begin_block)(void* user) = nullptr;  // poisons shared memory
+  std::span<std::byte> shared;                  // of the module; the running block's
+  std::vector<std::span<std::byte>> used_shared;  // what of it this launch uses
+  void (*begin_block)(void* user) = nullptr;  // poisons shared memory; once for the blocks of a cluster
   void (*end_block)(void* user) = nullptr;    // of the checking build: may record a fault
   void* user = nullptr;
 };
@@ -127,10 +129,18 @@ class Scheduler {
     list.push(current_);
     wait();
   }
-  void wake(SlotList& list) {
-    ready_.append(list);
-    list = SlotList{};
-  }
+  void wake(SlotList& list);
+
+  // The blocks of a cluster run by turns. That which runs has the module's shared memory, the others have theirs aside.
+  int64_t block() const { return block_of(current_thread_); }  // its rank in the cluster
+  int64_t running_block() const { return running_block_; }
+  int64_t cluster_blocks() const { return static_cast<int64_t>(blocks_.size()); }
+  // The same place in the shared memory of a block of this rank. Ends the launch with a Fault if it has returned.
+  std::byte* shared_of(int64_t rank, const std::byte* own);
+  // Of an address that lies aside: the block's rank, and the place in the module's shared memory.
+  std::optional<std::pair<int64_t, uintptr_t>> aside(uintptr_t address) const;
+  void arrive_at_cluster();
+  void wait_for_cluster();
 
   // For the checking build: who runs, and what orders memory accesses.
   bool checks() const { return launch_->end_block != nullptr; }
@@ -142,7 +152,10 @@ class Scheduler {
   // Tells `to` all that the running thread knows, its own accesses so far among it. Only where the build checks.
   void tell(Clocks::Known& to);
   void fence_proxy();  // of the running thread
-  uint32_t epoch() const { return epoch_; }
+  uint32_t epoch() const { return blocks_[static_cast<size_t>(block())].epoch; }
+  // What a thread of another block did before this epoch is ordered before what follows.
+  uint32_t cluster_epoch() const { return cluster_epoch_; }
+  bool in_one_block(int64_t a, int64_t b) const { return block_of(a) == block_of(b); }
   uint32_t warp_epoch() const { return warps_[warp_of(current_thread_)].epoch; }
   bool in_one_warp(int64_t a, int64_t b) const { return warp_of(a) == warp_of(b); }
   size_t warp_of(int64_t thread) const { return static_cast<size_t>(thread) >> warp_bits_; }
@@ -153,6 +166,20 @@ class Scheduler {
   uint32_t known_warp_epoch(int64_t thread, bool met) const;
 
  private:
+  struct Block {
+    std::array<unsigned, 3> index{};
+    int64_t started = 0, alive = 0;  // threads
+    SlotList ready, at_barrier;
+    int64_t arrived = 0;  // threads at the barrier
+    int64_t asking = 0;   // threads in __activemask
+    int64_t parted = 0;   // threads in a converged_call() that waits for others
+    int barrier_kind = 0, barrier_count = 0;
+    int barrier_result = 0;  // of the last one that was released: the next one waits until all have read it
+    uint32_t epoch = 0;
+    std::vector<std::byte> aside;  // shared memory while another block of the cluster runs
+
+    bool can_go_on(int64_t threads) const { return !ready.empty() || started < threads; }
+  };
   struct Record {  // a warp operation in progress
     Lanes mask = 0, arrived = 0;
     const void* site = nullptr;  // of a converged_call(); null for one with a mask
@@ -178,7 +205,9 @@ class Scheduler {
   };
 
   static void fiber_main();
-  void run_block();
+  void begin_blocks(int64_t cluster);
+  void run_blocks();
+  void enter(int64_t block);
   Slot* fresh_slot();
   Slot* next_runnable();  // null when no thread can go on
   void wait();            // the running fiber is in some list; another one goes on
@@ -187,6 +216,10 @@ class Scheduler {
   void finish_thread();
   void set_thread(int64_t thread);
   int64_t ordered(int64_t nth) const;
+  int64_t block_of(int64_t thread) const { return blocks_.size() == 1 ? 0 : thread / threads_; }
+  Block& own_block() { return blocks_[static_cast<size_t>(running_block_)]; }
+  void ready(Slot* slot) { blocks_[static_cast<size_t>(block_of(slot->thread))].ready.push(slot); }
+  void end_cluster_phase();
   void make_order();
   void release_barrier();
   Record& record_of(Warp& warp, Lanes mask, const void* site, const char* name, WarpCombine combine);
@@ -212,25 +245,25 @@ class Scheduler {
   void* scheduler_sp_ = nullptr;
   StackBounds scheduler_stack_;
   std::vector<std::unique_ptr<Slot>> slots_;
-  SlotList idle_, ready_;
+  SlotList idle_;
   Slot* current_ = nullptr;
-  int64_t current_thread_ = 0;
+  int64_t current_thread_ = 0;  // its number in the cluster
 
-  int64_t threads_ = 0, started_ = 0, alive_ = 0;
+  int64_t threads_ = 0;  // of a block
+  std::vector<Block> blocks_{1};
+  int64_t running_block_ = 0;
   std::vector<int32_t> permutation_;  // seeded order only
   std::vector<std::array<uint16_t, 3>> indices_;
-  std::vector<Warp> warps_;
-  unsigned warp_bits_ = 5;  // 2 to this many lanes in a warp
+  std::vector<Warp> warps_;  // of all blocks
+  unsigned warp_bits_ = 5;   // 2 to this many lanes in a warp
   size_t last_lane_ = 31;
   Lanes whole_warp_ = 0xffffffff;
-  SlotList at_barrier_;
-  int64_t arrived_ = 0;  // threads in it
-  int64_t asking_ = 0;   // threads in __activemask
-  int64_t parted_ = 0;   // threads in a converged_call() that waits for others
-  int barrier_kind_ = 0, barrier_count_ = 0;
-  int barrier_result_ = 0;  // of the last one that was released: the next one waits until all have read it
+  SlotList at_cluster_;
+  int64_t arrived_at_cluster_ = 0, alive_in_cluster_ = 0;  // threads
+  uint64_t cluster_phase_ = 0;
+  std::vector<uint64_t> cluster_phases_;  // by thread: that of its last arrival
+  uint32_t last_epoch_ = 0, cluster_epoch_ = 0;
   uint64_t launches_ = 0;
-  uint32_t epoch_ = 0;
   int muted_ = 0;
   std::optional<Fault> fault_;
 };

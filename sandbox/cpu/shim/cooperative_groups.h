@@ -43,8 +43,34 @@ class grid_group {
 };
 KW_DEVICE grid_group this_grid() { return grid_group(); }
 
+#ifdef KW_HIP
 class KW_UNAVAILABLE("cluster_group is") cluster_group {};
 KW_UNAVAILABLE("this_cluster is") cluster_group this_cluster();
+#else
+class cluster_group {
+ public:
+  struct arrival_token {};
+  static void sync() { __kw_cluster_arrive(), __kw_cluster_wait(); }
+  static arrival_token barrier_arrive() { return __kw_cluster_arrive(), arrival_token(); }
+  static void barrier_wait() { __kw_cluster_wait(); }
+  static void barrier_wait(arrival_token&&) { __kw_cluster_wait(); }
+  static unsigned block_rank() { return __kw_cluster_rank(); }
+  static unsigned num_blocks() { return __kw_cluster_dim.x * __kw_cluster_dim.y * __kw_cluster_dim.z; }
+  static unsigned num_threads() { return num_blocks() * thread_block::size(); }
+  static unsigned size() { return num_threads(); }
+  static unsigned thread_rank() { return block_rank() * thread_block::size() + thread_block::thread_rank(); }
+  static dim3 dim_blocks() { return __kw_cluster_dim; }
+  static dim3 block_index() {
+    return dim3(blockIdx.x % __kw_cluster_dim.x, blockIdx.y % __kw_cluster_dim.y, blockIdx.z % __kw_cluster_dim.z);
+  }
+  template <typename T>
+  static T* map_shared_rank(T* address, int rank) {
+    const size_t own = __cvta_generic_to_shared(address);
+    return static_cast<T*>(__kw_cluster_place(__kw_map_shared(static_cast<unsigned>(own), rank), 1));
+  }
+};
+KW_DEVICE cluster_group this_cluster() { return cluster_group(); }
+#endif
 
 // ---- tiles: `size` neighbouring lanes of a warp, a power of two
 template <unsigned Size, typename Parent = void>

@@ -17,7 +17,7 @@ struct dim3 {
 
 extern "C" {
 extern uint3 __kw_thread_index, __kw_block_index;
-extern dim3 __kw_block_dim, __kw_grid_dim;
+extern dim3 __kw_block_dim, __kw_grid_dim, __kw_cluster_dim;
 extern unsigned __kw_dynamic_shared_bytes;
 extern unsigned long __kw_local_bytes, __kw_local_integer;  // kw_locals.h
 extern unsigned long __kw_shared_window;  // what has address 0 of shared memory; a multiple of 1024

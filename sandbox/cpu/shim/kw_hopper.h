@@ -20,7 +20,20 @@ void __kw_store_box(const void* map, const int* at, int rank, unsigned from);
 void __kw_commit_copies(int kind);  // 0: cp.async, 1: cp.async.bulk
 void __kw_wait_copies(int kind, unsigned most, bool all);
 void __kw_fence_proxy(void);
+void __kw_wait_for_previous_launch(void);
+// Of a cluster. Mapped addresses have the rank of their block, plus one, in the upper byte.
+unsigned __kw_cluster_rank(void);
+void __kw_cluster_arrive(void);
+void __kw_cluster_wait(void);
+unsigned __kw_map_shared(unsigned address, unsigned rank);
+void* __kw_cluster_place(unsigned address, unsigned bytes);
+void __kw_load_bytes_multicast(unsigned to, const void* from, unsigned bytes, unsigned barrier, unsigned ranks);
+void __kw_load_box_multicast(unsigned to, const void* map, const int* at, int rank, unsigned barrier, unsigned ranks);
 }
+
+// Launches do not overlap here, but what they must wait for is known.
+KW_DEVICE void __kw_ptx_griddepcontrol_wait() { __kw_wait_for_previous_launch(); }
+KW_DEVICE void __kw_ptx_griddepcontrol_launch_dependents() {}
 
 // ---- Barriers of some warps
 template <typename A, typename B>
@@ -130,6 +143,11 @@ template <typename A, typename B, typename C, typename... Hint>
 KW_DEVICE void __kw_ptx_cp_async_bulk_global_shared_bulk_group(A to, B from, C bytes, Hint...) {
   __kw_store_bytes((void*)(size_t)to, from, bytes);
 }
+template <typename A, typename B, typename C, typename D, typename E, typename... Hint>
+KW_DEVICE void __kw_ptx_cp_async_bulk_shared__cluster_global_mbarrier__complete_tx__bytes_multicast__cluster(
+    A to, B from, C bytes, D barrier, E ranks, Hint...) {
+  __kw_load_bytes_multicast(to, (const void*)(size_t)from, bytes, barrier, ranks);
+}
 // [to], [map, {x, y, ...}], [barrier]; and [map, {x, y, ...}], [from]
 #define KW_PTX_BOX(rank, types, coordinates, ...)                                                                  \
   template <typename A, typename M, types, typename B, typename... Hint>                                           \
@@ -137,6 +155,13 @@ KW_DEVICE void __kw_ptx_cp_async_bulk_global_shared_bulk_group(A to, B from, C b
       A to, M map, coordinates, B barrier, Hint...) {                                                              \
     const int at[] = {__VA_ARGS__};                                                                                \
     __kw_load_box(to, (const void*)(size_t)map, at, rank, barrier);                                                \
+  }                                                                                                                \
+  template <typename A, typename M, types, typename B, typename R, typename... Hint>                               \
+  KW_DEVICE void                                                                                                   \
+      __kw_ptx_cp_async_bulk_tensor_##rank##d_shared__cluster_global_mbarrier__complete_tx__bytes_multicast__cluster( \
+          A to, M map, coordinates, B barrier, R ranks, Hint...) {                                                 \
+    const int at[] = {__VA_ARGS__};                                                                                \
+    __kw_load_box_multicast(to, (const void*)(size_t)map, at, rank, barrier, ranks);                               \
   }                                                                                                                \
   template <typename M, types, typename A, typename... Hint>                                                       \
   KW_DEVICE void __kw_ptx_cp_async_bulk_tensor_##rank##d_global_shared_bulk_group(M map, coordinates, A from, Hint...) { \
@@ -159,6 +184,80 @@ KW_DEVICE void __kw_ptx_cp_async_bulk_wait_group(A most) {
 #define __kw_ptx_cp_async_bulk_wait_group_read __kw_ptx_cp_async_bulk_wait_group
 template <typename A>
 KW_DEVICE void __kw_ptx_prefetch_tensormap(A) {}
+
+// ---- Clusters
+KW_DEVICE void __kw_ptx_barrier_cluster_arrive() { __kw_cluster_arrive(); }
+KW_DEVICE void __kw_ptx_barrier_cluster_wait() { __kw_cluster_wait(); }
+#define __kw_ptx_barrier_cluster_arrive_aligned __kw_ptx_barrier_cluster_arrive
+#define __kw_ptx_barrier_cluster_arrive_release __kw_ptx_barrier_cluster_arrive
+#define __kw_ptx_barrier_cluster_arrive_release_aligned __kw_ptx_barrier_cluster_arrive
+#define __kw_ptx_barrier_cluster_arrive_relaxed __kw_ptx_barrier_cluster_arrive
+#define __kw_ptx_barrier_cluster_arrive_relaxed_aligned __kw_ptx_barrier_cluster_arrive
+#define __kw_ptx_barrier_cluster_wait_aligned __kw_ptx_barrier_cluster_wait
+#define __kw_ptx_barrier_cluster_wait_acquire __kw_ptx_barrier_cluster_wait
+#define __kw_ptx_barrier_cluster_wait_acquire_aligned __kw_ptx_barrier_cluster_wait
+template <typename D, typename A, typename R>
+KW_DEVICE void __kw_ptx_mapa_shared__cluster_u32(D&& d, A address, R rank) {
+  __kw_ptx_out<unsigned>(d, __kw_map_shared(address, rank));
+}
+template <typename A, typename R>
+KW_DEVICE void __kw_ptx_mbarrier_arrive_shared__cluster_b64(A&&, R barrier) {
+  __kw_mbarrier_arrive(barrier, 1, 0, false);
+}
+template <typename A, typename R, typename N>
+KW_DEVICE void __kw_ptx_mbarrier_arrive_shared__cluster_b64(A&&, R barrier, N arrivals) {
+  __kw_mbarrier_arrive(barrier, arrivals, 0, false);
+}
+#define __kw_ptx_mbarrier_arrive_release_cluster_shared__cluster_b64 __kw_ptx_mbarrier_arrive_shared__cluster_b64
+template <typename A, typename R, typename N>
+KW_DEVICE void __kw_ptx_mbarrier_arrive_expect_tx_shared__cluster_b64(A&&, R barrier, N bytes) {
+  __kw_mbarrier_arrive(barrier, 1, bytes, false);
+}
+#define __kw_ptx_mbarrier_arrive_expect_tx_release_cluster_shared__cluster_b64 \
+  __kw_ptx_mbarrier_arrive_expect_tx_shared__cluster_b64
+// ld and st of shared::cluster are those of global memory, at the place of the address.
+#define KW_PTX_CLUSTER_LOADS(name)                                                                      \
+  template <typename D, typename A>                                                                     \
+  KW_DEVICE void __kw_ptx_ld_shared__cluster_##name(D& d, A at) {                                       \
+    __kw_ptx_ld_global_##name(d, __kw_cluster_place(at, sizeof d));                                     \
+  }                                                                                                     \
+  template <typename A, typename S>                                                                     \
+  KW_DEVICE void __kw_ptx_st_shared__cluster_##name(A at, S s) {                                        \
+    __kw_ptx_st_global_##name(__kw_cluster_place(at, sizeof s), s);                                     \
+  }
+KW_PTX_CLUSTER_LOADS(f32)
+KW_PTX_CLUSTER_LOADS(u32)
+KW_PTX_CLUSTER_LOADS(s32)
+KW_PTX_CLUSTER_LOADS(b32)
+#define KW_PTX_CLUSTER_PAIRS(name)                                                                      \
+  template <typename D, typename E, typename A>                                                         \
+  KW_DEVICE void __kw_ptx_ld_shared__cluster_v2_##name(D& d, E& e, A at) {                              \
+    __kw_ptx_ld_global_v2_##name(d, e, __kw_cluster_place(at, 2 * sizeof d));                           \
+  }                                                                                                     \
+  template <typename A, typename S, typename U>                                                         \
+  KW_DEVICE void __kw_ptx_st_shared__cluster_v2_##name(A at, S s, U u) {                                \
+    __kw_ptx_st_global_v2_##name(__kw_cluster_place(at, 2 * sizeof s), s, u);                           \
+  }                                                                                                     \
+  template <typename D, typename E, typename F, typename G, typename A>                                 \
+  KW_DEVICE void __kw_ptx_ld_shared__cluster_v4_##name(D& d, E& e, F& f, G& g, A at) {                  \
+    __kw_ptx_ld_global_v4_##name(d, e, f, g, __kw_cluster_place(at, 4 * sizeof d));                     \
+  }                                                                                                     \
+  template <typename A, typename S, typename U, typename W, typename X>                                 \
+  KW_DEVICE void __kw_ptx_st_shared__cluster_v4_##name(A at, S s, U u, W w, X x) {                      \
+    __kw_ptx_st_global_v4_##name(__kw_cluster_place(at, 4 * sizeof s), s, u, w, x);                     \
+  }
+KW_PTX_CLUSTER_PAIRS(f32)
+KW_PTX_CLUSTER_PAIRS(u32)
+KW_PTX_REGISTER(cluster_ctarank, unsigned, __kw_cluster_rank())
+KW_PTX_REGISTER(cluster_nctarank, unsigned, __kw_cluster_dim.x * __kw_cluster_dim.y * __kw_cluster_dim.z)
+KW_PTX_REGISTER3(cluster_nctaid, __kw_cluster_dim)
+#define KW_PTX_CLUSTER(axis)                                                                            \
+  KW_PTX_REGISTER(cluster_ctaid_##axis, unsigned, blockIdx.axis % __kw_cluster_dim.axis)                \
+  KW_PTX_REGISTER(clusterid_##axis, unsigned, blockIdx.axis / __kw_cluster_dim.axis)                    \
+  KW_PTX_REGISTER(nclusterid_##axis, unsigned, gridDim.axis / __kw_cluster_dim.axis)
+KW_PTX_CLUSTER(x)
+KW_PTX_CLUSTER(y)
+KW_PTX_CLUSTER(z)
 
 // ---- Fences
 KW_DEVICE void __kw_ptx_fence_proxy_async() { __kw_fence_proxy(); }

@@ -154,9 +154,6 @@ KW_PTX_STORE4(v4_u32, unsigned)
 template <typename A>
 KW_DEVICE void __kw_ptx_prefetch_global_L1(A) {}
 #define __kw_ptx_prefetch_global_L2 __kw_ptx_prefetch_global_L1
-// Launches do not overlap here.
-KW_DEVICE void __kw_ptx_griddepcontrol_wait() {}
-KW_DEVICE void __kw_ptx_griddepcontrol_launch_dependents() {}
 
 // ---- bits and integers
 KW_DEVICE unsigned __kw_ptx_field(unsigned length) { return length > 31 ? ~0u : (1u << length) - 1; }
