@@ -141,15 +141,16 @@ std::string with_host_headers(const std::string& source, const fs::path& folder)
   for (size_t i = 0; i < lines.size(); ++i) {
     const auto name = named(lines[i], kBegin);
     // A name from the source: no more than that of a file in the folder.
-    if (!name || !std::ranges::all_of(*name, [](char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; })) continue;
+    if (!name || !std::ranges::all_of(*name, [](char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; }))
+      continue;
     const fs::path version = folder / "kw" / *name;
     std::error_code none;
     if (!fs::is_regular_file(version, none)) continue;
     std::string text;
     size_t end = i + 1;
     for (; end < lines.size() && named(lines[end], kEnd) != name; ++end) text += lines[end] + "\n";
-    if (end == lines.size() || core::read_file(version).find(kStandsFor + core::file_sha256_hex(text) + "\n") ==
-                                   std::string::npos) {
+    if (end == lines.size() ||
+        core::read_file(version).find(kStandsFor + core::file_sha256_hex(text) + "\n") == std::string::npos) {
       continue;
     }
     for (size_t of_text = i + 1; of_text < end; ++of_text) lines[of_text].clear();

@@ -9,19 +9,18 @@
 namespace sandbox::cpu::compiler {
 namespace {
 
-constexpr std::string_view kOurs[] = {"cuda_fp16.h",     "cuda_bf16.h",          "cuda_fp8.h",
-                                      "mma.h",           "cooperative_groups.h", "cooperative_groups/reduce.h",
-                                      "math_constants.h", "cuda.h", "kw/wgmma.cuh"};
+constexpr std::string_view kOurs[] = {
+    "cuda_fp16.h",      "cuda_bf16.h", "cuda_fp8.h",  "mma.h", "cooperative_groups.h", "cooperative_groups/reduce.h",
+    "math_constants.h", "cuda.h",      "kw/wgmma.cuh"};
 // HIP's own, and of CUDA's those that HIP lacks.
 constexpr std::string_view kOursInHip[] = {"hip/hip_fp16.h", "hip/hip_bf16.h", "hip/hip_cooperative_groups.h"};
 constexpr std::string_view kBuiltInHip[] = {"hip/hip_runtime.h", "hip/hip_runtime_api.h", "hip/hip_vector_types.h",
                                             "hip/device_functions.h", "hip/math_functions.h"};
 constexpr std::string_view kCudaAlone[] = {"cuda_fp8.h", "mma.h", "math_constants.h"};
-constexpr std::string_view kBuiltIn[] = {"cuda_runtime.h",           "cuda_runtime_api.h",
-                                         "vector_types.h",           "vector_functions.h",         "device_functions.h",
-                                         "builtin_types.h",          "device_launch_parameters.h", "sm_20_intrinsics.h",
-                                         "sm_30_intrinsics.h",       "math_functions.h",           "host_defines.h",
-                                         "device_atomic_functions.h"};
+constexpr std::string_view kBuiltIn[] = {
+    "cuda_runtime.h",  "cuda_runtime_api.h",         "vector_types.h",     "vector_functions.h", "device_functions.h",
+    "builtin_types.h", "device_launch_parameters.h", "sm_20_intrinsics.h", "sm_30_intrinsics.h", "math_functions.h",
+    "host_defines.h",  "device_atomic_functions.h"};
 // CUDA headers that this device lacks.
 constexpr std::string_view kToolkit[] = {"cuda_fp6.h",
                                          "cuda_fp4.h",

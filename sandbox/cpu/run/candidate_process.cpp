@@ -64,9 +64,13 @@ class LoadedCandidate {
     zeroed_.clear();
     for (const JsonView& entry : json.at("launches").items()) {
       const PlannedLaunch planned = launch_from_json(entry);
-      runtime::KernelLaunch launch{
-          planned.kernel, planned.grid, planned.block, static_cast<size_t>(planned.shared_bytes), {}, planned.cluster,
-          planned.overlaps_previous};
+      runtime::KernelLaunch launch{planned.kernel,
+                                   planned.grid,
+                                   planned.block,
+                                   static_cast<size_t>(planned.shared_bytes),
+                                   {},
+                                   planned.cluster,
+                                   planned.overlaps_previous};
       for (const PlanArg& arg : planned.args) {
         if (const auto* scalar = std::get_if<ScalarArg>(&arg)) {
           launch.args.push_back(core::bytes_of(scalar->value));

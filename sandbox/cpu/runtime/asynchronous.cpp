@@ -30,7 +30,8 @@ void Asynchronous::end_block() {
   if (loads_.empty()) return;
   scheduler_.set_fault(FaultKind::race,
                        "the block ends while a bulk copy into its shared memory is in progress: nobody waits for it at "
-                       "the mbarrier at " + shown(loads_.front().barrier),
+                       "the mbarrier at " +
+                           shown(loads_.front().barrier),
                        scheduler_.line_at(loads_.front().access.site, loads_.front().access.frame));
 }
 
@@ -82,8 +83,8 @@ void Asynchronous::named_barrier(uint32_t id, uint32_t threads, bool waits) {
   if (id >= of_block.size()) scheduler_.raise(FaultKind::invalid_launch, "there are named barriers 0 to 15");
   NamedBarrier& barrier = of_block[id];
   if (threads == 0 || threads % scheduler_.lanes_in_warp() != 0) {
-    scheduler_.raise(FaultKind::deadlock, "a named barrier of " + std::to_string(threads) +
-                                              " threads; it takes whole warps");
+    scheduler_.raise(FaultKind::deadlock,
+                     "a named barrier of " + std::to_string(threads) + " threads; it takes whole warps");
   }
   if (barrier.arrived == 0) barrier.threads = threads;
   if (barrier.threads != threads) {
@@ -119,7 +120,8 @@ Asynchronous::Mbarrier& Asynchronous::barrier_at(SharedAddress& address) {
   address = mapped(address);
   const auto found = barriers_.find(address);
   if (found == barriers_.end()) {
-    scheduler_.raise(FaultKind::uninitialised, "there is no mbarrier at " + shown(address) + ": nothing initialised it");
+    scheduler_.raise(FaultKind::uninitialised,
+                     "there is no mbarrier at " + shown(address) + ": nothing initialised it");
   }
   if (scheduler_.checks()) {
     check_access(place(address, 8, 8), 8, Access::atomic_update, scheduler_.site(), scheduler_.frame());
@@ -131,8 +133,8 @@ void Asynchronous::init(SharedAddress address, uint32_t arrivals) {
   address = mapped(address);
   std::byte* bytes = place(address, 8, 8);
   if (arrivals == 0 || arrivals >= 1u << 20) {
-    scheduler_.raise(FaultKind::invalid_launch, "an mbarrier of " + std::to_string(arrivals) +
-                                                    " arrivals; it counts 1 to 1048575");
+    scheduler_.raise(FaultKind::invalid_launch,
+                     "an mbarrier of " + std::to_string(arrivals) + " arrivals; it counts 1 to 1048575");
   }
   if (scheduler_.checks()) check_access(bytes, 8, Access::write, scheduler_.site(), scheduler_.frame());
   std::memset(bytes, 0, 8);
@@ -152,8 +154,8 @@ void Asynchronous::invalidate(SharedAddress address) {
 void Asynchronous::refuse_waiters(SharedAddress address) {
   const auto found = barriers_.find(address);
   if (found == barriers_.end() || found->second.waiters.empty()) return;
-  scheduler_.raise(FaultKind::race, "an mbarrier is initialised or invalidated at " + shown(address) +
-                                        ", where a thread waits");
+  scheduler_.raise(FaultKind::race,
+                   "an mbarrier is initialised or invalidated at " + shown(address) + ", where a thread waits");
 }
 
 uint64_t Asynchronous::arrive(SharedAddress address, uint32_t arrivals, int64_t bytes, bool leaves) {
@@ -268,8 +270,8 @@ void Asynchronous::load_bytes(SharedAddress to, const void* from, uint32_t bytes
   copy.barrier = barrier;
   place(to, bytes, kGrain);
   if (bytes % kGrain != 0 || reinterpret_cast<uintptr_t>(from) % kGrain != 0) {
-    scheduler_.raise(FaultKind::misaligned, "a bulk copy of " + std::to_string(bytes) +
-                                                " bytes: addresses and bytes are multiples of 16");
+    scheduler_.raise(FaultKind::misaligned,
+                     "a bulk copy of " + std::to_string(bytes) + " bytes: addresses and bytes are multiples of 16");
   }
   loads_.push_back(std::move(copy));
 }
@@ -306,9 +308,8 @@ Asynchronous::ThreadCopies& Asynchronous::copies_of(CopyKind kind) {
 }
 
 int64_t Asynchronous::agent_of(CopyKind kind) const {
-  return scheduler_.clocks().agent_of_warp(
-      kind == CopyKind::small ? Clocks::Agent::copies : Clocks::Agent::bulk_stores,
-      static_cast<int64_t>(scheduler_.warp_of(scheduler_.thread())));
+  return scheduler_.clocks().agent_of_warp(kind == CopyKind::small ? Clocks::Agent::copies : Clocks::Agent::bulk_stores,
+                                           static_cast<int64_t>(scheduler_.warp_of(scheduler_.thread())));
 }
 
 void Asynchronous::queue(CopyKind kind, Copy copy) { copies_of(kind).open.push_back(std::move(copy)); }
@@ -322,8 +323,8 @@ void Asynchronous::load_small(SharedAddress to, const void* from, uint32_t bytes
   copy.source_bytes = std::min(source_bytes, bytes);
   place(to, bytes, bytes);
   if (source_bytes > 0 && reinterpret_cast<uintptr_t>(from) % bytes != 0) {
-    scheduler_.raise(FaultKind::misaligned, "cp.async of " + std::to_string(bytes) +
-                                                " bytes from an address that is no multiple of that");
+    scheduler_.raise(FaultKind::misaligned,
+                     "cp.async of " + std::to_string(bytes) + " bytes from an address that is no multiple of that");
   }
   queue(CopyKind::small, std::move(copy));
 }
@@ -336,8 +337,8 @@ void Asynchronous::store_bytes(void* to, SharedAddress from, uint32_t bytes) {
   copy.bytes = copy.source_bytes = bytes;
   place(from, bytes, kGrain);
   if (bytes % kGrain != 0 || reinterpret_cast<uintptr_t>(to) % kGrain != 0) {
-    scheduler_.raise(FaultKind::misaligned, "a bulk copy of " + std::to_string(bytes) +
-                                                " bytes: addresses and bytes are multiples of 16");
+    scheduler_.raise(FaultKind::misaligned,
+                     "a bulk copy of " + std::to_string(bytes) + " bytes: addresses and bytes are multiples of 16");
   }
   queue(CopyKind::bulk, std::move(copy));
 }

@@ -121,7 +121,9 @@ class Asynchronous {
     std::deque<Group> groups;
   };
 
-  SharedAddress mapped(SharedAddress address) const { return address >> 24 != 0 ? address : map(address, scheduler_.block()); }
+  SharedAddress mapped(SharedAddress address) const {
+    return address >> 24 != 0 ? address : map(address, scheduler_.block());
+  }
   Mbarrier& barrier_at(SharedAddress& address);  // which becomes mapped
   void refuse_waiters(SharedAddress address);
   void end_phase_if_done(Mbarrier& barrier);
@@ -138,11 +140,11 @@ class Asynchronous {
   void learn(const Clocks::Known& known);
 
   Scheduler& scheduler_;
-  std::vector<std::array<NamedBarrier, 16>> named_;  // by block
-  std::unordered_map<SharedAddress, Mbarrier> barriers_;  // by mapped address
-  std::deque<Copy> loads_;  // that report to barriers
+  std::vector<std::array<NamedBarrier, 16>> named_;                      // by block
+  std::unordered_map<SharedAddress, Mbarrier> barriers_;                 // by mapped address
+  std::deque<Copy> loads_;                                               // that report to barriers
   std::array<std::unordered_map<int64_t, ThreadCopies>, 2> of_threads_;  // by kind, then thread
-  std::unordered_map<int64_t, std::deque<uint32_t>> products_;  // by thread: of its groups, the agent's epochs
+  std::unordered_map<int64_t, std::deque<uint32_t>> products_;           // by thread: of its groups, the agent's epochs
   std::vector<std::byte> row_;
 };
 

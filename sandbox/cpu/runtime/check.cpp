@@ -250,13 +250,14 @@ class Checker {
     }
     if (async_ != nullptr && is_read(access) && !is_fenced(scheduler, part.write)) {
       return report(scheduler, FaultKind::race,
-                    verb(access, bytes) + "of __shared__ " + variable_at(address) + " by " + agent_name(scheduler, mine) +
-                        ", which " + scheduler.describe(part.write.thread - 1) + " wrote" + line_words(part.write) +
-                        ", with no fence.proxy.async in between",
+                    verb(access, bytes) + "of __shared__ " + variable_at(address) + " by " +
+                        agent_name(scheduler, mine) + ", which " + scheduler.describe(part.write.thread - 1) +
+                        " wrote" + line_words(part.write) + ", with no fence.proxy.async in between",
                     site, frame);
     }
     const auto race_with = [&](const Mark& before, bool wrote) {
-      if (async_ != nullptr || !is_write(access)) return report_race(scheduler, before, wrote, mine, access, address, site, frame);
+      if (async_ != nullptr || !is_write(access))
+        return report_race(scheduler, before, wrote, mine, access, address, site, frame);
       suspect({.before = before,
                .now = mine,
                .wrote = wrote,
@@ -374,15 +375,15 @@ class Checker {
 
   bool report_race(Scheduler& scheduler, const Mark& before, bool wrote, const Mark& now, Access access,
                    uintptr_t address, const void* site, const void* frame) {
-    const bool agents = scheduler.clocks().active() && (scheduler.clocks().is_agent(before.thread - 1) ||
-                                                        scheduler.clocks().is_agent(now.thread - 1));
-    std::string message = std::string(changes_value(access) ? "writes" : "reads") + " __shared__ " +
-                          variable_at(address);
+    const bool agents = scheduler.clocks().active() &&
+                        (scheduler.clocks().is_agent(before.thread - 1) || scheduler.clocks().is_agent(now.thread - 1));
+    std::string message =
+        std::string(changes_value(access) ? "writes" : "reads") + " __shared__ " + variable_at(address);
     if (scheduler.clocks().active() && scheduler.clocks().is_agent(now.thread - 1)) {
       message += " by " + agent_name(scheduler, now);
     }
     message += ", which " + name_of(scheduler, before) + (wrote ? " wrote" : " read") + line_words(before);
-    message += agents                                                       ? ", with nothing that waits in between"
+    message += agents                                                     ? ", with nothing that waits in between"
                : scheduler.in_one_warp(before.thread - 1, now.thread - 1) ? ", with no __syncwarp or barrier in between"
                                                                           : ", with no barrier in between";
     return report(scheduler, FaultKind::race, message, site, frame);

@@ -1,6 +1,6 @@
-// What each thread of a block knows of the accesses of the others, where they meet in other ways than at a barrier of the
-// whole block: at named barriers, at mbarriers, and where asynchronous operations end. Vector clocks, for the checking
-// build. An agent is whoever accesses memory for a thread asynchronously: copies, and products of warpgroups.
+// What each thread of a block knows of the accesses of the others, where they meet in other ways than at a barrier of
+// the whole block: at named barriers, at mbarriers, and where asynchronous operations end. Vector clocks, for the
+// checking build. An agent is whoever accesses memory for a thread asynchronously: copies, and products of warpgroups.
 #pragma once
 
 #include <cstdint>

@@ -53,7 +53,9 @@ void __kw_unsupported(const char* what) {
 void __kw_yield() { running_scheduler()->yield(); }
 
 #define KW_ASYNCHRONOUS() (KW_SITE(), running_scheduler()->asynchronous())
-void __kw_named_barrier(unsigned id, unsigned threads, bool waits) { KW_ASYNCHRONOUS().named_barrier(id, threads, waits); }
+void __kw_named_barrier(unsigned id, unsigned threads, bool waits) {
+  KW_ASYNCHRONOUS().named_barrier(id, threads, waits);
+}
 void __kw_mbarrier_init(unsigned barrier, unsigned arrivals) { KW_ASYNCHRONOUS().init(barrier, arrivals); }
 void __kw_mbarrier_invalidate(unsigned barrier) { KW_ASYNCHRONOUS().invalidate(barrier); }
 unsigned long __kw_mbarrier_arrive(unsigned barrier, unsigned arrivals, unsigned bytes, bool leaves) {

@@ -13,9 +13,9 @@
 namespace sandbox::cpu::runtime {
 namespace {
 using Type = WarpgroupProduct::Type;
-constexpr int kRows = 16;       // of a warp's quarter
-constexpr int kRowBytes = 32;   // of k, of any type
-constexpr int kChunk = 16;      // bytes that lie together in every layout
+constexpr int kRows = 16;      // of a warp's quarter
+constexpr int kRowBytes = 32;  // of k, of any type
+constexpr int kChunk = 16;     // bytes that lie together in every layout
 constexpr int kMostColumns = 256;
 
 int bytes_of(Type type) { return type == Type::tf32 ? 4 : type == Type::bf16 || type == Type::f16 ? 2 : 1; }
@@ -61,7 +61,8 @@ float value_of(Type type, const std::byte* at) {
     case Type::bf16:
     case Type::tf32: {
       // tf32: the lower 13 bits of a float do not count.
-      const uint32_t bits = type == Type::bf16 ? uint32_t{element<uint16_t>(at)} << 16 : element<uint32_t>(at) & ~0x1fffu;
+      const uint32_t bits =
+          type == Type::bf16 ? uint32_t{element<uint16_t>(at)} << 16 : element<uint32_t>(at) & ~0x1fffu;
       float value = 0;
       std::memcpy(&value, &bits, sizeof value);
       return value;
@@ -138,12 +139,14 @@ class Product {
           std::byte bytes[4];
           std::memcpy(bytes, &words[word], 4);
           const int row = lane / 4 + word % 2 * 8, from = lane % 4 * 4 + word / 2 * kChunk;
-          for (int i = 0; i < 4; i += bytes_of(of_.type_a)) a(row, (from + i) / bytes_of(of_.type_a)) = value_of(of_.type_a, bytes + i);
+          for (int i = 0; i < 4; i += bytes_of(of_.type_a))
+            a(row, (from + i) / bytes_of(of_.type_a)) = value_of(of_.type_a, bytes + i);
         }
       }
     } else {
       const auto quarter = static_cast<int>(scheduler_.warp_of(scheduler_.thread()) % 4) * kRows;
-      load(of_.a, of_.type_a, of_.a_along_m, quarter, kRows, [&](int row, int k) -> float& { return a(row - quarter, k); });
+      load(of_.a, of_.type_a, of_.a_along_m, quarter, kRows,
+           [&](int row, int k) -> float& { return a(row - quarter, k); });
     }
   }
   void load_b() {

@@ -7,18 +7,19 @@ namespace sandbox::cpu::runtime {
 
 class Scheduler;
 
-// As shim/kw_hopper.h lays it out: what one thread gives to wgmma.mma_async, d[64][columns] (+)= a[64][k] b[k][columns].
+// As shim/kw_hopper.h lays it out: what one thread gives to wgmma.mma_async, d[64][columns] (+)= a[64][k]
+// b[k][columns].
 struct WarpgroupProduct {
   enum Type : uint8_t { bf16, f16, tf32, e4m3, e5m2, s8, u8 };
 
-  void* sums;                    // `columns` / 2 of this thread's: f32, or s32 for integers
-  uint64_t a, b;                 // descriptors
-  const uint32_t* a_registers;   // or null: `a` is in shared memory
-  uint16_t columns;              // 8 to 256
+  void* sums;                   // `columns` / 2 of this thread's: f32, or s32 for integers
+  uint64_t a, b;                // descriptors
+  const uint32_t* a_registers;  // or null: `a` is in shared memory
+  uint16_t columns;             // 8 to 256
   Type type_a, type_b;
-  bool adds;                     // to what the sums hold
+  bool adds;  // to what the sums hold
   bool negates_a, negates_b;
-  bool a_along_m, b_along_n;     // how they lie: contiguous along m or n instead of k
+  bool a_along_m, b_along_n;  // how they lie: contiguous along m or n instead of k
 };
 
 // Computes it for a warp, once all of its lanes are there, as soon as it is called. What comes later is when the tiles

@@ -1,5 +1,5 @@
-// Runs the threads of one block after another, or those of the blocks of a cluster by turns, on one OS thread. Fibers are lazy: one fiber takes CUDA threads in turn
-// until one of them waits, so a kernel without barriers is a plain loop.
+// Runs the threads of one block after another, or those of the blocks of a cluster by turns, on one OS thread. Fibers
+// are lazy: one fiber takes CUDA threads in turn until one of them waits, so a kernel without barriers is a plain loop.
 #pragma once
 
 #include <array>
@@ -22,6 +22,11 @@ using Lanes = uint64_t;  // a set of the lanes of a warp
 constexpr size_t kMostLanes = 64;
 using WarpCombine = void (*)(void* const* lanes, Lanes active);
 
+// The coordinates of the nth of so many, x first.
+inline std::array<int64_t, 3> position(int64_t nth, const std::array<int64_t, 3>& extent) {
+  return {nth % extent[0], nth / extent[0] % extent[1], nth / (extent[0] * extent[1])};
+}
+
 // The launch, for the scheduler and the signal handler.
 struct LaunchContext {
   std::string kernel;
@@ -33,10 +38,10 @@ struct LaunchContext {
   const std::vector<Buffer>* buffers = nullptr;
   Order order = Order::forward;
   uint64_t seed = 0;
-  std::span<std::byte> shared;                  // of the module; the running block's
+  std::span<std::byte> shared;                    // of the module; the running block's
   std::vector<std::span<std::byte>> used_shared;  // what of it this launch uses
-  void (*begin_block)(void* user) = nullptr;  // poisons shared memory; once for the blocks of a cluster
-  void (*end_block)(void* user) = nullptr;    // of the checking build: may record a fault
+  void (*begin_block)(void* user) = nullptr;      // poisons shared memory; once for the blocks of a cluster
+  void (*end_block)(void* user) = nullptr;        // of the checking build: may record a fault
   void* user = nullptr;
 };
 

@@ -13,8 +13,8 @@ struct alignas(64) TensorMapBits {
   std::byte* base = nullptr;
   uint32_t magic = kMagic;
   uint8_t element_bytes = 0, rank = 0;
-  uint8_t swizzle = 0;   // bytes: 0, 32, 64 or 128
-  uint8_t nan_fill = 0;  // elements outside read as NaN
+  uint8_t swizzle = 0;                              // bytes: 0, 32, 64 or 128
+  uint8_t nan_fill = 0;                             // elements outside read as NaN
   std::array<int64_t, 5> shape{}, strides_bytes{};  // innermost first; strides_bytes[0] is an element's
   std::array<uint16_t, 5> box{};
 };
