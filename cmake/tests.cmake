@@ -73,6 +73,9 @@ foreach(folder core benchsuite sandbox verifier results agent)
       target_precompile_headers(${folder}_tests REUSE_FROM core_tests)
     endif()
     target_compile_options(${folder}_tests PRIVATE -O0)  # half the time to compile them
+    if(KW_FUZZ)
+      target_compile_options(${folder}_tests PRIVATE -fno-sanitize=alignment)  # a quarter
+    endif()
     target_compile_definitions(${folder}_tests PRIVATE KW_SOURCE_FOLDER="${CMAKE_SOURCE_DIR}")
     set_target_properties(${folder}_tests PROPERTIES ENABLE_EXPORTS ON DEFINE_SYMBOL "")  # one header serves all
     # Tests find programs and data as an installed program would: beside themselves. The first two folders start none.

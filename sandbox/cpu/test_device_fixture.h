@@ -79,6 +79,11 @@ class Device {
     return floats;
   }
   template <typename T>
+  void set_argument(size_t index, T value) {
+    arguments_.at(index).resize(sizeof(T));
+    std::memcpy(arguments_.at(index).data(), &value, sizeof(T));
+  }
+  template <typename T>
   void add_argument(T value) {
     std::vector<std::byte> bytes(sizeof(T));
     std::memcpy(bytes.data(), &value, sizeof(T));
@@ -92,6 +97,14 @@ class Device {
   std::optional<Fault> launch(const std::string& kernel, std::array<int64_t, 3> grid, std::array<int64_t, 3> block,
                               runtime::Order order = runtime::Order::forward, size_t shared_bytes = 0) {
     return module_.launch({kernel, grid, block, shared_bytes, arguments_}, buffers_, order, 7);
+  }
+  std::optional<Fault> launch_clusters(const std::string& kernel, int64_t grid, int64_t block, int64_t cluster,
+                                       runtime::Order order = runtime::Order::forward) {
+    return module_.launch({kernel, {grid, 1, 1}, {block, 1, 1}, 0, arguments_, {cluster, 1, 1}}, buffers_, order, 7);
+  }
+  std::optional<Fault> launch_dependent(const std::string& kernel, int64_t grid, int64_t block) {
+    return module_.launch({kernel, {grid, 1, 1}, {block, 1, 1}, 0, arguments_, {1, 1, 1}, true}, buffers_,
+                          runtime::Order::forward, 7);
   }
   runtime::Module& module() { return module_; }
 

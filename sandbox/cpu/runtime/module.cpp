@@ -56,7 +56,7 @@ int match(dl_phdr_info* info, size_t, void* wanted) {
 class Arguments {
  public:
   explicit Arguments(const std::vector<std::vector<std::byte>>& values) {
-    constexpr size_t kAlignment = 16;
+    constexpr size_t kAlignment = sizeof(Chunk);
     size_t bytes = (values.size() * sizeof(void*) + kAlignment - 1) / kAlignment;
     for (const auto& value : values) bytes += (value.size() + kAlignment - 1) / kAlignment;
     memory_.resize(bytes + 1);
@@ -75,8 +75,8 @@ class Arguments {
   }
 
  private:
-  struct alignas(16) Chunk {
-    std::byte bytes[16];
+  struct alignas(64) Chunk {  // as a tensor map
+    std::byte bytes[64];
   };
   std::vector<Chunk> memory_;
 };

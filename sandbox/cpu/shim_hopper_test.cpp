@@ -1,0 +1,572 @@
+// mbarriers, copies by TMA, products of warpgroups, clusters and named barriers on the cpu device: what they compute, in
+// both builds and every order, and that the checking build finds what is missing.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <random>
+
+#include "sandbox/cpu/runtime/tensor_map_bits.h"
+#include "sandbox/cpu/test_device_fixture.h"
+#include "sandbox/shared_headers.h"
+
+namespace sandbox::cpu {
+namespace {
+using runtime::Order;
+using test::Device;
+using testing::HasSubstr;
+
+std::string with_headers(const std::string& source) { return with_shared_headers(source, "solution.cu"); }
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  const size_t at = text.find(what);
+  EXPECT_NE(at, std::string::npos) << what;
+  return at == std::string::npos ? text : text.replace(at, what.size(), by);
+}
+
+runtime::TensorMapBits map_of(float* base, std::vector<int64_t> shape, std::vector<uint16_t> box, int swizzle,
+                              int element_bytes = 4) {
+  runtime::TensorMapBits map;
+  map.base = reinterpret_cast<std::byte*>(base);
+  map.element_bytes = static_cast<uint8_t>(element_bytes);
+  map.rank = static_cast<uint8_t>(shape.size());
+  map.swizzle = static_cast<uint8_t>(swizzle);
+  int64_t stride = element_bytes;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    map.shape[d] = shape[d];
+    map.box[d] = box[d];
+    map.strides_bytes[d] = stride;
+    stride *= shape[d];
+  }
+  return map;
+}
+
+// ---- A ring of two buffers: one warp copies rows of 64 floats, another adds them up.
+const std::string kRing = R"(
+#include <kw/mbarrier.cuh>
+#include <kw/shared.cuh>
+#include <kw/tma.cuh>
+extern "C" __global__ void k(const float* x, float* y) {
+  __shared__ __align__(128) float buffers[2][64];
+  __shared__ unsigned long long barriers[4];
+  const unsigned full = kw::shared_address(barriers), empty = full + 16;
+  if (threadIdx.x == 0) {
+    for (int s = 0; s < 2; ++s) {
+      kw::mbarrier::init(full + 8 * s, 1);
+      kw::mbarrier::init(empty + 8 * s, 1);
+    }
+    kw::mbarrier::fence_init();
+  }
+  __syncthreads();
+  kw::Ring<2> ring;
+  if (threadIdx.x == 32) {
+    for (int row = 0; row < 7; ++row, ring.advance()) {
+      kw::mbarrier::wait(empty + 8 * ring.stage, ring.phase ^ 1);
+      kw::mbarrier::expect(full + 8 * ring.stage, 256);
+      kw::tma::load_bytes(kw::shared_address(buffers[ring.stage]), x + row * 64, 256, full + 8 * ring.stage);
+    }
+  } else if (threadIdx.x < 32) {
+    float sum = 0;
+    for (int row = 0; row < 7; ++row, ring.advance()) {
+      kw::mbarrier::wait(full + 8 * ring.stage, ring.phase);
+      sum += buffers[ring.stage][threadIdx.x] + buffers[ring.stage][threadIdx.x + 32];
+      __syncwarp();
+      if (threadIdx.x == 0) kw::mbarrier::arrive(empty + 8 * ring.stage);
+    }
+    y[threadIdx.x] = sum;
+  }
+}
+)";
+
+std::optional<Fault> run_ring(const std::string& source, Build build, Order order, bool right = true) {
+  Device device(with_headers(source), build);
+  float* x = device.add_floats("x", 7 * 64);
+  float* y = device.add_floats("y", 32, -1);
+  for (int i = 0; i < 7 * 64; ++i) x[i] = static_cast<float>(i % 97);
+  auto fault = device.launch("k", 1, 64, order);
+  if (right && !fault) {
+    for (int t = 0; t < 32; ++t) {
+      float sum = 0;
+      for (int row = 0; row < 7; ++row) sum += x[row * 64 + t] + x[row * 64 + t + 32];
+      EXPECT_EQ(y[t], sum) << t;
+    }
+  }
+  return fault;
+}
+
+TEST(ShimHopper, ARingOfBuffersIsFilledAndRead) {
+  for (const Build build : {Build::fast, Build::check}) {
+    for (const Order order : {Order::forward, Order::reverse, Order::seeded}) {
+      const auto fault = run_ring(kRing, build, order);
+      EXPECT_FALSE(fault) << fault->describe();
+    }
+  }
+}
+
+TEST(ShimHopper, WhatARingLacksIsFound) {
+  struct Planted {
+    const char *what, *by;
+    FaultKind kind;
+    const char* message;
+  };
+  for (const Planted& planted :
+       {Planted{"kw::mbarrier::wait(full + 8 * ring.stage, ring.phase);", "", FaultKind::uninitialised, "buffers"},
+        Planted{"kw::mbarrier::wait(empty + 8 * ring.stage, ring.phase ^ 1);", "", FaultKind::race, "asynchronous copy"},
+        Planted{"      __syncwarp();\n", "", FaultKind::race, "asynchronous copy"},
+        Planted{"kw::mbarrier::expect(full + 8 * ring.stage, 256);", "kw::mbarrier::expect(full + 8 * ring.stage, 512);",
+                FaultKind::deadlock, "256 bytes"},
+        Planted{"kw::mbarrier::init(full + 8 * s, 1);", "", FaultKind::uninitialised, "no mbarrier"},
+        Planted{"  __syncthreads();\n  kw::Ring", "  kw::Ring", FaultKind::uninitialised, "no mbarrier"},
+        Planted{"if (threadIdx.x == 0) kw::mbarrier::arrive", "kw::mbarrier::arrive", FaultKind::deadlock,
+                "more threads arrive"},
+        Planted{"x + row * 64, 256", "x + row * 64 + 1, 256", FaultKind::misaligned, "multiples of 16"},
+        Planted{"x + row * 64, 256", "x + row * 64 + 128, 256", FaultKind::out_of_bounds, "past the end of 'x'"}}) {
+    const auto fault = run_ring(replaced(kRing, planted.what, planted.by), Build::check, Order::reverse, false);
+    ASSERT_TRUE(fault) << planted.what;
+    EXPECT_EQ(fault->kind, planted.kind) << planted.what << "\n" << fault->describe();
+    EXPECT_THAT(fault->message, HasSubstr(planted.message)) << planted.what;
+  }
+}
+
+// ---- Boxes of tensor maps
+const std::string kBoxes = R"(
+#include <kw/mbarrier.cuh>
+#include <kw/shared.cuh>
+#include <kw/tma.cuh>
+extern "C" __global__ void k(const __grid_constant__ CUtensorMap from, const __grid_constant__ CUtensorMap to, float* y) {
+  extern __shared__ __align__(1024) float tile[];
+  __shared__ unsigned long long barrier;
+  const unsigned at = kw::shared_address(&barrier), place = kw::shared_address(tile);
+  if (threadIdx.x == 0) {
+    kw::mbarrier::init(at, 1);
+    kw::tma::fence();
+    kw::mbarrier::expect(at, 16 * 32 * 4);
+    kw::tma::load(place, &from, -8, 3, at);
+  }
+  __syncthreads();
+  kw::mbarrier::wait(at, 0);
+  for (int i = threadIdx.x; i < 16 * 32; i += 32) {
+    const int row = i / 32, chunk = i % 32 / 4;
+    float* element = tile + kw::swizzled(row, chunk) / 4 + i % 4;
+    y[i] = *element;
+    *element += 1;
+  }
+  kw::tma::fence();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    kw::tma::store(&to, -8, 3, place);
+    kw::tma::commit();
+    kw::tma::wait_read<0>();
+  }
+}
+)";
+
+std::optional<Fault> run_boxes(const std::string& source, Build build, std::vector<float>& y, std::vector<float>& to) {
+  Device device(with_headers(source), build);
+  float* x = nullptr;
+  {
+    Device& d = device;
+    x = d.add_floats("x", 40 * 12);
+  }
+  for (int i = 0; i < 40 * 12; ++i) x[i] = static_cast<float>(i + 1);
+  float* out = device.add_floats("out", 40 * 12, -1);
+  float* seen = device.add_floats("y", 16 * 32, -1);
+  device.set_argument(0, map_of(x, {40, 12}, {32, 16}, 128));
+  device.set_argument(1, map_of(out, {40, 12}, {32, 16}, 128));
+  auto fault = device.launch("k", 1, 32, Order::forward, 16 * 32 * 4);
+  y.assign(seen, seen + 16 * 32);
+  to.assign(out, out + 40 * 12);
+  return fault;
+}
+
+TEST(ShimHopper, BoxesAreSwizzledAndCutAtTheTensorsEdges) {
+  for (const Build build : {Build::fast, Build::check}) {
+    std::vector<float> y, out;
+    const auto fault = run_boxes(kBoxes, build, y, out);
+    ASSERT_FALSE(fault) << fault->describe();
+    for (int r = 0; r < 16; ++r) {
+      for (int c = 0; c < 32; ++c) {
+        const int column = c - 8, row = r + 3;
+        const bool inside = column >= 0 && row < 12;
+        EXPECT_EQ(y[static_cast<size_t>(r * 32 + c)], inside ? static_cast<float>(row * 40 + column + 1) : 0.0f);
+      }
+    }
+    for (int row = 0; row < 12; ++row) {
+      for (int column = 0; column < 40; ++column) {
+        const bool written = row >= 3 && column < 24;
+        EXPECT_EQ(out[static_cast<size_t>(row * 40 + column)],
+                  written ? static_cast<float>(row * 40 + column + 2) : -1.0f);
+      }
+    }
+  }
+}
+
+TEST(ShimHopper, WhatAStoreLacksIsFound) {
+  struct Planted {
+    const char *what, *by, *message;
+  };
+  for (const Planted& planted :
+       {Planted{"  kw::tma::fence();\n  __syncthreads();\n  if", "  __syncthreads();\n  if", "no fence.proxy.async"},
+        Planted{"  __syncthreads();\n  if (threadIdx.x == 0) {\n    kw::tma::store", "  if (threadIdx.x == 0) {\n    kw::tma::store",
+                "asynchronous copy"},
+        Planted{"    kw::tma::wait_read<0>();\n", "", "returns while a bulk store"},
+        Planted{"    kw::tma::wait_read<0>();\n", "    tile[0] = 1;\n    kw::tma::wait_read<0>();\n", "asynchronous copy"},
+        Planted{"    kw::tma::commit();\n", "", "returns while a bulk store"}}) {
+    std::vector<float> y, out;
+    const auto fault = run_boxes(replaced(kBoxes, planted.what, planted.by), Build::check, y, out);
+    ASSERT_TRUE(fault) << planted.what;
+    EXPECT_EQ(fault->kind, FaultKind::race) << fault->describe();
+    EXPECT_THAT(fault->message, HasSubstr(planted.message)) << planted.what;
+  }
+}
+
+// ---- Products of warpgroups
+// a: 64 x 64, b: 64 x 64 of halves in shared memory, swizzled by 128 as TMA would; d: 64 x 64 floats.
+std::string product(const std::string& body) {
+  return R"(
+#include <cuda_fp16.h>
+#include <kw/pack.cuh>
+#include <kw/shared.cuh>
+#include <kw/tma.cuh>
+#include <kw/wgmma.cuh>
+__device__ void put(unsigned char* tile, int row, int column, __half value) {
+  *(__half*)(tile + kw::swizzled(row, column / 8) + column % 8 * 2) = value;
+}
+extern "C" __global__ void k(const float* a, const float* b, float* d) {
+  extern __shared__ __align__(1024) unsigned char tiles[];
+  unsigned char *a_tile = tiles, *b_tile = tiles + 8192;
+  const int t = threadIdx.x;
+  for (int i = t; i < 64 * 64; i += 128) {
+    put(a_tile, i / 64, i % 64, __float2half(a[i]));
+    put(b_tile, i / 64, i % 64, __float2half(b[i]));
+  }
+  kw::tma::fence();
+  __syncthreads();
+  float sums[32];
+  const unsigned a_at = kw::shared_address(a_tile), b_at = kw::shared_address(b_tile);
+)" + body + R"(
+  const int row = t / 32 * 16 + t % 32 / 4, column = t % 4 * 2;
+  for (int j = 0; j < 8; ++j) {
+    for (int r = 0; r < 2; ++r) {
+      for (int s = 0; s < 2; ++s) d[(row + 8 * r) * 64 + 8 * j + column + s] = sums[4 * j + 2 * r + s];
+    }
+  }
+}
+)";
+}
+
+struct Matrices {
+  std::vector<float> a, b, d;
+};
+std::optional<Fault> run_product(const std::string& body, Build build, Matrices& m) {
+  Device device(with_headers(product(body)), build);
+  std::mt19937 random(3);
+  float* a = device.add_floats("a", 64 * 64);
+  float* b = device.add_floats("b", 64 * 64);
+  float* d = device.add_floats("d", 64 * 64, -1);
+  for (int i = 0; i < 64 * 64; ++i) {
+    a[i] = static_cast<float>(static_cast<int>(random() % 9) - 4);
+    b[i] = static_cast<float>(static_cast<int>(random() % 9) - 4);
+  }
+  auto fault = device.launch("k", 1, 128, Order::seeded, 16384);
+  m = {{a, a + 4096}, {b, b + 4096}, {d, d + 4096}};
+  return fault;
+}
+
+// b_along_n: b is [k][n], else [n][k].
+void expect_product(const Matrices& m, bool b_along_n) {
+  for (size_t row = 0; row < 64; ++row) {
+    for (size_t n = 0; n < 64; ++n) {
+      float sum = 0;
+      for (size_t k = 0; k < 64; ++k) sum += m.a[row * 64 + k] * m.b[b_along_n ? k * 64 + n : n * 64 + k];
+      ASSERT_EQ(m.d[row * 64 + n], sum) << row << ", " << n;
+    }
+  }
+}
+
+const std::string kAlongK = R"(
+  kw::wgmma::fence();
+  for (int k = 0; k < 4; ++k) {
+    kw::wgmma::multiply<kw::wgmma::f16>(sums, kw::wgmma::k_major_tile(a_at) + k * 2, kw::wgmma::k_major_tile(b_at) + k * 2,
+                                        k > 0);
+  }
+  kw::wgmma::commit();
+  kw::wgmma::wait<0>();
+)";
+
+TEST(ShimHopper, ProductsOfWarpgroupsReadEveryLayout) {
+  const std::string along_n = R"(
+  kw::wgmma::fence();
+  for (int k = 0; k < 4; ++k) {
+    kw::wgmma::multiply<kw::wgmma::f16, kw::wgmma::mn_major>(sums, kw::wgmma::k_major_tile(a_at) + k * 2,
+                                                             kw::wgmma::mn_major_tile(b_at, 8192) + k * 128, k > 0);
+  }
+  kw::wgmma::commit();
+  kw::wgmma::wait<0>();
+)";
+  const std::string from_registers = R"(
+  kw::wgmma::fence();
+  for (int k = 0; k < 4; ++k) {
+    const int row = t / 32 * 16 + t % 32 / 4, column = k * 16 + t % 4 * 2;
+    unsigned words[4];
+    for (int w = 0; w < 4; ++w) {
+      const float* at = a + (row + w % 2 * 8) * 64 + column + w / 2 * 8;
+      const __half2 two = __floats2half2_rn(at[0], at[1]);
+      words[w] = *(const unsigned*)&two;
+    }
+    kw::wgmma::multiply<kw::wgmma::f16>(sums, words[0], words[1], words[2], words[3], kw::wgmma::k_major_tile(b_at) + k * 2,
+                                        k > 0);
+  }
+  kw::wgmma::commit();
+  kw::wgmma::wait<0>();
+)";
+  for (const Build build : {Build::fast, Build::check}) {
+    for (const std::string& body : {kAlongK, along_n, from_registers}) {
+      Matrices m;
+      const auto fault = run_product(body, build, m);
+      ASSERT_FALSE(fault) << fault->describe();
+      expect_product(m, body == along_n);
+    }
+  }
+}
+
+TEST(ShimHopper, AProductFromInlineAssembly) {
+  std::string sums, operands;
+  for (int i = 0; i < 32; ++i) {
+    sums += (i > 0 ? ", %" : "%") + std::to_string(i);
+    operands += (i > 0 ? ", \"+f\"(sums[" : "\"+f\"(sums[") + std::to_string(i) + "])";
+  }
+  const std::string body = R"(
+  asm volatile("wgmma.fence.sync.aligned;\n" ::: "memory");
+  for (int k = 0; k < 4; ++k) {
+    const unsigned long long da = kw::wgmma::k_major_tile(a_at) + k * 2, db = kw::wgmma::k_major_tile(b_at) + k * 2;
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %34, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {)" + sums + R"(}, %32, %33, p, 1, 1, 0, 0;\n}\n"
+                 : )" + operands + R"( : "l"(da), "l"(db), "r"(k));
+  }
+  asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n" ::: "memory");
+)";
+  for (const Build build : {Build::fast, Build::check}) {
+    Matrices m;
+    const auto fault = run_product(body, build, m);
+    ASSERT_FALSE(fault) << fault->describe();
+    expect_product(m, false);
+  }
+}
+
+TEST(ShimHopper, TilesThatAProductStillReadsMayNotBeWritten) {
+  Matrices m;
+  auto fault = run_product(replaced(kAlongK, "  kw::wgmma::wait<0>();\n", "  put(a_tile, t / 2, 0, __float2half(1.0f));\n"),
+                           Build::check, m);
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(fault->kind, FaultKind::race) << fault->describe();
+  EXPECT_THAT(fault->message, HasSubstr("which wgmma read"));
+  const std::string late = replaced(kAlongK, "  kw::wgmma::wait<0>();\n",
+                                    "  kw::wgmma::wait<0>();\n  __syncthreads();\n  put(a_tile, t / 2, t % 2, __float2half(1.0f));\n");
+  fault = run_product(late, Build::check, m);
+  EXPECT_FALSE(fault) << fault->describe();
+  const std::string source = replaced(product(kAlongK), "  kw::tma::fence();\n", "");
+  Device device(with_headers(source), Build::check);
+  for (const char* name : {"a", "b", "d"}) device.add_floats(name, 64 * 64);
+  fault = device.launch("k", 1, 128, Order::forward, 16384);
+  ASSERT_TRUE(fault);
+  EXPECT_THAT(fault->message, HasSubstr("no fence.proxy.async"));
+}
+
+// ---- Clusters: each block adds what the block of the next rank has.
+const std::string kNeighbours = R"(
+#include <cooperative_groups.h>
+#include <kw/cluster.cuh>
+#include <kw/shared.cuh>
+extern "C" __global__ void k(const float* x, float* y) {
+  __shared__ float own[64], given[64];
+  const int rank = cooperative_groups::this_cluster().block_rank(), next = (rank + 1) % 4, t = threadIdx.x;
+  own[t] = x[blockIdx.x * 64 + t];
+  kw::cluster::arrive<4>();
+  kw::cluster::wait<4>();
+  const float other = kw::cluster::load(kw::cluster::map(kw::shared_address(&own[t]), next));
+  kw::cluster::store(kw::cluster::map(kw::shared_address(&given[t]), next), other);
+  float* direct = cooperative_groups::this_cluster().map_shared_rank(own, next);
+  const float same = direct[t];
+  kw::cluster::sync<4>();
+  y[blockIdx.x * 64 + t] = other + 100 * given[t] + 10000 * same;
+}
+)";
+
+std::optional<Fault> run_cluster(const std::string& source, Build build, Order order, std::vector<float>& y) {
+  test::Device device(with_headers(source), build);
+  float* x = device.add_floats("x", 8 * 64);
+  float* out = device.add_floats("y", 8 * 64, -1);
+  for (int i = 0; i < 8 * 64; ++i) x[i] = static_cast<float>(i / 64 + 1);
+  auto fault = device.launch_clusters("k", 8, 64, 4, order);
+  y.assign(out, out + 8 * 64);
+  return fault;
+}
+
+TEST(ShimHopper, BlocksOfAClusterReachEachOther) {
+  for (const Build build : {Build::fast, Build::check}) {
+    for (const Order order : {Order::forward, Order::reverse, Order::seeded}) {
+      std::vector<float> y;
+      const auto fault = run_cluster(kNeighbours, build, order, y);
+      ASSERT_FALSE(fault) << fault->describe();
+      for (int block = 0; block < 8; ++block) {
+        const auto next = static_cast<float>(block / 4 * 4 + (block + 1) % 4 + 1), own = static_cast<float>(block + 1);
+        for (int t = 0; t < 64; ++t) {
+          EXPECT_EQ(y[static_cast<size_t>(block * 64 + t)], next + 100 * own + 10000 * next) << block;
+        }
+      }
+    }
+  }
+}
+
+TEST(ShimHopper, WhatAClusterLacksIsFound) {
+  std::vector<float> y;
+  auto fault = run_cluster(replaced(kNeighbours, "  kw::cluster::sync<4>();\n", "  __syncthreads();\n"), Build::check,
+                           Order::forward, y);
+  ASSERT_TRUE(fault);
+  EXPECT_TRUE(fault->kind == FaultKind::race || fault->kind == FaultKind::uninitialised) << fault->describe();
+  fault = run_cluster(replaced(kNeighbours, "  kw::cluster::wait<4>();\n", ""), Build::check, Order::forward, y);
+  ASSERT_TRUE(fault);
+  EXPECT_TRUE(fault->kind == FaultKind::race || fault->kind == FaultKind::uninitialised) << fault->describe();
+  fault = run_cluster(replaced(kNeighbours, "next = (rank + 1) % 4", "next = rank + 1"), Build::check, Order::forward, y);
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(fault->kind, FaultKind::out_of_bounds) << fault->describe();
+  EXPECT_THAT(fault->message, HasSubstr("no block of rank 4"));
+}
+
+TEST(ShimHopper, OneCopyFillsEveryBlockOfACluster) {
+  const std::string source = with_headers(R"(
+#include <cooperative_groups.h>
+#include <kw/cluster.cuh>
+#include <kw/mbarrier.cuh>
+#include <kw/shared.cuh>
+#include <kw/tma.cuh>
+extern "C" __global__ void k(const float* x, float* y) {
+  __shared__ __align__(128) float row[64];
+  __shared__ unsigned long long barrier;
+  const unsigned at = kw::shared_address(&barrier);
+  if (threadIdx.x == 0) {
+    kw::mbarrier::init(at, 1);
+    kw::mbarrier::fence_init();
+    kw::mbarrier::expect(at, 256);
+  }
+  kw::cluster::sync<4>();
+  if (threadIdx.x == 0 && cooperative_groups::this_cluster().block_rank() == 2) {
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1], %2, [%3], %4;"
+                 :: "r"(kw::shared_address(row)), "l"(x), "r"(256), "r"(at), "h"((unsigned short)15) : "memory");
+  }
+  kw::mbarrier::wait(at, 0);
+  y[blockIdx.x * 64 + threadIdx.x] = row[threadIdx.x];
+}
+)");
+  for (const Build build : {Build::fast, Build::check}) {
+    Device device(source, build);
+    float* x = device.add_floats("x", 64);
+    float* y = device.add_floats("y", 4 * 64, -1);
+    for (int i = 0; i < 64; ++i) x[i] = static_cast<float>(i);
+    const auto fault = device.launch_clusters("k", 4, 64, 4);
+    ASSERT_FALSE(fault) << fault->describe();
+    for (int i = 0; i < 4 * 64; ++i) EXPECT_EQ(y[i], static_cast<float>(i % 64));
+  }
+}
+
+// ---- Barriers of some warps, and copies of single threads
+TEST(ShimHopper, WarpsTakeTurnsAtNamedBarriers) {
+  const std::string source = R"(
+#include <kw/warpgroup.cuh>
+extern "C" __global__ void k(float* y) {
+  __shared__ float hand[64];
+  const int t = threadIdx.x;
+  for (int round = 0; round < 3; ++round) {
+    if (t < 64) {
+      kw::warpgroup::sync<128>(1);
+      hand[t] = round * 100 + t;
+      kw::warpgroup::arrive<128>(2);
+    } else {
+      kw::warpgroup::arrive<128>(1);
+      kw::warpgroup::sync<128>(2);
+      y[t - 64] += hand[t - 64];
+    }
+  }
+}
+)";
+  for (const Build build : {Build::fast, Build::check}) {
+    Device device(with_headers(source), build);
+    const float* y = device.add_floats("y", 64);
+    const auto fault = device.launch("k", 1, 128, Order::seeded);
+    ASSERT_FALSE(fault) << fault->describe();
+    for (int t = 0; t < 64; ++t) EXPECT_EQ(y[t], static_cast<float>(300 + 3 * t));
+  }
+  Device device(with_headers(replaced(source, "      kw::warpgroup::sync<128>(1);\n", "      kw::warpgroup::arrive<128>(1);\n")), Build::check);
+  device.add_floats("y", 64);
+  const auto fault = device.launch("k", 1, 128);
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(fault->kind, FaultKind::race) << fault->describe();
+}
+
+const std::string kSmallCopies = R"(
+extern "C" __global__ void k(const float* x, float* y) {
+  __shared__ __align__(16) float tile[2][128];
+  const int t = threadIdx.x;
+  for (int row = 0; row < 2; ++row) {
+    const unsigned to = (unsigned)__cvta_generic_to_shared(&tile[row][t * 4]);
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"(to), "l"(x + row * 128 + t * 4), "r"(t < 30 ? 16 : 4));
+    asm volatile("cp.async.commit_group;");
+  }
+  asm volatile("cp.async.wait_group 1;");
+  __syncthreads();
+  y[t] = tile[0][127 - t];
+  asm volatile("cp.async.wait_group 0;");
+  __syncthreads();
+  y[t] += tile[1][127 - t];
+}
+)";
+
+TEST(ShimHopper, SmallCopiesEndWithTheirGroups) {
+  for (const Build build : {Build::fast, Build::check}) {
+    Device device(kSmallCopies, build);
+    float* x = device.add_floats("x", 256);
+    const float* y = device.add_floats("y", 32);
+    for (int i = 0; i < 256; ++i) x[i] = static_cast<float>(i);
+    const auto fault = device.launch("k", 1, 32);
+    ASSERT_FALSE(fault) << fault->describe();
+    for (int t = 0; t < 32; ++t) {
+      const int at = 127 - t;
+      const bool copied = at < 120 || at % 4 == 0;
+      EXPECT_EQ(y[t], copied ? static_cast<float>(at + at + 128) : 0.0f) << t;
+    }
+  }
+  Device device(replaced(kSmallCopies, "wait_group 1", "wait_group 2"), Build::check);
+  device.add_floats("x", 256);
+  device.add_floats("y", 32);
+  const auto fault = device.launch("k", 1, 32);
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(fault->kind, FaultKind::uninitialised) << fault->describe();
+}
+
+// ---- Launches that overlap
+TEST(ShimHopper, ADependentLaunchWaitsBeforeItReads) {
+  for (const bool waits : {true, false}) {
+    Device device(std::string(R"(
+extern "C" __global__ void first(float* x, float* y) { x[threadIdx.x] = threadIdx.x; }
+extern "C" __global__ void second(float* x, float* y) {
+  )") + (waits ? "asm volatile(\"griddepcontrol.wait;\" ::: \"memory\");" : "") + R"(
+  y[threadIdx.x] = x[31 - threadIdx.x];
+}
+)",
+                  Build::check);
+    device.add_floats("x", 32);
+    device.add_floats("y", 32);
+    ASSERT_FALSE(device.launch("first", 1, 32));
+    const auto fault = device.launch_dependent("second", 1, 32);
+    EXPECT_EQ(fault.has_value(), !waits);
+    if (fault) {
+      EXPECT_EQ(fault->kind, FaultKind::race);
+      EXPECT_THAT(fault->message, HasSubstr("no griddepcontrol.wait"));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sandbox::cpu
