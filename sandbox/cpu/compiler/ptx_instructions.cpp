@@ -14,7 +14,7 @@ struct PtxFamily {
   std::string_view stem, endings;  // "-": the stem alone
   std::string_view header = "kw_ptx.h";
 };
-constexpr std::string_view kMemory = "kw_ptx_memory.h", kNarrow = "kw_ptx_narrow.h";
+constexpr std::string_view kMatrices = "kw_matrix.h", kMemory = "kw_ptx_memory.h", kNarrow = "kw_ptx_narrow.h";
 constexpr PtxFamily kPtxFamilies[] = {
     {"mov", "u32 b32 s32 f32 u64 b64"},
     {"cvt",
@@ -57,6 +57,25 @@ constexpr PtxFamily kPtxFamilies[] = {
     {"fma", "rn.f16x2 rn.bf16x2", kNarrow},
     {"ex2", "approx.f16x2 approx.ftz.bf16x2", kNarrow},
     {"atom.add", "f16x2 bf16x2 v2.f16x2 v4.f16x2 v2.bf16x2 v4.bf16x2", kNarrow},
+    {"ldmatrix.sync.aligned.m8n8",
+     "x1.shared.b16 x2.shared.b16 x4.shared.b16 x1.trans.shared.b16 x2.trans.shared.b16 x4.trans.shared.b16",
+     kMatrices},
+    {"stmatrix.sync.aligned.m8n8",
+     "x1.shared.b16 x2.shared.b16 x4.shared.b16 x1.trans.shared.b16 x2.trans.shared.b16 x4.trans.shared.b16",
+     kMatrices},
+    {"movmatrix.sync.aligned.m8n8", "trans.b16", kMatrices},
+    {"mma.sync.aligned.m16n8k4.row.col", "f32.tf32.tf32.f32", kMatrices},
+    {"mma.sync.aligned.m16n8k8.row.col", "f32.f16.f16.f32 f32.bf16.bf16.f32 f16.f16.f16.f16 f32.tf32.tf32.f32",
+     kMatrices},
+    {"mma.sync.aligned.m16n8k16.row.col",
+     "f32.f16.f16.f32 f32.bf16.bf16.f32 f16.f16.f16.f16 s32.s8.s8.s32 s32.s8.u8.s32 s32.u8.s8.s32 s32.u8.u8.s32 "
+     "satfinite.s32.s8.s8.s32 satfinite.s32.s8.u8.s32 satfinite.s32.u8.s8.s32 satfinite.s32.u8.u8.s32",
+     kMatrices},
+    {"mma.sync.aligned.m16n8k32.row.col",
+     "f32.e4m3.e4m3.f32 f32.e4m3.e5m2.f32 f32.e5m2.e4m3.f32 f32.e5m2.e5m2.f32 "
+     "s32.s8.s8.s32 s32.s8.u8.s32 s32.u8.s8.s32 s32.u8.u8.s32 "
+     "satfinite.s32.s8.s8.s32 satfinite.s32.s8.u8.s32 satfinite.s32.u8.s8.s32 satfinite.s32.u8.u8.s32",
+     kMatrices},
     {"bar", "sync warp.sync"},
     {"barrier", "sync"},
     {"membar", "gl cta sys"},
@@ -281,8 +300,15 @@ std::optional<PtxForm> ptx_form(std::string_view mnemonic) {
     if (part == "shared::cta") part = "shared";
   }
   if (is_one_of(parts[0], {"ld", "st", "atom", "red"})) return form_of_access(parts);
+  const bool matrix = is_one_of(parts[0], {"ldmatrix", "stmatrix"});
+  if (const auto shape = std::ranges::find(parts, "m8n8");
+      matrix && parts.size() > 3 && shape > parts.begin() + 3 && shape != parts.end()) {
+    std::rotate(parts.begin() + 3, shape, shape + 1);  // x4.m8n8 is m8n8.x4
+  }
   PtxForm form;
   if (!find_function(joined(parts), form)) return std::nullopt;
+  // Of others, the functions themselves take addresses of shared memory.
+  if (matrix) form.address = "__kw_ptx_shared";
   return form;
 }
 

@@ -68,6 +68,8 @@ TEST(PtxText, AddressesOfStateSpaces) {
             "__kw_ptx_atom_add_v2_f32(__kw_ptx_nowhere, __kw_ptx_nowhere, (a), (b), (b))");
   EXPECT_EQ(translated("atom.acq_rel.gpu.shared.add.u32 _, [%1], 1;"),
             "(__threadfence(), __kw_ptx_atom_add<unsigned>(__kw_ptx_nowhere, __kw_ptx_shared((a)), 1))");
+  EXPECT_EQ(translated("ldmatrix.sync.aligned.x1.m8n8.shared.b16 {%0}, [%1];"),
+            "__kw_ptx_ldmatrix_sync_aligned_m8n8_x1_shared_b16((x), __kw_ptx_shared((a)))");
 }
 
 TEST(PtxText, NumbersOfInstructions) {
