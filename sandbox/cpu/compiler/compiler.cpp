@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <set>
 #include <system_error>
 
 #include "core/error.h"
@@ -76,7 +77,7 @@ constexpr const char* kHipFlagsOfClang[] = {"-mllvm", "-disable-block-placement"
 
 // An error's remedy is in its first lines; one error brings many.
 std::vector<std::string> command(const CompileRequest& request, const CompilerSettings& settings,
-                                 const std::optional<Solution>& solution) {
+                                 const std::optional<Solution>& solution, const std::set<std::string>& headers) {
   std::vector<std::string> argv{settings.host.program.string()};
   argv.insert(argv.end(), std::begin(kCommonFlags), std::end(kCommonFlags));
   if (request.build == Build::check) {
@@ -112,8 +113,11 @@ std::vector<std::string> command(const CompileRequest& request, const CompilerSe
   }
   for (const auto& [name, value] : request.macros) argv.push_back("-D" + name + "=" + std::to_string(value));
   argv.push_back("-I" + settings.device_headers.string());
-  argv.insert(argv.end(),
-              {"-include", (settings.device_headers / "kw_cuda.h").string(), "-o", kBinaryName, kSourceName, "-lm"});
+  argv.insert(argv.end(), {"-include", (settings.device_headers / "kw_cuda.h").string()});
+  for (const std::string& header : headers) {
+    argv.insert(argv.end(), {"-include", (settings.device_headers / header).string()});
+  }
+  argv.insert(argv.end(), {"-o", kBinaryName, kSourceName, "-lm"});
   return argv;
 }
 
@@ -201,7 +205,8 @@ Compilation compile(const CompileRequest& request, const CompilerSettings& setti
   ProcessLimits limits;
   limits.deadline_s = settings.deadline_s;
   limits.memory_bytes = settings.memory_bytes;
-  const ProcessResult result = run_process(command(request, settings, solution), settings.scratch, limits);
+  const ProcessResult result =
+      run_process(command(request, settings, solution, source.headers), settings.scratch, limits);
   std::string log = clean_log(result.output, request.file);
   if (result.signal != 0 || result.timed_out || result.exit_code != 0) {
     if (auto rejected = rejected_by_limits(result, settings, log)) return *rejected;

@@ -93,6 +93,7 @@ class Lexer {
     if (auto* rejected = std::get_if<Rejected>(&translated)) return std::move(*rejected);
     const auto& call = std::get<PtxCall>(translated);
     replace(at_, call.past - 1, call.text);
+    result_.headers.insert(call.headers.begin(), call.headers.end());
     at_ = call.past;
     return std::nullopt;
   }

@@ -3,6 +3,7 @@
 // kernels. Every line keeps its number. Both builds compile the same text.
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -15,6 +16,7 @@ namespace sandbox::cpu::compiler {
 struct LexedSource {
   std::string text;
   std::vector<std::string> kernels;  // each extern "C" __global__ function that has a body
+  std::set<std::string> headers;     // of the shim, which the text needs besides kw_cuda.h
 };
 
 // A gap before each __shared__ variable lets the checking build see overruns of the one before it. Local variables that

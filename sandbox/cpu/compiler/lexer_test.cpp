@@ -174,9 +174,13 @@ TEST(Lexer, LeavesHonestPastingAlone) {
 TEST(Lexer, TranslatesOperandsOfEveryForm) {
   EXPECT_THAT(lexed("void f() { asm(\"st.global.v4.f32 [%0 + 16], {%1, %2, %1, 0f3F800000};\" :: \"l\"(p), "
                     "\"f\"(a[1]), \"f\"(b)); }"),
-              HasSubstr("__kw_ptx_st_global_v4_f32(__kw_ptx_address((p)) + 16, (a [ 1 ]), (b), (a [ 1 ]), "
+              HasSubstr("__kw_ptx_st_v4<float>(__kw_ptx_address((p)) + 16, (a[1]), (b), (a[1]), "
                         "__int_as_float(0x3F800000));"));
+  EXPECT_THAT(lexed("void f() { asm(\"mov.u32 %0, %1;\" : \"=r\"(x->y) : \"r\"(a << 2 >= unsigned (b) && c)); }"),
+              HasSubstr("__kw_ptx_mov_u32((x->y), (a << 2 >= unsigned (b) && c));"));
   EXPECT_THAT(lexed("void f() { asm volatile(\"\" ::: \"memory\"); }"), HasSubstr("((void)0);"));
+  EXPECT_THAT(lexed("void f() { if (x) asm volatile(\"trap;\\n\"\n\"trap;\"); else asm(\"{ trap; }\"); }"),
+              HasSubstr("if (x) ({ __kw_ptx_trap(); __kw_ptx_trap(); (void)0; })\n; else __kw_ptx_trap(); }"));
   EXPECT_THAT(lexed("void f() { asm volatile(\"bar.sync 0;\"); }"), HasSubstr("__kw_ptx_bar_sync(0);"));
   EXPECT_THAT(lexed("void f() { asm(\"mov.u32 %0, %9;\" : \"=r\"(x)); }"), HasSubstr("rejected"));
 }

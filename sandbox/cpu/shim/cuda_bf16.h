@@ -14,13 +14,6 @@
 #define CUDART_ZERO_BF16 __ushort_as_bfloat16(0x0000)
 #define CUDART_ONE_BF16 __ushort_as_bfloat16(0x3f80)
 
-KW_DEVICE unsigned short __kw_bfloat16_bits(float value) {
-  const unsigned bits = __kw_bits<unsigned>(value);
-  // A carry goes on into the exponent, where it should; half way goes up if the last bit kept is set.
-  return value != value ? 0x7fff : static_cast<unsigned short>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
-KW_DEVICE float __kw_bfloat16_value(unsigned short bits) { return __kw_bits<float>(static_cast<unsigned>(bits) << 16); }
-
 KW_NARROW_RAW(__nv_bfloat16)
 struct __attribute__((aligned(2))) __nv_bfloat16 {
   KW_NARROW_MEMBERS(__nv_bfloat16, bfloat16)

@@ -16,18 +16,7 @@ typedef enum __nv_fp8_interpretation_t { __NV_E4M3, __NV_E5M2 } __nv_fp8_interpr
 // To nearest, of two equally near ones the even one. A NaN becomes 0x7f. The float may have been rounded to odd.
 KW_DEVICE __nv_fp8_storage_t __nv_cvt_float_to_fp8(float x, __nv_saturation_t saturate,
                                                    __nv_fp8_interpretation_t format) {
-  const bool e4m3 = format == __NV_E4M3;
-  const unsigned fraction = e4m3 ? 3 : 2, bias = e4m3 ? 7 : 15, dropped = 23 - fraction;
-  const unsigned end = e4m3 ? 0x7f : 0x7c;  // the code after the largest number's: NaN, or infinity
-  const unsigned bits = __kw_bits<unsigned>(x), magnitude = bits & 0x7fffffffu, sign = bits >> 24 & 0x80u;
-  if (magnitude > 0x7f800000u) return 0x7f;
-  // A denormal is a number of steps of the least one, which the float gets as its lowest bits.
-  const float steps = __kw_bits<float>(magnitude) * (e4m3 ? 0x1p9f : 0x1p16f) + 0x1p23f;
-  const unsigned half = (1u << (dropped - 1)) - 1 + (magnitude >> dropped & 1);
-  unsigned code = ((magnitude + half) >> dropped) - ((127 - bias) << fraction);
-  if (magnitude < (128 - bias) << 23) code = __kw_bits<unsigned>(steps) & 0xff;
-  if (code >= end && magnitude >= (128 - bias) << 23) code = saturate == __NV_SATFINITE ? end - 1 : end;
-  return static_cast<__nv_fp8_storage_t>(sign | code);
+  return __kw_fp8_bits(x, format == __NV_E4M3, saturate == __NV_SATFINITE);
 }
 // A NaN keeps its sign and, in e5m2, its first bits.
 KW_DEVICE __nv_fp8_storage_t __nv_cvt_double_to_fp8(double x, __nv_saturation_t saturate,
@@ -66,24 +55,16 @@ KW_FP8_PAIR(bfloat16raw2, __nv_bfloat162_raw, bfloat16raw, KW_BFLOAT16_RAW)
 #undef KW_HALF_RAW
 #undef KW_BFLOAT16_RAW
 
-KW_DEVICE float __kw_fp8_value(__nv_fp8_storage_t x, __nv_fp8_interpretation_t format) {
-  if (format == __NV_E5M2) return __kw_half_value(static_cast<unsigned short>(x << 8));  // half's upper byte
-  const unsigned magnitude = x & 0x7fu;
-  if (magnitude == 0x7f) return __kw_bits<float>(0x7fffffff);
-  const float size = magnitude < 8 ? static_cast<float>(magnitude) * 0x1p-9f
-                                   : __kw_bits<float>((magnitude << 20) + (120u << 23));
-  return (x & 0x80) != 0 ? -size : size;
-}
 KW_DEVICE __half_raw __nv_cvt_fp8_to_halfraw(__nv_fp8_storage_t x, __nv_fp8_interpretation_t format) {
-  return __half_raw{__kw_half_bits(__kw_fp8_value(x, format))};
+  return __half_raw{__kw_half_bits(__kw_fp8_value(x, (format) == __NV_E4M3))};
 }
 KW_DEVICE __half2_raw __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_storage_t x, __nv_fp8_interpretation_t format) {
   return __half2_raw{__nv_cvt_fp8_to_halfraw(static_cast<__nv_fp8_storage_t>(x), format).x,
                      __nv_cvt_fp8_to_halfraw(static_cast<__nv_fp8_storage_t>(x >> 8), format).x};
 }
 KW_DEVICE float2 __kw_fp8_values(unsigned x, __nv_fp8_interpretation_t format) {
-  return float2{__kw_fp8_value(static_cast<__nv_fp8_storage_t>(x), format),
-                __kw_fp8_value(static_cast<__nv_fp8_storage_t>(x >> 8), format)};
+  return float2{__kw_fp8_value(static_cast<__nv_fp8_storage_t>(x), (format) == __NV_E4M3),
+                __kw_fp8_value(static_cast<__nv_fp8_storage_t>(x >> 8), (format) == __NV_E4M3)};
 }
 KW_DEVICE __nv_fp8x4_storage_t __kw_fp8_four(__nv_fp8x2_storage_t low, __nv_fp8x2_storage_t high) {
   return static_cast<__nv_fp8x4_storage_t>(high) << 16 | low;
@@ -117,13 +98,13 @@ KW_DEVICE __nv_fp8x4_storage_t __kw_fp8_four(__nv_fp8x2_storage_t low, __nv_fp8x
 #ifndef __CUDA_NO_FP8_CONVERSION_OPERATORS__
 #define KW_FP8_TO(format)                                                                                       \
   explicit operator __half() const { return __half(__nv_cvt_fp8_to_halfraw(__x, format)); }                     \
-  explicit operator float() const { return __kw_fp8_value(__x, format); }                                       \
-  explicit operator __nv_bfloat16() const { return __float2bfloat16_rz(__kw_fp8_value(__x, format)); }          \
-  explicit operator double() const { return static_cast<double>(__kw_fp8_value(__x, format)); }                 \
+  explicit operator float() const { return __kw_fp8_value(__x, (format) == __NV_E4M3); }                                       \
+  explicit operator __nv_bfloat16() const { return __float2bfloat16_rz(__kw_fp8_value(__x, (format) == __NV_E4M3)); }          \
+  explicit operator double() const { return static_cast<double>(__kw_fp8_value(__x, (format) == __NV_E4M3)); }                 \
   explicit operator bool() const { return (__x & 0x7f) != 0; }                                                  \
   template <typename I, typename = typename __kw_integer<I>::type>                                              \
   explicit operator I() const {                                                                                 \
-    return __kw_saturated<I>(__builtin_truncf(__kw_fp8_value(__x, format)));                                    \
+    return __kw_saturated<I>(__builtin_truncf(__kw_fp8_value(__x, (format) == __NV_E4M3)));                                    \
   }
 #define KW_FP8_TO_PAIR(format)                                                                                  \
   explicit operator __half2() const { return __half2(__nv_cvt_fp8x2_to_halfraw2(__x, format)); }                \

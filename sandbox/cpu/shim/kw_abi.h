@@ -42,6 +42,12 @@ void __kw_mute(void);
 void __kw_unmute(void);
 [[noreturn]] void __kw_trap(const char* message);
 [[noreturn]] void __kw_unsupported(const char* what);
+// Of a cluster. Mapped addresses have the rank of their block, plus one, in the upper byte.
+unsigned __kw_cluster_rank(void);
+void __kw_cluster_arrive(void);
+void __kw_cluster_wait(void);
+unsigned __kw_map_shared(unsigned address, unsigned rank);
+void* __kw_cluster_place(unsigned address, unsigned bytes);
 void __kw_yield(void);  // lets other threads of the block run: spinning would stop them otherwise
 long long __kw_clock(void);  // nanoseconds
 }

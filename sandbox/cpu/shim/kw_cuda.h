@@ -13,7 +13,4 @@
 #include "kw_atomic.h"
 #ifdef KW_HIP
 #include "kw_hip.h"
-#elif __has_include("kw_ptx.h")
-#include "kw_ptx.h"
-#include "kw_hopper.h"
 #endif

@@ -21,12 +21,6 @@ void __kw_commit_copies(int kind);  // 0: cp.async, 1: cp.async.bulk
 void __kw_wait_copies(int kind, unsigned most, bool all);
 void __kw_fence_proxy(void);
 void __kw_wait_for_previous_launch(void);
-// Of a cluster. Mapped addresses have the rank of their block, plus one, in the upper byte.
-unsigned __kw_cluster_rank(void);
-void __kw_cluster_arrive(void);
-void __kw_cluster_wait(void);
-unsigned __kw_map_shared(unsigned address, unsigned rank);
-void* __kw_cluster_place(unsigned address, unsigned bytes);
 void __kw_load_bytes_multicast(unsigned to, const void* from, unsigned bytes, unsigned barrier, unsigned ranks);
 void __kw_load_box_multicast(unsigned to, const void* map, const int* at, int rank, unsigned barrier, unsigned ranks);
 }
@@ -52,12 +46,6 @@ template <typename A, typename B>
 KW_DEVICE void __kw_ptx_bar_arrive(A barrier, B threads) {
   __kw_named_barrier(barrier, threads, false);
 }
-#define __kw_ptx_barrier_sync __kw_ptx_bar_sync
-#define __kw_ptx_barrier_sync_aligned __kw_ptx_bar_sync
-#define __kw_ptx_barrier_cta_sync __kw_ptx_bar_sync
-#define __kw_ptx_barrier_cta_sync_aligned __kw_ptx_bar_sync
-#define __kw_ptx_barrier_arrive __kw_ptx_bar_arrive
-#define __kw_ptx_barrier_cta_arrive_aligned __kw_ptx_bar_arrive
 
 // ---- mbarriers
 template <typename A, typename B>
@@ -76,7 +64,6 @@ template <typename D, typename A, typename B>
 KW_DEVICE void __kw_ptx_mbarrier_arrive_shared_b64(D&& state, A barrier, B arrivals) {
   __kw_ptx_out<unsigned long>(state, __kw_mbarrier_arrive(barrier, arrivals, 0, false));
 }
-#define __kw_ptx_mbarrier_arrive_release_cta_shared_b64 __kw_ptx_mbarrier_arrive_shared_b64
 template <typename D, typename A>
 KW_DEVICE void __kw_ptx_mbarrier_arrive_drop_shared_b64(D&& state, A barrier) {
   __kw_ptx_out<unsigned long>(state, __kw_mbarrier_arrive(barrier, 1, 0, true));
@@ -85,12 +72,10 @@ template <typename D, typename A, typename B>
 KW_DEVICE void __kw_ptx_mbarrier_arrive_expect_tx_shared_b64(D&& state, A barrier, B bytes) {
   __kw_ptx_out<unsigned long>(state, __kw_mbarrier_arrive(barrier, 1, bytes, false));
 }
-#define __kw_ptx_mbarrier_arrive_expect_tx_release_cta_shared_b64 __kw_ptx_mbarrier_arrive_expect_tx_shared_b64
 template <typename A, typename B>
 KW_DEVICE void __kw_ptx_mbarrier_expect_tx_shared_b64(A barrier, B bytes) {
   __kw_mbarrier_expect(barrier, bytes);
 }
-#define __kw_ptx_mbarrier_expect_tx_relaxed_cta_shared_b64 __kw_ptx_mbarrier_expect_tx_shared_b64
 #define KW_PTX_WAIT(name, parity, blocks)                                          \
   template <typename P, typename A, typename B, typename... Hint>                  \
   KW_DEVICE void __kw_ptx_mbarrier_##name(P&& done, A barrier, B phase, Hint...) { \
@@ -100,9 +85,6 @@ KW_PTX_WAIT(try_wait_parity_shared_b64, true, true)
 KW_PTX_WAIT(test_wait_parity_shared_b64, true, false)
 KW_PTX_WAIT(try_wait_shared_b64, false, true)
 KW_PTX_WAIT(test_wait_shared_b64, false, false)
-#define __kw_ptx_mbarrier_try_wait_parity_acquire_cta_shared_b64 __kw_ptx_mbarrier_try_wait_parity_shared_b64
-#define __kw_ptx_mbarrier_try_wait_acquire_cta_shared_b64 __kw_ptx_mbarrier_try_wait_shared_b64
-#define __kw_ptx_mbarrier_test_wait_parity_acquire_cta_shared_b64 __kw_ptx_mbarrier_test_wait_parity_shared_b64
 
 // ---- cp.async
 template <typename A, typename B, typename C>
@@ -114,10 +96,6 @@ KW_DEVICE void __kw_ptx_cp_async_ca_shared_global(A to, B from, C bytes, D sourc
   __kw_load_small(to, (const void*)(size_t)from, bytes, source_bytes);
 }
 #define __kw_ptx_cp_async_cg_shared_global __kw_ptx_cp_async_ca_shared_global
-#define __kw_ptx_cp_async_ca_shared_global_L2__128B __kw_ptx_cp_async_ca_shared_global
-#define __kw_ptx_cp_async_cg_shared_global_L2__128B __kw_ptx_cp_async_ca_shared_global
-#define __kw_ptx_cp_async_ca_shared_global_L2__256B __kw_ptx_cp_async_ca_shared_global
-#define __kw_ptx_cp_async_cg_shared_global_L2__256B __kw_ptx_cp_async_ca_shared_global
 KW_DEVICE void __kw_ptx_cp_async_commit_group() { __kw_commit_copies(0); }
 template <typename A>
 KW_DEVICE void __kw_ptx_cp_async_wait_group(A most) {
@@ -181,21 +159,12 @@ template <typename A>
 KW_DEVICE void __kw_ptx_cp_async_bulk_wait_group(A most) {
   __kw_wait_copies(1, most, false);
 }
-#define __kw_ptx_cp_async_bulk_wait_group_read __kw_ptx_cp_async_bulk_wait_group
 template <typename A>
 KW_DEVICE void __kw_ptx_prefetch_tensormap(A) {}
 
 // ---- Clusters
 KW_DEVICE void __kw_ptx_barrier_cluster_arrive() { __kw_cluster_arrive(); }
 KW_DEVICE void __kw_ptx_barrier_cluster_wait() { __kw_cluster_wait(); }
-#define __kw_ptx_barrier_cluster_arrive_aligned __kw_ptx_barrier_cluster_arrive
-#define __kw_ptx_barrier_cluster_arrive_release __kw_ptx_barrier_cluster_arrive
-#define __kw_ptx_barrier_cluster_arrive_release_aligned __kw_ptx_barrier_cluster_arrive
-#define __kw_ptx_barrier_cluster_arrive_relaxed __kw_ptx_barrier_cluster_arrive
-#define __kw_ptx_barrier_cluster_arrive_relaxed_aligned __kw_ptx_barrier_cluster_arrive
-#define __kw_ptx_barrier_cluster_wait_aligned __kw_ptx_barrier_cluster_wait
-#define __kw_ptx_barrier_cluster_wait_acquire __kw_ptx_barrier_cluster_wait
-#define __kw_ptx_barrier_cluster_wait_acquire_aligned __kw_ptx_barrier_cluster_wait
 template <typename D, typename A, typename R>
 KW_DEVICE void __kw_ptx_mapa_shared__cluster_u32(D&& d, A address, R rank) {
   __kw_ptx_out<unsigned>(d, __kw_map_shared(address, rank));
@@ -208,46 +177,11 @@ template <typename A, typename R, typename N>
 KW_DEVICE void __kw_ptx_mbarrier_arrive_shared__cluster_b64(A&&, R barrier, N arrivals) {
   __kw_mbarrier_arrive(barrier, arrivals, 0, false);
 }
-#define __kw_ptx_mbarrier_arrive_release_cluster_shared__cluster_b64 __kw_ptx_mbarrier_arrive_shared__cluster_b64
 template <typename A, typename R, typename N>
 KW_DEVICE void __kw_ptx_mbarrier_arrive_expect_tx_shared__cluster_b64(A&&, R barrier, N bytes) {
   __kw_mbarrier_arrive(barrier, 1, bytes, false);
 }
-#define __kw_ptx_mbarrier_arrive_expect_tx_release_cluster_shared__cluster_b64 \
   __kw_ptx_mbarrier_arrive_expect_tx_shared__cluster_b64
-// ld and st of shared::cluster are those of global memory, at the place of the address.
-#define KW_PTX_CLUSTER_LOADS(name)                                                                      \
-  template <typename D, typename A>                                                                     \
-  KW_DEVICE void __kw_ptx_ld_shared__cluster_##name(D& d, A at) {                                       \
-    __kw_ptx_ld_global_##name(d, __kw_cluster_place(at, sizeof d));                                     \
-  }                                                                                                     \
-  template <typename A, typename S>                                                                     \
-  KW_DEVICE void __kw_ptx_st_shared__cluster_##name(A at, S s) {                                        \
-    __kw_ptx_st_global_##name(__kw_cluster_place(at, sizeof s), s);                                     \
-  }
-KW_PTX_CLUSTER_LOADS(f32)
-KW_PTX_CLUSTER_LOADS(u32)
-KW_PTX_CLUSTER_LOADS(s32)
-KW_PTX_CLUSTER_LOADS(b32)
-#define KW_PTX_CLUSTER_PAIRS(name)                                                                      \
-  template <typename D, typename E, typename A>                                                         \
-  KW_DEVICE void __kw_ptx_ld_shared__cluster_v2_##name(D& d, E& e, A at) {                              \
-    __kw_ptx_ld_global_v2_##name(d, e, __kw_cluster_place(at, 2 * sizeof d));                           \
-  }                                                                                                     \
-  template <typename A, typename S, typename U>                                                         \
-  KW_DEVICE void __kw_ptx_st_shared__cluster_v2_##name(A at, S s, U u) {                                \
-    __kw_ptx_st_global_v2_##name(__kw_cluster_place(at, 2 * sizeof s), s, u);                           \
-  }                                                                                                     \
-  template <typename D, typename E, typename F, typename G, typename A>                                 \
-  KW_DEVICE void __kw_ptx_ld_shared__cluster_v4_##name(D& d, E& e, F& f, G& g, A at) {                  \
-    __kw_ptx_ld_global_v4_##name(d, e, f, g, __kw_cluster_place(at, 4 * sizeof d));                     \
-  }                                                                                                     \
-  template <typename A, typename S, typename U, typename W, typename X>                                 \
-  KW_DEVICE void __kw_ptx_st_shared__cluster_v4_##name(A at, S s, U u, W w, X x) {                      \
-    __kw_ptx_st_global_v4_##name(__kw_cluster_place(at, 4 * sizeof s), s, u, w, x);                     \
-  }
-KW_PTX_CLUSTER_PAIRS(f32)
-KW_PTX_CLUSTER_PAIRS(u32)
 KW_PTX_REGISTER(cluster_ctarank, unsigned, __kw_cluster_rank())
 KW_PTX_REGISTER(cluster_nctarank, unsigned, __kw_cluster_dim.x * __kw_cluster_dim.y * __kw_cluster_dim.z)
 KW_PTX_REGISTER3(cluster_nctaid, __kw_cluster_dim)
@@ -261,8 +195,6 @@ KW_PTX_CLUSTER(z)
 
 // ---- Fences
 KW_DEVICE void __kw_ptx_fence_proxy_async() { __kw_fence_proxy(); }
-#define __kw_ptx_fence_proxy_async_shared __kw_ptx_fence_proxy_async
-#define __kw_ptx_fence_proxy_async_global __kw_ptx_fence_proxy_async
 KW_DEVICE void __kw_ptx_fence_mbarrier_init_release_cluster() {}
 
 // ---- Warps
@@ -293,9 +225,52 @@ void __kw_wait_products(unsigned most);
 }
 enum __kw_product_type : unsigned char { __kw_bf16, __kw_f16, __kw_tf32, __kw_e4m3, __kw_e5m2, __kw_s8, __kw_u8 };
 
+template <typename T>
+KW_DEVICE unsigned long __kw_ptx_word(T value) {
+  if constexpr (__kw_kind<T>::value != 0) return static_cast<unsigned long>(value);
+  return 0;
+}
+
 KW_DEVICE void __kw_ptx_wgmma_fence_sync_aligned() {}
 KW_DEVICE void __kw_ptx_wgmma_commit_group_sync_aligned() { __kw_commit_products(); }
 template <typename A>
 KW_DEVICE void __kw_ptx_wgmma_wait_group_sync_aligned(A most) {
   __kw_wait_products(most);
+}
+// Of the operands, which the translator gives in a row: sums, a as a descriptor or four words, b, whether to add, and
+// what the instruction has besides: signs of a and b, how a in shared memory and b lie.
+template <int columns, __kw_product_type type_a, __kw_product_type type_b, typename T, typename... Operands>
+KW_DEVICE void __kw_ptx_wgmma(Operands&&... operands) {
+  constexpr int count = columns / 2, rest = sizeof...(Operands) - count, bytes = type_a <= __kw_f16 ? 2 : 1;
+  constexpr bool is_integer = type_a >= __kw_s8, has_signs = !is_integer;
+  constexpr int most = 3 + 2 * has_signs + 2 * (bytes == 2);  // with descriptors alone
+  constexpr bool registers = rest > most;
+  static_assert(rest == most || rest == most + 3 - (bytes == 2), "operands of wgmma");
+  const void* const at[] = {static_cast<const void*>(&operands)...};
+  const unsigned long values[] = {__kw_ptx_word(operands)...};
+  T sums[count];
+  for (int i = 0; i < count; ++i) __builtin_memcpy(&sums[i], at[i], sizeof(T));
+  const unsigned words[4] = {(unsigned)values[count], (unsigned)values[count + 1], (unsigned)values[count + 2],
+                             (unsigned)values[count + 3 < sizeof...(Operands) ? count + 3 : count]};
+  constexpr int b = count + (registers ? 4 : 1), signs = b + 2, layout = signs + 2 * has_signs;
+  __kw_warpgroup_product mine{};
+  mine.sums = sums;
+  mine.a = registers ? 0 : values[count];
+  mine.b = values[b];
+  mine.a_registers = registers ? words : nullptr;
+  mine.columns = columns;
+  mine.type_a = type_a;
+  mine.type_b = type_b;
+  mine.adds = values[b + 1] != 0;
+  if constexpr (has_signs) {
+    mine.negates_a = (int)values[signs] < 0;
+    mine.negates_b = (int)values[signs + 1] < 0;
+  }
+  if constexpr (bytes == 2 && registers) mine.b_along_n = values[layout] != 0;
+  if constexpr (bytes == 2 && !registers) {
+    mine.a_along_m = values[layout] != 0;
+    mine.b_along_n = values[layout + 1] != 0;
+  }
+  __kw_product(&mine);
+  for (int i = 0; i < count; ++i) __builtin_memcpy(const_cast<void*>(at[i]), &sums[i], sizeof(T));
 }

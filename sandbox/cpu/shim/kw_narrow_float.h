@@ -4,87 +4,8 @@
 // the toolkit has functions, and one constructor for all integers.
 #pragma once
 
-#include "kw_language.h"
 #include "kw_math.h"
-
-enum class __kw_direction { nearest, zero, down, up };
-
-// The bits of `value` in the format of 1 sign bit, 15 - mantissa_bits exponent bits and mantissa_bits.
-template <int mantissa_bits>
-KW_DEVICE unsigned short __kw_narrow(float value, __kw_direction direction) {
-  constexpr int dropped = 23 - mantissa_bits;
-  constexpr unsigned infinity = 0x8000u - (1u << mantissa_bits);
-  constexpr unsigned fewer_exponents = 127 - (0x3fff >> mantissa_bits);
-  const unsigned bits = __kw_bits<unsigned>(value), sign = bits >> 31, magnitude = bits & 0x7fffffffu;
-  if (magnitude > 0x7f800000u) return 0x7fff;
-  if (magnitude == 0x7f800000u) return static_cast<unsigned short>(sign << 15 | infinity);
-  unsigned kept, rest;  // rest: in 2^-32 of the last bit kept
-  const unsigned exponent = magnitude >> 23;
-  if (exponent > fewer_exponents) {
-    kept = (magnitude - (fewer_exponents << 23)) >> dropped;
-    rest = magnitude << (32 - dropped);
-    if (kept >= infinity) {
-      kept = infinity - 1;
-      rest = 0xffffffffu;
-    }
-  } else {
-    const unsigned significand = exponent == 0 ? magnitude : (magnitude & 0x7fffffu) | 0x800000u;
-    const unsigned shift = dropped + 1 + fewer_exponents - (exponent == 0 ? 1 : exponent);
-    kept = shift > 31 ? 0 : significand >> shift;
-    rest = shift > 31 ? significand != 0 : significand << (32 - shift);
-  }
-  bool away = false;
-  if (direction == __kw_direction::nearest) away = rest > 0x80000000u || (rest == 0x80000000u && (kept & 1) != 0);
-  if (direction == __kw_direction::down) away = rest != 0 && sign != 0;
-  if (direction == __kw_direction::up) away = rest != 0 && sign == 0;
-  return static_cast<unsigned short>(sign << 15 | (kept + away));
-}
-
-// Rounding to odd: the last bit is set when the true value lies beside the result. What is rounded so can be rounded
-// once more, to at least two bits fewer, as if it were exact.
-KW_DEVICE float __kw_to_odd(float nearest, float error) {
-  unsigned bits = __kw_bits<unsigned>(nearest);
-  if (!(error < 0 || error > 0)) return nearest;
-  bits -= (error < 0) != (bits >> 31 != 0);
-  return __kw_bits<float>(bits | 1u);
-}
-KW_DEVICE double __kw_to_odd(double nearest, double error) {
-  unsigned long long bits = __kw_bits<unsigned long long>(nearest);
-  if (!(error < 0 || error > 0)) return nearest;
-  bits -= (error < 0) != (bits >> 63 != 0);
-  return __kw_bits<double>(bits | 1u);
-}
-KW_DEVICE float __kw_odd_float(float value) { return value; }
-KW_DEVICE float __kw_odd_float(double value) {
-  const float nearest = static_cast<float>(value);
-  const float error = value > static_cast<double>(nearest) ? 1 : value < static_cast<double>(nearest) ? -1 : 0;
-  return __kw_to_odd(nearest, error);
-}
-KW_DEVICE float __kw_odd_float(int value) { return __kw_odd_float(static_cast<double>(value)); }
-KW_DEVICE float __kw_odd_float(unsigned value) { return __kw_odd_float(static_cast<double>(value)); }
-KW_DEVICE float __kw_odd_float(unsigned long long value) {
-  const unsigned long long below = value & 0x7ff;
-  if (value >> 53 != 0) value = (value - below) | static_cast<unsigned long long>(below != 0) << 11;
-  return __kw_odd_float(static_cast<double>(value));
-}
-KW_DEVICE float __kw_odd_float(long long value) {
-  const unsigned long long magnitude = static_cast<unsigned long long>(value);
-  return value < 0 ? -__kw_odd_float(0 - magnitude) : __kw_odd_float(magnitude);
-}
-KW_DEVICE float __kw_odd_float(long value) { return __kw_odd_float(static_cast<long long>(value)); }
-KW_DEVICE float __kw_odd_float(unsigned long value) { return __kw_odd_float(static_cast<unsigned long long>(value)); }
-
-// x * y + z, rounded to odd. In Wide the product must be exact and no sum may overflow: float has the room for halves,
-// bfloat16 with its wide exponents needs double. (Plain fmaf would round twice: 3 * 683/2048 + 2^-24 lies just above
-// the middle between two halves, in float it lies on it.)
-template <typename Wide>
-KW_DEVICE float __kw_fused(float x, float y, float z) {
-  const Wide product = static_cast<Wide>(x) * static_cast<Wide>(y), added = static_cast<Wide>(z);
-  const Wide sum = product + added;
-  const Wide back = sum - product;
-  const Wide error = (product - (sum - back)) + (added - back);
-  return __kw_odd_float(__kw_to_odd(sum, error));
-}
+#include "kw_narrow_bits.h"
 
 // The integer types, for overload resolution.
 template <typename T>

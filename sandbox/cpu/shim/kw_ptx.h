@@ -1,6 +1,7 @@
-// The PTX instructions of sandbox/cpu/compiler/ptx_table.h as functions, called where a solution has inline assembly. Operands:
-// destinations first, then sources of any type of the instruction's size (their bits count), addresses as pointers or
-// integers. Approximate mathematics is as exact as the C library's; `.ftz` flushes subnormal operands and results.
+// The PTX instructions of sandbox/cpu/compiler/ptx_instructions.cpp as functions, called where a solution has inline
+// assembly. Operands: destinations first, then sources of any type of the instruction's size (their bits count), addresses
+// as pointers or integers. Where the instruction's type is a template argument, it is the first. Approximate mathematics
+// is as exact as the C library's; `.ftz` flushes subnormal operands and results.
 #pragma once
 
 #include "kw_integer.h"
@@ -20,10 +21,21 @@ KW_DEVICE void __kw_ptx_out(To& destination, From value) {
   static_assert(sizeof(To) == sizeof(From), "a destination of inline PTX is not of the instruction's size");
   destination = __kw_bits<To>(value);
 }
+// `_`: a destination that nobody wants.
+struct __kw_ptx_nothing {};
+static constexpr __kw_ptx_nothing __kw_ptx_nowhere{};
+template <typename From>
+KW_DEVICE void __kw_ptx_out(const __kw_ptx_nothing&, From) {}
 // In bytes, so that [%0 + 16] is what it says when the operand is a pointer.
 template <typename A>
 KW_DEVICE size_t __kw_ptx_address(A address) {
   return (size_t)address;
+}
+
+// The generic address of one in shared memory.
+template <typename A>
+KW_DEVICE size_t __kw_ptx_shared(A address) {
+  return __kw_shared_window + static_cast<unsigned>((size_t)address);
 }
 
 // Instructions of one to three sources, all of type T, named a, b, c in the expression.
@@ -46,6 +58,23 @@ KW_DEVICE size_t __kw_ptx_address(A address) {
     __kw_ptx_out<T>(d, __VA_ARGS__);                                                        \
   }
 
+// The same for any type T, which is the first template argument.
+#define KW_PTX_ANY1(name, ...)                                   \
+  template <typename T, typename D, typename A>                  \
+  KW_DEVICE void __kw_ptx_##name(D& d, A a_) {                   \
+    const T a = __kw_ptx_in<T>(a_);                              \
+    __kw_ptx_out<T>(d, static_cast<T>(__VA_ARGS__));             \
+  }
+KW_DEVICE int __kw_ptx_absolute(int x) { return x < 0 ? -x : x; }
+KW_DEVICE long long __kw_ptx_absolute(long long x) { return x < 0 ? -x : x; }
+KW_DEVICE float __kw_ptx_absolute(float x) { return __builtin_fabsf(x); }
+#define KW_PTX_ANY2(name, ...)                                             \
+  template <typename T, typename D, typename A, typename B>                \
+  KW_DEVICE void __kw_ptx_##name(D& d, A a_, B b_) {                       \
+    const T a = __kw_ptx_in<T>(a_), b = __kw_ptx_in<T>(b_);                \
+    __kw_ptx_out<T>(d, static_cast<T>(__VA_ARGS__));                       \
+  }
+
 // ---- mov, also between one register and {low, high}
 KW_PTX1(mov_u32, unsigned, a)
 KW_PTX1(mov_b32, unsigned, a)
@@ -53,6 +82,7 @@ KW_PTX1(mov_f32, float, a)
 #define __kw_ptx_mov_s32 __kw_ptx_mov_u32
 KW_PTX1(mov_u64, unsigned long long, a)
 KW_PTX1(mov_b64, unsigned long long, a)
+KW_PTX_ANY1(mov, a)
 #define KW_PTX_PACK(name, Whole, Half)                                                                               \
   template <typename A, typename B, typename C>                                                                      \
   KW_DEVICE void __kw_ptx_##name(A&& a, B&& b, C&& c) {                                                              \
@@ -68,89 +98,7 @@ KW_PTX1(mov_b64, unsigned long long, a)
 KW_PTX_PACK(mov_b32, unsigned, unsigned short)
 KW_PTX_PACK(mov_b64, unsigned long long, unsigned)
 
-// ---- loads and stores; the cache hints mean nothing here
-#define KW_PTX_LOAD(name, T)                              \
-  template <typename D, typename A>                       \
-  KW_DEVICE void __kw_ptx_ld_global_##name(D& d, A p) {   \
-    __kw_ptx_out<T>(d, *(const T*)(size_t)p);             \
-  }
-#define KW_PTX_LOAD2(name, T)                                                     \
-  template <typename D, typename E, typename A>                                   \
-  KW_DEVICE void __kw_ptx_ld_global_##name(D& d, E& e, A p) {                     \
-    typedef T V __attribute__((vector_size(2 * sizeof(T))));                      \
-    const V v = *(const V*)(size_t)p;                                             \
-    __kw_ptx_out<T>(d, v[0]), __kw_ptx_out<T>(e, v[1]);                           \
-  }
-#define KW_PTX_LOAD4(name, T)                                                                 \
-  template <typename D, typename E, typename F, typename G, typename A>                       \
-  KW_DEVICE void __kw_ptx_ld_global_##name(D& d, E& e, F& f, G& g, A p) {                     \
-    typedef T V __attribute__((vector_size(4 * sizeof(T))));                                  \
-    const V v = *(const V*)(size_t)p;                                                         \
-    __kw_ptx_out<T>(d, v[0]), __kw_ptx_out<T>(e, v[1]), __kw_ptx_out<T>(f, v[2]), __kw_ptx_out<T>(g, v[3]); \
-  }
-#define KW_PTX_STORE(name, T)                             \
-  template <typename A, typename S>                       \
-  KW_DEVICE void __kw_ptx_st_global_##name(A p, S s) {    \
-    *(T*)(size_t)p = __kw_ptx_in<T>(s);                   \
-  }
-#define KW_PTX_STORE2(name, T)                                          \
-  template <typename A, typename S, typename U>                         \
-  KW_DEVICE void __kw_ptx_st_global_##name(A p, S s, U u) {             \
-    typedef T V __attribute__((vector_size(2 * sizeof(T))));            \
-    *(V*)(size_t)p = V{__kw_ptx_in<T>(s), __kw_ptx_in<T>(u)};           \
-  }
-#define KW_PTX_STORE4(name, T)                                                                                      \
-  template <typename A, typename S, typename U, typename W, typename X>                                             \
-  KW_DEVICE void __kw_ptx_st_global_##name(A p, S s, U u, W w, X x) {                                               \
-    typedef T V __attribute__((vector_size(4 * sizeof(T))));                                                        \
-    *(V*)(size_t)p = V{__kw_ptx_in<T>(s), __kw_ptx_in<T>(u), __kw_ptx_in<T>(w), __kw_ptx_in<T>(x)};                 \
-  }
-KW_PTX_LOAD(f32, float)
-KW_PTX_LOAD(u32, unsigned)
-KW_PTX_LOAD(u64, unsigned long long)
-KW_PTX_LOAD2(v2_f32, float)
-KW_PTX_LOAD2(v2_u32, unsigned)
-KW_PTX_LOAD4(v4_f32, float)
-KW_PTX_LOAD4(v4_u32, unsigned)
-KW_PTX_STORE(f32, float)
-KW_PTX_STORE(u32, unsigned)
-KW_PTX_STORE2(v2_f32, float)
-KW_PTX_STORE2(v2_u32, unsigned)
-KW_PTX_STORE4(v4_f32, float)
-KW_PTX_STORE4(v4_u32, unsigned)
-// Macros, since a template of its own for each would cost every compile two milliseconds.
-#define __kw_ptx_ld_global_s32 __kw_ptx_ld_global_u32
-#define __kw_ptx_ld_global_b32 __kw_ptx_ld_global_u32
-#define __kw_ptx_ld_global_v4_s32 __kw_ptx_ld_global_v4_u32
-#define __kw_ptx_ld_global_v4_b32 __kw_ptx_ld_global_v4_u32
-#define __kw_ptx_ld_global_nc_f32 __kw_ptx_ld_global_f32
-#define __kw_ptx_ld_global_nc_u32 __kw_ptx_ld_global_u32
-#define __kw_ptx_ld_global_nc_s32 __kw_ptx_ld_global_u32
-#define __kw_ptx_ld_global_nc_b32 __kw_ptx_ld_global_u32
-#define __kw_ptx_ld_global_nc_v2_f32 __kw_ptx_ld_global_v2_f32
-#define __kw_ptx_ld_global_nc_v2_u32 __kw_ptx_ld_global_v2_u32
-#define __kw_ptx_ld_global_nc_v4_f32 __kw_ptx_ld_global_v4_f32
-#define __kw_ptx_ld_global_nc_v4_u32 __kw_ptx_ld_global_v4_u32
-#define __kw_ptx_ld_global_nc_v4_s32 __kw_ptx_ld_global_v4_u32
-#define __kw_ptx_ld_global_nc_v4_b32 __kw_ptx_ld_global_v4_u32
-#define __kw_ptx_ld_global_nc_L1__no_allocate_f32 __kw_ptx_ld_global_f32
-#define __kw_ptx_ld_global_nc_L1__no_allocate_v4_f32 __kw_ptx_ld_global_v4_f32
-#define __kw_ptx_ld_global_nc_L1__no_allocate_v4_u32 __kw_ptx_ld_global_v4_u32
-#define __kw_ptx_ld_global_nc_L1__no_allocate_v4_s32 __kw_ptx_ld_global_v4_u32
-#define __kw_ptx_ld_global_cs_f32 __kw_ptx_ld_global_f32
-#define __kw_ptx_ld_global_cg_f32 __kw_ptx_ld_global_f32
-#define __kw_ptx_ld_global_ca_f32 __kw_ptx_ld_global_f32
-#define __kw_ptx_ld_global_cs_v4_f32 __kw_ptx_ld_global_v4_f32
-#define __kw_ptx_ld_global_cg_v4_f32 __kw_ptx_ld_global_v4_f32
-#define __kw_ptx_st_global_s32 __kw_ptx_st_global_u32
-#define __kw_ptx_st_global_b32 __kw_ptx_st_global_u32
-#define __kw_ptx_st_global_v4_s32 __kw_ptx_st_global_v4_u32
-#define __kw_ptx_st_global_v4_b32 __kw_ptx_st_global_v4_u32
-#define __kw_ptx_st_global_cs_f32 __kw_ptx_st_global_f32
-#define __kw_ptx_st_global_wt_f32 __kw_ptx_st_global_f32
-#define __kw_ptx_st_global_cg_f32 __kw_ptx_st_global_f32
-#define __kw_ptx_st_global_cs_v4_f32 __kw_ptx_st_global_v4_f32
-#define __kw_ptx_st_global_L1__no_allocate_v4_f32 __kw_ptx_st_global_v4_f32
+// ---- hints
 template <typename A>
 KW_DEVICE void __kw_ptx_prefetch_global_L1(A) {}
 #define __kw_ptx_prefetch_global_L2 __kw_ptx_prefetch_global_L1
@@ -200,16 +148,92 @@ KW_PTX2(mul_hi_s32, int, __mulhi(a, b))
 KW_PTX3(dp4a_s32_s32, int, __dp4a(a, b, c))
 KW_PTX3(dp4a_u32_u32, unsigned, __dp4a(a, b, c))
 
+// The shift counts up to 32 bits, and beyond the width of T all bits are gone.
+template <typename T, typename D, typename A, typename B>
+KW_DEVICE void __kw_ptx_shl(D& d, A a, B b) {
+  const unsigned by = __kw_ptx_in<unsigned>(b);
+  __kw_ptx_out<T>(d, static_cast<T>(by >= 8 * sizeof(T) ? T(0) : __kw_ptx_in<T>(a) << by));
+}
+template <typename T, typename D, typename A, typename B>
+KW_DEVICE void __kw_ptx_shr(D& d, A a, B b) {
+  const unsigned by = __kw_ptx_in<unsigned>(b), most = 8 * sizeof(T) - 1;
+  const T value = __kw_ptx_in<T>(a);
+  __kw_ptx_out<T>(d, static_cast<T>(by <= most ? value >> by : value >> most >> 1));
+}
+KW_PTX_ANY2(and, a& b)
+KW_PTX_ANY2(or, a | b)
+KW_PTX_ANY2(xor, a ^ b)
+KW_PTX_ANY1(not, sizeof(T) == 1 ? a ^ 1 : ~static_cast<long long>(a))  // a predicate has one bit
+KW_PTX_ANY2(add, a + b)
+KW_PTX_ANY2(sub, a - b)
+KW_PTX_ANY2(mul_lo, a* b)
+KW_PTX_ANY2(min, b < a ? b : a)
+KW_PTX_ANY2(max, b > a ? b : a)
+KW_PTX_ANY2(div, a / b)
+KW_PTX_ANY2(rem, a % b)
+KW_PTX_ANY1(neg, -a)
+KW_PTX_ANY1(abs, __kw_ptx_absolute(a))
+template <typename T, typename D, typename A, typename B, typename C>
+KW_DEVICE void __kw_ptx_mad_lo(D& d, A a, B b, C c) {
+  __kw_ptx_out<T>(d, __kw_ptx_in<T>(a) * __kw_ptx_in<T>(b) + __kw_ptx_in<T>(c));
+}
+#define KW_PTX_WIDE(name, To, From, expression)  \
+  template <typename D, typename A, typename B>  \
+  KW_DEVICE void __kw_ptx_##name(D& d, A a_, B b_) { \
+    const From a = __kw_ptx_in<From>(a_), b = __kw_ptx_in<From>(b_); \
+    __kw_ptx_out<To>(d, expression); \
+  }
+KW_PTX_WIDE(mul_wide_u32, unsigned long long, unsigned, static_cast<unsigned long long>(a) * b)
+KW_PTX_WIDE(mul_wide_s32, long long, int, static_cast<long long>(a) * b)
+
+// ---- predicates: bool
+template <typename T, typename D, typename A, typename B, typename P>
+KW_DEVICE void __kw_ptx_selp(D& d, A a, B b, P p) {
+  __kw_ptx_out<T>(d, p ? __kw_ptx_in<T>(a) : __kw_ptx_in<T>(b));
+}
+// Also with a second destination, which gets the contrary, and combined with another predicate. No comparison holds for
+// a NaN.
+#define KW_PTX_SETP(name, expression)                                                     \
+  template <typename T>                                                                   \
+  KW_DEVICE bool __kw_ptx_is_##name(T a, T b) { return expression; }                      \
+  template <typename T, typename P, typename A, typename B>                               \
+  KW_DEVICE void __kw_ptx_setp_##name(P& p, A a, B b) {                                   \
+    __kw_ptx_out<bool>(p, __kw_ptx_is_##name<T>(__kw_ptx_in<T>(a), __kw_ptx_in<T>(b)));   \
+  }                                                                                       \
+  template <typename T, typename P, typename Q, typename A, typename B>                   \
+  KW_DEVICE void __kw_ptx_setp_##name(P& p, Q& q, A a, B b) {                             \
+    const bool is = __kw_ptx_is_##name<T>(__kw_ptx_in<T>(a), __kw_ptx_in<T>(b));          \
+    __kw_ptx_out<bool>(p, is), __kw_ptx_out<bool>(q, !is);                                \
+  }                                                                                       \
+  template <typename T, typename P, typename A, typename B>                               \
+  KW_DEVICE void __kw_ptx_setp_##name##_and(P& p, A a, B b, bool c) {                     \
+    __kw_ptx_out<bool>(p, __kw_ptx_is_##name<T>(__kw_ptx_in<T>(a), __kw_ptx_in<T>(b)) && c); \
+  }                                                                                       \
+  template <typename T, typename P, typename A, typename B>                               \
+  KW_DEVICE void __kw_ptx_setp_##name##_or(P& p, A a, B b, bool c) {                      \
+    __kw_ptx_out<bool>(p, __kw_ptx_is_##name<T>(__kw_ptx_in<T>(a), __kw_ptx_in<T>(b)) || c); \
+  }
+KW_PTX_SETP(eq, a == b)
+KW_PTX_SETP(ne, a < b || a > b)
+KW_PTX_SETP(lt, a < b)
+KW_PTX_SETP(le, a <= b)
+KW_PTX_SETP(gt, a > b)
+KW_PTX_SETP(ge, a >= b)
+#define __kw_ptx_setp_lo __kw_ptx_setp_lt
+#define __kw_ptx_setp_ls __kw_ptx_setp_le
+#define __kw_ptx_setp_hi __kw_ptx_setp_gt
+#define __kw_ptx_setp_hs __kw_ptx_setp_ge
+
 // ---- floating point
 KW_DEVICE float __kw_ptx_flush(float x) {
   return __builtin_fabsf(x) < 0x1p-126f ? __builtin_copysignf(0.0f, x) : x;
 }
 // +0 is more than -0; a NaN loses against a number.
-KW_DEVICE float __kw_ptx_max(float a, float b) {
+KW_DEVICE float __kw_ptx_larger(float a, float b) {
   if (a != a) return b;
   return b > a || (a == b && __builtin_signbit(a)) ? b : a;
 }
-KW_DEVICE float __kw_ptx_min(float a, float b) {
+KW_DEVICE float __kw_ptx_smaller(float a, float b) {
   if (a != a) return b;
   return b < a || (a == b && __builtin_signbit(b)) ? b : a;
 }
@@ -220,10 +244,10 @@ KW_PTX2(sub_f32, float, a - b)
 KW_PTX2(mul_f32, float, a* b)
 KW_PTX2(add_rn_f32, float, __fadd_rn(a, b))
 KW_PTX2(mul_rn_f32, float, __fmul_rn(a, b))
-KW_PTX2(max_f32, float, __kw_ptx_max(a, b))
-KW_PTX2(min_f32, float, __kw_ptx_min(a, b))
-KW_PTX2(max_NaN_f32, float, a != a || b != b ? __builtin_nanf("") : __kw_ptx_max(a, b))
-KW_PTX2(min_NaN_f32, float, a != a || b != b ? __builtin_nanf("") : __kw_ptx_min(a, b))
+KW_PTX2(max_f32, float, __kw_ptx_larger(a, b))
+KW_PTX2(min_f32, float, __kw_ptx_smaller(a, b))
+KW_PTX2(max_NaN_f32, float, a != a || b != b ? __builtin_nanf("") : __kw_ptx_larger(a, b))
+KW_PTX2(min_NaN_f32, float, a != a || b != b ? __builtin_nanf("") : __kw_ptx_smaller(a, b))
 KW_PTX2(div_approx_f32, float, a / b)
 #define __kw_ptx_div_full_f32 __kw_ptx_div_approx_f32
 // NAME.approx.f32 and NAME.approx.ftz.f32

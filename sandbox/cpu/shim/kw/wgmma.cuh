@@ -2,6 +2,8 @@
 // stands for 6a7c16fe6c9f427889941c4e0900ea3fa2db4c079a2c858301b96a3b5bad8945
 #pragma once
 
+#include "../kw_hopper.h"
+
 namespace kw {
 namespace wgmma {
 
