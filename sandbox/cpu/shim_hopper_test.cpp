@@ -112,7 +112,8 @@ TEST(ShimHopper, WhatARingLacksIsFound) {
   };
   for (const Planted& planted :
        {Planted{"kw::mbarrier::wait(full + 8 * ring.stage, ring.phase);", "", FaultKind::uninitialised, "buffers"},
-        Planted{"kw::mbarrier::wait(empty + 8 * ring.stage, ring.phase ^ 1);", "", FaultKind::race, "asynchronous copy"},
+        Planted{"kw::mbarrier::wait(empty + 8 * ring.stage, ring.phase ^ 1);", "", FaultKind::deadlock,
+                "more threads arrive"},
         Planted{"      __syncwarp();\n", "", FaultKind::race, "asynchronous copy"},
         Planted{"kw::mbarrier::expect(full + 8 * ring.stage, 256);", "kw::mbarrier::expect(full + 8 * ring.stage, 512);",
                 FaultKind::deadlock, "256 bytes"},

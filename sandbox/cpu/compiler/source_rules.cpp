@@ -76,7 +76,6 @@ constexpr std::string_view kUnsupportedWords[] = {"__managed__",
                                                   "surf1Dread",
                                                   "surf2Dread",
                                                   "surf2Dwrite",
-                                                  "CUtensorMap",
                                                   "__nv_tma_descriptor"};
 
 // Macros of kw_prelude.h that sources may read.

@@ -65,8 +65,16 @@ std::optional<Asynchronous::Stuck> Asynchronous::stuck() const {
                                               std::to_string(barrier.threads) + " threads have arrived"};
     }
   }
-  for (const auto& [address, barrier] : barriers_) {
-    if (barrier.waiters.empty()) continue;
+  // Where bytes are missing is more likely the cause than where only threads are.
+  const Mbarrier* named = nullptr;
+  SharedAddress address = 0;
+  for (const auto& [at, barrier] : barriers_) {
+    if (barrier.waiters.empty() || (named != nullptr && (named->bytes != 0 || barrier.bytes == 0))) continue;
+    named = &barrier;
+    address = at;
+  }
+  if (named != nullptr) {
+    const Mbarrier& barrier = *named;
     return Stuck{barrier.waiters.first,
                  scheduler_.describe(barrier.waiters.first->thread) + " waits at the mbarrier at " + shown(address) +
                      " for phase " + std::to_string(barrier.phase) + ", which lacks " +
@@ -228,10 +236,11 @@ std::byte* Asynchronous::place(SharedAddress address, uint32_t bytes, uint32_t a
   return scheduler_.shared_of(rank, own);
 }
 
-AsyncAccess Asynchronous::issue(int64_t agent, const void* site, const void* frame) {
+AsyncAccess Asynchronous::issue(int64_t agent, uint32_t epoch) {
   AsyncAccess access;
-  access.site = site;
-  access.frame = frame;
+  access.site = scheduler_.site();
+  access.frame = scheduler_.frame();
+  access.epoch = epoch;
   access.thread = scheduler_.thread();
   if (!scheduler_.checks()) return access;
   scheduler_.tell(access.known);
@@ -241,9 +250,9 @@ AsyncAccess Asynchronous::issue(int64_t agent, const void* site, const void* fra
   return access;
 }
 
-Asynchronous::Copy Asynchronous::begin_copy(int64_t agent) {
+Asynchronous::Copy Asynchronous::begin_copy(int64_t agent, uint32_t epoch) {
   Copy copy;
-  copy.access = issue(agent, scheduler_.site(), scheduler_.frame());
+  copy.access = issue(agent, epoch);
   return copy;
 }
 
@@ -315,7 +324,7 @@ int64_t Asynchronous::agent_of(CopyKind kind) const {
 void Asynchronous::queue(CopyKind kind, Copy copy) { copies_of(kind).open.push_back(std::move(copy)); }
 
 void Asynchronous::load_small(SharedAddress to, const void* from, uint32_t bytes, uint32_t source_bytes) {
-  Copy copy = begin_copy(agent_of(CopyKind::small));
+  Copy copy = begin_copy(agent_of(CopyKind::small), copies_of(CopyKind::small).epoch);
   copy.small = true;
   copy.shared = mapped(to);
   copy.global = static_cast<std::byte*>(const_cast<void*>(from));
@@ -330,7 +339,7 @@ void Asynchronous::load_small(SharedAddress to, const void* from, uint32_t bytes
 }
 
 void Asynchronous::store_bytes(void* to, SharedAddress from, uint32_t bytes) {
-  Copy copy = begin_copy(agent_of(CopyKind::bulk));
+  Copy copy = begin_copy(agent_of(CopyKind::bulk), copies_of(CopyKind::bulk).epoch);
   copy.loads = false;
   copy.shared = mapped(from);
   copy.global = static_cast<std::byte*>(to);
@@ -344,7 +353,7 @@ void Asynchronous::store_bytes(void* to, SharedAddress from, uint32_t bytes) {
 }
 
 void Asynchronous::store_box(const void* map, const int32_t* at, int rank, SharedAddress from) {
-  Copy copy = begin_copy(agent_of(CopyKind::bulk));
+  Copy copy = begin_copy(agent_of(CopyKind::bulk), copies_of(CopyKind::bulk).epoch);
   copy.loads = false;
   copy.shared = mapped(from);
   copy.boxed = true;
@@ -358,10 +367,7 @@ void Asynchronous::commit(CopyKind kind) {
   ThreadCopies& mine = copies_of(kind);
   Group group;
   group.copies = std::exchange(mine.open, {});
-  if (scheduler_.checks()) {
-    scheduler_.clocks().activate();
-    group.epoch = scheduler_.clocks().advance(agent_of(kind));
-  }
+  group.epoch = ++mine.epoch;
   mine.groups.push_back(std::move(group));
 }
 
@@ -375,7 +381,10 @@ void Asynchronous::wait_group(CopyKind kind, uint32_t most, bool all) {
     const Group group = std::move(mine.groups.front());
     mine.groups.pop_front();
     for (const Copy& copy : group.copies) perform(copy);
-    if (scheduler_.checks()) scheduler_.clocks().learn(scheduler_.thread(), agent_of(kind), group.epoch);
+    if (scheduler_.checks()) {
+      scheduler_.clocks().activate();
+      scheduler_.clocks().learn(scheduler_.thread(), agent_of(kind), group.epoch);
+    }
   }
 }
 
@@ -385,15 +394,21 @@ void Asynchronous::arrive_after_copies(SharedAddress address, bool counts) {
   arrive(address, 1, 0, false);
 }
 
-void Asynchronous::commit_products(int64_t agent) {
+void Asynchronous::commit_products() {
   if (!scheduler_.checks()) return;
-  scheduler_.clocks().activate();
-  products_[scheduler_.thread()].push_back(scheduler_.clocks().advance(agent));
+  ThreadProducts& mine = products_[scheduler_.thread()];
+  mine.groups.push_back(++mine.epoch);
+}
+
+uint32_t Asynchronous::epoch_of_products() const {
+  const auto mine = products_.find(scheduler_.thread());
+  return mine == products_.end() ? ThreadProducts().epoch : mine->second.epoch;
 }
 
 void Asynchronous::wait_for_products(int64_t agent, uint32_t most) {
   if (!scheduler_.checks()) return;
-  std::deque<uint32_t>& groups = products_[scheduler_.thread()];
+  scheduler_.clocks().activate();
+  std::deque<uint32_t>& groups = products_[scheduler_.thread()].groups;
   for (; groups.size() > most; groups.pop_front()) {
     scheduler_.clocks().learn(scheduler_.thread(), agent, groups.front());
   }
@@ -406,8 +421,9 @@ bool Asynchronous::perform_loads(SharedAddress address) {
       ++i;
       continue;
     }
-    const Copy copy = std::move(loads_[i]);
+    Copy copy = std::move(loads_[i]);
     loads_.erase(loads_.begin() + static_cast<std::ptrdiff_t>(i));
+    if (scheduler_.checks()) copy.access.epoch = scheduler_.clocks().epoch_of(copy.access.agent);
     perform(copy);
     any = true;
     const auto found = barriers_.find(address);

@@ -73,13 +73,14 @@ class Asynchronous {
   void arrive_after_copies(SharedAddress barrier, bool counts);
 
   // Products of warpgroups are done when they are called; what they read may be written when they have been waited for.
-  void commit_products(int64_t agent);
+  void commit_products();
   void wait_for_products(int64_t agent, uint32_t most);
 
   void fence();  // of the asynchronous proxy
 
   // For what is about to access shared memory asynchronously for the running thread.
-  AsyncAccess issue(int64_t agent, const void* site, const void* frame);
+  AsyncAccess issue(int64_t agent, uint32_t epoch);
+  uint32_t epoch_of_products() const;  // of the running thread
   // `address` in the shared memory of a block of the cluster.
   SharedAddress map(SharedAddress address, int64_t rank) const;
   // The place of these bytes of shared memory. Ends the launch with a Fault if they are none, or misaligned.
@@ -113,12 +114,17 @@ class Asynchronous {
     AsyncAccess access;
   };
   struct Group {
-    uint32_t epoch = 0;  // of the agent, at its end
+    uint32_t epoch = 0;  // its accesses are of the one before
     std::vector<Copy> copies;
   };
   struct ThreadCopies {
+    uint32_t epoch = 1;  // of accesses to come
     std::vector<Copy> open;
     std::deque<Group> groups;
+  };
+  struct ThreadProducts {
+    uint32_t epoch = 1;
+    std::deque<uint32_t> groups;
   };
 
   SharedAddress mapped(SharedAddress address) const {
@@ -132,7 +138,7 @@ class Asynchronous {
   void perform_box(const Copy& copy);
   void move(const Copy& copy, SharedAddress shared, std::byte* global, uint32_t bytes);
   void touch_global(const Copy& copy, std::byte* at, uint32_t bytes);
-  Copy begin_copy(int64_t agent);
+  Copy begin_copy(int64_t agent, uint32_t epoch = 0);
   const TensorMapBits& map_at(const void* map, int rank);
   void queue(CopyKind kind, Copy copy);
   ThreadCopies& copies_of(CopyKind kind);
@@ -144,7 +150,7 @@ class Asynchronous {
   std::unordered_map<SharedAddress, Mbarrier> barriers_;                 // by mapped address
   std::deque<Copy> loads_;                                               // that report to barriers
   std::array<std::unordered_map<int64_t, ThreadCopies>, 2> of_threads_;  // by kind, then thread
-  std::unordered_map<int64_t, std::deque<uint32_t>> products_;           // by thread: of its groups, the agent's epochs
+  std::unordered_map<int64_t, ThreadProducts> products_;  // by thread
   std::vector<std::byte> row_;
 };
 

@@ -16,7 +16,7 @@ void Clocks::activate() {
   const auto agents = static_cast<size_t>(kBarrierAgents + 3 * warps_);
   known_.resize(static_cast<size_t>(threads_));
   for (Known& known : known_) known.assign(static_cast<size_t>(threads_) + agents, 0);
-  agent_epochs_.assign(agents, 1);
+  agent_epochs_.assign(kBarrierAgents, 1);
   fences_.assign(static_cast<size_t>(threads_), {});
 }
 

@@ -31,7 +31,8 @@ class Clocks {
   }
   bool is_agent(int64_t who) const { return who >= threads_; }
   bool is_product(int64_t who) const { return who >= agent_of_warp(Agent::products, 0); }
-  // An agent's accesses from here on are of a new epoch, which is returned.
+  // Of the agents of barriers: accesses from here on are of a new epoch, which is returned. Those of warps count the
+  // groups of a thread instead.
   uint32_t advance(int64_t agent) { return ++agent_epochs_[static_cast<size_t>(agent - threads_)]; }
   uint32_t epoch_of(int64_t agent) const { return agent_epochs_[static_cast<size_t>(agent - threads_)]; }
 

@@ -238,7 +238,8 @@ void combine(void* const* lanes, Lanes active) {
   }
   static Matrices matrices;  // too large for a thread's stack
   Product product(scheduler, first,
-                  scheduler.asynchronous().issue(agent_of(scheduler), scheduler.site(), scheduler.frame()), matrices);
+                  scheduler.asynchronous().issue(agent_of(scheduler), scheduler.asynchronous().epoch_of_products()),
+                  matrices);
   product.load_a(lanes);
   product.load_b();
   if (first.type_a == Type::s8 || first.type_a == Type::u8) {
@@ -256,7 +257,7 @@ void warpgroup_product(Scheduler& scheduler, WarpgroupProduct* mine) {
   scheduler.warp_call("wgmma", 0xffffffff, &combine, mine);
 }
 
-void commit_products(Scheduler& scheduler) { scheduler.asynchronous().commit_products(agent_of(scheduler)); }
+void commit_products(Scheduler& scheduler) { scheduler.asynchronous().commit_products(); }
 
 void wait_for_products(Scheduler& scheduler, uint32_t most) {
   scheduler.asynchronous().wait_for_products(agent_of(scheduler), most);

@@ -10,7 +10,7 @@ class Scheduler;
 // As shim/kw_hopper.h lays it out: what one thread gives to wgmma.mma_async, d[64][columns] (+)= a[64][k]
 // b[k][columns].
 struct WarpgroupProduct {
-  enum Type : uint8_t { bf16, f16, tf32, e4m3, e5m2, s8, u8 };
+  enum Type : uint8_t { f16, bf16, tf32, e4m3, e5m2, s8, u8 };
 
   void* sums;                   // `columns` / 2 of this thread's: f32, or s32 for integers
   uint64_t a, b;                // descriptors

@@ -181,7 +181,6 @@ template <typename A, typename R, typename N>
 KW_DEVICE void __kw_ptx_mbarrier_arrive_expect_tx_shared__cluster_b64(A&&, R barrier, N bytes) {
   __kw_mbarrier_arrive(barrier, 1, bytes, false);
 }
-  __kw_ptx_mbarrier_arrive_expect_tx_shared__cluster_b64
 KW_PTX_REGISTER(cluster_ctarank, unsigned, __kw_cluster_rank())
 KW_PTX_REGISTER(cluster_nctarank, unsigned, __kw_cluster_dim.x * __kw_cluster_dim.y * __kw_cluster_dim.z)
 KW_PTX_REGISTER3(cluster_nctaid, __kw_cluster_dim)
@@ -223,10 +222,9 @@ void __kw_product(__kw_warpgroup_product* mine);
 void __kw_commit_products(void);
 void __kw_wait_products(unsigned most);
 }
-enum __kw_product_type : unsigned char { __kw_bf16, __kw_f16, __kw_tf32, __kw_e4m3, __kw_e5m2, __kw_s8, __kw_u8 };
 
 template <typename T>
-KW_DEVICE unsigned long __kw_ptx_word(T value) {
+KW_DEVICE unsigned long __kw_ptx_number(T value) {
   if constexpr (__kw_kind<T>::value != 0) return static_cast<unsigned long>(value);
   return 0;
 }
@@ -239,15 +237,15 @@ KW_DEVICE void __kw_ptx_wgmma_wait_group_sync_aligned(A most) {
 }
 // Of the operands, which the translator gives in a row: sums, a as a descriptor or four words, b, whether to add, and
 // what the instruction has besides: signs of a and b, how a in shared memory and b lie.
-template <int columns, __kw_product_type type_a, __kw_product_type type_b, typename T, typename... Operands>
+template <int columns, __kw_number type_a, __kw_number type_b, typename T, typename... Operands>
 KW_DEVICE void __kw_ptx_wgmma(Operands&&... operands) {
-  constexpr int count = columns / 2, rest = sizeof...(Operands) - count, bytes = type_a <= __kw_f16 ? 2 : 1;
+  constexpr int count = columns / 2, rest = sizeof...(Operands) - count, bytes = type_a <= __kw_bf16 ? 2 : 1;
   constexpr bool is_integer = type_a >= __kw_s8, has_signs = !is_integer;
   constexpr int most = 3 + 2 * has_signs + 2 * (bytes == 2);  // with descriptors alone
   constexpr bool registers = rest > most;
   static_assert(rest == most || rest == most + 3 - (bytes == 2), "operands of wgmma");
   const void* const at[] = {static_cast<const void*>(&operands)...};
-  const unsigned long values[] = {__kw_ptx_word(operands)...};
+  const unsigned long values[] = {__kw_ptx_number(operands)...};
   T sums[count];
   for (int i = 0; i < count; ++i) __builtin_memcpy(&sums[i], at[i], sizeof(T));
   const unsigned words[4] = {(unsigned)values[count], (unsigned)values[count + 1], (unsigned)values[count + 2],

@@ -137,7 +137,6 @@ KW_DEVICE void __kw_ptx_movmatrix_sync_aligned_m8n8_trans_b16(__kw_ptx_place d, 
 // With E elements in a word: word i of a, in lane l, is row l / 4 + 8 * (i % 2), columns from E * (l % 4 + 4 * (i / 2)) on;
 // word i of b is column l / 4, rows from E * (l % 4 + 4 * i) on. Words of c and d of 32-bit elements are row l / 4 + 8 *
 // (i / 2), column l % 4 * 2 + i % 2; of f16, rows l / 4 and 8 more, columns l % 4 * 2 and the next.
-enum __kw_number : unsigned { __kw_f16, __kw_bf16, __kw_tf32, __kw_e4m3, __kw_e5m2, __kw_s8, __kw_u8 };
 struct __kw_multiplication {
   unsigned a[4], b[2], sums[4];
   unsigned form;  // words of b in a lane | numbers of a << 4 | of b << 8 | the bit below

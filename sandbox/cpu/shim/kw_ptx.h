@@ -38,6 +38,9 @@ KW_DEVICE size_t __kw_ptx_shared(A address) {
   return __kw_shared_window + static_cast<unsigned>((size_t)address);
 }
 
+// Elements of matrices, numbered as sandbox/cpu/runtime/products.h does.
+enum __kw_number : unsigned { __kw_f16, __kw_bf16, __kw_tf32, __kw_e4m3, __kw_e5m2, __kw_s8, __kw_u8 };
+
 // Instructions of one to three sources, all of type T, named a, b, c in the expression.
 #define KW_PTX1(name, T, ...)                      \
   template <typename D, typename A>                \
