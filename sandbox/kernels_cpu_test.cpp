@@ -15,6 +15,7 @@
 
 #include "core/paths.h"
 #include "sandbox/cpu/compiler/compiler.h"
+#include "sandbox/cpu/runtime/bound_launch.h"
 #include "sandbox/cpu/runtime/mapped_buffer.h"
 #include "sandbox/cpu/runtime/module.h"
 #include "sandbox/shipped_kernels_fixture.h"
@@ -175,7 +176,10 @@ class Loaded {
       add(workspace.name, static_cast<size_t>(workspace.bytes), workspace.zeroed ? 0 : 0xff, true);
     }
     for (const PlannedLaunch& launch : plan.launches) {
-      const std::optional<Fault> fault = module_->launch(bound(launch, memory), buffers, order, 1);
+      const std::optional<Fault> fault = module_->launch(
+          cpu::runtime::bound_launch(launch, plan.tensor_maps,
+                                     [&](const std::string& name) { return memory.at(name).content().data(); }),
+          buffers, order, 1);
       if (fault) throw std::runtime_error(kernel_.name + ", " + describe(point_) + ": " + fault->describe());
     }
     std::map<std::string, std::vector<double>> outputs;
@@ -189,24 +193,6 @@ class Loaded {
  private:
   core::DType dtype_of(const Tensor& output) const {
     return kernel_.reference && core::is_floating(output.dtype) ? core::DType::f64 : output.dtype;
-  }
-
-  static cpu::runtime::KernelLaunch bound(const PlannedLaunch& planned,
-                                          const std::map<std::string, cpu::runtime::MappedBuffer>& memory) {
-    cpu::runtime::KernelLaunch launch{
-        planned.kernel, planned.grid, planned.block, static_cast<size_t>(planned.shared_bytes), {}};
-    const auto push = [&](const auto& value) {
-      const auto* begin = reinterpret_cast<const std::byte*>(&value);
-      launch.args.emplace_back(begin, begin + sizeof(value));
-    };
-    for (const PlanArg& arg : planned.args) {
-      if (const auto* scalar = std::get_if<ScalarArg>(&arg)) {
-        launch.args.push_back(core::bytes_of(scalar->value));
-      } else {
-        push(memory.at(std::get<BufferArg>(arg).name).content().data());
-      }
-    }
-    return launch;
   }
 
   const ShippedKernel& kernel_;
@@ -305,6 +291,24 @@ std::vector<ShippedKernel> kernels_in_cuda() {
   return kernels;
 }
 INSTANTIATE_TEST_SUITE_P(All, KernelsOnCpu, testing::ValuesIn(kernels_in_cuda()), kName);
+
+// Kernels for NVIDIA's GPUs alone: the cpu device executes what they are made of, to find races and bounds.
+class KernelsForGpus : public KernelsOnCpu {};
+
+TEST_P(KernelsForGpus, AreRightAndTheCheckingBuildFindsNothing) {
+  const Solution solution = load_solution(GetParam().file);
+  const TunableBinding point = default_binding(solution), other = another_point(GetParam(), solution);
+  compare_smallest(Dialect::cuda, point, Build::fast);
+  compare_smallest(Dialect::cuda, point, Build::check);
+  if (other != point) compare_smallest(Dialect::cuda, other, Build::check);
+}
+
+std::vector<ShippedKernel> kernels_for_gpus() {
+  std::vector<ShippedKernel> kernels = shipped_kernels_for("cuda");
+  std::erase_if(kernels, [](const ShippedKernel& kernel) { return kernel.of_problem || kernel.says("cpu"); });
+  return kernels;
+}
+INSTANTIATE_TEST_SUITE_P(All, KernelsForGpus, testing::ValuesIn(kernels_for_gpus()), kName);
 
 class KernelsInHip : public KernelsOnCpu {};
 

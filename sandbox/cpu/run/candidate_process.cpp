@@ -12,9 +12,9 @@
 #include <utility>
 
 #include "core/error.h"
+#include "sandbox/cpu/runtime/bound_launch.h"
 #include "sandbox/cpu/runtime/mapped_buffer.h"
 #include "sandbox/cpu/runtime/module.h"
-#include "sandbox/cpu/runtime/tensor_map_bits.h"
 #include "sandbox/jail/jail.h"
 #include "sandbox/wire.h"
 
@@ -22,12 +22,6 @@ namespace sandbox::cpu::run {
 namespace {
 using core::Json;
 using core::JsonView;
-
-std::vector<std::byte> bytes_of(const void* value, size_t size) {
-  std::vector<std::byte> bytes(size);
-  std::memcpy(bytes.data(), value, size);
-  return bytes;
-}
 
 class LoadedCandidate {
  public:
@@ -62,52 +56,14 @@ class LoadedCandidate {
   Json plan(const JsonView& json) {
     launches_.clear();
     zeroed_.clear();
+    std::vector<PlannedTensorMap> maps;
+    for (const JsonView& entry : json.at("tensor_maps").items()) maps.push_back(tensor_map_from_json(entry));
     for (const JsonView& entry : json.at("launches").items()) {
-      const PlannedLaunch planned = launch_from_json(entry);
-      runtime::KernelLaunch launch{planned.kernel,
-                                   planned.grid,
-                                   planned.block,
-                                   static_cast<size_t>(planned.shared_bytes),
-                                   {},
-                                   planned.cluster,
-                                   planned.overlaps_previous};
-      for (const PlanArg& arg : planned.args) {
-        if (const auto* scalar = std::get_if<ScalarArg>(&arg)) {
-          launch.args.push_back(core::bytes_of(scalar->value));
-        } else if (const auto* map = std::get_if<TensorMapArg>(&arg)) {
-          const runtime::TensorMapBits bits = bits_of(map_of(json, map->name));
-          launch.args.push_back(bytes_of(&bits, sizeof bits));
-        } else {
-          const std::byte* data = find(std::get<BufferArg>(arg).name).data;
-          launch.args.push_back(bytes_of(&data, sizeof data));
-        }
-      }
-      launches_.push_back(std::move(launch));
+      launches_.push_back(runtime::bound_launch(launch_from_json(entry), maps,
+                                                [this](const std::string& name) { return find(name).data; }));
     }
     for (const JsonView& name : json.at("zeroed").items()) zeroed_.push_back(find(name.string()));
     return {{"ok", true}};
-  }
-
-  static PlannedTensorMap map_of(const JsonView& plan, const std::string& name) {
-    for (const JsonView& entry : plan.at("tensor_maps").items()) {
-      if (entry.at("name").string() == name) return tensor_map_from_json(entry);
-    }
-    throw core::SystemError("the plan names an unknown tensor map: " + name);
-  }
-
-  runtime::TensorMapBits bits_of(const PlannedTensorMap& map) const {
-    runtime::TensorMapBits bits;
-    bits.base = find(map.buffer).data;
-    bits.element_bytes = static_cast<uint8_t>(core::size_bytes(map.dtype));
-    bits.rank = static_cast<uint8_t>(map.shape.size());
-    bits.swizzle = static_cast<uint8_t>(map.swizzle);
-    bits.nan_fill = map.nan_fill ? 1 : 0;
-    for (size_t d = 0; d < map.shape.size(); ++d) {
-      bits.shape[d] = map.shape[d];
-      bits.strides_bytes[d] = d == 0 ? bits.element_bytes : map.strides_bytes[d - 1];
-      bits.box[d] = static_cast<uint16_t>(map.box[d]);
-    }
-    return bits;
   }
 
   Json go(const JsonView& json) {
