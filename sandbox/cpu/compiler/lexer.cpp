@@ -116,7 +116,13 @@ class Lexer {
     } else {
       if (const auto redundant = find_near("static")) replace(*redundant, *redundant, "");
       // "used": the compiler must not take what no thread writes for zero.
-      replace(at_, at_, "__attribute__((used)) static __thread");
+      const std::string storage = "__attribute__((used)) static __thread";
+      if (is(at_ + 1, "alignas")) {  // g++ wants it before all else
+        replace(at_, at_, "");
+        insert(tokens_[past_parentheses(at_ + 2) - 1].end, " " + storage);
+      } else {
+        replace(at_, at_, storage);
+      }
       if (here.directive < 0 && parentheses_ == 0) add_gap();
     }
     ++at_;

@@ -22,12 +22,9 @@ struct __kw_ptx_place {
 
 // What went wrong in a collective of the whole warp.
 enum class __kw_discord : unsigned char { none, lanes_missing, differs };
-KW_DEVICE void __kw_check_accord(__kw_discord discord) {
-  if (discord == __kw_discord::none) return;
-  __kw_trap(discord == __kw_discord::differs
-                ? "the lanes of a warp are in different forms of one matrix instruction"
-                : "a matrix instruction: some of the warp's 32 threads do not exist or have returned");
-}
+#define KW_CHECK_ACCORD(name, discord)                                                                    \
+  if ((discord) == __kw_discord::differs) __kw_trap("lanes of one warp are in different forms of " name); \
+  if ((discord) != __kw_discord::none) __kw_trap(name ": some of the warp's 32 threads do not exist or have returned")
 // Whether all 32 lanes are there and ask for the same. Lane: has `form`, a number, and `discord`.
 template <typename Lane>
 KW_DEVICE bool __kw_agree(void* const* lanes, unsigned long active) {
@@ -81,10 +78,9 @@ struct __kw_matrices {
     }
   }
 };
-KW_DEVICE void __kw_exchange_matrices(const char* name, __kw_matrices& mine) {
-  __kw_warp_call(name, 0xffffffffu, &__kw_matrices::combine, &mine);
-  __kw_check_accord(mine.discord);
-}
+#define KW_EXCHANGE_MATRICES(name, mine)                                   \
+  __kw_warp_call(name, 0xffffffffu, &__kw_matrices::combine, &mine);       \
+  KW_CHECK_ACCORD(name, mine.discord)
 typedef unsigned __kw_matrix_row __attribute__((vector_size(16)));
 // Lanes below 8 * count give addresses of rows.
 KW_DEVICE __kw_matrices __kw_load_matrices(unsigned form, size_t address) {
@@ -93,7 +89,7 @@ KW_DEVICE __kw_matrices __kw_load_matrices(unsigned form, size_t address) {
     const __kw_matrix_row row = *(const __kw_matrix_row*)address;
     for (int i = 0; i < 4; ++i) mine.words[i] = row[i];
   }
-  __kw_exchange_matrices("ldmatrix", mine);
+  KW_EXCHANGE_MATRICES("ldmatrix", mine);
   return mine;
 }
 KW_DEVICE void __kw_load1(unsigned form, __kw_ptx_place d, size_t address) {
@@ -110,7 +106,7 @@ KW_DEVICE void __kw_load4(unsigned form, __kw_ptx_place d, __kw_ptx_place e, __k
 KW_DEVICE void __kw_store_matrices(unsigned form, size_t address, __kw_ptx_word a, __kw_ptx_word b = 0, __kw_ptx_word c = 0,
                                    __kw_ptx_word d = 0) {
   __kw_matrices mine{{a.bits, b.bits, c.bits, d.bits}, form | __kw_matrices::to_rows, __kw_discord::none};
-  __kw_exchange_matrices("stmatrix", mine);
+  KW_EXCHANGE_MATRICES("stmatrix", mine);
   if (__kw_lane() < 8 * (form & 7)) {
     *(__kw_matrix_row*)address = __kw_matrix_row{mine.words[0], mine.words[1], mine.words[2], mine.words[3]};
   }
@@ -129,7 +125,7 @@ KW_DEVICE void __kw_store_matrices(unsigned form, size_t address, __kw_ptx_word 
 #define __kw_ptx_stmatrix_sync_aligned_m8n8_x4_trans_shared_b16(...) __kw_store_matrices(4 | __kw_matrices::transposed, __VA_ARGS__)
 KW_DEVICE void __kw_ptx_movmatrix_sync_aligned_m8n8_trans_b16(__kw_ptx_place d, __kw_ptx_word a) {
   __kw_matrices mine{{a.bits, 0, 0, 0}, 1 | __kw_matrices::transposed, __kw_discord::none};
-  __kw_exchange_matrices("movmatrix", mine);
+  KW_EXCHANGE_MATRICES("movmatrix", mine);
   d.set(mine.words[0]);
 }
 
@@ -231,7 +227,7 @@ struct __kw_multiplication {
 };
 KW_DEVICE void __kw_multiply_words(__kw_multiplication& mine) {
   __kw_warp_call("mma", 0xffffffffu, &__kw_multiplication::combine, &mine);
-  __kw_check_accord(mine.discord);
+  KW_CHECK_ACCORD("mma", mine.discord);
 }
 // By the words of b in a lane, with sums of 32 bits.
 KW_DEVICE void __kw_mma1(unsigned form, __kw_ptx_place d0, __kw_ptx_place d1, __kw_ptx_place d2, __kw_ptx_place d3, __kw_ptx_word a0,
