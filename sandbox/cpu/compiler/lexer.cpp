@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "sandbox/cpu/compiler/asm_macros.h"
 #include "sandbox/cpu/compiler/inline_ptx.h"
 #include "sandbox/cpu/compiler/local_variables.h"
 #include "sandbox/cpu/compiler/source_rules.h"
@@ -281,7 +282,11 @@ class Lexer {
 }  // namespace
 
 std::variant<LexedSource, Rejected> lex(std::string_view source, Dialect dialect) {
-  return Lexer(source, dialect).run();
+  const std::string expanded = dialect == Dialect::cuda ? expand_asm_macros(source) : std::string(source);
+  if (expanded != source) {
+    if (auto rejected = check_source(source, tokenize(source))) return *rejected;
+  }
+  return Lexer(expanded, dialect).run();
 }
 
 }  // namespace sandbox::cpu::compiler
