@@ -107,7 +107,7 @@ TEST(ShimPtxMemory, CacheHintsMeanNothing) {
 
 TEST(ShimPtxMemory, AtomicUpdates) {
   expect_right(R"(
-    alignas(16) __shared__ unsigned s[4]; __shared__ unsigned long long wide; alignas(16) __shared__ float f[4];
+    __shared__ alignas(16) unsigned s[4]; __shared__ unsigned long long wide; alignas(16) __shared__ float f[4];
     unsigned r; unsigned long long l; float x, y;
     s[0] = 10;
     asm volatile("atom.global.add.u32 %0, [%1], %2;" : "=r"(r) : "l"(s), "r"(5)); EXPECT(r == 10 && s[0] == 15);

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "sandbox/cpu/compiler/asm_macros.h"
 #include "sandbox/cpu/compiler/inline_ptx.h"
 #include "sandbox/cpu/compiler/local_variables.h"
 #include "sandbox/cpu/compiler/source_rules.h"
@@ -116,7 +117,13 @@ class Lexer {
     } else {
       if (const auto redundant = find_near("static")) replace(*redundant, *redundant, "");
       // "used": the compiler must not take what no thread writes for zero.
-      replace(at_, at_, "__attribute__((used)) static __thread");
+      const std::string storage = "__attribute__((used)) static __thread";
+      if (is(at_ + 1, "alignas")) {  // g++ wants it before all else
+        replace(at_, at_, "");
+        insert(tokens_[past_parentheses(at_ + 2) - 1].end, " " + storage);
+      } else {
+        replace(at_, at_, storage);
+      }
       if (here.directive < 0 && parentheses_ == 0) add_gap();
     }
     ++at_;
@@ -275,7 +282,11 @@ class Lexer {
 }  // namespace
 
 std::variant<LexedSource, Rejected> lex(std::string_view source, Dialect dialect) {
-  return Lexer(source, dialect).run();
+  const std::string expanded = dialect == Dialect::cuda ? expand_asm_macros(source) : std::string(source);
+  if (expanded != source) {
+    if (auto rejected = check_source(source, tokenize(source))) return *rejected;
+  }
+  return Lexer(expanded, dialect).run();
 }
 
 }  // namespace sandbox::cpu::compiler

@@ -210,6 +210,8 @@ TEST(Lexer, PlacesSharedMemory) {
             "void f() { f(); " + gap + "__align__(16) __attribute__((used)) static __thread float x; }");
   EXPECT_THAT(lexed("extern __shared__ float d[];"),
               HasSubstr(" __thread float d[] __asm__(\"__kw_dynamic\");\nKW_DYNAMIC_SHARED"));
+  EXPECT_EQ(lexed("void f() { __shared__ alignas(16) float x, y; }"),
+            "void f() { " + gap + " alignas(16) __attribute__((used)) static __thread float x, y; }");
   EXPECT_THAT(lexed("void f() { extern __shared__ __align__(16) float a[][4], b[]; }"),
               HasSubstr("__align__(16) float (&a)[][4] = __kw_dynamic_place(), (&b)[] = __kw_dynamic_place();"));
 }

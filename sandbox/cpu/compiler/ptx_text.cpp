@@ -259,7 +259,7 @@ class PtxText {
   // ---- operands
 
   bool translate_operands(std::string_view rest, const PtxForm& form, bool floats, std::string& arguments) {
-    size_t i = 0, last = 0;  // last: where the last argument begins
+    size_t i = 0, last = rest.npos;  // last: where the argument begins that a displacement may follow
     const auto append = [&](const std::string& argument) {
       if (!arguments.empty() && !arguments.ends_with('(')) arguments += ", ";
       last = arguments.size();
@@ -269,18 +269,20 @@ class PtxText {
       const char c = rest[i];
       if (c == '[') {
         ++i;
+        last = rest.npos;
         if (!form.address.empty()) append(form.address + "(");
       } else if (c == ']') {
         ++i;
         if (!form.address.empty()) arguments += ")";
       } else if (is_blank(c) || c == ',' || c == '{' || c == '}' || c == '|') {
         ++i;
-      } else if (c == '+' && !arguments.empty()) {  // [%0 + 16]
+      } else if (c == '+' && last != rest.npos) {  // [%0 + 16]
         ++i;
         const std::optional<std::string> offset = take_operand(rest, i, floats);
         if (!offset) return false;
         // PTX counts bytes, also where the operand is a pointer to something larger.
         arguments = arguments.substr(0, last) + "__kw_ptx_address(" + arguments.substr(last) + ") + " + *offset;
+        last = rest.npos;
       } else {
         const std::optional<std::string> operand = take_operand(rest, i, floats);
         if (!operand) return false;

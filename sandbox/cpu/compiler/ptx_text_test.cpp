@@ -39,6 +39,14 @@ TEST(PtxText, SeveralBecomeAStatement) {
             "__kw_ptx_mov_b64(__kw_r2_r1, 5); if (!__kw_r0_p) __kw_ptx_mov_b64(__kw_r3_wide, __kw_r2_r1); (void)0; })");
 }
 
+TEST(PtxText, DestinationsThatNobodyWants) {
+  EXPECT_EQ(
+      translated("{ .reg .pred p; setp.eq.s32 _|p, %1, 0; }"),
+      "({ bool __kw_r0_p; const auto __kw_i1 = (a); __kw_ptx_setp_eq<int>(__kw_ptx_nowhere, __kw_r0_p, __kw_i1, 0); "
+      "(void)0; })");
+  EXPECT_EQ(translated("mov.b64 {_, %0}, %1;"), "__kw_ptx_mov_b64(__kw_ptx_nowhere, (x), (a))");
+}
+
 TEST(PtxText, LabelsBelongToTheirBlock) {
   const std::string text = translated(
       "{ .reg .pred p; again: setp.lt.s32 p, %1, 2; { .reg .pred p; again: @p bra again; bra.uni OUT_%=; }\n"
@@ -52,6 +60,8 @@ TEST(PtxText, LabelsBelongToTheirBlock) {
 TEST(PtxText, AddressesOfStateSpaces) {
   EXPECT_EQ(translated("ld.shared::cta.v2.f32 {%0, %0}, [%1 + 16];"),
             "__kw_ptx_ld_v2<float>((x), (x), __kw_ptx_shared(__kw_ptx_address((a)) + 16))");
+  EXPECT_EQ(translated("ld.global.u32 %0, [%1+-4];"), "__kw_ptx_ld<unsigned>((x), __kw_ptx_address((a)) + -4)");
+  EXPECT_EQ(translated("ld.global.u32 %0, [%1 + %2];"), "__kw_ptx_ld<unsigned>((x), __kw_ptx_address((a)) + (b))");
   EXPECT_EQ(translated("st.shared.u32 [%1], %2;"), "__kw_ptx_st<unsigned>(__kw_ptx_shared((a)), (b))");
   EXPECT_EQ(translated("ld.global.nc.L1::no_allocate.L2::128B.v4.u32 {%0, %0, %0, %0}, [%1];"),
             "__kw_ptx_ld_v4<unsigned>((x), (x), (x), (x), (a))");
@@ -100,6 +110,8 @@ TEST(PtxText, RefusesWithAReason) {
            {"mov.u32 %0, %3;", "unsupported: an operand of inline PTX mov.u32"},
            {"mov.u32 %0, $x;", "unsupported: an operand of inline PTX mov.u32"},
            {"ld.global.u32 %0, [%1;", "unsupported: an operand of inline PTX ld.global.u32"},
+           {"ld.global.u32 %0, [%1 + 1 + 2];", "unsupported: an operand of inline PTX ld.global.u32"},
+           {"ld.global.u32 %0, [+4];", "unsupported: an operand of inline PTX ld.global.u32"},
            {"{ { .reg .b32 r; } mov.u32 r, 1; }", "unsupported: an operand of inline PTX mov.u32"},
            {"bra elsewhere;", "unsupported: bra to a label that is not in the same inline PTX"},
            {"{ inner: } bra inner;", "unsupported: bra to a label that is not in the same inline PTX"},

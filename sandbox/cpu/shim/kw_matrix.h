@@ -22,23 +22,28 @@ struct __kw_ptx_place {
 
 // What went wrong in a collective of the whole warp.
 enum class __kw_discord : unsigned char { none, lanes_missing, differs };
-KW_DEVICE void __kw_check_accord(__kw_discord discord) {
-  if (discord == __kw_discord::none) return;
-  __kw_trap(discord == __kw_discord::differs
-                ? "the lanes of a warp are in different forms of one matrix instruction"
-                : "a matrix instruction: some of the warp's 32 threads do not exist or have returned");
-}
+#define KW_CHECK_ACCORD(name, discord)                                                                    \
+  if ((discord) == __kw_discord::differs) __kw_trap("lanes of one warp are in different forms of " name); \
+  if ((discord) != __kw_discord::none) __kw_trap(name ": some of the warp's 32 threads do not exist or have returned")
 // Whether all 32 lanes are there and ask for the same. Lane: has `form`, a number, and `discord`.
 template <typename Lane>
 KW_DEVICE bool __kw_agree(void* const* lanes, unsigned long active) {
-  const auto lane = [&](unsigned long i) -> Lane& { return *static_cast<Lane*>(lanes[i]); };
+  const unsigned form = static_cast<Lane*>(lanes[__builtin_ctzl(active)])->form;
   auto discord = active == 0xffffffffu ? __kw_discord::none : __kw_discord::lanes_missing;
   for (unsigned long rest = active; rest != 0; rest &= rest - 1) {
-    if (lane(__builtin_ctzl(rest)).form != lane(__builtin_ctzl(active)).form) discord = __kw_discord::differs;
+    if (static_cast<Lane*>(lanes[__builtin_ctzl(rest)])->form != form) discord = __kw_discord::differs;
   }
-  for (unsigned long rest = active; rest != 0; rest &= rest - 1) lane(__builtin_ctzl(rest)).discord = discord;
-  return discord == __kw_discord::none;
+  if (discord == __kw_discord::none) return true;
+  for (unsigned long rest = active; rest != 0; rest &= rest - 1) {
+    static_cast<Lane*>(lanes[__builtin_ctzl(rest)])->discord = discord;
+  }
+  return false;
 }
+#if defined(__clang__)
+#define KW_UNROLL _Pragma("unroll")
+#else
+#define KW_UNROLL _Pragma("GCC unroll 8")
+#endif
 
 // ---- matrices of 8 x 8 numbers of 16 bits
 // As rows, lane l holds row l % 8 of matrix l / 8. As a fragment, word i of lane l is elements l % 4 * 2 and the next
@@ -49,17 +54,17 @@ struct __kw_matrices {
   __kw_discord discord;
   enum { from_rows = 8, to_rows = 16, transposed = 32 };
 
-  static void combine(void* const* lanes, unsigned long active) {
+  KW_DEVICE unsigned* words_of(void* lane) { return static_cast<__kw_matrices*>(lane)->words; }
+  __attribute__((no_sanitize("thread", "alignment", "bounds", "object-size"))) static void combine(void* const* lanes, unsigned long active) {
     if (!__kw_agree<__kw_matrices>(lanes, active)) return;
-    const auto words_of = [&](unsigned lane) { return static_cast<__kw_matrices*>(lanes[lane])->words; };
     const unsigned form = static_cast<__kw_matrices*>(lanes[0])->form, count = form & 7;
     alignas(16) unsigned short all[4][8][8];
     for (unsigned i = 0; i < count; ++i) {
       if (form & from_rows) {
-        for (unsigned row = 0; row < 8; ++row) __builtin_memcpy(all[i][row], words_of(8 * i + row), 16);
+        for (unsigned row = 0; row < 8; ++row) __builtin_memcpy(all[i][row], words_of(lanes[8 * i + row]), 16);
       } else {
         for (unsigned lane = 0; lane < 32; ++lane) {
-          __builtin_memcpy(&all[i][lane / 4][lane % 4 * 2], words_of(lane) + i, 4);
+          __builtin_memcpy(&all[i][lane / 4][lane % 4 * 2], words_of(lanes[lane]) + i, 4);
         }
       }
       for (unsigned row = 0; form & transposed && row < 8; ++row) {
@@ -72,19 +77,18 @@ struct __kw_matrices {
     }
     for (unsigned i = 0; i < count; ++i) {
       if (form & to_rows) {
-        for (unsigned row = 0; row < 8; ++row) __builtin_memcpy(words_of(8 * i + row), all[i][row], 16);
+        for (unsigned row = 0; row < 8; ++row) __builtin_memcpy(words_of(lanes[8 * i + row]), all[i][row], 16);
       } else {
         for (unsigned lane = 0; lane < 32; ++lane) {
-          __builtin_memcpy(words_of(lane) + i, &all[i][lane / 4][lane % 4 * 2], 4);
+          __builtin_memcpy(words_of(lanes[lane]) + i, &all[i][lane / 4][lane % 4 * 2], 4);
         }
       }
     }
   }
 };
-KW_DEVICE void __kw_exchange_matrices(const char* name, __kw_matrices& mine) {
-  __kw_warp_call(name, 0xffffffffu, &__kw_matrices::combine, &mine);
-  __kw_check_accord(mine.discord);
-}
+#define KW_EXCHANGE_MATRICES(name, mine)                                   \
+  __kw_warp_call(name, 0xffffffffu, &__kw_matrices::combine, &mine);       \
+  KW_CHECK_ACCORD(name, mine.discord)
 typedef unsigned __kw_matrix_row __attribute__((vector_size(16)));
 // Lanes below 8 * count give addresses of rows.
 KW_DEVICE __kw_matrices __kw_load_matrices(unsigned form, size_t address) {
@@ -93,7 +97,7 @@ KW_DEVICE __kw_matrices __kw_load_matrices(unsigned form, size_t address) {
     const __kw_matrix_row row = *(const __kw_matrix_row*)address;
     for (int i = 0; i < 4; ++i) mine.words[i] = row[i];
   }
-  __kw_exchange_matrices("ldmatrix", mine);
+  KW_EXCHANGE_MATRICES("ldmatrix", mine);
   return mine;
 }
 KW_DEVICE void __kw_load1(unsigned form, __kw_ptx_place d, size_t address) {
@@ -110,7 +114,7 @@ KW_DEVICE void __kw_load4(unsigned form, __kw_ptx_place d, __kw_ptx_place e, __k
 KW_DEVICE void __kw_store_matrices(unsigned form, size_t address, __kw_ptx_word a, __kw_ptx_word b = 0, __kw_ptx_word c = 0,
                                    __kw_ptx_word d = 0) {
   __kw_matrices mine{{a.bits, b.bits, c.bits, d.bits}, form | __kw_matrices::to_rows, __kw_discord::none};
-  __kw_exchange_matrices("stmatrix", mine);
+  KW_EXCHANGE_MATRICES("stmatrix", mine);
   if (__kw_lane() < 8 * (form & 7)) {
     *(__kw_matrix_row*)address = __kw_matrix_row{mine.words[0], mine.words[1], mine.words[2], mine.words[3]};
   }
@@ -129,7 +133,7 @@ KW_DEVICE void __kw_store_matrices(unsigned form, size_t address, __kw_ptx_word 
 #define __kw_ptx_stmatrix_sync_aligned_m8n8_x4_trans_shared_b16(...) __kw_store_matrices(4 | __kw_matrices::transposed, __VA_ARGS__)
 KW_DEVICE void __kw_ptx_movmatrix_sync_aligned_m8n8_trans_b16(__kw_ptx_place d, __kw_ptx_word a) {
   __kw_matrices mine{{a.bits, 0, 0, 0}, 1 | __kw_matrices::transposed, __kw_discord::none};
-  __kw_exchange_matrices("movmatrix", mine);
+  KW_EXCHANGE_MATRICES("movmatrix", mine);
   d.set(mine.words[0]);
 }
 
@@ -169,48 +173,48 @@ struct __kw_multiplication {
     return numbers == __kw_s8 ? as<Integers>(top) >> 24 : as<Integers>(top >> 24);
   }
 
-  // sums[m] += a[m][k] * b[k], for 16 rows m.
+  template <typename Scalar>
+  KW_DEVICE auto number(Words words, unsigned numbers, unsigned place) {
+    if constexpr (__is_same(Scalar, int)) {
+      return integers(words, numbers, place);
+    } else {
+      return floats(words, numbers, place);
+    }
+  }
+  // sums[m] += a[m][k] * b[k], for 16 rows m, 8 at a time.
   template <typename Scalar, typename V>
-  KW_DEVICE void multiply(const Words (&left)[8][2], const Words (&right)[8], unsigned form, V (&sums)[16]) {
+  KW_DEVICE void multiply(const Words (&left)[2][8], const Words (&right)[8], unsigned form, V (&sums)[16]) {
     const unsigned of_a = form >> 4 & 15, of_b = form >> 8 & 15, words = 4 * (form & 3);
     const unsigned elements = of_a == __kw_tf32 ? 1 : of_a <= __kw_bf16 ? 2 : 4;
-    const auto number = [](Words words, unsigned numbers, unsigned place) {
-      if constexpr (__is_same(Scalar, int)) {
-        return integers(words, numbers, place);
-      } else {
-        return floats(words, numbers, place);
+    V rows[32];
+    for (unsigned k = 0; k < words * elements; ++k) rows[k] = number<Scalar>(right[k / elements], of_b, k % elements);
+    for (unsigned half = 0; half < 2; ++half) {
+      V sum[8];
+      KW_UNROLL for (int m = 0; m < 8; ++m) sum[m] = sums[8 * half + m];
+      for (unsigned k = 0; k < words * elements; ++k) {
+        const V column = number<Scalar>(left[half][k / elements], of_a, k % elements);
+        KW_UNROLL for (int m = 0; m < 8; ++m) sum[m] += static_cast<Scalar>(column[m]) * rows[k];
       }
-    };
-    for (unsigned word = 0; word < words; ++word) {
-      for (unsigned place = 0; place < elements; ++place) {
-        const V row = number(right[word], of_b, place);
-        const V upper = number(left[word][0], of_a, place), lower = number(left[word][1], of_a, place);
-        for (int m = 0; m < 8; ++m) {
-          sums[m] += static_cast<Scalar>(upper[m]) * row;
-          sums[8 + m] += static_cast<Scalar>(lower[m]) * row;
-        }
-      }
+      KW_UNROLL for (int m = 0; m < 8; ++m) sums[8 * half + m] = sum[m];
     }
   }
 
-  static void combine(void* const* lanes, unsigned long active) {
+  __attribute__((no_sanitize("thread", "alignment", "bounds", "object-size"))) static void combine(void* const* lanes, unsigned long active) {
     if (!__kw_agree<__kw_multiplication>(lanes, active)) return;
-    const auto lane_at = [&](unsigned i) -> __kw_multiplication& { return *static_cast<__kw_multiplication*>(lanes[i]); };
-    const unsigned form = lane_at(0).form, depth = form & 3;
-    Words left[8][2], right[8];  // by word along k: of rows 0 to 7 and 8 to 15, of the columns
-    for (unsigned lane = 0; lane < 32; ++lane) {
-      for (unsigned i = 0; i < depth; ++i) {
-        const unsigned word = lane % 4 + 4 * i;
-        left[word][0][lane / 4] = lane_at(lane).a[2 * i];
-        left[word][1][lane / 4] = lane_at(lane).a[2 * i + 1];
-        right[word][lane / 4] = lane_at(lane).b[i];
-      }
-    }
+    const unsigned form = static_cast<__kw_multiplication*>(lanes[0])->form, depth = form & 3;
+    Words left[2][8], right[8];  // by word along k: of rows 0 to 7 and 8 to 15, of the columns
     alignas(32) unsigned result[16][8];
-    const auto place = [&](unsigned lane, unsigned i) -> unsigned& {
-      return result[lane / 4 + 8 * (i / 2)][lane % 4 * 2 + i % 2];
-    };
-    for (unsigned i = 0; i < 128; ++i) place(i / 4, i % 4) = lane_at(i / 4).sums[i % 4];
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      const auto& mine = *static_cast<__kw_multiplication*>(lanes[lane]);
+      const unsigned group = lane / 4, in_group = lane % 4;
+      for (unsigned i = 0; i < depth; ++i) {
+        left[0][in_group + 4 * i][group] = mine.a[2 * i];
+        left[1][in_group + 4 * i][group] = mine.a[2 * i + 1];
+        right[in_group + 4 * i][group] = mine.b[i];
+      }
+      __builtin_memcpy(&result[group][2 * in_group], mine.sums, 8);
+      __builtin_memcpy(&result[group + 8][2 * in_group], mine.sums + 2, 8);
+    }
     if ((form >> 4 & 15) >= __kw_s8) {
       Integers sums[16] = {};
       multiply<int>(left, right, form, sums);
@@ -225,12 +229,16 @@ struct __kw_multiplication {
       multiply<float>(left, right, form, sums);
       __builtin_memcpy(result, sums, sizeof sums);
     }
-    for (unsigned i = 0; i < 128; ++i) lane_at(i / 4).sums[i % 4] = place(i / 4, i % 4);
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      auto& mine = *static_cast<__kw_multiplication*>(lanes[lane]);
+      __builtin_memcpy(mine.sums, &result[lane / 4][lane % 4 * 2], 8);
+      __builtin_memcpy(mine.sums + 2, &result[lane / 4 + 8][lane % 4 * 2], 8);
+    }
   }
 };
 KW_DEVICE void __kw_multiply_words(__kw_multiplication& mine) {
   __kw_warp_call("mma", 0xffffffffu, &__kw_multiplication::combine, &mine);
-  __kw_check_accord(mine.discord);
+  KW_CHECK_ACCORD("mma", mine.discord);
 }
 // By the words of b in a lane, with sums of 32 bits.
 KW_DEVICE void __kw_mma1(unsigned form, __kw_ptx_place d0, __kw_ptx_place d1, __kw_ptx_place d2, __kw_ptx_place d3, __kw_ptx_word a0,
