@@ -7,7 +7,6 @@
 #include <set>
 
 #include "core/error.h"
-#include "core/hash.h"
 #include "core/paths.h"
 #include "core/suggest.h"
 #include "core/text.h"
@@ -19,7 +18,6 @@ using core::InputError;
 
 constexpr std::string_view kInclude = "#include <kw/", kBegin = "// begin <kw/", kEnd = "// end <kw/",
                            kArch = "// arch: ", kProblems = "// problems: ";
-const std::string kStandsFor = "// stands for ";
 
 fs::path folder() { return core::installed_paths().kernels() / "include" / "kw"; }
 
@@ -134,33 +132,6 @@ std::string without_shared_headers(const std::string& source) {
   }
   return core::join(kept, "\n");
 }
-
-std::string with_host_headers(const std::string& source, const fs::path& folder) {
-  if (source.find(kBegin) == source.npos) return source;
-  std::vector<std::string> lines = core::split(source, '\n');
-  for (size_t i = 0; i < lines.size(); ++i) {
-    const auto name = named(lines[i], kBegin);
-    // A name from the source: no more than that of a file in the folder.
-    if (!name || !std::ranges::all_of(*name, [](char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; }))
-      continue;
-    const fs::path version = folder / "kw" / *name;
-    std::error_code none;
-    if (!fs::is_regular_file(version, none)) continue;
-    std::string text;
-    size_t end = i + 1;
-    for (; end < lines.size() && named(lines[end], kEnd) != name; ++end) text += lines[end] + "\n";
-    if (end == lines.size() ||
-        core::read_file(version).find(kStandsFor + core::file_sha256_hex(text) + "\n") == std::string::npos) {
-      continue;
-    }
-    for (size_t of_text = i + 1; of_text < end; ++of_text) lines[of_text].clear();
-    lines[i] = std::string(kInclude) + *name + ">";
-    i = end;
-  }
-  return core::join(lines, "\n");
-}
-
-std::string shared_header_hash(const std::string& name) { return core::file_sha256_hex(own_text(name)); }
 
 std::string author_line(const std::string& source, int64_t line) {
   if (source.find(kBegin) == source.npos) return "";

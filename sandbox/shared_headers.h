@@ -15,7 +15,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -37,13 +36,6 @@ std::string with_shared_headers(const std::string& source, const std::string& fi
 
 // The reverse, for readers: each header that is still the one that ships becomes its #include again.
 std::string without_shared_headers(const std::string& source);
-
-// For the cpu device: a header that `folder` has a version of, kw/<name>, gives way to an #include of that version, if
-// it is still the one that the version stands for: "// stands for <hash of its text>" in the version's first lines.
-// Lines keep their numbers.
-std::string with_host_headers(const std::string& source, const std::filesystem::path& folder);
-// That hash, of a header that ships.
-std::string shared_header_hash(const std::string& name);
 
 // A line of such a source as its author knows it: "line 12 of <kw/mbarrier.cuh>", or "line 40" of the file. Empty where
 // the source has no headers: its lines are the file's.

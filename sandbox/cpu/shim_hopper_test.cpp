@@ -1,5 +1,5 @@
-// mbarriers, copies by TMA, products of warpgroups, clusters and named barriers on the cpu device: what they compute, in
-// both builds and every order, and that the checking build finds what is missing.
+// mbarriers, copies by TMA, products of warpgroups, clusters and named barriers on the cpu device: what they compute,
+// in both builds and every order, and that the checking build finds what is missing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -115,8 +115,8 @@ TEST(ShimHopper, WhatARingLacksIsFound) {
         Planted{"kw::mbarrier::wait(empty + 8 * ring.stage, ring.phase ^ 1);", "", FaultKind::deadlock,
                 "more threads arrive"},
         Planted{"      __syncwarp();\n", "", FaultKind::race, "asynchronous copy"},
-        Planted{"kw::mbarrier::expect(full + 8 * ring.stage, 256);", "kw::mbarrier::expect(full + 8 * ring.stage, 512);",
-                FaultKind::deadlock, "256 bytes"},
+        Planted{"kw::mbarrier::expect(full + 8 * ring.stage, 256);",
+                "kw::mbarrier::expect(full + 8 * ring.stage, 512);", FaultKind::deadlock, "256 bytes"},
         Planted{"kw::mbarrier::init(full + 8 * s, 1);", "", FaultKind::uninitialised, "no mbarrier"},
         Planted{"  __syncthreads();\n  kw::Ring", "  kw::Ring", FaultKind::uninitialised, "no mbarrier"},
         Planted{"if (threadIdx.x == 0) kw::mbarrier::arrive", "kw::mbarrier::arrive", FaultKind::deadlock,
@@ -209,10 +209,11 @@ TEST(ShimHopper, WhatAStoreLacksIsFound) {
   };
   for (const Planted& planted :
        {Planted{"  kw::tma::fence();\n  __syncthreads();\n  if", "  __syncthreads();\n  if", "no fence.proxy.async"},
-        Planted{"  __syncthreads();\n  if (threadIdx.x == 0) {\n    kw::tma::store", "  if (threadIdx.x == 0) {\n    kw::tma::store",
-                "asynchronous copy"},
+        Planted{"  __syncthreads();\n  if (threadIdx.x == 0) {\n    kw::tma::store",
+                "  if (threadIdx.x == 0) {\n    kw::tma::store", "asynchronous copy"},
         Planted{"    kw::tma::wait_read<0>();\n", "", "returns while a bulk store"},
-        Planted{"    kw::tma::wait_read<0>();\n", "    tile[0] = 1;\n    kw::tma::wait_read<0>();\n", "asynchronous copy"},
+        Planted{"    kw::tma::wait_read<0>();\n", "    tile[0] = 1;\n    kw::tma::wait_read<0>();\n",
+                "asynchronous copy"},
         Planted{"    kw::tma::commit();\n", "", "returns while a bulk store"}}) {
     std::vector<float> y, out;
     const auto fault = run_boxes(replaced(kBoxes, planted.what, planted.by), Build::check, y, out);
@@ -246,7 +247,8 @@ extern "C" __global__ void k(const float* a, const float* b, float* d) {
   __syncthreads();
   float sums[32];
   const unsigned a_at = kw::shared_address(a_tile), b_at = kw::shared_address(b_tile);
-)" + body + R"(
+)" + body +
+         R"(
   const int row = t / 32 * 16 + t % 32 / 4, column = t % 4 * 2;
   for (int j = 0; j < 8; ++j) {
     for (int r = 0; r < 2; ++r) {
@@ -343,8 +345,10 @@ TEST(ShimHopper, AProductFromInlineAssembly) {
   for (int k = 0; k < 4; ++k) {
     const unsigned long long da = kw::wgmma::k_major_tile(a_at) + k * 2, db = kw::wgmma::k_major_tile(b_at) + k * 2;
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %34, 0;\n"
-                 "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {)" + sums + R"(}, %32, %33, p, 1, 1, 0, 0;\n}\n"
-                 : )" + operands + R"( : "l"(da), "l"(db), "r"(k));
+                 "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {)" +
+                           sums + R"(}, %32, %33, p, 1, 1, 0, 0;\n}\n"
+                 : )" + operands +
+                           R"( : "l"(da), "l"(db), "r"(k));
   }
   asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n" ::: "memory");
 )";
@@ -358,13 +362,15 @@ TEST(ShimHopper, AProductFromInlineAssembly) {
 
 TEST(ShimHopper, TilesThatAProductStillReadsMayNotBeWritten) {
   Matrices m;
-  auto fault = run_product(replaced(kAlongK, "  kw::wgmma::wait<0>();\n", "  put(a_tile, t / 2, 0, __float2half(1.0f));\n"),
-                           Build::check, m);
+  auto fault =
+      run_product(replaced(kAlongK, "  kw::wgmma::wait<0>();\n", "  put(a_tile, t / 2, 0, __float2half(1.0f));\n"),
+                  Build::check, m);
   ASSERT_TRUE(fault);
   EXPECT_EQ(fault->kind, FaultKind::race) << fault->describe();
   EXPECT_THAT(fault->message, HasSubstr("which wgmma read"));
-  const std::string late = replaced(kAlongK, "  kw::wgmma::wait<0>();\n",
-                                    "  kw::wgmma::wait<0>();\n  __syncthreads();\n  put(a_tile, t / 2, t % 2, __float2half(1.0f));\n");
+  const std::string late =
+      replaced(kAlongK, "  kw::wgmma::wait<0>();\n",
+               "  kw::wgmma::wait<0>();\n  __syncthreads();\n  put(a_tile, t / 2, t % 2, __float2half(1.0f));\n");
   fault = run_product(late, Build::check, m);
   EXPECT_FALSE(fault) << fault->describe();
   const std::string source = replaced(product(kAlongK), "  kw::tma::fence();\n", "");
@@ -430,7 +436,8 @@ TEST(ShimHopper, WhatAClusterLacksIsFound) {
   fault = run_cluster(replaced(kNeighbours, "  kw::cluster::wait<4>();\n", ""), Build::check, Order::forward, y);
   ASSERT_TRUE(fault);
   EXPECT_TRUE(fault->kind == FaultKind::race || fault->kind == FaultKind::uninitialised) << fault->describe();
-  fault = run_cluster(replaced(kNeighbours, "next = (rank + 1) % 4", "next = rank + 1"), Build::check, Order::forward, y);
+  fault =
+      run_cluster(replaced(kNeighbours, "next = (rank + 1) % 4", "next = rank + 1"), Build::check, Order::forward, y);
   ASSERT_TRUE(fault);
   EXPECT_EQ(fault->kind, FaultKind::out_of_bounds) << fault->describe();
   EXPECT_THAT(fault->message, HasSubstr("no block of rank 4"));
@@ -499,7 +506,9 @@ extern "C" __global__ void k(float* y) {
     ASSERT_FALSE(fault) << fault->describe();
     for (int t = 0; t < 64; ++t) EXPECT_EQ(y[t], static_cast<float>(300 + 3 * t));
   }
-  Device device(with_headers(replaced(source, "      kw::warpgroup::sync<128>(1);\n", "      kw::warpgroup::arrive<128>(1);\n")), Build::check);
+  Device device(
+      with_headers(replaced(source, "      kw::warpgroup::sync<128>(1);\n", "      kw::warpgroup::arrive<128>(1);\n")),
+      Build::check);
   device.add_floats("y", 64);
   const auto fault = device.launch("k", 1, 128);
   ASSERT_TRUE(fault);
@@ -552,7 +561,8 @@ TEST(ShimHopper, ADependentLaunchWaitsBeforeItReads) {
     Device device(std::string(R"(
 extern "C" __global__ void first(float* x, float* y) { x[threadIdx.x] = threadIdx.x; }
 extern "C" __global__ void second(float* x, float* y) {
-  )") + (waits ? "asm volatile(\"griddepcontrol.wait;\" ::: \"memory\");" : "") + R"(
+  )") + (waits ? "asm volatile(\"griddepcontrol.wait;\" ::: \"memory\");" : "") +
+                      R"(
   y[threadIdx.x] = x[31 - threadIdx.x];
 }
 )",

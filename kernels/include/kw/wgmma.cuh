@@ -63,98 +63,98 @@ __device__ __forceinline__ void settle(unsigned (&a)[N]) {
 
 // Operands of the instruction by number, and as constraints.
 // clang-format off
-#define KW_TO_8 "%0, %1, %2, %3, %4, %5, %6, %7"
-#define KW_TO_16                                                                                                      \
-  KW_TO_8 ", %8, %9, %10, %11, %12, %13, %14, %15"
-#define KW_TO_32                                                                                                      \
-  KW_TO_16 ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-#define KW_TO_48                                                                                                      \
-  KW_TO_32 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47"
-#define KW_TO_64                                                                                                      \
-  KW_TO_48 ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-#define KW_TO_96 KW_TO_64 ", "                                                                                        \
+#define WG_TO_8 "%0, %1, %2, %3, %4, %5, %6, %7"
+#define WG_TO_16                                                                                                      \
+  WG_TO_8 ", %8, %9, %10, %11, %12, %13, %14, %15"
+#define WG_TO_32                                                                                                      \
+  WG_TO_16 ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define WG_TO_48                                                                                                      \
+  WG_TO_32 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47"
+#define WG_TO_64                                                                                                      \
+  WG_TO_48 ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define WG_TO_96 WG_TO_64 ", "                                                                                        \
   "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, "              \
   "%84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
-#define KW_TO_128 KW_TO_96 ", "                                                                                       \
+#define WG_TO_128 WG_TO_96 ", "                                                                                       \
   "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, %112, %113, "          \
   "%114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
-#define KW_SUMS_8(i)                                                                                                  \
+#define WG_SUMS_8(i)                                                                                                  \
   "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]),         \
       "+f"(d[i + 7])
-#define KW_SUMS_16(i) KW_SUMS_8(i), KW_SUMS_8(i + 8)
-#define KW_SUMS_32(i) KW_SUMS_16(i), KW_SUMS_16(i + 16)
-#define KW_SUMS_48(i) KW_SUMS_32(i), KW_SUMS_16(i + 32)
-#define KW_SUMS_64(i) KW_SUMS_32(i), KW_SUMS_32(i + 32)
-#define KW_SUMS_96(i) KW_SUMS_64(i), KW_SUMS_32(i + 64)
-#define KW_SUMS_128(i) KW_SUMS_64(i), KW_SUMS_64(i + 64)
-#define KW_IF(ADD) "{\n.reg .pred p;\nsetp.ne.b32 p, " ADD ", 0;\nwgmma.mma_async.sync.aligned.m64n"
+#define WG_SUMS_16(i) WG_SUMS_8(i), WG_SUMS_8(i + 8)
+#define WG_SUMS_32(i) WG_SUMS_16(i), WG_SUMS_16(i + 16)
+#define WG_SUMS_48(i) WG_SUMS_32(i), WG_SUMS_16(i + 32)
+#define WG_SUMS_64(i) WG_SUMS_32(i), WG_SUMS_32(i + 32)
+#define WG_SUMS_96(i) WG_SUMS_64(i), WG_SUMS_32(i + 64)
+#define WG_SUMS_128(i) WG_SUMS_64(i), WG_SUMS_64(i + 64)
+#define WG_IF(ADD) "{\n.reg .pred p;\nsetp.ne.b32 p, " ADD ", 0;\nwgmma.mma_async.sync.aligned.m64n"
 
 // multiply<type, major of b, major of a>(d, a, b, add): a and b are descriptors; add: 0 overwrites d.
-#define KW_SHARED(N, COUNT, NUMBERS, SUMS, A, B, ADD, A_MAJOR, B_MAJOR)                                               \
+#define WG_SHARED(N, COUNT, NUMBERS, SUMS, A, B, ADD, A_MAJOR, B_MAJOR)                                               \
   template <Type type, Major of_b = k_major, Major of_a = k_major>                                                    \
   __device__ __forceinline__ void multiply(float (&d)[COUNT], unsigned long long a, unsigned long long b, int add) {  \
     if constexpr (type == bf16) {                                                                                     \
-      asm volatile(KW_IF(ADD) N "k16.f32.bf16.bf16 {" NUMBERS "}, " A ", " B ", p, 1, 1, " A_MAJOR ", " B_MAJOR ";\n}"\
+      asm volatile(WG_IF(ADD) N "k16.f32.bf16.bf16 {" NUMBERS "}, " A ", " B ", p, 1, 1, " A_MAJOR ", " B_MAJOR ";\n}"\
                    : SUMS : "l"(a), "l"(b), "r"(add), "n"(int(of_a)), "n"(int(of_b)));                                \
     } else if constexpr (type == f16) {                                                                               \
-      asm volatile(KW_IF(ADD) N "k16.f32.f16.f16 {" NUMBERS "}, " A ", " B ", p, 1, 1, " A_MAJOR ", " B_MAJOR ";\n}"  \
+      asm volatile(WG_IF(ADD) N "k16.f32.f16.f16 {" NUMBERS "}, " A ", " B ", p, 1, 1, " A_MAJOR ", " B_MAJOR ";\n}"  \
                    : SUMS : "l"(a), "l"(b), "r"(add), "n"(int(of_a)), "n"(int(of_b)));                                \
     } else {                                                                                                          \
       static_assert(of_a == k_major && of_b == k_major, "k must be contiguous");                                      \
-      asm volatile(KW_IF(ADD) N "k32.f32.e4m3.e4m3 {" NUMBERS "}, " A ", " B ", p, 1, 1;\n}"                          \
+      asm volatile(WG_IF(ADD) N "k32.f32.e4m3.e4m3 {" NUMBERS "}, " A ", " B ", p, 1, 1;\n}"                          \
                    : SUMS : "l"(a), "l"(b), "r"(add));                                                                \
     }                                                                                                                 \
   }
 // multiply<type, major of b>(d, a0, a1, a2, a3, b, add): this thread's words of a, two elements (e4m3: four) along k.
 // Words 0 and 1: rows t % 32 / 4 and 8 more, k = t % 4 * 2 (e4m3: t % 4 * 4); words 2 and 3: the same rows, k 8 (e4m3:
 // 16) further. Sums d[8 * i] to d[8 * i + 7] of another product, packed in pairs, are a for k = 16 * i to 16 * i + 15.
-#define KW_REGISTERS(N, COUNT, NUMBERS, SUMS, A, B, ADD, B_MAJOR)                                                     \
+#define WG_REGISTERS(N, COUNT, NUMBERS, SUMS, A, B, ADD, B_MAJOR)                                                     \
   template <Type type, Major of_b = k_major>                                                                          \
   __device__ __forceinline__ void multiply(float (&d)[COUNT], unsigned a0, unsigned a1, unsigned a2, unsigned a3,     \
                                            unsigned long long b, int add) {                                           \
     if constexpr (type == bf16) {                                                                                     \
-      asm volatile(KW_IF(ADD) N "k16.f32.bf16.bf16 {" NUMBERS "}, {" A "}, " B ", p, 1, 1, " B_MAJOR ";\n}"           \
+      asm volatile(WG_IF(ADD) N "k16.f32.bf16.bf16 {" NUMBERS "}, {" A "}, " B ", p, 1, 1, " B_MAJOR ";\n}"           \
                    : SUMS : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "l"(b), "r"(add), "n"(int(of_b)));                    \
     } else if constexpr (type == f16) {                                                                               \
-      asm volatile(KW_IF(ADD) N "k16.f32.f16.f16 {" NUMBERS "}, {" A "}, " B ", p, 1, 1, " B_MAJOR ";\n}"             \
+      asm volatile(WG_IF(ADD) N "k16.f32.f16.f16 {" NUMBERS "}, {" A "}, " B ", p, 1, 1, " B_MAJOR ";\n}"             \
                    : SUMS : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "l"(b), "r"(add), "n"(int(of_b)));                    \
     } else {                                                                                                          \
       static_assert(of_b == k_major, "k must be contiguous");                                                         \
-      asm volatile(KW_IF(ADD) N "k32.f32.e4m3.e4m3 {" NUMBERS "}, {" A "}, " B ", p, 1, 1;\n}"                        \
+      asm volatile(WG_IF(ADD) N "k32.f32.e4m3.e4m3 {" NUMBERS "}, {" A "}, " B ", p, 1, 1;\n}"                        \
                    : SUMS : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "l"(b), "r"(add));                                    \
     }                                                                                                                 \
   }
-KW_SHARED("16", 8, KW_TO_8, KW_SUMS_8(0), "%8", "%9", "%10", "%11", "%12")
-KW_SHARED("32", 16, KW_TO_16, KW_SUMS_16(0), "%16", "%17", "%18", "%19", "%20")
-KW_SHARED("64", 32, KW_TO_32, KW_SUMS_32(0), "%32", "%33", "%34", "%35", "%36")
-KW_SHARED("96", 48, KW_TO_48, KW_SUMS_48(0), "%48", "%49", "%50", "%51", "%52")
-KW_SHARED("128", 64, KW_TO_64, KW_SUMS_64(0), "%64", "%65", "%66", "%67", "%68")
-KW_SHARED("192", 96, KW_TO_96, KW_SUMS_96(0), "%96", "%97", "%98", "%99", "%100")
-KW_SHARED("256", 128, KW_TO_128, KW_SUMS_128(0), "%128", "%129", "%130", "%131", "%132")
-KW_REGISTERS("16", 8, KW_TO_8, KW_SUMS_8(0), "%8, %9, %10, %11", "%12", "%13", "%14")
-KW_REGISTERS("32", 16, KW_TO_16, KW_SUMS_16(0), "%16, %17, %18, %19", "%20", "%21", "%22")
-KW_REGISTERS("64", 32, KW_TO_32, KW_SUMS_32(0), "%32, %33, %34, %35", "%36", "%37", "%38")
-KW_REGISTERS("96", 48, KW_TO_48, KW_SUMS_48(0), "%48, %49, %50, %51", "%52", "%53", "%54")
-KW_REGISTERS("128", 64, KW_TO_64, KW_SUMS_64(0), "%64, %65, %66, %67", "%68", "%69", "%70")
-KW_REGISTERS("192", 96, KW_TO_96, KW_SUMS_96(0), "%96, %97, %98, %99", "%100", "%101", "%102")
-KW_REGISTERS("256", 128, KW_TO_128, KW_SUMS_128(0), "%128, %129, %130, %131", "%132", "%133", "%134")
-#undef KW_IF
-#undef KW_SHARED
-#undef KW_REGISTERS
-#undef KW_TO_8
-#undef KW_TO_16
-#undef KW_TO_32
-#undef KW_TO_48
-#undef KW_TO_64
-#undef KW_TO_96
-#undef KW_TO_128
-#undef KW_SUMS_8
-#undef KW_SUMS_16
-#undef KW_SUMS_32
-#undef KW_SUMS_48
-#undef KW_SUMS_64
-#undef KW_SUMS_96
-#undef KW_SUMS_128
+WG_SHARED("16", 8, WG_TO_8, WG_SUMS_8(0), "%8", "%9", "%10", "%11", "%12")
+WG_SHARED("32", 16, WG_TO_16, WG_SUMS_16(0), "%16", "%17", "%18", "%19", "%20")
+WG_SHARED("64", 32, WG_TO_32, WG_SUMS_32(0), "%32", "%33", "%34", "%35", "%36")
+WG_SHARED("96", 48, WG_TO_48, WG_SUMS_48(0), "%48", "%49", "%50", "%51", "%52")
+WG_SHARED("128", 64, WG_TO_64, WG_SUMS_64(0), "%64", "%65", "%66", "%67", "%68")
+WG_SHARED("192", 96, WG_TO_96, WG_SUMS_96(0), "%96", "%97", "%98", "%99", "%100")
+WG_SHARED("256", 128, WG_TO_128, WG_SUMS_128(0), "%128", "%129", "%130", "%131", "%132")
+WG_REGISTERS("16", 8, WG_TO_8, WG_SUMS_8(0), "%8, %9, %10, %11", "%12", "%13", "%14")
+WG_REGISTERS("32", 16, WG_TO_16, WG_SUMS_16(0), "%16, %17, %18, %19", "%20", "%21", "%22")
+WG_REGISTERS("64", 32, WG_TO_32, WG_SUMS_32(0), "%32, %33, %34, %35", "%36", "%37", "%38")
+WG_REGISTERS("96", 48, WG_TO_48, WG_SUMS_48(0), "%48, %49, %50, %51", "%52", "%53", "%54")
+WG_REGISTERS("128", 64, WG_TO_64, WG_SUMS_64(0), "%64, %65, %66, %67", "%68", "%69", "%70")
+WG_REGISTERS("192", 96, WG_TO_96, WG_SUMS_96(0), "%96, %97, %98, %99", "%100", "%101", "%102")
+WG_REGISTERS("256", 128, WG_TO_128, WG_SUMS_128(0), "%128, %129, %130, %131", "%132", "%133", "%134")
+#undef WG_IF
+#undef WG_SHARED
+#undef WG_REGISTERS
+#undef WG_TO_8
+#undef WG_TO_16
+#undef WG_TO_32
+#undef WG_TO_48
+#undef WG_TO_64
+#undef WG_TO_96
+#undef WG_TO_128
+#undef WG_SUMS_8
+#undef WG_SUMS_16
+#undef WG_SUMS_32
+#undef WG_SUMS_48
+#undef WG_SUMS_64
+#undef WG_SUMS_96
+#undef WG_SUMS_128
 // clang-format on
 
 }  // namespace wgmma

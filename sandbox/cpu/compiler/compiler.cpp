@@ -23,7 +23,6 @@
 #include "sandbox/cpu/compiler/source_rules.h"
 #include "sandbox/cpu/inspection/elf_check.h"
 #include "sandbox/process/sealed_memory.h"
-#include "sandbox/shared_headers.h"
 
 namespace sandbox::cpu::compiler {
 namespace {
@@ -197,7 +196,7 @@ Compilation compile(const CompileRequest& request, const CompilerSettings& setti
   if (solution) {  // whether this device can run the plan is decided before the source is read
     if (const auto reason = why_not(*solution)) return Rejected{Rejection::unsupported, *reason, std::nullopt, ""};
   }
-  auto lexed = lex(with_host_headers(request.source, settings.device_headers), settings.dialect);
+  auto lexed = lex(request.source, settings.dialect);
   if (auto* rejected = std::get_if<Rejected>(&lexed)) return std::move(*rejected);
   const auto& source = std::get<LexedSource>(lexed);
   const ScratchFolder scratch(settings.scratch);

@@ -336,15 +336,18 @@ std::optional<PtxForm> form_of_product(const std::vector<std::string>& parts) {
   const std::string &sums = parts[5], &a = parts[6], &b = parts[7];
   const size_t k = parts[4].find('k');
   const std::string columns = parts[4].substr(4, k - 4);
-  const bool wide = a == "f16" || a == "bf16", f8 = is_one_of(a, {"e4m3", "e5m2"}), integer = is_one_of(a, {"s8", "u8"});
-  const bool types = wide || a == "tf32" ? a == b : f8 ? is_one_of(b, {"e4m3", "e5m2"}) : integer && is_one_of(b, {"s8", "u8"});
+  const bool wide = a == "f16" || a == "bf16", f8 = is_one_of(a, {"e4m3", "e5m2"}),
+             integer = is_one_of(a, {"s8", "u8"});
+  const bool types = wide || a == "tf32" ? a == b
+                     : f8                ? is_one_of(b, {"e4m3", "e5m2"})
+                                         : integer && is_one_of(b, {"s8", "u8"});
   const std::string depth = wide ? "k16" : a == "tf32" ? "k8" : "k32";
   if (k == std::string::npos || parts[4].substr(k) != depth || !types || sums != (integer ? "s32" : "f32") ||
-      columns.empty() || columns.size() > 3 || !std::ranges::all_of(columns, [](char c) { return c >= '0' && c <= '9'; })) {
+      columns.empty() || columns.size() > 3 ||
+      !std::ranges::all_of(columns, [](char c) { return c >= '0' && c <= '9'; })) {
     return std::nullopt;
   }
-  return PtxForm{std::string(kHopper),
-                 "__kw_ptx_wgmma<" + columns + ", __kw_" + a + ", __kw_" + b + (integer ? ", int>" : ", float>"), "", "", 0};
+  return PtxForm{std::string(kHopper), "__kw_ptx_wgmma<" + columns + ", __kw_" + a + ", __kw_" + b + ">", "", "", 0};
 }
 
 // Without what changes nothing here: orders and scopes of barriers, cache hints of copies.

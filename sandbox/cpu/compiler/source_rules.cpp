@@ -10,8 +10,8 @@ namespace sandbox::cpu::compiler {
 namespace {
 
 constexpr std::string_view kOurs[] = {
-    "cuda_fp16.h",      "cuda_bf16.h", "cuda_fp8.h",  "mma.h", "cooperative_groups.h", "cooperative_groups/reduce.h",
-    "math_constants.h", "cuda.h",      "kw/wgmma.cuh"};
+    "cuda_fp16.h",      "cuda_bf16.h", "cuda_fp8.h", "mma.h", "cooperative_groups.h", "cooperative_groups/reduce.h",
+    "math_constants.h", "cuda.h"};
 // HIP's own, and of CUDA's those that HIP lacks.
 constexpr std::string_view kOursInHip[] = {"hip/hip_fp16.h", "hip/hip_bf16.h", "hip/hip_cooperative_groups.h"};
 constexpr std::string_view kBuiltInHip[] = {"hip/hip_runtime.h", "hip/hip_runtime_api.h", "hip/hip_vector_types.h",

@@ -394,8 +394,22 @@ void Asynchronous::arrive_after_copies(SharedAddress address, bool counts) {
   arrive(address, 1, 0, false);
 }
 
+uint32_t* Asynchronous::sums_in_progress(void* const* places, size_t words, bool adds) {
+  constexpr uint32_t kNobodyComputed = 0x7fc0dead;  // NaN as a float
+  ThreadProducts& mine = products_[scheduler_.thread()];
+  const auto [at, is_new] = mine.sums.try_emplace(places[0]);
+  Sums& sums = at->second;
+  sums.group = mine.epoch + 1;
+  if (is_new) {
+    sums.places.assign(places, places + words);
+    sums.words.assign(words, 0);
+    for (size_t i = 0; adds && i < words; ++i) std::memcpy(&sums.words[i], places[i], sizeof(uint32_t));
+  }
+  for (size_t i = 0; i < words; ++i) std::memcpy(places[i], &kNobodyComputed, sizeof kNobodyComputed);
+  return sums.words.data();
+}
+
 void Asynchronous::commit_products() {
-  if (!scheduler_.checks()) return;
   ThreadProducts& mine = products_[scheduler_.thread()];
   mine.groups.push_back(++mine.epoch);
 }
@@ -406,12 +420,19 @@ uint32_t Asynchronous::epoch_of_products() const {
 }
 
 void Asynchronous::wait_for_products(int64_t agent, uint32_t most) {
+  ThreadProducts& mine = products_[scheduler_.thread()];
+  uint32_t done = 0;
+  for (; mine.groups.size() > most; mine.groups.pop_front()) done = mine.groups.front();
+  if (done == 0) return;
+  std::erase_if(mine.sums, [&](const auto& entry) {
+    const Sums& sums = entry.second;
+    if (sums.group > done) return false;
+    for (size_t i = 0; i < sums.words.size(); ++i) std::memcpy(sums.places[i], &sums.words[i], sizeof(uint32_t));
+    return true;
+  });
   if (!scheduler_.checks()) return;
   scheduler_.clocks().activate();
-  std::deque<uint32_t>& groups = products_[scheduler_.thread()].groups;
-  for (; groups.size() > most; groups.pop_front()) {
-    scheduler_.clocks().learn(scheduler_.thread(), agent, groups.front());
-  }
+  scheduler_.clocks().learn(scheduler_.thread(), agent, done);
 }
 
 bool Asynchronous::perform_loads(SharedAddress address) {

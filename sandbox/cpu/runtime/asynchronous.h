@@ -72,7 +72,9 @@ class Asynchronous {
   // The barrier hears of this thread's copies so far when they end; here, at once.
   void arrive_after_copies(SharedAddress barrier, bool counts);
 
-  // Products of warpgroups are done when they are called; what they read may be written when they have been waited for.
+  // Products of warpgroups: where the sums that belong to these places of the running thread are until they have been
+  // waited for. `adds`: to what is there now.
+  uint32_t* sums_in_progress(void* const* places, size_t words, bool adds);
   void commit_products();
   void wait_for_products(int64_t agent, uint32_t most);
 
@@ -122,9 +124,15 @@ class Asynchronous {
     std::vector<Copy> open;
     std::deque<Group> groups;
   };
+  struct Sums {
+    uint32_t group = 0;  // the last one that has products of theirs, by its epoch
+    std::vector<void*> places;
+    std::vector<uint32_t> words;
+  };
   struct ThreadProducts {
     uint32_t epoch = 1;
     std::deque<uint32_t> groups;
+    std::unordered_map<void*, Sums> sums;  // that nobody has waited for, by their first place
   };
 
   SharedAddress mapped(SharedAddress address) const {
@@ -150,7 +158,7 @@ class Asynchronous {
   std::unordered_map<SharedAddress, Mbarrier> barriers_;                 // by mapped address
   std::deque<Copy> loads_;                                               // that report to barriers
   std::array<std::unordered_map<int64_t, ThreadCopies>, 2> of_threads_;  // by kind, then thread
-  std::unordered_map<int64_t, ThreadProducts> products_;  // by thread
+  std::unordered_map<int64_t, ThreadProducts> products_;                 // by thread
   std::vector<std::byte> row_;
 };
 

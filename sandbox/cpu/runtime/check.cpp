@@ -100,8 +100,7 @@ class Checker {
     if (suspect_ && !acquit(scheduler)) return false;
     scheduler.blame(by.thread);
     async_ = &by;
-    const Mark mine{by.block_epoch, by.epoch, offset_of(by.site),
-                    static_cast<uint16_t>(by.agent + 1), false};
+    const Mark mine{by.block_epoch, by.epoch, offset_of(by.site), static_cast<uint16_t>(by.agent + 1), false};
     const bool good =
         check_shared(scheduler, place_of_shared(scheduler, address), bytes, access, mine, by.site, by.frame);
     async_ = nullptr;

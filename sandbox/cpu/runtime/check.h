@@ -55,7 +55,7 @@ struct AsyncAccess {
   Clocks::Known known;       // what that thread knew then
   uint32_t block_epoch = 0;  // of then
   int64_t thread = 0, agent = 0;
-  uint32_t epoch = 0;  // of the agent
+  uint32_t epoch = 0;   // of the agent
   bool fenced = false;  // a fence of the asynchronous proxy was the last thing that ordered that thread
   const void *site = nullptr, *frame = nullptr;
 };

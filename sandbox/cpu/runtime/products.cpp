@@ -207,7 +207,7 @@ class Product {
   template <typename T>
   T& sum(void* const* lanes, int row, int column) {
     const int lane = row % 8 * 4 + column % 8 / 2;
-    auto* sums = static_cast<T*>(static_cast<const WarpgroupProduct*>(lanes[lane])->sums);
+    auto* sums = reinterpret_cast<T*>(static_cast<const WarpgroupProduct*>(lanes[lane])->in_progress);
     return sums[column / 8 * 4 + row / 8 * 2 + column % 2];
   }
 
@@ -254,6 +254,7 @@ void warpgroup_product(Scheduler& scheduler, WarpgroupProduct* mine) {
   if (mine->columns < 8 || mine->columns > kMostColumns || mine->columns % 8 != 0) {
     scheduler.raise(FaultKind::unsupported, "wgmma of " + std::to_string(mine->columns) + " columns");
   }
+  mine->in_progress = scheduler.asynchronous().sums_in_progress(mine->sums, mine->columns / 2, mine->adds);
   scheduler.warp_call("wgmma", 0xffffffff, &combine, mine);
 }
 

@@ -12,7 +12,7 @@ class Scheduler;
 struct WarpgroupProduct {
   enum Type : uint8_t { f16, bf16, tf32, e4m3, e5m2, s8, u8 };
 
-  void* sums;                   // `columns` / 2 of this thread's: f32, or s32 for integers
+  void* const* sums;            // places of `columns` / 2 of this thread's, f32, or s32 for integers
   uint64_t a, b;                // descriptors
   const uint32_t* a_registers;  // or null: `a` is in shared memory
   uint16_t columns;             // 8 to 256
@@ -20,10 +20,11 @@ struct WarpgroupProduct {
   bool adds;  // to what the sums hold
   bool negates_a, negates_b;
   bool a_along_m, b_along_n;  // how they lie: contiguous along m or n instead of k
+  uint32_t* in_progress;      // for the runtime: the sums until they are waited for
 };
 
-// Computes it for a warp, once all of its lanes are there, as soon as it is called. What comes later is when the tiles
-// may be written again: at wait_for_products().
+// Computes it for a warp, once all of its lanes are there. The tiles may be written again, and the sums are in their
+// places, at wait_for_products(); until then those hold a number that nobody computed.
 void warpgroup_product(Scheduler& scheduler, WarpgroupProduct* mine);
 void commit_products(Scheduler& scheduler);
 void wait_for_products(Scheduler& scheduler, uint32_t most);

@@ -211,12 +211,13 @@ KW_DEVICE void __kw_ptx_setmaxnreg_inc_sync_aligned_u32(A) {}
 extern "C" {
 // As sandbox/cpu/runtime/products.h has it.
 struct __kw_warpgroup_product {
-  void* sums;
+  void* const* sums;
   unsigned long a, b;
   const unsigned* a_registers;
   unsigned short columns;
   unsigned char type_a, type_b;
   bool adds, negates_a, negates_b, a_along_m, b_along_n;
+  unsigned* in_progress;
 };
 void __kw_product(__kw_warpgroup_product* mine);
 void __kw_commit_products(void);
@@ -237,22 +238,20 @@ KW_DEVICE void __kw_ptx_wgmma_wait_group_sync_aligned(A most) {
 }
 // Of the operands, which the translator gives in a row: sums, a as a descriptor or four words, b, whether to add, and
 // what the instruction has besides: signs of a and b, how a in shared memory and b lie.
-template <int columns, __kw_number type_a, __kw_number type_b, typename T, typename... Operands>
+template <int columns, __kw_number type_a, __kw_number type_b, typename... Operands>
 KW_DEVICE void __kw_ptx_wgmma(Operands&&... operands) {
   constexpr int count = columns / 2, rest = sizeof...(Operands) - count, bytes = type_a <= __kw_bf16 ? 2 : 1;
   constexpr bool is_integer = type_a >= __kw_s8, has_signs = !is_integer;
   constexpr int most = 3 + 2 * has_signs + 2 * (bytes == 2);  // with descriptors alone
   constexpr bool registers = rest > most;
   static_assert(rest == most || rest == most + 3 - (bytes == 2), "operands of wgmma");
-  const void* const at[] = {static_cast<const void*>(&operands)...};
+  void* const at[] = {(void*)&operands...};
   const unsigned long values[] = {__kw_ptx_number(operands)...};
-  T sums[count];
-  for (int i = 0; i < count; ++i) __builtin_memcpy(&sums[i], at[i], sizeof(T));
   const unsigned words[4] = {(unsigned)values[count], (unsigned)values[count + 1], (unsigned)values[count + 2],
                              (unsigned)values[count + 3 < sizeof...(Operands) ? count + 3 : count]};
   constexpr int b = count + (registers ? 4 : 1), signs = b + 2, layout = signs + 2 * has_signs;
   __kw_warpgroup_product mine{};
-  mine.sums = sums;
+  mine.sums = at;
   mine.a = registers ? 0 : values[count];
   mine.b = values[b];
   mine.a_registers = registers ? words : nullptr;
@@ -270,5 +269,4 @@ KW_DEVICE void __kw_ptx_wgmma(Operands&&... operands) {
     mine.b_along_n = values[layout + 1] != 0;
   }
   __kw_product(&mine);
-  for (int i = 0; i < count; ++i) __builtin_memcpy(const_cast<void*>(at[i]), &sums[i], sizeof(T));
 }
