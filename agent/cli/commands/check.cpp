@@ -1,10 +1,11 @@
-// kernelwright check FILE: finds faults in a solution file without running it.
+// kernelwright check FILE: finds faults in a solution file without timing it, and without a GPU.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 
 #include "agent/actions/checking.h"
 #include "agent/campaign/devices.h"
+#include "agent/campaign/judges/host_check.h"
 #include "agent/cli/commands/commands.h"
 #include "agent/cli/loading.h"
 #include "agent/cli/output.h"
@@ -17,6 +18,7 @@ namespace {
 
 struct CheckOptions {
   std::string file, architecture, dialect;
+  bool execute = false;
 };
 
 // Checks the default point with a compile worker of its own.
@@ -32,6 +34,17 @@ campaign::DeviceChoice chosen_cpu(const CheckOptions& options, const sandbox::So
   if (options.dialect.empty()) cpu.dialect = campaign::own_dialect(solution);
   if (const auto why = campaign::why_not_on(cpu, solution)) throw core::InputError(options.file, *why);
   return cpu;
+}
+
+// Executes the default point in the cpu device's checking build. Throws core::InputError with what that finds wrong on
+// any device; else says whether it could look.
+verifier::verdicts::HostCheck executed(const core::Paths& paths, const benchsuite::Problem& problem,
+                                       const sandbox::Solution& solution, const std::string& file) {
+  campaign::judges::HostCheck host(campaign::judged_device(paths, benchsuite::Backend::cpu, 0),
+                                   campaign::cpu_worker(paths));
+  auto finding = host.begin(problem, solution, sandbox::default_binding(solution)).get();
+  if (finding.fault) throw core::InputError(file, sentence_for_people(*finding.fault));
+  return finding.record;
 }
 
 void check(const CheckOptions& options, const Invocation& invocation) {
@@ -52,10 +65,16 @@ void check(const CheckOptions& options, const Invocation& invocation) {
     all.push_back(compile_for(options.architecture, campaign::gpu_compile_worker(paths, options.architecture),
                               verifier::verdicts::Effort::screen, solution));
   }
+  std::optional<verifier::verdicts::HostCheck> execution;
+  if (options.execute) execution = executed(paths, problem, solution, options.file);
   if (invocation.json) {
     core::Json line{
         {"file", options.file}, {"problem", solution.problem}, {"ok", true}, {"compiled", core::Json::array()}};
     for (actions::Checked& checked : all) line["compiled"].push_back(std::move(checked.facts));
+    if (execution) {
+      line["executed"] = execution->passed;
+      if (!execution->passed) line["why_not_executed"] = execution->why_not;
+    }
     print_json(line);
     return;
   }
@@ -65,10 +84,15 @@ void check(const CheckOptions& options, const Invocation& invocation) {
         solution.launches.size() == 1 ? "" : "es", solution.tunables.size(), solution.tunables.size() == 1 ? "" : "s",
         binding.empty() ? "" : ", by default " + sandbox::describe(binding));
   for (const actions::Checked& checked : all) print("It {}.\n", actions::checked_words(checked));
-  if (all.empty())
+  if (execution && execution->passed) {
+    print("It was executed on the cpu device: right at its shapes, without a race or an access out of bounds.\n");
+  } else if (execution) {
+    print("It could not be executed on the cpu device: {}.\n", execution->why_not);
+  }
+  if (all.empty() && !execution)
     print(
         "It was not compiled, since it is not for the cpu device; --arch sm_90 compiles it with NVRTC, --arch gfx90a "
-        "with hiprtc.\n");
+        "with hiprtc, and --execute runs it on the cpu device all the same.\n");
   const auto reference = problem.files.find(benchsuite::kReferenceFile);
   if (reference != problem.files.end() && solution.source == reference->second) {
     print("It is the reference of {}, which is not judged; test both with: kernelwright audit {}\n", problem.name,
@@ -81,15 +105,20 @@ void check(const CheckOptions& options, const Invocation& invocation) {
 
 void add_check_command(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<CheckOptions>();
-  CLI::App* command = app.add_subcommand("check", "Explain what is wrong with a solution file, without running it");
+  CLI::App* command = app.add_subcommand("check", "Explain what is wrong with a solution file, without timing it");
   command->add_option("FILE", options->file, "A solution: one .cu file with its launch plan in the header comment")
       ->required();
   command->add_option(
       "--arch", options->architecture,
       "Compile it for this architecture of a GPU, too: with NVRTC (sm_90, sm_100a) or with hiprtc (gfx90a, "
       "gfx1100)");
+  command->add_flag("--execute", options->execute,
+                    "Execute it on the cpu device, also if it is for NVIDIA's GPUs alone: at the problem's test shapes and at drawn "
+                    "ones, in a build that finds races, bounds, missing waits and wrong results");
   running::add_dialect_option(*command, options->dialect);
-  command->footer("    kernelwright check kernels/softmax_f32/row_in_registers.cu --arch sm_90");
+  command->footer(
+      "    kernelwright check kernels/softmax_f32/row_in_registers.cu --arch sm_90\n"
+      "    kernelwright check kernels/gemm_bf16/persistent_wgmma.cu --arch sm_90a --execute");
   command->callback([options, &invocation] { check(*options, invocation); });
 }
 
