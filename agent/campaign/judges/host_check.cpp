@@ -11,11 +11,10 @@ namespace {
 using verifier::verdicts::Verdict;
 constexpr int kCompileWorkers = 2;
 constexpr size_t kMostWhy = 300;  // characters of a reason
-constexpr double kMost_s = 20;  // for one candidate, after which nothing is said about it: a confirmation waits for it
 
-verifier::judging::JudgeSettings settings() {
+verifier::judging::JudgeSettings settings_with(double deadline_s) {
   verifier::judging::JudgeSettings settings;
-  settings.deadline_s = kMost_s;
+  settings.deadline_s = deadline_s;
   return settings;
 }
 
@@ -40,8 +39,9 @@ bool is_definite(const Verdict& verdict) {
 }
 }  // namespace
 
-HostCheck::HostCheck(const verifier::judging::JudgedDevice& cpu, const sandbox::process::WorkerCommand& compiler)
-    : pool_(compiler, kCompileWorkers), judges_({cpu}, settings()) {}
+HostCheck::HostCheck(const verifier::judging::JudgedDevice& cpu, const sandbox::process::WorkerCommand& compiler,
+                     double most_s)
+    : pool_(compiler, kCompileWorkers), judges_({cpu}, settings_with(most_s)) {}
 
 std::future<HostCheck::Finding> HostCheck::begin(const benchsuite::Problem& problem, const sandbox::Solution& solution,
                                                  const sandbox::TunableBinding& binding) {

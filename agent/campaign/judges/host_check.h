@@ -25,8 +25,12 @@ class HostCheck {
   // A fault takes the place of the verdict that a judgement has, and its measurement.
   static void add(Finding finding, verifier::verdicts::Judgement& judgement);
 
-  // Starts the cpu device's workers; `compiler` compiles for it. Throws core::SystemError when one does not start.
-  HostCheck(const verifier::judging::JudgedDevice& cpu, const sandbox::process::WorkerCommand& compiler);
+  // A confirmation waits for it.
+  static constexpr double kMost_s = 20;
+  // Starts the cpu device's workers; `compiler` compiles for it. `most_s`: for one candidate, after which nothing is said
+  // about it. Throws core::SystemError when one does not start.
+  HostCheck(const verifier::judging::JudgedDevice& cpu, const sandbox::process::WorkerCommand& compiler,
+            double most_s = kMost_s);
 
   // Compiles and launches the candidate on a thread of its own, one candidate after the other, on the problem's shapes
   // for the cpu device. A failure of our own is recorded as the reason why nothing was decided.

@@ -40,8 +40,9 @@ campaign::DeviceChoice chosen_cpu(const CheckOptions& options, const sandbox::So
 // any device; else says whether it could look.
 verifier::verdicts::HostCheck executed(const core::Paths& paths, const benchsuite::Problem& problem,
                                        const sandbox::Solution& solution, const std::string& file) {
+  constexpr double kMost_s = 120;
   campaign::judges::HostCheck host(campaign::judged_device(paths, benchsuite::Backend::cpu, 0),
-                                   campaign::cpu_worker(paths));
+                                   campaign::cpu_worker(paths), kMost_s);
   auto finding = host.begin(problem, solution, sandbox::default_binding(solution)).get();
   if (finding.fault) throw core::InputError(file, sentence_for_people(*finding.fault));
   return finding.record;
@@ -87,7 +88,7 @@ void check(const CheckOptions& options, const Invocation& invocation) {
   if (execution && execution->passed) {
     print("It was executed on the cpu device: right at its shapes, without a race or an access out of bounds.\n");
   } else if (execution) {
-    print("It could not be executed on the cpu device: {}.\n", execution->why_not);
+    print("Executed on the cpu device, nothing was found, and nothing was shown: {}\n", execution->why_not);
   }
   if (all.empty() && !execution)
     print(

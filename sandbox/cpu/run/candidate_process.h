@@ -19,7 +19,7 @@ namespace sandbox::cpu::run {
 
 struct CandidateLimits {
   size_t address_space_bytes = size_t{8} << 30;
-  size_t data_bytes = size_t{512} << 20;  // stacks of CUDA threads, shadow memory, heap; not what the judge lends it
+  size_t data_bytes = size_t{1536} << 20;  // 16384 stacks of CUDA threads, shadow memory, heap; not what it is lent
   unsigned processor_s = 120;
 };
 

@@ -77,16 +77,16 @@ class Checker {
     Scheduler* scheduler = running_scheduler();
     if (scheduler == nullptr || scheduler->muted() || bytes == 0) return true;
     if (suspect_ && !acquit(*scheduler)) return false;
+    if (scheduler->on_stack(address)) {
+      // Below its frames lies what others have left.
+      return address >= reinterpret_cast<uintptr_t>(frame) ||
+             report(*scheduler, FaultKind::out_of_bounds, verb(access, bytes) + "below its own stack", site, frame);
+    }
     const SharedPlace place = place_of_shared(*scheduler, address);
     if (place.address >= launch_.shared.first && place.address < launch_.shared.second) {
       const Mark mine{scheduler->epoch(), scheduler->warp_epoch(), offset_of(site),
                       static_cast<uint16_t>(scheduler->thread() + 1), is_atomic(access)};
       return check_shared(*scheduler, place, bytes, access, mine, site, frame);
-    }
-    if (scheduler->on_stack(address)) {
-      // Below its frames lies what others have left.
-      return address >= reinterpret_cast<uintptr_t>(frame) ||
-             report(*scheduler, FaultKind::out_of_bounds, verb(access, bytes) + "below its own stack", site, frame);
     }
     if (is_device_state(address, bytes)) {
       return !changes_value(access) || report(*scheduler, FaultKind::out_of_bounds,

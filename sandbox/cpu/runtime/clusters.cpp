@@ -9,38 +9,24 @@ namespace sandbox::cpu::runtime {
 // The module's shared memory is another block's from here on.
 void Scheduler::enter(int64_t block) {
   if (block == running_block_) return;
-  const auto exchange = [&](Block& with, bool back) {
-    for (const std::span<std::byte> part : launch_->used_shared) {
-      std::byte* aside = with.aside.data() + (part.data() - launch_->shared.data());
-      std::memcpy(back ? part.data() : aside, back ? aside : part.data(), part.size());
-    }
-  };
-  exchange(own_block(), false);
+  for (const std::span<std::byte> part : launch_->used_shared) {
+    const auto offset = part.data() - launch_->shared.data();
+    std::memcpy(aside_of(running_block_) + offset, part.data(), part.size());
+    std::memcpy(part.data(), aside_of(block) + offset, part.size());
+  }
   running_block_ = block;
-  exchange(own_block(), true);
   const auto& index = own_block().index;
   __kw_block_index = {index[0], index[1], index[2]};
 }
 
 std::byte* Scheduler::shared_of(int64_t rank, const std::byte* own) {
   if (rank == running_block_) return const_cast<std::byte*>(own);
-  Block& other = blocks_[static_cast<size_t>(rank)];
-  if (other.alive == 0) {
+  if (blocks_[static_cast<size_t>(rank)].alive == 0) {
     raise(FaultKind::race, "the shared memory of block " + std::to_string(rank) +
                                " of the cluster is used after all of its threads have returned; let the cluster meet "
                                "at the end");
   }
-  return other.aside.data() + (own - launch_->shared.data());
-}
-
-std::optional<std::pair<int64_t, uintptr_t>> Scheduler::aside(uintptr_t address) const {
-  if (blocks_.size() == 1) return std::nullopt;
-  for (size_t b = 0; b < blocks_.size(); ++b) {
-    const auto begin = reinterpret_cast<uintptr_t>(blocks_[b].aside.data());
-    if (address < begin || address >= begin + blocks_[b].aside.size()) continue;
-    return std::pair(static_cast<int64_t>(b), address - begin + reinterpret_cast<uintptr_t>(launch_->shared.data()));
-  }
-  return std::nullopt;
+  return aside_of(rank) + (own - launch_->shared.data());
 }
 
 void Scheduler::arrive_at_cluster() {

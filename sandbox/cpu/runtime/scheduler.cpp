@@ -1,6 +1,7 @@
 #include "sandbox/cpu/runtime/scheduler.h"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 #include <random>
 #include <utility>
@@ -32,6 +33,7 @@ std::optional<Fault> Scheduler::run(const LaunchContext& launch) {
   whole_warp_ = launch.warp_lanes == 64 ? ~Lanes{0} : 0xffffffff;
   const int64_t blocks = launch.cluster[0] * launch.cluster[1] * launch.cluster[2];
   blocks_ = std::vector<Block>(static_cast<size_t>(blocks));
+  aside_.resize(blocks > 1 ? static_cast<size_t>(blocks) * launch.shared.size() : 0);
   warps_.assign(warp_of(threads_ * blocks - 1) + 1, Warp{});
   make_order();
   __kw_block_dim = {static_cast<unsigned>(launch.block[0]), static_cast<unsigned>(launch.block[1]),
@@ -79,13 +81,11 @@ void Scheduler::begin_blocks(int64_t cluster) {
   for (size_t b = 0; b < blocks_.size(); ++b) {
     Block& block = blocks_[b];
     const auto within = position(static_cast<int64_t>(b), extent);
-    std::vector<std::byte> aside = std::move(block.aside);
     block = Block{};
-    block.aside = std::move(aside);
     for (size_t d = 0; d < 3; ++d) block.index[d] = static_cast<unsigned>(first[d] * extent[d] + within[d]);
     block.alive = threads_;
     block.epoch = ++last_epoch_;
-    if (blocks_.size() > 1) block.aside.assign(launch_->shared.begin(), launch_->shared.end());
+    if (blocks_.size() > 1) std::memcpy(aside_of(static_cast<int64_t>(b)), launch_->shared.data(), launch_->shared.size());
   }
   const auto& index = blocks_[0].index;
   __kw_block_index = {index[0], index[1], index[2]};

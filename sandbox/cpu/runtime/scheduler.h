@@ -143,7 +143,13 @@ class Scheduler {
   // The same place in the shared memory of a block of this rank. Ends the launch with a Fault if it has returned.
   std::byte* shared_of(int64_t rank, const std::byte* own);
   // Of an address that lies aside: the block's rank, and the place in the module's shared memory.
-  std::optional<std::pair<int64_t, uintptr_t>> aside(uintptr_t address) const;
+  std::optional<std::pair<int64_t, uintptr_t>> aside(uintptr_t address) const {
+    const uintptr_t offset = address - reinterpret_cast<uintptr_t>(aside_.data());
+    if (offset >= aside_.size()) return std::nullopt;
+    const size_t bytes = launch_->shared.size();
+    return std::pair(static_cast<int64_t>(offset / bytes),
+                     offset % bytes + reinterpret_cast<uintptr_t>(launch_->shared.data()));
+  }
   void arrive_at_cluster();
   void wait_for_cluster();
 
@@ -181,7 +187,6 @@ class Scheduler {
     int barrier_kind = 0, barrier_count = 0;
     int barrier_result = 0;  // of the last one that was released: the next one waits until all have read it
     uint32_t epoch = 0;
-    std::vector<std::byte> aside;  // shared memory while another block of the cluster runs
 
     bool can_go_on(int64_t threads) const { return !ready.empty() || started < threads; }
   };
@@ -213,6 +218,7 @@ class Scheduler {
   void begin_blocks(int64_t cluster);
   void run_blocks();
   void enter(int64_t block);
+  std::byte* aside_of(int64_t block) { return aside_.data() + static_cast<size_t>(block) * launch_->shared.size(); }
   Slot* fresh_slot();
   Slot* next_runnable();  // null when no thread can go on
   void wait();            // the running fiber is in some list; another one goes on
@@ -256,6 +262,7 @@ class Scheduler {
 
   int64_t threads_ = 0;  // of a block
   std::vector<Block> blocks_{1};
+  std::vector<std::byte> aside_;  // of a cluster: the shared memory of each block while another one runs
   int64_t running_block_ = 0;
   std::vector<int32_t> permutation_;  // seeded order only
   std::vector<std::array<uint16_t, 3>> indices_;
