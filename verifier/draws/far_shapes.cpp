@@ -103,6 +103,38 @@ std::vector<core::Bindings> draw_long_shapes(const benchsuite::Problem& problem,
   return shapes;
 }
 
+std::vector<core::Bindings> draw_rows_of_tiles(const benchsuite::Problem& problem, const std::string& backend,
+                                               int64_t most_elements, int64_t most_flops, statistics::Keys& keys) {
+  constexpr int64_t kTile = 64, kLeastTiles = 6, kMostTiles = 16;
+  const auto whole_tiles = [&](core::Bindings axes) {
+    for (const benchsuite::Axis& axis : problem.axes) {
+      int64_t& size = axes[axis.name];
+      if (axis.values.empty() && size > kTile / 2) size = axis.at_most((size + kTile - 1) / kTile * kTile);
+    }
+    return axes;
+  };
+  const benchsuite::Workload* base = nullptr;
+  for (const benchsuite::Workload& workload : problem.workloads) {
+    if (workload.role != benchsuite::Role::bench || !workload.runs_on(backend)) continue;
+    if (!small_enough(problem, whole_tiles(workload.axes), most_elements, most_flops)) continue;
+    if (base == nullptr || problem.cost.flops.eval(workload.axes) > problem.cost.flops.eval(base->axes)) base = &workload;
+  }
+  std::vector<core::Bindings> shapes;
+  if (base == nullptr) return shapes;
+  for (const benchsuite::Axis& axis : problem.axes) {
+    core::Bindings axes = whole_tiles(base->axes);
+    const int64_t listed = axes[axis.name];
+    if (!axis.values.empty() || listed < kTile) continue;
+    for (int64_t tiles = draw_between(kLeastTiles, kMostTiles, keys); tiles * kTile > listed; --tiles) {
+      axes[axis.name] = axis.at_most(tiles * kTile);
+      if (!small_enough(problem, axes, most_elements, most_flops)) continue;
+      shapes.push_back(axes);
+      break;
+    }
+  }
+  return shapes;
+}
+
 std::vector<core::Bindings> draw_long_and_wide_shapes(const benchsuite::Problem& problem, const std::string& backend,
                                                       int64_t most_elements, int64_t most_flops,
                                                       statistics::Keys& keys) {

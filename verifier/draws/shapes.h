@@ -66,6 +66,11 @@ std::vector<core::Bindings> draw_long_shapes(const benchsuite::Problem& problem,
                                              int64_t most_elements, int64_t most_flops, statistics::Keys& keys,
                                              int64_t most_times_listed = INT64_MAX);
 
+// For each axis of the largest listed benchmark of `backend` that the limits allow, that shape with this axis several
+// times as long, all in whole tiles of 64 where they are that long: a pipeline comes round only in a row of tiles.
+std::vector<core::Bindings> draw_rows_of_tiles(const benchsuite::Problem& problem, const std::string& backend,
+                                               int64_t most_elements, int64_t most_flops, statistics::Keys& keys);
+
 // For each axis of several a shape in which it is larger than in any listed workload of `backend`, and the others are
 // drawn from 64 to what the limits leave; where those are tight, the others are shorter. Half the time all of 64 and
 // more are multiples of it.

@@ -72,24 +72,42 @@ std::optional<Verdict> Checking::at_shape(Contender& contender, const NamedShape
   return check(shape);
 }
 
+std::optional<Verdict> Checking::checked_at(Contender& contender, const NamedShape& named, double& us_per_thread) {
+  return at_shape(contender, named, [&](Shape& shape) -> std::optional<Verdict> {
+    shape.where.distribution = draws::name_of(Distribution::patchwork);
+    oracle_.fill(shape.inputs, shape.axes, Distribution::patchwork, keys_.next());
+    LaunchRequest request;
+    request.patience = traits_.check.far_patience;  // a tile of which a shape needs little takes its time here
+    auto launched = shape.harness.launch(request, keys_.next());
+    if (const auto* failure = std::get_if<ProcessFailure>(&launched)) return verdict_of(*failure, shape.where);
+    const auto threads = static_cast<double>(threads_of(contender, shape.axes));
+    us_per_thread = std::max(us_per_thread, std::get<Launched>(launched).us / threads);
+    // Held to the reference, too: a candidate that behaves in this build must also do the work in it.
+    return shape.harness.audit(0, oracle_.expected(shape.inputs, shape.axes, Distribution::patchwork), shape.where,
+                               findings_.worst_ratio);
+  });
+}
+
+std::optional<Verdict> Checking::checking_build_for_gpu(Contender& contender) {
+  if (auto failed = checking_build(contender, Effort::confirm)) return failed;
+  const CheckPolicy& policy = traits_.check;
+  double us_per_thread = 0;
+  const auto rows = [&] {
+    return draws::draw_rows_of_tiles(oracle_.problem(), traits_.backend, policy.rows_of_tiles_elements,
+                                     policy.rows_of_tiles_flops, keys_);
+  };
+  for (const core::Bindings& axes : with_inputs(rows)) {
+    if (auto failed = checked_at(contender, {"unseen", axes}, us_per_thread)) return failed;
+  }
+  return std::nullopt;
+}
+
 std::optional<Verdict> Checking::checking_build(Contender& contender, Effort effort) {
   if (const auto failure = contender.process->await_loaded()) return verdict_of(*failure, {});
   FirstFailure first;
   double us_per_thread = 0;
   const auto fails_at = [&](const NamedShape& named) {
-    auto failed = at_shape(contender, named, [&](Shape& shape) -> std::optional<Verdict> {
-      shape.where.distribution = draws::name_of(Distribution::patchwork);
-      oracle_.fill(shape.inputs, shape.axes, Distribution::patchwork, keys_.next());
-      LaunchRequest request;
-      request.patience = traits_.check.far_patience;  // a tile of which a shape needs little takes its time here
-      auto launched = shape.harness.launch(request, keys_.next());
-      if (const auto* failure = std::get_if<ProcessFailure>(&launched)) return verdict_of(*failure, shape.where);
-      const auto threads = static_cast<double>(threads_of(contender, shape.axes));
-      us_per_thread = std::max(us_per_thread, std::get<Launched>(launched).us / threads);
-      // Held to the reference, too: a candidate that behaves in this build must also do the work in it.
-      return shape.harness.audit(0, oracle_.expected(shape.inputs, shape.axes, Distribution::patchwork), shape.where,
-                                 findings_.worst_ratio);
-    });
+    auto failed = checked_at(contender, named, us_per_thread);
     return failed && first.add(std::move(*failed));
   };
   for (const benchsuite::Workload* workload : cheap_workloads(oracle_.problem(), traits_, effort == Effort::confirm)) {
@@ -310,12 +328,14 @@ int64_t Checking::threads_of(const Contender& contender, const core::Bindings& a
   }
 }
 
-core::Bindings Checking::within_reach(const Contender& contender, core::Bindings axes, int64_t most_threads,
+// A persistent grid has as many threads at every shape, which are then no reason for a nearer one.
+core::Bindings Checking::within_reach(const Contender& contender, const core::Bindings& axes, int64_t most_threads,
                                       double share) const {
-  for (int step = 0; step < 64 && threads_of(contender, axes) > most_threads; ++step) {
-    draws::come_nearer(oracle_.problem(), axes, share);
+  core::Bindings reached = axes;
+  for (int step = 0; step < 64 && threads_of(contender, reached) > most_threads; ++step) {
+    draws::come_nearer(oracle_.problem(), reached, share);
   }
-  return axes;
+  return threads_of(contender, reached) < threads_of(contender, axes) ? reached : axes;
 }
 
 // Whether the device lends what the plan asks for at a shape. A workspace of more than some copies of the tensors has

@@ -25,6 +25,8 @@ class Checking {
   // The checking build, which finds out-of-bounds access, races and uninitialised reads, on the small listed shapes;
   // for a confirmation also at bench shapes.
   std::optional<verdicts::Verdict> checking_build(Contender& contender, verdicts::Effort effort);
+  // The same of a kernel that is for a GPU: as for a confirmation, and at rows of tiles.
+  std::optional<verdicts::Verdict> checking_build_for_gpu(Contender& contender);
   // The build that is timed. Its plan is bound at every corner of the domain first. A screening takes one draw of every
   // listed test shape. A full check adds the other draws and distributions and unseen shapes; a confirmation adds an
   // unseen shape of a bench shape's size, shapes of every residue, longer ones up to a bench shape's size and beyond
@@ -69,11 +71,13 @@ class Checking {
                                           const DrawShapes& draw);
   std::vector<core::Bindings> with_inputs(const DrawShapes& draw);
   std::optional<verdicts::Verdict> bind_at_corners(const Contender& contender);
+  // `us_per_thread`: becomes what a thread took, if that is more.
+  std::optional<verdicts::Verdict> checked_at(Contender& contender, const NamedShape& named, double& us_per_thread);
   std::vector<NamedShape> drawn_for_checking_build(const Contender& contender, verdicts::Effort effort,
                                                    int64_t most_threads);
   int64_t threads_of(const Contender& contender, const core::Bindings& axes) const;
   // The shape, or one nearer at which the plan launches no more threads.
-  core::Bindings within_reach(const Contender& contender, core::Bindings axes, int64_t most_threads,
+  core::Bindings within_reach(const Contender& contender, const core::Bindings& axes, int64_t most_threads,
                               double share = 0.75) const;
   bool lends_enough(const Contender& contender, const core::Bindings& axes) const;
   std::optional<verdicts::Verdict> repeats(Shape& shape, bool thorough);

@@ -95,7 +95,7 @@ class Session {
     const Clock::time_point begin = Clock::now();
     Checking checking(*oracle_, checks, keys);
     judgement.verdict = checking.findings();
-    if (auto failed = checking.checking_build(candidate, Effort::confirm)) judgement.verdict = std::move(*failed);
+    if (auto failed = checking.checking_build_for_gpu(candidate)) judgement.verdict = std::move(*failed);
     judgement.stages.check_ms = ms_since(begin);
     return judgement;
   }

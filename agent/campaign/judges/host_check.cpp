@@ -27,7 +27,7 @@ bool is_definite(const Verdict& verdict) {
           using enum sandbox::FaultKind;
           const sandbox::FaultKind kind = v.fault.kind;
           return kind == out_of_bounds || kind == misaligned || kind == uninitialised || kind == race ||
-                 kind == warp_misuse;
+                 kind == warp_misuse || kind == deadlock;
         }
         return std::is_same_v<T, verifier::verdicts::WrongResult> ||
                std::is_same_v<T, verifier::verdicts::NotWritten> ||

@@ -59,10 +59,10 @@ TEST_F(HostCheckTest, ARaceThatAGpuHidesTakesTheWin) {
 }
 
 TEST_F(HostCheckTest, CodeThatTheCpuDeviceLacksIsNotHeldAgainstAKernel) {
-  const auto judgement = look(row_sum("asm volatile(\"wgmma.fence.sync.aligned;\"); __syncthreads();"));
+  const auto judgement = look(row_sum("asm volatile(\"tcgen05.fence::before_thread_sync;\"); __syncthreads();"));
   const auto& check = std::get<verifier::verdicts::Correct>(judgement.verdict).host_check;
   EXPECT_FALSE(check->passed);
-  EXPECT_NE(check->why_not.find("wgmma"), std::string::npos) << check->why_not;
+  EXPECT_NE(check->why_not.find("tcgen05"), std::string::npos) << check->why_not;
 }
 
 }  // namespace
