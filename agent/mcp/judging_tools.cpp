@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "agent/actions/checking.h"
+#include "agent/campaign/judges/host_check.h"
 #include "agent/mcp/figures.h"
 #include "agent/mcp/schema.h"
 #include "agent/mcp/tools.h"
@@ -112,17 +113,34 @@ ToolResult judge(Workspace& workspace, const Json& arguments, Call& call) {
 }
 
 ToolResult check(Workspace& workspace, const Json& arguments, Call& call) {
-  const Workspace::Parsed parsed = workspace.parse(arguments);
-  sandbox::CompilePool& pool = workspace.session().pool();
-  call.progress(0, 1, "compiling");
-  const actions::Checked checked = actions::check_builds(pool, parsed.solution, parsed.binding, Effort::full,
-                                                         "the device " + workspace.device_kind());
-  return {{{"ok", true},
-           {"problem", parsed.problem->name},
-           {"launches", parsed.solution.launches.size()},
-           {"tunables", parsed.binding},
-           {"compiled", checked.facts},
-           {"sentence", "It " + actions::checked_words(checked) + ". Nothing was run: judge does that."}}};
+  const bool executes = arguments.value("execute", false);
+  const Workspace::Parsed parsed = workspace.parse(arguments, executes);
+  Json result{{"ok", true},
+              {"problem", parsed.problem->name},
+              {"launches", parsed.solution.launches.size()},
+              {"tunables", parsed.binding}};
+  std::string sentence;
+  if (!parsed.why_not) {
+    call.progress(0, executes ? 2 : 1, "compiling");
+    const actions::Checked checked = actions::check_builds(workspace.session().pool(), parsed.solution, parsed.binding,
+                                                           Effort::full, "the device " + workspace.device_kind());
+    result["compiled"] = checked.facts;
+    sentence = "It " + actions::checked_words(checked) + ". ";
+  }
+  if (executes) {
+    call.progress(1, 2, "executing on the cpu device");
+    const auto execution =
+        campaign::judges::execute_on_cpu(workspace.paths(), *parsed.problem, parsed.solution, parsed.binding, "source");
+    result["executed"] = execution.passed;
+    sentence += execution.passed
+                    ? "It was executed on the cpu device: right at its shapes, without a race or an access "
+                      "out of bounds. Nothing was timed: judge does that."
+                    : "Executed on the cpu device, nothing was found, and nothing was shown: " + execution.why_not;
+  } else {
+    sentence += "Nothing was run: judge does that, or execute.";
+  }
+  result["sentence"] = sentence;
+  return {result};
 }
 
 ToolResult profile(Workspace& workspace, const Json& arguments, Call& call) {
@@ -202,6 +220,12 @@ Json judge_arguments() {
   members["name"] = text_schema("A name for the solution (default: that of its first kernel)", 200);
   return object_schema(members, {"source"});
 }
+
+Json check_arguments() {
+  std::map<std::string, Json> members = source_arguments();
+  members["execute"] = boolean_schema("Run it on the cpu device, which may take a minute (default: false)");
+  return object_schema(members, {"source"});
+}
 }  // namespace
 
 std::vector<Tool> judging_tools(Workspace& workspace) {
@@ -220,8 +244,12 @@ std::vector<Tool> judging_tools(Workspace& workspace) {
                     {"attempt", "findings", "launches", "budget"});
   return {
       {"check", "Check a kernel",
-       "Finds faults in a kernel's launch plan and compiles it, without running it. Costs no budget.",
-       object_schema(source_arguments(), {"source"}), checked, true, on(check)},
+       "Finds faults in a kernel's launch plan and compiles it. With execute, also runs it on the cpu device, even if "
+       "it "
+       "is for NVIDIA's GPUs alone (TMA, wgmma, clusters), in a build that finds races, bounds, missing waits and "
+       "wrong "
+       "results. Costs no budget.",
+       check_arguments(), checked, true, on(check)},
       {"judge", "Judge a kernel",
        "Compiles a kernel in a sandbox, compares its outputs with a reference on secret inputs at listed and unlisted "
        "shapes, and times it in pairs with the problem's naive solution. Returns the verdict, a diagnosis with the "

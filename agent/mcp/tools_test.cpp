@@ -174,6 +174,17 @@ TEST_F(McpTools, RefusalsSayWhatToDo) {
   EXPECT_EQ(workspace_.budget_left().at("judgements_left"), 20);
 }
 
+TEST_F(McpTools, AKernelForGpusIsExecutedWhereThereIsNone) {
+  const std::string rope = core::read_file(core::installed_paths().kernels() / "rope_bf16" / "bulk_copies.cu");
+  EXPECT_THAT(error_of("check", {{"source", rope}}), HasSubstr("its \"backends\" say cuda"));
+  const Json right = run("check", {{"source", rope}, {"execute", true}});
+  EXPECT_EQ(right.at("executed"), true) << right;
+  EXPECT_FALSE(right.contains("compiled"));
+  const std::string wait = "    asm volatile(\"cp.async.bulk.wait_group.read 0;\" ::: \"memory\");";
+  EXPECT_THAT(error_of("check", {{"source", replaced(rope, wait, "")}, {"execute", true}}),
+              HasSubstr("returns while a bulk store of its own still reads shared memory"));
+}
+
 TEST_F(McpTools, ACancelledJudgementLeavesTheDeviceUsable) {
   call_.cancels = true;
   EXPECT_THROW(run("judge", {{"source", kScale}}), Cancelled);

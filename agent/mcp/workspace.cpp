@@ -109,13 +109,14 @@ prompting::DeviceText Workspace::device_text() {
   return campaign::device_text(session(), archive_.newest_calibration(session().device()));
 }
 
-Workspace::Parsed Workspace::parse(const Json& arguments) {
+Workspace::Parsed Workspace::parse(const Json& arguments, bool any_device) {
   Parsed parsed;
   parsed.solution = sandbox::parse_solution(arguments.at("source").get<std::string>(), "source");
   parsed.problem = &problem(parsed.solution.problem, "source#/problem");
   sandbox::validate_solution(parsed.solution, *parsed.problem);
   parsed.binding = actions::point_of(parsed.solution, arguments.value("set", std::map<std::string, int64_t>()), "set");
-  if (const auto why = session().why_not(parsed.solution)) throw core::InputError("source", *why);
+  parsed.why_not = session().why_not(parsed.solution);
+  if (parsed.why_not && !any_device) throw core::InputError("source", *parsed.why_not);
   return parsed;
 }
 

@@ -43,13 +43,14 @@ class Workspace {
   prompting::DeviceText device_text();
 
   // Reads the arguments of source_arguments(). Throws core::InputError when they give no solution of a problem here, or
-  // one that cannot run on this device.
+  // one that cannot run on this device, unless `any_device`.
   struct Parsed {
     sandbox::Solution solution;
     const benchsuite::Problem* problem = nullptr;
     sandbox::TunableBinding binding;
+    std::optional<std::string> why_not;  // on this device
   };
-  Parsed parse(const core::Json& arguments);
+  Parsed parse(const core::Json& arguments, bool any_device = false);
   // The same as a candidate, recorded and compiled at most once while it is among the last few. Makes its problem the
   // judges'. `name`: empty for the name of its first kernel. `client`: its author.
   struct Prepared {

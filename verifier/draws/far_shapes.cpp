@@ -117,7 +117,8 @@ std::vector<core::Bindings> draw_rows_of_tiles(const benchsuite::Problem& proble
   for (const benchsuite::Workload& workload : problem.workloads) {
     if (workload.role != benchsuite::Role::bench || !workload.runs_on(backend)) continue;
     if (!small_enough(problem, whole_tiles(workload.axes), most_elements, most_flops)) continue;
-    if (base == nullptr || problem.cost.flops.eval(workload.axes) > problem.cost.flops.eval(base->axes)) base = &workload;
+    if (base == nullptr || problem.cost.flops.eval(workload.axes) > problem.cost.flops.eval(base->axes))
+      base = &workload;
   }
   std::vector<core::Bindings> shapes;
   if (base == nullptr) return shapes;

@@ -10,6 +10,7 @@
 
 #include "agent/campaign/judges/judge_pool.h"
 #include "benchsuite/problem.h"
+#include "core/paths.h"
 #include "sandbox/compile_pool.h"
 #include "verifier/judging/builds.h"
 #include "verifier/verdicts/verdict.h"
@@ -27,8 +28,8 @@ class HostCheck {
 
   // A confirmation waits for it.
   static constexpr double kMost_s = 20;
-  // Starts the cpu device's workers; `compiler` compiles for it. `most_s`: for one candidate, after which nothing is said
-  // about it. Throws core::SystemError when one does not start.
+  // Starts the cpu device's workers; `compiler` compiles for it. `most_s`: for one candidate, after which nothing is
+  // said about it. Throws core::SystemError when one does not start.
   HostCheck(const verifier::judging::JudgedDevice& cpu, const sandbox::process::WorkerCommand& compiler,
             double most_s = kMost_s);
 
@@ -45,5 +46,11 @@ class HostCheck {
   std::string problem_, why_no_problem_;  // that the judge knows: its content's hash; why it cannot be judged there
   JudgePool judges_;                      // one
 };
+
+// Looks at one solution with workers of its own, for two minutes at most. Throws core::InputError at `where` with what
+// is wrong on any device; else says whether it could look.
+verifier::verdicts::HostCheck execute_on_cpu(const core::Paths& paths, const benchsuite::Problem& problem,
+                                             const sandbox::Solution& solution, const sandbox::TunableBinding& binding,
+                                             const std::string& where);
 
 }  // namespace agent::campaign::judges

@@ -37,8 +37,8 @@ std::string row_sum(const std::string& barrier, const std::string& before = "") 
 
 class HostCheckTest : public testing::Test {
  protected:
-  verifier::verdicts::Judgement look(const std::string& source) {
-    const benchsuite::Problem problem = benchsuite::load_problem(core::installed_paths().problems() / "row_sum_f32");
+  verifier::verdicts::Judgement look(const std::string& source, const std::string& name = "row_sum_f32") {
+    const benchsuite::Problem problem = benchsuite::load_problem(core::installed_paths().problems() / name);
     const sandbox::Solution solution = sandbox::parse_solution(source, "test.cu");
     verifier::verdicts::Judgement judgement{verifier::verdicts::Correct{}, {}, {}, 0};
     HostCheck::add(check_.begin(problem, solution, sandbox::default_binding(solution)).get(), judgement);
@@ -56,6 +56,16 @@ TEST_F(HostCheckTest, ARightKernelPasses) {
 TEST_F(HostCheckTest, ARaceThatAGpuHidesTakesTheWin) {
   EXPECT_EQ(name_of(look(row_sum("if (half > 16) __syncthreads();")).verdict), "race");
   EXPECT_TRUE(verifier::verdicts::is_correct(look(row_sum("__syncthreads();")).verdict)) << "its judge stays in order";
+}
+
+TEST_F(HostCheckTest, AKernelOfWarpgroupsIsRightAndItsMissingWaitIsFound) {
+  const std::filesystem::path file = core::installed_paths().kernels() / "gemm_bf16" / "persistent_wgmma.cu";
+  const std::string source = sandbox::load_solution(file).source, wait = "wgmma::wait<1>();";
+  EXPECT_TRUE(std::get<verifier::verdicts::Correct>(look(source, "gemm_bf16").verdict).host_check->passed);
+  const size_t at = source.find(wait);
+  ASSERT_NE(at, std::string::npos);
+  const auto judgement = look(std::string(source).replace(at, wait.size(), "wgmma::wait<2>();"), "gemm_bf16");
+  EXPECT_EQ(name_of(judgement.verdict), "race") << sentence_for_people(judgement.verdict);
 }
 
 TEST_F(HostCheckTest, CodeThatTheCpuDeviceLacksIsNotHeldAgainstAKernel) {

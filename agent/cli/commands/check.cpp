@@ -36,18 +36,6 @@ campaign::DeviceChoice chosen_cpu(const CheckOptions& options, const sandbox::So
   return cpu;
 }
 
-// Executes the default point in the cpu device's checking build. Throws core::InputError with what that finds wrong on
-// any device; else says whether it could look.
-verifier::verdicts::HostCheck executed(const core::Paths& paths, const benchsuite::Problem& problem,
-                                       const sandbox::Solution& solution, const std::string& file) {
-  constexpr double kMost_s = 120;
-  campaign::judges::HostCheck host(campaign::judged_device(paths, benchsuite::Backend::cpu, 0),
-                                   campaign::cpu_worker(paths), kMost_s);
-  auto finding = host.begin(problem, solution, sandbox::default_binding(solution)).get();
-  if (finding.fault) throw core::InputError(file, sentence_for_people(*finding.fault));
-  return finding.record;
-}
-
 void check(const CheckOptions& options, const Invocation& invocation) {
   campaign::LoadedData data = load_data(invocation);
   const core::Paths& paths = data.paths;
@@ -67,7 +55,10 @@ void check(const CheckOptions& options, const Invocation& invocation) {
                               verifier::verdicts::Effort::screen, solution));
   }
   std::optional<verifier::verdicts::HostCheck> execution;
-  if (options.execute) execution = executed(paths, problem, solution, options.file);
+  if (options.execute) {
+    execution =
+        campaign::judges::execute_on_cpu(paths, problem, solution, sandbox::default_binding(solution), options.file);
+  }
   if (invocation.json) {
     core::Json line{
         {"file", options.file}, {"problem", solution.problem}, {"ok", true}, {"compiled", core::Json::array()}};
@@ -113,9 +104,10 @@ void add_check_command(CLI::App& app, Invocation& invocation) {
       "--arch", options->architecture,
       "Compile it for this architecture of a GPU, too: with NVRTC (sm_90, sm_100a) or with hiprtc (gfx90a, "
       "gfx1100)");
-  command->add_flag("--execute", options->execute,
-                    "Execute it on the cpu device, also if it is for NVIDIA's GPUs alone: at the problem's test shapes and at drawn "
-                    "ones, in a build that finds races, bounds, missing waits and wrong results");
+  command->add_flag(
+      "--execute", options->execute,
+      "Execute it on the cpu device, also if it is for NVIDIA's GPUs alone: at the problem's test shapes and at drawn "
+      "ones, in a build that finds races, bounds, missing waits and wrong results");
   running::add_dialect_option(*command, options->dialect);
   command->footer(
       "    kernelwright check kernels/softmax_f32/row_in_registers.cu --arch sm_90\n"

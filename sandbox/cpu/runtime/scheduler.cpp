@@ -85,7 +85,8 @@ void Scheduler::begin_blocks(int64_t cluster) {
     for (size_t d = 0; d < 3; ++d) block.index[d] = static_cast<unsigned>(first[d] * extent[d] + within[d]);
     block.alive = threads_;
     block.epoch = ++last_epoch_;
-    if (blocks_.size() > 1) std::memcpy(aside_of(static_cast<int64_t>(b)), launch_->shared.data(), launch_->shared.size());
+    if (blocks_.size() > 1)
+      std::memcpy(aside_of(static_cast<int64_t>(b)), launch_->shared.data(), launch_->shared.size());
   }
   const auto& index = blocks_[0].index;
   __kw_block_index = {index[0], index[1], index[2]};
