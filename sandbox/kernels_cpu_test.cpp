@@ -15,8 +15,8 @@
 
 #include "core/paths.h"
 #include "sandbox/cpu/compiler/compiler.h"
+#include "sandbox/cpu/memory/mapped_buffer.h"
 #include "sandbox/cpu/runtime/bound_launch.h"
-#include "sandbox/cpu/runtime/mapped_buffer.h"
 #include "sandbox/cpu/runtime/module.h"
 #include "sandbox/shipped_kernels_fixture.h"
 
@@ -123,10 +123,10 @@ std::vector<double> as_doubles(const Bytes& bytes, core::DType dtype) {
   return values;
 }
 
-cpu::runtime::MappedBuffer map_bytes(size_t bytes, int poison) {
+cpu::memory::MappedBuffer map_bytes(size_t bytes, int poison) {
   const int fd = ::memfd_create("buffer", MFD_CLOEXEC);
-  EXPECT_EQ(::ftruncate(fd, static_cast<off_t>(cpu::runtime::memory_file_bytes(bytes))), 0);
-  cpu::runtime::MappedBuffer buffer(fd, bytes, cpu::runtime::MappedBuffer::Access::read_write);
+  EXPECT_EQ(::ftruncate(fd, static_cast<off_t>(cpu::memory::memory_file_bytes(bytes))), 0);
+  cpu::memory::MappedBuffer buffer(fd, bytes, cpu::memory::MappedBuffer::Access::read_write);
   ::close(fd);
   std::memset(buffer.content().data(), poison, bytes);
   return buffer;
@@ -158,7 +158,7 @@ class Loaded {
   std::map<std::string, std::vector<double>> run(const core::Bindings& axes, const std::map<std::string, Bytes>& inputs,
                                                  cpu::runtime::Order order) {
     const LaunchPlan plan = bind_plan(solution_, point_, axes, &kernel_.problem());
-    std::map<std::string, cpu::runtime::MappedBuffer> memory;
+    std::map<std::string, cpu::memory::MappedBuffer> memory;
     std::vector<cpu::runtime::Buffer> buffers;
     const auto add = [&](const std::string& name, size_t bytes, int poison, bool writable) {
       const auto at = memory.emplace(name, map_bytes(bytes, poison)).first;

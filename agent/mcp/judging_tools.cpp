@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "agent/actions/checking.h"
-#include "agent/campaign/judges/host_check.h"
+#include "agent/actions/executing.h"
 #include "agent/mcp/figures.h"
 #include "agent/mcp/schema.h"
 #include "agent/mcp/tools.h"
@@ -130,12 +130,9 @@ ToolResult check(Workspace& workspace, const Json& arguments, Call& call) {
   if (executes) {
     call.progress(1, 2, "executing on the cpu device");
     const auto execution =
-        campaign::judges::execute_on_cpu(workspace.paths(), *parsed.problem, parsed.solution, parsed.binding, "source");
+        actions::execute_on_cpu(workspace.paths(), *parsed.problem, parsed.solution, parsed.binding, "source");
     result["executed"] = execution.passed;
-    sentence += execution.passed
-                    ? "It was executed on the cpu device: right at its shapes, without a race or an access "
-                      "out of bounds. Nothing was timed: judge does that."
-                    : "Executed on the cpu device, nothing was found, and nothing was shown: " + execution.why_not;
+    sentence += actions::execution_words(execution) + " Nothing was timed: judge does that.";
   } else {
     sentence += "Nothing was run: judge does that, or execute.";
   }

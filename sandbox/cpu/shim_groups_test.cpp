@@ -204,7 +204,6 @@ TEST(ShimGroups, WhatIsUnavailableIsUnsupportedAtItsLine) {
   for (const Refused& refused :
        {Refused{"cg::this_grid().sync();", "the barrier of a grid is unsupported"},
         Refused{"cg::sync(cg::this_grid());", "the barrier of a grid is unsupported"},
-        Refused{"auto c = cg::this_cluster(); c.sync();", "this_cluster is unsupported"},
         Refused{"auto g = cg::tiled_partition<64>(block); g.sync();", "more than 32 threads is unsupported"},
         Refused{"auto token = block.barrier_arrive();", "barrier_arrive is unsupported"}}) {
     const Compilation compilation = test::compile_text(

@@ -555,6 +555,70 @@ TEST(ShimHopper, SmallCopiesEndWithTheirGroups) {
   EXPECT_EQ(fault->kind, FaultKind::uninitialised) << fault->describe();
 }
 
+// What the headers of kernels/include have no function for: states instead of parities, arrivals of several, of copies
+// and of those who leave; barriers that end.
+const std::string kOtherForms = R"(
+extern "C" __global__ void k(const float* x, float* wrong) {
+  __shared__ __align__(16) float tile[32];
+  __shared__ unsigned long long barrier[2];
+  const int t = threadIdx.x;
+  const unsigned at = (unsigned)__cvta_generic_to_shared(barrier), copied = at + 8;
+  unsigned elected = 0;
+  asm volatile("{\n.reg .pred p;\nelect.sync _|p, 0xffffffff;\nselp.u32 %0, 1, 0, p;\n}" : "=r"(elected));
+  if (elected != (t == 0)) wrong[0] = 1;
+  if (elected) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 33;" :: "r"(at));
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 32;" :: "r"(copied));
+  }
+  __syncwarp();
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 64;");
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+  unsigned long long state = 0;
+  asm volatile("mbarrier.arrive.shared::cta.b64 %0, [%1];" : "=l"(state) : "r"(at));
+  unsigned done = 1;
+  asm volatile("{\n.reg .pred p;\nmbarrier.test_wait.shared::cta.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}"
+               : "=r"(done) : "r"(at), "l"(state));
+  if (done) wrong[1] = 1;
+  __syncwarp();
+  if (t == 0) asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0], 1;" :: "r"(at));
+  asm volatile("{\n.reg .pred p;\nagain:\nmbarrier.try_wait.shared::cta.b64 p, [%0], %1;\n@!p bra again;\n}" :: "r"(at), "l"(state));
+  // One leaves, 31 arrive by two in the next phase, which also waits for bytes.
+  if (t == 0) {
+    asm volatile("mbarrier.arrive_drop.shared::cta.b64 _, [%0];" :: "r"(at));
+    asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], 128;" :: "r"(at));
+    asm volatile("cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%0], [%1], 128, [%2];"
+                 :: "r"((unsigned)__cvta_generic_to_shared(tile)), "l"(x), "r"(at));
+  }
+  __syncwarp();
+  if (t < 16) asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0], 2;" :: "r"(at));
+  asm volatile("{\n.reg .pred p;\nspin:\nmbarrier.test_wait.parity.shared::cta.b64 p, [%0], 1;\n@!p bra spin;\n}" :: "r"(at));
+  if (tile[t] != x[t]) wrong[2] = 1;
+  __syncwarp();
+  asm volatile("cp.async.ca.shared::cta.global [%0], [%1], 4;" :: "r"((unsigned)__cvta_generic_to_shared(tile + t)), "l"(x + 31 - t));
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" :: "r"(copied));
+  asm volatile("{\n.reg .pred p;\nagain:\nmbarrier.try_wait.parity.shared::cta.b64 p, [%0], 0;\n@!p bra again;\n}" :: "r"(copied));
+  if (tile[31 - t] != x[t]) wrong[3] = 1;
+  __syncwarp();
+  asm volatile("cp.async.ca.shared::cta.global [%0], [%1], 4;" :: "r"((unsigned)__cvta_generic_to_shared(tile + t)), "l"(x + t));
+  asm volatile("cp.async.wait_all;");
+  if (tile[t] != x[t]) wrong[4] = 1;
+  __syncwarp();
+  if (t == 0) asm volatile("mbarrier.inval.shared::cta.b64 [%0];" :: "r"(at));
+}
+)";
+
+TEST(ShimHopper, OtherFormsOfTheseInstructions) {
+  for (const Build build : {Build::fast, Build::check}) {
+    Device device(kOtherForms, build);
+    float* x = device.add_floats("x", 32);
+    const float* wrong = device.add_floats("wrong", 8);
+    for (int i = 0; i < 32; ++i) x[i] = static_cast<float>(i * i);
+    const auto fault = device.launch("k", 1, 32);
+    ASSERT_FALSE(fault) << fault->describe();
+    for (int i = 0; i < 8; ++i) EXPECT_EQ(wrong[i], 0.0f) << i;
+  }
+}
+
 // ---- Launches that overlap
 TEST(ShimHopper, ADependentLaunchWaitsBeforeItReads) {
   for (const bool waits : {true, false}) {

@@ -14,7 +14,7 @@
 #include "core/paths.h"
 #include "core/unique_fd.h"
 #include "sandbox/cpu/compiler/compiler.h"
-#include "sandbox/cpu/runtime/mapped_buffer.h"
+#include "sandbox/cpu/memory/mapped_buffer.h"
 #include "sandbox/cpu/runtime/module.h"
 #include "sandbox/process/channel.h"
 
@@ -69,8 +69,8 @@ class Device {
 
   // Memory of this many floats, all set to `value`; the next argument of every launch.
   float* add_floats(const std::string& name, size_t count, float value = 0) {
-    const core::UniqueFd file = process::make_memory_file("test", runtime::memory_file_bytes(count * sizeof(float)));
-    memory_.emplace_back(file.get(), count * sizeof(float), runtime::MappedBuffer::Access::read_write);
+    const core::UniqueFd file = process::make_memory_file("test", memory::memory_file_bytes(count * sizeof(float)));
+    memory_.emplace_back(file.get(), count * sizeof(float), memory::MappedBuffer::Access::read_write);
     std::byte* data = memory_.back().content().data();
     buffers_.push_back({name, data, count * sizeof(float), true});
     auto* floats = reinterpret_cast<float*>(data);
@@ -110,7 +110,7 @@ class Device {
 
  private:
   runtime::Module module_;
-  std::deque<runtime::MappedBuffer> memory_;
+  std::deque<memory::MappedBuffer> memory_;
   std::vector<runtime::Buffer> buffers_;
   std::vector<std::vector<std::byte>> arguments_;
 };

@@ -4,13 +4,13 @@
 #include <deque>
 
 #include "core/error.h"
-#include "sandbox/cpu/runtime/mapped_buffer.h"
+#include "sandbox/cpu/memory/mapped_buffer.h"
 #include "verifier/reference/tensor_shapes.h"
 
 namespace verifier::reference {
 namespace {
 using core::Json;
-using sandbox::cpu::runtime::MappedBuffer;
+using sandbox::cpu::memory::MappedBuffer;
 constexpr auto kComputes = std::chrono::seconds(60);
 
 Json place_json(const ReferenceChannel::Place& place) {
@@ -25,12 +25,12 @@ Json place_json(const ReferenceChannel::Place& place) {
 class DrawnTensor {
  public:
   explicit DrawnTensor(size_t bytes)
-      : fd_(sandbox::process::make_memory_file("drawn", sandbox::cpu::runtime::memory_file_bytes(bytes))),
+      : fd_(sandbox::process::make_memory_file("drawn", sandbox::cpu::memory::memory_file_bytes(bytes))),
         memory_(fd_.get(), bytes, MappedBuffer::Access::read_write) {}
 
   ReferenceChannel::Place place(const std::string& name) const {
     const auto offset = static_cast<size_t>(memory_.content().data() - memory_.slack_before().data());
-    return {name, offset, sandbox::cpu::runtime::memory_file_bytes(memory_.content().size()), true, fd_.get()};
+    return {name, offset, sandbox::cpu::memory::memory_file_bytes(memory_.content().size()), true, fd_.get()};
   }
   std::vector<std::byte> bytes() const { return {memory_.content().begin(), memory_.content().end()}; }
 

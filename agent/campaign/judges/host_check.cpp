@@ -3,7 +3,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "agent/campaign/devices.h"
 #include "core/error.h"
 #include "core/text.h"
 
@@ -86,16 +85,6 @@ HostCheck::Finding HostCheck::look(verifier::judging::Judge& judge, const benchs
   if (verifier::verdicts::is_correct(judgement.verdict)) return {{}, {true, ""}};
   if (!is_definite(judgement.verdict)) return undecided(sentence_for_people(judgement.verdict));
   return {judgement.verdict, {false, "it failed there"}};
-}
-
-verifier::verdicts::HostCheck execute_on_cpu(const core::Paths& paths, const benchsuite::Problem& problem,
-                                             const sandbox::Solution& solution, const sandbox::TunableBinding& binding,
-                                             const std::string& where) {
-  constexpr double kMostAlone_s = 120;
-  HostCheck host(judged_device(paths, benchsuite::Backend::cpu, 0), cpu_worker(paths), kMostAlone_s);
-  HostCheck::Finding finding = host.begin(problem, solution, binding).get();
-  if (finding.fault) throw core::InputError(where, sentence_for_people(*finding.fault));
-  return std::move(finding.record);
 }
 
 }  // namespace agent::campaign::judges

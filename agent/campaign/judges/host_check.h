@@ -10,7 +10,6 @@
 
 #include "agent/campaign/judges/judge_pool.h"
 #include "benchsuite/problem.h"
-#include "core/paths.h"
 #include "sandbox/compile_pool.h"
 #include "verifier/judging/builds.h"
 #include "verifier/verdicts/verdict.h"
@@ -46,11 +45,5 @@ class HostCheck {
   std::string problem_, why_no_problem_;  // that the judge knows: its content's hash; why it cannot be judged there
   JudgePool judges_;                      // one
 };
-
-// Looks at one solution with workers of its own, for two minutes at most. Throws core::InputError at `where` with what
-// is wrong on any device; else says whether it could look.
-verifier::verdicts::HostCheck execute_on_cpu(const core::Paths& paths, const benchsuite::Problem& problem,
-                                             const sandbox::Solution& solution, const sandbox::TunableBinding& binding,
-                                             const std::string& where);
 
 }  // namespace agent::campaign::judges

@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "agent/actions/checking.h"
+#include "agent/actions/executing.h"
 #include "agent/campaign/devices.h"
-#include "agent/campaign/judges/host_check.h"
 #include "agent/cli/commands/commands.h"
 #include "agent/cli/loading.h"
 #include "agent/cli/output.h"
@@ -56,8 +56,7 @@ void check(const CheckOptions& options, const Invocation& invocation) {
   }
   std::optional<verifier::verdicts::HostCheck> execution;
   if (options.execute) {
-    execution =
-        campaign::judges::execute_on_cpu(paths, problem, solution, sandbox::default_binding(solution), options.file);
+    execution = actions::execute_on_cpu(paths, problem, solution, sandbox::default_binding(solution), options.file);
   }
   if (invocation.json) {
     core::Json line{
@@ -76,11 +75,7 @@ void check(const CheckOptions& options, const Invocation& invocation) {
         solution.launches.size() == 1 ? "" : "es", solution.tunables.size(), solution.tunables.size() == 1 ? "" : "s",
         binding.empty() ? "" : ", by default " + sandbox::describe(binding));
   for (const actions::Checked& checked : all) print("It {}.\n", actions::checked_words(checked));
-  if (execution && execution->passed) {
-    print("It was executed on the cpu device: right at its shapes, without a race or an access out of bounds.\n");
-  } else if (execution) {
-    print("Executed on the cpu device, nothing was found, and nothing was shown: {}\n", execution->why_not);
-  }
+  if (execution) print("{}\n", actions::execution_words(*execution));
   if (all.empty() && !execution)
     print(
         "It was not compiled, since it is not for the cpu device; --arch sm_90 compiles it with NVRTC, --arch gfx90a "

@@ -23,20 +23,14 @@ std::string outcome(const std::string& text, const Macros& macros = {}) {
 
 TEST(CpuPlanRules, WhatTheDeviceLacksIsUnsupported) {
   EXPECT_EQ(outcome(source("", "")), "built");
-  EXPECT_EQ(outcome(source("", R"(, "cluster": [2])")),
-            "unsupported: a cluster of blocks (kernel k) is unsupported on the cpu device");
   EXPECT_EQ(outcome(source("", R"(, "cooperative": true)")),
             "unsupported: a cooperative launch (kernel k) is unsupported on the cpu device");
-  EXPECT_EQ(outcome(source("", R"(, "overlaps_previous": true)")),
-            "unsupported: a launch that overlaps the one before it (kernel k) is unsupported on the cpu device");
-  EXPECT_EQ(outcome(source(R"("tensor_maps": {"x_map": {"tensor": "x", "box": [64]}}, )", "")),
-            "unsupported: the tensor map \"x_map\" is unsupported on the cpu device");
 }
 
-TEST(CpuPlanRules, AClusterOfOneBlockIsNone) {
-  const std::string text = source(R"("tunables": {"CLUSTER": [1, 2]}, )", R"(, "cluster": ["CLUSTER", 1])");
-  EXPECT_EQ(outcome(text, {{"CLUSTER", 1}}), "built");
-  EXPECT_NE(outcome(text, {{"CLUSTER", 2}}), "built");
+TEST(CpuPlanRules, ClustersOverlapsAndTensorMapsAreBuilt) {
+  EXPECT_EQ(outcome(source("", R"(, "cluster": [2])")), "built");
+  EXPECT_EQ(outcome(source("", R"(, "overlaps_previous": true)")), "built");
+  EXPECT_EQ(outcome(source(R"("tensor_maps": {"x_map": {"tensor": "x", "box": [64]}}, )", "")), "built");
 }
 
 }  // namespace

@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "core/error.h"
+#include "sandbox/cpu/memory/mapped_buffer.h"
 #include "sandbox/cpu/runtime/bound_launch.h"
-#include "sandbox/cpu/runtime/mapped_buffer.h"
 #include "sandbox/cpu/runtime/module.h"
 #include "sandbox/jail/jail.h"
 #include "sandbox/wire.h"
@@ -44,9 +44,9 @@ class LoadedCandidate {
     size_t i = 0;
     for (const JsonView& entry : json.at("buffers").items()) {
       const bool writable = entry.at("writable").boolean();
-      runtime::MappedBuffer buffer(
+      memory::MappedBuffer buffer(
           fds.at(i++).get(), static_cast<size_t>(entry.at("bytes").integer(1)),
-          writable ? runtime::MappedBuffer::Access::read_write : runtime::MappedBuffer::Access::read_only);
+          writable ? memory::MappedBuffer::Access::read_write : memory::MappedBuffer::Access::read_only);
       buffers_.push_back({entry.at("name").string(), buffer.content().data(), buffer.content().size(), writable});
       mapped_.push_back(std::move(buffer));
     }
@@ -122,7 +122,7 @@ class LoadedCandidate {
 
   runtime::Module module_;
   bool fills_twice_;
-  std::vector<runtime::MappedBuffer> mapped_;
+  std::vector<memory::MappedBuffer> mapped_;
   std::vector<runtime::Buffer> buffers_, zeroed_;
   std::vector<runtime::KernelLaunch> launches_;
 };

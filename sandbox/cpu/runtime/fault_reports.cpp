@@ -54,7 +54,7 @@ void Scheduler::set_fault(FaultKind kind, std::string message, std::optional<int
 
 void Scheduler::leave() {
   void* abandoned = nullptr;
-  switch_stacks(abandoned, scheduler_sp_, scheduler_stack_);
+  memory::switch_stacks(abandoned, scheduler_sp_, scheduler_stack_);
   __builtin_unreachable();
 }
 

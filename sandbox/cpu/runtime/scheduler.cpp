@@ -111,7 +111,7 @@ void Scheduler::begin_blocks(int64_t cluster) {
 void Scheduler::run_blocks() {
   // Fibers switch to one another; they come back here when the blocks are done or stuck.
   resume(fresh_slot());
-  switch_stacks(scheduler_sp_, current_->fiber.sp(), current_->fiber.bounds());
+  memory::switch_stacks(scheduler_sp_, current_->fiber.sp(), current_->fiber.bounds());
   if (!fault_ && alive_in_cluster_ > 0) report_deadlock();
   if (!fault_) asynchronous_->end_block();
   if (!fault_ && launch_->end_block != nullptr) launch_->end_block(launch_->user);
@@ -165,10 +165,10 @@ void Scheduler::wait() {
   Slot* mine = current_;
   Slot* next = next_runnable();
   if (next == nullptr) {
-    switch_stacks(mine->fiber.sp(), scheduler_sp_, scheduler_stack_);
+    memory::switch_stacks(mine->fiber.sp(), scheduler_sp_, scheduler_stack_);
   } else {
     resume(next);
-    if (next != mine) switch_stacks(mine->fiber.sp(), next->fiber.sp(), next->fiber.bounds());
+    if (next != mine) memory::switch_stacks(mine->fiber.sp(), next->fiber.sp(), next->fiber.bounds());
   }
 }
 
@@ -178,16 +178,16 @@ void Scheduler::end_fiber() {
   Slot* next = next_runnable();  // not this one: its stack is still in use
   idle_.push(mine);
   if (next == nullptr) {
-    switch_stacks(mine->fiber.sp(), scheduler_sp_, scheduler_stack_);
+    memory::switch_stacks(mine->fiber.sp(), scheduler_sp_, scheduler_stack_);
   } else {
     resume(next);
-    switch_stacks(mine->fiber.sp(), next->fiber.sp(), next->fiber.bounds());
+    memory::switch_stacks(mine->fiber.sp(), next->fiber.sp(), next->fiber.bounds());
   }
   __builtin_unreachable();  // an idle fiber is restarted, never resumed
 }
 
 void Scheduler::fiber_main() {
-  const StackBounds left = arrive_on_new_stack();
+  const memory::StackBounds left = memory::arrive_on_new_stack();
   Scheduler& self = *running_scheduler();
   if (self.scheduler_stack_.end == 0) self.scheduler_stack_ = left;  // the first fiber of all comes from there
   self.launch_->run(self.launch_->args);
@@ -275,7 +275,7 @@ void Scheduler::yield() {
     }
     ready(mine);
     resume(next);
-    switch_stacks(mine->fiber.sp(), next->fiber.sp(), next->fiber.bounds());
+    memory::switch_stacks(mine->fiber.sp(), next->fiber.sp(), next->fiber.bounds());
     return;
   }
   asynchronous_->go_on();

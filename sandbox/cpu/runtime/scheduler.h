@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "sandbox/cpu/memory/fiber.h"
 #include "sandbox/cpu/runtime/clocks.h"
-#include "sandbox/cpu/runtime/fiber.h"
 #include "sandbox/cpu/runtime/module.h"
 #include "sandbox/fault.h"
 
@@ -51,7 +51,7 @@ class Scheduler {
  public:
   struct Slot {  // a fiber and the CUDA thread it carries
     explicit Slot(size_t stack_bytes) : fiber(stack_bytes) {}
-    Fiber fiber;
+    memory::Fiber fiber;
     int64_t thread = -1;
     uint64_t launch = 0;   // the last one that used it
     Slot* next = nullptr;  // in the list it is in
@@ -254,7 +254,7 @@ class Scheduler {
   bool keeps_stacks_ = false;
   const LaunchContext* launch_ = nullptr;
   void* scheduler_sp_ = nullptr;
-  StackBounds scheduler_stack_;
+  memory::StackBounds scheduler_stack_;
   std::vector<std::unique_ptr<Slot>> slots_;
   SlotList idle_;
   Slot* current_ = nullptr;

@@ -61,12 +61,12 @@ void describe_signal(Scheduler& scheduler, int signal, const siginfo_t& info, co
   }
 }
 
-StackBounds signal_stack;  // of the handler; set once, by install_signal_handlers
+memory::StackBounds signal_stack;  // of the handler; set once, by install_signal_handlers
 
 // AddressSanitizer would look for the end of the stack in /proc before a call that does not return, and the jail has
 // none.
 __attribute__((no_sanitize_address)) void handle(int signal, siginfo_t* info, void* context) {
-  forget_frames(signal_stack);
+  memory::forget_frames(signal_stack);
   Scheduler* scheduler = running_scheduler();
   // Not device code: end as shells say it. A candidate process may not ask for more.
   if (scheduler == nullptr) ::_exit(kDiedOfSignal + signal);

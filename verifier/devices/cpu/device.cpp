@@ -8,7 +8,7 @@
 
 #include "core/error.h"
 #include "core/unique_fd.h"
-#include "sandbox/cpu/runtime/mapped_buffer.h"
+#include "sandbox/cpu/memory/mapped_buffer.h"
 #include "sandbox/cpu/runtime/module.h"
 #include "sandbox/jail/jail.h"
 #include "sandbox/jail/namespaces.h"
@@ -27,8 +27,8 @@ using judging::LentBuffer;
 using judging::LentBuffers;
 using judging::ProcessFailure;
 using judging::TensorBytes;
+using sandbox::cpu::memory::MappedBuffer;
 using sandbox::cpu::runtime::Buffer;
-using sandbox::cpu::runtime::MappedBuffer;
 using sandbox::cpu::runtime::Order;
 template <typename T>
 std::vector<std::byte> bytes_of(const T& value) {
@@ -52,7 +52,7 @@ class OwnMemory {
     size_t& taken = taken_[bytes];
     if (taken == of_this_size.size()) {
       of_this_size.emplace_back(bytes);
-      bytes_ += sandbox::cpu::runtime::memory_file_bytes(bytes);
+      bytes_ += sandbox::cpu::memory::memory_file_bytes(bytes);
     }
     return of_this_size[taken++].content();
   }

@@ -17,7 +17,7 @@ constexpr int kSealFutureWrite = 0x0010;  // F_SEAL_FUTURE_WRITE, Linux 5.1
 
 core::UniqueFd file_for(const std::string& tensor, size_t bytes) {
   require_room(tensor, bytes);
-  return sandbox::process::make_memory_file("tensor", sandbox::cpu::runtime::memory_file_bytes(bytes));
+  return sandbox::process::make_memory_file("tensor", sandbox::cpu::memory::memory_file_bytes(bytes));
 }
 
 class PytorchTrusted : public HostOutputs {
@@ -62,7 +62,7 @@ class PytorchTrusted : public HostOutputs {
 void require_room(const std::string& tensor, size_t bytes) {
   // The kernel would end a process that makes a larger memory file.
   const size_t most = sandbox::jail::JailLimits{}.file_bytes;
-  if (sandbox::cpu::runtime::memory_file_bytes(bytes) <= most) return;
+  if (sandbox::cpu::memory::memory_file_bytes(bytes) <= most) return;
   throw core::InputError(tensor,
                          "takes " + std::to_string(bytes >> 20) + " MiB, more than the " + std::to_string(most >> 20) +
                              " MiB that a tensor has on the cpu device (double where the reference computes it)",
@@ -72,7 +72,7 @@ void require_room(const std::string& tensor, size_t bytes) {
 MemoryFile::MemoryFile(std::string name, size_t bytes, bool writable)
     : LentBuffer(std::move(name), bytes, writable),
       fd_(file_for(LentBuffer::name(), bytes)),
-      memory_(fd_.get(), bytes, sandbox::cpu::runtime::MappedBuffer::Access::read_write) {
+      memory_(fd_.get(), bytes, sandbox::cpu::memory::MappedBuffer::Access::read_write) {
   if (!writable && ::fcntl(fd_.get(), F_ADD_SEALS, kSealFutureWrite) != 0) {
     throw core::SystemError("cannot seal an input against writing (needs Linux 5.1)", errno);
   }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/unique_fd.h"
-#include "sandbox/cpu/runtime/mapped_buffer.h"
+#include "sandbox/cpu/memory/mapped_buffer.h"
 #include "verifier/judging/judge_device.h"
 
 namespace verifier::devices::cpu {
@@ -22,14 +22,14 @@ class MemoryFile : public judging::LentBuffer {
   MemoryFile(std::string name, size_t bytes, bool writable);
 
   int fd() const { return fd_.get(); }
-  const sandbox::cpu::runtime::MappedBuffer& memory() const { return memory_; }
+  const sandbox::cpu::memory::MappedBuffer& memory() const { return memory_; }
   std::span<std::byte> content() const { return memory_.content(); }
   size_t offset() const { return static_cast<size_t>(content().data() - memory_.slack_before().data()); }
-  size_t mapped_bytes() const { return sandbox::cpu::runtime::memory_file_bytes(bytes()); }
+  size_t mapped_bytes() const { return sandbox::cpu::memory::memory_file_bytes(bytes()); }
 
  private:
   core::UniqueFd fd_;
-  sandbox::cpu::runtime::MappedBuffer memory_;
+  sandbox::cpu::memory::MappedBuffer memory_;
 };
 
 inline const MemoryFile& file_of(const judging::LentBuffer& buffer) { return static_cast<const MemoryFile&>(buffer); }

@@ -32,8 +32,8 @@ class JudgeOnCpu {
   std::span<T> lend(size_t count) {
     const size_t bytes = count * sizeof(T);
     const core::UniqueFd file =
-        sandbox::process::make_memory_file("test", sandbox::cpu::runtime::memory_file_bytes(bytes));
-    memory_.emplace_back(file.get(), bytes, sandbox::cpu::runtime::MappedBuffer::Access::read_write);
+        sandbox::process::make_memory_file("test", sandbox::cpu::memory::memory_file_bytes(bytes));
+    memory_.emplace_back(file.get(), bytes, sandbox::cpu::memory::MappedBuffer::Access::read_write);
     const std::span<std::byte> content = memory_.back().content();
     buffers_.push_back({"buffer " + std::to_string(buffers_.size()), content.data(), bytes, true});
     return {reinterpret_cast<T*>(content.data()), count};
@@ -60,7 +60,7 @@ class JudgeOnCpu {
   }
 
   sandbox::cpu::runtime::Module module_;
-  std::deque<sandbox::cpu::runtime::MappedBuffer> memory_;
+  std::deque<sandbox::cpu::memory::MappedBuffer> memory_;
   std::vector<sandbox::cpu::runtime::Buffer> buffers_;
 };
 

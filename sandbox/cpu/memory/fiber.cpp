@@ -1,4 +1,4 @@
-#include "sandbox/cpu/runtime/fiber.h"
+#include "sandbox/cpu/memory/fiber.h"
 
 #include <sys/mman.h>
 
@@ -13,7 +13,7 @@
 
 #include "core/error.h"
 
-namespace sandbox::cpu::runtime {
+namespace sandbox::cpu::memory {
 
 void forget_frames([[maybe_unused]] const StackBounds& stack) {
 #if defined(__SANITIZE_ADDRESS__)
@@ -69,4 +69,4 @@ void Fiber::restart(Entry entry) {
 #endif
 }
 
-}  // namespace sandbox::cpu::runtime
+}  // namespace sandbox::cpu::memory

@@ -1,4 +1,4 @@
-#include "sandbox/cpu/runtime/mapped_buffer.h"
+#include "sandbox/cpu/memory/mapped_buffer.h"
 
 #include <sys/mman.h>
 
@@ -7,7 +7,7 @@
 
 #include "core/error.h"
 
-namespace sandbox::cpu::runtime {
+namespace sandbox::cpu::memory {
 namespace {
 constexpr size_t kPage = 4096, kAlign = 16, kLeastSlack = 256;
 
@@ -69,4 +69,4 @@ std::span<std::byte> MappedBuffer::slack_after() const {
   return {inside.data() + inside.size(), round_up(bytes_, kAlign) - bytes_};
 }
 
-}  // namespace sandbox::cpu::runtime
+}  // namespace sandbox::cpu::memory

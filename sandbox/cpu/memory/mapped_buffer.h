@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <span>
 
-namespace sandbox::cpu::runtime {
+namespace sandbox::cpu::memory {
 
 // Size of the memory file that holds `bytes` of content.
 size_t memory_file_bytes(size_t bytes);
@@ -35,4 +35,4 @@ class MappedBuffer {
   size_t file_bytes_ = 0, bytes_ = 0;
 };
 
-}  // namespace sandbox::cpu::runtime
+}  // namespace sandbox::cpu::memory

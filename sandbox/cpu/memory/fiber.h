@@ -12,7 +12,7 @@
 // other stack.
 extern "C" void kw_switch(void** save_sp, void* load_sp);
 
-namespace sandbox::cpu::runtime {
+namespace sandbox::cpu::memory {
 
 struct StackBounds {
   uintptr_t begin = 0, end = 0;
@@ -78,4 +78,4 @@ class Fiber {
   void* sp_ = nullptr;
 };
 
-}  // namespace sandbox::cpu::runtime
+}  // namespace sandbox::cpu::memory
