@@ -56,7 +56,7 @@ file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/slow_tests.txt slow REGEX "^[^#]")
 list(JOIN slow ":" slow)
 # Each test is a process of its own, but for suites that need what takes long to start (a judge, NVRTC, hiprtc): so many
 # processes have their tests.
-set(shared_suites_sandbox "All/NvrtcCompiles=4" "All/HiprtcCompiles=2" "All/KernelsOnCpu=2" "All/KernelsInHip=2")
+set(shared_suites_sandbox "All/NvrtcCompiles=4" "All/HiprtcCompiles=2" "All/KernelsOnCpu=2" "All/KernelsForGpus=1" "All/KernelsInHip=2")
 set(shared_suites_verifier "JudgeInputs=1" "JudgeKernels=1" "Problems/ShippedProblem=6")
 set(shared_suites_agent "HipDevice=1")
 set(shared ${shared_suites_sandbox} ${shared_suites_verifier} ${shared_suites_agent})

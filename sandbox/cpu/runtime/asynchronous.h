@@ -20,6 +20,8 @@ namespace sandbox::cpu::runtime {
 // As PTX has it: the upper byte is 0 for memory of the own block, and one more than its rank for that of a block of the
 // cluster.
 using SharedAddress = uint32_t;
+constexpr uint32_t kWithinBlock = 0xffffff;  // the rest of it
+inline std::string shown(SharedAddress address) { return "shared address " + std::to_string(address & kWithinBlock); }
 
 // Which copies of a thread: they are counted in groups by kind.
 enum class CopyKind {
