@@ -7,6 +7,7 @@
 #include "agent/campaign/calibrations.h"
 #include "agent/campaign/campaign.h"
 #include "agent/campaign/devices.h"
+#include "agent/campaign/live_runner.h"
 #include "agent/campaign/startup.h"
 #include "agent/campaign/test_hip_fixture.h"
 #include "core/error.h"
@@ -233,6 +234,41 @@ class HipCampaign {
   LoadedData data_;
   std::optional<results::archive::Recorder> archive_;
 };
+
+// The device sees that sums are wrong, the cpu device which line is the reason.
+TEST(HipDevice, AWrongResultIsExplainedByTheCpuDevice) {
+  const test::TestHip host;
+  LoadedData data{host.paths(), {}};
+  data.catalogue.problems.emplace("row_sum_f32", host.small("row_sum_f32", {{"M", 64}, {"N", 512}}));
+  results::archive::Recorder archive = open_seeded_archive(host.home().archive(), data);
+  DeviceSession session(host.paths(), parse_device("hip"), quick(), 1);
+  LiveRunner runner(archive, session, std::nullopt, std::nullopt);
+  runner.look_closer(LiveRunner::Profiled::nothing);
+  runner.use_problem(data.catalogue.problems.at("row_sum_f32"));
+  const sandbox::Solution solution = sandbox::parse_solution(R"x(/* kernelwright
+{
+  "problem": "row_sum_f32",
+  "backends": ["hip"],
+  "launches": [{"kernel": "sums", "grid": ["M"], "block": [64], "args": ["x", "y", "N"]}]
+}
+*/
+extern "C" __global__ void sums(const float* x, float* y, int N) {
+  __shared__ float parts[64];
+  float sum = 0;
+  for (int n = threadIdx.x; n < N; n += 64) sum += x[(size_t)blockIdx.x * N + n];
+  parts[threadIdx.x] = sum;
+  if (threadIdx.x > 0) return;
+  for (int i = 1; i < 64; ++i) sum += parts[i];
+  y[blockIdx.x] = sum;
+}
+)x",
+                                                             "test.cu");
+  const search::Attempt attempt = runner.make(runner.add(solution, "sums", "user", {}), runner.naive(), Effort::full);
+  const std::string sentence = verifier::verdicts::sentence_for_people(attempt.verdict);
+  EXPECT_THAT(sentence, HasSubstr("parts")) << name_of(attempt.verdict);
+  EXPECT_THAT(sentence, HasSubstr("line 14"));
+  EXPECT_THAT(sentence, HasSubstr("seen on the cpu device; on the GPU: "));
+}
 
 TEST(HipDevice, ACampaignRunsOnIt) {
   const HipCampaign campaign("", {{"row_sum_f32", {{"M", 64}, {"N", 512}}}}, 6);

@@ -255,7 +255,12 @@ void LiveRunner::judged(Job& job, const judges::JudgeResult& result) {
   for (const std::string& what : result.trouble) note_trouble(what);
   if (const auto* failure = std::get_if<std::exception_ptr>(&result.outcome)) std::rethrow_exception(*failure);
   job.record.judgement = std::get<verifier::verdicts::Judgement>(result.outcome);
-  if (job.on_host && is_win(job.record.judgement)) return await_host(job);
+  const verifier::verdicts::Judgement& judgement = job.record.judgement;
+  if (job.on_host && is_win(judgement)) return await_host(job);
+  const bool unexplained = looks_closer_ && job.record.effort != Effort::screen && !is_naive(job.candidate) &&
+                           judges::HostCheck::may_explain(judgement.verdict);
+  if (unexplained && !job.on_host) job.on_host = session_.begin_host_check(*problem_, job.candidate->builds);
+  if (unexplained && job.on_host) return await_host(job);
   finish(job);
 }
 
@@ -265,7 +270,11 @@ void LiveRunner::await_host(Job& job) {
       std::async(std::launch::async, [this, number = job.number, on_host = std::move(*job.on_host)]() mutable {
         auto finding = std::make_shared<judges::HostCheck::Finding>(on_host.get());
         post(number, [this, finding](Job& here) {
-          judges::HostCheck::add(std::move(*finding), here.record.judgement);
+          if (verifier::verdicts::is_correct(here.record.judgement.verdict)) {
+            judges::HostCheck::add(std::move(*finding), here.record.judgement);
+          } else {
+            judges::HostCheck::explain(std::move(*finding), here.record.judgement);
+          }
           finish(here);
         });
       });

@@ -77,8 +77,9 @@ class LiveRunner : public search::AttemptRunner {
     results::archive::NewAttempt record;
     search::Attempt attempt;
     bool compiling = false;
-    std::optional<std::future<judges::HostCheck::Finding>> on_host;  // begun with a confirmation
-    std::future<void> awaits_host;                                   // the device is done with it
+    std::optional<std::future<judges::HostCheck::Finding>>
+        on_host;                    // begun with a confirmation, or after a verdict that it may explain
+    std::future<void> awaits_host;  // the device is done with it
   };
 
   bool is_naive(const search::CandidatePtr& candidate) const { return candidate->id == naive_->id; }

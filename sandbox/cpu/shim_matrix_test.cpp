@@ -171,7 +171,10 @@ void expect_product(MmaDevice& device, const Mma& mma, int start) {
     for (int& x : row) x = draw(mma.of_b);
   }
   for (auto& row : c) {
-    for (int& x : row) x = start + static_cast<int>(random() % 7) - 3;
+    for (int& x : row) {
+      x = static_cast<int>(
+          std::clamp<int64_t>(int64_t{start} + static_cast<int>(random() % 7) - 3, INT32_MIN, INT32_MAX));
+    }
   }
   const auto at = [](const std::vector<std::vector<int>>& matrix, std::pair<int, int> place) {
     return matrix.at(static_cast<size_t>(place.first)).at(static_cast<size_t>(place.second));

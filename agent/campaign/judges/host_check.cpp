@@ -65,6 +65,28 @@ void HostCheck::add(Finding finding, verifier::verdicts::Judgement& judgement) {
   judgement.measurement.reset();
 }
 
+bool HostCheck::may_explain(const Verdict& verdict) {
+  return std::visit(
+      [](const auto& v) {
+        using T = std::decay_t<decltype(v)>;
+        if constexpr (std::is_same_v<T, verifier::verdicts::Faulted>) return !v.fault.line;
+        return std::is_same_v<T, verifier::verdicts::WrongResult> ||
+               std::is_same_v<T, verifier::verdicts::NotWritten> ||
+               std::is_same_v<T, verifier::verdicts::WrongNonFinite> || std::is_same_v<T, verifier::verdicts::TimedOut>;
+      },
+      verdict);
+}
+
+void HostCheck::explain(Finding finding, verifier::verdicts::Judgement& judgement) {
+  if (!finding.fault || !may_explain(judgement.verdict)) return;
+  auto* faulted = std::get_if<verifier::verdicts::Faulted>(&*finding.fault);
+  if (faulted == nullptr) return;  // it saw no more than the GPU did
+  faulted->fault.message +=
+      " (seen on the cpu device; on the GPU: " + core::clean_line(sentence_for_people(judgement.verdict), kMostWhy) +
+      ")";
+  judgement.verdict = std::move(*faulted);
+}
+
 HostCheck::Finding HostCheck::look(verifier::judging::Judge& judge, const benchsuite::Problem& problem,
                                    const sandbox::Solution& solution, const sandbox::TunableBinding& binding) {
   const auto undecided = [](const std::string& why) { return Finding{{}, {false, core::clean_line(why, kMostWhy)}}; };

@@ -1,4 +1,5 @@
-// Races, bounds and unset memory of a kernel that won on a GPU, looked for by the checking build of the cpu device. A
+// Races, bounds and unset memory of a kernel that won on a GPU, or was wrong there, looked for by the checking build of
+// the cpu device. A
 // GPU's hardware hides most races, and compute-sanitizer sees shared memory alone; the same source on the cpu device
 // hides none that is reached.
 #pragma once
@@ -24,6 +25,10 @@ class HostCheck {
   };
   // A fault takes the place of the verdict that a judgement has, and its measurement.
   static void add(Finding finding, verifier::verdicts::Judgement& judgement);
+  // Whether a GPU's verdict says what is wrong and not where: a wrong result, a hang, a fault without a thread.
+  static bool may_explain(const verifier::verdicts::Verdict& verdict);
+  // A fault with its line takes the place of such a verdict.
+  static void explain(Finding finding, verifier::verdicts::Judgement& judgement);
 
   // A confirmation waits for it.
   static constexpr double kMost_s = 20;

@@ -68,6 +68,24 @@ TEST_F(HostCheckTest, AKernelOfWarpgroupsIsRightAndItsMissingWaitIsFound) {
   EXPECT_EQ(name_of(judgement.verdict), "race") << sentence_for_people(judgement.verdict);
 }
 
+TEST_F(HostCheckTest, AWrongResultIsExplainedByItsFault) {
+  const benchsuite::Problem problem = benchsuite::load_problem(core::installed_paths().problems() / "row_sum_f32");
+  const auto explained = [&](const std::string& source) {
+    const sandbox::Solution solution = sandbox::parse_solution(source, "test.cu");
+    verifier::verdicts::WrongResult wrong;
+    wrong.output = "y";
+    verifier::verdicts::Judgement judgement{wrong, {}, {}, 0};
+    HostCheck::explain(check_.begin(problem, solution, sandbox::default_binding(solution)).get(), judgement);
+    return judgement.verdict;
+  };
+  const verifier::verdicts::Verdict race = explained(row_sum("if (half > 16) __syncthreads();"));
+  EXPECT_EQ(name_of(race), "race");
+  EXPECT_NE(sentence_for_people(race).find("on the GPU: Wrong result"), std::string::npos) << sentence_for_people(race);
+  EXPECT_EQ(name_of(explained(row_sum("__syncthreads(); if (half == 1 && threadIdx.x == 0) part[0] += 1;"))),
+            "wrong_result")
+      << "a mere wrong result says no more than the GPU's";
+}
+
 TEST_F(HostCheckTest, CodeThatTheCpuDeviceLacksIsNotHeldAgainstAKernel) {
   const auto judgement = look(row_sum("asm volatile(\"tcgen05.fence::before_thread_sync;\"); __syncthreads();"));
   const auto& check = std::get<verifier::verdicts::Correct>(judgement.verdict).host_check;
