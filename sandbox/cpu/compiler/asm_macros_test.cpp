@@ -65,7 +65,7 @@ TEST(AsmMacros, WhatOtherMacrosUseIsUnsupported) {
   EXPECT_EQ(rejected.line, 1);
 }
 
-// As kernels/include/kw/wgmma.cuh is made.
+// kernels/include/kw/wgmma.cuh uses macros in the same way.
 TEST(AsmMacros, FunctionsMadeByMacrosRun) {
   for (const Build build : {Build::fast, Build::check}) {
     test::Device device(R"(

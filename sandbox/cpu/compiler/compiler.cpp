@@ -104,7 +104,7 @@ std::vector<std::string> command(const CompileRequest& request, const CompilerSe
       argv.insert(argv.end(), std::begin(kHipFlags), std::end(kHipFlags));
     }
   }
-  // Of the architecture that the solution needs, as NVRTC gives it.
+  // NVRTC defines these for the architecture that the solution needs.
   if (solution && solution->arch.starts_with("sm_")) {
     const int arch = std::atoi(solution->arch.c_str() + 3);
     argv.push_back("-DKW_ARCH=" + std::to_string(arch * 10));

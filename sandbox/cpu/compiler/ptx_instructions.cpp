@@ -286,12 +286,12 @@ std::optional<PtxForm> form_of_access(const std::vector<std::string>& parts) {
   }
   std::vector<std::string> name = {update ? "atom" : parts[0]};
   if (update) name.push_back(operation);
-  // Of those with an order, the checking build sees single ones as atomic.
+  // The checking build treats an ordered access to one element as atomic.
   const bool ordered = !order.empty() && order != "volatile";
   if (!update && !order.empty()) name.emplace_back(ordered && vector.empty() ? "relaxed" : "volatile");
   if (!vector.empty()) name.push_back(vector);
   std::string type = parts.back();
-  // What stands behind the type is the operation: atom.global.v4.f32.add
+  // The operation may follow the type: atom.global.v4.f32.add
   if (update && is_one_of(type, {"add", "min", "max"}) && !operation.empty()) std::swap(name[1], type);
   name.push_back(type);
   if (!find_function(joined(name), form)) return std::nullopt;
@@ -388,7 +388,7 @@ std::optional<PtxForm> ptx_form(std::string_view mnemonic) {
   }
   PtxForm form;
   if (!find_function(joined(parts), form)) return std::nullopt;
-  // Of others, the functions themselves take addresses of shared memory.
+  // Functions of other instructions take shared addresses as they are.
   if (matrix) form.address = "__kw_ptx_shared";
   return form;
 }

@@ -17,7 +17,7 @@ struct PtxForm {
 };
 
 // Names without what changes nothing here. A function has the name of its instruction, dots turned into underscores.
-// Of instructions that compute alike in many types the last part is a template argument instead. `ld`, `st`, `atom` and
+// Where an instruction computes alike in many types, the type is a template argument instead. `ld`, `st`, `atom` and
 // `red` are named without state space, scope, order and cache hints: `address` and `before` of their forms stand for
 // these. `.shared::cta` is `.shared`. A source gets the headers of those that it uses.
 const std::set<std::string, std::less<>>& ptx_instructions();
@@ -25,7 +25,7 @@ const std::set<std::string, std::less<>>& ptx_instructions();
 // nullopt: not one of them, in any spelling.
 std::optional<PtxForm> ptx_form(std::string_view mnemonic);
 
-// "b32" -> "unsigned"; "" for what is no type of a register.
+// "b32" -> "unsigned"; "" if no register has this type.
 std::string ptx_type(std::string_view type);
 
 // "ld.global.f32" -> "ld_global_f32"

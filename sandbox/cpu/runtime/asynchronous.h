@@ -1,6 +1,6 @@
-// What threads of a block do besides running: named barriers, mbarriers in shared memory, and copies that go on while
-// their threads do other work. A copy is carried out as late as it may be, when somebody waits for it, so that a
-// missing wait shows in the result; the checking build judges its accesses against what its thread knew when it began.
+// Named barriers, mbarriers in shared memory, and copies that go on while their threads do other work. A copy is
+// carried out as late as it may be, when somebody waits for it, so that a missing wait shows in the result; the
+// checking build judges its accesses against what its thread knew when it began.
 #pragma once
 
 #include <array>
