@@ -15,6 +15,7 @@
 #include "core/unique_fd.h"
 #include "sandbox/cpu/compiler/compiler.h"
 #include "sandbox/cpu/memory/mapped_buffer.h"
+#include "sandbox/cpu/runtime/check.h"
 #include "sandbox/cpu/runtime/module.h"
 #include "sandbox/process/channel.h"
 
@@ -96,11 +97,12 @@ class Device {
   }
   std::optional<Fault> launch(const std::string& kernel, std::array<int64_t, 3> grid, std::array<int64_t, 3> block,
                               runtime::Order order = runtime::Order::forward, size_t shared_bytes = 0) {
-    return module_.launch({kernel, grid, block, shared_bytes, arguments_}, buffers_, order, 7);
+    return checked(module_.launch({kernel, grid, block, shared_bytes, arguments_}, buffers_, order, 7));
   }
   std::optional<Fault> launch_clusters(const std::string& kernel, int64_t grid, int64_t block, int64_t cluster,
                                        runtime::Order order = runtime::Order::forward) {
-    return module_.launch({kernel, {grid, 1, 1}, {block, 1, 1}, 0, arguments_, {cluster, 1, 1}}, buffers_, order, 7);
+    return checked(
+        module_.launch({kernel, {grid, 1, 1}, {block, 1, 1}, 0, arguments_, {cluster, 1, 1}}, buffers_, order, 7));
   }
   std::optional<Fault> launch_dependent(const std::string& kernel, int64_t grid, int64_t block) {
     return module_.launch({kernel, {grid, 1, 1}, {block, 1, 1}, 0, arguments_, {1, 1, 1}, true}, buffers_,
@@ -109,6 +111,12 @@ class Device {
   runtime::Module& module() { return module_; }
 
  private:
+  // A read of shared memory that nothing had set counts as a fault here, whether it shows or not.
+  static std::optional<Fault> checked(std::optional<Fault> fault) {
+    std::optional<Fault> unset_read = runtime::take_unset_read();
+    return unset_read ? std::move(unset_read) : std::move(fault);
+  }
+
   runtime::Module module_;
   std::deque<memory::MappedBuffer> memory_;
   std::vector<runtime::Buffer> buffers_;

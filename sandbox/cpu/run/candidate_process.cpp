@@ -14,6 +14,7 @@
 #include "core/error.h"
 #include "sandbox/cpu/memory/mapped_buffer.h"
 #include "sandbox/cpu/runtime/bound_launch.h"
+#include "sandbox/cpu/runtime/check.h"
 #include "sandbox/cpu/runtime/module.h"
 #include "sandbox/jail/jail.h"
 #include "sandbox/wire.h"
@@ -25,8 +26,7 @@ using core::JsonView;
 
 class LoadedCandidate {
  public:
-  LoadedCandidate(runtime::Module module, Build build)
-      : module_(std::move(module)), fills_twice_(build == Build::check && module_.has_filled_locals()) {}
+  LoadedCandidate(runtime::Module module, Build build) : module_(std::move(module)), build_(build) {}
 
   Json answer(process::Message& message) {
     const JsonView json(message.json, "judge's request");
@@ -69,44 +69,60 @@ class LoadedCandidate {
   Json go(const JsonView& json) {
     const auto order = static_cast<runtime::Order>(json.at("order").integer(0, 3));
     const uint64_t seed = json.at("seed").json().get<uint64_t>();
-    module_.set_shared_poison(static_cast<uint8_t>(seed >> 56));
     for (const runtime::Buffer& buffer : zeroed_) std::memset(buffer.data, 0, buffer.bytes);
-    const std::optional<Fault> fault = fills_twice_ ? launch_twice(order, seed) : launch_all(order, seed, false);
+    const std::optional<Fault> fault =
+        build_ == Build::check ? launch_checked(order, seed) : launch_all(order, seed, Content::first);
     if (fault) return {{"fault", to_json(*fault)}};
     return {{"ok", true}};
   }
 
-  std::optional<Fault> launch_all(runtime::Order order, uint64_t seed, bool second_fill) {
-    runtime::Module::fill_locals(seed, second_fill);
+  // What memory holds that nothing has set: drawn; its complement; NaN, in shared memory.
+  enum class Content { first, second, third };
+
+  std::optional<Fault> launch_all(runtime::Order order, uint64_t seed, Content content) {
+    const auto drawn = static_cast<uint8_t>(seed >> 56);
+    module_.set_shared_poison(content == Content::third    ? 0xff
+                              : content == Content::second ? static_cast<uint8_t>(~drawn)
+                                                           : drawn);
+    runtime::Module::fill_locals(seed, content != Content::first);
     for (const runtime::KernelLaunch& launch : launches_) {
       if (std::optional<Fault> fault = module_.launch(launch, buffers_, order, seed)) return fault;
     }
     return std::nullopt;
   }
 
-  // With two contents of the local variables that nobody sets, which must not show.
-  std::optional<Fault> launch_twice(runtime::Order order, uint64_t seed) {
+  // Again with each content, where memory was read that nothing had set: it must not show. Who computes with it and
+  // throws that away is right.
+  std::optional<Fault> launch_checked(runtime::Order order, uint64_t seed) {
     std::map<const runtime::Buffer*, std::string> before;
     for (const runtime::Buffer& buffer : buffers_) {
       if (buffer.writable) before.emplace(&buffer, content_of(buffer));
     }
-    if (std::optional<Fault> fault = launch_all(order, seed, false)) return fault;
+    std::optional<Fault> fault = launch_all(order, seed, Content::first);
+    const std::optional<Fault> unset_read = runtime::take_unset_read();
+    if (!unset_read && (fault || !module_.has_filled_locals())) return fault;
+    const std::string words = fault ? fault->describe() : "";
     std::map<const runtime::Buffer*, size_t> first;
-    for (const auto& [buffer, content] : before) {
-      first[buffer] = std::hash<std::string_view>()(content_of(*buffer));
-      std::memcpy(buffer->data, content.data(), content.size());
+    for (const auto& [buffer, content] : before) first[buffer] = std::hash<std::string_view>()(content_of(*buffer));
+    for (const Content content : {Content::second, Content::third}) {
+      if (content == Content::third && !unset_read) break;
+      for (const auto& [buffer, bytes] : before) std::memcpy(buffer->data, bytes.data(), bytes.size());
+      const std::optional<Fault> again = launch_all(order, seed, content);
+      runtime::take_unset_read();
+      if (unset_read && (again ? again->describe() : "") != words) return unset_read;
+      if (again) return again;
+      for (const auto& [buffer, hash] : first) {
+        if (std::hash<std::string_view>()(content_of(*buffer)) == hash) continue;
+        if (unset_read) return unset_read;
+        return Fault{FaultKind::uninitialised,
+                     "what it writes to '" + buffer->name + "' depends on local variables that nothing has set",
+                     launches_.size() == 1 ? launches_[0].kernel : "",
+                     {},
+                     {},
+                     {}};
+      }
     }
-    if (std::optional<Fault> fault = launch_all(order, seed, true)) return fault;
-    for (const auto& [buffer, hash] : first) {
-      if (std::hash<std::string_view>()(content_of(*buffer)) == hash) continue;
-      return Fault{FaultKind::uninitialised,
-                   "what it writes to '" + buffer->name + "' depends on local variables that nothing has set",
-                   launches_.size() == 1 ? launches_[0].kernel : "",
-                   {},
-                   {},
-                   {}};
-    }
-    return std::nullopt;
+    return fault;
   }
 
   static std::string_view content_of(const runtime::Buffer& buffer) {
@@ -121,7 +137,7 @@ class LoadedCandidate {
   }
 
   runtime::Module module_;
-  bool fills_twice_;
+  Build build_;
   std::vector<memory::MappedBuffer> mapped_;
   std::vector<runtime::Buffer> buffers_, zeroed_;
   std::vector<runtime::KernelLaunch> launches_;

@@ -27,6 +27,7 @@ struct Mark {
   uint32_t site;               // offset of the instruction in the module
   uint16_t thread;             // plus one; or an agent
   bool atomic;
+  bool strong;  // atomic or volatile: PTX's memory model orders such accesses to one place
 };
 // The accesses to an aligned word of shared memory, or to one of its bytes.
 struct Shadow {
@@ -72,6 +73,8 @@ class Checker {
   void fence() { global_writes_.fence(); }
   void end_previous_launch() { previous_has_ended_ = true; }
 
+  std::optional<Fault> take_unset_read() { return std::exchange(unset_read_, std::nullopt); }
+
   // False when the launch has a fault now.
   bool check(uintptr_t address, size_t bytes, Access access, const void* site, const void* frame) {
     Scheduler* scheduler = running_scheduler();
@@ -84,8 +87,9 @@ class Checker {
     }
     const SharedPlace place = place_of_shared(*scheduler, address);
     if (place.address >= launch_.shared.first && place.address < launch_.shared.second) {
-      const Mark mine{scheduler->epoch(), scheduler->warp_epoch(), offset_of(site),
-                      static_cast<uint16_t>(scheduler->thread() + 1), is_atomic(access)};
+      const Mark mine{scheduler->epoch(), scheduler->warp_epoch(),
+                      offset_of(site),    static_cast<uint16_t>(scheduler->thread() + 1),
+                      is_atomic(access),  is_strong(access)};
       return check_shared(*scheduler, place, bytes, access, mine, site, frame);
     }
     if (is_device_state(address, bytes)) {
@@ -100,7 +104,7 @@ class Checker {
     if (suspect_ && !acquit(scheduler)) return false;
     scheduler.blame(by.thread);
     async_ = &by;
-    const Mark mine{by.block_epoch, by.epoch, offset_of(by.site), static_cast<uint16_t>(by.agent + 1), false};
+    const Mark mine{by.block_epoch, by.epoch, offset_of(by.site), static_cast<uint16_t>(by.agent + 1), false, false};
     const bool good =
         check_shared(scheduler, place_of_shared(scheduler, address), bytes, access, mine, by.site, by.frame);
     async_ = nullptr;
@@ -242,10 +246,11 @@ class Checker {
   // `needed`: the access may read no byte that is not written.
   bool visit_part(Scheduler& scheduler, Shadow& part, const Mark& mine, Access access, bool needed, size_t bytes,
                   uintptr_t address, const void* site, const void* frame) {
-    if (needed && !part.written) {
-      return report(scheduler, FaultKind::uninitialised,
-                    verb(access, bytes) + "of __shared__ " + variable_at(address) + " that no thread has written", site,
-                    frame);
+    if (needed && !part.written && !unset_read_) {
+      unset_read_ = scheduler.fault_here(
+          FaultKind::uninitialised,
+          verb(access, bytes) + "of __shared__ " + variable_at(address) + " that no thread has written",
+          scheduler.line_at(site, frame));
     }
     if (async_ != nullptr && is_read(access) && !is_fenced(scheduler, part.write)) {
       return report(scheduler, FaultKind::race,
@@ -266,13 +271,16 @@ class Checker {
                .frame = frame});
       return true;
     };
-    if (conflicts(scheduler, part.write, mine, false) && !race_with(part.write, true)) return false;
+    if (!(is_read(access) && are_of_a_flag(scheduler, part.write, mine)) &&
+        conflicts(scheduler, part.write, mine, false) && !race_with(part.write, true))
+      return false;
     if (!changes_value(access)) {
       remember_read(part, mine);
       return true;
     }
     for (const Mark& read : part.reads) {
-      if (conflicts(scheduler, read, mine, true) && !race_with(read, false)) return false;
+      if (!are_of_a_flag(scheduler, read, mine) && conflicts(scheduler, read, mine, true) && !race_with(read, false))
+        return false;
     }
     part.written = true;
     part.write = mine;
@@ -283,7 +291,7 @@ class Checker {
     for (Mark& read : part.reads) {
       const bool by_me_now =
           read.thread == mine.thread && read.epoch == mine.epoch && read.warp_epoch == mine.warp_epoch;
-      if (by_me_now && mine.atomic) return;  // a plain read is not forgotten for an atomic one
+      if (by_me_now && mine.strong) return;  // a plain read is not forgotten for a strong one
       if (read.thread == mine.thread || read.epoch != mine.epoch) {
         read = mine;
         return;
@@ -313,6 +321,12 @@ class Checker {
     if (clocks.active() && before.warp_epoch < known()) return false;
     return async_ != nullptr || !scheduler.in_one_warp(who, now.thread - 1) ||
            before.warp_epoch >= scheduler.known_warp_epoch(who, write_after_read);
+  }
+
+  // A read and a write by two warps that PTX's memory model orders, as of a flag that is raised for all: the reader may
+  // see it or not. Within a warp, volatile variables were once thought to do the work of __syncwarp.
+  bool are_of_a_flag(const Scheduler& scheduler, const Mark& before, const Mark& now) const {
+    return before.strong && now.strong && !scheduler.in_one_warp(before.thread - 1, now.thread - 1);
   }
 
   // Whether a thread's write is visible to agents.
@@ -465,6 +479,7 @@ class Checker {
   GlobalWrites global_writes_;
   bool previous_has_ended_ = false;  // for the running block
   std::optional<Suspect> suspect_;
+  std::optional<Fault> unset_read_;     // the first
   const AsyncAccess* async_ = nullptr;  // while an agent's access is checked
   const Buffer* last_buffer_ = nullptr;
   size_t last_variable_ = SIZE_MAX;                                 // index of the one that was touched last
@@ -480,6 +495,7 @@ Checker checker;
 void begin_checked_launch(const CheckedLaunch& launch) { checker.begin_launch(launch); }
 void begin_checked_block() { checker.begin_block(); }
 void end_checked_block() { checker.end_block(); }
+std::optional<Fault> take_unset_read() { return checker.take_unset_read(); }
 void note_fence() { checker.fence(); }
 void note_end_of_previous_launch() { checker.end_previous_launch(); }
 void check_access(const void* address, size_t bytes, Access access, const void* site, const void* frame) {

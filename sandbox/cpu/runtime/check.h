@@ -34,6 +34,10 @@ void begin_checked_block();
 // May record a fault.
 void end_checked_block();
 
+// The first read of shared memory that no thread had written, in the launches since the last call. Whether it counts
+// shows when they are repeated with another content: an honest kernel may compute with what it then throws away.
+std::optional<Fault> take_unset_read();
+
 // The running block waits until the launch before this one, which it may overlap, has ended.
 void note_end_of_previous_launch();
 // The running block executes a fence for other blocks.
@@ -43,6 +47,7 @@ enum class Access { read, write, volatile_read, volatile_write, atomic_read, ato
 inline bool is_write(Access access) { return access == Access::write || access == Access::volatile_write; }
 inline bool is_read(Access access) { return access == Access::read || access == Access::volatile_read; }
 inline bool is_atomic(Access access) { return !is_read(access) && !is_write(access); }
+inline bool is_strong(Access access) { return access != Access::read && access != Access::write; }
 inline bool needs_value(Access access) { return !is_write(access) && access != Access::atomic_write; }
 inline bool changes_value(Access access) { return !is_read(access) && access != Access::atomic_read; }
 

@@ -45,11 +45,15 @@ void Scheduler::report_deadlock() {
 
 void Scheduler::set_fault(FaultKind kind, std::string message, std::optional<int64_t> line) {
   if (!line && current_ != nullptr) line = line_at(current_->site, current_->frame);
+  fault_ = fault_here(kind, std::move(message), line);
+}
+
+Fault Scheduler::fault_here(FaultKind kind, std::string message, std::optional<int64_t> line) const {
   Fault fault{kind, std::move(message), launch_->kernel, {}, {}, line};
   const auto& block = blocks_[static_cast<size_t>(block_of(current_thread_))].index;
   fault.block = {block[0], block[1], block[2]};
   fault.thread = position(current_thread_ % threads_, launch_->block);
-  fault_ = std::move(fault);
+  return fault;
 }
 
 void Scheduler::leave() {

@@ -107,6 +107,7 @@ class Scheduler {
   // Records the fault with which leave() ends the launch. Fills in kernel, block and thread, and the line of set_site()
   // when none is given.
   void set_fault(FaultKind kind, std::string message, std::optional<int64_t> line);
+  Fault fault_here(FaultKind kind, std::string message, std::optional<int64_t> line) const;
   // Attributes the next fault to this thread, which ran just before.
   void blame(int64_t thread) { current_thread_ = thread; }
   void blame_running() {

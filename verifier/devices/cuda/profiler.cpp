@@ -41,7 +41,9 @@ std::vector<verdicts::Counters> Profiler::profile(const judging::Builds& candida
   try {
     counters = verdicts::parse_counters(watch_.report(WatchedLaunches(candidate, problem, {workload}, drawer)));
   } catch (const std::exception& error) {
-    throw core::SystemError(std::string("Nsight Compute cannot be used: ") + error.what());
+    const std::string& failure = watch_.failure();
+    throw core::SystemError("Nsight Compute cannot be used: " +
+                            (failure.empty() ? error.what() : "the launches failed beside it: " + failure));
   }
   for (verdicts::Counters& launch : counters) launch.workload = workload->name;
   watch_.start();  // to be ready for the next

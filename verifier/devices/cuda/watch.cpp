@@ -87,7 +87,8 @@ void Watch::start() {
 
 std::string Watch::report(const WatchedLaunches& launches) {
   worker_->await_greeting();
-  worker_->request(launches.request(), launches.fds(), kDeadline);
+  const Json answer = worker_->request(launches.request(), launches.fds(), kDeadline).json;
+  failure_ = answer.contains("failed") ? answer["failed"].get<std::string>() : "";
   if (!worker_->finish(kReportDeadline)) throw core::SystemError("the tool did not end");
   return core::read_file(report_);
 }

@@ -48,11 +48,14 @@ class Watch {
   void start();
   // Each launch once. What the tool then wrote. Throws core::SystemError, sandbox::process::WorkerLost.
   std::string report(const WatchedLaunches& launches);
+  // Why the last report's launches did not all end; empty if they did.
+  const std::string& failure() const { return failure_; }
 
  private:
   std::filesystem::path report_;
   sandbox::process::WorkerCommand command_;
   std::optional<sandbox::process::Worker> worker_;
+  std::string failure_;
 };
 
 // A folder for the tools' reports and temporary files, removed with this.
