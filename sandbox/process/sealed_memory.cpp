@@ -31,15 +31,17 @@ bool is_sealed(int fd) {
   return seals >= 0 && (seals & kAll) == kAll;
 }
 
-std::string read_memory(int fd) {
-  constexpr off_t kMostBytes = off_t{256} << 20;
+std::string read_memory(int fd, int64_t most_bytes) {
   struct stat status {};
-  if (::fstat(fd, &status) != 0) throw core::SystemError("cannot read a binary", errno);
-  if (status.st_size > kMostBytes) throw core::SystemError("a binary larger than 256 MiB");
+  if (::fstat(fd, &status) != 0) throw core::SystemError("cannot read a memory file", errno);
+  if (status.st_size > most_bytes) {
+    throw core::SystemError("a memory file of " + std::to_string(status.st_size) + " bytes, where at most " +
+                            std::to_string(most_bytes) + " are taken");
+  }
   std::string bytes(static_cast<size_t>(status.st_size), '\0');
   for (size_t done = 0; done < bytes.size();) {
     const ssize_t n = ::pread(fd, bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
-    if (n <= 0) throw core::SystemError("cannot read a binary", errno);
+    if (n <= 0) throw core::SystemError("cannot read a memory file", errno);
     done += static_cast<size_t>(n);
   }
   return bytes;

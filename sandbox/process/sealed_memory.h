@@ -1,6 +1,7 @@
 // Memory files with immutable content.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -12,7 +13,7 @@ namespace sandbox::process {
 core::UniqueFd sealed_memory(const char* name, std::string_view bytes);
 // True if the content is sealed against all writes.
 bool is_sealed(int fd);
-// The content of a memory file. Throws core::SystemError, also if it exceeds 256 MiB.
-std::string read_memory(int fd);
+// The content of a memory file. Throws core::SystemError, also if it has more than `most_bytes`.
+std::string read_memory(int fd, int64_t most_bytes = int64_t{256} << 20);
 
 }  // namespace sandbox::process

@@ -13,6 +13,8 @@
 
 namespace sandbox::cuda::run {
 namespace {
+constexpr int64_t kMostBytes = int64_t{4} << 30;  // of an input
+
 using core::Json;
 using core::JsonView;
 
@@ -31,7 +33,7 @@ class Watched {
       buffers.push_back({std::move(name), memory.back().address(), bytes});
     };
     for (const JsonView& input : shape.at("inputs").items()) {
-      const std::string content = process::read_memory(fds.at(next++).get());
+      const std::string content = process::read_memory(fds.at(next++).get(), kMostBytes);
       add(input.at("name").string(), content.size());
       context_.copy_to_device(buffers.back().address, content.data(), content.size());
     }
