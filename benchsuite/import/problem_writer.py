@@ -32,29 +32,56 @@ TAIL = '''
 
 import torch
 
-_models = {}
+MOST_MODELS = 16
+_bare_models = {}  # the latest, by sizes, device and width; without the parameters that each call gives
+
+
+def _sizes(inputs):
+    return {name: inputs[tensor].shape[dimension] for name, (tensor, dimension, _) in AXES.items()}
+
+
+def _made(inputs):
+    sizes = _sizes(inputs)
+    places = {place: sizes[name] for name, (_, _, all_places) in AXES.items() for place in all_places}
+    module = load(with_sizes(SOURCE, places))
+    with torch.random.fork_rng(devices=[]):  # the caller's random numbers stay as they are
+        torch.default_generator.manual_seed(0)
+        model = make_model(module)
+    own = dict(model.named_parameters())
+    for name in ZEROS:
+        own[name].data.zero_()
+    return model
+
+
+def _placed(model, inputs):
+    model = model.to(next(iter(inputs.values())).device)
+    return model.double() if _is_wide(inputs) else model
+
+
+def _is_wide(inputs):
+    return any(value.dtype == torch.float64 for value in inputs.values())
 
 
 def _model(inputs):
-    sizes = {name: inputs[tensor].shape[dimension] for name, (tensor, dimension, _) in AXES.items()}
-    like = next(iter(inputs.values()))
-    wide = any(value.dtype == torch.float64 for value in inputs.values())
-    key = (tuple(sorted(sizes.items())), str(like.device), wide)
-    if key not in _models:
-        places = {place: sizes[name] for name, (_, _, all_places) in AXES.items() for place in all_places}
-        module = load(with_sizes(SOURCE, places))
-        with torch.random.fork_rng(devices=[]):  # the caller's random numbers stay as they are
-            torch.default_generator.manual_seed(0)
-            model = make_model(module).to(like.device)
-        for name in ZEROS:
-            dict(model.named_parameters())[name].data.zero_()
-        _models.clear()
-        _models[key] = model.double() if wide else model
-    return _models[key]
+    """The file's model for inputs of these shapes."""
+    return _placed(_made(inputs), inputs)
+
+
+def _bare_model(inputs):
+    key = (tuple(sorted(_sizes(inputs).items())), str(next(iter(inputs.values())).device), _is_wide(inputs))
+    if key not in _bare_models:
+        if len(_bare_models) == MOST_MODELS:
+            del _bare_models[next(iter(_bare_models))]
+        model = _made(inputs)
+        own = dict(model.named_parameters())
+        for theirs in PARAMETERS.values():
+            own[theirs].data = own[theirs].data.new_empty(0)
+        _bare_models[key] = _placed(model, inputs)
+    return _bare_models[key]
 
 
 def forward(**inputs):
-    model = _model(inputs)
+    model = _bare_model(inputs)
     parameters = {theirs: inputs[name] for name, theirs in PARAMETERS.items()}
     arguments = [inputs[name] if name else constant for name, constant in ARGUMENTS]
     outputs = outputs_of(functional_call(model, parameters, arguments))
