@@ -1,5 +1,9 @@
 #include "agent/actions/first_prompt.h"
 
+#include <set>
+#include <string>
+#include <utility>
+
 #include "agent/search/attempt_runner.h"
 #include "core/error.h"
 #include "core/text.h"
@@ -12,26 +16,48 @@ struct Known {
   int64_t attempt = 0;
 };
 
-// Solutions of the leaderboard for this problem and device, the best first.
+Known known_solution(const results::archive::RecordedAttempt& attempt, size_t number) {
+  prompting::KnownSolution solution;
+  solution.name = "s" + std::to_string(number);
+  solution.solution = sandbox::parse_solution(attempt.source, attempt.solution);
+  solution.binding = attempt.binding;
+  solution.registers = attempt.registers;
+  solution.shared_bytes = attempt.shared_bytes;
+  solution.spill_bytes = attempt.spill_bytes;
+  if (attempt.measurement && attempt.against == "naive") {
+    solution.speed_up = attempt.measurement->speed_up;
+    if (!attempt.measurement->workloads.empty()) {
+      solution.time_us = attempt.measurement->workloads.front().candidate_us;
+      solution.share_of_bound = attempt.measurement->workloads.front().share_of_bound();
+    }
+  }
+  return {std::move(solution), attempt.id};
+}
+
+// Solutions of the leaderboard for this problem and device, the best first; where it has none, those that were right
+// and won nothing.
 std::vector<Known> known_solutions(const results::archive::Reader& archive, const std::string& problem,
                                    const std::string& backend) {
   std::vector<Known> known;
   for (const results::archive::LeaderboardRow& row : results::archive::leaderboard(archive, {problem, backend})) {
-    if (row.library) continue;
-    const results::archive::RecordedAttempt attempt = archive.attempt(row.attempt);
-    prompting::KnownSolution solution;
-    solution.name = "s" + std::to_string(known.size() + 1);
-    solution.solution = sandbox::parse_solution(attempt.source, row.solution);
-    solution.binding = row.binding;
-    solution.speed_up = row.speed_up;
-    solution.time_us = row.time_us();
-    if (row.timed()) solution.share_of_bound = row.workloads[0].share_of_bound();
-    solution.registers = attempt.registers;
-    solution.shared_bytes = attempt.shared_bytes;
-    solution.spill_bytes = attempt.spill_bytes;
-    known.push_back({std::move(solution), row.attempt});
+    if (!row.library) known.push_back(known_solution(archive.attempt(row.attempt), known.size() + 1));
+  }
+  if (!known.empty()) return known;
+  std::set<std::string> sources;
+  for (const int64_t id : archive.judgements(problem, backend, results::archive::Reader::Found::correct)) {
+    const results::archive::RecordedAttempt attempt = archive.attempt(id);
+    if (sources.insert(attempt.source).second) known.push_back(known_solution(attempt, known.size() + 1));
   }
   return known;
+}
+
+// The latest solution that failed.
+std::vector<Known> failed_solution(const results::archive::Reader& archive, const std::string& problem,
+                                   const std::string& backend) {
+  for (const int64_t id : archive.judgements(problem, backend, results::archive::Reader::Found::refused)) {
+    return {known_solution(archive.attempt(id), 1)};
+  }
+  return {};
 }
 
 prompting::Diagnosis diagnosis_of(const results::archive::Reader& archive, const Known& known,
@@ -47,7 +73,9 @@ prompting::Diagnosis diagnosis_of(const results::archive::Reader& archive, const
 prompting::MadePrompt first_prompt(const results::archive::Reader& archive, const prompting::DeviceText& device,
                                    const std::string& kind, const benchsuite::Problem& problem, const PromptWish& wish,
                                    const std::filesystem::path& templates) {
-  std::vector<Known> known = known_solutions(archive, problem.name, kind);
+  const bool repairs = wish.task == name_of(prompting::Operator::repair);
+  std::vector<Known> known =
+      repairs ? failed_solution(archive, problem.name, kind) : known_solutions(archive, problem.name, kind);
   prompting::PromptFacts facts;
   facts.problem = prompting::read_problem_text(problem);
   facts.device = device;
@@ -57,10 +85,16 @@ prompting::MadePrompt first_prompt(const results::archive::Reader& archive, cons
   const size_t parents = facts.task == prompting::Operator::cross   ? 2
                          : facts.task == prompting::Operator::fresh ? 0
                                                                     : 1;
+  if (repairs && known.empty()) {
+    throw core::InputError(
+        "prompt",
+        "\"repair\" needs a solution of " + problem.name + " that failed, and the archive has none for this device",
+        "kernelwright run " + problem.name + " tries some");
+  }
   if (known.size() < parents) {
     throw core::InputError("prompt",
                            "\"" + task + "\" needs " + std::to_string(parents) + " known solution(s) of " +
-                               problem.name + ", and the leaderboard has " + std::to_string(known.size()),
+                               problem.name + ", and the archive has " + std::to_string(known.size()),
                            "kernelwright run " + problem.name + " finds some");
   }
   if (parents > 0) facts.diagnosis = diagnosis_of(archive, known[0], problem, device);

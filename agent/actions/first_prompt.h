@@ -18,7 +18,8 @@ struct PromptWish {
 };
 
 // `kind`: DeviceChoice::kind of the device, whose leaderboard gives the known solutions, with what their last judgement
-// says of them. `templates`: core::Paths::prompts. Throws core::InputError when the task needs more known solutions
+// says of them; where it has none, those that were right and won nothing do. "repair" takes the latest one that failed.
+// `templates`: core::Paths::prompts. Throws core::InputError when the task needs more known solutions
 // than there are.
 prompting::MadePrompt first_prompt(const results::archive::Reader& archive, const prompting::DeviceText& device,
                                    const std::string& kind, const benchsuite::Problem& problem, const PromptWish& wish,

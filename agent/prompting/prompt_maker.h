@@ -15,9 +15,9 @@
 namespace agent::prompting {
 
 struct PromptLimits {
-  int64_t tokens = 24'000;                 // estimated, of the whole prompt; drops the least important parts first
+  int64_t tokens = 32'000;                 // estimated, of the whole prompt; drops the least important parts first
   bool is_the_models = false;              // its context ends there: a prompt that cannot be shorter is refused
-  size_t source_bytes = size_t{16} << 10;  // of one solution; cuts longer ones with a note
+  size_t source_bytes = size_t{48} << 10;  // of one solution; cuts longer ones with a note
   size_t known_sources = 1;                // known solutions shown in full; the others get a line
   size_t known = 8;
   size_t tried = 12;

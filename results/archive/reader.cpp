@@ -380,6 +380,24 @@ std::vector<Winner> Reader::winners(const std::string& problem) const {
   return all;
 }
 
+std::vector<int64_t> Reader::judgements(const std::string& problem, const std::string& backend, Found found) const {
+  const bool correct = found == Found::correct;
+  Statement rows = database().prepare(
+      std::string("SELECT a.id FROM v_problems p JOIN attempts a ON a.problem = p.problem_id"
+                  " JOIN candidates c ON c.id = a.candidate JOIN solutions s ON s.id = c.solution"
+                  " LEFT JOIN measurements m ON m.attempt = a.id LEFT JOIN candidates n ON n.id = m.against"
+                  " LEFT JOIN solutions ns ON ns.id = n.solution"
+                  " WHERE p.problem = ?1 AND p.is_current AND (a.device = ?2 OR a.device LIKE ?2 || ' %') AND a.effort "
+                  "IN ('full', 'confirm')"
+                  " AND s.origin != 'naive' AND ") +
+      (correct ? "a.verdict = 'correct' AND ns.origin = 'naive' ORDER BY m.low DESC, a.id DESC"
+               : "a.verdict != 'correct' ORDER BY a.id DESC"));
+  rows.bind(problem).bind(backend);
+  std::vector<int64_t> all;
+  while (rows.step()) all.push_back(rows.integer(0));
+  return all;
+}
+
 std::vector<ModelUse> Reader::models_of_campaign(int64_t campaign) const {
   Statement rows = database().prepare(R"sql(
 SELECT q.model, count(*), count(r.id), sum(coalesce(r.outcome = 'completion', 0)),

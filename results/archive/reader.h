@@ -42,6 +42,11 @@ class Reader {
   // workload, the fastest first (by the lower end of its interval).
   std::vector<Winner> winners(const std::string& problem) const;
 
+  // Full judgements and confirmations of solutions other than naive, for the last judged version of the problem, on
+  // devices of this backend: the correct ones, the fastest over naive first, or the refused ones, the newest first.
+  enum class Found { correct, refused };
+  std::vector<int64_t> judgements(const std::string& problem, const std::string& backend, Found found) const;
+
   // Finds by name or unambiguous prefix; the newest one if `name` is empty. Throws core::InputError.
   CampaignRecord find_campaign(const std::string& name) const;
   std::vector<CampaignRecord> campaigns() const;  // the newest first

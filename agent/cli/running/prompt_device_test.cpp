@@ -3,10 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "agent/campaign/program_fixture.h"
 #include "agent/cli/running/known_devices.h"
 #include "core/error.h"
 #include "core/strict_json.h"
+#include "core/text.h"
 
 namespace agent::cli::running {
 namespace {
@@ -54,12 +57,30 @@ TEST(KnownDevices, OthersAreNamed) {
 // A campaign sends these findings, too.
 TEST(FirstPrompt, HasTheDiagnosisOfTheSolutionToImprove) {
   const campaign::test::Home home;
-  ASSERT_EQ(home.run({"judge", "--confirm", (core::installed_paths().kernels() / "gelu_f32/float4_items.cu").string()})
-                .exit_code,
-            0);
+  const std::string file = (core::installed_paths().kernels() / "gelu_f32/float4_items.cu").string();
+  ASSERT_EQ(home.run({"judge", "--confirm", file}).exit_code, 0);
   const auto ended = home.run({"prompt", "gelu_f32", "--operator", "improve"});
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("What limits it: An innermost loop calls functions"));
+  EXPECT_THAT(home.run({"prompt", "gelu_f32", "--operator", "repair"}).err, HasSubstr("the archive has none"));
+}
+
+TEST(FirstPrompt, TakesWhatWonNothing) {
+  const campaign::test::Home home;
+  std::string source = core::read_file(core::installed_paths().kernels() / "gelu_f32/float4_items.cu");
+  EXPECT_THAT(home.run({"prompt", "gelu_f32", "--operator", "improve"}).err, HasSubstr("the archive has 0"));
+  ASSERT_EQ(home.run({"judge", (core::installed_paths().kernels() / "gelu_f32/float4_items.cu").string()}).exit_code,
+            0);
+  EXPECT_THAT(home.run({"prompt", "gelu_f32", "--operator", "improve"}).out, HasSubstr("it is called s1"));
+  const size_t half = source.rfind("0.5f");
+  ASSERT_NE(half, std::string::npos);
+  source.replace(half, 4, "0.6f");
+  const std::filesystem::path wrong = home.folder() / "wrong.cu";
+  std::ofstream(wrong) << source;
+  ASSERT_NE(home.run({"judge", wrong.string()}).exit_code, 0);
+  const auto repair = home.run({"prompt", "gelu_f32", "--operator", "repair"});
+  EXPECT_EQ(repair.exit_code, 0) << repair.err;
+  EXPECT_THAT(repair.out, HasSubstr("Wrong result"));
 }
 
 }  // namespace
