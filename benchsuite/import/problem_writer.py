@@ -44,7 +44,8 @@ def _made(inputs):
     sizes = _sizes(inputs)
     places = {place: sizes[name] for name, (_, _, all_places) in AXES.items() for place in all_places}
     module = load(with_sizes(SOURCE, places))
-    with torch.random.fork_rng(devices=[]):  # the caller's random numbers stay as they are
+    # The caller's random numbers stay as they are. Who computes in inference mode now, need not later.
+    with torch.random.fork_rng(devices=[]), torch.inference_mode(False):
         torch.default_generator.manual_seed(0)
         model = make_model(module)
     own = dict(model.named_parameters())
@@ -54,8 +55,9 @@ def _made(inputs):
 
 
 def _placed(model, inputs):
-    model = model.to(next(iter(inputs.values())).device)
-    return model.double() if _is_wide(inputs) else model
+    with torch.inference_mode(False):
+        model = model.to(next(iter(inputs.values())).device)
+        return model.double() if _is_wide(inputs) else model
 
 
 def _is_wide(inputs):
