@@ -94,8 +94,11 @@ std::optional<sandbox::Fault> fault_in_report(std::string_view tool, const std::
       if (!message.empty()) break;
       continue;
     }
+    static const std::regex second_access("^ +(and (?:Read|Write) access .*)");  // of a race, where lines are known
     if (message.empty()) {
       message = line;
+    } else if (std::regex_match(line, found, second_access)) {
+      message += " " + found[1].str();
     } else {
       places += line + "\n";
     }
@@ -105,6 +108,8 @@ std::optional<sandbox::Fault> fault_in_report(std::string_view tool, const std::
   fault.message = std::string(tool) + ": " + core::clean_text(message, kMostMessage);
   const std::string all = message + "\n" + places;
   if (std::regex_search(all, found, kernel)) fault.kernel = found[1];
+  static const std::regex source_line(R"(solution\.cu:(\d{1,7}))");
+  if (std::regex_search(all, found, source_line)) fault.line = std::stoll(found[1]);
   fault.thread = place(all, "thread");
   fault.block = place(all, "block");
   return fault;

@@ -26,6 +26,12 @@ constexpr const char* kRace = R"(========= COMPUTE-SANITIZER
 =========
 ========= RACECHECK SUMMARY: 1 hazard displayed (1 error, 0 warnings)
 )";
+constexpr const char* kRaceWithLines = R"(========= COMPUTE-SANITIZER
+========= Error: Race reported between Write access at conv+0xb2f0 in solution.cu:521
+=========     and Read access at conv+0x4a0 in solution.cu:433 [2048 hazards]
+=========
+========= RACECHECK SUMMARY: 1 hazard displayed (1 error, 0 warnings)
+)";
 constexpr const char* kNothing = "========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n";
 constexpr const char* kWarning =
     "========= COMPUTE-SANITIZER\n========= Warning: Race reported between Write access at k+0x10 and Write access at "
@@ -47,6 +53,15 @@ TEST(SanitizerReport, ARaceIsNamedAfterItsKernel) {
   ASSERT_TRUE(fault);
   EXPECT_EQ(fault->kind, FaultKind::race);
   EXPECT_EQ(fault->kernel, "row_sum");
+}
+
+TEST(SanitizerReport, ARaceHasBothItsLines) {
+  const auto fault = fault_in_report("racecheck", kRaceWithLines);
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(fault->line, 521);
+  EXPECT_EQ(fault->message,
+            "racecheck: Error: Race reported between Write access at conv+0xb2f0 in solution.cu:521 and Read access at "
+            "conv+0x4a0 in solution.cu:433 [2048 hazards]");
 }
 
 TEST(SanitizerReport, WarningsAndCleanRunsAreNoFaults) {
