@@ -20,10 +20,15 @@ constexpr PtxFamily kPtxFamilies[] = {
     {"mov", "u32 b32 s32 f32 u64 b64"},
     {"cvt",
      "u32.u64 u64.u32 s64.s32 u32.u16 u16.u32 rn.f32.s32 rn.f32.u32 rn.f16.f32 rn.bf16.f32 f32.f16 f32.bf16 "
-     "rn.f16x2.f32 rn.bf16x2.f32 rn.satfinite.e4m3x2.f32 rn.satfinite.e5m2x2.f32 rn.f16x2.e4m3x2 rn.f16x2.e5m2x2 "
+     "rz.f16.f32 rz.bf16.f32 rn.f16x2.f32 rn.bf16x2.f32 rz.f16x2.f32 rz.bf16x2.f32 rn.satfinite.e4m3x2.f32 "
+     "rn.satfinite.e5m2x2.f32 rn.f16x2.e4m3x2 rn.f16x2.e5m2x2 "
      "rna.tf32.f32",
      kNarrow},
     {"cvta", "to.shared.u64 to.global.u64 shared.u64 global.u64", kMemory},
+    {"createpolicy",
+     "fractional.L2::evict_first.b64 fractional.L2::evict_last.b64 fractional.L2::evict_normal.b64 "
+     "fractional.L2::evict_unchanged.b64",
+     kMemory},
     {"prmt", "b32"},
     {"lop3", "b32"},
     {"bfe", "u32 s32"},
@@ -273,6 +278,8 @@ std::optional<PtxForm> form_of_access(const std::vector<std::string>& parts) {
       order = part;
     } else if (is_one_of(part, {"v2", "v4"})) {
       vector = part;
+    } else if (!update && part == "L2::cache_hint") {
+      form.has_hint = true;
     } else if (is_one_of(part, {"weak", "cta", "cluster", "gpu", "sys"}) || (update && part == "noftz") ||
                (!update &&
                 (is_one_of(part, {"nc", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "L2::64B", "L2::128B", "L2::256B"}) ||

@@ -6,6 +6,8 @@
 #include "kw_ptx_memory.h"
 
 // ---- conversions; of two sources the first becomes the upper half
+KW_DEVICE unsigned short __kw_cut_half_bits(float x) { return __kw_narrow<10>(x, __kw_direction::zero); }
+KW_DEVICE unsigned short __kw_cut_bfloat16_bits(float x) { return __kw_narrow<7>(x, __kw_direction::zero); }
 #define KW_PTX_CVT(name, To, From, expression)   \
   template <typename D, typename A>              \
   KW_DEVICE void __kw_ptx_cvt_##name(D& d, A a_) { \
@@ -21,6 +23,8 @@ KW_PTX_CVT(rn_f32_s32, float, int, static_cast<float>(a))
 KW_PTX_CVT(rn_f32_u32, float, unsigned, static_cast<float>(a))
 KW_PTX_CVT(rn_f16_f32, unsigned short, float, __kw_half_bits(a))
 KW_PTX_CVT(rn_bf16_f32, unsigned short, float, __kw_bfloat16_bits(a))
+KW_PTX_CVT(rz_f16_f32, unsigned short, float, __kw_cut_half_bits(a))
+KW_PTX_CVT(rz_bf16_f32, unsigned short, float, __kw_cut_bfloat16_bits(a))
 KW_PTX_CVT(f32_f16, float, unsigned short, __kw_half_value(a))
 KW_PTX_CVT(f32_bf16, float, unsigned short, __kw_bfloat16_value(a))
 // tf32 has 10 bits of mantissa. Halves go away from zero.
@@ -36,6 +40,8 @@ KW_DEVICE unsigned char __kw_e4m3_bits(float x) { return __kw_fp8_bits(x, true, 
 KW_DEVICE unsigned char __kw_e5m2_bits(float x) { return __kw_fp8_bits(x, false, true); }
 KW_PTX_CVT_PAIR(rn_f16x2_f32, unsigned, 16, __kw_half_bits)
 KW_PTX_CVT_PAIR(rn_bf16x2_f32, unsigned, 16, __kw_bfloat16_bits)
+KW_PTX_CVT_PAIR(rz_f16x2_f32, unsigned, 16, __kw_cut_half_bits)
+KW_PTX_CVT_PAIR(rz_bf16x2_f32, unsigned, 16, __kw_cut_bfloat16_bits)
 KW_PTX_CVT_PAIR(rn_satfinite_e4m3x2_f32, unsigned short, 8, __kw_e4m3_bits)
 KW_PTX_CVT_PAIR(rn_satfinite_e5m2x2_f32, unsigned short, 8, __kw_e5m2_bits)
 KW_DEVICE unsigned __kw_halves_of_fp8(unsigned pair, bool e4m3) {
