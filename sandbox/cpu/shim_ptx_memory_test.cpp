@@ -102,15 +102,6 @@ TEST(ShimPtxMemory, CacheHintsMeanNothing) {
                            "st.global.L1::no_allocate.b32", "st.relaxed.gpu.global.u32", "st.release.gpu.global.b32"}) {
     body += "asm volatile(\"" + std::string(name) + " [%0], %1;\" :: \"l\"(&s), \"r\"(++r)); EXPECT(r == s);\n";
   }
-  body += "unsigned long long policy;\n";
-  for (const char* name : {"evict_first.b64 %0, 1.0", "evict_last.b64 %0, 0.5", "evict_normal.b64 %0"}) {
-    body += "asm volatile(\"createpolicy.fractional.L2::" + std::string(name) + ";\" : \"=l\"(policy));\n";
-  }
-  body +=
-      "asm volatile(\"ld.global.nc.L1::no_allocate.L2::cache_hint.b32 %0, [%1], %2;\" : \"=r\"(r) : \"l\"(&s), "
-      "\"l\"(policy)); EXPECT(r == s); ++s;\n"
-      "asm volatile(\"st.global.L2::cache_hint.b32 [%0], %1, %2;\" :: \"l\"(&s), \"r\"(++r), \"l\"(policy)); "
-      "EXPECT(r == s);\n";
   expect_right(body);
 }
 

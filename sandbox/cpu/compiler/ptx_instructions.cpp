@@ -25,10 +25,6 @@ constexpr PtxFamily kPtxFamilies[] = {
      "rna.tf32.f32",
      kNarrow},
     {"cvta", "to.shared.u64 to.global.u64 shared.u64 global.u64", kMemory},
-    {"createpolicy",
-     "fractional.L2::evict_first.b64 fractional.L2::evict_last.b64 fractional.L2::evict_normal.b64 "
-     "fractional.L2::evict_unchanged.b64",
-     kMemory},
     {"prmt", "b32"},
     {"lop3", "b32"},
     {"bfe", "u32 s32"},
@@ -278,8 +274,6 @@ std::optional<PtxForm> form_of_access(const std::vector<std::string>& parts) {
       order = part;
     } else if (is_one_of(part, {"v2", "v4"})) {
       vector = part;
-    } else if (!update && part == "L2::cache_hint") {
-      form.has_hint = true;
     } else if (is_one_of(part, {"weak", "cta", "cluster", "gpu", "sys"}) || (update && part == "noftz") ||
                (!update &&
                 (is_one_of(part, {"nc", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "L2::64B", "L2::128B", "L2::256B"}) ||

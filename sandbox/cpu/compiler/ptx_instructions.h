@@ -9,12 +9,11 @@
 namespace sandbox::cpu::compiler {
 
 struct PtxForm {
-  std::string header;     // that has the function: "kw_ptx.h"
-  std::string function;   // "__kw_ptx_ex2_approx_f32", "__kw_ptx_setp_lt<int>"
-  std::string address;    // the function that turns an address in brackets into a generic one; "" for none
-  std::string before;     // a call that comes first; "" for none
-  int nowhere = 0;        // destinations that the function has and the instruction does not
-  bool has_hint = false;  // the last operand is a cache policy, which the function does not have
+  std::string header;    // that has the function: "kw_ptx.h"
+  std::string function;  // "__kw_ptx_ex2_approx_f32", "__kw_ptx_setp_lt<int>"
+  std::string address;   // the function that turns an address in brackets into a generic one; "" for none
+  std::string before;    // a call that comes first; "" for none
+  int nowhere = 0;       // destinations that the function has and the instruction does not
 };
 
 // Names without what changes nothing here. A function has the name of its instruction, dots turned into underscores.

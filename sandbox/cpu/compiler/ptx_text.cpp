@@ -199,7 +199,7 @@ class PtxText {
     if (mnemonic.empty() || std::isalpha(static_cast<unsigned char>(mnemonic[0])) == 0) {
       return refuse("inline assembly that is not PTX", Rejection::forbidden);
     }
-    std::string rest = take_operands();
+    const std::string rest = take_operands();
     if (mnemonic == "bra" || mnemonic == "bra.uni") {
       const std::string_view target = core::trimmed(rest);
       step.label = target.substr(std::min(target.find_first_not_of('%'), target.size()));
@@ -208,7 +208,6 @@ class PtxText {
       const std::optional<PtxForm> form = ptx_form(mnemonic);
       if (!form) return refuse("the PTX instruction " + core::clean_line(mnemonic, 80));
       headers_.insert(form->header);
-      if (form->has_hint) rest.erase(std::min(rest.rfind(','), rest.size()));
       std::string arguments;
       for (int i = 0; i < form->nowhere; ++i) arguments += i == 0 ? "__kw_ptx_nowhere" : ", __kw_ptx_nowhere";
       if (!translate_operands(rest, *form, mnemonic.ends_with("f32"), arguments)) {

@@ -104,7 +104,7 @@ TEST(PtxText, RefusesWithAReason) {
                  "unsupported: the PTX instruction tensormap.replace.b32 is unsupported on the cpu device"},
            {"ld.local.f32 %0, [%1];", "unsupported: the PTX instruction ld.local.f32"},
            {"red.global.add.f32.foo [%1], %2;", "unsupported: the PTX instruction red.global.add.f32.foo"},
-           {"ld.global.L3::cache_hint.f32 %0, [%1], %2;", "unsupported: the PTX instruction ld.global.L3::cache_hint"},
+           {"ld.global.L2::cache_hint.f32 %0, [%1], %2;", "unsupported: the PTX instruction ld.global.L2::cache_hint"},
            {"@p mov.u32 %0, 1;", "unsupported: a predicate of inline PTX that is no register"},
            {"mov.u32 %0, p;", "unsupported: an operand of inline PTX mov.u32"},
            {"mov.u32 %0, %3;", "unsupported: an operand of inline PTX mov.u32"},

@@ -22,17 +22,6 @@ KW_PTX_CVTA(shared_u64, +__kw_shared_window)
 KW_PTX_CVTA(global_u64, )
 #define __kw_ptx_cvta_to_global_u64 __kw_ptx_cvta_global_u64
 
-// ---- cache policies, which change nothing here
-#define KW_PTX_POLICY(name)                                                        \
-  template <typename D, typename A = float>                                        \
-  KW_DEVICE void __kw_ptx_createpolicy_fractional_L2__evict_##name##_b64(D& d, A = 1) { \
-    __kw_ptx_out<size_t>(d, 0);                                                    \
-  }
-KW_PTX_POLICY(first)
-KW_PTX_POLICY(last)
-KW_PTX_POLICY(normal)
-KW_PTX_POLICY(unchanged)
-
 // ---- loads and stores. A register may be wider than what it gets from memory, or gives to it.
 template <typename T, typename D>
 KW_DEVICE void __kw_ptx_widen(D& d, T value) {
