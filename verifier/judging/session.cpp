@@ -88,7 +88,8 @@ class Session {
   }
 
   Judgement run_checking_build(const JsonView& json, sandbox::process::Message& message) {
-    const verdicts::CheckSettings checks = check_settings_from_json(json.at("check"));
+    verdicts::CheckSettings checks = check_settings_from_json(json.at("check"));
+    checks.unset_may_be_read = true;  // it asks for a GPU
     Judgement judgement{verdicts::Correct{}, {}, {}, json.at("seed").json().get<uint64_t>()};
     statistics::Keys keys(judgement.seed);
     Contender candidate = contender(json.at("candidate"), std::move(message.fds.at(0)), checks);

@@ -38,6 +38,9 @@ struct CheckSettings {
   int unseen_shapes = 3;
   double launch_deadline_s = 5;   // one launch of the candidate
   double prepare_deadline_s = 5;  // mapping its memory and making its plan ready
+  // Shared memory that no thread wrote may be read where that does not show. On GPUs alone, whose judge overwrites it
+  // between launches: nothing of earlier ones is there to find.
+  bool unset_may_be_read = false;
 };
 
 // How the time of one judgement was spent, in milliseconds.

@@ -6,6 +6,7 @@
 #include "agent/campaign/devices.h"
 #include "benchsuite/problem.h"
 #include "core/paths.h"
+#include "core/text.h"
 
 namespace agent::campaign::judges {
 namespace {
@@ -56,6 +57,19 @@ TEST_F(HostCheckTest, ARightKernelPasses) {
 TEST_F(HostCheckTest, ARaceThatAGpuHidesTakesTheWin) {
   EXPECT_EQ(name_of(look(row_sum("if (half > 16) __syncthreads();")).verdict), "race");
   EXPECT_TRUE(verifier::verdicts::is_correct(look(row_sum("__syncthreads();")).verdict)) << "its judge stays in order";
+}
+
+TEST_F(HostCheckTest, UnsetSharedMemoryMayBeReadWhereItDoesNotShow) {
+  const std::string source =
+      core::read_file(core::installed_paths().adversarial() / "honest_computes_with_unset_lanes.cu");
+  const auto judgement = look(source);
+  ASSERT_TRUE(verifier::verdicts::is_correct(judgement.verdict)) << sentence_for_people(judgement.verdict);
+  EXPECT_TRUE(std::get<verifier::verdicts::Correct>(judgement.verdict).host_check->passed);
+  const std::string kept = "= part[0];";
+  const size_t at = source.find(kept);
+  ASSERT_NE(at, std::string::npos);
+  const auto shown = look(std::string(source).replace(at, kept.size(), "= part[0] + 0 * part[95];"));
+  EXPECT_EQ(name_of(shown.verdict), "uninitialised") << sentence_for_people(shown.verdict);
 }
 
 TEST_F(HostCheckTest, AKernelOfWarpgroupsIsRightAndItsMissingWaitIsFound) {

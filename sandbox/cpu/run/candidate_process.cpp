@@ -70,8 +70,9 @@ class LoadedCandidate {
     const auto order = static_cast<runtime::Order>(json.at("order").integer(0, 3));
     const uint64_t seed = json.at("seed").json().get<uint64_t>();
     for (const runtime::Buffer& buffer : zeroed_) std::memset(buffer.data, 0, buffer.bytes);
-    const std::optional<Fault> fault =
-        build_ == Build::check ? launch_checked(order, seed) : launch_all(order, seed, Content::first);
+    const std::optional<Fault> fault = build_ == Build::check
+                                           ? launch_checked(order, seed, json.at("unset_may_be_read").boolean())
+                                           : launch_all(order, seed, Content::first);
     if (fault) return {{"fault", to_json(*fault)}};
     return {{"ok", true}};
   }
@@ -91,15 +92,16 @@ class LoadedCandidate {
     return std::nullopt;
   }
 
-  // Again with each content, where memory was read that nothing had set: it must not show. Who computes with it and
-  // throws that away is right.
-  std::optional<Fault> launch_checked(runtime::Order order, uint64_t seed) {
+  // Again with each content, where memory was read that nothing had set: it must not show. Shared memory may be read
+  // so at all only if `unset_may_be_read`.
+  std::optional<Fault> launch_checked(runtime::Order order, uint64_t seed, bool unset_may_be_read) {
     std::map<const runtime::Buffer*, std::string> before;
     for (const runtime::Buffer& buffer : buffers_) {
       if (buffer.writable) before.emplace(&buffer, content_of(buffer));
     }
     std::optional<Fault> fault = launch_all(order, seed, Content::first);
     const std::optional<Fault> unset_read = runtime::take_unset_read();
+    if (unset_read && !unset_may_be_read) return unset_read;
     if (!unset_read && (fault || !module_.has_filled_locals())) return fault;
     const std::string words = fault ? fault->describe() : "";
     std::map<const runtime::Buffer*, size_t> first;

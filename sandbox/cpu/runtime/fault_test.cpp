@@ -254,6 +254,28 @@ TEST(Fault, ManyThreadsMayRaiseOneFlag) {
   EXPECT_EQ(data[63], 1);
 }
 
+// A thread of the second warp raises a flag that the first one looks at.
+std::optional<Fault> fault_of_flag(const std::string& type, const std::string& raise) {
+  Device device("extern \"C\" __global__ void k(float* data) {\n __shared__ " + type +
+                    " flag;\n if (threadIdx.x == 0) flag = 0;\n __syncthreads();\n" + raise +
+                    "\n if (threadIdx.x == 5 && flag) data[0] = 1;\n}",
+                Build::check);
+  device.add_floats("data", 1);
+  return device.launch("k", 1, 64, Order::reverse);
+}
+
+TEST(Fault, AFlagIsRaisedForAll) {
+  EXPECT_FALSE(fault_of_flag("volatile int", "if (threadIdx.x == 40) flag = 1;"));
+  EXPECT_FALSE(fault_of_flag("volatile int", "if (threadIdx.x >= 40) flag = 1;"));
+  for (const auto& [type, raise] : {std::pair("int", "if (threadIdx.x == 40) flag = 1;"),
+                                    std::pair("volatile int", "if (threadIdx.x == 7) flag = 1;"),
+                                    std::pair("volatile int", "if (threadIdx.x >= 40) flag = flag + 1;")}) {
+    const auto fault = fault_of_flag(type, raise);
+    ASSERT_TRUE(fault) << type << " " << raise;
+    EXPECT_EQ(fault->kind, FaultKind::race) << fault->describe();
+  }
+}
+
 TEST(Fault, AtomicsAndSyncwarpOrderWhatTheyShould) {
   Device device(R"(
     extern "C" __global__ void k(float* data) {

@@ -147,8 +147,10 @@ class CpuTrusted : public HostOutputs {
 // reach.
 class CpuProcess : public judging::CandidateProcess {
  public:
-  CpuProcess(sandbox::process::Channel channel, std::chrono::duration<double> deadline)
-      : channel_(std::move(channel), deadline), deadline_(deadline) {}
+  CpuProcess(sandbox::process::Channel channel, const verdicts::CheckSettings& settings)
+      : channel_(std::move(channel), std::chrono::duration<double>(settings.launch_deadline_s)),
+        deadline_(settings.launch_deadline_s),
+        unset_may_be_read_(settings.unset_may_be_read) {}
 
   std::optional<ProcessFailure> await_loaded() override { return channel_.await_loaded(); }
 
@@ -185,7 +187,10 @@ class CpuProcess : public judging::CandidateProcess {
 
   std::variant<Launched, ProcessFailure> launch(const LaunchRequest& request) override {
     const Order order = request.timed ? Order::timed : static_cast<Order>(request.order);
-    return timed({{"op", "go"}, {"order", static_cast<int>(order)}, {"seed", request.seed}},
+    return timed({{"op", "go"},
+                  {"order", static_cast<int>(order)},
+                  {"seed", request.seed},
+                  {"unset_may_be_read", unset_may_be_read_}},
                  deadline_ * request.patience);
   }
   std::variant<Launched, ProcessFailure> ping() override { return timed({{"op", "ping"}}, deadline_); }
@@ -199,6 +204,7 @@ class CpuProcess : public judging::CandidateProcess {
 
   judging::CandidateChannel channel_;
   std::chrono::duration<double> deadline_;
+  bool unset_may_be_read_;
 };
 
 judging::DeviceTraits traits_of_cpu() {
@@ -250,7 +256,7 @@ class CpuDevice : public judging::JudgeDevice {
   }
   std::unique_ptr<judging::CandidateProcess> connect(sandbox::process::Channel channel,
                                                      const verdicts::CheckSettings& settings) override {
-    return std::make_unique<CpuProcess>(std::move(channel), std::chrono::duration<double>(settings.launch_deadline_s));
+    return std::make_unique<CpuProcess>(std::move(channel), settings);
   }
 
   std::unique_ptr<LentBuffer> lend(std::string name, size_t bytes, bool writable, statistics::Keys&) override {
