@@ -291,7 +291,8 @@ class Checker {
     for (Mark& read : part.reads) {
       const bool by_me_now =
           read.thread == mine.thread && read.epoch == mine.epoch && read.warp_epoch == mine.warp_epoch;
-      if (by_me_now && mine.strong) return;  // a plain read is not forgotten for a strong one
+      // A weaker read is not forgotten for a stronger one: plain, volatile, atomic.
+      if (by_me_now && (mine.atomic || (mine.strong && !read.atomic))) return;
       if (read.thread == mine.thread || read.epoch != mine.epoch) {
         read = mine;
         return;
