@@ -54,10 +54,9 @@ std::vector<Known> known_solutions(const results::archive::Reader& archive, cons
 // The latest solution that failed.
 std::vector<Known> failed_solution(const results::archive::Reader& archive, const std::string& problem,
                                    const std::string& backend) {
-  for (const int64_t id : archive.judgements(problem, backend, results::archive::Reader::Found::refused)) {
-    return {known_solution(archive.attempt(id), 1)};
-  }
-  return {};
+  const std::vector<int64_t> failed = archive.judgements(problem, backend, results::archive::Reader::Found::refused);
+  if (failed.empty()) return {};
+  return {known_solution(archive.attempt(failed.front()), 1)};
 }
 
 prompting::Diagnosis diagnosis_of(const results::archive::Reader& archive, const Known& known,

@@ -1,7 +1,6 @@
 // Races, bounds and unset memory of a kernel that won on a GPU, or was wrong there, looked for by the checking build of
-// the cpu device. A
-// GPU's hardware hides most races, and compute-sanitizer sees shared memory alone; the same source on the cpu device
-// hides none that is reached.
+// the cpu device. A GPU's hardware hides most races, and compute-sanitizer sees shared memory alone; the same source on
+// the cpu device hides none that is reached.
 #pragma once
 
 #include <future>

@@ -77,7 +77,7 @@ class LoadedCandidate {
     return {{"ok", true}};
   }
 
-  // What memory holds that nothing has set: drawn; its complement; NaN, in shared memory.
+  // The content of memory that the kernel has not set: a drawn byte, its complement, or NaN (in shared memory alone).
   enum class Content { first, second, third };
 
   std::optional<Fault> launch_all(runtime::Order order, uint64_t seed, Content content) {

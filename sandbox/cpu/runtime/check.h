@@ -34,8 +34,8 @@ void begin_checked_block();
 // May record a fault.
 void end_checked_block();
 
-// The first read of shared memory that no thread had written, in the launches since the last call. Whether it counts
-// shows when they are repeated with another content: an honest kernel may compute with what it then throws away.
+// The first read of shared memory that no thread had written, in the launches since the last call. It is no fault by
+// itself: the caller decides, by whether another content of that memory changes the outputs.
 std::optional<Fault> take_unset_read();
 
 // The running block waits until the launch before this one, which it may overlap, has ended.
