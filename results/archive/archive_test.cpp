@@ -222,6 +222,22 @@ TEST(Recorder, ReferencesMustExist) {
   EXPECT_EQ(s.archive.count_attempts(), 1);
 }
 
+TEST(Recorder, AConfirmationCountsInPlaceOfTheJudgementBefore) {
+  const TemporaryArchive temporary;
+  Started s(temporary.file());
+  const int64_t tied = s.add_candidate("tied", "a model"), refused = s.add_candidate("refused", "a model");
+  const int64_t judged =
+      s.archive.add_attempt(s.attempt_at(s.add_candidate("judged", "a model"), Effort::full, correct_judgement(1.1)));
+  s.archive.add_attempt(s.attempt_at(tied, Effort::full, correct_judgement(2)));
+  const int64_t tie = s.archive.add_attempt(s.attempt_at(tied, Effort::confirm, correct_judgement(1)));
+  s.archive.add_attempt(s.attempt_at(refused, Effort::full, correct_judgement(3)));
+  verifier::verdicts::Judgement wrong;
+  wrong.verdict = verifier::verdicts::WrongNonFinite{};
+  const int64_t refusal = s.archive.add_attempt(s.attempt_at(refused, Effort::confirm, wrong));
+  EXPECT_THAT(s.archive.judgements("sum_f32", "cpu", Reader::Found::correct), ElementsAre(judged, tie));
+  EXPECT_THAT(s.archive.judgements("sum_f32", "cpu", Reader::Found::refused), ElementsAre(refusal));
+}
+
 TEST(Recorder, AMissingAttemptIsTheUsersError) {
   const TemporaryArchive temporary;
   const Recorder archive(temporary.file());

@@ -390,7 +390,9 @@ std::vector<int64_t> Reader::judgements(const std::string& problem, const std::s
                   " WHERE p.problem = ?1 AND p.is_current AND (a.device = ?2 OR a.device LIKE ?2 || ' %') AND a.effort "
                   "IN ('full', 'confirm')"
                   " AND s.origin != 'naive' AND ") +
-      (correct ? "a.verdict = 'correct' AND ns.origin = 'naive' ORDER BY m.low DESC, a.id DESC"
+      (correct ? "a.verdict = 'correct' AND ns.origin = 'naive' AND (a.effort = 'confirm' OR NOT EXISTS (SELECT 1 FROM"
+                 " attempts b WHERE b.candidate = a.candidate AND b.device = a.device AND b.effort = 'confirm'))"
+                 " ORDER BY m.low DESC, a.id DESC"
                : "a.verdict != 'correct' ORDER BY a.id DESC"));
   rows.bind(problem).bind(backend);
   std::vector<int64_t> all;

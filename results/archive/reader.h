@@ -44,6 +44,7 @@ class Reader {
 
   // Full judgements and confirmations of solutions other than naive, for the last judged version of the problem, on
   // devices of this backend: the correct ones, the fastest over naive first, or the refused ones, the newest first.
+  // Where a solution was confirmed or refused in its confirmation, that counts in place of the full judgement before.
   enum class Found { correct, refused };
   std::vector<int64_t> judgements(const std::string& problem, const std::string& backend, Found found) const;
 

@@ -148,7 +148,7 @@ std::string what_to_change(const Faulted& v) {
     case sandbox::FaultKind::misaligned:
       return "Use wide loads only where the address is a multiple of their size; keep a scalar path for the rest.";
     case sandbox::FaultKind::uninitialised:
-      return "Write shared memory before reading it.";
+      return "Write every element of shared memory and of workspaces before it is read, also those that pad a tile.";
     case sandbox::FaultKind::race:
       return "Put __syncthreads() or __syncwarp() between these accesses.";
     case sandbox::FaultKind::deadlock:
