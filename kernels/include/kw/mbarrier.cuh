@@ -17,7 +17,8 @@
 //   }
 //   ...                                                           // a consumer, for each step
 //   kw::mbarrier::wait(full + 8 * ring.stage, ring.phase);
-//   if (lane == 0) kw::mbarrier::arrive(empty + 8 * ring.stage);  // after its last use of the buffer
+//   __syncwarp();                                                 // where lanes read the buffer: all have read it
+//   if (lane == 0) kw::mbarrier::arrive(empty + 8 * ring.stage);  // after wgmma's or the warp's last use of it
 namespace kw {
 
 template <int stages>
