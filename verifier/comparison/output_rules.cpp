@@ -150,84 +150,83 @@ std::variant<Match, verdicts::Verdict> compare_indices(const OutputForm& form, c
 }
 
 // Rounding to a coarse grid turns the last bit of a sum into a whole step.
-constexpr double kMostQuanta = 2, kUsualQuanta = 1, kUnusualShare = 0.001;
+constexpr int64_t kMostQuanta = 2, kUsualQuanta = 1;
+constexpr double kUnusualShare = 0.001;
 // But hardly any sum lies so close to a half that its last bits decide: who cuts instead of rounding is one off in half
 // of the elements. Of an ordinary draw this share may be off, and four times as many as the naive solution's are.
 constexpr double kOffShare = 0.05, kTimesNaive = 4;
 constexpr int64_t kEnoughForAShare = 1000;
 
-// How many elements of two outputs differ, and by how much at most. As bytes, which large outputs are, it takes a tenth
-// of the time that looking at each as a number takes.
-struct Differences {
-  int64_t count = 0;
-  double largest = 0;
-};
 template <typename Byte>
-Differences differences_of_bytes(std::span<const std::byte> one, std::span<const std::byte> other) {
+Quanta quanta_of_bytes(std::span<const std::byte> one, std::span<const std::byte> other) {
   const auto* a = reinterpret_cast<const Byte*>(one.data());
   const auto* b = reinterpret_cast<const Byte*>(other.data());
-  int64_t count = 0;
+  int64_t differing = 0;
   int largest = 0;
   for (size_t i = 0; i < one.size(); ++i) {
-    count += a[i] != b[i] ? 1 : 0;
+    differing += a[i] != b[i] ? 1 : 0;
     largest = std::max(largest, std::abs(int{a[i]} - int{b[i]}));
   }
-  return {count, static_cast<double>(largest)};
-}
-Differences differences(DType dtype, std::span<const std::byte> one, std::span<const std::byte> other) {
-  if (dtype == DType::i8) return differences_of_bytes<int8_t>(one, other);
-  if (dtype == DType::u8) return differences_of_bytes<uint8_t>(one, other);
-  Differences found;
-  for (size_t i = 0; i < one.size() / core::size_bytes(dtype); ++i) {
-    const double off = std::fabs(load_element(dtype, one, i) - load_element(dtype, other, i));
-    found.count += off != 0 ? 1 : 0;
-    found.largest = std::max(found.largest, off);
-  }
-  return found;
+  return {differing, largest};
 }
 
 // A fault of an ordinary draw of many elements: more of them are off than rounding explains.
-std::optional<verdicts::Verdict> often_off(const OutputForm& form, const RuledOutput& ruled, int64_t count) {
-  const std::span<const std::byte> output = ruled.outputs[ruled.index], reference = ruled.expected.reference;
+bool is_often_off(const OutputForm& form, int64_t differing, const std::optional<Quanta>& naive) {
   const bool ordinary = form.where.distribution == draws::name_of(draws::Distribution::ordinary);
-  const auto share = kOffShare * static_cast<double>(form.tiling.elements);
-  if (!ordinary || ruled.expected.naive.empty() || form.tiling.elements < kEnoughForAShare ||
-      static_cast<double>(count) <= share) {
-    return std::nullopt;
-  }
-  const int64_t of_naive = differences(form.dtype, ruled.expected.naive, reference).count;
-  if (static_cast<double>(count) <= share + kTimesNaive * static_cast<double>(of_naive)) return std::nullopt;
-  Faults off;
-  for (int64_t i = 0; i < form.tiling.elements; ++i) {
-    const auto at = static_cast<size_t>(i);
-    if (load_element(form.dtype, output, at) == load_element(form.dtype, reference, at)) continue;
-    off.add(i, "Many elements are one quantum off, of which rounding to the nearest explains few.");
-  }
-  return std::get<verdicts::Verdict>(off.verdict(form, output, reference));
+  if (!ordinary || !naive || form.tiling.elements < kEnoughForAShare) return false;
+  const double share = kOffShare * static_cast<double>(form.tiling.elements);
+  return static_cast<double>(differing) > share + kTimesNaive * static_cast<double>(naive->differing);
 }
 
 std::variant<Match, verdicts::Verdict> compare_quanta(const OutputForm& form, const RuledOutput& ruled) {
-  const std::span<const std::byte> output = ruled.outputs[ruled.index];
-  const Differences found = differences(form.dtype, output, ruled.expected.reference);
-  if (std::optional<verdicts::Verdict> often = often_off(form, ruled, found.count)) return *often;
-  if (found.largest <= kUsualQuanta) return Match{0};
+  const std::span<const std::byte> output = ruled.outputs[ruled.index], reference = ruled.expected.reference,
+                                   by_naive = ruled.expected.naive;
+  const Quanta found = quanta_between(form.dtype, output, reference);
+  std::optional<Quanta> naive;
+  if (!by_naive.empty()) naive = quanta_between(form.dtype, by_naive, reference);
+  if (pass_as_quanta(form, found, naive)) return Match{0};
+  if (is_often_off(form, found.differing, naive)) {
+    Faults off;
+    for (int64_t i = 0; i < form.tiling.elements; ++i) {
+      const auto at = static_cast<size_t>(i);
+      if (load_element(form.dtype, output, at) == load_element(form.dtype, reference, at)) continue;
+      off.add(i, "Many elements are one quantum off, of which rounding to the nearest explains few.");
+    }
+    return off.verdict(form, output, reference);
+  }
   Faults wrong, unusual;
   int64_t unusual_count = 0;
   for (int64_t i = 0; i < form.tiling.elements; ++i) {
     const auto at = static_cast<size_t>(i);
-    const double off =
-        std::fabs(load_element(form.dtype, output, at) - load_element(form.dtype, ruled.expected.reference, at));
-    if (off > kMostQuanta) wrong.add(i, "An element is more than two quanta off.");
-    if (off <= kUsualQuanta) continue;
+    const double off = std::fabs(load_element(form.dtype, output, at) - load_element(form.dtype, reference, at));
+    if (off > static_cast<double>(kMostQuanta)) wrong.add(i, "An element is more than two quanta off.");
+    if (off <= static_cast<double>(kUsualQuanta)) continue;
     unusual.add(i, "More than one element in a thousand is two quanta off.");
     ++unusual_count;
   }
   const bool many = static_cast<double>(unusual_count) > kUnusualShare * static_cast<double>(form.tiling.elements);
-  auto result = wrong.verdict(form, output, ruled.expected.reference);
+  auto result = wrong.verdict(form, output, reference);
   if (std::holds_alternative<verdicts::Verdict>(result) || !many) return result;
-  return unusual.verdict(form, output, ruled.expected.reference);
+  return unusual.verdict(form, output, reference);
 }
 }  // namespace
+
+// As bytes, which large outputs are, it takes a tenth of the time that looking at each as a number takes.
+Quanta quanta_between(DType dtype, std::span<const std::byte> a, std::span<const std::byte> b) {
+  if (dtype == DType::i8) return quanta_of_bytes<int8_t>(a, b);
+  if (dtype == DType::u8) return quanta_of_bytes<uint8_t>(a, b);
+  Quanta found;
+  for (size_t i = 0; i < a.size() / core::size_bytes(dtype); ++i) {
+    const double off = std::fabs(load_element(dtype, a, i) - load_element(dtype, b, i));
+    found.differing += off != 0 ? 1 : 0;
+    found.largest = std::max(found.largest, static_cast<int64_t>(off));
+  }
+  return found;
+}
+
+bool pass_as_quanta(const OutputForm& form, const Quanta& output, const std::optional<Quanta>& naive) {
+  return output.largest <= kUsualQuanta && !is_often_off(form, output.differing, naive);
+}
 
 std::vector<std::byte> gathered(std::span<const std::byte> content, size_t element_bytes,
                                 const std::vector<int64_t>& places) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <variant>
 #include <vector>
@@ -32,6 +33,15 @@ struct RuledOutput {
   NaiveRun expected;                 // of this output, for the same inputs
   std::vector<NaiveRun> neighbours;  // for inputs close by
 };
+
+// How far whole numbers are off: how many differ, and by how much at most.
+struct Quanta {
+  int64_t differing = 0, largest = 0;
+};
+Quanta quanta_between(core::DType dtype, std::span<const std::byte> a, std::span<const std::byte> b);
+// Whether an output of rounded numbers passes by these figures of it, and those of the naive solution's if that ran.
+// false: its elements decide (compare_by_rule).
+bool pass_as_quanta(const OutputForm& form, const Quanta& output, const std::optional<Quanta>& naive);
 
 // `exact`: bit for bit, where the rule leaves that open.
 std::variant<Match, verdicts::Verdict> compare_by_rule(const OutputForm& form, bool exact, const RuledOutput& ruled);

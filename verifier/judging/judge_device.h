@@ -17,6 +17,7 @@
 #include "sandbox/process/channel.h"
 #include "sandbox/solution.h"
 #include "verifier/comparison/compare.h"
+#include "verifier/comparison/output_rules.h"
 #include "verifier/comparison/reduction.h"
 #include "verifier/draws/inputs.h"
 #include "verifier/draws/poison.h"
@@ -173,6 +174,15 @@ class JudgeDevice {
   virtual double difference(const LentBuffer& a, const LentBuffer& b, core::DType dtype) = 0;
   virtual std::variant<comparison::Match, verdicts::Verdict> compare(const comparison::OutputForm& form,
                                                                      const ComparedOutput& compared) = 0;
+  // How far a candidate's whole numbers are from the reference's, and the naive solution's where that ran. nullopt: the
+  // host counts them.
+  struct QuantaOff {
+    comparison::Quanta output;
+    std::optional<comparison::Quanta> naive;
+  };
+  virtual std::optional<QuantaOff> quanta(core::DType /*dtype*/, const ComparedOutput& /*compared*/) {
+    return std::nullopt;
+  }
   // The clock of the device's processors just now.
   virtual ClockReading read_clock() const { return {}; }
 };

@@ -88,6 +88,12 @@ double DeviceWork::difference(DevicePtr a, DevicePtr b, core::DType dtype, int64
   return comparison::relative_difference(joined(fetch<comparison::Difference>(blocks_)), elements);
 }
 
+comparison::Quanta DeviceWork::quanta(DevicePtr a, DevicePtr b, core::DType dtype, int64_t elements) {
+  const DevicePtr partials = room(blocks_ * sizeof(comparison::Quanta));
+  module_.function("kw_quanta")(blocks_, kBlock, a, b, number_of(dtype), elements, partials);
+  return joined(fetch<comparison::Quanta>(blocks_));
+}
+
 comparison::SecondLook DeviceWork::second_look(const comparison::OutputForm& form, const DeviceOutput& on_device) {
   const core::DType reference_dtype = core::is_floating(form.dtype) ? core::DType::f64 : form.dtype;
   const auto load = [this](core::DType dtype, DevicePtr from, int64_t index) {

@@ -9,6 +9,7 @@
 #include "benchsuite/problem.h"
 #include "sandbox/gpu/driver/context.h"
 #include "verifier/comparison/compare.h"
+#include "verifier/comparison/output_rules.h"
 #include "verifier/draws/inputs.h"
 #include "verifier/draws/poison.h"
 #include "verifier/verdicts/verdict.h"
@@ -40,6 +41,9 @@ class DeviceWork {
   // As largest_difference.
   double difference(sandbox::gpu::driver::DevicePtr a, sandbox::gpu::driver::DevicePtr b, core::DType dtype,
                     int64_t elements);
+  // Of i8, u8 and i32.
+  comparison::Quanta quanta(sandbox::gpu::driver::DevicePtr a, sandbox::gpu::driver::DevicePtr b, core::DType dtype,
+                            int64_t elements);
   // As compare, without neighbours. `known`: what the naive solution errs by in each tile, where that need not be seen
   // again; otherwise it is given back in `learned`.
   std::variant<comparison::Match, verdicts::Verdict> compare(const comparison::OutputForm& form,

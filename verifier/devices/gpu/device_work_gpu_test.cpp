@@ -182,6 +182,23 @@ TEST_F(DeviceWorkOnGpu, MomentsAndDifferencesAreTheHosts) {
   }
 }
 
+TEST_F(DeviceWorkOnGpu, QuantaAreTheHosts) {
+  for (const DType dtype : {DType::i8, DType::u8, DType::i32}) {
+    std::vector<double> a(250007), b(a.size());
+    statistics::Keys keys(5);
+    for (size_t i = 0; i < a.size(); ++i) {
+      b[i] = static_cast<double>(keys.below(100));
+      a[i] = b[i] + static_cast<double>(keys.below(4));
+    }
+    const Bytes left = stored(dtype, a), right = stored(dtype, b);
+    const PrivateMemory x = upload(left), y = upload(right);
+    const comparison::Quanta expected = comparison::quanta_between(dtype, left, right),
+                             found = work_->quanta(x.address(), y.address(), dtype, static_cast<int64_t>(a.size()));
+    EXPECT_EQ(found.differing, expected.differing);
+    EXPECT_EQ(found.largest, 3);
+  }
+}
+
 // Outputs that a candidate may have left: right, wrong in one place, wrong in all, not a number.
 TEST_F(DeviceWorkOnGpu, ComparisonsDecideAsTheHostDoes) {
   const verdicts::Where where{"w", "", "", ""};

@@ -63,6 +63,15 @@ comparison::Difference joined(std::span<const comparison::Difference> partials) 
   return all;
 }
 
+comparison::Quanta joined(std::span<const comparison::Quanta> partials) {
+  comparison::Quanta all;
+  for (const comparison::Quanta& one : partials) {
+    all.differing += one.differing;
+    all.largest = std::max(all.largest, one.largest);
+  }
+  return all;
+}
+
 int64_t joined(std::span<const int64_t> partials) {
   int64_t all = 0;
   for (const int64_t one : partials) all += one;

@@ -18,6 +18,7 @@
 //   kw_moments(const void* x, int64 dtype, int64 elements, int64 step, Moments* partials)  moments_of
 //   kw_difference(const void* a, const void* b, int64 dtype, int64 elements,
 //                 Difference* partials)                                                    largest_difference
+//   kw_quanta(const void* a, const void* b, int64 dtype, int64 elements, Quanta* partials) quanta_between: i8, u8, i32
 //
 // `dtype` is core::DType as a number. `partials` has one entry for each block of the grid, `tiles`, `allowed` and
 // `counts` one for each tile (each tile is one block's, whatever the grid). Nothing need be cleared before. Tensors
@@ -34,6 +35,7 @@
 #include "core/dtype.h"
 #include "sandbox/own_kernels.h"
 #include "verifier/comparison/difference.h"
+#include "verifier/comparison/output_rules.h"
 #include "verifier/comparison/reduction.h"
 #include "verifier/comparison/tiles.h"
 #include "verifier/draws/inputs.h"
@@ -53,6 +55,7 @@ sandbox::OwnKernels own_kernels(const std::filesystem::path& folder);
 draws::Survivors joined(std::span<const draws::Survivors> partials);
 comparison::Moments joined(std::span<const comparison::Moments> partials);
 comparison::Difference joined(std::span<const comparison::Difference> partials);
+comparison::Quanta joined(std::span<const comparison::Quanta> partials);
 int64_t joined(std::span<const int64_t> partials);
 
 }  // namespace verifier::devices::gpu

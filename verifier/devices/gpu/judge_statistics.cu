@@ -9,12 +9,18 @@ struct Moments {
 struct Difference {
   double largest, squares;
 };
+struct Quanta {
+  int64_t differing, largest;
+};
 
 __device__ __forceinline__ Moments join(const Moments& a, const Moments& b) {
   return {a.squares + b.squares, a.count + b.count};
 }
 __device__ __forceinline__ Difference join(const Difference& a, const Difference& b) {
   return {fmax(a.largest, b.largest), a.squares + b.squares};
+}
+__device__ __forceinline__ Quanta join(const Quanta& a, const Quanta& b) {
+  return {a.differing + b.differing, max(a.largest, b.largest)};
 }
 
 // verifier/comparison/tiles.cpp has it for the host.
@@ -156,6 +162,18 @@ __device__ __forceinline__ Difference integer_difference(const void* one, const 
   return mine;
 }
 
+template <typename T>
+__device__ __forceinline__ Quanta quanta(const void* one, const void* other, int64_t elements) {
+  const T *a = static_cast<const T*>(one), *b = static_cast<const T*>(other);
+  Quanta mine = {0, 0};
+  for (int64_t i = thread_index(); i < elements; i += all_threads()) {
+    const int64_t off = int64_t{a[i]} - int64_t{b[i]};
+    mine.differing += off != 0;
+    mine.largest = max(mine.largest, off < 0 ? -off : off);
+  }
+  return mine;
+}
+
 }  // namespace
 
 extern "C" __global__ void __launch_bounds__(kMostThreads, kFewestBlocks)
@@ -286,5 +304,13 @@ extern "C" __global__ void __launch_bounds__(kMostThreads, kBlocks)
       mine = integer_difference<uint32_t>(one, other, elements);
   }
   const Difference all = joined_in_block(mine);
+  if (threadIdx.x == 0) partials[blockIdx.x] = all;
+}
+
+extern "C" __global__ void __launch_bounds__(kMostThreads, kBlocks)
+    kw_quanta(const void* a, const void* b, int64_t dtype, int64_t elements, Quanta* partials) {
+  const Quanta all = joined_in_block(dtype == i8   ? quanta<int8_t>(a, b, elements)
+                                     : dtype == u8 ? quanta<uint8_t>(a, b, elements)
+                                                   : quanta<int32_t>(a, b, elements));
   if (threadIdx.x == 0) partials[blockIdx.x] = all;
 }
