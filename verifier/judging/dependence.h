@@ -26,8 +26,9 @@ struct Independence {
 // On the listed test shapes of a device, for each output: that what is right for some inputs is wrong for others. For
 // each input: that some output becomes wrong when this input alone is replaced by another draw; given ones depend on
 // each other and are replaced together, and those of files have no other draw. Either must be so on at least half of
-// the shapes, by ten times the tolerance where that is above zero. nullopt: all is well. Costs a few runs of the
-// trusted solutions on small shapes.
+// the shapes, by ten times the tolerance where that is above zero; for an input, half of the timed shapes do as well,
+// if they are affordable, since their outputs are compared, too. nullopt: all is well. Costs a few runs of the trusted
+// solutions.
 std::optional<Independence> find_independence(const benchsuite::Problem& problem, const std::string& backend,
                                               uint64_t seed, const DrawInputs& draw, const RunTrusted& run);
 

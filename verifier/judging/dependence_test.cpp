@@ -13,8 +13,8 @@ namespace {
 using core::DType;
 using testing::HasSubstr;
 
-// y[i] = f(a[i], b[i], i) of [N]; y of `dtype`.
-using Formula = std::function<double(double a, double b, size_t i)>;
+// y[i] = f(a[i], b[i], i, N) of [N]; y of `dtype`.
+using Formula = std::function<double(double a, double b, size_t i, size_t n)>;
 
 std::optional<Independence> look(const Formula& f, DType dtype = DType::f32, const std::string& init = "normal") {
   const std::string drawn =
@@ -46,7 +46,7 @@ std::optional<Independence> look(const Formula& f, DType dtype = DType::f32, con
     if (!core::is_floating(dtype)) outputs.reference[0].resize(n * core::size_bytes(dtype));
     for (size_t i = 0; i < n; ++i) {
       const double y =
-          f(draws::load_element(DType::f32, inputs[0], i), draws::load_element(DType::f32, inputs[1], i), i);
+          f(draws::load_element(DType::f32, inputs[0], i), draws::load_element(DType::f32, inputs[1], i), i, n);
       draws::store_element(core::is_floating(dtype) ? DType::f64 : dtype, outputs.reference[0], i, y);
       draws::store_element(dtype, outputs.naive[0], i, y);
     }
@@ -55,30 +55,36 @@ std::optional<Independence> look(const Formula& f, DType dtype = DType::f32, con
 }
 
 TEST(Dependence, HonestProblemsAreLeftAlone) {
-  EXPECT_FALSE(look([](double a, double b, size_t) { return a + b; }));
-  EXPECT_FALSE(look([](double a, double b, size_t) { return a + b; }, DType::f16));
-  EXPECT_FALSE(look([](double a, double b, size_t) { return a > b ? 1 : 0; }, DType::i32));
+  EXPECT_FALSE(look([](double a, double b, size_t, size_t) { return a + b; }));
+  EXPECT_FALSE(look([](double a, double b, size_t, size_t) { return a + b; }, DType::f16));
+  EXPECT_FALSE(look([](double a, double b, size_t, size_t) { return a > b ? 1 : 0; }, DType::i32));
   // Nothing depends on anything at the smallest shape, as in a softmax of one element.
-  EXPECT_FALSE(look([](double a, double b, size_t i) { return i == 0 ? 1 : a * b; }));
-  EXPECT_FALSE(look([](double a, double b, size_t) { return a + b; }, DType::f32, "narrow"));
+  EXPECT_FALSE(look([](double a, double b, size_t i, size_t) { return i == 0 ? 1 : a * b; }));
+  EXPECT_FALSE(look([](double a, double b, size_t, size_t) { return a + b; }, DType::f32, "narrow"));
+}
+
+// As a bias before a long attention: at the small test shapes it is beneath the tolerance.
+TEST(Dependence, AnInputMayMatterAtTimedShapesAlone) {
+  EXPECT_FALSE(look([](double a, double b, size_t, size_t n) { return a + (n == 99 ? b : 0); }));
+  EXPECT_TRUE(look([](double a, double b, size_t, size_t n) { return a + (n == 97 ? b : 0); }));
 }
 
 TEST(Dependence, ConstantsAreFound) {
-  const auto constant = look([](double, double, size_t i) { return static_cast<double>(i); });
+  const auto constant = look([](double, double, size_t i, size_t) { return static_cast<double>(i); });
   ASSERT_TRUE(constant);
   EXPECT_THAT(constant->problem, HasSubstr("output \"y\" hardly depends on the inputs"));
-  EXPECT_TRUE(look([](double, double, size_t) { return 3; }, DType::i32));
-  EXPECT_TRUE(look([](double a, double b, size_t) { return 1 + 1e-8 * a * b; }));
+  EXPECT_TRUE(look([](double, double, size_t, size_t) { return 3; }, DType::i32));
+  EXPECT_TRUE(look([](double a, double b, size_t, size_t) { return 1 + 1e-8 * a * b; }));
   // Drawn so narrowly that f16 cannot tell.
-  EXPECT_TRUE(look([](double a, double b, size_t) { return a + b; }, DType::f16, "narrow"));
+  EXPECT_TRUE(look([](double a, double b, size_t, size_t) { return a + b; }, DType::f16, "narrow"));
 }
 
 TEST(Dependence, InputsThatDoNotMatterAreFound) {
-  const auto unused = look([](double a, double, size_t) { return a; });
+  const auto unused = look([](double a, double, size_t, size_t) { return a; });
   ASSERT_TRUE(unused);
   EXPECT_THAT(unused->problem, HasSubstr("no output depends on the input \"b\""));
   EXPECT_THAT(unused->remedy, HasSubstr("leave this input out"));
-  const auto tiny = look([](double a, double b, size_t) { return a * 1e-9 + b; });
+  const auto tiny = look([](double a, double b, size_t, size_t) { return a * 1e-9 + b; });
   ASSERT_TRUE(tiny);
   EXPECT_THAT(tiny->problem, HasSubstr("the input \"a\""));
 }
