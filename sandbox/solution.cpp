@@ -106,6 +106,7 @@ std::array<core::Expr, 3> parse_extent(const JsonView& view) {
 }
 
 Launch parse_launch(const JsonView& view) {
+  if (view.has("tensor_maps")) view.fail("has tensor maps of its own", "put \"tensor_maps\" beside \"launches\"");
   view.expect_object({"kernel", "grid", "block", "args"},
                      {"shared_bytes", "cluster", "cooperative", "overlaps_previous"});
   Launch launch;

@@ -99,6 +99,12 @@ TEST(Solution, RefusalsNameTheRemedy) {
                              "s.cu");
               }),
               HasSubstr("breaks a constraint"));
+  EXPECT_THAT(refusal([] {
+                parse_header(R"({"problem": "p", "launches": [{"kernel": "k", "grid": [1], "block": [1], "args": [],
+                                 "tensor_maps": {}}]})",
+                             "s.cu");
+              }),
+              HasSubstr("beside \"launches\""));
 }
 
 TEST(Solution, PassesScalarsOfTheProblemByValue) {
