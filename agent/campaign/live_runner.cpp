@@ -7,6 +7,7 @@
 #include "core/text.h"
 #include "sandbox/artefact.h"
 #include "sandbox/naive_solution.h"
+#include "verifier/devices/cuda/sanitizers.h"
 #include "verifier/verdicts/bound.h"
 
 namespace agent::campaign {
@@ -200,13 +201,13 @@ void LiveRunner::submit(Job& job) {
   judges::JudgeTask task{built(job.candidate, effort), built(job.incumbent, Effort::screen), effort, {}};
   const bool scores = effort == Effort::confirm && is_naive(job.incumbent) && !is_naive(job.candidate);
   if (scores) job.on_host = session_.begin_host_check(*problem_, job.candidate->builds);
-  task.afterwards = [this, scores, effort, candidate = job.candidate](verifier::verdicts::Judgement& judgement,
-                                                                      verifier::judging::Judge& judge) {
+  task.afterwards = [this, scores, effort, candidate = job.candidate, doubtful = job.doubtful](
+                        verifier::verdicts::Judgement& judgement, verifier::judging::Judge& judge) {
     if (calibration_) {
       verifier::verdicts::hold_against_floor(judgement, *problem_, *calibration_, {!session_.hot(), false});
     }
     const bool won = is_win(judgement);
-    if (scores && won) examine(*candidate, judgement, judge);
+    if (scores && won) examine(*candidate, judgement, judge, *doubtful);
     if (looks_closer_ && !is_naive(candidate)) place_fault(*candidate, judgement, judge);
     const bool profiled = profiled_ == Profiled::wins            ? won && effort == Effort::full
                           : profiled_ == Profiled::right_kernels ? effort != Effort::confirm
@@ -220,11 +221,14 @@ void LiveRunner::submit(Job& job) {
 
 // Runs compute-sanitizer on a confirmed win before it counts. Called on the judge's thread.
 void LiveRunner::examine(const search::Candidate& candidate, verifier::verdicts::Judgement& judgement,
-                         verifier::judging::Judge& judge) {
+                         verifier::judging::Judge& judge, std::optional<verifier::verdicts::Verdict>& doubtful) {
   if (!session_.has_sanitizer()) return;
   const auto begin = std::chrono::steady_clock::now();
   try {
-    if (auto found = session_.examine(candidate.builds, *problem_, judge.open_inputs().get())) {
+    auto found = session_.examine(candidate.builds, *problem_, judge.open_inputs().get());
+    if (found && verifier::devices::cuda::is_doubtful(*found, candidate.builds.solution())) {
+      doubtful = std::move(found);
+    } else if (found) {
       judgement.verdict = std::move(*found);
       judgement.measurement.reset();
     }
@@ -241,7 +245,8 @@ void LiveRunner::place_fault(const search::Candidate& candidate, verifier::verdi
   auto* faulted = std::get_if<verifier::verdicts::Faulted>(&judgement.verdict);
   if (faulted == nullptr || faulted->fault.thread || !session_.has_sanitizer()) return;
   const auto found = session_.examine(candidate.builds, *problem_, judge.open_inputs().get());
-  const auto* placed = found ? std::get_if<verifier::verdicts::Faulted>(&*found) : nullptr;
+  if (!found || verifier::devices::cuda::is_doubtful(*found, candidate.builds.solution())) return;
+  const auto* placed = std::get_if<verifier::verdicts::Faulted>(&*found);
   if (placed != nullptr) faulted->fault = placed->fault;
 }
 
@@ -271,7 +276,7 @@ void LiveRunner::await_host(Job& job) {
         auto finding = std::make_shared<judges::HostCheck::Finding>(on_host.get());
         post(number, [this, finding](Job& here) {
           if (verifier::verdicts::is_correct(here.record.judgement.verdict)) {
-            judges::HostCheck::add(std::move(*finding), here.record.judgement);
+            judges::HostCheck::add(std::move(*finding), here.record.judgement, std::move(*here.doubtful));
           } else {
             judges::HostCheck::explain(std::move(*finding), here.record.judgement);
           }

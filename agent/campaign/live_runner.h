@@ -80,6 +80,9 @@ class LiveRunner : public search::AttemptRunner {
     std::optional<std::future<judges::HostCheck::Finding>>
         on_host;                    // begun with a confirmation, or after a verdict that it may explain
     std::future<void> awaits_host;  // the device is done with it
+    // What compute-sanitizer found, where the cpu device's look decides whether it counts.
+    std::shared_ptr<std::optional<verifier::verdicts::Verdict>> doubtful =
+        std::make_shared<std::optional<verifier::verdicts::Verdict>>();
   };
 
   bool is_naive(const search::CandidatePtr& candidate) const { return candidate->id == naive_->id; }
@@ -93,7 +96,7 @@ class LiveRunner : public search::AttemptRunner {
   void judged(Job& job, const judges::JudgeResult& result);
   void await_host(Job& job);
   void examine(const search::Candidate& candidate, verifier::verdicts::Judgement& judgement,
-               verifier::judging::Judge& judge);
+               verifier::judging::Judge& judge, std::optional<verifier::verdicts::Verdict>& doubtful);
   void place_fault(const search::Candidate& candidate, verifier::verdicts::Judgement& judgement,
                    verifier::judging::Judge& judge);
   void add_counters(const search::Candidate& candidate, verifier::verdicts::Judgement& judgement,

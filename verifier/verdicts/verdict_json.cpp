@@ -51,14 +51,18 @@ double number_json(const JsonView& json) {
 Json fields(const Correct& v) {
   Json json{{"launches", v.launches}, {"worst_ratio", number_json(v.worst_ratio)}, {"deterministic", v.deterministic}};
   if (v.scope.elements > 0) json["scope"] = {{"largest", v.scope.largest}, {"elements", v.scope.elements}};
-  if (v.host_check) json["host_check"] = {{"passed", v.host_check->passed}, {"why_not", v.host_check->why_not}};
+  if (v.host_check) {
+    json["host_check"] = {{"passed", v.host_check->passed}, {"why_not", v.host_check->why_not}};
+    if (!v.host_check->dismissed.empty()) json["host_check"]["dismissed"] = v.host_check->dismissed;
+  }
   return json;
 }
 Correct correct(const JsonView& json) {
   Correct v{json.at("launches").integer(), number_json(json.at("worst_ratio")), json.at("deterministic").boolean()};
   if (json.has("host_check")) {
     const JsonView check = json.at("host_check");
-    v.host_check = HostCheck{check.at("passed").boolean(), check.at("why_not").string()};
+    v.host_check = HostCheck{check.at("passed").boolean(), check.at("why_not").string(),
+                             check.has("dismissed") ? check.at("dismissed").string() : ""};
   }
   if (!json.has("scope")) return v;  // of before it was recorded
   const JsonView scope = json.at("scope");

@@ -54,9 +54,22 @@ std::future<HostCheck::Finding> HostCheck::begin(const benchsuite::Problem& prob
   });
 }
 
-void HostCheck::add(Finding finding, verifier::verdicts::Judgement& judgement) {
+void HostCheck::add(Finding finding, verifier::verdicts::Judgement& judgement, std::optional<Verdict> doubtful) {
   auto* correct = std::get_if<verifier::verdicts::Correct>(&judgement.verdict);
   if (correct == nullptr) return;
+  if (doubtful && !finding.fault) {
+    if (finding.record.passed) {
+      finding.record.dismissed = core::clean_line(sentence_for_people(*doubtful), kMostWhy);
+    } else {
+      if (auto* faulted = std::get_if<verifier::verdicts::Faulted>(&*doubtful)) {
+        faulted->fault.message +=
+            " (racecheck is wrong about mbarriers at which one thread arrives for others, and the cpu device cannot "
+            "tell: " +
+            finding.record.why_not + "; if there is no race, let each thread arrive for itself)";
+      }
+      finding.fault = std::move(doubtful);
+    }
+  }
   if (!finding.fault) {
     correct->host_check = std::move(finding.record);
     return;

@@ -22,8 +22,10 @@ class HostCheck {
     std::optional<verifier::verdicts::Verdict> fault;  // a definite one; a win then does not count
     verifier::verdicts::HostCheck record;
   };
-  // A fault takes the place of the verdict that a judgement has, and its measurement.
-  static void add(Finding finding, verifier::verdicts::Judgement& judgement);
+  // A fault takes the place of the verdict that a judgement has, and its measurement. `doubtful`: what another tool
+  // reports and may be wrong about (devices/cuda/sanitizers.h); it stands unless the candidate passed here.
+  static void add(Finding finding, verifier::verdicts::Judgement& judgement,
+                  std::optional<verifier::verdicts::Verdict> doubtful = std::nullopt);
   // Whether a GPU's verdict says what is wrong and not where: a wrong result, a hang, a fault without a thread.
   static bool may_explain(const verifier::verdicts::Verdict& verdict);
   // A fault with its line takes the place of such a verdict.

@@ -107,5 +107,25 @@ TEST_F(HostCheckTest, CodeThatTheCpuDeviceLacksIsNotHeldAgainstAKernel) {
   EXPECT_NE(check->why_not.find("tcgen05"), std::string::npos) << check->why_not;
 }
 
+// compute-sanitizer's racecheck is wrong about mbarriers at which one lane arrives for its warp.
+TEST(HostCheckRecord, ADoubtfulRaceCountsUnlessTheCpuDeviceFindsNone) {
+  const verifier::verdicts::Verdict race =
+      verifier::verdicts::Faulted{{}, {sandbox::FaultKind::race, "racecheck: Error: Race reported", "k", {}, {}, {}}};
+  const auto settled = [&](HostCheck::Finding finding) {
+    verifier::verdicts::Judgement judgement{verifier::verdicts::Correct{}, {}, {}, 0};
+    HostCheck::add(std::move(finding), judgement, race);
+    return judgement.verdict;
+  };
+  const auto passed = settled({{}, {true, ""}});
+  ASSERT_TRUE(verifier::verdicts::is_correct(passed));
+  EXPECT_NE(sentence_for_people(passed).find("this does not count: race"), std::string::npos)
+      << sentence_for_people(passed);
+  const auto undecided = settled({{}, {false, "a cooperative launch is unsupported"}});
+  EXPECT_EQ(name_of(undecided), "race");
+  EXPECT_NE(sentence_for_people(undecided).find("cooperative launch"), std::string::npos);
+  EXPECT_EQ(name_of(settled({verifier::verdicts::NotWritten{}, {false, ""}})),
+            name_of(verifier::verdicts::NotWritten{}));
+}
+
 }  // namespace
 }  // namespace agent::campaign::judges

@@ -39,6 +39,13 @@ std::vector<const benchsuite::Workload*> shapes_of(const benchsuite::Problem& pr
 }
 }  // namespace
 
+bool is_doubtful(const verdicts::Verdict& found, const sandbox::Solution& solution) {
+  const auto* faulted = std::get_if<verdicts::Faulted>(&found);
+  return faulted != nullptr && faulted->fault.message.starts_with("racecheck") &&
+         (solution.source.find("mbarrier") != std::string::npos ||
+          solution.source.find("cuda::barrier") != std::string::npos);
+}
+
 Sanitizers::Sanitizers(const std::filesystem::path& program, const sandbox::process::WorkerCommand& worker) {
   for (const std::string_view tool : kSanitizerTools) {
     const std::filesystem::path report = folder_.path() / (std::string(tool) + ".txt");
@@ -59,21 +66,23 @@ std::optional<verdicts::Verdict> Sanitizers::examine(const judging::Builds& cand
     watching.push_back(
         std::async(std::launch::async, [&] { return fault_in_report(tool.name, tool.watch.report(launches)); }));
   }
-  std::optional<verdicts::Verdict> verdict;
+  std::optional<verdicts::Verdict> verdict, doubtful;
   std::string trouble;
   for (size_t i = 0; i < tools_.size(); ++i) {
     try {
-      if (auto fault = watching[i].get(); fault && !verdict) {
-        verdict = verdicts::Faulted{{"the listed test shapes, watched by compute-sanitizer", "", "ordinary", ""},
-                                    std::move(*fault)};
-      }
+      auto fault = watching[i].get();
+      if (!fault) continue;
+      const verdicts::Verdict found = verdicts::Faulted{
+          {"the listed test shapes, watched by compute-sanitizer", "", "ordinary", ""}, std::move(*fault)};
+      auto& kept = is_doubtful(found, candidate.solution()) ? doubtful : verdict;
+      if (!kept) kept = found;
     } catch (const std::exception& error) {
       trouble = tools_[i].name + ": " + error.what();
     }
   }
   for (Tool& tool : tools_) tool.watch.start();  // to be ready for the next
   if (!verdict && !trouble.empty()) throw core::SystemError("compute-sanitizer cannot be used: " + trouble);
-  return verdict;
+  return verdict ? verdict : doubtful;
 }
 
 std::optional<sandbox::Fault> fault_in_report(std::string_view tool, const std::string& report) {

@@ -81,5 +81,16 @@ TEST(SanitizerReport, HalfAReportIsOurFailure) {
   EXPECT_THROW(fault_in_report("memcheck", ""), core::SystemError);
 }
 
+TEST(Sanitizers, ARaceBesideMbarriersIsDoubtful) {
+  const verdicts::Verdict race = verdicts::Faulted{{}, *fault_in_report("racecheck", kRace)},
+                          read = verdicts::Faulted{{}, *fault_in_report("memcheck", kInvalidRead)};
+  sandbox::Solution with, without;
+  with.source = "asm volatile(\"mbarrier.arrive.shared::cta.b64 _, [%0];\" ::\"r\"(b));";
+  without.source = "__syncthreads();";
+  EXPECT_TRUE(is_doubtful(race, with));
+  EXPECT_FALSE(is_doubtful(race, without));
+  EXPECT_FALSE(is_doubtful(read, with));
+}
+
 }  // namespace
 }  // namespace verifier::devices::cuda
