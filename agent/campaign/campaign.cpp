@@ -189,6 +189,10 @@ class Run {
           {{"solution", named.solution.hash()}, {"name", named.name}, {"origin", named.origin}});
     }
     if (ledger_) start["device"] = to_json(lanes_->device_text());
+    if (ledger_ && settings_.learns) {
+      start["lessons"] = to_json(
+          learning::lessons_for(archive_, problem, lanes_->device_text(), parse_device(settings_.device).kind()));
+    }
     journal_.note("problem_started", start);
     return start;
   }
@@ -254,6 +258,7 @@ class Run {
       one.text = prompting::read_problem_text(problem);
       one.device = device_text_from_json(core::JsonView(start.at("device"), "campaign " + campaign_.name));
       search::ModelSearchSettings models = settings_.models;
+      if (start.contains("lessons")) models.lessons = learning::lessons_from_json(start.at("lessons"), archive_);
       if (!settings_.planner.empty()) models.planner = settings_.proposers.size();
       one.proposals.emplace(one.text, one.device, *prompts_, *ledger_, *one.search, archive_, progress_, models, seed,
                             campaign_.name + "-");

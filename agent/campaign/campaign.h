@@ -33,6 +33,8 @@ struct CampaignSettings {
   std::vector<std::string> solutions;  // hashes of the user's own solutions in the archive
   std::string launcher;                // the command that starts nodes (agent/nodes); empty: judged in this process
   int nodes = 0;                       // that it starts
+  bool learns = true;                  // prompts show and use what earlier campaigns of the archive found
+  bool held_out = false;               // its problems are for an evaluation: no prompt shows their winners
   std::string trial;                   // the comparison of strategies that it belongs to; empty: none
 };
 // The names of its proposers, in their order, and of its planner.

@@ -67,6 +67,8 @@ Json to_json(const CampaignSettings& s) {
             {"dollars", optional_json(s.spending.dollars)}};
   if (!s.planner.empty()) json["planner"] = s.planner;
   if (!s.trial.empty()) json["trial"] = s.trial;
+  if (!s.learns) json["learns"] = false;
+  if (s.held_out) json["held_out"] = true;
   return json;
 }
 
@@ -83,6 +85,8 @@ CampaignSettings campaign_settings_from_json(const core::JsonView& json) {
   for (const core::JsonView& hash : json.at("solutions").items()) s.solutions.push_back(hash.string());
   if (json.has("launcher")) s.launcher = json.at("launcher").string();
   if (json.has("nodes")) s.nodes = static_cast<int>(json.at("nodes").integer(0, kMostNodes));
+  s.learns = !json.has("learns") || json.at("learns").boolean();
+  s.held_out = json.has("held_out") && json.at("held_out").boolean();
   if (json.has("trial")) s.trial = json.at("trial").string();
   read_models(json, s);
   return s;

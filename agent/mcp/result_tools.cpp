@@ -4,6 +4,7 @@
 #include "agent/actions/first_prompt.h"
 #include "agent/actions/resolve.h"
 #include "agent/campaign/device_text.h"
+#include "agent/learning/similarity.h"
 #include "agent/mcp/figures.h"
 #include "agent/mcp/schema.h"
 #include "agent/mcp/tools.h"
@@ -13,14 +14,12 @@
 #include "core/text.h"
 #include "results/archive/leaderboard.h"
 #include "results/view/json.h"
-#include "sandbox/tokens.h"
 
 namespace agent::mcp {
 namespace {
 using core::Json;
 using results::archive::LeaderboardRow;
 constexpr size_t kMostCompared = 300;  // solutions
-constexpr size_t kRunTokens = 4;       // of the runs by which sources are compared
 
 Json json_of_row(const LeaderboardRow& row) {
   const Json whole = results::view::json_of(row);
@@ -70,28 +69,6 @@ ToolResult solution(Workspace& workspace, const Json& arguments) {
   return {json, core::clean_line(text) + "\n\n" + found.solution.source};
 }
 
-// The runs of tokens of a source, without its header. Numbers count alike.
-std::set<std::string> runs_of(const std::string& source) {
-  const std::vector<sandbox::Token> tokens = sandbox::tokenize(source);
-  std::set<std::string> runs;
-  for (size_t i = 0; i + kRunTokens <= tokens.size(); ++i) {
-    std::string run;
-    for (size_t k = i; k < i + kRunTokens; ++k) {
-      run += (tokens[k].kind == sandbox::TokenKind::number ? "0" : tokens[k].text) + " ";
-    }
-    runs.insert(std::move(run));
-  }
-  return runs;
-}
-
-// Jaccard's: shared runs over all runs.
-double likeness(const std::set<std::string>& a, const std::set<std::string>& b) {
-  const auto shared =
-      static_cast<double>(std::count_if(a.begin(), a.end(), [&](const auto& run) { return b.count(run) > 0; }));
-  const double all = static_cast<double>(a.size() + b.size()) - shared;
-  return all > 0 ? shared / all : 0;
-}
-
 // "block 256, grid 8192; shuffles, 2 barriers"; empty for a solution that cannot be read any more.
 std::string features_of(Workspace& workspace, const LeaderboardRow& row, const std::string& source) {
   try {
@@ -124,12 +101,12 @@ ToolResult similar(Workspace& workspace, const Json& arguments) {
   const auto source = arguments.at("source").get<std::string>();
   const benchsuite::Problem& problem =
       workspace.problem(sandbox::parse_solution(source, "source").problem, "source#/problem");
-  const std::set<std::string> runs = runs_of(source);
+  const std::set<std::string> runs = learning::token_runs(source);
   const std::string identity = prompting::identity_of(source);
   std::vector<std::pair<double, Json>> found;
   for (const LeaderboardRow& row : related_rows(workspace, problem)) {
     const std::string other = workspace.archive().solution(row.solution_id).source;
-    const double alike = likeness(runs, runs_of(other));
+    const double alike = learning::likeness(runs, learning::token_runs(other));
     Json json = json_of_row(row);
     json.erase("workloads");
     json["likeness"] = with_short_figures(alike);

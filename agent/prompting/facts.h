@@ -55,6 +55,14 @@ enum class Operator {
 };
 KW_ENUM_NAMES(Operator, fresh, improve, repair, cross)
 
+// The confirmed winner of a similar problem.
+struct Exemplar {
+  std::string problem, title, device;  // that it won on
+  KnownSolution winner;
+  std::string workload;  // of its time
+  std::string why;       // it is shown, a sentence
+};
+
 struct PromptFacts {
   ProblemText problem;
   DeviceText device;
@@ -64,6 +72,7 @@ struct PromptFacts {
   std::vector<std::string> tried;             // failures, a line each, the latest first
   std::optional<Diagnosis> diagnosis;         // the most important one: of the first parent, or of the whole search
   std::optional<Diagnosis> second_diagnosis;  // of the second parent
+  std::optional<Exemplar> exemplar;           // for a fresh solution
   std::set<std::string> seen_cards;           // shown in earlier prompts of the same line of descent
   int wanted = 1;                             // solutions
   size_t alongside = 0;                       // earlier requests for the same task; no two prompts may be equal

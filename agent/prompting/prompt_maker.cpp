@@ -17,7 +17,7 @@ namespace agent::prompting {
 namespace {
 constexpr const char* kTemplates[] = {"system", "solution_format", "problem", "shared_headers", "techniques",
                                       "known",  "tried",           "fresh",   "improve",        "repair",
-                                      "cross",  "retry",           "plan",    "planned"};
+                                      "cross",  "retry",           "plan",    "planned",        "exemplar"};
 constexpr size_t kMostReplyBytes = size_t{64} << 10;  // of a reply sent back to its author
 
 size_t parents_of(Operator task) {
@@ -89,11 +89,33 @@ std::string known_text(const PromptFacts& facts, const PromptLimits& limits) {
   return text;
 }
 
+// Nothing for tasks that begin from a solution.
+const Exemplar* exemplar_of(const PromptFacts& facts, const PromptLimits& limits) {
+  return facts.task == Operator::fresh && facts.exemplar && limits.exemplar ? &*facts.exemplar : nullptr;
+}
+
+// "lanes_per_row of softmax_f16 (Softmax over rows) on cuda NVIDIA H200: 6.35x over naive [6.09, 6.68]; 134.1 us at
+// bench_8192x8192; 87 % of the bound"
+std::string exemplar_line(const Exemplar& exemplar) {
+  const KnownSolution& winner = exemplar.winner;
+  std::string text = core::clean_line(
+      fmt::format("{} of {} ({}) on {}: ", winner.name, exemplar.problem, exemplar.title, exemplar.device));
+  if (winner.speed_up) {
+    text += fmt::format("{:.2f}x over naive [{:.2f}, {:.2f}]", winner.speed_up->value, winner.speed_up->low,
+                        winner.speed_up->high);
+  }
+  if (winner.time_us) text += "; " + time_words(*winner.time_us) + " at " + core::clean_line(exemplar.workload);
+  if (winner.share_of_bound) text += "; " + percent(*winner.share_of_bound) + " of the bound";
+  if (const std::string point = sandbox::describe(winner.binding); !point.empty()) text += "; at " + point;
+  return text;
+}
+
 // Drops the least important part of the prompt. Returns false if nothing is left to drop.
 bool narrow(PromptLimits& limits) {
   if (limits.known_sources > 1) return limits.known_sources = 1, true;
   if (limits.tried > 4) return limits.tried = 4, true;
   if (limits.cards > 1) return limits.cards = 1, true;
+  if (limits.exemplar) return limits.exemplar = false, true;
   if (limits.known > 3) return limits.known = 3, true;
   if (limits.known_sources > 0) return limits.known_sources = 0, true;
   if (limits.cards > 0) return limits.cards = 0, true;
@@ -113,6 +135,9 @@ std::vector<std::string> left_out(const PromptFacts& facts, const MadePrompt& wh
   };
   fewer(facts.known.size(), limits.known_sources, narrowed.known_sources, "sources of known solutions");
   fewer(whole.cards.size(), limits.cards, made.cards.size(), "technique cards");
+  if (exemplar_of(facts, limits) != nullptr && !narrowed.exemplar) {
+    words.push_back("the winner of a similar problem, " + facts.exemplar->problem);
+  }
   fewer(facts.known.size(), limits.known, narrowed.known, "known solutions");
   if (limits.headers && !narrowed.headers) words.push_back("what shared headers hold");
   fewer(facts.tried.size(), limits.tried, narrowed.tried, "failed tries");
@@ -203,6 +228,14 @@ MadePrompt PromptMaker::assemble(const PromptFacts& facts, const PromptLimits& l
   if (!cards.empty()) add(text("techniques").fill({{"cards", cards_text(cards, facts)}}), false);
   for (const Card* card : cards) made.cards.push_back(card->name);
 
+  if (const Exemplar* exemplar = exemplar_of(facts, limits)) {
+    add(text("exemplar")
+            .fill({{"why", exemplar->why},
+                   {"figures", exemplar_line(*exemplar)},
+                   {"source", source_block(shown_source(exemplar->winner), limits.source_bytes)}}),
+        false);
+    made.exemplar = exemplar->problem;
+  }
   if (const std::string known = known_text(facts, limits); !known.empty()) {
     add(text("known").fill({{"solutions", known}}), false);
   }

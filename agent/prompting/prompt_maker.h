@@ -22,7 +22,8 @@ struct PromptLimits {
   size_t known = 8;
   size_t tried = 12;
   size_t cards = 2;
-  bool headers = true;  // says what the shared headers hold
+  bool exemplar = true;  // shows the winner of a similar problem
+  bool headers = true;   // says what the shared headers hold
 };
 
 inline constexpr size_t kMostPlanBytes = size_t{8} << 10;  // of a plan; a longer one is cut
@@ -34,6 +35,7 @@ struct MadePrompt {
   models::Prompt prompt;
   int64_t tokens = 0;                 // estimated
   std::vector<std::string> cards;     // names of the included cards
+  std::string exemplar;               // the problem whose winner it shows; empty: none
   std::vector<std::string> left_out;  // what the limit of tokens allows no room for, in words
   // Sources that a reply may edit, by name, without cut ones.
   std::map<std::string, std::string, std::less<>> parents;

@@ -104,6 +104,29 @@ TEST(PromptMaker, ListsKnownSolutionsAndTheirFeatures) {
                         "registers. Its author: \"line break?[2J\"\n"));
 }
 
+TEST(PromptMaker, AFreshTaskSeesTheWinnerOfASimilarProblem) {
+  PromptFacts facts = softmax("cpu");
+  facts.exemplar =
+      Exemplar{"layernorm_f32", "Layer norm\x1b[2J", "cpu", test::known("rows", "layernorm_f32/row_in_registers.cu", 3),
+               "bench_1x1",     "It is similar."};
+  const MadePrompt made = maker().make(facts);
+  EXPECT_EQ(made.exemplar, "layernorm_f32");
+  EXPECT_THAT(
+      made.prompt.as_text(),
+      HasSubstr("# A winner of a similar problem\n\nIt is similar. Take over what helps your problem, and no more: "
+                "it is another one.\n\nrows of layernorm_f32 (Layer norm?[2J) on cpu: 3.00x over naive [2.94, "
+                "3.06]; 134.1 us at bench_1x1"));
+  EXPECT_EQ(made.parents.count("rows"), 0u) << "it cannot be edited";
+  const MadePrompt improve = maker().make(with_task(facts, Operator::improve, 1));
+  EXPECT_EQ(improve.exemplar, "");
+  EXPECT_THAT(improve.prompt.as_text(), Not(HasSubstr("similar problem")));
+  PromptLimits limits;
+  limits.tokens = made.tokens - 2500;
+  const MadePrompt narrow = maker().make(facts, limits);
+  EXPECT_EQ(narrow.exemplar, "");
+  EXPECT_THAT(narrow.left_out, testing::Contains("the winner of a similar problem, layernorm_f32"));
+}
+
 TEST(PromptMaker, NaivesTimeStandsWithTheOthers) {
   PromptFacts facts = softmax("cpu");
   facts.naive_us = 2210;

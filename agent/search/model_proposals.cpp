@@ -28,12 +28,13 @@ std::string_view kind_word(const prompting::CodeFacts& facts) {
   return facts.vector_bytes >= 16 || facts.explicit_vectors || facts.wide_struct ? "vector" : "plain";
 }
 
-// For the archive. Of a solution to improve, also what the prompt names: the limit, and the advice against it
-// (v_advice).
-Json to_json(const Inquiry& inquiry, const Population& population) {
+// For the archive, with what the prompt shows. Of a solution to improve also what it names: the limit, and the advice
+// against it (v_advice).
+Json to_json(const Inquiry& inquiry, const Population& population, const prompting::MadePrompt& made) {
   Json parents = Json::array();
   for (const size_t parent : inquiry.parents) parents.push_back(population[parent].name);
   Json json{{"operator", name_of(inquiry.task)}, {"parents", parents}, {"line", inquiry.line}};
+  if (!made.exemplar.empty()) json["exemplar"] = made.exemplar;
   if (inquiry.task != prompting::Operator::improve) return json;
   const std::optional<prompting::Diagnosis>& diagnosis = population[inquiry.parents.front()].diagnosis;
   if (!diagnosis || diagnosis->bottlenecks.empty()) return json;
@@ -163,6 +164,7 @@ prompting::MadePrompt ModelProposals::prompt_for(const Inquiry& inquiry) const {
   facts.naive_us = search_.naive_us();
   if (const auto seen = seen_cards_.find(inquiry.line); seen != seen_cards_.end()) facts.seen_cards = seen->second;
   facts.wanted = settings_.wanted;
+  facts.exemplar = settings_.lessons.exemplar;
   const prompting::PromptLimits limits = prompting::limits_for(ledger_.sampling());
   prompting::MadePrompt made = maker_.make(facts, limits);
   for (; asked_.count(made.prompt.hash()) > 0; made = maker_.make(facts, limits)) ++facts.alongside;
@@ -189,7 +191,7 @@ ModelProposals::RunningPtr ModelProposals::next_inquiry() {
   auto running = std::make_shared<Running>();
   running->inquiry = *inquiry;
   running->made = prompt_for(*inquiry);
-  running->proposal = to_json(*inquiry, population_);
+  running->proposal = to_json(*inquiry, population_, running->made);
   if (!running->made.left_out.empty() && !said_what_is_left_out_) {
     said_what_is_left_out_ = true;
     progress_.warned(fmt::format("{}: to fit the model's context, prompts leave out: {}", problem_.problem.name,

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "agent/learning/lessons.h"
 #include "agent/prompting/prompt_maker.h"
 #include "agent/prompting/reply.h"
 #include "agent/search/problem_search.h"
@@ -29,6 +30,7 @@ struct ModelSearchSettings {
   // The ledger's models from here on do not write solutions; the first of them plans each before it is written. Without
   // it, all write, and none plans.
   std::optional<size_t> planner = std::nullopt;
+  learning::Lessons lessons = {};
 };
 
 class ModelProposals : public Proposals {

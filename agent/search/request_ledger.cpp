@@ -57,10 +57,11 @@ double cost_of(const models::Usage& usage, std::optional<double> dollars) {
   return std::max(kLeast, dollars.value_or(static_cast<double>(total(usage)) / 1e6));
 }
 
-// A proposal without the advice of its prompt, which earlier versions did not record and which may change with the
-// wording of prompts.
+// A proposal without what its prompt names and shows, which earlier versions did not record and which may change with
+// the wording of prompts.
 Json task_of(Json proposal) {
-  if (proposal.is_object()) proposal.erase("advice"), proposal.erase("limit");
+  if (!proposal.is_object()) return proposal;
+  for (const char* field : {"advice", "limit", "exemplar"}) proposal.erase(field);
   return proposal;
 }
 

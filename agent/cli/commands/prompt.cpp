@@ -22,6 +22,7 @@ struct PromptOptions {
   std::string problem, device = "cpu", architecture;
   std::string task;  // empty: improve the best known solution, or start fresh if there is none
   int wanted = 1;
+  bool held_out = false;
   models::Sampling sampling;
 };
 
@@ -33,7 +34,7 @@ void show(const PromptOptions& options, Invocation& invocation) {
       running::prompt_device(data.paths, archive, options.device, options.architecture);
   const prompting::MadePrompt made = actions::first_prompt(
       archive, device.text, device.kind, problem,
-      {options.task, options.wanted, prompting::limits_for(options.sampling)}, data.paths.prompts());
+      {options.task, options.wanted, prompting::limits_for(options.sampling), !options.held_out}, data.paths.prompts());
   const std::vector<results::view::PromptSection> sections = results::view::sections_of(search::to_json(made.prompt));
   if (invocation.json) {
     core::Json rows = core::Json::array();
@@ -41,6 +42,8 @@ void show(const PromptOptions& options, Invocation& invocation) {
       rows.push_back({{"title", one.title}, {"tokens", one.tokens}});
     return print_json({{"prompt", search::to_json(made.prompt)},
                        {"tokens", made.tokens},
+                       {"cards", made.cards},
+                       {"exemplar", made.exemplar},
                        {"sections", rows},
                        {"left_out", made.left_out},
                        {"hash", made.prompt.hash()}});
@@ -68,6 +71,7 @@ void add_prompt_command(CLI::App& app, Invocation& invocation) {
   command->add_option("--operator", options->task, "fresh, improve, repair, cross (default: improve the best known)")
       ->check(CLI::IsMember({"fresh", "improve", "repair", "cross"}));
   command->add_option("--wanted", options->wanted, "Solutions in the reply")->check(CLI::Range(1, 8));
+  command->add_flag("--hold-out", options->held_out, "As kernelwright run --hold-out would send it");
   running::add_context_options(*command, options->sampling);
   command->callback([options, &invocation] { show(*options, invocation); });
 }

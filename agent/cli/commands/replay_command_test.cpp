@@ -89,8 +89,11 @@ TEST(CampaignWithAModel, KilledAndResumedPaysOnceAndIsReproduced) {
 
 TEST(CampaignWithAModel, IsReplayedWhenItsTimeWasUp) {
   const Home home;
+  const std::string similar = (core::installed_paths().kernels() / "vector_add_f32/float4_items.cu").string();
+  ASSERT_EQ(home.run({"judge", "--confirm", similar}).exit_code, 0);
   ASSERT_EQ(home.run({"run", "gelu_f32", "--proposer", author(home), "--seconds", "3", "--in-flight", "2"}).exit_code,
             0);
+  EXPECT_EQ(requests(home).at(0).request.proposal.at("exemplar"), "vector_add_f32");
   const Ended replayed = home.run({"--json", "replay"});
   EXPECT_EQ(replayed.exit_code, 0) << replayed.out << replayed.err;
   EXPECT_TRUE(Json::parse(replayed.out).at("ended").get<bool>());

@@ -82,6 +82,7 @@ bool run_missing(const StrategiesOptions& options, const campaign::LoadedData& d
           run.settings.models.strategy = strategy;
           run.settings.seed = seed;
           run.settings.trial = options.trial;
+          run.settings.learns = false;  // else later campaigns would know what earlier ones found
           run.own_only = strategy != kTuner;
           if (strategy == kTuner) run.settings.proposers.clear(), run.settings.planner.clear();
           running::run_campaign(run, invocation);

@@ -286,6 +286,7 @@ void run_campaign(RunOptions& options, Invocation& invocation) {
   results::archive::Recorder archive = campaign::open_seeded_archive(invocation.archive, data);
   settings.solutions = add_own_solutions(options, data, archive, settings.problems);
   settings.shipped = !options.own_only;
+  settings.learns = settings.learns && !settings.held_out;
   if (!settings.budget.attempts && !settings.budget.seconds) {
     settings.budget.seconds = kSecondsPerProblem * static_cast<double>(settings.problems.size());
   }

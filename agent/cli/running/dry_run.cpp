@@ -5,6 +5,7 @@
 #include "agent/campaign/estimate.h"
 #include "agent/cli/output.h"
 #include "agent/cli/table.h"
+#include "agent/learning/exemplars.h"
 #include "agent/models/providers.h"
 #include "agent/prompting/prompt_maker.h"
 #include "core/error.h"
@@ -67,6 +68,9 @@ void print_estimate(const results::archive::Reader& archive, const campaign::Cam
     facts.problem = prompting::read_problem_text(data.catalogue.problems.at(name));
     facts.device = device.text;
     facts.wanted = settings.models.wanted;
+    if (!settings.held_out) {
+      facts.exemplar = learning::choose_exemplar(archive, facts.problem.problem, device.text, device.kind);
+    }
     const int64_t tokens = maker.make(facts, prompting::limits_for(settings.sampling)).tokens;
     const campaign::Estimate made = campaign::estimate(tokens, settings, prices, habits);
     table.add_row({name, fmt::format("{} tokens", tokens), range_text(made.requests), range_text(made.tokens),

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "agent/campaign/program_fixture.h"
@@ -63,6 +64,23 @@ TEST(FirstPrompt, HasTheDiagnosisOfTheSolutionToImprove) {
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("What limits it: An innermost loop calls functions"));
   EXPECT_THAT(home.run({"prompt", "gelu_f32", "--operator", "repair"}).err, HasSubstr("the archive has none"));
+}
+
+TEST(FirstPrompt, ShowsTheWinnerOfASimilarProblemUnlessItIsHeldOut) {
+  const campaign::test::Home home;
+  const std::string file = (core::installed_paths().kernels() / "gelu_f32/float4_items.cu").string();
+  ASSERT_EQ(home.run({"judge", "--confirm", file}).exit_code, 0);
+  const core::Json shown = core::Json::parse(home.run({"--json", "prompt", "vector_add_f32"}).out);
+  EXPECT_EQ(shown["exemplar"], "gelu_f32");
+  const auto has_section = [](const core::Json& made) {
+    return std::ranges::any_of(made["sections"], [](const core::Json& section) {
+      return section["title"] == "A winner of a similar problem" && section["tokens"] > 100;
+    });
+  };
+  EXPECT_TRUE(has_section(shown));
+  EXPECT_FALSE(has_section(core::Json::parse(home.run({"--json", "prompt", "vector_add_f32", "--hold-out"}).out)));
+  EXPECT_THAT(home.run({"prompt", "vector_add_f32", "--context", "7500"}).out,
+              HasSubstr("the winner of a similar problem, gelu_f32"));
 }
 
 TEST(FirstPrompt, TakesWhatWonNothing) {

@@ -49,6 +49,9 @@ void add_proposer_options(CLI::App& command, campaign::CampaignSettings& setting
       .add_option("--model-patience", settings.models.patience,
                   "Replies without a gain before the search has converged")
       ->check(CLI::Range(1, 1'000'000));
+  command.add_flag("--hold-out", settings.held_out,
+                   "The problems are for an evaluation: prompts use nothing of earlier campaigns, and later ones never "
+                   "show winners of these problems");
   const auto above_0 = [](const std::string& text) {
     const bool whole = !text.empty() && text.size() < 13 && text.find_first_not_of("0123456789") == std::string::npos;
     return whole && std::stoll(text) > 0 ? "" : "must be a whole number above 0, not \"" + text + "\"";
