@@ -118,7 +118,9 @@ class Run {
       if (searches_.empty()) break;
       attach();
       give_lanes_back();
-      if (!end_one()) next_event();
+      if (end_one()) continue;
+      attach();  // the record may have ended within a decision: with a request that was sent
+      next_event();
     }
     return {!searches_.empty() || !waiting_.empty(), budget_.attempts()};
   }

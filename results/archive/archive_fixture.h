@@ -42,6 +42,22 @@ inline void forget_order(const std::filesystem::path& file) {
       " UPDATE events SET step = NULL");
 }
 
+// Brings the archive of one campaign with a model into the state that a kill after its first request leaves.
+inline void forget_after_first_request(const std::filesystem::path& file) {
+  Database database(file);
+  database.execute(
+      "DROP TRIGGER attempts_remain; DROP TRIGGER measurements_remain; DROP TRIGGER timings_remain;"
+      " DROP TRIGGER requests_remain; DROP TRIGGER replies_remain; DROP TRIGGER events_remain;"
+      " CREATE TEMP TABLE kept AS SELECT min(step) AS step FROM requests;"
+      " DELETE FROM proposed; DELETE FROM replies; DELETE FROM standings;"
+      " DELETE FROM requests WHERE step > (SELECT step FROM kept);"
+      " DELETE FROM attempts WHERE step > (SELECT step FROM kept);"
+      " DELETE FROM events WHERE step > (SELECT step FROM kept);"
+      " DELETE FROM measurements WHERE attempt NOT IN (SELECT id FROM attempts);"
+      " DELETE FROM timings WHERE measurement NOT IN (SELECT id FROM measurements);"
+      " UPDATE campaigns SET status = 'interrupted', steps = (SELECT step FROM kept)");
+}
+
 // Brings requests into the state in which versions before schema 10 recorded them.
 inline void forget_advice(const std::filesystem::path& file) {
   Database database(file);

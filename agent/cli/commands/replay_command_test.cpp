@@ -99,6 +99,20 @@ TEST(CampaignWithAModel, IsReplayedWhenItsTimeWasUp) {
   EXPECT_TRUE(Json::parse(replayed.out).at("ended").get<bool>());
 }
 
+// As after a kill while the first reply was awaited.
+TEST(CampaignWithAModel, IsResumedWhereItsRecordEndsWithARequest) {
+  const Home home;
+  ASSERT_EQ(home.run({"run", "gelu_f32", "--proposer", author(home), "--attempts", "3", "--requests", "2", "--seed",
+                      "3", "--own-only", "--in-flight", "1"})
+                .exit_code,
+            0);
+  results::archive::test::forget_after_first_request(home.archive());
+  ASSERT_EQ(requests(home).size(), 1u);
+  const Ended resumed = home.run({"resume"});
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_TRUE(requests(home).at(1).reply) << "asked once more";
+}
+
 TEST(CampaignWithAModel, ItsTranscriptMakesTheSameProposals) {
   const Home home;
   const std::vector<std::string> rest{"--strategy", "refine", "--lines", "1", "--in-flight", "1", "--requests", "4",
