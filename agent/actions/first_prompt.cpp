@@ -4,7 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "agent/learning/exemplars.h"
+#include "agent/learning/card_choice.h"
+#include "agent/learning/lessons.h"
 #include "agent/search/attempt_runner.h"
 #include "core/error.h"
 #include "core/text.h"
@@ -99,13 +100,15 @@ prompting::MadePrompt first_prompt(const results::archive::Reader& archive, cons
   }
   if (parents > 0) facts.diagnosis = diagnosis_of(archive, known[0], problem, device);
   if (parents > 1) facts.second_diagnosis = diagnosis_of(archive, known[1], problem, device);
-  if (wish.learns && facts.task == prompting::Operator::fresh) {
-    facts.exemplar = learning::choose_exemplar(archive, problem, device, kind);
-  }
   for (size_t i = 0; i < known.size(); ++i) {
     (i < parents ? facts.parents : facts.known).push_back(std::move(known[i].solution));
   }
-  return prompting::PromptMaker(templates).make(facts, wish.limits);
+  const prompting::PromptMaker maker(templates);
+  const learning::Lessons lessons =
+      wish.learns ? learning::lessons_for(archive, problem, device, kind) : learning::Lessons();
+  facts.exemplar = lessons.exemplar;
+  facts.card_worths = learning::CardChoice(lessons.cards).worths(maker.cards());
+  return maker.make(facts, wish.limits);
 }
 
 }  // namespace agent::actions

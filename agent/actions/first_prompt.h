@@ -15,7 +15,7 @@ struct PromptWish {
   std::string task;  // "fresh", "improve", ...; empty: improve the best known solution, or start fresh without one
   int wanted = 1;    // solutions
   prompting::PromptLimits limits = {};
-  bool learns = true;  // shows a fresh task the winner of a similar problem
+  bool learns = true;  // shows and uses what earlier campaigns found (learning::Lessons)
 };
 
 // `kind`: DeviceChoice::kind of the device, whose leaderboard gives the known solutions, with what their last judgement

@@ -2,17 +2,20 @@
 // records it with its beginning, so that a resumed or replayed search knows the same.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 
 #include "agent/prompting/facts.h"
 #include "core/strict_json.h"
+#include "results/archive/exchanges.h"
 #include "results/archive/reader.h"
 
 namespace agent::learning {
 
 struct Lessons {
-  std::optional<prompting::Exemplar> exemplar;  // for prompts for a fresh solution
+  std::optional<prompting::Exemplar> exemplar = std::nullopt;      // for prompts for a fresh solution
+  std::map<std::string, results::archive::CardRecord> cards = {};  // the record of technique cards
 };
 
 // `kind`: DeviceChoice::kind of the device.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "benchsuite/backend.h"
 #include "core/error.h"
@@ -226,16 +227,24 @@ std::vector<Card> load_cards(const std::filesystem::path& folder) {
 }
 
 std::vector<const Card*> choose_cards(const std::vector<Card>& cards, const CardWish& wish, size_t most) {
-  std::vector<std::pair<int, const Card*>> ranked;
+  struct Ranked {
+    int points;
+    double worth;
+    const Card* card;
+  };
+  std::vector<Ranked> ranked;
   for (const Card& card : cards) {
     if (!suits(card, wish)) continue;
-    if (const int points = score(card, wish); points > 0) ranked.emplace_back(points, &card);
+    const auto worth = wish.worths.find(card.name);
+    if (const int points = score(card, wish); points > 0) {
+      ranked.push_back({points, worth == wish.worths.end() ? 0 : worth->second, &card});
+    }
   }
-  std::sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {
-    return a.first != b.first ? a.first > b.first : a.second->name < b.second->name;
+  std::sort(ranked.begin(), ranked.end(), [](const Ranked& a, const Ranked& b) {
+    return std::tie(b.points, b.worth, a.card->name) < std::tie(a.points, a.worth, b.card->name);
   });
   std::vector<const Card*> chosen;
-  for (size_t i = 0; i < std::min(most, ranked.size()); ++i) chosen.push_back(ranked[i].second);
+  for (size_t i = 0; i < std::min(most, ranked.size()); ++i) chosen.push_back(ranked[i].card);
   return chosen;
 }
 

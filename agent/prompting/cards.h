@@ -13,6 +13,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -50,10 +51,11 @@ std::set<std::string> traits_of(const ProblemText& problem);
 std::vector<std::string> trait_names();
 
 struct CardWish {
-  std::string backend, arch;            // of the device: "cuda" and "sm_90a"
-  std::set<std::string> traits;         // of the problem
-  std::vector<Bottleneck> bottlenecks;  // the worst first; empty: choose by the problem alone
-  std::set<std::string> seen;           // cards of earlier prompts; unseen ones come first
+  std::string backend, arch;                  // of the device: "cuda" and "sm_90a"
+  std::set<std::string> traits;               // of the problem
+  std::vector<Bottleneck> bottlenecks;        // the worst first; empty: choose by the problem alone
+  std::set<std::string> seen;                 // cards of earlier prompts; unseen ones come first
+  std::map<std::string, double> worths = {};  // of cards: of those that fit equally, the most worth comes first
 };
 
 // Up to `most` cards, the most useful first; only useful ones. Deterministic.

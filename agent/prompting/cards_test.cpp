@@ -76,6 +76,25 @@ TEST(Cards, UnseenCardsComeFirst) {
   EXPECT_EQ(chosen(again, 1), chosen(again, 1));
 }
 
+TEST(Cards, OfThoseThatFitEquallyTheMostWorthComesFirst) {
+  const auto card = [](const std::string& name, const std::string& helps) {
+    return parse_card("---\ntitle: A\nhelps: " + helps +
+                          "\narch: any\nbackends: cuda\nproblems: any\n---\n\nText.\n```cuda\ncode\n```\n",
+                      name + ".md");
+  };
+  const std::vector<Card> cards{card("a", "spills"), card("b", "spills"), card("c", "spills"),
+                                card("d", "barriers, spills")};
+  CardWish wish{"cuda", "sm_90a", {"gemm"}, {spills}, {}};
+  const auto names = [&](size_t most) {
+    std::vector<std::string> chosen;
+    for (const Card* one : choose_cards(cards, wish, most)) chosen.push_back(one->name);
+    return chosen;
+  };
+  EXPECT_THAT(names(9), ElementsAre("a", "b", "c", "d"));
+  wish.worths = {{"b", 0.4}, {"c", 0.9}, {"d", 5}};
+  EXPECT_THAT(names(9), ElementsAre("c", "b", "a", "d")) << "d fits less well, whatever its worth";
+}
+
 TEST(Cards, TraitsOfProblems) {
   const auto traits = [](const char* name) { return traits_of(read_problem_text(test::shipped_problem(name))); };
   EXPECT_THAT(traits("gelu_f32"), testing::UnorderedElementsAre("elementwise", "transcendental"));

@@ -73,6 +73,7 @@ struct PromptFacts {
   std::optional<Diagnosis> diagnosis;         // the most important one: of the first parent, or of the whole search
   std::optional<Diagnosis> second_diagnosis;  // of the second parent
   std::optional<Exemplar> exemplar;           // for a fresh solution
+  std::map<std::string, double> card_worths;  // CardWish::worths
   std::set<std::string> seen_cards;           // shown in earlier prompts of the same line of descent
   int wanted = 1;                             // solutions
   size_t alongside = 0;                       // earlier requests for the same task; no two prompts may be equal

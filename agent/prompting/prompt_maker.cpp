@@ -219,7 +219,7 @@ MadePrompt PromptMaker::assemble(const PromptFacts& facts, const PromptLimits& l
     add(text("shared_headers").fill({{"headers", headers}}), true);
   }
 
-  CardWish wish{backend, facts.device.architecture, traits_of(facts.problem), {}, facts.seen_cards};
+  CardWish wish{backend, facts.device.architecture, traits_of(facts.problem), {}, facts.seen_cards, facts.card_worths};
   if (facts.diagnosis) wish.bottlenecks = facts.diagnosis->bottlenecks;
   // No cards for a repair: they would distract from the fault.
   const size_t most_cards = facts.task == Operator::repair ? 0 : limits.cards;

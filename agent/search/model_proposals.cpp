@@ -29,12 +29,13 @@ std::string_view kind_word(const prompting::CodeFacts& facts) {
 }
 
 // For the archive, with what the prompt shows. Of a solution to improve also what it names: the limit, and the advice
-// against it (v_advice).
+// against it. v_cards and v_advice relate them to the outcome.
 Json to_json(const Inquiry& inquiry, const Population& population, const prompting::MadePrompt& made) {
   Json parents = Json::array();
   for (const size_t parent : inquiry.parents) parents.push_back(population[parent].name);
   Json json{{"operator", name_of(inquiry.task)}, {"parents", parents}, {"line", inquiry.line}};
   if (!made.exemplar.empty()) json["exemplar"] = made.exemplar;
+  if (!made.cards.empty()) json["cards"] = made.cards;
   if (inquiry.task != prompting::Operator::improve) return json;
   const std::optional<prompting::Diagnosis>& diagnosis = population[inquiry.parents.front()].diagnosis;
   if (!diagnosis || diagnosis->bottlenecks.empty()) return json;
@@ -57,7 +58,8 @@ ModelProposals::ModelProposals(const prompting::ProblemText& problem, const prom
       progress_(progress),
       settings_(settings),
       strategy_(make_strategy(settings.strategy, {seed, settings.planner.value_or(ledger.models()), settings.lines})),
-      prefix_(std::move(prefix)) {}
+      prefix_(std::move(prefix)),
+      card_choice_(settings.lessons.cards) {}
 
 ModelProposals::~ModelProposals() {
   for (const auto& [running, reserve] : held_) ledger_.release(reserve);
@@ -165,6 +167,7 @@ prompting::MadePrompt ModelProposals::prompt_for(const Inquiry& inquiry) const {
   if (const auto seen = seen_cards_.find(inquiry.line); seen != seen_cards_.end()) facts.seen_cards = seen->second;
   facts.wanted = settings_.wanted;
   facts.exemplar = settings_.lessons.exemplar;
+  facts.card_worths = card_choice_.worths(maker_.cards());
   const prompting::PromptLimits limits = prompting::limits_for(ledger_.sampling());
   prompting::MadePrompt made = maker_.make(facts, limits);
   for (; asked_.count(made.prompt.hash()) > 0; made = maker_.make(facts, limits)) ++facts.alongside;
@@ -225,6 +228,7 @@ void ModelProposals::tend() {
       return;
     }
     seen_cards_[inquiry.line].insert(running->made.cards.begin(), running->made.cards.end());
+    card_choice_.sent(running->made.cards);
     asked_.insert(running->made.prompt.hash());
     under_way_.emplace(inquiry.task, inquiry.parents);
     for (const size_t parent : inquiry.parents) ++population_[parent].asked;
@@ -380,6 +384,7 @@ void ModelProposals::conclude(const RunningPtr& running) {
   const bool better = std::any_of(running->yield.members.begin(), running->yield.members.end(),
                                   [&](size_t member) { return population_[member].new_best; });
   in_vain_ = better ? 0 : in_vain_ + 1;
+  if (better) card_choice_.won(running->made.cards);
   strategy_->learned(running->inquiry, population_, running->yield);
 }
 

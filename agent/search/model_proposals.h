@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "agent/learning/card_choice.h"
 #include "agent/learning/lessons.h"
 #include "agent/prompting/prompt_maker.h"
 #include "agent/prompting/reply.h"
@@ -106,6 +107,7 @@ class ModelProposals : public Proposals {
   std::map<std::string, size_t> identities_;         // identity of each member's solution
   std::vector<std::string> unusable_;                // reasons why replies were unusable, the latest last
   std::map<int, std::set<std::string>> seen_cards_;  // by line of descent
+  learning::CardChoice card_choice_;
   size_t requests_in_flight_ = 0;
   RunningPtr postponed_;                // waits for the reserves of requests in flight
   std::set<std::string> asked_;         // hashes of prompts

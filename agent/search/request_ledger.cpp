@@ -61,7 +61,7 @@ double cost_of(const models::Usage& usage, std::optional<double> dollars) {
 // the wording of prompts.
 Json task_of(Json proposal) {
   if (!proposal.is_object()) return proposal;
-  for (const char* field : {"advice", "limit", "exemplar"}) proposal.erase(field);
+  for (const char* field : {"advice", "limit", "exemplar", "cards"}) proposal.erase(field);
   return proposal;
 }
 

@@ -62,7 +62,8 @@ inline void forget_after_first_request(const std::filesystem::path& file) {
 inline void forget_advice(const std::filesystem::path& file) {
   Database database(file);
   database.execute(
-      "DROP TRIGGER requests_stay; UPDATE requests SET proposal = json_remove(proposal, '$.limit', '$.advice')");
+      "DROP TRIGGER requests_stay; UPDATE requests SET proposal = json_remove(proposal, '$.limit', '$.advice', "
+      "'$.cards')");
 }
 
 inline sandbox::Solution solution_named(const std::string& name, const std::string& problem = "sum_f32") {

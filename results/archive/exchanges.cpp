@@ -232,6 +232,37 @@ FROM v_advised WHERE campaign = (SELECT name FROM campaigns WHERE id = ?) GROUP 
   return all;
 }
 
+std::vector<CardUse> cards_of_campaign(const Reader& archive, int64_t campaign) {
+  Statement rows = database_of(archive).prepare(R"sql(
+SELECT name, count(DISTINCT request) FILTER (WHERE NOT sent_back) AS sent, count(solution), sum(correct),
+       count(DISTINCT request) FILTER (WHERE won), exp(avg(ln(gain)))
+FROM v_shown WHERE part = 'card' AND campaign = (SELECT name FROM campaigns WHERE id = ?) GROUP BY name
+ORDER BY sent DESC, name)sql");
+  rows.bind(campaign);
+  std::vector<CardUse> all;
+  while (rows.step()) {
+    CardUse& use = all.emplace_back();
+    use.card = rows.text(0);
+    use.sent = rows.integer(1);
+    use.solutions = rows.integer(2);
+    use.correct = rows.integer(3);
+    use.won = rows.integer(4);
+    if (!rows.is_null(5)) use.mean_gain = rows.real(5);
+  }
+  return all;
+}
+
+std::map<std::string, CardRecord> card_records(const Reader& archive, const std::string& device) {
+  Statement rows = database_of(archive).prepare(R"sql(
+SELECT name, count(DISTINCT request) FILTER (WHERE NOT sent_back), count(DISTINCT request) FILTER (WHERE won)
+FROM v_shown WHERE part = 'card' AND (device = ?1 OR device LIKE ?1 || ':%')
+     AND campaign NOT IN (SELECT name FROM campaigns WHERE settings ->> '$.held_out') GROUP BY name)sql");
+  rows.bind(device);
+  std::map<std::string, CardRecord> records;
+  while (rows.step()) records[rows.text(0)] = {rows.integer(1), rows.integer(2)};
+  return records;
+}
+
 std::optional<std::string> why_none_answered(const Reader& archive, int64_t campaign) {
   Statement rows = database_of(archive).prepare(R"sql(
 SELECT count(*), coalesce(sum(r.outcome = 'completion'), 0),

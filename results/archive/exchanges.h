@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -57,6 +58,22 @@ struct AdviceUse {
 };
 // The most often given first.
 std::vector<AdviceUse> advice_of_campaign(const Reader& archive, int64_t campaign);
+
+// What came of the prompts that showed one technique card (v_cards).
+struct CardUse {
+  std::string card;
+  int64_t sent = 0, solutions = 0, correct = 0, won = 0;
+  std::optional<double> mean_gain;  // absent: none was timed
+};
+// The most often sent first.
+std::vector<CardUse> cards_of_campaign(const Reader& archive, int64_t campaign);
+
+// How often prompts of a kind of device ("cpu", "cuda") showed each card, and how often their replies won, in all
+// campaigns that do not hold their problems out.
+struct CardRecord {
+  int64_t sent = 0, won = 0;
+};
+std::map<std::string, CardRecord> card_records(const Reader& archive, const std::string& device);
 
 // The reason for the last failure, if the campaign sent requests and none was answered.
 std::optional<std::string> why_none_answered(const Reader& archive, int64_t campaign);

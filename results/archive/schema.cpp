@@ -317,6 +317,74 @@ CREATE VIEW v_advice AS
   SELECT advice, count(DISTINCT request) FILTER (WHERE NOT sent_back) AS given, count(solution) AS solutions,
          sum(correct) AS correct, count(*) FILTER (WHERE gain > 1.01) AS faster, exp(avg(ln(gain))) AS mean_gain
   FROM v_advised GROUP BY advice;
+)sql",
+                                            R"sql(
+CREATE VIEW v_outcomes AS
+  WITH asked AS (
+    SELECT q.id AS request, q.campaign, q.problem, q.number, q.model, q.proposal, q.step,
+           json_array_length(q.prompt, '$.turns') > 1 AS sent_back, s.id AS solution, s.parent
+    FROM requests q JOIN replies r ON r.request = q.id LEFT JOIN proposed o ON o.reply = r.id
+         LEFT JOIN solutions s ON s.id = o.solution
+    WHERE q.proposal ->> '$.operator' IN ('fresh', 'improve', 'repair', 'cross') AND r.outcome = 'completion'),
+  timed AS (  -- over naive: an incumbent that is not naive has a confirmed speed-up over naive in its campaign
+    SELECT p.campaign, p.solution, a.effort = 'confirm' AS confirmed,
+           m.speed_up * CASE ns.origin WHEN 'naive' THEN 1 ELSE
+             (SELECT i.speed_up FROM attempts b JOIN measurements i ON i.attempt = b.id
+                JOIN candidates ic ON ic.id = i.against JOIN solutions iv ON iv.id = ic.solution
+              WHERE b.candidate = m.against AND b.campaign = a.campaign AND b.effort = 'confirm'
+                    AND b.verdict = 'correct' AND iv.origin = 'naive' ORDER BY b.id DESC LIMIT 1) END AS speed_up
+    FROM (SELECT campaign, solution FROM asked UNION SELECT campaign, parent FROM asked) p
+         JOIN candidates c ON c.solution = p.solution
+         JOIN attempts a ON a.candidate = c.id AND +a.campaign = p.campaign
+         JOIN measurements m ON m.attempt = coalesce(a.reused_from, a.id)
+         JOIN candidates n ON n.id = m.against JOIN solutions ns ON ns.id = n.solution
+    WHERE +a.verdict = 'correct' AND a.effort IN ('full', 'confirm')),
+  best AS (
+    SELECT campaign, solution, coalesce(max(speed_up) FILTER (WHERE confirmed), max(speed_up)) AS speed_up
+    FROM timed GROUP BY campaign, solution),
+  wins AS MATERIALIZED (  -- over naive
+    SELECT a.campaign, s.problem, a.step, c.solution, m.speed_up
+    FROM attempts a JOIN measurements m ON m.attempt = a.id JOIN candidates c ON c.id = a.candidate
+         JOIN solutions s ON s.id = c.solution
+         JOIN candidates n ON n.id = m.against JOIN solutions ns ON ns.id = n.solution
+    WHERE a.campaign IN (SELECT campaign FROM asked) AND a.effort = 'confirm' AND +a.verdict = 'correct'
+          AND m.outcome = 'win' AND ns.origin = 'naive')
+  SELECT k.request, g.name AS campaign, g.settings ->> '$.device' AS device, k.problem, k.number, k.model,
+         k.proposal ->> '$.operator' AS task, k.sent_back, s.name AS solution, o.name AS parent,
+         EXISTS (SELECT 1 FROM candidates c JOIN attempts a ON a.candidate = c.id
+                 WHERE c.solution = k.solution AND +a.campaign = k.campaign AND +a.verdict = 'correct'
+                       AND a.effort IN ('full', 'confirm')) AS correct,
+         EXISTS (SELECT 1 FROM wins w WHERE w.campaign = k.campaign AND w.solution = k.solution) AS won,
+         mine.speed_up / CASE WHEN k.parent IS NOT NULL THEN before.speed_up ELSE
+           coalesce((SELECT max(w.speed_up) FROM wins w
+                     WHERE w.campaign = k.campaign AND w.problem = k.problem AND w.step < k.step), 1) END AS gain
+  FROM asked k JOIN campaigns g ON g.id = k.campaign LEFT JOIN solutions s ON s.id = k.solution
+       LEFT JOIN solutions o ON o.id = k.parent
+       LEFT JOIN best mine ON mine.campaign = k.campaign AND mine.solution = k.solution
+       LEFT JOIN best before ON before.campaign = k.campaign AND before.solution = k.parent;
+CREATE VIEW v_shown AS
+  WITH shown AS (
+    SELECT q.id AS request, 'card' AS part, j.value AS name FROM requests q, json_each(q.proposal, '$.cards') j
+    UNION ALL
+    SELECT id, 'exemplar', proposal ->> '$.exemplar' FROM requests WHERE proposal ->> '$.exemplar' IS NOT NULL)
+  SELECT o.request, o.campaign, o.device, o.problem, o.task, h.part, h.name, o.sent_back, o.solution, o.correct, o.won,
+         o.gain
+  FROM shown h JOIN v_outcomes o ON o.request = h.request;
+CREATE VIEW v_cards AS
+  SELECT name AS card, count(DISTINCT request) FILTER (WHERE NOT sent_back) AS sent, count(solution) AS solutions,
+         sum(correct) AS correct, count(DISTINCT request) FILTER (WHERE won) AS won, exp(avg(ln(gain))) AS mean_gain
+  FROM v_shown WHERE part = 'card' GROUP BY name;
+DROP VIEW v_campaigns;
+CREATE VIEW v_campaigns AS
+  SELECT g.name AS campaign, g.status, g.started, g.ended, g.spent_seconds, g.settings ->> '$.device' AS device,
+         (SELECT count(*) FROM attempts a WHERE a.campaign = g.id) AS attempts,
+         (SELECT count(*) FROM attempts a WHERE a.campaign = g.id AND a.verdict = 'correct') AS correct,
+         (SELECT count(*) FROM requests q WHERE q.campaign = g.id) AS requests,
+         (SELECT coalesce(sum(r.input + r.cache_read + r.cache_written + r.output), 0) FROM requests q
+            JOIN replies r ON r.request = q.id WHERE q.campaign = g.id) AS tokens,
+         (SELECT total(r.dollars) FROM requests q JOIN replies r ON r.request = q.id WHERE q.campaign = g.id) AS dollars,
+         coalesce(g.settings ->> '$.held_out', 0) AS held_out
+  FROM campaigns g;
 )sql"};
   return all;
 }

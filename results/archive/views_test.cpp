@@ -49,7 +49,8 @@ void fill(const std::filesystem::path& file) {
   asked.problem = "sum_f32";
   asked.number = 1;
   asked.model = "some:model";
-  asked.proposal = {{"operator", "improve"}, {"limit", "latency_bound"}, {"advice", "more_stages"}};
+  asked.proposal = {
+      {"operator", "improve"}, {"limit", "latency_bound"}, {"advice", "more_stages"}, {"cards", {"shared_tile"}}};
   asked.prompt = {{"system", ""}, {"turns", core::Json::array()}};
   const int64_t request = s.archive.add_request(asked);
   NewReply reply;
@@ -95,7 +96,9 @@ TEST(Views, AreAsDocumentedAndRead) {
 // A campaign whose prompts advise, with solutions made from "parent", which is twice as fast as naive.
 class Advised {
  public:
-  explicit Advised(const std::filesystem::path& file) : s_(file) {
+  explicit Advised(const std::filesystem::path& file, core::Json settings = core::Json::object()) : s_(file) {
+    settings.update({{"problems", {"sum_f32"}}, {"device", "cpu"}});
+    s_.campaign = s_.archive.start_campaign(settings, s_.environment).id;
     parent_ = solution("parent", {});
     judge(parent_, 2, s_.naive, verifier::verdicts::Effort::confirm);
   }
@@ -119,6 +122,11 @@ class Advised {
   }
   int64_t child(int64_t reply, const std::string& name) {
     const int64_t id = solution(name, parent_);
+    s_.archive.add_proposed(reply, id);
+    return id;
+  }
+  int64_t fresh(int64_t reply, const std::string& name) {
+    const int64_t id = solution(name, {});
     s_.archive.add_proposed(reply, id);
     return id;
   }
@@ -189,6 +197,54 @@ TEST(Views, AdviceIsScoredByWhatItBrought) {
   EXPECT_NEAR(uses[0].mean_gain.value(), std::sqrt(1.5 * 0.75), 1e-9);
   EXPECT_EQ(uses[1].advice, "");
   EXPECT_TRUE(advice_of_campaign(a.archive(), a.campaign() + 1).empty());
+}
+
+TEST(Views, CardsAreScoredByWhatTheirPromptsBrought) {
+  using enum verifier::verdicts::Effort;
+  const TemporaryArchive temporary;
+  Advised a(temporary.file());
+  const auto proposal = [](const char* task, const core::Json& cards) {
+    return core::Json{{"operator", task}, {"cards", cards}};
+  };
+  // 1.5 times its parent, which is twice as fast as naive.
+  const int64_t fast = a.child(a.reply_to(proposal("improve", {"tiles", "vectors"})), "fast");
+  a.judge(fast, 1.5, a.parent(), confirm);
+  a.judge(fast, 3, a.naive(), confirm);
+  // A fresh one as fast as a third of the best so far; and a wrong one after a reply that was sent back.
+  core::Json fresh = proposal("fresh", {"tiles"});
+  fresh["exemplar"] = "max_f32";
+  a.judge(a.fresh(a.reply_to(fresh), "slow"), 1, a.naive(), full);
+  a.reply_to(proposal("improve", {"vectors"}));
+  a.judge(a.child(a.reply_to(proposal("improve", {"vectors"}), 3), "wrong"), std::nullopt, 0, full);
+  a.reply_to(proposal("repair", core::Json::array()));  // shows none
+  a.reply_to(proposal("plan", {"tiles"}));              // asks for no solution
+
+  const QueryResult shown =
+      query(a.archive(),
+            "SELECT part, name, task, solution, correct, won, round(gain, 4) FROM v_shown ORDER BY request, name");
+  EXPECT_EQ(core::Json(shown.rows).dump(),
+            R"([["card","tiles","improve","fast",1,1,1.5],["card","vectors","improve","fast",1,1,1.5],)"
+            R"(["exemplar","max_f32","fresh","slow",1,0,0.3333],["card","tiles","fresh","slow",1,0,0.3333],)"
+            R"(["card","vectors","improve",null,0,0,null],["card","vectors","improve","wrong",0,0,null]])");
+  const QueryResult cards = query(a.archive(), "SELECT card, sent, solutions, correct, won FROM v_cards");
+  EXPECT_EQ(core::Json(cards.rows).dump(), R"([["tiles",2,2,2,1],["vectors",2,2,1,1]])");
+  const std::vector<CardUse> uses = cards_of_campaign(a.archive(), a.campaign());
+  ASSERT_EQ(uses.size(), 2u);
+  EXPECT_EQ(uses[0].card, "tiles");
+  EXPECT_EQ(uses[0].won, 1);
+  EXPECT_NEAR(uses[0].mean_gain.value(), std::sqrt(1.5 / 3), 1e-9);
+  EXPECT_EQ(card_records(a.archive(), "cpu").at("tiles").sent, 2);
+  EXPECT_EQ(card_records(a.archive(), "cpu").at("vectors").won, 1);
+  EXPECT_TRUE(card_records(a.archive(), "cuda").empty());
+}
+
+TEST(Views, CampaignsThatAreHeldOutTeachNothing) {
+  const TemporaryArchive temporary;
+  Advised a(temporary.file(), {{"held_out", true}});
+  a.reply_to({{"operator", "fresh"}, {"cards", {"tiles"}}});
+  EXPECT_EQ(core::Json(query(a.archive(), "SELECT card, sent FROM v_cards").rows).dump(), R"([["tiles",1]])");
+  EXPECT_TRUE(card_records(a.archive(), "cpu").empty());
+  EXPECT_EQ(core::Json(query(a.archive(), "SELECT held_out FROM v_campaigns ORDER BY 1").rows).dump(), "[[0],[1]]");
 }
 
 std::string refusal(const Reader& archive, const std::string& sql, const QueryLimits& limits = {}) {

@@ -80,4 +80,9 @@ Json json_of(const archive::AdviceUse& use) {
           {"correct", use.correct},        {"faster", use.faster}, {"mean_gain", or_null(use.mean_gain)}};
 }
 
+Json json_of(const archive::CardUse& use) {
+  return {{"card", use.card},       {"sent", use.sent}, {"solutions", use.solutions},
+          {"correct", use.correct}, {"won", use.won},   {"mean_gain", or_null(use.mean_gain)}};
+}
+
 }  // namespace results::view

@@ -79,7 +79,8 @@ class Reading : public testing::Test {
     asked.problem = "row_sum_f32";
     asked.number = number;
     asked.model = "some:model";
-    asked.proposal = {{"operator", "improve"}, {"limit", "latency_bound"}, {"advice", "more_stages"}};
+    asked.proposal = {
+        {"operator", "improve"}, {"limit", "latency_bound"}, {"advice", "more_stages"}, {"cards", {"cp_async"}}};
     asked.prompt = {{"system", ""}, {"turns", Json::array()}};
     results::archive::NewReply answer;
     answer.request = archive.add_request(asked);
@@ -158,7 +159,10 @@ TEST_F(Reading, ShowListsACampaignsAttemptsAndModels) {
   EXPECT_THAT(campaign, testing::ContainsRegex("some:model +2 +2 +2 +10k +0 +\\$1.00"));
   EXPECT_THAT(campaign, testing::ContainsRegex("ADVICE +GIVEN +SOLUTIONS +CORRECT +FASTER +MEAN GAIN\n"
                                                "more_stages +2 +2 +2 +2 +1.41x"));  // 2 to 3 to 4 over naive
+  EXPECT_THAT(campaign, testing::ContainsRegex("TECHNIQUE CARD +SENT +SOLUTIONS +CORRECT +WON +MEAN GAIN\n"
+                                               "cp_async +2 +2 +2 +2 +1.41x"));
   const Json shown = json({"show", campaign_});
+  EXPECT_EQ(shown.at("cards").at(0).at("won"), 2);
   EXPECT_EQ(shown.at("advice").at(0).at("advice"), "more_stages");
   EXPECT_EQ(shown.at("advice").at(0).at("faster"), 2);
   EXPECT_EQ(shown.at("attempt_numbers"), Json({1, 2, 3}));

@@ -156,6 +156,22 @@ std::string advice_text(const std::vector<results::archive::AdviceUse>& advice) 
   return table.empty() ? "" : table.text() + "\n";
 }
 
+// What came of prompts that showed each technique card.
+std::string cards_text(const std::vector<results::archive::CardUse>& cards) {
+  Table table({{"TECHNIQUE CARD"},
+               {"SENT", Align::right},
+               {"SOLUTIONS", Align::right},
+               {"CORRECT", Align::right},
+               {"WON", Align::right},
+               {"MEAN GAIN", Align::right}});
+  for (const results::archive::CardUse& use : cards) {
+    table.add_row({core::clean_line(use.card), std::to_string(use.sent), std::to_string(use.solutions),
+                   std::to_string(use.correct), std::to_string(use.won),
+                   use.mean_gain ? format_speed_up(*use.mean_gain) : ""});
+  }
+  return table.empty() ? "" : table.text() + "\n";
+}
+
 // A line for each attempt, with a column for each tunable: the points of a sweep.
 void print_attempts_csv(const results::archive::Reader& archive, const std::vector<int64_t>& ids) {
   std::vector<results::archive::RecordedAttempt> attempts;
@@ -192,6 +208,7 @@ void show_campaign(const results::archive::Reader& archive, const results::archi
   const std::vector<int64_t> attempts = archive.attempts_of_campaign(campaign.id);
   const std::vector<results::archive::ModelUse> models = archive.models_of_campaign(campaign.id);
   const std::vector<results::archive::AdviceUse> advice = results::archive::advice_of_campaign(archive, campaign.id);
+  const std::vector<results::archive::CardUse> cards = results::archive::cards_of_campaign(archive, campaign.id);
   if (json) {
     Json all = results::view::json_of(campaign);
     all["verdicts"] = verdicts;
@@ -200,6 +217,8 @@ void show_campaign(const results::archive::Reader& archive, const results::archi
     for (const results::archive::ModelUse& use : models) all["models"].push_back(results::view::json_of(use));
     all["advice"] = Json::array();
     for (const results::archive::AdviceUse& use : advice) all["advice"].push_back(results::view::json_of(use));
+    all["cards"] = Json::array();
+    for (const results::archive::CardUse& use : cards) all["cards"].push_back(results::view::json_of(use));
     all["events"] = Json::array();
     for (const results::archive::EventRecord& event : events) {
       all["events"].push_back(results::view::json_of(event));
@@ -214,7 +233,7 @@ void show_campaign(const results::archive::Reader& archive, const results::archi
   print("\n{}", attempts_text(archive, attempts));
   print("\n{}\n", models.empty() ? "no requests went to models\n" : models_text(models));
   if (!models.empty()) print("{}\n", replies_text(archive, campaign, models));
-  print("{}", advice_text(advice));
+  print("{}{}", advice_text(advice), cards_text(cards));
   for (const results::archive::EventRecord& event : events) {
     if (event.kind == "problem_started" || event.kind == results::archive::kUnusableReply) continue;  // see above
     if (event.kind == "problem_ended") {
