@@ -192,8 +192,8 @@ class Run {
     }
     if (ledger_) start["device"] = to_json(lanes_->device_text());
     if (ledger_ && settings_.learns) {
-      start["lessons"] = to_json(
-          learning::lessons_for(archive_, problem, lanes_->device_text(), parse_device(settings_.device).kind()));
+      start["lessons"] = to_json(learning::lessons_for(archive_, problem, lanes_->device_text(),
+                                                       parse_device(settings_.device).kind(), settings_.proposers));
     }
     journal_.note("problem_started", start);
     return start;

@@ -45,7 +45,9 @@ TEST(CardChoice, BeginsWithTheRecordOfEarlierCampaigns) {
 TEST(Lessons, AreRecordedAsTheyWere) {
   const results::archive::test::TemporaryArchive temporary;
   const results::archive::Recorder archive(temporary.file());
-  const Lessons lessons{std::nullopt, {{"coalescing", {7, 3}}, {"shared_tile", {1, 0}}}};
+  const Lessons lessons{std::nullopt,
+                        {{"coalescing", {7, 3}}, {"shared_tile", {1, 0}}},
+                        {{"a:model", {5, 0.25, 9000, 0.5}}, {"exec:./b", {1, 0, 100, std::nullopt}}}};
   const Lessons again = lessons_from_json(to_json(lessons), archive);
   EXPECT_EQ(to_json(again), to_json(lessons));
   EXPECT_EQ(again.cards.at("coalescing").won, 3);

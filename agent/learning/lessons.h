@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "agent/prompting/facts.h"
 #include "core/strict_json.h"
@@ -14,13 +15,15 @@
 namespace agent::learning {
 
 struct Lessons {
-  std::optional<prompting::Exemplar> exemplar = std::nullopt;      // for prompts for a fresh solution
-  std::map<std::string, results::archive::CardRecord> cards = {};  // the record of technique cards
+  std::optional<prompting::Exemplar> exemplar = std::nullopt;        // for prompts for a fresh solution
+  std::map<std::string, results::archive::CardRecord> cards = {};    // the record of technique cards
+  std::map<std::string, results::archive::ModelRecord> models = {};  // of the campaign's models, if it has several
 };
 
-// `kind`: DeviceChoice::kind of the device.
+// `kind`: DeviceChoice::kind of the device; `models`: that write solutions.
 Lessons lessons_for(const results::archive::Reader& archive, const benchsuite::Problem& problem,
-                    const prompting::DeviceText& device, const std::string& kind);
+                    const prompting::DeviceText& device, const std::string& kind,
+                    const std::vector<std::string>& models = {});
 
 // For the archive, which has the exemplar's source. Throws core::SystemError when it has lost it.
 core::Json to_json(const Lessons& lessons);

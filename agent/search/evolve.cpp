@@ -1,7 +1,6 @@
 // Islands of solutions. Each island keeps the fastest member of each niche (what limits it and what it is made of:
 // Mouret and Clune 2015); parents are drawn from them by rank and by how seldom they were used, hopeless ones hardly
-// ever; now and then an island's best visits the next. Bandits weigh what tasks and models have gained against what
-// they cost.
+// ever; now and then an island's best visits the next. A bandit weighs what tasks have gained against what they cost.
 #include <algorithm>
 #include <array>
 #include <random>
@@ -23,7 +22,7 @@ constexpr size_t kDaring = 8;         // in one cross of so many
 class Evolve : public Strategy {
  public:
   explicit Evolve(const StrategySettings& settings)
-      : chance_(settings.seed), models_(settings.models), islands_(static_cast<size_t>(std::max(1, settings.lines))) {}
+      : chance_(settings.seed), islands_(static_cast<size_t>(std::max(1, settings.lines))) {}
 
   std::optional<Inquiry> next(const Population& population) override {
     const size_t island = turn_++ % islands_.size();
@@ -35,7 +34,7 @@ class Evolve : public Strategy {
         below(kDaring) == 0 ? with_other_structures(population, hopeful, elites) : hopeful;
     const std::vector<bool> allowed{true, !elites.empty(), !wrong.empty(), grown && second.size() >= 2};
     const prompting::Operator task = kTasks.at(tasks_.choose(allowed));
-    Inquiry inquiry{task, {}, static_cast<int>(island), models_.choose()};
+    Inquiry inquiry{task, {}, static_cast<int>(island)};
     if (task == prompting::Operator::improve) inquiry.parents = {draw(population, hopeful, {})};
     if (task == prompting::Operator::repair) inquiry.parents = {wrong[below(wrong.size())]};
     if (task == prompting::Operator::cross) {
@@ -48,7 +47,6 @@ class Evolve : public Strategy {
   void learned(const Inquiry& inquiry, const Population&, const Yield& yield) override {
     const auto task = std::find(kTasks.begin(), kTasks.end(), inquiry.task) - kTasks.begin();
     tasks_.learn(static_cast<size_t>(task), yield.gain, yield.cost);
-    models_.learn(inquiry.model, yield.gain, yield.cost);
     ++islands_[static_cast<size_t>(inquiry.line)].yields;
   }
 
@@ -118,7 +116,7 @@ class Evolve : public Strategy {
   }
 
   std::mt19937_64 chance_;
-  Bandit tasks_{kTasks.size()}, models_;
+  Bandit tasks_{kTasks.size()};
   std::vector<Island> islands_;
   size_t turn_ = 0;
 };

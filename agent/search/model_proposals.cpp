@@ -43,6 +43,24 @@ Json to_json(const Inquiry& inquiry, const Population& population, const prompti
   if (diagnosis->advice) json["advice"] = name_of(*diagnosis->advice);
   return json;
 }
+
+// Costs are in the ledger's unit.
+std::vector<learning::KnownModel> known_models(const RequestLedger& ledger, const learning::Lessons& lessons,
+                                               size_t models) {
+  std::vector<learning::KnownModel> known;
+  for (size_t i = 0; i < models; ++i) {
+    learning::KnownModel& model = known.emplace_back();
+    model.usual_cost = ledger.usual_cost(i);
+    const auto found = lessons.models.find(ledger.model_name(i));
+    if (found == lessons.models.end()) continue;
+    const results::archive::ModelRecord& record = found->second;
+    if (ledger.counts_dollars() && !record.dollars) continue;
+    model.requests = static_cast<double>(record.requests);
+    model.gain = record.gain;
+    model.cost = ledger.counts_dollars() ? *record.dollars : static_cast<double>(record.tokens) / 1e6;
+  }
+  return known;
+}
 }  // namespace
 
 ModelProposals::ModelProposals(const prompting::ProblemText& problem, const prompting::DeviceText& device,
@@ -57,9 +75,11 @@ ModelProposals::ModelProposals(const prompting::ProblemText& problem, const prom
       archive_(archive),
       progress_(progress),
       settings_(settings),
-      strategy_(make_strategy(settings.strategy, {seed, settings.planner.value_or(ledger.models()), settings.lines})),
+      strategy_(make_strategy(settings.strategy, {seed, settings.lines})),
       prefix_(std::move(prefix)),
-      card_choice_(settings.lessons.cards) {}
+      card_choice_(settings.lessons.cards),
+      writers_(settings.planner.value_or(ledger.models())),
+      model_choice_(writers_, known_models(ledger, settings.lessons, writers_)) {}
 
 ModelProposals::~ModelProposals() {
   for (const auto& [running, reserve] : held_) ledger_.release(reserve);
@@ -185,7 +205,7 @@ RequestLedger::Request ModelProposals::plan_request(const Running& running) cons
 
 RequestLedger::Request ModelProposals::longest_planned(const Running& running) const {
   const std::string longest(prompting::kMostPlanBytes, 'x');
-  return {maker_.planned(running.made.prompt, longest), running.inquiry.model};
+  return {maker_.planned(running.made.prompt, longest), running.model};
 }
 
 ModelProposals::RunningPtr ModelProposals::next_inquiry() {
@@ -193,8 +213,11 @@ ModelProposals::RunningPtr ModelProposals::next_inquiry() {
   if (!inquiry) return nullptr;
   auto running = std::make_shared<Running>();
   running->inquiry = *inquiry;
+  const learning::ModelChoice::Choice choice = model_choice_.choose();
+  running->model = choice.model;
   running->made = prompt_for(*inquiry);
   running->proposal = to_json(*inquiry, population_, running->made);
+  if (writers_ > 1) running->proposal["model_reason"] = name_of(choice.reason);
   if (!running->made.left_out.empty() && !said_what_is_left_out_) {
     said_what_is_left_out_ = true;
     progress_.warned(fmt::format("{}: to fit the model's context, prompts leave out: {}", problem_.problem.name,
@@ -238,14 +261,14 @@ void ModelProposals::tend() {
 
 std::optional<std::string> ModelProposals::why_not(const Running& running) const {
   const std::string& problem = problem_.problem.name;
-  if (!plans(running.inquiry)) return ledger_.why_not(problem, running.made.prompt, running.inquiry.model);
+  if (!plans(running.inquiry)) return ledger_.why_not(problem, running.made.prompt, running.model);
   const RequestLedger::Request plan = plan_request(running), then = longest_planned(running);
   return ledger_.why_not(problem, plan.prompt, plan.model, &then);
 }
 
 void ModelProposals::begin(const RunningPtr& running) {
   running->planning = plans(running->inquiry);
-  if (!running->planning) return ask(running, running->made.prompt, running->inquiry.model, running->proposal);
+  if (!running->planning) return ask(running, running->made.prompt, running->model, running->proposal);
   // Without the limit and the advice: whether they help, only a solution shows (v_advised).
   Json proposal{{"operator", "plan"}, {"for", running->proposal.at("operator")}};
   for (const char* field : {"parents", "line"}) proposal[field] = running->proposal.at(field);
@@ -268,7 +291,7 @@ void ModelProposals::answered(const RunningPtr& running, const models::Prompt& p
   running->yield.cost += answer.cost;
   ReplyReport report;
   report.problem = problem_.problem.name;
-  report.model = ledger_.model_name(running->planning ? *settings_.planner : running->inquiry.model);
+  report.model = ledger_.model_name(running->planning ? *settings_.planner : running->model);
   report.task = std::string(running->planning ? "plan" : name_of(running->inquiry.task));
   report.usage = ledger_.usage();
   report.dollars = ledger_.spending().spent().dollars;
@@ -292,8 +315,8 @@ void ModelProposals::planned(const RunningPtr& running, const models::Completion
   running->planning = false;
   ledger_.brought_nothing(reply, "a plan, for the next request");
   const models::Prompt prompt = maker_.planned(running->made.prompt, plan.text);
-  if (stopped_ || ledger_.why_not(problem_.problem.name, prompt, running->inquiry.model)) return conclude(running);
-  ask(running, prompt, running->inquiry.model, running->proposal);
+  if (stopped_ || ledger_.why_not(problem_.problem.name, prompt, running->model)) return conclude(running);
+  ask(running, prompt, running->model, running->proposal);
 }
 
 // Retrying some failures would only cost again.
@@ -310,7 +333,7 @@ bool ModelProposals::use(const RunningPtr& running, const models::Completion& co
                          const models::Prompt& prompt) {
   prompting::Asked asked{&problem_.problem, device_.backend, running->made.parents, completion.complete};
   prompting::Reply read = prompting::read_reply(completion.text, asked);
-  const std::string& asked_model = ledger_.model_name(running->inquiry.model);
+  const std::string& asked_model = ledger_.model_name(running->model);
   const std::string& author = completion.model.empty() ? asked_model : completion.model;
   for (prompting::Proposal& proposal : read.proposals) begin_trial(running, std::move(proposal), reply, author);
   if (!read.proposals.empty()) return false;
@@ -319,9 +342,9 @@ bool ModelProposals::use(const RunningPtr& running, const models::Completion& co
   progress_.noted("a reply of " + core::clean_line(author, kAuthorBytes) + " is unusable: " + why);
   if (!running->again && !stopped_) {
     models::Prompt again = maker_.retry(prompt, completion.text, read.reasons);
-    if (!ledger_.why_not(problem_.problem.name, again, running->inquiry.model)) {
+    if (!ledger_.why_not(problem_.problem.name, again, running->model)) {
       running->again = true;
-      ask(running, again, running->inquiry.model, running->proposal);
+      ask(running, again, running->model, running->proposal);
       return true;
     }
   }
@@ -385,6 +408,7 @@ void ModelProposals::conclude(const RunningPtr& running) {
                                   [&](size_t member) { return population_[member].new_best; });
   in_vain_ = better ? 0 : in_vain_ + 1;
   if (better) card_choice_.won(running->made.cards);
+  model_choice_.learn(running->model, running->yield.gain, running->yield.cost);
   strategy_->learned(running->inquiry, population_, running->yield);
 }
 

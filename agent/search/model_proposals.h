@@ -13,6 +13,7 @@
 
 #include "agent/learning/card_choice.h"
 #include "agent/learning/lessons.h"
+#include "agent/learning/model_choice.h"
 #include "agent/prompting/prompt_maker.h"
 #include "agent/prompting/reply.h"
 #include "agent/search/problem_search.h"
@@ -59,6 +60,7 @@ class ModelProposals : public Proposals {
   // An inquiry whose solutions are not all judged yet.
   struct Running {
     Inquiry inquiry;
+    size_t model = 0;  // index into the ledger's models
     prompting::MadePrompt made;
     core::Json proposal;  // the inquiry, for the archive
     Yield yield;
@@ -108,6 +110,8 @@ class ModelProposals : public Proposals {
   std::vector<std::string> unusable_;                // reasons why replies were unusable, the latest last
   std::map<int, std::set<std::string>> seen_cards_;  // by line of descent
   learning::CardChoice card_choice_;
+  size_t writers_;  // the ledger's first models, which write solutions
+  learning::ModelChoice model_choice_;
   size_t requests_in_flight_ = 0;
   RunningPtr postponed_;                // waits for the reserves of requests in flight
   std::set<std::string> asked_;         // hashes of prompts

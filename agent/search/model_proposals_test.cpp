@@ -55,6 +55,9 @@ class Searches : public testing::Test {
     SearchEvents events(journal);
     std::vector<models::Model*> models{&model};
     if (settings.planner) models.push_back(&model);
+    SimulatedModel second(time_, latency_least_s_, latency_most_s_, second_reply_);
+    second.called = "simulated:second";
+    if (second_reply_) models.push_back(&second);
     RequestLedger ledger(started_.archive, started_.campaign, models, prices_, {}, limits, event_loop_, journal);
     const prompting::PromptMaker maker(core::installed_paths().prompts());
     const prompting::ProblemText text = prompting::read_problem_text(prompting::test::shipped_problem("gelu_f32"));
@@ -86,6 +89,7 @@ class Searches : public testing::Test {
   results::archive::test::Started started_{temporary_.file(), "gelu_f32"};
   test::SilentProgress progress_;
   const models::Prices prices_ = models::Prices::load(core::installed_paths().prompts() / "prices.json", "2026-11-21");
+  SimulatedModel::Reply second_reply_;  // of a second model, if there is one
   double latency_least_s_ = 5, latency_most_s_ = 20;
   int64_t asked_ = 0, most_in_flight_ = 0, attempts_ = 0;
   double utilisation_ = 0;
@@ -174,6 +178,32 @@ TEST_F(Searches, UnreadableRepliesGoBackOnceAndAreLearnedFrom) {
   ASSERT_EQ(asked_, 6) << "each of three inquiries once more";
   EXPECT_THAT(prompts[1], HasSubstr("I would rather talk about the weather."));
   EXPECT_THAT(prompts[2], HasSubstr("an unusable reply"));
+}
+
+TEST_F(Searches, SeveralModelsShareTheRequestsByTheirGainForTheirCost) {
+  ModelSearchSettings settings;
+  settings.strategy = "best_of_n";
+  settings.in_flight = 2;
+  settings.patience = 100;
+  SpendingLimits limits;
+  limits.requests = 60;
+  int number = 0, wrong = 0;
+  second_reply_ = [&](const models::Occasion&, const models::Prompt&) { return say(numbered(--wrong)); };
+  search(
+      1, [&](const models::Occasion&, const models::Prompt&) { return say(numbered(++number)); }, settings, limits);
+  EXPECT_GT(number, 40) << "each is faster than the one before it";
+  EXPECT_LT(wrong, -3) << "the other is still tried";
+  const auto shares = results::archive::model_shares(started_.archive, started_.campaign);
+  ASSERT_EQ(shares.size(), 2u);
+  EXPECT_EQ(shares[0].first + shares[0].gain + shares[0].curiosity, number);
+  EXPECT_GT(shares[0].gain, shares[0].curiosity);
+  EXPECT_GT(shares[0].won, 20);
+  EXPECT_GT(shares[0].factor, 1.3);
+  EXPECT_EQ(shares[1].gain, 0);
+  EXPECT_EQ(shares[1].first, 1);
+  EXPECT_EQ(shares[1].won, 0);
+  const auto records = results::archive::model_records(started_.archive, "");
+  EXPECT_TRUE(records.empty()) << "a campaign without a device";
 }
 
 TEST_F(Searches, AdviceIsRecordedAndScored) {

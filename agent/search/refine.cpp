@@ -10,23 +10,21 @@ constexpr int kRepairs = 2;  // of one wrong solution before giving it up
 
 class Refine : public Strategy {
  public:
-  explicit Refine(const StrategySettings& settings)
-      : models_(settings.models), lines_(static_cast<size_t>(settings.lines)) {}
+  explicit Refine(const StrategySettings& settings) : lines_(static_cast<size_t>(settings.lines)) {}
 
   std::optional<Inquiry> next(const Population& population) override {
     const auto line = std::find_if(lines_.begin(), lines_.end(), [](const Line& one) { return !one.waiting; });
     if (line == lines_.end()) return std::nullopt;
     const int index = static_cast<int>(line - lines_.begin());
     line->waiting = true;
-    if (line->wrong) return Inquiry{prompting::Operator::repair, {*line->wrong}, index, models_.choose()};
+    if (line->wrong) return Inquiry{prompting::Operator::repair, {*line->wrong}, index};
     std::vector<size_t> ranked = population.ranked(index);
     if (ranked.empty() && index == 0) ranked = population.ranked();  // the first line continues from known solutions
-    if (ranked.empty()) return Inquiry{prompting::Operator::fresh, {}, index, models_.choose()};
-    return Inquiry{prompting::Operator::improve, {ranked.front()}, index, models_.choose()};
+    if (ranked.empty()) return Inquiry{prompting::Operator::fresh, {}, index};
+    return Inquiry{prompting::Operator::improve, {ranked.front()}, index};
   }
 
   void learned(const Inquiry& inquiry, const Population& population, const Yield& yield) override {
-    models_.learn(inquiry.model, yield.gain, yield.cost);
     Line& line = lines_.at(static_cast<size_t>(inquiry.line));
     line.waiting = false;
     const auto wrong = std::find_if(yield.members.begin(), yield.members.end(),
@@ -44,7 +42,6 @@ class Refine : public Strategy {
     std::optional<size_t> wrong;  // the member to repair next
     int repairs = 0;              // in a row
   };
-  Bandit models_;
   std::vector<Line> lines_;
 };
 }  // namespace

@@ -10,7 +10,8 @@ namespace agent::search {
 namespace {
 using core::Json;
 using Kind = results::archive::StepRecord::Kind;
-constexpr double kEstimateMargin = 1.3;  // a prompt's estimated tokens may be low by this factor
+constexpr int64_t kUsualPrompt = 8'000, kUsualReply = 4'000;  // tokens
+constexpr double kEstimateMargin = 1.3;                       // a prompt's estimated tokens may be low by this factor
 
 int64_t total(const models::Usage& usage) {
   return usage.input + usage.cache_read + usage.cache_written + usage.output;
@@ -52,16 +53,11 @@ const models::Usage& usage_of(const models::Answer& answer) {
   return std::visit([](const auto& of) -> const models::Usage& { return of.usage; }, answer);
 }
 
-double cost_of(const models::Usage& usage, std::optional<double> dollars) {
-  constexpr double kLeast = 1e-6;
-  return std::max(kLeast, dollars.value_or(static_cast<double>(total(usage)) / 1e6));
-}
-
 // A proposal without what its prompt names and shows, which earlier versions did not record and which may change with
 // the wording of prompts.
 Json task_of(Json proposal) {
   if (!proposal.is_object()) return proposal;
-  for (const char* field : {"advice", "limit", "exemplar", "cards"}) proposal.erase(field);
+  for (const char* field : {"advice", "limit", "exemplar", "cards", "model_reason"}) proposal.erase(field);
   return proposal;
 }
 
@@ -108,6 +104,8 @@ RequestLedger::RequestLedger(results::archive::Recorder& archive, int64_t campai
       campaign_(campaign),
       models_(std::move(models)),
       prices_(prices),
+      counts_dollars_(std::ranges::all_of(
+          models_, [&](const models::Model* model) { return prices.find(model->name()) != nullptr; })),
       sampling_(within(limits, sampling)),
       spending_(limits, {}),
       event_loop_(event_loop),
@@ -151,6 +149,17 @@ Reserve RequestLedger::reserve_for(const models::Prompt& prompt, size_t model) c
   std::optional<double> dollars = prices_.cost(most, name);
   if (const auto dearer = prices_.cost(written, name); dollars && dearer) dollars = std::max(*dollars, *dearer);
   return {total(most), dollars};
+}
+
+double RequestLedger::cost_of(const models::Usage& usage, std::optional<double> dollars) const {
+  constexpr double kLeast = 1e-6;
+  const double millions = static_cast<double>(total(usage)) / 1e6;
+  return std::max(kLeast, counts_dollars_ ? dollars.value_or(millions) : millions);
+}
+
+double RequestLedger::usual_cost(size_t model) const {
+  const models::Usage usual{kUsualPrompt, 0, 0, kUsualReply, true};
+  return cost_of(usual, prices_.cost(usual, models_[model]->name()));
 }
 
 bool RequestLedger::is_next(const std::string& problem, int64_t number) const {

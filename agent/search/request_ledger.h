@@ -30,7 +30,7 @@ models::Answer answer_of(const results::archive::NewReply& reply);
 struct Answered {
   int64_t reply = 0;  // in the archive
   models::Answer answer;
-  double cost = 1;  // dollars; tokens / 1e6 if the price is unknown
+  double cost = 1;  // dollars; millions of tokens, of all models alike, if the price of one is unknown
 };
 
 class RequestLedger {
@@ -74,6 +74,10 @@ class RequestLedger {
   const std::string& model_name(size_t model) const { return models_[model]->name(); }
   const models::Sampling& sampling() const { return sampling_; }
   size_t models() const { return models_.size(); }
+  // The unit of costs: dollars if every model has a price, else millions of tokens.
+  bool counts_dollars() const { return counts_dollars_; }
+  // Of a request of the usual size, as far as its price tells.
+  double usual_cost(size_t model) const;
 
  private:
   using Callback = std::function<void(Answered)>;
@@ -88,6 +92,7 @@ class RequestLedger {
     Callback answered;  // empty: nothing waits for it
   };
 
+  double cost_of(const models::Usage& usage, std::optional<double> dollars) const;
   Reserve reserve_for(const models::Prompt& prompt, size_t model) const;
   const results::archive::RequestRecord& recorded(int64_t request) const { return records_.at(request); }
   bool is_next(const std::string& problem, int64_t number) const;
@@ -105,6 +110,7 @@ class RequestLedger {
   int64_t campaign_;
   std::vector<models::Model*> models_;
   const models::Prices& prices_;
+  const bool counts_dollars_;
   models::Sampling sampling_;
   Spending spending_;
   EventLoop& event_loop_;

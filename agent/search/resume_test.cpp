@@ -69,15 +69,21 @@ class World {
         return ends_.emplace(name, time_.now() + drawn(name, least, most)).first->second - time_.now();
       };
     };
-    SimulatedModel model(time_, 0, 1, [&](const models::Occasion& occasion, const models::Prompt&) {
+    const auto reply = [&](const models::Occasion& occasion, const models::Prompt&) {
       moment();
       models::Completion completion;
       completion.text = reply_to(occasion);
       completion.usage = {100, 1000, 0, 500, false};
       return models::Answer(completion);
-    });
-    model.moment = moment;
-    model.seconds = takes(1, 6);
+    };
+    SimulatedModel model(time_, 0, 1, reply), second(time_, 0, 1, reply);
+    second.called = "simulated:second";
+    for (SimulatedModel* one : {&model, &second}) {
+      one->moment = moment;
+      one->seconds = takes(1, 6);
+    }
+    std::vector<models::Model*> models{&model};
+    if (two_models) models.push_back(&second);
     WatchedProgress progress;
     progress.moment = moment;
     SimulatedRunner runner(time_, event_loop, started, devices_, speed_up_of);
@@ -85,10 +91,10 @@ class World {
     runner.seconds = takes(0.2, 0.8);
     std::optional<SearchResult> result;
     try {
-      result = search(purpose, runner, model, progress, event_loop);
+      result = search(purpose, runner, models, progress, event_loop);
     } catch (const Killed&) {
     }
-    asked += model.asked;
+    asked += model.asked + second.asked;
     time_.clear();
     return result;
   }
@@ -102,7 +108,8 @@ class World {
       std::string& line = requests[key];
       if (record.reply) {
         EXPECT_EQ(line.find("brought"), std::string::npos) << key << " was paid for twice";
-        line = record.request.proposal.dump() + " " + record.request.prompt_hash + " brought";
+        line =
+            record.request.model + " " + record.request.proposal.dump() + " " + record.request.prompt_hash + " brought";
         for (const int64_t solution : record.solutions) line += " " + std::to_string(solution);
       }
     }
@@ -125,6 +132,7 @@ class World {
   const results::archive::test::TemporaryArchive temporary;
   results::archive::test::Started started{temporary.file(), "gelu_f32"};
   ModelSearchSettings settings;
+  bool two_models = false;
   int64_t asked = 0;
   std::vector<std::string> divergences;
 
@@ -138,8 +146,8 @@ class World {
     return "?";
   }
 
-  SearchResult search(Journal::Purpose purpose, SimulatedRunner& runner, SimulatedModel& model, Progress& progress,
-                      EventLoop& event_loop) {
+  SearchResult search(Journal::Purpose purpose, SimulatedRunner& runner, const std::vector<models::Model*>& models,
+                      Progress& progress, EventLoop& event_loop) {
     Journal journal(started.archive, started.campaign, purpose);
     journal.on_divergence([&](const Divergence& divergence) { divergences.emplace_back(divergence.what()); });
     Budget whole({90, std::nullopt}, 0, 0, &journal);
@@ -149,7 +157,7 @@ class World {
     RecordedRunner recorded(started.archive, events, budget, text_.problem, devices_);
     if (!journal.replays()) recorded.attach(runner);
     NewProgress new_progress(progress, journal);
-    RequestLedger ledger(started.archive, started.campaign, {&model}, prices_, {}, limits_, event_loop, journal);
+    RequestLedger ledger(started.archive, started.campaign, models, prices_, {}, limits_, event_loop, journal);
     ProblemSearch problem_search(text_.problem, recorded, budget, new_progress, 1);
     ModelProposals proposals(text_, device_, maker_, ledger, problem_search, started.archive, new_progress, settings, 1,
                              "test-");
@@ -219,6 +227,20 @@ TEST_P(Resumed, ManyKillsChangeNothing) {
 
 INSTANTIATE_TEST_SUITE_P(EachStrategy, Resumed, testing::Values("best_of_n", "refine", "evolve"),
                          [](const auto& of) { return std::string(of.param); });
+
+TEST(ResumedModels, AreChosenTheSame) {
+  World whole(2, settings_for("evolve")), world(2, settings_for("evolve"));
+  whole.two_models = world.two_models = true;
+  ASSERT_TRUE(whole.lead(kNever));
+  std::optional<SearchResult> resumed;
+  for (int64_t kills = 0; !resumed && kills < 1000; ++kills) resumed = world.lead(25 + kills % 5);
+  ASSERT_TRUE(resumed);
+  EXPECT_EQ(world.decisions(), whole.decisions());
+  EXPECT_NE(whole.decisions().find("simulated:second"), std::string::npos);
+  EXPECT_NE(whole.decisions().find("\"model_reason\":\"curiosity\""), std::string::npos);
+  EXPECT_TRUE(world.lead(kNever, Journal::Purpose::replay));
+  EXPECT_TRUE(world.divergences.empty()) << world.divergences.front();
+}
 
 TEST(ResumedSpending, LimitsHoldOverKills) {
   const SpendingLimits limits{std::nullopt, 12, std::nullopt};

@@ -145,7 +145,7 @@ class SimulatedModel : public models::Model {
   SimulatedModel(VirtualTime& time, double least_s, double most_s, Reply reply)
       : time_(time), latency_(least_s, most_s), reply_(std::move(reply)) {}
 
-  const std::string& name() const override { return name_; }
+  const std::string& name() const override { return called; }
   void ask(const models::Occasion& occasion, const models::Prompt& prompt, const models::Sampling&,
            std::function<void(models::Answer)> answered) override {
     most_in_flight = std::max(most_in_flight, ++in_flight_);
@@ -162,12 +162,12 @@ class SimulatedModel : public models::Model {
   std::function<void()> moment = [] {};
   std::function<double(const std::string&)> seconds = [this](const std::string&) { return latency_(chance_); };
   int64_t asked = 0, most_in_flight = 0;
+  std::string called = "simulated:model";
 
  private:
   VirtualTime& time_;
   std::uniform_real_distribution<double> latency_;
   Reply reply_;
-  std::string name_ = "simulated:model";
   int64_t in_flight_ = 0;
   std::mt19937_64 chance_{2};
 };

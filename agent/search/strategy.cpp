@@ -13,17 +13,8 @@ constexpr double kCuriosity = 0.5;
 
 class BestOfN : public Strategy {
  public:
-  explicit BestOfN(const StrategySettings& settings) : models_(settings.models) {}
-
-  std::optional<Inquiry> next(const Population&) override {
-    return Inquiry{prompting::Operator::fresh, {}, 0, models_.choose()};
-  }
-  void learned(const Inquiry& inquiry, const Population&, const Yield& yield) override {
-    models_.learn(inquiry.model, yield.gain, yield.cost);
-  }
-
- private:
-  Bandit models_;
+  std::optional<Inquiry> next(const Population&) override { return Inquiry{prompting::Operator::fresh, {}, 0}; }
+  void learned(const Inquiry&, const Population&, const Yield&) override {}
 };
 
 // Asks no model at all: the built-in tuner sweeps the known solutions.
@@ -40,7 +31,7 @@ const std::vector<std::string>& strategy_names() {
 }
 
 std::unique_ptr<Strategy> make_strategy(const std::string& name, const StrategySettings& settings) {
-  if (name == "best_of_n") return std::make_unique<BestOfN>(settings);
+  if (name == "best_of_n") return std::make_unique<BestOfN>();
   if (name == "evolve") return make_evolve(settings);
   if (name == "refine") return make_refine(settings);
   if (name == "tune") return std::make_unique<Tune>();

@@ -16,14 +16,13 @@ struct Inquiry {
   prompting::Operator task = prompting::Operator::fresh;
   std::vector<size_t> parents;  // members; as many as the task needs
   int line = 0;                 // line of descent, or island, of its children
-  size_t model = 0;             // index into the campaign's models
 };
 
 // The result of an inquiry.
 struct Yield {
   std::vector<size_t> members;  // new and judged; none: the reply was unusable or nothing new
   double gain = 0;              // log of how much faster the best of the line became; 0: not at all
-  double cost = 1;              // in the campaign's currency: dollars, or tokens if a price is unknown
+  double cost = 1;              // Answered::cost
 };
 
 class Strategy {
@@ -37,7 +36,6 @@ class Strategy {
 
 struct StrategySettings {
   uint64_t seed = 0;
-  size_t models = 1;
   int lines = 1;  // lines of descent, or islands
 };
 

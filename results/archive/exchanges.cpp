@@ -263,6 +263,48 @@ FROM v_shown WHERE part = 'card' AND (device = ?1 OR device LIKE ?1 || ':%')
   return records;
 }
 
+std::map<std::string, ModelRecord> model_records(const Reader& archive, const std::string& device) {
+  Statement rows = database_of(archive).prepare(R"sql(
+WITH asked AS (
+  SELECT request, model, max(CASE WHEN won AND gain > 1 THEN ln(gain) ELSE 0 END) AS gain FROM v_outcomes
+  WHERE (device = ?1 OR device LIKE ?1 || ':%')
+        AND campaign NOT IN (SELECT name FROM campaigns WHERE settings ->> '$.held_out') GROUP BY request)
+SELECT a.model, count(*), total(a.gain), sum(r.input + r.cache_read + r.cache_written + r.output), total(r.dollars),
+       count(r.dollars)
+FROM asked a JOIN replies r ON r.request = a.request GROUP BY a.model)sql");
+  rows.bind(device);
+  std::map<std::string, ModelRecord> records;
+  while (rows.step()) {
+    ModelRecord& record = records[rows.text(0)];
+    record.requests = rows.integer(1);
+    record.gain = rows.real(2);
+    record.tokens = rows.integer(3);
+    if (rows.integer(5) == record.requests) record.dollars = rows.real(4);
+  }
+  return records;
+}
+
+std::vector<ModelShare> model_shares(const Reader& archive, int64_t campaign) {
+  Statement rows = database_of(archive).prepare(R"sql(
+WITH asked AS (
+  SELECT id, model, proposal ->> '$.model_reason' AS reason, json_array_length(prompt, '$.turns') > 1 AS sent_back
+  FROM requests WHERE campaign = ?1 AND proposal ->> '$.model_reason' IS NOT NULL),
+won AS (
+  SELECT request, max(gain) AS gain FROM v_outcomes
+  WHERE won AND campaign = (SELECT name FROM campaigns WHERE id = ?1) GROUP BY request)
+SELECT a.model, count(*) FILTER (WHERE a.reason = 'first' AND NOT a.sent_back),
+       count(*) FILTER (WHERE a.reason = 'gain' AND NOT a.sent_back),
+       count(*) FILTER (WHERE a.reason = 'curiosity' AND NOT a.sent_back),
+       count(w.request), exp(total(CASE WHEN w.gain > 1 THEN ln(w.gain) END))
+FROM asked a LEFT JOIN won w ON w.request = a.id GROUP BY a.model ORDER BY a.model)sql");
+  rows.bind(campaign);
+  std::vector<ModelShare> all;
+  while (rows.step()) {
+    all.push_back({rows.text(0), rows.integer(1), rows.integer(2), rows.integer(3), rows.integer(4), rows.real(5)});
+  }
+  return all;
+}
+
 std::optional<std::string> why_none_answered(const Reader& archive, int64_t campaign) {
   Statement rows = database_of(archive).prepare(R"sql(
 SELECT count(*), coalesce(sum(r.outcome = 'completion'), 0),

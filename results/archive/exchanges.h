@@ -75,6 +75,26 @@ struct CardRecord {
 };
 std::map<std::string, CardRecord> card_records(const Reader& archive, const std::string& device);
 
+// What the answered requests to a model brought, on a kind of device, in all campaigns that do not hold their problems
+// out.
+struct ModelRecord {
+  int64_t requests = 0;
+  double gain = 0;  // log of the factors by which its wins were faster than before (v_outcomes), summed
+  int64_t tokens = 0;
+  std::optional<double> dollars;  // absent: the price of a reply was not known
+};
+std::map<std::string, ModelRecord> model_records(const Reader& archive, const std::string& device);
+
+// How a campaign with several models shared its requests among them.
+struct ModelShare {
+  std::string model;
+  int64_t first = 0, gain = 0, curiosity = 0;  // requests by the reason to choose this model (learning::ModelReason)
+  int64_t won = 0;                             // requests whose reply won
+  double factor = 1;                           // by which its wins were faster than before, multiplied
+};
+// In order of name; empty with one model.
+std::vector<ModelShare> model_shares(const Reader& archive, int64_t campaign);
+
 // The reason for the last failure, if the campaign sent requests and none was answered.
 std::optional<std::string> why_none_answered(const Reader& archive, int64_t campaign);
 

@@ -236,6 +236,10 @@ TEST(Views, CardsAreScoredByWhatTheirPromptsBrought) {
   EXPECT_EQ(card_records(a.archive(), "cpu").at("tiles").sent, 2);
   EXPECT_EQ(card_records(a.archive(), "cpu").at("vectors").won, 1);
   EXPECT_TRUE(card_records(a.archive(), "cuda").empty());
+  const ModelRecord model = model_records(a.archive(), "cpu").at("some:model");
+  EXPECT_EQ(model.requests, 5);
+  EXPECT_NEAR(model.gain, std::log(1.5), 1e-9);
+  EXPECT_FALSE(model.dollars) << "a reply has no price";
 }
 
 TEST(Views, CampaignsThatAreHeldOutTeachNothing) {

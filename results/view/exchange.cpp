@@ -80,6 +80,11 @@ Json json_of(const archive::AdviceUse& use) {
           {"correct", use.correct},        {"faster", use.faster}, {"mean_gain", or_null(use.mean_gain)}};
 }
 
+Json json_of(const archive::ModelShare& share) {
+  return {{"model", share.model},         {"first", share.first}, {"gain", share.gain},
+          {"curiosity", share.curiosity}, {"won", share.won},     {"factor", share.factor}};
+}
+
 Json json_of(const archive::CardUse& use) {
   return {{"card", use.card},       {"sent", use.sent}, {"solutions", use.solutions},
           {"correct", use.correct}, {"won", use.won},   {"mean_gain", or_null(use.mean_gain)}};

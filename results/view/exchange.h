@@ -4,6 +4,7 @@
 //            arrived, answered, outcome (a sentence), good (a solution of it is correct), brought [{solution, hash,
 //            outcome, verdict_name, attempt, confirmed}]
 // AdviceUse  advice (null: prompts that advised nothing), given, solutions, correct, faster, mean_gain
+// ModelShare model, first, gain, curiosity, won, factor
 // CardUse    card, sent, solutions, correct, won, mean_gain
 #pragma once
 
@@ -23,5 +24,6 @@ std::string outcome_in_words(const archive::Exchange& exchange);
 core::Json json_of(const archive::Exchange& exchange);
 core::Json json_of(const archive::AdviceUse& use);
 core::Json json_of(const archive::CardUse& use);
+core::Json json_of(const archive::ModelShare& share);
 
 }  // namespace results::view

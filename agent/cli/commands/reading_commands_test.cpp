@@ -79,8 +79,11 @@ class Reading : public testing::Test {
     asked.problem = "row_sum_f32";
     asked.number = number;
     asked.model = "some:model";
-    asked.proposal = {
-        {"operator", "improve"}, {"limit", "latency_bound"}, {"advice", "more_stages"}, {"cards", {"cp_async"}}};
+    asked.proposal = {{"operator", "improve"},
+                      {"limit", "latency_bound"},
+                      {"advice", "more_stages"},
+                      {"cards", {"cp_async"}},
+                      {"model_reason", "gain"}};
     asked.prompt = {{"system", ""}, {"turns", Json::array()}};
     results::archive::NewReply answer;
     answer.request = archive.add_request(asked);
@@ -163,6 +166,9 @@ TEST_F(Reading, ShowListsACampaignsAttemptsAndModels) {
                                                "cp_async +2 +2 +2 +2 +1.41x"));
   const Json shown = json({"show", campaign_});
   EXPECT_EQ(shown.at("cards").at(0).at("won"), 2);
+  EXPECT_THAT(campaign, testing::ContainsRegex("MODEL +FIRST +FOR ITS GAIN +TO LEARN MORE +WON +GAIN\n"
+                                               "some:model +0 +2 +0 +2 +2.00x"));
+  EXPECT_EQ(shown.at("model_shares").at(0).at("won"), 2);
   EXPECT_EQ(shown.at("advice").at(0).at("advice"), "more_stages");
   EXPECT_EQ(shown.at("advice").at(0).at("faster"), 2);
   EXPECT_EQ(shown.at("attempt_numbers"), Json({1, 2, 3}));

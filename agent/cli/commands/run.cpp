@@ -69,7 +69,8 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
   running::add_model_options(*command, options->models);
   command->footer(
       "On a GPU, a first campaign also calibrates the device and times cuBLAS (rocBLAS) and PyTorch for comparison. "
-      "Several\nproposers share the work by their gain per cost. Limits include requests in flight and survive a kill. "
+      "Several\nproposers share the work by their gain per cost; show CAMPAIGN says how. Limits include requests in "
+      "flight and survive a kill. "
       "Keys come from the environment or a file, never from the command line.\n\n"
       "    kernelwright run softmax_f32 --seconds 60\n"
       "    kernelwright run --suite core --device cuda\n"

@@ -120,6 +120,24 @@ std::string models_text(const std::vector<results::archive::ModelUse>& models) {
   return table.empty() ? "" : table.text();
 }
 
+// How requests were shared among several models.
+std::string shares_text(const std::vector<results::archive::ModelShare>& shares) {
+  if (shares.empty()) return "";
+  Table table({{"MODEL"},
+               {"FIRST", Align::right},
+               {"FOR ITS GAIN", Align::right},
+               {"TO LEARN MORE", Align::right},
+               {"WON", Align::right},
+               {"GAIN", Align::right}});
+  for (const results::archive::ModelShare& share : shares) {
+    table.add_row({core::clean_line(share.model), std::to_string(share.first), std::to_string(share.gain),
+                   std::to_string(share.curiosity), std::to_string(share.won), format_speed_up(share.factor)});
+  }
+  return table.text() +
+         "Each request went to a model that was never asked, to the one with the most gain for its cost so far, or to\n"
+         "one on which too little was spent to know. Costs count in dollars; in tokens, if a model has no price.\n\n";
+}
+
 // The outcome of each request to a model.
 std::string replies_text(const results::archive::Reader& archive, const results::archive::CampaignRecord& campaign,
                          const std::vector<results::archive::ModelUse>& models) {
@@ -208,6 +226,7 @@ void show_campaign(const results::archive::Reader& archive, const results::archi
   const std::vector<int64_t> attempts = archive.attempts_of_campaign(campaign.id);
   const std::vector<results::archive::ModelUse> models = archive.models_of_campaign(campaign.id);
   const std::vector<results::archive::AdviceUse> advice = results::archive::advice_of_campaign(archive, campaign.id);
+  const std::vector<results::archive::ModelShare> shares = results::archive::model_shares(archive, campaign.id);
   const std::vector<results::archive::CardUse> cards = results::archive::cards_of_campaign(archive, campaign.id);
   if (json) {
     Json all = results::view::json_of(campaign);
@@ -215,6 +234,9 @@ void show_campaign(const results::archive::Reader& archive, const results::archi
     all["attempt_numbers"] = attempts;
     all["models"] = Json::array();
     for (const results::archive::ModelUse& use : models) all["models"].push_back(results::view::json_of(use));
+    all["model_shares"] = Json::array();
+    for (const results::archive::ModelShare& share : shares)
+      all["model_shares"].push_back(results::view::json_of(share));
     all["advice"] = Json::array();
     for (const results::archive::AdviceUse& use : advice) all["advice"].push_back(results::view::json_of(use));
     all["cards"] = Json::array();
@@ -232,6 +254,7 @@ void show_campaign(const results::archive::Reader& archive, const results::archi
   for (const auto& [verdict, count] : verdicts) print("{:>7}  {}\n", count, verdict);
   print("\n{}", attempts_text(archive, attempts));
   print("\n{}\n", models.empty() ? "no requests went to models\n" : models_text(models));
+  print("{}", shares_text(shares));
   if (!models.empty()) print("{}\n", replies_text(archive, campaign, models));
   print("{}{}", advice_text(advice), cards_text(cards));
   for (const results::archive::EventRecord& event : events) {
