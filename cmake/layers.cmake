@@ -15,6 +15,12 @@ function(kw_unite target)
   endforeach()
 endfunction()
 
+# kw_folder_properties(<target> <folder> <property> <value>...): of the source into which those of a folder are united.
+function(kw_folder_properties target folder)
+  string(MAKE_C_IDENTIFIER "${folder}" group)
+  set_source_files_properties(${CMAKE_BINARY_DIR}/CMakeFiles/${target}.dir/Unity/unity_${group}_cxx.cxx PROPERTIES ${ARGN})
+endfunction()
+
 # kw_layer(<folder> LINKS ...): the library kw_<folder>, '/' spelled '_', from every source below <folder> that is not a
 # test, a fuzz target or a main. Test sources (*_test.cpp) are added to KW_TESTS_<top folder>.
 function(kw_layer folder)
@@ -26,9 +32,6 @@ function(kw_layer folder)
   string(REPLACE "/" "_" library kw_${folder})
   string(REGEX REPLACE "/.*" "" top ${folder})
   add_library(${library} STATIC ${sources})
-  if(KW_FUZZ)
-    target_compile_options(${library} PRIVATE -fsanitize=fuzzer-no-link)  # tests need none of it
-  endif()
   kw_unite(${library} ${sources})
   if(NOT folder STREQUAL "core")
     target_precompile_headers(${library} REUSE_FROM kw_core)
