@@ -21,6 +21,13 @@ function(kw_folder_properties target folder)
   set_source_files_properties(${CMAKE_BINARY_DIR}/CMakeFiles/${target}.dir/Unity/unity_${group}_cxx.cxx PROPERTIES ${ARGN})
 endfunction()
 
+# kw_optimise(<target> <folder>...): with -O2. GCC cannot use headers that were precompiled otherwise.
+function(kw_optimise target)
+  foreach(folder ${ARGN})
+    kw_folder_properties(${target} ${folder} COMPILE_OPTIONS -O2 SKIP_PRECOMPILE_HEADERS ON)
+  endforeach()
+endfunction()
+
 # kw_layer(<folder> LINKS ...): the library kw_<folder>, '/' spelled '_', from every source below <folder> that is not a
 # test, a fuzz target or a main. Test sources (*_test.cpp) are added to KW_TESTS_<top folder>.
 function(kw_layer folder)

@@ -28,6 +28,7 @@ void Asynchronous::end_block() {
 
 void Asynchronous::end_thread() {
   auto& bulk = of_threads_[static_cast<size_t>(CopyKind::bulk)];
+  if (bulk.empty()) return;  // most kernels have none, and this is asked for each thread
   const auto mine = bulk.find(scheduler_.thread());
   if (mine == bulk.end()) return;
   const bool left = !mine->second.open.empty() ||

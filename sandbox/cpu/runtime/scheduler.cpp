@@ -143,8 +143,8 @@ Scheduler::Slot* Scheduler::fresh_slot() {
 // Threads that can go on come before new ones: a warp stays together; and so does a block.
 Scheduler::Slot* Scheduler::next_runnable() {
   do {
-    for (int64_t turn = 0; turn < cluster_blocks(); ++turn) {
-      const int64_t block = (running_block_ + turn) % cluster_blocks();
+    int64_t block = running_block_;
+    for (int64_t turn = 0; turn < cluster_blocks(); ++turn, block = block_after(block)) {
       Block& candidate = blocks_[static_cast<size_t>(block)];
       if (!candidate.ready.empty()) return candidate.ready.pop();
       if (candidate.started < threads_) {
@@ -261,8 +261,9 @@ void Scheduler::release_barrier() {
 
 void Scheduler::yield() {
   // A thread that spins must let the others go on, unstarted ones and those of other blocks, too.
+  int64_t block = running_block_;
   for (int64_t turn = 1; turn <= cluster_blocks(); ++turn) {
-    const int64_t block = (running_block_ + turn) % cluster_blocks();
+    block = block_after(block);
     Block& candidate = blocks_[static_cast<size_t>(block)];
     if (!candidate.can_go_on(threads_)) continue;
     Slot* mine = current_;

@@ -229,6 +229,8 @@ class Scheduler {
   void set_thread(int64_t thread);
   int64_t ordered(int64_t nth) const;
   int64_t block_of(int64_t thread) const { return blocks_.size() == 1 ? 0 : thread / threads_; }
+  // In turn. (A remainder takes longer than all else that a switch does.)
+  int64_t block_after(int64_t block) const { return block + 1 == cluster_blocks() ? 0 : block + 1; }
   Block& own_block() { return blocks_[static_cast<size_t>(running_block_)]; }
   void ready(Slot* slot) { blocks_[static_cast<size_t>(block_of(slot->thread))].ready.push(slot); }
   void end_cluster_phase();
