@@ -62,7 +62,7 @@ struct Scope {
 // Whether the cpu device's checking build ran a GPU win's source and found no race or access out of bounds.
 struct HostCheck {
   bool passed = false;
-  std::string why_not = {};    // a sentence, where that build could not decide
+  std::string why_not = {};    // a sentence: why that build could not decide, or did not execute larger shapes
   std::string dismissed = {};  // the race that compute-sanitizer reported and this build did not find
 
   bool operator==(const HostCheck&) const = default;

@@ -42,8 +42,10 @@ std::string scope_sentence(const Scope& scope) {
 std::string host_check_sentence(const std::optional<HostCheck>& check) {
   if (!check) return "";
   if (check->passed) {
-    return " The cpu device found no race and no access out of bounds in it" +
-           (check->dismissed.empty() ? "." : ", so this does not count: " + check->dismissed);
+    return std::string(" The cpu device found no race and no access out of bounds in it") +
+           (check->why_not.empty() ? "" : " at its test shapes") +
+           (check->dismissed.empty() ? "." : ", so this does not count: " + check->dismissed) +
+           (check->why_not.empty() ? "" : " Larger shapes take too long there: " + check->why_not);
   }
   return " The cpu device could not look for races: " + check->why_not;
 }

@@ -1,10 +1,12 @@
 #include "agent/campaign/judges/host_check.h"
 
+#include <algorithm>
 #include <type_traits>
 #include <utility>
 
 #include "core/error.h"
 #include "core/text.h"
+#include "verifier/judging/policy.h"
 
 namespace agent::campaign::judges {
 namespace {
@@ -12,10 +14,22 @@ using verifier::verdicts::Verdict;
 constexpr int kCompileWorkers = 2;
 constexpr size_t kMostWhy = 300;  // characters of a reason
 
+// A launch has half of the time, so that what it leaves undone is known.
 verifier::judging::JudgeSettings settings_with(double deadline_s) {
+  constexpr double kShare = 0.5;
   verifier::judging::JudgeSettings settings;
   settings.deadline_s = deadline_s;
+  settings.check.launch_deadline_s = kShare * deadline_s / verifier::judging::CheckPolicy{}.far_patience;
   return settings;
+}
+
+// The listed test shapes come first: a larger one that takes too long says nothing about them.
+bool had_its_test_shapes(const Verdict& verdict, const benchsuite::Problem& problem) {
+  const auto* late = std::get_if<verifier::verdicts::TimedOut>(&verdict);
+  return late != nullptr && late->where &&
+         std::ranges::none_of(problem.workloads, [&](const benchsuite::Workload& workload) {
+           return workload.role == benchsuite::Role::test && workload.name == late->where->workload;
+         });
 }
 
 // True if the kernel is wrong on every device. Limits of the cpu device and features that it lacks do not count.
@@ -118,6 +132,9 @@ HostCheck::Finding HostCheck::look(verifier::judging::Judge& judge, const benchs
   if (!why_no_problem_.empty()) return undecided(why_no_problem_);
   const verifier::verdicts::Judgement judgement = judge.run_checking_build(builds);
   if (verifier::verdicts::is_correct(judgement.verdict)) return {{}, {true, ""}};
+  if (had_its_test_shapes(judgement.verdict, problem)) {
+    return {{}, {true, core::clean_line(sentence_for_people(judgement.verdict), kMostWhy)}};
+  }
   if (!is_definite(judgement.verdict)) return undecided(sentence_for_people(judgement.verdict));
   return {judgement.verdict, {false, "it failed there"}};
 }

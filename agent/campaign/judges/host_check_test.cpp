@@ -100,6 +100,23 @@ TEST_F(HostCheckTest, AWrongResultIsExplainedByItsFault) {
       << "a mere wrong result says no more than the GPU's";
 }
 
+TEST_F(HostCheckTest, ALargerShapeThatTakesTooLongIsNamed) {
+  HostCheck hurried(judged_device(core::installed_paths(), benchsuite::Backend::cpu, 0),
+                    cpu_worker(core::installed_paths()), 6);
+  const benchsuite::Problem problem = benchsuite::load_problem(core::installed_paths().problems() / "row_sum_f32");
+  const auto found = [&](const std::string& when) {
+    const sandbox::Solution solution = sandbox::parse_solution(
+        row_sum("if (" + when + ") for (volatile long k = 0; k < 1000000000000; ++k) {} __syncthreads();"), "test.cu");
+    return hurried.begin(problem, solution, sandbox::default_binding(solution)).get();
+  };
+  const HostCheck::Finding larger = found("(long)M * N > 100000");
+  EXPECT_TRUE(larger.record.passed) << larger.record.why_not;
+  EXPECT_NE(larger.record.why_not.find("Did not end within 3 s"), std::string::npos) << larger.record.why_not;
+  const HostCheck::Finding test_shape = found("N == 509");
+  EXPECT_FALSE(test_shape.record.passed);
+  EXPECT_NE(test_shape.record.why_not.find("test_13x509"), std::string::npos) << test_shape.record.why_not;
+}
+
 TEST_F(HostCheckTest, CodeThatTheCpuDeviceLacksIsNotHeldAgainstAKernel) {
   const auto judgement = look(row_sum("asm volatile(\"tcgen05.fence::before_thread_sync;\"); __syncthreads();"));
   const auto& check = std::get<verifier::verdicts::Correct>(judgement.verdict).host_check;

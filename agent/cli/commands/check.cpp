@@ -64,7 +64,7 @@ void check(const CheckOptions& options, const Invocation& invocation) {
     for (actions::Checked& checked : all) line["compiled"].push_back(std::move(checked.facts));
     if (execution) {
       line["executed"] = execution->passed;
-      if (!execution->passed) line["why_not_executed"] = execution->why_not;
+      if (!execution->why_not.empty()) line["why_not_executed"] = execution->why_not;
     }
     print_json(line);
     return;

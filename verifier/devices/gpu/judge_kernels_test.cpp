@@ -411,7 +411,7 @@ void expect_compiled(const std::string& source, size_t kernels) {
     EXPECT_EQ(built->log, "");
   }
 }
-TEST(JudgeKernelsNvrtc, Compile) { expect_compiled(judge_kernels_source(core::installed_paths().gpu_kernels()), 11); }
+TEST(JudgeKernelsNvrtc, Compile) { expect_compiled(judge_kernels_source(core::installed_paths().gpu_kernels()), 12); }
 TEST(RunKernelsNvrtc, Compile) {
   expect_compiled(core::read_file(core::installed_paths().gpu_kernels() / "run_kernels.cu"), 7);
 }
