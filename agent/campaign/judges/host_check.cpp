@@ -23,6 +23,14 @@ verifier::judging::JudgeSettings settings_with(double deadline_s) {
   return settings;
 }
 
+bool executes_test_shapes(const benchsuite::Problem& problem) {
+  return std::ranges::all_of(problem.workloads, [&](const benchsuite::Workload& workload) {
+    return workload.role != benchsuite::Role::test ||
+           problem.cost.bytes_read.eval(workload.axes) + problem.cost.flops.eval(workload.axes) <=
+               verifier::judging::CheckPolicy{}.checking_build_cost;
+  });
+}
+
 // The listed test shapes come first: a larger one that takes too long says nothing about them.
 bool had_its_test_shapes(const Verdict& verdict, const benchsuite::Problem& problem) {
   const auto* late = std::get_if<verifier::verdicts::TimedOut>(&verdict);
@@ -72,14 +80,15 @@ void HostCheck::add(Finding finding, verifier::verdicts::Judgement& judgement, s
   auto* correct = std::get_if<verifier::verdicts::Correct>(&judgement.verdict);
   if (correct == nullptr) return;
   if (doubtful && !finding.fault) {
-    if (finding.record.passed) {
+    if (finding.record.passed && finding.at_test_shapes) {
       finding.record.dismissed = core::clean_line(sentence_for_people(*doubtful), kMostWhy);
     } else {
       if (auto* faulted = std::get_if<verifier::verdicts::Faulted>(&*doubtful)) {
         faulted->fault.message +=
             " (racecheck is wrong about mbarriers at which one thread arrives for others, and the cpu device cannot "
             "tell: " +
-            finding.record.why_not + "; if there is no race, let each thread arrive for itself)";
+            (finding.record.passed ? "it executes only some of the test shapes" : finding.record.why_not) +
+            "; if there is no race, let each thread arrive for itself)";
       }
       finding.fault = std::move(doubtful);
     }
@@ -131,8 +140,9 @@ HostCheck::Finding HostCheck::look(verifier::judging::Judge& judge, const benchs
   }
   if (!why_no_problem_.empty()) return undecided(why_no_problem_);
   const verifier::verdicts::Judgement judgement = judge.run_checking_build(builds);
-  if (verifier::verdicts::is_correct(judgement.verdict)) return {{}, {true, ""}};
-  if (had_its_test_shapes(judgement.verdict, problem)) {
+  const bool at_test_shapes = executes_test_shapes(problem);
+  if (verifier::verdicts::is_correct(judgement.verdict)) return {{}, {true, ""}, at_test_shapes};
+  if (at_test_shapes && had_its_test_shapes(judgement.verdict, problem)) {
     return {{}, {true, core::clean_line(sentence_for_people(judgement.verdict), kMostWhy)}};
   }
   if (!is_definite(judgement.verdict)) return undecided(sentence_for_people(judgement.verdict));

@@ -21,9 +21,11 @@ class HostCheck {
   struct Finding {
     std::optional<verifier::verdicts::Verdict> fault;  // a definite one; a win then does not count
     verifier::verdicts::HostCheck record;
+    bool at_test_shapes = true;  // all listed ones are cheap enough to be executed
   };
   // A fault takes the place of the verdict that a judgement has, and its measurement. `doubtful`: what another tool
-  // reports and may be wrong about (devices/cuda/sanitizers.h); it stands unless the candidate passed here.
+  // reports and may be wrong about (devices/cuda/sanitizers.h); it stands unless the candidate passed here, at
+  // all test shapes.
   static void add(Finding finding, verifier::verdicts::Judgement& judgement,
                   std::optional<verifier::verdicts::Verdict> doubtful = std::nullopt);
   // Whether a GPU's verdict says what is wrong and not where: a wrong result, a hang, a fault without a thread.

@@ -139,6 +139,7 @@ TEST(HostCheckRecord, ADoubtfulRaceCountsUnlessTheCpuDeviceFindsNone) {
       << sentence_for_people(passed);
   const auto undecided = settled({{}, {false, "a cooperative launch is unsupported"}});
   EXPECT_EQ(name_of(undecided), "race");
+  EXPECT_EQ(name_of(settled({{}, {true, ""}, false})), "race") << "not all that racecheck watched was executed";
   EXPECT_NE(sentence_for_people(undecided).find("cooperative launch"), std::string::npos);
   EXPECT_EQ(name_of(settled({verifier::verdicts::NotWritten{}, {false, ""}})),
             name_of(verifier::verdicts::NotWritten{}));
