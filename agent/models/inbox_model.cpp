@@ -107,6 +107,8 @@ class InboxModel : public Model {
     changed_.notify_one();
   }
 
+  bool keeps_requests() const override { return true; }
+
  private:
   fs::path prompt_file(const Letter& letter) const { return setup_.folder / (letter.name + ".prompt.md"); }
   fs::path reply_file(const Letter& letter) const { return setup_.folder / (letter.name + ".reply.md"); }

@@ -114,6 +114,9 @@ class Model {
                    std::function<void(Answer)> answered) = 0;
   // Answers every request in flight with `cancelled`, unless its answer is already complete.
   virtual void cancel() = 0;
+  // Whether a request outlives the process that sent it: a resumed campaign then awaits the same answer, and pays for
+  // one request. With other models, one that was lost may have been billed.
+  virtual bool keeps_requests() const { return false; }
 };
 
 }  // namespace agent::models

@@ -251,6 +251,10 @@ void RequestLedger::send(Waiting asked) {
   const int64_t request =
       archive_.add_request({campaign_, asked.problem, asked.number, models_[asked.model]->name(), asked.proposal,
                             to_json(asked.prompt), asked.prompt.hash(), asked.reserve.tokens, asked.reserve.dollars});
+  hand_over(request, std::move(asked));
+}
+
+void RequestLedger::hand_over(int64_t request, Waiting asked) {
   auto kept = std::make_shared<Waiting>(std::move(asked));
   models_[kept->model]->ask(
       {kept->problem, kept->number}, kept->prompt, sampling_,
@@ -347,11 +351,17 @@ bool RequestLedger::post_left(const Waiting& asked) {
   return true;
 }
 
-// Sends one request at a time and awaits its result.
+// Sends one request at a time and awaits its result, or hands over all that their models keep.
 bool RequestLedger::ask_again() {
+  bool handed_over = false;
   while (!waiting_.empty()) {
     auto lost = waiting_.extract(waiting_.begin());
     Waiting& request = lost.mapped();
+    if (request.answered && models_[request.model]->keeps_requests()) {
+      hand_over(lost.key(), std::move(request));
+      handed_over = true;
+      continue;
+    }
     spending_.lose(request.reserve);
     if (!request.answered) continue;
     --in_flight_;
@@ -368,7 +378,7 @@ bool RequestLedger::ask_again() {
     request.answered({reply, none, cost_of(none.usage, request.reserve.dollars)});
     return true;
   }
-  return false;
+  return handed_over;
 }
 
 }  // namespace agent::search

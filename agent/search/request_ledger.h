@@ -98,6 +98,8 @@ class RequestLedger {
   bool is_next(const std::string& problem, int64_t number) const;
   std::string difference(const results::archive::RequestRecord& was, const Waiting& now) const;
   void send(Waiting request);
+  // Gives a recorded request to its model.
+  void hand_over(int64_t request, Waiting asked);
   void arrived(int64_t request, Waiting& asked, models::Answer answer);
   void take(const Journal::Step& step);
   void take_again(const results::archive::RequestRecord& record);

@@ -81,6 +81,7 @@ class World {
     for (SimulatedModel* one : {&model, &second}) {
       one->moment = moment;
       one->seconds = takes(1, 6);
+      one->keeps = models_keep_requests;
     }
     std::vector<models::Model*> models{&model};
     if (two_models) models.push_back(&second);
@@ -132,7 +133,7 @@ class World {
   const results::archive::test::TemporaryArchive temporary;
   results::archive::test::Started started{temporary.file(), "gelu_f32"};
   ModelSearchSettings settings;
-  bool two_models = false;
+  bool two_models = false, models_keep_requests = false;
   int64_t asked = 0;
   std::vector<std::string> divergences;
 
@@ -250,6 +251,21 @@ TEST(ResumedSpending, LimitsHoldOverKills) {
   ASSERT_TRUE(end);
   EXPECT_LE(world.asked, 12);
   EXPECT_LE(world.started.archive.model_spend(world.started.campaign).requests, 12);
+  EXPECT_TRUE(world.divergences.empty()) << world.divergences.front();
+}
+
+TEST(ResumedSpending, AnInboxIsPaidForEachLetterOnce) {
+  const SpendingLimits limits{std::nullopt, 12, std::nullopt};
+  World whole(2, settings_for("refine"), limits), world(2, settings_for("refine"), limits);
+  whole.models_keep_requests = world.models_keep_requests = true;
+  ASSERT_TRUE(whole.lead(kNever));
+  std::optional<SearchResult> end;
+  for (int64_t kills = 0; !end && kills < 1000; ++kills) end = world.lead(15 + kills % 5);
+  ASSERT_TRUE(end);
+  EXPECT_GT(world.asked, 12);  // the letters were written again, for the same requests
+  EXPECT_EQ(world.started.archive.requests_of_campaign(world.started.campaign).size(), 12u);
+  EXPECT_EQ(world.decisions(), whole.decisions());
+  EXPECT_TRUE(world.lead(kNever, Journal::Purpose::replay));
   EXPECT_TRUE(world.divergences.empty()) << world.divergences.front();
 }
 

@@ -158,7 +158,9 @@ class SimulatedModel : public models::Model {
                 });
   }
   void cancel() override {}
+  bool keeps_requests() const override { return keeps; }
 
+  bool keeps = false;
   std::function<void()> moment = [] {};
   std::function<double(const std::string&)> seconds = [this](const std::string&) { return latency_(chance_); };
   int64_t asked = 0, most_in_flight = 0;
