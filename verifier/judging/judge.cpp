@@ -232,10 +232,14 @@ verdicts::Judgement Judge::judge_in_processes(const Builds& candidate, const Bui
     check.prepare_deadline_s = kLibraryPrepares_s;
     deadline_s = kLibraryJudged_s;
   }
+  // A win over another incumbent counts only once it is confirmed against the naive solution, with every check.
+  const bool confirms_later =
+      effort == verdicts::Effort::confirm && incumbent.solution().hash() != naive().solution().hash();
   return ask_judge({{"op", "judge"},
                     {"candidate", plan_of(candidate)},
                     {"incumbent", plan_of(incumbent)},
                     {"effort", name_of(effort)},
+                    {"checks", name_of(confirms_later ? verdicts::Effort::full : effort)},
                     {"library", library},
                     {"pytorch", candidate.in_pytorch()},
                     {"check", to_json(check)},

@@ -59,8 +59,9 @@ class Judge {
   // A channel that asks inputs() of the problem's reference.py; null where it has none.
   std::unique_ptr<reference::ReferenceChannel> open_inputs();
 
-  // Judges against the incumbent, each in candidate processes of its own. Both are built for this effort. Throws
-  // core::SystemError for our own failures, DeviceSetAside when the device is one that cannot be used any more.
+  // Judges against the incumbent, each in candidate processes of its own. Both are built for this effort. A
+  // confirmation against another incumbent than naive checks as a full judgement does: one against naive decides.
+  // Throws core::SystemError for our own failures, DeviceSetAside when the device is one that cannot be used any more.
   verdicts::Judgement judge(const Builds& candidate, const Builds& incumbent, verdicts::Effort effort);
 
   // Launches the checking build alone, as a confirmation does: on a device that has one. Never times.

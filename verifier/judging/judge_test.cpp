@@ -139,6 +139,25 @@ TEST_F(JudgeTest, SaysInWhatPatternAResultIsWrong) {
   EXPECT_NE(verdicts::sentence_for_models(judgement.verdict).find("every wrong element is 1/2"), std::string::npos);
 }
 
+// A confirmation against naive follows it, which has every check.
+TEST_F(JudgeTest, AConfirmationAgainstAnotherThanNaiveChecksAsAFullJudgement) {
+  sandbox::Solution other = naive_;
+  other.source += "\n// another\n";
+  Builds incumbent(other, sandbox::default_binding(other)), candidate(naive_, sandbox::default_binding(naive_));
+  for (Builds* builds : {&incumbent, &candidate}) {
+    ASSERT_EQ(builds->wait(*pool_, verdicts::Effort::confirm), nullptr);
+  }
+  const auto launches = [](const verdicts::Judgement& judgement) {
+    const auto* correct = std::get_if<verdicts::Correct>(&judgement.verdict);
+    return correct == nullptr ? 0 : correct->launches;
+  };
+  const auto full = launches(judge_->judge(candidate, judge_->naive(), verdicts::Effort::full));
+  const auto confirmed = launches(judge_->judge(candidate, incumbent, verdicts::Effort::confirm));
+  EXPECT_GT(full, 0);
+  EXPECT_GT(confirmed, full / 2);
+  EXPECT_LT(confirmed, 2 * full);
+}
+
 TEST_F(JudgeTest, EverySeedIsItsOwn) {
   EXPECT_NE(judge(naive_, verdicts::Effort::screen).seed, judge(naive_, verdicts::Effort::screen).seed);
 }

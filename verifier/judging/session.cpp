@@ -105,6 +105,7 @@ class Session {
     const verdicts::CheckSettings checks = check_settings_from_json(json.at("check"));
     const verdicts::TimingSettings timings = timing_settings_from_json(json.at("timing"));
     const Effort effort = json.at("effort").one_of<Effort>("efforts");
+    const Effort depth = json.at("checks").one_of<Effort>("efforts");
     const DeviceTraits& traits = device_.traits();
     Judgement judgement{verdicts::Correct{}, {}, {}, json.at("seed").json().get<uint64_t>()};
     statistics::Keys keys(judgement.seed);
@@ -121,9 +122,9 @@ class Session {
     const bool pytorch = library || json.at("pytorch").boolean();
     if (traits.has_checking_build && effort != Effort::screen && !pytorch) {
       Contender checked = contender(json.at("candidate"), std::move(message.fds.at(2)), checks);
-      failed = checking.checking_build(checked, effort);
+      failed = checking.checking_build(checked, depth);
     }
-    if (!failed) failed = checking.fast_build(candidate, library ? Effort::screen : effort);
+    if (!failed) failed = checking.fast_build(candidate, library ? Effort::screen : depth);
     judgement.stages.check_ms = ms_since(begin);
     if (failed) {
       judgement.verdict = std::move(*failed);
