@@ -136,6 +136,15 @@ std::string problem_of(const std::string& fragment) {
   return fragment.substr(begin, fragment.find('"', begin) - begin);
 }
 
+// Traits of few problems: a card for one of them is about that computation.
+const std::set<std::string> kRareTraits{"convolution", "cached_attention", "selection"};
+
+// "conv2d", "ConvTranspose3d"
+bool names_convolution(const std::string& name) {
+  const bool begins = name.starts_with("conv") || name.starts_with("Conv");
+  return begins && (name.ends_with("1d") || name.ends_with("2d") || name.ends_with("3d"));
+}
+
 // Ranks newer architectures higher, and features of a single one highest.
 int newness(const std::string& arch) {
   if (arch.empty()) return 0;
@@ -152,6 +161,9 @@ int score(const Card& card, const CardWish& wish) {
   }
   if (points == 0 && !wish.bottlenecks.empty()) return 0;
   if (!card.traits.empty()) points += 4;
+  if (std::ranges::any_of(card.traits, [](const std::string& trait) { return kRareTraits.count(trait) > 0; })) {
+    points += 4;
+  }
   points += newness(card.arch);
   if (card.backends.size() == 1) points += 1;
   if (wish.seen.count(card.name)) points = std::max(1, points - 6);
@@ -185,15 +197,33 @@ std::set<std::string> traits_of(const ProblemText& text) {
   }
   static const std::set<std::string> kFunctions{"exp", "exp2", "expm1", "log", "log2", "log1p",
                                                 "erf", "erfc", "tanh",  "sin", "cos",  "pow"};
+  std::set<std::string> words;
   for (const sandbox::Token& token : sandbox::tokenize(text.reference)) {
     if (kFunctions.count(token.text)) traits.insert("transcendental");
+    words.insert(token.text);
+  }
+  for (const sandbox::Token& token : sandbox::tokenize(problem.equivalents.pytorch)) words.insert(token.text);
+  const auto holds_places = [](const benchsuite::Tensor& output) {
+    return output.comparison.rule == benchsuite::OutputRule::indices && output.shape.size() > 1;
+  };
+  if (words.count("topk") || words.count("kthvalue") || std::ranges::any_of(problem.outputs, holds_places)) {
+    traits.insert("selection");
+  }
+  const bool by_channel = problem.name.find("depthwise") != problem.name.npos;  // no product of matrices
+  if (!by_channel && std::ranges::any_of(words, names_convolution)) traits.insert("convolution");
+  const auto is_integer = [](const benchsuite::Tensor& input) {
+    return !core::is_floating(input.dtype) && core::size_bytes(input.dtype) >= 4;
+  };
+  if (problem.kind == benchsuite::ProblemKind::attention && std::ranges::any_of(problem.inputs, is_integer)) {
+    traits.insert("cached_attention");
   }
   return traits;
 }
 
 std::vector<std::string> trait_names() {
   std::vector<std::string> names = core::enum_names<benchsuite::ProblemKind>();
-  names.insert(names.end(), {"transcendental", "narrow", "narrow_product", "wide_product"});
+  names.insert(names.end(), {"transcendental", "narrow", "narrow_product", "wide_product", "convolution",
+                             "cached_attention", "selection"});
   return names;
 }
 

@@ -47,6 +47,9 @@ std::vector<Card> load_cards(const std::filesystem::path& folder);
 //   narrow           where an input is a float of 16 bits or an integer of 8
 //   narrow_product   of kind gemm or attention, with operands as tensor cores take them
 //   wide_product     the same, where all 24 bits of an f32 count
+//   convolution      where the reference or its equivalent in PyTorch names one that is not depthwise
+//   cached_attention of kind attention, with an input of integers: lengths, or a table of pages
+//   selection        where an output holds several places in each row of an input, or PyTorch's topk is called
 std::set<std::string> traits_of(const ProblemText& problem);
 std::vector<std::string> trait_names();
 

@@ -68,6 +68,23 @@ TEST(Cards, AreChosenByBottleneckArchitectureBackendAndProblem) {
               testing::Not(testing::Contains("hip_wavefronts")));
 }
 
+TEST(Cards, ThoseForRareTraitsComeFirst) {
+  const auto card = [](const std::string& name, const std::string& problems) {
+    return parse_card("---\ntitle: A\nhelps: spills\narch: any\nbackends: cuda\nproblems: " + problems +
+                          "\n---\n\nText.\n```cuda\ncode\n```\n",
+                      name + ".md");
+  };
+  const std::vector<Card> cards{card("a", "any"), card("b", "row_reduction"), card("c", "selection"),
+                                card("d", "cached_attention")};
+  const auto names = [&](const std::set<std::string>& traits) {
+    std::vector<std::string> chosen;
+    for (const Card* one : choose_cards(cards, {"cuda", "sm_90a", traits, {}, {}}, 9)) chosen.push_back(one->name);
+    return chosen;
+  };
+  EXPECT_THAT(names({"row_reduction", "selection"}), ElementsAre("c", "b", "a"));
+  EXPECT_THAT(names({"row_reduction"}), ElementsAre("b", "a"));
+}
+
 TEST(Cards, UnseenCardsComeFirst) {
   const CardWish wish{"cuda", "sm_90a", {"gemm"}, {tensor_cores, compute_bound}, {}};
   CardWish again = wish;
@@ -108,6 +125,12 @@ TEST(Cards, TraitsOfProblems) {
   EXPECT_THAT(traits("gemm_f16"), testing::UnorderedElementsAre("gemm", "narrow", "narrow_product"));
   EXPECT_THAT(traits("gemm_f32"), testing::UnorderedElementsAre("gemm", "wide_product"));
   EXPECT_THAT(traits("histogram_i32"), testing::UnorderedElementsAre("histogram"));
+  EXPECT_THAT(traits("topk_f32"), testing::UnorderedElementsAre("row_reduction", "selection"));
+  EXPECT_THAT(traits("argmax_i32"), testing::UnorderedElementsAre("row_reduction", "reduction"));
+  EXPECT_THAT(traits("conv2d_bf16"), testing::IsSupersetOf({"gemm", "convolution", "narrow_product"}));
+  EXPECT_THAT(traits("depthwise_conv1d_f32"), testing::Not(testing::Contains("convolution")));
+  EXPECT_THAT(traits("decode_bf16"), testing::IsSupersetOf({"attention", "cached_attention", "narrow_product"}));
+  EXPECT_THAT(traits("attention_bf16"), testing::Not(testing::Contains("cached_attention")));
 }
 
 constexpr const char* kCard = R"(---
