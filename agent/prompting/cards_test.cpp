@@ -59,6 +59,7 @@ TEST(Cards, AreChosenByBottleneckArchitectureBackendAndProblem) {
   EXPECT_THAT(chosen({"cuda", "sm_90a", {"row_reduction", "selection"}, {}, {}}, 1), ElementsAre("radix_select"));
   EXPECT_THAT(chosen({"cuda", "sm_90a", {"attention", "cached_attention"}, {}, {}}, 1), ElementsAre("paged_gather"));
   EXPECT_THAT(chosen({"cuda", "sm_80", {"gemm", "convolution"}, {}, {}}, 1), ElementsAre("implicit_gemm"));
+  EXPECT_THAT(chosen({"cuda", "sm_90a", {"attention"}, {tensor_cores}, {}}, 1), ElementsAre("attention_turns"));
   EXPECT_THAT(chosen({"cpu", "", {"gemm"}, {compute_bound}, {}}, 1), ElementsAre("cpu_register_tile"));
   EXPECT_THAT(chosen({"cpu", "", {"row_reduction"}, {barriers}, {}}, 1), ElementsAre("cpu_vector_loops"));
   for (const std::string& kind : trait_names()) {  // cards about GPUs do not help here
