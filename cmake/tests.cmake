@@ -15,6 +15,7 @@ endforeach()
 add_executable(gpu_tests ${gpu_tests})
 kw_unite(gpu_tests ${gpu_tests})
 target_link_libraries(gpu_tests PRIVATE kw_agent GTest::gmock GTest::gtest_main)
+target_precompile_headers(gpu_tests REUSE_FROM kw_core)
 target_link_options(gpu_tests PRIVATE -Wl,--disable-new-dtags)
 if(KW_FUZZ)
   set_target_properties(gpu_tests PROPERTIES EXCLUDE_FROM_ALL ON)  # nothing runs them there
@@ -39,7 +40,9 @@ target_include_directories(kw_test_hip PRIVATE ${CMAKE_SOURCE_DIR})
 set_target_properties(kw_test_hip PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${test_hip})
 add_executable(test_hip_worker verifier/devices/hip/test_worker_fixture.cpp)
 target_link_libraries(test_hip_worker PRIVATE -Wl,--whole-archive kw_sandbox -Wl,--no-whole-archive kw_verifier CLI11::CLI11)
-set_target_properties(test_hip_worker PROPERTIES OUTPUT_NAME kernelwright-hip RUNTIME_OUTPUT_DIRECTORY ${test_hip} ENABLE_EXPORTS ON)
+set_target_properties(test_hip_worker PROPERTIES OUTPUT_NAME kernelwright-hip RUNTIME_OUTPUT_DIRECTORY ${test_hip} ENABLE_EXPORTS ON
+  DEFINE_SYMBOL "")
+target_precompile_headers(test_hip_worker REUSE_FROM kw_core)
 add_dependencies(test_hip_worker kw_test_hip)
 # What torch_memory.py calls of a HIP runtime.
 add_library(kw_test_hip_memory MODULE verifier/devices/torch/hip_memory_fixture.cpp)
@@ -72,7 +75,6 @@ foreach(folder core benchsuite sandbox verifier results agent)
     else()
       target_precompile_headers(${folder}_tests REUSE_FROM core_tests)
     endif()
-    target_compile_options(${folder}_tests PRIVATE -O0)  # half the time to compile them
     if(KW_FUZZ)
       target_compile_options(${folder}_tests PRIVATE -fno-sanitize=alignment)  # a quarter
     endif()
