@@ -183,9 +183,11 @@ sandbox::process::WorkerCommand python_worker(const core::Paths& paths, const To
   for (const fs::path& folder : python.modules) modules += ":" + folder.string();
   add_variable(args, "PYTHONPATH", modules);
   pass_variables(args, {"LD_LIBRARY_PATH", "PYTHONHOME", "VIRTUAL_ENV", "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"});
-  // With the last one, PyTorch does not look through every installed package for further devices.
-  for (const char* fixed : {"OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1", "LANG=C.UTF-8", "USER=nobody", "LOGNAME=nobody",
-                            "TORCH_DEVICE_BACKEND_AUTOLOAD=0"}) {
+  // With AUTOLOAD=0, PyTorch does not look through every installed package for further devices. With MALLOC_*, the
+  // memory of one large tensor serves the next one: new pages from the system take longer than many an operation.
+  for (const char* fixed :
+       {"OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1", "LANG=C.UTF-8", "USER=nobody", "LOGNAME=nobody",
+        "TORCH_DEVICE_BACKEND_AUTOLOAD=0", "MALLOC_MMAP_MAX_=0", "MALLOC_TRIM_THRESHOLD_=1073741824"}) {
     args.push_back(option("--variable", fixed));
   }
   limits.scratch.empty() ? forbid_compilers(args) : allow_compilers(args, limits.scratch);

@@ -10,13 +10,13 @@ import json
 import os
 import socket
 
-from torch_worker import CHANNEL_FD, Channel
+from torch_worker import CHANNEL_FD, Channel, import_torch
 
 
 def answer_to(request):
     try:
+        torch = import_torch()
         import importer
-        import torch
     except Exception as error:
         return {"error": f"PyTorch does not load in the jail: {type(error).__name__}: {error}"}
     torch.set_num_threads(1)

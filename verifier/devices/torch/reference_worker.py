@@ -34,7 +34,7 @@ from equivalent_check import Equivalent
 from equivalent_code import Lacking, Refused, numbers_of
 from host_memory import HostMemory
 from reference_code import Reference
-from torch_worker import CHANNEL_FD, Channel, Closed, LoadedEquivalent, fault
+from torch_worker import CHANNEL_FD, Channel, Closed, LoadedEquivalent, fault, import_torch, load
 
 
 NARROW_FLOATS = ("f16", "bf16", "f8e4m3", "f8e5m2", "f32")
@@ -320,8 +320,7 @@ class Worker:
 
 
 def load_host(_):
-    import torch
-
+    torch = import_torch()
     torch.set_num_threads(1)
     return torch, HostMemory(torch), None
 
@@ -330,9 +329,8 @@ def loader_for(rocm):
     """On a GPU, of AMD's (`rocm`) or of NVIDIA's."""
 
     def load_device(device):
-        import torch
+        torch = import_torch()
         from device_memory import DeviceMemory
-        from torch_worker import load
 
         if rocm != bool(getattr(torch.version, "hip", None)):
             raise RuntimeError("PyTorch %s is %sbuilt for ROCm, and the GPU is %s: set KW_PYTHON to a Python with "

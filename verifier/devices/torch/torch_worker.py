@@ -337,9 +337,19 @@ def about():
         return {"missing": f"Python {platform.python_version()} has no torch"}
 
 
-def load(device):
-    import torch
+def import_torch():
+    """PyTorch, of which Python looks for no garbage meanwhile: a fifth of the time that it takes."""
+    gc.disable()
+    try:
+        import torch
+    finally:
+        gc.freeze()
+        gc.enable()
+    return torch
 
+
+def load(device):
+    torch = import_torch()
     torch.cuda.set_device(device)  # says why where there is no GPU
     torch.empty(1, device=f"cuda:{device}")  # makes its context, which the driver's calls then find current
     return torch, torch_memory.driver_for(torch, device)
