@@ -63,7 +63,8 @@ std::vector<Known> failed_solution(const results::archive::Reader& archive, cons
 
 prompting::Diagnosis diagnosis_of(const results::archive::Reader& archive, const Known& known,
                                   const benchsuite::Problem& problem, const prompting::DeviceText& device) {
-  const search::Attempt attempt = search::recorded_attempt(archive, known.attempt);
+  search::Attempt attempt = search::recorded_attempt(archive, known.attempt);
+  if (attempt.measurement) attempt.measurement->counters = archive.counters_of(known.attempt);
   return prompting::diagnose(
       search::facts_of(attempt, known.solution.solution, known.solution.binding, "naive", device), problem,
       device.backend);

@@ -83,7 +83,8 @@ struct Situation {
   const CodeFacts& code;
   const benchsuite::Problem& problem;
   benchsuite::Backend backend;
-  std::string arch;  // "sm_90a"; empty: unknown
+  std::string arch;      // "sm_90a"; empty: unknown
+  double of_memory = 0;  // share of the memory bound at the workload in question; 0: unknown, or not bound by it
 };
 
 struct AdvisedChange {

@@ -265,6 +265,12 @@ std::string resource_words(const AttemptFacts& facts) {
   return parts.empty() ? "" : "It uses " + core::join(parts, ", ") + ".\n";
 }
 
+// The share of the memory bound that a workload reaches; 0: unknown, or bound by arithmetic.
+double of_memory_bound(const WorkloadLimit* limit) {
+  if (limit == nullptr || limit->by_compute.value_or(true)) return 0;
+  return limit->timing->share_of_bound().value_or(0);
+}
+
 // The limit, what to do about it, and what else the counters say.
 std::string limit_words(const Limit& limit, const std::vector<WorkloadLimit>& workloads, const AttemptFacts& facts) {
   const std::string where = workloads.size() > 1 ? " at " + core::clean_line(workloads[0].timing->workload, 100) : "";
@@ -297,7 +303,7 @@ Diagnosis of_correct(const AttemptFacts& facts, const benchsuite::Problem& probl
   const CodeFacts code =
       facts_of(facts.solution, facts.binding, shape != nullptr ? shape->axes : core::Bindings{}, problem);
   const Situation situation{code, problem, benchsuite::backend_of(backend).value_or(benchsuite::Backend::cpu),
-                            facts.architecture};
+                            facts.architecture, of_memory_bound(focus)};
   const bool on_cpu = situation.backend == benchsuite::Backend::cpu;
   const Limit limit = on_cpu ? limit_on_cpu(focus, situation) : limit_on_gpu(facts, focus, situation);
   diagnosis.bottlenecks = limit.of;

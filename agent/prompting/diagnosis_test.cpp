@@ -315,8 +315,12 @@ TEST(Diagnosis, TheLimitOnAGpu) {
   facts.measurement->counters = {counters_with(&Counters::conflicts, 0.5)};
   EXPECT_THAT(diagnosed(facts).text, HasSubstr("What limits it: 50 % of the passes through shared memory are bank "
                                                "conflicts.\nWhat to change: Pad or swizzle"));
-  facts.spill_bytes = 64;
+  facts.spill_bytes = 65;
   EXPECT_EQ(diagnosed(facts).bottlenecks[0], Bottleneck::spills);
+  facts.spill_bytes = 40;  // hardly any
+  EXPECT_NE(diagnosed(facts).bottlenecks[0], Bottleneck::spills);
+  EXPECT_EQ(diagnosed(measured(softmax, 300, 117)).advice, Advice::asynchronous_copies);
+  EXPECT_EQ(diagnosed(measured(softmax, 300, 255)).advice, Advice::cache_hints);  // 85 %: blocks overlap already
   EXPECT_EQ(diagnosed(measured(softmax, 5, 1)).bottlenecks[0], Bottleneck::launch_bound);
   EXPECT_THAT(diagnosed(measured(softmax, 300, std::nullopt)).text, HasSubstr("is unknown"));
   // Its counters lie in shared memory: atomic operations are no guess then.
@@ -378,7 +382,7 @@ std::vector<AttemptFacts> situations(const std::string& file, const std::string&
   all.push_back(measured(file, 1000, 300));
   all.back().calibration->multiprocessors = 1 << 30;
   all.push_back(measured(file, 1000, 300));
-  all.back().spill_bytes = 8;
+  all.back().spill_bytes = 80;
   std::vector<Counters> seen{counters_with(&Counters::dram, 0.7),      counters_with(&Counters::dram, 0.95),
                              counters_with(&Counters::tensor, 0.7),    counters_with(&Counters::tensor, 0.95),
                              counters_with(&Counters::compute, 0.8),   counters_with(&Counters::load_sectors, 30),

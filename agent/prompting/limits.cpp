@@ -162,7 +162,8 @@ std::string percent(double share) {
 }
 
 Limit limit_on_gpu(const AttemptFacts& facts, const WorkloadLimit* focus, const Situation& situation) {
-  if (facts.spill_bytes.value_or(0) > 0 && !(focus != nullptr && focus->at_limit())) {
+  constexpr int64_t kFewSpilled = 64;  // bytes of a thread: a few values, mostly outside of loops
+  if (facts.spill_bytes.value_or(0) > kFewSpilled && !(focus != nullptr && focus->at_limit())) {
     return {{spills, occupancy},
             "Registers spill to memory (" + std::to_string(*facts.spill_bytes) + " bytes).",
             first_of({Advice::smaller_tiles}, situation)};

@@ -117,7 +117,8 @@ bool ProblemSearch::begin_confirmation() {
   return true;
 }
 
-// The confirmation's measurement counts, not the one that led to it: the largest of many noisy values is too large.
+// The confirmation's measurement counts, not the one that led to it: the largest of many noisy values is too large. The
+// counters stay, since nobody profiles a confirmation.
 void ProblemSearch::correct(const Confirmation& confirmation, const Attempt& attempt, std::optional<double> speed_up) {
   std::optional<JudgedPoint>& best = confirmation.trial->result.best;
   const sandbox::TunableBinding& binding = confirmation.candidate->builds.binding();
@@ -125,7 +126,11 @@ void ProblemSearch::correct(const Confirmation& confirmation, const Attempt& att
   if (!speed_up) {
     best.reset();
   } else {
-    best = JudgedPoint{binding, attempt, speed_up};
+    JudgedPoint confirmed{binding, attempt, speed_up};
+    if (confirmed.attempt.measurement && best->attempt.measurement) {
+      confirmed.attempt.measurement->counters = std::move(best->attempt.measurement->counters);
+    }
+    best = std::move(confirmed);
   }
 }
 

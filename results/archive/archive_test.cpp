@@ -64,6 +64,8 @@ TEST(Recorder, ClocksCountersAndTheBoundAreKeptWhereTheyAreKnown) {
   const int64_t without = s.archive.add_attempt(s.attempt_at(s.naive, Effort::full, correct_judgement(2)));
   EXPECT_EQ(to_json(s.archive.attempt(with).measurement.value()), to_json(*judgement.measurement));
   EXPECT_EQ(s.archive.attempt(with).measurement->counters.size(), 2u);
+  EXPECT_TRUE(s.archive.attempt(without).measurement->counters.empty());
+  EXPECT_EQ(s.archive.counters_of(without).size(), 2u);  // of the same candidate
   EXPECT_EQ(s.archive.attempt(without).measurement->workloads[0].bound_us, std::nullopt);
   EXPECT_EQ(s.archive.attempt(without).measurement->workloads[0].pairs[1].candidate_mhz, 0);
   Database database(temporary.file());

@@ -21,6 +21,14 @@ std::optional<int64_t> first_id(Statement statement) {
   return statement.integer(0);
 }
 
+std::vector<verifier::verdicts::Counters> counters_in(const Json& recorded) {
+  std::vector<verifier::verdicts::Counters> counters;
+  for (const core::JsonView& launch : core::JsonView(recorded, "archive").items()) {
+    counters.push_back(verifier::verdicts::counters_from_json(launch));
+  }
+  return counters;
+}
+
 // `against` receives the incumbent's description.
 std::optional<verifier::verdicts::Measurement> measurement_of(Database& database, int64_t attempt,
                                                               std::string& against) {
@@ -36,10 +44,7 @@ std::optional<verifier::verdicts::Measurement> measurement_of(Database& database
     row("id", id)("clock", m.clock)("stopped_early", m.stopped_early)("solution", against);
     columns(row, m.speed_up);
     m.outcome = outcome_from(row.at<std::string>("outcome"));
-    const Json counters = row.at<std::optional<Json>>("counters").value_or(Json::array());
-    for (const core::JsonView& launch : core::JsonView(counters, "archive").items()) {
-      m.counters.push_back(verifier::verdicts::counters_from_json(launch));
-    }
+    m.counters = counters_in(row.at<std::optional<Json>>("counters").value_or(Json::array()));
     const std::string tunables = sandbox::describe(row.at<Json>("tunables").get<sandbox::TunableBinding>());
     against += (tunables.empty() ? "" : " ") + tunables;
   }
@@ -378,6 +383,15 @@ std::vector<Winner> Reader::winners(const std::string& problem) const {
   std::vector<Winner> all;
   while (rows.step()) all.push_back({rows.text(0), rows.text(1), rows.integer(2)});
   return all;
+}
+
+std::vector<verifier::verdicts::Counters> Reader::counters_of(int64_t attempt) const {
+  Statement row = database().prepare(
+      "SELECT m.counters FROM attempts a JOIN attempts b ON b.candidate = a.candidate AND b.device = a.device"
+      " JOIN measurements m ON m.attempt = b.id WHERE a.id = ? AND m.counters IS NOT NULL ORDER BY b.id DESC LIMIT 1");
+  row.bind(attempt);
+  if (!row.step()) return {};
+  return counters_in(Json::parse(row.text(0)));
 }
 
 std::vector<int64_t> Reader::judgements(const std::string& problem, const std::string& backend, Found found) const {

@@ -42,6 +42,10 @@ class Reader {
   // workload, the fastest first (by the lower end of its interval).
   std::vector<Winner> winners(const std::string& problem) const;
 
+  // What a profiler counted when it last watched the attempt's candidate on its device, in this attempt or another one;
+  // empty: never. (Confirmations are not profiled.)
+  std::vector<verifier::verdicts::Counters> counters_of(int64_t attempt) const;
+
   // Full judgements and confirmations of solutions other than naive, for the last judged version of the problem, on
   // devices of this backend: the correct ones, the fastest over naive first, or the refused ones, the newest first.
   // Where a solution was confirmed or refused in its confirmation, that counts in place of the full judgement before.
