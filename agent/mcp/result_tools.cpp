@@ -125,9 +125,10 @@ ToolResult prompt(Workspace& workspace, const Json& arguments) {
   const benchsuite::Problem& problem = workspace.problem(arguments.at("problem").get<std::string>(), "problem");
   const prompting::DeviceText device =
       campaign::device_text(workspace.session(), workspace.archive().newest_calibration(workspace.session().device()));
-  const prompting::MadePrompt made = actions::first_prompt(
-      workspace.archive(), device, workspace.device_kind(), problem,
-      {arguments.value("operator", ""), static_cast<int>(arguments.value("wanted", 1))}, workspace.paths().prompts());
+  actions::PromptWish wish{arguments.value("operator", ""), static_cast<int>(arguments.value("wanted", 1))};
+  wish.learns = !arguments.value("hold_out", false);
+  const prompting::MadePrompt made = actions::first_prompt(workspace.archive(), device, workspace.device_kind(),
+                                                           problem, wish, workspace.paths().prompts());
   return {{{"tokens", made.tokens}, {"cards", made.cards}, {"prompt", made.prompt.as_text()}}, made.prompt.as_text()};
 }
 
@@ -178,7 +179,9 @@ std::vector<Tool> result_tools(Workspace& workspace) {
        object_schema({{"problem", text_schema("The problem's name", 200)},
                       {"operator", choice_schema("The task (default: improve the best known solution, else fresh)",
                                                  core::enum_names<prompting::Operator>())},
-                      {"wanted", integer_schema("Solutions to ask for (default: 1)", 1, 8)}},
+                      {"wanted", integer_schema("Solutions to ask for (default: 1)", 1, 8)},
+                      {"hold_out", boolean_schema("The problem is for an evaluation: show nothing of what earlier "
+                                                  "campaigns found for others (default: false)")}},
                      {"problem"}),
        result_schema({{"prompt", text_schema("its text")}, {"tokens", integer_schema("about", 0, INT64_MAX)}},
                      {"prompt", "tokens"}),

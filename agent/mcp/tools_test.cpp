@@ -194,6 +194,7 @@ TEST_F(McpTools, ACancelledJudgementLeavesTheDeviceUsable) {
 
 TEST_F(McpTools, PromptsAndResourcesAreTexts) {
   EXPECT_THAT(run("prompt", {{"problem", "gelu_f32"}}).at("prompt"), HasSubstr("GELU"));
+  EXPECT_THAT(run("prompt", {{"problem", "gelu_f32"}, {"hold_out", true}}).at("prompt"), HasSubstr("GELU"));
   for (const Resource& resource : offer_.resources) {
     EXPECT_GT(resource.read(call_).size(), 100u) << resource.uri;
     EXPECT_THAT(resource.uri, HasSubstr("kernelwright://"));
