@@ -20,7 +20,7 @@ bool has_tma(const Situation& s) { return capability(s) >= 90; }
 bool has_several_launches(const Situation& s) { return s.code.launches.size() > 1; }
 bool fills_shared_memory(const Situation& s) { return s.code.shared; }
 // Blocks that start one after the other overlap each other's loads already: of three solutions at 82 to 91 % of an
-// H200's memory bound that models changed to walk tiles with copies ahead, each became 5 to 8 % slower (2026-11-26,
+// H200's memory bound that models changed to walk tiles with copies ahead, each became 4 to 7 % slower (2026-11-26,
 // docs/strategies-nvidia-h200.md).
 bool is_near_memory_bound(const Situation& s) { return s.of_memory > 0.8; }
 bool walks_tiles(const Situation& s) {

@@ -24,8 +24,8 @@
 // with half of the sums and deeper rings.
 //
 // One of five replies of a model that saw the prompt alone (docs/strategies-nvidia-h200.md). Measured on one H200 on
-// 2026-11-26, cold caches, median: 19.5 us at 16x8192x8192, 40 % of the bound, 16.3 us at 1x8192x8192, with BLOCKS=1
-// STAGES=3 STAGES_ONE=4 TILES=4 WARPS=8.
+// 2026-11-26, cold caches, median: 19.5 us at 16x8192x8192, 40 % of the bound, and 16.3 to 20.3 us at 1x8192x8192 in
+// three confirmations, with BLOCKS=1 STAGES=3 STAGES_ONE=4 TILES=4 WARPS=8.
 #include <cuda_fp16.h>
 
 constexpr int kRows = 16 * TILES;
