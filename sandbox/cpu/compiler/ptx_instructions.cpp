@@ -108,6 +108,7 @@ constexpr PtxFamily kPtxFamilies[] = {
     {"nanosleep", "u32"},
     {"prefetch", "global.L2 global.L1"},
     {"griddepcontrol", "wait launch_dependents", kHopper},
+    {"createpolicy.fractional", "b64", kMemory},
 };
 
 // Those whose last part is a template argument.
@@ -274,6 +275,8 @@ std::optional<PtxForm> form_of_access(const std::vector<std::string>& parts) {
       order = part;
     } else if (is_one_of(part, {"v2", "v4"})) {
       vector = part;
+    } else if (part == "L2::cache_hint") {
+      form.policy = true;
     } else if (is_one_of(part, {"weak", "cta", "cluster", "gpu", "sys"}) || (update && part == "noftz") ||
                (!update &&
                 (is_one_of(part, {"nc", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "L2::64B", "L2::128B", "L2::256B"}) ||
@@ -351,7 +354,7 @@ std::optional<PtxForm> form_of_product(const std::vector<std::string>& parts) {
   return PtxForm{std::string(kHopper), "__kw_ptx_wgmma<" + columns + ", __kw_" + a + ", __kw_" + b + ">", "", "", 0};
 }
 
-// Without what changes nothing here: orders and scopes of barriers, cache hints of copies.
+// Without what changes nothing here: orders and scopes of barriers, cache hints of copies, kinds of cache policies.
 void drop_idle_parts(std::vector<std::string>& parts) {
   const auto drop = [&](std::initializer_list<std::string_view> idle) {
     std::erase_if(parts, [&](const std::string& part) { return is_one_of(part, idle); });
@@ -362,6 +365,9 @@ void drop_idle_parts(std::vector<std::string>& parts) {
     if (parts.size() > 1 && parts[1] != "cluster") parts[0] = "bar";
   }
   if (parts[0] == "fence" && parts.size() > 2 && parts[1] == "proxy") drop({"shared", "global"});
+  if (parts[0] == "createpolicy") {
+    std::erase_if(parts, [](const std::string& part) { return part.starts_with("L2::evict_"); });
+  }
   if (parts[0] == "cp") {
     drop({"L2::cache_hint", "L2::64B", "L2::128B", "L2::256B", "tile", "read", "weak"});
     if (parts.size() > 3 && parts[2] == "bulk") {

@@ -22,6 +22,12 @@ KW_PTX_CVTA(shared_u64, +__kw_shared_window)
 KW_PTX_CVTA(global_u64, )
 #define __kw_ptx_cvta_to_global_u64 __kw_ptx_cvta_global_u64
 
+// ---- policies of the L2 cache, which change nothing here
+template <typename D, typename... Share>
+KW_DEVICE void __kw_ptx_createpolicy_fractional_b64(D& d, Share...) {
+  __kw_ptx_out<unsigned long long>(d, 0);
+}
+
 // ---- loads and stores. A register may be wider than what it gets from memory, or gives to it.
 template <typename T, typename D>
 KW_DEVICE void __kw_ptx_widen(D& d, T value) {
