@@ -33,7 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
     require(plan.problem == solution.problem && plan.launches.size() == solution.launches.size(), "a header is enough");
     sandbox::TunableBinding binding = sandbox::default_binding(solution);
     sandbox::describe(binding);
-    sandbox::cpu::compiler::why_not(solution);
+    sandbox::cpu::compiler::why_not(solution, sandbox::Build::fast);
     const auto problem = problems.find(solution.problem);
     if (problem == problems.end()) return 0;
     for (const sandbox::Tunable& tunable : solution.tunables) {

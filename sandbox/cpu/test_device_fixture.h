@@ -108,6 +108,13 @@ class Device {
     return module_.launch({kernel, {grid, 1, 1}, {block, 1, 1}, 0, arguments_, {1, 1, 1}, true}, buffers_,
                           runtime::Order::forward, 7);
   }
+  std::optional<Fault> launch_cooperative(const std::string& kernel, int64_t grid, int64_t block,
+                                          runtime::Order order = runtime::Order::forward, int64_t cluster = 1,
+                                          size_t shared_bytes = 0) {
+    return checked(
+        module_.launch({kernel, {grid, 1, 1}, {block, 1, 1}, shared_bytes, arguments_, {cluster, 1, 1}, false, true},
+                       buffers_, order, 7));
+  }
   runtime::Module& module() { return module_; }
 
  private:

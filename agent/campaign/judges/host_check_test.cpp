@@ -82,6 +82,44 @@ TEST_F(HostCheckTest, AKernelOfWarpgroupsIsRightAndItsMissingWaitIsFound) {
   EXPECT_EQ(name_of(judgement.verdict), "race") << sentence_for_people(judgement.verdict);
 }
 
+// 16896 threads at once, in the jail.
+TEST_F(HostCheckTest, ACooperativeLaunchIsRightAndItsMissingBarrierIsFound) {
+  const auto source = [](const std::string& barrier) {
+    return R"(/* kernelwright
+{
+  "problem": "row_sum_f32",
+  "backends": ["cuda"],
+  "workspace": {"parts": {"bytes": "4 * 132 * M"}},
+  "launches": [{"kernel": "row_sum", "grid": [132], "block": [128], "cooperative": true,
+                "args": ["x", "parts", "y", "M", "N"]}]
+}
+*/
+#include <cooperative_groups.h>
+extern "C" __global__ void row_sum(const float* x, float* parts, float* y, int M, int N) {
+  const int t = threadIdx.x;
+  for (int m = t; m < M; m += 128) {
+    float sum = 0;
+    for (int n = blockIdx.x; n < N; n += 132) sum += x[(size_t)m * N + n];
+    parts[(size_t)m * 132 + blockIdx.x] = sum;
+  }
+  )" + barrier +
+           R"(
+  for (int m = blockIdx.x * 128 + t; m < M; m += 132 * 128) {
+    float sum = 0;
+    for (int i = 0; i < 132; ++i) sum += parts[(size_t)m * 132 + i];
+    y[m] = sum;
+  }
+}
+)";
+  };
+  const auto judgement = look(source("cooperative_groups::this_grid().sync();"));
+  ASSERT_TRUE(verifier::verdicts::is_correct(judgement.verdict)) << sentence_for_people(judgement.verdict);
+  const auto& check = std::get<verifier::verdicts::Correct>(judgement.verdict).host_check;
+  EXPECT_TRUE(check->passed) << check->why_not;
+  const auto race = look(source("__syncthreads();"));
+  EXPECT_EQ(name_of(race.verdict), "race") << sentence_for_people(race.verdict);
+}
+
 TEST_F(HostCheckTest, AWrongResultIsExplainedByItsFault) {
   const benchsuite::Problem problem = benchsuite::load_problem(core::installed_paths().problems() / "row_sum_f32");
   const auto explained = [&](const std::string& source) {
@@ -137,7 +175,7 @@ TEST(HostCheckRecord, ADoubtfulRaceCountsUnlessTheCpuDeviceFindsNone) {
   ASSERT_TRUE(verifier::verdicts::is_correct(passed));
   EXPECT_NE(sentence_for_people(passed).find("this does not count: race"), std::string::npos)
       << sentence_for_people(passed);
-  const auto undecided = settled({{}, {false, "a cooperative launch is unsupported"}});
+  const auto undecided = settled({{}, {false, "a cooperative launch of 270336 threads is too large"}});
   EXPECT_EQ(name_of(undecided), "race");
   EXPECT_EQ(name_of(settled({{}, {true, ""}, false})), "race") << "not all that racecheck watched was executed";
   EXPECT_NE(sentence_for_people(undecided).find("cooperative launch"), std::string::npos);

@@ -194,7 +194,8 @@ Compilation compile(const CompileRequest& request, const CompilerSettings& setti
   }
   const std::optional<Solution> solution = solution_of(request);
   if (solution) {  // whether this device can run the plan is decided before the source is read
-    if (const auto reason = why_not(*solution)) return Rejected{Rejection::unsupported, *reason, std::nullopt, ""};
+    if (const auto reason = why_not(*solution, request.build))
+      return Rejected{Rejection::unsupported, *reason, std::nullopt, ""};
   }
   auto lexed = lex(request.source, settings.dialect);
   if (auto* rejected = std::get_if<Rejected>(&lexed)) return std::move(*rejected);

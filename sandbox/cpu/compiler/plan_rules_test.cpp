@@ -15,16 +15,18 @@ std::string source(const std::string& more, const std::string& launch) {
          launch + "}]}\n*/\nextern \"C\" __global__ void k() {}\n";
 }
 
-std::string outcome(const std::string& text, const Macros& macros = {}) {
-  const Compilation compilation = test::compile_text(text, Build::fast, macros);
+std::string outcome(const std::string& text, Build build = Build::fast) {
+  const Compilation compilation = test::compile_text(text, build);
   const auto* rejected = std::get_if<Rejected>(&compilation);
   return rejected == nullptr ? "built" : std::string(name_of(rejected->reason)) + ": " + rejected->message;
 }
 
 TEST(CpuPlanRules, WhatTheDeviceLacksIsUnsupported) {
   EXPECT_EQ(outcome(source("", "")), "built");
-  EXPECT_EQ(outcome(source("", R"(, "cooperative": true)")),
-            "unsupported: a cooperative launch (kernel k) is unsupported on the cpu device");
+  EXPECT_EQ(
+      outcome(source("", R"(, "cooperative": true)")),
+      "unsupported: a cooperative launch (kernel k) is unsupported on the cpu device, but for its checking build");
+  EXPECT_EQ(outcome(source("", R"(, "cooperative": true)"), Build::check), "built");
 }
 
 TEST(CpuPlanRules, ClustersOverlapsAndTensorMapsAreBuilt) {

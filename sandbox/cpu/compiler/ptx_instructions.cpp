@@ -300,7 +300,7 @@ std::optional<PtxForm> form_of_access(const std::vector<std::string>& parts) {
   name.push_back(type);
   if (!find_function(joined(name), form)) return std::nullopt;
   // Whoever polls memory lets the others run.
-  if (load && !order.empty()) form.before = "__kw_yield()";
+  if (load && !order.empty()) form.before = "__kw_poll()";
   if (!load && is_one_of(order, {"release", "acq_rel"})) form.before = "__threadfence()";
   if (parts[0] == "red") form.nowhere = vector.empty() ? 1 : vector[1] - '0';
   return form;

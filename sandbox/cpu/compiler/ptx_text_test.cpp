@@ -68,11 +68,11 @@ TEST(PtxText, AddressesOfStateSpaces) {
   EXPECT_EQ(translated("st.global.L2::cache_hint.v2.u32 [%1], {%2, %2}, %0;"),
             "__kw_ptx_st_v2<unsigned>((a), (b), (b))");
   EXPECT_EQ(translated("ld.acquire.gpu.global.u32 %0, [%1];"),
-            "(__kw_yield(), __kw_ptx_ld_relaxed<unsigned>((x), (a)))");
+            "(__kw_poll(), __kw_ptx_ld_relaxed<unsigned>((x), (a)))");
   EXPECT_EQ(translated("st.release.sys.global.u32 [%1], %2;"),
             "(__threadfence(), __kw_ptx_st_relaxed<unsigned>((a), (b)))");
   EXPECT_EQ(translated("ld.volatile.global.v2.b64 {%0, _}, [%1];"),
-            "(__kw_yield(), __kw_ptx_ld_volatile_v2<unsigned long long>((x), __kw_ptx_nowhere, (a)))");
+            "(__kw_poll(), __kw_ptx_ld_volatile_v2<unsigned long long>((x), __kw_ptx_nowhere, (a)))");
   EXPECT_EQ(translated("st.relaxed.gpu.u32 [%1], %2;"), "__kw_ptx_st_relaxed<unsigned>((a), (b))");
   EXPECT_EQ(translated("red.relaxed.gpu.global.add.v2.f32 [%1], {%2, %2};"),
             "__kw_ptx_atom_add_v2_f32(__kw_ptx_nowhere, __kw_ptx_nowhere, (a), (b), (b))");

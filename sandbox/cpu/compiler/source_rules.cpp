@@ -335,12 +335,12 @@ std::variant<HeaderRule, Rejected> header_rule(const std::string& name, int line
   return reject(Rejection::forbidden, line, "#include of " + shown + ", which is no CUDA header");
 }
 
-std::optional<std::string> why_not(const Solution& solution) {
-  const auto unsupported = [](const Launch& launch, const std::string& what) {
-    return what + " (kernel " + launch.kernel + ") is unsupported on the cpu device";
-  };
+std::optional<std::string> why_not(const Solution& solution, Build build) {
+  if (build == Build::check) return std::nullopt;
   for (const Launch& launch : solution.launches) {
-    if (launch.cooperative) return unsupported(launch, "a cooperative launch");
+    if (!launch.cooperative) continue;
+    return "a cooperative launch (kernel " + launch.kernel +
+           ") is unsupported on the cpu device, but for its checking build";
   }
   return std::nullopt;
 }

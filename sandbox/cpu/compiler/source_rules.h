@@ -25,8 +25,8 @@ std::variant<HeaderRule, Rejected> header_rule(const std::string& name, int line
 // together), attributes, directives.
 std::optional<Rejected> check_source(std::string_view source, const std::vector<Token>& tokens);
 
-// The first feature that this device lacks, in one sentence; nullopt when it can run the plan.
-std::optional<std::string> why_not(const Solution& solution);
+// The first feature that this device lacks, in one sentence; nullopt when this build of it can run the plan.
+std::optional<std::string> why_not(const Solution& solution, Build build);
 
 struct PastedWord {
   std::string word;

@@ -21,17 +21,34 @@ void forget_frames([[maybe_unused]] const StackBounds& stack) {
 #endif
 }
 
-Fiber::Fiber(size_t stack_bytes) : stack_bytes_(stack_bytes) {
-  mapped_ = ::mmap(nullptr, kGuard + stack_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                   -1, 0);
-  if (mapped_ == MAP_FAILED || ::mprotect(mapped_, kGuard, PROT_NONE) != 0) {
-    throw core::SystemError("cannot make a stack for a CUDA thread", errno);
+namespace {
+void* map_stacks(size_t bytes) {
+  // MAP_STACK: not in huge pages, since most threads touch a page or two.
+  void* mapped =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  if (mapped == MAP_FAILED) throw core::SystemError("cannot make stacks for CUDA threads", errno);
+  return mapped;
+}
+}  // namespace
+
+StackArena::StackArena(size_t stacks, size_t bytes)
+    : mapped_(map_stacks(stacks * bytes)), stacks_(stacks), bytes_(bytes) {}
+
+StackArena::~StackArena() { ::munmap(mapped_, stacks_ * bytes_); }
+
+Fiber::Fiber(size_t stack_bytes) : guard_(kGuard) {
+  stack_.begin = reinterpret_cast<uintptr_t>(map_stacks(kGuard + stack_bytes)) + kGuard;
+  stack_.end = stack_.begin + stack_bytes;
+  if (::mprotect(reinterpret_cast<void*>(stack_.begin - kGuard), kGuard, PROT_NONE) != 0) {
+    throw core::SystemError("cannot guard the stack of a CUDA thread", errno);
   }
 }
 
+Fiber::Fiber(StackBounds of_arena) : stack_(of_arena) {}
+
 Fiber::~Fiber() {
   forget_frames(bounds());
-  ::munmap(mapped_, kGuard + stack_bytes_);
+  if (guard_ > 0) ::munmap(reinterpret_cast<void*>(stack_.begin - guard_), guard_ + (stack_.end - stack_.begin));
 }
 
 void Fiber::overwrite(uint8_t pattern) {
@@ -51,8 +68,8 @@ void Fiber::restart(Entry entry) {
   forget_frames(bounds());
 #if defined(__x86_64__)
   // Six registers, the entry as return address, and the alignment a call would leave. Neighbouring stacks start at
-  // different cache sets.
-  const size_t colour = mapped_begin() / (kGuard + stack_bytes_) % 32 * 128;
+  // different cache sets; those of an arena, of which there are many, in the upper quarter of a page.
+  const size_t colour = stack_.begin / (guard_ + (stack_.end - stack_.begin)) % (guard_ > 0 ? 32 : 8) * 128;
   auto* top = reinterpret_cast<uintptr_t*>(stack_end() - 64 - colour);
   *--top = 0;
   *--top = reinterpret_cast<uintptr_t>(entry);

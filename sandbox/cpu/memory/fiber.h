@@ -46,12 +46,34 @@ inline StackBounds arrive_on_new_stack() {
 // Frames on this memory never returned: AddressSanitizer must forget their marks.
 void forget_frames(const StackBounds& stack);
 
-// A stack with an unmapped page below it. Cheap to restart: its memory stays mapped.
+// Many stacks in one mapping, side by side, with nothing that guards them. Pages cost memory once they are touched.
+class StackArena {
+ public:
+  StackArena(size_t stacks, size_t bytes);  // of each
+  ~StackArena();
+  StackArena(const StackArena&) = delete;
+  StackArena& operator=(const StackArena&) = delete;
+
+  size_t stacks() const { return stacks_; }
+  size_t bytes() const { return bytes_; }
+  StackBounds stack(size_t nth) const {
+    const uintptr_t begin = reinterpret_cast<uintptr_t>(mapped_) + nth * bytes_;
+    return {begin, begin + bytes_};
+  }
+
+ private:
+  void* mapped_ = nullptr;
+  size_t stacks_, bytes_;
+};
+
+// A stack with an unmapped page below it, or one of an arena, which must outlive it. Cheap to restart: its memory stays
+// mapped.
 class Fiber {
  public:
   using Entry = void (*)();  // never returns
 
   explicit Fiber(size_t stack_bytes);
+  explicit Fiber(StackBounds of_arena);
   ~Fiber();
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
@@ -63,18 +85,24 @@ class Fiber {
   void restart(Entry entry);
   void*& sp() { return sp_; }
 
-  StackBounds bounds() const { return {stack_begin(), stack_end()}; }
+  StackBounds bounds() const { return stack_; }
   bool holds(uintptr_t address) const { return address >= stack_begin() && address < stack_end(); }
-  bool guards(uintptr_t address) const { return address >= mapped_begin() && address < stack_begin(); }
-  uintptr_t stack_begin() const { return mapped_begin() + kGuard; }
-  uintptr_t stack_end() const { return mapped_begin() + kGuard + stack_bytes_; }
+  bool guards(uintptr_t address) const { return address >= stack_begin() - guard_ && address < stack_begin(); }
+  uintptr_t stack_begin() const { return stack_.begin; }
+  uintptr_t stack_end() const { return stack_.end; }
+  // Frames below it leave too little for what device code calls, where no page guards the stack; else 0.
+  uintptr_t lowest_frame() const { return guard_ == 0 ? stack_.begin + kReserve : 0; }
 
  private:
   static constexpr size_t kGuard = 4096;
-  uintptr_t mapped_begin() const { return reinterpret_cast<uintptr_t>(mapped_); }
+#if defined(__SANITIZE_ADDRESS__)
+  static constexpr size_t kReserve = 16384;
+#else
+  static constexpr size_t kReserve = 4096;
+#endif
 
-  void* mapped_ = nullptr;
-  size_t stack_bytes_;
+  StackBounds stack_;
+  size_t guard_ = 0;  // bytes below it
   void* sp_ = nullptr;
 };
 

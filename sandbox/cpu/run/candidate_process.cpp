@@ -1,6 +1,7 @@
 #include "sandbox/cpu/run/candidate_process.h"
 
 #include <signal.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -160,6 +161,8 @@ void serve_candidate(process::Channel worker, core::UniqueFd binary, Build build
     std::optional<runtime::Module> module = load(worker, binary, build);
     if (!module) ::_exit(0);
     binary.reset();
+    // Stacks and shadow memory are large and touched here and there. Where this is refused, they only take more memory.
+    ::prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
     jail::JailLimits jail;
     jail.processor_s = limits.processor_s;
     jail.address_space_bytes = limits.address_space_bytes;

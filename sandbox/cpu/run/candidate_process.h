@@ -23,6 +23,16 @@ struct CandidateLimits {
   unsigned processor_s = 120;
 };
 
+// A cooperative launch has the stacks of all its threads at once, and the shadow memory of all its blocks.
+inline CandidateLimits limits_of(Build build) {
+  CandidateLimits limits;
+  if (build == Build::check) {
+    limits.address_space_bytes = size_t{14} << 30;
+    limits.data_bytes = size_t{6} << 30;
+  }
+  return limits;
+}
+
 // The exit status of a candidate process that failed on our side.
 inline constexpr int kCandidateProcessFailed = 70;
 

@@ -33,7 +33,7 @@ void serve_run_role(process::Channel& owner) {
   jail::enter_jail(jail::JailProfile::run, {}, limits, namespaces).describe(greeting);
   owner.send(greeting);
   CandidateProcesses candidates(owner, [](process::Channel worker, core::UniqueFd binary, Build build) {
-    serve_candidate(std::move(worker), std::move(binary), build, CandidateLimits{});
+    serve_candidate(std::move(worker), std::move(binary), build, limits_of(build));
   });
   const auto answer = [&](process::Message request) {
     if (request.json.at("op") == "open") {

@@ -101,7 +101,7 @@ void Asynchronous::named_barrier(uint32_t id, uint32_t threads, bool waits) {
   }
   if (scheduler_.checks()) {
     for (const Scheduler::Slot* slot = barrier.waiters.first; slot != nullptr; slot = slot->next) {
-      scheduler_.clocks().learn(slot->thread, barrier.known);
+      scheduler_.clocks().learn(scheduler_.in_cluster(*slot), barrier.known);
     }
     if (waits) scheduler_.clocks().learn(scheduler_.thread(), barrier.known);
   }
@@ -161,6 +161,7 @@ void Asynchronous::refuse_waiters(SharedAddress address) {
 uint64_t Asynchronous::arrive(SharedAddress address, uint32_t arrivals, int64_t bytes, bool leaves) {
   Mbarrier& barrier = barrier_at(address);
   const uint64_t phase = barrier.phase;
+  scheduler_.note_progress();
   scheduler_.tell(barrier.known);
   barrier.bytes += bytes;
   barrier.pending -= arrivals;

@@ -40,6 +40,7 @@ class Asynchronous {
   void end_thread();
   // Nothing else in the block can go on: copies do. False when there are none.
   bool go_on();
+  bool has_loads() const { return !loads_.empty(); }
   // Of those who wait here, for the report of a deadlock; nullopt when nobody does.
   struct Stuck {
     Scheduler::Slot* first;

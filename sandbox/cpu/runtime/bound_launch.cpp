@@ -38,7 +38,8 @@ KernelLaunch bound_launch(const PlannedLaunch& planned, const std::vector<Planne
                       static_cast<size_t>(planned.shared_bytes),
                       {},
                       planned.cluster,
-                      planned.overlaps_previous};
+                      planned.overlaps_previous,
+                      planned.cooperative};
   for (const PlanArg& arg : planned.args) {
     if (const auto* scalar = std::get_if<ScalarArg>(&arg)) {
       launch.args.push_back(core::bytes_of(scalar->value));

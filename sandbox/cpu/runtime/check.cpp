@@ -10,9 +10,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "core/error.h"
+#include "sandbox/cpu/memory/grid_accesses.h"
 #include "sandbox/cpu/runtime/device_state.h"
 #include "sandbox/cpu/runtime/global_writes.h"
 #include "sandbox/cpu/runtime/line_table.h"
@@ -43,7 +45,7 @@ class Checker {
   ~Checker() { release(); }
 
   void begin_launch(const CheckedLaunch& launch) {
-    const size_t bytes = launch.shared.second - launch.shared.first;
+    const size_t bytes = launch.shared.second - launch.shared.first - (launch.unused.second - launch.unused.first);
     const size_t words = (bytes / 4 + 1) * launch.blocks;
     words_of_block_ = bytes / 4 + 1;
     if (words > words_in_shadow_) {
@@ -58,8 +60,21 @@ class Checker {
     }
     launch_ = launch;
     global_writes_.begin_launch(*launch.buffers);
+    if (launch.cooperative) {
+      std::vector<size_t> sizes;
+      for (const Buffer& buffer : *launch.buffers) sizes.push_back(buffer.writable ? buffer.bytes : 0);
+      grid_accesses_.begin_launch(sizes, static_cast<int64_t>(launch.blocks));
+      told_at_fences_.clear();
+      flags_.assign(launch.blocks, {});
+    }
     last_buffer_ = nullptr;
     last_variable_ = SIZE_MAX;
+  }
+  void end_launch() {
+    if (!launch_.cooperative) return;
+    release();
+    told_at_fences_.clear();
+    flags_.clear();
   }
   void begin_block() {
     ++block_;
@@ -70,7 +85,15 @@ class Checker {
   void end_block() {
     if (suspect_) acquit(*running_scheduler());
   }
-  void fence() { global_writes_.fence(); }
+  void fence() {
+    if (!launch_.cooperative) return global_writes_.fence();
+    Scheduler& scheduler = *running_scheduler();
+    tell_at_fence(scheduler);
+    grid_accesses_.fence(absolute_block(scheduler), warp_in_block(scheduler), scheduler.clocks().active());
+  }
+  void meet(int64_t first, int64_t count) { grid_accesses_.meet(first, count); }
+  void meet_all() { grid_accesses_.meet_all(); }
+  bool settle() { return !suspect_ || acquit(*running_scheduler()); }
   void end_previous_launch() { previous_has_ended_ = true; }
 
   std::optional<Fault> take_unset_read() { return std::exchange(unset_read_, std::nullopt); }
@@ -78,15 +101,22 @@ class Checker {
   // False when the launch has a fault now.
   bool check(uintptr_t address, size_t bytes, Access access, const void* site, const void* frame) {
     Scheduler* scheduler = running_scheduler();
-    if (scheduler == nullptr || scheduler->muted() || bytes == 0) return true;
+    if (scheduler == nullptr || bytes == 0) return true;
+    const SharedPlace place = place_of_shared(*scheduler, address);
+    const bool is_shared = place.address >= launch_.shared.first && place.address < launch_.shared.second;
+    if (is_shared) note_touched(*scheduler, place, bytes);
+    if (scheduler->muted()) return true;
     if (suspect_ && !acquit(*scheduler)) return false;
+    if (scheduler->stack_is_used_up()) return report_stack(*scheduler, site, frame);
     if (scheduler->on_stack(address)) {
       // Below its frames lies what others have left.
       return address >= reinterpret_cast<uintptr_t>(frame) ||
              report(*scheduler, FaultKind::out_of_bounds, verb(access, bytes) + "below its own stack", site, frame);
     }
-    const SharedPlace place = place_of_shared(*scheduler, address);
-    if (place.address >= launch_.shared.first && place.address < launch_.shared.second) {
+    if (launch_.cooperative && access != Access::atomic_update && changes_value(access) &&
+        (is_strong(access) || !is_shared))
+      scheduler->note_progress();
+    if (is_shared) {
       const Mark mine{scheduler->epoch(), scheduler->warp_epoch(),
                       offset_of(site),    static_cast<uint16_t>(scheduler->thread() + 1),
                       is_atomic(access),  is_strong(access)};
@@ -99,14 +129,20 @@ class Checker {
     return check_global(*scheduler, address, bytes, access, site, frame);
   }
 
+  bool check_stack(const void* site, const void* frame) {
+    Scheduler& scheduler = *running_scheduler();
+    return !scheduler.stack_is_used_up() || report_stack(scheduler, site, frame);
+  }
+
   bool check_async(uintptr_t address, size_t bytes, Access access, const AsyncAccess& by) {
     Scheduler& scheduler = *running_scheduler();
     if (suspect_ && !acquit(scheduler)) return false;
     scheduler.blame(by.thread);
+    const SharedPlace place = place_of_shared(scheduler, address);
+    note_touched(scheduler, place, bytes);
     async_ = &by;
     const Mark mine{by.block_epoch, by.epoch, offset_of(by.site), static_cast<uint16_t>(by.agent + 1), false, false};
-    const bool good =
-        check_shared(scheduler, place_of_shared(scheduler, address), bytes, access, mine, by.site, by.frame);
+    const bool good = check_shared(scheduler, place, bytes, access, mine, by.site, by.frame);
     async_ = nullptr;
     if (good) scheduler.blame_running();
     return good;
@@ -122,6 +158,13 @@ class Checker {
   static SharedPlace place_of_shared(const Scheduler& scheduler, uintptr_t address) {
     if (const auto other = scheduler.aside(address)) return {other->second, other->first, address};
     return {address, scheduler.running_block(), address};
+  }
+
+  void note_touched(Scheduler& scheduler, const SharedPlace& place, size_t bytes) const {
+    if (launch_.blocks == 1) return;
+    const size_t offset = place.address - launch_.shared.first;
+    scheduler.note_touched(scheduler.first_block() + place.block, offset,
+                           std::min(bytes, launch_.shared.second - place.address));
   }
 
   uint32_t offset_of(const void* site) const {
@@ -168,11 +211,18 @@ class Checker {
     const GlobalWrites::Place place{static_cast<size_t>(last_buffer_ - launch_.buffers->data()),
                                     address - reinterpret_cast<uintptr_t>(last_buffer_->data), bytes};
     const GlobalWrites::Kind kind = kind_of(access);
+    const bool between_blocks =
+        !launch_.cooperative || check_between_blocks(scheduler, place, address, access, site, frame);
+    if (!between_blocks) return false;
     if (launch_.overlaps_previous && !previous_has_ended_ && global_writes_.is_of_last_launch(place)) {
       return report(scheduler, FaultKind::race,
                     verb(access, bytes) + "at " + place_of(address, *launch_.buffers) +
                         ", which the launch before this one wrote, with no griddepcontrol.wait in this block yet",
                     site, frame);
+    }
+    if (launch_.cooperative) {
+      if (changes_value(access)) global_writes_.write(place, kind);
+      return true;
     }
     if (kind == GlobalWrites::Kind::atomic) global_writes_.observe(kind);
     if (needs_value(access) && !global_writes_.may_read(place, kind)) {
@@ -190,6 +240,73 @@ class Checker {
     return true;
   }
 
+  // Of the blocks of a cooperative launch.
+  bool check_between_blocks(Scheduler& scheduler, const GlobalWrites::Place& place, uintptr_t address, Access access,
+                            const void* site, const void* frame) {
+    const bool reads = needs_value(access) || access == Access::atomic_write;  // which may be an exchange
+    if (is_strong(access)) meet_at_flag(scheduler, address, reads, changes_value(access));
+    const auto conflict =
+        grid_accesses_.access({place.buffer, place.offset, place.bytes, reads, changes_value(access), is_strong(access),
+                               absolute_block(scheduler), warp_in_block(scheduler), offset_of(site)});
+    if (!conflict) return true;
+    std::string words = place_of(address, *launch_.buffers) + ", which " + scheduler.describe_block(conflict->block) +
+                        (conflict->wrote ? " wrote" : " read") + line_words(conflict->site) +
+                        ", with no barrier of the grid in between, nor a fence and a flag";
+    if (is_write(access)) {
+      suspect({.between_blocks = true,
+               .words = "writes " + words,
+               .address = address,
+               .thread = scheduler.thread(),
+               .site = site,
+               .frame = frame});
+      return true;
+    }
+    return report(scheduler, FaultKind::race, (changes_value(access) ? "updates " : "reads ") + words, site, frame);
+  }
+
+  // Threads of one cluster meet at flags in global memory, too: what a thread knew at its last fence is known to
+  // whoever sees its strong writes behind that. Where clocks are in use; without them, barriers of the block are what
+  // orders it.
+  using Told = std::shared_ptr<const Clocks::Known>;
+  void tell_at_fence(Scheduler& scheduler) {
+    if (!scheduler.clocks().active()) return;
+    Clocks::Known known;
+    scheduler.tell(known);
+    told_at_fences_[absolute_thread(scheduler)] = std::make_shared<const Clocks::Known>(std::move(known));
+  }
+  void meet_at_flag(Scheduler& scheduler, uintptr_t address, bool reads, bool writes) {
+    constexpr size_t kMostFlags = 256;  // the others count as one
+    if (!scheduler.clocks().active()) return;
+    auto& flags = flags_[static_cast<size_t>(scheduler.first_block())];
+    const auto found = flags.find(address), others = flags.find(0);
+    if (reads && found != flags.end()) scheduler.clocks().learn(scheduler.thread(), *found->second);
+    if (reads && others != flags.end()) scheduler.clocks().learn(scheduler.thread(), *others->second);
+    const auto told = told_at_fences_.find(absolute_thread(scheduler));
+    if (!writes || told == told_at_fences_.end()) return;
+    Told& flag = found != flags.end() ? found->second : flags[flags.size() < kMostFlags ? address : 0];
+    if (flag == nullptr) {
+      flag = told->second;
+    } else if (flag != told->second) {
+      Clocks::Known all = *flag;
+      Clocks::join(all, *told->second);
+      flag = std::make_shared<const Clocks::Known>(std::move(all));
+    }
+  }
+
+  // Among those that run together.
+  static int64_t absolute_thread(const Scheduler& scheduler) { return scheduler.first_thread() + scheduler.thread(); }
+  static int64_t absolute_block(const Scheduler& scheduler) { return scheduler.first_block() + scheduler.block(); }
+  static unsigned warp_in_block(const Scheduler& scheduler) {
+    return static_cast<unsigned>(scheduler.warp_of(scheduler.thread()) % scheduler.warps_of_block());
+  }
+
+  bool report_stack(Scheduler& scheduler, const void* site, const void* frame) const {
+    return report(scheduler, FaultKind::resource_limit,
+                  "the local memory of this thread is used up: in a cooperative launch of so many threads it has " +
+                      std::to_string(scheduler.stack_bytes() >> 10) + " KiB",
+                  site, frame);
+  }
+
   static GlobalWrites::Kind kind_of(Access access) {
     if (is_atomic(access)) return GlobalWrites::Kind::atomic;
     return access == Access::read || access == Access::write ? GlobalWrites::Kind::plain
@@ -200,16 +317,18 @@ class Checker {
                     const void* site, const void* frame) {
     const uintptr_t address = place.address;
     aside_ = place.content - place.address;
-    Shadow* const shadow_of_words = shadow_of_words_ + static_cast<size_t>(place.block) * words_of_block_;
-    Shadow* const shadow_of_bytes = shadow_of_bytes_ + static_cast<size_t>(place.block) * words_of_block_ * 4;
+    const auto block = static_cast<size_t>(scheduler.first_block() + place.block);
+    Shadow* const shadow_of_words = shadow_of_words_ + block * words_of_block_;
+    Shadow* const shadow_of_bytes = shadow_of_bytes_ + block * words_of_block_ * 4;
     if (!within(address, bytes, launch_.dynamic) && !within_variable(address, bytes)) {
       if (is_guard(address, bytes)) return true;
       return report(scheduler, FaultKind::out_of_bounds, verb(access, bytes) + shared_place_of(address), site, frame);
     }
-    const size_t begin = address - launch_.shared.first, end = begin + bytes;
+    const size_t skipped = address >= launch_.unused.second ? launch_.unused.second - launch_.unused.first : 0;
+    const size_t begin = address - launch_.shared.first - skipped, end = begin + bytes;
     const bool needed = needs_value(access) && !mostly_written(shadow_of_words, shadow_of_bytes, begin, end);
     const auto visit = [&](Shadow& part, size_t at) {
-      return visit_part(scheduler, part, mine, access, needed, bytes, launch_.shared.first + at, site, frame);
+      return visit_part(scheduler, part, mine, access, needed, bytes, launch_.shared.first + skipped + at, site, frame);
     };
     for (size_t at = begin; at < end;) {
       Shadow& word = shadow_of_words[at / 4];
@@ -346,8 +465,9 @@ class Checker {
     const bool agent = scheduler.clocks().active() && scheduler.clocks().is_agent(mark.thread - 1);
     return agent ? agent_name(scheduler, mark) : scheduler.describe(mark.thread - 1);
   }
-  std::string line_words(const Mark& mark) const {
-    const auto line = line_of(launch_.image.first + mark.site);
+  std::string line_words(const Mark& mark) const { return line_words(mark.site); }
+  std::string line_words(uint32_t site) const {
+    const auto line = line_of(launch_.image.first + site);
     return line ? " in line " + std::to_string(*line) : "";
   }
 
@@ -355,6 +475,7 @@ class Checker {
   // seen at the next access, or at the end of the block: this one is about to happen.
   struct Suspect {
     bool between_blocks = false;  // then of global memory, and without marks
+    std::string words{};          // of a cooperative launch
     Mark before{}, now{};
     bool wrote = false;  // `before` did
     uintptr_t address = 0;
@@ -378,6 +499,7 @@ class Checker {
     const Suspect s = *std::exchange(suspect_, std::nullopt);
     if (content_of((s.address + s.aside) / 4 * 4) == s.content) return true;
     scheduler.blame(s.thread);
+    if (!s.words.empty()) return report(scheduler, FaultKind::race, s.words, s.site, s.frame);
     if (s.between_blocks) {
       return report(scheduler, FaultKind::race,
                     "writes " + place_of(s.address, *launch_.buffers) +
@@ -478,7 +600,10 @@ class Checker {
 
   CheckedLaunch launch_;
   GlobalWrites global_writes_;
-  bool previous_has_ended_ = false;  // for the running block
+  memory::GridAccesses grid_accesses_;
+  std::unordered_map<int64_t, Told> told_at_fences_;        // by thread
+  std::vector<std::unordered_map<uintptr_t, Told>> flags_;  // by the first block of a cluster, then address
+  bool previous_has_ended_ = false;                         // for the running block
   std::optional<Suspect> suspect_;
   std::optional<Fault> unset_read_;     // the first
   const AsyncAccess* async_ = nullptr;  // while an agent's access is checked
@@ -494,13 +619,22 @@ Checker checker;
 }  // namespace
 
 void begin_checked_launch(const CheckedLaunch& launch) { checker.begin_launch(launch); }
+void end_checked_launch() { checker.end_launch(); }
 void begin_checked_block() { checker.begin_block(); }
 void end_checked_block() { checker.end_block(); }
 std::optional<Fault> take_unset_read() { return checker.take_unset_read(); }
 void note_fence() { checker.fence(); }
+void note_meeting(int64_t first, int64_t count) { checker.meet(first, count); }
+void note_meeting_of_all() { checker.meet_all(); }
+void settle_suspicion() {
+  if (!checker.settle()) running_scheduler()->leave();
+}
 void note_end_of_previous_launch() { checker.end_previous_launch(); }
 void check_access(const void* address, size_t bytes, Access access, const void* site, const void* frame) {
   if (!checker.check(reinterpret_cast<uintptr_t>(address), bytes, access, site, frame)) running_scheduler()->leave();
+}
+void check_stack(const void* site, const void* frame) {
+  if (!checker.check_stack(site, frame)) running_scheduler()->leave();
 }
 void check_async_access(const void* address, size_t bytes, Access access, const AsyncAccess& by) {
   if (!checker.check_async(reinterpret_cast<uintptr_t>(address), bytes, access, by)) running_scheduler()->leave();

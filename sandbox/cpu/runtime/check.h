@@ -1,6 +1,6 @@
 // The checking build's view of memory: every access is announced and judged before it happens. Shared memory: bounds of
 // the variable, initialised, no race. Global memory: bounds of the launch's buffers, and no read of another block's
-// write unless something orders the two.
+// write unless something orders the two; in a cooperative launch no race of two blocks.
 #pragma once
 
 #include <cstddef>
@@ -23,12 +23,16 @@ struct CheckedLaunch {
   MemoryRange arguments;
   const std::vector<inspection::SharedVariable>* variables = nullptr;
   const std::vector<Buffer>* buffers = nullptr;
-  size_t blocks = 1;  // of a cluster
+  size_t blocks = 1;   // that run together
+  MemoryRange unused;  // what of `shared` this launch cannot access
+  bool cooperative = false;
   bool overlaps_previous = false;
 };
 
 // The pointed-to objects must outlive the launch. One launch at a time.
 void begin_checked_launch(const CheckedLaunch& launch);
+// Gives back what a cooperative launch took; others keep it for the next one.
+void end_checked_launch();
 // Shared memory is uninitialised again.
 void begin_checked_block();
 // May record a fault.
@@ -42,6 +46,11 @@ std::optional<Fault> take_unset_read();
 void note_end_of_previous_launch();
 // The running block executes a fence for other blocks.
 void note_fence();
+// In a cooperative launch, all of whose blocks are numbered: a barrier of so many of them, or of all.
+void note_meeting(int64_t first, int64_t count);
+void note_meeting_of_all();
+// Before another block runs: decides about a write that may be a race. May end the launch.
+void settle_suspicion();
 
 enum class Access { read, write, volatile_read, volatile_write, atomic_read, atomic_write, atomic_update };
 inline bool is_write(Access access) { return access == Access::write || access == Access::volatile_write; }
@@ -54,6 +63,9 @@ inline bool changes_value(Access access) { return !is_read(access) && access != 
 // Ends the launch with a Fault when the running CUDA thread must not make this access. `site`: the return address into
 // device code.
 void check_access(const void* address, size_t bytes, Access access, const void* site, const void* frame);
+
+// Ends the launch when the running thread leaves too little of an unguarded stack.
+void check_stack(const void* site, const void* frame);
 
 // An access to shared memory by an agent (clocks.h), for the thread that began it.
 struct AsyncAccess {

@@ -12,6 +12,7 @@
 using sandbox::FaultKind;
 using sandbox::cpu::runtime::Access;
 using sandbox::cpu::runtime::check_access;
+using sandbox::cpu::runtime::check_stack;
 using sandbox::cpu::runtime::note_fence;
 using sandbox::cpu::runtime::place_of;
 using sandbox::cpu::runtime::running_scheduler;
@@ -37,11 +38,24 @@ struct TypeMismatch {
 #define KW_CHECK(address, bytes, access) \
   check_access(address, bytes, access, __builtin_return_address(0), __builtin_frame_address(0))
 
+#define KW_POLL(address) \
+  running_scheduler()->note_poll(address, __builtin_return_address(0), __builtin_frame_address(0))
+// Of an update.
+#define KW_PROGRESS(address, changed)     \
+  if (changed) {                          \
+    running_scheduler()->note_progress(); \
+  } else {                                \
+    KW_POLL(address);                     \
+  }
+
 #define KW_PLAIN(kind, bytes)                                                                       \
   void __wrap___tsan_##kind##read##bytes(void* address) { KW_CHECK(address, bytes, Access::read); } \
   void __wrap___tsan_##kind##write##bytes(void* address) { KW_CHECK(address, bytes, Access::write); }
-#define KW_VOLATILE(kind, bytes)                                                                                      \
-  void __wrap___tsan_##kind##volatile_read##bytes(void* address) { KW_CHECK(address, bytes, Access::volatile_read); } \
+#define KW_VOLATILE(kind, bytes)                                   \
+  void __wrap___tsan_##kind##volatile_read##bytes(void* address) { \
+    KW_POLL(address);                                              \
+    KW_CHECK(address, bytes, Access::volatile_read);               \
+  }                                                                \
   void __wrap___tsan_##kind##volatile_write##bytes(void* address) { KW_CHECK(address, bytes, Access::volatile_write); }
 #define KW_SIZES(what, kind) what(kind, 1) what(kind, 2) what(kind, 4) what(kind, 8) what(kind, 16)
 
@@ -50,6 +64,7 @@ struct TypeMismatch {
     KW_CHECK(const_cast<uint##bits##_t*>(at), bits / 8, Access::atomic_update);                                      \
     const uint##bits##_t old = *at;                                                                                  \
     *at = static_cast<uint##bits##_t>(expression);                                                                   \
+    KW_PROGRESS(at, *at != old)                                                                                      \
     return old;                                                                                                      \
   }
 
@@ -61,11 +76,13 @@ struct TypeMismatch {
     const bool equal = old == *expected;                                                                          \
     if (equal) *at = value;                                                                                       \
     *expected = old;                                                                                              \
+    KW_PROGRESS(at, *at != old)                                                                                   \
     return equal;                                                                                                 \
   }
 
 #define KW_ATOMICS(bits)                                                                                         \
   uint##bits##_t __wrap___tsan_atomic##bits##_load(const volatile uint##bits##_t* at, int) {                     \
+    KW_POLL(at);                                                                                                 \
     KW_CHECK(const_cast<uint##bits##_t*>(at), bits / 8, Access::atomic_read);                                    \
     return *at;                                                                                                  \
   }                                                                                                              \
@@ -84,6 +101,7 @@ struct TypeMismatch {
     KW_CHECK(const_cast<uint##bits##_t*>(at), bits / 8, Access::atomic_update);                                  \
     const uint##bits##_t old = *at;                                                                              \
     if (old == expected) *at = value;                                                                            \
+    KW_PROGRESS(at, *at != old)                                                                                  \
     return old;                                                                                                  \
   }                                                                                                              \
   KW_FETCH(bits, add, old + value)                                                                               \
@@ -106,7 +124,7 @@ KW_ATOMICS(32)
 KW_ATOMICS(64)
 
 void __wrap___tsan_init() {}
-void __wrap___tsan_func_entry(void*) {}
+void __wrap___tsan_func_entry(void*) { check_stack(__builtin_return_address(0), __builtin_frame_address(0)); }
 void __wrap___tsan_func_exit() {}
 void __wrap___tsan_vptr_update(void**, void*) {}
 void __wrap___tsan_vptr_read(void**) {}

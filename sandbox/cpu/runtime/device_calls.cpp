@@ -50,7 +50,16 @@ void __kw_unsupported(const char* what) {
   KW_SITE();
   running_scheduler()->raise(FaultKind::unsupported, what);
 }
-void __kw_yield() { running_scheduler()->yield(); }
+void __kw_yield() {
+  KW_SITE();
+  running_scheduler()->yield();
+}
+void __kw_poll() { running_scheduler()->poll(); }
+void __kw_grid_sync() {
+  KW_SITE();
+  running_scheduler()->meet_in_grid();
+}
+bool __kw_grid_can_meet() { return running_scheduler()->is_cooperative(); }
 
 #define KW_ASYNCHRONOUS() (KW_SITE(), running_scheduler()->asynchronous())
 void __kw_named_barrier(unsigned id, unsigned threads, bool waits) {

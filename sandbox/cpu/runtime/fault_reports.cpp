@@ -9,10 +9,26 @@ void Scheduler::report_deadlock() {
   std::string message;
   Slot* named = nullptr;  // the thread that the report is about
   for (const Block& block : blocks_) {
+    if (block.spinning.empty()) continue;
+    named = block.spinning.first;
+    message = std::to_string(spinning_) + " threads wait in loops for what no thread does any more, " +
+              describe(named->thread) + " of " + describe_block(block_of(named->thread)) + " among them";
+    break;
+  }
+  const bool spins = named != nullptr;
+  for (const Block& block : blocks_) {
     if (block.at_barrier.empty() || named != nullptr) continue;
     named = block.at_barrier.first;
     message = std::to_string(block.arrived) + " of " + std::to_string(block.alive) +
               " threads wait in __syncthreads, " + describe(named->thread) + " among them";
+  }
+  if (!at_grid_.empty() && !spins) {
+    if (named == nullptr) named = at_grid_.first;
+    message += (message.empty() ? "" : "; ") + std::to_string(arrived_at_grid_) + " of " + std::to_string(alive_) +
+               " threads wait at the barrier of the grid";
+    if (returned_blocks_ > 0) {
+      message += " for " + std::to_string(returned_blocks_) + " blocks, all threads of which have returned";
+    }
   }
   const bool at_barrier = named != nullptr;
   bool disagreement = false;
@@ -29,14 +45,17 @@ void Scheduler::report_deadlock() {
                  " for lanes that never come";
     }
   }
-  if (const auto stuck = asynchronous_->stuck()) {
-    if (named == nullptr) named = stuck->first;
-    message += (message.empty() ? "" : "; ") + stuck->message;
-  }
-  if (!at_cluster_.empty()) {
-    if (named == nullptr) named = at_cluster_.first;
-    message += (message.empty() ? "" : "; ") + std::to_string(arrived_at_cluster_) + " of " +
-               std::to_string(alive_in_cluster_) + " threads have arrived at the cluster's barrier";
+  for (const Cluster& cluster : clusters_) {
+    if (message.size() > 400) break;
+    if (const auto stuck = cluster.asynchronous->stuck()) {
+      if (named == nullptr) named = stuck->first;
+      message += (message.empty() ? "" : "; ") + stuck->message;
+    }
+    if (!cluster.at_barrier.empty()) {
+      if (named == nullptr) named = cluster.at_barrier.first;
+      message += (message.empty() ? "" : "; ") + std::to_string(cluster.arrived) + " of " +
+                 std::to_string(cluster.alive) + " threads have arrived at the cluster's barrier";
+    }
   }
   current_ = named;
   current_thread_ = named->thread;
@@ -70,6 +89,11 @@ void Scheduler::raise(FaultKind kind, std::string message) {
 std::string Scheduler::describe(int64_t thread) const {
   const auto p = position(thread % threads_, launch_->block);
   return "thread (" + std::to_string(p[0]) + "," + std::to_string(p[1]) + "," + std::to_string(p[2]) + ")";
+}
+
+std::string Scheduler::describe_block(int64_t block) const {
+  const auto& index = blocks_[static_cast<size_t>(block)].index;
+  return "block (" + std::to_string(index[0]) + "," + std::to_string(index[1]) + "," + std::to_string(index[2]) + ")";
 }
 
 std::optional<int64_t> Scheduler::line_at(const void* site, const void* frame) const {

@@ -109,6 +109,7 @@ struct Module::State {
     return parts;
   }
 
+  std::optional<std::string> what_is_unsupported(const KernelLaunch& launch, const KernelDescriptor& kernel) const;
   std::optional<std::string> refuse_launch(const KernelLaunch& launch, const KernelDescriptor* kernel) const;
 
   void* handle = nullptr;
@@ -204,6 +205,20 @@ std::optional<std::string> Module::State::refuse_launch(const KernelLaunch& laun
   return std::nullopt;
 }
 
+std::optional<std::string> Module::State::what_is_unsupported(const KernelLaunch& launch,
+                                                              const KernelDescriptor& kernel) const {
+  if (!launch.cooperative) return std::nullopt;
+  if (build != Build::check) return "a cooperative launch in another build than the checking one";
+  const int64_t of_block = launch.block[0] * launch.block[1] * launch.block[2];
+  const int64_t threads = launch.grid[0] * launch.grid[1] * launch.grid[2] * of_block;
+  if (of_block % kernel.warp_lanes != 0) return "a cooperative launch of blocks that do not have whole warps";
+  if (threads > kMostCooperativeThreads) {
+    return "a cooperative launch of " + std::to_string(threads) + " threads, of which at most " +
+           std::to_string(kMostCooperativeThreads) + " can run at once here";
+  }
+  return std::nullopt;
+}
+
 std::optional<Fault> Module::launch(const KernelLaunch& launch, const std::vector<Buffer>& buffers, Order order,
                                     uint64_t seed) {
   const auto* kernel =
@@ -211,8 +226,12 @@ std::optional<Fault> Module::launch(const KernelLaunch& launch, const std::vecto
   if (const auto refusal = state_->refuse_launch(launch, kernel)) {
     return Fault{FaultKind::invalid_launch, *refusal, launch.kernel, {}, {}, {}};
   }
+  if (const auto what = state_->what_is_unsupported(launch, *kernel)) {
+    return Fault{FaultKind::unsupported, *what, launch.kernel, {}, {}, {}};
+  }
   Arguments arguments(launch.args);
   LaunchContext context;
+  context.cooperative = launch.cooperative;
   context.kernel = launch.kernel;
   context.grid = launch.grid;
   context.block = launch.block;
@@ -239,13 +258,21 @@ std::optional<Fault> Module::launch(const KernelLaunch& launch, const std::vecto
       const auto address = reinterpret_cast<uintptr_t>(begin);
       return MemoryRange(address, address + bytes);
     };
-    begin_checked_launch({state_->image, range(state_->shared, state_->shared_bytes),
-                          range(state_->dynamic, state_->dynamic != nullptr ? launch.shared_bytes : 0),
-                          arguments.range(), &state_->facts.shared, &buffers,
-                          static_cast<size_t>(launch.cluster[0] * launch.cluster[1] * launch.cluster[2]),
-                          launch.overlaps_previous});
+    const int64_t blocks = launch.cluster[0] * launch.cluster[1] * launch.cluster[2];
+    const int64_t grid = launch.grid[0] * launch.grid[1] * launch.grid[2];
+    constexpr size_t kWord = 16;
+    const size_t taken = (launch.shared_bytes + kWord - 1) / kWord * kWord;
+    const MemoryRange dynamic = range(state_->dynamic, kMostDynamicShared);
+    begin_checked_launch(
+        {state_->image, range(state_->shared, state_->shared_bytes),
+         range(state_->dynamic, state_->dynamic != nullptr ? launch.shared_bytes : 0), arguments.range(),
+         &state_->facts.shared, &buffers, static_cast<size_t>(launch.cooperative ? grid : blocks),
+         state_->dynamic != nullptr ? MemoryRange(dynamic.first + taken, dynamic.second) : MemoryRange(),
+         launch.cooperative, launch.overlaps_previous});
   }
-  return state_->scheduler.run(context);
+  std::optional<Fault> fault = state_->scheduler.run(context);
+  if (state_->build == Build::check) end_checked_launch();
+  return fault;
 }
 
 }  // namespace sandbox::cpu::runtime

@@ -35,6 +35,7 @@ struct KernelLaunch {
   std::vector<std::vector<std::byte>> args;  // each parameter's bytes, in order; sizes must match the kernel's
   std::array<int64_t, 3> cluster{1, 1, 1};   // blocks; the grid is a multiple of it
   bool overlaps_previous = false;            // it may begin before the launch before it has ended
+  bool cooperative = false;                  // its blocks may wait for each other; only in the checking build
 };
 
 struct Limits {

@@ -8,12 +8,12 @@
 
 #include "sandbox/cpu/runtime/asynchronous.h"
 #include "sandbox/cpu/runtime/block_order.h"
+#include "sandbox/cpu/runtime/check.h"
 #include "sandbox/cpu/runtime/device_state.h"
 
 namespace sandbox::cpu::runtime {
 
-Scheduler::Scheduler(size_t stack_bytes)
-    : stack_bytes_(stack_bytes), asynchronous_(std::make_unique<Asynchronous>(*this)) {}
+Scheduler::Scheduler(size_t stack_bytes) : stack_bytes_(stack_bytes) {}
 Scheduler::~Scheduler() = default;
 
 std::optional<Fault> Scheduler::run(const LaunchContext& launch) {
@@ -31,9 +31,18 @@ std::optional<Fault> Scheduler::run(const LaunchContext& launch) {
   warp_bits_ = launch.warp_lanes == 64 ? 6 : 5;
   last_lane_ = (size_t{1} << warp_bits_) - 1;
   whole_warp_ = launch.warp_lanes == 64 ? ~Lanes{0} : 0xffffffff;
-  const int64_t blocks = launch.cluster[0] * launch.cluster[1] * launch.cluster[2];
+  cluster_blocks_ = launch.cluster[0] * launch.cluster[1] * launch.cluster[2];
+  cluster_threads_ = threads_ * cluster_blocks_;
+  const int64_t in_grid = launch.grid[0] * launch.grid[1] * launch.grid[2];
+  const int64_t blocks = launch.cooperative ? in_grid : cluster_blocks_;
+  make_room(launch.cooperative ? threads_ * blocks : 0);
   blocks_ = std::vector<Block>(static_cast<size_t>(blocks));
+  clusters_.resize(static_cast<size_t>(blocks / cluster_blocks_));
+  for (Cluster& cluster : clusters_) {
+    if (cluster.asynchronous == nullptr) cluster.asynchronous = std::make_unique<Asynchronous>(*this);
+  }
   aside_.resize(blocks > 1 ? static_cast<size_t>(blocks) * launch.shared.size() : 0);
+  for (page_bits_ = 12; launch.shared.size() >> page_bits_ >= 64;) ++page_bits_;
   warps_.assign(warp_of(threads_ * blocks - 1) + 1, Warp{});
   make_order();
   __kw_block_dim = {static_cast<unsigned>(launch.block[0]), static_cast<unsigned>(launch.block[1]),
@@ -44,17 +53,27 @@ std::optional<Fault> Scheduler::run(const LaunchContext& launch) {
                       static_cast<unsigned>(launch.cluster[2])};
   __kw_dynamic_shared_bytes = static_cast<unsigned>(launch.dynamic_shared_bytes);
   running_scheduler_pointer = this;
-  BlockOrder clusters(launch.grid[0] * launch.grid[1] * launch.grid[2] / blocks, launch.order, launch.seed);
+  BlockOrder clusters(in_grid / cluster_blocks_, launch.order, launch.seed);
   while (!fault_) {
     const std::optional<int64_t> cluster = clusters.next();
     if (!cluster) break;
-    begin_blocks(*cluster);
+    begin_blocks(clusters, *cluster);
     run_blocks();
   }
   running_scheduler_pointer = nullptr;
   launch_ = nullptr;
   if (fault_) slots_.clear();  // abandoned in the middle of things
   return fault_;
+}
+
+// A cooperative launch may need more stacks than a process may map each by itself. `threads`: 0 for other launches.
+void Scheduler::make_room(int64_t threads) {
+  const size_t bytes = cooperative_stack_bytes(threads, stack_bytes_);
+  if (threads == 0 ? arena_ == nullptr
+                   : arena_ != nullptr && arena_->stacks() > static_cast<size_t>(threads) && arena_->bytes() == bytes)
+    return;
+  slots_.clear();
+  arena_ = threads == 0 ? nullptr : std::make_unique<memory::StackArena>(static_cast<size_t>(threads) + 1, bytes);
 }
 
 void Scheduler::make_order() {
@@ -70,30 +89,44 @@ int64_t Scheduler::ordered(int64_t nth) const {
   return permutation_.empty() ? nth : permutation_[static_cast<size_t>(nth)];
 }
 
-void Scheduler::begin_blocks(int64_t cluster) {
+void Scheduler::begin_blocks(BlockOrder& clusters, int64_t first) {
   launch_->begin_block(launch_->user);
   const auto& extent = launch_->cluster;
-  const auto first =
-      position(cluster, {launch_->grid[0] / extent[0], launch_->grid[1] / extent[1], launch_->grid[2] / extent[2]});
-  running_block_ = 0;
-  current_thread_ = 0;
-  cluster_epoch_ = last_epoch_ + 1;
-  for (size_t b = 0; b < blocks_.size(); ++b) {
-    Block& block = blocks_[b];
-    const auto within = position(static_cast<int64_t>(b), extent);
-    block = Block{};
-    for (size_t d = 0; d < 3; ++d) block.index[d] = static_cast<unsigned>(first[d] * extent[d] + within[d]);
-    block.alive = threads_;
-    block.epoch = ++last_epoch_;
-    if (blocks_.size() > 1)
-      std::memcpy(aside_of(static_cast<int64_t>(b)), launch_->shared.data(), launch_->shared.size());
+  running_block_ = first_block_ = 0;
+  current_thread_ = first_thread_ = 0;
+  cluster_ = clusters_.data();
+  alive_ = threads_ * static_cast<int64_t>(blocks_.size());
+  int64_t next = 0;
+  for (size_t c = 0; c < clusters_.size(); ++c) {
+    if (c > 0) first = clusters.next().value();
+    const auto in_grid =
+        position(first, {launch_->grid[0] / extent[0], launch_->grid[1] / extent[1], launch_->grid[2] / extent[2]});
+    Cluster& cluster = clusters_[c];
+    cluster.epoch = last_epoch_ + 1;
+    cluster.at_barrier = SlotList{};
+    cluster.arrived = 0;
+    cluster.alive = cluster_threads_;
+    for (int64_t rank = 0; rank < cluster_blocks_; ++rank, ++next) {
+      Block& block = blocks_[static_cast<size_t>(next)];
+      const auto within = position(rank, extent);
+      block = Block{};
+      for (size_t d = 0; d < 3; ++d) block.index[d] = static_cast<unsigned>(in_grid[d] * extent[d] + within[d]);
+      block.alive = threads_;
+      block.epoch = ++last_epoch_;
+      if (blocks_.size() > 1) std::memcpy(aside_of(next), launch_->shared.data(), launch_->shared.size());
+    }
+    cluster.asynchronous->begin_block();
+    if (checks()) {
+      cluster.clocks.begin_block(cluster_threads_, static_cast<int64_t>(warps_.size() / clusters_.size()));
+    }
   }
   const auto& index = blocks_[0].index;
   __kw_block_index = {index[0], index[1], index[2]};
-  arrived_at_cluster_ = 0;
-  alive_in_cluster_ = threads_ * cluster_blocks();
-  at_cluster_ = idle_ = SlotList{};
-  cluster_phases_.assign(static_cast<size_t>(alive_in_cluster_), cluster_phase_);
+  idle_ = at_grid_ = SlotList{};
+  arrived_at_grid_ = returned_blocks_ = spinning_ = 0;
+  rounds_in_vain_ = 0;
+  cluster_phases_.assign(static_cast<size_t>(alive_), 0);
+  for (Cluster& cluster : clusters_) cluster.phase = 0;
   for (const auto& slot : slots_) idle_.push(slot.get());
   const size_t warps_of_block = warps_.size() / blocks_.size();
   for (size_t w = 0; w < warps_.size(); ++w) {
@@ -104,16 +137,16 @@ void Scheduler::begin_blocks(int64_t cluster) {
     warps_[w].askers = SlotList{};
     warps_[w].synced.common_epoch = warps_[w].met.common_epoch = ++warps_[w].epoch;
   }
-  asynchronous_->begin_block();
-  if (checks()) clocks_.begin_block(alive_in_cluster_, static_cast<int64_t>(warps_.size()));
 }
 
 void Scheduler::run_blocks() {
   // Fibers switch to one another; they come back here when the blocks are done or stuck.
   resume(fresh_slot());
   memory::switch_stacks(scheduler_sp_, current_->fiber.sp(), current_->fiber.bounds());
-  if (!fault_ && alive_in_cluster_ > 0) report_deadlock();
-  if (!fault_) asynchronous_->end_block();
+  if (!fault_ && alive_ > 0) report_deadlock();
+  for (const Cluster& cluster : clusters_) {
+    if (!fault_) cluster.asynchronous->end_block();
+  }
   if (!fault_ && launch_->end_block != nullptr) launch_->end_block(launch_->user);
 }
 
@@ -128,11 +161,13 @@ void Scheduler::wake(SlotList& list) {
 
 Scheduler::Slot* Scheduler::fresh_slot() {
   if (idle_.empty()) {
-    slots_.push_back(std::make_unique<Slot>(stack_bytes_));
+    slots_.push_back(arena_ != nullptr ? std::make_unique<Slot>(arena_->stack(slots_.size()))
+                                       : std::make_unique<Slot>(stack_bytes_));
     idle_.push(slots_.back().get());
   }
   Slot* slot = idle_.pop();
   slot->thread = -1;
+  slot->polls = slot->polls_there = 0;
   if (std::exchange(slot->launch, launches_) != launches_ && !keeps_stacks_) {
     slot->fiber.overwrite(static_cast<uint8_t>(launch_->seed >> 48));
   }
@@ -144,7 +179,7 @@ Scheduler::Slot* Scheduler::fresh_slot() {
 Scheduler::Slot* Scheduler::next_runnable() {
   do {
     int64_t block = running_block_;
-    for (int64_t turn = 0; turn < cluster_blocks(); ++turn, block = block_after(block)) {
+    for (size_t turn = 0; turn < blocks_.size(); ++turn, block = block_after(block)) {
       Block& candidate = blocks_[static_cast<size_t>(block)];
       if (!candidate.ready.empty()) return candidate.ready.pop();
       if (candidate.started < threads_) {
@@ -152,7 +187,7 @@ Scheduler::Slot* Scheduler::next_runnable() {
         return fresh_slot();
       }
     }
-  } while (asynchronous_->go_on() || answer_active_masks() || part_converged());
+  } while (copies_go_on() || answer_active_masks() || part_converged() || spinners_go_on());
   return nullptr;
 }
 
@@ -209,14 +244,17 @@ bool Scheduler::next_thread() {
   if (own_block().started == threads_) return false;
   current_->thread = running_block_ * threads_ + ordered(own_block().started++);
   set_thread(current_->thread);
+  note_progress();
   return true;
 }
 
 void Scheduler::finish_thread() {
-  asynchronous_->end_thread();
+  asynchronous().end_thread();
   Block& block = own_block();
   --block.alive;
-  --alive_in_cluster_;
+  --alive_;
+  --cluster_->alive;
+  ++progress_;
   Warp& mine = warp();
   mine.alive &= ~lane_bit();
   // Those who wait may have waited for this thread alone. A completed record makes room for the last one.
@@ -226,7 +264,9 @@ void Scheduler::finish_thread() {
   }
   if (mine.asking != 0 && mine.asking == mine.alive) answer_active_mask(mine);
   if (block.arrived > 0 && block.arrived == block.alive) release_barrier();
-  if (arrived_at_cluster_ > 0 && arrived_at_cluster_ == alive_in_cluster_) end_cluster_phase();
+  if (cluster_->arrived > 0 && cluster_->arrived == cluster_->alive) end_cluster_phase();
+  if (block.alive == 0) ++returned_blocks_;
+  if (arrived_at_grid_ > 0) end_grid_phase_if_done();
 }
 
 int Scheduler::barrier(int kind, int predicate) {
@@ -256,13 +296,15 @@ void Scheduler::release_barrier() {
   block.at_barrier = SlotList{};
   block.arrived = 0;
   block.epoch = ++last_epoch_;
-  if (clocks_.active()) clocks_.share_agents();
+  if (clocks().active()) clocks().share_agents();
+  if (is_cooperative()) note_meeting(running_block_, 1);
 }
 
 void Scheduler::yield() {
+  if (is_cooperative()) return spin();
   // A thread that spins must let the others go on, unstarted ones and those of other blocks, too.
   int64_t block = running_block_;
-  for (int64_t turn = 1; turn <= cluster_blocks(); ++turn) {
+  for (size_t turn = 1; turn <= blocks_.size(); ++turn) {
     block = block_after(block);
     Block& candidate = blocks_[static_cast<size_t>(block)];
     if (!candidate.can_go_on(threads_)) continue;
@@ -279,7 +321,7 @@ void Scheduler::yield() {
     memory::switch_stacks(mine->fiber.sp(), next->fiber.sp(), next->fiber.bounds());
     return;
   }
-  asynchronous_->go_on();
+  asynchronous().go_on();
 }
 
 }  // namespace sandbox::cpu::runtime

@@ -113,7 +113,7 @@ void Scheduler::complete(Warp& own, Record& record, Slot* last_arriver) {
     order_lanes(own, own.met, record.arrived);
     if (record.combine == nullptr) {
       order_lanes(own, own.synced, record.arrived);
-      if (clocks_.active()) share_clocks(record);
+      share_clocks(record);
     }
   }
   for (Lanes left = record.arrived; left != 0; left &= left - 1) {
@@ -145,31 +145,35 @@ void Scheduler::order_lanes(const Warp& own, LaneOrder& order, Lanes lanes) cons
 }
 
 void Scheduler::share_clocks(const Record& record) {
+  const Slot& first = *record.slots[static_cast<size_t>(__builtin_ctzl(record.arrived))];
+  Clocks& clocks = cluster_of(block_of(first.thread)).clocks;
+  if (!clocks.active()) return;
   std::vector<int64_t> among;
   for (Lanes left = record.arrived; left != 0; left &= left - 1) {
-    among.push_back(record.slots[static_cast<size_t>(__builtin_ctzl(left))]->thread);
+    among.push_back(in_cluster(*record.slots[static_cast<size_t>(__builtin_ctzl(left))]));
   }
-  clocks_.share(among);
+  clocks.share(among);
 }
 
 void Scheduler::tell(Clocks::Known& to) {
   if (!checks()) return;
-  clocks_.activate();
+  Clocks& clocks = cluster_->clocks;
+  clocks.activate();
   Warp& own = warp();
-  Clocks::join(to, clocks_.known_by(current_thread_));
-  const auto first = current_thread_ - static_cast<int64_t>(lane_of(current_thread_));
+  Clocks::join(to, clocks.known_by(thread()));
+  const auto first = thread() - static_cast<int64_t>(lane_of(current_thread_));
   for (size_t lane = 0; lane < lanes_in_warp(); ++lane) {
-    const int64_t thread = first + static_cast<int64_t>(lane);
-    if (thread >= clocks_.threads()) break;
-    uint32_t& known = to[static_cast<size_t>(thread)];
-    known = std::max(known, known_warp_epoch(thread, false));
+    const int64_t other = first + static_cast<int64_t>(lane);
+    if (other >= clocks.threads()) break;
+    uint32_t& known = to[static_cast<size_t>(other)];
+    known = std::max(known, known_warp_epoch(other, false));
   }
-  to[static_cast<size_t>(current_thread_)] = ++own.epoch;  // its next accesses are of this epoch
+  to[static_cast<size_t>(thread())] = ++own.epoch;  // its next accesses are of this epoch
 }
 
 void Scheduler::fence_proxy() {
-  clocks_.activate();
-  clocks_.fence(current_thread_, ++warp().epoch);
+  clocks().activate();
+  clocks().fence(thread(), ++warp().epoch);
 }
 
 uint32_t Scheduler::known_warp_epoch(int64_t thread, bool met) const {

@@ -1,5 +1,5 @@
-// cooperative_groups: blocks, tiles and other lanes of a warp, the ranks of a grid. What needs blocks that run at the same
-// time is marked unavailable: the compiler then says so at its line.
+// cooperative_groups: blocks, tiles and other lanes of a warp, grids. What is unsupported is marked unavailable: the
+// compiler then says so at its line.
 #pragma once
 
 #include "kw_threads.h"
@@ -25,11 +25,11 @@ class thread_block {
 };
 KW_DEVICE thread_block this_thread_block() { return thread_block(); }
 
-// ---- the grid, whose blocks run one after another
+// ---- the grid, whose blocks run one after another, but for those of a cooperative launch
 class grid_group {
  public:
-  KW_UNAVAILABLE("the barrier of a grid is") void sync() const;
-  static bool is_valid() { return false; }
+  static void sync() { __kw_grid_sync(); }
+  static bool is_valid() { return __kw_grid_can_meet(); }
   static unsigned long long num_blocks() { return 1ull * gridDim.x * gridDim.y * gridDim.z; }
   static unsigned long long block_rank() {
     return blockIdx.x + 1ull * gridDim.x * (blockIdx.y + 1ull * gridDim.y * blockIdx.z);

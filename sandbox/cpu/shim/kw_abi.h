@@ -49,6 +49,9 @@ void __kw_cluster_wait(void);
 unsigned __kw_map_shared(unsigned address, unsigned rank);
 void* __kw_cluster_place(unsigned address, unsigned bytes);
 void __kw_yield(void);  // lets other threads of the block run: spinning would stop them otherwise
+void __kw_poll(void);   // the same before a load that others' stores order
+void __kw_grid_sync(void);  // the barrier of a cooperative launch
+bool __kw_grid_can_meet(void);
 long long __kw_clock(void);  // nanoseconds
 }
 
