@@ -162,7 +162,7 @@ void serve_candidate(process::Channel worker, core::UniqueFd binary, Build build
     if (!module) ::_exit(0);
     binary.reset();
     // Stacks and shadow memory are large and touched here and there. Where this is refused, they only take more memory.
-    ::prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+    if (build == Build::check) ::prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
     jail::JailLimits jail;
     jail.processor_s = limits.processor_s;
     jail.address_space_bytes = limits.address_space_bytes;
