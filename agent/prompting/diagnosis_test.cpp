@@ -431,8 +431,7 @@ TEST(Diagnosis, NoShippedKernelIsAdvisedToDoWhatItDoes) {
   for (const std::string& name : core::enum_names<Advice>()) {
     if (given[*core::enum_from_name<Advice>(name)] == 0) never.insert(name);
   }
-  EXPECT_THAT(never, ElementsAre("bulk_copies", "larger_products",
-                                 "more_stages"));  // no shipped kernel lacks just that: see below
+  EXPECT_THAT(never, ElementsAre("larger_products", "more_stages"));  // no shipped kernel lacks just that: see below
 }
 
 TEST(Diagnosis, AdviceGoesOnWhereTheSourceEnds) {

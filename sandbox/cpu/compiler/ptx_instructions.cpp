@@ -275,8 +275,6 @@ std::optional<PtxForm> form_of_access(const std::vector<std::string>& parts) {
       order = part;
     } else if (is_one_of(part, {"v2", "v4"})) {
       vector = part;
-    } else if (part == "L2::cache_hint") {
-      form.policy = true;
     } else if (is_one_of(part, {"weak", "cta", "cluster", "gpu", "sys"}) || (update && part == "noftz") ||
                (!update &&
                 (is_one_of(part, {"nc", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "L2::64B", "L2::128B", "L2::256B"}) ||
@@ -366,7 +364,7 @@ void drop_idle_parts(std::vector<std::string>& parts) {
   }
   if (parts[0] == "fence" && parts.size() > 2 && parts[1] == "proxy") drop({"shared", "global"});
   if (parts[0] == "createpolicy") {
-    std::erase_if(parts, [](const std::string& part) { return part.starts_with("L2::evict_"); });
+    drop({"L2::evict_first", "L2::evict_normal", "L2::evict_unchanged"});  // lines that stay are what GPUs refuse
   }
   if (parts[0] == "cp") {
     drop({"L2::cache_hint", "L2::64B", "L2::128B", "L2::256B", "tile", "read", "weak"});

@@ -14,7 +14,6 @@ struct PtxForm {
   std::string address;   // the function that turns an address in brackets into a generic one; "" for none
   std::string before;    // a call that comes first; "" for none
   int nowhere = 0;       // destinations that the function has and the instruction does not
-  bool policy = false;   // the instruction's last operand is a policy of the L2 cache, which the function lacks
 };
 
 // Names without what changes nothing here. A function has the name of its instruction, dots turned into underscores.

@@ -208,10 +208,9 @@ class PtxText {
       const std::optional<PtxForm> form = ptx_form(mnemonic);
       if (!form) return refuse("the PTX instruction " + core::clean_line(mnemonic, 80));
       headers_.insert(form->header);
-      const std::string operands = form->policy ? rest.substr(0, rest.find_last_of(',')) : rest;
       std::string arguments;
       for (int i = 0; i < form->nowhere; ++i) arguments += i == 0 ? "__kw_ptx_nowhere" : ", __kw_ptx_nowhere";
-      if (!translate_operands(operands, *form, mnemonic.ends_with("f32"), arguments)) {
+      if (!translate_operands(rest, *form, mnemonic.ends_with("f32"), arguments)) {
         return refuse("an operand of inline PTX " + mnemonic + " is of a form that");
       }
       step.call = form->function + "(" + arguments + ")";

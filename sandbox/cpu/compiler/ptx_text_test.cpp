@@ -65,8 +65,6 @@ TEST(PtxText, AddressesOfStateSpaces) {
   EXPECT_EQ(translated("st.shared.u32 [%1], %2;"), "__kw_ptx_st<unsigned>(__kw_ptx_shared((a)), (b))");
   EXPECT_EQ(translated("ld.global.nc.L1::no_allocate.L2::128B.v4.u32 {%0, %0, %0, %0}, [%1];"),
             "__kw_ptx_ld_v4<unsigned>((x), (x), (x), (x), (a))");
-  EXPECT_EQ(translated("st.global.L2::cache_hint.v2.u32 [%1], {%2, %2}, %0;"),
-            "__kw_ptx_st_v2<unsigned>((a), (b), (b))");
   EXPECT_EQ(translated("ld.acquire.gpu.global.u32 %0, [%1];"),
             "(__kw_poll(), __kw_ptx_ld_relaxed<unsigned>((x), (a)))");
   EXPECT_EQ(translated("st.release.sys.global.u32 [%1], %2;"),
@@ -106,7 +104,9 @@ TEST(PtxText, RefusesWithAReason) {
                  "unsupported: the PTX instruction tensormap.replace.b32 is unsupported on the cpu device"},
            {"ld.local.f32 %0, [%1];", "unsupported: the PTX instruction ld.local.f32"},
            {"red.global.add.f32.foo [%1], %2;", "unsupported: the PTX instruction red.global.add.f32.foo"},
-           {"ld.global.L3::cache_hint.f32 %0, [%1], %2;", "unsupported: the PTX instruction ld.global.L3::cache_hint"},
+           {"ld.global.L2::cache_hint.f32 %0, [%1], %2;", "unsupported: the PTX instruction ld.global.L2::cache_hint"},
+           {"createpolicy.fractional.L2::evict_last.b64 %0, 1.0;",
+            "unsupported: the PTX instruction createpolicy.fractional.L2::evict_last"},
            {"@p mov.u32 %0, 1;", "unsupported: a predicate of inline PTX that is no register"},
            {"mov.u32 %0, p;", "unsupported: an operand of inline PTX mov.u32"},
            {"mov.u32 %0, %3;", "unsupported: an operand of inline PTX mov.u32"},
