@@ -1,8 +1,9 @@
 // Which block of a cooperative launch read and wrote which global memory, and whether anything orders the accesses of
 // different blocks: a barrier of the grid, or a fence, a write that others watch, and a read that sees it.
 //
-// What a block knows of another is a segment of that: its accesses between two barriers of its own. A fence covers what
-// its block did before its last barrier, and what the fence's warp has done since. A block's threads learn together.
+// A segment is what a block does between two of its own barriers; for each other block, a block remembers up to which
+// segment it knows the accesses. A fence covers what its block did before the last barrier, and what the fence's warp
+// has done since. All threads of a block learn together.
 #pragma once
 
 #include <array>

@@ -240,7 +240,7 @@ class Checker {
     return true;
   }
 
-  // Of the blocks of a cooperative launch.
+  // Compares an access with those of other blocks of the same cooperative launch.
   bool check_between_blocks(Scheduler& scheduler, const GlobalWrites::Place& place, uintptr_t address, Access access,
                             const void* site, const void* frame) {
     const bool reads = needs_value(access) || access == Access::atomic_write;  // which may be an exchange

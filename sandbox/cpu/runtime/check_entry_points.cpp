@@ -40,7 +40,7 @@ struct TypeMismatch {
 
 #define KW_POLL(address) \
   running_scheduler()->note_poll(address, __builtin_return_address(0), __builtin_frame_address(0))
-// Of an update.
+// An update that changed memory may be what another thread waits for.
 #define KW_PROGRESS(address, changed)     \
   if (changed) {                          \
     running_scheduler()->note_progress(); \

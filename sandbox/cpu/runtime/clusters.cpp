@@ -30,7 +30,7 @@ void Scheduler::move_shared(int64_t block) {
     std::memcpy(here, aside_of(block) + offset, bytes);
   };
   if (checks()) {
-    // What neither of the two has touched is the same in both.
+    // Pages that neither block has touched have the same content in both.
     uint64_t pages = own_block().touched | blocks_[static_cast<size_t>(block)].touched;
     for (; pages != 0; pages &= pages - 1) {
       const size_t offset = static_cast<size_t>(__builtin_ctzl(pages)) << page_bits_;
