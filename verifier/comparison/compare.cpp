@@ -259,7 +259,8 @@ std::optional<verdicts::Pattern> pattern_in(const OutputForm& form, std::span<co
 }
 
 std::variant<Match, verdicts::Verdict> compare(const OutputForm& form, bool exact, std::span<const std::byte> output,
-                                               const NaiveRun& expected, const std::vector<NaiveRun>& neighbours) {
+                                               const NaiveRun& expected,
+                                               const std::vector<std::vector<NaiveTile>>& neighbours) {
   const DType right = core::is_floating(form.dtype) ? DType::f64 : form.dtype;
   const SecondLook look{[&](int64_t index) {
                           const auto i = static_cast<size_t>(index);
@@ -275,16 +276,14 @@ std::variant<Match, verdicts::Verdict> compare(const OutputForm& form, bool exac
   if (exact || !core::is_floating(form.dtype)) {
     return decide_exactly(form, tile_mismatches(form.dtype, form.tiling, output, expected.reference), look);
   }
-  std::vector<std::vector<NaiveTile>> close_by;
-  for (const NaiveRun& run : neighbours) close_by.push_back(naive_tiles(form.dtype, form.tiling, run));
-  return decide(form, tile_errors(form.dtype, form.tiling, output, expected), close_by, look);
+  return decide(form, tile_errors(form.dtype, form.tiling, output, expected), neighbours, look);
 }
 
 std::variant<Match, verdicts::Verdict> compare(const Comparison& c, const std::string& name,
                                                const verdicts::Where& where) {
   const Tiling tiling = tiling_of(c.columns, c.output.size() / core::size_bytes(c.dtype));
   return compare({c.dtype, c.accumulate, tiling, c.reduction, name, where, c.shape, c.may_overflow, 0, c.of_library},
-                 c.exact, c.output, c.expected, c.neighbours);
+                 c.exact, c.output, c.expected, naive_tiles(c.dtype, tiling, c.neighbours));
 }
 
 }  // namespace verifier::comparison

@@ -54,7 +54,7 @@ struct SecondLook {
 };
 
 // The decision about a floating output from its tiles' statistics: Match, or the first of WrongNonFinite, WrongResult
-// (of the worst element). `neighbours`: naive_tiles for inputs close by.
+// (of the worst element). `neighbours`: naive_tiles for inputs close by (draws::jitter_input, draws/neighbours.h).
 //
 // Allowed, with r the reference, b the naive output, s the RMS of r's tile:
 //   RMS(y - r) <= t_rms RMS(b - r) + u      over all elements; 1.25 RMS(b - r) + u/50 where at least 4096 of them are
@@ -100,10 +100,11 @@ std::optional<verdicts::Pattern> pattern_in(const OutputForm& form, std::span<co
                                             std::span<const std::byte> reference, const std::vector<double>& allowed,
                                             int64_t worst);
 
-// Statistics and decision of an output in host memory. `exact`: bit for bit, as integers always are. `neighbours`: for
-// inputs close by (draws::jitter_input, draws/neighbours.h).
+// Statistics and decision of an output in host memory. `exact`: bit for bit, as integers always are. `neighbours`: as
+// decide takes them.
 std::variant<Match, verdicts::Verdict> compare(const OutputForm& form, bool exact, std::span<const std::byte> output,
-                                               const NaiveRun& expected, const std::vector<NaiveRun>& neighbours);
+                                               const NaiveRun& expected,
+                                               const std::vector<std::vector<NaiveTile>>& neighbours);
 
 struct Comparison {
   core::DType dtype;                  // of the candidate's and the naive output
@@ -113,7 +114,7 @@ struct Comparison {
   bool exact = false;                 // bit for bit: the exact battery
   std::span<const std::byte> output;  // the candidate's
   NaiveRun expected;                  // for the same inputs
-  std::vector<NaiveRun> neighbours;   // for inputs close by (jitter_input); see neighbours.h
+  std::vector<NaiveRun> neighbours;   // for inputs close by (draws/neighbours.h)
   std::vector<int64_t> shape = {};    // to say in what pattern it is wrong; may be absent
   bool may_overflow = false;          // see OutputForm
   bool of_library = false;            // the same

@@ -58,7 +58,8 @@ std::variant<Match, verdicts::Verdict> compare_in_any_order(OutputForm form, boo
   std::vector<NaiveRun> neighbours;
   for (const NaiveRun& run : ruled.neighbours) neighbours.push_back(sorted_run(run));
   form.shape.clear();  // places in a sorted row mean nothing to a reader: no pattern
-  return compare(form, exact, sorted(form.dtype, ruled.outputs[ruled.index]), sorted_run(ruled.expected), neighbours);
+  return compare(form, exact, sorted(form.dtype, ruled.outputs[ruled.index]), sorted_run(ruled.expected),
+                 naive_tiles(form.dtype, form.tiling, neighbours));
 }
 
 // A wrong element, and why.

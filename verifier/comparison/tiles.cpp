@@ -76,6 +76,13 @@ std::vector<NaiveTile> naive_tiles(DType dtype, const Tiling& tiling, const Naiv
   });
 }
 
+std::vector<std::vector<NaiveTile>> naive_tiles(DType dtype, const Tiling& tiling, const std::vector<NaiveRun>& runs) {
+  std::vector<std::vector<NaiveTile>> tiles;
+  if (!core::is_floating(dtype)) return tiles;
+  for (const NaiveRun& run : runs) tiles.push_back(naive_tiles(dtype, tiling, run));
+  return tiles;
+}
+
 std::vector<TileMismatches> tile_mismatches(DType dtype, const Tiling& tiling, std::span<const std::byte> output,
                                             std::span<const std::byte> reference) {
   const size_t bytes = core::size_bytes(dtype);

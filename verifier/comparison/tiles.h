@@ -37,6 +37,9 @@ struct NaiveRun {
 std::vector<TileErrors> tile_errors(core::DType dtype, const Tiling& tiling, std::span<const std::byte> output,
                                     const NaiveRun& expected);
 std::vector<NaiveTile> naive_tiles(core::DType dtype, const Tiling& tiling, const NaiveRun& expected);
+// Of each run; none for an output of integers, which are compared bit for bit.
+std::vector<std::vector<NaiveTile>> naive_tiles(core::DType dtype, const Tiling& tiling,
+                                                const std::vector<NaiveRun>& runs);
 // For any output; floating ones against the reference as their dtype rounds it, or saturates if that has 8 bits. Zeros
 // of either sign are equal, and so are NaNs.
 std::vector<TileMismatches> tile_mismatches(core::DType dtype, const Tiling& tiling, std::span<const std::byte> output,

@@ -76,10 +76,9 @@ class TrustedSolution {
 
   // Computes the outputs. They stay with it, on the device, until the next run. May return before they are there.
   virtual void run(const benchsuite::Problem& problem, const core::Bindings& axes, const LentBuffers& inputs) = 0;
-  // The same for inputs in host memory; waits, and returns the outputs.
-  virtual TensorBytes run(const benchsuite::Problem& problem, const core::Bindings& axes,
-                          const TensorBytes& inputs) = 0;
-  // The outputs of the last run.
+  // The same for inputs in host memory.
+  virtual void run(const benchsuite::Problem& problem, const core::Bindings& axes, const TensorBytes& inputs) = 0;
+  // The outputs of the last run; waits for it.
   virtual TensorBytes fetch() const = 0;
 };
 
@@ -93,6 +92,7 @@ struct ComparedOutput {
   bool exact;      // bit for bit: the exact battery
   const std::vector<comparison::NaiveTile>* known = nullptr;  // naive's errors from an earlier run
   std::vector<comparison::NaiveTile>* learned = nullptr;      // receives naive's errors, where not null
+  std::vector<std::vector<comparison::NaiveTile>> close_by = {};  // naive's errors for inputs close by
 };
 
 struct LaunchRequest {
@@ -174,6 +174,10 @@ class JudgeDevice {
   virtual double difference(const LentBuffer& a, const LentBuffer& b, core::DType dtype) = 0;
   virtual std::variant<comparison::Match, verdicts::Verdict> compare(const comparison::OutputForm& form,
                                                                      const ComparedOutput& compared) = 0;
+  // What the naive solution errs by in each tile of floating output `index`, as the last runs of both gave it.
+  virtual std::vector<comparison::NaiveTile> naive_errors(core::DType dtype, const comparison::Tiling& tiling,
+                                                          const TrustedSolution& reference,
+                                                          const TrustedSolution& naive, size_t index) = 0;
   // How far a candidate's whole numbers are from the reference's, and the naive solution's where that ran. nullopt: the
   // host counts them.
   struct QuantaOff {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "benchsuite/data_files.h"
@@ -31,6 +32,11 @@ int64_t most_elements(const benchsuite::Problem& problem, const core::Bindings& 
   int64_t most = 0;
   for (const benchsuite::Tensor& tensor : problem.inputs) most = std::max(most, tensor.elements(axes));
   return most;
+}
+
+comparison::Tiling tiling_of(const benchsuite::Tensor& tensor, const core::Bindings& axes) {
+  return comparison::tiling_of(static_cast<size_t>(tensor.shape.back().eval(axes)),
+                               static_cast<size_t>(tensor.elements(axes)));
 }
 
 bool is_hardly_any(const verdicts::WrongResult& wrong) {
@@ -134,16 +140,10 @@ bool Oracle::knows_naive(const core::Bindings& axes, Distribution distribution) 
 
 Expected Oracle::expected(const LentBuffers& inputs, const core::Bindings& axes, Distribution distribution,
                           bool with_naive, uint64_t neighbours) {
-  Expected expected{distribution, false, {}};
-  const uint64_t wanted =
-      draws::is_exact(distribution) ? 0 : std::max(neighbours, draws::neighbours_wanted(problem_, axes));
-  const TensorBytes content = wanted > 0 ? fetch_all(inputs) : TensorBytes{};
-  for (uint64_t neighbour = 0; neighbour < wanted; ++neighbour) {
-    TensorBytes moved = content;
-    for (size_t i = 0; i < moved.size(); ++i) {
-      draws::jitter_input(moved[i], problem_.inputs[i], neighbour, neighbour * moved.size() + i);
-    }
-    expected.neighbours.push_back(run_trusted(axes, moved));
+  Expected expected;
+  expected.distribution = distribution;
+  if (!draws::is_exact(distribution)) {
+    add_neighbours(expected, inputs, axes, std::max(neighbours, draws::neighbours_wanted(problem_, axes)));
   }
   reference_->run(problem_, axes, inputs);
   expected.naive_known = !with_naive && knows_naive(axes, distribution);
@@ -152,11 +152,36 @@ Expected Oracle::expected(const LentBuffers& inputs, const core::Bindings& axes,
   return expected;
 }
 
+void Oracle::add_neighbours(Expected& expected, const LentBuffers& inputs, const core::Bindings& axes,
+                            uint64_t count) {
+  if (count == 0) return;
+  const bool whole = std::ranges::any_of(problem_.outputs, comparison::has_own_comparison);
+  if (!whole) expected.errors_close_by.resize(problem_.outputs.size());
+  const TensorBytes content = fetch_all(inputs);
+  for (uint64_t neighbour = 0; neighbour < count; ++neighbour) {
+    TensorBytes moved = content;
+    for (size_t i = 0; i < moved.size(); ++i) {
+      draws::jitter_input(moved[i], problem_.inputs[i], neighbour, neighbour * moved.size() + i);
+    }
+    if (whole) {
+      expected.neighbours.push_back(run_trusted(axes, moved));
+      continue;
+    }
+    reference_->run(problem_, axes, moved);
+    naive_->run(problem_, axes, moved);
+    for (size_t i = 0; i < problem_.outputs.size(); ++i) {
+      const benchsuite::Tensor& tensor = problem_.outputs[i];
+      if (!core::is_floating(tensor.dtype)) continue;
+      expected.errors_close_by[i].push_back(
+          device_.naive_errors(tensor.dtype, tiling_of(tensor, axes), *reference_, *naive_, i));
+    }
+  }
+}
+
 TrustedOutputs Oracle::run_trusted(const core::Bindings& axes, const TensorBytes& inputs) {
-  TrustedOutputs outputs;
-  outputs.reference = reference_->run(problem_, axes, inputs);
-  outputs.naive = naive_->run(problem_, axes, inputs);
-  return outputs;
+  reference_->run(problem_, axes, inputs);
+  naive_->run(problem_, axes, inputs);
+  return {reference_->fetch(), naive_->fetch()};
 }
 
 TensorBytes Oracle::fetch_all(const LentBuffers& buffers) const {
@@ -204,7 +229,7 @@ uint64_t Oracle::neighbours_of_bad_luck(const std::variant<Match, Verdict>& resu
                                         const Expected& expected) const {
   const auto* verdict = std::get_if<Verdict>(&result);
   const auto* wrong = verdict == nullptr ? nullptr : std::get_if<verdicts::WrongResult>(verdict);
-  if (wrong == nullptr || !expected.neighbours.empty()) return 0;
+  if (wrong == nullptr || expected.has_neighbours()) return 0;
   // Several rows may have such a mean beside one outlier of what they share.
   const int64_t few = std::max(kFewOfBadLuck, wrong->elements / kElementsForOneOfBadLuck);
   if (wrong->ratio > kLuck && wrong->wrong_elements > few) return 0;
@@ -227,7 +252,8 @@ Expected Oracle::with_rounded_sums(const LentBuffers& inputs, const core::Bindin
       draws::sway_input(moved[i], problem_.inputs[i], axes, rounding, wave * moved.size() + i);
     }
     TrustedOutputs swayed{right, {}};
-    const TensorBytes outputs = reference_->run(problem_, axes, moved);
+    reference_->run(problem_, axes, moved);
+    const TensorBytes outputs = reference_->fetch();
     for (size_t i = 0; i < outputs.size(); ++i) {
       swayed.naive.push_back(in_dtype(problem_.outputs[i].dtype, outputs[i]));
     }
@@ -246,10 +272,9 @@ comparison::OutputForm Oracle::form_of(const LentBuffers& inputs, const core::Bi
     const core::DType dtype = problem_.inputs[i].dtype;
     moments.push_back(core::is_floating(dtype) ? device_.moments(*inputs[i], dtype) : comparison::Moments{});
   }
-  const auto columns = static_cast<size_t>(tensor.shape.back().eval(axes));
   return {tensor.dtype,
           problem_.contract.accumulate,
-          comparison::tiling_of(columns, static_cast<size_t>(tensor.elements(axes))),
+          tiling_of(tensor, axes),
           comparison::reduction_of(problem_, axes, tensor, expected.distribution, moments),
           tensor.name,
           where,
@@ -289,8 +314,9 @@ std::variant<Match, Verdict> Oracle::compare_on_host(const comparison::OutputFor
   std::vector<comparison::NaiveRun> neighbours;
   for (const TrustedOutputs& one : expected.neighbours) neighbours.push_back({one.reference[index], one.naive[index]});
   if (!comparison::has_own_comparison(problem_.outputs[index])) {
-    return comparison::compare(form, exact, device_.fetch(*outputs[index]), {reference[index], naive[index]},
-                               neighbours);
+    std::vector<std::vector<comparison::NaiveTile>> errors = naive_tiles(form.dtype, form.tiling, neighbours);
+    if (!expected.errors_close_by.empty()) std::ranges::copy(expected.errors_close_by[index], std::back_inserter(errors));
+    return comparison::compare(form, exact, device_.fetch(*outputs[index]), {reference[index], naive[index]}, errors);
   }
   TensorBytes got(outputs.size());
   for (size_t i = 0; i < got.size(); ++i) {
@@ -328,6 +354,7 @@ std::variant<Match, Verdict> Oracle::compare_once(const LentBuffers& inputs, con
   std::vector<std::vector<comparison::NaiveTile>>& tiles = naive_tiles_[axes];
   std::vector<comparison::NaiveTile> learned;
   ComparedOutput compared{*outputs[index], *reference_, *naive_, !expected.naive_known, index, exact};
+  if (!expected.errors_close_by.empty()) compared.close_by = expected.errors_close_by[index];
   if (expected.naive_known) {
     if (index < tiles.size()) compared.known = &tiles[index];
     return device_.compare(form, compared);

@@ -17,7 +17,12 @@ namespace verifier::judging {
 struct Expected {
   draws::Distribution distribution = draws::Distribution::ordinary;  // of the inputs
   bool naive_known = false;                // the naive solution was not run: its errors are known from an earlier draw
-  std::vector<TrustedOutputs> neighbours;  // for inputs close by (draws/neighbours.h)
+  // Of inputs close by (draws/neighbours.h): what the naive solution errs by, [output][neighbour][tile]; or all
+  // outputs, where some are compared by rules of their own.
+  std::vector<std::vector<std::vector<comparison::NaiveTile>>> errors_close_by;
+  std::vector<TrustedOutputs> neighbours;
+
+  bool has_neighbours() const { return !errors_close_by.empty() || !neighbours.empty(); }
 };
 
 class Oracle {
@@ -78,7 +83,8 @@ class Oracle {
   comparison::OutputForm form_of(const LentBuffers& inputs, const core::Bindings& axes, size_t index,
                                  const Expected& expected, const verdicts::Where& where);
   double error_of_reference(size_t index, const Expected& expected);
-  // For small outputs, and those with a comparison of their own.
+  void add_neighbours(Expected& expected, const LentBuffers& inputs, const core::Bindings& axes, uint64_t count);
+  // For outputs with a comparison of their own, and where neighbours are whole outputs.
   std::variant<comparison::Match, verdicts::Verdict> compare_on_host(const comparison::OutputForm& form, bool exact,
                                                                      const LentBuffers& inputs,
                                                                      const core::Bindings& axes,

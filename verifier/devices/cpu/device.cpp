@@ -82,7 +82,7 @@ class CpuTrusted : public HostOutputs {
     launch(problem, axes, std::move(buffers));
   }
 
-  TensorBytes run(const benchsuite::Problem& problem, const core::Bindings& axes, const TensorBytes& inputs) override {
+  void run(const benchsuite::Problem& problem, const core::Bindings& axes, const TensorBytes& inputs) override {
     memory_.reuse();
     std::vector<Buffer> buffers;
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -91,7 +91,6 @@ class CpuTrusted : public HostOutputs {
       buffers.push_back({problem.inputs[i].name, content.data(), content.size(), false});
     }
     launch(problem, axes, std::move(buffers));
-    return fetch();
   }
 
  private:
@@ -300,12 +299,21 @@ class CpuDevice : public judging::JudgeDevice {
   std::variant<comparison::Match, verdicts::Verdict> compare(const comparison::OutputForm& form,
                                                              const judging::ComparedOutput& compared) override {
     return comparison::compare(form, compared.exact, file_of(compared.output).content(),
-                               {static_cast<const HostOutputs&>(compared.reference).output(compared.index),
-                                static_cast<const HostOutputs&>(compared.naive).output(compared.index)},
-                               {});
+                               naive_run(compared.reference, compared.naive, compared.index), compared.close_by);
+  }
+  std::vector<comparison::NaiveTile> naive_errors(core::DType dtype, const comparison::Tiling& tiling,
+                                                  const judging::TrustedSolution& reference,
+                                                  const judging::TrustedSolution& naive, size_t index) override {
+    return comparison::naive_tiles(dtype, tiling, naive_run(reference, naive, index));
   }
 
  private:
+  static comparison::NaiveRun naive_run(const judging::TrustedSolution& reference,
+                                        const judging::TrustedSolution& naive, size_t index) {
+    return {static_cast<const HostOutputs&>(reference).output(index),
+            static_cast<const HostOutputs&>(naive).output(index)};
+  }
+
   judging::DeviceTraits traits_ = traits_of_cpu();
 };
 }  // namespace

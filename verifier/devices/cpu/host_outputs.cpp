@@ -25,8 +25,8 @@ class PytorchTrusted : public HostOutputs {
   PytorchTrusted(std::shared_ptr<reference::ReferenceChannel> channel, bool in_double)
       : channel_(std::move(channel)), in_double_(in_double) {}
 
-  judging::TensorBytes run(const benchsuite::Problem& problem, const core::Bindings& axes,
-                           const judging::TensorBytes& inputs) override {
+  void run(const benchsuite::Problem& problem, const core::Bindings& axes,
+           const judging::TensorBytes& inputs) override {
     judging::LentBuffers lent;
     for (size_t i = 0; i < inputs.size(); ++i) {
       auto file = std::make_unique<MemoryFile>(problem.inputs[i].name, inputs[i].size(), false);
@@ -34,7 +34,6 @@ class PytorchTrusted : public HostOutputs {
       lent.push_back(std::move(file));
     }
     run(problem, axes, lent);
-    return fetch();
   }
   void run(const benchsuite::Problem& problem, const core::Bindings& axes,
            const judging::LentBuffers& inputs) override {

@@ -127,10 +127,28 @@ comparison::SecondLook DeviceWork::second_look(const comparison::OutputForm& for
   return look;
 }
 
-std::variant<comparison::Match, verdicts::Verdict> DeviceWork::compare(const comparison::OutputForm& form,
-                                                                       const DeviceOutput& on_device,
-                                                                       const std::vector<comparison::NaiveTile>* known,
-                                                                       std::vector<comparison::NaiveTile>* learned) {
+std::vector<comparison::TileErrors> DeviceWork::tile_errors(core::DType dtype, const comparison::Tiling& tiling,
+                                                            const DeviceOutput& on_device) {
+  const auto tiles = static_cast<size_t>(tiling.count());
+  const DevicePtr results = room(tiles * sizeof(comparison::TileErrors));
+  module_.function("kw_tile_errors")(blocks_, kBlock, on_device.output, on_device.reference, on_device.naive,
+                                     number_of(dtype), tiling, results);
+  return fetch<comparison::TileErrors>(tiles);
+}
+
+std::vector<comparison::NaiveTile> DeviceWork::naive_errors(core::DType dtype, const comparison::Tiling& tiling,
+                                                            DevicePtr reference, DevicePtr naive) {
+  std::vector<comparison::NaiveTile> errors;
+  for (const comparison::TileErrors& tile : tile_errors(dtype, tiling, {naive, reference, naive})) {
+    errors.push_back(tile.naive);
+  }
+  return errors;
+}
+
+std::variant<comparison::Match, verdicts::Verdict> DeviceWork::compare(
+    const comparison::OutputForm& form, const DeviceOutput& on_device,
+    const std::vector<comparison::NaiveTile>* known, std::vector<comparison::NaiveTile>* learned,
+    const std::vector<std::vector<comparison::NaiveTile>>& close_by) {
   const auto tiles = static_cast<size_t>(form.tiling.count());
   const comparison::SecondLook look = second_look(form, on_device);
   if (on_device.exact || !core::is_floating(form.dtype)) {
@@ -139,15 +157,12 @@ std::variant<comparison::Match, verdicts::Verdict> DeviceWork::compare(const com
                                            number_of(form.dtype), form.tiling, results);
     return comparison::decide_exactly(form, fetch<comparison::TileMismatches>(tiles), look);
   }
-  const DevicePtr results = room(tiles * sizeof(comparison::TileErrors));
-  module_.function("kw_tile_errors")(blocks_, kBlock, on_device.output, on_device.reference, on_device.naive,
-                                     number_of(form.dtype), form.tiling, results);
-  std::vector<comparison::TileErrors> errors = fetch<comparison::TileErrors>(tiles);
+  std::vector<comparison::TileErrors> errors = tile_errors(form.dtype, form.tiling, on_device);
   for (size_t i = 0; i < tiles; ++i) {
     if (known != nullptr) errors[i].naive = (*known)[i];
     if (learned != nullptr) learned->push_back(errors[i].naive);
   }
-  return decide(form, errors, {}, look);
+  return decide(form, errors, close_by, look);
 }
 
 }  // namespace verifier::devices::gpu

@@ -44,14 +44,22 @@ class DeviceWork {
   // Of i8, u8 and i32.
   comparison::Quanta quanta(sandbox::gpu::driver::DevicePtr a, sandbox::gpu::driver::DevicePtr b, core::DType dtype,
                             int64_t elements);
-  // As compare, without neighbours. `known`: what the naive solution errs by in each tile, where that need not be seen
-  // again; otherwise it is given back in `learned`.
+  // As compare. `known`: what the naive solution errs by in each tile, where that need not be seen again; otherwise it
+  // is given back in `learned`. `close_by`: the same for neighbours.
   std::variant<comparison::Match, verdicts::Verdict> compare(const comparison::OutputForm& form,
                                                              const DeviceOutput& on_device,
                                                              const std::vector<comparison::NaiveTile>* known = nullptr,
-                                                             std::vector<comparison::NaiveTile>* learned = nullptr);
+                                                             std::vector<comparison::NaiveTile>* learned = nullptr,
+                                                             const std::vector<std::vector<comparison::NaiveTile>>&
+                                                                 close_by = {});
+  // As comparison::naive_tiles.
+  std::vector<comparison::NaiveTile> naive_errors(core::DType dtype, const comparison::Tiling& tiling,
+                                                  sandbox::gpu::driver::DevicePtr reference,
+                                                  sandbox::gpu::driver::DevicePtr naive);
 
  private:
+  std::vector<comparison::TileErrors> tile_errors(core::DType dtype, const comparison::Tiling& tiling,
+                                                  const DeviceOutput& on_device);
   comparison::SecondLook second_look(const comparison::OutputForm& form, const DeviceOutput& on_device);
   // Room for the results of one launch, and how to fetch them.
   sandbox::gpu::driver::DevicePtr room(size_t bytes);
