@@ -36,18 +36,29 @@ void L2Flush::enqueue_delay() {
 
 void LentSlots::map(const core::JsonView& json, const std::vector<core::UniqueFd>& fds) {
   slots_.clear();
-  mapped_.clear();
+  std::map<int64_t, driver::SharedMemory> earlier = std::exchange(mapped_, {});
+  const std::vector<core::JsonView> entries = json.at("buffers").items();
+  for (const core::JsonView& entry : entries) {
+    if (!entry.at("kept").boolean()) continue;
+    auto kept = earlier.extract(entry.at("memory").integer(1));
+    if (kept.empty()) entry.fail("is not mapped");
+    mapped_.insert(std::move(kept));
+  }
+  earlier.clear();  // before more is mapped
   size_t i = 0;
-  for (const core::JsonView& entry : json.at("buffers").items()) {
+  for (const core::JsonView& entry : entries) {
+    const int64_t memory = entry.at("memory").integer(1);
     const auto bytes = static_cast<size_t>(entry.at("bytes").integer(1));
     const auto mapped_bytes = static_cast<size_t>(entry.at("mapped_bytes").integer(1));
     const auto offset = static_cast<size_t>(entry.at("offset").integer(0));
     const auto slot = static_cast<size_t>(entry.at("slot").integer(0, 63));
     const driver::Access access = entry.at("writable").boolean() ? driver::Access::read_write : driver::Access::read;
     if (offset + bytes > mapped_bytes) throw core::SystemError("a lent buffer does not fit its memory");
-    mapped_.push_back(driver::SharedMemory::import(context_, fds.at(i++).get(), mapped_bytes, access));
+    if (!entry.at("kept").boolean()) {
+      mapped_.emplace(memory, driver::SharedMemory::import(context_, fds.at(i++).get(), mapped_bytes, access));
+    }
     if (slots_.size() <= slot) slots_.resize(slot + 1);
-    slots_[slot].push_back({entry.at("name").string(), mapped_.back().begin() + offset, bytes});
+    slots_[slot].push_back({entry.at("name").string(), mapped_.at(memory).begin() + offset, bytes});
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <map>
 #include <random>
 #include <string>
 #include <utility>
@@ -47,13 +48,14 @@ class LentSlots {
  public:
   explicit LentSlots(const driver::Context& context) : context_(context) {}
 
-  // Replaces the earlier mappings. Throws DriverError; core::InputError for an invalid request.
+  // Replaces the earlier mappings, but for those of memory that the request calls kept. Throws DriverError;
+  // core::InputError for an invalid request.
   void map(const core::JsonView& json, const std::vector<core::UniqueFd>& fds);
   const std::vector<std::vector<DeviceBuffer>>& slots() const { return slots_; }
 
  private:
   const driver::Context& context_;
-  std::vector<driver::SharedMemory> mapped_;
+  std::map<int64_t, driver::SharedMemory> mapped_;  // by the judge's number for it
   std::vector<std::vector<DeviceBuffer>> slots_;
 };
 

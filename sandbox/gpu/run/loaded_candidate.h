@@ -2,8 +2,9 @@
 // workspaces that the judge lends it.
 //
 // Requests of the judge:
-//   {"op":"map","buffers":[{"name","slot","bytes","mapped_bytes","offset","writable"}...],"axes":{name: n...},
-//    "tensors":{name: {"role":"input"|"output","dtype","shape":[...]}...}} + descriptors                   {"ok": true}
+//   {"op":"map","buffers":[{"name","memory":n,"kept":bool,"slot","bytes","mapped_bytes","offset","writable"}...],
+//    "axes":{name: n...},"tensors":{name: {"role":"input"|"output","dtype","shape":[...]}...}} + descriptors of those
+//    that are not kept: memory n is not mapped yet                                                         {"ok": true}
 //                                         Also reloads the candidate: its module's variables are reset.
 //   {"op":"plan","launches":[...],"workspaces":[...],"tensor_maps":[...]}                                  {"ok": true}
 //   {"op":"go","slots":n,"hot":bool}                                        {"ok": true, "us": time, "gated": bool}

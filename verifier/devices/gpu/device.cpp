@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "core/error.h"
@@ -49,14 +50,13 @@ class GpuTrusted : public DeviceOutputs {
     run(problem, axes, std::move(buffers));
   }
 
-  TensorBytes run(const benchsuite::Problem& problem, const core::Bindings& axes, const TensorBytes& inputs) override {
+  void run(const benchsuite::Problem& problem, const core::Bindings& axes, const TensorBytes& inputs) override {
     std::vector<DeviceBuffer> copies;
     for (size_t i = 0; i < inputs.size(); ++i) {
       copies.push_back(scratch(problem.inputs[i].name, inputs[i].size()));
       context_.copy_to_device(copies[i].address, inputs[i].data(), inputs[i].size());
     }
     run(problem, axes, copies);
-    return fetch();
   }
 
   TensorBytes fetch() const override {
@@ -117,21 +117,28 @@ class GpuProcess : public judging::CandidateProcess {
                                         const sandbox::LaunchPlan& plan, Json shape) override {
     Json buffers = Json::array();
     std::vector<int> descriptors;
+    const std::set<int64_t> earlier = std::exchange(mapped_, {});
+    std::set<int64_t> now;
     for (size_t slot = 0; slot < slots.size(); ++slot) {
       for (const LentBuffer* lent : slots[slot]) {
         const SharedBuffer& buffer = shared(*lent);
+        const bool kept = earlier.contains(buffer.memory_id());
+        now.insert(buffer.memory_id());
         buffers.push_back({{"name", buffer.name()},
+                           {"memory", buffer.memory_id()},
+                           {"kept", kept},
                            {"slot", slot},
                            {"bytes", buffer.bytes()},
                            {"mapped_bytes", buffer.mapped_bytes()},
                            {"offset", buffer.offset()},
                            {"writable", buffer.writable()}});
-        descriptors.push_back(buffer.descriptor());
+        if (!kept) descriptors.push_back(buffer.descriptor());
       }
     }
     shape["op"] = "map";
     shape["buffers"] = std::move(buffers);
     if (auto failure = judging::failure_of(channel_.ask(shape, descriptors, prepare_deadline_))) return failure;
+    mapped_ = std::move(now);
     Json request = to_json(plan);
     request["op"] = "plan";
     return judging::failure_of(channel_.ask(request, {}, prepare_deadline_));
@@ -160,6 +167,7 @@ class GpuProcess : public judging::CandidateProcess {
 
   judging::CandidateChannel channel_;
   std::chrono::duration<double> launch_deadline_, prepare_deadline_;
+  std::set<int64_t> mapped_;  // memory that the process has mapped since its last "map"
 };
 
 judging::DeviceTraits traits_for(const Platform& platform, size_t free_bytes) {
@@ -186,7 +194,8 @@ class GpuDevice : public judging::JudgeDevice {
         platform_(platform),
         clock_(std::move(clock)),
         health_(std::move(health)),
-        traits_(traits_for(platform, context.free_bytes())) {}
+        traits_(traits_for(platform, context.free_bytes())),
+        pool_(context) {}
 
   const judging::DeviceTraits& traits() const override { return traits_; }
 
@@ -214,7 +223,7 @@ class GpuDevice : public judging::JudgeDevice {
   std::unique_ptr<judging::TrustedSolution> load_pytorch(std::shared_ptr<reference::ReferenceChannel> channel,
                                                          bool in_double) override {
     work();
-    return make_pytorch_trusted(context_, std::move(channel), in_double);
+    return make_pytorch_trusted(context_, pool_, std::move(channel), in_double);
   }
   std::unique_ptr<judging::CandidateProcess> connect(sandbox::process::Channel channel,
                                                      const verdicts::CheckSettings& settings) override {
@@ -222,7 +231,12 @@ class GpuDevice : public judging::JudgeDevice {
   }
 
   std::unique_ptr<LentBuffer> lend(std::string name, size_t bytes, bool writable, statistics::Keys& keys) override {
-    return std::make_unique<SharedBuffer>(context_, std::move(name), bytes, writable, keys);
+    auto buffer = std::make_unique<SharedBuffer>(pool_, std::move(name), bytes, writable, keys);
+    if (!writable) {  // whoever reads beyond an input finds neither zeros nor an earlier shape's elements
+      work().poison(buffer->slack_before(), buffer->offset(), keys.next());
+      work().poison(buffer->slack_after(), buffer->slack_after_bytes(), keys.next());
+    }
+    return buffer;
   }
   void fill(LentBuffer& buffer, const benchsuite::Tensor& tensor, const core::Bindings& axes,
             draws::Distribution distribution, uint64_t key, double number) override {
@@ -271,7 +285,13 @@ class GpuDevice : public judging::JudgeDevice {
     return work().compare(
         form,
         {output, static_cast<const DeviceOutputs&>(compared.reference).output(compared.index), naive, compared.exact},
-        compared.known, compared.learned);
+        compared.known, compared.learned, compared.close_by);
+  }
+  std::vector<comparison::NaiveTile> naive_errors(core::DType dtype, const comparison::Tiling& tiling,
+                                                  const judging::TrustedSolution& reference,
+                                                  const judging::TrustedSolution& naive, size_t index) override {
+    return work().naive_errors(dtype, tiling, static_cast<const DeviceOutputs&>(reference).output(index),
+                               static_cast<const DeviceOutputs&>(naive).output(index));
   }
 
   std::optional<QuantaOff> quanta(core::DType dtype, const judging::ComparedOutput& compared) override {
@@ -313,6 +333,7 @@ class GpuDevice : public judging::JudgeDevice {
   std::function<ClockState()> clock_;
   std::function<DeviceHealth()> health_;
   judging::DeviceTraits traits_;
+  MemoryPool pool_;
   std::optional<DeviceWork> work_;
   PrivateMemory zeros_;
 };

@@ -12,8 +12,9 @@ constexpr uint64_t kPlaces = 1;     // where trusted outputs lie is no secret
 
 class PytorchTrusted : public DeviceOutputs {
  public:
-  PytorchTrusted(const Context& context, std::shared_ptr<reference::ReferenceChannel> channel, bool in_double)
-      : context_(context), channel_(std::move(channel)), in_double_(in_double) {}
+  PytorchTrusted(const Context& context, MemoryPool& pool, std::shared_ptr<reference::ReferenceChannel> channel,
+                 bool in_double)
+      : context_(context), pool_(pool), channel_(std::move(channel)), in_double_(in_double) {}
 
   void run(const benchsuite::Problem& problem, const core::Bindings& axes,
            const judging::LentBuffers& inputs) override {
@@ -26,23 +27,22 @@ class PytorchTrusted : public DeviceOutputs {
     for (const auto& input : inputs) add(shared(*input));
     for (const benchsuite::Tensor& tensor : problem.outputs) {
       const size_t bytes = reference::output_bytes(tensor, axes, in_double_);
-      outputs_.push_back(std::make_unique<SharedBuffer>(context_, tensor.name, bytes, true, keys));
+      outputs_.push_back(std::make_unique<SharedBuffer>(pool_, tensor.name, bytes, true, keys));
       add(*outputs_.back());
     }
     context_.synchronize();  // inputs are complete before another process reads them
     channel_->compute(problem, axes, in_double_, places);
   }
 
-  TensorBytes run(const benchsuite::Problem& problem, const core::Bindings& axes, const TensorBytes& inputs) override {
+  void run(const benchsuite::Problem& problem, const core::Bindings& axes, const TensorBytes& inputs) override {
     statistics::Keys keys(kPlaces);
     judging::LentBuffers lent;
     for (size_t i = 0; i < inputs.size(); ++i) {
-      auto buffer = std::make_unique<SharedBuffer>(context_, problem.inputs[i].name, inputs[i].size(), false, keys);
+      auto buffer = std::make_unique<SharedBuffer>(pool_, problem.inputs[i].name, inputs[i].size(), false, keys);
       context_.copy_to_device(buffer->address(), inputs[i].data(), inputs[i].size());
       lent.push_back(std::move(buffer));
     }
     run(problem, axes, lent);
-    return fetch();
   }
 
   TensorBytes fetch() const override {
@@ -55,19 +55,17 @@ class PytorchTrusted : public DeviceOutputs {
 
  private:
   const Context& context_;
+  MemoryPool& pool_;
   std::shared_ptr<reference::ReferenceChannel> channel_;
   bool in_double_;
   std::vector<std::unique_ptr<SharedBuffer>> outputs_;
 };
 }  // namespace
 
-SharedBuffer::SharedBuffer(const Context& context, std::string name, size_t bytes, bool writable,
-                           statistics::Keys& keys)
-    : LentBuffer(std::move(name), bytes, writable),
-      memory_(sandbox::gpu::driver::SharedMemory::make(context, bytes)),
-      descriptor_(memory_.export_descriptor()) {
-  const size_t places = (memory_.mapped_bytes() - bytes) / kAlignment;  // beyond the first
-  address_ = memory_.begin() + (keys.coin() ? places : keys.below(places + 1)) * kAlignment;
+SharedBuffer::SharedBuffer(MemoryPool& pool, std::string name, size_t bytes, bool writable, statistics::Keys& keys)
+    : LentBuffer(std::move(name), bytes, writable), pool_(pool), lent_(pool.take(bytes, writable)) {
+  const size_t places = (mapped_bytes() - bytes) / kAlignment;  // beyond the first
+  address_ = lent_.memory.begin() + (keys.coin() ? places : keys.below(places + 1)) * kAlignment;
 }
 
 std::vector<std::byte> to_host(const Context& context, DevicePtr address, size_t bytes) {
@@ -76,10 +74,10 @@ std::vector<std::byte> to_host(const Context& context, DevicePtr address, size_t
   return content;
 }
 
-std::unique_ptr<judging::TrustedSolution> make_pytorch_trusted(const Context& context,
+std::unique_ptr<judging::TrustedSolution> make_pytorch_trusted(const Context& context, MemoryPool& pool,
                                                                std::shared_ptr<reference::ReferenceChannel> channel,
                                                                bool in_double) {
-  return std::make_unique<PytorchTrusted>(context, std::move(channel), in_double);
+  return std::make_unique<PytorchTrusted>(context, pool, std::move(channel), in_double);
 }
 
 }  // namespace verifier::devices::gpu

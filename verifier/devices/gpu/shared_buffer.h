@@ -3,12 +3,12 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "core/unique_fd.h"
 #include "sandbox/gpu/driver/context.h"
-#include "sandbox/gpu/driver/shared_memory.h"
 #include "sandbox/gpu/run/prepared_plan.h"
+#include "verifier/devices/gpu/memory_pool.h"
 #include "verifier/judging/judge_device.h"
 
 namespace verifier::devices::gpu {
@@ -17,21 +17,23 @@ namespace verifier::devices::gpu {
 // the end, where the first byte too far is a fault, else anywhere; a multiple of 256 bytes either way.
 class SharedBuffer : public judging::LentBuffer {
  public:
-  SharedBuffer(const sandbox::gpu::driver::Context& context, std::string name, size_t bytes, bool writable,
-               statistics::Keys& keys);
+  // The pool must outlive it.
+  SharedBuffer(MemoryPool& pool, std::string name, size_t bytes, bool writable, statistics::Keys& keys);
+  ~SharedBuffer() override { pool_.give(std::move(lent_)); }
 
   sandbox::gpu::driver::DevicePtr address() const { return address_; }
   sandbox::gpu::run::DeviceBuffer buffer() const { return {name(), address_, bytes()}; }
-  int descriptor() const { return descriptor_.get(); }
-  size_t offset() const { return address_ - memory_.begin(); }
-  size_t mapped_bytes() const { return memory_.mapped_bytes(); }
-  sandbox::gpu::driver::DevicePtr slack_before() const { return memory_.begin(); }
+  int64_t memory_id() const { return lent_.id; }
+  int descriptor() const { return lent_.descriptor.get(); }
+  size_t offset() const { return address_ - lent_.memory.begin(); }
+  size_t mapped_bytes() const { return lent_.memory.mapped_bytes(); }
+  sandbox::gpu::driver::DevicePtr slack_before() const { return lent_.memory.begin(); }
   sandbox::gpu::driver::DevicePtr slack_after() const { return address_ + bytes(); }
   size_t slack_after_bytes() const { return mapped_bytes() - offset() - bytes(); }
 
  private:
-  sandbox::gpu::driver::SharedMemory memory_;
-  core::UniqueFd descriptor_;
+  MemoryPool& pool_;
+  PooledMemory lent_;
   sandbox::gpu::driver::DevicePtr address_ = 0;
 };
 
@@ -48,8 +50,9 @@ class DeviceOutputs : public judging::TrustedSolution {
   virtual sandbox::gpu::driver::DevicePtr output(size_t index) const = 0;
 };
 
-// Asks a reference worker, which maps the inputs and writes the outputs. The context must outlive it.
+// Asks a reference worker, which maps the inputs and writes the outputs. The context and the pool must outlive it.
 std::unique_ptr<judging::TrustedSolution> make_pytorch_trusted(const sandbox::gpu::driver::Context& context,
+                                                               MemoryPool& pool,
                                                                std::shared_ptr<reference::ReferenceChannel> channel,
                                                                bool in_double);
 

@@ -89,7 +89,7 @@ class LoadedEquivalent:
         self._replays = self._compile == "reduce-overhead"  # a CUDA graph, whose outputs the next replay overwrites
         self._tensors = {}
         self._axes, self._numbers = {}, {}
-        self._memory = []
+        self._memory = {}  # by the judge's number for it
         self._slots = []  # of each: tensors by name
         self._functions = {}  # by shape
         self._function = None
@@ -113,25 +113,28 @@ class LoadedEquivalent:
             for descriptor in descriptors:
                 os.close(descriptor)
 
-    def release(self):
+    def release(self, kept=()):
         self._function = None
         self._slots = []
         gc.collect()
         self._torch.cuda.synchronize()
-        for memory in self._memory:
-            memory.release()
-        self._memory = []
+        for number in [n for n in self._memory if n not in kept]:
+            self._memory.pop(number).release()
 
     def _map(self, request, descriptors):
-        self.release()
+        self.release({buffer["memory"] for buffer in request["buffers"] if buffer["kept"]})
         self._axes, self._numbers = request["axes"], numbers_of(request)
         self._tensors = request["tensors"]
-        for buffer, descriptor in zip(request["buffers"], descriptors):
+        lent = iter(descriptors)
+        for buffer in request["buffers"]:
+            number = buffer["memory"]
+            descriptor = None if buffer["kept"] else next(lent)
             tensor = self._tensors.get(buffer["name"])
             if tensor is None:
                 continue  # a workspace of the plan
-            memory = self._driver.lend(descriptor, buffer["mapped_bytes"], buffer["writable"])
-            self._memory.append(memory)
+            if number not in self._memory:
+                self._memory[number] = self._driver.lend(descriptor, buffer["mapped_bytes"], buffer["writable"])
+            memory = self._memory[number]
             while len(self._slots) <= buffer["slot"]:
                 self._slots.append({})
             self._slots[buffer["slot"]][buffer["name"]] = self._at(memory.begin + buffer["offset"], tensor)

@@ -41,9 +41,9 @@ class Lent {
     std::memcpy(all.data(), begin(), count * sizeof(float));
     return all;
   }
-  static Json entry(const std::string& name, size_t slot, bool writable) {
-    return {{"name", name},         {"slot", slot},      {"bytes", 12},
-            {"writable", writable}, {"offset", kOffset}, {"mapped_bytes", kBytes}};
+  static Json entry(const std::string& name, size_t slot, bool writable, bool kept) {
+    return {{"name", name}, {"memory", name + std::to_string(slot)}, {"kept", kept},       {"slot", slot},
+            {"bytes", 12},  {"writable", writable},                  {"offset", kOffset}, {"mapped_bytes", kBytes}};
   }
 
  private:
@@ -84,14 +84,15 @@ class TorchWorker : public testing::Test {
     auto answer = judge_.receive(std::chrono::steady_clock::now() + kDeadline);
     return answer ? std::move(answer->json) : Json();
   }
-  // y of two slots from a and b; a workspace is lent, too, as plans have them.
-  Json map_two_slots(bool given = false) {
+  // y of two slots from a and b; a workspace is lent, too, as plans have them. `kept`: all but the second slot's y are
+  // mapped already.
+  Json map_two_slots(bool given = false, bool kept = false) {
     const Json three = Json::array({3});
     Json request{{"op", "map"},
                  {"buffers",
-                  {Lent::entry("a", 0, false), Lent::entry("b", 0, false), Lent::entry("y", 0, true),
-                   Lent::entry("partial", 0, true), Lent::entry("a", 1, false), Lent::entry("b", 1, false),
-                   Lent::entry("y", 1, true)}},
+                  {Lent::entry("a", 0, false, kept), Lent::entry("b", 0, false, kept), Lent::entry("y", 0, true, kept),
+                   Lent::entry("partial", 0, true, kept), Lent::entry("a", 1, false, kept),
+                   Lent::entry("b", 1, false, kept), Lent::entry("y", 1, true, false)}},
                  {"axes", {{"N", 3}}},
                  {"scalars", {{"pick", 1}}},
                  {"tensors",
@@ -99,6 +100,7 @@ class TorchWorker : public testing::Test {
                    {"b", {{"role", "input"}, {"dtype", "f32"}, {"shape", three}}},
                    {"y", {{"role", "output"}, {"dtype", "f32"}, {"shape", three}}}}}};
     if (given) request["tensors"]["b"]["given"] = true;
+    if (kept) return ask(request, {z_.fd()});
     return ask(request, {a_.fd(), b_.fd(), y_.fd(), workspace_.fd(), b_.fd(), b_.fd(), z_.fd()});
   }
   std::string fault_of(const std::string& equivalent, const std::string& mode = "", const std::string& file = "") {
@@ -134,6 +136,14 @@ TEST_F(TorchWorker, ComputesWhereTheJudgeLent) {
     EXPECT_THAT(z_.values(3), testing::ElementsAre(30, 60, 90)) << mode;
     EXPECT_THAT(y_.values(3), testing::ElementsAre(21, 42, 63)) << mode;
     EXPECT_TRUE(ask({{"op", "ping"}}).contains("us"));
+    z_.set({-1, -1, -1});
+    ASSERT_EQ(map_two_slots(false, true), Json({{"ok", true}}));  // with what is mapped already
+    ASSERT_EQ(ask({{"op", "plan"}, {"launches", Json::array()}}), Json({{"ok", true}}));
+    a_.set({2, 2, 3});
+    ask({{"op", "go"}, {"slots", 2}, {"hot", false}});
+    EXPECT_THAT(y_.values(3), testing::ElementsAre(22, 42, 63)) << mode;
+    EXPECT_THAT(z_.values(3), testing::ElementsAre(30, 60, 90)) << mode;
+    a_.set({1, 2, 3});
     EXPECT_THAT(workspace_.values(3), testing::ElementsAre(7, 7, 7));
     judge_ = Channel();  // the candidate process ends, the worker goes on
     EXPECT_EQ(worker_.request({{"op", "close"}, {"process", process_}}, {}, kDeadline).json, Json({{"killed", true}}));
