@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <random>
 
 #include "sandbox/cpu/runtime/tensor_map_bits.h"
@@ -262,8 +263,13 @@ extern "C" __global__ void k(const float* a, const float* b, float* d) {
 struct Matrices {
   std::vector<float> a, b, d;
 };
-std::optional<Fault> run_product(const std::string& body, Build build, Matrices& m) {
-  Device device(with_headers(product(body)), build);
+// `launch`: of kernel k, with 16 KiB of shared memory.
+std::optional<Fault> run_product(
+    const std::string& source, Build build, Matrices& m,
+    const std::function<std::optional<Fault>(Device&)>& launch = [](Device& device) {
+      return device.launch("k", 1, 128, Order::seeded, 16384);
+    }) {
+  Device device(with_headers(source), build);
   std::mt19937 random(3);
   float* a = device.add_floats("a", 64 * 64);
   float* b = device.add_floats("b", 64 * 64);
@@ -272,7 +278,7 @@ std::optional<Fault> run_product(const std::string& body, Build build, Matrices&
     a[i] = static_cast<float>(static_cast<int>(random() % 9) - 4);
     b[i] = static_cast<float>(static_cast<int>(random() % 9) - 4);
   }
-  auto fault = device.launch("k", 1, 128, Order::seeded, 16384);
+  auto fault = launch(device);
   m = {{a, a + 4096}, {b, b + 4096}, {d, d + 4096}};
   return fault;
 }
@@ -327,11 +333,23 @@ TEST(ShimHopper, ProductsOfWarpgroupsReadEveryLayout) {
   for (const Build build : {Build::fast, Build::check}) {
     for (const std::string& body : {kAlongK, along_n, from_registers}) {
       Matrices m;
-      const auto fault = run_product(body, build, m);
+      const auto fault = run_product(product(body), build, m);
       ASSERT_FALSE(fault) << fault->describe();
       expect_product(m, body == along_n);
     }
   }
+}
+
+TEST(ShimHopper, WarpsOfABlockOfAClusterHaveTheirOwnQuarters) {
+  const std::string five_warps = replaced(product(kAlongK), "i += 128", "i += blockDim.x");
+  const std::string second_block =
+      replaced(five_warps, "  float sums", "  if (t >= 128 || blockIdx.x == 0) return;\n  float sums");
+  Matrices m;
+  const auto fault = run_product(second_block, Build::check, m, [](Device& device) {
+    return device.launch_clusters("k", 2, 160, 2, Order::seeded, 16384);
+  });
+  ASSERT_FALSE(fault) << fault->describe();
+  expect_product(m, false);
 }
 
 TEST(ShimHopper, AProductFromInlineAssembly) {
@@ -354,7 +372,7 @@ TEST(ShimHopper, AProductFromInlineAssembly) {
 )";
   for (const Build build : {Build::fast, Build::check}) {
     Matrices m;
-    const auto fault = run_product(body, build, m);
+    const auto fault = run_product(product(body), build, m);
     ASSERT_FALSE(fault) << fault->describe();
     expect_product(m, false);
   }
@@ -362,16 +380,16 @@ TEST(ShimHopper, AProductFromInlineAssembly) {
 
 TEST(ShimHopper, TilesThatAProductStillReadsMayNotBeWritten) {
   Matrices m;
-  auto fault =
-      run_product(replaced(kAlongK, "  kw::wgmma::wait<0>();\n", "  put(a_tile, t / 2, 0, __float2half(1.0f));\n"),
-                  Build::check, m);
+  const std::string early =
+      replaced(kAlongK, "  kw::wgmma::wait<0>();\n", "  put(a_tile, t / 2, 0, __float2half(1.0f));\n");
+  auto fault = run_product(product(early), Build::check, m);
   ASSERT_TRUE(fault);
   EXPECT_EQ(fault->kind, FaultKind::race) << fault->describe();
   EXPECT_THAT(fault->message, HasSubstr("which wgmma read"));
   const std::string late =
       replaced(kAlongK, "  kw::wgmma::wait<0>();\n",
                "  kw::wgmma::wait<0>();\n  __syncthreads();\n  put(a_tile, t / 2, t % 2, __float2half(1.0f));\n");
-  fault = run_product(late, Build::check, m);
+  fault = run_product(product(late), Build::check, m);
   EXPECT_FALSE(fault) << fault->describe();
   const std::string source = replaced(product(kAlongK), "  kw::tma::fence();\n", "");
   Device device(with_headers(source), Build::check);

@@ -100,9 +100,9 @@ class Device {
     return checked(module_.launch({kernel, grid, block, shared_bytes, arguments_}, buffers_, order, 7));
   }
   std::optional<Fault> launch_clusters(const std::string& kernel, int64_t grid, int64_t block, int64_t cluster,
-                                       runtime::Order order = runtime::Order::forward) {
-    return checked(
-        module_.launch({kernel, {grid, 1, 1}, {block, 1, 1}, 0, arguments_, {cluster, 1, 1}}, buffers_, order, 7));
+                                       runtime::Order order = runtime::Order::forward, size_t shared_bytes = 0) {
+    return checked(module_.launch({kernel, {grid, 1, 1}, {block, 1, 1}, shared_bytes, arguments_, {cluster, 1, 1}},
+                                  buffers_, order, 7));
   }
   std::optional<Fault> launch_dependent(const std::string& kernel, int64_t grid, int64_t block) {
     return module_.launch({kernel, {grid, 1, 1}, {block, 1, 1}, 0, arguments_, {1, 1, 1}, true}, buffers_,

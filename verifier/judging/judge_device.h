@@ -90,8 +90,8 @@ struct ComparedOutput {
   bool naive_ran;  // otherwise its errors are known from an earlier run, or not needed
   size_t index;    // of the output
   bool exact;      // bit for bit: the exact battery
-  const std::vector<comparison::NaiveTile>* known = nullptr;  // naive's errors from an earlier run
-  std::vector<comparison::NaiveTile>* learned = nullptr;      // receives naive's errors, where not null
+  const std::vector<comparison::NaiveTile>* known = nullptr;      // naive's errors from an earlier run
+  std::vector<comparison::NaiveTile>* learned = nullptr;          // receives naive's errors, where not null
   std::vector<std::vector<comparison::NaiveTile>> close_by = {};  // naive's errors for inputs close by
 };
 

@@ -152,8 +152,7 @@ Expected Oracle::expected(const LentBuffers& inputs, const core::Bindings& axes,
   return expected;
 }
 
-void Oracle::add_neighbours(Expected& expected, const LentBuffers& inputs, const core::Bindings& axes,
-                            uint64_t count) {
+void Oracle::add_neighbours(Expected& expected, const LentBuffers& inputs, const core::Bindings& axes, uint64_t count) {
   if (count == 0) return;
   const bool whole = std::ranges::any_of(problem_.outputs, comparison::has_own_comparison);
   if (!whole) expected.errors_close_by.resize(problem_.outputs.size());
@@ -315,7 +314,8 @@ std::variant<Match, Verdict> Oracle::compare_on_host(const comparison::OutputFor
   for (const TrustedOutputs& one : expected.neighbours) neighbours.push_back({one.reference[index], one.naive[index]});
   if (!comparison::has_own_comparison(problem_.outputs[index])) {
     std::vector<std::vector<comparison::NaiveTile>> errors = naive_tiles(form.dtype, form.tiling, neighbours);
-    if (!expected.errors_close_by.empty()) std::ranges::copy(expected.errors_close_by[index], std::back_inserter(errors));
+    if (!expected.errors_close_by.empty())
+      std::ranges::copy(expected.errors_close_by[index], std::back_inserter(errors));
     return comparison::compare(form, exact, device_.fetch(*outputs[index]), {reference[index], naive[index]}, errors);
   }
   TensorBytes got(outputs.size());

@@ -16,7 +16,7 @@ namespace verifier::judging {
 // Expected is made.
 struct Expected {
   draws::Distribution distribution = draws::Distribution::ordinary;  // of the inputs
-  bool naive_known = false;                // the naive solution was not run: its errors are known from an earlier draw
+  bool naive_known = false;  // the naive solution was not run: its errors are known from an earlier draw
   // Of inputs close by (draws/neighbours.h): what the naive solution errs by, [output][neighbour][tile]; or all
   // outputs, where some are compared by rules of their own.
   std::vector<std::vector<std::vector<comparison::NaiveTile>>> errors_close_by;

@@ -42,7 +42,8 @@ __device__ __forceinline__ void fence_init() { asm volatile("fence.mbarrier_init
 __device__ __forceinline__ void arrive(unsigned barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
-// At the same barrier of a block of the cluster; blocks: how many it has.
+// At the same barrier of a block of the cluster; blocks: how many it has. It orders nothing for other blocks but what
+// precedes it in this one: `.release.cluster` would wait for all of the warp's accesses to global memory, at each step.
 template <int blocks>
 __device__ __forceinline__ void arrive_at(unsigned barrier, int block) {
   if constexpr (blocks == 1) {
@@ -50,7 +51,7 @@ __device__ __forceinline__ void arrive_at(unsigned barrier, int block) {
   } else {
     asm volatile(
         "{\n.reg .b32 remote;\nmapa.shared::cluster.u32 remote, %0, %1;\n"
-        "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];\n}" ::"r"(barrier),
+        "mbarrier.arrive.shared::cluster.b64 _, [remote];\n}" ::"r"(barrier),
         "r"(block)
         : "memory");
   }

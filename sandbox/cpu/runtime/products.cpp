@@ -144,7 +144,8 @@ class Product {
         }
       }
     } else {
-      const auto quarter = static_cast<int>(scheduler_.warp_of(scheduler_.thread()) % 4) * kRows;
+      const size_t warp = scheduler_.warp_of(scheduler_.thread()) % scheduler_.warps_of_block();
+      const auto quarter = static_cast<int>(warp % 4) * kRows;
       load(of_.a, of_.type_a, of_.a_along_m, quarter, kRows,
            [&](int row, int k) -> float& { return a(row - quarter, k); });
     }

@@ -146,9 +146,8 @@ std::vector<comparison::NaiveTile> DeviceWork::naive_errors(core::DType dtype, c
 }
 
 std::variant<comparison::Match, verdicts::Verdict> DeviceWork::compare(
-    const comparison::OutputForm& form, const DeviceOutput& on_device,
-    const std::vector<comparison::NaiveTile>* known, std::vector<comparison::NaiveTile>* learned,
-    const std::vector<std::vector<comparison::NaiveTile>>& close_by) {
+    const comparison::OutputForm& form, const DeviceOutput& on_device, const std::vector<comparison::NaiveTile>* known,
+    std::vector<comparison::NaiveTile>* learned, const std::vector<std::vector<comparison::NaiveTile>>& close_by) {
   const auto tiles = static_cast<size_t>(form.tiling.count());
   const comparison::SecondLook look = second_look(form, on_device);
   if (on_device.exact || !core::is_floating(form.dtype)) {

@@ -46,12 +46,10 @@ class DeviceWork {
                             int64_t elements);
   // As compare. `known`: what the naive solution errs by in each tile, where that need not be seen again; otherwise it
   // is given back in `learned`. `close_by`: the same for neighbours.
-  std::variant<comparison::Match, verdicts::Verdict> compare(const comparison::OutputForm& form,
-                                                             const DeviceOutput& on_device,
-                                                             const std::vector<comparison::NaiveTile>* known = nullptr,
-                                                             std::vector<comparison::NaiveTile>* learned = nullptr,
-                                                             const std::vector<std::vector<comparison::NaiveTile>>&
-                                                                 close_by = {});
+  std::variant<comparison::Match, verdicts::Verdict> compare(
+      const comparison::OutputForm& form, const DeviceOutput& on_device,
+      const std::vector<comparison::NaiveTile>* known = nullptr, std::vector<comparison::NaiveTile>* learned = nullptr,
+      const std::vector<std::vector<comparison::NaiveTile>>& close_by = {});
   // As comparison::naive_tiles.
   std::vector<comparison::NaiveTile> naive_errors(core::DType dtype, const comparison::Tiling& tiling,
                                                   sandbox::gpu::driver::DevicePtr reference,

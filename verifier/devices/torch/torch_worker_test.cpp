@@ -42,8 +42,10 @@ class Lent {
     return all;
   }
   static Json entry(const std::string& name, size_t slot, bool writable, bool kept) {
-    return {{"name", name}, {"memory", name + std::to_string(slot)}, {"kept", kept},       {"slot", slot},
-            {"bytes", 12},  {"writable", writable},                  {"offset", kOffset}, {"mapped_bytes", kBytes}};
+    return {{"name", name},      {"memory", name + std::to_string(slot)},
+            {"kept", kept},      {"slot", slot},
+            {"bytes", 12},       {"writable", writable},
+            {"offset", kOffset}, {"mapped_bytes", kBytes}};
   }
 
  private:
