@@ -4,7 +4,7 @@
   "backends": ["cuda"],
   "arch": "sm_90",
   "description": "persistent teams of blocks per image; tiles stay in a ring in shared memory between statistics and normalisation",
-  "tunables": {"CONSUMERS": [640, 320, 960], "UNROLL": [2, 1, 4], "STAGES": [10, 5, 20], "SMS": [132, 264]},
+  "tunables": {"SMS": [132, 264], "CONSUMERS": [640, 320, 960, 480], "UNROLL": [2, 4, 1], "STAGES": [10, 5, 20, 8, 13, 4]},
   "constraints": ["ceil_div(SMS, 132) * (STAGES * UNROLL * CONSUMERS * 16 + CONSUMERS * 40 + 2048) <= 233472",
                   "STAGES * UNROLL * CONSUMERS * 16 + CONSUMERS * 40 + 1024 <= 232448",
                   "ceil_div(SMS, 132) * (CONSUMERS + 32) <= 1056"],

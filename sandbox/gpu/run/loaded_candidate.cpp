@@ -87,7 +87,7 @@ Json LoadedCandidate::fault_of(const driver::DriverError& error) {
 
 Json LoadedCandidate::map(const JsonView& json, const std::vector<core::UniqueFd>& fds) {
   prepared_.clear();
-  if (std::exchange(used_, true)) module_ = load(context_, binary_);
+  if (std::exchange(used_, true) && knows_variables_) module_ = load(context_, binary_);
   launched_ = false;
   lent_.map(json, fds);
   return {{"ok", true}};

@@ -179,6 +179,8 @@ judging::DeviceTraits traits_for(const Platform& platform, size_t free_bytes) {
   traits.check.residues.inner_reach = 1 << 12;
   traits.check.crossed_shapes = 6;
   traits.check.middle_shapes = 8;
+  // An end of the domain has gigabytes to draw, compute twice and compare; wrong offsets show in each distribution.
+  traits.check.cost_for_draws = int64_t{1} << 30;
   traits.check.far_flops = int64_t{1} << 35;  // eight for each of 2^32 elements: past the end of 32-bit offsets
   // An element of each tensor takes up to 32 bytes: an input, two outputs and a reference in double, of up to 8 each.
   // Memory that other processes hold is out of reach; the scope of a result shows it.
