@@ -358,7 +358,7 @@ const std::map<Advice, std::string>& signs() {
       {Advice::register_blocking, "float sums?\\[\\w+\\]\\[|wgmma|mma\\.sync|mma_sync|mfma"},
       {Advice::larger_products, "wgmma|Sums \\w+\\[\\w+\\]\\["},
       {Advice::padded_tiles, "\"swizzle\"|(float|int|__half) \\w+(\\[\\w+\\])?\\[\\w+ \\+ \\d"},
-      {Advice::wide_shared_accesses, "wgmma|ldmatrix"},
+      {Advice::wide_shared_accesses, "wgmma\\.mma|ldmatrix\\."},  // not comments of shared headers
       {Advice::warp_shuffles, "__shfl|__reduce_"},
       {Advice::private_sums, "__shared__|__shfl"},
       {Advice::plain_functions, "vector_size"},
